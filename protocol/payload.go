@@ -1,0 +1,101 @@
+package protocol
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fbo-node/fbo/protocol/pb"
+)
+
+// MaxWeight bounds every weight of a share. Draws are over standardised
+// outputs, so honest weights are thousands of times smaller.
+const MaxWeight = 1e6
+
+// Weights is one posterior draw over the task's shared features.
+type Weights struct {
+	Observations int       // what the draw rests on, at least 1
+	Values       []float64 // one per shared feature; travels as float32
+}
+
+// Encode returns the payload: 4 bytes per feature and a few more.
+func (w Weights) Encode() ([]byte, error) {
+	m := pb.Weights{Observations: uint32(w.Observations), Values: make([]float32, len(w.Values))}
+	for i, v := range w.Values {
+		if math.IsNaN(v) || math.Abs(v) > MaxWeight {
+			return nil, fmt.Errorf("protocol: weight %d is %g, accepted are numbers up to %g in size", i, v, MaxWeight)
+		}
+		m.Values[i] = float32(v)
+	}
+	return proto.Marshal(&m)
+}
+
+// DecodeWeights accepts exactly this many features, all of them finite.
+func DecodeWeights(payload []byte, features int) (Weights, error) {
+	var m pb.Weights
+	if err := proto.Unmarshal(payload, &m); err != nil {
+		return Weights{}, fmt.Errorf("%w: weights: %w", ErrMalformed, err)
+	}
+	if len(m.Values) != features {
+		return Weights{}, fmt.Errorf("%w: %d weights, the task has %d features", ErrMalformed, len(m.Values), features)
+	}
+	if m.Observations == 0 || m.Observations > math.MaxInt32 {
+		return Weights{}, fmt.Errorf("%w: weights resting on %d observations", ErrMalformed, m.Observations)
+	}
+	w := Weights{Observations: int(m.Observations), Values: make([]float64, features)}
+	for i, v := range m.Values {
+		w.Values[i] = float64(v)
+		if math.IsNaN(w.Values[i]) || math.Abs(w.Values[i]) > MaxWeight {
+			return Weights{}, fmt.Errorf("%w: weight %d is %g, accepted are numbers up to %g in size", ErrMalformed, i, v, MaxWeight)
+		}
+	}
+	return w, nil
+}
+
+// Presence says that its author takes part, and whom it sees taking part.
+type Presence struct {
+	Members Members
+	Leaving bool // the author says goodbye
+}
+
+// Members identifies a set of peers without listing it.
+type Members struct {
+	Hash  [32]byte
+	Count int
+}
+
+// MembersOf returns the identity of the set, whatever the order of the IDs.
+func MembersOf(ids []peer.ID) Members {
+	sorted := slices.Clone(ids)
+	slices.Sort(sorted)
+	hash := sha256.New()
+	for _, id := range sorted {
+		hash.Write([]byte{byte(len(id) >> 8), byte(len(id))})
+		hash.Write([]byte(id))
+	}
+	return Members{Hash: [32]byte(hash.Sum(nil)), Count: len(sorted)}
+}
+
+// Encode returns the payload.
+func (p Presence) Encode() ([]byte, error) {
+	return proto.Marshal(&pb.Presence{MembersHash: p.Members.Hash[:], Members: uint32(p.Members.Count), Leaving: p.Leaving})
+}
+
+// DecodePresence is the inverse of Encode.
+func DecodePresence(payload []byte) (Presence, error) {
+	var m pb.Presence
+	if err := proto.Unmarshal(payload, &m); err != nil {
+		return Presence{}, fmt.Errorf("%w: presence: %w", ErrMalformed, err)
+	}
+	if len(m.MembersHash) != 32 {
+		return Presence{}, fmt.Errorf("%w: presence with a members hash of %d bytes, accepted are 32", ErrMalformed, len(m.MembersHash))
+	}
+	return Presence{
+		Members: Members{Hash: [32]byte(m.MembersHash), Count: int(m.Members)},
+		Leaving: m.Leaving,
+	}, nil
+}

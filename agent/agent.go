@@ -1,0 +1,286 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Config is what an agent needs to know. All of it is the node's own business:
+// nothing here changes the task's ID.
+type Config struct {
+	Task *task.Task
+	Key  crypto.PrivKey // signs the agent's shares
+	Seed random.Seed    // of every decision that is left to chance
+
+	// Lease is how long an offered trial may run; then it fails. Zero: for ever.
+	Lease time.Duration
+
+	// MaxAttempts is how often a trial is offered, whose evaluation a stop of
+	// the node cut off. Default 3.
+	MaxAttempts int
+}
+
+func (c *Config) validate() error {
+	if c.Task == nil {
+		return errors.New("agent: Config.Task is missing")
+	}
+	if c.Key == nil {
+		return errors.New("agent: Config.Key is missing")
+	}
+	if c.Lease < 0 {
+		return fmt.Errorf("agent: Config.Lease is %v, accepted are 0 (no limit) and more", c.Lease)
+	}
+	if c.MaxAttempts == 0 {
+		c.MaxAttempts = 3
+	}
+	if c.MaxAttempts < 0 {
+		return fmt.Errorf("agent: Config.MaxAttempts is %d, accepted are 1 and more", c.MaxAttempts)
+	}
+	return nil
+}
+
+// Agent is the state machine; see the package comment for how to drive it.
+type Agent struct {
+	cfg       Config
+	id        cid.Cid
+	self      peer.ID
+	strategy  strategy.Strategy
+	exchanges exchanges
+	trials    trials
+	shares    shares
+	model     model
+
+	epoch    uint64
+	sequence uint64
+
+	asks       []uint64 // requests without an answer, oldest first
+	suggesting bool     // a Work is choosing a design
+	waitFor    string   // the exchange whose result the strategy waits for
+	offers     []uint64 // trials to offer again before new ones are chosen
+
+	work     map[uint64]func(now time.Time, result any)
+	lastWork uint64
+	counts   Counts
+	ready    Ready
+}
+
+// Counts says how many shares of each kind were sent and accepted.
+type Counts struct {
+	Sent     map[string]int `json:"sent"`
+	Received map[string]int `json:"received"`
+}
+
+// New starts an agent on the records that its earlier runs left, in order.
+// Decisions are restored from them and not taken again.
+func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	self, err := peer.IDFromPrivateKey(cfg.Key)
+	if err != nil {
+		return nil, fmt.Errorf("agent: Config.Key: %w", err)
+	}
+	chosen, talks, err := parts(cfg.Task)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := surrogate.New(cfg.Task)
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{
+		cfg:       cfg,
+		id:        cfg.Task.ID(),
+		self:      self,
+		strategy:  chosen,
+		exchanges: newExchanges(talks),
+		trials:    newTrials(cfg.Task),
+		shares:    newShares(self),
+		model:     model{kind: kind},
+		work:      map[uint64]func(time.Time, any){},
+		counts:    Counts{Sent: map[string]int{}, Received: map[string]int{}},
+	}
+	for i, record := range replay {
+		if err := a.replay(record, now); err != nil {
+			return nil, fmt.Errorf("agent: journal record %d: %w", i+1, err)
+		}
+	}
+	a.start(now)
+	return a, nil
+}
+
+func (a *Agent) replay(r Record, now time.Time) error {
+	switch {
+	case r.Epoch != nil:
+		a.epoch = r.Epoch.Epoch
+	case r.Fit != nil:
+		a.model.fitted = r.Fit
+	case r.Sent != nil:
+		share, err := protocol.Open(r.Sent.Envelope)
+		if err != nil {
+			return err
+		}
+		if share.Author == a.self { // another key means another author, who starts afresh
+			a.shares.put(strategy.Share{Share: share}, now, max(0, now.Sub(r.Sent.Time)))
+		}
+	case r.Note != nil:
+		a.step(now, r.Note.Exchange, strategy.Replayed{Data: r.Note.Data})
+	default:
+		return a.trials.apply(r)
+	}
+	return nil
+}
+
+// start opens a new epoch and takes up what was cut off.
+func (a *Agent) start(now time.Time) {
+	a.openEpoch(a.epoch + 1)
+	for _, trial := range a.trials.interrupted() {
+		if trial.Attempts >= a.cfg.MaxAttempts && trial.State == strategy.Running {
+			a.record(Record{Fail: &FailRecord{
+				ID:     trial.ID,
+				Reason: fmt.Sprintf("the node stopped %d times while it ran", trial.Attempts),
+				Time:   now,
+			}})
+			continue
+		}
+		a.trials.list[trial.ID-1].State = strategy.Waiting
+		a.offers = append(a.offers, trial.ID)
+	}
+	for _, name := range a.exchanges.order {
+		a.step(now, name, strategy.Start{})
+	}
+	a.pump(now)
+}
+
+func (a *Agent) openEpoch(epoch uint64) {
+	a.epoch, a.sequence = epoch, 0
+	a.record(Record{Epoch: &EpochRecord{Epoch: epoch}})
+}
+
+// record applies a record and hands it to the journal. The agent makes only
+// records that apply, so an error is a fault of the program.
+func (a *Agent) record(r Record) {
+	if err := a.trials.apply(r); err != nil {
+		panic(fmt.Sprintf("agent: record %+v: %v", r, err))
+	}
+	a.ready.Records = append(a.ready.Records, r)
+}
+
+func (a *Agent) event(e Event) { a.ready.Events = append(a.ready.Events, e) }
+
+func (a *Agent) warn(format string, args ...any) {
+	a.event(Event{Type: Warning, Message: fmt.Sprintf(format, args...)})
+}
+
+// Ready returns what shall be done and forgets it.
+func (a *Agent) Ready() Ready {
+	ready := a.ready
+	a.ready = Ready{}
+	return ready
+}
+
+// Done returns the result of a Work.
+func (a *Agent) Done(now time.Time, id uint64, result any) {
+	finish, ok := a.work[id]
+	if !ok {
+		panic(fmt.Sprintf("agent: Done(%d): there is no such work", id))
+	}
+	delete(a.work, id)
+	finish(now, result)
+	a.pump(now)
+}
+
+func (a *Agent) startWork(run func() any, finish func(now time.Time, result any)) {
+	a.lastWork++
+	a.work[a.lastWork] = finish
+	a.ready.Work = append(a.ready.Work, Work{ID: a.lastWork, Run: run})
+}
+
+// Tick says that time has passed.
+func (a *Agent) Tick(now time.Time) {
+	expired, _ := a.trials.expired(now, a.cfg.Lease)
+	for _, id := range expired {
+		a.end(now, Record{Fail: &FailRecord{
+			ID:     id,
+			Reason: fmt.Sprintf("no outcome within the lease of %v", a.cfg.Lease),
+			Time:   now,
+		}}, id)
+	}
+	for _, timer := range a.exchanges.due(now) {
+		a.step(now, timer.exchange, strategy.Timer{Name: timer.name})
+	}
+	a.pump(now)
+}
+
+// Joined and Left say that a connection to a peer of the task came or went.
+func (a *Agent) Joined(now time.Time, id peer.ID) { a.tellAll(now, strategy.Joined{Peer: id}) }
+
+// Left is the opposite of Joined.
+func (a *Agent) Left(now time.Time, id peer.ID) { a.tellAll(now, strategy.Left{Peer: id}) }
+
+// Direct delivers what a peer sent to this agent's exchange alone.
+func (a *Agent) Direct(now time.Time, from peer.ID, exchange string, data []byte) {
+	a.step(now, exchange, strategy.Direct{From: from, Data: data})
+	a.pump(now)
+}
+
+// Stop prepares a clean end: what runs is handed back, so that the next start
+// offers it again without counting an attempt, and the peers are told goodbye.
+func (a *Agent) Stop(now time.Time) {
+	for _, trial := range a.trials.snapshot() {
+		if trial.State == strategy.Running {
+			a.record(Record{Return: &ReturnRecord{ID: trial.ID}})
+		}
+	}
+	a.tellAll(now, strategy.Stop{})
+}
+
+func (a *Agent) tellAll(now time.Time, in strategy.Input) {
+	for _, name := range a.exchanges.order {
+		a.step(now, name, in)
+	}
+	a.pump(now)
+}
+
+// pump starts whatever has become possible.
+func (a *Agent) pump(now time.Time) {
+	a.catchUp()
+	if a.caughtUp() {
+		a.startExchangeWork(now)
+		a.suggest(now)
+	}
+	_, lease := a.trials.expired(now, a.cfg.Lease)
+	a.ready.Wake = earliest(lease, a.exchanges.next())
+}
+
+func earliest(times ...time.Time) time.Time {
+	times = slices.DeleteFunc(times, time.Time.IsZero)
+	if len(times) == 0 {
+		return time.Time{}
+	}
+	return slices.MinFunc(times, time.Time.Compare)
+}
+
+func (a *Agent) view(now time.Time) strategy.View {
+	return strategy.View{
+		Task:         a.cfg.Task,
+		Self:         a.self,
+		Trials:       a.trials.snapshot(),
+		Observations: a.trials.done,
+		Posterior:    a.model.posterior,
+		Shares:       a.shares.valid(now),
+		Results:      a.exchanges.snapshot(),
+	}
+}

@@ -1,0 +1,193 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Ask asks for a trial to evaluate; an Answer with this request follows in some
+// Ready. Requests are answered in order.
+func (a *Agent) Ask(now time.Time, request uint64) {
+	a.asks = append(a.asks, request)
+	a.pump(now)
+}
+
+// Cancel withdraws an Ask that has no answer yet.
+func (a *Agent) Cancel(request uint64) {
+	a.asks = slices.DeleteFunc(a.asks, func(r uint64) bool { return r == request })
+}
+
+// Return hands back a running trial that nobody evaluates; the next Ask gets it.
+func (a *Agent) Return(now time.Time, id uint64) error {
+	trial, err := a.trials.get(id)
+	if err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	if trial.State != strategy.Running {
+		return fmt.Errorf("agent: cannot hand back trial %d, which is %s", id, trial.State)
+	}
+	a.record(Record{Return: &ReturnRecord{ID: id}})
+	a.offers = append(a.offers, id)
+	a.pump(now)
+	return nil
+}
+
+// Tell ends a trial with an outcome. Telling the same twice is no error. A
+// waiting trial accepts an outcome too: its evaluator may have outlived a
+// restart of the node. Errors: ErrUnknownTrial, ErrFinished, ErrBadOutcome.
+func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
+	if err := checkOutcome(outcome); err != nil {
+		return fmt.Errorf("agent: trial %d: %w", id, err)
+	}
+	already, err := a.trials.open(id, func(t strategy.Trial) bool {
+		return t.State == strategy.Done && reflect.DeepEqual(*t.Outcome, outcome)
+	})
+	if err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	if !already {
+		a.end(now, Record{Tell: &TellRecord{ID: id, Outcome: outcome, Time: now}}, id)
+		a.pump(now)
+	}
+	return nil
+}
+
+// Fail ends a trial without an outcome, for a reason in plain words. Failing
+// twice is no error. Errors: ErrUnknownTrial, ErrFinished.
+func (a *Agent) Fail(now time.Time, id uint64, reason string) error {
+	already, err := a.trials.open(id, func(t strategy.Trial) bool { return t.State == strategy.Failed })
+	if err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	if !already {
+		a.end(now, Record{Fail: &FailRecord{ID: id, Reason: reason, Time: now}}, id)
+		a.pump(now)
+	}
+	return nil
+}
+
+// end carries out a TellRecord or FailRecord.
+func (a *Agent) end(now time.Time, r Record, id uint64) {
+	before := a.trials.best
+	a.record(r)
+	a.offers = slices.DeleteFunc(a.offers, func(other uint64) bool { return other == id })
+	trial := a.trials.list[id-1]
+	a.event(Event{Type: TrialFinished, Trial: &trial, Best: a.trials.bestTrial(), Better: a.trials.best != before})
+	for _, name := range a.exchanges.order {
+		a.step(now, name, strategy.Told{Trial: trial})
+	}
+}
+
+// Past is an evaluation that was made before or elsewhere.
+type Past struct {
+	Design  task.Design
+	Outcome strategy.Outcome
+}
+
+// Import adds past evaluations as ended trials and returns how many were new:
+// importing the same list again adds nothing. On an error nothing is added.
+func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
+	for i, p := range past {
+		if err := a.cfg.Task.Space.Check(p.Design); err != nil {
+			return 0, fmt.Errorf("agent: imported trial %d: %w", i+1, err)
+		}
+		if err := checkOutcome(p.Outcome); err != nil {
+			return 0, fmt.Errorf("agent: imported trial %d: %w", i+1, err)
+		}
+	}
+	known := map[string]int{}
+	for _, trial := range a.trials.list {
+		if trial.Why.Source == strategy.Imported {
+			known[identity(trial.Design, *trial.Outcome)]++
+		}
+	}
+	for _, p := range past {
+		if known[identity(p.Design, p.Outcome)] > 0 {
+			known[identity(p.Design, p.Outcome)]--
+			continue
+		}
+		record := a.trialRecord(now, p.Design, strategy.Why{Source: strategy.Imported})
+		record.Imported = &p.Outcome
+		a.record(Record{Trial: record})
+		added++
+	}
+	if added > 0 {
+		a.tellAll(now, strategy.Told{Trial: a.trials.list[len(a.trials.list)-1]})
+	}
+	return added, nil
+}
+
+func identity(design task.Design, outcome strategy.Outcome) string {
+	data, _ := json.Marshal(outcome) // finite numbers only
+	return design.Key() + string(data)
+}
+
+func (a *Agent) trialRecord(now time.Time, design task.Design, why strategy.Why) *TrialRecord {
+	data, err := json.Marshal(design)
+	if err != nil {
+		panic(fmt.Sprintf("agent: design %v: %v", design, err)) // a design always encodes
+	}
+	return &TrialRecord{ID: a.trials.next(), Design: data, Why: why, Time: now}
+}
+
+// suggest serves the oldest Ask, one at a time, so that each choice sees the
+// trials that run already.
+func (a *Agent) suggest(now time.Time) {
+	for len(a.asks) > 0 && len(a.offers) > 0 {
+		id := a.offers[0]
+		a.offers = a.offers[1:]
+		a.record(Record{Offer: &OfferRecord{ID: id, Time: now}})
+		a.answer(id)
+	}
+	if len(a.asks) == 0 || a.suggesting || a.waitFor != "" {
+		return
+	}
+	a.suggesting = true
+	view, id, seed := a.view(now), a.trials.next(), a.cfg.Seed.Derive("suggest", 0)
+	a.startWork(func() any {
+		suggestion, err := a.strategy.Suggest(view, id, seed)
+		return suggested{suggestion, err}
+	}, func(now time.Time, result any) {
+		a.suggesting = false
+		a.take(now, id, result.(suggested))
+	})
+}
+
+type suggested struct {
+	strategy.Suggestion
+	err error
+}
+
+// take commits a suggestion; what has changed meanwhile may make it void.
+func (a *Agent) take(now time.Time, id uint64, s suggested) {
+	if len(a.asks) == 0 || id != a.trials.next() {
+		return // nobody asks any more, or imported trials took the ID: choose again
+	}
+	if s.err == nil && s.Wait == "" {
+		s.err = a.cfg.Task.Space.Check(s.Design)
+	}
+	switch {
+	case s.err != nil:
+		a.ready.Answers = append(a.ready.Answers, Answer{Request: a.asks[0], Err: fmt.Errorf("agent: choose trial %d: %w", id, s.err)})
+		a.asks = a.asks[1:]
+	case s.Wait != "":
+		a.waitFor = s.Wait
+	default:
+		a.record(Record{Trial: a.trialRecord(now, s.Design, s.Why)})
+		a.answer(id)
+	}
+}
+
+// answer gives a running trial to the oldest Ask.
+func (a *Agent) answer(id uint64) {
+	trial := a.trials.list[id-1]
+	a.ready.Answers = append(a.ready.Answers, Answer{Request: a.asks[0], Trial: trial})
+	a.asks = a.asks[1:]
+	a.event(Event{Type: TrialStarted, Trial: &trial})
+}

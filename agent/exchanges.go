@@ -1,0 +1,160 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fbo-node/fbo/presence"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling"
+)
+
+// parts names the strategy of a task and the exchanges it rests on. A further
+// strategy is one more case.
+func parts(t *task.Task) (strategy.Strategy, []strategy.Exchange, error) {
+	switch t.Strategy.Type {
+	case "ts":
+		return tsampling.NewTS(t), []strategy.Exchange{presence.New()}, nil
+	case "fts":
+		features, err := surrogate.SharedMap(t)
+		if err != nil {
+			return nil, nil, err
+		}
+		return tsampling.NewFTS(t, features), []strategy.Exchange{presence.New(), tsampling.NewSharing(t)}, nil
+	}
+	return nil, nil, fmt.Errorf("agent: strategy %q is unknown to this version", t.Strategy.Type)
+}
+
+type exchanges struct {
+	order   []string
+	byName  map[string]strategy.Exchange
+	results map[string]any
+	timers  map[timer]time.Time
+	queue   []exchangeWork // waits until the posterior has caught up
+}
+
+type timer struct{ exchange, name string }
+
+type exchangeWork struct {
+	exchange string
+	strategy.Work
+}
+
+func newExchanges(list []strategy.Exchange) exchanges {
+	e := exchanges{
+		byName:  map[string]strategy.Exchange{},
+		results: map[string]any{},
+		timers:  map[timer]time.Time{},
+	}
+	for _, exchange := range list {
+		e.order = append(e.order, exchange.Name())
+		e.byName[exchange.Name()] = exchange
+	}
+	return e
+}
+
+func (e *exchanges) snapshot() map[string]any { return maps.Clone(e.results) }
+
+// due removes and returns the timers that have run out, the oldest first.
+func (e *exchanges) due(now time.Time) []timer {
+	var due []timer
+	for t, at := range e.timers {
+		if !at.After(now) {
+			due = append(due, t)
+		}
+	}
+	slices.SortFunc(due, func(a, b timer) int {
+		return cmp.Or(e.timers[a].Compare(e.timers[b]), cmp.Compare(a.exchange, b.exchange), cmp.Compare(a.name, b.name))
+	})
+	for _, t := range due {
+		delete(e.timers, t)
+	}
+	return due
+}
+
+func (e *exchanges) next() time.Time { return earliest(slices.Collect(maps.Values(e.timers))...) }
+
+// step gives an exchange one input and carries out what it asks for. An input
+// for an exchange that the task does not have is ignored.
+func (a *Agent) step(now time.Time, name string, in strategy.Input) {
+	exchange, ok := a.exchanges.byName[name]
+	if !ok {
+		return
+	}
+	for _, output := range exchange.Step(a.view(now), in) {
+		switch output := output.(type) {
+		case strategy.Record:
+			a.record(Record{Note: &NoteRecord{Exchange: name, Data: output.Data}})
+		case strategy.Publish:
+			a.publish(now, name, output)
+		case strategy.Send:
+			a.ready.Send = append(a.ready.Send, Direct{To: output.To, Exchange: name, Data: output.Data})
+		case strategy.SetTimer:
+			a.exchanges.timers[timer{name, output.Name}] = now.Add(output.After)
+		case strategy.Work:
+			a.exchanges.queue = append(a.exchanges.queue, exchangeWork{name, output})
+		case strategy.Result:
+			a.exchanges.results[name] = output.Value
+			if a.waitFor == name {
+				a.waitFor = ""
+			}
+		}
+	}
+}
+
+type worked struct {
+	result any
+	err    error
+}
+
+// startExchangeWork starts what was queued. The seed depends on the epoch, so
+// that a restarted agent does not send the draw it sent before under a new
+// stamp.
+func (a *Agent) startExchangeWork(now time.Time) {
+	queue := a.exchanges.queue
+	a.exchanges.queue = nil
+	for _, w := range queue {
+		view, seed := a.view(now), a.cfg.Seed.Derive("exchange "+w.exchange, a.epoch)
+		a.startWork(func() any {
+			result, err := w.Run(view, seed)
+			return worked{result, err}
+		}, func(now time.Time, result any) {
+			done := result.(worked)
+			if done.err != nil {
+				a.warn("%s: %s: %v", w.exchange, w.Name, done.err)
+			}
+			a.step(now, w.exchange, strategy.WorkDone{Name: w.Name, Result: done.result, Err: done.err})
+		})
+	}
+}
+
+// publish signs a share under the next stamp. The stamp is safe to use: the
+// record of its epoch, and of the share unless it is ephemeral, precede it in
+// every Ready.
+func (a *Agent) publish(now time.Time, kind string, p strategy.Publish) {
+	a.sequence++
+	share, err := protocol.Seal(protocol.Share{
+		Task:    a.id,
+		Key:     protocol.Key{Kind: kind, Slot: p.Slot},
+		Stamp:   protocol.Stamp{Epoch: a.epoch, Sequence: a.sequence},
+		TTL:     p.TTL,
+		Payload: p.Payload,
+	}, a.cfg.Key)
+	if err != nil {
+		a.warn("%s: %v", kind, err)
+		return
+	}
+	if !p.Ephemeral {
+		a.record(Record{Sent: &SentRecord{Kind: kind, Slot: p.Slot, Envelope: share.Envelope, Time: now}})
+	}
+	a.shares.put(strategy.Share{Share: share}, now, 0)
+	a.counts.Sent[kind]++
+	a.ready.Publish = append(a.ready.Publish, share)
+	a.event(Event{Type: ShareSent, Kind: kind, Bytes: len(share.Envelope)})
+}

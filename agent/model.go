@@ -1,0 +1,91 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/surrogate"
+)
+
+// model keeps the posterior in step with the observations.
+type model struct {
+	kind      surrogate.Model
+	fitted    *FitRecord          // the latest decision about hyperparameters
+	posterior surrogate.Posterior // nil until there is an observation
+	at        int                 // observations behind the posterior
+	working   bool
+}
+
+// refitDue is the refit schedule: every observation up to 20, then whenever
+// their number has grown by a tenth, so that the cost of refits stays in
+// proportion to what they can still change.
+func (m *model) refitDue(observations int) bool {
+	return m.fitted == nil || observations-m.fitted.Observations >= max(1, (observations-1)/20*2)
+}
+
+// caughtUp tells whether the posterior knows every observation.
+func (a *Agent) caughtUp() bool { return !a.model.working && a.model.at == a.trials.done }
+
+type modelled struct {
+	fitted    *FitRecord // nil when the hyperparameters stay
+	posterior surrogate.Posterior
+	err       error
+}
+
+// catchUp starts the work of bringing the posterior up to date, with new
+// hyperparameters when they are due.
+func (a *Agent) catchUp() {
+	if a.model.working || a.caughtUp() {
+		return
+	}
+	a.model.working = true
+	observations, kind := a.observations(), a.model.kind
+	count := len(observations.Y)
+	previous, refit := a.model.fitted, a.model.refitDue(count)
+	rng := a.cfg.Seed.Stream("fit", uint64(count))
+	a.startWork(func() any {
+		var m modelled
+		current := previous
+		if refit {
+			var before *surrogate.Hyperparameters
+			if previous != nil {
+				before = &previous.Hyperparameters
+			}
+			h, err := kind.Fit(observations, before, rng)
+			if err != nil {
+				return modelled{err: err}
+			}
+			m.fitted = &FitRecord{Observations: count, Hyperparameters: h}
+			current = m.fitted
+		}
+		m.posterior, m.err = kind.Condition(observations, current.Hyperparameters)
+		return m
+	}, func(_ time.Time, result any) {
+		a.model.working, a.model.at = false, count
+		a.takeModel(result.(modelled), count)
+	})
+}
+
+func (a *Agent) takeModel(m modelled, count int) {
+	if m.err != nil {
+		a.warn("the surrogate could not learn from %d observations (%v); the next design follows what it knew before", count, m.err)
+		return
+	}
+	if m.fitted != nil {
+		a.model.fitted = m.fitted
+		a.record(Record{Fit: m.fitted})
+	}
+	a.model.posterior = m.posterior
+}
+
+// observations are the outcomes so far, bigger being better.
+func (a *Agent) observations() surrogate.Observations {
+	var o surrogate.Observations
+	for _, trial := range a.trials.list {
+		if trial.State == strategy.Done {
+			o.X = append(o.X, a.cfg.Task.Space.Encode(trial.Design))
+			o.Y = append(o.Y, a.trials.sign*trial.Outcome.Value)
+		}
+	}
+	return o
+}

@@ -1,0 +1,66 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Ready is what an agent wants done, in this order.
+type Ready struct {
+	Records []Record         // 1. journal, sync
+	Publish []protocol.Share // 2. send to all
+	Send    []Direct         // 3. send to one
+	Answers []Answer         // 4. return to those who asked
+	Work    []Work           // 5. run outside, then Done
+	Events  []Event          // 6. show
+	Wake    time.Time        // 7. call Tick then; zero: never
+}
+
+// Direct is a message of an exchange to one agent.
+type Direct struct {
+	To       peer.ID
+	Exchange string
+	Data     []byte
+}
+
+// Answer ends an Ask.
+type Answer struct {
+	Request uint64
+	Trial   strategy.Trial
+	Err     error
+}
+
+// Work is a computation on immutable data. Run may be called from any
+// goroutine; its result goes to Done with the same ID.
+type Work struct {
+	ID  uint64
+	Run func() any
+}
+
+// EventType names what happened.
+type EventType string
+
+// Events.
+const (
+	TrialStarted  EventType = "trial_started"
+	TrialFinished EventType = "trial_finished" // done or failed
+	ShareSent     EventType = "share_sent"
+	ShareReceived EventType = "share_received"
+	Warning       EventType = "warning"
+)
+
+// Event is something worth showing.
+type Event struct {
+	Type    EventType       `json:"event"`
+	Trial   *strategy.Trial `json:"trial,omitempty"`
+	Best    *strategy.Trial `json:"best,omitempty"`     // with trial_finished: the best so far
+	Better  bool            `json:"improved,omitempty"` // with trial_finished: Best is this trial
+	Peer    peer.ID         `json:"peer,omitempty"`
+	Kind    string          `json:"kind,omitempty"`
+	Bytes   int             `json:"bytes,omitempty"`
+	Message string          `json:"message,omitempty"`
+}

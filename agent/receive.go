@@ -1,0 +1,90 @@
+package agent
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/fbo-node/fbo/presence"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Receive takes a share that protocol.Open has verified, age after its author
+// sent it (zero when it came by gossip). The error explains a Malformed or an
+// Offence.
+func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) (Verdict, error) {
+	if share.Task != a.id {
+		return Malformed, fmt.Errorf("agent: %w: a share of task %v on the topic of task %v", protocol.ErrMalformed, share.Task, a.id)
+	}
+	if age >= share.TTL {
+		return Stale, nil
+	}
+	if share.Author == a.self {
+		a.recognise(now, share)
+		return Stale, nil
+	}
+	exchange, ok := a.exchanges.byName[share.Kind]
+	if !ok {
+		return Stale, nil // a newer version may say more than this one understands
+	}
+	value, err := exchange.Decode(share.Payload)
+	if err != nil {
+		return Malformed, err
+	}
+	if verdict, err := a.shares.judge(share); verdict != Accepted {
+		return verdict, err
+	}
+	received := strategy.Share{Share: share, Value: value}
+	a.shares.put(received, now, age)
+	a.counts.Received[share.Kind]++
+	a.event(Event{Type: ShareReceived, Peer: share.Author, Kind: share.Kind, Bytes: len(share.Envelope)})
+	a.step(now, share.Kind, strategy.Received{Share: received})
+	a.pump(now)
+	return Accepted, nil
+}
+
+// recognise handles a share of the agent's own that comes back. One that it
+// does not remember shows that its journal was lost while its key was kept:
+// peers would ignore all it says, so it moves past that epoch and repeats
+// itself.
+func (a *Agent) recognise(now time.Time, share protocol.Share) {
+	if share.Stamp.Compare(protocol.Stamp{Epoch: a.epoch, Sequence: a.sequence}) <= 0 {
+		return
+	}
+	a.warn("peers know shares of this node that its journal does not (up to epoch %d, the journal says %d): was the data directory lost or restored from a backup?", share.Epoch, a.epoch)
+	a.openEpoch(share.Epoch + 1)
+	for _, own := range a.shares.sorted() {
+		if own.Author == a.self {
+			_, talks := a.exchanges.byName[own.Kind]
+			if talks {
+				a.publish(now, own.Kind, strategy.Publish{Slot: own.Slot, Payload: own.Payload, TTL: own.TTL})
+			}
+		}
+	}
+}
+
+// Digest lists the shares that the agent holds, its own among them.
+func (a *Agent) Digest() []protocol.Held { return a.shares.digest() }
+
+// Since lists the shares that somebody who holds known lacks.
+func (a *Agent) Since(now time.Time, known []protocol.Held) []protocol.SyncItem {
+	return a.shares.since(known, now)
+}
+
+// Trials returns all trials, in order of ID.
+func (a *Agent) Trials() []strategy.Trial { return a.trials.snapshot() }
+
+// Best returns the best trial so far, nil when no trial has an outcome.
+func (a *Agent) Best() *strategy.Trial { return a.trials.bestTrial() }
+
+// Epoch returns the number of this start.
+func (a *Agent) Epoch() uint64 { return a.epoch }
+
+// Counts returns how many shares were sent and accepted in this run.
+func (a *Agent) Counts() Counts {
+	return Counts{Sent: maps.Clone(a.counts.Sent), Received: maps.Clone(a.counts.Received)}
+}
+
+// Present returns who takes part, as far as the agent knows.
+func (a *Agent) Present(now time.Time) presence.Result { return presence.Of(a.view(now)) }

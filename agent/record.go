@@ -1,0 +1,134 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/surrogate"
+)
+
+// Record is one fact or decision for the journal. Exactly one field is set.
+type Record struct {
+	Epoch  *EpochRecord  `json:"epoch,omitempty"`
+	Trial  *TrialRecord  `json:"trial,omitempty"`
+	Offer  *OfferRecord  `json:"offer,omitempty"`
+	Return *ReturnRecord `json:"return,omitempty"`
+	Tell   *TellRecord   `json:"tell,omitempty"`
+	Fail   *FailRecord   `json:"fail,omitempty"`
+	Fit    *FitRecord    `json:"fit,omitempty"`
+	Sent   *SentRecord   `json:"sent,omitempty"`
+	Note   *NoteRecord   `json:"note,omitempty"`
+}
+
+type (
+	// EpochRecord says that the agent started, or adopted a larger epoch.
+	EpochRecord struct {
+		Epoch uint64 `json:"epoch"`
+	}
+	// TrialRecord is the decision to evaluate a design; offered to an
+	// evaluator for the first time unless it was imported.
+	TrialRecord struct {
+		ID       uint64            `json:"id"`
+		Design   json.RawMessage   `json:"parameters"`
+		Why      strategy.Why      `json:"why"`
+		Time     time.Time         `json:"time"`
+		Imported *strategy.Outcome `json:"imported,omitempty"`
+	}
+	// OfferRecord offers a trial again, whose evaluation was cut off.
+	OfferRecord struct {
+		ID   uint64    `json:"id"`
+		Time time.Time `json:"time"`
+	}
+	// ReturnRecord takes back an offer that nobody took up; it does not count
+	// as an attempt.
+	ReturnRecord struct {
+		ID uint64 `json:"id"`
+	}
+	// TellRecord ends a trial with an outcome.
+	TellRecord struct {
+		ID      uint64           `json:"id"`
+		Outcome strategy.Outcome `json:"outcome"`
+		Time    time.Time        `json:"time"`
+	}
+	// FailRecord ends a trial without one.
+	FailRecord struct {
+		ID     uint64    `json:"id"`
+		Reason string    `json:"reason"`
+		Time   time.Time `json:"time"`
+	}
+	// FitRecord is a decision of the surrogate; it is never taken again.
+	FitRecord struct {
+		Observations    int                       `json:"observations"`
+		Hyperparameters surrogate.Hyperparameters `json:"hyperparameters"`
+	}
+	// SentRecord holds the exact bytes of a published share.
+	SentRecord struct {
+		Kind     string    `json:"kind"`
+		Slot     uint64    `json:"slot"`
+		Envelope []byte    `json:"envelope"`
+		Time     time.Time `json:"time"`
+	}
+	// NoteRecord is a fact of an exchange.
+	NoteRecord struct {
+		Exchange string `json:"exchange"`
+		Data     []byte `json:"data"`
+	}
+)
+
+// Key is empty for records to keep for ever; others replace the earlier record
+// with their key.
+func (r Record) Key() string {
+	switch {
+	case r.Epoch != nil:
+		return "epoch"
+	case r.Fit != nil:
+		return "fit"
+	case r.Sent != nil:
+		return "sent/" + r.Sent.Kind + "/" + strconv.FormatUint(r.Sent.Slot, 10)
+	}
+	return ""
+}
+
+// Encode returns the record as JSON.
+func (r Record) Encode() ([]byte, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("agent: encode record: %w", err)
+	}
+	return data, nil
+}
+
+// DecodeRecord is the inverse of Encode. Unknown fields are errors: a record of
+// a newer version must not be half understood.
+func DecodeRecord(data []byte) (Record, error) {
+	var r Record
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&r); err != nil {
+		return Record{}, fmt.Errorf("agent: decode record: %w", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return Record{}, errors.New("agent: decode record: more than one value")
+	}
+	if n := r.fields(); n != 1 {
+		return Record{}, fmt.Errorf("agent: decode record: %d kinds in one record, want 1", n)
+	}
+	return r, nil
+}
+
+func (r Record) fields() int {
+	n := 0
+	for _, set := range []bool{r.Epoch != nil, r.Trial != nil, r.Offer != nil, r.Return != nil, r.Tell != nil,
+		r.Fail != nil, r.Fit != nil, r.Sent != nil, r.Note != nil} {
+		if set {
+			n++
+		}
+	}
+	return n
+}

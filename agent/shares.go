@@ -1,0 +1,159 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Bounds of what peers can make an agent hold.
+const (
+	maxAuthors = 1024
+	maxSlots   = 3 // per author and kind; the highest are kept
+)
+
+// Verdict is what became of a received share.
+type Verdict int
+
+// Verdicts. Malformed and Offence are things that no honest agent does.
+const (
+	Accepted  Verdict = iota
+	Known             // held already, perhaps by way of the sync stream; gossip passes it on
+	Stale             // older than what is held, run out, or of no use here
+	Malformed         // does not fit the task
+	Offence           // two different shares with one stamp
+)
+
+func (v Verdict) String() string {
+	return [...]string{"accepted", "known", "stale", "malformed", "offence"}[v]
+}
+
+type held struct {
+	strategy.Share
+	accepted time.Time
+	expires  time.Time
+}
+
+// shares holds the latest share of every key, the agent's own among them.
+type shares struct {
+	self peer.ID
+	held map[protocol.Key]held
+}
+
+func newShares(self peer.ID) shares {
+	return shares{self: self, held: map[protocol.Key]held{}}
+}
+
+// judge says whether a share is news.
+func (s *shares) judge(share protocol.Share) (Verdict, error) {
+	known, ok := s.held[share.Key]
+	if !ok {
+		return Accepted, nil
+	}
+	switch order := share.Stamp.Compare(known.Stamp); {
+	case order > 0:
+		return Accepted, nil
+	case order == 0 && share.Digest != known.Digest:
+		return Offence, fmt.Errorf("agent: %s signed two different shares of kind %q with stamp %v", share.Author, share.Kind, share.Stamp)
+	case order == 0:
+		return Known, nil
+	}
+	return Stale, nil
+}
+
+// put stores a share that has been judged as accepted, age after its author
+// sent it, and drops what exceeds the bounds.
+func (s *shares) put(share strategy.Share, now time.Time, age time.Duration) {
+	s.held[share.Key] = held{Share: share, accepted: now.Add(-age), expires: now.Add(share.TTL - age)}
+	s.boundSlots(share.Key)
+	s.boundAuthors()
+}
+
+func (s *shares) boundSlots(key protocol.Key) {
+	var slots []uint64
+	for other := range s.held {
+		if other.Author == key.Author && other.Kind == key.Kind {
+			slots = append(slots, other.Slot)
+		}
+	}
+	slices.Sort(slots)
+	for _, slot := range slots[:max(0, len(slots)-maxSlots)] {
+		delete(s.held, protocol.Key{Author: key.Author, Kind: key.Kind, Slot: slot})
+	}
+}
+
+// boundAuthors forgets the author that has been silent the longest.
+func (s *shares) boundAuthors() {
+	latest := map[peer.ID]time.Time{}
+	for key, share := range s.held {
+		if key.Author != s.self && share.accepted.After(latest[key.Author]) {
+			latest[key.Author] = share.accepted
+		}
+	}
+	if len(latest) <= maxAuthors {
+		return
+	}
+	var silent peer.ID
+	for author, at := range latest {
+		if silent == "" || at.Before(latest[silent]) || at.Equal(latest[silent]) && author < silent {
+			silent = author
+		}
+	}
+	for key := range s.held {
+		if key.Author == silent {
+			delete(s.held, key)
+		}
+	}
+}
+
+// valid lists the peers' shares that have not run out, in order of key.
+func (s *shares) valid(now time.Time) []strategy.Share {
+	var valid []strategy.Share
+	for _, share := range s.sorted() {
+		if share.Author != s.self && share.expires.After(now) {
+			valid = append(valid, share.Share)
+		}
+	}
+	return valid
+}
+
+// since lists the valid shares that somebody who holds known lacks.
+func (s *shares) since(known []protocol.Held, now time.Time) []protocol.SyncItem {
+	stamps := make(map[protocol.Key]protocol.Stamp, len(known))
+	for _, h := range known {
+		stamps[h.Key] = h.Stamp
+	}
+	var items []protocol.SyncItem
+	for _, share := range s.sorted() {
+		if share.expires.After(now) && share.Stamp.Compare(stamps[share.Key]) > 0 {
+			items = append(items, protocol.SyncItem{Envelope: share.Envelope, Age: now.Sub(share.accepted)})
+		}
+	}
+	return items
+}
+
+// digest lists what is held.
+func (s *shares) digest() []protocol.Held {
+	var digest []protocol.Held
+	for _, share := range s.sorted() {
+		digest = append(digest, protocol.Held{Key: share.Key, Stamp: share.Stamp})
+	}
+	return digest
+}
+
+func (s *shares) sorted() []held {
+	sorted := make([]held, 0, len(s.held))
+	for _, share := range s.held {
+		sorted = append(sorted, share)
+	}
+	slices.SortFunc(sorted, func(a, b held) int {
+		return cmp.Or(cmp.Compare(a.Author, b.Author), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Slot, b.Slot))
+	})
+	return sorted
+}

@@ -1,0 +1,190 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Errors about trials; nothing has changed when one is returned.
+var (
+	ErrUnknownTrial = errors.New("unknown trial")
+	ErrFinished     = errors.New("trial has already ended")
+	ErrBadOutcome   = errors.New("outcome is not a finite number")
+)
+
+// trials is the table of the agent's own trials. It changes only by applying
+// records, so that replaying the journal rebuilds it exactly.
+type trials struct {
+	space *task.Space
+	sign  float64 // +1 when bigger values are better
+	list  []strategy.Trial
+	done  int // trials with an outcome
+	best  int // index of the best of them, -1 when there is none
+}
+
+func newTrials(t *task.Task) trials {
+	sign := 1.0
+	if t.Goal == task.Minimize {
+		sign = -1
+	}
+	return trials{space: t.Space, sign: sign, best: -1}
+}
+
+// next is the ID of the next trial.
+func (t *trials) next() uint64 { return uint64(len(t.list)) + 1 }
+
+func (t *trials) get(id uint64) (*strategy.Trial, error) {
+	if id == 0 || id > uint64(len(t.list)) {
+		return nil, fmt.Errorf("%w %d: trials 1 to %d exist", ErrUnknownTrial, id, len(t.list))
+	}
+	return &t.list[id-1], nil
+}
+
+// snapshot is safe to hand out.
+func (t *trials) snapshot() []strategy.Trial { return slices.Clone(t.list) }
+
+// open checks that an outcome may be recorded for the trial. same says that
+// the trial has ended in just this way already, so that telling twice is no
+// error.
+func (t *trials) open(id uint64, same func(strategy.Trial) bool) (already bool, err error) {
+	trial, err := t.get(id)
+	if err != nil {
+		return false, err
+	}
+	if trial.State == strategy.Done || trial.State == strategy.Failed {
+		if same(*trial) {
+			return true, nil
+		}
+		return false, fmt.Errorf("%w: trial %d is %s", ErrFinished, id, trial.State)
+	}
+	return false, nil
+}
+
+func checkOutcome(outcome strategy.Outcome) error {
+	if math.IsNaN(outcome.Value) || math.IsInf(outcome.Value, 0) {
+		return fmt.Errorf("%w: value %g", ErrBadOutcome, outcome.Value)
+	}
+	for name, value := range outcome.Constraints {
+		if math.IsNaN(value) || math.IsInf(value, 0) {
+			return fmt.Errorf("%w: constraint %q is %g", ErrBadOutcome, name, value)
+		}
+	}
+	return nil
+}
+
+// apply carries out a record about trials.
+func (t *trials) apply(r Record) error {
+	switch {
+	case r.Trial != nil:
+		return t.add(*r.Trial)
+	case r.Offer != nil:
+		return t.change(r.Offer.ID, func(trial *strategy.Trial) {
+			trial.State, trial.Started = strategy.Running, r.Offer.Time
+			trial.Attempts++
+		})
+	case r.Return != nil:
+		return t.change(r.Return.ID, func(trial *strategy.Trial) {
+			trial.State = strategy.Waiting
+			trial.Attempts--
+		})
+	case r.Tell != nil:
+		return t.tell(*r.Tell)
+	case r.Fail != nil:
+		return t.change(r.Fail.ID, func(trial *strategy.Trial) {
+			trial.State, trial.Reason, trial.Finished = strategy.Failed, r.Fail.Reason, r.Fail.Time
+		})
+	}
+	return nil
+}
+
+func (t *trials) change(id uint64, with func(*strategy.Trial)) error {
+	trial, err := t.get(id)
+	if err != nil {
+		return err
+	}
+	if trial.State == strategy.Done || trial.State == strategy.Failed {
+		return fmt.Errorf("%w: trial %d is %s", ErrFinished, id, trial.State)
+	}
+	with(trial)
+	return nil
+}
+
+func (t *trials) add(r TrialRecord) error {
+	if r.ID != t.next() {
+		return fmt.Errorf("trial %d follows trial %d", r.ID, len(t.list))
+	}
+	design, err := t.space.UnmarshalDesign(r.Design)
+	if err != nil {
+		return fmt.Errorf("trial %d: %w", r.ID, err)
+	}
+	trial := strategy.Trial{ID: r.ID, Design: design, Why: r.Why, State: strategy.Running, Attempts: 1, Started: r.Time}
+	if r.Imported != nil {
+		if err := checkOutcome(*r.Imported); err != nil {
+			return fmt.Errorf("trial %d: %w", r.ID, err)
+		}
+		trial.Attempts = 0
+	}
+	t.list = append(t.list, trial)
+	if r.Imported != nil {
+		return t.tell(TellRecord{ID: r.ID, Outcome: *r.Imported, Time: r.Time})
+	}
+	return nil
+}
+
+func (t *trials) tell(r TellRecord) error {
+	if err := checkOutcome(r.Outcome); err != nil {
+		return fmt.Errorf("trial %d: %w", r.ID, err)
+	}
+	return t.change(r.ID, func(trial *strategy.Trial) {
+		trial.State, trial.Outcome, trial.Finished = strategy.Done, &r.Outcome, r.Time
+		t.done++
+		if t.best < 0 || t.sign*r.Outcome.Value > t.sign*t.list[t.best].Outcome.Value {
+			t.best = int(r.ID) - 1
+		}
+	})
+}
+
+// bestTrial returns a copy of the best trial, nil when there is none.
+func (t *trials) bestTrial() *strategy.Trial {
+	if t.best < 0 {
+		return nil
+	}
+	trial := t.list[t.best]
+	return &trial
+}
+
+// interrupted lists, after a replay, the trials whose evaluation was cut off.
+func (t *trials) interrupted() []strategy.Trial {
+	var cut []strategy.Trial
+	for _, trial := range t.list {
+		if trial.State == strategy.Running || trial.State == strategy.Waiting {
+			cut = append(cut, trial)
+		}
+	}
+	return cut
+}
+
+// expired returns the running trials whose lease ended, and when the next ends.
+func (t *trials) expired(now time.Time, lease time.Duration) (ids []uint64, next time.Time) {
+	if lease <= 0 {
+		return nil, time.Time{}
+	}
+	for _, trial := range t.list {
+		if trial.State != strategy.Running {
+			continue
+		}
+		end := trial.Started.Add(lease)
+		if !end.After(now) {
+			ids = append(ids, trial.ID)
+		} else if next.IsZero() || end.Before(next) {
+			next = end
+		}
+	}
+	return ids, next
+}

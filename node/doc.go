@@ -1,0 +1,22 @@
+// Package node runs agents on a real network: a libp2p host, one gossip topic
+// and one sync protocol per task, a journal on disk, and evaluators.
+//
+// A [Node] is an ordinary struct; set its fields, then Start it. [Node.Join]
+// takes part in a task and returns a [Session], which is asked for trials and
+// told their outcomes:
+//
+//	n := &node.Node{Dir: "/var/lib/tuner", Peers: []string{"/ip4/10.0.0.7/udp/4001/quic-v1/p2p/12D3Koo…"}}
+//	if err := n.Start(ctx); err != nil { … }
+//	defer n.Close()
+//	session, err := n.Join(ctx, t, node.JoinOptions{})
+//	err = session.Run(ctx, func(ctx context.Context, d task.Design) (float64, error) {
+//		return measure(d.Float("temperature")), nil
+//	}, node.RunOptions{Evals: 50})
+//
+// Several nodes can live in one process, each with its own directory, and a
+// node can join several tasks.
+//
+// What leaves the node is shares of the agents and nothing else. A share
+// without noise is not private: whoever knows where was measured can read much
+// of what was measured out of it.
+package node

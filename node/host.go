@@ -1,0 +1,143 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/metrics"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/discovery/mdns"
+	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
+	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
+	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
+	"github.com/multiformats/go-multiaddr"
+)
+
+// DefaultListen is where a node listens unless told otherwise: any free port of
+// every interface, by QUIC and TCP.
+func DefaultListen() []string {
+	return []string{
+		"/ip4/0.0.0.0/udp/0/quic-v1",
+		"/ip4/0.0.0.0/tcp/0",
+		"/ip6/::/udp/0/quic-v1",
+		"/ip6/::/tcp/0",
+	}
+}
+
+const (
+	fewestConnections = 32
+	mostConnections   = 64
+	mdnsService       = "_fbo._udp"
+)
+
+func newHost(key crypto.PrivKey, listen []string, traffic metrics.Reporter) (host.Host, error) {
+	connections, err := connmgr.NewConnManager(fewestConnections, mostConnections, connmgr.WithGracePeriod(time.Minute))
+	if err != nil {
+		return nil, fmt.Errorf("node: connection manager: %w", err)
+	}
+	h, err := libp2p.New(
+		libp2p.Identity(key),
+		libp2p.ListenAddrStrings(listen...),
+		libp2p.Transport(libp2pquic.NewTransport),
+		libp2p.Transport(tcp.NewTCPTransport),
+		libp2p.ConnectionManager(connections),
+		libp2p.BandwidthReporter(traffic),
+		libp2p.UserAgent("fbo-node"),
+		libp2p.DisableRelay(),
+		libp2p.DisableMetrics(), // libp2p's are shared by all nodes of a process
+	)
+	if err != nil {
+		return nil, fmt.Errorf("node: listen on %v: %w", listen, err)
+	}
+	return h, nil
+}
+
+// ParsePeers reads addresses of the form /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo….
+func ParsePeers(addresses []string) ([]peer.AddrInfo, error) {
+	var list []multiaddr.Multiaddr
+	for _, text := range addresses {
+		address, err := multiaddr.NewMultiaddr(text)
+		if err != nil {
+			return nil, fmt.Errorf("node: peer address %q: %w (accepted: an address as the other node prints it, such as /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo…)", text, err)
+		}
+		if _, err := peer.AddrInfoFromP2pAddr(address); err != nil {
+			return nil, fmt.Errorf("node: peer address %q: %w (it must end in /p2p/ and the peer's ID)", text, err)
+		}
+		list = append(list, address)
+	}
+	return peer.AddrInfosFromP2pAddrs(list...)
+}
+
+// Bounds of the pause between attempts to reach a configured peer.
+const (
+	shortestPause = time.Second
+	longestPause  = 30 * time.Second
+	dialTimeout   = 10 * time.Second
+)
+
+// keepConnected reaches a configured peer and, since libp2p does not, reaches
+// it again whenever the connection is lost.
+func (n *Node) keepConnected(ctx context.Context, target peer.AddrInfo) {
+	pause := shortestPause
+	warned := false
+	for ctx.Err() == nil {
+		if n.host.Network().Connectedness(target.ID) == network.Connected {
+			pause, warned = shortestPause, false
+		} else if err := n.dial(ctx, target); err != nil {
+			if !warned && ctx.Err() == nil {
+				n.warn(fmt.Sprintf("cannot reach peer %v at %v: %v; trying on", target.ID, target.Addrs, dialReason(err)))
+				warned = true
+			}
+			pause = min(2*pause, longestPause)
+		} else {
+			n.log.Info("connected", "peer", target.ID)
+			pause = shortestPause
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause/2 + rand.N(pause/2)): // jitter: a whole fleet may start at once
+		}
+	}
+}
+
+// dialReason puts libp2p's many-line report on one line, without the parts
+// that say nothing new.
+func dialReason(err error) string {
+	_, tries, found := strings.Cut(err.Error(), "all dials failed")
+	if !found {
+		tries = err.Error()
+	}
+	return strings.Join(strings.Fields(strings.ReplaceAll(tries, "* ", "")), " ")
+}
+
+func (n *Node) dial(ctx context.Context, target peer.AddrInfo) error {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	return n.host.Connect(ctx, target)
+}
+
+// discovered connects to what mDNS finds on the local network.
+type discovered struct {
+	node *Node
+	ctx  context.Context
+}
+
+var _ mdns.Notifee = discovered{}
+
+func (d discovered) HandlePeerFound(found peer.AddrInfo) {
+	if found.ID == d.node.host.ID() {
+		return
+	}
+	d.node.background(func() {
+		if err := d.node.dial(d.ctx, found); err != nil {
+			d.node.log.Debug("peer found on the local network cannot be reached", "peer", found.ID, "error", err)
+		}
+	})
+}

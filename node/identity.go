@@ -1,0 +1,79 @@
+package node
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+)
+
+const identityFile = "identity.key"
+
+// LoadIdentity returns the Ed25519 key in the directory, making one on first
+// use. The file is readable by its owner only; a wider one is refused, since
+// whoever has the key is this node.
+func LoadIdentity(dir string) (crypto.PrivKey, error) {
+	path := filepath.Join(dir, identityFile)
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return createIdentity(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("node: identity: %w", err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("node: identity %s is readable by others (mode %04o): accepted is 0600; make a new identity if others may have read it", path, info.Mode().Perm())
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("node: identity: %w", err)
+	}
+	key, err := crypto.UnmarshalPrivateKey(data)
+	if err != nil {
+		return nil, fmt.Errorf("node: identity %s is damaged: %w", path, err)
+	}
+	if key.Type() != crypto.Ed25519 {
+		return nil, fmt.Errorf("node: identity %s is a %v key, accepted is Ed25519", path, key.Type())
+	}
+	return key, nil
+}
+
+func createIdentity(path string) (crypto.PrivKey, error) {
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("node: make identity: %w", err)
+	}
+	data, err := crypto.MarshalPrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("node: make identity: %w", err)
+	}
+	if err := writeNew(path, data); err != nil {
+		return nil, fmt.Errorf("node: make identity: %w", err)
+	}
+	return key, nil
+}
+
+// writeNew creates the file whole or not at all.
+func writeNew(path string, data []byte) error {
+	temporary, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.Write(data)
+	if err == nil {
+		err = temporary.Sync()
+	}
+	if closeErr := temporary.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), path)
+}

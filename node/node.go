@@ -1,0 +1,275 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/metrics"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/discovery/mdns"
+	"github.com/multiformats/go-multiaddr"
+
+	"github.com/fbo-node/fbo/journal"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/task"
+)
+
+// ErrClosed is returned by everything that is called on a closed node or
+// session.
+var ErrClosed = errors.New("node: closed")
+
+const (
+	journalFile    = "journal.db"
+	journalTimeout = 2 * time.Second
+)
+
+// Node is one machine's part in any number of tasks. Fields may be changed
+// until Start.
+type Node struct {
+	// Dir keeps the identity and the journal; it is made if missing. One node
+	// at a time can use it. Required.
+	Dir string
+
+	// Listen holds the multiaddresses to listen on; default DefaultListen.
+	Listen []string
+
+	// Peers holds multiaddresses, ending in /p2p/ID, of nodes to connect to and
+	// stay connected to.
+	Peers []string
+
+	// MDNS also finds nodes on the local network.
+	MDNS bool
+
+	// Host, when set, is used in place of an own libp2p host, and is not closed
+	// by the node. Its Ed25519 key signs the shares; Listen and the identity
+	// file are not used.
+	Host host.Host
+
+	// Log receives what helps to find a fault; default: nothing.
+	Log *slog.Logger
+
+	// OnWarning is told what the user should know; default: nothing. It must
+	// not block.
+	OnWarning func(message string)
+
+	mu       sync.Mutex
+	started  bool
+	sessions map[string]*Session
+	unwind   []func() error // what Close does, last first
+
+	log     *slog.Logger
+	key     crypto.PrivKey
+	host    host.Host
+	journal *journal.Journal
+	pubsub  *pubsub.PubSub
+	traffic *metrics.BandwidthCounter // nil with a Host of the user's
+	tasks   sync.WaitGroup
+}
+
+// Start opens the journal and the network. On an error everything that was
+// opened is closed again. The context bounds the start only.
+func (n *Node) Start(ctx context.Context) (err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.started {
+		return errors.New("node: Start: already started")
+	}
+	peers, err := n.validate()
+	if err != nil {
+		return err
+	}
+	n.started = true
+	n.sessions = map[string]*Session{}
+	defer func() {
+		if err != nil {
+			n.close()
+		}
+	}()
+	if err := n.openJournal(); err != nil {
+		return err
+	}
+	if err := n.openHost(); err != nil {
+		return err
+	}
+	running, cancel := context.WithCancel(context.Background())
+	n.onClose(func() error { n.tasks.Wait(); return nil })
+	n.onClose(func() error { cancel(); return nil })
+	if err := n.openPubSub(running); err != nil {
+		return err
+	}
+	if n.MDNS {
+		service := mdns.NewMdnsService(n.host, mdnsService, discovered{n, running})
+		if err := service.Start(); err != nil {
+			n.warn(fmt.Sprintf("cannot look for nodes on the local network: %v; --peer still works", err))
+		} else {
+			n.onClose(service.Close)
+		}
+	}
+	for _, target := range peers {
+		if target.ID != n.host.ID() {
+			n.background(func() { n.keepConnected(running, target) })
+		}
+	}
+	return ctx.Err()
+}
+
+func (n *Node) validate() ([]peer.AddrInfo, error) {
+	if n.Dir == "" {
+		return nil, errors.New("node: Dir is missing: a node needs a directory for its identity and journal")
+	}
+	if len(n.Listen) == 0 {
+		n.Listen = DefaultListen()
+	}
+	for _, text := range n.Listen {
+		if _, err := multiaddr.NewMultiaddr(text); err != nil {
+			return nil, fmt.Errorf("node: listen address %q: %w (accepted: such as /ip4/0.0.0.0/udp/4001/quic-v1)", text, err)
+		}
+	}
+	n.log = n.Log
+	if n.log == nil {
+		n.log = slog.New(slog.DiscardHandler)
+	}
+	return ParsePeers(n.Peers)
+}
+
+func (n *Node) openJournal() error {
+	if err := os.MkdirAll(n.Dir, 0o700); err != nil {
+		return fmt.Errorf("node: data directory: %w", err)
+	}
+	opened, err := journal.Open(filepath.Join(n.Dir, journalFile), journalTimeout)
+	if err != nil {
+		return err
+	}
+	n.journal = opened
+	n.onClose(opened.Close)
+	return nil
+}
+
+func (n *Node) openHost() (err error) {
+	if n.Host != nil {
+		n.host = n.Host
+		if n.key = n.host.Peerstore().PrivKey(n.host.ID()); n.key == nil {
+			return errors.New("node: Host does not know its own private key")
+		}
+		return nil
+	}
+	if n.key, err = LoadIdentity(n.Dir); err != nil {
+		return err
+	}
+	n.traffic = metrics.NewBandwidthCounter()
+	if n.host, err = newHost(n.key, n.Listen, n.traffic); err != nil {
+		return err
+	}
+	n.onClose(n.host.Close)
+	return nil
+}
+
+func (n *Node) openPubSub(ctx context.Context) (err error) {
+	n.pubsub, err = pubsub.NewGossipSub(ctx, n.host,
+		pubsub.WithFloodPublish(true),
+		pubsub.WithMaxMessageSize(protocol.MaxEnvelopeBytes+4096),
+		pubsub.WithSeenMessagesTTL(10*time.Minute),
+		pubsub.WithValidateQueueSize(64),
+		pubsub.WithValidateThrottle(64),
+		pubsub.WithValidateWorkers(2),
+	)
+	if err != nil {
+		return fmt.Errorf("node: gossip: %w", err)
+	}
+	return nil
+}
+
+func (n *Node) onClose(f func() error) { n.unwind = append(n.unwind, f) }
+
+func (n *Node) background(f func()) { n.tasks.Go(f) }
+
+func (n *Node) warn(message string) {
+	n.log.Warn(message)
+	if n.OnWarning != nil {
+		n.OnWarning(message)
+	}
+}
+
+// ID returns the node's peer ID. It may be called after Start.
+func (n *Node) ID() peer.ID { return n.host.ID() }
+
+// Addresses returns full multiaddresses under which others may reach the node,
+// in the form that Peers takes.
+func (n *Node) Addresses() []string {
+	addresses, err := peer.AddrInfoToP2pAddrs(&peer.AddrInfo{ID: n.host.ID(), Addrs: n.host.Addrs()})
+	if err != nil {
+		return nil // a host's own addresses are always valid
+	}
+	texts := make([]string, len(addresses))
+	for i, address := range addresses {
+		texts[i] = address.String()
+	}
+	return texts
+}
+
+// Join takes part in a task. What an earlier run left in the journal is
+// restored.
+func (n *Node) Join(ctx context.Context, t *task.Task, options JoinOptions) (*Session, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.started {
+		return nil, errors.New("node: Join: Start comes first")
+	}
+	if n.sessions == nil {
+		return nil, ErrClosed
+	}
+	id := t.ID().String()
+	if n.sessions[id] != nil {
+		return nil, fmt.Errorf("node: task %q (%s) is joined already", t.Name, id)
+	}
+	session, err := newSession(ctx, n, t, options)
+	if err != nil {
+		return nil, err
+	}
+	n.sessions[id] = session
+	return session, nil
+}
+
+func (n *Node) forget(id string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.sessions, id)
+}
+
+// Close leaves all tasks, saying goodbye, and closes the node. It may be called
+// more than once.
+func (n *Node) Close() error {
+	n.mu.Lock()
+	var open []*Session
+	for _, session := range n.sessions {
+		open = append(open, session)
+	}
+	n.mu.Unlock()
+	var err error
+	for _, session := range open {
+		err = errors.Join(err, session.Close())
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sessions = nil
+	return errors.Join(err, n.close())
+}
+
+func (n *Node) close() error {
+	var err error
+	for len(n.unwind) > 0 {
+		last := len(n.unwind) - 1
+		err = errors.Join(err, n.unwind[last]())
+		n.unwind = n.unwind[:last]
+	}
+	return err
+}

@@ -1,0 +1,181 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// ErrNothingWorks is returned by Run when the first evaluations all failed.
+var ErrNothingWorks = errors.New("no evaluation has worked")
+
+// hopeless is how many failures in a row, with no success ever, end a run.
+const hopeless = 5
+
+// RunOptions bound a run.
+type RunOptions struct {
+	// Evals is how many evaluations the node makes in all, those of earlier
+	// runs included and imported ones not; default: no end.
+	Evals int
+
+	// Parallel is how many evaluations run at once; default 1.
+	Parallel int
+
+	// TrialTimeout ends an evaluation, which then counts as failed; default:
+	// none.
+	TrialTimeout time.Duration
+}
+
+func (o *RunOptions) validate() error {
+	if o.Parallel == 0 {
+		o.Parallel = 1
+	}
+	if o.Evals < 0 || o.Parallel < 0 || o.TrialTimeout < 0 {
+		return fmt.Errorf("node: RunOptions %+v: nothing may be negative", *o)
+	}
+	return nil
+}
+
+// Evaluator measures one trial. An error, NaN or infinity makes it failed; when
+// the context of the run has ended, an error hands the trial back instead.
+type Evaluator func(ctx context.Context, trial strategy.Trial) (strategy.Outcome, error)
+
+// Run evaluates designs with a function until the budget is used up (then it
+// returns nil), the context ends, or nothing works.
+func (s *Session) Run(ctx context.Context, evaluate func(ctx context.Context, d task.Design) (float64, error), options RunOptions) error {
+	return s.RunTrials(ctx, func(ctx context.Context, trial strategy.Trial) (strategy.Outcome, error) {
+		value, err := evaluate(ctx, trial.Design)
+		return strategy.Outcome{Value: value}, err
+	}, options)
+}
+
+// RunTrials is Run for evaluators that need the trial's ID or measure
+// constraints.
+func (s *Session) RunTrials(ctx context.Context, evaluate Evaluator, options RunOptions) error {
+	if err := options.validate(); err != nil {
+		return err
+	}
+	r := &run{session: s, evaluate: evaluate, options: options}
+	if err := r.count(ctx); err != nil {
+		return err
+	}
+	ctx, r.stop = context.WithCancelCause(ctx)
+	defer r.stop(nil)
+	var workers sync.WaitGroup
+	for range options.Parallel {
+		workers.Go(func() { r.work(ctx) })
+	}
+	workers.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return nil
+}
+
+// run is the state that the workers of one Run share.
+type run struct {
+	session  *Session
+	evaluate Evaluator
+	options  RunOptions
+	stop     context.CancelCauseFunc
+
+	mu       sync.Mutex
+	claimed  int  // evaluations that have ended or run
+	worked   bool // some evaluation gave a value
+	failures int
+}
+
+// count takes stock of earlier runs.
+func (r *run) count(ctx context.Context) error {
+	trials, err := r.session.Trials(ctx)
+	for _, trial := range trials {
+		ended := trial.State == strategy.Done || trial.State == strategy.Failed
+		if ended && trial.Why.Source != strategy.Imported {
+			r.claimed++
+			r.worked = r.worked || trial.State == strategy.Done
+		}
+	}
+	return err
+}
+
+func (r *run) claim() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.options.Evals > 0 && r.claimed >= r.options.Evals {
+		return false
+	}
+	r.claimed++
+	return true
+}
+
+func (r *run) work(ctx context.Context) {
+	for ctx.Err() == nil && r.claim() {
+		trial, err := r.session.Ask(ctx)
+		if err == nil {
+			err = r.one(ctx, trial)
+		}
+		if err != nil {
+			r.stop(err)
+			return
+		}
+	}
+}
+
+// one evaluates a trial and reports what came of it.
+func (r *run) one(ctx context.Context, trial strategy.Trial) error {
+	outcome, err := r.measure(ctx, trial)
+	if err == nil {
+		err = r.session.TellOutcome(context.WithoutCancel(ctx), trial.ID, outcome)
+		if !errors.Is(err, agent.ErrBadOutcome) {
+			r.note(nil)
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return errors.Join(ctx.Err(), r.session.giveBack(trial.ID))
+	}
+	if failed := r.session.Fail(ctx, trial.ID, err.Error()); failed != nil {
+		return failed
+	}
+	return r.note(err)
+}
+
+// measure calls the evaluator under the trial's timeout; a panic is an error.
+func (r *run) measure(ctx context.Context, trial strategy.Trial) (outcome strategy.Outcome, err error) {
+	if r.options.TrialTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.options.TrialTimeout,
+			fmt.Errorf("no outcome within the trial timeout of %v", r.options.TrialTimeout))
+		defer cancel()
+	}
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			err = fmt.Errorf("the evaluator panicked: %v", panicked)
+		}
+		if errors.Is(err, context.DeadlineExceeded) && context.Cause(ctx) != nil {
+			err = context.Cause(ctx) // names the timeout
+		}
+	}()
+	return r.evaluate(ctx, trial)
+}
+
+// note counts successes and failures and gives up when nothing ever works.
+func (r *run) note(failure error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if failure == nil {
+		r.worked = true
+		return nil
+	}
+	r.failures++
+	if r.worked || r.failures < hopeless {
+		return nil
+	}
+	return fmt.Errorf("node: %w: %d in a row failed, the last: %w", ErrNothingWorks, r.failures, failure)
+}

@@ -1,0 +1,335 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/journal"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// JoinOptions are a node's own choices about a task.
+type JoinOptions struct {
+	// Seed of the decisions that are left to chance; default: random at every
+	// join.
+	Seed *uint64
+
+	// Lease is how long an asked trial may run before it fails; default: for
+	// ever. Evaluations by Run have their own timeout.
+	Lease time.Duration
+
+	// OnEvent is told what happens, in order. It must not block, nor call the
+	// session.
+	OnEvent func(agent.Event)
+}
+
+// Session is a node's part in one task. Its methods may be called from any
+// goroutine.
+type Session struct {
+	node    *Node
+	task    *task.Task
+	id      string
+	options JoinOptions
+	log     *journal.Log
+	topic   *topic
+
+	calls   chan call
+	results chan result
+	closing chan struct{} // closed by Close
+	ended   chan struct{} // closed when the loop has ended
+	failure error         // why it ended; read after ended
+	close   sync.Once
+
+	// Owned by the loop.
+	agent   *agent.Agent
+	waiting map[uint64]chan agent.Answer
+	asked   uint64
+}
+
+type call struct {
+	run  func(now time.Time)
+	done chan struct{}
+}
+
+type result struct {
+	work  uint64
+	value any
+}
+
+func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions) (*Session, error) {
+	s := &Session{
+		node:    n,
+		task:    t,
+		id:      t.ID().String(),
+		options: options,
+		calls:   make(chan call),
+		results: make(chan result),
+		closing: make(chan struct{}),
+		ended:   make(chan struct{}),
+		waiting: map[uint64]chan agent.Answer{},
+	}
+	replay, err := s.openLog()
+	if err != nil {
+		return nil, err
+	}
+	s.agent, err = agent.New(agent.Config{
+		Task:  t,
+		Key:   n.key,
+		Seed:  seedOf(options.Seed),
+		Lease: options.Lease,
+	}, replay, time.Now())
+	if err != nil {
+		return nil, fmt.Errorf("node: task %q: %w", t.Name, err)
+	}
+	if s.topic, err = joinTopic(ctx, s); err != nil {
+		return nil, err
+	}
+	n.background(s.loop)
+	s.topic.start()
+	return s, nil
+}
+
+func (s *Session) openLog() ([]agent.Record, error) {
+	log, err := s.node.journal.Log(s.id)
+	if err != nil {
+		return nil, err
+	}
+	s.log = log
+	return ReadLog(log)
+}
+
+// ReadLog returns a task's records, in order.
+func ReadLog(log *journal.Log) ([]agent.Record, error) {
+	var records []agent.Record
+	err := log.Replay(func(entry journal.Entry) error {
+		record, err := agent.DecodeRecord(entry.Data)
+		records = append(records, record)
+		return err
+	})
+	return records, err
+}
+
+func seedOf(n *uint64) random.Seed {
+	if n != nil {
+		return random.SeedOf(*n)
+	}
+	return random.New()
+}
+
+// loop owns the agent.
+func (s *Session) loop() {
+	defer close(s.ended)
+	wake := time.NewTimer(0)
+	defer wake.Stop()
+	for {
+		var waiting chan struct{}
+		select {
+		case c := <-s.calls:
+			c.run(time.Now())
+			waiting = c.done
+		case r := <-s.results:
+			s.agent.Done(time.Now(), r.work, r.value)
+		case <-wake.C:
+			s.agent.Tick(time.Now())
+		case <-s.closing:
+			s.agent.Stop(time.Now())
+			s.failure = s.carryOut(s.agent.Ready(), wake)
+			if s.failure == nil {
+				s.failure = ErrClosed
+			}
+			return
+		}
+		if err := s.carryOut(s.agent.Ready(), wake); err != nil {
+			s.failure = err
+			s.node.warn(err.Error())
+			return
+		}
+		if waiting != nil {
+			close(waiting)
+		}
+	}
+}
+
+// carryOut does what the agent wants, in the order that is safe. Its error
+// means that the agent is ahead of the disk and must not go on.
+func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
+	if err := s.write(ready.Records); err != nil {
+		return fmt.Errorf("node: task %q stops, because its journal cannot be written: %w; nothing acknowledged is lost, start again when the disk is well", s.task.Name, err)
+	}
+	for _, share := range ready.Publish {
+		s.topic.publish(share)
+	}
+	for _, answer := range ready.Answers {
+		s.waiting[answer.Request] <- answer // has room for one
+		delete(s.waiting, answer.Request)
+	}
+	for _, work := range ready.Work {
+		s.node.background(func() { s.finish(result{work.ID, work.Run()}) })
+	}
+	if s.options.OnEvent != nil {
+		for _, event := range ready.Events {
+			s.options.OnEvent(event)
+		}
+	}
+	if ready.Wake.IsZero() {
+		wake.Stop()
+	} else {
+		wake.Reset(time.Until(ready.Wake))
+	}
+	return nil
+}
+
+func (s *Session) write(records []agent.Record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	entries := make([]journal.Entry, len(records))
+	for i, record := range records {
+		data, err := record.Encode()
+		if err != nil {
+			return err
+		}
+		entries[i] = journal.Entry{Key: record.Key(), Data: data}
+	}
+	return s.log.Append(entries...)
+}
+
+func (s *Session) finish(r result) {
+	select {
+	case s.results <- r:
+	case <-s.ended:
+	}
+}
+
+// do runs a function in the loop and returns when all that followed from it is
+// on disk.
+func (s *Session) do(ctx context.Context, run func(now time.Time)) error {
+	c := call{run, make(chan struct{})}
+	select {
+	case s.calls <- c:
+	case <-s.ended:
+		return s.failure
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-c.done:
+		return nil
+	case <-s.ended:
+		return s.failure
+	}
+}
+
+// Ask returns the next trial to evaluate, waiting until there is one. A trial
+// that a stop of the node cut off comes before a new one. Whoever asked must
+// Tell or Fail the trial.
+func (s *Session) Ask(ctx context.Context) (strategy.Trial, error) {
+	answer := make(chan agent.Answer, 1)
+	var request uint64
+	if err := s.do(ctx, func(now time.Time) {
+		s.asked++
+		request = s.asked
+		s.waiting[request] = answer
+		s.agent.Ask(now, request)
+	}); err != nil {
+		return strategy.Trial{}, err
+	}
+	select {
+	case a := <-answer:
+		return a.Trial, a.Err
+	case <-s.ended:
+		return strategy.Trial{}, s.failure
+	case <-ctx.Done():
+		return strategy.Trial{}, errors.Join(ctx.Err(), s.withdraw(request, answer))
+	}
+}
+
+// withdraw takes back a request; a trial that has answered it is handed back.
+func (s *Session) withdraw(request uint64, answer chan agent.Answer) error {
+	var err error
+	if ended := s.do(context.Background(), func(now time.Time) {
+		s.agent.Cancel(request)
+		delete(s.waiting, request)
+		select {
+		case a := <-answer:
+			if a.Err == nil {
+				err = s.agent.Return(now, a.Trial.ID)
+			}
+		default:
+		}
+	}); ended != nil {
+		return nil // the end of the session hands back what runs
+	}
+	return err
+}
+
+// Tell reports the value that a trial's evaluation measured. When it returns
+// nil, the value is on disk. Telling the same again is no error. Errors:
+// agent.ErrUnknownTrial, agent.ErrFinished, agent.ErrBadOutcome; then nothing
+// has changed.
+func (s *Session) Tell(ctx context.Context, trial uint64, value float64) error {
+	return s.TellOutcome(ctx, trial, strategy.Outcome{Value: value})
+}
+
+// TellOutcome is Tell with the values of constraints.
+func (s *Session) TellOutcome(ctx context.Context, trial uint64, outcome strategy.Outcome) (err error) {
+	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Tell(now, trial, outcome) }), err)
+}
+
+// Fail reports that a trial's evaluation gave no value, and why. The design is
+// not proposed again.
+func (s *Session) Fail(ctx context.Context, trial uint64, reason string) (err error) {
+	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Fail(now, trial, reason) }), err)
+}
+
+// Import adds evaluations that were made before or elsewhere and returns how
+// many of them were new.
+func (s *Session) Import(ctx context.Context, past []agent.Past) (added int, err error) {
+	stopped := s.do(ctx, func(now time.Time) { added, err = s.agent.Import(now, past) })
+	return added, errors.Join(stopped, err)
+}
+
+// giveBack hands back a running trial that was not evaluated to its end.
+func (s *Session) giveBack(trial uint64) (err error) {
+	return errors.Join(s.do(context.Background(), func(now time.Time) { err = s.agent.Return(now, trial) }), err)
+}
+
+// receive gives the agent a verified share.
+func (s *Session) receive(ctx context.Context, share protocol.Share, age time.Duration) (verdict agent.Verdict, err error) {
+	stopped := s.do(ctx, func(now time.Time) { verdict, err = s.agent.Receive(now, share, age) })
+	if stopped != nil {
+		return agent.Stale, stopped
+	}
+	return verdict, err
+}
+
+func (s *Session) joined(ctx context.Context, id peer.ID) error {
+	return s.do(ctx, func(now time.Time) { s.agent.Joined(now, id) })
+}
+
+func (s *Session) left(ctx context.Context, id peer.ID) error {
+	return s.do(ctx, func(now time.Time) { s.agent.Left(now, id) })
+}
+
+// Close leaves the task: running trials are handed back to be offered at the
+// next start, the peers are told, everything is on disk. It may be called more
+// than once.
+func (s *Session) Close() error {
+	s.close.Do(func() { close(s.closing) })
+	<-s.ended
+	s.topic.close()
+	s.node.forget(s.id)
+	if errors.Is(s.failure, ErrClosed) {
+		return nil
+	}
+	return s.failure
+}

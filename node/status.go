@@ -1,0 +1,83 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/presence"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Status is where a session stands.
+type Status struct {
+	Task      string          `json:"task"` // its ID
+	Name      string          `json:"name"`
+	PeerID    peer.ID         `json:"peer_id"`
+	Addresses []string        `json:"addresses"`
+	Epoch     uint64          `json:"epoch"` // counts the starts
+	Trials    map[string]int  `json:"trials"`
+	Best      *strategy.Trial `json:"best"`
+
+	MeshPeers []peer.ID `json:"mesh_peers"` // connected, on this task
+	Present   []peer.ID `json:"present"`    // take part, this node among them
+	Agreed    bool      `json:"agreed"`     // all of them see the same set
+
+	SharesSent     int   `json:"shares_sent"` // presence not counted
+	SharesReceived int   `json:"shares_received"`
+	BytesSent      int64 `json:"bytes_sent"` // by the node on all streams, since its start; 0 with a Host of the user's
+	BytesReceived  int64 `json:"bytes_received"`
+}
+
+// Status reports where the session stands.
+func (s *Session) Status(ctx context.Context) (Status, error) {
+	status := Status{
+		Task:      s.id,
+		Name:      s.task.Name,
+		PeerID:    s.node.ID(),
+		Addresses: s.node.Addresses(),
+		Trials:    map[string]int{},
+		MeshPeers: s.topic.topic.ListPeers(),
+	}
+	if s.node.traffic != nil {
+		totals := s.node.traffic.GetBandwidthTotals()
+		status.BytesSent, status.BytesReceived = totals.TotalOut, totals.TotalIn
+	}
+	err := s.do(ctx, func(now time.Time) {
+		for _, trial := range s.agent.Trials() {
+			status.Trials[string(trial.State)]++
+		}
+		status.Epoch, status.Best = s.agent.Epoch(), s.agent.Best()
+		present := s.agent.Present(now)
+		status.Present, status.Agreed = present.Present, present.Agreed
+		counts := s.agent.Counts()
+		status.SharesSent, status.SharesReceived = countShares(counts.Sent), countShares(counts.Received)
+	})
+	return status, err
+}
+
+func countShares(byKind map[string]int) int {
+	total := 0
+	for kind, count := range byKind {
+		if kind != presence.Name {
+			total += count
+		}
+	}
+	return total
+}
+
+// Trials returns all trials of the node on this task, in order of ID.
+func (s *Session) Trials(ctx context.Context) (trials []strategy.Trial, err error) {
+	err = s.do(ctx, func(time.Time) { trials = s.agent.Trials() })
+	return trials, err
+}
+
+// Best returns the best trial so far, nil when no trial has an outcome.
+func (s *Session) Best(ctx context.Context) (best *strategy.Trial, err error) {
+	err = s.do(ctx, func(time.Time) { best = s.agent.Best() })
+	return best, err
+}
+
+// Task returns the task's ID as text.
+func (s *Session) Task() string { return s.id }

@@ -1,0 +1,100 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	libp2pprotocol "github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/protocol"
+)
+
+const syncTimeout = 10 * time.Second
+
+func (t *topic) syncProtocol() libp2pprotocol.ID {
+	return libp2pprotocol.ID("/fbo/sync/1/" + t.session.id)
+}
+
+// fetch gets from a peer the shares that this agent lacks.
+func (t *topic) fetch(from peer.ID) {
+	ctx, cancel := context.WithTimeout(t.ctx, syncTimeout)
+	defer cancel()
+	if err := t.fetchShares(ctx, from); err != nil && t.ctx.Err() == nil {
+		t.session.node.log.Info("cannot catch up on shares", "peer", from, "error", err)
+	}
+}
+
+func (t *topic) fetchShares(ctx context.Context, from peer.ID) error {
+	var held []protocol.Held
+	if err := t.session.do(ctx, func(time.Time) { held = t.session.agent.Digest() }); err != nil {
+		return err
+	}
+	stream, err := t.session.node.host.NewStream(ctx, from, t.syncProtocol())
+	if err != nil {
+		return err
+	}
+	if err := t.ask(ctx, stream, held); err != nil {
+		_ = stream.Reset()
+		return err
+	}
+	return stream.Close()
+}
+
+func (t *topic) ask(ctx context.Context, stream network.Stream, held []protocol.Held) error {
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := stream.SetDeadline(deadline); err != nil {
+			return err
+		}
+	}
+	if err := protocol.WriteSyncRequest(stream, held); err != nil {
+		return err
+	}
+	if err := stream.CloseWrite(); err != nil {
+		return err
+	}
+	return protocol.ReadSyncItems(stream, func(item protocol.SyncItem) error {
+		share, err := protocol.Open(item.Envelope)
+		if err != nil {
+			return err
+		}
+		verdict, err := t.session.receive(ctx, share, item.Age)
+		if verdict == agent.Malformed || verdict == agent.Offence {
+			return fmt.Errorf("%s share of %s: %w", verdict, share.Author, err)
+		}
+		return nil
+	})
+}
+
+// serveSync answers a peer's fetch.
+func (t *topic) serveSync(stream network.Stream) {
+	if err := t.answer(stream); err != nil {
+		t.session.node.log.Info("cannot serve a peer's catching up", "peer", stream.Conn().RemotePeer(), "error", err)
+		_ = stream.Reset()
+		return
+	}
+	_ = stream.Close()
+}
+
+func (t *topic) answer(stream network.Stream) error {
+	if err := stream.SetDeadline(time.Now().Add(syncTimeout)); err != nil {
+		return err
+	}
+	held, err := protocol.ReadSyncRequest(stream)
+	if err != nil {
+		return err
+	}
+	var items []protocol.SyncItem
+	if err := t.session.do(t.ctx, func(now time.Time) { items = t.session.agent.Since(now, held) }); err != nil {
+		return err
+	}
+	for _, item := range items {
+		if err := protocol.WriteSyncItem(stream, item); err != nil {
+			return err
+		}
+	}
+	return stream.CloseWrite()
+}

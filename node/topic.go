@@ -1,0 +1,189 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/protocol"
+)
+
+const (
+	outboxSize     = 128
+	syncInterval   = time.Minute            // anti-entropy with one random peer
+	goodbyeLinger  = 200 * time.Millisecond // for the last share to get onto the wire
+	receiveTimeout = 5 * time.Second
+)
+
+// topic is a session's conversation with its peers: gossip and catching up.
+type topic struct {
+	session *Session
+	topic   *pubsub.Topic
+	peers   *pubsub.TopicEventHandler
+	inbox   *pubsub.Subscription
+
+	outbox  chan protocol.Share
+	drained chan struct{} // closed when the outbox is closed and empty
+	ctx     context.Context
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// joinTopic subscribes; nothing is sent or received before start.
+func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
+	t = &topic{
+		session: s,
+		outbox:  make(chan protocol.Share, outboxSize),
+		drained: make(chan struct{}),
+	}
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+	defer func() {
+		if err != nil {
+			t.cancel()
+			t.leave()
+		}
+	}()
+	if err := s.node.pubsub.RegisterTopicValidator(t.name(), t.validate); err != nil {
+		return nil, fmt.Errorf("node: topic: %w", err)
+	}
+	if t.topic, err = s.node.pubsub.Join(t.name()); err != nil {
+		return nil, fmt.Errorf("node: topic: %w", err)
+	}
+	if t.peers, err = t.topic.EventHandler(); err != nil {
+		return nil, fmt.Errorf("node: topic: %w", err)
+	}
+	s.node.host.SetStreamHandler(t.syncProtocol(), t.serveSync)
+	if t.inbox, err = t.topic.Subscribe(pubsub.WithBufferSize(outboxSize)); err != nil {
+		return nil, fmt.Errorf("node: topic: %w", err)
+	}
+	return t, ctx.Err()
+}
+
+func (t *topic) name() string { return "/fbo/task/1/" + t.session.id }
+
+func (t *topic) start() {
+	t.running.Go(t.send)
+	t.running.Go(t.drain)
+	t.running.Go(t.follow)
+	t.running.Go(t.reconcile)
+}
+
+// publish never blocks: gossip may lose a share, and what is lost is fetched by
+// the sync stream.
+func (t *topic) publish(share protocol.Share) {
+	select {
+	case t.outbox <- share:
+	default:
+		t.session.node.log.Warn("outbox full, share not gossiped", "kind", share.Kind)
+	}
+}
+
+func (t *topic) send() {
+	defer close(t.drained)
+	for share := range t.outbox {
+		if err := t.topic.Publish(t.ctx, share.Envelope); err != nil {
+			t.session.node.log.Warn("share not gossiped", "kind", share.Kind, "error", err)
+		}
+	}
+}
+
+// validate is where gossip enters. Delivery is part of validation, so that
+// only what fits the task and is not outdated is passed on to others.
+func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Message) pubsub.ValidationResult {
+	if from == t.session.node.host.ID() {
+		return pubsub.ValidationAccept // published by the loop, which must not wait for itself
+	}
+	share, err := protocol.Open(message.Data)
+	if err != nil {
+		t.session.node.log.Info("share rejected", "from", from, "error", err)
+		return pubsub.ValidationReject
+	}
+	ctx, cancel := context.WithTimeout(ctx, receiveTimeout)
+	defer cancel()
+	verdict, err := t.session.receive(ctx, share, 0)
+	switch verdict {
+	case agent.Accepted, agent.Known:
+		return pubsub.ValidationAccept
+	case agent.Malformed, agent.Offence:
+		t.session.node.log.Info("share rejected", "from", from, "author", share.Author, "error", err)
+		return pubsub.ValidationReject
+	}
+	return pubsub.ValidationIgnore
+}
+
+// drain empties the subscription: validate has delivered its messages already.
+func (t *topic) drain() {
+	for {
+		if _, err := t.inbox.Next(t.ctx); err != nil {
+			return
+		}
+	}
+}
+
+// follow watches peers come and go. Gossip does not repeat the past to a peer
+// that joins, so each side fetches what it lacks from the other.
+func (t *topic) follow() {
+	for {
+		event, err := t.peers.NextPeerEvent(t.ctx)
+		if err != nil {
+			return
+		}
+		if event.Type == pubsub.PeerLeave {
+			_ = t.session.left(t.ctx, event.Peer) // the session's end is seen by all
+			continue
+		}
+		_ = t.session.joined(t.ctx, event.Peer)
+		t.running.Go(func() { t.fetch(event.Peer) })
+	}
+}
+
+func (t *topic) reconcile() {
+	tick := time.NewTicker(syncInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-t.ctx.Done():
+			return
+		case <-tick.C:
+			if peers := t.topic.ListPeers(); len(peers) > 0 {
+				t.fetch(peers[rand.IntN(len(peers))])
+			}
+		}
+	}
+}
+
+// close is called after the session's loop has ended.
+func (t *topic) close() {
+	close(t.outbox)
+	<-t.drained
+	if len(t.topic.ListPeers()) > 0 {
+		time.Sleep(goodbyeLinger)
+	}
+	t.cancel()
+	t.leave()
+	t.running.Wait()
+}
+
+// leave undoes joinTopic, as far as it got.
+func (t *topic) leave() {
+	n := t.session.node
+	if t.inbox != nil {
+		t.inbox.Cancel()
+	}
+	n.host.RemoveStreamHandler(t.syncProtocol())
+	if t.peers != nil {
+		t.peers.Cancel()
+	}
+	if t.topic != nil {
+		// Until the cancelled subscription has been taken note of, closing
+		// fails; the end of the node's gossip context frees the topic anyway.
+		_ = t.topic.Close()
+	}
+	_ = n.pubsub.UnregisterTopicValidator(t.name())
+}

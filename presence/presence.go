@@ -1,0 +1,136 @@
+// Package presence is the exchange by which the agents of a task agree on who
+// takes part. Each agent says every few seconds that it is there and which set
+// of agents it sees; an agent whose word has run out, or who said goodbye, is
+// absent. Once nobody comes or goes, all sets become equal and every [Result]
+// says Agreed.
+//
+// Presence is a claim by its author and nothing to build trust on.
+package presence
+
+import (
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Name of the exchange and kind of its shares.
+const Name = "presence"
+
+// Times of the exchange. An agent is absent when three of its words in a row
+// were lost.
+const (
+	Interval = 10 * time.Second
+	TTL      = 3 * Interval
+	settle   = time.Second // how long after a change the new set is announced
+)
+
+const (
+	beatTimer   = "beat"
+	settleTimer = "settle"
+)
+
+// Result is what the view shows under Name.
+type Result struct {
+	Present []peer.ID // sorted, the agent itself among them
+	Agreed  bool      // everybody present sees the same set
+}
+
+// Of returns the latest result in a view; before there is one, the agent is
+// alone.
+func Of(view strategy.View) Result {
+	if result, ok := view.Results[Name].(Result); ok {
+		return result
+	}
+	return Result{Present: []peer.ID{view.Self}}
+}
+
+// Has tells whether the agent is present.
+func (r Result) Has(id peer.ID) bool {
+	_, found := slices.BinarySearch(r.Present, id)
+	return found
+}
+
+// Exchange is the state machine.
+type Exchange struct {
+	last Result
+}
+
+var _ strategy.Exchange = (*Exchange)(nil)
+
+// New returns the exchange of one agent.
+func New() *Exchange { return &Exchange{} }
+
+// Name implements strategy.Exchange.
+func (*Exchange) Name() string { return Name }
+
+// Decode implements strategy.Exchange; the value is a protocol.Presence.
+func (*Exchange) Decode(payload []byte) (any, error) {
+	return protocol.DecodePresence(payload)
+}
+
+// Step implements strategy.Exchange.
+func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output {
+	switch in := in.(type) {
+	case strategy.Start:
+		e.last = see(view)
+		return append(e.announce(false), strategy.Result{Value: e.last}, strategy.SetTimer{Name: beatTimer, After: Interval})
+	case strategy.Received:
+		return e.look(view)
+	case strategy.Timer:
+		outputs := append(e.look(view), e.announce(false)...)
+		if in.Name == beatTimer {
+			outputs = append(outputs, strategy.SetTimer{Name: beatTimer, After: Interval})
+		}
+		return outputs
+	case strategy.Stop:
+		return e.announce(true)
+	}
+	return nil
+}
+
+// look compares what the view shows with the last result.
+func (e *Exchange) look(view strategy.View) []strategy.Output {
+	now := see(view)
+	moved := !slices.Equal(now.Present, e.last.Present)
+	if !moved && now.Agreed == e.last.Agreed {
+		return nil
+	}
+	e.last = now
+	outputs := []strategy.Output{strategy.Result{Value: now}}
+	if moved {
+		outputs = append(outputs, strategy.SetTimer{Name: settleTimer, After: settle})
+	}
+	return outputs
+}
+
+func (e *Exchange) announce(leaving bool) []strategy.Output {
+	payload, err := protocol.Presence{Members: protocol.MembersOf(e.last.Present), Leaving: leaving}.Encode()
+	if err != nil {
+		return nil // protobuf refuses only invalid UTF-8, and there is no text in it
+	}
+	return []strategy.Output{strategy.Publish{Payload: payload, TTL: TTL, Ephemeral: true}}
+}
+
+// see reads who is present off the valid shares of a view.
+func see(view strategy.View) Result {
+	result := Result{Present: []peer.ID{view.Self}, Agreed: true}
+	var words []protocol.Presence
+	for _, share := range view.Shares {
+		word, ok := share.Value.(protocol.Presence)
+		if !ok || word.Leaving {
+			continue
+		}
+		words = append(words, word)
+		result.Present = append(result.Present, share.Author)
+	}
+	slices.Sort(result.Present)
+	own := protocol.MembersOf(result.Present)
+	for _, word := range words {
+		result.Agreed = result.Agreed && word.Members == own
+	}
+	return result
+}

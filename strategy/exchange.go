@@ -1,0 +1,111 @@
+package strategy
+
+import (
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/random"
+)
+
+// Exchange is one conversation between the agents of a task: anything from
+// "here is my latest draw" to a protocol of several rounds. It is a state
+// machine that never sees a transport. Its name is also the kind of its shares.
+type Exchange interface {
+	Name() string
+
+	// Decode checks a share's payload against the task and returns what View
+	// shows of it. An error means that no honest agent of the task sends it.
+	// It is called from several goroutines at once.
+	Decode(payload []byte) (any, error)
+
+	// Step takes one input and says what shall happen.
+	Step(view View, in Input) []Output
+}
+
+// Input is one of the types below.
+type Input interface{ input() }
+
+type (
+	// Start comes once, after every Replayed.
+	Start struct{}
+	// Replayed returns a Record of an earlier run, in order.
+	Replayed struct{ Data []byte }
+	// Told says that a trial ended, with an outcome or without.
+	Told struct{ Trial Trial }
+	// Received says that a peer's new share of this kind is in the view.
+	Received struct{ Share Share }
+	// Direct is what a peer sent to this agent alone.
+	Direct struct {
+		From peer.ID
+		Data []byte
+	}
+	// Timer says that a SetTimer has run out.
+	Timer struct{ Name string }
+	// Joined and Left say that a connection to a peer of the task came or went.
+	Joined struct{ Peer peer.ID }
+	Left   struct{ Peer peer.ID }
+	// WorkDone returns what a Work gave.
+	WorkDone struct {
+		Name   string
+		Result any
+		Err    error
+	}
+	// Stop comes before a clean end.
+	Stop struct{}
+)
+
+func (Start) input()    {}
+func (Replayed) input() {}
+func (Told) input()     {}
+func (Received) input() {}
+func (Direct) input()   {}
+func (Timer) input()    {}
+func (Joined) input()   {}
+func (Left) input()     {}
+func (WorkDone) input() {}
+func (Stop) input()     {}
+
+// Output is one of the types below. The records of a step are on disk before
+// anything else of it is carried out.
+type Output interface{ output() }
+
+type (
+	// Record keeps a fact over restarts.
+	Record struct{ Data []byte }
+	// Publish tells all agents. The exact signed bytes are journaled first and
+	// are what a restarted node sends again; not so an ephemeral share, which
+	// is too frequent to keep and worthless after a restart.
+	Publish struct {
+		Slot      uint64
+		Payload   []byte
+		TTL       time.Duration
+		Ephemeral bool
+	}
+	// Send tells one agent. Delivery is not promised.
+	Send struct {
+		To   peer.ID
+		Data []byte
+	}
+	// SetTimer replaces the timer of this name.
+	SetTimer struct {
+		Name  string
+		After time.Duration
+	}
+	// Work is a computation that takes long. It runs beside the agent, as soon
+	// as the posterior has caught up with all observations, on a view of that
+	// moment; its result comes back as WorkDone.
+	Work struct {
+		Name string
+		Run  func(view View, seed random.Seed) (any, error)
+	}
+	// Result enters the view under the exchange's name.
+	Result struct{ Value any }
+)
+
+func (Record) output()   {}
+func (Publish) output()  {}
+func (Send) output()     {}
+func (SetTimer) output() {}
+func (Work) output()     {}
+func (Result) output()   {}

@@ -1,0 +1,46 @@
+package strategy
+
+import (
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+// View is what an agent knows at one moment. It is a snapshot: nobody changes
+// it, and whoever receives it must not either.
+type View struct {
+	Task         *task.Task
+	Self         peer.ID
+	Trials       []Trial             // own, in order of ID
+	Observations int                 // how many of them have an outcome
+	Posterior    surrogate.Posterior // nil until there is an observation
+	Shares       []Share             // of peers, valid now, in order of author, kind and slot
+	Results      map[string]any      // the latest Result of each exchange, by its name
+}
+
+// Share is a peer's share with its decoded payload.
+type Share struct {
+	protocol.Share
+	Value any // as the Decode of the exchange of this kind returned it
+}
+
+// Strategy chooses designs.
+type Strategy interface {
+	// Suggest chooses the design of the trial with this ID. The same view,
+	// trial and seed give the same answer; asking changes nothing. It may take
+	// long and runs beside the agent.
+	Suggest(view View, trial uint64, seed random.Seed) (Suggestion, error)
+}
+
+// Suggestion is a design and why, or a wish to wait.
+type Suggestion struct {
+	Design task.Design
+	Why    Why
+
+	// Wait, when not empty, names the exchange whose next Result the strategy
+	// needs first; the agent asks again when it arrives.
+	Wait string
+}

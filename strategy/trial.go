@@ -1,0 +1,88 @@
+package strategy
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/task"
+)
+
+// State is where a trial stands.
+type State string
+
+// A trial is waiting after its node stopped while it ran; it is offered again.
+const (
+	Waiting State = "waiting"
+	Running State = "running"
+	Done    State = "done"
+	Failed  State = "failed"
+)
+
+// Outcome is what an evaluation measured, in the task's own units.
+type Outcome struct {
+	Value       float64            `json:"value"`
+	Constraints map[string]float64 `json:"constraints,omitempty"` // kept with the trial; no strategy of this version uses them
+}
+
+// Trial is one evaluation of one design.
+type Trial struct {
+	ID       uint64      `json:"id"` // 1, 2, … per node and task
+	Design   task.Design `json:"parameters"`
+	Why      Why         `json:"why"`
+	State    State       `json:"state"`
+	Attempts int         `json:"attempts"`
+	Started  time.Time   `json:"started,omitzero"`
+	Finished time.Time   `json:"finished,omitzero"`
+	Outcome  *Outcome    `json:"outcome,omitempty"` // when done
+	Reason   string      `json:"reason,omitempty"`  // when failed
+}
+
+// Source names what a design came from.
+type Source string
+
+// Sources of a design.
+const (
+	Initial  Source = "initial"  // random, before the surrogate knows anything
+	Own      Source = "own"      // maximises a sample of the agent's own posterior
+	Peer     Source = "peer"     // maximises the sample in a peer's share
+	Random   Source = "random"   // random, because the maximiser had been evaluated before
+	Imported Source = "imported" // told by the user
+)
+
+// Why says how a design was chosen. A share named here is used up.
+type Why struct {
+	Source         Source          `json:"source"`
+	OwnProbability float64         `json:"own_probability,omitempty"` // the chance that the own sample had, when it was a choice
+	Peer           peer.ID         `json:"peer,omitempty"`
+	Stamp          *protocol.Stamp `json:"stamp,omitempty"`        // which of the peer's shares
+	Observations   int             `json:"observations,omitempty"` // that the peer's share rested on
+}
+
+// String is a short phrase for people.
+func (w Why) String() string {
+	switch w.Source {
+	case Initial:
+		return "random start"
+	case Own:
+		return "own sample"
+	case Peer:
+		return fmt.Sprintf("sample from peer %s (its %d observations)", ShortID(w.Peer), w.Observations)
+	case Random:
+		if w.Peer != "" {
+			return fmt.Sprintf("random, since the sample from peer %s led to a design already tried", ShortID(w.Peer))
+		}
+		return "random, since the own sample led to a design already tried"
+	case Imported:
+		return "imported"
+	}
+	return string(w.Source)
+}
+
+// ShortID is the end of a peer ID, which tells peers apart at a glance.
+func ShortID(id peer.ID) string {
+	s := id.String()
+	return s[max(0, len(s)-8):]
+}

@@ -1,0 +1,79 @@
+package tsampling
+
+import (
+	"slices"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/presence"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/rff"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// FTS is federated Thompson sampling.
+type FTS struct {
+	TS
+	spec     *task.FTS
+	features *rff.Map
+}
+
+var _ strategy.Strategy = (*FTS)(nil)
+
+// NewFTS returns the strategy of a task of type fts. The features are those
+// that all agents of the task share.
+func NewFTS(t *task.Task, features *rff.Map) *FTS {
+	return &FTS{TS: NewTS(t), spec: t.Strategy.FTS, features: features}
+}
+
+// Suggest implements strategy.Strategy. Whenever it follows the own sample it
+// suggests exactly what TS suggests for the same view, trial and seed.
+func (s *FTS) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	if s.starting(view, trial) {
+		return s.TS.Suggest(view, trial, seed)
+	}
+	own := OwnProbability(s.spec, trial-min(trial, s.initial))
+	if seed.Stream("whose sample", trial).Float64() < own {
+		return s.ownSample(view, trial, seed, own), nil
+	}
+	candidates := s.usable(view)
+	if len(candidates) == 0 {
+		return s.ownSample(view, trial, seed, own), nil
+	}
+	share := candidates[seed.Stream("which peer", trial).IntN(len(candidates))]
+	weights := share.Value.(protocol.Weights)
+	return s.maximise(view, trial, seed, s.features.Function(weights.Values), strategy.Why{
+		Source:         strategy.Peer,
+		OwnProbability: own,
+		Peer:           share.Author,
+		Stamp:          &share.Stamp,
+		Observations:   weights.Observations,
+	}), nil
+}
+
+// usable lists the peers' draws that were never used, one per peer: in one-shot
+// mode of every peer not used yet, else of the peers that are present. A peer
+// that has sent nothing new since its last draw was used weighs zero.
+func (s *FTS) usable(view strategy.View) []strategy.Share {
+	usedStamp := map[peer.ID][]protocol.Stamp{}
+	for _, trial := range view.Trials {
+		if trial.Why.Stamp != nil {
+			usedStamp[trial.Why.Peer] = append(usedStamp[trial.Why.Peer], *trial.Why.Stamp)
+		}
+	}
+	present := presence.Of(view)
+	var usable []strategy.Share
+	for _, share := range view.Shares {
+		if _, ok := share.Value.(protocol.Weights); !ok || share.Author == view.Self {
+			continue
+		}
+		used := usedStamp[share.Author]
+		if s.spec.Mode == OneShot && len(used) == 0 ||
+			s.spec.Mode == Concurrent && present.Has(share.Author) && !slices.Contains(used, share.Stamp) {
+			usable = append(usable, share)
+		}
+	}
+	return usable
+}

@@ -1,0 +1,114 @@
+package tsampling
+
+import (
+	"time"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Kind names the exchange and its shares.
+const Kind = "weights"
+
+// Names of the modes in a task file.
+const (
+	Concurrent = "concurrent"
+	OneShot    = "one-shot"
+)
+
+// How long a draw stays valid. In concurrent mode a draw also needs its author
+// to be present; in one-shot mode its author may be long gone.
+const (
+	concurrentTTL = 24 * time.Hour
+	oneShotTTL    = protocol.MaxTTL
+)
+
+// Sharing is the exchange that publishes draws of the agent's posterior as
+// weights over the shared features: a new one after every few observations, or,
+// in one-shot mode, a single one when there are enough. It never waits.
+type Sharing struct {
+	spec     *task.FTS
+	features int
+	atLeast  int // observations before the first draw
+
+	drawnAt int  // observations behind the newest draw that was asked for
+	drawing bool // a draw is being computed
+	done    bool // one-shot: the share has been sent, perhaps by an earlier run
+}
+
+var _ strategy.Exchange = (*Sharing)(nil)
+
+// NewSharing returns the exchange of one agent on a task of type fts.
+func NewSharing(t *task.Task) *Sharing {
+	s := &Sharing{spec: t.Strategy.FTS, features: t.Surrogate.Features}
+	if s.spec.Mode == OneShot {
+		s.atLeast = s.spec.ShareAfter
+	} else {
+		s.atLeast = t.Strategy.InitialDesigns
+	}
+	return s
+}
+
+// Name implements strategy.Exchange.
+func (*Sharing) Name() string { return Kind }
+
+// Decode implements strategy.Exchange; the value is a protocol.Weights.
+func (s *Sharing) Decode(payload []byte) (any, error) {
+	return protocol.DecodeWeights(payload, s.features)
+}
+
+// Step implements strategy.Exchange.
+func (s *Sharing) Step(view strategy.View, in strategy.Input) []strategy.Output {
+	switch in := in.(type) {
+	case strategy.Replayed:
+		s.done = true // the only thing that is ever recorded
+	case strategy.Start, strategy.Told:
+		return s.draw(view)
+	case strategy.WorkDone:
+		s.drawing = false
+		weights, ok := in.Result.(protocol.Weights)
+		if !ok {
+			return nil // the agent has reported in.Err; the next observation brings the next try
+		}
+		return append(s.publish(weights), s.draw(view)...)
+	}
+	return nil
+}
+
+// draw asks for a new draw when one is due.
+func (s *Sharing) draw(view strategy.View) []strategy.Output {
+	fresh := view.Observations - s.drawnAt
+	due := fresh > 0 && (s.drawnAt == 0 || fresh >= s.spec.ShareEvery)
+	if s.spec.Mode == OneShot {
+		due = !s.done
+	}
+	if s.drawing || !due || view.Observations < s.atLeast {
+		return nil
+	}
+	s.drawing, s.drawnAt = true, view.Observations
+	return []strategy.Output{strategy.Work{Name: "draw", Run: drawWeights}}
+}
+
+func drawWeights(view strategy.View, seed random.Seed) (any, error) {
+	if view.Posterior == nil {
+		return nil, nil // the surrogate could not be fitted; nothing to say yet
+	}
+	return protocol.Weights{
+		Observations: view.Observations,
+		Values:       view.Posterior.Weights(seed.Stream("shared sample", uint64(view.Observations))),
+	}, nil
+}
+
+func (s *Sharing) publish(weights protocol.Weights) []strategy.Output {
+	payload, err := weights.Encode()
+	if err != nil {
+		return nil // a draw beyond all bounds says nothing; the next one will do
+	}
+	if s.spec.Mode == OneShot {
+		s.done = true
+		return []strategy.Output{strategy.Record{Data: []byte("sent")}, strategy.Publish{Payload: payload, TTL: oneShotTTL}}
+	}
+	return []strategy.Output{strategy.Publish{Payload: payload, TTL: concurrentTTL}}
+}

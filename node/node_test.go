@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
 )
@@ -127,5 +126,4 @@ func TestThreeNodesOverRealSocketsHelpEachOther(t *testing.T) {
 	if fromPeers == 0 {
 		t.Error("no query came from a peer")
 	}
-	_ = agent.Accepted
 }

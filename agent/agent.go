@@ -123,6 +123,8 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 
 func (a *Agent) replay(r Record, now time.Time) error {
 	switch {
+	case r.Task != nil:
+		return sameTask(r.Task, a.id)
 	case r.Epoch != nil:
 		a.epoch = r.Epoch.Epoch
 	case r.Fit != nil:
@@ -145,6 +147,7 @@ func (a *Agent) replay(r Record, now time.Time) error {
 
 // start opens a new epoch and takes up what was cut off.
 func (a *Agent) start(now time.Time) {
+	a.record(Record{Task: &TaskRecord{Canonical: a.cfg.Task.Canonical()}})
 	a.openEpoch(a.epoch + 1)
 	for _, trial := range a.trials.interrupted() {
 		if trial.Attempts >= a.cfg.MaxAttempts && trial.State == strategy.Running {
@@ -187,6 +190,7 @@ func (a *Agent) warn(format string, args ...any) {
 // Ready returns what shall be done and forgets it.
 func (a *Agent) Ready() Ready {
 	ready := a.ready
+	ready.Wake = earliest(a.trials.leaseEnd(a.cfg.Lease), a.exchanges.next())
 	a.ready = Ready{}
 	return ready
 }
@@ -210,8 +214,7 @@ func (a *Agent) startWork(run func() any, finish func(now time.Time, result any)
 
 // Tick says that time has passed.
 func (a *Agent) Tick(now time.Time) {
-	expired, _ := a.trials.expired(now, a.cfg.Lease)
-	for _, id := range expired {
+	for _, id := range a.trials.expired(now, a.cfg.Lease) {
 		a.end(now, Record{Fail: &FailRecord{
 			ID:     id,
 			Reason: fmt.Sprintf("no outcome within the lease of %v", a.cfg.Lease),
@@ -261,8 +264,6 @@ func (a *Agent) pump(now time.Time) {
 		a.startExchangeWork(now)
 		a.suggest(now)
 	}
-	_, lease := a.trials.expired(now, a.cfg.Lease)
-	a.ready.Wake = earliest(lease, a.exchanges.next())
 }
 
 func earliest(times ...time.Time) time.Time {

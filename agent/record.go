@@ -15,6 +15,7 @@ import (
 
 // Record is one fact or decision for the journal. Exactly one field is set.
 type Record struct {
+	Task   *TaskRecord   `json:"task,omitempty"`
 	Epoch  *EpochRecord  `json:"epoch,omitempty"`
 	Trial  *TrialRecord  `json:"trial,omitempty"`
 	Offer  *OfferRecord  `json:"offer,omitempty"`
@@ -27,6 +28,11 @@ type Record struct {
 }
 
 type (
+	// TaskRecord holds the canonical form of the task, without which the other
+	// records could not be read.
+	TaskRecord struct {
+		Canonical json.RawMessage `json:"canonical"`
+	}
 	// EpochRecord says that the agent started, or adopted a larger epoch.
 	EpochRecord struct {
 		Epoch uint64 `json:"epoch"`
@@ -85,6 +91,8 @@ type (
 // with their key.
 func (r Record) Key() string {
 	switch {
+	case r.Task != nil:
+		return "task"
 	case r.Epoch != nil:
 		return "epoch"
 	case r.Fit != nil:
@@ -124,7 +132,7 @@ func DecodeRecord(data []byte) (Record, error) {
 
 func (r Record) fields() int {
 	n := 0
-	for _, set := range []bool{r.Epoch != nil, r.Trial != nil, r.Offer != nil, r.Return != nil, r.Tell != nil,
+	for _, set := range []bool{r.Task != nil, r.Epoch != nil, r.Trial != nil, r.Offer != nil, r.Return != nil, r.Tell != nil,
 		r.Fail != nil, r.Fit != nil, r.Sent != nil, r.Note != nil} {
 		if set {
 			n++

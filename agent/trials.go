@@ -170,21 +170,28 @@ func (t *trials) interrupted() []strategy.Trial {
 	return cut
 }
 
-// expired returns the running trials whose lease ended, and when the next ends.
-func (t *trials) expired(now time.Time, lease time.Duration) (ids []uint64, next time.Time) {
+// expired lists the running trials whose lease has ended.
+func (t *trials) expired(now time.Time, lease time.Duration) (ids []uint64) {
 	if lease <= 0 {
-		return nil, time.Time{}
+		return nil
 	}
 	for _, trial := range t.list {
-		if trial.State != strategy.Running {
-			continue
-		}
-		end := trial.Started.Add(lease)
-		if !end.After(now) {
+		if trial.State == strategy.Running && !trial.Started.Add(lease).After(now) {
 			ids = append(ids, trial.ID)
-		} else if next.IsZero() || end.Before(next) {
-			next = end
 		}
 	}
-	return ids, next
+	return ids
+}
+
+// leaseEnd is when the first lease of a running trial ends, zero for never.
+func (t *trials) leaseEnd(lease time.Duration) (end time.Time) {
+	if lease <= 0 {
+		return time.Time{}
+	}
+	for _, trial := range t.list {
+		if trial.State == strategy.Running {
+			end = earliest(end, trial.Started.Add(lease))
+		}
+	}
+	return end
 }

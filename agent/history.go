@@ -1,0 +1,60 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ipfs/go-cid"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// History is what a journal tells about a task, without an agent.
+type History struct {
+	Task   *task.Task
+	Epoch  uint64 // counts the starts
+	Trials []strategy.Trial
+	Best   *strategy.Trial // nil when no trial has an outcome
+}
+
+// ReadHistory rebuilds the history from an agent's records, in order.
+func ReadHistory(records []Record) (History, error) {
+	var h History
+	for _, r := range records {
+		if r.Task == nil {
+			continue
+		}
+		t, err := task.Parse("journal", r.Task.Canonical)
+		if err != nil {
+			return History{}, fmt.Errorf("agent: task in journal: %w", err)
+		}
+		h.Task = t
+	}
+	if h.Task == nil {
+		return History{}, errors.New("agent: the journal does not say which task it is about")
+	}
+	table := newTrials(h.Task)
+	for i, r := range records {
+		if r.Epoch != nil {
+			h.Epoch = r.Epoch.Epoch
+		}
+		if err := table.apply(r); err != nil {
+			return History{}, fmt.Errorf("agent: journal record %d: %w", i+1, err)
+		}
+	}
+	h.Trials, h.Best = table.list, table.bestTrial()
+	return h, nil
+}
+
+// sameTask guards against a journal that was moved to another task.
+func sameTask(r *TaskRecord, id cid.Cid) error {
+	t, err := task.Parse("journal", r.Canonical)
+	if err != nil {
+		return fmt.Errorf("agent: task in journal: %w", err)
+	}
+	if t.ID() != id {
+		return fmt.Errorf("agent: the journal is about task %v, not %v", t.ID(), id)
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package task
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// axis maps the values of one float or int parameter to [0, 1] and back.
+//
+// Decoded floats lie on a decimal grid, so that people and commands see 0.3 and
+// not 0.30000000000000004, and so that a value survives the way through the
+// unit cube exactly. Linear: multiples of a power of ten near 1e-10 of the range,
+// but coarse enough (at least 16 units in the last place of the larger bound)
+// that the rounding errors of both directions stay below half a step. Log: 10
+// significant digits, whose half unit (5e-11) is far above the error of exp and
+// log over the widest range (about 3e-13). A grid point nearer than half a step
+// to a bound gives way to the bound.
+type axis struct {
+	low, high float64
+	log       bool
+
+	exponent    int     // linear floats: the step is 10^exponent
+	scale, half float64 // linear floats: 10^-exponent, half a step
+
+	count         float64 // linear ints: high-low+1
+	origin, width float64 // log scale: log of the lower edge, and log(upper/lower)
+}
+
+// significant is the number of digits of a decoded float on log scale.
+const significant = 10
+
+func newFloatAxis(low, high float64, scale Scale) axis {
+	a := axis{low: low, high: high, log: scale == Log}
+	if a.log {
+		a.origin = math.Log(low)
+		a.width = math.Log(high) - a.origin
+		return a
+	}
+	a.exponent = stepExponent(low, high)
+	a.scale = math.Pow10(-a.exponent)
+	a.half = math.Pow10(a.exponent) / 2
+	return a
+}
+
+// newIntAxis gives each whole number its own bin: bins of equal width on linear
+// scale, [log(v-1/2), log(v+1/2)] on log scale.
+func newIntAxis(low, high float64, scale Scale) axis {
+	a := axis{low: low, high: high, log: scale == Log, count: high - low + 1}
+	if a.log {
+		a.origin = math.Log(low - 0.5)
+		a.width = math.Log(high+0.5) - a.origin
+	}
+	return a
+}
+
+// stepExponent returns the exponent of the grid's step for a linear float range.
+func stepExponent(low, high float64) int {
+	largest := math.Max(math.Abs(low), math.Abs(high))
+	ulp := math.Nextafter(largest, math.Inf(1)) - largest
+	return max(decimalExponent(high-low)-10, decimalExponent(16*ulp)+1)
+}
+
+// decimalExponent returns floor(log10(x)) for x > 0. It goes by the decimal text,
+// since math.Log10 may differ in the last bit from one CPU to another.
+func decimalExponent(x float64) int {
+	text := strconv.FormatFloat(x, 'e', -1, 64)
+	exponent, err := strconv.Atoi(text[strings.IndexByte(text, 'e')+1:])
+	if err != nil {
+		panic("task: " + text + " has no decimal exponent") // FormatFloat always writes one
+	}
+	return exponent
+}
+
+// The explicit float64 conversions below keep compilers from fusing the product
+// and the sum, which would make decoded values differ between CPUs.
+
+func (a *axis) encodeFloat(v float64) float64 {
+	switch {
+	case v <= a.low:
+		return 0
+	case v >= a.high:
+		return 1
+	case a.log:
+		return (math.Log(v) - a.origin) / a.width
+	}
+	return (v - a.low) / (a.high - a.low)
+}
+
+// decodeFloat takes any u; below 0 and NaN count as 0, above 1 as 1.
+func (a *axis) decodeFloat(u float64) float64 {
+	switch {
+	case !(u > 0):
+		return a.low
+	case u >= 1:
+		return a.high
+	case a.log:
+		v := roundDigits(math.Exp(a.origin + float64(u*a.width)))
+		if v <= a.low*(1+5e-11) {
+			return a.low
+		}
+		if v >= a.high*(1-5e-11) {
+			return a.high
+		}
+		return v
+	}
+	v := a.roundStep(a.low + float64(u*(a.high-a.low)))
+	if v-a.low < a.half {
+		return a.low
+	}
+	if a.high-v < a.half {
+		return a.high
+	}
+	return v
+}
+
+// roundStep returns the float64 nearest to a whole multiple of 10^exponent.
+func (a *axis) roundStep(v float64) float64 {
+	var buffer [40]byte
+	text := strconv.AppendInt(buffer[:0], int64(math.RoundToEven(v*a.scale)), 10)
+	text = append(text, 'e')
+	text = strconv.AppendInt(text, int64(a.exponent), 10)
+	return mustFloat(string(text))
+}
+
+func roundDigits(v float64) float64 {
+	return mustFloat(strconv.FormatFloat(v, 'e', significant-1, 64))
+}
+
+func mustFloat(text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		panic(err) // the text was written by strconv, and bounds keep it in range
+	}
+	return v
+}
+
+func (a *axis) encodeInt(v int64) float64 {
+	if a.log {
+		return (math.Log(float64(v)) - a.origin) / a.width
+	}
+	return (float64(v) - a.low + 0.5) / a.count
+}
+
+// decodeInt takes any u; below 0 and NaN count as 0, above 1 as 1.
+func (a *axis) decodeInt(u float64) int64 {
+	if !(u > 0) {
+		return int64(a.low)
+	}
+	if u >= 1 {
+		return int64(a.high)
+	}
+	v := a.low + math.Floor(u*a.count)
+	if a.log {
+		v = math.Round(math.Exp(a.origin + float64(u*a.width)))
+	}
+	return int64(math.Max(a.low, math.Min(a.high, v)))
+}

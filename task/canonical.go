@@ -1,0 +1,75 @@
+package task
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/ipfs/go-cid"
+	"github.com/multiformats/go-multihash"
+)
+
+// version is the "fbo" key of the canonical form. It stands for the format of the
+// task and for how the shared features are derived from its ID, and grows when
+// either changes, so that nodes which would not understand each other never meet.
+const version = 1
+
+// jsonCodec is the multicodec code of JSON.
+const jsonCodec = 0x0200
+
+// Canonical returns the task as canonical JSON: keys sorted, no spaces, numbers
+// in their shortest form, all defaults written out. It is itself a task file with
+// the same ID. It panics when the task was not made by Parse and has numbers that
+// are not finite.
+func (t *Task) Canonical() []byte {
+	form := map[string]any{
+		"fbo":        version,
+		"name":       t.Name,
+		"goal":       t.Goal,
+		"parameters": canonicalParameters(t.Space),
+	}
+	for _, s := range sections() {
+		if part := s.canonical(t); part != nil {
+			form[s.key] = part
+		}
+	}
+	text, err := marshal(form)
+	if err != nil {
+		panic(fmt.Sprintf("task: canonical form: %v", err))
+	}
+	return text
+}
+
+// ID returns the task's identity: the CIDv1 (codec JSON, SHA-256) of Canonical.
+func (t *Task) ID() cid.Cid {
+	sum, err := multihash.Sum(t.Canonical(), multihash.SHA2_256, -1)
+	if err != nil {
+		panic(fmt.Sprintf("task: %v", err)) // SHA-256 is always registered
+	}
+	return cid.NewCidV1(jsonCodec, sum)
+}
+
+func canonicalParameters(s *Space) []map[string]any {
+	all := make([]map[string]any, len(s.parameters))
+	for i, p := range s.parameters {
+		form := map[string]any{"name": p.Name, "type": p.Kind}
+		if p.Kind == Categorical {
+			form["choices"] = p.Choices
+		} else {
+			form["low"], form["high"], form["scale"] = p.Low, p.High, p.Scale
+		}
+		all[i] = form
+	}
+	return all
+}
+
+// marshal writes JSON without the escapes that encoding/json adds for HTML.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,225 @@
+package task
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// decoder collects the errors of one file.
+type decoder struct {
+	file         string
+	errors       []*Error
+	decimal, odd *regexp.Regexp
+}
+
+func newDecoder(file string) *decoder {
+	return &decoder{file: file, decimal: decimalPattern(), odd: oddPattern()}
+}
+
+func (d *decoder) errorf(at position, format string, a ...any) {
+	d.errors = append(d.errors, &Error{File: d.file, Line: at.line, Column: at.column, Message: fmt.Sprintf(format, a...)})
+}
+
+// mapping is a strict view of one mapping of the file. Each getter makes its key
+// an accepted one; finish reports the keys that no getter asked for. A getter
+// that finds something wrong reports it and returns false or the default.
+type mapping struct {
+	d        *decoder
+	what     string // for messages: "strategy", `parameter "x"`, or "" for the file itself
+	at       position
+	entries  map[string]entry
+	order    []string // keys as they come in the file
+	accepted []string
+}
+
+type entry struct {
+	at    position // of the key
+	value ast.Node
+}
+
+// absent is the mapping of an optional section that is not in the file.
+func (d *decoder) absent(what string, at position) *mapping {
+	return &mapping{d: d, what: what, at: at, entries: map[string]entry{}}
+}
+
+// mapping returns nil, after an error, when n is not a mapping.
+func (d *decoder) mapping(n ast.Node, what string) *mapping {
+	var pairs []*ast.MappingValueNode
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		pairs = n.Values
+	case *ast.MappingValueNode:
+		pairs = []*ast.MappingValueNode{n}
+	default:
+		subject := what
+		if subject == "" {
+			subject = "the file"
+		}
+		d.errorf(nodePosition(n), "%s must be a mapping (key: value), not %s", subject, d.scalar(n).describe())
+		return nil
+	}
+	m := d.absent(what, nodePosition(n))
+	for _, pair := range pairs {
+		at := nodePosition(pair.Key)
+		key := pair.Key.GetToken().Value
+		if first, ok := m.entries[key]; ok {
+			m.errorf(at, "key %s is repeated; it is first on line %d", quote(key), first.at.line)
+			continue
+		}
+		m.entries[key] = entry{at, pair.Value}
+		m.order = append(m.order, key)
+	}
+	return m
+}
+
+// errorf puts the mapping's name before the message.
+func (m *mapping) errorf(at position, format string, a ...any) {
+	if m.what != "" {
+		format = "%s: " + format
+		a = append([]any{m.what}, a...)
+	}
+	m.d.errorf(at, format, a...)
+}
+
+func (m *mapping) get(key string) (ast.Node, bool) {
+	if !slices.Contains(m.accepted, key) {
+		m.accepted = append(m.accepted, key)
+	}
+	e, ok := m.entries[key]
+	return e.value, ok
+}
+
+// require reports a missing key.
+func (m *mapping) require(key string) (ast.Node, bool) {
+	n, ok := m.get(key)
+	if !ok {
+		m.errorf(m.at, "missing key %q", key)
+	}
+	return n, ok
+}
+
+// valueAt returns where a key's value is, or where the mapping is without it.
+func (m *mapping) valueAt(key string) position {
+	if e, ok := m.entries[key]; ok {
+		return nodePosition(e.value)
+	}
+	return m.at
+}
+
+// finish reports unknown keys.
+func (m *mapping) finish() {
+	for _, key := range m.order {
+		if !slices.Contains(m.accepted, key) {
+			m.errorf(m.entries[key].at, "unknown key %s; accepted: %s", quote(key), strings.Join(m.accepted, ", "))
+		}
+	}
+}
+
+// refuse reports a key that exists but not beside the others.
+func (m *mapping) refuse(key, condition string) {
+	if e, ok := m.entries[key]; ok {
+		m.errorf(e.at, "%s applies only with %s", key, condition)
+		m.order = slices.DeleteFunc(m.order, func(k string) bool { return k == key })
+	}
+}
+
+// text returns the text of a required key.
+func (m *mapping) text(key string) (string, bool) {
+	n, ok := m.require(key)
+	if !ok {
+		return "", false
+	}
+	s := m.d.scalar(n)
+	switch s.form {
+	case formText:
+		return s.text, true
+	case formNumber, formOddNumber, formNotFinite, formBool:
+		m.errorf(nodePosition(n), "%s must be a text, not %s; write it in quotes", key, s.describe())
+	default:
+		m.errorf(nodePosition(n), "%s must be a text, not %s", key, s.describe())
+	}
+	return "", false
+}
+
+// word returns one of the accepted words; without the key, the fallback, and ""
+// after an error. An empty fallback makes the key required.
+func (m *mapping) word(key, fallback string, accepted ...string) string {
+	n, ok := m.get(key)
+	if !ok && fallback == "" {
+		m.errorf(m.at, "missing key %q; accepted: %s", key, strings.Join(accepted, ", "))
+		return ""
+	}
+	if !ok {
+		return fallback
+	}
+	s := m.d.scalar(n)
+	if s.form == formText && slices.Contains(accepted, s.text) {
+		return s.text
+	}
+	m.errorf(nodePosition(n), "%s must be one of %s, not %s", key, strings.Join(accepted, ", "), s.describe())
+	return ""
+}
+
+// number returns a required finite number, and whether a float64 holds it
+// exactly.
+func (m *mapping) number(key string) (v float64, exact, ok bool) {
+	n, ok := m.require(key)
+	if !ok {
+		return 0, false, false
+	}
+	v, exact, message := m.d.scalar(n).number()
+	if message != "" {
+		m.errorf(nodePosition(n), "%s %s", key, message)
+		return 0, false, false
+	}
+	return v, exact, true
+}
+
+// within returns an optional number from low to high.
+func (m *mapping) within(key string, fallback, low, high float64) float64 {
+	n, ok := m.get(key)
+	if !ok {
+		return fallback
+	}
+	v, _, ok := m.number(key)
+	if ok && (v < low || v > high) {
+		m.errorf(nodePosition(n), "%s %s must be from %s to %s", key, formatFloat(v), formatFloat(low), formatFloat(high))
+	}
+	return v
+}
+
+// whole returns an optional whole number from low to high.
+func (m *mapping) whole(key string, fallback, low, high int) int {
+	n, ok := m.get(key)
+	if !ok {
+		return fallback
+	}
+	v, exact, ok := m.number(key)
+	if !ok {
+		return fallback
+	}
+	if !exact || v != math.Trunc(v) || v < float64(low) || v > float64(high) {
+		m.errorf(nodePosition(n), "%s %s must be a whole number from %d to %d", key, shorten(m.d.scalar(n).text), low, high)
+		return fallback
+	}
+	return int(v)
+}
+
+// list returns the items of a required list.
+func (m *mapping) list(key string) ([]ast.Node, bool) {
+	n, ok := m.require(key)
+	if !ok {
+		return nil, false
+	}
+	sequence, ok := n.(*ast.SequenceNode)
+	if !ok {
+		m.errorf(nodePosition(n), "%s must be a list, not %s", key, m.d.scalar(n).describe())
+		return nil, false
+	}
+	return sequence.Values, true
+}

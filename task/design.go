@@ -1,0 +1,108 @@
+package task
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Design is one point of a task's search space: a value for every parameter.
+// It is immutable and always valid in the space that made it (Space.Decode,
+// Space.NewDesign, Space.ParseDesign). The zero Design has no values.
+type Design struct {
+	space  *Space
+	values []Value // in the order of the space's parameters
+}
+
+// IsZero tells whether d is the zero Design.
+func (d Design) IsZero() bool { return d.space == nil }
+
+// Value returns the value of the named parameter; it panics on an unknown name.
+func (d Design) Value(name string) Value {
+	if d.space != nil {
+		if i, ok := d.space.index[name]; ok {
+			return d.values[i]
+		}
+	}
+	panic(fmt.Sprintf("task: the design has no parameter %q", name))
+}
+
+// Float returns the value of the named float parameter; it panics on an unknown
+// name or another kind.
+func (d Design) Float(name string) float64 { return d.Value(name).Float() }
+
+// Int returns the value of the named int parameter; it panics on an unknown
+// name or another kind.
+func (d Design) Int(name string) int64 { return d.Value(name).Int() }
+
+// Choice returns the value of the named categorical parameter; it panics on an
+// unknown name or another kind.
+func (d Design) Choice(name string) string { return d.Value(name).Choice() }
+
+// Values returns a copy of the values, in the order of the space's parameters.
+func (d Design) Values() []Value { return slices.Clone(d.values) }
+
+// Equal tells whether both designs have the same parameters, in the same order,
+// with the same values.
+func (d Design) Equal(other Design) bool {
+	if d.IsZero() || other.IsZero() {
+		return d.IsZero() == other.IsZero()
+	}
+	if !slices.Equal(d.values, other.values) {
+		return false
+	}
+	return d.space == other.space || slices.EqualFunc(d.space.parameters, other.space.parameters,
+		func(a, b Parameter) bool { return a.Name == b.Name })
+}
+
+// Key returns a text that is the same for equal designs only, for use as a map
+// key. It is the design's JSON.
+func (d Design) Key() string {
+	text, err := d.MarshalJSON()
+	if err != nil {
+		panic(err) // values of a design are always finite
+	}
+	return string(text)
+}
+
+// MarshalJSON writes the design as an object {"name": value, ...} in the order
+// of the parameters; the zero Design is null. Space.UnmarshalDesign reads it.
+func (d Design) MarshalJSON() ([]byte, error) {
+	if d.IsZero() {
+		return []byte("null"), nil
+	}
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, v := range d.values {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Quote(d.space.parameters[i].Name))
+		b.WriteByte(':')
+		text, err := v.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		b.Write(text)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// String returns the design for people, as in "learning_rate=0.01 batch_size=32".
+func (d Design) String() string {
+	if d.IsZero() {
+		return "(no design)"
+	}
+	parts := make([]string, len(d.values))
+	for i, v := range d.values {
+		text := v.String()
+		if v.kind == Categorical && strings.ContainsAny(text, " =\"") {
+			text = strconv.Quote(text)
+		}
+		parts[i] = d.space.parameters[i].Name + "=" + text
+	}
+	return strings.Join(parts, " ")
+}

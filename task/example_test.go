@@ -1,0 +1,79 @@
+package task_test
+
+import (
+	"fmt"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+const example = `
+name: wearable-lr
+goal: minimize                     # or maximize
+parameters:
+  - {name: learning_rate, type: float, low: 0.001, high: 1, scale: log}
+  - {name: batch_size, type: int, low: 20, high: 100}
+  - {name: optimizer, type: categorical, choices: [sgd, adam]}
+`
+
+func ExampleParse() {
+	t, err := task.Parse("task.yaml", []byte(example))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(t.Name, t.Goal, t.Strategy.Type, t.Strategy.FTS.Schedule)
+	fmt.Println(t.Space.Len(), "parameters,", t.Space.Dim(), "coordinates")
+	fmt.Println(t.ID())
+	// Output:
+	// wearable-lr minimize fts inverse-sqrt
+	// 3 parameters, 4 coordinates
+	// bagaaieraec4a7psf7km3k7jdglg7bs3bhujreylxq7hq5ny26x57oa4be7ga
+}
+
+func ExampleParse_errors() {
+	_, err := task.Parse("task.yaml", []byte(`
+name: wearable-lr
+goal: smallest
+parameters:
+  - {name: x, type: float, low: 3, high: 1}
+  - {name: optimizer, type: categorical, choices: [sgd, 2]}
+stratgy: {type: ts}
+`))
+	fmt.Println(err)
+	// Output:
+	// task.yaml:3:7: goal must be one of minimize, maximize, not the text "smallest"
+	// task.yaml:5:33: parameter "x": low 3 must be below high 1
+	// task.yaml:6:57: parameter "optimizer": choice 2 is a number; write it in quotes ("2"), or use type: int or float
+	// task.yaml:7:1: unknown key "stratgy"; accepted: name, goal, parameters, surrogate, strategy
+}
+
+func ExampleSpace_Decode() {
+	t, err := task.Parse("task.yaml", []byte(example))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	d := t.Space.Decode([]float64{0.5, 0.5, 0.2, 0.7})
+	fmt.Println(d)
+	fmt.Println(d.Key())
+	fmt.Println(t.Space.Decode(t.Space.Encode(d)).Equal(d))
+	// Output:
+	// learning_rate=0.0316227766 batch_size=60 optimizer=adam
+	// {"learning_rate":0.0316227766,"batch_size":60,"optimizer":"adam"}
+	// true
+}
+
+func ExampleSpace_UnmarshalDesign() {
+	t, err := task.Parse("task.yaml", []byte(example))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	d, err := t.Space.UnmarshalDesign([]byte(`{"batch_size": 32, "learning_rate": 1e-2, "optimizer": "sgd"}`))
+	fmt.Println(d, err)
+	_, err = t.Space.UnmarshalDesign([]byte(`{"batch_size": 32, "learning_rate": 1e-2, "optimizer": "lion"}`))
+	fmt.Println(err)
+	// Output:
+	// learning_rate=0.01 batch_size=32 optimizer=sgd <nil>
+	// task: parameter "optimizer": "lion" is not accepted; it takes one of "sgd", "adam"
+}

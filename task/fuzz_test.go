@@ -1,0 +1,74 @@
+package task
+
+import (
+	"errors"
+	"testing"
+)
+
+// Parse never panics, its errors have a place, and what it accepts has a
+// canonical form that is the same task.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(one))
+	f.Add([]byte(head + "- name: n\n  type: int\n  low: 1e0\n  high: 1_0\n- {name: c, type: categorical, choices: ['a', \"b\\n\"]}\n"))
+	f.Add([]byte(one + "surrogate: {type: rff, features: 64}\nstrategy:\n  mode: one-shot\n  schedule: constant\n  own_probability: 0.5\n"))
+	f.Add([]byte(`{"fbo":1,"name":"a","goal":"maximize","parameters":[{"name":"x","type":"float","low":1e-3,"high":1,"scale":"log"}]}`))
+	f.Add([]byte("name: |\n  a\n  b\n? [x]\n: &a *b\n<<: !t {}\n---\n...\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		task, err := Parse("task.yaml", data)
+		if err != nil {
+			var all *ParseError
+			if !errors.As(err, &all) || len(all.Errors) == 0 || len(all.Errors) > maxErrors {
+				t.Fatalf("error is %T: %v", err, err)
+			}
+			for _, one := range all.Errors {
+				if one.Line < 1 || one.Column < 1 || one.Message == "" || one.Line > len(data)+2 || one.Column > len(data)+2 {
+					t.Fatalf("error at %d:%d: %q", one.Line, one.Column, one.Message)
+				}
+			}
+			return
+		}
+		again, err := Parse("canonical", task.Canonical())
+		if err != nil {
+			t.Fatalf("%s: %v", task.Canonical(), err)
+		}
+		if !again.ID().Equals(task.ID()) {
+			t.Fatalf("%s became %s", task.Canonical(), again.Canonical())
+		}
+		u := make([]float64, task.Space.Dim())
+		for i := range u {
+			u[i] = 0.3
+		}
+		d := task.Space.Decode(u)
+		if err := task.Space.Check(d); err != nil {
+			t.Fatal(err)
+		}
+		if back := task.Space.Decode(task.Space.Encode(d)); !back.Equal(d) {
+			t.Fatalf("%v became %v", d, back)
+		}
+	})
+}
+
+// What is read as a design is valid and is written so that it reads the same.
+func FuzzUnmarshalDesign(f *testing.F) {
+	s := exampleSpace(f)
+	f.Add([]byte(s.Decode(make([]float64, s.Dim())).Key()))
+	f.Add([]byte(`{"rate":1e-2,"momentum":0.5,"batch":3.2e1,"units":1,"optimizer":"r m s"}`))
+	f.Add([]byte(`{"rate":null,"momentum":"x","batch":[],"units":{},"optimizer":1}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := s.UnmarshalDesign(data)
+		if err != nil {
+			if !d.IsZero() {
+				t.Fatalf("%v with %v", d, err)
+			}
+			return
+		}
+		if err := s.Check(d); err != nil {
+			t.Fatal(err)
+		}
+		again, err := s.UnmarshalDesign([]byte(d.Key()))
+		if err != nil || !again.Equal(d) || again.Key() != d.Key() {
+			t.Fatalf("%v was read as %v, %v", d, again, err)
+		}
+		s.Encode(d)
+	})
+}

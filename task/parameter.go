@@ -1,0 +1,219 @@
+package task
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Scale says how a float or int parameter is laid out on the unit interval.
+type Scale string
+
+// The scales of float and int parameters.
+const (
+	Linear Scale = "linear"
+	Log    Scale = "log"
+)
+
+// Parameter is one dimension of the search space.
+type Parameter struct {
+	Name string // [A-Za-z][A-Za-z0-9_]*, at most 64 characters
+	Kind Kind
+
+	// Low and High are the inclusive bounds of a float or int.
+	Low, High float64
+	Scale     Scale // of a float or int; empty means Linear
+
+	Choices []string // of a categorical: 2 to 64 different texts
+}
+
+// Limits of a search space.
+const (
+	maxParameters = 100
+	maxChoices    = 64
+	maxNameRunes  = 64
+	maxChoiceLen  = 256
+
+	maxSize      = 1e300   // of a float bound
+	minLogLow    = 1e-300  // of a float's low on log scale
+	minLogRatio  = 1.01    // high/low of a float on log scale
+	minRange     = 1e-290  // high-low of a float on linear scale
+	minSteps     = 1000    // grid points that a float's range must hold
+	maxWhole     = 1 << 53 // whole numbers beyond are not exact in float64
+	maxIntRange  = 1 << 40
+	maxLogIntTop = 1 << 41 // int bounds on log scale: beyond, log and exp lose the unit
+)
+
+// problem is what is wrong with one field of a parameter. The parser adds the
+// position of the field, NewSpace the parameter's name.
+type problem struct {
+	field   string // key in the task file
+	item    int    // index in choices, or -1
+	message string
+}
+
+func (p Parameter) problems() []problem {
+	var all []problem
+	if message := checkParameterName(p.Name); message != "" {
+		all = append(all, problem{"name", -1, message})
+	}
+	switch p.Kind {
+	case Float:
+		all = append(all, p.floatProblems()...)
+	case Int:
+		all = append(all, p.intProblems()...)
+	case Categorical:
+		all = append(all, p.choiceProblems()...)
+	default:
+		all = append(all, problem{"type", -1, fmt.Sprintf("unknown type %q; accepted: float, int, categorical", p.Kind)})
+	}
+	return all
+}
+
+func checkParameterName(name string) string {
+	ok := name != "" && len(name) <= maxNameRunes
+	for i, c := range []byte(name) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		ok = ok && (letter || i > 0 && (c >= '0' && c <= '9' || c == '_'))
+	}
+	if ok {
+		return ""
+	}
+	return fmt.Sprintf("name %s is not accepted; a letter (a-z, A-Z) followed by letters, digits or _, at most %d characters",
+		quote(name), maxNameRunes)
+}
+
+// boundProblems holds what float and int bounds have in common.
+func (p Parameter) boundProblems() []problem {
+	var all []problem
+	for _, b := range []struct {
+		field string
+		value float64
+	}{{"low", p.Low}, {"high", p.High}} {
+		if math.IsNaN(b.value) || math.IsInf(b.value, 0) {
+			all = append(all, problem{b.field, -1, fmt.Sprintf("%s must be a finite number", b.field)})
+		}
+	}
+	if len(all) > 0 {
+		return all
+	}
+	if p.Scale != Linear && p.Scale != Log && p.Scale != "" {
+		return []problem{{"scale", -1, fmt.Sprintf("unknown scale %q; accepted: linear, log", p.Scale)}}
+	}
+	if p.Low >= p.High {
+		return []problem{{"low", -1, fmt.Sprintf("low %s must be below high %s", formatFloat(p.Low), formatFloat(p.High))}}
+	}
+	if p.Scale == Log && p.Low <= 0 {
+		return []problem{{"low", -1, fmt.Sprintf("low %s must be above 0 with scale: log", formatFloat(p.Low))}}
+	}
+	return nil
+}
+
+func (p Parameter) floatProblems() []problem {
+	if all := p.boundProblems(); len(all) > 0 {
+		return all
+	}
+	one := func(field, format string, a ...any) []problem {
+		return []problem{{field, -1, fmt.Sprintf(format, a...)}}
+	}
+	switch {
+	case p.Low < -maxSize:
+		return one("low", "low %s must be at least %g", formatFloat(p.Low), -maxSize)
+	case p.High > maxSize:
+		return one("high", "high %s must be at most %g", formatFloat(p.High), maxSize)
+	case p.Scale == Log && p.Low < minLogLow:
+		return one("low", "low %s must be at least %g with scale: log", formatFloat(p.Low), minLogLow)
+	case p.Scale == Log && p.High/p.Low < minLogRatio:
+		return one("high", "high %s must be at least %g times low %s with scale: log; use scale: linear for a narrow range",
+			formatFloat(p.High), minLogRatio, formatFloat(p.Low))
+	case p.Scale == Log:
+		return nil
+	}
+	apart := minRange
+	if p.High-p.Low >= minRange {
+		apart = minSteps * math.Pow10(stepExponent(p.Low, p.High))
+	}
+	if p.High-p.Low < apart {
+		return one("high", "high %s is too close to low %s: they must be at least %g apart (a float64 has no more digits)",
+			formatFloat(p.High), formatFloat(p.Low), apart)
+	}
+	return nil
+}
+
+func (p Parameter) intProblems() []problem {
+	all := p.boundProblems()
+	for _, b := range []struct {
+		field string
+		value float64
+	}{{"low", p.Low}, {"high", p.High}} {
+		switch {
+		case math.IsNaN(b.value) || math.IsInf(b.value, 0):
+		case b.value != math.Trunc(b.value):
+			all = append(all, problem{b.field, -1, fmt.Sprintf("%s %s must be a whole number for type: int", b.field, formatFloat(b.value))})
+		case math.Abs(b.value) > maxWhole:
+			all = append(all, problem{b.field, -1, fmt.Sprintf("%s %s must be between -2^53 and 2^53 for type: int", b.field, formatFloat(b.value))})
+		}
+	}
+	switch {
+	case len(all) > 0:
+	case p.High-p.Low > maxIntRange:
+		all = append(all, problem{"high", -1, fmt.Sprintf("high %s must be at most 2^40 above low %s for type: int; use type: float for a wider range",
+			formatFloat(p.High), formatFloat(p.Low))})
+	case p.Scale == Log && p.High > maxLogIntTop:
+		all = append(all, problem{"high", -1, fmt.Sprintf("high %s must be at most 2^41 for type: int with scale: log", formatFloat(p.High))})
+	}
+	return all
+}
+
+func (p Parameter) choiceProblems() []problem {
+	var all []problem
+	if n := len(p.Choices); n < 2 || n > maxChoices {
+		all = append(all, problem{"choices", -1, fmt.Sprintf("choices must be 2 to %d, not %d", maxChoices, n)})
+	}
+	seen := map[string]bool{}
+	for i, c := range p.Choices {
+		if message := checkText(c, maxChoiceLen); message != "" {
+			all = append(all, problem{"choices", i, fmt.Sprintf("choice %s is not accepted: %s", quote(c), message)})
+		} else if seen[c] {
+			all = append(all, problem{"choices", i, fmt.Sprintf("choice %s is repeated", quote(c))})
+		}
+		seen[c] = true
+	}
+	return all
+}
+
+// checkText says what is wrong with a text that people see: a task's name, a
+// choice. It returns "" when nothing is.
+func checkText(text string, most int) string {
+	switch {
+	case !utf8.ValidString(text):
+		return "it is not valid UTF-8"
+	case text == "":
+		return "it is empty"
+	case utf8.RuneCountInString(text) > most:
+		return fmt.Sprintf("it is longer than %d characters", most)
+	case strings.TrimSpace(text) != text:
+		return "it begins or ends with a space"
+	case strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }):
+		return "it has a character that cannot be printed"
+	}
+	return ""
+}
+
+// quote bounds what an error message repeats of its input.
+func quote(text string) string {
+	const most = 80
+	if utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most]) + "..."
+	}
+	return strconv.Quote(text)
+}
+
+func (p Parameter) clone() Parameter {
+	p.Choices = slices.Clone(p.Choices)
+	return p
+}

@@ -1,0 +1,118 @@
+package task
+
+import "fmt"
+
+// section is an optional part of the task file beside name, goal and parameters.
+// Adding one takes a file that defines it and a line in sections.
+type section struct {
+	key string
+	// parse reads the section, which is empty when it is not in the file, into the
+	// task. The task's Space is nil when the parameters were wrong.
+	parse func(m *mapping, t *Task)
+	// canonical returns the section with all defaults, or nil to leave it out, so
+	// that tasks without a newer section keep their ID.
+	canonical func(t *Task) any
+}
+
+func sections() []section {
+	return []section{
+		surrogateSection(),
+		strategySection(),
+	}
+}
+
+// Parse reads a task file: YAML or JSON, at most 64 KiB, one document. The file's
+// name is used in errors only. An error is a *ParseError and holds all that is
+// wrong, with line and column; an error of the YAML syntax stands alone.
+//
+//	name: wearable-lr
+//	goal: minimize                     # or maximize
+//	parameters:
+//	  - {name: learning_rate, type: float, low: 0.001, high: 1, scale: log}
+//	  - {name: batch_size, type: int, low: 20, high: 100}
+//	  - {name: optimizer, type: categorical, choices: [sgd, adam]}
+//	surrogate: {type: exact, kernel: matern52, features: 256, lengthscale: 0.3, category_lengthscale: 1}
+//	strategy: {type: fts, mode: concurrent, schedule: inverse-sqrt, initial_designs: 3, share_every: 1}
+//
+// The sections surrogate and strategy, and every key of theirs, have defaults.
+// Names and choices that look like numbers or true/false are written in quotes.
+func Parse(file string, data []byte) (*Task, error) {
+	d := newDecoder(file)
+	root, failure := parseYAML(data)
+	if failure != nil {
+		d.errorf(failure.at, "%s", failure.message)
+		return nil, newParseError(d.errors)
+	}
+	t := &Task{}
+	if m := d.mapping(root, ""); m != nil {
+		m.task(t)
+	}
+	if len(d.errors) > 0 {
+		return nil, newParseError(d.errors)
+	}
+	return t, nil
+}
+
+func (m *mapping) task(t *Task) {
+	m.formatVersion()
+	if name, ok := m.text("name"); ok {
+		if message := checkText(name, maxNameRunes); message != "" {
+			m.errorf(m.valueAt("name"), "name %s is not accepted: %s", quote(name), message)
+		}
+		t.Name = name
+	}
+	t.Goal = Goal(m.word("goal", "", string(Minimize), string(Maximize)))
+	t.Space = m.space()
+	for _, s := range sections() {
+		n, ok := m.get(s.key)
+		part := m.d.absent(s.key, m.at)
+		if ok {
+			part = m.d.mapping(n, s.key)
+		}
+		if part != nil {
+			s.parse(part, t)
+		}
+	}
+	m.finish()
+}
+
+// formatVersion accepts the key that Canonical writes.
+func (m *mapping) formatVersion() {
+	n, ok := m.entries["fbo"]
+	if !ok {
+		return
+	}
+	m.get("fbo")
+	s := m.d.scalar(n.value)
+	if v, exact, message := s.number(); message != "" || !exact || v != version {
+		m.errorf(nodePosition(n.value), "fbo must be %d, the version of the task format, not %s", version, s.describe())
+	}
+}
+
+// space returns nil after an error.
+func (m *mapping) space() *Space {
+	items, ok := m.list("parameters")
+	if !ok {
+		return nil
+	}
+	if n := len(items); n < 1 || n > maxParameters {
+		m.errorf(m.valueAt("parameters"), "parameters must be 1 to %d, not %d", maxParameters, n)
+		return nil
+	}
+	before := len(m.d.errors)
+	parameters := make([]Parameter, len(items))
+	folded := map[string]string{}
+	for i, item := range items {
+		if part := m.d.mapping(item, fmt.Sprintf("parameter %d", i+1)); part != nil {
+			parameters[i] = part.parameter(folded)
+		}
+	}
+	if len(m.d.errors) > before {
+		return nil
+	}
+	space, err := NewSpace(parameters)
+	if err != nil { // cannot be, as long as parameter checks what NewSpace does
+		m.errorf(m.valueAt("parameters"), "%v", err)
+	}
+	return space
+}

@@ -1,0 +1,146 @@
+package task
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+const head = "name: a\ngoal: minimize\nparameters:\n"
+
+// one is a good file with a float parameter, of four lines.
+const one = head + "  - {name: x, type: float, low: 0, high: 1}\n"
+
+func TestParseFillsDefaults(t *testing.T) {
+	got, err := Parse("task.yaml", []byte(`
+name: wearable-lr
+goal: minimize                     # or maximize
+parameters:
+  - {name: learning_rate, type: float, low: 0.001, high: 1, scale: log}
+  - {name: batch_size, type: int, low: 20, high: 100}
+  - {name: optimizer, type: categorical, choices: [sgd, adam]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Name != "wearable-lr" || got.Goal != Minimize {
+		t.Errorf("name %q, goal %q", got.Name, got.Goal)
+	}
+	wantParameters := []Parameter{
+		{Name: "learning_rate", Kind: Float, Low: 0.001, High: 1, Scale: Log},
+		{Name: "batch_size", Kind: Int, Low: 20, High: 100, Scale: Linear},
+		{Name: "optimizer", Kind: Categorical, Choices: []string{"sgd", "adam"}},
+	}
+	if p := got.Space.Parameters(); !reflect.DeepEqual(p, wantParameters) {
+		t.Errorf("parameters %+v", p)
+	}
+	// 0.519615 is 0.3*sqrt(3) to six digits.
+	if want := (Surrogate{"exact", "matern52", 256, 0.519615, 1}); got.Surrogate != want {
+		t.Errorf("surrogate %+v, want %+v", got.Surrogate, want)
+	}
+	want := FTS{Mode: "concurrent", Schedule: "inverse-sqrt", ShareEvery: 1}
+	if got.Strategy.Type != "fts" || *got.Strategy.FTS != want || got.Strategy.InitialDesigns != 3 {
+		t.Errorf("strategy %+v %+v", got.Strategy, got.Strategy.FTS)
+	}
+}
+
+func TestParseStrategies(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		want    *FTS
+		initial int
+	}{
+		{"{type: ts, initial_designs: 7}", nil, 7},
+		{"{mode: one-shot}", &FTS{Mode: "one-shot", Schedule: "inverse-sqrt", ShareAfter: 50}, 3},
+		{"{mode: one-shot, share_after: 2e1, schedule: own-only}", &FTS{Mode: "one-shot", Schedule: "own-only", ShareAfter: 20}, 3},
+		{"{schedule: constant, own_probability: 0.25, share_every: 5}", &FTS{Mode: "concurrent", Schedule: "constant", OwnProbability: 0.25, ShareEvery: 5}, 3},
+		{"{schedule: inverse-square}", &FTS{Mode: "concurrent", Schedule: "inverse-square", ShareEvery: 1}, 3},
+	} {
+		got, err := Parse("task.yaml", []byte(one+"strategy: "+c.text))
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+		} else if !reflect.DeepEqual(got.Strategy.FTS, c.want) || got.Strategy.InitialDesigns != c.initial {
+			t.Errorf("%s: %+v %+v", c.text, got.Strategy, got.Strategy.FTS)
+		}
+	}
+}
+
+func TestParseAcceptsOtherWritings(t *testing.T) {
+	want, err := Parse("task.yaml", []byte(one))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"byte order mark": "\ufeff" + one,
+		"CRLF":            strings.ReplaceAll(one, "\n", "\r\n"),
+		"markers":         "---\n" + one + "...\n# end\n",
+		"JSON":            "{\n\t\"name\": \"a\", \"goal\": \"minimize\",\n\t\"parameters\": [{\"name\": \"x\", \"type\": \"float\", \"low\": 0, \"high\": 1}]\n}",
+		"block style":     "parameters:\n- name: x\n  type: float\n  low: -0.0\n  high: +1.\ngoal: 'minimize'\nname: \"\\u0061\"\n",
+		"version":         one + "fbo: 1\n",
+		"defaults":        one + "surrogate: {}\nstrategy: {}\n",
+	} {
+		got, err := Parse("task.yaml", []byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if !got.ID().Equals(want.ID()) {
+			t.Errorf("%s: ID differs: %s", name, got.Canonical())
+		}
+	}
+}
+
+func TestParseLimits(t *testing.T) {
+	many := head + strings.Repeat("  - {type: ts}\n", 101)
+	choices := "  - {name: x, type: categorical, choices: [" + strings.Repeat("a, ", 65) + "]}\n"
+	for text, want := range map[string]string{
+		"#" + strings.Repeat("x", 64<<10): "task.yaml:1:1: the file has 65537 bytes; at most 65536 are accepted",
+		many:                              "task.yaml:4:3: parameters must be 1 to 100, not 101",
+		head + choices:                    `task.yaml:4:43: parameter "x": choices must be 2 to 64, not 65`,
+	} {
+		_, err := Parse("task.yaml", []byte(text))
+		if err == nil || strings.SplitN(err.Error(), "\n", 2)[0] != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+func TestParseErrorIsBoundedAndSorted(t *testing.T) {
+	_, err := Parse("", []byte("goal: x\n"+strings.Repeat("a: 1\n", 50)+"b: 1\n"))
+	var all *ParseError
+	if !errors.As(err, &all) {
+		t.Fatalf("error is a %T", err)
+	}
+	// name, parameters, goal, a, 49 repetitions, b
+	if len(all.Errors) != 20 || all.Omitted != 34 {
+		t.Errorf("%d errors, %d omitted", len(all.Errors), all.Omitted)
+	}
+	for i := 1; i < len(all.Errors); i++ {
+		if all.Errors[i].Line < all.Errors[i-1].Line {
+			t.Errorf("error %d is out of order", i)
+		}
+	}
+	var first *Error
+	if !errors.As(err, &first) || first.Error() != `task:1:1: missing key "name"` {
+		t.Errorf("first error: %v", first)
+	}
+	if !strings.HasSuffix(err.Error(), "\nand 34 more") {
+		t.Errorf("the omitted errors are not counted: %v", err)
+	}
+}
+
+// Numbers are checked as they are written, not as float64 rounds them.
+func TestParseNumbersAtTheEdge(t *testing.T) {
+	p, err := Parse("", []byte(head+"  - {name: x, type: int, low: 9007199254740000, high: 9007199254740992}\n"))
+	if err != nil || p.Space.Parameters()[0].High != 1<<53 {
+		t.Errorf("2^53 is not accepted: %v", err)
+	}
+	p, err = Parse("", []byte(head+"  - {name: x, type: float, low: 1e-300, high: 1e300, scale: log}\n"))
+	if err != nil || p.Space.Parameters()[0].Low != 1e-300 {
+		t.Errorf("1e-300 is not accepted: %v", err)
+	}
+	p, err = Parse("", []byte(head+"  - {name: x, type: float, low: -0, high: 1}\n"))
+	if err != nil || math.Signbit(p.Space.Parameters()[0].Low) {
+		t.Errorf("-0 is kept: %v", err)
+	}
+}

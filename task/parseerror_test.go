@@ -1,0 +1,115 @@
+package task
+
+import (
+	"strings"
+	"testing"
+)
+
+// The exact text matters: it is what a user sees.
+func TestParseErrors(t *testing.T) {
+	item := func(text string) string { return head + "  - " + text + "\n" }
+	for _, c := range []struct{ text, want string }{
+		// YAML
+		{"", `1:1: the file is empty; a task needs the keys name, goal and parameters`},
+		{"# nothing\n---\n", `1:1: the file is empty; a task needs the keys name, goal and parameters`},
+		{"null", `1:1: the file must be a mapping (key: value), not empty`},
+		{"task", `1:1: the file must be a mapping (key: value), not the text "task"`},
+		{"- a", `1:1: the file must be a mapping (key: value), not a list`},
+		{"name: [", `1:7: YAML syntax: sequence end token ']' not found`},
+		{"name: 'a", `1:7: YAML syntax: could not find end character of single-quoted text`},
+		{"name: a\n\tgoal: b\n", `2:1: YAML syntax: a tab cannot indent; use spaces`},
+		{one + "strategy: a: b\n", `5:11: YAML syntax: mapping value is not allowed in this context`},
+		{one + "x: }\n", `5:4: YAML syntax: "}" is out of place; put a text that begins with it in quotes`},
+		{one + "x: \x00", `5:4: the control character U+0000 is not accepted`},
+		{one + "é: \xff", `5:4: the file is not valid UTF-8`},
+		{one + "x: &a 1\n", `5:4: anchors (&name) are not accepted; write the value out, or put it in quotes when it is a text`},
+		{one + "x: *a\n", `5:4: aliases (*name) are not accepted; write the value out, or put it in quotes when it is a text`},
+		{one + "<<: {}\n", `5:1: merge keys (<<) are not accepted; write the keys out`},
+		{one + "x: !!int 1\n", `5:4: tags (!name) are not accepted; put the value in quotes when it is a text`},
+		{one + "? x\n: y\n", `5:1: keys marked with ? are not accepted; write key: value`},
+		{"%YAML 1.2\n---\n" + one, `1:1: directives (%NAME) are not accepted`},
+		{one + "---\n" + one, `5:1: a file holds one task; a second document (---) is not accepted`},
+		{one + "...\nx: 1\n", `6:1: a file holds one task; text after its end (...) is not accepted`},
+		{"x: [[[[[[[[[[]]]]]]]]]]", `1:12: nested more than 8 deep`},
+		{"- - - x", `1:3: a list directly inside a list is not accepted`},
+		// keys and types
+		{"name: 1\ngoal: up\nparameters: 3\nfoo: 1\nname: b\n", `1:7: name must be a text, not the number 1; write it in quotes
+2:7: goal must be one of minimize, maximize, not the text "up"
+3:13: parameters must be a list, not the number 3
+4:1: unknown key "foo"; accepted: name, goal, parameters, surrogate, strategy
+5:1: key "name" is repeated; it is first on line 1`},
+		{"x: 1", `1:1: missing key "name"
+1:1: missing key "goal"; accepted: minimize, maximize
+1:1: missing key "parameters"
+1:1: unknown key "x"; accepted: name, goal, parameters, surrogate, strategy`},
+		{strings.Replace(one, "name: a", "name: ' a'", 1), `1:7: name " a" is not accepted: it begins or ends with a space`},
+		{strings.Replace(one, "name: a", `name: "a\u0007"`, 1), `1:7: name "a\a" is not accepted: it has a character that cannot be printed`},
+		{strings.Replace(one, "name: a", `name: ""`, 1), `1:7: name "" is not accepted: it is empty`},
+		{strings.Replace(one, "name: a", "name: "+strings.Repeat("é", 65), 1), `1:7: name "` + strings.Repeat("é", 65) + `" is not accepted: it is longer than 64 characters`},
+		{one + "fbo: 2\n", `5:6: fbo must be 1, the version of the task format, not the number 2`},
+		{"name: a\ngoal: minimize\nparameters: []\n", `3:13: parameters must be 1 to 100, not 0`},
+		{item("x"), `4:5: parameter 1 must be a mapping (key: value), not the text "x"`},
+		{item("[a]"), `4:5: parameter 1 must be a mapping (key: value), not a list`},
+		// parameters
+		{item("{low: 1}"), `4:5: parameter 1: missing key "name"
+4:5: parameter 1: missing key "type"; accepted: float, int, categorical`},
+		{item("{name: x, type: string, lo: 1}"), `4:21: parameter "x": type must be one of float, int, categorical, not the text "string"`},
+		{item("{type: float, name: x, low: 1, step: 2}"), `4:5: parameter "x": missing key "high"
+4:36: parameter "x": unknown key "step"; accepted: name, type, low, high, scale`},
+		{item("{name: 1x, type: float, low: 3, high: 1}"), `4:12: parameter "1x": name "1x" is not accepted; a letter (a-z, A-Z) followed by letters, digits or _, at most 64 characters
+4:34: parameter "1x": low 3 must be below high 1`},
+		{item("{name: x, type: float, low: 0, high: 1, scale: log}"), `4:33: parameter "x": low 0 must be above 0 with scale: log`},
+		{item("{name: x, type: float, low: 0, high: 1, scale: ln}"), `4:52: parameter "x": scale must be one of linear, log, not the text "ln"`},
+		{item("{name: x, type: float, low: 0x10, high: .nan}"), `4:33: parameter "x": low must be a decimal number without leading zeros or _, not 0x10
+4:45: parameter "x": high must be a finite number, not .nan`},
+		{item("{name: x, type: float, low: '0', high: 1e999}"), `4:33: parameter "x": low must be a number, not the text "0"
+4:44: parameter "x": high must be a number within the range of a float64, not 1e999`},
+		{item("{name: x, type: float, low: 1, high: 1e301}"), `4:42: parameter "x": high 1e+301 must be at most 1e+300`},
+		{item("{name: x, type: float, low: 1, high: 1.0000000000001}"), `4:42: parameter "x": high 1.0000000000001 is too close to low 1: they must be at least 1e-11 apart (a float64 has no more digits)`},
+		{item("{name: x, type: float, low: 1, high: 1.001, scale: log}"), `4:42: parameter "x": high 1.001 must be at least 1.01 times low 1 with scale: log; use scale: linear for a narrow range`},
+		{item("{name: x, type: float, low: 0, high: 1, choices: [a, b]}"), `4:45: parameter "x": choices applies only with type: categorical`},
+		{item("{name: x, type: int, low: 010, high: 1_000}"), `4:31: parameter "x": low must be a decimal number without leading zeros or _, not 010
+4:42: parameter "x": high must be a decimal number without leading zeros or _, not 1_000`},
+		{item("{name: x, type: int, low: 0.5, high: 3}"), `4:31: parameter "x": low 0.5 must be a whole number for type: int`},
+		{item("{name: x, type: int, low: 0.99999999999999999, high: 3}"), `4:31: parameter "x": low 0.99999999999999999 must be a whole number for type: int`},
+		{item("{name: x, type: int, low: 9007199254740000, high: 9007199254740993}"), `4:55: parameter "x": high 9007199254740993 must be between -2^53 and 2^53 for type: int`},
+		{item("{name: x, type: int, low: 0, high: 1e13}"), `4:40: parameter "x": high 10000000000000 must be at most 2^40 above low 0 for type: int; use type: float for a wider range`},
+		{item("{name: x, type: int, low: 1e15, high: 1000000000000005, scale: log}"), `4:43: parameter "x": high 1000000000000005 must be at most 2^41 for type: int with scale: log`},
+		{item("{name: x, type: categorical, choices: [a]}"), `4:43: parameter "x": choices must be 2 to 64, not 1`},
+		{item("{name: x, type: categorical, choices: [a, a], low: 1}"), `4:47: parameter "x": choice "a" is repeated
+4:51: parameter "x": low applies only with type: float or int`},
+		{item("{name: x, type: categorical, choices: [1, true, [b], null, ok]}"), `4:44: parameter "x": choice 1 is a number; write it in quotes ("1"), or use type: int or float
+4:47: parameter "x": choice true is not a text; write it in quotes ("true")
+4:53: parameter "x": a choice must be a text, not a list
+4:58: parameter "x": a choice must be a text, not empty`},
+		{one + "  - {name: x, type: int, low: 0, high: 1}\n  - {name: X, type: int, low: 0, high: 1}\n", `5:12: parameter "x": the name is repeated
+6:12: parameter "X": the name differs from "x" only in upper and lower case; both would be the environment variable FBO_PARAM_X`},
+		// sections
+		{one + "surrogate:\n", `5:12: surrogate must be a mapping (key: value), not empty`},
+		{one + "surrogate: {features: 3, kernel: rbf, lengthscale: 0, category_lengthscale: x}\n", `5:23: surrogate: features 3 must be even: they come in pairs of cosine and sine
+5:34: surrogate: kernel must be one of matern52, se, not the text "rbf"
+5:52: surrogate: lengthscale 0 must be from 0.001 to 1000
+5:77: surrogate: category_lengthscale must be a number, not the text "x"`},
+		{one + "surrogate: {features: 5000, type: gp}\n", `5:23: surrogate: features 5000 must be a whole number from 2 to 4096
+5:35: surrogate: type must be one of exact, rff, not the text "gp"`},
+		{one + "strategy: {type: xx, foo: 1}\n", `5:18: strategy: type must be one of fts, ts, not the text "xx"`},
+		{one + "strategy: {type: ts, mode: concurrent}\n", `5:22: strategy: unknown key "mode"; accepted: type, initial_designs`},
+		{one + "strategy: {share_after: 3, own_probability: 1, x: y}\n", `5:12: strategy: share_after applies only with mode: one-shot
+5:28: strategy: own_probability applies only with schedule: constant
+5:48: strategy: unknown key "x"; accepted: type, mode, schedule, share_every, initial_designs`},
+		{one + "strategy: {mode: one-shot, share_every: 3, schedule: constant}\n", `5:11: strategy: missing key "own_probability"
+5:28: strategy: share_every applies only with mode: concurrent`},
+		{one + "strategy: {schedule: constant, own_probability: 1.5, initial_designs: 0}\n", `5:49: strategy: own_probability 1.5 must be from 0 to 1
+5:71: strategy: initial_designs 0 must be a whole number from 1 to 1000`},
+	} {
+		task, err := Parse("task.yaml", []byte(c.text))
+		if err == nil {
+			t.Errorf("%q is accepted: %s", c.text, task.Canonical())
+			continue
+		}
+		want := "task.yaml:" + strings.ReplaceAll(c.want, "\n", "\ntask.yaml:")
+		if err.Error() != want {
+			t.Errorf("%q:\n got %s\nwant %s", c.text, err, want)
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Space is the search space of a task: an ordered list of parameters, and the
+// map between designs and points of the unit cube on which surrogates and
+// acquisition functions work. It is immutable and safe for concurrent use.
+//
+// The cube has one coordinate per float or int and a one-hot block of
+// len(Choices) coordinates per categorical. The order of parameters and of
+// choices is part of the space.
+type Space struct {
+	parameters []Parameter
+	index      map[string]int // name -> position in parameters
+	blocks     []Block
+	axes       []axis // one per parameter; unused for categoricals
+	dim        int
+}
+
+// Block is the part of an encoded point that belongs to one parameter:
+// coordinates Start to Start+Len-1.
+type Block struct {
+	Start, Len int
+	Kind       Kind
+}
+
+// NewSpace returns the space of the parameters, or an error that joins all that
+// is wrong with them. At least 1 and at most 100 parameters are accepted, with
+// names that differ in more than upper and lower case.
+func NewSpace(parameters []Parameter) (*Space, error) {
+	if n := len(parameters); n < 1 || n > maxParameters {
+		return nil, fmt.Errorf("task: %d parameters given; accepted: 1 to %d", n, maxParameters)
+	}
+	var all []error
+	folded := map[string]string{}
+	for _, p := range parameters {
+		for _, problem := range p.problems() {
+			all = append(all, fmt.Errorf("task: parameter %s: %s", quote(p.Name), problem.message))
+		}
+		if message := checkRepeated(folded, p.Name); message != "" {
+			all = append(all, fmt.Errorf("task: parameter %s: %s", quote(p.Name), message))
+		}
+	}
+	if len(all) > 0 {
+		return nil, errors.Join(all...)
+	}
+	s := &Space{index: map[string]int{}}
+	for i, p := range parameters {
+		s.add(i, p.clone())
+	}
+	return s, nil
+}
+
+// checkRepeated says when a name is taken, and otherwise takes it. Names that
+// differ only in case would collide as environment variables.
+func checkRepeated(folded map[string]string, name string) string {
+	key := strings.ToUpper(name)
+	first, taken := folded[key]
+	switch {
+	case !taken:
+		folded[key] = name
+		return ""
+	case first == name:
+		return "the name is repeated"
+	}
+	return fmt.Sprintf("the name differs from %q only in upper and lower case; both would be the environment variable FBO_PARAM_%s", first, key)
+}
+
+func (s *Space) add(i int, p Parameter) {
+	block := Block{Start: s.dim, Len: 1, Kind: p.Kind}
+	var a axis
+	switch p.Kind {
+	case Float:
+		p.Scale = defaultScale(p.Scale)
+		p.Low, p.High = FloatValue(p.Low).float, FloatValue(p.High).float
+		a = newFloatAxis(p.Low, p.High, p.Scale)
+	case Int:
+		p.Scale = defaultScale(p.Scale)
+		p.Low, p.High = FloatValue(p.Low).float, FloatValue(p.High).float
+		a = newIntAxis(p.Low, p.High, p.Scale)
+	case Categorical:
+		block.Len = len(p.Choices)
+		p.Low, p.High, p.Scale = 0, 0, ""
+	}
+	if p.Kind != Categorical {
+		p.Choices = nil
+	}
+	s.index[p.Name] = i
+	s.parameters = append(s.parameters, p)
+	s.blocks = append(s.blocks, block)
+	s.axes = append(s.axes, a)
+	s.dim += block.Len
+}
+
+func defaultScale(scale Scale) Scale {
+	if scale == "" {
+		return Linear
+	}
+	return scale
+}
+
+// Parameters returns a copy of the parameters, in order.
+func (s *Space) Parameters() []Parameter {
+	all := make([]Parameter, len(s.parameters))
+	for i, p := range s.parameters {
+		all[i] = p.clone()
+	}
+	return all
+}
+
+// Len returns the number of parameters.
+func (s *Space) Len() int { return len(s.parameters) }
+
+// Dim returns the number of coordinates of an encoded design.
+func (s *Space) Dim() int { return s.dim }
+
+// Blocks returns which coordinates belong to which parameter, in order.
+func (s *Space) Blocks() []Block { return slices.Clone(s.blocks) }
+
+// Encode returns the point of the unit cube, of length Dim, that stands for d.
+// It panics when d is not a design of this space (see Check).
+func (s *Space) Encode(d Design) []float64 {
+	if d.space != s {
+		if err := s.Check(d); err != nil {
+			panic(err)
+		}
+	}
+	u := make([]float64, s.dim)
+	for i, v := range d.values {
+		block := s.blocks[i]
+		switch block.Kind {
+		case Float:
+			u[block.Start] = s.axes[i].encodeFloat(v.float)
+		case Int:
+			u[block.Start] = s.axes[i].encodeInt(v.int)
+		case Categorical:
+			u[block.Start+slices.Index(s.parameters[i].Choices, v.choice)] = 1
+		}
+	}
+	return u
+}
+
+// Decode returns the design at u, which must have length Dim (it panics
+// otherwise). Any u gives a valid design: coordinates outside [0, 1] are moved
+// to the nearer end, and NaN counts as the lowest number (a bound, and never a
+// category's maximum). A coordinate of 0 gives exactly low, 1 exactly high. A
+// category is the largest coordinate of its block, the first of equals.
+//
+// Decoded floats lie on a fine decimal grid, so that for v = Decode(u),
+// Decode(Encode(v)) is exactly v. A design made from values off the grid
+// (NewDesign, ParseDesign) keeps its values; it encodes to its true place, and
+// only Decode would round it.
+func (s *Space) Decode(u []float64) Design {
+	s.checkDim(u)
+	values := make([]Value, len(s.parameters))
+	for i, block := range s.blocks {
+		switch block.Kind {
+		case Float:
+			values[i] = FloatValue(s.axes[i].decodeFloat(u[block.Start]))
+		case Int:
+			values[i] = IntValue(s.axes[i].decodeInt(u[block.Start]))
+		case Categorical:
+			values[i] = ChoiceValue(s.parameters[i].Choices[largest(u[block.Start:block.Start+block.Len])])
+		}
+	}
+	return Design{space: s, values: values}
+}
+
+// Snap moves u, of length Dim, in place to the encoding of a valid design: ints
+// to where Encode puts them, categories to one-hot, floats into [0, 1]. Floats
+// are not rounded to Decode's decimal grid. NaN and ends are treated as in
+// Decode. It does not allocate.
+func (s *Space) Snap(u []float64) {
+	s.checkDim(u)
+	for i, block := range s.blocks {
+		switch block.Kind {
+		case Float:
+			if x := u[block.Start]; !(x > 0) {
+				u[block.Start] = 0
+			} else if x > 1 {
+				u[block.Start] = 1
+			}
+		case Int:
+			a := &s.axes[i]
+			u[block.Start] = a.encodeInt(a.decodeInt(u[block.Start]))
+		case Categorical:
+			part := u[block.Start : block.Start+block.Len]
+			chosen := largest(part)
+			clear(part)
+			part[chosen] = 1
+		}
+	}
+}
+
+func (s *Space) checkDim(u []float64) {
+	if len(u) != s.dim {
+		panic(fmt.Sprintf("task: a point of %d coordinates given; the space has %d", len(u), s.dim))
+	}
+}
+
+// largest returns the index of the largest number, the first of equals. NaN is
+// below all numbers.
+func largest(u []float64) int {
+	best, value := 0, math.Inf(-1)
+	for i, x := range u {
+		if x > value {
+			best, value = i, x
+		}
+	}
+	return best
+}
+
+// Finite returns the number of designs when there is no float parameter and at
+// most 1<<20 designs; otherwise ok is false.
+func (s *Space) Finite() (count int, ok bool) {
+	const most = 1 << 20
+	count = 1
+	for i, block := range s.blocks {
+		switch block.Kind {
+		case Float:
+			return 0, false
+		case Int:
+			if s.axes[i].count > most {
+				return 0, false
+			}
+			count *= int(s.axes[i].count)
+		case Categorical:
+			count *= block.Len
+		}
+		if count > most {
+			return 0, false
+		}
+	}
+	return count, true
+}

@@ -27,10 +27,10 @@ import (
 // session.
 var ErrClosed = errors.New("node: closed")
 
-const (
-	journalFile    = "journal.db"
-	journalTimeout = 2 * time.Second
-)
+// JournalFile is the name of the journal in a node's directory.
+const JournalFile = "journal.db"
+
+const journalTimeout = 2 * time.Second
 
 // Node is one machine's part in any number of tasks. Fields may be changed
 // until Start.
@@ -145,7 +145,7 @@ func (n *Node) openJournal() error {
 	if err := os.MkdirAll(n.Dir, 0o700); err != nil {
 		return fmt.Errorf("node: data directory: %w", err)
 	}
-	opened, err := journal.Open(filepath.Join(n.Dir, journalFile), journalTimeout)
+	opened, err := journal.Open(filepath.Join(n.Dir, JournalFile), journalTimeout)
 	if err != nil {
 		return err
 	}

@@ -158,7 +158,7 @@ func (r *run) measure(ctx context.Context, trial strategy.Trial) (outcome strate
 		if panicked := recover(); panicked != nil {
 			err = fmt.Errorf("the evaluator panicked: %v", panicked)
 		}
-		if errors.Is(err, context.DeadlineExceeded) && context.Cause(ctx) != nil {
+		if err == context.DeadlineExceeded { // the bare error says nothing
 			err = context.Cause(ctx) // names the timeout
 		}
 	}()

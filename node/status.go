@@ -8,6 +8,7 @@ import (
 
 	"github.com/fbo-node/fbo/presence"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
 )
 
 // Status is where a session stands.
@@ -79,5 +80,5 @@ func (s *Session) Best(ctx context.Context) (best *strategy.Trial, err error) {
 	return best, err
 }
 
-// Task returns the task's ID as text.
-func (s *Session) Task() string { return s.id }
+// Task returns the task.
+func (s *Session) Task() *task.Task { return s.task }

@@ -16,6 +16,10 @@ import (
 // outputs, so honest weights are thousands of times smaller.
 const MaxWeight = 1e6
 
+// What a payload may take beside its numbers: room for what it holds now and
+// for further fields, but none for ballast.
+const roomBytes = 128
+
 // Weights is one posterior draw over the task's shared features.
 type Weights struct {
 	Observations int       // what the draw rests on, at least 1
@@ -24,6 +28,9 @@ type Weights struct {
 
 // Encode returns the payload: 4 bytes per feature and a few more.
 func (w Weights) Encode() ([]byte, error) {
+	if w.Observations < 1 || w.Observations > math.MaxInt32 {
+		return nil, fmt.Errorf("protocol: weights resting on %d observations, accepted are 1 to %d", w.Observations, math.MaxInt32)
+	}
 	m := pb.Weights{Observations: uint32(w.Observations), Values: make([]float32, len(w.Values))}
 	for i, v := range w.Values {
 		if math.IsNaN(v) || math.Abs(v) > MaxWeight {
@@ -36,6 +43,9 @@ func (w Weights) Encode() ([]byte, error) {
 
 // DecodeWeights accepts exactly this many features, all of them finite.
 func DecodeWeights(payload []byte, features int) (Weights, error) {
+	if limit := 4*features + roomBytes; len(payload) > limit {
+		return Weights{}, fmt.Errorf("%w: weights of %d bytes, the limit for %d features is %d", ErrMalformed, len(payload), features, limit)
+	}
 	var m pb.Weights
 	if err := proto.Unmarshal(payload, &m); err != nil {
 		return Weights{}, fmt.Errorf("%w: weights: %w", ErrMalformed, err)
@@ -87,6 +97,9 @@ func (p Presence) Encode() ([]byte, error) {
 
 // DecodePresence is the inverse of Encode.
 func DecodePresence(payload []byte) (Presence, error) {
+	if len(payload) > roomBytes {
+		return Presence{}, fmt.Errorf("%w: presence of %d bytes, the limit is %d", ErrMalformed, len(payload), roomBytes)
+	}
 	var m pb.Presence
 	if err := proto.Unmarshal(payload, &m); err != nil {
 		return Presence{}, fmt.Errorf("%w: presence: %w", ErrMalformed, err)

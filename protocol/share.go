@@ -65,6 +65,9 @@ type Share struct {
 // Seal signs the share with its author's key and returns it with Author,
 // Envelope and Digest set.
 func Seal(s Share, key crypto.PrivKey) (Share, error) {
+	if key.Type() != crypto.Ed25519 {
+		return Share{}, fmt.Errorf("protocol: cannot seal with a %v key, accepted is Ed25519", key.Type())
+	}
 	author, err := peer.IDFromPrivateKey(key)
 	if err != nil {
 		return Share{}, fmt.Errorf("protocol: author of share: %w", err)
@@ -102,6 +105,14 @@ func Open(envelopeBytes []byte) (Share, error) {
 	if !bytes.Equal(envelope.PayloadType, signed.Codec()) {
 		return Share{}, fmt.Errorf("%w: the envelope holds something else than a share", ErrMalformed)
 	}
+	if envelope.PublicKey.Type() != crypto.Ed25519 {
+		return Share{}, fmt.Errorf("%w: signed with a %v key, accepted is Ed25519", ErrMalformed, envelope.PublicKey.Type())
+	}
+	// Ed25519 signatures have one form; with one form of the envelope around
+	// them nobody can make a second envelope, or a heavier one, of one share.
+	if form, err := envelope.Marshal(); err != nil || !bytes.Equal(form, envelopeBytes) {
+		return Share{}, fmt.Errorf("%w: the envelope is not in its canonical form", ErrMalformed)
+	}
 	s := signed.Share
 	if s.Author, err = peer.IDFromPublicKey(envelope.PublicKey); err != nil {
 		return Share{}, fmt.Errorf("%w: author: %w", ErrMalformed, err)
@@ -122,8 +133,8 @@ func (s *Share) validate() error {
 		return fmt.Errorf("%w: kind of %d bytes, accepted are 1 to %d", ErrMalformed, len(s.Kind), MaxKindBytes)
 	case s.Epoch == 0 || s.Sequence == 0:
 		return fmt.Errorf("%w: stamp %v, epoch and sequence count from 1", ErrMalformed, s.Stamp)
-	case s.TTL < time.Second || s.TTL > MaxTTL:
-		return fmt.Errorf("%w: time to live %v, accepted are 1s to %v", ErrMalformed, s.TTL, MaxTTL)
+	case s.TTL < time.Second || s.TTL > MaxTTL || s.TTL%time.Second != 0:
+		return fmt.Errorf("%w: time to live %v, accepted are whole seconds from 1s to %v", ErrMalformed, s.TTL, MaxTTL)
 	}
 	return nil
 }

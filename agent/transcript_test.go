@@ -1,0 +1,387 @@
+package agent
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+var update = flag.Bool("update", false, "write the answers in testdata anew")
+
+// The files in testdata are conversations: a command per line, below it,
+// indented, what came of it. `go test ./agent -run Transcripts -update` writes
+// the answers anew; read what changed before committing it.
+//
+//	agents N TASK KEYS    N agents; KEYS are those of the task's strategy
+//	ask N                 the request numbers count from 1 for each agent
+//	tell N ID VALUE       fail N ID REASON   return N ID   cancel N REQUEST
+//	run N COUNT           ask and tell the bowl's value
+//	deliver [to N]        what is on the network reaches its receivers, in order
+//	drop [to N]           what is on the network is lost
+//	sync N FROM           N fetches from FROM what it lacks
+//	pass SPAN             time passes for all, with a Tick at every Wake
+//	crash N  stop N  start N  restart N
+//	status
+func TestTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, string(data))
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if got != string(data) {
+				t.Errorf("%s\n%s", file, firstDifference(string(data), got))
+			}
+		})
+	}
+}
+
+func firstDifference(want, got string) string {
+	wants, gots := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range min(len(wants), len(gots)) {
+		if wants[i] != gots[i] {
+			return fmt.Sprintf("line %d:\nwant %s\ngot  %s", i+1, wants[i], gots[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, want %d", len(gots), len(wants))
+}
+
+const indent = "    "
+
+func play(t *testing.T, script string) string {
+	s := &stage{t: t, names: map[peer.ID]int{}}
+	for line := range strings.Lines(script) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, indent) {
+			continue // an earlier answer
+		}
+		fmt.Fprintln(&s.out, line)
+		if words := strings.Fields(line); len(words) > 0 && !strings.HasPrefix(line, "#") {
+			s.command(words)
+		}
+	}
+	return s.out.String()
+}
+
+// stage is where agents meet.
+type stage struct {
+	t       *testing.T
+	now     time.Time
+	agents  []*driver // nil while it is down
+	backs   []*driver // the same, never nil
+	names   map[peer.ID]int
+	network []letter
+	out     strings.Builder
+}
+
+type letter struct {
+	from, to int
+	share    protocol.Share
+}
+
+func (s *stage) say(format string, args ...any) {
+	fmt.Fprintf(&s.out, indent+format+"\n", args...)
+}
+
+func (s *stage) command(words []string) {
+	number := func(i int) int {
+		if i >= len(words) {
+			s.t.Fatalf("%v: too few words", words)
+		}
+		n, err := strconv.Atoi(words[i])
+		if err != nil {
+			s.t.Fatalf("%v: %v", words, err)
+		}
+		return n
+	}
+	switch words[0] {
+	case "agents":
+		s.open(number(1), words[2], strings.Join(words[3:], " "))
+	case "deliver", "drop":
+		to := 0
+		if len(words) > 1 {
+			to = number(2)
+		}
+		s.deliver(to, words[0] == "drop")
+	case "pass":
+		span, err := time.ParseDuration(words[1])
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.pass(span)
+	case "status":
+		s.status()
+	case "sync":
+		s.sync(number(1), number(2))
+	case "start":
+		s.start(number(1))
+	default:
+		n := number(1)
+		d := s.agents[n-1]
+		if d == nil {
+			s.t.Fatalf("%v: agent %d is down", words, n)
+		}
+		s.one(n, d, words, number)
+	}
+}
+
+// one carries out a command to one agent.
+func (s *stage) one(n int, d *driver, words []string, number func(int) int) {
+	var err error
+	switch words[0] {
+	case "ask":
+		d.requests++
+		d.agent.Ask(d.now, d.requests)
+	case "tell":
+		value, bad := strconv.ParseFloat(words[3], 64)
+		if bad != nil {
+			s.t.Fatal(bad)
+		}
+		err = d.agent.Tell(d.now, uint64(number(2)), strategy.Outcome{Value: value})
+	case "fail":
+		err = d.agent.Fail(d.now, uint64(number(2)), strings.Join(words[3:], " "))
+	case "return":
+		err = d.agent.Return(d.now, uint64(number(2)))
+	case "cancel":
+		d.agent.Cancel(uint64(number(2)))
+	case "run":
+		for range number(2) {
+			trial := d.ask()
+			d.tell(trial.ID, bowl(trial.Design))
+		}
+	case "stop":
+		d.agent.Stop(d.now)
+		d.carryOut()
+		s.tellOf(n, d)
+		s.agents[n-1] = nil
+		return
+	case "crash":
+		s.agents[n-1] = nil
+		return
+	case "restart":
+		s.start(n)
+		return
+	default:
+		s.t.Fatalf("unknown command %v", words)
+	}
+	if err != nil {
+		s.say("error: %v", err)
+	}
+	d.carryOut()
+	s.tellOf(n, d)
+}
+
+func (s *stage) open(n int, name, keys string) {
+	spec := newTask(s.t, name, keys)
+	s.now = epochStart
+	s.agents, s.backs = make([]*driver, n), make([]*driver, n)
+	for i := range n {
+		cfg := configOf(s.t, spec, byte(i+1))
+		cfg.Lease = time.Minute
+		d := &driver{t: s.t, cfg: cfg, stamps: map[protocol.Stamp][32]byte{}}
+		s.backs[i] = d
+		id, err := peer.IDFromPrivateKey(cfg.Key)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.names[id] = i + 1
+	}
+	for i := range n {
+		s.start(i + 1)
+	}
+}
+
+func (s *stage) start(n int) {
+	d := s.backs[n-1]
+	d.now, d.events = s.now, nil
+	d.journal = compact(s.t, d.journal)
+	s.agents[n-1] = d
+	d.start()
+	s.tellOf(n, d)
+}
+
+// tellOf writes what an agent has done since it was last asked.
+func (s *stage) tellOf(n int, d *driver) {
+	for _, r := range d.records {
+		if text := s.record(r); text != "" {
+			s.say("%d journals %s", n, text)
+		}
+	}
+	d.records = slices.DeleteFunc(d.records, func(r Record) bool { return r.Epoch == nil && r.Trial == nil && r.Offer == nil })
+	for i := range d.records { // kept for the driver's own checks, said once
+		d.records[i].Task = &TaskRecord{}
+	}
+	for _, share := range d.take() {
+		s.say("%d publishes %s %v, %d bytes", n, share.Kind, share.Stamp, len(share.Envelope))
+		for to := range s.agents {
+			if to+1 != n {
+				s.network = append(s.network, letter{n, to + 1, share})
+			}
+		}
+	}
+	for _, answer := range d.answers {
+		if answer.Err != nil {
+			s.say("%d answers request %d: %v", n, answer.Request, answer.Err)
+			continue
+		}
+		s.say("%d answers request %d: trial %d, attempt %d: %v (%s)", n, answer.Request, answer.Trial.ID,
+			answer.Trial.Attempts, answer.Trial.Design, s.why(answer.Trial.Why))
+	}
+	d.answers = nil
+	for _, event := range d.events {
+		if event.Type == Warning {
+			s.say("%d warns: %s", n, event.Message)
+		}
+	}
+	d.events = nil
+}
+
+func (s *stage) record(r Record) string {
+	switch {
+	case r.Task != nil: // said before, or of no interest
+		return ""
+	case r.Epoch != nil:
+		return fmt.Sprintf("epoch %d", r.Epoch.Epoch)
+	case r.Trial != nil:
+		return fmt.Sprintf("trial %d %s", r.Trial.ID, r.Trial.Design)
+	case r.Offer != nil:
+		return fmt.Sprintf("offer of trial %d", r.Offer.ID)
+	case r.Return != nil:
+		return fmt.Sprintf("return of trial %d", r.Return.ID)
+	case r.Tell != nil:
+		return fmt.Sprintf("outcome %.3g of trial %d", r.Tell.Outcome.Value, r.Tell.ID)
+	case r.Fail != nil:
+		return fmt.Sprintf("failure of trial %d: %s", r.Fail.ID, r.Fail.Reason)
+	case r.Fit != nil:
+		return fmt.Sprintf("fit to %d observations", r.Fit.Observations)
+	case r.Sent != nil:
+		return fmt.Sprintf("share of kind %s", r.Sent.Kind)
+	case r.Note != nil:
+		return fmt.Sprintf("note of %s: %s", r.Note.Exchange, r.Note.Data)
+	}
+	return "nothing"
+}
+
+func (s *stage) why(w strategy.Why) string {
+	text := string(w.Source)
+	if w.Stamp != nil {
+		text += fmt.Sprintf(", draw %v of agent %d on %d observations", w.Stamp, s.names[w.Peer], w.Observations)
+	}
+	if w.OwnProbability != 0 {
+		text += fmt.Sprintf(", own chance %.3g", w.OwnProbability)
+	}
+	return text
+}
+
+func (s *stage) deliver(to int, lost bool) {
+	letters := s.network
+	s.network = nil
+	for _, l := range letters {
+		d := s.agents[l.to-1]
+		switch {
+		case to != 0 && l.to != to:
+			s.network = append(s.network, l)
+		case lost || d == nil:
+			s.say("%d -> %d: %s %v lost", l.from, l.to, l.share.Kind, l.share.Stamp)
+		default:
+			verdict := d.receive(l.share)
+			s.say("%d -> %d: %s %v %s", l.from, l.to, l.share.Kind, l.share.Stamp, verdict)
+			s.tellOf(l.to, d)
+		}
+	}
+}
+
+func (s *stage) sync(n, from int) {
+	receiver, sender := s.agents[n-1], s.agents[from-1]
+	for _, item := range sender.agent.Since(s.now, receiver.agent.Digest()) {
+		share, err := protocol.Open(item.Envelope)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		verdict, _ := receiver.agent.Receive(s.now, share, item.Age)
+		receiver.carryOut()
+		s.say("%d -> %d: %s %v of agent %d, %v old: %s", from, n, share.Kind, share.Stamp, s.names[share.Author], item.Age, verdict)
+		s.tellOf(n, receiver)
+	}
+}
+
+// pass wakes the agents in the order of their Wakes.
+func (s *stage) pass(span time.Duration) {
+	end := s.now.Add(span)
+	for range 10000 {
+		next := 0
+		for i, d := range s.agents {
+			if d != nil && !d.wake.IsZero() && !d.wake.After(end) && (next == 0 || d.wake.Before(s.agents[next-1].wake)) {
+				next = i + 1
+			}
+		}
+		if next == 0 {
+			break
+		}
+		d := s.agents[next-1]
+		s.now = later(s.now, d.wake)
+		d.now = s.now
+		d.agent.Tick(d.now)
+		d.carryOut()
+		if len(d.records)+len(d.published)+len(d.events) > 0 {
+			s.say("(%v)", s.now.Sub(epochStart))
+		}
+		s.tellOf(next, d)
+	}
+	s.now = end
+	for _, d := range s.agents {
+		if d != nil {
+			d.now = end
+		}
+	}
+}
+
+func (s *stage) status() {
+	for i, d := range s.agents {
+		if d == nil {
+			s.say("%d is down", i+1)
+			continue
+		}
+		var present []int
+		result := d.agent.Present(s.now)
+		for _, id := range result.Present {
+			present = append(present, s.names[id])
+		}
+		slices.Sort(present)
+		agreed := "agreed"
+		if !result.Agreed {
+			agreed = "not agreed"
+		}
+		states := map[strategy.State]int{}
+		for _, trial := range d.agent.Trials() {
+			states[trial.State]++
+		}
+		best := "none"
+		if b := d.agent.Best(); b != nil {
+			best = fmt.Sprintf("%.3g in trial %d", b.Outcome.Value, b.ID)
+		}
+		s.say("%d: epoch %d, trials %v, best %s, present %v (%s)", i+1, d.agent.Epoch(), states, best, present, agreed)
+	}
+}

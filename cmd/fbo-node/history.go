@@ -1,0 +1,213 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/strategy"
+)
+
+func newHistory() *cobra.Command {
+	var dir, format string
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "history [TASK]",
+		Short: "Show every trial of a task (a file or an ID), while the node runs or after",
+		Args: func(command *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return exactly(1)(command, args)
+			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, args []string) error {
+			if asJSON {
+				format = "json"
+			}
+			write, ok := map[string]func(io.Writer, past) error{"table": writeTable, "csv": writeCSV, "json": writeTrials}[format]
+			if !ok {
+				return usagef("--format %q: accepted are table, csv and json", format)
+			}
+			dataDir, err := resolveDataDir(dir)
+			if err != nil {
+				return err
+			}
+			p, err := readPast(command.Context(), dataDir, argument(args))
+			if err != nil {
+				return err
+			}
+			return write(command.OutOrStdout(), p)
+		},
+	}
+	addDataDir(command, &dir)
+	command.Flags().StringVar(&format, "format", "table", "table, csv or json")
+	command.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
+	return command
+}
+
+func argument(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+func writeTrials(out io.Writer, p past) error {
+	trials := p.trials
+	if trials == nil {
+		trials = []strategy.Trial{}
+	}
+	return printJSON(out, trials)
+}
+
+func writeTable(out io.Writer, p past) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "trial\tstate\tvalue\tparameters\twhy")
+	for _, trial := range p.trials {
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", trial.ID, trial.State, valueText(trial), trial.Design, trial.Why)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if p.best != nil {
+		fmt.Fprintf(out, "best: %s (trial %d)\n", valueText(*p.best), p.best.ID)
+	}
+	return nil
+}
+
+// writeCSV writes a file that --import reads.
+func writeCSV(out io.Writer, p past) error {
+	header := []string{"trial", "state", "value"}
+	for _, parameter := range p.task.Space.Parameters() {
+		header = append(header, parameter.Name)
+	}
+	header = append(header, "source", "peer", "started", "finished", "reason")
+	table := csv.NewWriter(out)
+	rows := [][]string{header}
+	for _, trial := range p.trials {
+		rows = append(rows, csvRow(trial))
+	}
+	return table.WriteAll(rows)
+}
+
+func csvRow(trial strategy.Trial) []string {
+	row := []string{strconv.FormatUint(trial.ID, 10), string(trial.State), ""}
+	if trial.Outcome != nil {
+		row[2] = strconv.FormatFloat(trial.Outcome.Value, 'g', -1, 64)
+	}
+	for _, value := range trial.Design.Values() {
+		row = append(row, value.String())
+	}
+	peer := ""
+	if trial.Why.Peer != "" {
+		peer = trial.Why.Peer.String()
+	}
+	return append(row, string(trial.Why.Source), peer, timeText(trial.Started), timeText(trial.Finished), trial.Reason)
+}
+
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339)
+}
+
+func valueText(trial strategy.Trial) string {
+	if trial.Outcome == nil {
+		return "-"
+	}
+	return number(trial.Outcome.Value)
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+
+func newStatus() *cobra.Command {
+	var dir string
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "status [TASK]",
+		Short: "Show where a task stands on this node, while it runs or after",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			dataDir, err := resolveDataDir(dir)
+			if err != nil {
+				return err
+			}
+			p, err := readPast(command.Context(), dataDir, argument(args))
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(command.OutOrStdout(), statusObject(p))
+			}
+			writeStatus(command.OutOrStdout(), p)
+			return nil
+		},
+	}
+	addDataDir(command, &dir)
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return command
+}
+
+type statusJSON struct {
+	Running   bool            `json:"running"`
+	Task      string          `json:"task"`
+	Name      string          `json:"name"`
+	Starts    uint64          `json:"starts"`
+	Trials    map[string]int  `json:"trials"`
+	Best      *strategy.Trial `json:"best"`
+	PeerID    string          `json:"peer_id,omitempty"`
+	Addresses []string        `json:"addresses,omitempty"`
+	MeshPeers []string        `json:"mesh_peers,omitempty"`
+	Present   []string        `json:"present,omitempty"`
+	Agreed    bool            `json:"agreed,omitempty"`
+	Sent      int             `json:"shares_sent,omitempty"`
+	Received  int             `json:"shares_received,omitempty"`
+	BytesSent int64           `json:"bytes_sent,omitempty"`
+	BytesRecv int64           `json:"bytes_received,omitempty"`
+}
+
+func statusObject(p past) statusJSON {
+	s := statusJSON{Task: p.task.ID().String(), Name: p.task.Name, Starts: p.epoch, Trials: map[string]int{}, Best: p.best}
+	for _, trial := range p.trials {
+		s.Trials[string(trial.State)]++
+	}
+	if r := p.running; r != nil {
+		s.Running, s.PeerID, s.Addresses, s.Agreed = true, r.PeerID.String(), r.Addresses, r.Agreed
+		s.Sent, s.Received, s.BytesSent, s.BytesRecv = r.SharesSent, r.SharesReceived, r.BytesSent, r.BytesReceived
+		for _, id := range r.MeshPeers {
+			s.MeshPeers = append(s.MeshPeers, id.String())
+		}
+		for _, id := range r.Present {
+			s.Present = append(s.Present, id.String())
+		}
+	}
+	return s
+}
+
+func writeStatus(out io.Writer, p past) {
+	s := statusObject(p)
+	fmt.Fprintf(out, "task      %s\nid        %s\n", s.Name, s.Task)
+	fmt.Fprintf(out, "trials    %d done, %d failed, %d running, %d waiting\n",
+		s.Trials["done"], s.Trials["failed"], s.Trials["running"], s.Trials["waiting"])
+	if p.best != nil {
+		fmt.Fprintf(out, "best      %s (trial %d, %s): %s\n", valueText(*p.best), p.best.ID, p.best.Why, p.best.Design)
+	}
+	if !s.Running {
+		fmt.Fprintln(out, "node      not running")
+		return
+	}
+	fmt.Fprintf(out, "node      %s, running, start number %d\n", s.PeerID, s.Starts)
+	for _, address := range s.Addresses {
+		fmt.Fprintf(out, "address   %s\n", address)
+	}
+	fmt.Fprintf(out, "peers     %d connected, %d taking part besides this node%s\n", len(s.MeshPeers), max(0, len(s.Present)-1),
+		map[bool]string{true: ", all agree who", false: ", not all agree who yet"}[s.Agreed])
+	fmt.Fprintf(out, "shares    %d sent, %d received; %d bytes sent, %d received on the network\n",
+		s.Sent, s.Received, s.BytesSent, s.BytesRecv)
+}

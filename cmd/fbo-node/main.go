@@ -1,0 +1,103 @@
+// Command fbo-node tunes an expensive objective together with peers: each
+// machine runs a node, the nodes of one task learn from each other's shares,
+// and there is no server.
+//
+// `fbo-node help` lists the commands. Exit codes: 0 done, 1 failed, 2 usage.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	golog "github.com/ipfs/go-log/v2"
+	"github.com/libp2p/go-libp2p/gologshim"
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() {
+	os.Exit(run(os.Args[1:]))
+}
+
+func run(args []string) int {
+	// libp2p logs through slog; go-log takes its level from GOLOG_LOG_LEVEL.
+	gologshim.SetDefaultHandler(golog.SlogHandler())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+
+	root := newRoot()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	fmt.Fprintf(os.Stderr, "fbo-node: %v\n", err)
+	var usage usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// usageError is an error in what the user gave: exit code 2.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}
+
+// logger is where the library's diagnostics go.
+func logger() *slog.Logger {
+	return slog.New(golog.SlogHandler()).With("logger", "fbo")
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "fbo-node",
+		Short: "Tune an expensive objective together with peers, without a server",
+		Long: `fbo-node tunes an expensive objective together with peers, without a server.
+
+Every machine runs a node on the same task file. Nodes send each other samples of
+what their models believe, never their observations; that alone is not yet
+privacy, see the README.`,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %q; `fbo-node help` lists the commands", args[0])
+			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
+	}
+	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
+		return usagef("%w; see `%s --help`", err, command.CommandPath())
+	})
+	root.AddCommand(newRun(), newDemo(), newTask(), newStatus(), newHistory(), newKey(), newVersion(), newTrain())
+	return root
+}
+
+// exactly wraps cobra's argument check in a usage error that shows the form.
+func exactly(count int) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		if len(args) != count {
+			return usagef("%s takes %d argument(s), not %d: %s", command.CommandPath(), count, len(args), command.UseLine())
+		}
+		return nil
+	}
+}

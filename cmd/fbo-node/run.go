@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/evaluator"
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// runOptions are the flags of run.
+type runOptions struct {
+	dir          string
+	evals        int
+	parallel     int
+	trialTimeout time.Duration
+	listen       []string
+	peers        []string
+	mdns         bool
+	imports      string
+	seed         uint64
+	seeded       bool
+	json         bool
+}
+
+func newRun() *cobra.Command {
+	var o runOptions
+	command := &cobra.Command{
+		Use:   "run TASK [flags] -- COMMAND [ARGS…]",
+		Short: "Tune the objective that COMMAND measures, together with peers",
+		Long: `Tune the objective that COMMAND measures, together with the peers on the same task.
+
+COMMAND runs once per trial. It finds the parameters as {name} in its arguments,
+as FBO_PARAM_<NAME> and, as one JSON object, FBO_PARAMS in its environment. The
+last non-empty line that it prints must be a number, or an object such as
+{"value": 0.25}. Anything else, a non-zero exit code or a timeout makes the trial
+failed; its standard error is kept in the data directory.
+
+Ctrl-C stops cleanly; the same command continues where it stopped.`,
+		Example: `  fbo-node run task.yaml --evals 50 -- python train.py --lr {learning_rate}
+  fbo-node run task.yaml --peer /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo… -- ./measure`,
+		Args: runArguments,
+		RunE: func(command *cobra.Command, args []string) error {
+			o.seeded = command.Flags().Changed("seed")
+			return o.run(command.Context(), args[0], args[1:])
+		},
+	}
+	flags := command.Flags()
+	addDataDir(command, &o.dir)
+	flags.IntVar(&o.evals, "evals", 0, "evaluations by this node in all, earlier runs included (default: until Ctrl-C)")
+	flags.IntVar(&o.parallel, "parallel", 1, "evaluations at the same time")
+	flags.DurationVar(&o.trialTimeout, "trial-timeout", 0, "stop an evaluation after this time, such as 10m (default: never)")
+	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress to listen on, repeatable (default: any free port by QUIC and TCP)")
+	flags.StringArrayVar(&o.peers, "peer", nil, "address of another node, as it prints it, repeatable")
+	flags.BoolVar(&o.mdns, "mdns", true, "find nodes on the local network")
+	flags.StringVar(&o.imports, "import", "", "file of past trials, .csv or .json")
+	flags.Uint64Var(&o.seed, "seed", 0, "make this node's random decisions repeatable (default: different every time)")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
+	return command
+}
+
+func runArguments(command *cobra.Command, args []string) error {
+	dash := command.ArgsLenAtDash()
+	switch {
+	case len(args) == 0 || dash == 0:
+		return usagef("run: the task file is missing: %s", command.UseLine())
+	case dash < 0 && len(args) == 1, dash == len(args):
+		return usagef("run: the command is missing; write it after --, as in `fbo-node run %s -- ./measure {x}`", args[0])
+	case dash != 1:
+		return usagef("run: write one task file, then --, then the command: %s", command.UseLine())
+	}
+	return nil
+}
+
+func (o runOptions) validate() error {
+	switch {
+	case o.evals < 0:
+		return usagef("--evals %d: accepted are 1 and more (0: until Ctrl-C)", o.evals)
+	case o.parallel < 1:
+		return usagef("--parallel %d: accepted are 1 and more", o.parallel)
+	case o.trialTimeout < 0:
+		return usagef("--trial-timeout %v: accepted are positive times (0: never)", o.trialTimeout)
+	}
+	if _, err := node.ParsePeers(o.peers); err != nil {
+		return usagef("--peer: %w", err)
+	}
+	return nil
+}
+
+// run checks everything that the user gave before it touches the network.
+func (o runOptions) run(ctx context.Context, file string, args []string) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	t, err := readTask(file)
+	if err != nil {
+		return err
+	}
+	dir, err := resolveDataDir(o.dir)
+	if err != nil {
+		return err
+	}
+	command, err := evaluator.New(t.Space, args, filepath.Join(dir, "trials", t.ID().String()))
+	if err != nil {
+		return usageError{err}
+	}
+	var earlier []agent.Past
+	if o.imports != "" {
+		if earlier, err = readPastTrials(o.imports, t.Space); err != nil {
+			return usageError{err}
+		}
+	}
+	show := newProgress(os.Stdout, t, o.json)
+	return o.tune(ctx, t, dir, command, earlier, show)
+}
+
+func (o runOptions) tune(ctx context.Context, t *task.Task, dir string, command *evaluator.Command, earlier []agent.Past, show *progress) (err error) {
+	n := &node.Node{Dir: dir, Listen: o.listen, Peers: o.peers, MDNS: o.mdns, Log: logger(), OnWarning: show.warning}
+	if err := n.Start(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	session, err := n.Join(ctx, t, o.join(show))
+	if err != nil {
+		return err
+	}
+	stopControl, err := serveControl(dir, session)
+	if err != nil {
+		show.warning(fmt.Sprintf("status and history cannot be asked for while this node runs: %v", err))
+	} else {
+		defer stopControl()
+	}
+	show.started(n, dir)
+	if added, err := session.Import(ctx, earlier); err != nil {
+		return err
+	} else if o.imports != "" {
+		show.imported(o.imports, added, len(earlier)-added)
+	}
+	watching, stopWatching := context.WithCancel(ctx)
+	defer stopWatching()
+	go show.watchPeers(watching, session, o.mdns || len(o.peers) > 0)
+
+	ended := session.RunTrials(ctx, o.evaluate(command), node.RunOptions{
+		Evals: o.evals, Parallel: o.parallel, TrialTimeout: o.trialTimeout,
+	})
+	stopWatching()
+	if err := show.summary(context.WithoutCancel(ctx), session); err != nil {
+		return errors.Join(ended, err)
+	}
+	if ctx.Err() != nil && errors.Is(ended, context.Canceled) {
+		show.interrupted()
+		return nil
+	}
+	return ended
+}
+
+func (o runOptions) join(show *progress) node.JoinOptions {
+	options := node.JoinOptions{OnEvent: show.event}
+	if o.seeded {
+		options.Seed = &o.seed
+	}
+	return options
+}
+
+func (o runOptions) evaluate(command *evaluator.Command) node.Evaluator {
+	return func(ctx context.Context, trial strategy.Trial) (strategy.Outcome, error) {
+		result, err := command.Evaluate(ctx, trial.ID, trial.Design)
+		return strategy.Outcome{Value: result.Value, Constraints: result.Constraints}, err
+	}
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/node"
+)
+
+func newKey() *cobra.Command {
+	var dir string
+	command := &cobra.Command{
+		Use:   "key",
+		Short: "Print this node's peer ID, making an identity on first use",
+		Args:  exactly(0),
+		RunE: func(command *cobra.Command, _ []string) error {
+			dataDir, err := resolveDataDir(dir)
+			if err != nil {
+				return err
+			}
+			if err := os.MkdirAll(dataDir, 0o700); err != nil {
+				return fmt.Errorf("data directory: %w", err)
+			}
+			key, err := node.LoadIdentity(dataDir)
+			if err != nil {
+				return err
+			}
+			id, err := peer.IDFromPrivateKey(key)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(command.OutOrStdout(), id)
+			return nil
+		},
+	}
+	addDataDir(command, &dir)
+	return command
+}
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  exactly(0),
+		RunE: func(command *cobra.Command, _ []string) error {
+			version, revision := "(devel)", "unknown"
+			if info, ok := debug.ReadBuildInfo(); ok {
+				version = info.Main.Version
+				for _, setting := range info.Settings {
+					if setting.Key == "vcs.revision" {
+						revision = setting.Value
+					}
+				}
+			}
+			fmt.Fprintf(command.OutOrStdout(), "fbo-node %s, revision %s, %s %s/%s\n",
+				version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/journal"
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// past is what is known about a node's part in one task, from the running node
+// or from the journal of a stopped one.
+type past struct {
+	task    *task.Task
+	trials  []strategy.Trial
+	best    *strategy.Trial
+	epoch   uint64
+	running *node.Status // nil when the node does not run
+}
+
+// readPast finds the task by its file or ID; empty means the only one there is.
+func readPast(ctx context.Context, dir, wanted string) (past, error) {
+	id, err := wantedID(wanted)
+	if err != nil {
+		return past{}, err
+	}
+	running, ok, err := askRunning(ctx, dir)
+	if err != nil {
+		return past{}, err
+	}
+	if ok {
+		return pastOfRunning(running, id)
+	}
+	return pastOfJournal(dir, id)
+}
+
+// wantedID accepts a task file or an ID.
+func wantedID(wanted string) (string, error) {
+	if wanted == "" {
+		return "", nil
+	}
+	if _, err := os.Stat(wanted); errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(wanted, "./\\") {
+		return wanted, nil
+	}
+	t, err := readTask(wanted)
+	if err != nil {
+		return "", err
+	}
+	return t.ID().String(), nil
+}
+
+func pastOfRunning(s state, id string) (past, error) {
+	t, err := task.Parse("running node", s.Task)
+	if err != nil {
+		return past{}, err
+	}
+	if id != "" && id != t.ID().String() {
+		return past{}, usagef("the node that runs on this data directory works on task %s (%s); stop it to read about others", t.ID(), t.Name)
+	}
+	p := past{task: t, running: &node.Status{}}
+	if err := json.Unmarshal(s.Status, &struct {
+		*node.Status
+		Best json.RawMessage `json:"best"` // a design needs its space to be read; the trials tell the best too
+	}{Status: p.running}); err != nil {
+		return past{}, fmt.Errorf("the running node's answer: %w", err)
+	}
+	for _, encoded := range s.Trials {
+		trial, err := decodeTrial(encoded, t.Space)
+		if err != nil {
+			return past{}, fmt.Errorf("the running node's answer: %w", err)
+		}
+		p.trials = append(p.trials, trial)
+	}
+	p.best, p.epoch = bestOf(t, p.trials), p.running.Epoch
+	return p, nil
+}
+
+func decodeTrial(encoded []byte, space *task.Space) (strategy.Trial, error) {
+	var trial strategy.Trial
+	wire := struct {
+		*strategy.Trial
+		Design json.RawMessage `json:"parameters"` // needs the space to be read
+	}{Trial: &trial}
+	if err := json.Unmarshal(encoded, &wire); err != nil {
+		return trial, err
+	}
+	design, err := space.UnmarshalDesign(wire.Design)
+	trial.Design = design
+	return trial, err
+}
+
+func bestOf(t *task.Task, trials []strategy.Trial) (best *strategy.Trial) {
+	for i, trial := range trials {
+		if trial.State == strategy.Done && (best == nil || better(t, trial.Outcome.Value, best.Outcome.Value)) {
+			best = &trials[i]
+		}
+	}
+	return best
+}
+
+func better(t *task.Task, a, b float64) bool {
+	if t.Goal == task.Minimize {
+		return a < b
+	}
+	return a > b
+}
+
+func pastOfJournal(dir, id string) (past, error) {
+	opened, err := journal.OpenReadOnly(filepath.Join(dir, node.JournalFile), time.Second)
+	if errors.Is(err, fs.ErrNotExist) {
+		return past{}, fmt.Errorf("nothing has run with data directory %s yet", dir)
+	}
+	if err != nil {
+		return past{}, err
+	}
+	defer opened.Close()
+	tasks, err := opened.Tasks()
+	if err != nil {
+		return past{}, err
+	}
+	if id == "" {
+		if len(tasks) != 1 {
+			return past{}, usagef("data directory %s holds %d tasks, say which: %s", dir, len(tasks), strings.Join(tasks, ", "))
+		}
+		id = tasks[0]
+	}
+	log, err := opened.Log(id)
+	if err != nil {
+		return past{}, err
+	}
+	records, err := node.ReadLog(log)
+	if err != nil {
+		return past{}, err
+	}
+	if len(records) == 0 {
+		return past{}, fmt.Errorf("data directory %s knows nothing of task %s", dir, id)
+	}
+	h, err := agent.ReadHistory(records)
+	if err != nil {
+		return past{}, err
+	}
+	return past{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch}, nil
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/examples/synthetic"
+)
+
+// newTrain is the objective of the demo: an ordinary command that run evaluates.
+func newTrain() *cobra.Command {
+	var c synthetic.Config
+	var h synthetic.Hyperparameters
+	command := &cobra.Command{
+		Use:   "train",
+		Short: "Train the demo's classifier on one node's own data and print its validation loss",
+		Long: `Train a logistic regression by stochastic gradient descent on the data of one node
+of the synthetic(α, β) family, and print the cross-entropy on its validation part.
+The demo evaluates this command; it is as good an example for run.`,
+		Args: exactly(0),
+		RunE: func(command *cobra.Command, _ []string) error {
+			data, err := synthetic.Generate(c)
+			if err != nil {
+				return usageError{err}
+			}
+			score, err := synthetic.Train(command.Context(), data, h, c.Seed)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(command.OutOrStdout(), score.Loss)
+			return nil
+		},
+	}
+	flags := command.Flags()
+	flags.Uint64Var(&c.Seed, "seed", 1, "seed of the data and of the order of samples")
+	flags.IntVar(&c.Node, "node", 0, "whose data: 0, 1, …")
+	flags.Float64Var(&c.Alpha, "alpha", 0.5, "how much the nodes' true models differ")
+	flags.Float64Var(&c.Beta, "beta", 0.5, "how much the nodes' inputs differ")
+	flags.IntVar(&c.Samples, "samples", 400, "samples of the node, 30 % of them for validation")
+	flags.Float64Var(&h.LearningRate, "learning-rate", 0.1, "step length")
+	flags.Float64Var(&h.L2, "l2", 0, "weight of the squared norm")
+	flags.Float64Var(&h.Momentum, "momentum", 0, "in [0, 1)")
+	flags.IntVar(&h.BatchSize, "batch-size", 20, "samples per step")
+	flags.IntVar(&h.Epochs, "epochs", 20, "passes over the training data")
+	flags.StringVar(&h.Optimizer, "optimizer", "sgd", "sgd, nesterov or adam")
+	return command
+}

@@ -1,0 +1,24 @@
+// Package evaluator runs a user's command once per trial and reads the value it
+// prints.
+//
+// The central types are [Command], the command with its placeholders, and
+// [Result], what one run of it said. A run that gives no usable number is a
+// [*Failure], with a reason in plain words; it is never turned into a number.
+//
+// The command is given the design three times, and may use whichever it likes:
+//
+//   - {name} in an argument is replaced by the value of that parameter ({{ and
+//     }} stand for single braces),
+//   - FBO_PARAM_<NAME>, the name in upper case, holds the value of each
+//     parameter,
+//   - FBO_PARAMS holds all of them as one JSON object.
+//
+// FBO_TRIAL is the number of the trial. The last line of standard output that is
+// not empty must be a number, or {"value": v, "constraints": {"name": v}} with
+// the constraints left out if there are none. Standard error goes to a file per
+// trial.
+//
+// The package does not decide which design to evaluate, does not repeat failed
+// runs, does not limit the time of a run (the caller's context does), and is no
+// sandbox: the command runs with the rights of the node.
+package evaluator

@@ -1,0 +1,71 @@
+package evaluator
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+)
+
+// Failure is an evaluation that gave no value.
+type Failure struct {
+	Trial  uint64
+	Reason string // in plain words, as in "exited with code 3"
+	Log    string // path of the file with its standard error; empty when it wrote none
+	Stderr string // last line of its standard error, shortened
+	Err    error  // cause, if any: the context's when it was cancelled or timed out
+}
+
+// Error says what happened, and quotes and names the standard error.
+func (f *Failure) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "trial %d: the command %s", f.Trial, f.Reason)
+	if f.Stderr != "" {
+		fmt.Fprintf(&b, "; the last line of its standard error is %q", f.Stderr)
+	}
+	if f.Log != "" {
+		fmt.Fprintf(&b, " (see %s)", f.Log)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// maxQuote is how much of a line of output an error repeats.
+const maxQuote = 200 // bytes
+
+func shorten(line string) string {
+	line = strings.ToValidUTF8(line, "\uFFFD")
+	if len(line) <= maxQuote {
+		return line
+	}
+	end := maxQuote
+	for !utf8.RuneStart(line[end]) {
+		end--
+	}
+	return line[:end] + "…"
+}
+
+// lastLineOf returns the last line of a file that is not empty, shortened. What
+// cannot be read is not quoted.
+func lastLineOf(file *os.File) string {
+	const tail = 4096
+	info, err := file.Stat()
+	if err != nil {
+		return ""
+	}
+	content, err := io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-tail), tail))
+	if err != nil {
+		return ""
+	}
+	// A progress bar returns the carriage instead of ending the line.
+	return shorten(lastLine(strings.ReplaceAll(string(content), "\r", "\n")))
+}
+
+// lastLine returns the last line that is not blank, without the space around it.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+}

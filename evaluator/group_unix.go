@@ -1,0 +1,52 @@
+//go:build unix
+
+package evaluator
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// prepareGroup gives the command a process group of its own, so that whatever it
+// starts can be stopped with it and an interrupt typed at the node's terminal
+// reaches only the node, which decides what becomes of the trial.
+func prepareGroup(command *exec.Cmd) {
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+}
+
+// terminateGroup asks the group to end.
+func terminateGroup(leader *os.Process) error {
+	err := syscall.Kill(-leader.Pid, syscall.SIGTERM)
+	if errors.Is(err, syscall.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return err
+}
+
+// killGroup gives what is left of the group, after its leader has ended, the
+// time grace to end as well, and then kills it.
+func killGroup(leader *os.Process, grace time.Duration) {
+	for range max(0, grace/pollInterval) {
+		if syscall.Kill(-leader.Pid, 0) != nil {
+			return // no process of the group is left
+		}
+		time.Sleep(pollInterval)
+	}
+	// Nothing can be done about a process that may not be killed.
+	_ = syscall.Kill(-leader.Pid, syscall.SIGKILL)
+}
+
+// signalOf names the signal that ended the process; empty when none did.
+func signalOf(state *os.ProcessState) string {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	if !ok || !status.Signaled() {
+		return ""
+	}
+	if status.Signal() == syscall.SIGKILL {
+		return "killed (perhaps the system ran out of memory)"
+	}
+	return status.Signal().String()
+}

@@ -1,0 +1,87 @@
+//go:build unix
+
+package evaluator
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// helperArgument makes the test binary play the user's command.
+const helperArgument = "play-command"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == helperArgument {
+		play(os.Args[2], os.Args[3:])
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func play(mode string, args []string) {
+	switch mode {
+	case "print":
+		fmt.Print(strings.Join(args, "\n"))
+	case "environment":
+		for _, variable := range os.Environ() {
+			if strings.HasPrefix(variable, "FBO_") {
+				fmt.Fprintln(os.Stderr, variable)
+			}
+		}
+		fmt.Println(1)
+	case "fail":
+		fmt.Fprint(os.Stderr, "loading\n 10%\r 20%\rout of luck\n\n")
+		fmt.Println(1)
+		code, _ := strconv.Atoi(args[0])
+		os.Exit(code)
+	case "crash":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		time.Sleep(time.Minute)
+	case "flood":
+		line := strings.Repeat("x", 1023) + "\n"
+		for range 3 * maxOutput / len(line) {
+			fmt.Print(line)
+		}
+		fmt.Print(args[0])
+	case "long-line":
+		fmt.Print(strings.Repeat("1", 3*maxOutput))
+	case "sleep":
+		if len(args) > 0 && args[0] == "stubborn" {
+			signal.Ignore(syscall.SIGTERM)
+		}
+		fmt.Println(os.Getpid())
+		time.Sleep(time.Minute)
+	case "leave-child":
+		leaveChild()
+		fmt.Println(4)
+	case "wait-for-child":
+		leaveChild("stubborn")
+		time.Sleep(time.Minute)
+	}
+}
+
+// leaveChild starts a process that holds standard output, and writes its number
+// to standard error.
+func leaveChild(args ...string) {
+	child := exec.Command(os.Args[0], append([]string{helperArgument, "sleep"}, args...)...)
+	out, err := child.StdoutPipe()
+	if err != nil {
+		panic(err)
+	}
+	child.ExtraFiles = []*os.File{os.Stdout} // held as a further descriptor
+	if err := child.Start(); err != nil {
+		panic(err)
+	}
+	ready := make([]byte, 1) // it has set up its signals
+	if _, err := out.Read(ready); err != nil {
+		panic(err)
+	}
+	fmt.Fprintln(os.Stderr, child.Process.Pid)
+}

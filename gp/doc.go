@@ -1,0 +1,17 @@
+// Package gp is exact Gaussian process regression: zero mean, unit output
+// scale, one lengthscale per group of coordinates, and Gaussian noise.
+//
+// [Fit] learns the [Hyperparameters] by maximising their posterior density, a
+// [Posterior] conditions the process on observations, and its Draw gives a
+// [Function], one sample path with an analytic gradient that costs O(features +
+// t) to evaluate anywhere.
+//
+// Sources: Rasmussen and Williams, "Gaussian Processes for Machine Learning"
+// (2006), algorithm 2.1 and equation 5.9; Wilson et al., "Efficiently Sampling
+// Functions from Gaussian Process Posteriors" (ICML 2020) for the draws; Hvarfner, Hellsten and Nardi, "Vanilla Bayesian Optimization Performs
+// Great in High Dimensions" (ICML 2024), for the prior on lengthscales.
+//
+// Inputs are expected in the unit cube and outputs standardised, because the
+// priors are stated in those units; the caller standardises. There is no sparse
+// approximation: cost grows with the cube of the observations.
+package gp

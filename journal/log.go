@@ -1,0 +1,166 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Log is the ordered records of one task.
+type Log struct {
+	journal *Journal
+	task    string
+}
+
+// Append adds the entries, in this order, at the end of the log. They are
+// written in one transaction and synced to the disk before Append returns: after
+// nil all of them are there for good, after an error none is. Appending nothing
+// does nothing.
+func (l *Log) Append(entries ...Entry) (err error) {
+	if len(entries) == 0 {
+		return nil
+	}
+	for i, e := range entries {
+		if err := e.validate(); err != nil {
+			return fmt.Errorf("journal: task %s: entry %d of the append: %w", l.task, i, err)
+		}
+	}
+	defer recoverDamage(l.journal.path, &err)
+	err = l.journal.db.Update(func(tx *bolt.Tx) error {
+		stored, keys, err := l.create(tx)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if err := put(stored, keys, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return l.describe(err)
+}
+
+// create returns the two buckets of the task, made if need be.
+func (l *Log) create(tx *bolt.Tx) (stored, keys *bolt.Bucket, err error) {
+	all, err := l.journal.tasks(tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	own, err := all.CreateBucketIfNotExists([]byte(l.task))
+	if err != nil {
+		return nil, nil, err
+	}
+	if stored, err = own.CreateBucketIfNotExists(entriesBucket); err != nil {
+		return nil, nil, err
+	}
+	keys, err = own.CreateBucketIfNotExists(keysBucket)
+	return stored, keys, err
+}
+
+func put(stored, keys *bolt.Bucket, e Entry) error {
+	index, err := stored.NextSequence()
+	if err != nil {
+		return err
+	}
+	name := binary.BigEndian.AppendUint64(nil, index)
+	if e.Key != "" {
+		if earlier := keys.Get([]byte(e.Key)); earlier != nil {
+			if err := stored.Delete(bytes.Clone(earlier)); err != nil {
+				return err
+			}
+		}
+		if err := keys.Put([]byte(e.Key), name); err != nil {
+			return err
+		}
+	}
+	return stored.Put(name, encodeRecord(index, e))
+}
+
+// Replay calls f with every entry in order and stops at its first error, which
+// it returns unchanged. It sees the log as it was when it began. The entry's
+// data belongs to f. f must not append to the journal.
+//
+// A damaged record ends the replay with an error that wraps ErrDamaged and names
+// the file, the task and the record's index.
+func (l *Log) Replay(f func(Entry) error) error {
+	tx, err := l.begin()
+	if err != nil {
+		return l.describe(err)
+	}
+	// A read-only transaction has nothing to lose in its rollback.
+	defer func() { _ = tx.Rollback() }()
+	next, err := l.scan(tx)
+	if err != nil {
+		return err
+	}
+	for {
+		entry, ok, err := next()
+		if err != nil || !ok {
+			return err
+		}
+		if err := f(entry); err != nil {
+			return err
+		}
+	}
+}
+
+func (l *Log) begin() (tx *bolt.Tx, err error) {
+	defer recoverDamage(l.journal.path, &err)
+	return l.journal.db.Begin(false)
+}
+
+// scan returns a function that reads one entry after the other; it reports false
+// after the last.
+func (l *Log) scan(tx *bolt.Tx) (next func() (Entry, bool, error), err error) {
+	defer recoverDamage(l.journal.path, &err)
+	all, err := l.journal.tasks(tx)
+	if err != nil {
+		return nil, l.describe(err)
+	}
+	own := all.Bucket([]byte(l.task))
+	if own == nil {
+		return func() (Entry, bool, error) { return Entry{}, false, nil }, nil
+	}
+	stored, keys := own.Bucket(entriesBucket), own.Bucket(keysBucket)
+	if stored == nil || keys == nil {
+		return nil, l.describe(fmt.Errorf("%w: a bucket is missing", ErrDamaged))
+	}
+	cursor, step := stored.Cursor(), (*bolt.Cursor).First
+	return func() (entry Entry, ok bool, err error) {
+		defer recoverDamage(l.journal.path, &err)
+		name, record := step(cursor)
+		step = (*bolt.Cursor).Next
+		if name == nil {
+			return Entry{}, false, nil
+		}
+		entry, err = read(keys, name, record)
+		return entry, err == nil, l.describe(err)
+	}, nil
+}
+
+func read(keys *bolt.Bucket, name, record []byte) (Entry, error) {
+	if len(name) != 8 {
+		return Entry{}, fmt.Errorf("%w: an index of %d bytes", ErrDamaged, len(name))
+	}
+	index := binary.BigEndian.Uint64(name)
+	entry, err := decodeRecord(index, record)
+	if err == nil && entry.Key != "" && !bytes.Equal(keys.Get([]byte(entry.Key)), name) {
+		err = errors.New("its key points elsewhere")
+	}
+	if err != nil {
+		return Entry{}, fmt.Errorf("entry %d is %w: %w", index, ErrDamaged, err)
+	}
+	return entry, nil
+}
+
+// describe adds the task and the file to an error.
+func (l *Log) describe(err error) error {
+	if err == nil {
+		return nil
+	}
+	return l.journal.describe(fmt.Errorf("task %s: %w", l.task, err))
+}

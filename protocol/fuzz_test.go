@@ -1,0 +1,117 @@
+package protocol
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"testing"
+	"time"
+)
+
+func FuzzOpen(f *testing.F) {
+	f.Add(seal(f, exampleShare(f), keyOf(f, 1)).Envelope)
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := Open(data)
+		if err != nil {
+			if !errors.Is(err, ErrMalformed) {
+				t.Fatalf("error %v does not wrap ErrMalformed", err)
+			}
+			return
+		}
+		if again, err := Open(s.Envelope); err != nil || !same(again, s) {
+			t.Fatalf("opened once %+v, twice %+v, %v", s, again, err)
+		}
+		if err := s.validate(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func FuzzDecodeWeights(f *testing.F) {
+	payload, err := Weights{Observations: 3, Values: []float64{1, 2, 3, 4}}.Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(payload)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w, err := DecodeWeights(data, 4)
+		if err != nil {
+			return
+		}
+		if len(w.Values) != 4 || w.Observations < 1 {
+			t.Fatalf("accepted %+v", w)
+		}
+		for _, v := range w.Values {
+			if math.IsNaN(v) || math.Abs(v) > MaxWeight {
+				t.Fatalf("accepted weight %v", v)
+			}
+		}
+		if _, err := w.Encode(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func FuzzDecodePresence(f *testing.F) {
+	payload, err := Presence{Members: MembersOf(idsOf(f, 2)), Leaving: true}.Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(payload)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := DecodePresence(data)
+		if err != nil {
+			return
+		}
+		again, err := p.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q, err := DecodePresence(again); err != nil || q != p {
+			t.Fatalf("%+v became %+v, %v", p, q, err)
+		}
+	})
+}
+
+func FuzzReadSyncRequest(f *testing.F) {
+	var wire bytes.Buffer
+	author := idsOf(f, 1)[0]
+	if err := WriteSyncRequest(&wire, []Held{{Key{author, "weights", 0}, Stamp{1, 2}}, {Key{author, "presence", 1}, Stamp{1, 3}}}); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(wire.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		held, err := ReadSyncRequest(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		if len(held) > MaxHeld {
+			t.Fatalf("accepted %d shares", len(held))
+		}
+		for _, h := range held {
+			if err := h.Author.Validate(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func FuzzReadSyncItems(f *testing.F) {
+	var wire bytes.Buffer
+	for _, item := range []SyncItem{{[]byte("one"), time.Second}, {nil, 0}, {[]byte("three"), MaxTTL}} {
+		if err := WriteSyncItem(&wire, item); err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.Add(wire.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		count := 0
+		_ = ReadSyncItems(bytes.NewReader(data), func(item SyncItem) error {
+			if count++; count > MaxHeld || item.Age < 0 || len(item.Envelope) > maxItemBytes {
+				t.Fatalf("item %d: %d bytes, age %v", count, len(item.Envelope), item.Age)
+			}
+			return nil
+		})
+	})
+}

@@ -1,0 +1,173 @@
+package protocol
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/fbo-node/fbo/protocol/pb"
+)
+
+func TestWeightsSurviveTheWireAsFloat32(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := Weights{
+			Observations: rapid.IntRange(1, math.MaxInt32).Draw(t, "observations"),
+			Values:       rapid.SliceOfN(rapid.Float64Range(-MaxWeight, MaxWeight), 0, 64).Draw(t, "values"),
+		}
+		payload, err := w.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := DecodeWeights(payload, len(w.Values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Observations != w.Observations || len(got.Values) != len(w.Values) {
+			t.Fatalf("got %+v, want %+v", got, w)
+		}
+		for i, v := range w.Values {
+			if got.Values[i] != float64(float32(v)) {
+				t.Fatalf("weight %d: %v became %v", i, v, got.Values[i])
+			}
+		}
+	})
+}
+
+func TestWeightsThatAreRefused(t *testing.T) {
+	large := float32(MaxWeight)
+	for _, c := range []struct {
+		name     string
+		m        *pb.Weights
+		features int
+		ok       bool
+	}{
+		{"good", &pb.Weights{Observations: 1, Values: []float32{1, -2}}, 2, true},
+		{"largest", &pb.Weights{Observations: math.MaxInt32, Values: []float32{large, -large}}, 2, true},
+		{"beyond the largest", &pb.Weights{Observations: 1, Values: []float32{0, math.Nextafter32(large, 2*large)}}, 2, false},
+		{"NaN", &pb.Weights{Observations: 1, Values: []float32{0, float32(math.NaN())}}, 2, false},
+		{"infinite", &pb.Weights{Observations: 1, Values: []float32{float32(math.Inf(1)), 0}}, 2, false},
+		{"minus infinite", &pb.Weights{Observations: 1, Values: []float32{float32(math.Inf(-1)), 0}}, 2, false},
+		{"too few", &pb.Weights{Observations: 1, Values: []float32{1}}, 2, false},
+		{"too many", &pb.Weights{Observations: 1, Values: []float32{1, 2, 3}}, 2, false},
+		{"none", &pb.Weights{Observations: 1}, 2, false},
+		{"no observations", &pb.Weights{Values: []float32{1, 2}}, 2, false},
+		{"observations beyond an int32", &pb.Weights{Observations: 1 << 31, Values: []float32{1, 2}}, 2, false},
+	} {
+		payload, err := proto.Marshal(c.m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := DecodeWeights(payload, c.features); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// What a node encodes, its peers must accept.
+func TestWeightsThatCannotBeEncoded(t *testing.T) {
+	for name, w := range map[string]Weights{
+		"NaN":                          {1, []float64{math.NaN()}},
+		"infinite":                     {1, []float64{math.Inf(1)}},
+		"large":                        {1, []float64{-1.001 * MaxWeight}},
+		"no observations":              {0, []float64{1}},
+		"fewer than no observations":   {-1, []float64{1}},
+		"observations beyond an int32": {1 << 31, []float64{1}},
+	} {
+		if _, err := w.Encode(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func idsOf(t testing.TB, n byte) []peer.ID {
+	ids := make([]peer.ID, n)
+	for i := range ids {
+		var err error
+		if ids[i], err = peer.IDFromPrivateKey(keyOf(t, byte(i+1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ids
+}
+
+func TestMembersAreASet(t *testing.T) {
+	ids := idsOf(t, 4)
+	all := MembersOf(ids)
+	slices.Reverse(ids)
+	if MembersOf(ids) != all {
+		t.Error("the order of the IDs matters")
+	}
+	for i := range ids {
+		if MembersOf(slices.Delete(slices.Clone(ids), i, i+1)) == all {
+			t.Errorf("without %v the set is the same", ids[i])
+		}
+	}
+	if MembersOf([]peer.ID{"ab", "c"}) == MembersOf([]peer.ID{"a", "bc"}) {
+		t.Error("where one ID ends does not matter")
+	}
+	if reversed := MembersOf(ids); reversed.Count != 4 || ids[0] != idsOf(t, 4)[3] {
+		t.Error("MembersOf altered its argument")
+	}
+}
+
+func TestPresenceRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := Presence{
+			Members: Members{Hash: [32]byte(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "hash")), Count: rapid.IntRange(0, 1<<20).Draw(t, "count")},
+			Leaving: rapid.Bool().Draw(t, "leaving"),
+		}
+		payload, err := p.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := DecodePresence(payload); err != nil || got != p {
+			t.Fatalf("%+v became %+v, %v", p, got, err)
+		}
+	})
+}
+
+func TestPresenceThatIsRefused(t *testing.T) {
+	for name, m := range map[string]*pb.Presence{
+		"no hash":    {Members: 1},
+		"short hash": {Members: 1, MembersHash: make([]byte, 31)},
+		"long hash":  {Members: 1, MembersHash: make([]byte, 33)},
+	} {
+		payload, err := proto.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := DecodePresence(payload); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := DecodePresence([]byte{0xff}); !errors.Is(err, ErrMalformed) {
+		t.Errorf("noise: %v", err)
+	}
+}
+
+// A decoder that skipped whatever it does not know would let a peer attach a
+// quarter of a megabyte to a statement of forty bytes.
+func TestPayloadsCarryNoBallast(t *testing.T) {
+	junk := protowire.AppendTag(nil, 100, protowire.BytesType)
+	junk = protowire.AppendBytes(junk, make([]byte, 1000))
+	presence, err := Presence{Members: MembersOf(nil)}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := DecodePresence(append(presence, junk...)); !errors.Is(err, ErrMalformed) {
+		t.Errorf("presence: %v", err)
+	}
+	weights, err := Weights{Observations: 1, Values: []float64{1}}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := DecodeWeights(append(weights, junk...), 1); !errors.Is(err, ErrMalformed) {
+		t.Errorf("weights: %v", err)
+	}
+}

@@ -1,0 +1,151 @@
+package protocol
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protodelim"
+	"google.golang.org/protobuf/encoding/protowire"
+	"pgregory.net/rapid"
+
+	"github.com/fbo-node/fbo/protocol/pb"
+)
+
+func TestSyncRequestRoundTrip(t *testing.T) {
+	ids := idsOf(t, 3)
+	rapid.Check(t, func(t *rapid.T) {
+		held := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Held {
+			return Held{
+				Key{rapid.SampledFrom(ids).Draw(t, "author"), rapid.StringN(1, 8, MaxKindBytes).Draw(t, "kind"), rapid.Uint64().Draw(t, "slot")},
+				Stamp{rapid.Uint64().Draw(t, "epoch"), rapid.Uint64().Draw(t, "sequence")},
+			}
+		}), 0, 20).Draw(t, "held")
+		var wire bytes.Buffer
+		if err := WriteSyncRequest(&wire, held); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadSyncRequest(&wire)
+		if err != nil || !slices.Equal(got, held) {
+			t.Fatalf("%v became %v, %v", held, got, err)
+		}
+	})
+}
+
+// The largest request that is written can be read.
+func TestSyncRequestIsBounded(t *testing.T) {
+	author := idsOf(t, 1)[0]
+	held := make([]Held, MaxHeld+5)
+	for i := range held {
+		kind := fmt.Sprintf("%0*d", MaxKindBytes, i)
+		held[i] = Held{Key{author, kind, 1<<64 - 1}, Stamp{1<<64 - 1, 1<<64 - 1}}
+	}
+	var wire bytes.Buffer
+	if err := WriteSyncRequest(&wire, held); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d shares named in %d bytes", MaxHeld, wire.Len())
+	got, err := ReadSyncRequest(&wire)
+	if err != nil || !slices.Equal(got, held[:MaxHeld]) {
+		t.Fatalf("%d shares, %v", len(got), err)
+	}
+}
+
+func TestSyncRequestThatIsRefused(t *testing.T) {
+	encode := func(m *pb.SyncRequest) []byte {
+		var wire bytes.Buffer
+		if _, err := protodelim.MarshalTo(&wire, m); err != nil {
+			t.Fatal(err)
+		}
+		return wire.Bytes()
+	}
+	many := &pb.SyncRequest{}
+	for range MaxHeld + 1 {
+		many.Held = append(many.Held, &pb.Held{Author: []byte(idsOf(t, 1)[0])})
+	}
+	whole := encode(&pb.SyncRequest{Held: many.Held[:2]})
+	for name, data := range map[string][]byte{
+		"empty stream":          {},
+		"author is no peer ID":  encode(&pb.SyncRequest{Held: []*pb.Held{{Author: []byte("you")}}}),
+		"no author":             encode(&pb.SyncRequest{Held: []*pb.Held{{}}}),
+		"too many":              encode(many),
+		"too large":             protowire.AppendVarint(nil, maxRequestBytes+1),
+		"endless length":        bytes.Repeat([]byte{0xff}, 20),
+		"cut in the middle":     whole[:len(whole)/2],
+		"cut behind its length": whole[:1],
+	} {
+		if held, err := ReadSyncRequest(bytes.NewReader(data)); err == nil {
+			t.Errorf("%s: %d shares and no error", name, len(held))
+		}
+	}
+}
+
+func TestSyncItemsRoundTrip(t *testing.T) {
+	items := []SyncItem{
+		{[]byte("first"), 0},
+		{[]byte("second"), 90 * time.Second},
+		{bytes.Repeat([]byte{1}, MaxEnvelopeBytes), MaxTTL},
+	}
+	var wire bytes.Buffer
+	for _, item := range items {
+		if err := WriteSyncItem(&wire, item); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := bytes.Clone(wire.Bytes())
+	var got []SyncItem
+	if err := ReadSyncItems(&wire, func(item SyncItem) error { got = append(got, item); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.EqualFunc(got, items, func(a, b SyncItem) bool { return bytes.Equal(a.Envelope, b.Envelope) && a.Age == b.Age }) {
+		t.Errorf("%d items came back, want %d", len(got), len(items))
+	}
+
+	first := len(whole) - len(items[2].Envelope)
+	for _, cut := range []int{1, 3, first, len(whole) - 1} {
+		if err := ReadSyncItems(bytes.NewReader(whole[:cut]), func(SyncItem) error { return nil }); err == nil {
+			t.Errorf("the first %d bytes read as a whole response", cut)
+		}
+	}
+	stop := errors.New("enough")
+	if err := ReadSyncItems(bytes.NewReader(whole), func(SyncItem) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("error %v, want what accept returned", err)
+	}
+}
+
+func TestSyncItemsAreBounded(t *testing.T) {
+	var wire bytes.Buffer
+	for range MaxHeld + 10 {
+		if err := WriteSyncItem(&wire, SyncItem{Envelope: []byte("x")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := 0
+	if err := ReadSyncItems(&wire, func(SyncItem) error { count++; return nil }); err != nil || count != MaxHeld {
+		t.Errorf("%d items, error %v", count, err)
+	}
+	large := protowire.AppendVarint(nil, maxItemBytes+1)
+	if err := ReadSyncItems(bufio.NewReader(bytes.NewReader(large)), func(SyncItem) error { return nil }); err == nil {
+		t.Error("an item beyond the limit was read")
+	}
+}
+
+func TestAgeIsNeverNegative(t *testing.T) {
+	var wire bytes.Buffer
+	for _, age := range []time.Duration{-time.Hour, 1500 * time.Millisecond, 2 * MaxTTL} {
+		if err := WriteSyncItem(&wire, SyncItem{Envelope: []byte("x"), Age: age}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var ages []time.Duration
+	if err := ReadSyncItems(&wire, func(item SyncItem) error { ages = append(ages, item.Age); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if want := []time.Duration{0, time.Second, MaxTTL}; !slices.Equal(ages, want) {
+		t.Errorf("ages %v, want %v", ages, want)
+	}
+}

@@ -1,0 +1,22 @@
+// Package rff holds the random Fourier features that all agents of a task
+// share, and the Bayesian linear model over them.
+//
+// A [Map] is the feature map phi. Two agents that build it from the same seed
+// and [Spec] hold the same frequencies, bit for bit, whatever their processor,
+// so a vector of weights means the same function to both: that vector is what
+// agents exchange. A [Posterior] is the linear model conditioned on one agent's
+// observations, and a [Projection] turns any function into the weights nearest
+// to it.
+//
+// Sources: Rahimi and Recht, "Random Features for Large-Scale Kernel Machines"
+// (NeurIPS 2007) for the features; Dai, Low and Jaillet, "Federated Bayesian
+// Optimization via Thompson Sampling" (NeurIPS 2020), equations 2 and 3, for
+// the posterior over weights; Matheron's rule as in Wilson et al.,
+// "Efficiently Sampling Functions from Gaussian Process Posteriors" (ICML
+// 2020).
+//
+// The package does not standardise outputs, does not choose lengthscales and
+// does not know what a coordinate means. The posterior is over-confident once
+// the observations approach the number of features in number; package gp is
+// exact.
+package rff

@@ -1,0 +1,23 @@
+// Package surrogate models the objective of one task from one agent's
+// observations.
+//
+// A [Model] is a kind of surrogate on one task. Its Fit is slow and gives
+// [Hyperparameters], which a caller may store; its Condition is repeatable and
+// gives a [Posterior], which predicts, draws functions to maximise, and draws
+// the vectors of weights that agents share. There are two kinds:
+//
+//   - exact: a Gaussian process with learned lengthscales (package gp). Its
+//     shared weights are a sample path projected onto the task's shared
+//     features by ridge regression. The choice for up to some hundred
+//     observations.
+//   - rff: the Bayesian linear model over the shared features (package rff) of
+//     Dai, Low and Jaillet, "Federated Bayesian Optimization via Thompson
+//     Sampling" (NeurIPS 2020), whose weights are drawn from their equation 3.
+//     Its cost does not grow with the cube of the observations, but it becomes
+//     over-confident as they approach the features in number.
+//
+// Outputs are standardised here, with the agent's own mean and deviation, so
+// that functions of different agents are comparable in shape though not in
+// units. Larger is better; a caller who minimises negates. The package does not
+// see a design, only its encoding, and knows nothing of other agents.
+package surrogate

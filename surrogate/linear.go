@@ -1,0 +1,113 @@
+package surrogate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/fbo-node/fbo/gp"
+	"github.com/fbo-node/fbo/rff"
+)
+
+const (
+	// priorVariance is that of standardised outputs.
+	priorVariance = 1
+
+	// The search for the noise: a grid over the logarithm, since the evidence
+	// may have two maxima, and a golden-section search around its best point.
+	noiseCeiling  = 10.0
+	noiseGrid     = 12
+	noiseSections = 12
+)
+
+// linear is the Bayesian linear model over the shared features.
+type linear struct {
+	shared *rff.Map
+}
+
+// Fit chooses the noise of largest posterior density, by the evidence and the
+// same prior as the exact surrogate's. It searches the whole range and so needs
+// neither previous nor rng.
+func (l *linear) Fit(obs Observations, _ *Hyperparameters, _ *rand.Rand) (Hyperparameters, error) {
+	y, _, err := standardise(obs)
+	if err != nil {
+		return Hyperparameters{}, err
+	}
+	evidence, err := rff.NewEvidence(l.shared, obs.X, y)
+	if err != nil {
+		return Hyperparameters{}, fmt.Errorf("surrogate: %w", err)
+	}
+	density := func(logNoise float64) float64 {
+		value, err := evidence.Log(priorVariance, math.Exp(logNoise))
+		if err != nil || math.IsNaN(value) {
+			return math.Inf(-1)
+		}
+		return value + gp.LogNoisePrior(math.Exp(logNoise))
+	}
+	return Hyperparameters{Noise: math.Exp(maximum(density, math.Log(gp.NoiseFloor), math.Log(noiseCeiling)))}, nil
+}
+
+// maximum finds the largest value of f on [low, high] to within a hundredth of
+// a grid step.
+func maximum(f func(float64) float64, low, high float64) float64 {
+	step := (high - low) / (noiseGrid - 1)
+	best, bestValue := low, math.Inf(-1)
+	for i := range noiseGrid {
+		at := low + float64(i)*step
+		if value := f(at); value > bestValue {
+			best, bestValue = at, value
+		}
+	}
+	left, right := max(best-step, low), min(best+step, high)
+	golden := (math.Sqrt(5) - 1) / 2
+	a, b := right-golden*(right-left), left+golden*(right-left)
+	valueA, valueB := f(a), f(b)
+	for range noiseSections {
+		if valueA > valueB {
+			right, b, valueB = b, a, valueA
+			a = right - golden*(right-left)
+			valueA = f(a)
+		} else {
+			left, a, valueA = a, b, valueB
+			b = left + golden*(right-left)
+			valueB = f(b)
+		}
+	}
+	if valueA > bestValue {
+		best, bestValue = a, valueA
+	}
+	if valueB > bestValue {
+		best = b
+	}
+	return best
+}
+
+func (l *linear) Condition(obs Observations, h Hyperparameters) (Posterior, error) {
+	y, s, err := standardise(obs)
+	if err != nil {
+		return nil, err
+	}
+	p, err := rff.NewPosterior(l.shared, obs.X, y, priorVariance, h.Noise)
+	if err != nil {
+		return nil, fmt.Errorf("surrogate: %w", err)
+	}
+	return &linearPosterior{shared: l.shared, weights: p, standard: s}, nil
+}
+
+type linearPosterior struct {
+	shared   *rff.Map
+	weights  *rff.Posterior
+	standard standard
+}
+
+func (p *linearPosterior) Predict(x []float64) (mean, variance float64) {
+	return p.standard.inUnits(p.weights.Predict(x))
+}
+
+func (p *linearPosterior) Draw(rng *rand.Rand) Function {
+	return p.shared.Function(p.weights.Weights(rng))
+}
+
+func (p *linearPosterior) Weights(rng *rand.Rand) []float64 {
+	return p.weights.Weights(rng)
+}

@@ -1,0 +1,106 @@
+package surrogate
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/rff"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Observations are what one agent has measured.
+type Observations struct {
+	X [][]float64 // encoded designs, each of the space's Dim
+	Y []float64   // one finite value each, larger is better
+}
+
+// Function is a function over encoded designs, safe for concurrent use.
+type Function interface {
+	// Value returns the function at x.
+	Value(x []float64) float64
+	// Gradient fills grad, as long as x, and returns the value.
+	Gradient(grad, x []float64) float64
+}
+
+// Hyperparameters are what Fit learns. They survive JSON unchanged.
+type Hyperparameters struct {
+	// Lengthscales has one entry per parameter of the task for exact, in units
+	// of the encoded cube, and none for rff, whose lengthscales are the task's.
+	Lengthscales []float64 `json:"lengthscales,omitempty"`
+	Noise        float64   `json:"noise"` // variance, in squared standard deviations of Y
+}
+
+// Model is one kind of surrogate on one task. It is immutable and safe for
+// concurrent use.
+type Model interface {
+	// Fit learns hyperparameters from at least one observation. previous, when
+	// not nil, is a result for fewer observations from which to start. The
+	// result depends on the arguments and rng alone.
+	Fit(obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error)
+	// Condition returns the posterior given at least one observation. The
+	// inputs are not altered and not kept.
+	Condition(obs Observations, h Hyperparameters) (Posterior, error)
+}
+
+// Posterior is a model conditioned on observations. It is immutable and safe
+// for concurrent use, each caller with its own rng. Draws depend on the rng
+// alone.
+type Posterior interface {
+	// Predict returns the mean, in units of Y, and the variance, in their
+	// square, of the objective without noise at x.
+	Predict(x []float64) (mean, variance float64)
+	// Draw returns a sampled function in standardised units.
+	Draw(rng *rand.Rand) Function
+	// Weights returns a fresh sampled function in standardised units as
+	// weights over the features of SharedMap, as many as the task's Features.
+	Weights(rng *rand.Rand) []float64
+}
+
+// New returns the surrogate that the task asks for.
+func New(t *task.Task) (Model, error) {
+	shared, err := SharedMap(t)
+	if err != nil {
+		return nil, err
+	}
+	switch t.Surrogate.Type {
+	case "exact":
+		return newExact(t, shared), nil
+	case "rff":
+		return &linear{shared: shared}, nil
+	}
+	return nil, fmt.Errorf("surrogate: type %q: must be \"exact\" or \"rff\"", t.Surrogate.Type)
+}
+
+// SharedMap returns the features in which all agents of the task express what
+// they share. They derive from the task's ID, bit for bit the same everywhere.
+func SharedMap(t *task.Task) (*rff.Map, error) {
+	lengthscales := make([]float64, t.Space.Dim())
+	for _, block := range t.Space.Blocks() {
+		for i := block.Start; i < block.Start+block.Len; i++ {
+			lengthscales[i] = t.Surrogate.Lengthscale
+			if block.Kind == task.Categorical {
+				lengthscales[i] = t.Surrogate.CategoryLengthscale
+			}
+		}
+	}
+	m, err := rff.NewMap(taskSeed(t), rff.Spec{
+		Kernel:       t.Surrogate.Kernel,
+		Features:     t.Surrogate.Features,
+		Lengthscales: lengthscales,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("surrogate: %w", err)
+	}
+	return m, nil
+}
+
+// taskSeed is the root of what the task alone determines. A change of the label
+// or of what follows from it needs a new format version in the task.
+func taskSeed(t *task.Task) random.Seed {
+	hash := sha256.New()
+	hash.Write([]byte("fbo shared features 1\x00"))
+	hash.Write(t.ID().Bytes())
+	return random.Seed(hash.Sum(nil))
+}

@@ -1,0 +1,151 @@
+// Package floors holds the test that keeps the packages in their order.
+package floors
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/fbo-node/fbo"
+
+// floors names, for every package, how high it stands; a package may import
+// only packages of lower floors. docs/architecture.md shows the same order.
+var floors = map[string]int{
+	"task":               1,
+	"random":             1,
+	"protocol/pb":        1,
+	"protocol":           2,
+	"rff":                3,
+	"gp":                 3,
+	"acquisition":        4,
+	"surrogate":          4,
+	"strategy":           5,
+	"presence":           6,
+	"tsampling":          7,
+	"agent":              8,
+	"journal":            8,
+	"evaluator":          8,
+	"node":               9,
+	"examples/synthetic": 9,
+	"cmd/fbo-node":       10,
+	"examples/embed":     10,
+	"examples/landmine":  10,
+	"internal/floors":    10,
+}
+
+// driverFloor is the lowest floor that may touch the outside world.
+const driverFloor = 8
+
+// agentPackage is the highest pure package although it shares that floor.
+const agentPackage = "agent"
+
+func pure(pkg string) bool { return floors[pkg] < driverFloor || pkg == agentPackage }
+
+// outside lists what pure packages may not import: the network and the disk.
+func outside(path string) bool {
+	switch path {
+	case "net", "os", "os/exec", "log", "net/http", "syscall":
+		return true
+	}
+	if !strings.HasPrefix(path, "github.com/libp2p/") {
+		return strings.HasPrefix(path, "go.etcd.io/")
+	}
+	for _, allowed := range []string{"core/crypto", "core/peer", "core/record"} {
+		if path == "github.com/libp2p/go-libp2p/"+allowed {
+			return false
+		}
+	}
+	return true
+}
+
+func TestPackagesImportOnlyLowerFloors(t *testing.T) {
+	seen := map[string]bool{}
+	eachFile(t, func(pkg, path string, file *ast.File) {
+		seen[pkg] = true
+		floor, known := floors[pkg]
+		if !known {
+			t.Fatalf("%s: package %s has no floor; give it one here and in docs/architecture.md", path, pkg)
+		}
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if inner, ok := strings.CutPrefix(imported, module+"/"); ok && floors[inner] >= floor {
+				t.Errorf("%s: %s (floor %d) imports %s (floor %d)", path, pkg, floor, inner, floors[inner])
+			}
+			if pure(pkg) && outside(imported) {
+				t.Errorf("%s: %s is pure and may not import %s", path, pkg, imported)
+			}
+		}
+	})
+	for pkg := range floors {
+		if !seen[pkg] && pkg != "internal/floors" && pkg != "examples/landmine" {
+			t.Errorf("floor of %s: there is no such package", pkg)
+		}
+	}
+}
+
+// Pure packages get the time and the random numbers handed in.
+func TestPurePackagesHaveNoClockAndNoGlobalRandomness(t *testing.T) {
+	eachFile(t, func(pkg, path string, file *ast.File) {
+		if !pure(pkg) || pkg == "protocol/pb" {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			selector, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			owner, ok := selector.X.(*ast.Ident)
+			if !ok || owner.Obj != nil {
+				return true
+			}
+			switch name := owner.Name + "." + selector.Sel.Name; name {
+			case "time.Now", "time.Sleep", "time.After", "time.AfterFunc", "time.NewTimer", "time.NewTicker", "time.Since", "time.Until",
+				"rand.Float64", "rand.IntN", "rand.N", "rand.NormFloat64", "rand.Perm", "rand.Uint64", "rand.Shuffle":
+				t.Errorf("%s: %s is pure and may not call %s", path, pkg, name)
+			}
+			return true
+		})
+	})
+}
+
+// eachFile calls f for every Go file of the module that is not a test.
+func eachFile(t *testing.T, f func(pkg, path string, file *ast.File)) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if name := entry.Name(); name == ".git" || name == "testdata" || path == filepath.Join(root, "protocol", "generate") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		pkg, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		f(filepath.ToSlash(pkg), path, file)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -21,7 +21,7 @@ import (
 // nothing here changes the task's ID.
 type Config struct {
 	Task *task.Task
-	Key  crypto.PrivKey // signs the agent's shares
+	Key  crypto.PrivKey // signs the agent's shares; Ed25519
 	Seed random.Seed    // of every decision that is left to chance
 
 	// Lease is how long an offered trial may run; then it fails. Zero: for ever.
@@ -38,6 +38,9 @@ func (c *Config) validate() error {
 	}
 	if c.Key == nil {
 		return errors.New("agent: Config.Key is missing")
+	}
+	if c.Key.Type() != crypto.Ed25519 {
+		return fmt.Errorf("agent: Config.Key is a %v key, accepted is Ed25519", c.Key.Type())
 	}
 	if c.Lease < 0 {
 		return fmt.Errorf("agent: Config.Lease is %v, accepted are 0 (no limit) and more", c.Lease)

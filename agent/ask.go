@@ -3,8 +3,9 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fbo-node/fbo/strategy"
@@ -46,12 +47,13 @@ func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
 		return fmt.Errorf("agent: trial %d: %w", id, err)
 	}
 	already, err := a.trials.open(id, func(t strategy.Trial) bool {
-		return t.State == strategy.Done && reflect.DeepEqual(*t.Outcome, outcome)
+		return t.State == strategy.Done && sameOutcome(*t.Outcome, outcome)
 	})
 	if err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
 	if !already {
+		outcome.Constraints = maps.Clone(outcome.Constraints) // the caller may go on using its map
 		a.end(now, Record{Tell: &TellRecord{ID: id, Outcome: outcome, Time: now}}, id)
 		a.pump(now)
 	}
@@ -66,6 +68,7 @@ func (a *Agent) Fail(now time.Time, id uint64, reason string) error {
 		return fmt.Errorf("agent: %w", err)
 	}
 	if !already {
+		reason = strings.ToValidUTF8(reason, "\uFFFD") // as the journal would change it
 		a.end(now, Record{Fail: &FailRecord{ID: id, Reason: reason, Time: now}}, id)
 		a.pump(now)
 	}
@@ -113,6 +116,7 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 			continue
 		}
 		record := a.trialRecord(now, p.Design, strategy.Why{Source: strategy.Imported})
+		p.Outcome.Constraints = maps.Clone(p.Outcome.Constraints)
 		record.Imported = &p.Outcome
 		a.record(Record{Trial: record})
 		added++
@@ -150,12 +154,17 @@ func (a *Agent) suggest(now time.Time) {
 	}
 	a.suggesting = true
 	view, id, seed := a.view(now), a.trials.next(), a.cfg.Seed.Derive("suggest", 0)
+	news := maps.Clone(a.exchanges.news)
 	a.startWork(func() any {
 		suggestion, err := a.strategy.Suggest(view, id, seed)
 		return suggested{suggestion, err}
 	}, func(now time.Time, result any) {
 		a.suggesting = false
-		a.take(now, id, result.(suggested))
+		s := result.(suggested)
+		if s.Wait != "" && a.exchanges.news[s.Wait] != news[s.Wait] {
+			return // what it wants to wait for has come meanwhile: choose again
+		}
+		a.take(now, id, s)
 	})
 }
 
@@ -169,8 +178,12 @@ func (a *Agent) take(now time.Time, id uint64, s suggested) {
 	if len(a.asks) == 0 || id != a.trials.next() {
 		return // nobody asks any more, or imported trials took the ID: choose again
 	}
-	if s.err == nil && s.Wait == "" {
+	switch _, talks := a.exchanges.byName[s.Wait]; {
+	case s.err != nil:
+	case s.Wait == "":
 		s.err = a.cfg.Task.Space.Check(s.Design)
+	case !talks:
+		s.err = fmt.Errorf("the strategy waits for exchange %q, which the task does not have", s.Wait)
 	}
 	switch {
 	case s.err != nil:

@@ -35,6 +35,7 @@ type exchanges struct {
 	order   []string
 	byName  map[string]strategy.Exchange
 	results map[string]any
+	news    map[string]int // counts the results of each
 	timers  map[timer]time.Time
 	queue   []exchangeWork // waits until the posterior has caught up
 }
@@ -50,6 +51,7 @@ func newExchanges(list []strategy.Exchange) exchanges {
 	e := exchanges{
 		byName:  map[string]strategy.Exchange{},
 		results: map[string]any{},
+		news:    map[string]int{},
 		timers:  map[timer]time.Time{},
 	}
 	for _, exchange := range list {
@@ -101,6 +103,7 @@ func (a *Agent) step(now time.Time, name string, in strategy.Input) {
 			a.exchanges.queue = append(a.exchanges.queue, exchangeWork{name, output})
 		case strategy.Result:
 			a.exchanges.results[name] = output.Value
+			a.exchanges.news[name]++
 			if a.waitFor == name {
 				a.waitFor = ""
 			}
@@ -154,6 +157,10 @@ func (a *Agent) publish(now time.Time, kind string, p strategy.Publish) {
 		a.record(Record{Sent: &SentRecord{Kind: kind, Slot: p.Slot, Envelope: share.Envelope, Time: now}})
 	}
 	a.shares.put(strategy.Share{Share: share}, now, 0)
+	if own, ok := a.shares.held[share.Key]; ok {
+		own.ephemeral = p.Ephemeral
+		a.shares.held[share.Key] = own
+	}
 	a.counts.Sent[kind]++
 	a.ready.Publish = append(a.ready.Publish, share)
 	a.event(Event{Type: ShareSent, Kind: kind, Bytes: len(share.Envelope)})

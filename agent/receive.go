@@ -17,11 +17,11 @@ func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) 
 	if share.Task != a.id {
 		return Malformed, fmt.Errorf("agent: %w: a share of task %v on the topic of task %v", protocol.ErrMalformed, share.Task, a.id)
 	}
-	if age >= share.TTL {
-		return Stale, nil
-	}
 	if share.Author == a.self {
 		a.recognise(now, share)
+		return Stale, nil
+	}
+	if age >= share.TTL {
 		return Stale, nil
 	}
 	exchange, ok := a.exchanges.byName[share.Kind]
@@ -55,10 +55,10 @@ func (a *Agent) recognise(now time.Time, share protocol.Share) {
 	a.warn("peers know shares of this node that its journal does not (up to epoch %d, the journal says %d): was the data directory lost or restored from a backup?", share.Epoch, a.epoch)
 	a.openEpoch(share.Epoch + 1)
 	for _, own := range a.shares.sorted() {
-		if own.Author == a.self {
+		if own.Author == a.self && own.expires.After(now) {
 			_, talks := a.exchanges.byName[own.Kind]
 			if talks {
-				a.publish(now, own.Kind, strategy.Publish{Slot: own.Slot, Payload: own.Payload, TTL: own.TTL})
+				a.publish(now, own.Kind, strategy.Publish{Slot: own.Slot, Payload: own.Payload, TTL: own.TTL, Ephemeral: own.ephemeral})
 			}
 		}
 	}

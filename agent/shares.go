@@ -36,8 +36,9 @@ func (v Verdict) String() string {
 
 type held struct {
 	strategy.Share
-	accepted time.Time
-	expires  time.Time
+	accepted  time.Time
+	expires   time.Time
+	ephemeral bool // an own share that is not in the journal
 }
 
 // shares holds the latest share of every key, the agent's own among them.
@@ -54,6 +55,9 @@ func newShares(self peer.ID) shares {
 func (s *shares) judge(share protocol.Share) (Verdict, error) {
 	known, ok := s.held[share.Key]
 	if !ok {
+		if slots := s.slots(share.Key); len(slots) >= maxSlots && share.Slot < slots[0] {
+			return Stale, nil // put would drop it at once
+		}
 		return Accepted, nil
 	}
 	switch order := share.Stamp.Compare(known.Stamp); {
@@ -75,7 +79,8 @@ func (s *shares) put(share strategy.Share, now time.Time, age time.Duration) {
 	s.boundAuthors()
 }
 
-func (s *shares) boundSlots(key protocol.Key) {
+// slots lists, in order, those held of the key's author and kind.
+func (s *shares) slots(key protocol.Key) []uint64 {
 	var slots []uint64
 	for other := range s.held {
 		if other.Author == key.Author && other.Kind == key.Kind {
@@ -83,6 +88,11 @@ func (s *shares) boundSlots(key protocol.Key) {
 		}
 	}
 	slices.Sort(slots)
+	return slots
+}
+
+func (s *shares) boundSlots(key protocol.Key) {
+	slots := s.slots(key)
 	for _, slot := range slots[:max(0, len(slots)-maxSlots)] {
 		delete(s.held, protocol.Key{Author: key.Author, Kind: key.Kind, Slot: slot})
 	}
@@ -123,7 +133,9 @@ func (s *shares) valid(now time.Time) []strategy.Share {
 	return valid
 }
 
-// since lists the valid shares that somebody who holds known lacks.
+// since lists the valid shares that somebody who holds known lacks. A share
+// that has run out is listed when an older one of its key is known: an author
+// that has lost its journal learns from it which stamps it has used.
 func (s *shares) since(known []protocol.Held, now time.Time) []protocol.SyncItem {
 	stamps := make(map[protocol.Key]protocol.Stamp, len(known))
 	for _, h := range known {
@@ -131,7 +143,8 @@ func (s *shares) since(known []protocol.Held, now time.Time) []protocol.SyncItem
 	}
 	var items []protocol.SyncItem
 	for _, share := range s.sorted() {
-		if share.expires.After(now) && share.Stamp.Compare(stamps[share.Key]) > 0 {
+		stamp, known := stamps[share.Key]
+		if share.Stamp.Compare(stamp) > 0 && (known || share.expires.After(now)) {
 			items = append(items, protocol.SyncItem{Envelope: share.Envelope, Age: now.Sub(share.accepted)})
 		}
 	}

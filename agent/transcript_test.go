@@ -31,7 +31,8 @@ var update = flag.Bool("update", false, "write the answers in testdata anew")
 //	drop [to N]           what is on the network is lost
 //	sync N FROM           N fetches from FROM what it lacks
 //	pass SPAN             time passes for all, with a Tick at every Wake
-//	crash N  stop N  start N  restart N
+//	sleep SPAN            the clock jumps for all, as over a night; then one Tick each
+//	crash N  stop N  start N  forget N     forget loses the journal of an agent that is down
 //	status
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
@@ -125,10 +126,14 @@ func (s *stage) command(words []string) {
 			to = number(2)
 		}
 		s.deliver(to, words[0] == "drop")
-	case "pass":
+	case "pass", "sleep":
 		span, err := time.ParseDuration(words[1])
 		if err != nil {
 			s.t.Fatal(err)
+		}
+		if words[0] == "sleep" {
+			s.now = s.now.Add(span)
+			span = 0
 		}
 		s.pass(span)
 	case "status":
@@ -137,6 +142,8 @@ func (s *stage) command(words []string) {
 		s.sync(number(1), number(2))
 	case "start":
 		s.start(number(1))
+	case "forget":
+		s.backs[number(1)-1].journal = nil
 	default:
 		n := number(1)
 		d := s.agents[n-1]
@@ -180,9 +187,6 @@ func (s *stage) one(n int, d *driver, words []string, number func(int) int) {
 	case "crash":
 		s.agents[n-1] = nil
 		return
-	case "restart":
-		s.start(n)
-		return
 	default:
 		s.t.Fatalf("unknown command %v", words)
 	}
@@ -224,15 +228,12 @@ func (s *stage) start(n int) {
 
 // tellOf writes what an agent has done since it was last asked.
 func (s *stage) tellOf(n int, d *driver) {
-	for _, r := range d.records {
+	for _, r := range d.records[d.shown:] {
 		if text := s.record(r); text != "" {
 			s.say("%d journals %s", n, text)
 		}
 	}
-	d.records = slices.DeleteFunc(d.records, func(r Record) bool { return r.Epoch == nil && r.Trial == nil && r.Offer == nil })
-	for i := range d.records { // kept for the driver's own checks, said once
-		d.records[i].Task = &TaskRecord{}
-	}
+	d.shown = len(d.records)
 	for _, share := range d.take() {
 		s.say("%d publishes %s %v, %d bytes", n, share.Kind, share.Stamp, len(share.Envelope))
 		for to := range s.agents {
@@ -260,7 +261,7 @@ func (s *stage) tellOf(n int, d *driver) {
 
 func (s *stage) record(r Record) string {
 	switch {
-	case r.Task != nil: // said before, or of no interest
+	case r.Task != nil: // with every start, and always the same
 		return ""
 	case r.Epoch != nil:
 		return fmt.Sprintf("epoch %d", r.Epoch.Epoch)
@@ -345,7 +346,7 @@ func (s *stage) pass(span time.Duration) {
 		d.now = s.now
 		d.agent.Tick(d.now)
 		d.carryOut()
-		if len(d.records)+len(d.published)+len(d.events) > 0 {
+		if len(d.records)-d.shown+len(d.published)+len(d.events) > 0 {
 			s.say("(%v)", s.now.Sub(epochStart))
 		}
 		s.tellOf(next, d)

@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -78,6 +79,11 @@ func checkOutcome(outcome strategy.Outcome) error {
 	return nil
 }
 
+// sameOutcome tells nil from no constraints no more than the journal does.
+func sameOutcome(a, b strategy.Outcome) bool {
+	return a.Value == b.Value && maps.Equal(a.Constraints, b.Constraints)
+}
+
 // apply carries out a record about trials.
 func (t *trials) apply(r Record) error {
 	switch {
@@ -89,6 +95,9 @@ func (t *trials) apply(r Record) error {
 			trial.Attempts++
 		})
 	case r.Return != nil:
+		if trial, err := t.get(r.Return.ID); err == nil && trial.State == strategy.Waiting {
+			return fmt.Errorf("trial %d is handed back twice", trial.ID)
+		}
 		return t.change(r.Return.ID, func(trial *strategy.Trial) {
 			trial.State = strategy.Waiting
 			trial.Attempts--

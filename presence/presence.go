@@ -121,8 +121,8 @@ func see(view strategy.View) Result {
 	var words []protocol.Presence
 	for _, share := range view.Shares {
 		word, ok := share.Value.(protocol.Presence)
-		if !ok || word.Leaving {
-			continue
+		if !ok || word.Leaving || share.Slot != 0 {
+			continue // an agent has one slot for its word, and so counts once
 		}
 		words = append(words, word)
 		result.Present = append(result.Present, share.Author)

@@ -9,7 +9,9 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	"google.golang.org/protobuf/encoding/protodelim"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/fbo-node/fbo/protocol/pb"
 )
@@ -48,12 +50,17 @@ func WriteSyncRequest(w io.Writer, held []Held) error {
 
 // ReadSyncRequest reads what WriteSyncRequest wrote.
 func ReadSyncRequest(r io.Reader) ([]Held, error) {
-	var m pb.SyncRequest
-	if err := unmarshal(bufio.NewReader(r), &m, maxRequestBytes); err != nil {
+	var raw emptypb.Empty // keeps the bytes, so that the names can be counted first
+	if err := unmarshal(bufio.NewReader(r), &raw, maxRequestBytes); err != nil {
 		return nil, fmt.Errorf("protocol: sync request: %w", err)
 	}
-	if len(m.Held) > MaxHeld {
-		return nil, fmt.Errorf("protocol: sync request: %w: names %d shares, the limit is %d", ErrMalformed, len(m.Held), MaxHeld)
+	body := raw.ProtoReflect().GetUnknown()
+	if n := countFields(body); n > MaxHeld {
+		return nil, fmt.Errorf("protocol: sync request: %w: names %d shares, the limit is %d", ErrMalformed, n, MaxHeld)
+	}
+	var m pb.SyncRequest
+	if err := proto.Unmarshal(body, &m); err != nil {
+		return nil, fmt.Errorf("protocol: sync request: %w: %w", ErrMalformed, err)
 	}
 	held := make([]Held, len(m.Held))
 	for i, h := range m.Held {
@@ -64,6 +71,20 @@ func ReadSyncRequest(r io.Reader) ([]Held, error) {
 		held[i] = Held{Key{author, h.Kind, h.Slot}, Stamp{h.Epoch, h.Sequence}}
 	}
 	return held, nil
+}
+
+// countFields counts the fields of an encoded message without decoding them: a
+// name may be two bytes on the wire and takes a hundred in memory.
+func countFields(message []byte) (n int) {
+	for len(message) > 0 {
+		_, _, length := protowire.ConsumeField(message)
+		if length < 0 {
+			break // Unmarshal says what is wrong
+		}
+		message = message[length:]
+		n++
+	}
+	return n
 }
 
 // WriteSyncItem appends one share to a response.

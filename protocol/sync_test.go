@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -147,5 +148,21 @@ func TestAgeIsNeverNegative(t *testing.T) {
 	}
 	if want := []time.Duration{0, time.Second, MaxTTL}; !slices.Equal(ages, want) {
 		t.Errorf("ages %v, want %v", ages, want)
+	}
+}
+
+// A request of half a million empty names must cost no more than its bytes:
+// it is refused before they become half a million values.
+func TestARequestCostsWhatItWeighs(t *testing.T) {
+	body := bytes.Repeat([]byte{1<<3 | 2, 0}, maxRequestBytes/2)
+	data := append(protowire.AppendVarint(nil, uint64(len(body))), body...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := ReadSyncRequest(bytes.NewReader(data)); !errors.Is(err, ErrMalformed) {
+		t.Errorf("error %v", err)
+	}
+	runtime.ReadMemStats(&after)
+	if cost := after.TotalAlloc - before.TotalAlloc; cost > 8*maxRequestBytes {
+		t.Errorf("refusing a request of %d bytes took %d", len(data), cost)
 	}
 }

@@ -66,8 +66,8 @@ func (s *FTS) usable(view strategy.View) []strategy.Share {
 	present := presence.Of(view)
 	var usable []strategy.Share
 	for _, share := range view.Shares {
-		if _, ok := share.Value.(protocol.Weights); !ok || share.Author == view.Self {
-			continue
+		if _, ok := share.Value.(protocol.Weights); !ok || share.Author == view.Self || share.Slot != 0 {
+			continue // a peer has one slot for its draws, and so one chance
 		}
 		used := usedStamp[share.Author]
 		if s.spec.Mode == OneShot && len(used) == 0 ||

@@ -72,6 +72,9 @@ func (s *Sharing) Step(view strategy.View, in strategy.Input) []strategy.Output 
 		if !ok {
 			return nil // the agent has reported in.Err; the next observation brings the next try
 		}
+		// The work may have seen more than there was when it was asked for; the
+		// same draw must not go out twice.
+		s.drawnAt = weights.Observations
 		return append(s.publish(weights), s.draw(view)...)
 	}
 	return nil
@@ -82,7 +85,7 @@ func (s *Sharing) draw(view strategy.View) []strategy.Output {
 	fresh := view.Observations - s.drawnAt
 	due := fresh > 0 && (s.drawnAt == 0 || fresh >= s.spec.ShareEvery)
 	if s.spec.Mode == OneShot {
-		due = !s.done
+		due = fresh > 0 && !s.done
 	}
 	if s.drawing || !due || view.Observations < s.atLeast {
 		return nil

@@ -2,6 +2,7 @@ package tsampling
 
 import (
 	"cmp"
+	"errors"
 	"math/rand/v2"
 	"slices"
 
@@ -45,7 +46,10 @@ func NewTS(t *task.Task) TS {
 // Suggest implements strategy.Strategy.
 func (s TS) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	if s.starting(view, trial) {
-		design, _ := s.fresh(view, seed.Stream("start", trial))
+		design, ok := s.fresh(view, seed.Stream("start", trial))
+		if !ok && s.failed(view)[design.Key()] {
+			return strategy.Suggestion{}, errors.New("tsampling: every design that was tried has failed, and chance finds no other")
+		}
 		return strategy.Suggestion{Design: design, Why: strategy.Why{Source: strategy.Initial}}, nil
 	}
 	return s.ownSample(view, trial, seed, 0), nil
@@ -67,7 +71,8 @@ func (s TS) maximise(view strategy.View, trial uint64, seed random.Seed, f acqui
 	x, _ := s.maximizer.Maximize(f, s.best(view), seed.Stream("maximise", trial))
 	design := s.space.Decode(x)
 	if s.tried(view)[design.Key()] {
-		if other, ok := s.fresh(view, seed.Stream("random", trial)); ok {
+		other, ok := s.fresh(view, seed.Stream("random", trial))
+		if ok || s.failed(view)[design.Key()] {
 			design, why.Source = other, strategy.Random
 		}
 	}
@@ -93,17 +98,31 @@ func (s TS) best(view strategy.View) [][]float64 {
 }
 
 // fresh draws a design uniformly among those not tried. When chance finds none,
-// the space is all but exhausted: it returns a repeated design and false.
+// the space is all but exhausted: it returns a repeated design and false, one
+// that has not failed if chance finds such a one.
 func (s TS) fresh(view strategy.View, rng *rand.Rand) (task.Design, bool) {
-	tried := s.tried(view)
-	var design task.Design
+	tried, failed := s.tried(view), s.failed(view)
+	var repeated task.Design
 	for range freshDesigns {
-		design = s.space.Decode(acquisition.Sample(s.space, rng))
+		design := s.space.Decode(acquisition.Sample(s.space, rng))
 		if !tried[design.Key()] {
 			return design, true
 		}
+		if repeated.IsZero() || failed[repeated.Key()] {
+			repeated = design
+		}
 	}
-	return design, false
+	return repeated, false
+}
+
+func (s TS) failed(view strategy.View) map[string]bool {
+	failed := map[string]bool{}
+	for _, trial := range view.Trials {
+		if trial.State == strategy.Failed {
+			failed[trial.Design.Key()] = true
+		}
+	}
+	return failed
 }
 
 func (s TS) tried(view strategy.View) map[string]bool {

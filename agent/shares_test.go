@@ -1,0 +1,332 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// say seals whatever an author might say.
+func say(t testing.TB, d *driver, key crypto.PrivKey, kind string, slot uint64, stamp protocol.Stamp, ttl time.Duration, payload []byte) protocol.Share {
+	t.Helper()
+	share, err := protocol.Seal(protocol.Share{
+		Task: d.agent.id, Key: protocol.Key{Kind: kind, Slot: slot}, Stamp: stamp, TTL: ttl, Payload: payload,
+	}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return share
+}
+
+func weights(t testing.TB, observations int, first float64) []byte {
+	t.Helper()
+	values := make([]float64, 16)
+	values[0] = first
+	payload, err := protocol.Weights{Observations: observations, Values: values}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return payload
+}
+
+func presenceOf(t testing.TB, ids ...peer.ID) []byte {
+	t.Helper()
+	payload, err := protocol.Presence{Members: protocol.MembersOf(ids)}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return payload
+}
+
+func TestVerdicts(t *testing.T) {
+	d := newBowl(t)
+	key := keyOf(t, 50)
+	at := func(epoch, sequence uint64) protocol.Stamp { return protocol.Stamp{Epoch: epoch, Sequence: sequence} }
+	good := weights(t, 3, 1)
+	elsewhere := newDriver(t, configOf(t, newTask(t, "coin", concurrent), 1))
+	for i, c := range []struct {
+		name  string
+		share protocol.Share
+		age   time.Duration
+		want  Verdict
+	}{
+		{"first", say(t, d, key, "weights", 0, at(2, 5), time.Hour, good), 0, Accepted},
+		{"again", say(t, d, key, "weights", 0, at(2, 5), time.Hour, good), 0, Known},
+		{"again, older", say(t, d, key, "weights", 0, at(2, 5), time.Hour, good), time.Minute, Known},
+		{"the stamp of another", say(t, d, key, "weights", 0, at(2, 5), time.Hour, weights(t, 3, 2)), 0, Offence},
+		{"an earlier sequence", say(t, d, key, "weights", 0, at(2, 4), time.Hour, good), 0, Stale},
+		{"an earlier epoch", say(t, d, key, "weights", 0, at(1, 99), time.Hour, good), 0, Stale},
+		{"a later epoch", say(t, d, key, "weights", 0, at(3, 1), time.Hour, good), 0, Accepted},
+		{"run out", say(t, d, key, "weights", 0, at(3, 2), time.Hour, good), time.Hour, Stale},
+		{"almost run out", say(t, d, key, "weights", 0, at(3, 2), time.Hour, good), time.Hour - time.Second, Accepted},
+		{"too short", say(t, d, key, "weights", 0, at(3, 3), time.Hour, good[:20]), 0, Malformed},
+		{"noise", say(t, d, key, "presence", 0, at(3, 3), time.Hour, []byte("?")), 0, Malformed},
+		{"a kind of the future", say(t, d, key, "auction", 0, at(3, 3), time.Hour, []byte("?")), 0, Stale},
+		{"another task", say(t, elsewhere, key, "weights", 0, at(3, 3), time.Hour, good), 0, Malformed},
+	} {
+		counts := d.agent.Counts().Received["weights"]
+		verdict, err := d.agent.Receive(d.now, c.share, c.age)
+		d.carryOut()
+		if verdict != c.want {
+			t.Errorf("%d, %s: %v, want %v", i, c.name, verdict, c.want)
+		}
+		if (err != nil) != (verdict == Malformed || verdict == Offence) || verdict == Malformed && !errors.Is(err, protocol.ErrMalformed) {
+			t.Errorf("%s: %v with error %v", c.name, verdict, err)
+		}
+		if news := d.agent.Counts().Received["weights"] - counts; news == 1 != (verdict == Accepted) {
+			t.Errorf("%s: counted %d", c.name, news)
+		}
+	}
+}
+
+func TestSharesRunOut(t *testing.T) {
+	d := newBowl(t)
+	share := say(t, d, keyOf(t, 50), "weights", 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, weights(t, 3, 1))
+	if verdict, _ := d.agent.Receive(d.now, share, 20*time.Minute); verdict != Accepted {
+		t.Fatal(verdict)
+	}
+	d.carryOut()
+	d.pass(40*time.Minute - 1)
+	if len(d.agent.view(d.now).Shares) != 1 {
+		t.Error("gone too early")
+	}
+	items := d.agent.Since(d.now, nil)
+	i := slices.IndexFunc(items, func(i protocol.SyncItem) bool { return string(i.Envelope) == string(share.Envelope) })
+	if i < 0 || items[i].Age != time.Hour-1 {
+		t.Errorf("item %d of %v, want an age that counts both ways", i, items)
+	}
+	d.pass(1)
+	if len(d.agent.view(d.now).Shares) != 0 {
+		t.Error("still shown after its time")
+	}
+	for _, item := range d.agent.Since(d.now, nil) {
+		if string(item.Envelope) == string(share.Envelope) {
+			t.Error("still passed on after its time")
+		}
+	}
+	if d.receive(share) != Known {
+		t.Error("a share that has run out came back to life")
+	}
+}
+
+// The highest slots of an author are kept. One that would be dropped at once
+// is not accepted in the first place, or sync would fetch it for ever.
+func TestSlotsAreBounded(t *testing.T) {
+	d := newBowl(t)
+	key := keyOf(t, 50)
+	for i, slot := range []uint64{5, 9, 7, 8} {
+		share := say(t, d, key, "weights", slot, protocol.Stamp{Epoch: 1, Sequence: uint64(i + 1)}, time.Hour, weights(t, 1, 1))
+		if verdict := d.receive(share); verdict != Accepted {
+			t.Errorf("slot %d: %v", slot, verdict)
+		}
+	}
+	var slots []uint64
+	for _, held := range d.agent.Digest() {
+		if held.Kind == "weights" {
+			slots = append(slots, held.Slot)
+		}
+	}
+	if !slices.Equal(slots, []uint64{7, 8, 9}) {
+		t.Errorf("slots %v, want the three highest", slots)
+	}
+	late := say(t, d, key, "weights", 6, protocol.Stamp{Epoch: 1, Sequence: 9}, time.Hour, weights(t, 1, 1))
+	if verdict := d.receive(late); verdict != Stale {
+		t.Errorf("a slot below those kept: %v, want stale", verdict)
+	}
+}
+
+// A peer has one voice, in however many slots it speaks.
+func TestSlotsGiveNoSecondVoice(t *testing.T) {
+	d := newBowl(t)
+	key := keyOf(t, 50)
+	author, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for slot := range uint64(3) {
+		stamp := protocol.Stamp{Epoch: 1, Sequence: slot + 1}
+		d.receive(say(t, d, key, "presence", slot, stamp, time.Minute, presenceOf(t, author, d.self())))
+	}
+	if present := d.agent.Present(d.now); len(present.Present) != 2 || !present.Agreed {
+		t.Errorf("present %v, agreed %v; want two agents that agree", present.Present, present.Agreed)
+	}
+}
+
+func TestAuthorsAreBounded(t *testing.T) {
+	s := newShares("self")
+	put := func(author string, at time.Time) {
+		s.put(strategy.Share{Share: protocol.Share{
+			Key: protocol.Key{Author: peer.ID(author), Kind: "weights"}, TTL: time.Hour,
+		}}, at, 0)
+	}
+	put("self", epochStart.Add(-time.Hour))
+	for i := range maxAuthors + 50 {
+		put(fmt.Sprintf("author %04d", i), epochStart.Add(time.Duration(i)*time.Second))
+	}
+	if len(s.held) != maxAuthors+1 {
+		t.Errorf("%d shares are held, want those of %d authors and the own", len(s.held), maxAuthors)
+	}
+	for author, want := range map[string]bool{"self": true, "author 0049": false, "author 0050": true} {
+		if _, ok := s.held[protocol.Key{Author: peer.ID(author), Kind: "weights"}]; ok != want {
+			t.Errorf("%s is held: %v, want %v", author, ok, want)
+		}
+	}
+}
+
+// A whole digest fits one request.
+func TestDigestFitsOneRequest(t *testing.T) {
+	if most := (maxAuthors + 1) * 2 * maxSlots; most > protocol.MaxHeld {
+		t.Errorf("up to %d shares are held, a request names %d", most, protocol.MaxHeld)
+	}
+}
+
+// reconcile lets one agent fetch from another, as the sync stream does.
+func reconcile(t testing.TB, to, from *driver) int {
+	items := from.agent.Since(from.now, to.agent.Digest())
+	for _, item := range items {
+		share, err := protocol.Open(item.Envelope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := to.agent.Receive(to.now, share, item.Age); err != nil {
+			t.Fatal(err)
+		}
+		to.carryOut()
+	}
+	return len(items)
+}
+
+func TestSyncReconciles(t *testing.T) {
+	spec := newTask(t, "bowl", concurrent)
+	all := []*driver{newDriver(t, configOf(t, spec, 1)), newDriver(t, configOf(t, spec, 2)), newDriver(t, configOf(t, spec, 3))}
+	for i, d := range all {
+		d.run(2+i, bowl)
+	}
+	reconcile(t, all[0], all[1])
+	reconcile(t, all[2], all[0]) // hears of 1 by way of 0
+	reconcile(t, all[0], all[2])
+	reconcile(t, all[1], all[0])
+	for _, d := range all[1:] {
+		if got, want := fmt.Sprint(d.agent.Digest()), fmt.Sprint(all[0].agent.Digest()); got != want {
+			t.Errorf("digest %s, want %s", got, want)
+		}
+	}
+	for _, from := range all {
+		for _, to := range all {
+			if n := reconcile(t, to, from); n != 0 {
+				t.Errorf("%d shares were fetched though nothing was missing", n)
+			}
+		}
+	}
+}
+
+// What an agent sent is passed on in the same bytes, also after a restart.
+func TestResendsAreTheSameBytes(t *testing.T) {
+	cfg := configOf(t, newTask(t, "bowl", "type: fts, mode: one-shot, share_after: 2"), 1)
+	d := newDriver(t, cfg)
+	d.run(2, bowl)
+	var sent []byte
+	for _, share := range d.take() {
+		if share.Kind == "weights" {
+			sent = share.Envelope
+		}
+	}
+	if sent == nil {
+		t.Fatal("nothing was shared")
+	}
+	d.pass(time.Hour)
+	d.journal = compact(t, d.journal)
+	d.start()
+	for _, item := range d.agent.Since(d.now, nil) {
+		if string(item.Envelope) == string(sent) && item.Age == time.Hour {
+			return
+		}
+	}
+	t.Error("the share from before the restart is not offered, or not with its age")
+}
+
+// An agent that lost its journal learns of its former epochs, however old.
+func TestALostJournalIsRecognised(t *testing.T) {
+	for _, silence := range []time.Duration{0, time.Minute, 30 * 24 * time.Hour} {
+		for _, keys := range []string{"type: ts", concurrent} {
+			spec := newTask(t, "bowl", keys)
+			lost, witness := newDriver(t, configOf(t, spec, 1)), newDriver(t, configOf(t, spec, 2))
+			for range 3 {
+				lost.start()
+			}
+			lost.run(3, bowl)
+			exchange(lost, witness)
+			lost.journal, lost.stamps = nil, map[protocol.Stamp][32]byte{}
+			for _, d := range []*driver{lost, witness} {
+				d.now = d.now.Add(silence)
+			}
+			witness.agent.Tick(witness.now)
+			witness.carryOut()
+			witness.take()
+			lost.start()
+			if lost.agent.Epoch() != 1 {
+				t.Fatal("the journal was not lost")
+			}
+			reconcile(t, lost, witness)
+			if got := lost.agent.Epoch(); got != 5 {
+				t.Errorf("%s, %v later: epoch %d, want 5", keys, silence, got)
+			}
+			exchange(lost, witness)
+			if !witness.agent.Present(witness.now).Has(lost.self()) {
+				t.Errorf("%s, %v later: the witness does not see the agent", keys, silence)
+			}
+			lost.start()
+			if got := lost.agent.Epoch(); got != 6 {
+				t.Errorf("after a restart epoch %d, want 6", got)
+			}
+		}
+	}
+}
+
+func TestItsOwnSharesTellAnAgentNothing(t *testing.T) {
+	d := newBowl(t)
+	d.run(3, bowl)
+	before := d.snapshot()
+	for _, share := range d.take() {
+		if verdict := d.receive(share); verdict != Stale {
+			t.Errorf("%v: %v", share.Stamp, verdict)
+		}
+	}
+	if d.snapshot() != before {
+		t.Error("something changed")
+	}
+}
+
+// Outcomes that arrive while a fit is under way must not make the agent send
+// one draw under two stamps: a peer would use it twice.
+func TestNoDrawIsSentTwice(t *testing.T) {
+	d := newBowl(t)
+	d.run(2, bowl)
+	trials := []strategy.Trial{d.ask(), d.ask(), d.ask()}
+	d.hold = true
+	for _, trial := range trials {
+		if err := d.agent.Tell(d.now, trial.ID, strategy.Outcome{Value: bowl(trial.Design)}); err != nil {
+			t.Fatal(err)
+		}
+		d.carryOut()
+	}
+	d.finish()
+	seen := map[string]protocol.Stamp{}
+	for _, share := range d.take() {
+		if share.Kind != "weights" {
+			continue
+		}
+		if stamp, ok := seen[string(share.Payload)]; ok {
+			t.Errorf("the draw of share %v is sent again in %v", stamp, share.Stamp)
+		}
+		seen[string(share.Payload)] = share.Stamp
+	}
+}

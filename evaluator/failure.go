@@ -17,10 +17,11 @@ type Failure struct {
 	Err    error  // cause, if any: the context's when it was cancelled or timed out
 }
 
-// Error says what happened, and quotes and names the standard error.
+// Error says what happened, and quotes and names the standard error. It leaves
+// out the trial, which whoever shows it names already.
 func (f *Failure) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "trial %d: the command %s", f.Trial, f.Reason)
+	fmt.Fprintf(&b, "the command %s", f.Reason)
 	if f.Stderr != "" {
 		fmt.Fprintf(&b, "; the last line of its standard error is %q", f.Stderr)
 	}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -31,6 +32,25 @@ func DefaultListen() []string {
 	}
 }
 
+// CheckListen returns the error that Start would return for addresses that
+// cannot be read. Whether they can be listened on, only Start can tell.
+func CheckListen(addresses []string) error {
+	_, err := readListen(addresses)
+	return err
+}
+
+func readListen(texts []string) ([]multiaddr.Multiaddr, error) {
+	var addresses []multiaddr.Multiaddr
+	for _, text := range texts {
+		address, err := multiaddr.NewMultiaddr(text)
+		if err != nil {
+			return nil, fmt.Errorf("node: listen address %q: %w (accepted: such as /ip4/0.0.0.0/udp/4001/quic-v1)", text, err)
+		}
+		addresses = append(addresses, address)
+	}
+	return addresses, nil
+}
+
 const (
 	fewestConnections = 32
 	mostConnections   = 64
@@ -38,13 +58,17 @@ const (
 )
 
 func newHost(key crypto.PrivKey, listen []string, traffic metrics.Reporter) (host.Host, error) {
+	addresses, err := readListen(listen)
+	if err != nil {
+		return nil, err
+	}
 	connections, err := connmgr.NewConnManager(fewestConnections, mostConnections, connmgr.WithGracePeriod(time.Minute))
 	if err != nil {
 		return nil, fmt.Errorf("node: connection manager: %w", err)
 	}
 	h, err := libp2p.New(
 		libp2p.Identity(key),
-		libp2p.ListenAddrStrings(listen...),
+		libp2p.NoListenAddrs, // a host that cannot listen as it starts is never closed by libp2p
 		libp2p.Transport(libp2pquic.NewTransport),
 		libp2p.Transport(tcp.NewTCPTransport),
 		libp2p.ConnectionManager(connections),
@@ -54,7 +78,10 @@ func newHost(key crypto.PrivKey, listen []string, traffic metrics.Reporter) (hos
 		libp2p.DisableMetrics(), // libp2p's are shared by all nodes of a process
 	)
 	if err != nil {
-		return nil, fmt.Errorf("node: listen on %v: %w", listen, err)
+		return nil, fmt.Errorf("node: start the network: %w", err)
+	}
+	if err := h.Network().Listen(addresses...); err != nil {
+		return nil, errors.Join(fmt.Errorf("node: listen on %v: %w", listen, err), h.Close())
 	}
 	return h, nil
 }

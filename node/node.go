@@ -13,10 +13,8 @@ import (
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
-	"github.com/libp2p/go-libp2p/core/metrics"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/discovery/mdns"
-	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/journal"
 	"github.com/fbo-node/fbo/protocol"
@@ -39,7 +37,9 @@ type Node struct {
 	// at a time can use it. Required.
 	Dir string
 
-	// Listen holds the multiaddresses to listen on; default DefaultListen.
+	// Listen holds the multiaddresses to listen on; default: the ports of the
+	// last start, so that addresses given to others stay true, and DefaultListen
+	// where that is impossible.
 	Listen []string
 
 	// Peers holds multiaddresses, ending in /p2p/ID, of nodes to connect to and
@@ -57,8 +57,8 @@ type Node struct {
 	// Log receives what helps to find a fault; default: nothing.
 	Log *slog.Logger
 
-	// OnWarning is told what the user should know; default: nothing. It must
-	// not block.
+	// OnWarning is told what the user should know, about all tasks; default:
+	// nothing. It must not block.
 	OnWarning func(message string)
 
 	mu       sync.Mutex
@@ -71,7 +71,7 @@ type Node struct {
 	host    host.Host
 	journal *journal.Journal
 	pubsub  *pubsub.PubSub
-	traffic *metrics.BandwidthCounter // nil with a Host of the user's
+	traffic traffic // stays empty with a Host of the user's
 	tasks   sync.WaitGroup
 }
 
@@ -91,7 +91,8 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	n.sessions = map[string]*Session{}
 	defer func() {
 		if err != nil {
-			n.close()
+			err = errors.Join(err, n.close())
+			n.started, n.sessions = false, nil // Start may be tried again
 		}
 	}()
 	if err := n.openJournal(); err != nil {
@@ -109,7 +110,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	if n.MDNS {
 		service := mdns.NewMdnsService(n.host, mdnsService, discovered{n, running})
 		if err := service.Start(); err != nil {
-			n.warn(fmt.Sprintf("cannot look for nodes on the local network: %v; --peer still works", err))
+			n.warn(fmt.Sprintf("cannot look for nodes on the local network: %v; peers must be named", err))
 		} else {
 			n.onClose(service.Close)
 		}
@@ -126,13 +127,8 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	if n.Dir == "" {
 		return nil, errors.New("node: Dir is missing: a node needs a directory for its identity and journal")
 	}
-	if len(n.Listen) == 0 {
-		n.Listen = DefaultListen()
-	}
-	for _, text := range n.Listen {
-		if _, err := multiaddr.NewMultiaddr(text); err != nil {
-			return nil, fmt.Errorf("node: listen address %q: %w (accepted: such as /ip4/0.0.0.0/udp/4001/quic-v1)", text, err)
-		}
+	if err := CheckListen(n.Listen); err != nil {
+		return nil, err
 	}
 	n.log = n.Log
 	if n.log == nil {
@@ -165,8 +161,7 @@ func (n *Node) openHost() (err error) {
 	if n.key, err = LoadIdentity(n.Dir); err != nil {
 		return err
 	}
-	n.traffic = metrics.NewBandwidthCounter()
-	if n.host, err = newHost(n.key, n.Listen, n.traffic); err != nil {
+	if n.host, err = n.listen(); err != nil {
 		return err
 	}
 	n.onClose(n.host.Close)

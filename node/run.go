@@ -75,7 +75,7 @@ func (s *Session) RunTrials(ctx context.Context, evaluate Evaluator, options Run
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	return nil
+	return r.verdict()
 }
 
 // run is the state that the workers of one Run share.
@@ -86,9 +86,18 @@ type run struct {
 	stop     context.CancelCauseFunc
 
 	mu       sync.Mutex
-	claimed  int  // evaluations that have ended or run
-	worked   bool // some evaluation gave a value
+	claimed  int    // evaluations that have ended or run
+	worked   bool   // some evaluation gave a value
+	last     string // why the last one that failed did so
 	failures int
+}
+
+// verdict is the end of a run whose budget is used up.
+func (r *run) verdict() error {
+	if r.worked || r.last == "" {
+		return nil
+	}
+	return fmt.Errorf("node: %w: all %d failed, the last: %s", ErrNothingWorks, r.claimed, r.last)
 }
 
 // count takes stock of earlier runs.
@@ -99,6 +108,7 @@ func (r *run) count(ctx context.Context) error {
 		if ended && trial.Why.Source != strategy.Imported {
 			r.claimed++
 			r.worked = r.worked || trial.State == strategy.Done
+			r.last = trial.Reason
 		}
 	}
 	return err
@@ -138,7 +148,7 @@ func (r *run) one(ctx context.Context, trial strategy.Trial) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return errors.Join(ctx.Err(), r.session.giveBack(trial.ID))
+		return errors.Join(ctx.Err(), r.session.Return(context.WithoutCancel(ctx), trial.ID))
 	}
 	if failed := r.session.Fail(ctx, trial.ID, err.Error()); failed != nil {
 		return failed
@@ -174,6 +184,7 @@ func (r *run) note(failure error) error {
 		return nil
 	}
 	r.failures++
+	r.last = failure.Error()
 	if r.worked || r.failures < hopeless {
 		return nil
 	}

@@ -27,8 +27,8 @@ type JoinOptions struct {
 	// ever. Evaluations by Run have their own timeout.
 	Lease time.Duration
 
-	// OnEvent is told what happens, in order. It must not block, nor call the
-	// session.
+	// OnEvent is told what happens, in order; warnings go to the node's
+	// OnWarning. It must not block, nor call the session.
 	OnEvent func(agent.Event)
 }
 
@@ -175,8 +175,10 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 	for _, work := range ready.Work {
 		s.node.background(func() { s.finish(result{work.ID, work.Run()}) })
 	}
-	if s.options.OnEvent != nil {
-		for _, event := range ready.Events {
+	for _, event := range ready.Events {
+		if event.Type == agent.Warning {
+			s.node.warn(event.Message)
+		} else if s.options.OnEvent != nil {
 			s.options.OnEvent(event)
 		}
 	}
@@ -286,7 +288,8 @@ func (s *Session) TellOutcome(ctx context.Context, trial uint64, outcome strateg
 }
 
 // Fail reports that a trial's evaluation gave no value, and why. The design is
-// not proposed again.
+// not proposed again; the surrogate learns nothing from it. Failing twice is no
+// error.
 func (s *Session) Fail(ctx context.Context, trial uint64, reason string) (err error) {
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Fail(now, trial, reason) }), err)
 }
@@ -298,9 +301,10 @@ func (s *Session) Import(ctx context.Context, past []agent.Past) (added int, err
 	return added, errors.Join(stopped, err)
 }
 
-// giveBack hands back a running trial that was not evaluated to its end.
-func (s *Session) giveBack(trial uint64) (err error) {
-	return errors.Join(s.do(context.Background(), func(now time.Time) { err = s.agent.Return(now, trial) }), err)
+// Return hands back a running trial that was not evaluated to its end; the next
+// Ask offers it again, and it does not count as an attempt.
+func (s *Session) Return(ctx context.Context, trial uint64) (err error) {
+	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Return(now, trial) }), err)
 }
 
 // receive gives the agent a verified share.
@@ -324,10 +328,12 @@ func (s *Session) left(ctx context.Context, id peer.ID) error {
 // next start, the peers are told, everything is on disk. It may be called more
 // than once.
 func (s *Session) Close() error {
-	s.close.Do(func() { close(s.closing) })
-	<-s.ended
-	s.topic.close()
-	s.node.forget(s.id)
+	s.close.Do(func() {
+		close(s.closing)
+		<-s.ended
+		s.topic.close()
+		s.node.forget(s.id)
+	})
 	if errors.Is(s.failure, ErrClosed) {
 		return nil
 	}

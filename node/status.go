@@ -13,13 +13,13 @@ import (
 
 // Status is where a session stands.
 type Status struct {
-	Task      string          `json:"task"` // its ID
-	Name      string          `json:"name"`
-	PeerID    peer.ID         `json:"peer_id"`
-	Addresses []string        `json:"addresses"`
-	Epoch     uint64          `json:"epoch"` // counts the starts
-	Trials    map[string]int  `json:"trials"`
-	Best      *strategy.Trial `json:"best"`
+	Task      string                 `json:"task"` // its ID
+	Name      string                 `json:"name"`
+	PeerID    peer.ID                `json:"peer_id"`
+	Addresses []string               `json:"addresses"`
+	Epoch     uint64                 `json:"epoch"` // counts the starts
+	Trials    map[strategy.State]int `json:"trials"`
+	Best      *strategy.Trial        `json:"best"`
 
 	MeshPeers []peer.ID `json:"mesh_peers"` // connected, on this task
 	Present   []peer.ID `json:"present"`    // take part, this node among them
@@ -38,16 +38,13 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		Name:      s.task.Name,
 		PeerID:    s.node.ID(),
 		Addresses: s.node.Addresses(),
-		Trials:    map[string]int{},
+		Trials:    map[strategy.State]int{},
 		MeshPeers: s.topic.topic.ListPeers(),
 	}
-	if s.node.traffic != nil {
-		totals := s.node.traffic.GetBandwidthTotals()
-		status.BytesSent, status.BytesReceived = totals.TotalOut, totals.TotalIn
-	}
+	status.BytesSent, status.BytesReceived = s.node.traffic.sent.Load(), s.node.traffic.received.Load()
 	err := s.do(ctx, func(now time.Time) {
 		for _, trial := range s.agent.Trials() {
-			status.Trials[string(trial.State)]++
+			status.Trials[trial.State]++
 		}
 		status.Epoch, status.Best = s.agent.Epoch(), s.agent.Best()
 		present := s.agent.Present(now)

@@ -21,6 +21,8 @@ const (
 	MaxHeld         = 8192 // shares named by one request
 	maxRequestBytes = 1 << 20
 	maxItemBytes    = MaxEnvelopeBytes + 64
+
+	maxResponseBytes = 64 << 20
 )
 
 // Held names a share that a node already has.
@@ -97,9 +99,9 @@ func WriteSyncItem(w io.Writer, item SyncItem) error {
 }
 
 // ReadSyncItems calls accept for each share of a response, until its end or
-// the limit of MaxHeld shares.
+// the limit of MaxHeld shares; more than 64 MiB are an error.
 func ReadSyncItems(r io.Reader, accept func(SyncItem) error) error {
-	buffered := bufio.NewReader(r)
+	buffered := bufio.NewReader(io.LimitReader(r, maxResponseBytes))
 	for range MaxHeld {
 		var m pb.SyncItem
 		err := unmarshal(buffered, &m, maxItemBytes)

@@ -46,7 +46,7 @@ starting points and the same number of evaluations, so that you can compare.`,
 	}
 	flags := command.Flags()
 	flags.IntVar(&o.nodes, "nodes", 4, "how many nodes")
-	flags.IntVar(&o.evals, "evals", 25, "evaluations per node")
+	flags.IntVar(&o.evals, "evals", 20, "evaluations per node")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the data and of all random decisions; what depends on timing still varies")
 	flags.StringVar(&o.dir, "data-dir", "", "new directory for what the nodes keep (default: a temporary one, removed at the end)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object at the end; progress goes to standard error")
@@ -188,7 +188,8 @@ func (d *demo) arguments(i int, dir, peer string) []string {
 		arguments = append(arguments, "--peer", peer)
 	}
 	return append(arguments, "--", d.program, "train", "--node", strconv.Itoa(i), "--seed", strconv.FormatUint(d.seed, 10),
-		"--learning-rate", "{learning_rate}", "--l2", "{l2}", "--momentum", "{momentum}", "--batch-size", "{batch_size}")
+		"--learning-rate", "{learning_rate}", "--l2", "{l2}", "--momentum", "0.8",
+		"--batch-size", "{batch_size}", "--optimizer", "{optimizer}")
 }
 
 func isTerminal(w io.Writer) bool {

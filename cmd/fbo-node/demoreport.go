@@ -129,7 +129,7 @@ func (r report) write(out io.Writer) {
 	fmt.Fprintln(table, "\nnode\tbest together\tbest alone\tfrom peers\tof these new bests\tshares sent\tshares received\tbytes sent\t")
 	won, lost, together, alone := 0, 0, 0.0, 0.0
 	for i, n := range r.Nodes {
-		fmt.Fprintf(table, "%d\t%.4f\t%.4f\t%d of %d\t%d\t%d\t%d\t%d\t\n", i, n.Best.Value, n.Alone.Value,
+		fmt.Fprintf(table, "%d\t%.4g\t%.4g\t%d of %d\t%d\t%d\t%d\t%d\t\n", i, n.Best.Value, n.Alone.Value,
 			n.PeerQueries, n.Evaluations, n.PeerRecords, n.SharesSent, n.SharesReceived, n.BytesSent)
 		together += n.Best.Value / float64(len(r.Nodes))
 		alone += n.Alone.Value / float64(len(r.Nodes))
@@ -142,7 +142,7 @@ func (r report) write(out io.Writer) {
 	table.Flush()
 	fmt.Fprintln(out, strings.Join([]string{
 		"",
-		fmt.Sprintf("Best validation loss, smaller is better: mean %.4f together, %.4f alone. Together was better on %d of %d nodes, worse on %d.",
+		fmt.Sprintf("Best validation loss, smaller is better: mean %.4g together, %.4g alone. Together was better on %d of %d nodes, worse on %d.",
 			together, alone, won, len(r.Nodes), lost),
 		"One run is one throw of the dice: try other seeds with --seed before concluding.",
 		fmt.Sprintf("Took %.1f s.", r.Seconds),

@@ -8,9 +8,11 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
 )
 
 func newHistory() *cobra.Command {
@@ -19,12 +21,7 @@ func newHistory() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "history [TASK]",
 		Short: "Show every trial of a task (a file or an ID), while the node runs or after",
-		Args: func(command *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return exactly(1)(command, args)
-			}
-			return nil
-		},
+		Args:  atMostOne,
 		RunE: func(command *cobra.Command, args []string) error {
 			if asJSON {
 				format = "json"
@@ -69,7 +66,7 @@ func writeTable(out io.Writer, p past) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "trial\tstate\tvalue\tparameters\twhy")
 	for _, trial := range p.trials {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", trial.ID, trial.State, valueText(trial), trial.Design, trial.Why)
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", trial.ID, trial.State, valueText(trial), trial.Design, whyText(trial))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -80,34 +77,78 @@ func writeTable(out io.Writer, p past) error {
 	return nil
 }
 
-// writeCSV writes a file that --import reads.
-func writeCSV(out io.Writer, p past) error {
-	header := []string{"trial", "state", "value"}
-	for _, parameter := range p.task.Space.Parameters() {
-		header = append(header, parameter.Name)
+// whyText says why the design was chosen and, of a failed trial, why it failed.
+func whyText(trial strategy.Trial) string {
+	if trial.State != strategy.Failed {
+		return trial.Why.String()
 	}
-	header = append(header, "source", "peer", "started", "finished", "reason")
-	table := csv.NewWriter(out)
-	rows := [][]string{header}
-	for _, trial := range p.trials {
-		rows = append(rows, csvRow(trial))
-	}
-	return table.WriteAll(rows)
+	return trial.Why.String() + "; failed: " + trial.Reason
 }
 
-func csvRow(trial strategy.Trial) []string {
-	row := []string{strconv.FormatUint(trial.ID, 10), string(trial.State), ""}
-	if trial.Outcome != nil {
-		row[2] = strconv.FormatFloat(trial.Outcome.Value, 'g', -1, 64)
+// writeCSV writes a file that --import reads, unless a parameter is named
+// "value".
+func writeCSV(out io.Writer, p past) error {
+	columns := csvColumns(p.task.Space)
+	rows := [][]string{nil}
+	for _, column := range columns {
+		rows[0] = append(rows[0], column.name)
 	}
-	for _, value := range trial.Design.Values() {
-		row = append(row, value.String())
+	for _, trial := range p.trials {
+		var row []string
+		for _, column := range columns {
+			row = append(row, column.cell(trial))
+		}
+		rows = append(rows, row)
 	}
-	peer := ""
-	if trial.Why.Peer != "" {
-		peer = trial.Why.Peer.String()
+	return csv.NewWriter(out).WriteAll(rows)
+}
+
+type csvColumn struct {
+	name string
+	cell func(strategy.Trial) string
+}
+
+// csvColumns leaves out what has the name of a parameter, but for the value.
+func csvColumns(space *task.Space) []csvColumn {
+	columns := []csvColumn{
+		{"trial", func(t strategy.Trial) string { return strconv.FormatUint(t.ID, 10) }},
+		{stateColumn, func(t strategy.Trial) string { return string(t.State) }},
+		{valueColumn, exactValue},
 	}
-	return append(row, string(trial.Why.Source), peer, timeText(trial.Started), timeText(trial.Finished), trial.Reason)
+	for _, parameter := range space.Parameters() {
+		columns = append(columns, csvColumn{parameter.Name, func(t strategy.Trial) string { return t.Design.Value(parameter.Name).String() }})
+	}
+	columns = append(columns,
+		csvColumn{"source", func(t strategy.Trial) string { return string(t.Why.Source) }},
+		csvColumn{"peer", func(t strategy.Trial) string { return peerText(t.Why.Peer) }},
+		csvColumn{"started", func(t strategy.Trial) string { return timeText(t.Started) }},
+		csvColumn{"finished", func(t strategy.Trial) string { return timeText(t.Finished) }},
+		csvColumn{"reason", func(t strategy.Trial) string { return t.Reason }},
+	)
+	first := 3 // of the parameters
+	past := first + space.Len()
+	var kept []csvColumn
+	for i, column := range columns {
+		own := i >= first && i < past
+		if own || column.name == valueColumn || !isParameter(space, column.name) {
+			kept = append(kept, column)
+		}
+	}
+	return kept
+}
+
+func exactValue(t strategy.Trial) string {
+	if t.Outcome == nil {
+		return ""
+	}
+	return strconv.FormatFloat(t.Outcome.Value, 'g', -1, 64)
+}
+
+func peerText(id peer.ID) string {
+	if id == "" {
+		return ""
+	}
+	return id.String()
 }
 
 func timeText(t time.Time) string {
@@ -132,7 +173,7 @@ func newStatus() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "status [TASK]",
 		Short: "Show where a task stands on this node, while it runs or after",
-		Args:  cobra.MaximumNArgs(1),
+		Args:  atMostOne,
 		RunE: func(command *cobra.Command, args []string) error {
 			dataDir, err := resolveDataDir(dir)
 			if err != nil {

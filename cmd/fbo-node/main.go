@@ -96,8 +96,28 @@ privacy, see the README.`,
 func exactly(count int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != count {
-			return usagef("%s takes %d argument(s), not %d: %s", command.CommandPath(), count, len(args), command.UseLine())
+			takes := plural(count, "argument")
+			if count == 0 {
+				takes = "no arguments"
+			}
+			return usagef("%s takes %s, not %d: %s", command.CommandPath(), takes, len(args), command.UseLine())
 		}
 		return nil
 	}
+}
+
+// atMostOne is exactly for an argument that may be left out.
+func atMostOne(command *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usagef("%s takes at most 1 argument, not %d: %s", command.CommandPath(), len(args), command.UseLine())
+	}
+	return nil
+}
+
+// plural is for regular nouns.
+func plural(count int, noun string) string {
+	if count == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", count, noun)
 }

@@ -20,12 +20,15 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-const valueColumn = "value"
+const (
+	valueColumn = "value"
+	stateColumn = "state"
+)
 
 // historyColumns may stand in a CSV file beside the parameters, so that what
 // history writes can be imported.
 func historyColumns() []string {
-	return []string{"trial", "state", "source", "peer", "started", "finished", "reason"}
+	return []string{"trial", stateColumn, "source", "peer", "started", "finished", "reason"}
 }
 
 // readPastTrials reads a file of past trials. CSV: a header with the names of
@@ -53,6 +56,7 @@ func readPastTrials(path string, space *task.Space) ([]agent.Past, error) {
 }
 
 func parsePastCSV(data []byte, space *task.Space) ([]agent.Past, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // spreadsheets write this mark
 	reader := csv.NewReader(bytes.NewReader(data))
 	reader.TrimLeadingSpace = true
 	header, err := reader.Read()
@@ -75,16 +79,12 @@ func parsePastCSV(data []byte, space *task.Space) ([]agent.Past, error) {
 			return nil, err
 		}
 		line, _ := reader.FieldPos(0)
-		fields := map[string]any{}
-		for i, name := range header {
-			fields[name] = row[i]
-		}
-		p, ok, err := onePast(fields, space)
+		parsed, ok, err := rowOfColumns(header, row, space).parse(space)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
 		if ok {
-			past = append(past, p)
+			past = append(past, parsed)
 		}
 	}
 }
@@ -94,6 +94,9 @@ func checkHeader(header []string, space *task.Space) error {
 	for _, p := range space.Parameters() {
 		missing[p.Name] = true
 	}
+	if isParameter(space, valueColumn) {
+		return errValueIsParameter
+	}
 	seen := map[string]bool{}
 	for _, name := range header {
 		if seen[name] {
@@ -101,7 +104,7 @@ func checkHeader(header []string, space *task.Space) error {
 		}
 		seen[name] = true
 		if !missing[name] && !slices.Contains(historyColumns(), name) {
-			return fmt.Errorf("column %q is neither a parameter nor %q", name, valueColumn)
+			return fmt.Errorf("column %w", unknownColumn(name))
 		}
 		delete(missing, name)
 	}
@@ -112,18 +115,28 @@ func checkHeader(header []string, space *task.Space) error {
 }
 
 func parsePastJSON(data []byte, space *task.Space) ([]agent.Past, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, errors.New("the file is empty; accepted is an array of objects")
+	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	var rows []map[string]any
 	if err := decoder.Decode(&rows); err != nil {
-		return nil, fmt.Errorf("%w (accepted is an array of objects)", err)
+		return nil, notRows(data, err)
+	}
+	if rows == nil { // the file says null
+		return nil, errors.New("accepted is an array of objects")
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows the array")
 	}
 	var past []agent.Past
-	for i, row := range rows {
-		p, ok, err := onePast(flatten(row), space)
+	for i, fields := range rows {
+		r, err := rowOfObject(fields, space)
+		if err != nil {
+			return nil, fmt.Errorf("trial %d: %w", i+1, err)
+		}
+		p, ok, err := r.parse(space)
 		if err != nil {
 			return nil, fmt.Errorf("trial %d: %w", i+1, err)
 		}
@@ -134,55 +147,123 @@ func parsePastJSON(data []byte, space *task.Space) ([]agent.Past, error) {
 	return past, nil
 }
 
-// flatten turns a trial as history writes it into a row.
-func flatten(row map[string]any) map[string]any {
-	parameters, ok := row["parameters"].(map[string]any)
-	if !ok {
-		return row
+// notRows says in the user's words why a file is no array of objects.
+func notRows(data []byte, err error) error {
+	var wrongType *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &wrongType):
+		return errors.New("accepted is an array of objects")
+	case errors.As(err, &syntax):
+		line := 1 + bytes.Count(data[:min(syntax.Offset, int64(len(data)))], []byte("\n"))
+		return fmt.Errorf("line %d: not valid JSON: %w", line, err)
 	}
-	flat := maps.Clone(parameters)
-	flat["state"] = row["state"]
-	if outcome, ok := row["outcome"].(map[string]any); ok {
-		flat[valueColumn] = outcome["value"]
-	} else if value, ok := row[valueColumn]; ok {
-		flat[valueColumn] = value
-	}
-	return flat
+	return fmt.Errorf("not valid JSON: %w", err)
 }
 
-// onePast reads one row; ok is false for a trial without a value.
-func onePast(fields map[string]any, space *task.Space) (p agent.Past, ok bool, err error) {
-	raw, found := fields[valueColumn]
-	state, _ := fields["state"].(string)
-	if (!found || raw == "" || raw == nil) && state != "" && state != string(strategy.Done) {
+// errValueIsParameter: a flat row could not say which of the two it means.
+var errValueIsParameter = fmt.Errorf("the task has a parameter named %q; accepted is only what `history --format json` writes", valueColumn)
+
+// pastRow is one row of a file, not yet checked.
+type pastRow struct {
+	design      map[string]any
+	state       string
+	value       any // nil or "" when there is none
+	constraints map[string]any
+}
+
+// rowOfColumns reads a line of a CSV file. A column named like a parameter is
+// the parameter.
+func rowOfColumns(header, fields []string, space *task.Space) pastRow {
+	row := pastRow{design: map[string]any{}}
+	for i, name := range header {
+		switch {
+		case isParameter(space, name):
+			row.design[name] = fields[i]
+		case name == valueColumn:
+			row.value = fields[i]
+		case name == stateColumn:
+			row.state = fields[i]
+		}
+	}
+	return row
+}
+
+// rowOfObject reads an object: flat, as a line of a CSV file, or a trial as
+// history writes it.
+func rowOfObject(fields map[string]any, space *task.Space) (pastRow, error) {
+	design, nested := fields["parameters"].(map[string]any)
+	row := pastRow{design: design}
+	if !nested && isParameter(space, valueColumn) {
+		return row, errValueIsParameter
+	}
+	if !nested {
+		row.design = map[string]any{}
+	}
+	for name, value := range fields {
+		switch {
+		case !nested && isParameter(space, name):
+			row.design[name] = value
+		case name == valueColumn:
+			row.value = value
+		case name == stateColumn:
+			row.state, _ = value.(string)
+		case !nested && !slices.Contains(historyColumns(), name):
+			return row, unknownColumn(name)
+		}
+	}
+	for name := range design {
+		if nested && !isParameter(space, name) {
+			return row, unknownColumn(name)
+		}
+	}
+	if outcome, ok := fields["outcome"].(map[string]any); ok && nested {
+		row.value = outcome["value"]
+		row.constraints, _ = outcome["constraints"].(map[string]any)
+	}
+	return row, nil
+}
+
+func isParameter(space *task.Space, name string) bool {
+	return slices.ContainsFunc(space.Parameters(), func(p task.Parameter) bool { return p.Name == name })
+}
+
+func unknownColumn(name string) error {
+	return fmt.Errorf("%q is neither a parameter nor %q", name, valueColumn)
+}
+
+// parse reads one row; ok is false for a trial without a value.
+func (r pastRow) parse(space *task.Space) (p agent.Past, ok bool, err error) {
+	if (r.value == nil || r.value == "") && r.state != "" && r.state != string(strategy.Done) {
 		return agent.Past{}, false, nil
 	}
-	value, err := toNumber(raw)
-	if err != nil {
+	if p.Outcome.Value, err = toNumber(r.value); err != nil {
 		return agent.Past{}, false, fmt.Errorf("%s: %w", valueColumn, err)
 	}
-	design := map[string]any{}
+	for name, raw := range r.constraints {
+		if p.Outcome.Constraints == nil {
+			p.Outcome.Constraints = map[string]float64{}
+		}
+		if p.Outcome.Constraints[name], err = toNumber(raw); err != nil {
+			return agent.Past{}, false, fmt.Errorf("constraint %q: %w", name, err)
+		}
+	}
 	for _, parameter := range space.Parameters() {
-		given, found := fields[parameter.Name]
-		if !found {
-			continue // ParseDesign names what is missing
+		if text, isText := r.design[parameter.Name].(string); isText && parameter.Kind != task.Categorical {
+			r.design[parameter.Name] = json.Number(strings.TrimSpace(text))
 		}
-		if text, isText := given.(string); isText && parameter.Kind != task.Categorical {
-			given = json.Number(strings.TrimSpace(text))
-		}
-		design[parameter.Name] = given
 	}
-	if p.Design, err = space.ParseDesign(design); err != nil {
-		return agent.Past{}, false, err
-	}
-	p.Outcome = strategy.Outcome{Value: value}
-	return p, true, nil
+	p.Design, err = space.ParseDesign(r.design)
+	return p, err == nil, err
 }
 
 func toNumber(raw any) (float64, error) {
+	if raw == nil || raw == "" {
+		return 0, errors.New("missing")
+	}
 	text := fmt.Sprint(raw)
 	value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if raw == nil || err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
+	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
 		return 0, fmt.Errorf("%q is not a finite number", text)
 	}
 	return value, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,10 +18,12 @@ import (
 
 // progress shows a run: lines for people, or one JSON object per event.
 type progress struct {
-	mu   sync.Mutex
-	out  io.Writer
-	task *task.Task
-	json bool
+	mu    sync.Mutex
+	out   io.Writer
+	task  *task.Task
+	json  bool
+	ended int  // evaluations that ended in this run
+	over  bool // the summary has been shown, and nothing but the end follows
 }
 
 func newProgress(out io.Writer, t *task.Task, asJSON bool) *progress {
@@ -32,6 +35,21 @@ func newProgress(out io.Writer, t *task.Task, asJSON bool) *progress {
 func (p *progress) say(object any, format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !p.over {
+		p.print(object, format, args...)
+	}
+}
+
+// sayLast is say for the summary, after which say prints nothing: peers and
+// connections may still have something to tell while the node closes.
+func (p *progress) sayLast(object any, format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
+	p.print(object, format, args...)
+}
+
+func (p *progress) print(object any, format string, args ...any) {
 	if p.json {
 		_ = printJSON(p.out, object)
 	} else if format != "" {
@@ -51,7 +69,7 @@ func (p *progress) started(n *node.Node, dir string) {
 		fmt.Sprintf("task %q: %s over %d parameters, id %s", p.task.Name, p.task.Goal, p.task.Space.Len(), p.task.ID()),
 		fmt.Sprintf("node %s, data in %s", n.ID(), dir),
 	}
-	for _, address := range addresses {
+	for _, address := range worthShowing(addresses) {
 		lines = append(lines, "others reach it with --peer "+address)
 	}
 	if p.task.Strategy.Type == "fts" {
@@ -63,9 +81,21 @@ func (p *progress) started(n *node.Node, dir string) {
 	}, "%s", strings.Join(lines, "\n"))
 }
 
+// worthShowing leaves out what is of no use to a person: loopback, when there is
+// more than that, and TCP where QUIC does the same.
+func worthShowing(addresses []string) []string {
+	for _, unwanted := range []string{"/ip4/127.", "/ip6/::1/", "/tcp/"} {
+		fewer := slices.DeleteFunc(slices.Clone(addresses), func(a string) bool { return strings.Contains(a, unwanted) })
+		if len(fewer) > 0 {
+			addresses = fewer
+		}
+	}
+	return addresses
+}
+
 func (p *progress) imported(file string, added, known int) {
 	p.say(object{"event": "imported", "file": file, "added": added, "known": known},
-		"%d past trials imported from %s, %d known already", added, file, known)
+		"%s imported from %s, %d known already", plural(added, "past trial"), file, known)
 }
 
 // event shows what the agent reports.
@@ -74,9 +104,10 @@ func (p *progress) event(e agent.Event) {
 		return // many and of no interest; the peers line tells
 	}
 	switch {
-	case e.Type == agent.Warning:
-		p.warning(e.Message)
 	case e.Type == agent.TrialFinished && e.Trial.Why.Source != strategy.Imported:
+		p.mu.Lock()
+		p.ended++
+		p.mu.Unlock()
 		p.say(e, "%s", p.trialLine(e))
 	default:
 		p.say(e, "")
@@ -125,6 +156,17 @@ func (p *progress) watchPeers(ctx context.Context, session *node.Session, expect
 	}
 }
 
+// budgetSpent explains a run that had nothing to do.
+func (p *progress) budgetSpent(evals int) {
+	p.mu.Lock()
+	idle := p.ended == 0
+	p.mu.Unlock()
+	if idle {
+		p.say(object{"event": "budget_spent", "evals": evals},
+			"earlier runs made all %d evaluations that --evals allows; nothing was left to do", evals)
+	}
+}
+
 func (p *progress) interrupted() {
-	p.say(object{"event": "interrupted"}, "stopped; the same command continues from here")
+	p.sayLast(object{"event": "interrupted"}, "stopped; the same command continues from here")
 }

@@ -59,7 +59,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.IntVar(&o.evals, "evals", 0, "evaluations by this node in all, earlier runs included (default: until Ctrl-C)")
 	flags.IntVar(&o.parallel, "parallel", 1, "evaluations at the same time")
 	flags.DurationVar(&o.trialTimeout, "trial-timeout", 0, "stop an evaluation after this time, such as 10m (default: never)")
-	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress to listen on, repeatable (default: any free port by QUIC and TCP)")
+	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress to listen on, repeatable (default: the ports of the last start, at first any free ones, by QUIC and TCP)")
 	flags.StringArrayVar(&o.peers, "peer", nil, "address of another node, as it prints it, repeatable")
 	flags.BoolVar(&o.mdns, "mdns", true, "find nodes on the local network")
 	flags.StringVar(&o.imports, "import", "", "file of past trials, .csv or .json")
@@ -93,6 +93,9 @@ func (o runOptions) validate() error {
 	if _, err := node.ParsePeers(o.peers); err != nil {
 		return usagef("--peer: %w", err)
 	}
+	if err := node.CheckListen(o.listen); err != nil {
+		return usagef("--listen: %w", err)
+	}
 	return nil
 }
 
@@ -120,7 +123,12 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 		}
 	}
 	show := newProgress(os.Stdout, t, o.json)
-	return o.tune(ctx, t, dir, command, earlier, show)
+	err = o.tune(ctx, t, dir, command, earlier, show)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		show.interrupted()
+		return nil
+	}
+	return err
 }
 
 func (o runOptions) tune(ctx context.Context, t *task.Task, dir string, command *evaluator.Command, earlier []agent.Past, show *progress) (err error) {
@@ -133,6 +141,12 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, dir string, command 
 	if err != nil {
 		return err
 	}
+	defer func() {
+		// A session that failed says so again; once is enough.
+		if closed := session.Close(); closed != nil && !errors.Is(err, closed) {
+			err = errors.Join(err, closed)
+		}
+	}()
 	stopControl, err := serveControl(dir, session)
 	if err != nil {
 		show.warning(fmt.Sprintf("status and history cannot be asked for while this node runs: %v", err))
@@ -153,12 +167,11 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, dir string, command 
 		Evals: o.evals, Parallel: o.parallel, TrialTimeout: o.trialTimeout,
 	})
 	stopWatching()
-	if err := show.summary(context.WithoutCancel(ctx), session); err != nil {
-		return errors.Join(ended, err)
+	if ended == nil {
+		show.budgetSpent(o.evals)
 	}
-	if ctx.Err() != nil && errors.Is(ended, context.Canceled) {
-		show.interrupted()
-		return nil
+	if err := show.summary(context.WithoutCancel(ctx), session); err != nil && !errors.Is(ended, err) {
+		return errors.Join(ended, err)
 	}
 	return ended
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,25 +130,46 @@ func pastOfJournal(dir, id string) (past, error) {
 		return past{}, err
 	}
 	if id == "" {
-		if len(tasks) != 1 {
-			return past{}, usagef("data directory %s holds %d tasks, say which: %s", dir, len(tasks), strings.Join(tasks, ", "))
+		switch len(tasks) {
+		case 0: // a run that failed before it joined its task
+			return past{}, fmt.Errorf("nothing has run with data directory %s yet", dir)
+		case 1:
+			id = tasks[0]
+		default:
+			return past{}, sayWhich(dir, opened, tasks)
 		}
-		id = tasks[0]
 	}
-	log, err := opened.Log(id)
-	if err != nil {
-		return past{}, err
-	}
-	records, err := node.ReadLog(log)
-	if err != nil {
-		return past{}, err
-	}
-	if len(records) == 0 {
+	if !slices.Contains(tasks, id) {
 		return past{}, fmt.Errorf("data directory %s knows nothing of task %s", dir, id)
 	}
-	h, err := agent.ReadHistory(records)
+	h, err := historyOfTask(opened, id)
 	if err != nil {
 		return past{}, err
 	}
 	return past{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch}, nil
+}
+
+func historyOfTask(opened *journal.Journal, id string) (agent.History, error) {
+	log, err := opened.Log(id)
+	if err != nil {
+		return agent.History{}, err
+	}
+	records, err := node.ReadLog(log)
+	if err != nil {
+		return agent.History{}, err
+	}
+	return agent.ReadHistory(records)
+}
+
+// sayWhich lists the tasks by name and ID.
+func sayWhich(dir string, opened *journal.Journal, tasks []string) error {
+	var list []string
+	for _, id := range tasks {
+		h, err := historyOfTask(opened, id)
+		if err != nil {
+			return err
+		}
+		list = append(list, fmt.Sprintf("%s (%s)", id, h.Task.Name))
+	}
+	return usagef("data directory %s holds %d tasks, say which: %s", dir, len(tasks), strings.Join(list, ", "))
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// summary is what a run came to; printed by run --json as its last event.
+// summary is what a run came to; printed by run --json as its last event, but
+// for "interrupted".
 type summary struct {
 	Event       string          `json:"event"` // "summary"
 	Task        string          `json:"task"`
@@ -43,7 +44,7 @@ func (p *progress) summary(ctx context.Context, session *node.Session) error {
 	s.PeerID, s.Best = status.PeerID.String(), status.Best
 	s.SharesSent, s.SharesReceived = status.SharesSent, status.SharesReceived
 	s.BytesSent, s.BytesReceived = status.BytesSent, status.BytesReceived
-	p.say(s, "%s", s.text())
+	p.sayLast(s, "%s", s.text())
 	return nil
 }
 
@@ -88,31 +89,39 @@ func record(t *task.Task, trials []strategy.Trial, trial strategy.Trial) bool {
 }
 
 func (s summary) text() string {
-	if s.Best == nil {
+	switch {
+	case s.Best != nil:
+	case s.Evaluations == 0:
+		return "no result: no evaluation has ended yet"
+	case s.Evaluations == 1:
+		return "no result: 1 evaluation, failed"
+	default:
 		return fmt.Sprintf("no result: %d evaluations, all failed", s.Evaluations)
 	}
-	lines := []string{
-		fmt.Sprintf("best %s in %d evaluations (%d failed): trial %d, %s  [%s]",
-			valueText(*s.Best), s.Evaluations, s.Failed, s.Best.ID, s.Best.Design, s.Best.Why),
-		s.help(),
-		fmt.Sprintf("this run sent %d shares and received %d; %s sent on the network in all", s.SharesSent, s.SharesReceived, byteText(s.BytesSent)),
+	lines := []string{fmt.Sprintf("best %s in %s (%d failed): trial %d, %s  [%s]",
+		valueText(*s.Best), plural(s.Evaluations, "evaluation"), s.Failed, s.Best.ID, s.Best.Design, s.Best.Why)}
+	if s.Queries > 0 {
+		lines = append(lines, s.help())
 	}
+	lines = append(lines, fmt.Sprintf("this run published %s and received %d; %s sent on the network in all",
+		plural(s.SharesSent, "share"), s.SharesReceived, byteText(s.BytesSent)))
 	return strings.Join(lines, "\n")
 }
 
 // help says whether peers helped.
 func (s summary) help() string {
+	text := fmt.Sprintf("peers: %d of %s after the random start came from peers", s.PeerQueries, plural(s.Queries, "design"))
 	switch {
 	case s.PeerQueries == 0:
-		return fmt.Sprintf("peers: none of the %d designs after the random start came from a peer", s.Queries)
+		return text
 	case s.PeerRecords == 0:
-		return fmt.Sprintf("peers: %d of the %d designs after the random start came from peers; none of these set a new best", s.PeerQueries, s.Queries)
+		return text + "; none of these set a new best"
 	}
-	also := ""
+	text += fmt.Sprintf("; %d of these set a new best", s.PeerRecords)
 	if s.Best.Why.Source == strategy.Peer {
-		also = ", the final one among them"
+		text += ", the final one among them"
 	}
-	return fmt.Sprintf("peers: %d of the %d designs after the random start came from peers; %d of these set a new best%s", s.PeerQueries, s.Queries, s.PeerRecords, also)
+	return text
 }
 
 func byteText(n int64) string {

@@ -13,7 +13,14 @@ import (
 )
 
 func newTask() *cobra.Command {
-	command := &cobra.Command{Use: "task", Short: "Check a task file, or print its ID"}
+	command := &cobra.Command{
+		Use:   "task",
+		Short: "Check a task file, or print its ID",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return usagef("%s: say what to do: check or id; see `%s --help`", command.CommandPath(), command.CommandPath())
+		},
+	}
 	var asJSON bool
 	check := &cobra.Command{
 		Use:   "check TASK",

@@ -12,6 +12,7 @@ import (
 func newTrain() *cobra.Command {
 	var c synthetic.Config
 	var h synthetic.Hyperparameters
+	var repeats int
 	command := &cobra.Command{
 		Use:   "train",
 		Short: "Train the demo's classifier on one node's own data and print its validation loss",
@@ -24,7 +25,7 @@ The demo evaluates this command; it is as good an example for run.`,
 			if err != nil {
 				return usageError{err}
 			}
-			score, err := synthetic.Train(command.Context(), data, h, c.Seed)
+			score, err := synthetic.Average(command.Context(), data, h, c.Seed, repeats)
 			if err != nil {
 				return err
 			}
@@ -35,9 +36,10 @@ The demo evaluates this command; it is as good an example for run.`,
 	flags := command.Flags()
 	flags.Uint64Var(&c.Seed, "seed", 1, "seed of the data and of the order of samples")
 	flags.IntVar(&c.Node, "node", 0, "whose data: 0, 1, …")
-	flags.Float64Var(&c.Alpha, "alpha", 0.5, "how much the nodes' true models differ")
-	flags.Float64Var(&c.Beta, "beta", 0.5, "how much the nodes' inputs differ")
+	flags.Float64Var(&c.Alpha, "alpha", 1, "variance of the nodes' model offsets")
+	flags.Float64Var(&c.Beta, "beta", 1, "how much the nodes' inputs differ")
 	flags.IntVar(&c.Samples, "samples", 400, "samples of the node, 30 % of them for validation")
+	flags.IntVar(&repeats, "repeats", 3, "trainings whose losses are averaged")
 	flags.Float64Var(&h.LearningRate, "learning-rate", 0.1, "step length")
 	flags.Float64Var(&h.L2, "l2", 0, "weight of the squared norm")
 	flags.Float64Var(&h.Momentum, "momentum", 0, "in [0, 1)")

@@ -1,0 +1,127 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// demoCommand makes the demo keep its temporary directory in dir.
+func demoCommand(dir string, args ...string) *exec.Cmd {
+	command := nodeCommand(append([]string{"demo"}, args...)...)
+	command.Env = append(command.Env, "TMPDIR="+dir)
+	return command
+}
+
+func checkEmpty(t *testing.T, dir string) {
+	t.Helper()
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestDemoJSON(t *testing.T) {
+	t.Parallel()
+	dir := shortTempDir(t)
+	e := finish(t, demoCommand(dir, "--json", "--nodes", "3", "--evals", "6"))
+	if e.code != exitDone {
+		t.Fatalf("exit code %d: %s", e.code, e.stderr)
+	}
+	checkEmpty(t, dir)
+	var keys map[string]json.RawMessage
+	decode(t, e.stdout, &keys) // exactly one object, or this fails
+	var nodes []map[string]json.RawMessage
+	decode(t, string(keys["nodes"]), &nodes)
+	for _, key := range []string{"peer_id", "evaluations", "best", "alone", "peer_queries", "shares_sent", "shares_received", "bytes_sent"} {
+		if len(nodes) == 0 || nodes[0][key] == nil {
+			t.Errorf("key %q is missing in %s", key, e.stdout)
+		}
+	}
+	var r report
+	decode(t, e.stdout, &r)
+	if r.Task == "" || r.Seconds <= 0 || len(r.Nodes) != 3 {
+		t.Errorf("task %q, %g seconds, %d nodes", r.Task, r.Seconds, len(r.Nodes))
+	}
+	ids, received := map[string]bool{}, 0
+	for _, n := range r.Nodes {
+		ids[n.PeerID] = true
+		received += n.SharesReceived
+		var parameters map[string]any
+		decode(t, string(n.Best.Parameters), &parameters)
+		if n.Evaluations != 6 || n.Best.Value <= 0 || n.Alone.Value <= 0 || n.Best.Value > 20 || len(parameters) < 4 {
+			t.Errorf("node %+v", n)
+		}
+		if n.SharesSent == 0 || n.BytesSent == 0 || n.PeerQueries > n.Evaluations || n.PeerRecords > n.PeerQueries {
+			t.Errorf("node %+v", n)
+		}
+	}
+	if len(ids) != 3 || received == 0 {
+		t.Errorf("%d peer IDs, %d shares received", len(ids), received)
+	}
+}
+
+func TestDemoForPeople(t *testing.T) {
+	t.Parallel()
+	dir := shortTempDir(t)
+	e := finish(t, demoCommand(dir, "--nodes", "2", "--evals", "2"))
+	if e.code != exitDone || e.stderr != "" {
+		t.Fatalf("exit code %d: %s", e.code, e.stderr)
+	}
+	checkEmpty(t, dir)
+	for _, want := range []string{"best together", "best alone", "2 nodes, each with its own data", "each alone", "Took "} {
+		if !strings.Contains(e.stdout, want) {
+			t.Errorf("%q is missing in\n%s", want, e.stdout)
+		}
+	}
+	if n := strings.Count(e.stdout, "  evaluation "); n != 2*2*2 {
+		t.Errorf("%d lines of evaluations, want 8:\n%s", n, e.stdout)
+	}
+}
+
+func TestDemoInterrupted(t *testing.T) {
+	t.Parallel()
+	dir := shortTempDir(t)
+	command := demoCommand(dir, "--nodes", "2", "--evals", "1000")
+	e := finishAnd(t, command, func() {
+		deadline := time.Now().Add(patienceOfTests)
+		for time.Now().Before(deadline) {
+			if journals, _ := filepath.Glob(filepath.Join(dir, "*", "*", "journal.db")); len(journals) == 2 {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := command.Process.Signal(syscall.SIGINT); err != nil {
+			t.Error(err)
+		}
+	})
+	if e.code != exitFailed || !strings.Contains(e.stderr, "fbo-node: interrupt") || strings.Count(e.stderr, "\n") != 1 {
+		t.Errorf("exit code %d, %q", e.code, e.stderr)
+	}
+	checkEmpty(t, dir)
+}
+
+func TestDemoFlags(t *testing.T) {
+	t.Parallel()
+	taken := shortTempDir(t)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--nodes", "0"}, "fbo-node: --nodes 0: accepted are 1 to 32\n"},
+		{[]string{"--evals", "0"}, "fbo-node: --evals 0: accepted are 1 and more\n"},
+		{[]string{"--data-dir", taken}, "fbo-node: --data-dir must be a new directory: mkdir " + taken + ": file exists\n"},
+	} {
+		e := call(t, append([]string{"demo"}, c.args...)...)
+		if e.code != exitUsage || e.stderr != c.want || e.stdout != "" {
+			t.Errorf("%q: exit code %d, %q", c.args, e.code, e.stderr)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+func mixedSpace(t testing.TB) *task.Task {
+	t.Helper()
+	parsed, err := task.Parse("test.yaml", []byte(`
+name: mixed
+goal: maximize
+parameters:
+  - {name: lr, type: float, low: 0.001, high: 1, scale: log}
+  - {name: units, type: int, low: 1, high: 64}
+  - {name: kind, type: categorical, choices: [sgd, "a, \"b\"", "7", "-", "x y"]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+// checkPast fails on trials that a session would not take.
+func checkPast(t *testing.T, space *task.Space, past []agent.Past) {
+	t.Helper()
+	for _, p := range past {
+		if err := space.Check(p.Design); err != nil {
+			t.Fatal(err)
+		}
+		if math.IsNaN(p.Outcome.Value) || math.IsInf(p.Outcome.Value, 0) {
+			t.Fatalf("value %g", p.Outcome.Value)
+		}
+	}
+}
+
+// checkMessage fails on an error that is not one readable line.
+func checkMessage(t *testing.T, err error) {
+	t.Helper()
+	if text := err.Error(); text == "" || strings.Contains(text, "\n") || strings.Contains(text, "interface {}") || strings.Contains(text, "<nil>") {
+		t.Fatalf("message %q", text)
+	}
+}
+
+func FuzzParsePastCSV(f *testing.F) {
+	for _, text := range []string{
+		"", "\ufeff", "lr,units,kind,value\n0.1,3,sgd,1\n", "value,kind,units,lr\r\n-1e9,\"a, \"\"b\"\"\",64,1\r\n",
+		"lr,units,kind,value,state\n0.1,3,sgd,,failed\n", "lr,units,kind,value\n0.1,3,sgd\n", "lr,lr\n", "\"", "lr,units,kind,value\nNaN,0x10,7,inf\n",
+	} {
+		f.Add([]byte(text))
+	}
+	space := mixedSpace(f).Space
+	f.Fuzz(func(t *testing.T, data []byte) {
+		past, err := parsePastCSV(data, space)
+		if err != nil {
+			checkMessage(t, err)
+			return
+		}
+		checkPast(t, space, past)
+	})
+}
+
+func FuzzParsePastJSON(f *testing.F) {
+	for _, text := range []string{
+		"", "null", "[]", "[null]", "{}", `[{"lr":0.1,"units":3,"kind":"sgd","value":1}]`, `[{"parameters":{"lr":0.1,"units":3,"kind":"7"},"state":"done","outcome":{"value":-1}}]`,
+		`[{"parameters":{"lr":0.1,"units":3,"kind":"7"},"state":"failed","reason":"x"}]`, `[{"lr":"0.1","units":"3","kind":7,"value":"1"}]`, "[{\n]", `[{"value":[1],"lr":{}}]`, `[1] 2`,
+	} {
+		f.Add([]byte(text))
+	}
+	space := mixedSpace(f).Space
+	f.Fuzz(func(t *testing.T, data []byte) {
+		past, err := parsePastJSON(data, space)
+		if err != nil {
+			checkMessage(t, err)
+			return
+		}
+		checkPast(t, space, past)
+	})
+}
+
+// TestHistoryRoundTrip: what history writes is what the import reads.
+func TestHistoryRoundTrip(t *testing.T) {
+	parsed := mixedSpace(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		p := past{task: parsed}
+		var want []agent.Past
+		for range rapid.IntRange(0, 5).Draw(rt, "trials") {
+			design, err := parsed.Space.NewDesign(
+				task.FloatValue(rapid.Float64Range(0.001, 1).Draw(rt, "lr")),
+				task.IntValue(rapid.Int64Range(1, 64).Draw(rt, "units")),
+				task.ChoiceValue(rapid.SampledFrom(parsed.Space.Parameters()[2].Choices).Draw(rt, "kind")))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			trial := strategy.Trial{ID: uint64(len(p.trials) + 1), Design: design, Why: strategy.Why{Source: strategy.Own}, Started: time.Unix(0, 0)}
+			switch trial.State = rapid.SampledFrom([]strategy.State{strategy.Done, strategy.Failed, strategy.Running, strategy.Waiting}).Draw(rt, "state"); trial.State {
+			case strategy.Done:
+				trial.Outcome = &strategy.Outcome{Value: rapid.Float64().Draw(rt, "value")}
+				want = append(want, agent.Past{Design: design, Outcome: *trial.Outcome})
+			case strategy.Failed:
+				trial.Reason = rapid.String().Draw(rt, "reason")
+			}
+			p.trials = append(p.trials, trial)
+		}
+		for name, format := range map[string]struct {
+			write func(*bytes.Buffer) error
+			read  func([]byte, *task.Space) ([]agent.Past, error)
+		}{
+			"csv":  {func(b *bytes.Buffer) error { return writeCSV(b, p) }, parsePastCSV},
+			"json": {func(b *bytes.Buffer) error { return writeTrials(b, p) }, parsePastJSON},
+		} {
+			var file bytes.Buffer
+			if err := format.write(&file); err != nil {
+				rt.Fatal(err)
+			}
+			got, err := format.read(file.Bytes(), parsed.Space)
+			if err != nil {
+				rt.Fatalf("%s: %v in\n%s", name, err, file.String())
+			}
+			if len(got) != len(want) {
+				rt.Fatalf("%s: %d trials, want %d:\n%s", name, len(got), len(want), file.String())
+			}
+			for i := range got {
+				if !got[i].Design.Equal(want[i].Design) || !reflect.DeepEqual(got[i].Outcome, want[i].Outcome) {
+					rt.Fatalf("%s: %v became %v", name, want[i], got[i])
+				}
+			}
+		}
+	})
+}
+
+// TestConstraintsAreImported: values of constraints survive in JSON.
+func TestConstraintsAreImported(t *testing.T) {
+	parsed := mixedSpace(t)
+	past, err := parsePastJSON([]byte(`[{"parameters":{"lr":0.1,"units":3,"kind":"sgd"},"state":"done","outcome":{"value":1,"constraints":{"ram":2}}}]`), parsed.Space)
+	if err != nil || len(past) != 1 || past[0].Outcome.Constraints["ram"] != 2 {
+		data, _ := json.Marshal(past)
+		t.Errorf("got %s, %v", data, err)
+	}
+}
+
+// TestParametersNamedAsColumns: a task may use the words of the history.
+func TestParametersNamedAsColumns(t *testing.T) {
+	for _, c := range []struct {
+		name, header string
+		csv          bool // can be read back
+	}{
+		{"state", "trial,value,state,source,peer,started,finished,reason", true},
+		{"peer", "trial,state,value,peer,source,started,finished,reason", true},
+		{"value", "trial,state,value,value,source,peer,started,finished,reason", false},
+		{"parameters", "trial,state,value,parameters,source,peer,started,finished,reason", true},
+	} {
+		parsed, err := task.Parse("test.yaml", []byte("name: b\ngoal: minimize\nparameters:\n  - {name: "+c.name+", type: float, low: 0, high: 1}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		design, err := parsed.Space.NewDesign(task.FloatValue(0.25))
+		if err != nil {
+			t.Fatal(err)
+		}
+		trial := trialOf(1, strategy.Own, 8)
+		trial.Design = design
+		var asCSV, asJSON bytes.Buffer
+		if err := errors.Join(writeCSV(&asCSV, past{task: parsed, trials: []strategy.Trial{trial}}), writeTrials(&asJSON, past{trials: []strategy.Trial{trial}})); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(asCSV.String(), c.header+"\n") {
+			t.Errorf("%s: header %q", c.name, asCSV.String())
+		}
+		got, err := parsePastCSV(asCSV.Bytes(), parsed.Space)
+		if c.csv && (err != nil || len(got) != 1 || !got[0].Design.Equal(design) || got[0].Outcome.Value != 8) {
+			t.Errorf("%s: CSV gave %v, %v", c.name, got, err)
+		}
+		if !c.csv && (err == nil || !strings.Contains(err.Error(), `a parameter named "value"`)) {
+			t.Errorf("%s: CSV gave %v, %v", c.name, got, err)
+		}
+		got, err = parsePastJSON(asJSON.Bytes(), parsed.Space)
+		if err != nil || len(got) != 1 || !got[0].Design.Equal(design) || got[0].Outcome.Value != 8 {
+			t.Errorf("%s: JSON gave %v, %v", c.name, got, err)
+		}
+	}
+}

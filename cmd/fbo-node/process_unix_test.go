@@ -1,0 +1,317 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patienceOfTests bounds every wait, not what is measured: the machine may be
+// loaded.
+const patienceOfTests = 60 * time.Second
+
+const bowlTask = `name: bowl
+goal: minimize
+parameters:
+  - {name: x, type: float, low: -2, high: 2}
+  - {name: y, type: float, low: -2, high: 2}
+surrogate: {features: 64}
+`
+
+// shortTempDir is a directory whose name leaves room for the name of a socket.
+func shortTempDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "fbo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(shortTempDir(t), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// join concatenates parts of a command line.
+func join(parts ...[]string) (all []string) {
+	for _, part := range parts {
+		all = append(all, part...)
+	}
+	return all
+}
+
+// runLine is the beginning of a run that stays on this machine.
+func runLine(taskFile, dir string, flags ...string) []string {
+	return append([]string{"run", taskFile, "--data-dir", dir, "--mdns=false",
+		"--listen", "/ip4/127.0.0.1/udp/0/quic-v1", "--listen", "/ip4/127.0.0.1/tcp/0"}, flags...)
+}
+
+func nodeCommand(args ...string) *exec.Cmd {
+	command := exec.Command(os.Args[0], args...)
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "FBO_") && !strings.HasPrefix(variable, "GOLOG_") {
+			command.Env = append(command.Env, variable)
+		}
+	}
+	// With the race detector every process would sleep for a second as it ends.
+	command.Env = append(command.Env, playVariable+"=1", "GORACE="+os.Getenv("GORACE")+" atexit_sleep_ms=0")
+	return command
+}
+
+// ended is what a finished process left.
+type ended struct {
+	code           int
+	stdout, stderr string
+}
+
+// call runs fbo-node to its end.
+func call(t *testing.T, args ...string) ended {
+	t.Helper()
+	return finish(t, nodeCommand(args...))
+}
+
+func finish(t *testing.T, command *exec.Cmd) ended {
+	t.Helper()
+	return finishAnd(t, command, func() {})
+}
+
+// finishAnd does something else while the command runs.
+func finishAnd(t *testing.T, command *exec.Cmd, meanwhile func()) ended {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	command.WaitDelay = time.Second
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slow := time.AfterFunc(2*patienceOfTests, func() { _ = command.Process.Signal(syscall.SIGQUIT) })
+	defer slow.Stop()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		meanwhile()
+	}()
+	err := command.Wait()
+	<-done
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return ended{command.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// must is call for what has to work.
+func must(t *testing.T, args ...string) string {
+	t.Helper()
+	e := call(t, args...)
+	if e.code != exitDone || e.stderr != "" {
+		t.Fatalf("%q: exit code %d\n%s%s", args, e.code, e.stdout, e.stderr)
+	}
+	return e.stdout
+}
+
+// event is any line of run --json.
+type event struct {
+	nodeEvent
+	Peer        string `json:"peer"`
+	Kind        string `json:"kind"`
+	Added       int    `json:"added"`
+	Known       int    `json:"known"`
+	PeerID      string `json:"peer_id"`
+	Evaluations int    `json:"evaluations"`
+	Failed      int    `json:"failed"`
+	Imported    int    `json:"imported"`
+}
+
+// process is a running `fbo-node run --json`.
+type process struct {
+	command *exec.Cmd
+	stderr  bytes.Buffer
+	ended   chan struct{}
+
+	mu      sync.Mutex
+	events  []event
+	bad     []string // lines that are no event
+	changed chan struct{}
+}
+
+// start runs until the test ends, at the latest.
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{command: nodeCommand(args...), ended: make(chan struct{}), changed: make(chan struct{})}
+	p.command.Stderr = &p.stderr
+	stdout, err := p.command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.ended)
+		lines := bufio.NewScanner(stdout)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			p.note(lines.Bytes())
+		}
+		_ = p.command.Wait() // its state tells
+	}()
+	t.Cleanup(func() {
+		_ = p.command.Process.Kill()
+		<-p.ended
+		if t.Failed() {
+			t.Logf("%q\nevents: %+v\nstderr: %s", args, p.all(), p.stderr.String())
+		}
+	})
+	return p
+}
+
+func (p *process) note(line []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var e event
+	if err := json.Unmarshal(line, &e); err != nil || e.Event == "" {
+		p.bad = append(p.bad, string(line))
+	}
+	p.events = append(p.events, e)
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+func (p *process) all() []event {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]event(nil), p.events...)
+}
+
+// of returns the events so far of one kind.
+func (p *process) of(kind string) (found []event) {
+	for _, e := range p.all() {
+		if e.Event == kind {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// await waits for an event that may have happened already.
+func (p *process) await(t *testing.T, what string, matches func(event) bool) event {
+	t.Helper()
+	return p.awaitAfter(t, 0, what, matches)
+}
+
+// awaitAfter leaves out the first events.
+func (p *process) awaitAfter(t *testing.T, skip int, what string, matches func(event) bool) event {
+	t.Helper()
+	deadline := time.After(patienceOfTests)
+	for {
+		p.mu.Lock()
+		changed := p.changed
+		p.mu.Unlock()
+		for i, e := range p.all() {
+			if i >= skip && matches(e) {
+				return e
+			}
+		}
+		select {
+		case <-changed:
+		case <-p.ended:
+			for i, e := range p.all() { // the last lines may have come meanwhile
+				if i >= skip && matches(e) {
+					return e
+				}
+			}
+			t.Fatalf("the node ended (%v) before %s; standard error: %s", p.command.ProcessState, what, p.stderr.String())
+		case <-deadline:
+			t.Fatalf("never seen: %s", what)
+		}
+	}
+}
+
+func isEvent(kind string) func(event) bool {
+	return func(e event) bool { return e.Event == kind }
+}
+
+func (p *process) address(t *testing.T) string {
+	t.Helper()
+	return p.await(t, "its addresses", isEvent("node_started")).Addresses[0]
+}
+
+func (p *process) signal(t *testing.T, s os.Signal) {
+	t.Helper()
+	if err := p.command.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wait returns the exit code.
+func (p *process) wait(t *testing.T) int {
+	t.Helper()
+	select {
+	case <-p.ended:
+	case <-time.After(patienceOfTests):
+		p.signal(t, syscall.SIGQUIT)
+		<-p.ended
+		t.Fatalf("the node does not end:\n%s", p.stderr.String())
+	}
+	if len(p.bad) > 0 {
+		t.Errorf("lines that are no event: %q", p.bad)
+	}
+	return p.command.ProcessState.ExitCode()
+}
+
+// trialJSON is a trial as history --json prints it.
+type trialJSON struct {
+	nodeTrial
+	State    string `json:"state"`
+	Attempts int    `json:"attempts"`
+}
+
+func historyOf(t *testing.T, dir string) []trialJSON {
+	t.Helper()
+	var trials []trialJSON
+	decode(t, must(t, "history", "--json", "--data-dir", dir), &trials)
+	return trials
+}
+
+func statusOf(t *testing.T, dir string, args ...string) (s statusView) {
+	t.Helper()
+	decode(t, must(t, append([]string{"status", "--json", "--data-dir", dir}, args...)...), &s)
+	return s
+}
+
+// statusView is what status --json prints.
+type statusView struct {
+	Running   bool           `json:"running"`
+	Task      string         `json:"task"`
+	Name      string         `json:"name"`
+	Starts    uint64         `json:"starts"`
+	Trials    map[string]int `json:"trials"`
+	Best      *nodeTrial     `json:"best"`
+	PeerID    string         `json:"peer_id"`
+	Addresses []string       `json:"addresses"`
+}
+
+func decode(t *testing.T, text string, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		t.Fatalf("%v in %q", err, text)
+	}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// trialOf is a trial with an outcome; a failed one has the state failed.
+func trialOf(id uint64, source strategy.Source, value float64) strategy.Trial {
+	return strategy.Trial{ID: id, Why: strategy.Why{Source: source}, State: strategy.Done, Outcome: &strategy.Outcome{Value: value}}
+}
+
+func unfinished(id uint64, source strategy.Source, state strategy.State) strategy.Trial {
+	return strategy.Trial{ID: id, Why: strategy.Why{Source: source}, State: state}
+}
+
+func TestSummarise(t *testing.T) {
+	parsed := mixedSpace(t) // bigger is better
+	trials := []strategy.Trial{
+		trialOf(1, strategy.Imported, 3),
+		trialOf(2, strategy.Initial, 1),
+		unfinished(3, strategy.Initial, strategy.Failed),
+		trialOf(4, strategy.Peer, 4), // a new best
+		trialOf(5, strategy.Own, 9),
+		trialOf(6, strategy.Peer, 9), // as good is not better
+		unfinished(7, strategy.Peer, strategy.Failed),
+		trialOf(8, strategy.Random, 2),
+		unfinished(9, strategy.Peer, strategy.Running),
+		unfinished(10, strategy.Own, strategy.Waiting),
+	}
+	got := summarise(parsed, trials)
+	want := summary{Event: "summary", Task: parsed.ID().String(), Evaluations: 7, Failed: 2, Imported: 1,
+		Queries: 7, PeerQueries: 4, PeerRecords: 1}
+	if got != want {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}
+
+func TestRecord(t *testing.T) {
+	up := mixedSpace(t)
+	down, err := task.Parse("test.yaml", []byte("name: b\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trials := []strategy.Trial{
+		unfinished(1, strategy.Own, strategy.Failed),
+		trialOf(2, strategy.Own, 5),
+		trialOf(3, strategy.Own, 7),
+		trialOf(4, strategy.Own, 4),
+		trialOf(5, strategy.Own, 7),
+	}
+	for i, want := range []struct{ up, down bool }{{}, {true, true}, {true, false}, {false, true}, {}} {
+		if got := record(up, trials, trials[i]); got != want.up {
+			t.Errorf("bigger is better, trial %d: %v", i+1, got)
+		}
+		if got := record(down, trials, trials[i]); got != want.down {
+			t.Errorf("smaller is better, trial %d: %v", i+1, got)
+		}
+	}
+}
+
+func TestSummaryText(t *testing.T) {
+	best := trialOf(3, strategy.Peer, 0.5)
+	best.Design = designOf(t, mixedSpace(t))
+	own := best
+	own.Why.Source = strategy.Own
+	for _, c := range []struct {
+		summary summary
+		want    string
+		not     string
+	}{
+		{summary{}, "no result: no evaluation has ended yet", "failed"},
+		{summary{Evaluations: 1, Failed: 1}, "no result: 1 evaluation, failed", "all"},
+		{summary{Evaluations: 2, Failed: 2}, "no result: 2 evaluations, all failed", ""},
+		{summary{Best: &own, Evaluations: 1}, "best 0.5 in 1 evaluation (0 failed): trial 3, ", "peers:"},
+		{summary{Best: &own, Evaluations: 4, Queries: 1}, "peers: 0 of 1 design after the random start came from peers\n", ""},
+		{summary{Best: &own, Evaluations: 9, Queries: 6, PeerQueries: 2}, "peers: 2 of 6 designs after the random start came from peers; none of these set a new best", ""},
+		{summary{Best: &own, Evaluations: 9, Queries: 6, PeerQueries: 2, PeerRecords: 1}, "1 of these set a new best\n", "final"},
+		{summary{Best: &best, Evaluations: 9, Queries: 6, PeerQueries: 2, PeerRecords: 1}, "1 of these set a new best, the final one among them\n", ""},
+		{summary{Best: &own, SharesSent: 1, BytesSent: 20480}, "this run published 1 share and received 0; 20 KiB sent on the network in all", ""},
+	} {
+		got := c.summary.text()
+		if !strings.Contains(got, c.want) || (c.not != "" && strings.Contains(got, c.not)) {
+			t.Errorf("got %q, want %q and not %q", got, c.want, c.not)
+		}
+	}
+}
+
+func designOf(t *testing.T, of *task.Task) task.Design {
+	t.Helper()
+	design, err := of.Space.UnmarshalDesign([]byte(`{"lr": 0.1, "units": 3, "kind": "sgd"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return design
+}
+
+func TestByteText(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 bytes", 10239: "10239 bytes", 10240: "10 KiB", 10<<20 - 1: "10239 KiB", 10 << 20: "10 MiB"} {
+		if got := byteText(n); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,4 @@
+package node
+
+// CloseJournal makes every later write to the journal fail.
+func (n *Node) CloseJournal() error { return n.journal.Close() }

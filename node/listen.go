@@ -1,0 +1,39 @@
+package node
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/libp2p/go-libp2p/core/host"
+)
+
+// listenFile keeps where the node listened, an address a line.
+const listenFile = "listen"
+
+// listen makes the host. Unless the user says where to listen, it takes the
+// ports of the last start again, if they are free.
+func (n *Node) listen() (host.Host, error) {
+	if len(n.Listen) > 0 {
+		return newHost(n.key, n.Listen, &n.traffic)
+	}
+	path := filepath.Join(n.Dir, listenFile)
+	if data, err := os.ReadFile(path); err == nil {
+		if h, err := newHost(n.key, strings.Fields(string(data)), &n.traffic); err == nil {
+			return h, nil
+		}
+		n.log.Info("the ports of the last start are not free; taking others")
+	}
+	h, err := newHost(n.key, DefaultListen(), &n.traffic)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for _, address := range h.Network().ListenAddresses() {
+		lines = append(lines, address.String())
+	}
+	if err := writeNew(path, []byte(strings.Join(lines, "\n")+"\n")); err != nil {
+		n.log.Warn("cannot keep the listening ports for the next start", "error", err)
+	}
+	return h, nil
+}

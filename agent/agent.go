@@ -159,6 +159,7 @@ func (a *Agent) start(now time.Time) {
 				Reason: fmt.Sprintf("the node stopped %d times while it ran", trial.Attempts),
 				Time:   now,
 			}})
+			a.announceEnd(trial.ID, false)
 			continue
 		}
 		a.trials.list[trial.ID-1].State = strategy.Waiting

@@ -80,11 +80,15 @@ func (a *Agent) end(now time.Time, r Record, id uint64) {
 	before := a.trials.best
 	a.record(r)
 	a.offers = slices.DeleteFunc(a.offers, func(other uint64) bool { return other == id })
-	trial := a.trials.list[id-1]
-	a.event(Event{Type: TrialFinished, Trial: &trial, Best: a.trials.bestTrial(), Better: a.trials.best != before})
+	a.announceEnd(id, a.trials.best != before)
 	for _, name := range a.exchanges.order {
-		a.step(now, name, strategy.Told{Trial: trial})
+		a.step(now, name, strategy.Told{Trial: a.trials.list[id-1]})
 	}
+}
+
+func (a *Agent) announceEnd(id uint64, better bool) {
+	trial := a.trials.list[id-1]
+	a.event(Event{Type: TrialFinished, Trial: &trial, Best: a.trials.bestTrial(), Better: better})
 }
 
 // Past is an evaluation that was made before or elsewhere.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -72,16 +73,23 @@ func TestWeightsThatAreRefused(t *testing.T) {
 // What a node encodes, its peers must accept.
 func TestWeightsThatCannotBeEncoded(t *testing.T) {
 	for name, w := range map[string]Weights{
-		"NaN":                          {1, []float64{math.NaN()}},
-		"infinite":                     {1, []float64{math.Inf(1)}},
-		"large":                        {1, []float64{-1.001 * MaxWeight}},
-		"no observations":              {0, []float64{1}},
-		"fewer than no observations":   {-1, []float64{1}},
-		"observations beyond an int32": {1 << 31, []float64{1}},
+		"NaN":                        {1, []float64{math.NaN()}},
+		"infinite":                   {1, []float64{math.Inf(1)}},
+		"large":                      {1, []float64{-1.001 * MaxWeight}},
+		"no observations":            {0, []float64{1}},
+		"fewer than no observations": {-1, []float64{1}},
 	} {
 		if _, err := w.Encode(); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+	if strconv.IntSize == 32 {
+		return // an int cannot hold more than the wire accepts
+	}
+	beyond := math.MaxInt32
+	beyond++
+	if _, err := (Weights{beyond, []float64{1}}).Encode(); err == nil {
+		t.Error("observations beyond an int32: no error")
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	golog "github.com/ipfs/go-log/v2"
 	"github.com/libp2p/go-libp2p/gologshim"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Exit codes.
@@ -86,10 +87,28 @@ privacy, see the README.`,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-		return usagef("%w; see `%s --help`", err, command.CommandPath())
+		return usagef("%s; see `%s --help`", flagProblem(err), command.CommandPath())
 	})
 	root.AddCommand(newRun(), newDemo(), newTask(), newStatus(), newHistory(), newKey(), newVersion(), newTrain())
 	return root
+}
+
+// flagProblem says what a flag accepts where the library shows Go's own error.
+func flagProblem(err error) string {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err.Error()
+	}
+	accepted := map[string]string{
+		"int":      "whole numbers",
+		"uint64":   "whole numbers from 0",
+		"duration": "times such as 90s or 10m",
+		"bool":     "true and false",
+	}[invalid.GetFlag().Value.Type()]
+	if accepted == "" {
+		return err.Error()
+	}
+	return fmt.Sprintf("--%s %s: accepted are %s", invalid.GetFlag().Name, invalid.GetValue(), accepted)
 }
 
 // exactly wraps cobra's argument check in a usage error that shows the form.

@@ -66,7 +66,7 @@ func pastOfRunning(s state, id string) (past, error) {
 		return past{}, err
 	}
 	if id != "" && id != t.ID().String() {
-		return past{}, usagef("the node that runs on this data directory works on task %s (%s); stop it to read about others", t.ID(), t.Name)
+		return past{}, fmt.Errorf("the node that runs on this data directory works on task %s (%s); stop it to read about others", t.ID(), t.Name)
 	}
 	p := past{task: t, running: &node.Status{}}
 	if err := json.Unmarshal(s.Status, &struct {

@@ -50,13 +50,16 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, held []protocol.
 			return err
 		}
 	}
-	if err := protocol.WriteSyncRequest(stream, held); err != nil {
+	if err := protocol.WriteSyncRequest(stream, protocol.SyncRequest{Held: held, Records: t.introduce()}); err != nil {
 		return err
 	}
 	if err := stream.CloseWrite(); err != nil {
 		return err
 	}
 	return protocol.ReadSyncItems(stream, func(item protocol.SyncItem) error {
+		if item.Record != nil {
+			return t.members.learn(item.Record)
+		}
 		share, err := protocol.Open(item.Envelope)
 		if err != nil {
 			return err
@@ -83,13 +86,21 @@ func (t *topic) answer(stream network.Stream) error {
 	if err := stream.SetDeadline(time.Now().Add(syncTimeout)); err != nil {
 		return err
 	}
-	held, err := protocol.ReadSyncRequest(stream)
+	request, err := protocol.ReadSyncRequest(stream)
 	if err != nil {
 		return err
 	}
+	for _, sealed := range request.Records {
+		if err := t.members.learn(sealed); err != nil {
+			return err
+		}
+	}
 	var items []protocol.SyncItem
-	if err := t.session.do(t.ctx, func(now time.Time) { items = t.session.agent.Since(now, held) }); err != nil {
+	if err := t.session.do(t.ctx, func(now time.Time) { items = t.session.agent.Since(now, request.Held) }); err != nil {
 		return err
+	}
+	for _, sealed := range t.introduce() {
+		items = append(items, protocol.SyncItem{Record: sealed})
 	}
 	for _, item := range items {
 		if err := protocol.WriteSyncItem(stream, item); err != nil {

@@ -17,6 +17,7 @@ import (
 const (
 	outboxSize     = 128
 	syncInterval   = time.Minute            // anti-entropy with one random peer
+	firstSync      = time.Second            // the same after a peer has joined, then ever more seldom
 	goodbyeLinger  = 200 * time.Millisecond // for the last share to get onto the wire
 	receiveTimeout = 5 * time.Second
 )
@@ -27,6 +28,8 @@ type topic struct {
 	topic   *pubsub.Topic
 	peers   *pubsub.TopicEventHandler
 	inbox   *pubsub.Subscription
+	members *members
+	company chan struct{} // a peer has joined
 
 	outbox  chan protocol.Share
 	drained chan struct{} // closed when the outbox is closed and empty
@@ -39,6 +42,8 @@ type topic struct {
 func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 	t = &topic{
 		session: s,
+		members: newMembers(s.node.host.ID()),
+		company: make(chan struct{}, 1),
 		outbox:  make(chan protocol.Share, outboxSize),
 		drained: make(chan struct{}),
 	}
@@ -72,6 +77,7 @@ func (t *topic) start() {
 	t.running.Go(t.drain)
 	t.running.Go(t.follow)
 	t.running.Go(t.reconcile)
+	t.running.Go(t.link)
 }
 
 // publish never blocks: gossip may lose a share, and what is lost is fetched by
@@ -138,25 +144,44 @@ func (t *topic) follow() {
 			_ = t.session.left(t.ctx, event.Peer) // the session's end is seen by all
 			continue
 		}
+		t.met(event.Peer)
 		_ = t.session.joined(t.ctx, event.Peer)
 		t.running.Go(func() { t.fetch(event.Peer) })
+		select {
+		case t.company <- struct{}{}:
+		default:
+		}
 	}
 }
 
+// reconcile compares with a random peer what both hold, since gossip may lose
+// anything: once a minute, and more often after a peer has joined, when shares
+// are lost between those who do not yet know each other.
 func (t *topic) reconcile() {
-	tick := time.NewTicker(syncInterval)
-	defer tick.Stop()
+	pause := syncInterval
+	next := time.NewTimer(pause)
+	defer next.Stop()
 	for {
 		select {
 		case <-t.ctx.Done():
 			return
-		case <-tick.C:
+		case <-t.company:
+			if pause > firstSync {
+				pause = firstSync
+				next.Reset(jittered(pause))
+			}
+		case <-next.C:
 			if peers := t.topic.ListPeers(); len(peers) > 0 {
 				t.fetch(peers[rand.IntN(len(peers))])
 			}
+			pause = min(2*pause, syncInterval)
+			next.Reset(jittered(pause))
 		}
 	}
 }
+
+// jittered is a pause somewhere around d.
+func jittered(d time.Duration) time.Duration { return d/2 + rand.N(d) }
 
 // close is called after the session's loop has ended.
 func (t *topic) close() {

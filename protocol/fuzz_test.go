@@ -77,19 +77,22 @@ func FuzzDecodePresence(f *testing.F) {
 func FuzzReadSyncRequest(f *testing.F) {
 	var wire bytes.Buffer
 	author := idsOf(f, 1)[0]
-	if err := WriteSyncRequest(&wire, []Held{{Key{author, "weights", 0}, Stamp{1, 2}}, {Key{author, "presence", 1}, Stamp{1, 3}}}); err != nil {
+	if err := WriteSyncRequest(&wire, SyncRequest{
+		Held:    []Held{{Key{author, "weights", 0}, Stamp{1, 2}}, {Key{author, "presence", 1}, Stamp{1, 3}}},
+		Records: [][]byte{[]byte("a record")},
+	}); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(wire.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		held, err := ReadSyncRequest(bytes.NewReader(data))
+		request, err := ReadSyncRequest(bytes.NewReader(data))
 		if err != nil {
 			return
 		}
-		if len(held) > MaxHeld {
-			t.Fatalf("accepted %d shares", len(held))
+		if len(request.Held) > MaxHeld || len(request.Records) > MaxRecords {
+			t.Fatalf("accepted %d shares and %d records", len(request.Held), len(request.Records))
 		}
-		for _, h := range held {
+		for _, h := range request.Held {
 			if err := h.Author.Validate(); err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +102,7 @@ func FuzzReadSyncRequest(f *testing.F) {
 
 func FuzzReadSyncItems(f *testing.F) {
 	var wire bytes.Buffer
-	for _, item := range []SyncItem{{[]byte("one"), time.Second}, {nil, 0}, {[]byte("three"), MaxTTL}} {
+	for _, item := range []SyncItem{{Envelope: []byte("one"), Age: time.Second}, {}, {Record: []byte("two")}, {Envelope: []byte("three"), Age: MaxTTL}} {
 		if err := WriteSyncItem(&wire, item); err != nil {
 			f.Fatal(err)
 		}
@@ -108,10 +111,23 @@ func FuzzReadSyncItems(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		count := 0
 		_ = ReadSyncItems(bytes.NewReader(data), func(item SyncItem) error {
-			if count++; count > MaxHeld || item.Age < 0 || len(item.Envelope) > maxItemBytes {
+			if count++; count > MaxHeld+MaxRecords || item.Age < 0 || len(item.Envelope) > maxItemBytes {
 				t.Fatalf("item %d: %d bytes, age %v", count, len(item.Envelope), item.Age)
 			}
 			return nil
 		})
+	})
+}
+
+func FuzzOpenRecord(f *testing.F) {
+	f.Add(sealRecord(f, newKey(f), "/ip4/192.0.2.1/udp/4001/quic-v1"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := OpenRecord(data)
+		if err != nil {
+			return
+		}
+		if err := r.PeerID.Validate(); err != nil || len(r.Addrs) == 0 || len(r.Addrs) > maxAddresses {
+			t.Fatalf("accepted %v, %v", r, err)
+		}
 	})
 }

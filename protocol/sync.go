@@ -19,7 +19,8 @@ import (
 // Limits of one sync exchange.
 const (
 	MaxHeld         = 8192 // shares named by one request
-	maxRequestBytes = 1 << 20
+	MaxRecords      = 32   // peer records in one request or response
+	maxRequestBytes = 1<<20 + MaxRecords*(MaxRecordBytes+8)
 	maxItemBytes    = MaxEnvelopeBytes + 64
 
 	maxResponseBytes = 64 << 20
@@ -31,17 +32,26 @@ type Held struct {
 	Stamp
 }
 
+// SyncRequest asks for the shares that Held does not name, and introduces the
+// asking node and others that it knows.
+type SyncRequest struct {
+	Held    []Held
+	Records [][]byte // sealed, as OpenRecord takes them
+}
+
 // SyncItem is one share of a response, still sealed: the receiver opens it as
-// it opens every other envelope.
+// it opens every other envelope. Or it is a peer record, for OpenRecord.
 type SyncItem struct {
 	Envelope []byte
 	Age      time.Duration // since the sender of the item accepted it, whole seconds
+	Record   []byte
 }
 
-// WriteSyncRequest names at most the first MaxHeld shares.
-func WriteSyncRequest(w io.Writer, held []Held) error {
-	m := &pb.SyncRequest{}
-	for _, h := range held[:min(len(held), MaxHeld)] {
+// WriteSyncRequest names at most the first MaxHeld shares and sends at most the
+// first MaxRecords records.
+func WriteSyncRequest(w io.Writer, request SyncRequest) error {
+	m := &pb.SyncRequest{Records: request.Records[:min(len(request.Records), MaxRecords)]}
+	for _, h := range request.Held[:min(len(request.Held), MaxHeld)] {
 		m.Held = append(m.Held, &pb.Held{
 			Author: []byte(h.Author), Kind: h.Kind, Slot: h.Slot, Epoch: h.Epoch, Sequence: h.Sequence,
 		})
@@ -51,28 +61,32 @@ func WriteSyncRequest(w io.Writer, held []Held) error {
 }
 
 // ReadSyncRequest reads what WriteSyncRequest wrote.
-func ReadSyncRequest(r io.Reader) ([]Held, error) {
-	var raw emptypb.Empty // keeps the bytes, so that the names can be counted first
+func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
+	var raw emptypb.Empty // keeps the bytes, so that the fields can be counted first
 	if err := unmarshal(bufio.NewReader(r), &raw, maxRequestBytes); err != nil {
-		return nil, fmt.Errorf("protocol: sync request: %w", err)
+		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w", err)
 	}
 	body := raw.ProtoReflect().GetUnknown()
-	if n := countFields(body); n > MaxHeld {
-		return nil, fmt.Errorf("protocol: sync request: %w: names %d shares, the limit is %d", ErrMalformed, n, MaxHeld)
+	if n := countFields(body); n > MaxHeld+MaxRecords {
+		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: %d shares and records, the limit is %d", ErrMalformed, n, MaxHeld+MaxRecords)
 	}
 	var m pb.SyncRequest
 	if err := proto.Unmarshal(body, &m); err != nil {
-		return nil, fmt.Errorf("protocol: sync request: %w: %w", ErrMalformed, err)
+		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: %w", ErrMalformed, err)
 	}
-	held := make([]Held, len(m.Held))
+	if len(m.Held) > MaxHeld || len(m.Records) > MaxRecords {
+		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: %d shares and %d records, the limits are %d and %d",
+			ErrMalformed, len(m.Held), len(m.Records), MaxHeld, MaxRecords)
+	}
+	request := SyncRequest{Held: make([]Held, len(m.Held)), Records: m.Records}
 	for i, h := range m.Held {
 		author, err := peer.IDFromBytes(h.Author)
 		if err != nil {
-			return nil, fmt.Errorf("protocol: sync request: %w: author: %w", ErrMalformed, err)
+			return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: author: %w", ErrMalformed, err)
 		}
-		held[i] = Held{Key{author, h.Kind, h.Slot}, Stamp{h.Epoch, h.Sequence}}
+		request.Held[i] = Held{Key{author, h.Kind, h.Slot}, Stamp{h.Epoch, h.Sequence}}
 	}
-	return held, nil
+	return request, nil
 }
 
 // countFields counts the fields of an encoded message without decoding them: a
@@ -89,20 +103,21 @@ func countFields(message []byte) (n int) {
 	return n
 }
 
-// WriteSyncItem appends one share to a response.
+// WriteSyncItem appends one share or record to a response.
 func WriteSyncItem(w io.Writer, item SyncItem) error {
 	_, err := protodelim.MarshalTo(w, &pb.SyncItem{
 		Envelope:   item.Envelope,
 		AgeSeconds: uint32(min(max(item.Age, 0), MaxTTL) / time.Second),
+		Record:     item.Record,
 	})
 	return err
 }
 
-// ReadSyncItems calls accept for each share of a response, until its end or
-// the limit of MaxHeld shares; more than 64 MiB are an error.
+// ReadSyncItems calls accept for each item of a response, until its end or the
+// limit of MaxHeld shares and MaxRecords records; more than 64 MiB are an error.
 func ReadSyncItems(r io.Reader, accept func(SyncItem) error) error {
 	buffered := bufio.NewReader(io.LimitReader(r, maxResponseBytes))
-	for range MaxHeld {
+	for range MaxHeld + MaxRecords {
 		var m pb.SyncItem
 		err := unmarshal(buffered, &m, maxItemBytes)
 		if errors.Is(err, io.EOF) {
@@ -111,7 +126,7 @@ func ReadSyncItems(r io.Reader, accept func(SyncItem) error) error {
 		if err != nil {
 			return fmt.Errorf("protocol: sync response: %w", err)
 		}
-		if err := accept(SyncItem{Envelope: m.Envelope, Age: time.Duration(m.AgeSeconds) * time.Second}); err != nil {
+		if err := accept(SyncItem{Envelope: m.Envelope, Age: time.Duration(m.AgeSeconds) * time.Second, Record: m.Record}); err != nil {
 			return err
 		}
 	}

@@ -27,11 +27,11 @@ func TestSyncRequestRoundTrip(t *testing.T) {
 			}
 		}), 0, 20).Draw(t, "held")
 		var wire bytes.Buffer
-		if err := WriteSyncRequest(&wire, held); err != nil {
+		if err := WriteSyncRequest(&wire, SyncRequest{Held: held}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := ReadSyncRequest(&wire)
-		if err != nil || !slices.Equal(got, held) {
+		if err != nil || !slices.Equal(got.Held, held) {
 			t.Fatalf("%v became %v, %v", held, got, err)
 		}
 	})
@@ -46,13 +46,13 @@ func TestSyncRequestIsBounded(t *testing.T) {
 		held[i] = Held{Key{author, kind, 1<<64 - 1}, Stamp{1<<64 - 1, 1<<64 - 1}}
 	}
 	var wire bytes.Buffer
-	if err := WriteSyncRequest(&wire, held); err != nil {
+	if err := WriteSyncRequest(&wire, SyncRequest{Held: held}); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d shares named in %d bytes", MaxHeld, wire.Len())
 	got, err := ReadSyncRequest(&wire)
-	if err != nil || !slices.Equal(got, held[:MaxHeld]) {
-		t.Fatalf("%d shares, %v", len(got), err)
+	if err != nil || !slices.Equal(got.Held, held[:MaxHeld]) {
+		t.Fatalf("%d shares, %v", len(got.Held), err)
 	}
 }
 
@@ -74,22 +74,24 @@ func TestSyncRequestThatIsRefused(t *testing.T) {
 		"author is no peer ID":  encode(&pb.SyncRequest{Held: []*pb.Held{{Author: []byte("you")}}}),
 		"no author":             encode(&pb.SyncRequest{Held: []*pb.Held{{}}}),
 		"too many":              encode(many),
+		"too many records":      encode(&pb.SyncRequest{Records: make([][]byte, MaxRecords+1)}),
 		"too large":             protowire.AppendVarint(nil, maxRequestBytes+1),
 		"endless length":        bytes.Repeat([]byte{0xff}, 20),
 		"cut in the middle":     whole[:len(whole)/2],
 		"cut behind its length": whole[:1],
 	} {
-		if held, err := ReadSyncRequest(bytes.NewReader(data)); err == nil {
-			t.Errorf("%s: %d shares and no error", name, len(held))
+		if got, err := ReadSyncRequest(bytes.NewReader(data)); err == nil {
+			t.Errorf("%s: %d shares and no error", name, len(got.Held))
 		}
 	}
 }
 
 func TestSyncItemsRoundTrip(t *testing.T) {
 	items := []SyncItem{
-		{[]byte("first"), 0},
-		{[]byte("second"), 90 * time.Second},
-		{bytes.Repeat([]byte{1}, MaxEnvelopeBytes), MaxTTL},
+		{Envelope: []byte("first")},
+		{Record: []byte("whose")},
+		{Envelope: []byte("second"), Age: 90 * time.Second},
+		{Envelope: bytes.Repeat([]byte{1}, MaxEnvelopeBytes), Age: MaxTTL},
 	}
 	var wire bytes.Buffer
 	for _, item := range items {
@@ -102,11 +104,13 @@ func TestSyncItemsRoundTrip(t *testing.T) {
 	if err := ReadSyncItems(&wire, func(item SyncItem) error { got = append(got, item); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.EqualFunc(got, items, func(a, b SyncItem) bool { return bytes.Equal(a.Envelope, b.Envelope) && a.Age == b.Age }) {
+	if !slices.EqualFunc(got, items, func(a, b SyncItem) bool {
+		return bytes.Equal(a.Envelope, b.Envelope) && a.Age == b.Age && bytes.Equal(a.Record, b.Record)
+	}) {
 		t.Errorf("%d items came back, want %d", len(got), len(items))
 	}
 
-	first := len(whole) - len(items[2].Envelope)
+	first := len(whole) - len(items[3].Envelope)
 	for _, cut := range []int{1, 3, first, len(whole) - 1} {
 		if err := ReadSyncItems(bytes.NewReader(whole[:cut]), func(SyncItem) error { return nil }); err == nil {
 			t.Errorf("the first %d bytes read as a whole response", cut)
@@ -120,13 +124,13 @@ func TestSyncItemsRoundTrip(t *testing.T) {
 
 func TestSyncItemsAreBounded(t *testing.T) {
 	var wire bytes.Buffer
-	for range MaxHeld + 10 {
+	for range MaxHeld + MaxRecords + 10 {
 		if err := WriteSyncItem(&wire, SyncItem{Envelope: []byte("x")}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	count := 0
-	if err := ReadSyncItems(&wire, func(SyncItem) error { count++; return nil }); err != nil || count != MaxHeld {
+	if err := ReadSyncItems(&wire, func(SyncItem) error { count++; return nil }); err != nil || count != MaxHeld+MaxRecords {
 		t.Errorf("%d items, error %v", count, err)
 	}
 	large := protowire.AppendVarint(nil, maxItemBytes+1)

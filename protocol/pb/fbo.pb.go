@@ -312,6 +312,7 @@ func (x *Held) GetSequence() uint64 {
 type SyncRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Held          []*Held                `protobuf:"bytes,1,rep,name=held,proto3" json:"held,omitempty"`
+	Records       [][]byte               `protobuf:"bytes,2,rep,name=records,proto3" json:"records,omitempty"` // peer records that the asking node knows, its own first
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -353,11 +354,20 @@ func (x *SyncRequest) GetHeld() []*Held {
 	return nil
 }
 
-// SyncItem is one share that the asking node lacked; a response is a sequence of them.
+func (x *SyncRequest) GetRecords() [][]byte {
+	if x != nil {
+		return x.Records
+	}
+	return nil
+}
+
+// SyncItem is one share that the asking node lacked, or one peer record; a
+// response is a sequence of them.
 type SyncItem struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Envelope      []byte                 `protobuf:"bytes,1,opt,name=envelope,proto3" json:"envelope,omitempty"`
 	AgeSeconds    uint32                 `protobuf:"varint,2,opt,name=age_seconds,json=ageSeconds,proto3" json:"age_seconds,omitempty"` // since the answering node accepted it
+	Record        []byte                 `protobuf:"bytes,3,opt,name=record,proto3" json:"record,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -406,6 +416,13 @@ func (x *SyncItem) GetAgeSeconds() uint32 {
 	return 0
 }
 
+func (x *SyncItem) GetRecord() []byte {
+	if x != nil {
+		return x.Record
+	}
+	return nil
+}
+
 var File_fbo_proto protoreflect.FileDescriptor
 
 const file_fbo_proto_rawDesc = "" +
@@ -432,13 +449,15 @@ const file_fbo_proto_rawDesc = "" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04slot\x18\x03 \x01(\x04R\x04slot\x12\x14\n" +
 	"\x05epoch\x18\x04 \x01(\x04R\x05epoch\x12\x1a\n" +
-	"\bsequence\x18\x05 \x01(\x04R\bsequence\"/\n" +
+	"\bsequence\x18\x05 \x01(\x04R\bsequence\"I\n" +
 	"\vSyncRequest\x12 \n" +
-	"\x04held\x18\x01 \x03(\v2\f.fbo.v1.HeldR\x04held\"G\n" +
+	"\x04held\x18\x01 \x03(\v2\f.fbo.v1.HeldR\x04held\x12\x18\n" +
+	"\arecords\x18\x02 \x03(\fR\arecords\"_\n" +
 	"\bSyncItem\x12\x1a\n" +
 	"\benvelope\x18\x01 \x01(\fR\benvelope\x12\x1f\n" +
 	"\vage_seconds\x18\x02 \x01(\rR\n" +
-	"ageSecondsB%Z#github.com/fbo-node/fbo/protocol/pbb\x06proto3"
+	"ageSeconds\x12\x16\n" +
+	"\x06record\x18\x03 \x01(\fR\x06recordB%Z#github.com/fbo-node/fbo/protocol/pbb\x06proto3"
 
 var (
 	file_fbo_proto_rawDescOnce sync.Once

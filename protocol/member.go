@@ -1,0 +1,38 @@
+package protocol
+
+import (
+	"fmt"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/record"
+)
+
+// Limits of one peer record.
+const (
+	MaxRecordBytes = 4096
+	maxAddresses   = 32
+)
+
+// OpenRecord verifies a signed peer record, as libp2p's hosts make them of
+// themselves: the key of the peer has signed its addresses. It does not say that
+// the peer takes part in any task.
+func OpenRecord(sealed []byte) (*peer.PeerRecord, error) {
+	if len(sealed) > MaxRecordBytes {
+		return nil, fmt.Errorf("protocol: peer record: %w: %d bytes, the limit is %d", ErrMalformed, len(sealed), MaxRecordBytes)
+	}
+	envelope, opened, err := record.ConsumeEnvelope(sealed, peer.PeerRecordEnvelopeDomain)
+	if err != nil {
+		return nil, fmt.Errorf("protocol: peer record: %w: %w", ErrMalformed, err)
+	}
+	r, ok := opened.(*peer.PeerRecord)
+	if !ok {
+		return nil, fmt.Errorf("protocol: peer record: %w: it is a %T", ErrMalformed, opened)
+	}
+	if !r.PeerID.MatchesPublicKey(envelope.PublicKey) {
+		return nil, fmt.Errorf("protocol: peer record: %w: of peer %v, signed by another", ErrMalformed, r.PeerID)
+	}
+	if len(r.Addrs) == 0 || len(r.Addrs) > maxAddresses {
+		return nil, fmt.Errorf("protocol: peer record: %w: %d addresses, accepted are 1 to %d", ErrMalformed, len(r.Addrs), maxAddresses)
+	}
+	return r, nil
+}

@@ -1,0 +1,97 @@
+package radial
+
+import (
+	"fmt"
+	"slices"
+)
+
+const (
+	onStack = 64  // coordinates up to which nothing is allocated
+	chunk   = 128 // centers that are evaluated together
+)
+
+// Centers is a set of points with lengthscales. It is immutable and safe for
+// concurrent use.
+type Centers struct {
+	kernel  string
+	inverse []float64   // per coordinate, 1/lengthscale
+	scaled  [][]float64 // per coordinate, that of every center in lengthscales
+}
+
+// NewCenters takes points of as many coordinates as inverse, the reciprocals of
+// the lengthscales, has entries; both are copied. Panics when they do not fit,
+// and on an unknown kernel.
+func NewCenters(kernel string, inverse []float64, points [][]float64) *Centers {
+	Evaluate(kernel, 0) // panics on an unknown one
+	c := &Centers{kernel: kernel, inverse: slices.Clone(inverse), scaled: make([][]float64, len(inverse))}
+	for k := range c.scaled {
+		c.scaled[k] = make([]float64, 0, len(points))
+	}
+	return c.Append(points)
+}
+
+// Append returns the centers with further points behind them. c does not change.
+func (c *Centers) Append(points [][]float64) *Centers {
+	next := &Centers{kernel: c.kernel, inverse: c.inverse, scaled: make([][]float64, len(c.scaled))}
+	for k, row := range c.scaled {
+		next.scaled[k] = slices.Grow(slices.Clip(row), len(points))
+	}
+	for _, x := range points {
+		c.check(x)
+		for k, v := range x {
+			next.scaled[k] = append(next.scaled[k], v*c.inverse[k])
+		}
+	}
+	return next
+}
+
+// Len returns the number of centers.
+func (c *Centers) Len() int { return len(c.scaled[0]) }
+
+// Dim returns the number of coordinates.
+func (c *Centers) Dim() int { return len(c.inverse) }
+
+// Kernel fills dst (length Len) with the kernel between x (length Dim) and every
+// center. Panics on a wrong length.
+func (c *Centers) Kernel(dst, x []float64) {
+	if len(dst) != c.Len() {
+		panic(fmt.Sprintf("radial: room for %d values of %d centers", len(dst), c.Len()))
+	}
+	var few [onStack]float64
+	scaled := c.scale(few[:], x)
+	var k, slope [chunk]float64
+	for first := 0; first < c.Len(); first += chunk {
+		n := c.part(k[:], slope[:], scaled, first)
+		copy(dst[first:], k[:n])
+	}
+}
+
+// scale returns x in lengthscales, in room if there is enough of it.
+func (c *Centers) scale(room, x []float64) []float64 {
+	c.check(x)
+	if len(x) > len(room) {
+		room = make([]float64, len(x))
+	}
+	for i, v := range x {
+		room[i] = v * c.inverse[i]
+	}
+	return room[:len(x)]
+}
+
+// part evaluates the kernel and its slope between the point scaled and up to
+// chunk centers from first on, and returns how many.
+func (c *Centers) part(k, slope, scaled []float64, first int) int {
+	n := min(chunk, c.Len()-first)
+	clear(k[:n])
+	for i, at := range scaled {
+		addSquares(k[:n], c.scaled[i][first:first+n], at)
+	}
+	EvaluateAll(c.kernel, k[:n], slope[:n], k[:n])
+	return n
+}
+
+func (c *Centers) check(x []float64) {
+	if len(x) != len(c.inverse) {
+		panic(fmt.Sprintf("radial: point of %d coordinates: the centers have %d", len(x), len(c.inverse)))
+	}
+}

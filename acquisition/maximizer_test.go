@@ -241,7 +241,7 @@ func TestEveryEvaluationIsADesign(t *testing.T) {
 			t.Fatalf("evaluated at %v, which is no design", x)
 		}
 	}}
-	Maximizer{Space: space, Candidates: 200}.Maximize(strict, [][]float64{make([]float64, space.Dim())}, random.SeedOf(1).Stream("t", 0))
+	Maximizer{Space: space, Candidates: 200, Workers: 1}.Maximize(strict, [][]float64{make([]float64, space.Dim())}, random.SeedOf(1).Stream("t", 0))
 }
 
 type strictFunction struct {
@@ -274,32 +274,11 @@ func TestEnumeratesSmallSpaces(t *testing.T) {
 		}
 		return 0
 	})
-	if _, value := (Maximizer{Space: space}).Maximize(needle, nil, random.SeedOf(1).Stream("t", 0)); value != 1 {
+	if _, value := (Maximizer{Space: space, Workers: 1}).Maximize(needle, nil, random.SeedOf(1).Stream("t", 0)); value != 1 {
 		t.Errorf("the needle was not found: %g", value)
 	}
 	if count, _ := space.Finite(); len(seen) != count {
 		t.Errorf("%d designs evaluated, the space has %d", len(seen), count)
-	}
-}
-
-func TestNeighboursOfInt(t *testing.T) {
-	space := mixed(t)
-	n := newNeighbours(space)
-	x := Sample(space, random.SeedOf(1).Stream("t", 0))
-	x[1] = n.encodeInt(1, 1000)
-	var got []int64
-	for _, part := range n.alternatives(1, x) {
-		y := slices.Clone(x)
-		copy(y[1:], part)
-		got = append(got, space.Decode(y).Int("n")-1000)
-	}
-	for _, step := range []int64{-1, 1, -2, 2, -512, 512, 1 << 19} {
-		if !slices.Contains(got, step) {
-			t.Errorf("no neighbour %d away: %v", step, got)
-		}
-	}
-	if len(got) > 42 {
-		t.Errorf("%d neighbours, documented bound 42", len(got))
 	}
 }
 
@@ -345,16 +324,4 @@ func ExampleMaximizer() {
 	best := space.Decode(x)
 	fmt.Printf("rate %.3f, layers %d, value %.3f\n", best.Float("rate"), best.Int("layers"), math.Abs(value))
 	// Output: rate 0.500, layers 4, value 0.000
-}
-
-func BenchmarkMaximize(b *testing.B) {
-	for _, dim := range []int{2, 6} {
-		b.Run(fmt.Sprintf("d=%d", dim), func(b *testing.B) {
-			space, rng := floats(b, dim), random.SeedOf(1).Stream("t", 0)
-			f := wave(rng, dim, false)
-			for b.Loop() {
-				Maximizer{Space: space}.Maximize(f, nil, rng)
-			}
-		})
-	}
 }

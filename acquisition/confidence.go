@@ -1,0 +1,41 @@
+package acquisition
+
+import (
+	"fmt"
+	"math"
+)
+
+// Mean returns the posterior mean.
+func Mean(p Predictor) Function { return &scored{p: p, by: bound{}} }
+
+// UCB returns the upper confidence bound mean + sqrt(beta)·sd: Srinivas et al.,
+// "Gaussian Process Optimization in the Bandit Setting: No Regret and
+// Experimental Design" (ICML 2010), algorithm 1. It panics when beta is negative
+// or NaN.
+func UCB(p Predictor, beta float64) Function {
+	return &scored{p: p, by: bound{rootOf(beta)}}
+}
+
+// LCB returns the lower confidence bound mean - sqrt(beta)·sd, to be maximised
+// like all: the design that is good even if things go ill. (The bound that a
+// minimiser explores with is the UCB of the negated process.) It panics when
+// beta is negative or NaN.
+func LCB(p Predictor, beta float64) Function {
+	return &scored{p: p, by: bound{-rootOf(beta)}}
+}
+
+func rootOf(beta float64) float64 {
+	if !(beta >= 0) {
+		panic(fmt.Sprintf("acquisition: beta is %g; it must be at least 0", beta))
+	}
+	return math.Sqrt(beta)
+}
+
+// bound is the mean and so many standard deviations.
+type bound struct{ deviations float64 }
+
+func (b bound) value(mean, sd float64) float64 { return mean + b.deviations*sd }
+
+func (b bound) slopes(mean, sd float64) (value, byMean, bySD float64) {
+	return b.value(mean, sd), 1, b.deviations
+}

@@ -1,0 +1,49 @@
+package acquisition
+
+import (
+	"math"
+	"slices"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	enumerable = 4096 // designs: a finite space up to this size is searched whole
+	together   = 512  // designs held in memory at once
+)
+
+// enumerate evaluates all count designs of a finite space.
+func enumerate(space *task.Space, count int, f Function, workers int) (x []float64, value float64) {
+	moves := newNeighbours(space)
+	all := newPoints(min(count, together), space.Dim())
+	highest := math.Inf(-1)
+	for from := 0; from < count; from += together {
+		part := all.first(min(together, count-from))
+		for i := range part.values {
+			moves.write(part.row(i), from+i)
+		}
+		part.score(f, workers)
+		if best := part.best(); x == nil || part.values[best] > highest {
+			x, highest = slices.Clone(part.row(best)), part.values[best]
+		}
+	}
+	return x, f.Value(x)
+}
+
+// write sets x to the design with this number, in mixed radix.
+func (n *neighbours) write(x []float64, number int) {
+	for i, block := range n.blocks {
+		if block.Kind == task.Categorical {
+			part := x[block.Start : block.Start+block.Len]
+			clear(part)
+			part[number%block.Len] = 1
+			number /= block.Len
+			continue
+		}
+		values := &n.ints[i]
+		size := int(values.high-values.low) + 1
+		x[block.Start] = values.coordinate(values.low + float64(number%size))
+		number /= size
+	}
+	n.space.Snap(x)
+}

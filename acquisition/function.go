@@ -1,0 +1,37 @@
+package acquisition
+
+// Function is what to maximise, over encoded designs. A Maximizer with several
+// workers calls it from several goroutines at once.
+type Function interface {
+	// Value returns the function at x. NaN counts as the worst value.
+	Value(x []float64) float64
+	// Gradient fills grad, as long as x, and returns the value. It does not
+	// keep or alter x.
+	Gradient(grad, x []float64) float64
+}
+
+// Batch is what a Function may be too, when it evaluates many points faster
+// together than one by one. The value at a point must not depend on the others,
+// and may differ from that of Value by rounding.
+type Batch interface {
+	// Values fills dst with the values at len(dst) points, which lie one after
+	// the other in points.
+	Values(dst, points []float64)
+}
+
+// evaluate fills dst with the values of f at as many points.
+func evaluate(f Function, dst, points []float64) {
+	if batch, ok := f.(Batch); ok {
+		batch.Values(dst, points)
+		return
+	}
+	for i := range dst {
+		dst[i] = f.Value(rowOf(points, len(dst), i))
+	}
+}
+
+// rowOf returns point i of count.
+func rowOf(points []float64, count, i int) []float64 {
+	dim := len(points) / count
+	return points[i*dim : (i+1)*dim : (i+1)*dim]
+}

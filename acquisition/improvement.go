@@ -1,0 +1,57 @@
+package acquisition
+
+import "math"
+
+// EI returns the expected improvement over best, sd·(zΦ(z) + φ(z)) with
+// z = (mean - best)/sd: Jones, Schonlau and Welch, "Efficient Global Optimization
+// of Expensive Black-Box Functions" (Journal of Global Optimization, 1998),
+// equation 15, for a maximum. Where sd is 0 it is max(mean - best, 0). Far below
+// best it is 0 with no gradient: prefer LogEI, which has the same maximiser, for
+// anything but products.
+func EI(p Predictor, best float64) Function { return &scored{p: p, by: improvement{best}} }
+
+// LogEI returns the logarithm of EI, in a form that keeps its value and gradient
+// wherever EI is too small for a float64: Ament et al., "Unexpected Improvements
+// to Expected Improvement for Bayesian Optimization" (NeurIPS 2023), section 4.1,
+// here with a continued fraction in place of erfcx, which also gives the
+// gradient. Where sd is 0 it is log max(mean - best, 0), which may be -Inf.
+func LogEI(p Predictor, best float64) Function { return &scored{p: p, by: logImprovement{best}} }
+
+type improvement struct{ best float64 }
+
+func (e improvement) value(mean, sd float64) float64 {
+	if sd == 0 {
+		return max(mean-e.best, 0)
+	}
+	return sd * excess((mean-e.best)/sd)
+}
+
+func (e improvement) slopes(mean, sd float64) (value, byMean, bySD float64) {
+	if sd == 0 {
+		if mean > e.best {
+			byMean = 1
+		}
+		return max(mean-e.best, 0), byMean, 0
+	}
+	z := (mean - e.best) / sd
+	return sd * excess(z), cumulative(z), density(z)
+}
+
+type logImprovement struct{ best float64 }
+
+func (e logImprovement) value(mean, sd float64) float64 {
+	value, _, _ := e.slopes(mean, sd)
+	return value
+}
+
+func (e logImprovement) slopes(mean, sd float64) (value, byMean, bySD float64) {
+	if sd == 0 {
+		gain := max(mean-e.best, 0)
+		if gain > 0 {
+			byMean = 1 / gain
+		}
+		return math.Log(gain), byMean, 0
+	}
+	h, c, d := logExcess((mean - e.best) / sd)
+	return math.Log(sd) + h, c / sd, d / sd
+}

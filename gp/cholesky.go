@@ -21,21 +21,21 @@ const (
 )
 
 // factorise returns the Cholesky factor of k, with a little added to the
-// diagonal only if it is needed. It may alter k.
-func factorise(k *mat.SymDense) (*mat.Cholesky, error) {
+// diagonal only if it is needed, and whether it was. It may alter k.
+func factorise(k *mat.SymDense) (chol *mat.Cholesky, jittered bool, err error) {
 	n := k.SymmetricDim()
 	mean := 0.0
 	for i := range n {
 		for j := i; j < n; j++ {
 			if v := k.At(i, j); math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, ErrNotFinite
+				return nil, false, ErrNotFinite
 			}
 		}
 		mean += k.At(i, i) / float64(n)
 	}
-	var chol mat.Cholesky
+	chol = new(mat.Cholesky)
 	if chol.Factorize(k) {
-		return &chol, nil
+		return chol, false, nil
 	}
 	added, jitter := 0.0, firstJitter
 	for range jitterTries {
@@ -43,19 +43,9 @@ func factorise(k *mat.SymDense) (*mat.Cholesky, error) {
 			k.SetSym(i, i, k.At(i, i)+(jitter-added)*mean)
 		}
 		if chol.Factorize(k) {
-			return &chol, nil
+			return chol, true, nil
 		}
 		added, jitter = jitter, 10*jitter
 	}
-	return nil, ErrNotPositiveDefinite
-}
-
-// solve ignores gonum's warning about the condition: the solution is computed
-// all the same, and the noise on the diagonal bounds its error.
-func solve(chol *mat.Cholesky, dst, b *mat.VecDense) {
-	err := chol.SolveVecTo(dst, b)
-	var condition mat.Condition
-	if err != nil && !errors.As(err, &condition) {
-		panic(err)
-	}
+	return nil, false, ErrNotPositiveDefinite
 }

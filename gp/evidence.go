@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/fbo-node/fbo/internal/radial"
 )
 
 // The priors: both log-normal, densities of the parameter itself rather than of
@@ -51,126 +55,115 @@ func LogPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters) (val
 	if err := h.validate(spec); err != nil {
 		return 0, nil, err
 	}
-	e := newEvidence(spec, x, y)
 	gradient = make([]float64, len(h.Lengthscales)+1)
-	value, err = e.logPosterior(gradient, h)
+	value, err = newEvidence(spec, x, y).logPosterior(gradient, h)
 	return value, gradient, err
 }
 
-// evidence holds what does not depend on the hyperparameters. It reuses its
-// scratch space, so it is for one goroutine.
+// evidence is the data with the scratch space for one evaluation after the
+// other, so it is for one goroutine.
 type evidence struct {
-	kernel  string
-	t       int
-	groups  int
-	squares []float64 // per pair i<j and group: the group's part of |x_i-x_j|²
-	y       *mat.VecDense
+	spec   Spec
+	groups int
+	t      int
+	x      []float64 // t rows
+	y      []float64
 
-	slopes []float64 // per pair
-	k      *mat.SymDense
-	alpha  *mat.VecDense
-	scaled []float64 // per group, 1/lengthscale²
+	scaled []float64 // x in units of the lengthscales
+	k      []float64 // t×t, upper part: covariance, then its factor, then its inverse
+	slopes []float64 // t×t, upper part: of the kernel
+	alpha  []float64 // K⁻¹ y
 }
 
 func newEvidence(spec Spec, x [][]float64, y []float64) *evidence {
-	t, groups := len(x), spec.lengthscales()
-	e := &evidence{
-		kernel: spec.Kernel, t: t, groups: groups,
-		squares: make([]float64, t*(t-1)/2*groups),
-		y:       mat.NewVecDense(t, append([]float64(nil), y...)),
-		slopes:  make([]float64, t*(t-1)/2),
-		k:       mat.NewSymDense(t, nil),
-		alpha:   mat.NewVecDense(t, nil),
-		scaled:  make([]float64, groups),
+	t := len(x)
+	e := &evidence{spec: spec, groups: spec.lengthscales(), t: t, y: y,
+		k: make([]float64, t*t), slopes: make([]float64, t*t), alpha: make([]float64, t)}
+	for _, row := range x {
+		e.x = append(e.x, row...)
 	}
-	pair := 0
-	for i := range t {
-		for j := i + 1; j < t; j++ {
-			square := e.squares[pair*groups : (pair+1)*groups]
-			for c, g := range spec.Groups {
-				d := x[i][c] - x[j][c]
-				square[g] += d * d
-			}
-			pair++
-		}
-	}
+	e.scaled = make([]float64, len(e.x))
 	return e
 }
 
-// logPosterior fills gradient when it is not nil.
+// logPosterior fills gradient, which has one entry for each lengthscale and the
+// noise.
 func (e *evidence) logPosterior(gradient []float64, h Hyperparameters) (float64, error) {
-	for g, l := range h.Lengthscales {
-		e.scaled[g] = 1 / (l * l)
+	e.fillCovariance(h)
+	factor, ok := lapack64.Potrf(blas64.Symmetric{N: e.t, Stride: e.t, Data: e.k, Uplo: blas.Upper})
+	if !ok {
+		return 0, ErrNotPositiveDefinite
 	}
-	e.fillCovariance(h.Noise)
-	chol, err := factorise(e.k)
-	if err != nil {
-		return 0, err
+	logDet := 0.0
+	for i := range e.t {
+		logDet += 2 * math.Log(e.k[i*e.t+i])
 	}
-	solve(chol, e.alpha, e.y)
-	value := -0.5 * (mat.Dot(e.y, e.alpha) + chol.LogDet() + float64(e.t)*math.Log(2*math.Pi))
-	if gradient != nil {
-		if err := e.fillGradient(gradient, chol, h.Noise); err != nil {
-			return 0, err
-		}
+	copy(e.alpha, e.y)
+	lapack64.Potrs(factor, blas64.General{Rows: e.t, Cols: 1, Stride: 1, Data: e.alpha})
+	value := -0.5 * (dot(e.y, e.alpha) + logDet + float64(e.t)*math.Log(2*math.Pi))
+	if _, ok := lapack64.Potri(factor); !ok || math.IsNaN(value) {
+		return 0, ErrNotPositiveDefinite
 	}
-	location := lengthscaleLocation(e.groups)
-	for i := range e.groups + 1 {
-		var prior, slope float64
-		if i < e.groups {
-			prior, slope = logNormal(math.Log(h.Lengthscales[i]), location, lengthscaleSpread)
-		} else {
-			prior, slope = logNormal(math.Log(h.Noise), noiseLocation, noiseSpread)
-		}
-		value += prior
-		if gradient != nil {
-			gradient[i] += slope
-		}
-	}
-	return value, nil
+	e.fillGradient(gradient, h)
+	return value + addPriors(gradient, h), nil
 }
 
-func (e *evidence) fillCovariance(noise float64) {
-	pair := 0
+func (e *evidence) fillCovariance(h Hyperparameters) {
+	dim := len(e.spec.Groups)
+	for c, g := range e.spec.Groups {
+		inverse := 1 / h.Lengthscales[g]
+		for i := c; i < len(e.x); i += dim {
+			e.scaled[i] = e.x[i] * inverse
+		}
+	}
 	for i := range e.t {
-		e.k.SetSym(i, i, 1+noise)
-		for j := i + 1; j < e.t; j++ {
+		at := e.scaled[i*dim : (i+1)*dim]
+		e.k[i*e.t+i] = priorVariance + h.Noise
+		k, slopes := e.k[i*e.t+i+1:(i+1)*e.t], e.slopes[i*e.t+i+1:(i+1)*e.t]
+		for j := range k {
 			square := 0.0
-			for g, s := range e.squares[pair*e.groups : (pair+1)*e.groups] {
-				square += s * e.scaled[g]
+			for c, v := range e.scaled[(i+1+j)*dim : (i+2+j)*dim] {
+				d := at[c] - v
+				square += d * d
 			}
-			k, slope := evaluate(e.kernel, square)
-			e.k.SetSym(i, j, k)
-			e.slopes[pair] = slope
-			pair++
+			k[j] = square
+		}
+		radial.EvaluateAll(e.spec.Kernel, k, slopes, k)
+		for j := range k {
+			k[j] += meanVariance
 		}
 	}
 }
 
 // fillGradient is Rasmussen and Williams, equation 5.9: one half of
 // tr((alpha alphaᵀ - K⁻¹) dK/dtheta).
-func (e *evidence) fillGradient(gradient []float64, chol *mat.Cholesky, noise float64) error {
-	var inverse mat.SymDense
-	var condition mat.Condition
-	if err := chol.InverseTo(&inverse); err != nil && !errors.As(err, &condition) {
-		return fmt.Errorf("gp: %w", err)
-	}
+func (e *evidence) fillGradient(gradient []float64, h Hyperparameters) {
+	dim := len(e.spec.Groups)
 	clear(gradient)
-	alpha := e.alpha.RawVector().Data
-	raw := inverse.RawSymmetric()
-	pair := 0
 	for i := range e.t {
-		row := raw.Data[i*raw.Stride : i*raw.Stride+e.t]
-		gradient[e.groups] += 0.5 * noise * (alpha[i]*alpha[i] - row[i])
+		at := e.scaled[i*dim : (i+1)*dim]
+		row, slopes := e.k[i*e.t:(i+1)*e.t], e.slopes[i*e.t:(i+1)*e.t]
+		gradient[e.groups] += 0.5 * h.Noise * (e.alpha[i]*e.alpha[i] - row[i])
 		for j := i + 1; j < e.t; j++ {
-			weight := (alpha[i]*alpha[j] - row[j]) * e.slopes[pair]
-			for g, s := range e.squares[pair*e.groups : (pair+1)*e.groups] {
-				gradient[g] += weight * s * e.scaled[g]
+			weight := (e.alpha[i]*e.alpha[j] - row[j]) * slopes[j]
+			for c, v := range e.scaled[j*dim : (j+1)*dim] {
+				d := at[c] - v
+				gradient[e.spec.Groups[c]] += weight * d * d
 			}
-			pair++
 		}
 	}
-	return nil
+}
+
+func addPriors(gradient []float64, h Hyperparameters) (value float64) {
+	groups := len(h.Lengthscales)
+	for g, l := range h.Lengthscales {
+		prior, slope := logNormal(math.Log(l), lengthscaleLocation(groups), lengthscaleSpread)
+		value += prior
+		gradient[g] += slope
+	}
+	prior, slope := logNormal(math.Log(h.Noise), noiseLocation, noiseSpread)
+	gradient[groups] += slope
+	return value + prior
 }
 
 func checkObservations(spec Spec, x [][]float64, y []float64) error {
@@ -187,10 +180,12 @@ func checkObservations(spec Spec, x [][]float64, y []float64) error {
 		if len(row) != len(spec.Groups) {
 			return fmt.Errorf("gp: point %d has %d coordinates: the process takes %d", i, len(row), len(spec.Groups))
 		}
-		for _, v := range append([]float64{y[i]}, row...) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("observation %d: %w", i, ErrNotFinite)
-			}
+		finite := !math.IsNaN(y[i]) && !math.IsInf(y[i], 0)
+		for _, v := range row {
+			finite = finite && !math.IsNaN(v) && !math.IsInf(v, 0)
+		}
+		if !finite {
+			return fmt.Errorf("observation %d: %w", i, ErrNotFinite)
 		}
 	}
 	return nil

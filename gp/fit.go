@@ -3,23 +3,27 @@ package gp
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/optimize"
 )
 
 // The bounds on the work of Fit.
 const (
-	randomStarts = 2  // beside the caller's and the mode of the prior
-	iterations   = 40 // of L-BFGS, per start
-	evaluations  = 80 // of the density and its gradient, per start
-	logLimit     = 20 // on |ln(parameter - floor)|, against overflow
+	mostFitted   = 300 // observations that enter; a random choice when there are more
+	randomStarts = 2   // beside the caller's and the mode of the prior
+	iterations   = 40  // of L-BFGS, per start
+	evaluations  = 80  // of the density with its gradient, per start
+	logLimit     = 20  // on |ln(parameter - floor)|, against overflow
 )
 
 // Fit returns the hyperparameters of largest posterior density given outputs y
 // (length t >= 1, standardised) at the points x (t rows). It climbs by L-BFGS
 // from every one of starts (nil allowed), from the mode of the prior and, when
 // starts is empty, from a few random points, and keeps the best. Lengthscales
-// stay above 0.025 and the noise above 1e-4.
+// stay above 0.025 and the noise above 1e-4. Of more than 300 observations it
+// looks at 300 chosen at random, which bounds the time: a refit for every new
+// observation would cost more than the difference is worth.
 //
 // The result is a function of the arguments and rng alone.
 func Fit(spec Spec, x [][]float64, y []float64, starts []Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
@@ -39,22 +43,33 @@ func Fit(spec Spec, x [][]float64, y []float64, starts []Hyperparameters, rng *r
 			points = append(points, encode(randomStart(groups, rng)))
 		}
 	}
-	e := newEvidence(spec, x, y)
-	best, bestValue := points[0], math.Inf(-1)
-	var firstErr error
+	x, y = choose(x, y, rng)
+	objective := &objective{evidence: newEvidence(spec, x, y), gradient: make([]float64, groups+1)}
+	best, bestValue := points[0], math.Inf(1)
 	for _, point := range points {
-		theta, value, err := climb(e, point)
-		if err != nil && firstErr == nil {
-			firstErr = err
-		}
-		if err == nil && value > bestValue {
+		if theta, value := objective.descend(point); value < bestValue {
 			best, bestValue = theta, value
 		}
 	}
-	if math.IsInf(bestValue, -1) {
-		return Hyperparameters{}, firstErr
+	if math.IsInf(bestValue, 1) {
+		return Hyperparameters{}, ErrNotPositiveDefinite
 	}
 	return decode(best), nil
+}
+
+// choose returns the observations that enter the fit.
+func choose(x [][]float64, y []float64, rng *rand.Rand) ([][]float64, []float64) {
+	if len(x) <= mostFitted {
+		return x, y
+	}
+	order := rng.Perm(len(x))[:mostFitted]
+	slices.Sort(order)
+	var someX [][]float64
+	var someY []float64
+	for _, i := range order {
+		someX, someY = append(someX, x[i]), append(someY, y[i])
+	}
+	return someX, someY
 }
 
 func priorMode(groups int) Hyperparameters {
@@ -104,34 +119,49 @@ func decode(theta []float64) Hyperparameters {
 
 func limit(logExcess float64) float64 { return min(max(logExcess, -logLimit), logLimit) }
 
-func climb(e *evidence, start []float64) (theta []float64, value float64, err error) {
-	first, err := e.logPosterior(nil, decode(start))
+// objective is the negative log posterior over the unconstrained parameters. An
+// optimiser asks for value and gradient apart, mostly at the same place, and
+// they cost nearly the same, so it keeps the last ones.
+type objective struct {
+	evidence *evidence
+	theta    []float64 // where value and gradient hold
+	value    float64   // +Inf where there is none
+	gradient []float64
+}
+
+func (o *objective) at(theta []float64) {
+	if slices.Equal(theta, o.theta) {
+		return
+	}
+	o.theta = append(o.theta[:0], theta...)
+	h := decode(theta)
+	value, err := o.evidence.logPosterior(o.gradient, h)
 	if err != nil {
-		return nil, 0, err
+		o.value = math.Inf(1)
+		clear(o.gradient)
+		return
+	}
+	o.value = -value
+	for i := range o.gradient {
+		parameter, floor := h.Noise, NoiseFloor
+		if i < len(h.Lengthscales) {
+			parameter, floor = h.Lengthscales[i], lengthscaleFloor
+		}
+		// From ln(parameter) to ln(parameter - floor).
+		o.gradient[i] *= -(parameter - floor) / parameter
+	}
+}
+
+// descend returns the best place it finds from start, and the value there.
+func (o *objective) descend(start []float64) (theta []float64, value float64) {
+	o.at(start)
+	first := o.value
+	if math.IsInf(first, 1) {
+		return start, first
 	}
 	problem := optimize.Problem{
-		Func: func(theta []float64) float64 {
-			value, err := e.logPosterior(nil, decode(theta))
-			if err != nil || math.IsNaN(value) {
-				return math.Inf(1)
-			}
-			return -value
-		},
-		Grad: func(gradient, theta []float64) {
-			h := decode(theta)
-			if _, err := e.logPosterior(gradient, h); err != nil {
-				clear(gradient)
-				return
-			}
-			for i := range gradient {
-				parameter, floor := h.Noise, NoiseFloor
-				if i < e.groups {
-					parameter, floor = h.Lengthscales[i], lengthscaleFloor
-				}
-				// From ln(parameter) to ln(parameter - floor).
-				gradient[i] *= -(parameter - floor) / parameter
-			}
-		},
+		Func: func(theta []float64) float64 { o.at(theta); return o.value },
+		Grad: func(gradient, theta []float64) { o.at(theta); copy(gradient, o.gradient) },
 	}
 	settings := &optimize.Settings{
 		GradientThreshold: 1e-3,
@@ -142,8 +172,8 @@ func climb(e *evidence, start []float64) (theta []float64, value float64, err er
 	// An error means that a line search gave up, often at the optimum itself;
 	// the best point so far is then as good as any.
 	result, _ := optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
-	if result == nil || len(result.X) != len(start) || !(-result.F > first) {
-		return start, first, nil
+	if result == nil || len(result.X) != len(start) || !(result.F < first) {
+		return start, first
 	}
-	return result.X, -result.F, nil
+	return result.X, result.F
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/radial"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -35,15 +36,19 @@ func uniformPoints(count, dim int, rng *rand.Rand) [][]float64 {
 
 // priorDraw returns values of one function of the process at the points.
 func priorDraw(spec Spec, h Hyperparameters, points [][]float64, rng *rand.Rand) []float64 {
-	m := newMetric(spec, h)
 	k := mat.NewSymDense(len(points), nil)
-	for i := range points {
-		for j := range i + 1 {
-			value, _ := m.between(points[i], points[j])
-			k.SetSym(j, i, value)
+	for i, x := range points {
+		for j, y := range points[:i+1] {
+			square := 0.0
+			for c, g := range spec.Groups {
+				d := (x[c] - y[c]) / h.Lengthscales[g]
+				square += d * d
+			}
+			value, _ := radial.Evaluate(spec.Kernel, square)
+			k.SetSym(j, i, meanVariance+value)
 		}
 	}
-	chol, err := factorise(k)
+	chol, _, err := factorise(k)
 	if err != nil {
 		panic(err)
 	}
@@ -245,13 +250,13 @@ func TestRejects(t *testing.T) {
 
 func TestJitter(t *testing.T) {
 	singular := mat.NewSymDense(2, []float64{1, 1, 1, 1})
-	if _, err := factorise(singular); err != nil {
+	if _, _, err := factorise(singular); err != nil {
 		t.Errorf("a singular matrix needs only jitter: %v", err)
 	}
-	if _, err := factorise(mat.NewSymDense(2, []float64{1, 2, 2, 1})); !errors.Is(err, ErrNotPositiveDefinite) {
+	if _, _, err := factorise(mat.NewSymDense(2, []float64{1, 2, 2, 1})); !errors.Is(err, ErrNotPositiveDefinite) {
 		t.Errorf("an indefinite matrix: %v", err)
 	}
-	if _, err := factorise(mat.NewSymDense(1, []float64{math.NaN()})); !errors.Is(err, ErrNotFinite) {
+	if _, _, err := factorise(mat.NewSymDense(1, []float64{math.NaN()})); !errors.Is(err, ErrNotFinite) {
 		t.Errorf("NaN: %v", err)
 	}
 }

@@ -3,39 +3,43 @@ package gp
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/fbo-node/fbo/internal/fourier"
+	"github.com/fbo-node/fbo/internal/radial"
 )
+
+// onStack is the number of coordinates up to which a gradient allocates nothing.
+const onStack = 64
 
 // Function is one sample path of a posterior. It is immutable and safe for
 // concurrent use.
 type Function struct {
-	metric      metric
-	frequencies []float64 // row-major, one row per pair of weights
-	weights     []float64 // of the cosine and the sine of each row, in turn
-	x           [][]float64
-	update      []float64 // weights of k(., x)
+	dim      int
+	prior    *fourier.Sum
+	update   *radial.Sum
+	constant float64
 }
 
-func (f *Function) drawPrior(rows int, rng *rand.Rand) {
-	dim := len(f.metric.inverse)
-	f.frequencies = make([]float64, rows*dim)
-	f.weights = make([]float64, 2*rows)
+// drawPrior draws rows pairs of features with their weights, and a constant.
+func (p *Posterior) drawPrior(rows int, rng *rand.Rand) (prior *fourier.Sum, constant float64) {
+	frequencies := make([]float64, rows*len(p.inverse))
+	weights := make([]float64, 2*rows)
 	amplitude := math.Sqrt(1 / float64(rows))
 	for i := range rows {
 		scale := 1.0
-		if f.metric.kernel == Matern52 {
+		if p.spec.Kernel == Matern52 {
 			// The spectral density is a multivariate t with five degrees.
 			scale = 1 / math.Sqrt(chiSquare(5, rng)/5)
 		}
-		for k, inverse := range f.metric.inverse {
-			f.frequencies[i*dim+k] = rng.NormFloat64() * scale * inverse
+		row := frequencies[i*len(p.inverse) : (i+1)*len(p.inverse)]
+		for k, inverse := range p.inverse {
+			row[k] = rng.NormFloat64() * scale * inverse
 		}
-		f.weights[2*i] = amplitude * rng.NormFloat64()
-		f.weights[2*i+1] = amplitude * rng.NormFloat64()
+		weights[2*i] = amplitude * rng.NormFloat64()
+		weights[2*i+1] = amplitude * rng.NormFloat64()
 	}
+	return fourier.NewWaves(len(p.inverse), frequencies).Sum(weights), math.Sqrt(meanVariance) * rng.NormFloat64()
 }
-
-// isPrior tells that the observations have not yet entered.
-func (f *Function) isPrior() bool { return f.update == nil }
 
 func chiSquare(degrees int, rng *rand.Rand) float64 {
 	sum := 0.0
@@ -46,57 +50,38 @@ func chiSquare(degrees int, rng *rand.Rand) float64 {
 	return sum
 }
 
+// Constant returns the part of the function that does not depend on x.
+func (f *Function) Constant() float64 { return f.constant }
+
 // Value returns the function at x (length d). Panics on a wrong length.
 func (f *Function) Value(x []float64) float64 {
-	f.metric.checkPoint(x)
-	dim := len(x)
-	sum := 0.0
-	for i := range len(f.weights) / 2 {
-		phase := 0.0
-		for k, s := range f.frequencies[i*dim : (i+1)*dim] {
-			phase += s * x[k]
-		}
-		sin, cos := math.Sincos(phase)
-		sum += f.weights[2*i]*cos + f.weights[2*i+1]*sin
+	checkPoint(x, f.dim)
+	return f.prior.Value(x) + f.update.Value(x) + f.constant
+}
+
+// Values fills dst (length n) with the function at n points, row-major in
+// points (length n·d). Panics on wrong lengths.
+func (f *Function) Values(dst, points []float64) {
+	if len(points) != len(dst)*f.dim {
+		panic("gp: points do not fit their values")
 	}
-	if f.isPrior() {
-		return sum
+	for i := range dst {
+		dst[i] = f.Value(points[i*f.dim : (i+1)*f.dim])
 	}
-	for i, row := range f.x {
-		k, _ := f.metric.between(x, row)
-		sum += f.update[i] * k
-	}
-	return sum
 }
 
 // Gradient fills grad (length d) with the gradient at x and returns the value.
 func (f *Function) Gradient(grad, x []float64) float64 {
-	f.metric.checkPoint(x)
-	dim := len(x)
-	grad = grad[:dim]
-	clear(grad)
-	sum := 0.0
-	for i := range len(f.weights) / 2 {
-		row := f.frequencies[i*dim : (i+1)*dim]
-		phase := 0.0
-		for k, s := range row {
-			phase += s * x[k]
-		}
-		sin, cos := math.Sincos(phase)
-		a, b := f.weights[2*i], f.weights[2*i+1]
-		sum += a*cos + b*sin
-		slope := b*cos - a*sin
-		for k, s := range row {
-			grad[k] += slope * s
-		}
+	checkPoint(x, f.dim)
+	value := f.prior.Gradient(grad, x) + f.constant
+	var few [onStack]float64
+	update := few[:]
+	if f.dim > onStack {
+		update = make([]float64, f.dim)
 	}
-	for i, row := range f.x {
-		value, slope := f.metric.between(x, row)
-		sum += f.update[i] * value
-		slope *= f.update[i]
-		for k, inverse := range f.metric.inverse {
-			grad[k] -= slope * (x[k] - row[k]) * inverse * inverse
-		}
+	value += f.update.Gradient(update[:f.dim], x)
+	for k, v := range update[:f.dim] {
+		grad[k] += v
 	}
-	return sum
+	return value
 }

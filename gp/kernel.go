@@ -3,6 +3,7 @@ package gp
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // The kernels.
@@ -57,6 +58,11 @@ type Hyperparameters struct {
 	Noise        float64   `json:"noise"`        // variance, in units of the standardised outputs
 }
 
+// Equal tells whether all numbers are the same.
+func (h Hyperparameters) Equal(other Hyperparameters) bool {
+	return h.Noise == other.Noise && slices.Equal(h.Lengthscales, other.Lengthscales)
+}
+
 func (h Hyperparameters) validate(s Spec) error {
 	if len(h.Lengthscales) != s.lengthscales() {
 		return fmt.Errorf("gp: %d lengthscales: the process has %d groups", len(h.Lengthscales), s.lengthscales())
@@ -72,44 +78,17 @@ func (h Hyperparameters) validate(s Spec) error {
 	return nil
 }
 
-// evaluate returns the kernel at the squared scaled distance, and slope, minus
-// twice its derivative by that square. Then dk/dx_i = -slope (x_i-y_i)/l_i² and
-// dk/dln l_g = slope times the group's part of the square.
-func evaluate(kernel string, square float64) (k, slope float64) {
-	if kernel == SE {
-		k = math.Exp(-0.5 * square)
-		return k, k
-	}
-	root := math.Sqrt(5 * square)
-	decay := math.Exp(-root)
-	return (1 + root + root*root/3) * decay, 5.0 / 3 * (1 + root) * decay
-}
+// meanVariance is the prior variance of the process's unknown mean, which is
+// constant over the cube. It is integrated out: the covariance of two values is
+// meanVariance + k. Standardised outputs have mean zero, but where an optimiser
+// has looked is not where the process lives.
+const meanVariance = 1.0
 
-// metric measures scaled distances between points.
-type metric struct {
-	kernel  string
-	inverse []float64 // per coordinate, 1/lengthscale
-}
+// priorVariance is that of the function at every point.
+const priorVariance = meanVariance + 1
 
-func newMetric(s Spec, h Hyperparameters) metric {
-	m := metric{kernel: s.Kernel, inverse: make([]float64, len(s.Groups))}
-	for i, g := range s.Groups {
-		m.inverse[i] = 1 / h.Lengthscales[g]
-	}
-	return m
-}
-
-func (m metric) between(x, y []float64) (k, slope float64) {
-	square := 0.0
-	for i, inverse := range m.inverse {
-		d := (x[i] - y[i]) * inverse
-		square += d * d
-	}
-	return evaluate(m.kernel, square)
-}
-
-func (m metric) checkPoint(x []float64) {
-	if len(x) != len(m.inverse) {
-		panic(fmt.Sprintf("gp: point of %d coordinates: the process takes %d", len(x), len(m.inverse)))
+func checkPoint(x []float64, dim int) {
+	if len(x) != dim {
+		panic(fmt.Sprintf("gp: point of %d coordinates: the process takes %d", len(x), dim))
 	}
 }

@@ -3,19 +3,28 @@ package gp
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/fbo-node/fbo/internal/radial"
 )
 
 // Posterior is the process conditioned on observations. It is immutable and
 // safe for concurrent use.
 type Posterior struct {
-	metric metric
-	noise  float64
-	x      [][]float64
-	y      []float64
-	chol   *mat.Cholesky // of K + noise I
-	alpha  *mat.VecDense // (K + noise I)⁻¹ y
+	spec     Spec
+	h        Hyperparameters
+	inverse  []float64 // per coordinate, 1/lengthscale
+	x        [][]float64
+	y        []float64
+	centers  *radial.Centers // x
+	chol     *mat.Cholesky   // of K + noise I
+	jittered bool            // more than the noise is on its diagonal
+	mean     *radial.Sum     // (K + noise I)⁻¹ y over x
+	constant float64         // what the constant part adds to the mean
 }
 
 // NewPosterior conditions the process on outputs y (length t >= 1) at the
@@ -27,39 +36,134 @@ func NewPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters) (*Po
 	if err := h.validate(spec); err != nil {
 		return nil, err
 	}
-	p := &Posterior{metric: newMetric(spec, h), noise: h.Noise, y: append([]float64(nil), y...)}
-	for _, row := range x {
-		p.x = append(p.x, append([]float64(nil), row...))
+	p := &Posterior{
+		spec:    Spec{Kernel: spec.Kernel, Groups: slices.Clone(spec.Groups)},
+		h:       Hyperparameters{Lengthscales: slices.Clone(h.Lengthscales), Noise: h.Noise},
+		inverse: make([]float64, len(spec.Groups)),
+		x:       clone(x),
 	}
+	for i, g := range spec.Groups {
+		p.inverse[i] = 1 / h.Lengthscales[g]
+	}
+	p.centers = radial.NewCenters(p.spec.Kernel, p.inverse, p.x)
 	k := mat.NewSymDense(len(x), nil)
 	for i := range x {
-		k.SetSym(i, i, 1+h.Noise)
-		for j := range i {
-			value, _ := p.metric.between(x[i], x[j])
-			k.SetSym(j, i, value)
+		for j, v := range p.covariances(nil, x[i])[:i] {
+			k.SetSym(j, i, v)
 		}
+		k.SetSym(i, i, priorVariance+h.Noise)
 	}
 	var err error
-	if p.chol, err = factorise(k); err != nil {
+	if p.chol, p.jittered, err = factorise(k); err != nil {
 		return nil, err
 	}
-	p.alpha = mat.NewVecDense(len(y), nil)
-	solve(p.chol, p.alpha, mat.NewVecDense(len(y), p.y))
+	p.condition(y)
 	return p, nil
 }
+
+// Extend returns the posterior given more observations with the same
+// hyperparameters, as NewPosterior(spec, x, y, h) would up to rounding. The
+// first points of x must be those of p; all outputs may be new, as they are when
+// the caller standardises again. Each point more costs O(t²). p does not change.
+func (p *Posterior) Extend(x [][]float64, y []float64) (*Posterior, error) {
+	if err := checkObservations(p.spec, x, y); err != nil {
+		return nil, err
+	}
+	if p.jittered || !p.begins(x) {
+		return NewPosterior(p.spec, x, y, p.h)
+	}
+	next := *p
+	for _, point := range x[len(p.x):] {
+		column := append(next.covariances(nil, point), priorVariance+p.h.Noise)
+		var chol mat.Cholesky
+		if !chol.ExtendVecSym(next.chol, mat.NewVecDense(len(column), column)) {
+			return NewPosterior(p.spec, x, y, p.h)
+		}
+		point = slices.Clone(point)
+		next.x = append(slices.Clip(next.x), point)
+		next.centers = next.centers.Append([][]float64{point})
+		next.chol = &chol
+	}
+	next.condition(y)
+	return &next, nil
+}
+
+// begins tells whether the first of the points are those of p.
+func (p *Posterior) begins(x [][]float64) bool {
+	return len(x) >= len(p.x) && slices.EqualFunc(x[:len(p.x)], p.x, slices.Equal[[]float64])
+}
+
+// condition sets the outputs, which are copied.
+func (p *Posterior) condition(y []float64) {
+	p.y = slices.Clone(y)
+	alpha := slices.Clone(y)
+	p.solve(alpha)
+	p.mean, p.constant = p.centers.Sum(alpha), meanVariance*sum(alpha)
+}
+
+// covariances fills dst (allocated when nil) with the prior covariances of the
+// function at x with that at every observed point.
+func (p *Posterior) covariances(dst, x []float64) []float64 {
+	if dst == nil {
+		dst = make([]float64, p.centers.Len(), p.centers.Len()+1)
+	}
+	p.centers.Kernel(dst, x)
+	for i := range dst {
+		dst[i] += meanVariance
+	}
+	return dst
+}
+
+// solve multiplies v by the inverse of K + noise I, in place.
+func (p *Posterior) solve(v []float64) {
+	p.half(v)
+	u := p.chol.RawU().(mat.RawTriangular).RawTriangular()
+	blas64.Trsv(blas.NoTrans, u, vector(v))
+}
+
+// half multiplies v by U⁻ᵀ, where UᵀU = K + noise I, in place.
+func (p *Posterior) half(v []float64) {
+	u := p.chol.RawU().(mat.RawTriangular).RawTriangular()
+	blas64.Trsv(blas.Trans, u, vector(v))
+}
+
+// Len returns the number of observations, t.
+func (p *Posterior) Len() int { return len(p.x) }
+
+// Hyperparameters returns those that p was made with; they must not be altered.
+func (p *Posterior) Hyperparameters() Hyperparameters { return p.h }
 
 // Predict returns the mean and the variance of the function at x (length d),
 // without the noise of an observation. Panics on a wrong length.
 func (p *Posterior) Predict(x []float64) (mean, variance float64) {
-	p.metric.checkPoint(x)
-	cross := mat.NewVecDense(len(p.x), nil)
-	for i, row := range p.x {
-		k, _ := p.metric.between(x, row)
-		cross.SetVec(i, k)
+	checkPoint(x, len(p.inverse))
+	mean = p.mean.Value(x) + p.constant
+	cross := p.covariances(nil, x)
+	p.half(cross)
+	return mean, max(priorVariance-dot(cross, cross), 0)
+}
+
+// PredictGradient also fills the gradients of the mean and of the variance at x
+// (length d each).
+func (p *Posterior) PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64) {
+	checkPoint(x, len(p.inverse))
+	mean = p.mean.Gradient(meanGradient, x) + p.constant
+	cross := p.covariances(nil, x)
+	p.half(cross)
+	variance = priorVariance - dot(cross, cross)
+	u := p.chol.RawU().(mat.RawTriangular).RawTriangular()
+	blas64.Trsv(blas.NoTrans, u, vector(cross))
+	// The variance is prior - cᵀK⁻¹c, so its gradient is that of the sum of
+	// kernels with weights -2K⁻¹c, held fixed.
+	for i := range cross {
+		cross[i] *= -2
 	}
-	var solved mat.VecDense
-	solve(p.chol, &solved, cross)
-	return mat.Dot(cross, p.alpha), max(1-mat.Dot(cross, &solved), 0)
+	p.centers.Sum(cross).Gradient(varianceGradient, x)
+	if variance < 0 {
+		clear(varianceGradient)
+		variance = 0
+	}
+	return mean, variance
 }
 
 // Draw returns one sample path by Matheron's rule: a draw from the prior, as
@@ -72,15 +176,37 @@ func (p *Posterior) Draw(features int, rng *rand.Rand) *Function {
 	if features < 2 || features%2 != 0 {
 		panic("gp: features of a draw must be even and at least 2")
 	}
-	f := &Function{metric: p.metric, x: p.x}
-	f.drawPrior(features/2, rng)
-	residual := mat.NewVecDense(len(p.x), nil)
-	sd := math.Sqrt(p.noise)
+	prior, constant := p.drawPrior(features/2, rng)
+	residual := make([]float64, len(p.x))
+	sd := math.Sqrt(p.h.Noise)
 	for i, x := range p.x {
-		residual.SetVec(i, p.y[i]-f.Value(x)-sd*rng.NormFloat64())
+		residual[i] = p.y[i] - constant - prior.Value(x) - sd*rng.NormFloat64()
 	}
-	update := make([]float64, len(p.x))
-	solve(p.chol, mat.NewVecDense(len(p.x), update), residual)
-	f.update = update
-	return f
+	p.solve(residual)
+	return &Function{
+		dim:      len(p.inverse),
+		prior:    prior,
+		update:   p.centers.Sum(residual),
+		constant: constant + meanVariance*sum(residual),
+	}
 }
+
+func clone(points [][]float64) [][]float64 {
+	copied := make([][]float64, len(points))
+	for i, x := range points {
+		copied[i] = slices.Clone(x)
+	}
+	return copied
+}
+
+func sum(v []float64) float64 {
+	total := 0.0
+	for _, a := range v {
+		total += a
+	}
+	return total
+}
+
+func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
+
+func dot(a, b []float64) float64 { return blas64.Dot(vector(a), vector(b)) }

@@ -1,23 +1,30 @@
 package rff
 
 import (
+	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/gonum"
 )
 
 // Evidence computes the log marginal likelihood of one set of observations for
-// several variances; the products of features are formed once.
+// many variances. With n the smaller of t and M it brings the n×n matrix of
+// products of features to tridiagonal form once, in O(n³); a pair of variances
+// then costs O(n). An Evidence is immutable and safe for concurrent use.
 type Evidence struct {
 	t, features int
 	dual        bool
-	gram        *mat.SymDense
-	moment      *mat.VecDense // y when dual, else Phiᵀy
-	square      float64       // y·y
+	diagonal    []float64 // of QᵀGQ, n; G is PhiPhiᵀ when dual, else PhiᵀPhi
+	off         []float64 // n-1, beside it
+	moment      []float64 // Qᵀy when dual, else QᵀPhiᵀy
+	square      float64   // y·y
 }
 
 // NewEvidence prepares the evidence of observations y (length t >= 1) at the
-// points x (t rows of d).
+// points x (t rows of d). It needs memory for t·M numbers if t < M and else for
+// M², whatever t is.
 func NewEvidence(m *Map, x [][]float64, y []float64) (*Evidence, error) {
 	return newEvidence(m, x, y, len(x) < m.features)
 }
@@ -26,40 +33,85 @@ func newEvidence(m *Map, x [][]float64, y []float64, dual bool) (*Evidence, erro
 	if err := checkObservations(m, x, y); err != nil {
 		return nil, err
 	}
-	phi := m.matrix(x)
-	target := mat.NewVecDense(len(y), append([]float64(nil), y...))
-	e := &Evidence{t: len(y), features: m.features, dual: dual, gram: gram(phi, dual), moment: target}
-	e.square = mat.Dot(target, target)
-	if !dual {
-		e.moment = mat.NewVecDense(m.features, nil)
-		e.moment.MulVec(phi.T(), target)
+	e := &Evidence{t: len(y), features: m.features, dual: dual, square: dot(y, y)}
+	if dual {
+		e.moment = append([]float64(nil), y...)
+		e.tridiagonalise(between(m.rows(x), e.t, e.features))
+		return e, nil
 	}
+	g, moment := productSums(m, x, y)
+	e.moment = moment
+	e.tridiagonalise(g)
 	return e, nil
 }
 
-// Log returns log N(y; 0, v PhiPhiᵀ + noise I), in O(min(t, M)³).
+// tridiagonalise finds an orthogonal Q with QᵀGQ tridiagonal and multiplies the
+// moment by Qᵀ. Q is a product of reflections H(0) H(1) ... (LAPACK's DSYTRD),
+// kept in the columns of g.
+func (e *Evidence) tridiagonalise(g []float64) {
+	n := len(e.moment)
+	for i := range n {
+		for j := range i {
+			g[i*n+j] = g[j*n+i]
+		}
+	}
+	e.diagonal, e.off = make([]float64, n), make([]float64, n-1)
+	scale := make([]float64, n-1)
+	work := make([]float64, 1)
+	gonum.Implementation{}.Dsytrd(blas.Lower, n, g, n, e.diagonal, e.off, scale, work, -1)
+	work = make([]float64, int(work[0]))
+	gonum.Implementation{}.Dsytrd(blas.Lower, n, g, n, e.diagonal, e.off, scale, work, len(work))
+	for i, tau := range scale {
+		along := e.moment[i+1]
+		for k := i + 2; k < n; k++ {
+			along += g[k*n+i] * e.moment[k]
+		}
+		along *= tau
+		e.moment[i+1] -= along
+		for k := i + 2; k < n; k++ {
+			e.moment[k] -= along * g[k*n+i]
+		}
+	}
+}
+
+// Log returns log N(y; 0, v PhiPhiᵀ + noise I). Both variances are positive and
+// finite.
 func (e *Evidence) Log(v, noise float64) (float64, error) {
 	if err := checkVariances(v, noise); err != nil {
 		return 0, err
 	}
-	g := mat.NewSymDense(e.gram.SymmetricDim(), nil)
-	g.CopySym(e.gram)
-	chol, err := factorise(g, noise/v)
+	logDet, solved, err := e.eliminate(noise / v)
 	if err != nil {
 		return 0, err
 	}
-	var solved mat.VecDense
-	if err := solve(chol, &solved, e.moment); err != nil {
-		return 0, err
-	}
-	quadratic := mat.Dot(e.moment, &solved) / v
-	logDet := chol.LogDet() + float64(e.t)*math.Log(v)
+	quadratic := solved / v
+	logDet += float64(e.t) * math.Log(v)
 	if !e.dual {
 		// The lemmas of Woodbury and Sylvester, to pass from t×t to M×M.
-		quadratic = (e.square - mat.Dot(e.moment, &solved)) / noise
-		logDet = chol.LogDet() + float64(e.features)*math.Log(v) + float64(e.t-e.features)*math.Log(noise)
+		quadratic = (e.square - solved) / noise
+		logDet += float64(e.features-e.t)*math.Log(v) + float64(e.t-e.features)*math.Log(noise)
 	}
 	return -0.5 * (quadratic + logDet + float64(e.t)*math.Log(2*math.Pi)), nil
+}
+
+// eliminate factorises the tridiagonal matrix plus ridge I as LDLᵀ and returns
+// the logarithm of its determinant and the moment's product with its inverse.
+func (e *Evidence) eliminate(ridge float64) (logDet, quadratic float64, err error) {
+	below, z := 0.0, 0.0 // what the row before leaves to this one
+	for i, diagonal := range e.diagonal {
+		pivot := diagonal + ridge - below
+		if !(pivot > 0) {
+			return 0, 0, fmt.Errorf("%w: ridge %g is too small", ErrNotPositiveDefinite, ridge)
+		}
+		z = e.moment[i] - z
+		logDet += math.Log(pivot)
+		quadratic += z * z / pivot
+		if i < len(e.off) {
+			ratio := e.off[i] / pivot
+			below, z = ratio*e.off[i], ratio*z
+		}
+	}
+	return logDet, quadratic, nil
 }
 
 // LogEvidence returns the log marginal likelihood of observations y at the
@@ -70,4 +122,23 @@ func LogEvidence(m *Map, x [][]float64, y []float64, v, noise float64) (float64,
 		return 0, err
 	}
 	return e.Log(v, noise)
+}
+
+// productSums returns PhiᵀPhi (M×M, upper triangle) and Phiᵀy.
+func productSums(m *Map, x [][]float64, y []float64) (gram, moment []float64) {
+	moment = make([]float64, m.features)
+	gram = among(len(x), m.features, func(phi []float64, i int) {
+		m.Phi(phi, x[i])
+		axpy(y[i], phi, moment)
+	})
+	return gram, moment
+}
+
+func dot(a, b []float64) float64 {
+	return blas64.Dot(blas64.Vector{N: len(a), Data: a, Inc: 1}, blas64.Vector{N: len(b), Data: b, Inc: 1})
+}
+
+// axpy adds scale·a to b.
+func axpy(scale float64, a, b []float64) {
+	blas64.Axpy(scale, blas64.Vector{N: len(a), Data: a, Inc: 1}, blas64.Vector{N: len(b), Data: b, Inc: 1})
 }

@@ -12,23 +12,20 @@ import (
 // processors and are not used; math.Sqrt is correctly rounded on all of them
 // and math.Frexp is exact.
 
-// frequencies returns count rows of dim coordinates, row-major: draws from the
-// spectral density of the kernel with these lengthscales.
-func frequencies(kernel string, count int, lengthscales []float64, rng *rand.Rand) []float64 {
-	dim := len(lengthscales)
-	normal := normalSource{rng: rng}
+// plainRows returns count rows of dim coordinates, row-major: independent draws
+// from the spectral density of the kernel with lengthscales 1.
+func plainRows(kernel string, count, dim int, normal *normalSource) []float64 {
 	rows := make([]float64, count*dim)
 	for i := range count {
 		row := rows[i*dim : (i+1)*dim]
 		for k := range row {
 			row[k] = normal.next()
 		}
-		scale := 1.0
 		if kernel == Matern52 {
-			scale = studentScale(&normal)
-		}
-		for k, lengthscale := range lengthscales {
-			row[k] = row[k] / scale / lengthscale
+			scale := studentScale(normal)
+			for k := range row {
+				row[k] /= scale
+			}
 		}
 	}
 	return rows

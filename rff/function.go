@@ -1,49 +1,83 @@
 package rff
 
-import "math"
+import (
+	"fmt"
+	"math"
+
+	"github.com/fbo-node/fbo/internal/fourier"
+)
+
+// onStack is the number of coordinates up to which the gradient of a function
+// of the basis RandomPhase allocates nothing.
+const onStack = 64
 
 // Function is the function x -> phi(x)·w. It is immutable and safe for
 // concurrent use.
 type Function struct {
-	m *Map
-	w []float64
+	m   *Map
+	sum *fourier.Sum // the function itself, or its numerator in the basis RandomPhase
 }
 
 // Function returns the function with weights w (length M, copied). Panics on a
 // wrong length.
 func (m *Map) Function(w []float64) *Function {
 	if len(w) != m.features {
-		m.checkLengths("weights", len(w), nil)
+		panic(fmt.Sprintf("rff: %d weights: the map has %d features", len(w), m.features))
 	}
-	return &Function{m: m, w: append([]float64(nil), w...)}
+	if m.phases != nil {
+		return &Function{m: m, sum: m.numerator(w)}
+	}
+	scaled := make([]float64, len(w))
+	for i, v := range w {
+		scaled[i] = m.amplitude * v
+	}
+	return &Function{m: m, sum: m.waves.Sum(scaled)}
 }
 
 // Value returns phi(x)·w; x has length d.
 func (f *Function) Value(x []float64) float64 {
-	f.m.checkLengths("weights", len(f.w), x)
-	sum := 0.0
-	for i := range f.m.features / 2 {
-		sin, cos := math.Sincos(f.m.phase(i, x))
-		sum += f.w[2*i]*cos + f.w[2*i+1]*sin
+	f.m.checkLengths("features", f.m.features, x)
+	value := f.sum.Value(x)
+	if f.m.square != nil {
+		value /= math.Sqrt(f.m.squareOf(f.m.square.Value(x)))
 	}
-	return f.m.amplitude * sum
+	return value
+}
+
+// Values fills dst (length n) with the function at n points, row-major in
+// points (length n·d). Panics on wrong lengths.
+func (f *Function) Values(dst, points []float64) {
+	dim := f.m.dim
+	if len(points) != len(dst)*dim {
+		panic(fmt.Sprintf("rff: %d coordinates: %d points of %d are needed", len(points), len(dst), dim))
+	}
+	f.sum.Values(dst, points)
+	if f.m.square == nil {
+		return
+	}
+	for i := range dst {
+		dst[i] /= math.Sqrt(f.m.squareOf(f.m.square.Value(points[i*dim : (i+1)*dim])))
+	}
 }
 
 // Gradient fills grad (length d) with the gradient at x and returns the value.
 func (f *Function) Gradient(grad, x []float64) float64 {
-	f.m.checkLengths("weights", len(f.w), x)
-	dim := f.m.dim
-	grad = grad[:dim]
-	clear(grad)
-	sum := 0.0
-	for i := range f.m.features / 2 {
-		sin, cos := math.Sincos(f.m.phase(i, x))
-		a, b := f.w[2*i], f.w[2*i+1]
-		sum += a*cos + b*sin
-		slope := f.m.amplitude * (b*cos - a*sin)
-		for k, s := range f.m.frequencies[i*dim : (i+1)*dim] {
-			grad[k] += slope * s
-		}
+	f.m.checkLengths("features", f.m.features, x)
+	grad = grad[:f.m.dim]
+	value := f.sum.Gradient(grad, x)
+	if f.m.square == nil {
+		return value
 	}
-	return f.m.amplitude * sum
+	var few [onStack]float64
+	inner := few[:]
+	if len(grad) > onStack {
+		inner = make([]float64, len(grad))
+	}
+	inner = inner[:len(grad)]
+	square := f.m.squareOf(f.m.square.Gradient(inner, x))
+	norm := math.Sqrt(square)
+	for k, g := range inner {
+		grad[k] = (grad[k] - value/(2*square)*g) / norm
+	}
+	return value / norm
 }

@@ -3,9 +3,10 @@ package rff
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
-	"gonum.org/v1/gonum/mat"
-
+	"github.com/fbo-node/fbo/internal/fourier"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -20,6 +21,7 @@ type Spec struct {
 	Kernel       string    // Matern52 or SE
 	Features     int       // M: even, at least 2
 	Lengthscales []float64 // one per encoded coordinate, positive and finite
+	Basis        string    // one of the bases; "" is DefaultBasis
 }
 
 func (s Spec) validate() error {
@@ -37,7 +39,17 @@ func (s Spec) validate() error {
 			return fmt.Errorf("rff: lengthscale %g of coordinate %d: must be positive and finite", l, i)
 		}
 	}
+	if !slices.Contains(bases, s.basis()) {
+		return fmt.Errorf("rff: basis %q: must be one of %q", s.Basis, bases)
+	}
 	return nil
+}
+
+func (s Spec) basis() string {
+	if s.Basis == "" {
+		return DefaultBasis
+	}
+	return s.Basis
 }
 
 // Map is a feature map phi from d coordinates to M features with
@@ -46,8 +58,12 @@ func (s Spec) validate() error {
 type Map struct {
 	dim         int
 	features    int
-	frequencies []float64 // features/2 rows of dim, row-major
-	amplitude   float64   // sqrt(2/M)
+	frequencies []float64      // rows of dim, row-major
+	phases      []float64      // one per frequency in the basis RandomPhase, else nil
+	amplitude   float64        // sqrt(2/M)
+	waves       *fourier.Waves // of the frequencies
+	square      *fourier.Sum   // in the basis RandomPhase, the sum of squared cosines but for M/2
+	scratch     *sync.Pool
 }
 
 // NewMap derives the features of spec from seed. The frequencies are the same
@@ -56,13 +72,18 @@ func NewMap(seed random.Seed, spec Spec) (*Map, error) {
 	if err := spec.validate(); err != nil {
 		return nil, err
 	}
-	rng := seed.Stream("frequencies", 0)
-	return &Map{
-		dim:         len(spec.Lengthscales),
-		features:    spec.Features,
-		frequencies: frequencies(spec.Kernel, spec.Features/2, spec.Lengthscales, rng),
-		amplitude:   math.Sqrt(2 / float64(spec.Features)),
-	}, nil
+	m := &Map{
+		dim:       len(spec.Lengthscales),
+		features:  spec.Features,
+		amplitude: math.Sqrt(2 / float64(spec.Features)),
+		scratch:   &sync.Pool{New: func() any { return new(workspace) }},
+	}
+	m.frequencies, m.phases = derive(spec, seed.Stream("frequencies", 0))
+	m.waves = fourier.NewWaves(m.dim, m.frequencies)
+	if m.phases != nil {
+		m.square = squares(m.dim, m.frequencies, m.phases)
+	}
+	return m, nil
 }
 
 // Features returns M, the length of phi(x) and of a vector of weights.
@@ -71,33 +92,94 @@ func (m *Map) Features() int { return m.features }
 // Dim returns d, the number of coordinates of a point.
 func (m *Map) Dim() int { return m.dim }
 
-// Frequencies returns a copy of the M/2 frequencies, row-major with d columns.
-func (m *Map) Frequencies() []float64 {
-	return append([]float64(nil), m.frequencies...)
-}
+// Frequencies returns a copy of the frequencies, row-major with d columns: M
+// rows in the basis RandomPhase, M/2 in the others.
+func (m *Map) Frequencies() []float64 { return slices.Clone(m.frequencies) }
+
+// Phases returns a copy of the M phases of the basis RandomPhase, in [0, 2 pi),
+// and nil for the others.
+func (m *Map) Phases() []float64 { return slices.Clone(m.phases) }
 
 // Phi fills dst (length M, allocated when nil) with the features of x (length
 // d) and returns it. Frequency i gives features 2i and 2i+1, its cosine and its
-// sine. Panics on a wrong length.
+// sine, and in the basis RandomPhase feature i. Panics on a wrong length.
 func (m *Map) Phi(dst, x []float64) []float64 {
 	if dst == nil {
 		dst = make([]float64, m.features)
 	}
 	m.checkLengths("features", len(dst), x)
-	for i := range m.features / 2 {
-		sin, cos := math.Sincos(m.phase(i, x))
-		dst[2*i] = m.amplitude * cos
-		dst[2*i+1] = m.amplitude * sin
+	if m.phases != nil {
+		m.shifted(dst, x)
+		return dst
+	}
+	m.waves.Features(dst, x)
+	for i := range dst {
+		dst[i] *= m.amplitude
 	}
 	return dst
 }
 
-func (m *Map) phase(i int, x []float64) float64 {
-	phase := 0.0
-	for k, s := range m.frequencies[i*m.dim : (i+1)*m.dim] {
-		phase += s * x[k]
+// pullBack fills grad with the gradient at x of phi(x)·w for fixed w, from phi =
+// phi(x). With the features at hand it needs no cosine.
+func (m *Map) pullBack(grad, w, phi, x []float64) {
+	clear(grad)
+	if m.phases != nil {
+		m.pullBackShifted(grad, w, phi, x)
+		return
 	}
-	return phase
+	for i := range m.features / 2 {
+		slope := w[2*i+1]*phi[2*i] - w[2*i]*phi[2*i+1]
+		for k, s := range m.frequencies[i*m.dim : (i+1)*m.dim] {
+			grad[k] += slope * s
+		}
+	}
+}
+
+// gather returns Phiᵀ·values (length M) for the points, row-major with d columns
+// and already prepared as waves. A product s·x is symmetric: the sums over points
+// at each frequency are sums of waves whose frequencies are the points. So no
+// feature is computed or kept.
+func (m *Map) gather(points []float64, prepared *fourier.Waves, values []float64) []float64 {
+	count := len(values)
+	weights := make([]float64, 2*count)
+	scaled := values
+	if m.phases != nil {
+		scaled = make([]float64, count)
+		m.square.Values(scaled, points)
+		for i, v := range values {
+			scaled[i] = v / math.Sqrt(m.squareOf(scaled[i]))
+		}
+	}
+	for i, v := range scaled {
+		weights[2*i] = v
+	}
+	rows := len(m.frequencies) / m.dim
+	cos, sin := make([]float64, rows), make([]float64, rows)
+	prepared.Sum(weights).Values(cos, m.frequencies)
+	for i, v := range scaled {
+		weights[2*i], weights[2*i+1] = 0, v
+	}
+	prepared.Sum(weights).Values(sin, m.frequencies)
+	w := make([]float64, m.features)
+	if m.phases != nil {
+		for i, b := range m.phases {
+			w[i] = math.Cos(b)*cos[i] - math.Sin(b)*sin[i]
+		}
+		return w
+	}
+	for i := range rows {
+		w[2*i], w[2*i+1] = m.amplitude*cos[i], m.amplitude*sin[i]
+	}
+	return w
+}
+
+// rows returns the features of the points one after the other, M each.
+func (m *Map) rows(points [][]float64) []float64 {
+	phi := make([]float64, len(points)*m.features)
+	for i, x := range points {
+		m.Phi(phi[i*m.features:(i+1)*m.features], x)
+	}
+	return phi
 }
 
 func (m *Map) checkLengths(what string, length int, x []float64) {
@@ -109,11 +191,15 @@ func (m *Map) checkLengths(what string, length int, x []float64) {
 	}
 }
 
-// matrix returns the features of the points, one row each.
-func (m *Map) matrix(points [][]float64) *mat.Dense {
-	phi := mat.NewDense(len(points), m.features, nil)
-	for i, x := range points {
-		m.Phi(phi.RawRowView(i), x)
+// workspace is memory of a prediction that is used again by the next one.
+type workspace struct{ phi, solved, cross []float64 }
+
+// borrow returns a workspace with M features and t observations.
+func (m *Map) borrow(t int) *workspace {
+	s := m.scratch.Get().(*workspace)
+	if s.phi == nil {
+		s.phi, s.solved = make([]float64, m.features), make([]float64, m.features)
 	}
-	return phi
+	s.cross = slices.Grow(s.cross[:0], t)[:t]
+	return s
 }

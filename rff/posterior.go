@@ -5,35 +5,37 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
+	"slices"
 )
 
 // ErrNotFinite says that an observation is NaN or infinite.
 var ErrNotFinite = errors.New("rff: observation is not finite")
-
-// ErrNotPositiveDefinite says that a matrix could not be factorised.
-var ErrNotPositiveDefinite = errors.New("rff: matrix is not positive definite")
 
 // Posterior is the Bayesian linear model y = phi(x)·w + e with w ~ N(0, vI) and
 // e ~ N(0, noise), conditioned on t observations:
 //
 //	Sigma = PhiᵀPhi + (noise/v) I,  w | y ~ N(Sigma⁻¹Phiᵀy, noise Sigma⁻¹)
 //
-// (Dai, Low and Jaillet 2020, equations 2 and 3, there with v = 1). For t < M
-// it factorises the t×t matrix PhiPhiᵀ + (noise/v) I instead and draws by
-// Matheron's rule: the same distribution for O(t³ + tM) a draw. A Posterior is
-// immutable and safe for concurrent use.
+// (Dai, Low and Jaillet 2020, equations 2 and 3, there with v = 1). For t < M,
+// the dual form, it factorises the t×t matrix PhiPhiᵀ + (noise/v) I instead and
+// draws by Matheron's rule: the same distribution for O(t² + tM) a draw. From t
+// = M on, the primal form, its memory is O(M²) however many observations
+// follow. A Posterior is immutable and safe for concurrent use.
 type Posterior struct {
 	m        *Map
 	v, noise float64
-	dual     bool
-	phi      *mat.Dense    // t×M
-	y        []float64     // t
-	chol     *mat.Cholesky // of the t×t matrix when dual, else of Sigma
-	mean     []float64     // M
+	count    int     // t
+	u        *factor // of the t×t matrix when dual, else of Sigma
+	mean     []float64
+	dual     *dualForm // nil when primal
+	moment   []float64 // Phiᵀy when primal
+}
+
+// dualForm is what only the dual form needs. Posteriors extended from one
+// another share the rows.
+type dualForm struct {
+	rows [][]float64 // Phi: t rows of M
+	y    []float64   // t
 }
 
 // NewPosterior conditions the model on observations y (length t >= 1) at the
@@ -51,45 +53,116 @@ func newPosterior(m *Map, x [][]float64, y []float64, v, noise float64, dual boo
 	if err := checkVariances(v, noise); err != nil {
 		return nil, err
 	}
-	p := &Posterior{m: m, v: v, noise: noise, dual: dual, phi: m.matrix(x), y: append([]float64(nil), y...)}
+	p := &Posterior{m: m, v: v, noise: noise, count: len(y)}
 	var err error
-	if p.chol, err = factorise(gram(p.phi, dual), noise/v); err != nil {
+	if dual {
+		phi := m.rows(x)
+		p.dual = &dualForm{rows: slices.Collect(slices.Chunk(phi, m.features)), y: slices.Clone(y)}
+		p.u, err = factorise(between(phi, p.count, m.features), p.count, noise/v)
+	} else {
+		var gram []float64
+		gram, p.moment = productSums(m, x, y)
+		p.u, err = factorise(gram, m.features, noise/v)
+	}
+	if err != nil {
 		return nil, err
 	}
-	p.mean = make([]float64, m.features)
-	mean, target := mat.NewVecDense(m.features, p.mean), mat.NewVecDense(len(y), p.y)
-	if dual {
-		var alpha mat.VecDense
-		if err := solve(p.chol, &alpha, target); err != nil {
-			return nil, err
-		}
-		mean.MulVec(p.phi.T(), &alpha)
-		return p, nil
-	}
-	var moment mat.VecDense
-	moment.MulVec(p.phi.T(), target)
-	return p, solve(p.chol, mean, &moment)
+	p.setMean()
+	return p, nil
 }
 
-// Mean returns the posterior mean of the weights, length M.
-func (p *Posterior) Mean() []float64 { return append([]float64(nil), p.mean...) }
-
-// Predict returns the posterior mean and variance of phi(x)·w, without the
-// noise of an observation.
-func (p *Posterior) Predict(x []float64) (mean, variance float64) {
-	phi := mat.NewVecDense(p.m.features, p.m.Phi(nil, x))
-	mean = mat.Dot(phi, mat.NewVecDense(p.m.features, p.mean))
-	var solved mat.VecDense
-	if p.dual {
-		var cross mat.VecDense
-		cross.MulVec(p.phi, phi)
-		must(solve(p.chol, &solved, &cross))
-		variance = p.v * (mat.Dot(phi, phi) - mat.Dot(&cross, &solved))
-	} else {
-		must(solve(p.chol, &solved, phi))
-		variance = p.noise * mat.Dot(phi, &solved)
+// setMean computes the mean from the factor and the outputs.
+func (p *Posterior) setMean() {
+	if p.dual == nil {
+		p.mean = slices.Clone(p.moment)
+		p.u.solve(p.mean)
+		return
 	}
-	return mean, max(variance, 0)
+	alpha := slices.Clone(p.dual.y)
+	p.u.solve(alpha)
+	p.mean = make([]float64, p.m.features)
+	p.dual.combine(p.mean, 1, alpha)
+}
+
+// combine adds scale·Phiᵀ·by to dst.
+func (f *dualForm) combine(dst []float64, scale float64, by []float64) {
+	for i, row := range f.rows {
+		axpy(scale*by[i], row, dst)
+	}
+}
+
+// products fills dst with Phi·w.
+func (f *dualForm) products(dst, w []float64) {
+	for i, row := range f.rows {
+		dst[i] = dot(row, w)
+	}
+}
+
+// borrow returns memory for a prediction.
+func (p *Posterior) borrow() *workspace {
+	if p.dual == nil {
+		return p.m.borrow(0)
+	}
+	return p.m.borrow(p.count)
+}
+
+// Len returns the number of observations, t.
+func (p *Posterior) Len() int { return p.count }
+
+// Noise returns the variance of an observation's error.
+func (p *Posterior) Noise() float64 { return p.noise }
+
+// Mean returns the posterior mean of the weights, length M.
+func (p *Posterior) Mean() []float64 { return slices.Clone(p.mean) }
+
+// Predict returns the posterior mean and variance of phi(x)·w at x (length d),
+// without the noise of an observation.
+func (p *Posterior) Predict(x []float64) (mean, variance float64) {
+	s := p.borrow()
+	defer p.m.scratch.Put(s)
+	p.m.Phi(s.phi, x)
+	return dot(s.phi, p.mean), p.variance(s)
+}
+
+// variance returns that at the point whose features are in s.
+func (p *Posterior) variance(s *workspace) float64 {
+	if p.dual != nil {
+		p.dual.products(s.cross, s.phi)
+		p.u.half(s.cross)
+		return max(p.v*(dot(s.phi, s.phi)-dot(s.cross, s.cross)), 0)
+	}
+	copy(s.solved, s.phi)
+	p.u.half(s.solved)
+	return p.noise * dot(s.solved, s.solved)
+}
+
+// PredictGradient also fills the gradients of the mean and of the variance at x
+// (length d each).
+func (p *Posterior) PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64) {
+	s := p.borrow()
+	defer p.m.scratch.Put(s)
+	p.m.Phi(s.phi, x)
+	variance = p.variance(s)
+	// The variance is phiᵀC phi, so its gradient is twice that of phi·w with w =
+	// C phi held fixed.
+	if p.dual != nil {
+		copy(s.solved, s.phi)
+		p.u.back(s.cross)
+		p.dual.combine(s.solved, -1, s.cross)
+	} else {
+		p.u.back(s.solved)
+	}
+	scale := 2 * p.v
+	if p.dual == nil {
+		scale = 2 * p.noise
+	}
+	meanGradient, varianceGradient = meanGradient[:p.m.dim], varianceGradient[:p.m.dim]
+	p.m.pullBack(meanGradient, p.mean, s.phi, x)
+	p.m.pullBack(varianceGradient, s.solved, s.phi, x)
+	for k := range varianceGradient {
+		varianceGradient[k] *= scale
+	}
+	return dot(s.phi, p.mean), variance
 }
 
 // Weights returns a draw of w, length M.
@@ -103,20 +176,18 @@ func (p *Posterior) Weights(rng *rand.Rand) []float64 {
 
 // normals is how many standard normal numbers a draw takes.
 func (p *Posterior) normals() int {
-	if p.dual {
-		return p.m.features + len(p.y)
+	if p.dual != nil {
+		return p.m.features + p.count
 	}
 	return p.m.features
 }
 
 // transform turns standard normal numbers into a draw of w. It alters z.
 func (p *Posterior) transform(z []float64) []float64 {
-	if p.dual {
-		return p.matheron(z[:p.m.features], z[p.m.features:])
+	if p.dual != nil {
+		return p.matheron(z[:p.m.features:p.m.features], z[p.m.features:])
 	}
-	// Sigma = UᵀU, so U⁻¹z has covariance Sigma⁻¹.
-	u := p.chol.RawU().(mat.RawTriangular).RawTriangular()
-	blas64.Trsv(blas.NoTrans, u, blas64.Vector{N: len(z), Data: z, Inc: 1})
+	p.u.back(z)
 	sd := math.Sqrt(p.noise)
 	for i := range z {
 		z[i] = p.mean[i] + sd*z[i]
@@ -125,19 +196,17 @@ func (p *Posterior) transform(z []float64) []float64 {
 }
 
 // matheron takes a draw from the prior, made of prior, and moves it by what the
-// observations say against it.
+// observations say against it. It alters both.
 func (p *Posterior) matheron(prior, errors []float64) []float64 {
-	w := mat.NewVecDense(len(prior), prior)
-	w.ScaleVec(math.Sqrt(p.v), w)
-	var residual, solved, update mat.VecDense
-	residual.MulVec(p.phi, w)
-	sd := math.Sqrt(p.noise)
-	for i, y := range p.y {
-		residual.SetVec(i, y-residual.AtVec(i)-sd*errors[i])
+	scale, sd := math.Sqrt(p.v), math.Sqrt(p.noise)
+	for i := range prior {
+		prior[i] *= scale
 	}
-	must(solve(p.chol, &solved, &residual))
-	update.MulVec(p.phi.T(), &solved)
-	w.AddVec(w, &update)
+	for i, row := range p.dual.rows {
+		errors[i] = p.dual.y[i] - dot(row, prior) - sd*errors[i]
+	}
+	p.u.solve(errors)
+	p.dual.combine(prior, 1, errors)
 	return prior
 }
 
@@ -148,15 +217,24 @@ func checkObservations(m *Map, x [][]float64, y []float64) error {
 	if len(x) != len(y) {
 		return fmt.Errorf("rff: %d points but %d outputs", len(x), len(y))
 	}
-	for i, row := range x {
-		if len(row) != m.dim {
-			return fmt.Errorf("rff: point %d has %d coordinates: the map takes %d", i, len(row), m.dim)
+	for i, point := range x {
+		if err := checkObservation(m, i, point, y[i]); err != nil {
+			return err
 		}
-		for _, value := range append([]float64{y[i]}, row...) {
-			if math.IsNaN(value) || math.IsInf(value, 0) {
-				return fmt.Errorf("%w: number %d", ErrNotFinite, i)
-			}
-		}
+	}
+	return nil
+}
+
+func checkObservation(m *Map, i int, x []float64, y float64) error {
+	if len(x) != m.dim {
+		return fmt.Errorf("rff: point %d has %d coordinates: the map takes %d", i, len(x), m.dim)
+	}
+	finite := !math.IsNaN(y) && !math.IsInf(y, 0)
+	for _, value := range x {
+		finite = finite && !math.IsNaN(value) && !math.IsInf(value, 0)
+	}
+	if !finite {
+		return fmt.Errorf("%w: number %d", ErrNotFinite, i)
 	}
 	return nil
 }
@@ -169,45 +247,4 @@ func checkVariances(v, noise float64) error {
 		return fmt.Errorf("rff: noise %g: must be positive and finite", noise)
 	}
 	return nil
-}
-
-// gram returns PhiPhiᵀ when dual, else PhiᵀPhi. The transpose is copied because
-// gonum's symmetric product is fastest along rows.
-func gram(phi *mat.Dense, dual bool) *mat.SymDense {
-	if !dual {
-		phi = mat.DenseCopyOf(phi.T())
-	}
-	var product mat.SymDense
-	product.SymOuterK(1, phi)
-	return &product
-}
-
-// factorise returns the Cholesky factor of g + ridge I. It alters g.
-func factorise(g *mat.SymDense, ridge float64) (*mat.Cholesky, error) {
-	for i := range g.SymmetricDim() {
-		g.SetSym(i, i, g.At(i, i)+ridge)
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(g) {
-		return nil, fmt.Errorf("%w: ridge %g is too small", ErrNotPositiveDefinite, ridge)
-	}
-	return &chol, nil
-}
-
-// solve ignores gonum's warning about the condition: the solution is computed
-// all the same, and the ridge bounds its error.
-func solve(chol *mat.Cholesky, dst, b *mat.VecDense) error {
-	err := chol.SolveVecTo(dst, b)
-	var condition mat.Condition
-	if errors.As(err, &condition) {
-		return nil
-	}
-	return err
-}
-
-// must is for solves with a factor that was checked when it was made.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
 }

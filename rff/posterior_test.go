@@ -2,7 +2,6 @@ package rff
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"testing"
 
@@ -33,7 +32,7 @@ func moments(p *Posterior) (mean []float64, covariance *mat.Dense) {
 func TestDualAndPrimalAgree(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := random.SeedOf(rapid.Uint64().Draw(rt, "seed")).Stream("t", 0)
-		m, err := NewMap(random.SeedOf(rng.Uint64()), Spec{SE, 12, []float64{0.3, 0.5}})
+		m, err := NewMap(random.SeedOf(rng.Uint64()), Spec{Kernel: SE, Features: 12, Lengthscales: []float64{0.3, 0.5}})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -73,7 +72,7 @@ func TestDualAndPrimalAgree(t *testing.T) {
 
 // checkEquationThree compares with the plain formula, by an explicit inverse.
 func checkEquationThree(rt *rapid.T, m *Map, x [][]float64, y []float64, v, noise float64, p *Posterior) {
-	phi := m.matrix(x)
+	phi := mat.NewDense(len(x), m.Features(), m.rows(x))
 	var sigma, inverse mat.Dense
 	sigma.Mul(phi.T(), phi)
 	for i := range m.Features() {
@@ -90,19 +89,19 @@ func checkEquationThree(rt *rapid.T, m *Map, x [][]float64, y []float64, v, nois
 	for i := range mean {
 		for _, got := range []float64{mean[i], p.Mean()[i]} {
 			if math.Abs(got-nu.AtVec(i)) > 1e-7 {
-				rt.Fatalf("dual %t: mean %d is %g, equation 3 has %g", p.dual, i, got, nu.AtVec(i))
+				rt.Fatalf("dual %t: mean %d is %g, equation 3 has %g", p.dual != nil, i, got, nu.AtVec(i))
 			}
 		}
 		for j := range mean {
 			if got, want := covariance.At(i, j), inverse.At(i, j); math.Abs(got-want) > 1e-7 {
-				rt.Fatalf("dual %t: covariance %d, %d is %g, equation 3 has %g", p.dual, i, j, got, want)
+				rt.Fatalf("dual %t: covariance %d, %d is %g, equation 3 has %g", p.dual != nil, i, j, got, want)
 			}
 		}
 	}
 }
 
 func TestEvidenceOfOneObservation(t *testing.T) {
-	m := newTestMap(t, Spec{SE, 8, []float64{1}}, 1)
+	m := newTestMap(t, Spec{Kernel: SE, Features: 8, Lengthscales: []float64{1}}, 1)
 	// phi·phi = 1, so y ~ N(0, v + noise).
 	got, err := LogEvidence(m, [][]float64{{0.3}}, []float64{1.5}, 2, 0.5)
 	want := -0.5 * (1.5*1.5/2.5 + math.Log(2*math.Pi*2.5))
@@ -112,7 +111,7 @@ func TestEvidenceOfOneObservation(t *testing.T) {
 }
 
 func TestPosteriorRejects(t *testing.T) {
-	m := newTestMap(t, Spec{SE, 4, []float64{1}}, 1)
+	m := newTestMap(t, Spec{Kernel: SE, Features: 4, Lengthscales: []float64{1}}, 1)
 	point := [][]float64{{0.5}}
 	for name, test := range map[string]struct {
 		x        [][]float64
@@ -136,151 +135,5 @@ func TestPosteriorRejects(t *testing.T) {
 	}
 	if _, err := NewPosterior(m, point, []float64{math.NaN()}, 1, 1); !errors.Is(err, ErrNotFinite) {
 		t.Errorf("NaN: %v", err)
-	}
-}
-
-func TestProjectionIsNearest(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		rng := random.SeedOf(rapid.Uint64().Draw(rt, "seed")).Stream("t", 0)
-		m, err := NewMap(random.SeedOf(rng.Uint64()), Spec{Matern52, 10, []float64{0.5, 0.5}})
-		if err != nil {
-			rt.Fatal(err)
-		}
-		points := uniformPoints(rapid.IntRange(1, 30).Draw(rt, "points"), 2, rng)
-		ridge := rapid.Float64Range(0.01, 1).Draw(rt, "ridge")
-		p, err := NewProjection(m, points, ridge)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		values := make([]float64, p.Len())
-		for i := range values {
-			values[i] = rng.NormFloat64()
-		}
-		loss := func(w []float64) float64 {
-			f, sum := m.Function(w), 0.0
-			for i, x := range p.Points() {
-				sum += math.Pow(f.Value(x)-values[i], 2)
-			}
-			for _, v := range w {
-				sum += ridge * v * v
-			}
-			return sum
-		}
-		w := p.Project(values)
-		least := loss(w)
-		for i := range w {
-			for _, step := range []float64{-1e-3, 1e-3} {
-				w[i] += step
-				if loss(w) < least {
-					rt.Fatalf("moving weight %d by %g lowers the loss", i, step)
-				}
-				w[i] -= step
-			}
-		}
-	})
-}
-
-func TestProjectionRecoversItsOwnFunctions(t *testing.T) {
-	rng := random.SeedOf(1).Stream("t", 0)
-	m := newTestMap(t, Spec{SE, 64, []float64{0.3, 0.3}}, 1)
-	p, err := NewProjection(m, uniformPoints(400, 2, rng), 1e-6)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := make([]float64, 64)
-	for i := range w {
-		w[i] = rng.NormFloat64()
-	}
-	f := m.Function(w)
-	values := make([]float64, p.Len())
-	for i := range values {
-		values[i] = f.Value(p.Point(i))
-	}
-	g := m.Function(p.Project(values))
-	for _, x := range uniformPoints(50, 2, rng) {
-		if math.Abs(f.Value(x)-g.Value(x)) > 1e-2 {
-			t.Errorf("f = %g, its projection %g", f.Value(x), g.Value(x))
-		}
-	}
-}
-
-func TestProjectionRejects(t *testing.T) {
-	m := newTestMap(t, Spec{SE, 4, []float64{1}}, 1)
-	for name, call := range map[string]func() error{
-		"none":        func() error { _, err := NewProjection(m, nil, 1); return err },
-		"ridge":       func() error { _, err := NewProjection(m, [][]float64{{0}}, 0); return err },
-		"coordinates": func() error { _, err := NewProjection(m, [][]float64{{0, 0}}, 1); return err },
-		"NaN":         func() error { _, err := NewProjection(m, [][]float64{{math.NaN()}}, 1); return err },
-	} {
-		if call() == nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
-}
-
-func BenchmarkPosterior(b *testing.B) {
-	for _, size := range []struct{ t, features int }{{30, 256}, {100, 1000}, {500, 256}} {
-		rng := random.SeedOf(1).Stream("t", 0)
-		m := newTestMap(b, Spec{Matern52, size.features, []float64{0.5, 0.5, 0.5, 0.5}}, 1)
-		x := uniformPoints(size.t, 4, rng)
-		y := make([]float64, size.t)
-		name := fmt.Sprintf("t=%d,M=%d", size.t, size.features)
-		b.Run("new,"+name, func(b *testing.B) {
-			for b.Loop() {
-				if _, err := NewPosterior(m, x, y, 1, 0.01); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		p, err := NewPosterior(m, x, y, 1, 0.01)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run("weights,"+name, func(b *testing.B) {
-			for b.Loop() {
-				p.Weights(rng)
-			}
-		})
-	}
-}
-
-func BenchmarkFunction(b *testing.B) {
-	for _, features := range []int{256, 1000} {
-		m := newTestMap(b, Spec{Matern52, features, []float64{0.5, 0.5, 0.5, 0.5, 0.5, 0.5}}, 1)
-		f, x, grad := m.Function(make([]float64, features)), make([]float64, 6), make([]float64, 6)
-		b.Run(fmt.Sprintf("value,d=6,M=%d", features), func(b *testing.B) {
-			for b.Loop() {
-				f.Value(x)
-			}
-		})
-		b.Run(fmt.Sprintf("gradient,d=6,M=%d", features), func(b *testing.B) {
-			for b.Loop() {
-				f.Gradient(grad, x)
-			}
-		})
-	}
-}
-
-func BenchmarkProjection(b *testing.B) {
-	for _, features := range []int{256, 1000} {
-		m := newTestMap(b, Spec{Matern52, features, []float64{0.5, 0.5, 0.5, 0.5}}, 1)
-		points := uniformPoints(max(1000, 4*features), 4, random.SeedOf(1).Stream("t", 0))
-		b.Run(fmt.Sprintf("new,M=%d", features), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := NewProjection(m, points, 0.05); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		p, err := NewProjection(m, points, 0.05)
-		if err != nil {
-			b.Fatal(err)
-		}
-		values := make([]float64, p.Len())
-		b.Run(fmt.Sprintf("project,M=%d", features), func(b *testing.B) {
-			for b.Loop() {
-				p.Project(values)
-			}
-		})
 	}
 }

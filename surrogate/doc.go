@@ -16,8 +16,8 @@
 //     Its cost does not grow with the cube of the observations, but it becomes
 //     over-confident as they approach the features in number.
 //
-// Outputs are standardised here, with the agent's own mean and deviation, so
-// that functions of different agents are comparable in shape though not in
-// units. Larger is better; a caller who minimises negates. The package does not
+// Outputs are standardised here, with the agent's own mean and deviation and a
+// bent bad tail, so that functions of different agents are comparable in shape
+// though not in units. Larger is better; a caller who minimises negates. The package does not
 // see a design, only its encoding, and knows nothing of other agents.
 package surrogate

@@ -16,21 +16,21 @@ const (
 	drawFeatures = 512
 
 	// A path is projected onto M shared features by its values at the larger of
-	// 1,000 and 4·M designs, at most 4,000 (a limit on memory and time), with a ridge of 0.05 (in units of the prior
-	// variance 1). The ridge decides the norm of the weights: with M = 256 it was
-	// 9 to 22 for smooth functions of 2 to 6 floats after 5 to 100 observations,
-	// where a draw from the prior over weights has sqrt(256) = 16; rougher ones
-	// may be longer. A limit on that norm, as for privacy, must be chosen
-	// together with the ridge.
+	// 1,000 and 3·M designs, at most 3,000 (a limit on memory and time), with a
+	// ridge of 0.05 (in units of the prior variance 1). The ridge decides the norm
+	// of the weights; package rff states it. A limit on that norm, as for privacy,
+	// must be chosen together with the ridge.
 	leastPoints      = 1000
-	pointsPerFeature = 4
-	mostPoints       = 4000
+	pointsPerFeature = 3
+	mostPoints       = 3000
 	ridge            = 0.05
 )
 
 // exact is the Gaussian process.
 type exact struct {
 	spec       gp.Spec
+	space      *task.Space
+	shared     *rff.Map
 	projection func() (*rff.Projection, error)
 }
 
@@ -42,7 +42,7 @@ func newExact(t *task.Task, shared *rff.Map) *exact {
 		}
 	}
 	// Only who shares pays for the projection, and pays once.
-	return &exact{spec: spec, projection: sync.OnceValues(func() (*rff.Projection, error) {
+	return &exact{spec: spec, space: t.Space, shared: shared, projection: sync.OnceValues(func() (*rff.Projection, error) {
 		return rff.NewProjection(shared, projectionPoints(t), ridge)
 	})}
 }
@@ -64,7 +64,7 @@ func projectionPoints(t *task.Task) [][]float64 {
 }
 
 func (e *exact) Fit(obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
-	y, _, err := standardise(obs)
+	y, err := standardise(obs)
 	if err != nil {
 		return Hyperparameters{}, err
 	}
@@ -79,41 +79,36 @@ func (e *exact) Fit(obs Observations, previous *Hyperparameters, rng *rand.Rand)
 	return Hyperparameters(h), nil
 }
 
-func (e *exact) Condition(obs Observations, h Hyperparameters) (Posterior, error) {
-	y, s, err := standardise(obs)
+func (e *exact) Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error) {
+	y, err := standardise(obs)
 	if err != nil {
 		return nil, err
 	}
-	p, err := gp.NewPosterior(e.spec, obs.X, y, gp.Hyperparameters(h))
+	var p *gp.Posterior
+	if before, ok := previous.(*exactPosterior); ok && before.process.Hyperparameters().Equal(gp.Hyperparameters(h)) {
+		p, err = before.process.Extend(obs.X, y)
+	} else {
+		p, err = gp.NewPosterior(e.spec, obs.X, y, gp.Hyperparameters(h))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("surrogate: %w", err)
 	}
-	return &exactPosterior{model: e, process: p, standard: s}, nil
+	return &exactPosterior{model: e, process: p}, nil
 }
 
 type exactPosterior struct {
-	model    *exact
-	process  *gp.Posterior
-	standard standard
+	model   *exact
+	process *gp.Posterior
 }
 
 func (p *exactPosterior) Predict(x []float64) (mean, variance float64) {
-	return p.standard.inUnits(p.process.Predict(x))
+	return p.process.Predict(x)
+}
+
+func (p *exactPosterior) PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64) {
+	return p.process.PredictGradient(meanGradient, varianceGradient, x)
 }
 
 func (p *exactPosterior) Draw(rng *rand.Rand) Function {
 	return p.process.Draw(drawFeatures, rng)
-}
-
-func (p *exactPosterior) Weights(rng *rand.Rand) []float64 {
-	projection, err := p.model.projection()
-	if err != nil {
-		panic(err) // the ridge makes the matrix positive definite
-	}
-	draw := p.process.Draw(drawFeatures, rng)
-	values := make([]float64, projection.Len())
-	for i := range values {
-		values[i] = draw.Value(projection.Point(i))
-	}
-	return projection.Project(values)
 }

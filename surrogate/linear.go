@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/fbo-node/fbo/gp"
 	"github.com/fbo-node/fbo/rff"
@@ -29,7 +30,7 @@ type linear struct {
 // same prior as the exact surrogate's. It searches the whole range and so needs
 // neither previous nor rng.
 func (l *linear) Fit(obs Observations, _ *Hyperparameters, _ *rand.Rand) (Hyperparameters, error) {
-	y, _, err := standardise(obs)
+	y, err := standardise(obs)
 	if err != nil {
 		return Hyperparameters{}, err
 	}
@@ -82,26 +83,61 @@ func maximum(f func(float64) float64, low, high float64) float64 {
 	return best
 }
 
-func (l *linear) Condition(obs Observations, h Hyperparameters) (Posterior, error) {
-	y, s, err := standardise(obs)
+func (l *linear) Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error) {
+	y, err := standardise(obs)
 	if err != nil {
 		return nil, err
 	}
-	p, err := rff.NewPosterior(l.shared, obs.X, y, priorVariance, h.Noise)
+	var p *rff.Posterior
+	if before, ok := previous.(*linearPosterior); ok && before.weights.Noise() == h.Noise && before.begins(obs.X) {
+		p, err = before.extend(obs.X, y)
+	} else {
+		p, err = rff.NewPosterior(l.shared, obs.X, y, priorVariance, h.Noise)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("surrogate: %w", err)
 	}
-	return &linearPosterior{shared: l.shared, weights: p, standard: s}, nil
+	return &linearPosterior{shared: l.shared, weights: p, x: clone(obs.X)}, nil
 }
 
 type linearPosterior struct {
-	shared   *rff.Map
-	weights  *rff.Posterior
-	standard standard
+	shared  *rff.Map
+	weights *rff.Posterior
+	x       [][]float64
+}
+
+// begins tells whether the first of the points are those of p.
+func (p *linearPosterior) begins(x [][]float64) bool {
+	return len(x) >= len(p.x) && slices.EqualFunc(x[:len(p.x)], p.x, slices.Equal[[]float64])
+}
+
+// extend takes in the points that p does not know and sets all outputs, which
+// one more observation changes by the standardisation.
+func (p *linearPosterior) extend(x [][]float64, y []float64) (*rff.Posterior, error) {
+	next := p.weights
+	for i := len(p.x); i < len(x); i++ {
+		var err error
+		if next, err = next.Extend(x[i], y[i]); err != nil {
+			return nil, err
+		}
+	}
+	return next.WithOutputs(x, y)
+}
+
+func clone(points [][]float64) [][]float64 {
+	copied := make([][]float64, len(points))
+	for i, x := range points {
+		copied[i] = slices.Clone(x)
+	}
+	return copied
 }
 
 func (p *linearPosterior) Predict(x []float64) (mean, variance float64) {
-	return p.standard.inUnits(p.weights.Predict(x))
+	return p.weights.Predict(x)
+}
+
+func (p *linearPosterior) PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64) {
+	return p.weights.PredictGradient(meanGradient, varianceGradient, x)
 }
 
 func (p *linearPosterior) Draw(rng *rand.Rand) Function {

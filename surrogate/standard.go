@@ -4,66 +4,102 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // ErrNoObservations says that a surrogate was asked before the first
 // observation.
 var ErrNoObservations = errors.New("surrogate: no observations")
 
-// standard is the map between an agent's units and standardised ones.
-type standard struct {
-	center, scale float64
-}
+// Where the bad tail of the outputs begins to bend.
+const (
+	bendAt      = 0.5    // deviations below the median
+	goodShare   = 0.9    // the deviation is estimated from the median to this quantile
+	goodNormal  = 1.2816 // which lies here for a standard normal variable
+	leastToBend = 4      // observations
+)
 
-// standardise returns (y - mean) / deviation and the map back. Outputs that do
-// not differ, up to rounding, are left in their units.
-func standardise(obs Observations) ([]float64, standard, error) {
-	y := obs.Y
-	if len(y) == 0 {
-		return nil, standard{}, ErrNoObservations
+// standardise returns the outputs in the form that the priors of the surrogates
+// are stated for: mean zero and deviation one, after the bad tail has been bent.
+//
+// Objectives are often heavy-tailed where they are bad (a divergent training, a
+// polynomial far from its valley). Such values would decide the deviation and
+// leave all good ones equal, so what lies more than half a deviation below the
+// median grows only by the logarithm of the excess. The order of the outputs
+// stays; good values are never bent. The deviation is that of the good half.
+//
+// Outputs that do not differ, up to rounding, become zeros.
+func standardise(obs Observations) ([]float64, error) {
+	if len(obs.Y) == 0 {
+		return nil, ErrNoObservations
 	}
-	if len(obs.X) != len(y) {
-		return nil, standard{}, fmt.Errorf("surrogate: %d designs but %d values", len(obs.X), len(y))
+	if len(obs.X) != len(obs.Y) {
+		return nil, fmt.Errorf("surrogate: %d designs but %d values", len(obs.X), len(obs.Y))
 	}
 	largest := 0.0
-	for i, v := range y {
+	for i, v := range obs.Y {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, standard{}, fmt.Errorf("surrogate: value %g of observation %d: must be finite", v, i)
+			return nil, fmt.Errorf("surrogate: value %g of observation %d: must be finite", v, i)
 		}
 		largest = max(largest, math.Abs(v))
 	}
-	s := standard{center: y[0], scale: 1}
-	if largest > 0 && len(y) > 1 {
-		s = moments(y, largest)
+	y := make([]float64, len(obs.Y))
+	if largest == 0 {
+		return y, nil
 	}
-	scaled := make([]float64, len(y))
-	for i, v := range y {
-		// Halves, since the difference of two large values may overflow.
-		scaled[i] = (v/2 - s.center/2) / (s.scale / 2)
+	for i, v := range obs.Y {
+		y[i] = v / largest // so that no square overflows or vanishes
 	}
-	return scaled, s, nil
+	bend(y)
+	center(y)
+	return y, nil
 }
 
-// moments works in units of the largest value, so that no square overflows or
-// vanishes.
-func moments(y []float64, largest float64) standard {
+// bend changes values of order one in place.
+func bend(y []float64) {
+	if len(y) < leastToBend {
+		return
+	}
+	sorted := slices.Sorted(slices.Values(y))
+	median := quantile(sorted, 0.5)
+	deviation := (quantile(sorted, goodShare) - median) / goodNormal
+	if !(deviation > rounding) {
+		return
+	}
+	for i, v := range y {
+		if excess := (median-v)/deviation - bendAt; excess > 0 {
+			y[i] = median - deviation*(bendAt+math.Log1p(excess))
+		}
+	}
+}
+
+// quantile interpolates between the nearest of the sorted values.
+func quantile(sorted []float64, share float64) float64 {
+	at := share * float64(len(sorted)-1)
+	below := int(at)
+	above := min(below+1, len(sorted)-1)
+	return sorted[below] + (at-float64(below))*(sorted[above]-sorted[below])
+}
+
+// rounding is what differences between values of order one are worth.
+const rounding = 1e-12
+
+// center takes the mean away and divides by the deviation.
+func center(y []float64) {
 	mean, square := 0.0, 0.0
 	for _, v := range y {
-		mean += v / largest / float64(len(y))
+		mean += v / float64(len(y))
 	}
 	for _, v := range y {
-		d := v/largest - mean
-		square += d * d / float64(len(y)-1)
+		square += (v - mean) * (v - mean) / float64(max(len(y)-1, 1))
 	}
-	const rounding = 1e-12
-	s := standard{center: mean * largest, scale: min(math.Sqrt(square)*largest, math.MaxFloat64)}
-	if math.Sqrt(square) < rounding || s.scale/2 == 0 {
-		s.scale = 1
+	deviation := math.Sqrt(square)
+	for i := range y {
+		y[i] -= mean
+		if deviation > rounding {
+			y[i] /= deviation
+		} else {
+			y[i] = 0
+		}
 	}
-	return s
-}
-
-// inUnits takes a standardised prediction back to the agent's units.
-func (s standard) inUnits(mean, variance float64) (float64, float64) {
-	return s.center + s.scale*mean, s.scale * s.scale * variance
 }

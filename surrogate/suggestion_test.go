@@ -22,7 +22,7 @@ func newTask(t testing.TB, kind string, dim int) *task.Task {
 	}
 	return &task.Task{Name: "test", Goal: task.Maximize, Space: space,
 		Surrogate: task.Surrogate{Type: kind, Kernel: "matern52", Features: 256,
-			Lengthscale: 0.3 * math.Sqrt(float64(dim)), CategoryLengthscale: 1},
+			Lengthscale: 0.1 * float64(dim), CategoryLengthscale: 1},
 		Strategy: task.Strategy{Type: "ts", InitialDesigns: 5},
 	}
 }
@@ -94,7 +94,7 @@ func thompson(t *testing.T, definition *task.Task, seed random.Seed, trials int)
 			t.Fatal(err)
 		}
 		previous = &h
-		p, err := model.Condition(obs, h)
+		p, err := model.Condition(obs, h, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ surrogate: {type: exact}
 		fmt.Println(err)
 		return
 	}
-	posterior, err := model.Condition(obs, h)
+	posterior, err := model.Condition(obs, h, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -144,45 +144,4 @@ surrogate: {type: exact}
 	x, _ := maximizer.Maximize(draw, obs.X, seed.Stream("maximise", 0))
 	fmt.Printf("try x near %.1f\n", definition.Space.Decode(x).Float("x"))
 	// Output: try x near 0.5
-}
-
-func BenchmarkSuggestion(b *testing.B) {
-	for _, kind := range []string{"exact", "rff"} {
-		for _, size := range []struct{ t, d int }{{30, 4}, {100, 6}} {
-			definition := newTask(b, kind, size.d)
-			model, err := surrogate.New(definition)
-			if err != nil {
-				b.Fatal(err)
-			}
-			seed := random.SeedOf(1)
-			obs := observations(definition.Space, size.t, seed)
-			rng := seed.Stream("b", 0)
-			h, err := model.Fit(obs, nil, rng)
-			if err != nil {
-				b.Fatal(err)
-			}
-			p, err := model.Condition(obs, h)
-			if err != nil {
-				b.Fatal(err)
-			}
-			draw := p.Draw(rng)
-			p.Weights(rng) // the projection is prepared once per model
-			for _, part := range []struct {
-				name string
-				run  func()
-			}{
-				{"fit", func() { model.Fit(obs, nil, rng) }},
-				{"refit", func() { model.Fit(obs, &h, rng) }},
-				{"draw", func() { p.Draw(rng) }},
-				{"maximise", func() { acquisition.Maximizer{Space: definition.Space}.Maximize(draw, obs.X[:3], rng) }},
-				{"weights", func() { p.Weights(rng) }},
-			} {
-				b.Run(fmt.Sprintf("%s,t=%d,d=%d/%s", kind, size.t, size.d, part.name), func(b *testing.B) {
-					for b.Loop() {
-						part.run()
-					}
-				})
-			}
-		}
-	}
 }

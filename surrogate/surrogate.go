@@ -29,7 +29,7 @@ type Hyperparameters struct {
 	// Lengthscales has one entry per parameter of the task for exact, in units
 	// of the encoded cube, and none for rff, whose lengthscales are the task's.
 	Lengthscales []float64 `json:"lengthscales,omitempty"`
-	Noise        float64   `json:"noise"` // variance, in squared standard deviations of Y
+	Noise        float64   `json:"noise"` // variance, in standardised units
 }
 
 // Model is one kind of surrogate on one task. It is immutable and safe for
@@ -40,21 +40,27 @@ type Model interface {
 	// result depends on the arguments and rng alone.
 	Fit(obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error)
 	// Condition returns the posterior given at least one observation. The
-	// inputs are not altered and not kept.
-	Condition(obs Observations, h Hyperparameters) (Posterior, error)
+	// inputs are not altered and not kept. previous, when not nil, is a posterior
+	// of this model; where it knows the first of the same observations under the
+	// same hyperparameters it is extended, which is faster and gives the same up
+	// to rounding.
+	Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error)
 }
 
 // Posterior is a model conditioned on observations. It is immutable and safe
 // for concurrent use, each caller with its own rng. Draws depend on the rng
-// alone.
+// alone. All it says is in standardised units: the outputs moved and scaled to
+// mean zero and deviation one, with a bent bad tail.
 type Posterior interface {
-	// Predict returns the mean, in units of Y, and the variance, in their
-	// square, of the objective without noise at x.
+	// Predict returns the mean and the variance of the function at x, in
+	// standardised units and without the noise of an observation.
 	Predict(x []float64) (mean, variance float64)
-	// Draw returns a sampled function in standardised units.
+	// PredictGradient also fills the gradients of both at x, as long as x.
+	PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64)
+	// Draw returns a sampled function.
 	Draw(rng *rand.Rand) Function
-	// Weights returns a fresh sampled function in standardised units as
-	// weights over the features of SharedMap, as many as the task's Features.
+	// Weights returns a fresh sampled function, up to a constant, as weights
+	// over the features of SharedMap, as many as the task's Features.
 	Weights(rng *rand.Rand) []float64
 }
 

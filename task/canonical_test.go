@@ -20,8 +20,8 @@ func TestGoldenIDs(t *testing.T) {
 		{one,
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
 				`"strategy":{"initial_designs":3,"mode":"concurrent","schedule":"inverse-sqrt","share_every":1,"type":"fts"},` +
-				`"surrogate":{"category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.3,"type":"exact"}}`,
-			"bagaaieraamyovjb2ahgo3fv4bqdw5knzslt5hb2ygkhee6wkx4ibjnp7hjgq"},
+				`"surrogate":{"category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaieraj7zfbfoldxomfh5pwkpcepd54jdbxtxyozpj7m7632wdhcef63la"},
 		{`
 name: wearable-lr
 goal: minimize
@@ -52,13 +52,13 @@ strategy: {mode: one-shot, schedule: constant, own_probability: .50}
 				`{"high":1e+21,"low":1e-7,"name":"big","scale":"linear","type":"float"},` +
 				`{"high":-9007199254740000,"low":-9007199254740992,"name":"n","scale":"linear","type":"int"}],` +
 				`"strategy":{"initial_designs":3,"mode":"one-shot","own_probability":0.5,"schedule":"constant","share_after":50,"type":"fts"},` +
-				`"surrogate":{"category_lengthscale":1,"features":256,"kernel":"se","lengthscale":0.424264,"type":"rff"}}`,
-			"bagaaieraghrnbqega2ak5rlranlg7m54t6wudsvx2su5pn6o4tad7pjg7oqq"},
+				`"surrogate":{"category_lengthscale":1,"features":256,"kernel":"se","lengthscale":0.2,"type":"rff"}}`,
+			"bagaaierag6tldr6pkl4wdi4pal765qo6pxnlyqsfwfgshr6n34vqvfhuytlq"},
 		{one + "strategy: {type: ts}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
 				`"strategy":{"initial_designs":3,"type":"ts"},` +
-				`"surrogate":{"category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.3,"type":"exact"}}`,
-			"bagaaieraz767m7ah7yibutkyucfe4fecqdif5375rnp2jnhgrcw4lqt25m5q"},
+				`"surrogate":{"category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaieray4gbkqt522ysyaflsvrcpuyj26pivh4cfg35yklpyed4f7uqldeq"},
 	} {
 		got, err := Parse("", []byte(c.text))
 		if err != nil {
@@ -225,7 +225,7 @@ func TestCanonicalIsATaskFile(t *testing.T) {
 }
 
 func TestDefaultLengthscale(t *testing.T) {
-	for parameters, want := range map[int]string{1: "0.3", 2: "0.424264", 4: "0.6", 7: "0.793725", 100: "3"} {
+	for parameters, want := range map[int]string{1: "0.1", 2: "0.2", 4: "0.4", 7: "0.7", 25: "2.5", 26: "2.54951", 100: "5"} {
 		if got := fmt.Sprint(lengthscaleFor(parameters)); got != want {
 			t.Errorf("%d parameters: %s, want %s", parameters, got, want)
 		}

@@ -27,7 +27,7 @@ func ExampleParse() {
 	// Output:
 	// wearable-lr minimize fts inverse-sqrt
 	// 3 parameters, 4 coordinates
-	// bagaaieraec4a7psf7km3k7jdglg7bs3bhujreylxq7hq5ny26x57oa4be7ga
+	// bagaaieravudyhywprrz34tgbtou6jibh2revxorxvoh4watw3yyctlhfgeda
 }
 
 func ExampleParse_errors() {

@@ -36,8 +36,7 @@ parameters:
 	if p := got.Space.Parameters(); !reflect.DeepEqual(p, wantParameters) {
 		t.Errorf("parameters %+v", p)
 	}
-	// 0.519615 is 0.3*sqrt(3) to six digits.
-	if want := (Surrogate{"exact", "matern52", 256, 0.519615, 1}); got.Surrogate != want {
+	if want := (Surrogate{"exact", "matern52", 256, 0.3, 1}); got.Surrogate != want {
 		t.Errorf("surrogate %+v, want %+v", got.Surrogate, want)
 	}
 	want := FTS{Mode: "concurrent", Schedule: "inverse-sqrt", ShareEvery: 1}

@@ -18,7 +18,8 @@ type strategySpec struct {
 func strategies() []strategySpec {
 	return []strategySpec{
 		ftsSpec(), // the first is the default
-		tsSpec(),
+		aloneSpec("ts"),
+		aloneSpec("logei"),
 	}
 }
 
@@ -52,10 +53,10 @@ func canonicalStrategy(t *Task) any {
 	return form
 }
 
-// tsSpec is plain Thompson sampling: it has no settings of its own.
-func tsSpec() strategySpec {
+// aloneSpec is a strategy that shares nothing and has no settings of its own.
+func aloneSpec(name string) strategySpec {
 	return strategySpec{
-		name:      "ts",
+		name:      name,
 		parse:     func(*mapping, *Strategy) {},
 		canonical: func(map[string]any, Strategy) {},
 	}

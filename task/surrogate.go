@@ -7,7 +7,6 @@ import (
 
 const (
 	defaultFeatures            = 256
-	defaultLengthscale         = 0.3 // times the square root of the number of parameters
 	defaultCategoryLengthscale = 1
 
 	maxFeatures    = 4096
@@ -36,10 +35,14 @@ func parseSurrogate(m *mapping, t *Task) {
 	m.finish()
 }
 
-// lengthscaleFor grows with the diagonal of the cube, since typical distances do.
-// Six digits are enough, and keep the canonical form free of any CPU's last bit.
+// lengthscaleFor is a tenth of the number of parameters, and from 25 on half its
+// square root: with either, what agents share fits functions of lengthscales
+// between 0.1 and 1 times that root about as well as with the best choice (see
+// BenchmarkSharedBasis in rff). Six digits are enough, and keep the canonical
+// form free of any CPU's last bit.
 func lengthscaleFor(parameters int) float64 {
-	return mustFloat(strconv.FormatFloat(defaultLengthscale*math.Sqrt(float64(parameters)), 'e', 5, 64))
+	n := float64(parameters)
+	return mustFloat(strconv.FormatFloat(min(n/10, math.Sqrt(n)/2), 'e', 5, 64))
 }
 
 func canonicalSurrogate(t *Task) any {

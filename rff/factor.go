@@ -1,0 +1,126 @@
+package rff
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// ErrNotPositiveDefinite says that a matrix could not be factorised.
+var ErrNotPositiveDefinite = errors.New("rff: matrix is not positive definite")
+
+// factor is the upper triangular U of a matrix A = UᵀU. It is not changed after
+// it is made.
+type factor struct {
+	n int
+	u []float64 // n×n, row-major; below the diagonal is anything
+}
+
+// slab is how many rows of a factor are made at once, at most a batch. For large
+// matrices most of the work is then in products of packed rows.
+const slab = 128
+
+// factorise returns the factor of a + ridge I, where a is n×n, row-major, of
+// which the upper triangle is read. It takes over the memory of a.
+func factorise(a []float64, n int, ridge float64) (*factor, error) {
+	for i := range n {
+		a[i*n+i] += ridge
+	}
+	for k := 0; k < n; k += slab {
+		height := min(slab, n-k)
+		diagonal := blas64.Symmetric{Uplo: blas.Upper, N: height, Stride: n, Data: a[k*n+k:]}
+		u, ok := lapack64.Potrf(diagonal)
+		if !ok {
+			return nil, fmt.Errorf("%w: ridge %g is too small", ErrNotPositiveDefinite, ridge)
+		}
+		if rest := n - k - height; rest > 0 {
+			right := blas64.General{Rows: height, Cols: rest, Stride: n, Data: a[k*n+k+height:]}
+			blas64.Trsm(blas.Left, blas.Trans, 1, u, right)
+			subtract(a[(k+height)*n+k+height:], right)
+		}
+	}
+	return &factor{n: n, u: a}, nil
+}
+
+// subtract takes the product of right's transpose and right from the upper
+// triangle of a, which has the same stride.
+func subtract(a []float64, right blas64.General) {
+	p := newPacked(right.Cols, right.Rows)
+	for k := range right.Rows {
+		for i, v := range right.Data[k*right.Stride : k*right.Stride+right.Cols] {
+			p.data[i*p.stride+k] = v
+		}
+	}
+	p.addOuter(a, right.Stride, -1)
+}
+
+func (f *factor) triangle() blas64.Triangular {
+	return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: f.n, Stride: f.n, Data: f.u}
+}
+
+// half multiplies v by U⁻ᵀ in place, so that |v|² becomes vᵀA⁻¹v.
+func (f *factor) half(v []float64) {
+	blas64.Trsv(blas.Trans, f.triangle(), blas64.Vector{N: f.n, Data: v, Inc: 1})
+}
+
+// back multiplies v by U⁻¹ in place; of a standard normal v it makes one with
+// covariance A⁻¹.
+func (f *factor) back(v []float64) {
+	blas64.Trsv(blas.NoTrans, f.triangle(), blas64.Vector{N: f.n, Data: v, Inc: 1})
+}
+
+// solve multiplies v by A⁻¹ in place.
+func (f *factor) solve(v []float64) {
+	f.half(v)
+	f.back(v)
+}
+
+// append returns the factor of A with one row and column more, whose last
+// element is the diagonal, in O(n²); not ok when that is not positive definite.
+// It alters column.
+func (f *factor) append(column []float64) (next *factor, ok bool) {
+	n := f.n + 1
+	f.half(column[:f.n])
+	rest := column[f.n]
+	for _, v := range column[:f.n] {
+		rest -= v * v
+	}
+	if !(rest > 0) || math.IsInf(rest, 1) {
+		return nil, false
+	}
+	column[f.n] = math.Sqrt(rest)
+	u := make([]float64, n*n)
+	for i := range n {
+		if i < f.n {
+			copy(u[i*n+i:], f.u[i*f.n+i:(i+1)*f.n])
+		}
+		u[i*n+n-1] = column[i]
+	}
+	return &factor{n: n, u: u}, true
+}
+
+// add returns the factor of A + vvᵀ in O(n²), by plane rotations (Golub and Van
+// Loan, "Matrix Computations", 4th edition, section 6.5.4), row by row, which
+// is the order of the memory. Adding cannot fail. It alters v.
+func (f *factor) add(v []float64) *factor {
+	n := f.n
+	u := make([]float64, n*n)
+	for i := range n {
+		old, row := f.u[i*n+i:(i+1)*n], u[i*n+i:(i+1)*n]
+		rest := v[i:]
+		length := math.Hypot(old[0], rest[0])
+		cos, sin := old[0]/length, rest[0]/length
+		rest = rest[:len(old)]
+		row = row[:len(old)]
+		for j, a := range old {
+			b := rest[j]
+			row[j] = cos*a + sin*b
+			rest[j] = cos*b - sin*a
+		}
+	}
+	return &factor{n: n, u: u}
+}

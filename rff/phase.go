@@ -1,0 +1,87 @@
+package rff
+
+import (
+	"math"
+
+	"github.com/fbo-node/fbo/internal/fourier"
+)
+
+// The basis RandomPhase has one cosine per feature,
+//
+//	phi_i(x) = cos(s_i·x + b_i) / sqrt(sum over j of cos(s_j·x + b_j)²),
+//
+// which is sqrt(2/M) cos(s_i·x + b_i) scaled to unit norm, as in the code that
+// Dai, Low and Jaillet (2020) published. Both sums are sums of waves in x: the
+// squared cosine is half a constant and half a wave of twice the frequency.
+
+// leastSquare keeps the norm away from zero where all cosines nearly vanish,
+// which only happens with very few features.
+const leastSquare = 1e-12
+
+// shifted fills dst with phi(x).
+func (m *Map) shifted(dst, x []float64) {
+	square := 0.0
+	for i := range dst {
+		dst[i] = math.Cos(m.phase(i, x))
+		square += dst[i] * dst[i]
+	}
+	scale := 1 / math.Sqrt(max(square, leastSquare))
+	for i := range dst {
+		dst[i] *= scale
+	}
+}
+
+func (m *Map) phase(i int, x []float64) float64 {
+	phase := m.phases[i]
+	for k, s := range m.frequencies[i*m.dim : (i+1)*m.dim] {
+		phase += s * x[k]
+	}
+	return phase
+}
+
+// pullBackShifted is pullBack. The factor w_i - value phi_i is the derivative
+// by cosine i with the norm taken into account.
+func (m *Map) pullBackShifted(grad, w, phi, x []float64) {
+	value, square := 0.0, 0.0
+	for i, v := range phi {
+		value += w[i] * v
+		cos := math.Cos(m.phase(i, x))
+		square += cos * cos
+	}
+	scale := 1 / math.Sqrt(max(square, leastSquare))
+	for i, v := range phi {
+		slope := -math.Sin(m.phase(i, x)) * (w[i] - value*v) * scale
+		for k, s := range m.frequencies[i*m.dim : (i+1)*m.dim] {
+			grad[k] += slope * s
+		}
+	}
+}
+
+// squares returns the sum of squared cosines as waves, without its constant M/2.
+func squares(dim int, frequencies, phases []float64) *fourier.Sum {
+	doubled := make([]float64, len(frequencies))
+	for i, s := range frequencies {
+		doubled[i] = 2 * s
+	}
+	weights := make([]float64, 2*len(phases))
+	for i, b := range phases {
+		sin, cos := math.Sincos(2 * b)
+		weights[2*i], weights[2*i+1] = cos/2, -sin/2
+	}
+	return fourier.NewWaves(dim, doubled).Sum(weights)
+}
+
+// squareOf adds the constant to the waves of the sum of squared cosines.
+func (m *Map) squareOf(waves float64) float64 {
+	return max(float64(m.features)/2+waves, leastSquare)
+}
+
+// numerator returns the sum over i of w_i cos(s_i·x + b_i) as waves.
+func (m *Map) numerator(w []float64) *fourier.Sum {
+	weights := make([]float64, 2*len(w))
+	for i, b := range m.phases {
+		sin, cos := math.Sincos(b)
+		weights[2*i], weights[2*i+1] = w[i]*cos, -w[i]*sin
+	}
+	return m.waves.Sum(weights)
+}

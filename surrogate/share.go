@@ -1,0 +1,90 @@
+package surrogate
+
+import (
+	"math/rand/v2"
+
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/gp"
+	"github.com/fbo-node/fbo/rff"
+	"github.com/fbo-node/fbo/task"
+)
+
+// A projection fits a path on average over the space, but whoever gets the
+// weights asks only where the function is largest, and in many dimensions that
+// is lost. So the path's maximum, points around it, and the places where the
+// projection wrongly rises above it count for more. Package rff shows what that
+// is worth (BenchmarkSharedBasis).
+const (
+	aroundMaximum   = 30
+	aroundDeviation = 0.1 // of the coordinates
+	correctedTops   = 4
+	furtherWeight   = 10.0 // of one such point, in points of the projection
+	shareSearches   = 24   // for each maximum
+)
+
+// Weights projects a sample path. It leaves out the constant part, which does
+// not say where the function is large, and which features without the frequency
+// zero express badly.
+func (p *exactPosterior) Weights(rng *rand.Rand) []float64 {
+	projection, err := p.model.projection()
+	if err != nil {
+		panic(err) // the ridge makes the matrix positive definite
+	}
+	path := p.process.Draw(drawFeatures, rng)
+	values := make([]float64, projection.Len())
+	path.Values(values, projection.Flat())
+	level := 0.0
+	for _, v := range values {
+		level += v / float64(len(values))
+	}
+	for i := range values {
+		values[i] -= level
+	}
+	further := furtherPoints{path: path, level: level}
+	maximizer := acquisition.Maximizer{Space: p.model.space, Searches: shareSearches, Workers: 1}
+	top, _ := maximizer.Maximize(path, nil, rng)
+	further.add(top)
+	for range aroundMaximum {
+		further.add(near(p.model.space, top, rng))
+	}
+	weights := further.project(projection, values)
+	for range correctedTops {
+		top, _ := maximizer.Maximize(p.model.shared.Function(weights), [][]float64{top}, rng)
+		further.add(top)
+		weights = further.project(projection, values)
+	}
+	return weights
+}
+
+// furtherPoints are where the projection shall be especially near to the path.
+type furtherPoints struct {
+	path   *gp.Function
+	level  float64
+	points [][]float64
+	values []float64
+}
+
+func (f *furtherPoints) add(x []float64) {
+	f.points = append(f.points, x)
+	f.values = append(f.values, f.path.Value(x)-f.level)
+}
+
+// project falls back on the values alone where rounding makes the further
+// points useless.
+func (f *furtherPoints) project(projection *rff.Projection, values []float64) []float64 {
+	weights, err := projection.ProjectWith(values, f.points, f.values, furtherWeight)
+	if err != nil {
+		return projection.Project(values)
+	}
+	return weights
+}
+
+// near returns a design close to x.
+func near(space *task.Space, x []float64, rng *rand.Rand) []float64 {
+	moved := make([]float64, len(x))
+	for k, v := range x {
+		moved[k] = min(max(v+aroundDeviation*rng.NormFloat64(), 0), 1)
+	}
+	space.Snap(moved)
+	return moved
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fbo-node/fbo/improvement"
 	"github.com/fbo-node/fbo/presence"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -21,6 +22,8 @@ func parts(t *task.Task) (strategy.Strategy, []strategy.Exchange, error) {
 	switch t.Strategy.Type {
 	case "ts":
 		return tsampling.NewTS(t), []strategy.Exchange{presence.New()}, nil
+	case "logei":
+		return improvement.NewLogEI(t), []strategy.Exchange{presence.New()}, nil
 	case "fts":
 		features, err := surrogate.SharedMap(t)
 		if err != nil {

@@ -39,7 +39,7 @@ func (a *Agent) catchUp() {
 		return
 	}
 	a.model.working = true
-	observations, kind := a.observations(), a.model.kind
+	observations, kind, known := a.observations(), a.model.kind, a.model.posterior
 	count := len(observations.Y)
 	previous, refit := a.model.fitted, a.model.refitDue(count)
 	rng := a.cfg.Seed.Stream("fit", uint64(count))
@@ -58,7 +58,7 @@ func (a *Agent) catchUp() {
 			m.fitted = &FitRecord{Observations: count, Hyperparameters: h}
 			current = m.fitted
 		}
-		m.posterior, m.err = kind.Condition(observations, current.Hyperparameters)
+		m.posterior, m.err = kind.Condition(observations, current.Hyperparameters, known)
 		return m
 	}, func(_ time.Time, result any) {
 		a.model.working, a.model.at = false, count

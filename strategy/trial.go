@@ -48,6 +48,7 @@ const (
 	Initial  Source = "initial"  // random, before the surrogate knows anything
 	Own      Source = "own"      // maximises a sample of the agent's own posterior
 	Peer     Source = "peer"     // maximises the sample in a peer's share
+	Improve  Source = "improve"  // maximises the expected improvement by the agent's own posterior
 	Random   Source = "random"   // random, because the maximiser had been evaluated before
 	Imported Source = "imported" // told by the user
 )
@@ -70,11 +71,13 @@ func (w Why) String() string {
 		return "own sample"
 	case Peer:
 		return fmt.Sprintf("sample from peer %s (its %d observations)", ShortID(w.Peer), w.Observations)
+	case Improve:
+		return "expected improvement"
 	case Random:
 		if w.Peer != "" {
 			return fmt.Sprintf("random, since the sample from peer %s led to a design already tried", ShortID(w.Peer))
 		}
-		return "random, since the own sample led to a design already tried"
+		return "random, since the own model led to a design already tried"
 	case Imported:
 		return "imported"
 	}

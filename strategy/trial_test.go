@@ -40,7 +40,7 @@ func ExampleWhy() {
 	// own sample
 	// sample from peer ExHX659m (its 12 observations)
 	// random, since the sample from peer ExHX659m led to a design already tried
-	// random, since the own sample led to a design already tried
+	// random, since the own model led to a design already tried
 	// imported
 }
 

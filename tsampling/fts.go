@@ -31,10 +31,10 @@ func NewFTS(t *task.Task, features *rff.Map) *FTS {
 // Suggest implements strategy.Strategy. Whenever it follows the own sample it
 // suggests exactly what TS suggests for the same view, trial and seed.
 func (s *FTS) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	if s.starting(view, trial) {
+	if s.search.Starting(view, trial) {
 		return s.TS.Suggest(view, trial, seed)
 	}
-	own := OwnProbability(s.spec, trial-min(trial, s.initial))
+	own := OwnProbability(s.spec, s.search.AfterStart(trial))
 	if seed.Stream("whose sample", trial).Float64() < own {
 		return s.ownSample(view, trial, seed, own), nil
 	}
@@ -44,7 +44,7 @@ func (s *FTS) Suggest(view strategy.View, trial uint64, seed random.Seed) (strat
 	}
 	share := candidates[seed.Stream("which peer", trial).IntN(len(candidates))]
 	weights := share.Value.(protocol.Weights)
-	return s.maximise(view, trial, seed, s.features.Function(weights.Values), strategy.Why{
+	return s.search.Maximise(view, trial, seed, s.features.Function(weights.Values), strategy.Why{
 		Source:         strategy.Peer,
 		OwnProbability: own,
 		Peer:           share.Author,

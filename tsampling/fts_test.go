@@ -40,7 +40,7 @@ func newFTS(t testing.TB, spec *task.Task) *FTS {
 		t.Fatal(err)
 	}
 	s := NewFTS(spec, features)
-	s.maximizer.Candidates, s.maximizer.Searches = 4, 1 // where the maximum is does not matter here
+	s.search.Maximizer.Candidates, s.search.Maximizer.Searches = 4, 1 // where the maximum is does not matter here
 	return s
 }
 
@@ -57,9 +57,10 @@ func (h hill) Gradient(grad, x []float64) float64 {
 // posterior draws hills anywhere.
 type posterior struct{}
 
-func (posterior) Predict([]float64) (mean, variance float64) { return 0, 1 }
-func (posterior) Draw(rng *rand.Rand) surrogate.Function     { return hill(rng.Float64()) }
-func (posterior) Weights(rng *rand.Rand) []float64           { return make([]float64, 8) }
+func (posterior) Predict([]float64) (mean, variance float64)                 { return 0, 1 }
+func (posterior) PredictGradient(_, _, _ []float64) (mean, variance float64) { return 0, 1 }
+func (posterior) Draw(rng *rand.Rand) surrogate.Function                     { return hill(rng.Float64()) }
+func (posterior) Weights(rng *rand.Rand) []float64                           { return make([]float64, 8) }
 
 // A summit is the same in every draw.
 type summit struct {
@@ -336,7 +337,7 @@ func TestTheOwnBranchIsThompsonSampling(t *testing.T) {
 	for name, keys := range map[string]string{"own-only": "type: fts, schedule: own-only", "mixed": "type: fts"} {
 		spec := newTask(t, floats, keys+", initial_designs: 2")
 		s := newFTS(t, spec)
-		plain.maximizer = s.maximizer
+		plain.search = s.search
 		for trial := uint64(1); trial < 60; trial++ {
 			view := viewOf(spec, 3)
 			got := suggest(t, s, view, trial, random.SeedOf(7))

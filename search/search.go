@@ -1,0 +1,128 @@
+package search
+
+import (
+	"cmp"
+	"errors"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	nearest      = 5  // how many of the best own designs a search also starts from
+	freshDesigns = 64 // how many random designs are tried to find a new one
+)
+
+// Search finds designs of one task.
+type Search struct {
+	Maximizer acquisition.Maximizer
+
+	space   *task.Space
+	sign    float64 // +1 when bigger values are better
+	initial uint64
+}
+
+// New returns the search for a task.
+func New(t *task.Task) Search {
+	s := Search{
+		Maximizer: acquisition.Maximizer{Space: t.Space},
+		space:     t.Space,
+		sign:      1,
+		initial:   uint64(t.Strategy.InitialDesigns),
+	}
+	if t.Goal == task.Minimize {
+		s.sign = -1
+	}
+	return s
+}
+
+// Starting tells whether this trial is one of the starting designs, or there is
+// too little to learn from yet.
+func (s Search) Starting(view strategy.View, trial uint64) bool {
+	return trial <= s.initial || view.Posterior == nil
+}
+
+// AfterStart counts trials from the first one that is not a starting design;
+// 0 for a starting design.
+func (s Search) AfterStart(trial uint64) uint64 { return trial - min(trial, s.initial) }
+
+// Start suggests a random design that was not tried yet.
+func (s Search) Start(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	design, ok := s.fresh(view, seed.Stream("start", trial))
+	if !ok && s.failed(view)[design.Key()] {
+		return strategy.Suggestion{}, errors.New("search: every design that was tried has failed, and chance finds no other")
+	}
+	return strategy.Suggestion{Design: design, Why: strategy.Why{Source: strategy.Initial}}, nil
+}
+
+// Maximise suggests the maximiser of f, or a random new design when that was
+// tried before (the paper's rule; it keeps noise-free samples from stalling).
+func (s Search) Maximise(view strategy.View, trial uint64, seed random.Seed, f acquisition.Function, why strategy.Why) strategy.Suggestion {
+	x, _ := s.Maximizer.Maximize(f, s.Best(view), seed.Stream("maximise", trial))
+	design := s.space.Decode(x)
+	if s.tried(view)[design.Key()] {
+		other, ok := s.fresh(view, seed.Stream("random", trial))
+		if ok || s.failed(view)[design.Key()] {
+			design, why.Source = other, strategy.Random
+		}
+	}
+	return strategy.Suggestion{Design: design, Why: why}
+}
+
+// Best returns the encodings of the best designs so far, best first.
+func (s Search) Best(view strategy.View) [][]float64 {
+	var done []strategy.Trial
+	for _, trial := range view.Trials {
+		if trial.State == strategy.Done {
+			done = append(done, trial)
+		}
+	}
+	slices.SortStableFunc(done, func(a, b strategy.Trial) int {
+		return cmp.Compare(s.sign*b.Outcome.Value, s.sign*a.Outcome.Value)
+	})
+	var near [][]float64
+	for _, trial := range done[:min(len(done), nearest)] {
+		near = append(near, s.space.Encode(trial.Design))
+	}
+	return near
+}
+
+// fresh draws a design uniformly among those not tried. When chance finds none,
+// the space is all but exhausted: it returns a repeated design and false, one
+// that has not failed if chance finds such a one.
+func (s Search) fresh(view strategy.View, rng *rand.Rand) (task.Design, bool) {
+	tried, failed := s.tried(view), s.failed(view)
+	var repeated task.Design
+	for range freshDesigns {
+		design := s.space.Decode(acquisition.Sample(s.space, rng))
+		if !tried[design.Key()] {
+			return design, true
+		}
+		if repeated.IsZero() || failed[repeated.Key()] {
+			repeated = design
+		}
+	}
+	return repeated, false
+}
+
+func (s Search) failed(view strategy.View) map[string]bool {
+	failed := map[string]bool{}
+	for _, trial := range view.Trials {
+		if trial.State == strategy.Failed {
+			failed[trial.Design.Key()] = true
+		}
+	}
+	return failed
+}
+
+func (s Search) tried(view strategy.View) map[string]bool {
+	tried := make(map[string]bool, len(view.Trials))
+	for _, trial := range view.Trials {
+		tried[trial.Design.Key()] = true
+	}
+	return tried
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
+	"gonum.org/v1/gonum/stat/samplemv"
+
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/task"
+)
+
+// search is what a method is given: minimise what observe returns with evals
+// calls of it.
+type search struct {
+	space   *task.Space
+	seed    random.Seed
+	evals   int
+	observe func(task.Design) float64
+}
+
+// method minimises; it returns warnings for the record.
+type method func(s search) (warnings []string, err error)
+
+func baselines() map[string]method {
+	return map[string]method{
+		"random":        uniform,
+		"quasi":         quasi,
+		"goptuna-tpe":   goptunaTPE,
+		"goptuna-cmaes": goptunaCMAES,
+	}
+}
+
+// methodNamed returns a baseline, or this project's engine for a name such as
+// ts-exact+features=512: a strategy and a surrogate of the task file, and
+// perhaps further settings. Whether the task file knows them shows when it runs.
+func methodNamed(name string) (method, error) {
+	if m, ok := baselines()[name]; ok {
+		return m, nil
+	}
+	parts := strings.Split(name, "+")
+	strategy, surrogate, ok := strings.Cut(parts[0], "-")
+	if !ok {
+		return nil, fmt.Errorf("method %q is not known; accepted: random, quasi, goptuna-tpe, goptuna-cmaes, or STRATEGY-SURROGATE[+KEY=VALUE…] as in ts-exact+features=512", name)
+	}
+	settings := map[string]string{}
+	for _, part := range parts[1:] {
+		key, value, ok := strings.Cut(part, "=")
+		if !ok {
+			return nil, fmt.Errorf("method %q: setting %q must be KEY=VALUE", name, part)
+		}
+		settings[key] = value
+	}
+	return engine(strategy, surrogate, settings), nil
+}
+
+// uniform draws each parameter uniformly.
+func uniform(s search) ([]string, error) {
+	rng := s.seed.Stream("uniform", 0)
+	for range s.evals {
+		s.observe(spread(s.space, coordinates(rng, s.space.Len())))
+	}
+	return nil, nil
+}
+
+func coordinates(rng *rand.Rand, n int) []float64 {
+	u := make([]float64, n)
+	for i := range u {
+		u[i] = rng.Float64()
+	}
+	return u
+}
+
+// quasi takes a scrambled Halton sequence with one coordinate per parameter
+// (Owen, "A randomized Halton algorithm in R", 2017, in gonum).
+func quasi(s search) ([]string, error) {
+	source := s.seed.Stream("halton", 0)
+	points := mat.NewDense(s.evals, s.space.Len(), nil)
+	samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(s.space.Len(), source), Src: source}.Sample(points)
+	for i := range s.evals {
+		s.observe(spread(s.space, points.RawRowView(i)))
+	}
+	return nil, nil
+}
+
+// spread is the design at u, with one coordinate in [0, 1) per parameter; choices
+// take equal parts of theirs.
+func spread(space *task.Space, u []float64) task.Design {
+	x := make([]float64, space.Dim())
+	for i, block := range space.Blocks() {
+		if block.Kind == task.Categorical {
+			x[block.Start+min(int(u[i]*float64(block.Len)), block.Len-1)] = 1
+		} else {
+			x[block.Start] = u[i]
+		}
+	}
+	return space.Decode(x)
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// results is the file of results and what it holds.
+type results struct {
+	file  *os.File
+	byKey map[job]result // by function, method and seed; Evals is 0 in the key
+}
+
+func (j job) key() job {
+	j.Evals = 0
+	return j
+}
+
+// openResults reads the file, if it is there, and makes it ready to be appended
+// to. A last line that a stop cut off is removed.
+func openResults(path string) (*results, error) {
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	whole := bytes.LastIndexByte(data, '\n') + 1
+	all := &results{byKey: map[job]result{}}
+	for number, line := range bytes.Split(data[:whole], []byte("\n")) {
+		if len(line) == 0 {
+			continue
+		}
+		var r result
+		if err := json.Unmarshal(line, &r); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, number+1, err)
+		}
+		if len(r.Regret) != r.Evals {
+			return nil, fmt.Errorf("%s:%d: %d regrets of %d evaluations", path, number+1, len(r.Regret), r.Evals)
+		}
+		all.keep(r)
+	}
+	if all.file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
+		return nil, err
+	}
+	if err := all.file.Truncate(int64(whole)); err != nil {
+		return nil, err
+	}
+	_, err = all.file.Seek(0, io.SeekEnd)
+	return all, err
+}
+
+// keep remembers the longest run of each key, the latest of equally long ones.
+func (all *results) keep(r result) {
+	if known, ok := all.byKey[r.key()]; !ok || r.Evals >= known.Evals {
+		all.byKey[r.key()] = r
+	}
+}
+
+// has tells whether a run at least as long is there.
+func (all *results) has(j job) bool {
+	known, ok := all.byKey[j.key()]
+	return ok && known.Evals >= j.Evals
+}
+
+func (all *results) add(r result) error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if _, err := all.file.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	all.keep(r)
+	return nil
+}
+
+// thisBuild identifies the running program, so that results of different states
+// of the code are not taken for one another.
+func thisBuild() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(hash.Sum(nil))[:12], nil
+}

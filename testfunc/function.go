@@ -1,0 +1,114 @@
+package testfunc
+
+import (
+	"fmt"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+// Function is a function over a task's space, to be minimised.
+//
+// A point x has one natural coordinate per parameter, in the order of the space:
+// the value of a float or int, and of a categorical the index of the choice. It
+// may lie outside the space by as much as Reach allows.
+type Function struct {
+	Name  string
+	Space *task.Space
+
+	// Value is the function at a point. It neither keeps nor alters x.
+	Value func(x []float64) float64
+
+	// Optimum is the least value in the space and within Reach of it.
+	Optimum float64
+
+	// Minimizers are points of the space where Value is Optimum: at least one,
+	// not always all.
+	Minimizers [][]float64
+
+	// Reach says how far outside the space, as a multiple of each float's or
+	// int's range, Value goes on without falling below Optimum: 0 or more, maybe
+	// infinite. Choices know no outside.
+	Reach float64
+}
+
+// At returns the function's value at a design of its space.
+func (f Function) At(d task.Design) float64 { return f.Value(f.Coordinates(d)) }
+
+// Coordinates returns the natural coordinates of a design of the function's
+// space; it panics when the design is not of that space.
+func (f Function) Coordinates(d task.Design) []float64 {
+	if err := f.Space.Check(d); err != nil {
+		panic(fmt.Sprintf("testfunc: %s: %v", f.Name, err))
+	}
+	x := make([]float64, f.Space.Len())
+	values := d.Values()
+	for i, p := range f.Space.Parameters() {
+		switch p.Kind {
+		case task.Float:
+			x[i] = values[i].Float()
+		case task.Int:
+			x[i] = float64(values[i].Int())
+		default:
+			for choice, name := range p.Choices {
+				if name == values[i].Choice() {
+					x[i] = float64(choice)
+				}
+			}
+		}
+	}
+	return x
+}
+
+// Design returns the design at a point of the space, or the error of the first
+// coordinate that lies outside it, or is not whole where it has to be.
+func (f Function) Design(x []float64) (task.Design, error) {
+	parameters := f.Space.Parameters()
+	if len(x) != len(parameters) {
+		return task.Design{}, fmt.Errorf("testfunc: %s: %d coordinates given; accepted: %d", f.Name, len(x), len(parameters))
+	}
+	values := make([]task.Value, len(x))
+	for i, p := range parameters {
+		whole := x[i] == float64(int64(x[i]))
+		switch {
+		case p.Kind == task.Float:
+			values[i] = task.FloatValue(x[i])
+		case !whole:
+			return task.Design{}, fmt.Errorf("testfunc: %s: coordinate %g of %s must be whole", f.Name, x[i], p.Name)
+		case p.Kind == task.Int:
+			values[i] = task.IntValue(int64(x[i]))
+		case x[i] < 0 || x[i] >= float64(len(p.Choices)):
+			return task.Design{}, fmt.Errorf("testfunc: %s: choice %g of %s must be from 0 to %d", f.Name, x[i], p.Name, len(p.Choices)-1)
+		default:
+			values[i] = task.ChoiceValue(p.Choices[int(x[i])])
+		}
+	}
+	return f.Space.NewDesign(values...)
+}
+
+// mustSpace panics on an error: the spaces of this package are fixed but for
+// their number of parameters.
+func mustSpace(parameters []task.Parameter) *task.Space {
+	space, err := task.NewSpace(parameters)
+	if err != nil {
+		panic("testfunc: " + err.Error())
+	}
+	return space
+}
+
+// box is the space of d floats x1 to xd with the same bounds.
+func box(d int, low, high float64) *task.Space {
+	parameters := make([]task.Parameter, d)
+	for i := range parameters {
+		parameters[i] = task.Parameter{Name: fmt.Sprintf("x%d", i+1), Kind: task.Float, Low: low, High: high}
+	}
+	return mustSpace(parameters)
+}
+
+// filled is the point with d coordinates that are all v.
+func filled(d int, v float64) []float64 {
+	x := make([]float64, d)
+	for i := range x {
+		x[i] = v
+	}
+	return x
+}

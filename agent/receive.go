@@ -32,7 +32,7 @@ func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) 
 	if err != nil {
 		return Malformed, err
 	}
-	if verdict, err := a.shares.judge(share); verdict != Accepted {
+	if verdict, err := a.shares.judge(now, share); verdict != Accepted {
 		return verdict, err
 	}
 	received := strategy.Share{Share: share, Value: value}

@@ -42,6 +42,8 @@ type fleet struct {
 	task  *task.Task
 	nodes []*simulated
 
+	lose func() bool // whether a share gets lost on its way to a node
+
 	mu   sync.Mutex
 	sent map[peer.ID]time.Time // when the node last sent weights
 }
@@ -90,6 +92,9 @@ func (f *fleet) add() *simulated {
 	}
 	s := &simulated{fleet: f, host: h, node: &node.Node{Dir: f.t.TempDir(), Host: h}, got: map[peer.ID]time.Time{}}
 	f.nodes = append(f.nodes, s)
+	if f.lose != nil {
+		s.node.Lose(func() bool { f.mu.Lock(); defer f.mu.Unlock(); return f.lose() })
+	}
 	if err := s.node.Start(context.Background()); err != nil {
 		f.t.Fatal(err)
 	}

@@ -16,3 +16,5 @@ func TestSwarmChurn(t *testing.T)   { testChurn(t, 40, 5*time.Minute) }
 
 // Each half has enough company without the other.
 func TestSwarmCut(t *testing.T) { testCut(t, 24) }
+
+func TestSwarmKill(t *testing.T) { testKill(t, 100) }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,8 +50,8 @@ func attacks() []attack {
 		}},
 		{name: "presence that is none", turn: func(a *attacker, n uint64) { a.gossip(a.seal(a.task, presence.Name, n, []byte("?"))) }},
 		{name: "replays under its own name", turn: func(a *attacker, n uint64) {
-			if a.heard != nil {
-				a.gossip(a.heard)
+			if message := a.heard.Load(); message != nil {
+				a.gossip(*message)
 			}
 		}},
 		{name: "equivocation", accepted: true, turn: func(a *attacker, n uint64) {
@@ -75,7 +76,7 @@ type attacker struct {
 	topic     *pubsub.Topic
 	task      *task.Task
 	elsewhere *task.Task
-	heard     []byte // an honest node's share
+	heard     atomic.Pointer[[]byte] // an honest node's share
 	cancel    context.CancelFunc
 }
 
@@ -126,7 +127,7 @@ func (f *fleet) attackBy(index int, what attack) *attacker {
 			if err != nil {
 				return
 			}
-			a.heard = message.Data
+			a.heard.Store(&message.Data)
 		}
 	}()
 	go func() {

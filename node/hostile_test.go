@@ -33,6 +33,7 @@ type attack struct {
 	name string
 	turn func(a *attacker, count uint64)
 
+	polite   bool // answers requests to compare shares properly, with nothing
 	accepted bool // what it sends is well-formed, and only too much or contradictory
 	ignored  bool // it does what an honest peer may do as well, so nobody breaks with it
 }
@@ -114,7 +115,9 @@ func (f *fleet) attackBy(index int, what attack) *attacker {
 		f.t.Fatal(err)
 	}
 	h.SetStreamHandler(a.syncProtocol(), func(s network.Stream) {
-		_, _ = s.Write(random(500))
+		if !what.polite {
+			_, _ = s.Write(random(500))
+		}
 		_ = s.Close()
 	})
 	for i := range 8 {

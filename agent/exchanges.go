@@ -166,5 +166,5 @@ func (a *Agent) publish(now time.Time, kind string, p strategy.Publish) {
 	}
 	a.counts.Sent[kind]++
 	a.ready.Publish = append(a.ready.Publish, share)
-	a.event(Event{Type: ShareSent, Kind: kind, Bytes: len(share.Envelope)})
+	a.event(Event{Type: ShareSent, Kind: kind, Stamp: &share.Stamp, Bytes: len(share.Envelope)})
 }

@@ -61,6 +61,7 @@ type Event struct {
 	Better  bool            `json:"improved,omitempty"` // with trial_finished: Best is this trial
 	Peer    peer.ID         `json:"peer,omitempty"`
 	Kind    string          `json:"kind,omitempty"`
+	Stamp   *protocol.Stamp `json:"stamp,omitempty"` // of the share
 	Bytes   int             `json:"bytes,omitempty"`
 	Message string          `json:"message,omitempty"`
 }

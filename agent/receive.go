@@ -32,13 +32,13 @@ func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) 
 	if err != nil {
 		return Malformed, err
 	}
-	if verdict, err := a.shares.judge(share); verdict != Accepted {
+	if verdict, err := a.shares.judge(now, share); verdict != Accepted {
 		return verdict, err
 	}
 	received := strategy.Share{Share: share, Value: value}
 	a.shares.put(received, now, age)
 	a.counts.Received[share.Kind]++
-	a.event(Event{Type: ShareReceived, Peer: share.Author, Kind: share.Kind, Bytes: len(share.Envelope)})
+	a.event(Event{Type: ShareReceived, Peer: share.Author, Kind: share.Kind, Stamp: &share.Stamp, Bytes: len(share.Envelope)})
 	a.step(now, share.Kind, strategy.Received{Share: received})
 	a.pump(now)
 	return Accepted, nil

@@ -16,6 +16,10 @@ import (
 const (
 	maxAuthors = 1024
 	maxSlots   = 3 // per author and kind; the highest are kept
+
+	// An author that was heard within this time keeps its place when others
+	// come: who floods the topic with new names displaces only the silent.
+	keepsPlace = 30 * time.Minute
 )
 
 // Verdict is what became of a received share.
@@ -45,14 +49,29 @@ type held struct {
 type shares struct {
 	self peer.ID
 	held map[protocol.Key]held
+	void map[peer.ID]uint64 // the epoch up to which an author is not believed
 }
 
 func newShares(self peer.ID) shares {
-	return shares{self: self, held: map[protocol.Key]held{}}
+	return shares{self: self, held: map[protocol.Key]held{}, void: map[peer.ID]uint64{}}
 }
 
-// judge says whether a share is news.
-func (s *shares) judge(share protocol.Share) (Verdict, error) {
+// judge says whether a share is news. An author that signs two different shares
+// with one stamp is not believed until it opens a new epoch: it lies, or it
+// works with a journal that was restored from a backup, and then it will.
+func (s *shares) judge(now time.Time, share protocol.Share) (Verdict, error) {
+	if share.Epoch <= s.void[share.Author] {
+		return Stale, nil
+	}
+	for key, other := range s.held {
+		if key.Author == share.Author && other.Stamp == share.Stamp && other.Digest != share.Digest {
+			s.distrust(share.Author, share.Epoch)
+			return Offence, fmt.Errorf("agent: %s signed two different shares with stamp %v", share.Author, share.Stamp)
+		}
+	}
+	if s.isFull(now, share.Author) {
+		return Stale, nil
+	}
 	known, ok := s.held[share.Key]
 	if !ok {
 		if slots := s.slots(share.Key); len(slots) >= maxSlots && share.Slot < slots[0] {
@@ -63,8 +82,6 @@ func (s *shares) judge(share protocol.Share) (Verdict, error) {
 	switch order := share.Stamp.Compare(known.Stamp); {
 	case order > 0:
 		return Accepted, nil
-	case order == 0 && share.Digest != known.Digest:
-		return Offence, fmt.Errorf("agent: %s signed two different shares of kind %q with stamp %v", share.Author, share.Kind, share.Stamp)
 	case order == 0:
 		return Known, nil
 	}
@@ -98,14 +115,47 @@ func (s *shares) boundSlots(key protocol.Key) {
 	}
 }
 
-// boundAuthors forgets the author that has been silent the longest.
-func (s *shares) boundAuthors() {
+func (s *shares) distrust(author peer.ID, epoch uint64) {
+	if len(s.void) >= maxAuthors {
+		for forgotten := range s.void {
+			delete(s.void, forgotten)
+			break
+		}
+	}
+	s.void[author] = epoch
+}
+
+// heard returns when each author's newest share was accepted.
+func (s *shares) heard() map[peer.ID]time.Time {
 	latest := map[peer.ID]time.Time{}
 	for key, share := range s.held {
 		if key.Author != s.self && share.accepted.After(latest[key.Author]) {
 			latest[key.Author] = share.accepted
 		}
 	}
+	return latest
+}
+
+// isFull tells whether there is no place for an author that is not known yet.
+func (s *shares) isFull(now time.Time, author peer.ID) bool {
+	if len(s.held) < maxAuthors {
+		return false // there are at least as many shares as authors
+	}
+	heard := s.heard()
+	if _, known := heard[author]; known || len(heard) < maxAuthors {
+		return false
+	}
+	for _, at := range heard {
+		if now.Sub(at) > keepsPlace {
+			return false
+		}
+	}
+	return true
+}
+
+// boundAuthors forgets the author that has been silent the longest.
+func (s *shares) boundAuthors() {
+	latest := s.heard()
 	if len(latest) <= maxAuthors {
 		return
 	}
@@ -122,11 +172,12 @@ func (s *shares) boundAuthors() {
 	}
 }
 
-// valid lists the peers' shares that have not run out, in order of key.
+// valid lists the peers' shares that have not run out and are believed, in order
+// of key.
 func (s *shares) valid(now time.Time) []strategy.Share {
 	var valid []strategy.Share
 	for _, share := range s.sorted() {
-		if share.Author != s.self && share.expires.After(now) {
+		if share.Author != s.self && share.expires.After(now) && share.Epoch > s.void[share.Author] {
 			valid = append(valid, share.Share)
 		}
 	}

@@ -181,6 +181,72 @@ func TestAuthorsAreBounded(t *testing.T) {
 	}
 }
 
+// Who floods the topic with new names gets the places of the silent, not of
+// those that are heard.
+func TestNewAuthorsDoNotDisplaceThoseThatAreHeard(t *testing.T) {
+	s := newShares("self")
+	now := epochStart
+	share := func(author string, at time.Time) Verdict {
+		news := protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: "weights"},
+			Stamp: protocol.Stamp{Epoch: 1, Sequence: uint64(at.Sub(epochStart)) + 1}, TTL: time.Hour}
+		verdict, _ := s.judge(at, news)
+		if verdict == Accepted {
+			s.put(strategy.Share{Share: news}, at, 0)
+		}
+		return verdict
+	}
+	for i := range maxAuthors {
+		if verdict := share(fmt.Sprintf("author %04d", i), now); verdict != Accepted {
+			t.Fatalf("author %d: %v", i, verdict)
+		}
+	}
+	if verdict := share("newcomer", now.Add(time.Minute)); verdict != Stale {
+		t.Errorf("a newcomer to a full task: %v", verdict)
+	}
+	if verdict := share("author 0003", now.Add(time.Minute)); verdict != Accepted {
+		t.Errorf("one of the known: %v", verdict)
+	}
+	later := now.Add(keepsPlace + time.Second)
+	if verdict := share("newcomer", later); verdict != Accepted {
+		t.Errorf("a newcomer when others have fallen silent: %v", verdict)
+	}
+	if _, held := s.held[protocol.Key{Author: "author 0003", Kind: "weights"}]; !held || len(s.heard()) != maxAuthors {
+		t.Errorf("%d authors, the one that was heard among them: %v", len(s.heard()), held)
+	}
+}
+
+// A stamp names one statement, whatever its kind and slot. Who breaks that is
+// not believed again before its next epoch.
+func TestEquivocation(t *testing.T) {
+	d := newBowl(t)
+	key := keyOf(t, 50)
+	author, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(epoch, sequence uint64) protocol.Stamp { return protocol.Stamp{Epoch: epoch, Sequence: sequence} }
+	if verdict := d.receive(say(t, d, key, "weights", 0, at(4, 7), time.Hour, weights(t, 3, 1))); verdict != Accepted {
+		t.Fatal(verdict)
+	}
+	other := say(t, d, key, "presence", 0, at(4, 7), time.Hour, presenceOf(t, author))
+	if verdict, err := d.agent.Receive(d.now, other, 0); verdict != Offence || err == nil {
+		t.Fatalf("%v, %v", verdict, err)
+	}
+	d.carryOut()
+	if shares := d.agent.view(d.now).Shares; len(shares) != 0 {
+		t.Errorf("strategies still see %v", shares)
+	}
+	if verdict := d.receive(say(t, d, key, "weights", 0, at(4, 8), time.Hour, weights(t, 3, 1))); verdict != Stale {
+		t.Errorf("later in the same epoch: %v", verdict)
+	}
+	if verdict := d.receive(say(t, d, key, "weights", 0, at(5, 1), time.Hour, weights(t, 3, 1))); verdict != Accepted {
+		t.Errorf("in a new epoch: %v", verdict)
+	}
+	if shares := d.agent.view(d.now).Shares; len(shares) != 1 {
+		t.Errorf("strategies see %v", shares)
+	}
+}
+
 // A whole digest fits one request.
 func TestDigestFitsOneRequest(t *testing.T) {
 	if most := (maxAuthors + 1) * 2 * maxSlots; most > protocol.MaxHeld {

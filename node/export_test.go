@@ -2,3 +2,7 @@ package node
 
 // CloseJournal makes every later write to the journal fail.
 func (n *Node) CloseJournal() error { return n.journal.Close() }
+
+// Lose makes shares get lost on their way to the node, by gossip or the sync
+// stream, whenever f says so. It is called before Start.
+func (n *Node) Lose(f func() bool) { n.lose = f }

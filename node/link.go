@@ -60,7 +60,7 @@ func (t *topic) link() {
 func (t *topic) dialMembers(count int) bool {
 	h := t.session.node.host
 	picked := t.members.pick(count, time.Now(), func(id peer.ID) bool {
-		return h.Network().Connectedness(id) == network.Connected
+		return h.Network().Connectedness(id) == network.Connected || t.session.node.conduct.isBanned(id)
 	})
 	done := make(chan struct{}, len(picked))
 	for _, info := range picked {

@@ -71,8 +71,11 @@ type Node struct {
 	host    host.Host
 	journal *journal.Journal
 	pubsub  *pubsub.PubSub
+	conduct *conduct
 	traffic traffic // stays empty with a Host of the user's
 	tasks   sync.WaitGroup
+
+	lose func() bool // set by tests: whether the next share gets lost on its way
 }
 
 // Start opens the journal and the network. On an error everything that was
@@ -169,7 +172,11 @@ func (n *Node) openHost() (err error) {
 }
 
 func (n *Node) openPubSub(ctx context.Context) (err error) {
+	n.conduct = newConduct()
+	n.refuseBanned()
 	n.pubsub, err = pubsub.NewGossipSub(ctx, n.host,
+		pubsub.WithBlacklist(n.conduct),
+		pubsub.WithRawTracer(rejections{n}),
 		pubsub.WithFloodPublish(true),
 		pubsub.WithMaxMessageSize(protocol.MaxEnvelopeBytes+4096),
 		pubsub.WithSeenMessagesTTL(10*time.Minute),

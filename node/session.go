@@ -309,6 +309,9 @@ func (s *Session) Return(ctx context.Context, trial uint64) (err error) {
 
 // receive gives the agent a verified share.
 func (s *Session) receive(ctx context.Context, share protocol.Share, age time.Duration) (verdict agent.Verdict, err error) {
+	if s.node.lose != nil && s.node.lose() {
+		return agent.Stale, nil
+	}
 	stopped := s.do(ctx, func(now time.Time) { verdict, err = s.agent.Receive(now, share, age) })
 	if stopped != nil {
 		return agent.Stale, stopped

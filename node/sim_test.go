@@ -42,6 +42,10 @@ type fleet struct {
 	task  *task.Task
 	nodes []*simulated
 
+	latency func(*simnet.Packet) time.Duration
+	started int         // nodes, those that have left included
+	lose    func() bool // whether a share gets lost on its way to a node
+
 	mu   sync.Mutex
 	sent map[peer.ID]time.Time // when the node last sent weights
 }
@@ -60,10 +64,12 @@ func inSimulation(t *testing.T, test func(t *testing.T, f *fleet)) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fleet{
 			t:    t,
-			net:  &simnet.Simnet{LatencyFunc: simnet.StaticLatency(oneWay)},
+			net:  &simnet.Simnet{},
 			task: parse(t, simTask),
 			sent: map[peer.ID]time.Time{},
 		}
+		f.net.LatencyFunc = func(p *simnet.Packet) time.Duration { return f.latency(p) }
+		f.latency = func(*simnet.Packet) time.Duration { return oneWay }
 		f.net.Start()
 		test(t, f)
 		for _, n := range f.nodes {
@@ -77,7 +83,7 @@ func inSimulation(t *testing.T, test func(t *testing.T, f *fleet)) {
 func (f *fleet) add() *simulated {
 	f.t.Helper()
 	link := simnet.LinkSettings{BitsPerSecond: 20 * simlibp2p.OneMbps}
-	address := fmt.Sprintf("/ip4/%s/udp/8000/quic-v1", simnet.IntToPublicIPv4(len(f.nodes)))
+	address := fmt.Sprintf("/ip4/%s/udp/8000/quic-v1", simnet.IntToPublicIPv4(f.started))
 	h, err := libp2p.New(
 		libp2p.ListenAddrStrings(address),
 		simlibp2p.QUICSimnet(f.net, simnet.NodeBiDiLinkSettings{Downlink: link, Uplink: link}),
@@ -89,11 +95,15 @@ func (f *fleet) add() *simulated {
 		f.t.Fatal(err)
 	}
 	s := &simulated{fleet: f, host: h, node: &node.Node{Dir: f.t.TempDir(), Host: h}, got: map[peer.ID]time.Time{}}
+	f.started++
 	f.nodes = append(f.nodes, s)
+	if f.lose != nil {
+		s.node.Lose(func() bool { f.mu.Lock(); defer f.mu.Unlock(); return f.lose() })
+	}
 	if err := s.node.Start(context.Background()); err != nil {
 		f.t.Fatal(err)
 	}
-	seed := uint64(len(f.nodes))
+	seed := uint64(f.started)
 	if s.session, err = s.node.Join(context.Background(), f.task, node.JoinOptions{Seed: &seed, OnEvent: s.note}); err != nil {
 		f.t.Fatal(err)
 	}

@@ -2,13 +2,12 @@ package node_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 )
-
-const swarmSize = 40
 
 // connectTo dials one node.
 func (s *simulated) connectTo(other *simulated) {
@@ -39,23 +38,60 @@ func (f *fleet) missing() (pairs int, slowest time.Duration) {
 	return pairs, slowest
 }
 
-// On a star of 40, plain GossipSub delivers two thirds of the messages.
-func TestStarOfFortyDeliversEveryShareWithin10s(t *testing.T) {
-	inSimulation(t, func(t *testing.T, f *fleet) {
-		first := f.add()
-		for range swarmSize - 1 {
-			f.add().connectTo(first)
+// star starts nodes that all know only the first.
+func (f *fleet) star(count int) {
+	f.t.Helper()
+	for len(f.nodes) < count {
+		n := f.add()
+		if len(f.nodes) > 1 {
+			n.connectTo(f.nodes[0])
 		}
-		for round := range 3 {
-			for _, n := range f.nodes {
-				n.evaluate()
-			}
-			time.Sleep(10 * time.Second)
+	}
+}
+
+// evaluateAll makes one trial on every node and waits.
+func (f *fleet) evaluateAll(wait time.Duration) {
+	f.t.Helper()
+	for _, n := range f.nodes {
+		n.evaluate()
+	}
+	time.Sleep(wait)
+}
+
+// Plain GossipSub delivers two thirds of the messages on a star of 40.
+func testStar(t *testing.T, count int) {
+	inSimulation(t, func(t *testing.T, f *fleet) {
+		f.star(count)
+		for round := range 2 {
+			f.evaluateAll(10 * time.Second)
 			pairs, slowest := f.missing()
 			if pairs > 0 {
-				t.Errorf("round %d: %d of %d shares have not arrived after 10s", round, pairs, swarmSize*(swarmSize-1))
+				t.Errorf("round %d: %d of %d shares have not arrived after 10s", round, pairs, count*(count-1))
 			}
 			t.Logf("round %d: the slowest of the delivered took %v", round, slowest)
 		}
 	})
 }
+
+// A fifth of all shares gets lost on the way to each node, by gossip and by the
+// sync stream.
+func testLoss(t *testing.T, count int) {
+	inSimulation(t, func(t *testing.T, f *fleet) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		f.lose = func() bool { return rng.Float64() < 0.2 }
+		f.star(count)
+		time.Sleep(10 * time.Second)
+		f.evaluateAll(10 * time.Second)
+		soon, _ := f.missing()
+		time.Sleep(110 * time.Second)
+		pairs, slowest := f.missing()
+		if pairs > 0 {
+			t.Errorf("%d of %d shares have not arrived after 2 minutes", pairs, count*(count-1))
+		}
+		t.Logf("%d shares were missing after 10s; the slowest of the delivered took %v", soon, slowest)
+	})
+}
+
+func TestStarOfTwelveDeliversEveryShare(t *testing.T) { testStar(t, 12) }
+
+func TestLossOfAFifthIsMadeGood(t *testing.T) { testLoss(t, 10) }

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -56,7 +57,7 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, held []protocol.
 	if err := stream.CloseWrite(); err != nil {
 		return err
 	}
-	return protocol.ReadSyncItems(stream, func(item protocol.SyncItem) error {
+	return t.blamed(stream, protocol.ReadSyncItems(stream, func(item protocol.SyncItem) error {
 		if item.Record != nil {
 			return t.members.learn(item.Record)
 		}
@@ -65,11 +66,23 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, held []protocol.
 			return err
 		}
 		verdict, err := t.session.receive(ctx, share, item.Age)
-		if verdict == agent.Malformed || verdict == agent.Offence {
-			return fmt.Errorf("%s share of %s: %w", verdict, share.Author, err)
+		if verdict == agent.Offence {
+			t.judge(verdict, stream.Conn().RemotePeer(), share.Author, err)
+			return nil
+		}
+		if verdict == agent.Malformed {
+			return fmt.Errorf("%w: %s share of %s", err, verdict, share.Author)
 		}
 		return nil
-	})
+	}))
+}
+
+// blamed makes malformed messages a fault of the peer that sent them.
+func (t *topic) blamed(stream network.Stream, err error) error {
+	if errors.Is(err, protocol.ErrMalformed) {
+		t.session.node.blame(stream.Conn().RemotePeer(), 1, err)
+	}
+	return err
 }
 
 // serveSync answers a peer's fetch.
@@ -83,16 +96,19 @@ func (t *topic) serveSync(stream network.Stream) {
 }
 
 func (t *topic) answer(stream network.Stream) error {
+	if !t.session.node.conduct.maySync(stream.Conn().RemotePeer()) {
+		return errors.New("asks too often")
+	}
 	if err := stream.SetDeadline(time.Now().Add(syncTimeout)); err != nil {
 		return err
 	}
 	request, err := protocol.ReadSyncRequest(stream)
 	if err != nil {
-		return err
+		return t.blamed(stream, err)
 	}
 	for _, sealed := range request.Records {
 		if err := t.members.learn(sealed); err != nil {
-			return err
+			return t.blamed(stream, err)
 		}
 	}
 	var items []protocol.SyncItem

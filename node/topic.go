@@ -102,25 +102,44 @@ func (t *topic) send() {
 // validate is where gossip enters. Delivery is part of validation, so that
 // only what fits the task and is not outdated is passed on to others.
 func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Message) pubsub.ValidationResult {
-	if from == t.session.node.host.ID() {
+	n := t.session.node
+	if from == n.host.ID() {
 		return pubsub.ValidationAccept // published by the loop, which must not wait for itself
 	}
+	author := message.GetFrom()
+	if !n.conduct.mayRelay(from) || !n.conduct.mayWrite(author) {
+		return pubsub.ValidationIgnore
+	}
 	share, err := protocol.Open(message.Data)
+	if err == nil && share.Author != author {
+		err = fmt.Errorf("%w: gossiped by %s, but a share of %s", protocol.ErrMalformed, author, share.Author)
+	}
 	if err != nil {
-		t.session.node.log.Info("share rejected", "from", from, "error", err)
+		n.blame(from, 1, err)
 		return pubsub.ValidationReject
 	}
 	ctx, cancel := context.WithTimeout(ctx, receiveTimeout)
 	defer cancel()
 	verdict, err := t.session.receive(ctx, share, 0)
+	t.judge(verdict, from, share.Author, err)
 	switch verdict {
 	case agent.Accepted, agent.Known:
 		return pubsub.ValidationAccept
 	case agent.Malformed, agent.Offence:
-		t.session.node.log.Info("share rejected", "from", from, "author", share.Author, "error", err)
 		return pubsub.ValidationReject
 	}
 	return pubsub.ValidationIgnore
+}
+
+// judge blames whoever is at fault for a share. Who passes on one of two shares
+// with the same stamp need not know of the other.
+func (t *topic) judge(verdict agent.Verdict, from, author peer.ID, err error) {
+	switch verdict {
+	case agent.Malformed:
+		t.session.node.blame(from, 1, err)
+	case agent.Offence:
+		t.session.node.blame(author, mostFaults, err)
+	}
 }
 
 // drain empties the subscription: validate has delivered its messages already.

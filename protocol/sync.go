@@ -133,6 +133,13 @@ func ReadSyncItems(r io.Reader, accept func(SyncItem) error) error {
 	return nil
 }
 
+// unmarshal tells what the sender did wrong, which is malformed, from a stream
+// that broke.
 func unmarshal(r protodelim.Reader, m proto.Message, limit int64) error {
-	return protodelim.UnmarshalOptions{MaxSize: limit}.UnmarshalFrom(r, m)
+	err := protodelim.UnmarshalOptions{MaxSize: limit}.UnmarshalFrom(r, m)
+	var tooLarge *protodelim.SizeTooLargeError
+	if errors.As(err, &tooLarge) || errors.Is(err, proto.Error) {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return err
 }

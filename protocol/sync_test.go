@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -133,9 +132,13 @@ func TestSyncItemsAreBounded(t *testing.T) {
 	if err := ReadSyncItems(&wire, func(SyncItem) error { count++; return nil }); err != nil || count != MaxHeld+MaxRecords {
 		t.Errorf("%d items, error %v", count, err)
 	}
-	large := protowire.AppendVarint(nil, maxItemBytes+1)
-	if err := ReadSyncItems(bufio.NewReader(bytes.NewReader(large)), func(SyncItem) error { return nil }); err == nil {
-		t.Error("an item beyond the limit was read")
+	for name, data := range map[string][]byte{
+		"beyond the limit": protowire.AppendVarint(nil, maxItemBytes+1),
+		"no message":       {3, 0xff, 0xff, 0xff},
+	} {
+		if err := ReadSyncItems(bytes.NewReader(data), func(SyncItem) error { return nil }); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

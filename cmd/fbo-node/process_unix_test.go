@@ -155,7 +155,12 @@ type process struct {
 // start runs until the test ends, at the latest.
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{command: nodeCommand(args...), ended: make(chan struct{}), changed: make(chan struct{})}
+	return startCommand(t, nodeCommand(args...))
+}
+
+func startCommand(t *testing.T, command *exec.Cmd) *process {
+	t.Helper()
+	p := &process{command: command, ended: make(chan struct{}), changed: make(chan struct{})}
 	p.command.Stderr = &p.stderr
 	stdout, err := p.command.StdoutPipe()
 	if err != nil {
@@ -177,7 +182,7 @@ func start(t *testing.T, args ...string) *process {
 		_ = p.command.Process.Kill()
 		<-p.ended
 		if t.Failed() {
-			t.Logf("%q\nevents: %+v\nstderr: %s", args, p.all(), p.stderr.String())
+			t.Logf("%q\nevents: %+v\nstderr: %s", command.Args, p.all(), p.stderr.String())
 		}
 	})
 	return p

@@ -1,0 +1,180 @@
+package node
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"golang.org/x/time/rate"
+)
+
+// What is tolerated from one peer.
+const (
+	mostFaults    = 3                // things that no honest node does, within forgivenAfter
+	forgivenAfter = 10 * time.Minute // since the last of them
+	banTime       = 10 * time.Minute
+
+	relayRate, relayBurst   = 200, 1000 // gossip messages a second that one peer passes on
+	authorRate, authorBurst = 10, 100   // shares a second of one author
+	syncRate, syncBurst     = 1, 10     // requests a second to compare shares
+
+	mostAccounts = 4096 // peers that are remembered
+)
+
+// conduct keeps account of what other peers do. Malformed messages are faults
+// of the peer that passed them on, since an honest one checks them first; two
+// different shares with one stamp are a fault of their author. A peer with three
+// faults is disconnected and not heard for ten minutes. Whoever talks too much
+// is not heard for a while; what was lost is fetched later.
+type conduct struct {
+	now func() time.Time
+
+	mu       sync.Mutex
+	accounts map[peer.ID]*account
+}
+
+type account struct {
+	faults int
+	last   time.Time // fault, or use
+	banned time.Time // until
+
+	relayed, written, synced *rate.Limiter
+}
+
+func newConduct() *conduct {
+	return &conduct{now: time.Now, accounts: map[peer.ID]*account{}}
+}
+
+// of returns the account of a peer, forgetting the one that is longest out of
+// use when there are too many. The caller holds the lock.
+func (c *conduct) of(id peer.ID) *account {
+	a := c.accounts[id]
+	if a == nil {
+		if len(c.accounts) >= mostAccounts {
+			c.forget()
+		}
+		a = &account{
+			relayed: rate.NewLimiter(relayRate, relayBurst),
+			written: rate.NewLimiter(authorRate, authorBurst),
+			synced:  rate.NewLimiter(syncRate, syncBurst),
+		}
+		c.accounts[id] = a
+	}
+	if a.faults == 0 {
+		a.last = c.now()
+	}
+	return a
+}
+
+func (c *conduct) forget() {
+	var oldest peer.ID
+	for id, a := range c.accounts {
+		if oldest == "" || a.last.Before(c.accounts[oldest].last) {
+			oldest = id
+		}
+	}
+	delete(c.accounts, oldest)
+}
+
+// Whether a peer may do one more of something.
+func (c *conduct) mayRelay(id peer.ID) bool {
+	return c.may(id, func(a *account) *rate.Limiter { return a.relayed })
+}
+func (c *conduct) mayWrite(id peer.ID) bool {
+	return c.may(id, func(a *account) *rate.Limiter { return a.written })
+}
+func (c *conduct) maySync(id peer.ID) bool {
+	return c.may(id, func(a *account) *rate.Limiter { return a.synced })
+}
+
+func (c *conduct) may(id peer.ID, which func(*account) *rate.Limiter) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return which(c.of(id)).AllowN(c.now(), 1)
+}
+
+// fault notes something that no honest node does; true when that was one too
+// many.
+func (c *conduct) fault(id peer.ID, weight int) (banned bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a, now := c.of(id), c.now()
+	if now.Sub(a.last) > forgivenAfter {
+		a.faults = 0
+	}
+	a.faults += weight
+	a.last = now
+	if a.faults < mostFaults {
+		return false
+	}
+	a.banned = now.Add(banTime)
+	return true
+}
+
+func (c *conduct) isBanned(id peer.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := c.accounts[id]
+	return a != nil && c.now().Before(a.banned)
+}
+
+// Add implements pubsub.Blacklist; peers are banned by fault.
+func (c *conduct) Add(peer.ID) bool { return false }
+
+// Contains implements pubsub.Blacklist.
+func (c *conduct) Contains(id peer.ID) bool { return c.isBanned(id) }
+
+// blame notes a fault of a peer and breaks with it when there were too many. It
+// does not wait for the connection to be closed.
+func (n *Node) blame(id peer.ID, weight int, why error) {
+	if id == n.host.ID() {
+		return
+	}
+	n.log.Info("a peer misbehaves", "peer", id, "error", why)
+	if n.conduct.fault(id, weight) {
+		n.log.Warn("peer disconnected for misbehaviour", "peer", id, "for", banTime, "last", why)
+		go n.host.Network().ClosePeer(id)
+	}
+}
+
+// refuseBanned closes connections to banned peers as soon as they are made.
+func (n *Node) refuseBanned() {
+	bundle := &network.NotifyBundle{ConnectedF: func(_ network.Network, c network.Conn) {
+		if n.conduct.isBanned(c.RemotePeer()) {
+			go c.Close() // closing from within the notification would wait for itself
+		}
+	}}
+	n.host.Network().Notify(bundle)
+	n.onClose(func() error { n.host.Network().StopNotify(bundle); return nil })
+}
+
+// rejections tells of gossip that pubsub itself finds malformed.
+type rejections struct{ node *Node }
+
+var _ pubsub.RawTracer = rejections{}
+
+func (r rejections) RejectMessage(m *pubsub.Message, reason string) {
+	switch reason {
+	case pubsub.RejectMissingSignature, pubsub.RejectInvalidSignature, pubsub.RejectUnexpectedAuthInfo:
+		r.node.blame(m.ReceivedFrom, 1, errors.New(reason))
+	}
+}
+
+func (rejections) OnNewOutboundStream(peer.ID, protocol.ID) {}
+func (rejections) OnClosedOutboundStream(peer.ID)           {}
+func (rejections) Join(string)                              {}
+func (rejections) Leave(string)                             {}
+func (rejections) Graft(peer.ID, string)                    {}
+func (rejections) Prune(peer.ID, string)                    {}
+func (rejections) ValidateMessage(*pubsub.Message)          {}
+func (rejections) DeliverMessage(*pubsub.Message)           {}
+func (rejections) DuplicateMessage(*pubsub.Message)         {}
+func (rejections) ThrottlePeer(peer.ID)                     {}
+func (rejections) RecvRPC(*pubsub.RPC)                      {}
+func (rejections) SendRPC(*pubsub.RPC, peer.ID)             {}
+func (rejections) DropRPC(*pubsub.RPC, peer.ID)             {}
+func (rejections) UndeliverableMessage(*pubsub.Message)     {}

@@ -1,0 +1,232 @@
+//go:build unix
+
+package node_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/journal"
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// victimDir in the environment makes the test binary play the node that is
+// killed; victimLimit bounds the size of its files, in bytes.
+const (
+	victimDir   = "FBO_TEST_VICTIM_DIR"
+	victimLimit = "FBO_TEST_VICTIM_LIMIT"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(victimDir); dir != "" {
+		if err := playVictim(dir, os.Getenv(victimLimit)); err != nil {
+			fmt.Println("error", err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+const victimTask = `
+name: victim
+goal: minimize
+parameters:
+  - {name: x, type: float, low: 0, high: 1}
+surrogate: {type: rff, features: 16}
+strategy: {initial_designs: 1}
+`
+
+// playVictim evaluates as fast as it can and writes one line for each value that
+// was acknowledged and each share that was sent, after the fact.
+func playVictim(dir, limit string) error {
+	if limit != "" {
+		var bytes uint64
+		if _, err := fmt.Sscan(limit, &bytes); err != nil {
+			return err
+		}
+		signal.Ignore(syscall.SIGXFSZ) // a write beyond the limit is an error then
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: bytes}); err != nil {
+			return err
+		}
+	}
+	t, err := task.Parse("victim", []byte(victimTask))
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
+	if err := n.Start(ctx); err != nil {
+		return err
+	}
+	session, err := n.Join(ctx, t, node.JoinOptions{OnEvent: func(e agent.Event) {
+		if e.Type == agent.ShareSent {
+			fmt.Printf("sent %d %d\n", e.Stamp.Epoch, e.Stamp.Sequence)
+		}
+	}})
+	if err != nil {
+		return err
+	}
+	fmt.Println("runs")
+	for {
+		trial, err := session.Ask(ctx)
+		if err != nil {
+			return err
+		}
+		value := trial.Design.Float("x")
+		if err := session.Tell(ctx, trial.ID, value); err != nil {
+			return err
+		}
+		fmt.Printf("told %d %v\n", trial.ID, value)
+	}
+}
+
+// ledger is what a victim has acknowledged in all its lives.
+type ledger struct {
+	t     *testing.T
+	dir   string
+	told  map[uint64]float64
+	sent  map[[2]uint64]bool
+	lives int
+}
+
+func newLedger(t *testing.T) *ledger {
+	return &ledger{t: t, dir: t.TempDir(), told: map[uint64]float64{}, sent: map[[2]uint64]bool{}}
+}
+
+// live starts the victim, lets kill end it, and takes down what it said. It
+// returns its last words.
+func (l *ledger) live(limit int, kill func(p *os.Process)) (last string) {
+	l.t.Helper()
+	l.lives++
+	victim := exec.Command(os.Args[0])
+	victim.Env = append(os.Environ(), victimDir+"="+l.dir, "GORACE=atexit_sleep_ms=0")
+	if limit > 0 {
+		victim.Env = append(victim.Env, fmt.Sprintf("%s=%d", victimLimit, limit))
+	}
+	victim.Stderr = os.Stderr
+	out, err := victim.StdoutPipe()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if err := victim.Start(); err != nil {
+		l.t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		last = lines.Text()
+		l.note(last)
+		if last == "runs" {
+			go kill(victim.Process)
+		}
+	}
+	_ = victim.Wait() // killed, or ended with what it said last
+	return last
+}
+
+func (l *ledger) note(line string) {
+	l.t.Helper()
+	var id, epoch, sequence uint64
+	var value float64
+	if n, _ := fmt.Sscanf(line, "told %d %g", &id, &value); n == 2 {
+		l.told[id] = value
+	} else if n, _ := fmt.Sscanf(line, "sent %d %d", &epoch, &sequence); n == 2 {
+		stamp := [2]uint64{epoch, sequence}
+		if l.sent[stamp] {
+			l.t.Errorf("life %d: stamp %v was used before", l.lives, stamp)
+		}
+		l.sent[stamp] = true
+	}
+}
+
+// check reads the journal and compares.
+func (l *ledger) check() {
+	l.t.Helper()
+	opened, err := journal.OpenReadOnly(filepath.Join(l.dir, node.JournalFile), time.Second)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer opened.Close()
+	log, err := opened.Log(parse(l.t, victimTask).ID().String())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	records, err := node.ReadLog(log)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	history, err := agent.ReadHistory(records)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	kept := map[uint64]strategy.Trial{}
+	for _, trial := range history.Trials {
+		kept[trial.ID] = trial
+	}
+	for id, value := range l.told {
+		if trial := kept[id]; trial.State != strategy.Done || trial.Outcome.Value != value {
+			l.t.Errorf("trial %d with value %v was acknowledged; the journal has it %s", id, value, trial.State)
+		}
+	}
+}
+
+func TestKilledAtAnyMoment(t *testing.T) { testKill(t, 25) }
+
+// A node is killed again and again while it works. It must not have lost an
+// acknowledged value, nor used a stamp twice.
+func testKill(t *testing.T, lives int) {
+	l := newLedger(t)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range lives {
+		pause := time.Duration(rng.ExpFloat64() * float64(30*time.Millisecond))
+		l.live(0, func(p *os.Process) {
+			time.Sleep(pause)
+			_ = p.Kill()
+		})
+		l.check()
+	}
+	t.Logf("%d values and %d shares in %d lives", len(l.told), len(l.sent), l.lives)
+	if len(l.told) < lives || len(l.sent) < lives {
+		t.Error("too little happened to be a test")
+	}
+}
+
+// A disk that is full stops the node with a clear error; nothing acknowledged
+// is lost, and with room again it goes on.
+func TestFullDisk(t *testing.T) {
+	l := newLedger(t)
+	last := l.live(192<<10, func(p *os.Process) {
+		time.Sleep(time.Minute) // it should have ended by then
+		_ = p.Kill()
+	})
+	if !strings.Contains(last, "journal cannot be written") || !strings.Contains(last, "nothing acknowledged is lost") {
+		t.Errorf("last words: %q", last)
+	}
+	before := len(l.told)
+	if before == 0 {
+		t.Error("nothing was told before the disk was full")
+	}
+	l.check()
+	l.live(0, func(p *os.Process) {
+		time.Sleep(200 * time.Millisecond)
+		_ = p.Kill()
+	})
+	l.check()
+	if len(l.told) <= before {
+		t.Error("with room again it did not go on")
+	}
+	t.Logf("%d values before the disk was full, %d after", before, len(l.told)-before)
+}

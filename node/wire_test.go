@@ -1,0 +1,134 @@
+package node_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"math"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fbo-node/fbo/protocol"
+)
+
+// listener is a peer that keeps everything that is said to it.
+type listener struct {
+	mu       sync.Mutex
+	messages [][]byte
+}
+
+func (l *listener) hear(message []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.messages = append(l.messages, bytes.Clone(message))
+}
+
+// During a whole run a peer hears all gossip, and all that the sync stream tells
+// those who ask; none of it holds a measured value or a coordinate of an
+// evaluated design in any usual encoding.
+//
+// The test cannot show that nobody can work values out: a share is a function
+// that was fitted to them, and without added noise it can be inverted. It shows
+// only that they are not sent as such.
+func TestNothingMeasuredIsSentAsSuch(t *testing.T) {
+	inSimulation(t, func(t *testing.T, f *fleet) {
+		f.task = parse(t, `
+name: watched
+goal: minimize
+parameters:
+  - {name: x, type: float, low: 0, high: 10}
+  - {name: y, type: float, low: 1, high: 1000, scale: log}
+surrogate: {features: 16}
+strategy: {initial_designs: 2}
+`)
+		f.star(3)
+		heard := &listener{}
+		var fetched atomic.Int64
+		tap := f.attackBy(0, attack{polite: true, turn: func(a *attacker, n uint64) {
+			if message := a.heard.Load(); message != nil {
+				heard.hear(*message)
+			}
+			if n%10 == 0 {
+				if answer := a.fetchEverything(); len(answer) > 0 {
+					fetched.Add(1)
+					heard.hear(answer)
+				}
+			}
+		}})
+		var secrets []float64
+		for range 6 {
+			for _, n := range f.nodes {
+				trial, err := n.session.Ask(context.Background())
+				if err != nil {
+					t.Fatal(err)
+				}
+				x, y := trial.Design.Float("x"), trial.Design.Float("y")
+				value := math.Sin(x) + math.Log(y) + 0.123456789
+				if err := n.session.Tell(context.Background(), trial.ID, value); err != nil {
+					t.Fatal(err)
+				}
+				for _, v := range []float64{value, -value, x, y, math.Log(y), x / 10, math.Log(y) / math.Log(1000)} {
+					if len(encodings(v)["text"]) > 5 { // a bound is on the wire for other reasons
+						secrets = append(secrets, v)
+					}
+				}
+				time.Sleep(time.Second)
+			}
+		}
+		time.Sleep(2 * time.Second)
+		tap.close()
+		heard.mu.Lock()
+		defer heard.mu.Unlock()
+		size := 0
+		for _, message := range heard.messages {
+			size += len(message)
+			for _, secret := range secrets {
+				for form, encoded := range encodings(secret) {
+					if bytes.Contains(message, encoded) {
+						t.Errorf("%v was sent as %s", secret, form)
+					}
+				}
+			}
+		}
+		t.Logf("%d messages, %d bytes, %d numbers to look for", len(heard.messages), size, len(secrets))
+		if fetched.Load() < 5 || len(heard.messages) < 50 || len(secrets) < 50 {
+			t.Error("too little was heard to be a test")
+		}
+	})
+}
+
+func encodings(v float64) map[string][]byte {
+	double, single := math.Float64bits(v), math.Float32bits(float32(v))
+	return map[string][]byte{
+		"float64, little-endian": binary.LittleEndian.AppendUint64(nil, double),
+		"float64, big-endian":    binary.BigEndian.AppendUint64(nil, double),
+		"float32, little-endian": binary.LittleEndian.AppendUint32(nil, single),
+		"float32, big-endian":    binary.BigEndian.AppendUint32(nil, single),
+		"text":                   []byte(strconv.FormatFloat(v, 'g', 6, 64)),
+	}
+}
+
+// fetchEverything asks the first node for all its shares; nil when it does not
+// answer.
+func (a *attacker) fetchEverything() []byte {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	s, err := a.host.NewStream(ctx, a.fleet.nodes[0].host.ID(), a.syncProtocol())
+	if err != nil {
+		return nil
+	}
+	defer s.Close()
+	if err := protocol.WriteSyncRequest(s, protocol.SyncRequest{}); err != nil {
+		return nil
+	}
+	_ = s.CloseWrite()
+	answer, err := io.ReadAll(s)
+	if err != nil {
+		return nil
+	}
+	return answer
+}

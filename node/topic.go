@@ -70,7 +70,9 @@ func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 	return t, ctx.Err()
 }
 
-func (t *topic) name() string { return "/fbo/task/1/" + t.session.id }
+func (t *topic) name() string { return topicName(t.session.id) }
+
+func topicName(task string) string { return "/fbo/task/1/" + task }
 
 func (t *topic) start() {
 	t.running.Go(t.send)
@@ -86,7 +88,8 @@ func (t *topic) publish(share protocol.Share) {
 	select {
 	case t.outbox <- share:
 	default:
-		t.session.node.log.Warn("outbox full, share not gossiped", "kind", share.Kind)
+		t.session.metrics.shareUnpublished()
+		t.session.logger.Warn("outbox full, share not gossiped", "kind", share.Kind)
 	}
 }
 
@@ -94,7 +97,8 @@ func (t *topic) send() {
 	defer close(t.drained)
 	for share := range t.outbox {
 		if err := t.topic.Publish(t.ctx, share.Envelope); err != nil {
-			t.session.node.log.Warn("share not gossiped", "kind", share.Kind, "error", err)
+			t.session.metrics.shareUnpublished()
+			t.session.logger.Warn("share not gossiped", "kind", share.Kind, "error", err)
 		}
 	}
 }
@@ -107,7 +111,8 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 	}
 	share, err := protocol.Open(message.Data)
 	if err != nil {
-		t.session.node.log.Info("share rejected", "from", from, "error", err)
+		t.session.metrics.shareReceived(unknownKind, agent.Malformed)
+		t.session.logger.Info("share rejected", "peer", from, "error", err)
 		return pubsub.ValidationReject
 	}
 	ctx, cancel := context.WithTimeout(ctx, receiveTimeout)
@@ -117,7 +122,7 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 	case agent.Accepted, agent.Known:
 		return pubsub.ValidationAccept
 	case agent.Malformed, agent.Offence:
-		t.session.node.log.Info("share rejected", "from", from, "author", share.Author, "error", err)
+		t.session.logger.Info("share rejected", "peer", from, "author", share.Author, "error", err)
 		return pubsub.ValidationReject
 	}
 	return pubsub.ValidationIgnore
@@ -141,9 +146,11 @@ func (t *topic) follow() {
 			return
 		}
 		if event.Type == pubsub.PeerLeave {
+			t.session.logger.Info("peer left the task", "peer", event.Peer)
 			_ = t.session.left(t.ctx, event.Peer) // the session's end is seen by all
 			continue
 		}
+		t.session.logger.Info("peer joined the task", "peer", event.Peer)
 		t.met(event.Peer)
 		_ = t.session.joined(t.ctx, event.Peer)
 		t.running.Go(func() { t.fetch(event.Peer) })

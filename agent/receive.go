@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/fbo-node/fbo/presence"
@@ -85,6 +86,9 @@ func (a *Agent) Epoch() uint64 { return a.epoch }
 func (a *Agent) Counts() Counts {
 	return Counts{Sent: maps.Clone(a.counts.Sent), Received: maps.Clone(a.counts.Received)}
 }
+
+// Kinds lists the kinds of shares that the task has.
+func (a *Agent) Kinds() []string { return slices.Clone(a.exchanges.order) }
 
 // Present returns who takes part, as far as the agent knows.
 func (a *Agent) Present(now time.Time) presence.Result { return presence.Of(a.view(now)) }

@@ -38,6 +38,9 @@ func (v Verdict) String() string {
 	return [...]string{"accepted", "known", "stale", "malformed", "offence"}[v]
 }
 
+// Verdicts lists all of them.
+func Verdicts() []Verdict { return []Verdict{Accepted, Known, Stale, Malformed, Offence} }
+
 type held struct {
 	strategy.Share
 	accepted  time.Time

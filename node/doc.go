@@ -14,7 +14,8 @@
 //	}, node.RunOptions{Evals: 50})
 //
 // Several nodes can live in one process, each with its own directory, and a
-// node can join several tasks.
+// node can join several tasks. [Node.Metrics] takes a Prometheus registry;
+// [Probe] finds out whether a peer can be reached.
 //
 // What leaves the node is shares of the agents and nothing else. A share
 // without noise is not private: whoever knows where was measured can read much

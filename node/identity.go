@@ -12,13 +12,14 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 )
 
-const identityFile = "identity.key"
+// IdentityFile is the name of the private key in a node's directory.
+const IdentityFile = "identity.key"
 
 // LoadIdentity returns the Ed25519 key in the directory, making one on first
 // use. The file is readable by its owner only; a wider one is refused, since
 // whoever has the key is this node.
 func LoadIdentity(dir string) (crypto.PrivKey, error) {
-	path := filepath.Join(dir, identityFile)
+	path := filepath.Join(dir, IdentityFile)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return createIdentity(path)

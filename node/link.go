@@ -84,7 +84,7 @@ func (t *topic) dialMember(info peer.AddrInfo) {
 	switch {
 	case t.ctx.Err() != nil:
 	case err != nil:
-		n.log.Debug("member not reached", "peer", info.ID, "error", err)
+		t.session.logger.Debug("member not reached", "peer", info.ID, "error", err)
 		t.members.failed(info.ID, time.Now())
 	default:
 		// Until it turns up on the topic it counts as not reached: whoever is no

@@ -11,6 +11,16 @@ import (
 // listenFile keeps where the node listened, an address a line.
 const listenFile = "listen"
 
+// LastListen returns where the node of a directory listened when it was started
+// without Listen, and will again if it can; nil before its first start.
+func LastListen(dir string) []string {
+	data, err := os.ReadFile(filepath.Join(dir, listenFile))
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(data))
+}
+
 // listen makes the host. Unless the user says where to listen, it takes the
 // ports of the last start again, if they are free.
 func (n *Node) listen() (host.Host, error) {
@@ -18,8 +28,8 @@ func (n *Node) listen() (host.Host, error) {
 		return newHost(n.key, n.Listen, &n.traffic)
 	}
 	path := filepath.Join(n.Dir, listenFile)
-	if data, err := os.ReadFile(path); err == nil {
-		if h, err := newHost(n.key, strings.Fields(string(data)), &n.traffic); err == nil {
+	if last := LastListen(n.Dir); len(last) > 0 {
+		if h, err := newHost(n.key, last, &n.traffic); err == nil {
 			return h, nil
 		}
 		n.log.Info("the ports of the last start are not free; taking others")

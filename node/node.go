@@ -15,9 +15,11 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/discovery/mdns"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fbo-node/fbo/journal"
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -54,8 +56,14 @@ type Node struct {
 	// file are not used.
 	Host host.Host
 
-	// Log receives what helps to find a fault; default: nothing.
+	// Log receives what helps to find a fault, with the keys node, task and peer
+	// where they apply; default: nothing.
 	Log *slog.Logger
+
+	// Metrics, when set, is where the node registers its counters, gauges and
+	// histograms, all named fbo_… and labelled with the node, and removes them
+	// again when it closes. Several nodes can share one.
+	Metrics prometheus.Registerer
 
 	// OnWarning is told what the user should know, about all tasks; default:
 	// nothing. It must not block.
@@ -73,6 +81,7 @@ type Node struct {
 	pubsub  *pubsub.PubSub
 	conduct *conduct
 	traffic traffic // stays empty with a Host of the user's
+	metrics *nodeMetrics
 	tasks   sync.WaitGroup
 
 	lose func() bool // set by tests: whether the next share gets lost on its way
@@ -104,6 +113,10 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	if err := n.openHost(); err != nil {
 		return err
 	}
+	n.log = n.log.With("node", strategy.ShortID(n.ID()))
+	if err := n.startMetrics(); err != nil {
+		return err
+	}
 	running, cancel := context.WithCancel(context.Background())
 	n.onClose(func() error { n.tasks.Wait(); return nil })
 	n.onClose(func() error { cancel(); return nil })
@@ -118,6 +131,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 			n.onClose(service.Close)
 		}
 	}
+	n.log.Info("node started", "id", n.ID(), "addresses", n.Addresses())
 	for _, target := range peers {
 		if target.ID != n.host.ID() {
 			n.background(func() { n.keepConnected(running, target) })
@@ -174,16 +188,20 @@ func (n *Node) openHost() (err error) {
 func (n *Node) openPubSub(ctx context.Context) (err error) {
 	n.conduct = newConduct()
 	n.refuseBanned()
-	n.pubsub, err = pubsub.NewGossipSub(ctx, n.host,
+	options := []pubsub.Option{
 		pubsub.WithBlacklist(n.conduct),
 		pubsub.WithRawTracer(rejections{n}),
 		pubsub.WithFloodPublish(true),
-		pubsub.WithMaxMessageSize(protocol.MaxEnvelopeBytes+4096),
-		pubsub.WithSeenMessagesTTL(10*time.Minute),
+		pubsub.WithMaxMessageSize(protocol.MaxEnvelopeBytes + 4096),
+		pubsub.WithSeenMessagesTTL(10 * time.Minute),
 		pubsub.WithValidateQueueSize(64),
 		pubsub.WithValidateThrottle(64),
 		pubsub.WithValidateWorkers(2),
-	)
+	}
+	if n.metrics != nil {
+		options = append(options, pubsub.WithRawTracer(tracer{n.metrics}))
+	}
+	n.pubsub, err = pubsub.NewGossipSub(ctx, n.host, options...)
 	if err != nil {
 		return fmt.Errorf("node: gossip: %w", err)
 	}

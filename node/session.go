@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -41,6 +42,8 @@ type Session struct {
 	options JoinOptions
 	log     *journal.Log
 	topic   *topic
+	logger  *slog.Logger
+	metrics *taskMetrics
 
 	calls   chan call
 	results chan result
@@ -77,6 +80,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		ended:   make(chan struct{}),
 		waiting: map[uint64]chan agent.Answer{},
 	}
+	s.logger = n.log.With("task", shortTask(s.id))
 	replay, err := s.openLog()
 	if err != nil {
 		return nil, err
@@ -90,9 +94,18 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 	if err != nil {
 		return nil, fmt.Errorf("node: task %q: %w", t.Name, err)
 	}
+	s.metrics = newTaskMetrics(s)
 	if s.topic, err = joinTopic(ctx, s); err != nil {
+		s.metrics.close()
 		return nil, err
 	}
+	if err := s.metrics.start(); err != nil {
+		s.metrics.close()
+		s.topic.cancel()
+		s.topic.leave()
+		return nil, err
+	}
+	s.logger.Info("task joined", "name", t.Name, "id", s.id, "epoch", s.agent.Epoch())
 	n.background(s.loop)
 	s.topic.start()
 	return s, nil
@@ -166,6 +179,7 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 		return fmt.Errorf("node: task %q stops, because its journal cannot be written: %w; nothing acknowledged is lost, start again when the disk is well", s.task.Name, err)
 	}
 	for _, share := range ready.Publish {
+		s.metrics.shareSent(share.Kind)
 		s.topic.publish(share)
 	}
 	for _, answer := range ready.Answers {
@@ -176,6 +190,7 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 		s.node.background(func() { s.finish(result{work.ID, work.Run()}) })
 	}
 	for _, event := range ready.Events {
+		s.metrics.event(event, time.Now())
 		if event.Type == agent.Warning {
 			s.node.warn(event.Message)
 		} else if s.options.OnEvent != nil {
@@ -202,7 +217,12 @@ func (s *Session) write(records []agent.Record) error {
 		}
 		entries[i] = journal.Entry{Key: record.Key(), Data: data}
 	}
-	return s.log.Append(entries...)
+	begun := time.Now()
+	if err := s.log.Append(entries...); err != nil {
+		return err
+	}
+	s.metrics.appended(time.Since(begun))
+	return nil
 }
 
 func (s *Session) finish(r result) {
@@ -235,6 +255,7 @@ func (s *Session) do(ctx context.Context, run func(now time.Time)) error {
 // that a stop of the node cut off comes before a new one. Whoever asked must
 // Tell or Fail the trial.
 func (s *Session) Ask(ctx context.Context) (strategy.Trial, error) {
+	asked := time.Now()
 	answer := make(chan agent.Answer, 1)
 	var request uint64
 	if err := s.do(ctx, func(now time.Time) {
@@ -247,6 +268,9 @@ func (s *Session) Ask(ctx context.Context) (strategy.Trial, error) {
 	}
 	select {
 	case a := <-answer:
+		if a.Err == nil {
+			s.metrics.suggested(time.Since(asked))
+		}
 		return a.Trial, a.Err
 	case <-s.ended:
 		return strategy.Trial{}, s.failure
@@ -316,6 +340,7 @@ func (s *Session) receive(ctx context.Context, share protocol.Share, age time.Du
 	if stopped != nil {
 		return agent.Stale, stopped
 	}
+	s.metrics.shareReceived(share.Kind, verdict)
 	return verdict, err
 }
 
@@ -332,10 +357,12 @@ func (s *Session) left(ctx context.Context, id peer.ID) error {
 // than once.
 func (s *Session) Close() error {
 	s.close.Do(func() {
+		s.metrics.close()
 		close(s.closing)
 		<-s.ended
 		s.topic.close()
 		s.node.forget(s.id)
+		s.logger.Info("task left")
 	})
 	if errors.Is(s.failure, ErrClosed) {
 		return nil

@@ -14,18 +14,26 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-const syncTimeout = 10 * time.Second
+const (
+	syncTimeout        = 10 * time.Second
+	syncProtocolPrefix = "/fbo/sync/1/" // and the task's ID
+)
 
 func (t *topic) syncProtocol() libp2pprotocol.ID {
-	return libp2pprotocol.ID("/fbo/sync/1/" + t.session.id)
+	return libp2pprotocol.ID(syncProtocolPrefix + t.session.id)
 }
 
 // fetch gets from a peer the shares that this agent lacks.
 func (t *topic) fetch(from peer.ID) {
 	ctx, cancel := context.WithTimeout(t.ctx, syncTimeout)
 	defer cancel()
-	if err := t.fetchShares(ctx, from); err != nil && t.ctx.Err() == nil {
-		t.session.node.log.Info("cannot catch up on shares", "peer", from, "error", err)
+	err := t.fetchShares(ctx, from)
+	if t.ctx.Err() != nil {
+		return
+	}
+	t.session.metrics.fetched(err != nil)
+	if err != nil {
+		t.session.logger.Info("cannot catch up on shares", "peer", from, "error", err)
 	}
 }
 
@@ -63,6 +71,7 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, held []protocol.
 		}
 		share, err := protocol.Open(item.Envelope)
 		if err != nil {
+			t.session.metrics.shareReceived(unknownKind, agent.Malformed)
 			return err
 		}
 		verdict, err := t.session.receive(ctx, share, item.Age)
@@ -88,7 +97,7 @@ func (t *topic) blamed(stream network.Stream, err error) error {
 // serveSync answers a peer's fetch.
 func (t *topic) serveSync(stream network.Stream) {
 	if err := t.answer(stream); err != nil {
-		t.session.node.log.Info("cannot serve a peer's catching up", "peer", stream.Conn().RemotePeer(), "error", err)
+		t.session.logger.Info("cannot serve a peer's catching up", "peer", stream.Conn().RemotePeer(), "error", err)
 		_ = stream.Reset()
 		return
 	}

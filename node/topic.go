@@ -70,7 +70,9 @@ func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 	return t, ctx.Err()
 }
 
-func (t *topic) name() string { return "/fbo/task/1/" + t.session.id }
+func (t *topic) name() string { return topicName(t.session.id) }
+
+func topicName(task string) string { return "/fbo/task/1/" + task }
 
 func (t *topic) start() {
 	t.running.Go(t.send)
@@ -86,7 +88,8 @@ func (t *topic) publish(share protocol.Share) {
 	select {
 	case t.outbox <- share:
 	default:
-		t.session.node.log.Warn("outbox full, share not gossiped", "kind", share.Kind)
+		t.session.metrics.shareUnpublished()
+		t.session.logger.Warn("outbox full, share not gossiped", "kind", share.Kind)
 	}
 }
 
@@ -94,7 +97,8 @@ func (t *topic) send() {
 	defer close(t.drained)
 	for share := range t.outbox {
 		if err := t.topic.Publish(t.ctx, share.Envelope); err != nil {
-			t.session.node.log.Warn("share not gossiped", "kind", share.Kind, "error", err)
+			t.session.metrics.shareUnpublished()
+			t.session.logger.Warn("share not gossiped", "kind", share.Kind, "error", err)
 		}
 	}
 }
@@ -115,6 +119,7 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 		err = fmt.Errorf("%w: gossiped by %s, but a share of %s", protocol.ErrMalformed, author, share.Author)
 	}
 	if err != nil {
+		t.session.metrics.shareReceived(unknownKind, agent.Malformed)
 		n.blame(from, 1, err)
 		return pubsub.ValidationReject
 	}
@@ -160,9 +165,11 @@ func (t *topic) follow() {
 			return
 		}
 		if event.Type == pubsub.PeerLeave {
+			t.session.logger.Info("peer left the task", "peer", event.Peer)
 			_ = t.session.left(t.ctx, event.Peer) // the session's end is seen by all
 			continue
 		}
+		t.session.logger.Info("peer joined the task", "peer", event.Peer)
 		t.met(event.Peer)
 		_ = t.session.joined(t.ctx, event.Peer)
 		t.running.Go(func() { t.fetch(event.Peer) })

@@ -9,12 +9,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 
-	golog "github.com/ipfs/go-log/v2"
 	"github.com/libp2p/go-libp2p/gologshim"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -32,8 +30,7 @@ func main() {
 }
 
 func run(args []string) int {
-	// libp2p logs through slog; go-log takes its level from GOLOG_LOG_LEVEL.
-	gologshim.SetDefaultHandler(golog.SlogHandler())
+	gologshim.SetDefaultHandler(logHandler()) // libp2p's logs
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
@@ -61,11 +58,6 @@ func usagef(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
 
-// logger is where the library's diagnostics go.
-func logger() *slog.Logger {
-	return slog.New(golog.SlogHandler()).With("logger", "fbo")
-}
-
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fbo-node",
@@ -89,7 +81,7 @@ privacy, see the README.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return usagef("%s; see `%s --help`", flagProblem(err), command.CommandPath())
 	})
-	root.AddCommand(newRun(), newDemo(), newTask(), newStatus(), newHistory(), newKey(), newVersion(), newTrain())
+	root.AddCommand(newRun(), newDemo(), newTask(), newStatus(), newHistory(), newDoctor(), newKey(), newVersion(), newTrain())
 	return root
 }
 

@@ -138,6 +138,7 @@ type event struct {
 	Evaluations int    `json:"evaluations"`
 	Failed      int    `json:"failed"`
 	Imported    int    `json:"imported"`
+	URL         string `json:"url"`
 }
 
 // process is a running `fbo-node run --json`.

@@ -81,6 +81,10 @@ func (p *progress) started(n *node.Node, dir string) {
 	}, "%s", strings.Join(lines, "\n"))
 }
 
+func (p *progress) metrics(url string) {
+	p.say(object{"event": "metrics_served", "url": url}, "metrics at %s", url)
+}
+
 // worthShowing leaves out what is of no use to a person: loopback, when there is
 // more than that, and TCP where QUIC does the same.
 func worthShowing(addresses []string) []string {

@@ -30,6 +30,8 @@ type runOptions struct {
 	seed         uint64
 	seeded       bool
 	json         bool
+	metrics      string
+	logLevel     string
 }
 
 func newRun() *cobra.Command {
@@ -65,6 +67,8 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.StringVar(&o.imports, "import", "", "file of past trials, .csv or .json")
 	flags.Uint64Var(&o.seed, "seed", 0, "make this node's random decisions repeatable (default: different every time)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
+	flags.StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
+	addLogLevel(command, &o.logLevel)
 	return command
 }
 
@@ -96,7 +100,10 @@ func (o runOptions) validate() error {
 	if err := node.CheckListen(o.listen); err != nil {
 		return usagef("--listen: %w", err)
 	}
-	return nil
+	if err := checkMetricsAddress(o.metrics); err != nil {
+		return err
+	}
+	return setLogLevel(o.logLevel)
 }
 
 // run checks everything that the user gave before it touches the network.
@@ -133,6 +140,14 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 
 func (o runOptions) tune(ctx context.Context, t *task.Task, dir string, command *evaluator.Command, earlier []agent.Past, show *progress) (err error) {
 	n := &node.Node{Dir: dir, Listen: o.listen, Peers: o.peers, MDNS: o.mdns, Log: logger(), OnWarning: show.warning}
+	var metrics *metricsServer
+	if o.metrics != "" {
+		if metrics, err = serveMetrics(o.metrics); err != nil {
+			return err
+		}
+		defer metrics.close()
+		n.Metrics = metrics.registry
+	}
 	if err := n.Start(ctx); err != nil {
 		return err
 	}
@@ -154,6 +169,9 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, dir string, command 
 		defer stopControl()
 	}
 	show.started(n, dir)
+	if metrics != nil {
+		show.metrics(metrics.url())
+	}
 	if added, err := session.Import(ctx, earlier); err != nil {
 		return err
 	} else if o.imports != "" {

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/node"
+)
+
+// grade is how bad a finding is.
+type grade string
+
+const (
+	gradeOK   grade = "ok"
+	gradeWarn grade = "warn" // works, but not as well as it could
+	gradeFail grade = "fail" // a node cannot work like this
+	gradeSkip grade = "skip" // not checked, and why
+)
+
+// finding is the result of one check.
+type finding struct {
+	Grade   grade  `json:"status"`
+	What    string `json:"what"`
+	Finding string `json:"finding"`
+	Advice  string `json:"advice,omitempty"`
+}
+
+func ok(what, format string, args ...any) finding {
+	return finding{gradeOK, what, fmt.Sprintf(format, args...), ""}
+}
+
+func skip(what, format string, args ...any) finding {
+	return finding{gradeSkip, what, fmt.Sprintf(format, args...), ""}
+}
+
+func warn(what, advice, format string, args ...any) finding {
+	return finding{gradeWarn, what, fmt.Sprintf(format, args...), advice}
+}
+
+func fail(what, advice, format string, args ...any) finding {
+	return finding{gradeFail, what, fmt.Sprintf(format, args...), advice}
+}
+
+type doctorOptions struct {
+	dir    string
+	listen []string
+	peers  []string
+	json   bool
+}
+
+func newDoctor() *cobra.Command {
+	var o doctorOptions
+	command := &cobra.Command{
+		Use:   "doctor [TASK] [flags]",
+		Short: "Check what a node on this machine needs, and say what to do",
+		Long: `Check what a node on this machine needs: its data directory, disk, identity and
+journal, ports, UDP buffers, clock and memory. With --peer, also whether that node
+can be reached, and with a TASK (a file or an ID) whether it takes part in it.
+
+Every line is ok, warn, fail or skip (not checked), what was checked, what was
+found and what to do. The exit code is 1 when something fails. Nothing is changed,
+and a node that runs is not disturbed.`,
+		Example: `  fbo-node doctor
+  fbo-node doctor task.yaml --peer /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo…`,
+		Args: atMostOne,
+		RunE: func(command *cobra.Command, args []string) error {
+			wanted := ""
+			if len(args) == 1 {
+				wanted = args[0]
+			}
+			return o.run(command.Context(), command.OutOrStdout(), wanted)
+		},
+	}
+	flags := command.Flags()
+	addDataDir(command, &o.dir)
+	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress that the node shall listen on, repeatable (default: the ports of its last start)")
+	flags.StringArrayVar(&o.peers, "peer", nil, "address of another node to reach, as it prints it, repeatable")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object")
+	return command
+}
+
+func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) error {
+	if err := node.CheckListen(o.listen); err != nil {
+		return usagef("--listen: %w", err)
+	}
+	taskID, err := wantedID(wanted)
+	if err != nil {
+		return err
+	}
+	dir, err := resolveDataDir(o.dir)
+	if err != nil {
+		return err
+	}
+	running, _ := runningNode(ctx, dir)
+	findings := checkDirectory(dir)
+	if findings[0].Grade == gradeOK {
+		findings = append(findings, checkKey(dir), checkJournal(dir, running))
+	} else {
+		findings = append(findings, skip("identity", "no data directory"), skip("journal", "no data directory"))
+	}
+	findings = append(findings, checkPorts(dir, o.listen, running)...)
+	findings = append(findings, checkBuffers()...)
+	findings = append(findings, checkClock(dir), checkMemory())
+	for _, address := range o.peers {
+		findings = append(findings, checkPeer(ctx, address, taskID)...)
+	}
+	return showFindings(out, findings, o.json)
+}
+
+// showFindings prints everything; its error says that something failed.
+func showFindings(out io.Writer, findings []finding, asJSON bool) error {
+	failed := 0
+	for _, f := range findings {
+		if f.Grade == gradeFail {
+			failed++
+		}
+		if asJSON {
+			continue
+		}
+		line := fmt.Sprintf("%-4s  %-14s  %s", f.Grade, f.What, f.Finding)
+		if f.Advice != "" {
+			line += "; do: " + f.Advice
+		}
+		fmt.Fprintln(out, line)
+	}
+	if asJSON {
+		if err := printJSON(out, struct {
+			OK     bool      `json:"ok"`
+			Checks []finding `json:"checks"`
+		}{failed == 0, findings}); err != nil {
+			return err
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("doctor: %s of %d failed", plural(failed, "check"), len(findings))
+	}
+	return nil
+}

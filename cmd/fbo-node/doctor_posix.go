@@ -1,0 +1,34 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"errors"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// freeSpace is what an unprivileged user may still write, bytes.
+func freeSpace(dir string) (uint64, error) {
+	var stat unix.Statfs_t
+	if err := unix.Statfs(dir, &stat); err != nil {
+		return 0, err
+	}
+	return stat.Bavail * uint64(stat.Bsize), nil
+}
+
+func addressInUse(err error) bool { return errors.Is(err, unix.EADDRINUSE) }
+
+// bufferSize is what the kernel says, which on Linux is twice what it takes of
+// a packet's contents; quic-go compares the same number.
+func bufferSize(raw syscall.RawConn, send bool) (size int, err error) {
+	option := unix.SO_RCVBUF
+	if send {
+		option = unix.SO_SNDBUF
+	}
+	controlErr := raw.Control(func(fd uintptr) {
+		size, err = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, option)
+	})
+	return size, errors.Join(controlErr, err)
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/journal"
+	"github.com/fbo-node/fbo/node"
+)
+
+// What is enough of a disk. A journal grows by some kilobytes per trial.
+const (
+	slowSync    = 100 * time.Millisecond // each trial waits for a few
+	scarceSpace = 256 << 20
+	noSpace     = 16 << 20
+	syncTries   = 5
+)
+
+// errNotHere says that this system has no way to find out.
+var errNotHere = errors.New("not checked here (" + runtime.GOOS + ")")
+
+// nodeState is what a running node says about itself.
+type nodeState struct {
+	Task      string
+	Name      string
+	PeerID    peer.ID
+	Addresses []string
+}
+
+// runningNode asks the node that runs on a directory; nil when none answers.
+func runningNode(ctx context.Context, dir string) (*nodeState, error) {
+	answer, ok, err := askRunning(ctx, dir)
+	if err != nil || !ok {
+		return nil, err
+	}
+	var status struct {
+		Task      string   `json:"task"`
+		Name      string   `json:"name"`
+		PeerID    peer.ID  `json:"peer_id"`
+		Addresses []string `json:"addresses"`
+	}
+	if err := json.Unmarshal(answer.Status, &status); err != nil {
+		return nil, err
+	}
+	return &nodeState{status.Task, status.Name, status.PeerID, status.Addresses}, nil
+}
+
+// checkDirectory writes a small file and removes it again.
+func checkDirectory(dir string) []finding {
+	const what = "data directory"
+	at, err := existing(dir)
+	if err != nil {
+		return []finding{fail(what, "name a directory by --data-dir", "%v", err)}
+	}
+	took, err := trySync(at)
+	if err != nil {
+		return []finding{fail(what, "make it writable for this user, or name another by --data-dir", "%v", err)}
+	}
+	findings := []finding{ok(what, "%s is writable", dir)}
+	if _, err := os.Stat(dir); err != nil {
+		findings[0] = ok(what, "%s does not exist yet and can be made", dir)
+	}
+	if took > slowSync {
+		findings = append(findings, warn("disk sync", "put the data directory on a faster disk: every trial waits for a few syncs", "%v", took))
+	} else {
+		findings = append(findings, ok("disk sync", "%v", took))
+	}
+	return append(findings, checkSpace(at))
+}
+
+// existing returns the directory, or the nearest one above it that exists.
+func existing(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for {
+		info, err := os.Stat(dir)
+		switch {
+		case err == nil && !info.IsDir():
+			return "", fmt.Errorf("%s is not a directory", dir)
+		case err == nil:
+			return dir, nil
+		case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir:
+			return "", err
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// trySync returns the median time of syncing a little.
+func trySync(dir string) (time.Duration, error) {
+	file, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	var times []time.Duration
+	for range syncTries {
+		begun := time.Now()
+		if _, err := file.Write(make([]byte, 4096)); err != nil {
+			return 0, err
+		}
+		if err := file.Sync(); err != nil {
+			return 0, err
+		}
+		times = append(times, time.Since(begun))
+	}
+	slices.Sort(times)
+	return times[syncTries/2].Round(10 * time.Microsecond), nil
+}
+
+func checkSpace(dir string) finding {
+	const what, advice = "disk space", "free some space, or name a directory on another disk by --data-dir"
+	free, err := freeSpace(dir)
+	switch {
+	case err != nil:
+		return skip(what, "%v", err)
+	case free < noSpace:
+		return fail(what, advice, "%d MiB are free", free>>20)
+	case free < scarceSpace:
+		return warn(what, advice, "%d MiB are free", free>>20)
+	}
+	return ok(what, "%d MiB are free", free>>20)
+}
+
+// checkKey makes no identity, as LoadIdentity would.
+func checkKey(dir string) finding {
+	const what = "identity"
+	path := filepath.Join(dir, node.IdentityFile)
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ok(what, "none yet; the first start makes one")
+	}
+	if err != nil {
+		return fail(what, "make the data directory readable for this user", "%v", err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return fail(what, "chmod 600 "+path+", or remove it for a new identity if others may have read it",
+			"%s is open to others (mode %04o)", path, info.Mode().Perm())
+	}
+	key, err := node.LoadIdentity(dir)
+	if err != nil {
+		return fail(what, "restore the file from a backup, or remove it for a new identity", "%v", err)
+	}
+	id, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		return fail(what, "restore the file from a backup, or remove it for a new identity", "%v", err)
+	}
+	if runtime.GOOS == "windows" {
+		return ok(what, "%s; who may read it is not checked here (windows)", id)
+	}
+	return ok(what, "%s, mode %04o", id, info.Mode().Perm())
+}
+
+// checkJournal reads all of it, so that damage is found.
+func checkJournal(dir string, running *nodeState) finding {
+	const what = "journal"
+	if running != nil {
+		return ok(what, "held by the running node %s on task %s (%s)", running.PeerID, running.Task, running.Name)
+	}
+	path := filepath.Join(dir, node.JournalFile)
+	opened, err := journal.OpenReadOnly(path, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ok(what, "none yet; the first start makes one")
+	case errors.Is(err, journal.ErrBusy):
+		return warn(what, "stop that process before starting another node here", "held by another process, which does not answer as a node does")
+	case err != nil:
+		return fail(what, "restore it from a backup, or move it away to begin anew", "%v", err)
+	}
+	defer opened.Close()
+	tasks, err := opened.Tasks()
+	trials := 0
+	for _, id := range tasks {
+		history, failed := historyOfTask(opened, id)
+		err = errors.Join(err, failed)
+		trials += len(history.Trials)
+	}
+	if err != nil {
+		return fail(what, "restore it from a backup, or move it away to begin anew", "%v", err)
+	}
+	return ok(what, "whole: %s on %s", plural(trials, "trial"), plural(len(tasks), "task"))
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+// TestErrorsAreReadable: a handler that marshals what it gets, as go-log does,
+// would show {} for an error.
+func TestErrorsAreReadable(t *testing.T) {
+	var out bytes.Buffer
+	plain := slog.NewJSONHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if _, ok := a.Value.Any().(error); ok {
+			return slog.String(a.Key, "{}")
+		}
+		return a
+	}})
+	log := slog.New(readable{plain})
+	log.With("error", errors.New("out of luck")).Info("first", "peer", "p")
+	log.WithGroup("g").Info("second", "error", errors.New("no disk"), "none", nil)
+	for _, want := range []string{`"error":"out of luck","peer":"p"`, `"g":{"error":"no disk","none":null}`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s is missing in %s", want, out.String())
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package node
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Labels that tell apart the nodes of a registry and the tasks of a node. Their
+// values are the last eight characters of the peer ID and of the task's ID;
+// fbo_task_info has both in full.
+const (
+	nodeLabel = "node"
+	taskLabel = "task"
+)
+
+const shortLength = 8
+
+func shortTask(id string) string { return id[max(0, len(id)-shortLength):] }
+
+// nodeMetrics are the collectors of one node, in the registry of the user's
+// choice. A nil one counts nothing.
+type nodeMetrics struct {
+	collectors
+	droppedRPCs prometheus.Counter
+
+	mu    sync.RWMutex
+	tasks map[string]*taskMetrics // by topic
+}
+
+// startMetrics registers what concerns the node as a whole.
+func (n *Node) startMetrics() error {
+	if n.Metrics == nil {
+		return nil
+	}
+	m := &nodeMetrics{
+		collectors: collectors{registerer: prometheus.WrapRegistererWith(prometheus.Labels{nodeLabel: strategy.ShortID(n.ID())}, n.Metrics)},
+		tasks:      map[string]*taskMetrics{},
+	}
+	m.droppedRPCs = m.counter("fbo_gossip_dropped_rpcs_total", "Gossip packets to a peer that were given up because its queue was full.")
+	m.add(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "fbo_connected_peers", Help: "Peers with a connection to this node, on any task or none.",
+	}, func() float64 { return float64(len(n.host.Network().Peers())) }))
+	if n.Host == nil { // bytes of the user's host are not counted
+		m.add(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "fbo_sent_bytes_total", Help: "Bytes sent on all streams.",
+		}, func() float64 { return float64(n.traffic.sent.Load()) }))
+		m.add(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "fbo_received_bytes_total", Help: "Bytes received on all streams.",
+		}, func() float64 { return float64(n.traffic.received.Load()) }))
+	}
+	if err := m.register(); err != nil {
+		return err
+	}
+	n.metrics = m
+	n.onClose(func() error { m.unregister(); n.metrics = nil; return nil })
+	return nil
+}
+
+// ofTopic returns nil for a topic that the node is not on.
+func (m *nodeMetrics) ofTopic(topic string) *taskMetrics {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.tasks[topic]
+}
+
+// closedStream takes a peer out of all meshes: gossip does not prune those that
+// are gone.
+func (m *nodeMetrics) closedStream(id peer.ID) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for _, t := range m.tasks {
+		t.pruned(id)
+	}
+}
+
+// collectors are registered and unregistered together.
+type collectors struct {
+	registerer prometheus.Registerer
+	list       []prometheus.Collector
+}
+
+func (c *collectors) add(collector prometheus.Collector) { c.list = append(c.list, collector) }
+
+func (c *collectors) counter(name, help string) prometheus.Counter {
+	counter := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	c.add(counter)
+	return counter
+}
+
+func (c *collectors) counters(name, help string, labels ...string) *prometheus.CounterVec {
+	vector := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	c.add(vector)
+	return vector
+}
+
+func (c *collectors) histogram(name, help string, buckets []float64) prometheus.Histogram {
+	histogram := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
+	c.add(histogram)
+	return histogram
+}
+
+func (c *collectors) register() error {
+	for i, collector := range c.list {
+		if err := c.registerer.Register(collector); err != nil {
+			c.list = c.list[:i]
+			c.unregister()
+			return fmt.Errorf("node: Metrics: %w", err)
+		}
+	}
+	return nil
+}
+
+func (c *collectors) unregister() {
+	for _, collector := range c.list {
+		c.registerer.Unregister(collector)
+	}
+}

@@ -1,0 +1,261 @@
+package node
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Upper bounds of the histograms' buckets, in seconds.
+var (
+	journalBuckets    = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5}
+	suggestionBuckets = []float64{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
+	evaluationBuckets = []float64{.1, .5, 1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 12 * 3600, 24 * 3600, 72 * 3600}
+)
+
+// unknownKind is the label of shares whose kind the task does not have or that
+// cannot be read: peers do not choose how many labels there are.
+const unknownKind = "unknown"
+
+// scrapeTimeout bounds how long a scrape waits for a session's loop.
+const scrapeTimeout = time.Second
+
+// taskMetrics are the collectors of one session. A nil one counts nothing.
+type taskMetrics struct {
+	collectors
+	node  *nodeMetrics
+	topic string
+	kinds map[string]bool
+
+	sent          *prometheus.CounterVec // by kind
+	received      *prometheus.CounterVec // by kind and verdict
+	unpublished   prometheus.Counter
+	rejected      *prometheus.CounterVec // by reason
+	undeliverable prometheus.Counter
+	duplicate     prometheus.Counter
+	fetches       prometheus.Counter
+	fetchFailures prometheus.Counter
+	journal       prometheus.Histogram
+	suggestion    prometheus.Histogram
+	evaluation    *prometheus.HistogramVec // by state
+
+	begun map[uint64]time.Time // running trials; owned by the session's loop
+
+	mu   sync.Mutex
+	mesh map[peer.ID]bool
+}
+
+// newTaskMetrics makes a session's metrics and lets gossip count on its topic;
+// they are not registered yet.
+func newTaskMetrics(s *Session) *taskMetrics {
+	n := s.node.metrics
+	if n == nil {
+		return nil
+	}
+	m := &taskMetrics{
+		collectors: collectors{registerer: prometheus.WrapRegistererWith(prometheus.Labels{taskLabel: shortTask(s.id)}, n.registerer)},
+		node:       n,
+		topic:      topicName(s.id),
+		kinds:      map[string]bool{},
+		begun:      map[uint64]time.Time{},
+		mesh:       map[peer.ID]bool{},
+	}
+	m.define()
+	m.defineStates(s)
+	m.initialise(s.agent.Kinds())
+	n.mu.Lock()
+	n.tasks[m.topic] = m
+	n.mu.Unlock()
+	return m
+}
+
+func (m *taskMetrics) define() {
+	m.sent = m.counters("fbo_shares_sent_total", "Shares of this node given to gossip.", "kind")
+	m.received = m.counters("fbo_shares_received_total", "Shares that came by gossip or by catching up, and what became of them.", "kind", "verdict")
+	m.unpublished = m.counter("fbo_shares_unpublished_total", "Shares of this node that gossip could not take; peers get them by catching up.")
+	m.rejected = m.counters("fbo_gossip_rejected_total", "Gossip messages that were not passed on to other peers.", "reason")
+	m.undeliverable = m.counter("fbo_gossip_undeliverable_total", "Valid gossip messages that the node was too slow to take off its queue; their shares were taken in before.")
+	m.duplicate = m.counter("fbo_gossip_duplicate_total", "Gossip messages that came again by another way.")
+	m.fetches = m.counter("fbo_sync_fetches_total", "Attempts to catch up on shares with a peer.")
+	m.fetchFailures = m.counter("fbo_sync_fetch_failures_total", "Attempts to catch up that failed.")
+	m.journal = m.histogram("fbo_journal_append_duration_seconds", "Time to write records to the journal and sync them to the disk.", journalBuckets)
+	m.suggestion = m.histogram("fbo_suggestion_duration_seconds", "Time from asking for a trial to getting it.", suggestionBuckets)
+	m.evaluation = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "fbo_evaluation_duration_seconds", Help: "Time from getting a trial to telling its outcome or failure.", Buckets: evaluationBuckets,
+	}, []string{"state"})
+	m.add(m.evaluation)
+}
+
+// initialise makes every series there will be, at zero, so that rates and
+// alerts see the first event.
+func (m *taskMetrics) initialise(kinds []string) {
+	for _, kind := range kinds {
+		m.kinds[kind] = true
+		m.sent.WithLabelValues(kind)
+	}
+	for _, kind := range append(kinds, unknownKind) {
+		for _, verdict := range agent.Verdicts() {
+			m.received.WithLabelValues(kind, verdict.String())
+		}
+	}
+	for _, reason := range rejectReasons {
+		m.rejected.WithLabelValues(reason)
+	}
+	m.rejected.WithLabelValues(otherReason)
+	for _, state := range []strategy.State{strategy.Done, strategy.Failed} {
+		m.evaluation.WithLabelValues(string(state))
+	}
+}
+
+// close unregisters the metrics. Counting on is harmless.
+func (m *taskMetrics) close() {
+	if m == nil {
+		return
+	}
+	m.unregister()
+	m.node.mu.Lock()
+	defer m.node.mu.Unlock()
+	delete(m.node.tasks, m.topic)
+}
+
+// start registers the metrics; the session can be asked for its state by now.
+func (m *taskMetrics) start() error {
+	if m == nil {
+		return nil
+	}
+	return m.register()
+}
+
+func (m *taskMetrics) shareSent(kind string) {
+	if m != nil {
+		m.sent.WithLabelValues(kind).Inc()
+	}
+}
+
+func (m *taskMetrics) shareUnpublished() {
+	if m != nil {
+		m.unpublished.Inc()
+	}
+}
+
+func (m *taskMetrics) shareReceived(kind string, verdict agent.Verdict) {
+	if m == nil {
+		return
+	}
+	if !m.kinds[kind] {
+		kind = unknownKind
+	}
+	m.received.WithLabelValues(kind, verdict.String()).Inc()
+}
+
+func (m *taskMetrics) fetched(failed bool) {
+	if m == nil {
+		return
+	}
+	m.fetches.Inc()
+	if failed {
+		m.fetchFailures.Inc()
+	}
+}
+
+func (m *taskMetrics) appended(took time.Duration) {
+	if m != nil {
+		m.journal.Observe(took.Seconds())
+	}
+}
+
+func (m *taskMetrics) suggested(took time.Duration) {
+	if m != nil {
+		m.suggestion.Observe(took.Seconds())
+	}
+}
+
+// event times evaluations. A trial that another process began, or nobody did,
+// has no time.
+func (m *taskMetrics) event(e agent.Event, now time.Time) {
+	if m == nil {
+		return
+	}
+	switch e.Type {
+	case agent.TrialStarted:
+		m.begun[e.Trial.ID] = now
+	case agent.TrialFinished:
+		if begun, ok := m.begun[e.Trial.ID]; ok {
+			m.evaluation.WithLabelValues(string(e.Trial.State)).Observe(now.Sub(begun).Seconds())
+			delete(m.begun, e.Trial.ID)
+		}
+	}
+}
+
+func (m *taskMetrics) grafted(id peer.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.mesh[id] = true
+}
+
+func (m *taskMetrics) pruned(id peer.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.mesh, id)
+}
+
+func (m *taskMetrics) meshSize() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.mesh)
+}
+
+// defineStates adds the gauges.
+func (m *taskMetrics) defineStates(s *Session) {
+	m.add(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "fbo_topic_peers", Help: "Connected peers that take part in the task's gossip.",
+	}, func() float64 { return float64(len(s.topic.topic.ListPeers())) }))
+	m.add(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "fbo_mesh_peers", Help: "Those of them to which whole messages are passed on.",
+	}, func() float64 { return float64(m.meshSize()) }))
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "fbo_task_info", Help: "Always 1; the labels say what the short forms stand for.",
+		ConstLabels: prometheus.Labels{"name": s.task.Name, "task_id": s.id, "peer_id": s.node.ID().String()},
+	})
+	info.Set(1)
+	m.add(info)
+	m.add(agentState{
+		session: s,
+		present: prometheus.NewDesc("fbo_present_nodes", "Nodes that take part in the task as far as this one knows, itself among them.", nil, nil),
+		held:    prometheus.NewDesc("fbo_held_shares", "Shares that the node holds, its own among them.", nil, nil),
+	})
+}
+
+// agentState asks the loop, which owns the agent, once per scrape. When the
+// session has ended, or is busy for longer than a scrape should take, its
+// gauges are left out.
+type agentState struct {
+	session       *Session
+	present, held *prometheus.Desc
+}
+
+var _ prometheus.Collector = agentState{}
+
+func (a agentState) Describe(to chan<- *prometheus.Desc) {
+	to <- a.present
+	to <- a.held
+}
+
+func (a agentState) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	var present, held int
+	if err := a.session.do(ctx, func(now time.Time) {
+		present, held = len(a.session.agent.Present(now).Present), len(a.session.agent.Digest())
+	}); err != nil {
+		return
+	}
+	to <- prometheus.MustNewConstMetric(a.present, prometheus.GaugeValue, float64(present))
+	to <- prometheus.MustNewConstMetric(a.held, prometheus.GaugeValue, float64(held))
+}

@@ -60,8 +60,8 @@ func attacks() []attack {
 			a.gossip(a.seal(a.task, tsampling.Kind, n, weightsOf(16, 2)))
 		}},
 		{name: "flood of valid shares", accepted: true, ignored: true, turn: func(a *attacker, n uint64) {
-			for i := range uint64(20) {
-				a.gossip(a.seal(a.task, tsampling.Kind, 20*n+i, weightsOf(16, 1)))
+			for i := range uint64(5) {
+				a.gossip(a.seal(a.task, tsampling.Kind, 5*n+i, weightsOf(16, 1)))
 			}
 		}},
 		{name: "garbage on the sync stream", turn: func(a *attacker, n uint64) { a.sync(random(300)) }},
@@ -214,7 +214,7 @@ func testHostile(t *testing.T, honest int) {
 				a.close()
 			}
 		}()
-		time.Sleep(10 * time.Second)
+		time.Sleep(5 * time.Second)
 		f.evaluateAll(10 * time.Second)
 		if pairs, slowest := f.missing(); pairs > 0 {
 			t.Errorf("%d of %d honest shares did not arrive within 10s", pairs, honest*(honest-1))

@@ -61,9 +61,28 @@ func (f forward) Gradient(grad, x []float64) float64 {
 	return value
 }
 
+// pointwise evaluates a sampled function as the published code does: for each
+// point it makes the vector of features and multiplies it with the weights.
+type pointwise struct {
+	shared       *rff.Map
+	phi, weights []float64
+}
+
+func (p pointwise) Value(x []float64) float64 {
+	p.shared.Phi(p.phi, x)
+	sum := 0.0
+	for i, w := range p.weights {
+		sum += w * p.phi[i]
+	}
+	return sum
+}
+
+func (pointwise) Gradient(_, _ []float64) float64 { panic("the published code has none") }
+
 // sampledFunction is what an agent maximises: a draw from the posterior of the
-// random-feature model after 50 observations of a draw from its prior.
-func sampledFunction(t testing.TB, space *task.Space, features int, seed random.Seed) Function {
+// random-feature model after 50 observations of a draw from its prior. It comes
+// in the form of this project and in that of the published code.
+func sampledFunction(t testing.TB, space *task.Space, features int, seed random.Seed) (Function, pointwise) {
 	t.Helper()
 	lengthscales := make([]float64, space.Dim())
 	for i := range lengthscales {
@@ -89,7 +108,8 @@ func sampledFunction(t testing.TB, space *task.Space, features int, seed random.
 	if err != nil {
 		t.Fatal(err)
 	}
-	return shared.Function(posterior.Weights(rng))
+	drawn := posterior.Weights(rng)
+	return shared.Function(drawn), pointwise{shared, make([]float64, features), drawn}
 }
 
 // The maximiser finds at least what the authors' search finds in each of these
@@ -100,7 +120,7 @@ func TestNoWorseThanAuthorsArgmax(t *testing.T) {
 		space := floats(t, size.dim)
 		for i := range uint64(size.functions) {
 			seed := random.SeedOf(i)
-			f := sampledFunction(t, space, size.features, seed)
+			f, _ := sampledFunction(t, space, size.features, seed)
 			theirs := authorsArgmax(f, size.dim, seed.Stream("theirs", 0))
 			_, ours := Maximizer{Space: space}.Maximize(f, nil, seed.Stream("ours", 0))
 			if ours < theirs-1e-6 {
@@ -114,22 +134,27 @@ var benchmarkSizes = []struct{ features, dim int }{{100, 2}, {1000, 2}, {100, 6}
 
 // BenchmarkAuthorsArgmax reports, over as many sampled functions as it is given
 // iterations: the time of the authors' search as a multiple of the maximiser's
-// on one core (times), by how much the maximiser's maxima are higher in the mean
-// and at worst, and in how many functions they are lower.
+// on one core, with their way of evaluating the function (times) and with this
+// project's (times-same-sum), by how much the maximiser's maxima are higher in the
+// mean and at worst, and in how many functions they are lower.
 func BenchmarkAuthorsArgmax(b *testing.B) {
 	for _, size := range benchmarkSizes {
 		b.Run(fmt.Sprintf("M=%d,d=%d", size.features, size.dim), func(b *testing.B) {
 			space := floats(b, size.dim)
-			var theirs, ours time.Duration
+			var theirs, sameSum, ours time.Duration
 			lead, worst, lower, count := 0.0, math.Inf(1), 0.0, uint64(0)
 			for b.Loop() {
 				seed := random.SeedOf(1000 + count)
-				f := sampledFunction(b, space, size.features, seed)
+				f, published := sampledFunction(b, space, size.features, seed)
 				start := time.Now()
-				other := authorsArgmax(f, size.dim, seed.Stream("theirs", 0))
-				middle := time.Now()
+				other := authorsArgmax(published, size.dim, seed.Stream("theirs", 0))
+				theirs += time.Since(start)
+				start = time.Now()
+				other = max(other, authorsArgmax(f, size.dim, seed.Stream("theirs", 0)))
+				sameSum += time.Since(start)
+				start = time.Now()
 				_, value := Maximizer{Space: space, Workers: 1}.Maximize(f, nil, seed.Stream("ours", 0))
-				theirs, ours = theirs+middle.Sub(start), ours+time.Since(middle)
+				ours += time.Since(start)
 				count++
 				lead, worst = lead+value-other, min(worst, value-other)
 				if value < other-1e-6 {
@@ -137,6 +162,7 @@ func BenchmarkAuthorsArgmax(b *testing.B) {
 				}
 			}
 			b.ReportMetric(theirs.Seconds()/ours.Seconds(), "times")
+			b.ReportMetric(sameSum.Seconds()/ours.Seconds(), "times-same-sum")
 			b.ReportMetric(lead/float64(count), "mean-lead")
 			b.ReportMetric(worst, "worst-lead")
 			b.ReportMetric(lower, "lower")
@@ -149,7 +175,7 @@ func BenchmarkMaximize(b *testing.B) {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("M=%d,d=%d,workers=%d", size.features, size.dim, workers), func(b *testing.B) {
 				space, rng := floats(b, size.dim), random.SeedOf(1).Stream("b", 0)
-				f := sampledFunction(b, space, size.features, random.SeedOf(1))
+				f, _ := sampledFunction(b, space, size.features, random.SeedOf(1))
 				b.ReportAllocs()
 				for b.Loop() {
 					Maximizer{Space: space, Workers: workers}.Maximize(f, nil, rng)

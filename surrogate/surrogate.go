@@ -95,6 +95,7 @@ func SharedMap(t *task.Task) (*rff.Map, error) {
 		Kernel:       t.Surrogate.Kernel,
 		Features:     t.Surrogate.Features,
 		Lengthscales: lengthscales,
+		Basis:        t.Surrogate.Basis,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("surrogate: %w", err)

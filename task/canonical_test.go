@@ -20,8 +20,8 @@ func TestGoldenIDs(t *testing.T) {
 		{one,
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
 				`"strategy":{"initial_designs":3,"mode":"concurrent","schedule":"inverse-sqrt","share_every":1,"type":"fts"},` +
-				`"surrogate":{"category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
-			"bagaaieraj7zfbfoldxomfh5pwkpcepd54jdbxtxyozpj7m7632wdhcef63la"},
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaieraf3rdhj3husxht52sfyorzgyutm7v5vrc35yb6yrnuv53z2jrddjq"},
 		{`
 name: wearable-lr
 goal: minimize
@@ -37,8 +37,8 @@ strategy: {type: fts, mode: concurrent, schedule: inverse-sqrt, initial_designs:
 				`{"high":100,"low":20,"name":"batch_size","scale":"linear","type":"int"},` +
 				`{"choices":["sgd","adam"],"name":"optimizer","type":"categorical"}],` +
 				`"strategy":{"initial_designs":3,"mode":"concurrent","schedule":"inverse-sqrt","share_every":1,"type":"fts"},` +
-				`"surrogate":{"category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.3,"type":"exact"}}`,
-			"bagaaieravudyhywprrz34tgbtou6jibh2revxorxvoh4watw3yyctlhfgeda"},
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.3,"type":"exact"}}`,
+			"bagaaierazvcx5nsudu3ixgkyaac24n3gsehnm5fg3jjf2sr6dna55idczrra"},
 		{`
 name: "<b> & \"é\""
 goal: maximize
@@ -52,13 +52,13 @@ strategy: {mode: one-shot, schedule: constant, own_probability: .50}
 				`{"high":1e+21,"low":1e-7,"name":"big","scale":"linear","type":"float"},` +
 				`{"high":-9007199254740000,"low":-9007199254740992,"name":"n","scale":"linear","type":"int"}],` +
 				`"strategy":{"initial_designs":3,"mode":"one-shot","own_probability":0.5,"schedule":"constant","share_after":50,"type":"fts"},` +
-				`"surrogate":{"category_lengthscale":1,"features":256,"kernel":"se","lengthscale":0.2,"type":"rff"}}`,
-			"bagaaierag6tldr6pkl4wdi4pal765qo6pxnlyqsfwfgshr6n34vqvfhuytlq"},
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"se","lengthscale":0.2,"type":"rff"}}`,
+			"bagaaierasnruv47izo4wxl3kv2prqdnxw5ls33nqxirdn2kkkwqi5nrzof4q"},
 		{one + "strategy: {type: ts}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
 				`"strategy":{"initial_designs":3,"type":"ts"},` +
-				`"surrogate":{"category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
-			"bagaaieray4gbkqt522ysyaflsvrcpuyj26pivh4cfg35yklpyed4f7uqldeq"},
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaieraxe3wafv5czsu6r55kmqm5r446pk64xhj623alknhy4mbndcbav3a"},
 	} {
 		got, err := Parse("", []byte(c.text))
 		if err != nil {
@@ -184,7 +184,7 @@ func TestIDIsIndependentOfWriting(t *testing.T) {
 			Name:      rapid.StringMatching(`[a-zA-Zé:#'"\\{}-][a-z :#'"\\,-]{0,20}[a-z'"\\}]`).Draw(t, "name"),
 			Goal:      rapid.SampledFrom([]Goal{Minimize, Maximize}).Draw(t, "goal"),
 			Space:     drawSpace(t),
-			Surrogate: Surrogate{"exact", "se", 2 * rapid.IntRange(1, 2048).Draw(t, "features"), rapid.Float64Range(0.001, 1000).Draw(t, "lengthscale"), 1},
+			Surrogate: Surrogate{"exact", "se", 2 * rapid.IntRange(1, 2048).Draw(t, "features"), rapid.SampledFrom([]string{"quasi", "orthogonal", "plain", "random-phase"}).Draw(t, "basis"), rapid.Float64Range(0.001, 1000).Draw(t, "lengthscale"), 1},
 			Strategy:  Strategy{Type: "ts", InitialDesigns: 3},
 		}
 		if rapid.Bool().Draw(t, "fts") {

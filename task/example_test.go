@@ -27,7 +27,7 @@ func ExampleParse() {
 	// Output:
 	// wearable-lr minimize fts inverse-sqrt
 	// 3 parameters, 4 coordinates
-	// bagaaieravudyhywprrz34tgbtou6jibh2revxorxvoh4watw3yyctlhfgeda
+	// bagaaierazvcx5nsudu3ixgkyaac24n3gsehnm5fg3jjf2sr6dna55idczrra
 }
 
 func ExampleParse_errors() {

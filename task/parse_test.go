@@ -36,7 +36,7 @@ parameters:
 	if p := got.Space.Parameters(); !reflect.DeepEqual(p, wantParameters) {
 		t.Errorf("parameters %+v", p)
 	}
-	if want := (Surrogate{"exact", "matern52", 256, 0.3, 1}); got.Surrogate != want {
+	if want := (Surrogate{"exact", "matern52", 256, "quasi", 0.3, 1}); got.Surrogate != want {
 		t.Errorf("surrogate %+v, want %+v", got.Surrogate, want)
 	}
 	want := FTS{Mode: "concurrent", Schedule: "inverse-sqrt", ShareEvery: 1}

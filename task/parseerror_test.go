@@ -90,6 +90,7 @@ func TestParseErrors(t *testing.T) {
 5:34: surrogate: kernel must be one of matern52, se, not the text "rbf"
 5:52: surrogate: lengthscale 0 must be from 0.001 to 1000
 5:77: surrogate: category_lengthscale must be a number, not the text "x"`},
+		{one + "surrogate: {basis: sobol}\n", `5:20: surrogate: basis must be one of quasi, orthogonal, plain, random-phase, not the text "sobol"`},
 		{one + "surrogate: {features: 5000, type: gp}\n", `5:23: surrogate: features 5000 must be a whole number from 2 to 4096
 5:35: surrogate: type must be one of exact, rff, not the text "gp"`},
 		{one + "strategy: {type: xx, foo: 1}\n", `5:18: strategy: type must be one of fts, ts, logei, not the text "xx"`},

@@ -30,6 +30,7 @@ func parseSurrogate(m *mapping, t *Task) {
 	if s.Features%2 != 0 {
 		m.errorf(m.valueAt("features"), "features %d must be even: they come in pairs of cosine and sine", s.Features)
 	}
+	s.Basis = m.word("basis", "quasi", "quasi", "orthogonal", "plain", "random-phase")
 	s.Lengthscale = m.within("lengthscale", lengthscaleFor(parameters), minLengthscale, maxLengthscale)
 	s.CategoryLengthscale = m.within("category_lengthscale", defaultCategoryLengthscale, minLengthscale, maxLengthscale)
 	m.finish()
@@ -50,6 +51,7 @@ func canonicalSurrogate(t *Task) any {
 		"type":                 t.Surrogate.Type,
 		"kernel":               t.Surrogate.Kernel,
 		"features":             t.Surrogate.Features,
+		"basis":                t.Surrogate.Basis,
 		"lengthscale":          t.Surrogate.Lengthscale,
 		"category_lengthscale": t.Surrogate.CategoryLengthscale,
 	}

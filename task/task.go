@@ -30,6 +30,11 @@ type Surrogate struct {
 	// Features is the number M of shared random Fourier features, the length of a
 	// shared weight vector: even, 2 to 4096.
 	Features int
+	// Basis is how the frequencies of the shared features are chosen: "quasi"
+	// (quasi-random), "orthogonal" or "plain" (independent), with a cosine and a
+	// sine each, or "random-phase", the form of the published code: one cosine
+	// each, the features normalised.
+	Basis string
 	// Lengthscale is that of the shared features for floats and ints, in the unit
 	// cube: 0.001 to 1000.
 	Lengthscale float64

@@ -25,12 +25,20 @@ const (
 	exitUsage  = 2
 )
 
+// quicWarning silences one warning of quic-go.
+const quicWarning = "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING"
+
 func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
 func run(args []string) int {
 	gologshim.SetDefaultHandler(logHandler()) // libp2p's logs
+	// QUIC would write to standard error that the system's UDP buffers are small;
+	// doctor says so, and what to do. Who sets the variable decides.
+	if _, set := os.LookupEnv(quicWarning); !set {
+		_ = os.Setenv(quicWarning, "true") // failing, it warns
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once

@@ -66,7 +66,7 @@ func (p *progress) warning(message string) {
 func (p *progress) started(n *node.Node, dir string) {
 	addresses := n.Addresses()
 	lines := []string{
-		fmt.Sprintf("task %q: %s over %d parameters, id %s", p.task.Name, p.task.Goal, p.task.Space.Len(), p.task.ID()),
+		fmt.Sprintf("task %q: %s over %s, id %s", p.task.Name, p.task.Goal, plural(p.task.Space.Len(), "parameter"), p.task.ID()),
 		fmt.Sprintf("node %s, data in %s", n.ID(), dir),
 	}
 	for _, address := range worthShowing(addresses) {

@@ -30,6 +30,16 @@ type Config struct {
 	// MaxAttempts is how often a trial is offered, whose evaluation a stop of
 	// the node cut off. Default 3.
 	MaxAttempts int
+
+	// Model is the task's surrogate, which agents of one process may share. Nil
+	// makes one.
+	Model surrogate.Model
+
+	// Strategy, when not nil, takes the place of the one that the task names, and
+	// Exchanges, new ones of this agent alone, those that it rests on. What they
+	// send is not what the task's ID promises: for experiments only.
+	Strategy  strategy.Strategy
+	Exchanges []strategy.Exchange
 }
 
 func (c *Config) validate() error {
@@ -52,6 +62,19 @@ func (c *Config) validate() error {
 		return fmt.Errorf("agent: Config.MaxAttempts is %d, accepted are 1 and more", c.MaxAttempts)
 	}
 	return nil
+}
+
+// complete makes what the task names and the configuration leaves open.
+func (c *Config) complete() (err error) {
+	if c.Strategy == nil {
+		if c.Strategy, c.Exchanges, err = parts(c.Task); err != nil {
+			return err
+		}
+	}
+	if c.Model == nil {
+		c.Model, err = surrogate.New(c.Task)
+	}
+	return err
 }
 
 // Agent is the state machine; see the package comment for how to drive it.
@@ -95,23 +118,18 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("agent: Config.Key: %w", err)
 	}
-	chosen, talks, err := parts(cfg.Task)
-	if err != nil {
-		return nil, err
-	}
-	kind, err := surrogate.New(cfg.Task)
-	if err != nil {
+	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
 	a := &Agent{
 		cfg:       cfg,
 		id:        cfg.Task.ID(),
 		self:      self,
-		strategy:  chosen,
-		exchanges: newExchanges(talks),
+		strategy:  cfg.Strategy,
+		exchanges: newExchanges(cfg.Exchanges),
 		trials:    newTrials(cfg.Task),
 		shares:    newShares(self),
-		model:     model{kind: kind},
+		model:     model{kind: cfg.Model},
 		work:      map[uint64]func(time.Time, any){},
 		counts:    Counts{Sent: map[string]int{}, Received: map[string]int{}},
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/improvement"
+	"github.com/fbo-node/fbo/peerprior"
 	"github.com/fbo-node/fbo/presence"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -30,6 +31,12 @@ func parts(t *task.Task) (strategy.Strategy, []strategy.Exchange, error) {
 			return nil, nil, err
 		}
 		return tsampling.NewFTS(t, features), []strategy.Exchange{presence.New(), tsampling.NewSharing(t)}, nil
+	case "peer-prior":
+		features, err := surrogate.SharedMap(t)
+		if err != nil {
+			return nil, nil, err
+		}
+		return peerprior.New(t, features), []strategy.Exchange{presence.New(), peerprior.NewSharing(t)}, nil
 	}
 	return nil, nil, fmt.Errorf("agent: strategy %q is unknown to this version", t.Strategy.Type)
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/fbo-node/fbo/internal/radial"
 )
@@ -58,6 +59,21 @@ func LogPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters) (val
 	gradient = make([]float64, len(h.Lengthscales)+1)
 	value, err = newEvidence(spec, x, y).logPosterior(gradient, h)
 	return value, gradient, err
+}
+
+// Covariance returns the prior covariances, t×t, of the varying part of the
+// function at the points x (t rows): the kernel alone, without the constant part
+// and without noise.
+func Covariance(spec Spec, x [][]float64, lengthscales []float64) *mat.SymDense {
+	e := newEvidence(spec, x, make([]float64, len(x)))
+	e.fillCovariance(Hyperparameters{Lengthscales: lengthscales})
+	k := mat.NewSymDense(e.t, e.k)
+	for i := range e.t {
+		for j := i; j < e.t; j++ {
+			k.SetSym(i, j, k.At(i, j)-meanVariance)
+		}
+	}
+	return k
 }
 
 // evidence is the data with the scratch space for one evaluation after the

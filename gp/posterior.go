@@ -133,6 +133,13 @@ func (p *Posterior) Len() int { return len(p.x) }
 // Hyperparameters returns those that p was made with; they must not be altered.
 func (p *Posterior) Hyperparameters() Hyperparameters { return p.h }
 
+// Mean returns the mean of the function at x (length d), which is cheaper than
+// Predict. Panics on a wrong length.
+func (p *Posterior) Mean(x []float64) float64 {
+	checkPoint(x, len(p.inverse))
+	return p.mean.Value(x) + p.constant
+}
+
 // Predict returns the mean and the variance of the function at x (length d),
 // without the noise of an observation. Panics on a wrong length.
 func (p *Posterior) Predict(x []float64) (mean, variance float64) {

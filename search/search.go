@@ -73,6 +73,16 @@ func (s Search) Maximise(view strategy.View, trial uint64, seed random.Seed, f a
 	return strategy.Suggestion{Design: design, Why: why}
 }
 
+// Recommend returns the design of largest posterior mean; the zero design while
+// there is no posterior.
+func (s Search) Recommend(view strategy.View, seed random.Seed) task.Design {
+	if view.Posterior == nil {
+		return task.Design{}
+	}
+	x, _ := s.Maximizer.Maximize(acquisition.Mean(view.Posterior), s.Best(view), seed.Stream("recommend", 0))
+	return s.space.Decode(x)
+}
+
 // Best returns the encodings of the best designs so far, best first.
 func (s Search) Best(view strategy.View) [][]float64 {
 	var done []strategy.Trial

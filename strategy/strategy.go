@@ -35,6 +35,14 @@ type Strategy interface {
 	Suggest(view View, trial uint64, seed random.Seed) (Suggestion, error)
 }
 
+// Recommender is what a Strategy may be too, when the design that it would
+// recommend to use is not the maximiser of the agent's own posterior mean.
+type Recommender interface {
+	// Recommend returns the zero design while it knows too little. It may take as
+	// long as Suggest.
+	Recommend(view View, seed random.Seed) task.Design
+}
+
 // Suggestion is a design and why, or a wish to wait.
 type Suggestion struct {
 	Design task.Design

@@ -48,6 +48,7 @@ const (
 	Initial  Source = "initial"  // random, before the surrogate knows anything
 	Own      Source = "own"      // maximises a sample of the agent's own posterior
 	Peer     Source = "peer"     // maximises the sample in a peer's share
+	Peers    Source = "peers"    // maximises a sample of a posterior whose prior mean is made of peers' shares
 	Improve  Source = "improve"  // maximises the expected improvement by the agent's own posterior
 	Random   Source = "random"   // random, because the maximiser had been evaluated before
 	Imported Source = "imported" // told by the user
@@ -59,8 +60,12 @@ type Why struct {
 	OwnProbability float64         `json:"own_probability,omitempty"` // the chance that the own sample had, when it was a choice
 	Peer           peer.ID         `json:"peer,omitempty"`
 	Stamp          *protocol.Stamp `json:"stamp,omitempty"`        // which of the peer's shares
-	Observations   int             `json:"observations,omitempty"` // that the peer's share rested on
+	Observations   int             `json:"observations,omitempty"` // that the peer's share, or those of all peers listened to, rested on
+	Listened       int             `json:"listened,omitempty"`     // to how many peers
 }
+
+// FromPeers tells whether the design rests on what peers shared.
+func (w Why) FromPeers() bool { return w.Source == Peer || w.Source == Peers }
 
 // String is a short phrase for people.
 func (w Why) String() string {
@@ -71,6 +76,8 @@ func (w Why) String() string {
 		return "own sample"
 	case Peer:
 		return fmt.Sprintf("sample from peer %s (its %d observations)", ShortID(w.Peer), w.Observations)
+	case Peers:
+		return fmt.Sprintf("sample around the mean of %d peers", w.Listened)
 	case Improve:
 		return "expected improvement"
 	case Random:

@@ -35,14 +35,8 @@ type exact struct {
 }
 
 func newExact(t *task.Task, shared *rff.Map) *exact {
-	spec := gp.Spec{Kernel: t.Surrogate.Kernel}
-	for parameter, block := range t.Space.Blocks() {
-		for range block.Len {
-			spec.Groups = append(spec.Groups, parameter)
-		}
-	}
 	// Only who shares pays for the projection, and pays once.
-	return &exact{spec: spec, space: t.Space, shared: shared, projection: sync.OnceValues(func() (*rff.Projection, error) {
+	return &exact{spec: ProcessSpec(t), space: t.Space, shared: shared, projection: sync.OnceValues(func() (*rff.Projection, error) {
 		return rff.NewProjection(shared, projectionPoints(t), ridge)
 	})}
 }
@@ -107,6 +101,10 @@ func (p *exactPosterior) Predict(x []float64) (mean, variance float64) {
 
 func (p *exactPosterior) PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64) {
 	return p.process.PredictGradient(meanGradient, varianceGradient, x)
+}
+
+func (p *exactPosterior) Hyperparameters() Hyperparameters {
+	return Hyperparameters(p.process.Hyperparameters())
 }
 
 func (p *exactPosterior) Draw(rng *rand.Rand) Function {

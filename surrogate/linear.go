@@ -24,6 +24,7 @@ const (
 // linear is the Bayesian linear model over the shared features.
 type linear struct {
 	shared *rff.Map
+	points [][]float64 // over which Explained averages
 }
 
 // Fit chooses the noise of largest posterior density, by the evidence and the
@@ -97,11 +98,11 @@ func (l *linear) Condition(obs Observations, h Hyperparameters, previous Posteri
 	if err != nil {
 		return nil, fmt.Errorf("surrogate: %w", err)
 	}
-	return &linearPosterior{shared: l.shared, weights: p, x: clone(obs.X)}, nil
+	return &linearPosterior{model: l, weights: p, x: clone(obs.X)}, nil
 }
 
 type linearPosterior struct {
-	shared  *rff.Map
+	model   *linear
 	weights *rff.Posterior
 	x       [][]float64
 }
@@ -141,9 +142,19 @@ func (p *linearPosterior) PredictGradient(meanGradient, varianceGradient, x []fl
 }
 
 func (p *linearPosterior) Draw(rng *rand.Rand) Function {
-	return p.shared.Function(p.weights.Weights(rng))
+	return p.model.shared.Function(p.weights.Weights(rng))
 }
 
 func (p *linearPosterior) Weights(rng *rand.Rand) []float64 {
 	return p.weights.Weights(rng)
+}
+
+func (p *linearPosterior) Mean() []float64 { return p.weights.Mean() }
+
+func (p *linearPosterior) Explained() float64 {
+	return explained(p, p.model.points)
+}
+
+func (p *linearPosterior) Hyperparameters() Hyperparameters {
+	return Hyperparameters{Noise: p.weights.Noise()}
 }

@@ -19,6 +19,10 @@ const (
 	leastToBend = 4      // observations
 )
 
+// Standardise returns the outputs in the units of everything that a posterior
+// of these observations says.
+func Standardise(obs Observations) ([]float64, error) { return standardise(obs) }
+
 // standardise returns the outputs in the form that the priors of the surrogates
 // are stated for: mean zero and deviation one, after the bad tail has been bent.
 //

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/fbo-node/fbo/gp"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/task"
@@ -62,6 +63,14 @@ type Posterior interface {
 	// Weights returns a fresh sampled function, up to a constant, as weights
 	// over the features of SharedMap, as many as the task's Features.
 	Weights(rng *rand.Rand) []float64
+	// Mean returns the mean of the posterior, up to a constant, as weights over
+	// the same features.
+	Mean() []float64
+	// Explained returns the part of the prior variance that the observations have
+	// taken away, on average over the space: 0 to 1.
+	Explained() float64
+	// Hyperparameters returns those that it was conditioned with.
+	Hyperparameters() Hyperparameters
 }
 
 // New returns the surrogate that the task asks for.
@@ -74,9 +83,20 @@ func New(t *task.Task) (Model, error) {
 	case "exact":
 		return newExact(t, shared), nil
 	case "rff":
-		return &linear{shared: shared}, nil
+		return &linear{shared: shared, points: projectionPoints(t)[:explainedAt]}, nil
 	}
 	return nil, fmt.Errorf("surrogate: type %q: must be \"exact\" or \"rff\"", t.Surrogate.Type)
+}
+
+// ProcessSpec says which Gaussian process models the task's objective.
+func ProcessSpec(t *task.Task) gp.Spec {
+	spec := gp.Spec{Kernel: t.Surrogate.Kernel}
+	for parameter, block := range t.Space.Blocks() {
+		for range block.Len {
+			spec.Groups = append(spec.Groups, parameter)
+		}
+	}
+	return spec
 }
 
 // SharedMap returns the features in which all agents of the task express what

@@ -18,8 +18,9 @@ type strategySpec struct {
 func strategies() []strategySpec {
 	return []strategySpec{
 		ftsSpec(), // the first is the default
-		aloneSpec("ts"),
-		aloneSpec("logei"),
+		plainSpec("peer-prior"),
+		plainSpec("ts"),
+		plainSpec("logei"),
 	}
 }
 
@@ -53,8 +54,8 @@ func canonicalStrategy(t *Task) any {
 	return form
 }
 
-// aloneSpec is a strategy that shares nothing and has no settings of its own.
-func aloneSpec(name string) strategySpec {
+// plainSpec is a strategy that has no settings of its own.
+func plainSpec(name string) strategySpec {
 	return strategySpec{
 		name:      name,
 		parse:     func(*mapping, *Strategy) {},

@@ -34,19 +34,21 @@ var floors = map[string]int{
 	"search":             6,
 	"tsampling":          7,
 	"improvement":        7,
-	"agent":              8,
-	"journal":            8,
-	"evaluator":          8,
-	"node":               9,
-	"examples/synthetic": 9,
-	"cmd/fbo-node":       10,
-	"examples/embed":     10,
-	"examples/landmine":  10,
-	"internal/floors":    10,
+	"peerprior":          8,
+	"agent":              9,
+	"journal":            9,
+	"evaluator":          9,
+	"node":               10,
+	"sim":                10,
+	"examples/synthetic": 10,
+	"cmd/fbo-node":       11,
+	"examples/embed":     11,
+	"examples/landmine":  11,
+	"internal/floors":    11,
 }
 
 // driverFloor is the lowest floor that may touch the outside world.
-const driverFloor = 8
+const driverFloor = 9
 
 // agentPackage is the highest pure package although it shares that floor.
 const agentPackage = "agent"

@@ -171,6 +171,76 @@ func (x *Weights) GetValues() []float32 {
 	return nil
 }
 
+// Mean is the payload of kind "mean": the mean of the author's posterior over
+// the task's shared features, and how much it says.
+type Mean struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Observations  uint32                 `protobuf:"varint,1,opt,name=observations,proto3" json:"observations,omitempty"`         // how many observations the posterior rests on
+	Explained     float32                `protobuf:"fixed32,2,opt,name=explained,proto3" json:"explained,omitempty"`              // the part of the prior variance that they take away, on average over the space
+	Lengthscales  []float32              `protobuf:"fixed32,3,rep,packed,name=lengthscales,proto3" json:"lengthscales,omitempty"` // that the author has learned, one per parameter; none when it learns none
+	Values        []float32              `protobuf:"fixed32,4,rep,packed,name=values,proto3" json:"values,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Mean) Reset() {
+	*x = Mean{}
+	mi := &file_fbo_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Mean) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Mean) ProtoMessage() {}
+
+func (x *Mean) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Mean.ProtoReflect.Descriptor instead.
+func (*Mean) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Mean) GetObservations() uint32 {
+	if x != nil {
+		return x.Observations
+	}
+	return 0
+}
+
+func (x *Mean) GetExplained() float32 {
+	if x != nil {
+		return x.Explained
+	}
+	return 0
+}
+
+func (x *Mean) GetLengthscales() []float32 {
+	if x != nil {
+		return x.Lengthscales
+	}
+	return nil
+}
+
+func (x *Mean) GetValues() []float32 {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
 // Presence is the payload of kind "presence".
 type Presence struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -183,7 +253,7 @@ type Presence struct {
 
 func (x *Presence) Reset() {
 	*x = Presence{}
-	mi := &file_fbo_proto_msgTypes[2]
+	mi := &file_fbo_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -195,7 +265,7 @@ func (x *Presence) String() string {
 func (*Presence) ProtoMessage() {}
 
 func (x *Presence) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[2]
+	mi := &file_fbo_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -208,7 +278,7 @@ func (x *Presence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Presence.ProtoReflect.Descriptor instead.
 func (*Presence) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{2}
+	return file_fbo_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Presence) GetMembersHash() []byte {
@@ -246,7 +316,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_fbo_proto_msgTypes[3]
+	mi := &file_fbo_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -258,7 +328,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[3]
+	mi := &file_fbo_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -271,7 +341,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{3}
+	return file_fbo_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Held) GetAuthor() []byte {
@@ -319,7 +389,7 @@ type SyncRequest struct {
 
 func (x *SyncRequest) Reset() {
 	*x = SyncRequest{}
-	mi := &file_fbo_proto_msgTypes[4]
+	mi := &file_fbo_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -331,7 +401,7 @@ func (x *SyncRequest) String() string {
 func (*SyncRequest) ProtoMessage() {}
 
 func (x *SyncRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[4]
+	mi := &file_fbo_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -344,7 +414,7 @@ func (x *SyncRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncRequest.ProtoReflect.Descriptor instead.
 func (*SyncRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{4}
+	return file_fbo_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SyncRequest) GetHeld() []*Held {
@@ -374,7 +444,7 @@ type SyncItem struct {
 
 func (x *SyncItem) Reset() {
 	*x = SyncItem{}
-	mi := &file_fbo_proto_msgTypes[5]
+	mi := &file_fbo_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -386,7 +456,7 @@ func (x *SyncItem) String() string {
 func (*SyncItem) ProtoMessage() {}
 
 func (x *SyncItem) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[5]
+	mi := &file_fbo_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -399,7 +469,7 @@ func (x *SyncItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncItem.ProtoReflect.Descriptor instead.
 func (*SyncItem) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{5}
+	return file_fbo_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *SyncItem) GetEnvelope() []byte {
@@ -439,7 +509,12 @@ const file_fbo_proto_rawDesc = "" +
 	"\apayload\x18\a \x01(\fR\apayload\"E\n" +
 	"\aWeights\x12\"\n" +
 	"\fobservations\x18\x01 \x01(\rR\fobservations\x12\x16\n" +
-	"\x06values\x18\x02 \x03(\x02R\x06values\"a\n" +
+	"\x06values\x18\x02 \x03(\x02R\x06values\"\x84\x01\n" +
+	"\x04Mean\x12\"\n" +
+	"\fobservations\x18\x01 \x01(\rR\fobservations\x12\x1c\n" +
+	"\texplained\x18\x02 \x01(\x02R\texplained\x12\"\n" +
+	"\flengthscales\x18\x03 \x03(\x02R\flengthscales\x12\x16\n" +
+	"\x06values\x18\x04 \x03(\x02R\x06values\"a\n" +
 	"\bPresence\x12!\n" +
 	"\fmembers_hash\x18\x01 \x01(\fR\vmembersHash\x12\x18\n" +
 	"\amembers\x18\x02 \x01(\rR\amembers\x12\x18\n" +
@@ -471,17 +546,18 @@ func file_fbo_proto_rawDescGZIP() []byte {
 	return file_fbo_proto_rawDescData
 }
 
-var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_fbo_proto_goTypes = []any{
 	(*Share)(nil),       // 0: fbo.v1.Share
 	(*Weights)(nil),     // 1: fbo.v1.Weights
-	(*Presence)(nil),    // 2: fbo.v1.Presence
-	(*Held)(nil),        // 3: fbo.v1.Held
-	(*SyncRequest)(nil), // 4: fbo.v1.SyncRequest
-	(*SyncItem)(nil),    // 5: fbo.v1.SyncItem
+	(*Mean)(nil),        // 2: fbo.v1.Mean
+	(*Presence)(nil),    // 3: fbo.v1.Presence
+	(*Held)(nil),        // 4: fbo.v1.Held
+	(*SyncRequest)(nil), // 5: fbo.v1.SyncRequest
+	(*SyncItem)(nil),    // 6: fbo.v1.SyncItem
 }
 var file_fbo_proto_depIdxs = []int32{
-	3, // 0: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
+	4, // 0: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
 	1, // [1:1] is the sub-list for method output_type
 	1, // [1:1] is the sub-list for method input_type
 	1, // [1:1] is the sub-list for extension type_name
@@ -500,7 +576,7 @@ func file_fbo_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fbo_proto_rawDesc), len(file_fbo_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

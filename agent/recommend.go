@@ -1,0 +1,29 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/fbo-node/fbo/search"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// View returns what the agent knows now.
+func (a *Agent) View(now time.Time) strategy.View { return a.view(now) }
+
+// Modelled returns how many outcomes the posterior rests on, and whether these
+// are all there are.
+func (a *Agent) Modelled() (observations int, all bool) { return a.model.at, a.caughtUp() }
+
+// Recommend returns the design of largest posterior mean in a view of this
+// agent, which is a better guess at the best design than the best outcome where
+// outcomes are noisy; the zero design while the view has no posterior. It takes
+// as long as a suggestion, may run beside the agent, and is a function of the
+// view and the agent's seed alone.
+func (a *Agent) Recommend(view strategy.View) task.Design {
+	seed := a.cfg.Seed.Derive("recommend", uint64(view.Observations))
+	if own, ok := a.strategy.(strategy.Recommender); ok {
+		return own.Recommend(view, seed)
+	}
+	return search.New(a.cfg.Task).Recommend(view, seed)
+}

@@ -1,0 +1,103 @@
+package protocol
+
+import (
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fbo-node/fbo/protocol/pb"
+)
+
+// Bounds of a lengthscale in a share, in units of the unit cube's side.
+const (
+	MinLengthscale = 1e-3
+	MaxLengthscale = 1e6
+)
+
+// Mean is the mean of its author's posterior over the task's shared features.
+type Mean struct {
+	Observations int       // that the posterior rests on, at least 1
+	Explained    float64   // the part of the prior variance that these take away, on average over the space; 0 to 1
+	Lengthscales []float64 // that the author has learned, one per parameter of the task; nil when its surrogate learns none
+	Values       []float64 // one per shared feature; travels as float32
+}
+
+// Encode returns the payload: 4 bytes per number and a few more. It refuses
+// what Decode would.
+func (m Mean) Encode() ([]byte, error) {
+	if err := m.validate(len(m.Values), len(m.Lengthscales)); err != nil {
+		return nil, fmt.Errorf("protocol: %w", err)
+	}
+	return proto.Marshal(&pb.Mean{
+		Observations: uint32(m.Observations),
+		Explained:    float32(m.Explained),
+		Lengthscales: narrow(m.Lengthscales),
+		Values:       narrow(m.Values),
+	})
+}
+
+// DecodeMean accepts exactly this many features, and lengthscales for this many
+// parameters or none, all of them finite and within bounds.
+func DecodeMean(payload []byte, features, parameters int) (Mean, error) {
+	if limit := 4*(features+parameters) + roomBytes; len(payload) > limit {
+		return Mean{}, fmt.Errorf("%w: a mean of %d bytes, the limit for %d features is %d", ErrMalformed, len(payload), features, limit)
+	}
+	var message pb.Mean
+	if err := proto.Unmarshal(payload, &message); err != nil {
+		return Mean{}, fmt.Errorf("%w: mean: %w", ErrMalformed, err)
+	}
+	m := Mean{
+		Observations: int(message.Observations),
+		Explained:    float64(message.Explained),
+		Lengthscales: widen(message.Lengthscales),
+		Values:       widen(message.Values),
+	}
+	if err := m.validate(features, parameters); err != nil {
+		return Mean{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return m, nil
+}
+
+func (m Mean) validate(features, parameters int) error {
+	switch {
+	case m.Observations < 1 || m.Observations > math.MaxInt32:
+		return fmt.Errorf("a mean resting on %d observations, accepted are 1 to %d", m.Observations, math.MaxInt32)
+	case !(m.Explained >= 0 && m.Explained <= 1):
+		return fmt.Errorf("a mean that explains %g of the variance, accepted is 0 to 1", m.Explained)
+	case len(m.Values) != features:
+		return fmt.Errorf("a mean of %d weights, the task has %d features", len(m.Values), features)
+	case len(m.Lengthscales) != 0 && len(m.Lengthscales) != parameters:
+		return fmt.Errorf("a mean with %d lengthscales, the task has %d parameters", len(m.Lengthscales), parameters)
+	}
+	for i, v := range m.Values {
+		if math.IsNaN(v) || math.Abs(v) > MaxWeight {
+			return fmt.Errorf("weight %d of a mean is %g, accepted are numbers up to %g in size", i, v, MaxWeight)
+		}
+	}
+	for i, l := range m.Lengthscales {
+		if !(l >= MinLengthscale && l <= MaxLengthscale) {
+			return fmt.Errorf("lengthscale %d of a mean is %g, accepted is %g to %g", i, l, MinLengthscale, MaxLengthscale)
+		}
+	}
+	return nil
+}
+
+func narrow(values []float64) []float32 {
+	narrowed := make([]float32, len(values))
+	for i, v := range values {
+		narrowed[i] = float32(v)
+	}
+	return narrowed
+}
+
+func widen(values []float32) []float64 {
+	if len(values) == 0 {
+		return nil
+	}
+	widened := make([]float64, len(values))
+	for i, v := range values {
+		widened[i] = float64(v)
+	}
+	return widened
+}

@@ -1,0 +1,206 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/presence"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// member drives one agent: it does what a node does, without journal or network.
+type member struct {
+	Member
+	run   *run
+	index int
+	key   crypto.PrivKey
+	agent *agent.Agent // nil until it joins
+
+	work    []agent.Work
+	wake    time.Duration // of the tick that is scheduled; negative: none
+	asked   int
+	ended   int
+	watched int // outcomes that Scenario.Watch knows of
+	result  MemberResult
+}
+
+func newMember(r *run, index int) (*member, error) {
+	// The key decides only the agent's name; it must be the same in every run.
+	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8(r.Seed.Derive("key", uint64(index))))
+	if err != nil {
+		return nil, err
+	}
+	m := &member{Member: r.Members[index], run: r, index: index, key: key, wake: -1}
+	m.Parallel = cmp.Or(m.Parallel, 1)
+	m.result.Recommended = map[int]task.Design{}
+	if m.Evaluations == 0 {
+		r.unfinished--
+	}
+	return m, nil
+}
+
+// join starts the agent and its evaluators.
+func (m *member) join() {
+	var err error
+	m.agent, err = agent.New(agent.Config{
+		Task:      m.run.Task,
+		Key:       m.key,
+		Seed:      m.run.Seed.Derive("member", uint64(m.index)),
+		Model:     m.run.Model,
+		Strategy:  m.Strategy,
+		Exchanges: m.Exchanges,
+	}, nil, m.run.clock())
+	if err != nil {
+		m.fail(err)
+		return
+	}
+	m.carryOut()
+	m.run.fetch(m.index)
+	// What the others have said already is heard before the first question.
+	m.run.schedule(m.run.now+m.run.Network.Delay+m.run.Network.Jitter+1, func() {
+		for range m.Parallel {
+			m.ask()
+		}
+	})
+}
+
+func (m *member) fail(err error) {
+	if m.run.failed == nil {
+		m.run.failed = fmt.Errorf("sim: member %d: %w", m.index, err)
+	}
+}
+
+func (m *member) ask() {
+	if m.asked == m.Evaluations {
+		return
+	}
+	m.asked++
+	m.agent.Ask(m.run.clock(), uint64(m.asked))
+	m.carryOut()
+}
+
+func (m *member) receive(share protocol.Share, age time.Duration) {
+	if _, err := m.agent.Receive(m.run.clock(), share, age); err != nil {
+		m.fail(err)
+		return
+	}
+	m.carryOut()
+}
+
+func (m *member) finish(t *computation) {
+	m.result.Computing += t.took
+	m.agent.Done(m.run.clock(), t.work.ID, t.result)
+	m.carryOut()
+}
+
+// carryOut does what the agent wants done.
+func (m *member) carryOut() {
+	ready := m.agent.Ready()
+	for _, share := range ready.Publish {
+		m.publish(share)
+	}
+	for _, answer := range ready.Answers {
+		if answer.Err != nil {
+			m.fail(answer.Err)
+			return
+		}
+		m.run.schedule(m.run.now+m.Duration, func() { m.evaluate(answer.Trial) })
+	}
+	for _, e := range ready.Events {
+		if e.Type == agent.Warning {
+			m.fail(fmt.Errorf("the agent warns: %s", e.Message))
+			return
+		}
+	}
+	if len(m.work) == 0 && len(ready.Work) > 0 {
+		m.run.waiting = append(m.run.waiting, m)
+	}
+	m.work = append(m.work, ready.Work...)
+	m.observe()
+	m.tickAt(ready.Wake)
+}
+
+func (m *member) publish(share protocol.Share) {
+	if share.Kind != presence.Name {
+		if m.Forge != nil {
+			share.Payload = m.Forge(share.Kind, share.Payload)
+			forged, err := protocol.Seal(share, m.key)
+			if err != nil {
+				m.fail(fmt.Errorf("forge a share: %w", err))
+				return
+			}
+			share = forged
+		}
+		m.result.Shares++
+		m.result.Bytes += int64(len(share.Envelope))
+	}
+	m.run.publish(m.index, share)
+}
+
+// observe shows the view to Watch and takes down what the member recommends,
+// once its model knows its latest outcome.
+func (m *member) observe() {
+	known, all := m.agent.Modelled()
+	if !all || known == m.watched {
+		return
+	}
+	m.watched = known
+	view := m.agent.View(m.run.clock())
+	if m.run.Watch != nil {
+		m.run.Watch(m.index, view)
+	}
+	if slices.Contains(m.run.Recommend, known) {
+		m.result.Recommended[known] = m.agent.Recommend(view)
+	}
+}
+
+// tickAt schedules the next tick, unless one comes as early already.
+func (m *member) tickAt(wake time.Time) {
+	if wake.IsZero() {
+		return
+	}
+	at := wake.Sub(began)
+	if m.wake >= m.run.now && m.wake <= at {
+		return
+	}
+	m.wake = at
+	m.run.schedule(at, func() {
+		m.wake = -1
+		m.agent.Tick(m.run.clock())
+		m.carryOut()
+	})
+}
+
+func (m *member) evaluate(trial strategy.Trial) {
+	value := m.Objective(trial.Design, trial.ID)
+	if err := m.agent.Tell(m.run.clock(), trial.ID, strategy.Outcome{Value: value}); err != nil {
+		m.fail(err)
+		return
+	}
+	if m.ended++; m.ended == m.Evaluations {
+		m.run.unfinished--
+	}
+	m.carryOut()
+	m.ask()
+}
+
+func (m *member) summary() MemberResult {
+	if m.agent == nil {
+		return m.result
+	}
+	m.result.Trials = m.agent.Trials()
+	for _, trial := range m.result.Trials {
+		if trial.Why.FromPeers() {
+			m.result.PeerQueries++
+		}
+	}
+	return m.result
+}

@@ -1,0 +1,107 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/fbo-node/fbo/protocol"
+)
+
+// network decides who gets a share, and when.
+type network struct {
+	Network
+	members []Member
+	rng     *rand.Rand
+	heardBy [][]int // whom each member's shares reach
+	latest  []map[protocol.Key]sent
+}
+
+// sent is the newest share of a key.
+type sent struct {
+	share protocol.Share
+	at    time.Duration
+}
+
+func newNetwork(s Scenario) *network {
+	count := len(s.Members)
+	n := &network{
+		Network: s.Network,
+		members: s.Members,
+		rng:     s.Seed.Stream("network", 0),
+		heardBy: make([][]int, count),
+		latest:  make([]map[protocol.Key]sent, count),
+	}
+	for i := range n.latest {
+		n.latest[i] = map[protocol.Key]sent{}
+	}
+	graph := s.Seed.Stream("graph", 0)
+	for hearer := range count {
+		if n.Degree == 0 || n.Degree >= count-1 {
+			for other := range count {
+				if other != hearer {
+					n.heardBy[other] = append(n.heardBy[other], hearer)
+				}
+			}
+			continue
+		}
+		heard := map[int]bool{}
+		for len(heard) < n.Degree {
+			other := graph.IntN(count)
+			if other != hearer && !heard[other] {
+				heard[other] = true
+				n.heardBy[other] = append(n.heardBy[other], hearer)
+			}
+		}
+	}
+	return n
+}
+
+// passes tells whether the two can hear each other.
+func (n *network) passes(from, to int, at time.Duration) bool {
+	if n.away(from, at) || n.away(to, at) {
+		return false
+	}
+	for _, p := range n.Partitions {
+		if p.holds(at) && from%p.Parts != to%p.Parts {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *network) away(member int, at time.Duration) bool {
+	m := n.members[member]
+	if at < m.Start {
+		return true
+	}
+	for _, span := range m.Offline {
+		if span.holds(at) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *network) delay() time.Duration { return n.Delay + upTo(n.rng, n.Jitter) }
+
+// retry is when a failed delivery is tried again.
+func (n *network) retry() time.Duration { return 1 + upTo(n.rng, n.Resync) }
+
+func upTo(rng *rand.Rand, most time.Duration) time.Duration {
+	if most == 0 {
+		return 0
+	}
+	return time.Duration(rng.Int64N(int64(most) + 1))
+}
+
+func (n *network) lost() bool { return n.Loss > 0 && n.rng.Float64() < n.Loss }
+
+// remember makes a share the newest of its key.
+func (n *network) remember(from int, share protocol.Share, at time.Duration) {
+	n.latest[from][share.Key] = sent{share, at}
+}
+
+// current tells whether nothing newer has replaced the share.
+func (n *network) current(from int, share protocol.Share) bool {
+	return n.latest[from][share.Key].share.Stamp == share.Stamp
+}

@@ -1,0 +1,153 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Scenario is one run.
+type Scenario struct {
+	Task    *task.Task
+	Members []Member // at least 1
+	Network Network
+	Seed    random.Seed // of the members' decisions and of the network
+
+	// Model is the task's surrogate; nil makes one. All members share it.
+	Model surrogate.Model
+
+	// Workers bounds how many members compute at a time, at least 1. Only
+	// members that have something to compute at the same virtual instant can.
+	// 0 means GOMAXPROCS.
+	Workers int
+
+	// Recommend lists after how many evaluations each member is asked for the
+	// design that it would recommend.
+	Recommend []int
+
+	// Watch, when not nil, sees a member's view whenever its model has taken in
+	// an outcome. It is never called concurrently, nor while anybody computes.
+	Watch func(member int, view strategy.View)
+}
+
+// Member is one agent and its evaluations.
+type Member struct {
+	// Objective evaluates the design of a trial, in the task's units. It is called
+	// once per trial, for different members perhaps at the same time.
+	Objective func(d task.Design, trial uint64) float64
+
+	Evaluations int           // budget; a member that has spent it stays and is heard
+	Start       time.Duration // when it joins
+	Duration    time.Duration // of an evaluation, more than 0
+	Parallel    int           // evaluations at a time; 0 means 1
+
+	// Offline lists when the member can neither send nor receive. It goes on
+	// evaluating.
+	Offline []Span
+
+	// Strategy, when not nil, takes the place of what the task names, with the
+	// exchanges it rests on.
+	Strategy  strategy.Strategy
+	Exchanges []strategy.Exchange
+
+	// Forge, when not nil, replaces the payload of what the member sends, other
+	// than its presence: what a liar does. The result is signed as ever.
+	Forge func(kind string, payload []byte) []byte
+}
+
+// Span is a span of virtual time.
+type Span struct{ From, Until time.Duration }
+
+func (s Span) holds(at time.Duration) bool { return s.From <= at && at < s.Until }
+
+// Network is what happens to shares on their way.
+type Network struct {
+	Delay  time.Duration // of every delivery
+	Jitter time.Duration // at most this more, uniform
+	Loss   float64       // the chance that a delivery fails, below 1
+
+	// Resync is how long it takes at most until a failed delivery is tried again,
+	// as nodes do when they catch up with a peer; uniform. 0 means 30 s.
+	Resync time.Duration
+
+	// Degree is the number of others, chosen at random, whom a member hears. 0, or
+	// more than there are, means all.
+	Degree int
+
+	// Partitions cut the network into parts: members i and j hear each other
+	// only when i and j leave the same remainder on division by Parts.
+	Partitions []Partition
+}
+
+// Partition is one cut.
+type Partition struct {
+	Span
+	Parts int // at least 2
+}
+
+const defaultResync = 30 * time.Second
+
+func (s *Scenario) validate() error {
+	if s.Task == nil {
+		return errors.New("sim: Scenario.Task is missing")
+	}
+	if len(s.Members) == 0 {
+		return errors.New("sim: Scenario.Members is empty, accepted are 1 and more")
+	}
+	if s.Workers < 0 {
+		return fmt.Errorf("sim: Scenario.Workers is %d, accepted are 0 and more", s.Workers)
+	}
+	for i, m := range s.Members {
+		switch {
+		case m.Objective == nil:
+			return fmt.Errorf("sim: member %d has no Objective", i)
+		case m.Evaluations < 0 || m.Parallel < 0 || m.Start < 0:
+			return fmt.Errorf("sim: member %d: Evaluations, Parallel and Start must be 0 or more", i)
+		case m.Duration <= 0:
+			return fmt.Errorf("sim: member %d: Duration is %v, accepted is more than 0", i, m.Duration)
+		}
+	}
+	return s.Network.validate()
+}
+
+func (n *Network) validate() error {
+	switch {
+	case n.Delay < 0 || n.Jitter < 0 || n.Resync < 0 || n.Degree < 0:
+		return errors.New("sim: Delay, Jitter, Resync and Degree of a Network must be 0 or more")
+	case !(n.Loss >= 0 && n.Loss < 1):
+		return fmt.Errorf("sim: Network.Loss is %g, accepted is 0 to below 1", n.Loss)
+	}
+	for _, p := range n.Partitions {
+		if p.Parts < 2 {
+			return fmt.Errorf("sim: a partition into %d parts, accepted are 2 and more", p.Parts)
+		}
+	}
+	if n.Resync == 0 {
+		n.Resync = defaultResync
+	}
+	return nil
+}
+
+// Result is what became of a scenario.
+type Result struct {
+	Members []MemberResult
+	Elapsed time.Duration // virtual, until the last evaluation ended
+}
+
+// MemberResult is one member's part.
+type MemberResult struct {
+	Trials      []strategy.Trial    // in order of ID
+	Recommended map[int]task.Design // by the number of evaluations
+	PeerQueries int                 // trials whose design rests on what peers shared
+	Shares      int                 // sent, without presence
+	Bytes       int64               // of these shares, each counted once however many hear it
+
+	// Computing is the real time that its models and choices took. It is the only
+	// part of a result that another run does not repeat.
+	Computing time.Duration
+}

@@ -1,0 +1,24 @@
+package baseline
+
+import "fmt"
+
+// MessageNumbers returns how many numbers of eight bytes one message of a method
+// holds over so many shared features and coordinates of an encoded design. For
+// rgpe and taf that is a weight posterior over the features, its mean and the
+// inverse of its covariance, counted whole as by Dai, Low and Jaillet, and sent
+// once by each peer. (Their taf sends its best value too; the form here does not
+// need it.) For fts it is one draw of weights, for pooled and multitask one
+// observation. A method that is silent sends 0. Panics on an unknown name.
+func MessageNumbers(name string, features, dim int) int {
+	switch name {
+	case "random", "ts", "logei":
+		return 0
+	case "fts":
+		return features
+	case "rgpe", "taf":
+		return features + features*features
+	case "pooled", "multitask":
+		return dim + 1
+	}
+	panic(fmt.Sprintf("baseline: no method %q", name))
+}

@@ -36,7 +36,11 @@ func parts(t *task.Task) (strategy.Strategy, []strategy.Exchange, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		return peerprior.New(t, features), []strategy.Exchange{presence.New(), peerprior.NewSharing(t)}, nil
+		chosen, err := peerprior.New(t, features)
+		if err != nil {
+			return nil, nil, err
+		}
+		return chosen, []strategy.Exchange{presence.New(), peerprior.NewSharing(t)}, nil
 	}
 	return nil, nil, fmt.Errorf("agent: strategy %q is unknown to this version", t.Strategy.Type)
 }

@@ -47,7 +47,7 @@ func gather(members []*known, k kind) (observations, error) {
 		}
 	}
 	if k.units == CommonUnits {
-		y, err := surrogate.Standardise(together)
+		y, _, err := surrogate.Standardise(together)
 		if err != nil {
 			return nil, err
 		}

@@ -27,7 +27,7 @@ type known struct {
 }
 
 func newKnown(spec gp.Spec, obs surrogate.Observations, posterior surrogate.Posterior) (*known, error) {
-	y, err := surrogate.Standardise(obs)
+	y, _, err := surrogate.Standardise(obs)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -20,8 +21,9 @@ type Posterior struct {
 	inverse  []float64 // per coordinate, 1/lengthscale
 	x        [][]float64
 	y        []float64
+	noise    []float64       // of each observation
 	centers  *radial.Centers // x
-	chol     *mat.Cholesky   // of K + noise I
+	chol     *mat.Cholesky   // of K + noise
 	jittered bool            // more than the noise is on its diagonal
 	mean     *radial.Sum     // (K + noise I)⁻¹ y over x
 	constant float64         // what the constant part adds to the mean
@@ -30,10 +32,24 @@ type Posterior struct {
 // NewPosterior conditions the process on outputs y (length t >= 1) at the
 // points x (t rows). The inputs are copied. Equal points are allowed.
 func NewPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters) (*Posterior, error) {
+	noise := make([]float64, len(x))
+	for i := range noise {
+		noise[i] = h.Noise
+	}
+	return NewUnequalPosterior(spec, x, y, h, noise)
+}
+
+// NewUnequalPosterior conditions the process on outputs of which each has its
+// own variance of noise (length t, positive). Observations that Extend adds have
+// that of h.
+func NewUnequalPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters, noise []float64) (*Posterior, error) {
 	if err := checkObservations(spec, x, y); err != nil {
 		return nil, err
 	}
 	if err := h.validate(spec); err != nil {
+		return nil, err
+	}
+	if err := checkNoise(noise, len(x)); err != nil {
 		return nil, err
 	}
 	p := &Posterior{
@@ -41,6 +57,7 @@ func NewPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters) (*Po
 		h:       Hyperparameters{Lengthscales: slices.Clone(h.Lengthscales), Noise: h.Noise},
 		inverse: make([]float64, len(spec.Groups)),
 		x:       clone(x),
+		noise:   slices.Clone(noise),
 	}
 	for i, g := range spec.Groups {
 		p.inverse[i] = 1 / h.Lengthscales[g]
@@ -51,7 +68,7 @@ func NewPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters) (*Po
 		for j, v := range p.covariances(nil, x[i])[:i] {
 			k.SetSym(j, i, v)
 		}
-		k.SetSym(i, i, priorVariance+h.Noise)
+		k.SetSym(i, i, priorVariance+noise[i])
 	}
 	var err error
 	if p.chol, p.jittered, err = factorise(k); err != nil {
@@ -83,6 +100,7 @@ func (p *Posterior) Extend(x [][]float64, y []float64) (*Posterior, error) {
 		next.x = append(slices.Clip(next.x), point)
 		next.centers = next.centers.Append([][]float64{point})
 		next.chol = &chol
+		next.noise = append(slices.Clip(next.noise), p.h.Noise)
 	}
 	next.condition(y)
 	return &next, nil
@@ -140,6 +158,10 @@ func (p *Posterior) Mean(x []float64) float64 {
 	return p.mean.Value(x) + p.constant
 }
 
+// Constant returns the mean of the function's constant part: what Mean comes to
+// far from all observations.
+func (p *Posterior) Constant() float64 { return p.constant }
+
 // Predict returns the mean and the variance of the function at x (length d),
 // without the noise of an observation. Panics on a wrong length.
 func (p *Posterior) Predict(x []float64) (mean, variance float64) {
@@ -185,9 +207,8 @@ func (p *Posterior) Draw(features int, rng *rand.Rand) *Function {
 	}
 	prior, constant := p.drawPrior(features/2, rng)
 	residual := make([]float64, len(p.x))
-	sd := math.Sqrt(p.h.Noise)
 	for i, x := range p.x {
-		residual[i] = p.y[i] - constant - prior.Value(x) - sd*rng.NormFloat64()
+		residual[i] = p.y[i] - constant - prior.Value(x) - math.Sqrt(p.noise[i])*rng.NormFloat64()
 	}
 	p.solve(residual)
 	return &Function{
@@ -196,6 +217,18 @@ func (p *Posterior) Draw(features int, rng *rand.Rand) *Function {
 		update:   p.centers.Sum(residual),
 		constant: constant + meanVariance*sum(residual),
 	}
+}
+
+func checkNoise(noise []float64, observations int) error {
+	if len(noise) != observations {
+		return fmt.Errorf("gp: %d variances of noise for %d observations", len(noise), observations)
+	}
+	for i, v := range noise {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("gp: noise %g of observation %d: must be positive and finite", v, i)
+		}
+	}
+	return nil
 }
 
 func clone(points [][]float64) [][]float64 {

@@ -9,24 +9,29 @@ import (
 
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
-	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/surrogate"
 )
 
-const (
-	mostPeers      = 32   // that one suggestion listens to, which bounds its cost
-	leastExplained = 0.01 // by a peer that is worth hearing
-	peerOdds       = 0.7  // that a peer is of use, before any evidence
-	peerNoise      = 0.1  // of what a peer knows about the agent's own objective, in units of the prior variance
-)
-
-// listened is one peer with what the agent makes of it.
+// listened is one peer, with what the agent makes of it.
 type listened struct {
 	protocol.Mean
-	atOwn []float64 // the mean's values at the own observed points
-	scale float64   // by which the mean is multiplied
-	use   float64   // the probability that the peer is of use
+	known []float64 // the part of the variance that it explains, at the reference points
+	views [2]sight  // in own and in common units
 }
+
+// sight is a peer's mean in some units, and what the agent thinks of it.
+type sight struct {
+	mean  []float64 // at the reference points
+	atOwn []float64 // at the agent's own points
+	use   float64   // the probability that it is of use
+}
+
+// The two ways of reading a peer's mean.
+const (
+	inOwnUnits    = iota // moved and scaled: objectives alike in shape alone
+	inCommonUnits        // as it stands: objectives alike in value
+)
 
 // choose lists the peers to listen to: those that know most. Whom of equals is
 // left to chance.
@@ -46,36 +51,63 @@ func choose(view strategy.View, trial uint64, seed random.Seed) []*listened {
 	return all
 }
 
-// evaluate fills in the means' values at the own points, and the scale that
-// gives each the variance over the space that its author's knowledge implies:
-// authors' units differ, and nobody shall speak louder than he knows.
-func evaluate(peers []*listened, features *rff.Map, reference, own [][]float64) []*listened {
-	points := slices.Concat(reference, own)
-	phi := mat.NewDense(len(points), features.Features(), nil)
-	for i, x := range points {
-		features.Phi(phi.RawRowView(i), x)
+// evaluate fills in what the peers say at the reference points and at the own
+// points, and drops those who say nothing.
+//
+// In own units each mean is moved and scaled so that over the space it averages
+// zero and has the variance that its author's knowledge implies: nobody shall
+// speak louder than he claims to know. In common units it is what its author's
+// observations say of the agent's own standardised outputs.
+func (s *Strategy) evaluate(peers []*listened, own [][]float64, units surrogate.Units) []*listened {
+	if len(peers) == 0 {
+		return nil
 	}
-	weights := mat.NewDense(features.Features(), len(peers), nil)
+	features, count := s.features.Features(), len(peers)
+	weights := mat.NewDense(features, 2*count, nil)
 	for j, p := range peers {
 		weights.SetCol(j, p.Values)
+		weights.SetCol(count+j, p.Known)
 	}
-	var values mat.Dense
-	values.Mul(phi, weights)
-	column := make([]float64, len(points))
-	var useful []*listened
+	points := s.projection.Len()
+	values := mat.NewDense(points+len(own), 2*count, nil)
+	values.Slice(0, points, 0, 2*count).(*mat.Dense).Mul(s.phi, weights)
+	if len(own) > 0 {
+		phi := mat.NewDense(len(own), features, nil)
+		for i, x := range own {
+			s.features.Phi(phi.RawRowView(i), x)
+		}
+		values.Slice(points, points+len(own), 0, 2*count).(*mat.Dense).Mul(phi, weights)
+	}
+	var telling []*listened
 	for j, p := range peers {
-		mat.Col(column, j, &values)
-		level, variance := moments(column[:len(reference)])
-		if !(variance > 1e-12) {
-			continue // a constant says nothing
+		mean, known := mat.Col(nil, j, values), mat.Col(nil, count+j, values)
+		for i, v := range known {
+			known[i] = min(max(p.Explained+v, 0), mostKnown)
 		}
-		p.scale = math.Sqrt(p.Explained / variance)
-		for _, v := range column[len(reference):] {
-			p.atOwn = append(p.atOwn, p.scale*(v-level))
+		average, variance := moments(mean[:points])
+		if !(variance > leastVariance) {
+			continue
 		}
-		useful = append(useful, p)
+		p.known = known[:points]
+		p.views[inOwnUnits] = newSight(points, mean, func(i int) float64 {
+			return math.Sqrt(p.Explained/variance) * (mean[i] - average)
+		})
+		p.views[inCommonUnits] = newSight(points, mean, func(i int) float64 {
+			// The prior mean, of which (1 - known) is in the author's posterior mean,
+			// is the author's level there and the agent's own here.
+			return (known[i]*(p.Level-units.Level) + p.Scale*mean[i]) / units.Scale
+		})
+		telling = append(telling, p)
 	}
-	return useful
+	return telling
+}
+
+func newSight(points int, mean []float64, value func(i int) float64) sight {
+	values := make([]float64, len(mean))
+	for i := range mean {
+		values[i] = value(i)
+	}
+	return sight{mean: values[:points], atOwn: values[points:]}
 }
 
 func moments(values []float64) (mean, variance float64) {
@@ -90,37 +122,46 @@ func moments(values []float64) (mean, variance float64) {
 
 // judge fills in the probability that each peer is of use: that the own
 // observations come from a model around this peer's mean rather than from one
-// without.
+// without. Of the peer's knowledge only the average counts here.
 func judge(peers []*listened, d *data) {
-	without := d.weigh(alone(1), nil)
+	_, without := d.alone(1)
 	for _, p := range peers {
-		left := 1 - p.Explained + unlikenesses[0]
-		with := d.weigh(joined(1, left, gains[:1]), p.atOwn)
-		odds := math.Log(peerOdds/(1-peerOdds)) + with - without
-		p.use = 1 / (1 + math.Exp(-odds))
+		with := [2]float64{math.Inf(-1), math.Inf(-1)}
+		for _, h := range judgedUnlikenesses {
+			deviations := slices.Repeat([]float64{math.Sqrt(h + (1-h)*(1-p.Explained))}, len(d.y))
+			for i, scale := range scales {
+				w := d.whiten(scale, deviations)
+				for view, relation := range [2]relation{ownUnits, commonUnits} {
+					models := relation.models(scaleOdds[i]/float64(len(judgedUnlikenesses)), scale, h, deviations)
+					with[view] = logAdd(with[view], d.weigh(models, w, p.views[view].atOwn))
+				}
+			}
+		}
+		for view := range p.views {
+			p.views[view].use = 1 / (1 + math.Exp(without-with[view])*(1-peerOdds)/peerOdds)
+		}
 	}
 }
 
-// consensus combines the peers' means. left is the part of the variance that it
-// is expected to leave.
-func consensus(peers []*listened, features, own int) (weights, atOwn []float64, left float64) {
-	weights, atOwn = make([]float64, features), make([]float64, own)
-	precision := 1.0
-	for _, p := range peers {
-		c := p.use / ((1-p.Explained)/p.Explained + peerNoise)
-		precision += c
-		for i, v := range p.Values {
-			weights[i] += c / p.Explained * p.scale * v
+// combine returns the peers' consensus at the reference points: the mean, and
+// the part of the variance that they leave. The means are weighed as those of
+// independent observers. What they leave is what the one who knows most there
+// leaves, since peers who look at the same places err together.
+func combine(peers []*listened, view, points int) (mean, left []float64) {
+	mean, left = make([]float64, points), make([]float64, points)
+	for i := range points {
+		precision, least := 1.0, 1.0
+		for _, p := range peers {
+			// An observation of f with noise (1-known)/known + peerNoise, of which
+			// mean/known is the value.
+			v := &p.views[view]
+			weight := v.use / (1 - p.known[i] + peerNoise*p.known[i])
+			precision += weight * p.known[i]
+			mean[i] += weight * v.mean[i]
+			least = min(least, 1-v.use*p.known[i])
 		}
-		for i, v := range p.atOwn {
-			atOwn[i] += c / p.Explained * v
-		}
+		mean[i] /= precision
+		left[i] = least
 	}
-	for i := range weights {
-		weights[i] /= precision
-	}
-	for i := range atOwn {
-		atOwn[i] /= precision
-	}
-	return weights, atOwn, 1 / precision
+	return mean, left
 }

@@ -17,7 +17,7 @@ const ttl = protocol.MaxTTL
 // Sharing is the exchange that publishes the mean of the agent's posterior
 // after every observation. It never waits.
 type Sharing struct {
-	features, parameters int
+	task *task.Task
 
 	sharedAt  int // observations behind the newest mean that was asked for
 	computing bool
@@ -27,7 +27,7 @@ var _ strategy.Exchange = (*Sharing)(nil)
 
 // NewSharing returns the exchange of one agent on a task.
 func NewSharing(t *task.Task) *Sharing {
-	return &Sharing{features: t.Surrogate.Features, parameters: t.Space.Len()}
+	return &Sharing{task: t}
 }
 
 // Name implements strategy.Exchange.
@@ -35,7 +35,7 @@ func (*Sharing) Name() string { return Kind }
 
 // Decode implements strategy.Exchange; the value is a protocol.Mean.
 func (s *Sharing) Decode(payload []byte) (any, error) {
-	return protocol.DecodeMean(payload, s.features, s.parameters)
+	return protocol.DecodeMean(payload, s.task.Surrogate.Features, s.task.Space.Len())
 }
 
 // Step implements strategy.Exchange.
@@ -60,22 +60,35 @@ func (s *Sharing) Step(view strategy.View, in strategy.Input) []strategy.Output 
 }
 
 func (s *Sharing) compute(view strategy.View) []strategy.Output {
-	if s.computing || view.Observations <= s.sharedAt {
+	if s.computing || view.Observations <= s.sharedAt || view.Observations < leastObservations {
 		return nil
 	}
 	s.computing, s.sharedAt = true, view.Observations
-	return []strategy.Output{strategy.Work{Name: "mean", Run: meanOf}}
+	return []strategy.Output{strategy.Work{Name: "mean", Run: func(view strategy.View, _ random.Seed) (any, error) {
+		return meanOf(s.task, view)
+	}}}
 }
 
-func meanOf(view strategy.View, _ random.Seed) (any, error) {
+// meanOf returns a protocol.Mean, or nil while there is nothing to say.
+func meanOf(t *task.Task, view strategy.View) (any, error) {
 	if view.Posterior == nil {
-		return nil, nil // the surrogate could not be fitted; nothing to say yet
+		return nil, nil // the surrogate could not be fitted
 	}
+	_, _, units, err := observations(t, view)
+	if err != nil {
+		return nil, err
+	}
+	if units.Scale == 0 {
+		return nil, nil // all designs have turned out the same
+	}
+	level, weights := view.Posterior.Mean()
 	mean := protocol.Mean{
 		Observations: view.Observations,
-		Explained:    view.Posterior.Explained(),
-		Values:       view.Posterior.Mean(),
+		Level:        units.Level + units.Scale*level,
+		Scale:        units.Scale,
+		Values:       weights,
 	}
+	mean.Explained, mean.Known = view.Posterior.Explained()
 	for _, l := range view.Posterior.Hyperparameters().Lengthscales {
 		mean.Lengthscales = append(mean.Lengthscales, min(max(l, protocol.MinLengthscale), protocol.MaxLengthscale))
 	}

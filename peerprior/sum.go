@@ -1,52 +1,74 @@
 package peerprior
 
 import (
+	"math"
+
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/rff"
 )
 
-// sum is the prior mean and a scaled residual, nil for none.
-type sum struct {
-	prior    *rff.Function
-	residual acquisition.Function
-	scale    float64
+// leftover is the part of the variance that the peers leave, level + function,
+// which is a projection and may stray from [0, 1].
+type leftover struct {
+	function *rff.Function
+	level    float64
 }
 
-func (s sum) Value(x []float64) float64 {
-	value := s.prior.Value(x)
-	if s.residual != nil {
-		value += s.scale * s.residual.Value(x)
+// deviation returns that of the residual, sqrt(h + (1-h)·left), where the
+// function has this value, and its derivative by the value.
+func (l leftover) deviation(value, h float64) (deviation, slope float64) {
+	left := l.level + value
+	if left <= 0 || left >= 1 {
+		return math.Sqrt(h + (1-h)*min(max(left, 0), 1)), 0
 	}
-	return value
+	deviation = math.Sqrt(h + (1-h)*left)
+	return deviation, (1 - h) / (2 * deviation)
+}
+
+// sum is the prior mean and a residual.
+type sum struct {
+	prior      *rff.Function
+	residual   acquisition.Function // in units of its deviation
+	scale      float64
+	unlikeness float64
+	left       leftover
+}
+
+var (
+	_ acquisition.Function = sum{}
+	_ acquisition.Batch    = sum{}
+)
+
+func (s sum) Value(x []float64) float64 {
+	deviation, _ := s.left.deviation(s.left.function.Value(x), s.unlikeness)
+	return s.prior.Value(x) + s.scale*deviation*s.residual.Value(x)
 }
 
 func (s sum) Gradient(grad, x []float64) float64 {
+	ofResidual, ofLeft := make([]float64, len(x)), make([]float64, len(x))
 	value := s.prior.Gradient(grad, x)
-	if s.residual != nil {
-		further := make([]float64, len(grad))
-		value += s.scale * s.residual.Gradient(further, x)
-		for i, v := range further {
-			grad[i] += s.scale * v
-		}
+	residual := s.residual.Gradient(ofResidual, x)
+	deviation, slope := s.left.deviation(s.left.function.Gradient(ofLeft, x), s.unlikeness)
+	for i := range grad {
+		grad[i] += s.scale * (deviation*ofResidual[i] + residual*slope*ofLeft[i])
 	}
-	return value
+	return value + s.scale*deviation*residual
 }
 
 func (s sum) Values(dst, points []float64) {
+	residual, left := make([]float64, len(dst)), make([]float64, len(dst))
 	s.prior.Values(dst, points)
-	if s.residual == nil {
-		return
-	}
-	further := make([]float64, len(dst))
+	s.left.function.Values(left, points)
 	if batch, ok := s.residual.(acquisition.Batch); ok {
-		batch.Values(further, points)
+		batch.Values(residual, points)
 	} else {
 		dim := len(points) / len(dst)
-		for i := range further {
-			further[i] = s.residual.Value(points[i*dim : (i+1)*dim])
+		for i := range residual {
+			residual[i] = s.residual.Value(points[i*dim : (i+1)*dim])
 		}
 	}
-	for i, v := range further {
-		dst[i] += s.scale * v
+	for i := range dst {
+		deviation, _ := s.left.deviation(left[i], s.unlikeness)
+		dst[i] += s.scale * deviation * residual[i]
 	}
 }

@@ -3,6 +3,7 @@ package protocol
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -15,12 +16,19 @@ const (
 	MaxLengthscale = 1e6
 )
 
+// MaxUnit bounds level and scale of a mean, in the units of the task. No square
+// of what it bounds overflows.
+const MaxUnit = 1e100
+
 // Mean is the mean of its author's posterior over the task's shared features.
 type Mean struct {
 	Observations int       // that the posterior rests on, at least 1
 	Explained    float64   // the part of the prior variance that these take away, on average over the space; 0 to 1
+	Level        float64   // of the objective where the author knows nothing, in its own units with larger being better
+	Scale        float64   // of Values in these units; positive
 	Lengthscales []float64 // that the author has learned, one per parameter of the task; nil when its surrogate learns none
 	Values       []float64 // one per shared feature; travels as float32
+	Known        []float64 // of the part explained at each point, less Explained; like Values
 }
 
 // Encode returns the payload: 4 bytes per number and a few more. It refuses
@@ -32,15 +40,18 @@ func (m Mean) Encode() ([]byte, error) {
 	return proto.Marshal(&pb.Mean{
 		Observations: uint32(m.Observations),
 		Explained:    float32(m.Explained),
+		Level:        m.Level,
+		Scale:        m.Scale,
 		Lengthscales: narrow(m.Lengthscales),
 		Values:       narrow(m.Values),
+		Known:        narrow(m.Known),
 	})
 }
 
 // DecodeMean accepts exactly this many features, and lengthscales for this many
 // parameters or none, all of them finite and within bounds.
 func DecodeMean(payload []byte, features, parameters int) (Mean, error) {
-	if limit := 4*(features+parameters) + roomBytes; len(payload) > limit {
+	if limit := 4*(2*features+parameters) + roomBytes; len(payload) > limit {
 		return Mean{}, fmt.Errorf("%w: a mean of %d bytes, the limit for %d features is %d", ErrMalformed, len(payload), features, limit)
 	}
 	var message pb.Mean
@@ -50,8 +61,11 @@ func DecodeMean(payload []byte, features, parameters int) (Mean, error) {
 	m := Mean{
 		Observations: int(message.Observations),
 		Explained:    float64(message.Explained),
+		Level:        message.Level,
+		Scale:        message.Scale,
 		Lengthscales: widen(message.Lengthscales),
 		Values:       widen(message.Values),
+		Known:        widen(message.Known),
 	}
 	if err := m.validate(features, parameters); err != nil {
 		return Mean{}, fmt.Errorf("%w: %w", ErrMalformed, err)
@@ -65,12 +79,18 @@ func (m Mean) validate(features, parameters int) error {
 		return fmt.Errorf("a mean resting on %d observations, accepted are 1 to %d", m.Observations, math.MaxInt32)
 	case !(m.Explained >= 0 && m.Explained <= 1):
 		return fmt.Errorf("a mean that explains %g of the variance, accepted is 0 to 1", m.Explained)
+	case math.IsNaN(m.Level) || math.Abs(m.Level) > MaxUnit:
+		return fmt.Errorf("a mean of level %g, accepted are numbers up to %g in size", m.Level, MaxUnit)
+	case !(m.Scale > 0 && m.Scale <= MaxUnit):
+		return fmt.Errorf("a mean of scale %g, accepted are positive numbers up to %g", m.Scale, MaxUnit)
 	case len(m.Values) != features:
 		return fmt.Errorf("a mean of %d weights, the task has %d features", len(m.Values), features)
+	case len(m.Known) != features:
+		return fmt.Errorf("what a mean knows has %d weights, the task has %d features", len(m.Known), features)
 	case len(m.Lengthscales) != 0 && len(m.Lengthscales) != parameters:
 		return fmt.Errorf("a mean with %d lengthscales, the task has %d parameters", len(m.Lengthscales), parameters)
 	}
-	for i, v := range m.Values {
+	for i, v := range slices.Concat(m.Values, m.Known) {
 		if math.IsNaN(v) || math.Abs(v) > MaxWeight {
 			return fmt.Errorf("weight %d of a mean is %g, accepted are numbers up to %g in size", i, v, MaxWeight)
 		}

@@ -35,10 +35,15 @@ type exact struct {
 }
 
 func newExact(t *task.Task, shared *rff.Map) *exact {
-	// Only who shares pays for the projection, and pays once.
-	return &exact{spec: ProcessSpec(t), space: t.Space, shared: shared, projection: sync.OnceValues(func() (*rff.Projection, error) {
+	return &exact{spec: ProcessSpec(t), space: t.Space, shared: shared, projection: lazyProjection(t, shared)}
+}
+
+// lazyProjection makes the projection when it is first needed: only who shares
+// pays for it, and pays once.
+func lazyProjection(t *task.Task, shared *rff.Map) func() (*rff.Projection, error) {
+	return sync.OnceValues(func() (*rff.Projection, error) {
 		return rff.NewProjection(shared, projectionPoints(t), ridge)
-	})}
+	})
 }
 
 // projectionPoints are designs, because nobody evaluates a function between

@@ -23,8 +23,8 @@ const (
 
 // linear is the Bayesian linear model over the shared features.
 type linear struct {
-	shared *rff.Map
-	points [][]float64 // over which Explained averages
+	shared     *rff.Map
+	projection func() (*rff.Projection, error)
 }
 
 // Fit chooses the noise of largest posterior density, by the evidence and the
@@ -149,10 +149,14 @@ func (p *linearPosterior) Weights(rng *rand.Rand) []float64 {
 	return p.weights.Weights(rng)
 }
 
-func (p *linearPosterior) Mean() []float64 { return p.weights.Mean() }
+func (p *linearPosterior) Mean() (level float64, weights []float64) { return 0, p.weights.Mean() }
 
-func (p *linearPosterior) Explained() float64 {
-	return explained(p, p.model.points)
+func (p *linearPosterior) Explained() (average float64, weights []float64) {
+	projection, err := p.model.projection()
+	if err != nil {
+		panic(err) // the ridge makes the matrix positive definite
+	}
+	return explained(p, projection)
 }
 
 func (p *linearPosterior) Hyperparameters() Hyperparameters {

@@ -1,46 +1,40 @@
 package surrogate
 
-// Mean projects the mean of the process, without its constant part, as Weights
-// does with a path.
-func (p *exactPosterior) Mean() []float64 {
+import "github.com/fbo-node/fbo/rff"
+
+// Mean projects the mean of the process without its constant part.
+func (p *exactPosterior) Mean() (level float64, weights []float64) {
 	projection, err := p.model.projection()
 	if err != nil {
 		panic(err) // the ridge makes the matrix positive definite
 	}
+	level = p.process.Constant()
 	values := make([]float64, projection.Len())
-	level := 0.0
 	for i := range values {
-		values[i] = p.process.Mean(projection.Point(i))
-		level += values[i] / float64(len(values))
+		values[i] = p.process.Mean(projection.Point(i)) - level
 	}
-	for i := range values {
-		values[i] -= level
-	}
-	return projection.Project(values)
+	return level, projection.Project(values)
 }
 
-func (p *exactPosterior) Explained() float64 {
+func (p *exactPosterior) Explained() (average float64, weights []float64) {
 	projection, err := p.model.projection()
 	if err != nil {
 		panic(err) // the ridge makes the matrix positive definite
 	}
-	points := make([][]float64, explainedAt)
-	for i := range points {
-		points[i] = projection.Point(i)
-	}
-	return explained(p, points)
+	return explained(p, projection)
 }
-
-// explainedAt is the number of points over which Explained averages.
-const explainedAt = 200
 
 // explained takes the varying part of the function for the prior: the constant
 // part, which every sample has, says nothing about where it is large.
-func explained(p Posterior, points [][]float64) float64 {
-	total := 0.0
-	for _, x := range points {
-		_, variance := p.Predict(x)
-		total += min(max(1-variance/priorVariance, 0), 1)
+func explained(p Posterior, projection *rff.Projection) (average float64, weights []float64) {
+	parts := make([]float64, projection.Len())
+	for i := range parts {
+		_, variance := p.Predict(projection.Point(i))
+		parts[i] = min(max(1-variance/priorVariance, 0), 1)
+		average += parts[i] / float64(len(parts))
 	}
-	return total / float64(len(points))
+	for i := range parts {
+		parts[i] -= average
+	}
+	return average, projection.Project(parts)
 }

@@ -63,12 +63,13 @@ type Posterior interface {
 	// Weights returns a fresh sampled function, up to a constant, as weights
 	// over the features of SharedMap, as many as the task's Features.
 	Weights(rng *rand.Rand) []float64
-	// Mean returns the mean of the posterior, up to a constant, as weights over
-	// the same features.
-	Mean() []float64
+	// Mean returns the mean of the posterior: its level, which it has where nothing
+	// is known, and what it is more or less, as weights over the same features.
+	Mean() (level float64, weights []float64)
 	// Explained returns the part of the prior variance that the observations have
-	// taken away, on average over the space: 0 to 1.
-	Explained() float64
+	// taken away: 0 to 1, on average over the space, and what it is more or less
+	// at each point, as weights over the same features.
+	Explained() (average float64, weights []float64)
 	// Hyperparameters returns those that it was conditioned with.
 	Hyperparameters() Hyperparameters
 }
@@ -83,7 +84,7 @@ func New(t *task.Task) (Model, error) {
 	case "exact":
 		return newExact(t, shared), nil
 	case "rff":
-		return &linear{shared: shared, points: projectionPoints(t)[:explainedAt]}, nil
+		return &linear{shared: shared, projection: lazyProjection(t, shared)}, nil
 	}
 	return nil, fmt.Errorf("surrogate: type %q: must be \"exact\" or \"rff\"", t.Surrogate.Type)
 }

@@ -179,6 +179,9 @@ type Mean struct {
 	Explained     float32                `protobuf:"fixed32,2,opt,name=explained,proto3" json:"explained,omitempty"`              // the part of the prior variance that they take away, on average over the space
 	Lengthscales  []float32              `protobuf:"fixed32,3,rep,packed,name=lengthscales,proto3" json:"lengthscales,omitempty"` // that the author has learned, one per parameter; none when it learns none
 	Values        []float32              `protobuf:"fixed32,4,rep,packed,name=values,proto3" json:"values,omitempty"`
+	Level         float64                `protobuf:"fixed64,6,opt,name=level,proto3" json:"level,omitempty"`        // of the objective where the author knows nothing, in its own units, larger being better
+	Scale         float64                `protobuf:"fixed64,7,opt,name=scale,proto3" json:"scale,omitempty"`        // of the values, in these units
+	Known         []float32              `protobuf:"fixed32,5,rep,packed,name=known,proto3" json:"known,omitempty"` // where the author knows how much: that part of the variance at each point, less its average, over the same features
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -237,6 +240,27 @@ func (x *Mean) GetLengthscales() []float32 {
 func (x *Mean) GetValues() []float32 {
 	if x != nil {
 		return x.Values
+	}
+	return nil
+}
+
+func (x *Mean) GetLevel() float64 {
+	if x != nil {
+		return x.Level
+	}
+	return 0
+}
+
+func (x *Mean) GetScale() float64 {
+	if x != nil {
+		return x.Scale
+	}
+	return 0
+}
+
+func (x *Mean) GetKnown() []float32 {
+	if x != nil {
+		return x.Known
 	}
 	return nil
 }
@@ -509,12 +533,15 @@ const file_fbo_proto_rawDesc = "" +
 	"\apayload\x18\a \x01(\fR\apayload\"E\n" +
 	"\aWeights\x12\"\n" +
 	"\fobservations\x18\x01 \x01(\rR\fobservations\x12\x16\n" +
-	"\x06values\x18\x02 \x03(\x02R\x06values\"\x84\x01\n" +
+	"\x06values\x18\x02 \x03(\x02R\x06values\"\xc6\x01\n" +
 	"\x04Mean\x12\"\n" +
 	"\fobservations\x18\x01 \x01(\rR\fobservations\x12\x1c\n" +
 	"\texplained\x18\x02 \x01(\x02R\texplained\x12\"\n" +
 	"\flengthscales\x18\x03 \x03(\x02R\flengthscales\x12\x16\n" +
-	"\x06values\x18\x04 \x03(\x02R\x06values\"a\n" +
+	"\x06values\x18\x04 \x03(\x02R\x06values\x12\x14\n" +
+	"\x05level\x18\x06 \x01(\x01R\x05level\x12\x14\n" +
+	"\x05scale\x18\a \x01(\x01R\x05scale\x12\x14\n" +
+	"\x05known\x18\x05 \x03(\x02R\x05known\"a\n" +
 	"\bPresence\x12!\n" +
 	"\fmembers_hash\x18\x01 \x01(\fR\vmembersHash\x12\x18\n" +
 	"\amembers\x18\x02 \x01(\rR\amembers\x12\x18\n" +

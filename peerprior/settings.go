@@ -1,0 +1,33 @@
+package peerprior
+
+// The grid of models.
+var (
+	scales    = []float64{1, 2, 4} // of f, in deviations of the own outputs, which shrink when all designs are good
+	scaleOdds = []float64{.5, .3, .2}
+
+	unlikenesses       = []float64{.0025, .01, .05, .2, .5}
+	judgedUnlikenesses = []float64{.02, .3} // for each peer by itself
+
+	// relations are between a mean and f.
+	ownUnits    = relation{gains: []float64{1, 2}, byScale: true, gainVariance: .25, levelVariance: 4}
+	commonUnits = relation{gains: []float64{1}, gainVariance: .05, levelVariance: .1}
+)
+
+// These were chosen on families of functions kept for that purpose.
+const (
+	aloneOdds      = 0.15  // that no peer is of use, before any evidence
+	leastAlone     = 0.1   // the chance of sampling without peers, whatever the evidence
+	aloneLevel     = 4.0   // variance of the constant in a model without peers, in units of the squared scale
+	peerOdds       = 0.7   // that a peer is of use, before any evidence
+	peerNoise      = 0.1   // of what a peer knows as a statement about the agent's own objective, in units of the prior variance
+	mostPeers      = 32    // that one suggestion listens to, which bounds its cost
+	leastExplained = 0.01  // by a peer that is worth hearing
+	mostKnown      = 0.995 // of the variance by one peer
+	leastVariance  = 1e-12 // of a mean over the space
+
+	leastObservations = 3    // of an agent that shares: the level of fewer is all but a value
+	referencePoints   = 400  // at least, at which consensus is found
+	referenceRidge    = 0.05 // of its projection onto the shared features
+	initialNoise      = 0.01 // before the first observation
+	drawFeatures      = 512  // of the prior part of a sampled residual
+)

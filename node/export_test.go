@@ -1,8 +1,13 @@
 package node
 
+import "github.com/libp2p/go-libp2p/core/host"
+
 // CloseJournal makes every later write to the journal fail.
 func (n *Node) CloseJournal() error { return n.journal.Close() }
 
 // Lose makes shares get lost on their way to the node, by gossip or the sync
 // stream, whenever f says so. It is called before Start.
 func (n *Node) Lose(f func() bool) { n.lose = f }
+
+// Network is the node's host.
+func (n *Node) Network() host.Host { return n.host }

@@ -57,7 +57,7 @@ const (
 	mdnsService       = "_fbo._udp"
 )
 
-func newHost(key crypto.PrivKey, listen []string, traffic metrics.Reporter) (host.Host, error) {
+func newHost(key crypto.PrivKey, listen []string, traffic metrics.Reporter, more ...libp2p.Option) (host.Host, error) {
 	addresses, err := readListen(listen)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func newHost(key crypto.PrivKey, listen []string, traffic metrics.Reporter) (hos
 	if err != nil {
 		return nil, fmt.Errorf("node: connection manager: %w", err)
 	}
-	h, err := libp2p.New(
+	options := []libp2p.Option{
 		libp2p.Identity(key),
 		libp2p.NoListenAddrs, // a host that cannot listen as it starts is never closed by libp2p
 		libp2p.Transport(libp2pquic.NewTransport),
@@ -76,7 +76,8 @@ func newHost(key crypto.PrivKey, listen []string, traffic metrics.Reporter) (hos
 		libp2p.UserAgent("fbo-node"),
 		libp2p.DisableRelay(),
 		libp2p.DisableMetrics(), // libp2p's are shared by all nodes of a process
-	)
+	}
+	h, err := libp2p.New(append(options, more...)...)
 	if err != nil {
 		return nil, fmt.Errorf("node: start the network: %w", err)
 	}
@@ -159,7 +160,7 @@ type discovered struct {
 var _ mdns.Notifee = discovered{}
 
 func (d discovered) HandlePeerFound(found peer.AddrInfo) {
-	if found.ID == d.node.host.ID() {
+	if found.ID == d.node.host.ID() || !d.node.gate.mayConnect(found.ID) {
 		return
 	}
 	d.node.background(func() {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
 )
 
@@ -21,20 +22,24 @@ func LastListen(dir string) []string {
 	return strings.Fields(string(data))
 }
 
+func (n *Node) newHost(listen []string) (host.Host, error) {
+	return newHost(n.key, listen, &n.traffic, libp2p.ConnectionGater(n.gate))
+}
+
 // listen makes the host. Unless the user says where to listen, it takes the
 // ports of the last start again, if they are free.
 func (n *Node) listen() (host.Host, error) {
 	if len(n.Listen) > 0 {
-		return newHost(n.key, n.Listen, &n.traffic)
+		return n.newHost(n.Listen)
 	}
 	path := filepath.Join(n.Dir, listenFile)
 	if last := LastListen(n.Dir); len(last) > 0 {
-		if h, err := newHost(n.key, last, &n.traffic); err == nil {
+		if h, err := n.newHost(last); err == nil {
 			return h, nil
 		}
 		n.log.Info("the ports of the last start are not free; taking others")
 	}
-	h, err := newHost(n.key, DefaultListen(), &n.traffic)
+	h, err := n.newHost(DefaultListen())
 	if err != nil {
 		return nil, err
 	}

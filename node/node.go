@@ -51,9 +51,15 @@ type Node struct {
 	// MDNS also finds nodes on the local network.
 	MDNS bool
 
+	// Allow, when it is not nil, holds the only nodes that this one has to do
+	// with, itself implied; nil: everybody who knows a task may take part in it.
+	// ParseAllow reads it from a file.
+	Allow []peer.ID
+
 	// Host, when set, is used in place of an own libp2p host, and is not closed
 	// by the node. Its Ed25519 key signs the shares; Listen and the identity
-	// file are not used.
+	// file are not used. Allow cannot keep strangers from connecting to it, only
+	// from taking part.
 	Host host.Host
 
 	// Log receives what helps to find a fault, with the keys node, task and peer
@@ -77,6 +83,7 @@ type Node struct {
 	log     *slog.Logger
 	key     crypto.PrivKey
 	host    host.Host
+	gate    *gate
 	journal *journal.Journal
 	pubsub  *pubsub.PubSub
 	conduct *conduct
@@ -151,7 +158,16 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
 	}
-	return ParsePeers(n.Peers)
+	peers, err := ParsePeers(n.Peers)
+	if err != nil {
+		return nil, err
+	}
+	for _, target := range peers {
+		if !newGate("", n.Allow).mayConnect(target.ID) {
+			return nil, fmt.Errorf("node: peer %v is in Peers and not in Allow", target.ID)
+		}
+	}
+	return peers, nil
 }
 
 func (n *Node) openJournal() error {
@@ -173,11 +189,17 @@ func (n *Node) openHost() (err error) {
 		if n.key = n.host.Peerstore().PrivKey(n.host.ID()); n.key == nil {
 			return errors.New("node: Host does not know its own private key")
 		}
+		n.gate = newGate(n.host.ID(), n.Allow)
 		return nil
 	}
 	if n.key, err = LoadIdentity(n.Dir); err != nil {
 		return err
 	}
+	self, err := peer.IDFromPrivateKey(n.key)
+	if err != nil {
+		return fmt.Errorf("node: identity: %w", err)
+	}
+	n.gate = newGate(self, n.Allow)
 	if n.host, err = n.listen(); err != nil {
 		return err
 	}
@@ -189,7 +211,8 @@ func (n *Node) openPubSub(ctx context.Context) (err error) {
 	n.conduct = newConduct()
 	n.refuseBanned()
 	options := []pubsub.Option{
-		pubsub.WithBlacklist(n.conduct),
+		pubsub.WithBlacklist(unheard{n}),
+		pubsub.WithAppSpecificRpcInspector(n.gate.inspect),
 		pubsub.WithRawTracer(rejections{n}),
 		pubsub.WithFloodPublish(true),
 		pubsub.WithMaxMessageSize(protocol.MaxEnvelopeBytes + 4096),

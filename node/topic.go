@@ -42,7 +42,7 @@ type topic struct {
 func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 	t = &topic{
 		session: s,
-		members: newMembers(s.node.host.ID()),
+		members: newMembers(s.node.host.ID(), s.node.gate.mayTakePart),
 		company: make(chan struct{}, 1),
 		outbox:  make(chan protocol.Share, outboxSize),
 		drained: make(chan struct{}),

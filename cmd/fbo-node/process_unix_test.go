@@ -139,6 +139,7 @@ type event struct {
 	Failed      int    `json:"failed"`
 	Imported    int    `json:"imported"`
 	URL         string `json:"url"`
+	Open        bool   `json:"open"`
 }
 
 // process is a running `fbo-node run --json`.

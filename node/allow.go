@@ -50,10 +50,16 @@ func ParseAllow(r io.Reader) ([]peer.ID, error) {
 type gate struct {
 	self   peer.ID
 	listed map[peer.ID]bool // nil: everybody
+	hubs   map[peer.ID]bool // may connect, listed or not
+
+	barred func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
 }
 
-func newGate(self peer.ID, allowed []peer.ID) *gate {
-	g := &gate{self: self}
+func newGate(self peer.ID, allowed []peer.ID, hubs []*hub) *gate {
+	g := &gate{self: self, hubs: map[peer.ID]bool{}}
+	for _, h := range hubs {
+		g.hubs[h.ID] = true
+	}
 	if allowed == nil {
 		return g
 	}
@@ -67,14 +73,16 @@ func newGate(self peer.ID, allowed []peer.ID) *gate {
 // mayTakePart tells whether a node may have a part in this node's tasks.
 func (g *gate) mayTakePart(id peer.ID) bool { return g.listed == nil || g.listed[id] }
 
-// mayConnect tells whether there may be a connection with a node.
-func (g *gate) mayConnect(id peer.ID) bool { return g.mayTakePart(id) }
+// mayConnect tells whether there may be a connection with a node or hub.
+func (g *gate) mayConnect(id peer.ID) bool { return g.mayTakePart(id) || g.hubs[id] }
 
 var _ connmgr.ConnectionGater = (*gate)(nil)
 
 func (g *gate) InterceptPeerDial(id peer.ID) bool { return g.mayConnect(id) }
 
-func (g *gate) InterceptAddrDial(peer.ID, multiaddr.Multiaddr) bool { return true }
+func (g *gate) InterceptAddrDial(id peer.ID, address multiaddr.Multiaddr) bool {
+	return g.barred == nil || !g.barred(id, address)
+}
 
 // InterceptAccept lets everybody knock: who it is shows only the handshake.
 func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }

@@ -1,6 +1,10 @@
 package node
 
-import "github.com/libp2p/go-libp2p/core/host"
+import (
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
+)
 
 // CloseJournal makes every later write to the journal fail.
 func (n *Node) CloseJournal() error { return n.journal.Close() }
@@ -11,3 +15,6 @@ func (n *Node) Lose(f func() bool) { n.lose = f }
 
 // Network is the node's host.
 func (n *Node) Network() host.Host { return n.host }
+
+// Bar makes addresses of others impossible to dial. It is called before Start.
+func (n *Node) Bar(f func(peer.ID, multiaddr.Multiaddr) bool) { n.barred = f }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
+	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+	"github.com/multiformats/go-multiaddr"
 )
 
 // listenFile keeps where the node listened, an address a line.
@@ -23,7 +25,18 @@ func LastListen(dir string) []string {
 }
 
 func (n *Node) newHost(listen []string) (host.Host, error) {
-	return newHost(n.key, listen, &n.traffic, libp2p.ConnectionGater(n.gate))
+	c := hostConfig{
+		key: n.key, listen: listen, traffic: &n.traffic, connections: mostConnections, gate: n.gate, relayed: len(n.hubs) > 0,
+		options: []libp2p.Option{libp2p.AddrsFactory(n.advertise)},
+	}
+	if c.relayed {
+		resources, err := newResources(mostConnections, rcmgr.PartialLimitConfig{})
+		if err != nil {
+			return nil, err
+		}
+		c.options = append(c.options, libp2p.ResourceManager(resources))
+	}
+	return newHost(c)
 }
 
 // listen makes the host. Unless the user says where to listen, it takes the
@@ -45,7 +58,9 @@ func (n *Node) listen() (host.Host, error) {
 	}
 	var lines []string
 	for _, address := range h.Network().ListenAddresses() {
-		lines = append(lines, address.String())
+		if _, err := address.ValueForProtocol(multiaddr.P_CIRCUIT); err != nil { // a hub's
+			lines = append(lines, address.String())
+		}
 	}
 	if err := writeNew(path, []byte(strings.Join(lines, "\n")+"\n")); err != nil {
 		n.log.Warn("cannot keep the listening ports for the next start", "error", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/discovery/mdns"
+	"github.com/multiformats/go-multiaddr"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fbo-node/fbo/journal"
@@ -48,6 +49,10 @@ type Node struct {
 	// stay connected to.
 	Peers []string
 
+	// Hubs holds multiaddresses, ending in /p2p/ID, of hubs. Through them the node
+	// is reached by others when it cannot be reached directly.
+	Hubs []string
+
 	// MDNS also finds nodes on the local network.
 	MDNS bool
 
@@ -59,7 +64,8 @@ type Node struct {
 	// Host, when set, is used in place of an own libp2p host, and is not closed
 	// by the node. Its Ed25519 key signs the shares; Listen and the identity
 	// file are not used. Allow cannot keep strangers from connecting to it, only
-	// from taking part.
+	// from taking part. With Hubs, being reached through them is for the Host to
+	// see to.
 	Host host.Host
 
 	// Log receives what helps to find a fault, with the keys node, task and peer
@@ -84,6 +90,7 @@ type Node struct {
 	key     crypto.PrivKey
 	host    host.Host
 	gate    *gate
+	hubs    []*hub
 	journal *journal.Journal
 	pubsub  *pubsub.PubSub
 	conduct *conduct
@@ -91,7 +98,8 @@ type Node struct {
 	metrics *nodeMetrics
 	tasks   sync.WaitGroup
 
-	lose func() bool // set by tests: whether the next share gets lost on its way
+	lose   func() bool                             // set by tests: whether the next share gets lost on its way
+	barred func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
 }
 
 // Start opens the journal and the network. On an error everything that was
@@ -141,8 +149,11 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	n.log.Info("node started", "id", n.ID(), "addresses", n.Addresses())
 	for _, target := range peers {
 		if target.ID != n.host.ID() {
-			n.background(func() { n.keepConnected(running, target) })
+			n.background(func() { n.keepConnected(running, "peer", target) })
 		}
+	}
+	if err := n.startHubs(running); err != nil {
+		return err
 	}
 	return ctx.Err()
 }
@@ -162,8 +173,16 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	if err != nil {
 		return nil, err
 	}
+	hubs, err := ParseHubs(n.Hubs)
+	if err != nil {
+		return nil, err
+	}
+	n.hubs = nil
+	for _, info := range hubs {
+		n.hubs = append(n.hubs, newHub(info))
+	}
 	for _, target := range peers {
-		if !newGate("", n.Allow).mayConnect(target.ID) {
+		if !newGate("", n.Allow, n.hubs).mayConnect(target.ID) {
 			return nil, fmt.Errorf("node: peer %v is in Peers and not in Allow", target.ID)
 		}
 	}
@@ -189,7 +208,7 @@ func (n *Node) openHost() (err error) {
 		if n.key = n.host.Peerstore().PrivKey(n.host.ID()); n.key == nil {
 			return errors.New("node: Host does not know its own private key")
 		}
-		n.gate = newGate(n.host.ID(), n.Allow)
+		n.gate = newGate(n.host.ID(), n.Allow, n.hubs)
 		return nil
 	}
 	if n.key, err = LoadIdentity(n.Dir); err != nil {
@@ -199,7 +218,8 @@ func (n *Node) openHost() (err error) {
 	if err != nil {
 		return fmt.Errorf("node: identity: %w", err)
 	}
-	n.gate = newGate(self, n.Allow)
+	n.gate = newGate(self, n.Allow, n.hubs)
+	n.gate.barred = n.barred
 	if n.host, err = n.listen(); err != nil {
 		return err
 	}
@@ -247,8 +267,10 @@ func (n *Node) ID() peer.ID { return n.host.ID() }
 
 // Addresses returns full multiaddresses under which others may reach the node,
 // in the form that Peers takes.
-func (n *Node) Addresses() []string {
-	addresses, err := peer.AddrInfoToP2pAddrs(&peer.AddrInfo{ID: n.host.ID(), Addrs: n.host.Addrs()})
+func (n *Node) Addresses() []string { return fullAddresses(n.host) }
+
+func fullAddresses(h host.Host) []string {
+	addresses, err := peer.AddrInfoToP2pAddrs(&peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
 	if err != nil {
 		return nil // a host's own addresses are always valid
 	}

@@ -126,7 +126,7 @@ func FuzzOpenRecord(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := r.PeerID.Validate(); err != nil || len(r.Addrs) == 0 || len(r.Addrs) > maxAddresses {
+		if err := r.PeerID.Validate(); err != nil || len(r.Addrs) == 0 || len(r.Addrs) > MaxAddresses {
 			t.Fatalf("accepted %v, %v", r, err)
 		}
 	})

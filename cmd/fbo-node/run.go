@@ -25,6 +25,7 @@ type runOptions struct {
 	trialTimeout time.Duration
 	listen       []string
 	peers        []string
+	hubs         []string
 	mdns         bool
 	allow        string
 	imports      string
@@ -64,6 +65,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.DurationVar(&o.trialTimeout, "trial-timeout", 0, "stop an evaluation after this time, such as 10m (default: never)")
 	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress to listen on, repeatable (default: the ports of the last start, at first any free ones, by QUIC and TCP)")
 	flags.StringArrayVar(&o.peers, "peer", nil, "address of another node, as it prints it, repeatable")
+	flags.StringArrayVar(&o.hubs, "hub", nil, "address of a hub, as it prints it, through which others reach this node, repeatable")
 	flags.BoolVar(&o.mdns, "mdns", true, "find nodes on the local network")
 	addAllow(command, &o.allow)
 	flags.StringVar(&o.imports, "import", "", "file of past trials, .csv or .json")
@@ -98,6 +100,9 @@ func (o runOptions) validate() error {
 	}
 	if _, err := node.ParsePeers(o.peers); err != nil {
 		return usagef("--peer: %w", err)
+	}
+	if _, err := node.ParseHubs(o.hubs); err != nil {
+		return usagef("--hub: %w", err)
 	}
 	if err := node.CheckListen(o.listen); err != nil {
 		return usagef("--listen: %w", err)
@@ -136,7 +141,9 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 		}
 	}
 	show := newProgress(os.Stdout, t, o.json)
-	n := &node.Node{Dir: dir, Listen: o.listen, Peers: o.peers, MDNS: o.mdns, Allow: allowed, Log: logger(), OnWarning: show.warning}
+	n := &node.Node{
+		Dir: dir, Listen: o.listen, Peers: o.peers, Hubs: o.hubs, MDNS: o.mdns, Allow: allowed, Log: logger(), OnWarning: show.warning,
+	}
 	err = o.tune(ctx, t, n, command, earlier, show)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		show.interrupted()
@@ -185,7 +192,7 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, comman
 	}
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
-	go show.watchPeers(watching, session, o.mdns || len(o.peers) > 0)
+	go show.watchPeers(watching, session, o.mdns || len(o.peers)+len(o.hubs) > 0)
 
 	ended := session.RunTrials(ctx, o.evaluate(command), node.RunOptions{
 		Evals: o.evals, Parallel: o.parallel, TrialTimeout: o.trialTimeout,

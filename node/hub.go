@@ -10,6 +10,7 @@ import (
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/relay"
 	"github.com/multiformats/go-multiaddr"
@@ -42,8 +43,8 @@ func DefaultHubListen() []string {
 	}
 }
 
-// Hub relays between nodes that cannot reach each other, for as long as they
-// cannot. It takes part in no task, and what it relays is encrypted end to end.
+// Hub introduces the nodes of a task to each other, and relays between those that
+// cannot reach each other, for as long as they cannot. It takes part in no task, and what it relays is encrypted end to end.
 // Fields may be changed until Start.
 type Hub struct {
 	// Dir keeps the identity; it is made if missing. Required, and not that of a
@@ -59,10 +60,12 @@ type Hub struct {
 	// Log receives what helps to find a fault; default: nothing.
 	Log *slog.Logger
 
-	log     *slog.Logger
-	host    host.Host
-	relay   *relay.Relay
-	traffic traffic
+	log      *slog.Logger
+	host     host.Host
+	relay    *relay.Relay
+	registry *registry
+	conduct  *conduct
+	traffic  traffic
 }
 
 // Start opens the network. The context bounds the start only.
@@ -88,14 +91,14 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 			err = errors.Join(err, h.Close())
 		}
 	}()
-	if err := h.open(listen); err != nil {
-		return err
-	}
 	h.log = h.Log
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
-	h.log = h.log.With("hub", strategy.ShortID(h.ID()))
+	h.registry, h.conduct = newRegistry(), newConduct()
+	if err := h.open(listen); err != nil {
+		return err
+	}
 	h.log.Info("hub started", "id", h.ID(), "addresses", h.Addresses())
 	return ctx.Err()
 }
@@ -109,6 +112,7 @@ func (h *Hub) open(listen []string) error {
 	if err != nil {
 		return fmt.Errorf("node: identity: %w", err)
 	}
+	h.log = h.log.With("hub", strategy.ShortID(self))
 	resources, err := newResources(hubPerAddress, hubLimits())
 	if err != nil {
 		return err
@@ -120,6 +124,8 @@ func (h *Hub) open(listen []string) error {
 	if err != nil {
 		return err
 	}
+	h.host.Network().Notify(&network.NotifyBundle{DisconnectedF: h.forgetGone})
+	h.host.SetStreamHandler(meetProtocol, h.serveMeet)
 	h.relay, err = relay.New(h.host,
 		relay.WithResources(relay.Resources{
 			ReservationTTL:        hubPlaceTTL,
@@ -130,6 +136,7 @@ func (h *Hub) open(listen []string) error {
 			BufferSize:            4096,
 		}),
 		relay.WithInfiniteLimits(),
+		relay.WithACL(h),
 		relay.WithReservationAddressFilter(func(multiaddr.Multiaddr) bool { return true }), // a hub may serve a private network
 	)
 	if err != nil {

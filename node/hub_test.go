@@ -1,19 +1,24 @@
 package node_test
 
 import (
+	"bytes"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/peerstore"
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/node"
+	wire "github.com/fbo-node/fbo/protocol"
 )
 
-// startHub starts a hub on loopback; address is that of an earlier one, to take
-// its place.
+// startHub starts a hub on loopback and returns its address.
 func startHub(t *testing.T, h *node.Hub) string {
 	t.Helper()
 	if h.Dir == "" {
@@ -34,15 +39,21 @@ func startHub(t *testing.T, h *node.Hub) string {
 }
 
 // through is a node that can dial nobody but the hub.
-func through(t *testing.T, address string, peers ...string) *node.Node {
+func through(t *testing.T, address string) *node.Node {
+	t.Helper()
+	return throughUntil(t, address, &atomic.Bool{})
+}
+
+// throughUntil is a node that can dial nobody but the hub until it is free.
+func throughUntil(t *testing.T, address string, free *atomic.Bool) *node.Node {
 	t.Helper()
 	hubs, err := node.ParseHubs([]string{address})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node.Node{Hubs: []string{address}, Peers: peers}
+	n := &node.Node{Hubs: []string{address}}
 	n.Bar(func(id peer.ID, a multiaddr.Multiaddr) bool {
-		return id != hubs[0].ID && !strings.Contains(a.String(), "/p2p-circuit")
+		return !free.Load() && id != hubs[0].ID && !strings.Contains(a.String(), "/p2p-circuit")
 	})
 	return n
 }
@@ -85,12 +96,17 @@ func exchange(t *testing.T, a, b *member) time.Duration {
 	return time.Since(began)
 }
 
+// Two nodes that reach nobody but the hub, and know nothing else, exchange shares
+// through it, and do so again after it was away.
 func TestNodesExchangeSharesThroughAHub(t *testing.T) {
 	t.Parallel()
-	hub := startHub(t, &node.Hub{})
-	a := listen(t, through(t, hub))
-	b := listen(t, through(t, hub, relayedAddress(t, a)))
-	t.Logf("shares both ways after %v", exchange(t, a, b))
+	h := &node.Hub{Dir: t.TempDir()}
+	hub := startHub(t, h)
+	began := time.Now()
+	a, b := listen(t, through(t, hub)), listen(t, through(t, hub))
+	eventually(t, "a path", func() bool { return path(t, a, b) != "" && path(t, b, a) != "" })
+	t.Logf("connected after %v", time.Since(began))
+	t.Logf("shares both ways took %v", exchange(t, a, b))
 	for _, pair := range [][2]*member{{a, b}, {b, a}} {
 		if got := path(t, pair[0], pair[1]); got != node.Relayed {
 			t.Errorf("the path is %q", got)
@@ -100,22 +116,150 @@ func TestNodesExchangeSharesThroughAHub(t *testing.T) {
 			t.Errorf("hubs %+v", hubs)
 		}
 	}
+
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the end of what was relayed", func() bool {
+		hubs := statusOf(t, a.session).Hubs
+		return path(t, a, b) == "" && path(t, b, a) == "" && !hubs[0].Connected && !hubs[0].Reachable
+	})
+	time.Sleep(2 * time.Second)
+	began = time.Now()
+	startHub(t, &node.Hub{Dir: h.Dir, Listen: []string{strings.Split(hub, "/p2p/")[0]}})
+	eventuallyWithin(t, time.Minute, "a path after the hub's return", func() bool { return path(t, a, b) != "" && path(t, b, a) != "" })
+	exchange(t, a, b)
+	t.Logf("shares both ways again %v after the hub's return", time.Since(began))
 }
 
-// A node that could be reached directly all along is, once it is tried.
+// Nodes that know only the hub, and could reach each other, do.
+func TestAHubIntroduces(t *testing.T) {
+	t.Parallel()
+	hub := startHub(t, &node.Hub{})
+	began := time.Now()
+	a, b, c := listen(t, &node.Node{Hubs: []string{hub}}), listen(t, &node.Node{Hubs: []string{hub}}), listen(t, &node.Node{Hubs: []string{hub}})
+	all := []*member{a, b, c}
+	eventually(t, "direct paths between all", func() bool {
+		for _, m := range all {
+			for _, other := range all {
+				if m != other && path(t, m, other) != node.Direct {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	t.Logf("all connected directly after %v", time.Since(began))
+	exchange(t, a, b)
+	exchange(t, b, c)
+}
+
+// Who may use a hub, who may use a node behind it, and for what.
+func TestWhomAHubRelaysTo(t *testing.T) {
+	t.Parallel()
+	hub := startHub(t, &node.Hub{})
+	a := listen(t, through(t, hub))
+	closed := through(t, hub)
+	closed.Allow = []peer.ID{a.node.ID()} // the hub need not be listed
+	b := listen(t, closed)
+	exchange(t, a, b)
+
+	stranger := listen(t, through(t, hub))
+	address, err := node.ParsePeers([]string{relayedAddress(t, b)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the stranger's acquaintance with the open node", func() bool { return path(t, stranger, a) != "" })
+	_ = stranger.node.Network().Connect(t.Context(), address[0])
+	eventually(t, "the stranger's disconnection", func() bool {
+		return stranger.node.Network().Network().Connectedness(b.node.ID()) != network.Connected
+	})
+
+	elsewhere := through(t, hub) // joins no task
+	elsewhere.Dir, elsewhere.Listen = t.TempDir(), loopbackAddresses()
+	if err := elsewhere.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer elsewhere.Close()
+	address, err = node.ParsePeers([]string{relayedAddress(t, a)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := elsewhere.Network().Connect(t.Context(), address[0]); err == nil || !strings.Contains(err.Error(), "PERMISSION_DENIED") {
+		t.Errorf("a node without a common task is relayed: %v", err)
+	}
+
+	private := startHub(t, &node.Hub{Allow: []peer.ID{a.node.ID()}})
+	info, err := node.ParseHubs([]string{private})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = stranger.node.Network().Connect(t.Context(), peer.AddrInfo{ID: info[0].ID, Addrs: info[0].Addrs})
+	eventually(t, "the hub's refusal", func() bool {
+		return stranger.node.Network().Network().Connectedness(info[0].ID) != network.Connected
+	})
+}
+
+// Whoever hands in garbage, or others' records, is disconnected.
+func TestMisconductAtAHub(t *testing.T) {
+	t.Parallel()
+	info, err := node.ParseHubs([]string{startHub(t, &node.Hub{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := libp2p.New(libp2p.DisableMetrics())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	record, _ := peerstore.GetCertifiedAddrBook(other.Peerstore())
+	foreign, err := record.GetPeerRecord(other.ID()).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var request bytes.Buffer
+	if err := wire.WriteMeetRequest(&request, wire.MeetRequest{Task: parse(t, bowl).ID(), Record: foreign}); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"garbage": random(100), "a record of another": request.Bytes()} {
+		h, err := libp2p.New(libp2p.NoListenAddrs, libp2p.DisableMetrics())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		if err := h.Connect(t.Context(), info[0]); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, name+" being disconnected", func() bool {
+			if stream, err := h.NewStream(network.WithNoDial(t.Context(), "test"), info[0].ID, "/fbo/meet/1"); err == nil {
+				_, _ = stream.Write(data)
+				_ = stream.CloseWrite()
+				_, _ = stream.Read(make([]byte, 1))
+				_ = stream.Reset()
+			}
+			return h.Network().Connectedness(info[0].ID) != network.Connected
+		})
+	}
+}
+
+// What keeps two nodes apart may end.
 func TestADirectConnectionReplacesARelayedOne(t *testing.T) {
 	t.Parallel()
 	hub := startHub(t, &node.Hub{})
 	a := listen(t, through(t, hub))
-	b := listen(t, &node.Node{Hubs: []string{hub}, Peers: []string{relayedAddress(t, a)}})
+	var free atomic.Bool
+	b := listen(t, throughUntil(t, hub, &free))
 	exchange(t, a, b)
 	if got := path(t, b, a); got != node.Relayed {
 		t.Fatalf("the path is %q", got)
 	}
-	eventually(t, "a direct path, for both", func() bool { return path(t, a, b) == node.Direct && path(t, b, a) == node.Direct })
+	free.Store(true)
+	began := time.Now()
+	eventuallyWithin(t, time.Minute, "a direct path, for both", func() bool { return path(t, a, b) == node.Direct && path(t, b, a) == node.Direct })
 	eventually(t, "the end of the relayed connection", func() bool {
 		return len(b.node.Network().Network().ConnsToPeer(a.node.ID())) == 1
 	})
+	t.Logf("the relay left %v after a direct path was free", time.Since(began))
 	exchange(t, a, b)
 }
 

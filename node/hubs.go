@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/event"
@@ -43,38 +43,19 @@ func ParseHubs(addresses []string) ([]peer.AddrInfo, error) {
 // hub is one of a node's hubs, as the node sees it.
 type hub struct {
 	peer.AddrInfo
-	changed chan struct{} // a connection with it has come or gone
-
-	mu      sync.Mutex
-	place   bool   // others can reach this node through it
-	settled uint64 // how often a place was got: a hub that was away has forgotten all
+	connections atomic.Uint64 // how often one has come or gone: a hub that was away has forgotten all
+	changed     chan struct{} // the same as a signal
+	place       atomic.Bool   // others can reach this node through it
 }
 
 func newHub(info peer.AddrInfo) *hub {
 	return &hub{AddrInfo: info, changed: make(chan struct{}, 1)}
 }
 
-func (h *hub) set(place bool) (changed bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	changed = h.place != place
-	h.place = place
-	if place {
-		h.settled++
-	}
-	return changed
-}
-
-func (h *hub) hasPlace() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.place
-}
-
 // circuits are addresses of this node through the hub, as the node itself
 // reaches it; others that are connected with the hub need no more than its ID.
 func (h *hub) circuits() []multiaddr.Multiaddr {
-	if !h.hasPlace() {
+	if !h.place.Load() {
 		return nil
 	}
 	through := multiaddr.StringCast("/p2p/" + h.ID.String() + "/p2p-circuit")
@@ -122,6 +103,7 @@ func (n *Node) startHubs(ctx context.Context) error {
 func (n *Node) connectionChanged(_ network.Network, c network.Conn) {
 	for _, h := range n.hubs {
 		if h.ID == c.RemotePeer() {
+			h.connections.Add(1)
 			select {
 			case h.changed <- struct{}{}:
 			default:
@@ -209,7 +191,7 @@ func (n *Node) takePlace(ctx context.Context, h *hub) error {
 // place notes whether others reach the node through a hub, and makes libp2p look
 // at the node's addresses again; by itself it does so every five seconds.
 func (n *Node) place(h *hub, got bool, moved event.Emitter) {
-	if h.set(got) {
+	if h.place.Swap(got) != got {
 		n.log.Info("reachable through a hub", "peer", h.ID, "now", got)
 		_ = moved.Emit(event.EvtAutoRelayAddrsUpdated{}) // fails only when the node closes
 	}

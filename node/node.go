@@ -49,8 +49,8 @@ type Node struct {
 	// stay connected to.
 	Peers []string
 
-	// Hubs holds multiaddresses, ending in /p2p/ID, of hubs. Through them the node
-	// is reached by others when it cannot be reached directly.
+	// Hubs holds multiaddresses, ending in /p2p/ID, of hubs. From them the node
+	// gets to know others on its tasks, and through them it is reached by others when it cannot be reached directly.
 	Hubs []string
 
 	// MDNS also finds nodes on the local network.

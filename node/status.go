@@ -71,7 +71,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 	}
 	for _, h := range s.node.hubs {
 		connected := s.node.host.Network().Connectedness(h.ID) == network.Connected
-		status.Hubs = append(status.Hubs, HubLink{ID: h.ID, Connected: connected, Reachable: h.hasPlace()})
+		status.Hubs = append(status.Hubs, HubLink{ID: h.ID, Connected: connected, Reachable: h.place.Load()})
 	}
 	status.BytesSent, status.BytesReceived = s.node.traffic.sent.Load(), s.node.traffic.received.Load()
 	err := s.do(ctx, func(now time.Time) {

@@ -80,6 +80,9 @@ func (t *topic) start() {
 	t.running.Go(t.follow)
 	t.running.Go(t.reconcile)
 	t.running.Go(t.link)
+	for _, h := range t.session.node.hubs {
+		t.running.Go(func() { t.meet(h) })
+	}
 }
 
 // publish never blocks: gossip may lose a share, and what is lost is fetched by

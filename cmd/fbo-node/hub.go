@@ -25,8 +25,9 @@ func newHub() *cobra.Command {
 	var o hubOptions
 	command := &cobra.Command{
 		Use:   "hub [flags]",
-		Short: "Relay between nodes that cannot reach each other",
-		Long: `Relay between nodes that cannot reach each other, such as nodes behind NATs.
+		Short: "Introduce nodes to each other, and relay between those behind NATs",
+		Long: `Introduce the nodes of a task to each other, and relay between those that cannot
+reach each other, such as nodes behind different NATs.
 
 A hub runs on a machine that all of them can reach, usually with a public address.
 It takes part in no task. Nodes use it with run --hub ADDRESS. What a hub learns,

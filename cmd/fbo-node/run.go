@@ -65,7 +65,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.DurationVar(&o.trialTimeout, "trial-timeout", 0, "stop an evaluation after this time, such as 10m (default: never)")
 	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress to listen on, repeatable (default: the ports of the last start, at first any free ones, by QUIC and TCP)")
 	flags.StringArrayVar(&o.peers, "peer", nil, "address of another node, as it prints it, repeatable")
-	flags.StringArrayVar(&o.hubs, "hub", nil, "address of a hub, as it prints it, through which others reach this node, repeatable")
+	flags.StringArrayVar(&o.hubs, "hub", nil, "address of a hub, as it prints it, through which nodes find and reach each other, repeatable")
 	flags.BoolVar(&o.mdns, "mdns", true, "find nodes on the local network")
 	addAllow(command, &o.allow)
 	flags.StringVar(&o.imports, "import", "", "file of past trials, .csv or .json")

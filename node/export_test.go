@@ -18,3 +18,10 @@ func (n *Node) Network() host.Host { return n.host }
 
 // Bar makes addresses of others impossible to dial. It is called before Start.
 func (n *Node) Bar(f func(peer.ID, multiaddr.Multiaddr) bool) { n.barred = f }
+
+// Registrations is how many the hub remembers.
+func (h *Hub) Registrations() int {
+	h.registry.mu.Lock()
+	defer h.registry.mu.Unlock()
+	return h.registry.count
+}

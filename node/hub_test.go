@@ -135,7 +135,8 @@ func TestNodesExchangeSharesThroughAHub(t *testing.T) {
 // Nodes that know only the hub, and could reach each other, do.
 func TestAHubIntroduces(t *testing.T) {
 	t.Parallel()
-	hub := startHub(t, &node.Hub{})
+	h := &node.Hub{}
+	hub := startHub(t, h)
 	began := time.Now()
 	a, b, c := listen(t, &node.Node{Hubs: []string{hub}}), listen(t, &node.Node{Hubs: []string{hub}}), listen(t, &node.Node{Hubs: []string{hub}})
 	all := []*member{a, b, c}
@@ -152,6 +153,13 @@ func TestAHubIntroduces(t *testing.T) {
 	t.Logf("all connected directly after %v", time.Since(began))
 	exchange(t, a, b)
 	exchange(t, b, c)
+	if got := h.Registrations(); got != len(all) {
+		t.Errorf("%d registrations, want %d", got, len(all))
+	}
+	if err := c.node.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the hub forgetting who has left", func() bool { return h.Registrations() == len(all)-1 })
 }
 
 // Who may use a hub, who may use a node behind it, and for what.

@@ -158,6 +158,25 @@ func TestAStrangerIsRefused(t *testing.T) {
 	}
 }
 
+// Whoever is refused is told so, and does not knock every second.
+func TestARefusedNodeIsWarned(t *testing.T) {
+	t.Parallel()
+	for _, address := range loopbackAddresses() {
+		closed := listen(t, &node.Node{Listen: []string{address}, Allow: []peer.ID{}})
+		warnings := make(chan string, 10)
+		listen(t, &node.Node{Peers: closed.node.Addresses(), OnWarning: func(message string) { warnings <- message }})
+		select {
+		case message := <-warnings:
+			if !strings.Contains(message, "cannot reach peer "+closed.node.ID().String()) {
+				t.Errorf("%s: %s", address, message)
+			}
+			t.Log(message)
+		case <-time.After(20 * time.Second):
+			t.Errorf("%s: no warning", address)
+		}
+	}
+}
+
 // What an unlisted node has written is refused even from the hands of a listed
 // one, by gossip and by the sync stream, and the listed one is not blamed.
 func TestAnUnlistedAuthorIsNotHeardThroughOthers(t *testing.T) {

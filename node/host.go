@@ -131,11 +131,11 @@ const (
 // reaches it again whenever the connection is lost.
 func (n *Node) keepConnected(ctx context.Context, what string, target peer.AddrInfo) {
 	pause := shortestPause
-	warned := false
+	warned, unseen := false, false // unseen: the last dial went well and nothing came of it yet
 	for ctx.Err() == nil {
 		if n.host.Network().Connectedness(target.ID) == network.Connected {
-			pause, warned = shortestPause, false
-		} else if err := n.dialAgain(ctx, target); err != nil {
+			pause, warned, unseen = shortestPause, false, false
+		} else if err := n.dialForGood(ctx, target, unseen); err != nil {
 			if !warned && ctx.Err() == nil {
 				n.warn(fmt.Sprintf("cannot reach %s %v at %v: %v; trying on", what, target.ID, target.Addrs, dialReason(err)))
 				warned = true
@@ -143,7 +143,7 @@ func (n *Node) keepConnected(ctx context.Context, what string, target peer.AddrI
 			pause = min(2*pause, longestPause)
 		} else {
 			n.log.Info("connected", what, target.ID)
-			pause = shortestPause
+			pause, unseen = shortestPause, true
 		}
 		select {
 		case <-ctx.Done():
@@ -175,6 +175,20 @@ func (n *Node) dialAgain(ctx context.Context, target peer.AddrInfo) error {
 		s.Backoff().Clear(target.ID)
 	}
 	return n.dial(ctx, target)
+}
+
+// errClosedAtOnce is the face of an allow list: the handshake succeeds, and then
+// the other side ends the connection.
+var errClosedAtOnce = errors.New("it closes every connection at once (has it an allow list without this node?)")
+
+// dialForGood is dialAgain that fails when the connection made before did not
+// last either.
+func (n *Node) dialForGood(ctx context.Context, target peer.AddrInfo, unseen bool) error {
+	err := n.dialAgain(ctx, target)
+	if err == nil && unseen {
+		return errClosedAtOnce
+	}
+	return err
 }
 
 // discovered connects to what mDNS finds on the local network.

@@ -229,7 +229,7 @@ func TestMisconductAtAHub(t *testing.T) {
 	if err := wire.WriteMeetRequest(&request, wire.MeetRequest{Task: parse(t, bowl).ID(), Record: foreign}); err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range map[string][]byte{"garbage": random(100), "a record of another": request.Bytes()} {
+	for name, data := range map[string][]byte{"garbage": {3, 0xff, 0xff, 0xff}, "a record of another": request.Bytes()} {
 		h, err := libp2p.New(libp2p.NoListenAddrs, libp2p.DisableMetrics())
 		if err != nil {
 			t.Fatal(err)

@@ -110,7 +110,7 @@ func (n *Node) connectionChanged(_ network.Network, c network.Conn) {
 			}
 		}
 	}
-	if !c.IsClosed() && !relayed(c) {
+	if n.Host == nil && !c.IsClosed() && !relayed(c) { // a Host of the user's may have other uses for them
 		time.AfterFunc(directGrace, func() { n.leaveRelay(c.RemotePeer()) })
 	}
 }

@@ -122,12 +122,6 @@ func (c *conduct) isBanned(id peer.ID) bool {
 	return a != nil && c.now().Before(a.banned)
 }
 
-// Add implements pubsub.Blacklist; peers are banned by fault.
-func (c *conduct) Add(peer.ID) bool { return false }
-
-// Contains implements pubsub.Blacklist.
-func (c *conduct) Contains(id peer.ID) bool { return c.isBanned(id) }
-
 // blame notes a fault of a peer and breaks with it when there were too many. It
 // does not wait for the connection to be closed.
 func (n *Node) blame(id peer.ID, weight int, why error) {

@@ -17,6 +17,10 @@
 // node can join several tasks. [Node.Metrics] takes a Prometheus registry;
 // [Probe] finds out whether a peer can be reached.
 //
+// A [Hub] on a machine that all can reach introduces the nodes of a task to each
+// other and relays between those behind NATs; Node.Hubs names it. Node.Allow
+// names who may take part; without it everybody may who knows the task.
+//
 // What leaves the node is shares of the agents and nothing else. A share
 // without noise is not private: whoever knows where was measured can read much
 // of what was measured out of it.

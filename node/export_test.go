@@ -1,8 +1,27 @@
 package node
 
+import (
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
+)
+
 // CloseJournal makes every later write to the journal fail.
 func (n *Node) CloseJournal() error { return n.journal.Close() }
 
 // Lose makes shares get lost on their way to the node, by gossip or the sync
 // stream, whenever f says so. It is called before Start.
 func (n *Node) Lose(f func() bool) { n.lose = f }
+
+// Network is the node's host.
+func (n *Node) Network() host.Host { return n.host }
+
+// Bar makes addresses of others impossible to dial. It is called before Start.
+func (n *Node) Bar(f func(peer.ID, multiaddr.Multiaddr) bool) { n.barred = f }
+
+// Registrations is how many the hub remembers.
+func (h *Hub) Registrations() int {
+	h.registry.mu.Lock()
+	defer h.registry.mu.Unlock()
+	return h.registry.count
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/discovery/mdns"
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	"github.com/multiformats/go-multiaddr"
@@ -52,36 +53,53 @@ func readListen(texts []string) ([]multiaddr.Multiaddr, error) {
 }
 
 const (
-	fewestConnections = 32
-	mostConnections   = 64
-	mdnsService       = "_fbo._udp"
+	mostConnections = 64
+	mdnsService     = "_fbo._udp"
 )
 
-func newHost(key crypto.PrivKey, listen []string, traffic metrics.Reporter) (host.Host, error) {
-	addresses, err := readListen(listen)
+// hostConfig is what hosts differ in.
+type hostConfig struct {
+	key         crypto.PrivKey
+	listen      []string
+	traffic     metrics.Reporter
+	connections int // beyond which the least useful are closed
+	gate        *gate
+	relayed     bool // also reaches and is reached through hubs
+	options     []libp2p.Option
+}
+
+func newHost(c hostConfig) (host.Host, error) {
+	addresses, err := readListen(c.listen)
 	if err != nil {
 		return nil, err
 	}
-	connections, err := connmgr.NewConnManager(fewestConnections, mostConnections, connmgr.WithGracePeriod(time.Minute))
+	connections, err := connmgr.NewConnManager(c.connections/2, c.connections, connmgr.WithGracePeriod(time.Minute))
 	if err != nil {
 		return nil, fmt.Errorf("node: connection manager: %w", err)
 	}
-	h, err := libp2p.New(
-		libp2p.Identity(key),
+	options := []libp2p.Option{
+		libp2p.Identity(c.key),
 		libp2p.NoListenAddrs, // a host that cannot listen as it starts is never closed by libp2p
 		libp2p.Transport(libp2pquic.NewTransport),
 		libp2p.Transport(tcp.NewTCPTransport),
 		libp2p.ConnectionManager(connections),
-		libp2p.BandwidthReporter(traffic),
+		libp2p.BandwidthReporter(c.traffic),
+		libp2p.ConnectionGater(c.gate),
 		libp2p.UserAgent("fbo-node"),
-		libp2p.DisableRelay(),
 		libp2p.DisableMetrics(), // libp2p's are shared by all nodes of a process
-	)
+	}
+	if c.relayed {
+		options = append(options, libp2p.EnableRelay(), libp2p.EnableHolePunching(), libp2p.SwarmOpts(swarm.WithDialRanker(directFirst)))
+		addresses = append(addresses, multiaddr.StringCast("/p2p-circuit"))
+	} else {
+		options = append(options, libp2p.DisableRelay())
+	}
+	h, err := libp2p.New(append(options, c.options...)...)
 	if err != nil {
 		return nil, fmt.Errorf("node: start the network: %w", err)
 	}
 	if err := h.Network().Listen(addresses...); err != nil {
-		return nil, errors.Join(fmt.Errorf("node: listen on %v: %w", listen, err), h.Close())
+		return nil, errors.Join(fmt.Errorf("node: listen on %v: %w", c.listen, err), h.Close())
 	}
 	return h, nil
 }
@@ -109,23 +127,23 @@ const (
 	dialTimeout   = 10 * time.Second
 )
 
-// keepConnected reaches a configured peer and, since libp2p does not, reaches
-// it again whenever the connection is lost.
-func (n *Node) keepConnected(ctx context.Context, target peer.AddrInfo) {
+// keepConnected reaches a configured peer or hub and, since libp2p does not,
+// reaches it again whenever the connection is lost.
+func (n *Node) keepConnected(ctx context.Context, what string, target peer.AddrInfo) {
 	pause := shortestPause
-	warned := false
+	warned, unseen := false, false // unseen: the last dial went well and nothing came of it yet
 	for ctx.Err() == nil {
 		if n.host.Network().Connectedness(target.ID) == network.Connected {
-			pause, warned = shortestPause, false
-		} else if err := n.dial(ctx, target); err != nil {
+			pause, warned, unseen = shortestPause, false, false
+		} else if err := n.dialForGood(ctx, target, unseen); err != nil {
 			if !warned && ctx.Err() == nil {
-				n.warn(fmt.Sprintf("cannot reach peer %v at %v: %v; trying on", target.ID, target.Addrs, dialReason(err)))
+				n.warn(fmt.Sprintf("cannot reach %s %v at %v: %v; trying on", what, target.ID, target.Addrs, dialReason(err)))
 				warned = true
 			}
 			pause = min(2*pause, longestPause)
 		} else {
-			n.log.Info("connected", "peer", target.ID)
-			pause = shortestPause
+			n.log.Info("connected", what, target.ID)
+			pause, unseen = shortestPause, true
 		}
 		select {
 		case <-ctx.Done():
@@ -150,6 +168,29 @@ func (n *Node) dial(ctx context.Context, target peer.AddrInfo) error {
 	return n.host.Connect(ctx, target)
 }
 
+// dialAgain is dial for those who pause between attempts themselves, so that
+// libp2p need not.
+func (n *Node) dialAgain(ctx context.Context, target peer.AddrInfo) error {
+	if s, ok := n.host.Network().(*swarm.Swarm); ok {
+		s.Backoff().Clear(target.ID)
+	}
+	return n.dial(ctx, target)
+}
+
+// errClosedAtOnce is the face of an allow list: the handshake succeeds, and then
+// the other side ends the connection.
+var errClosedAtOnce = errors.New("it closes every connection at once (has it an allow list without this node?)")
+
+// dialForGood is dialAgain that fails when the connection made before did not
+// last either.
+func (n *Node) dialForGood(ctx context.Context, target peer.AddrInfo, unseen bool) error {
+	err := n.dialAgain(ctx, target)
+	if err == nil && unseen {
+		return errClosedAtOnce
+	}
+	return err
+}
+
 // discovered connects to what mDNS finds on the local network.
 type discovered struct {
 	node *Node
@@ -159,7 +200,7 @@ type discovered struct {
 var _ mdns.Notifee = discovered{}
 
 func (d discovered) HandlePeerFound(found peer.AddrInfo) {
-	if found.ID == d.node.host.ID() {
+	if found.ID == d.node.host.ID() || !d.node.gate.mayConnect(found.ID) {
 		return
 	}
 	d.node.background(func() {

@@ -2,12 +2,12 @@ package node
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/peerstore"
-	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 
 	"github.com/fbo-node/fbo/protocol"
 )
@@ -18,6 +18,8 @@ const (
 	parallelDials = 4                // at a time
 	linkPause     = time.Second      // between looks, with jitter
 	longPause     = 30 * time.Second // between asking others whom they know, once that brings nothing new
+	directPause   = 5 * time.Second  // between attempts to do without a hub, twice as long with each
+	longestDirect = 10 * time.Minute
 	lostPause     = 15 * time.Second // between dials of members that were lost although there is enough company
 )
 
@@ -26,6 +28,7 @@ const (
 // a third of the messages once there are forty.
 func (t *topic) link() {
 	asking, nextAsk, nextLost := linkPause, time.Now(), time.Now().Add(lostPause)
+	direct := growing{next: time.Now().Add(directPause), pause: directPause}
 	for {
 		select {
 		case <-t.ctx.Done():
@@ -34,6 +37,9 @@ func (t *topic) link() {
 		}
 		now := time.Now()
 		peers := t.topic.ListPeers()
+		if direct.due(now) {
+			t.running.Go(func() { t.dialDirectly(peers) })
+		}
 		if len(peers) >= enoughPeers {
 			// The other half of a network that was cut in two has enough company
 			// as well; somebody must look for it.
@@ -52,6 +58,40 @@ func (t *topic) link() {
 			nextAsk = now.Add(asking)
 			asking = min(2*asking, longPause)
 		}
+	}
+}
+
+// growing is when something is due that is done ever more seldom.
+type growing struct {
+	next  time.Time
+	pause time.Duration
+}
+
+func (g *growing) due(now time.Time) bool {
+	if now.Before(g.next) {
+		return false
+	}
+	g.next = now.Add(jittered(g.pause))
+	g.pause = min(2*g.pause, longestDirect)
+	return true
+}
+
+// dialDirectly tries to reach one of the relayed peers without the hub. libp2p
+// does so itself, and punches holes, when a relayed connection is made and the
+// peers know public addresses of each other.
+func (t *topic) dialDirectly(peers []peer.ID) {
+	n := t.session.node
+	relayed := slices.DeleteFunc(slices.Clone(peers), func(id peer.ID) bool {
+		link, ok := n.linkTo(id)
+		return !ok || link.Path == Direct
+	})
+	if len(relayed) == 0 {
+		return
+	}
+	id := relayed[rand.IntN(len(relayed))]
+	err := n.dialAgain(network.WithForceDirectDial(t.ctx, "without the hub"), peer.AddrInfo{ID: id})
+	if err != nil && t.ctx.Err() == nil {
+		t.session.logger.Debug("relayed peer not reached directly", "peer", id, "error", err)
 	}
 }
 
@@ -77,10 +117,7 @@ func (t *topic) dialMembers(count int) bool {
 
 func (t *topic) dialMember(info peer.AddrInfo) {
 	n := t.session.node
-	if s, ok := n.host.Network().(*swarm.Swarm); ok {
-		s.Backoff().Clear(info.ID) // the pauses between attempts are those of members
-	}
-	err := n.dial(t.ctx, info)
+	err := n.dialAgain(t.ctx, info)
 	switch {
 	case t.ctx.Err() != nil:
 	case err != nil:

@@ -5,7 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
+	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+	"github.com/multiformats/go-multiaddr"
 )
 
 // listenFile keeps where the node listened, an address a line.
@@ -21,26 +24,43 @@ func LastListen(dir string) []string {
 	return strings.Fields(string(data))
 }
 
+func (n *Node) newHost(listen []string) (host.Host, error) {
+	c := hostConfig{
+		key: n.key, listen: listen, traffic: &n.traffic, connections: mostConnections, gate: n.gate, relayed: len(n.hubs) > 0,
+		options: []libp2p.Option{libp2p.AddrsFactory(n.advertise)},
+	}
+	if c.relayed {
+		resources, err := newResources(mostConnections, rcmgr.PartialLimitConfig{})
+		if err != nil {
+			return nil, err
+		}
+		c.options = append(c.options, libp2p.ResourceManager(resources))
+	}
+	return newHost(c)
+}
+
 // listen makes the host. Unless the user says where to listen, it takes the
 // ports of the last start again, if they are free.
 func (n *Node) listen() (host.Host, error) {
 	if len(n.Listen) > 0 {
-		return newHost(n.key, n.Listen, &n.traffic)
+		return n.newHost(n.Listen)
 	}
 	path := filepath.Join(n.Dir, listenFile)
 	if last := LastListen(n.Dir); len(last) > 0 {
-		if h, err := newHost(n.key, last, &n.traffic); err == nil {
+		if h, err := n.newHost(last); err == nil {
 			return h, nil
 		}
 		n.log.Info("the ports of the last start are not free; taking others")
 	}
-	h, err := newHost(n.key, DefaultListen(), &n.traffic)
+	h, err := n.newHost(DefaultListen())
 	if err != nil {
 		return nil, err
 	}
 	var lines []string
 	for _, address := range h.Network().ListenAddresses() {
-		lines = append(lines, address.String())
+		if _, err := address.ValueForProtocol(multiaddr.P_CIRCUIT); err != nil { // a hub's
+			lines = append(lines, address.String())
+		}
 	}
 	if err := writeNew(path, []byte(strings.Join(lines, "\n")+"\n")); err != nil {
 		n.log.Warn("cannot keep the listening ports for the next start", "error", err)

@@ -28,7 +28,8 @@ const (
 // What it knows is what the nodes have signed about themselves. That somebody
 // takes part in the task is known of those met there; of others it is hearsay.
 type members struct {
-	self peer.ID
+	self    peer.ID
+	allowed func(peer.ID) bool // who may take part
 
 	mu    sync.Mutex
 	known map[peer.ID]*member
@@ -43,15 +44,15 @@ type member struct {
 	retry    time.Time
 }
 
-func newMembers(self peer.ID) *members {
-	return &members{self: self, known: map[peer.ID]*member{}}
+func newMembers(self peer.ID, allowed func(peer.ID) bool) *members {
+	return &members{self: self, allowed: allowed, known: map[peer.ID]*member{}}
 }
 
-// learn takes in a signed record; the newest of a peer counts. An error means
-// that the record is malformed.
+// learn takes in a signed record; the newest of a peer counts, and that of a peer
+// that may not take part does not. An error means that the record is malformed.
 func (m *members) learn(sealed []byte) error {
 	record, err := protocol.OpenRecord(sealed)
-	if err != nil || record.PeerID == m.self {
+	if err != nil || record.PeerID == m.self || !m.allowed(record.PeerID) {
 		return err
 	}
 	m.mu.Lock()

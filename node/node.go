@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/discovery/mdns"
+	"github.com/multiformats/go-multiaddr"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fbo-node/fbo/journal"
@@ -48,12 +49,23 @@ type Node struct {
 	// stay connected to.
 	Peers []string
 
+	// Hubs holds multiaddresses, ending in /p2p/ID, of hubs. From them the node
+	// gets to know others on its tasks, and through them it is reached by others when it cannot be reached directly.
+	Hubs []string
+
 	// MDNS also finds nodes on the local network.
 	MDNS bool
 
+	// Allow, when it is not nil, holds the only nodes that this one has to do
+	// with, itself implied; nil: everybody who knows a task may take part in it.
+	// ParseAllow reads it from a file.
+	Allow []peer.ID
+
 	// Host, when set, is used in place of an own libp2p host, and is not closed
 	// by the node. Its Ed25519 key signs the shares; Listen and the identity
-	// file are not used.
+	// file are not used. Allow cannot keep strangers from connecting to it, only
+	// from taking part. With Hubs, being reached through them is for the Host to
+	// see to.
 	Host host.Host
 
 	// Log receives what helps to find a fault, with the keys node, task and peer
@@ -77,6 +89,8 @@ type Node struct {
 	log     *slog.Logger
 	key     crypto.PrivKey
 	host    host.Host
+	gate    *gate
+	hubs    []*hub
 	journal *journal.Journal
 	pubsub  *pubsub.PubSub
 	conduct *conduct
@@ -84,7 +98,8 @@ type Node struct {
 	metrics *nodeMetrics
 	tasks   sync.WaitGroup
 
-	lose func() bool // set by tests: whether the next share gets lost on its way
+	lose   func() bool                             // set by tests: whether the next share gets lost on its way
+	barred func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
 }
 
 // Start opens the journal and the network. On an error everything that was
@@ -134,8 +149,11 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	n.log.Info("node started", "id", n.ID(), "addresses", n.Addresses())
 	for _, target := range peers {
 		if target.ID != n.host.ID() {
-			n.background(func() { n.keepConnected(running, target) })
+			n.background(func() { n.keepConnected(running, "peer", target) })
 		}
+	}
+	if err := n.startHubs(running); err != nil {
+		return err
 	}
 	return ctx.Err()
 }
@@ -151,7 +169,24 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
 	}
-	return ParsePeers(n.Peers)
+	peers, err := ParsePeers(n.Peers)
+	if err != nil {
+		return nil, err
+	}
+	hubs, err := ParseHubs(n.Hubs)
+	if err != nil {
+		return nil, err
+	}
+	n.hubs = nil
+	for _, info := range hubs {
+		n.hubs = append(n.hubs, newHub(info))
+	}
+	for _, target := range peers {
+		if !newGate("", n.Allow, n.hubs).mayConnect(target.ID) {
+			return nil, fmt.Errorf("node: peer %v is in Peers and not in Allow", target.ID)
+		}
+	}
+	return peers, nil
 }
 
 func (n *Node) openJournal() error {
@@ -173,11 +208,18 @@ func (n *Node) openHost() (err error) {
 		if n.key = n.host.Peerstore().PrivKey(n.host.ID()); n.key == nil {
 			return errors.New("node: Host does not know its own private key")
 		}
+		n.gate = newGate(n.host.ID(), n.Allow, n.hubs)
 		return nil
 	}
 	if n.key, err = LoadIdentity(n.Dir); err != nil {
 		return err
 	}
+	self, err := peer.IDFromPrivateKey(n.key)
+	if err != nil {
+		return fmt.Errorf("node: identity: %w", err)
+	}
+	n.gate = newGate(self, n.Allow, n.hubs)
+	n.gate.barred = n.barred
 	if n.host, err = n.listen(); err != nil {
 		return err
 	}
@@ -189,7 +231,8 @@ func (n *Node) openPubSub(ctx context.Context) (err error) {
 	n.conduct = newConduct()
 	n.refuseBanned()
 	options := []pubsub.Option{
-		pubsub.WithBlacklist(n.conduct),
+		pubsub.WithBlacklist(unheard{n}),
+		pubsub.WithAppSpecificRpcInspector(n.gate.inspect),
 		pubsub.WithRawTracer(rejections{n}),
 		pubsub.WithFloodPublish(true),
 		pubsub.WithMaxMessageSize(protocol.MaxEnvelopeBytes + 4096),
@@ -224,8 +267,10 @@ func (n *Node) ID() peer.ID { return n.host.ID() }
 
 // Addresses returns full multiaddresses under which others may reach the node,
 // in the form that Peers takes.
-func (n *Node) Addresses() []string {
-	addresses, err := peer.AddrInfoToP2pAddrs(&peer.AddrInfo{ID: n.host.ID(), Addrs: n.host.Addrs()})
+func (n *Node) Addresses() []string { return fullAddresses(n.host) }
+
+func fullAddresses(h host.Host) []string {
+	addresses, err := peer.AddrInfoToP2pAddrs(&peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
 	if err != nil {
 		return nil // a host's own addresses are always valid
 	}

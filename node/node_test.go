@@ -58,7 +58,12 @@ func join(t *testing.T, n *node.Node, text string, seed uint64) *node.Session {
 // eventually waits for a condition that real sockets need some time to reach.
 func eventually(t *testing.T, what string, reached func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	eventuallyWithin(t, 20*time.Second, what, reached)
+}
+
+func eventuallyWithin(t *testing.T, limit time.Duration, what string, reached func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(limit)
 	for !reached() {
 		if time.Now().After(deadline) {
 			t.Fatalf("never reached: %s", what)

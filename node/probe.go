@@ -50,7 +50,7 @@ func Probe(ctx context.Context, address string) (Reach, error) {
 	if err != nil {
 		return Reach{}, fmt.Errorf("node: probe: %w", err)
 	}
-	h, err := newHost(key, nil, &traffic{})
+	h, err := newHost(hostConfig{key: key, traffic: &traffic{}, connections: mostConnections, gate: newGate("", nil, nil)})
 	if err != nil {
 		return Reach{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/presence"
@@ -22,6 +23,8 @@ type Status struct {
 	Best      *strategy.Trial        `json:"best"`
 
 	MeshPeers []peer.ID `json:"mesh_peers"` // connected, on this task
+	Peers     []Link    `json:"peers"`      // how each of them is connected
+	Hubs      []HubLink `json:"hubs"`       // the node's, in the order of Node.Hubs
 	Present   []peer.ID `json:"present"`    // take part, this node among them
 	Agreed    bool      `json:"agreed"`     // all of them see the same set
 
@@ -29,6 +32,26 @@ type Status struct {
 	SharesReceived int   `json:"shares_received"`
 	BytesSent      int64 `json:"bytes_sent"` // by the node on all streams, since its start; 0 with a Host of the user's
 	BytesReceived  int64 `json:"bytes_received"`
+}
+
+// How a peer is connected.
+const (
+	Direct  = "direct"
+	Relayed = "relayed" // through a hub
+)
+
+// Link is the connection to one peer.
+type Link struct {
+	ID      peer.ID `json:"id"`
+	Path    string  `json:"path"`    // Direct or Relayed
+	Address string  `json:"address"` // of the peer or, relayed, of the hub
+}
+
+// HubLink is where the node stands with one of its hubs.
+type HubLink struct {
+	ID        peer.ID `json:"id"`
+	Connected bool    `json:"connected"`
+	Reachable bool    `json:"reachable"` // others can reach the node through it
 }
 
 // Status reports where the session stands.
@@ -40,6 +63,15 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		Addresses: s.node.Addresses(),
 		Trials:    map[strategy.State]int{},
 		MeshPeers: s.topic.topic.ListPeers(),
+	}
+	for _, id := range status.MeshPeers {
+		if link, ok := s.node.linkTo(id); ok {
+			status.Peers = append(status.Peers, link)
+		}
+	}
+	for _, h := range s.node.hubs {
+		connected := s.node.host.Network().Connectedness(h.ID) == network.Connected
+		status.Hubs = append(status.Hubs, HubLink{ID: h.ID, Connected: connected, Reachable: h.place.Load()})
 	}
 	status.BytesSent, status.BytesReceived = s.node.traffic.sent.Load(), s.node.traffic.received.Load()
 	err := s.do(ctx, func(now time.Time) {
@@ -53,6 +85,21 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		status.SharesSent, status.SharesReceived = countShares(counts.Sent), countShares(counts.Received)
 	})
 	return status, err
+}
+
+// linkTo describes the connection to a peer, of several a direct one; false when
+// there is none any more.
+func (n *Node) linkTo(id peer.ID) (link Link, ok bool) {
+	for _, c := range n.host.Network().ConnsToPeer(id) {
+		path := Direct
+		if relayed(c) {
+			path = Relayed
+		}
+		if !ok || path == Direct {
+			link, ok = Link{ID: id, Path: path, Address: c.RemoteMultiaddr().String()}, true
+		}
+	}
+	return link, ok
 }
 
 func countShares(byKind map[string]int) int {

@@ -74,6 +74,9 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, held []protocol.
 			t.session.metrics.shareReceived(unknownKind, agent.Malformed)
 			return err
 		}
+		if !t.session.node.gate.mayTakePart(share.Author) {
+			return nil // the peer's list may be a longer one
+		}
 		verdict, err := t.session.receive(ctx, share, item.Age)
 		if verdict == agent.Offence {
 			t.judge(verdict, stream.Conn().RemotePeer(), share.Author, err)
@@ -105,6 +108,9 @@ func (t *topic) serveSync(stream network.Stream) {
 }
 
 func (t *topic) answer(stream network.Stream) error {
+	if !t.session.node.gate.mayTakePart(stream.Conn().RemotePeer()) {
+		return errors.New("may not take part")
+	}
 	if !t.session.node.conduct.maySync(stream.Conn().RemotePeer()) {
 		return errors.New("asks too often")
 	}

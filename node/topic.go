@@ -42,7 +42,7 @@ type topic struct {
 func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 	t = &topic{
 		session: s,
-		members: newMembers(s.node.host.ID()),
+		members: newMembers(s.node.host.ID(), s.node.gate.mayTakePart),
 		company: make(chan struct{}, 1),
 		outbox:  make(chan protocol.Share, outboxSize),
 		drained: make(chan struct{}),
@@ -80,6 +80,9 @@ func (t *topic) start() {
 	t.running.Go(t.follow)
 	t.running.Go(t.reconcile)
 	t.running.Go(t.link)
+	for _, h := range t.session.node.hubs {
+		t.running.Go(func() { t.meet(h) })
+	}
 }
 
 // publish never blocks: gossip may lose a share, and what is lost is fetched by

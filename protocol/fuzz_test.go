@@ -126,8 +126,39 @@ func FuzzOpenRecord(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := r.PeerID.Validate(); err != nil || len(r.Addrs) == 0 || len(r.Addrs) > maxAddresses {
+		if err := r.PeerID.Validate(); err != nil || len(r.Addrs) == 0 || len(r.Addrs) > MaxAddresses {
 			t.Fatalf("accepted %v, %v", r, err)
+		}
+	})
+}
+
+func FuzzReadMeetRequest(f *testing.F) {
+	var wire bytes.Buffer
+	if err := WriteMeetRequest(&wire, MeetRequest{Task: exampleShare(f).Task, Record: []byte("a record")}); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(wire.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		request, err := ReadMeetRequest(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		if !request.Task.Defined() || len(request.Task.Bytes()) > maxTaskBytes || len(request.Record) > maxMeetRequestBytes {
+			t.Fatalf("accepted task %v and %d bytes of record", request.Task, len(request.Record))
+		}
+	})
+}
+
+func FuzzReadMeetResponse(f *testing.F) {
+	var wire bytes.Buffer
+	if err := WriteMeetResponse(&wire, [][]byte{[]byte("one"), {}}); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(wire.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		records, err := ReadMeetResponse(bytes.NewReader(data))
+		if err != nil && len(records) > 0 || len(records) > MaxRecords {
+			t.Fatalf("%d records, %v", len(records), err)
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 // Limits of one peer record.
 const (
 	MaxRecordBytes = 4096
-	maxAddresses   = 32
+	MaxAddresses   = 32
 )
 
 // OpenRecord verifies a signed peer record, as libp2p's hosts make them of
@@ -31,8 +31,8 @@ func OpenRecord(sealed []byte) (*peer.PeerRecord, error) {
 	if !r.PeerID.MatchesPublicKey(envelope.PublicKey) {
 		return nil, fmt.Errorf("protocol: peer record: %w: of peer %v, signed by another", ErrMalformed, r.PeerID)
 	}
-	if len(r.Addrs) == 0 || len(r.Addrs) > maxAddresses {
-		return nil, fmt.Errorf("protocol: peer record: %w: %d addresses, accepted are 1 to %d", ErrMalformed, len(r.Addrs), maxAddresses)
+	if len(r.Addrs) == 0 || len(r.Addrs) > MaxAddresses {
+		return nil, fmt.Errorf("protocol: peer record: %w: %d addresses, accepted are 1 to %d", ErrMalformed, len(r.Addrs), MaxAddresses)
 	}
 	return r, nil
 }

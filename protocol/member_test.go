@@ -55,7 +55,7 @@ func TestOpenRecord(t *testing.T) {
 	if err != nil || r.PeerID != id || r.Seq != 3 || len(r.Addrs) != 1 || r.Addrs[0].String() != address {
 		t.Fatalf("%v, %v", r, err)
 	}
-	many := make([]string, maxAddresses+1)
+	many := make([]string, MaxAddresses+1)
 	for i := range many {
 		many[i] = fmt.Sprintf("/ip4/192.0.2.1/tcp/%d", i+1)
 	}

@@ -62,17 +62,9 @@ func WriteSyncRequest(w io.Writer, request SyncRequest) error {
 
 // ReadSyncRequest reads what WriteSyncRequest wrote.
 func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
-	var raw emptypb.Empty // keeps the bytes, so that the fields can be counted first
-	if err := unmarshal(bufio.NewReader(r), &raw, maxRequestBytes); err != nil {
-		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w", err)
-	}
-	body := raw.ProtoReflect().GetUnknown()
-	if n := countFields(body); n > MaxHeld+MaxRecords {
-		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: %d shares and records, the limit is %d", ErrMalformed, n, MaxHeld+MaxRecords)
-	}
 	var m pb.SyncRequest
-	if err := proto.Unmarshal(body, &m); err != nil {
-		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: %w", ErrMalformed, err)
+	if err := unmarshalCounted(r, &m, maxRequestBytes, MaxHeld+MaxRecords); err != nil {
+		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w", err)
 	}
 	if len(m.Held) > MaxHeld || len(m.Records) > MaxRecords {
 		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: %d shares and %d records, the limits are %d and %d",
@@ -87,6 +79,22 @@ func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 		request.Held[i] = Held{Key{author, h.Kind, h.Slot}, Stamp{h.Epoch, h.Sequence}}
 	}
 	return request, nil
+}
+
+// unmarshalCounted refuses a message of too many fields before it decodes them.
+func unmarshalCounted(r io.Reader, m proto.Message, limit int64, fields int) error {
+	var raw emptypb.Empty // keeps the bytes
+	if err := unmarshal(bufio.NewReader(r), &raw, limit); err != nil {
+		return err
+	}
+	body := raw.ProtoReflect().GetUnknown()
+	if n := countFields(body); n > fields {
+		return fmt.Errorf("%w: %d entries, the limit is %d", ErrMalformed, n, fields)
+	}
+	if err := proto.Unmarshal(body, m); err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return nil
 }
 
 // countFields counts the fields of an encoded message without decoding them: a

@@ -18,6 +18,8 @@ func TestUsageErrors(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "task.yaml", bowlTask)
 	bad := writeFile(t, "bad.yaml", "name: b\ngoal: minimise\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\n")
+	list := writeFile(t, "list", "# who\nyou\n")
+	nobody := writeFile(t, "nobody", "")
 	plain := writeFile(t, "plain", "not a program")
 	dir := shortTempDir(t)
 	run := func(args ...string) []string { return append([]string{"run", file, "--data-dir", dir}, args...) }
@@ -45,6 +47,12 @@ func TestUsageErrors(t *testing.T) {
 		{run("--peer", "foo", "--", "true"), `--peer: .*"foo": .*accepted: an address as the other node prints it.*`},
 		{run("--peer", "/ip4/127.0.0.1/tcp/1", "--", "true"), `--peer: .*it must end in /p2p/ and the peer's ID\)`},
 		{run("--listen", "foo", "--", "true"), `--listen: .*"foo": .*accepted: .*`},
+		{run("--hub", "foo", "--", "true"), `--hub: .*"foo": .*accepted: an address .*`},
+		{[]string{"hub", "--listen", "foo"}, `--listen: .*"foo": .*accepted: .*`},
+		{[]string{"hub", "--allow", list}, `--allow: .*list:2: "you" is no peer ID: .*`},
+		{run("--allow", "nosuch", "--", "true"), "--allow: open nosuch: no such file or directory"},
+		{run("--allow", list, "--", "true"), `--allow: .*list:2: "you" is no peer ID: .* \(accepted: one ID a line, .*\)`},
+		{run("--allow", nobody, "--", "true"), `--allow: .*nobody:1: the list names nobody`},
 		{run("--evals", "-1", "--", "true"), "--evals -1: accepted are 1 and more .0: until Ctrl-C."},
 		{run("--evals", "x", "--", "true"), `--evals x: accepted are whole numbers; see .*`},
 		{run("--trial-timeout", "5", "--", "true"), `--trial-timeout 5: accepted are times such as 90s or 10m; see .*`},

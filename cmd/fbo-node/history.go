@@ -11,6 +11,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -205,6 +206,8 @@ type statusJSON struct {
 	PeerID    string          `json:"peer_id,omitempty"`
 	Addresses []string        `json:"addresses,omitempty"`
 	MeshPeers []string        `json:"mesh_peers,omitempty"`
+	Peers     []node.Link     `json:"peers,omitempty"`
+	Hubs      []node.HubLink  `json:"hubs,omitempty"`
 	Present   []string        `json:"present,omitempty"`
 	Agreed    bool            `json:"agreed,omitempty"`
 	Sent      int             `json:"shares_sent,omitempty"`
@@ -221,6 +224,7 @@ func statusObject(p past) statusJSON {
 	if r := p.running; r != nil {
 		s.Running, s.PeerID, s.Addresses, s.Agreed = true, r.PeerID.String(), r.Addresses, r.Agreed
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv = r.SharesSent, r.SharesReceived, r.BytesSent, r.BytesReceived
+		s.Peers, s.Hubs = r.Peers, r.Hubs
 		for _, id := range r.MeshPeers {
 			s.MeshPeers = append(s.MeshPeers, id.String())
 		}
@@ -249,6 +253,22 @@ func writeStatus(out io.Writer, p past) {
 	}
 	fmt.Fprintf(out, "peers     %d connected, %d taking part besides this node%s\n", len(s.MeshPeers), max(0, len(s.Present)-1),
 		map[bool]string{true: ", all agree who", false: ", not all agree who yet"}[s.Agreed])
+	for _, link := range s.Peers {
+		fmt.Fprintf(out, "peer      %s, %s, %s\n", link.ID, link.Path, link.Address)
+	}
+	for _, h := range s.Hubs {
+		fmt.Fprintf(out, "hub       %s, %s\n", h.ID, hubText(h))
+	}
 	fmt.Fprintf(out, "shares    %d sent, %d received; %d bytes sent, %d received on the network\n",
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv)
+}
+
+func hubText(h node.HubLink) string {
+	switch {
+	case !h.Connected:
+		return "not connected"
+	case !h.Reachable:
+		return "connected, does not relay to this node"
+	}
+	return "connected, relays to this node"
 }

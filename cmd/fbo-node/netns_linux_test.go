@@ -71,17 +71,6 @@ func (h *hosts) start(i int, args ...string) *process {
 	return startCommand(h.t, command)
 }
 
-// sharesOf waits until a node has got weights of a peer, after what it had got
-// before, and returns how long that took.
-func (p *process) sharesOf(t *testing.T, peer, what string, skip int) time.Duration {
-	t.Helper()
-	began := time.Now()
-	p.awaitAfter(t, skip, what, func(e event) bool {
-		return e.Event == "share_received" && e.Kind == "weights" && e.Peer == peer
-	})
-	return time.Since(began)
-}
-
 // Three machines: one comes late, one is cut off and comes back, one is killed.
 func TestLongThreeHosts(t *testing.T) {
 	h := newHosts(t, 3)

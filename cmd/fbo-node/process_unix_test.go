@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fbo-node/fbo/node"
 )
 
 // patienceOfTests bounds every wait, not what is measured: the machine may be
@@ -139,6 +141,7 @@ type event struct {
 	Failed      int    `json:"failed"`
 	Imported    int    `json:"imported"`
 	URL         string `json:"url"`
+	Open        bool   `json:"open"`
 }
 
 // process is a running `fbo-node run --json`.
@@ -251,6 +254,17 @@ func (p *process) awaitAfter(t *testing.T, skip int, what string, matches func(e
 	}
 }
 
+// sharesOf waits until a node has got weights of a peer, after what it had got
+// before, and returns how long that took.
+func (p *process) sharesOf(t *testing.T, peer, what string, skip int) time.Duration {
+	t.Helper()
+	began := time.Now()
+	p.awaitAfter(t, skip, what, func(e event) bool {
+		return e.Event == "share_received" && e.Kind == "weights" && e.Peer == peer
+	})
+	return time.Since(began)
+}
+
 func isEvent(kind string) func(event) bool {
 	return func(e event) bool { return e.Event == kind }
 }
@@ -313,6 +327,18 @@ type statusView struct {
 	Best      *nodeTrial     `json:"best"`
 	PeerID    string         `json:"peer_id"`
 	Addresses []string       `json:"addresses"`
+	Peers     []node.Link    `json:"peers"`
+	Hubs      []node.HubLink `json:"hubs"`
+}
+
+// path is how the node is connected to a peer, empty when it is not.
+func (s statusView) path(peer string) string {
+	for _, link := range s.Peers {
+		if link.ID.String() == peer {
+			return link.Path
+		}
+	}
+	return ""
 }
 
 func decode(t *testing.T, text string, into any) {

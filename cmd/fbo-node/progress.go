@@ -63,21 +63,26 @@ func (p *progress) warning(message string) {
 	p.say(object{"event": "warning", "message": message}, "warning: %s", message)
 }
 
-func (p *progress) started(n *node.Node, dir string) {
+func (p *progress) started(n *node.Node) {
 	addresses := n.Addresses()
 	lines := []string{
 		fmt.Sprintf("task %q: %s over %s, id %s", p.task.Name, p.task.Goal, plural(p.task.Space.Len(), "parameter"), p.task.ID()),
-		fmt.Sprintf("node %s, data in %s", n.ID(), dir),
+		fmt.Sprintf("node %s, data in %s", n.ID(), n.Dir),
 	}
 	for _, address := range worthShowing(addresses) {
 		lines = append(lines, "others reach it with --peer "+address)
+	}
+	if n.Allow == nil {
+		lines = append(lines, "The task is open: whoever knows its ID and reaches one of its nodes can take part (--allow FILE names who may).")
+	} else {
+		lines = append(lines, fmt.Sprintf("Only the %s on the list may take part besides this node.", plural(len(n.Allow), "node")))
 	}
 	if p.task.Strategy.Type == "fts" {
 		lines = append(lines, "Peers get samples of what this node's model believes, never its results; without added noise that is not yet privacy.")
 	}
 	p.say(object{
 		"event": "node_started", "task": p.task.ID().String(), "name": p.task.Name,
-		"peer_id": n.ID().String(), "addresses": addresses, "data_dir": dir,
+		"peer_id": n.ID().String(), "addresses": addresses, "data_dir": n.Dir, "open": n.Allow == nil,
 	}, "%s", strings.Join(lines, "\n"))
 }
 

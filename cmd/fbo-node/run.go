@@ -25,7 +25,9 @@ type runOptions struct {
 	trialTimeout time.Duration
 	listen       []string
 	peers        []string
+	hubs         []string
 	mdns         bool
+	allow        string
 	imports      string
 	seed         uint64
 	seeded       bool
@@ -63,7 +65,9 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.DurationVar(&o.trialTimeout, "trial-timeout", 0, "stop an evaluation after this time, such as 10m (default: never)")
 	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress to listen on, repeatable (default: the ports of the last start, at first any free ones, by QUIC and TCP)")
 	flags.StringArrayVar(&o.peers, "peer", nil, "address of another node, as it prints it, repeatable")
+	flags.StringArrayVar(&o.hubs, "hub", nil, "address of a hub, as it prints it, through which nodes find and reach each other, repeatable")
 	flags.BoolVar(&o.mdns, "mdns", true, "find nodes on the local network")
+	addAllow(command, &o.allow)
 	flags.StringVar(&o.imports, "import", "", "file of past trials, .csv or .json")
 	flags.Uint64Var(&o.seed, "seed", 0, "make this node's random decisions repeatable (default: different every time)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
@@ -97,6 +101,9 @@ func (o runOptions) validate() error {
 	if _, err := node.ParsePeers(o.peers); err != nil {
 		return usagef("--peer: %w", err)
 	}
+	if _, err := node.ParseHubs(o.hubs); err != nil {
+		return usagef("--hub: %w", err)
+	}
 	if err := node.CheckListen(o.listen); err != nil {
 		return usagef("--listen: %w", err)
 	}
@@ -109,6 +116,10 @@ func (o runOptions) validate() error {
 // run checks everything that the user gave before it touches the network.
 func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	if err := o.validate(); err != nil {
+		return err
+	}
+	allowed, err := readAllow(o.allow)
+	if err != nil {
 		return err
 	}
 	t, err := readTask(file)
@@ -130,7 +141,10 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 		}
 	}
 	show := newProgress(os.Stdout, t, o.json)
-	err = o.tune(ctx, t, dir, command, earlier, show)
+	n := &node.Node{
+		Dir: dir, Listen: o.listen, Peers: o.peers, Hubs: o.hubs, MDNS: o.mdns, Allow: allowed, Log: logger(), OnWarning: show.warning,
+	}
+	err = o.tune(ctx, t, n, command, earlier, show)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		show.interrupted()
 		return nil
@@ -138,8 +152,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	return err
 }
 
-func (o runOptions) tune(ctx context.Context, t *task.Task, dir string, command *evaluator.Command, earlier []agent.Past, show *progress) (err error) {
-	n := &node.Node{Dir: dir, Listen: o.listen, Peers: o.peers, MDNS: o.mdns, Log: logger(), OnWarning: show.warning}
+func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, command *evaluator.Command, earlier []agent.Past, show *progress) (err error) {
 	var metrics *metricsServer
 	if o.metrics != "" {
 		if metrics, err = serveMetrics(o.metrics); err != nil {
@@ -162,13 +175,13 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, dir string, command 
 			err = errors.Join(err, closed)
 		}
 	}()
-	stopControl, err := serveControl(dir, session)
+	stopControl, err := serveControl(n.Dir, session)
 	if err != nil {
 		show.warning(fmt.Sprintf("status and history cannot be asked for while this node runs: %v", err))
 	} else {
 		defer stopControl()
 	}
-	show.started(n, dir)
+	show.started(n)
 	if metrics != nil {
 		show.metrics(metrics.url())
 	}
@@ -179,7 +192,7 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, dir string, command 
 	}
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
-	go show.watchPeers(watching, session, o.mdns || len(o.peers) > 0)
+	go show.watchPeers(watching, session, o.mdns || len(o.peers)+len(o.hubs) > 0)
 
 	ended := session.RunTrials(ctx, o.evaluate(command), node.RunOptions{
 		Evals: o.evals, Parallel: o.parallel, TrialTimeout: o.trialTimeout,

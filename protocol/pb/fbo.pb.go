@@ -517,6 +517,104 @@ func (x *SyncItem) GetRecord() []byte {
 	return nil
 }
 
+// MeetRequest is what a node says to a hub about one of its tasks.
+type MeetRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Task          []byte                 `protobuf:"bytes,1,opt,name=task,proto3" json:"task,omitempty"`     // binary CID of the task
+	Record        []byte                 `protobuf:"bytes,2,opt,name=record,proto3" json:"record,omitempty"` // the node's own peer record
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MeetRequest) Reset() {
+	*x = MeetRequest{}
+	mi := &file_fbo_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MeetRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MeetRequest) ProtoMessage() {}
+
+func (x *MeetRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MeetRequest.ProtoReflect.Descriptor instead.
+func (*MeetRequest) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *MeetRequest) GetTask() []byte {
+	if x != nil {
+		return x.Task
+	}
+	return nil
+}
+
+func (x *MeetRequest) GetRecord() []byte {
+	if x != nil {
+		return x.Record
+	}
+	return nil
+}
+
+// MeetResponse is what the hub answers.
+type MeetResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Records       [][]byte               `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"` // of other nodes that work on the task
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MeetResponse) Reset() {
+	*x = MeetResponse{}
+	mi := &file_fbo_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MeetResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MeetResponse) ProtoMessage() {}
+
+func (x *MeetResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MeetResponse.ProtoReflect.Descriptor instead.
+func (*MeetResponse) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *MeetResponse) GetRecords() [][]byte {
+	if x != nil {
+		return x.Records
+	}
+	return nil
+}
+
 var File_fbo_proto protoreflect.FileDescriptor
 
 const file_fbo_proto_rawDesc = "" +
@@ -559,7 +657,12 @@ const file_fbo_proto_rawDesc = "" +
 	"\benvelope\x18\x01 \x01(\fR\benvelope\x12\x1f\n" +
 	"\vage_seconds\x18\x02 \x01(\rR\n" +
 	"ageSeconds\x12\x16\n" +
-	"\x06record\x18\x03 \x01(\fR\x06recordB%Z#github.com/fbo-node/fbo/protocol/pbb\x06proto3"
+	"\x06record\x18\x03 \x01(\fR\x06record\"9\n" +
+	"\vMeetRequest\x12\x12\n" +
+	"\x04task\x18\x01 \x01(\fR\x04task\x12\x16\n" +
+	"\x06record\x18\x02 \x01(\fR\x06record\"(\n" +
+	"\fMeetResponse\x12\x18\n" +
+	"\arecords\x18\x01 \x03(\fR\arecordsB%Z#github.com/fbo-node/fbo/protocol/pbb\x06proto3"
 
 var (
 	file_fbo_proto_rawDescOnce sync.Once
@@ -573,15 +676,17 @@ func file_fbo_proto_rawDescGZIP() []byte {
 	return file_fbo_proto_rawDescData
 }
 
-var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_fbo_proto_goTypes = []any{
-	(*Share)(nil),       // 0: fbo.v1.Share
-	(*Weights)(nil),     // 1: fbo.v1.Weights
-	(*Mean)(nil),        // 2: fbo.v1.Mean
-	(*Presence)(nil),    // 3: fbo.v1.Presence
-	(*Held)(nil),        // 4: fbo.v1.Held
-	(*SyncRequest)(nil), // 5: fbo.v1.SyncRequest
-	(*SyncItem)(nil),    // 6: fbo.v1.SyncItem
+	(*Share)(nil),        // 0: fbo.v1.Share
+	(*Weights)(nil),      // 1: fbo.v1.Weights
+	(*Mean)(nil),         // 2: fbo.v1.Mean
+	(*Presence)(nil),     // 3: fbo.v1.Presence
+	(*Held)(nil),         // 4: fbo.v1.Held
+	(*SyncRequest)(nil),  // 5: fbo.v1.SyncRequest
+	(*SyncItem)(nil),     // 6: fbo.v1.SyncItem
+	(*MeetRequest)(nil),  // 7: fbo.v1.MeetRequest
+	(*MeetResponse)(nil), // 8: fbo.v1.MeetResponse
 }
 var file_fbo_proto_depIdxs = []int32{
 	4, // 0: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
@@ -603,7 +708,7 @@ func file_fbo_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fbo_proto_rawDesc), len(file_fbo_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

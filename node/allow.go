@@ -1,0 +1,118 @@
+package node
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/control"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
+)
+
+// ParseAllow reads a list for Node.Allow: one peer ID a line, as `fbo-node key`
+// prints it; what follows a # is a comment, empty lines count for nothing. An
+// error starts with the number of its line. A list that names nobody is an
+// error too, since it is more likely a mistake than a wish.
+func ParseAllow(r io.Reader) ([]peer.ID, error) {
+	var allowed []peer.ID
+	lines := bufio.NewScanner(r)
+	number := 0
+	for lines.Scan() {
+		number++
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		id, err := peer.Decode(text)
+		if err != nil {
+			return nil, fmt.Errorf("%d: %q is no peer ID: %w (accepted: one ID a line, as `fbo-node key` prints it, such as 12D3Koo…)", number, text, err)
+		}
+		allowed = append(allowed, id)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%d: %w", number+1, err)
+	}
+	if len(allowed) == 0 {
+		return nil, fmt.Errorf("%d: the list names nobody", max(number, 1))
+	}
+	return allowed, nil
+}
+
+// gate keeps out whoever is not on the list: nobody dials it, no connection with
+// it gets past the handshake that proves its identity, its gossip is not read,
+// its streams are reset, and shares that it has written are not taken from
+// others either.
+type gate struct {
+	self   peer.ID
+	listed map[peer.ID]bool // nil: everybody
+	hubs   map[peer.ID]bool // may connect, listed or not
+
+	barred func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
+}
+
+func newGate(self peer.ID, allowed []peer.ID, hubs []*hub) *gate {
+	g := &gate{self: self, hubs: map[peer.ID]bool{}}
+	for _, h := range hubs {
+		g.hubs[h.ID] = true
+	}
+	if allowed == nil {
+		return g
+	}
+	g.listed = map[peer.ID]bool{self: true}
+	for _, id := range allowed {
+		g.listed[id] = true
+	}
+	return g
+}
+
+// mayTakePart tells whether a node may have a part in this node's tasks.
+func (g *gate) mayTakePart(id peer.ID) bool { return g.listed == nil || g.listed[id] }
+
+// mayConnect tells whether there may be a connection with a node or hub.
+func (g *gate) mayConnect(id peer.ID) bool { return g.mayTakePart(id) || g.hubs[id] }
+
+var _ connmgr.ConnectionGater = (*gate)(nil)
+
+func (g *gate) InterceptPeerDial(id peer.ID) bool { return g.mayConnect(id) }
+
+func (g *gate) InterceptAddrDial(id peer.ID, address multiaddr.Multiaddr) bool {
+	return g.barred == nil || !g.barred(id, address)
+}
+
+// InterceptAccept lets everybody knock: who it is shows only the handshake.
+func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
+
+func (g *gate) InterceptSecured(_ network.Direction, id peer.ID, _ network.ConnMultiaddrs) bool {
+	return g.mayConnect(id)
+}
+
+func (g *gate) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }
+
+// inspect drops whatever a peer that may not take part says by gossip, its
+// subscriptions included. It matters with a Host of the user's, whose
+// connections have no gate.
+func (g *gate) inspect(from peer.ID, _ *pubsub.RPC) error {
+	if !g.mayTakePart(from) {
+		return fmt.Errorf("node: %v is not on the list of those who may take part", from)
+	}
+	return nil
+}
+
+// unheard is whose gossip is dropped, by whomever it is passed on: banned nodes,
+// and those that may not take part.
+type unheard struct{ node *Node }
+
+var _ pubsub.Blacklist = unheard{}
+
+// Add implements pubsub.Blacklist; nobody is added.
+func (unheard) Add(peer.ID) bool { return false }
+
+// Contains implements pubsub.Blacklist.
+func (u unheard) Contains(id peer.ID) bool {
+	return u.node.conduct.isBanned(id) || !u.node.gate.mayTakePart(id)
+}

@@ -1,0 +1,169 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/relay"
+	"github.com/multiformats/go-multiaddr"
+
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Limits of a hub. A relayed connection itself has none, neither of bytes nor of
+// time: libp2p calls connections with such limits limited, and gossip does not
+// use them.
+const (
+	hubConnections    = 1024      // at the same time; from three quarters on, the least useful are closed
+	hubPerAddress     = 64        // of them, and of places, from one IP address (IPv6: from one /56)
+	hubPlaces         = 256       // nodes that others reach through the hub
+	hubPlaceTTL       = time.Hour // unless the node renews it
+	hubCircuits       = 2048      // relayed connections
+	hubCircuitsOfNode = 64        // of them, of one node
+	hubRelayMemory    = 64 << 20
+	hubMemory         = 512 << 20
+)
+
+// DefaultHubListen is where a hub listens unless told otherwise: a port that
+// stays the same, since its address is given to others.
+func DefaultHubListen() []string {
+	return []string{
+		"/ip4/0.0.0.0/udp/4001/quic-v1",
+		"/ip4/0.0.0.0/tcp/4001",
+		"/ip6/::/udp/4001/quic-v1",
+		"/ip6/::/tcp/4001",
+	}
+}
+
+// Hub introduces the nodes of a task to each other, and relays between those that
+// cannot reach each other, for as long as they cannot. It takes part in no task, and what it relays is encrypted end to end.
+// Fields may be changed until Start.
+type Hub struct {
+	// Dir keeps the identity; it is made if missing. Required, and not that of a
+	// node, which would be the same peer twice.
+	Dir string
+
+	// Listen holds the multiaddresses to listen on; default: DefaultHubListen.
+	Listen []string
+
+	// Allow, when it is not nil, holds the only nodes that may use the hub.
+	Allow []peer.ID
+
+	// Log receives what helps to find a fault; default: nothing.
+	Log *slog.Logger
+
+	log      *slog.Logger
+	host     host.Host
+	relay    *relay.Relay
+	registry *registry
+	conduct  *conduct
+	traffic  traffic
+}
+
+// Start opens the network. The context bounds the start only.
+func (h *Hub) Start(ctx context.Context) (err error) {
+	if h.host != nil {
+		return errors.New("node: Hub.Start: already started")
+	}
+	if h.Dir == "" {
+		return errors.New("node: Hub.Dir is missing: a hub needs a directory for its identity")
+	}
+	listen := h.Listen
+	if len(listen) == 0 {
+		listen = DefaultHubListen()
+	}
+	if err := CheckListen(listen); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(h.Dir, 0o700); err != nil {
+		return fmt.Errorf("node: hub's directory: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.Close())
+		}
+	}()
+	h.log = h.Log
+	if h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	h.registry, h.conduct = newRegistry(), newConduct()
+	if err := h.open(listen); err != nil {
+		return err
+	}
+	h.log.Info("hub started", "id", h.ID(), "addresses", h.Addresses())
+	return ctx.Err()
+}
+
+func (h *Hub) open(listen []string) error {
+	key, err := LoadIdentity(h.Dir)
+	if err != nil {
+		return err
+	}
+	self, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		return fmt.Errorf("node: identity: %w", err)
+	}
+	h.log = h.log.With("hub", strategy.ShortID(self))
+	resources, err := newResources(hubPerAddress, hubLimits())
+	if err != nil {
+		return err
+	}
+	h.host, err = newHost(hostConfig{
+		key: key, listen: listen, traffic: &h.traffic, connections: hubConnections * 3 / 4,
+		gate: newGate(self, h.Allow, nil), options: []libp2p.Option{libp2p.ResourceManager(resources)},
+	})
+	if err != nil {
+		return err
+	}
+	h.host.Network().Notify(&network.NotifyBundle{DisconnectedF: h.forgetGone})
+	h.host.SetStreamHandler(meetProtocol, h.serveMeet)
+	h.relay, err = relay.New(h.host,
+		relay.WithResources(relay.Resources{
+			ReservationTTL:        hubPlaceTTL,
+			MaxReservations:       hubPlaces,
+			MaxReservationsPerIP:  hubPerAddress,
+			MaxReservationsPerASN: hubPlaces,
+			MaxCircuits:           hubCircuitsOfNode,
+			BufferSize:            4096,
+		}),
+		relay.WithInfiniteLimits(),
+		relay.WithACL(h),
+		relay.WithReservationAddressFilter(func(multiaddr.Multiaddr) bool { return true }), // a hub may serve a private network
+	)
+	if err != nil {
+		return fmt.Errorf("node: relay service: %w", err)
+	}
+	return nil
+}
+
+// ID returns the hub's peer ID. It may be called after Start.
+func (h *Hub) ID() peer.ID { return h.host.ID() }
+
+// Addresses returns full multiaddresses of the hub's network interfaces, in the
+// form that Node.Hubs takes. Behind a forwarded port the address that others use
+// is not among them.
+func (h *Hub) Addresses() []string { return fullAddresses(h.host) }
+
+// Close ends the hub and with it all that it relays. It may be called more than
+// once.
+func (h *Hub) Close() error {
+	var err error
+	if h.relay != nil {
+		err = h.relay.Close()
+		h.relay = nil
+	}
+	if h.host != nil {
+		err = errors.Join(err, h.host.Close())
+		h.host = nil
+	}
+	return err
+}

@@ -1,0 +1,166 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
+
+	"github.com/fbo-node/fbo/protocol"
+)
+
+const (
+	meetProtocol = "/fbo/meet/1"
+	meetTimeout  = 10 * time.Second
+	meetRenewal  = 2 * time.Minute // for a node that has company enough
+)
+
+// serveMeet registers the asking node and answers with others on its task.
+func (h *Hub) serveMeet(stream network.Stream) {
+	if err := h.introduce(stream); err != nil {
+		h.log.Info("cannot introduce a node", "peer", stream.Conn().RemotePeer(), "error", err)
+		_ = stream.Reset()
+		return
+	}
+	_ = stream.Close()
+}
+
+func (h *Hub) introduce(stream network.Stream) error {
+	asking := stream.Conn().RemotePeer()
+	switch {
+	case h.conduct.isBanned(asking):
+		return errors.New("banned")
+	case !h.conduct.maySync(asking):
+		return errors.New("asks too often")
+	}
+	if err := stream.SetDeadline(time.Now().Add(meetTimeout)); err != nil {
+		return err
+	}
+	request, err := protocol.ReadMeetRequest(stream)
+	if err == nil {
+		err = ofItself(request.Record, asking)
+	}
+	if errors.Is(err, protocol.ErrMalformed) && h.conduct.fault(asking, 1) {
+		h.log.Warn("node disconnected for misbehaviour", "peer", asking, "for", banTime, "last", err)
+		go h.host.Network().ClosePeer(asking)
+	}
+	if err != nil {
+		return err
+	}
+	task, now := request.Task.KeyString(), time.Now()
+	if !h.registry.register(task, asking, request.Record, now) {
+		h.log.Info("no room to make a node known", "peer", asking, "task", request.Task)
+	}
+	if err := protocol.WriteMeetResponse(stream, h.registry.others(task, asking, protocol.MaxRecords, now)); err != nil {
+		return err
+	}
+	return stream.CloseWrite()
+}
+
+// ofItself checks that a record is that of the node that hands it in: others
+// would make known, with an old record, whoever has left.
+func ofItself(sealed []byte, id peer.ID) error {
+	record, err := protocol.OpenRecord(sealed)
+	if err == nil && record.PeerID != id {
+		err = fmt.Errorf("%w: a record of %v", protocol.ErrMalformed, record.PeerID)
+	}
+	return err
+}
+
+// forgetGone ends the registrations of nodes that have disconnected.
+func (h *Hub) forgetGone(n network.Network, c network.Conn) {
+	if n.Connectedness(c.RemotePeer()) != network.Connected {
+		h.registry.forget(c.RemotePeer())
+	}
+}
+
+// AllowReserve implements relay.ACLFilter.
+func (h *Hub) AllowReserve(id peer.ID, _ multiaddr.Multiaddr) bool { return !h.conduct.isBanned(id) }
+
+// AllowConnect implements relay.ACLFilter: a hub relays between nodes of the same
+// task, so that it is of no use to other programs that look for a relay.
+func (h *Hub) AllowConnect(from peer.ID, _ multiaddr.Multiaddr, to peer.ID) bool {
+	return !h.conduct.isBanned(from) && h.registry.together(from, to)
+}
+
+// meet gets to know other nodes on the task from a hub: at once, then ever more
+// seldom, and again when the connection was lost or the node's own addresses
+// have changed. Whom it has learned of, link dials.
+func (t *topic) meet(h *hub) {
+	n := t.session.node
+	pause, next := linkPause, time.Now()
+	var handedIn []byte
+	connection := uint64(0)
+	for {
+		select {
+		case <-t.ctx.Done():
+			return
+		case <-time.After(jittered(linkPause)):
+		}
+		if n.host.Network().Connectedness(h.ID) != network.Connected {
+			next = time.Now()
+			continue
+		}
+		record, current := t.recordOf(n.host.ID()), h.connections.Load()
+		moved := current != connection || !bytes.Equal(record, handedIn)
+		if record == nil || !moved && time.Now().Before(next) {
+			continue
+		}
+		if moved {
+			pause = linkPause
+		}
+		err := t.askHub(h, record)
+		if t.ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			t.session.logger.Info("a hub does not introduce this node", "peer", h.ID, "error", err)
+		}
+		handedIn, connection = record, current
+		next = time.Now().Add(jittered(pause))
+		if pause = min(2*pause, longPause); err == nil && len(t.topic.ListPeers()) >= enoughPeers {
+			next = time.Now().Add(jittered(meetRenewal))
+		}
+	}
+}
+
+// askHub hands in the node's record and learns those of others.
+func (t *topic) askHub(h *hub, record []byte) error {
+	ctx, cancel := context.WithTimeout(t.ctx, meetTimeout)
+	defer cancel()
+	stream, err := t.session.node.host.NewStream(network.WithNoDial(ctx, "meeting at a hub"), h.ID, meetProtocol)
+	if err != nil {
+		return err
+	}
+	records, err := t.converse(ctx, stream, record)
+	if err != nil {
+		_ = stream.Reset()
+		return err
+	}
+	for _, sealed := range records {
+		if err := t.members.learn(sealed); err != nil {
+			return err
+		}
+	}
+	return stream.Close()
+}
+
+func (t *topic) converse(ctx context.Context, stream network.Stream, record []byte) ([][]byte, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := stream.SetDeadline(deadline); err != nil {
+			return nil, err
+		}
+	}
+	if err := protocol.WriteMeetRequest(stream, protocol.MeetRequest{Task: t.session.task.ID(), Record: record}); err != nil {
+		return nil, err
+	}
+	if err := stream.CloseWrite(); err != nil {
+		return nil, err
+	}
+	return protocol.ReadMeetResponse(stream)
+}

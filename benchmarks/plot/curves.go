@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/fbo-node/fbo/experiment"
+)
+
+// Size of the picture.
+const (
+	width  = 7 * vg.Inch
+	height = 4.5 * vg.Inch
+)
+
+// palette is that of Okabe and Ito (Color Universal Design, 2008), without yellow:
+// it can be told apart with impaired colour vision too.
+var palette = []color.RGBA{
+	{R: 0, G: 0, B: 0, A: 255},
+	{R: 213, G: 94, B: 0, A: 255},
+	{R: 0, G: 114, B: 178, A: 255},
+	{R: 0, G: 158, B: 115, A: 255},
+	{R: 204, G: 121, B: 167, A: 255},
+	{R: 230, G: 159, B: 0, A: 255},
+	{R: 86, G: 180, B: 233, A: 255},
+}
+
+// dashes tell strategies apart when colours repeat.
+var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.Points(2)}}
+
+const bandOpacity = 45 // of 255
+
+func draw(r experiment.Report, path string) error {
+	p := plot.New()
+	p.Title.Text = fmt.Sprintf("%s, %d agents, %d repeats, seed %d", r.Family, r.Agents, r.Repeats, r.Seed)
+	p.X.Label.Text = "evaluations per agent"
+	p.Y.Label.Text = "simple regret, mean ± standard error"
+	p.Legend.Top = true
+	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	p.Add(plotter.NewGrid())
+	least := floor(r)
+	var curves []curve
+	for i, s := range r.Strategies {
+		c, err := newCurve(s.Simple, least)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Strategy, err)
+		}
+		ink := palette[i%len(palette)]
+		c.line.Color, c.line.Width = ink, vg.Points(1.5)
+		c.line.Dashes = dashes[i/len(palette)%len(dashes)]
+		if c.band != nil {
+			c.band.Color = color.NRGBA{R: ink.R, G: ink.G, B: ink.B, A: bandOpacity}
+			c.band.LineStyle.Width = 0
+			p.Add(c.band)
+		}
+		p.Legend.Add(s.Strategy, c.line)
+		curves = append(curves, c)
+	}
+	for _, c := range curves { // above all bands
+		p.Add(c.line)
+	}
+	// Only powers of ten have labels.
+	p.Y.Min = math.Pow(10, math.Floor(math.Log10(p.Y.Min)))
+	p.Y.Max = math.Pow(10, math.Ceil(math.Log10(p.Y.Max)))
+	if p.Y.Min == p.Y.Max {
+		p.Y.Max *= 10
+	}
+	return p.Save(width, height, path)
+}
+
+// floor is what a regret of 0 is drawn as: a logarithm needs more.
+func floor(r experiment.Report) float64 {
+	if f := float64(r.RatioFloor); f > 0 {
+		return f
+	}
+	return 1e-12
+}
+
+type curve struct {
+	line *plotter.Line
+	band *plotter.Polygon // nil without standard errors
+}
+
+func newCurve(s experiment.Series, least float64) (c curve, err error) {
+	var middle, upper, lower plotter.XYs
+	for k, m := range s.Mean {
+		x, mean, se := float64(k+1), float64(m), float64(s.SE[k])
+		middle = append(middle, plotter.XY{X: x, Y: max(mean, least)})
+		if math.IsNaN(se) {
+			continue
+		}
+		upper = append(upper, plotter.XY{X: x, Y: max(mean+se, least)})
+		// A band that reaches 0 ends a decade below its curve.
+		lower = append(lower, plotter.XY{X: x, Y: max(mean-se, mean/10, least)})
+	}
+	if c.line, err = plotter.NewLine(middle); err != nil || len(upper) == 0 {
+		return c, err
+	}
+	for k := len(lower) - 1; k >= 0; k-- {
+		upper = append(upper, lower[k])
+	}
+	c.band, err = plotter.NewPolygon(upper)
+	return c, err
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"image/color"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fbo-node/fbo/experiment"
+)
+
+// made is a report of two strategies that differ; the second reaches regret 0.
+func made() experiment.Report {
+	series := func(at func(k int) float64, se float64) (s experiment.Series) {
+		for k := range 10 {
+			s.Mean = append(s.Mean, experiment.Number(at(k)))
+			s.SE = append(s.SE, experiment.Number(se))
+		}
+		return s
+	}
+	return experiment.Report{
+		Family: "gp:d=1", Agents: 3, Evaluations: 10, Repeats: 4, RatioFloor: 1e-4,
+		Strategies: []experiment.StrategyReport{
+			{Strategy: "ts", Simple: series(func(k int) float64 { return 1 / float64(k+1) }, 0.1)},
+			{Strategy: "fts:mode=one-shot", Simple: series(func(k int) float64 { return max(0, 1-float64(k)/5) }, math.NaN())},
+		},
+	}
+}
+
+func input(t *testing.T, r experiment.Report) io.Reader {
+	t.Helper()
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.NewReader(text)
+}
+
+func TestSVGIsWellFormedAndNamesStrategies(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "curves.svg")
+	if err := run([]string{"-", path}, input(t, made())); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for decoder := xml.NewDecoder(bytes.NewReader(text)); ; {
+		if _, err := decoder.Token(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{">ts<", ">fts:mode=one-shot<", ">0.001<", "gp:d=1, 3 agents, 4 repeats"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the picture does not show %q", want)
+		}
+	}
+}
+
+func TestPNGShowsCurvesAndBands(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "curves.png")
+	if err := run([]string{"-", path}, input(t, made())); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	picture, err := png.Decode(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pixels := map[color.RGBA]int{}
+	for y := range picture.Bounds().Dy() {
+		for x := range picture.Bounds().Dx() {
+			pixels[color.RGBAModel.Convert(picture.At(x, y)).(color.RGBA)]++
+		}
+	}
+	band := color.RGBA{R: 255 - bandOpacity, G: 255 - bandOpacity, B: 255 - bandOpacity, A: 255} // black on white
+	for what, ink := range map[string]color.RGBA{"first curve": palette[0], "second curve": palette[1], "band": band} {
+		if pixels[ink] < 100 {
+			t.Errorf("%s: %d pixels of %v", what, pixels[ink], ink)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		in   string
+		want string
+	}{
+		{nil, "", "0 arguments given, accepted are two"},
+		{[]string{"-", "c.svg"}, "strategy  regret", "not a result of simulate --json"},
+		{[]string{"-", "c.svg"}, "{}", "a result without strategies"},
+		{[]string{"nonesuch.json", "c.svg"}, "", "nonesuch.json"},
+	} {
+		if err := run(c.args, strings.NewReader(c.in)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: error %v, want %q", c.args, err, c.want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "curves.doc")
+	if err := run([]string{"-", path}, input(t, made())); err == nil || !strings.Contains(err.Error(), "doc") {
+		t.Errorf("another kind of file: %v", err)
+	}
+}

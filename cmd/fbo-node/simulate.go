@@ -1,0 +1,292 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fbo-node/fbo/experiment"
+	"github.com/fbo-node/fbo/family"
+)
+
+type simulateOptions struct {
+	family     string
+	strategies []string
+	surrogate  string
+	features   int
+	plan       experiment.Plan
+	points     []string
+
+	workers int
+	dir     string
+	fresh   bool
+	json    bool
+	csv     string
+	plot    string
+	command string // that makes the same again
+}
+
+func newSimulate() *cobra.Command {
+	var o simulateOptions
+	command := &cobra.Command{
+		Use:   "simulate",
+		Short: "Measure on simulated federations how much peers help",
+		Args:  exactly(0),
+		RunE: func(command *cobra.Command, _ []string) error {
+			o.command = commandLine(command)
+			return o.run(command.Context(), command.OutOrStdout(), os.Stderr)
+		},
+	}
+	o.addFlags(command.Flags())
+	command.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
+		var invalid *pflag.InvalidValueError
+		if errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "float64" {
+			err = fmt.Errorf("--%s %s: accepted are numbers", invalid.GetFlag().Name, invalid.GetValue())
+		}
+		return command.Root().FlagErrorFunc()(command, err)
+	})
+	command.Long = simulateHelp()
+	return command
+}
+
+func (o *simulateOptions) addFlags(flags *pflag.FlagSet) {
+	flags.SortFlags = false // the order below is that of --help and of the command in a table
+	flags.StringVar(&o.family, "family", "", "what the agents' objectives are drawn from, NAME or NAME:KEY=VALUE,…")
+	flags.StringArrayVar(&o.strategies, "strategy", nil, "what is compared, NAME or NAME:KEY=VALUE,…, several separated by commas (or --strategy again)")
+	flags.IntVar(&o.plan.Agents, "agents", 20, "agents per federation")
+	flags.IntVar(&o.plan.Evaluations, "evals", 50, "evaluations per agent")
+	flags.IntVar(&o.plan.Repeats, "repeats", 30, "federations, each played with every strategy")
+	flags.Uint64Var(&o.plan.Seed, "seed", 1, "seed of everything random")
+	flags.StringVar(&o.surrogate, "surrogate", "exact", "exact or rff, and settings as in the task file's section: exact:kernel=se")
+	flags.IntVar(&o.features, "features", 0, "number of shared features (default: the task file's)")
+	flags.IntVar(&o.plan.Initial, "initial", 3, "random designs at an agent's start")
+	flags.StringVar(&o.plan.Control, "control", "", "the strategy that the others are compared with (default: the first of type ts, else the first)")
+	flags.StringSliceVar(&o.points, "checkpoints", nil, "numbers of evaluations that the table shows (default 10,15,25,50); the last one is added")
+	flags.DurationVar(&o.plan.Network.Delay, "delay", 50*time.Millisecond, "time that a share takes to reach a peer; an evaluation takes "+experiment.EvaluationTime.String())
+	flags.DurationVar(&o.plan.Network.Jitter, "jitter", 0, "at most this much more, at random")
+	flags.Float64Var(&o.plan.Network.Loss, "loss", 0, "the chance that a delivery fails and is tried again within 30s, below 1")
+	flags.IntVar(&o.plan.Network.Degree, "degree", 0, "how many others an agent hears; 0: all")
+	flags.IntVar(&o.workers, "workers", 0, "runs at a time; changes no result (default: one per processor)")
+	flags.StringVar(&o.dir, "out", "", "directory that keeps finished runs (default "+describeSimulateDir()+")")
+	flags.BoolVar(&o.fresh, "fresh", false, "forget the finished runs of these settings, of all strategies")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object instead of a table")
+	flags.StringVar(&o.csv, "csv", "", "also write regrets to this file, a row per strategy and evaluation")
+	flags.StringVar(&o.plot, "plot", "", "also draw regret curves to this file, .svg or .png; needs the program "+plotter+", see above")
+}
+
+func simulateHelp() string {
+	var b strings.Builder
+	b.WriteString(`simulate draws federations of agents with related objectives and plays every strategy
+on each of them, with the same starting designs, noise and network. It prints
+regrets with their standard errors over federations and compares each strategy with
+the control. Results depend on the seed, not on the number of processors.
+
+Finished runs are kept; the same command, after an interruption or with more
+repeats or strategies, computes only what is missing.
+
+Strategies are those of a task file (ts, logei, fts, peer-prior, …) with its keys as
+settings, as in fts:mode=one-shot,share_after=10, and the baselines
+` + strings.Join(experiment.Baselines(), ", ") + `.
+
+--plot needs a program that is no part of this one, since it would make it a
+quarter larger: in the source of this project, cd benchmarks && go build -o ` + plotter + ` ./plot,
+and put it beside fbo-node or on the PATH.
+
+Families and their settings:
+`)
+	writeFamilies(&b, family.List())
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// writeFamilies lists what families there are; those that have the same settings
+// stand together.
+func writeFamilies(w io.Writer, all []family.Info) {
+	sameKeys := func(a, b family.Info) bool {
+		return slices.EqualFunc(a.Keys, b.Keys, func(x, y family.Key) bool { return reflect.DeepEqual(x, y) })
+	}
+	for i, info := range all {
+		fmt.Fprintf(w, "\n  %s: %s\n", info.Name, info.About)
+		if i+1 < len(all) && sameKeys(info, all[i+1]) {
+			continue
+		}
+		for _, key := range info.Keys {
+			byDefault := ""
+			if key.Default != "" {
+				byDefault = ", default " + key.Default
+			}
+			fmt.Fprintf(w, "      %s (%s%s): %s\n", key.Name, key.Accepts(), byDefault, key.Meaning)
+		}
+	}
+}
+
+func (o *simulateOptions) run(ctx context.Context, out, messages io.Writer) (err error) {
+	plan, err := o.complete()
+	if err != nil {
+		return usageError{err}
+	}
+	plotterPath, err := o.findPlotter()
+	if err != nil {
+		return usageError{err}
+	}
+	dir, err := o.directory()
+	if err != nil {
+		return err
+	}
+	store, err := experiment.OpenStore(dir, plan, o.fresh)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	build := buildName()
+	show := newSimulateProgress(messages, isTerminal(messages))
+	err = experiment.Run(ctx, plan, store, experiment.Options{Workers: o.workers, Build: build, Progress: show.update})
+	done := show.end()
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return fmt.Errorf("interrupted: %d of %d runs are finished and kept in %s; the same command goes on from there%s",
+			done.Runs, plan.Repeats*len(plan.Strategies), store.Path(), o.exceptFresh())
+	}
+	if err != nil {
+		return err
+	}
+	report, err := experiment.NewReport(plan, store, o.command, build)
+	if err != nil {
+		return err
+	}
+	return o.output(ctx, out, report, plotterPath)
+}
+
+func (o *simulateOptions) exceptFresh() string {
+	if o.fresh {
+		return " without --fresh"
+	}
+	return ""
+}
+
+// complete makes the plan of the flags.
+func (o *simulateOptions) complete() (experiment.Plan, error) {
+	p := o.plan
+	if o.workers < 0 {
+		return p, fmt.Errorf("--workers %d: accepted are 0 and more", o.workers)
+	}
+	var err error
+	if o.family == "" {
+		return p, fmt.Errorf("--family is missing, accepted are %s", strings.Join(familyNames(), ", "))
+	}
+	if p.Family, err = family.Parse(o.family); err != nil {
+		return p, fmt.Errorf("--family: %w", err) // which names the value
+	}
+	for _, text := range o.strategies {
+		specs, err := experiment.ParseSpecs(text)
+		if err != nil {
+			return p, fmt.Errorf("--strategy %s: %w", text, err)
+		}
+		p.Strategies = append(p.Strategies, specs...)
+	}
+	if p.Surrogate, err = experiment.ParseSpec(o.surrogate); err != nil {
+		return p, fmt.Errorf("--surrogate %s: %w", o.surrogate, err)
+	}
+	if o.features != 0 {
+		if slices.ContainsFunc(p.Surrogate.Settings, func(s experiment.Setting) bool { return s.Key == "features" }) {
+			return p, fmt.Errorf("--features %d: --surrogate %s says features too, accepted is one of both", o.features, o.surrogate)
+		}
+		p.Surrogate = p.Surrogate.With("features", strconv.Itoa(o.features))
+	}
+	if o.plan.Initial == 0 {
+		return p, errors.New("--initial 0: accepted are 1 and more")
+	}
+	for _, text := range o.points {
+		t, err := strconv.Atoi(text)
+		if err != nil {
+			return p, fmt.Errorf("--checkpoints %s: accepted are whole numbers, separated by commas", text)
+		}
+		p.Checkpoints = append(p.Checkpoints, t)
+	}
+	return p.Complete()
+}
+
+func familyNames() []string {
+	var names []string
+	for _, info := range family.List() {
+		names = append(names, info.Name)
+	}
+	return names
+}
+
+func (o *simulateOptions) directory() (string, error) {
+	if o.dir != "" {
+		return o.dir, nil
+	}
+	return defaultSimulateDir()
+}
+
+func defaultSimulateDir() (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", usagef("no directory for finished runs: %w; set --out", err)
+	}
+	return filepath.Join(base, "fbo", "simulate"), nil
+}
+
+func describeSimulateDir() string {
+	dir, err := defaultSimulateDir()
+	if err != nil {
+		return "none on this system"
+	}
+	return strconv.Quote(dir)
+}
+
+// commandLine writes the command with the flags that were set, without those that
+// only say where results go.
+func commandLine(command *cobra.Command) string {
+	line := command.CommandPath()
+	add := func(name, value string) {
+		if strings.ContainsAny(value, " \t'\"$&;|<>*?()\\`") {
+			value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+		}
+		line += " --" + name + " " + value
+	}
+	command.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Changed {
+			return
+		}
+		switch f.Name {
+		case "out", "fresh", "json", "csv", "plot", "workers":
+		case "strategy", "checkpoints":
+			add(f.Name, strings.Join(f.Value.(pflag.SliceValue).GetSlice(), ","))
+		default:
+			add(f.Name, f.Value.String())
+		}
+	})
+	return line
+}
+
+// buildName tells builds of this program apart, those of changed sources too.
+func buildName() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "unknown"
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "unknown"
+	}
+	defer file.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return "unknown"
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:6])
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fbo-node/fbo/experiment"
+	"github.com/fbo-node/fbo/family"
+)
+
+// simulate runs the command in this process.
+func simulate(ctx context.Context, args ...string) (out string, err error) {
+	var b bytes.Buffer
+	root := newRoot()
+	root.SetOut(&b)
+	root.SetArgs(append([]string{"simulate"}, args...))
+	err = root.ExecuteContext(ctx)
+	return b.String(), err
+}
+
+// tinySimulation takes a tenth of a second.
+func tinySimulation(dir string, more ...string) []string {
+	return append([]string{"--family", "gp:d=1", "--strategy", "ts,logei", "--agents", "2", "--evals", "5",
+		"--repeats", "2", "--features", "32", "--out", dir}, more...)
+}
+
+func TestSimulatePrintsATableAndKeepsItsRuns(t *testing.T) {
+	dir := t.TempDir()
+	first, err := simulate(t.Context(), tinySimulation(dir)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Family gp:d=1, maximize: 2 agents, 5 evaluations each, 2 repeats, seed 1.",
+		"compared with ts",
+		"core-minutes",
+		"  fbo-node simulate --family gp:d=1 --strategy ts,logei --agents 2 --evals 5 --repeats 2 --features 32\n",
+	} {
+		if !strings.Contains(first, want) {
+			t.Errorf("the table does not say %q:\n%s", want, first)
+		}
+	}
+	// Costs are part of the table: it is the same only when nothing ran again.
+	if again, err := simulate(t.Context(), tinySimulation(dir)...); err != nil || again != first {
+		t.Errorf("the second time %v:\n%s\nthe first\n%s", err, again, first)
+	}
+	if fresh, err := simulate(t.Context(), tinySimulation(dir, "--fresh")...); err != nil || fresh == first {
+		t.Errorf("--fresh forgets nothing, or fails: %v", err)
+	}
+}
+
+func TestSimulateWritesJSONAndCSV(t *testing.T) {
+	dir := t.TempDir()
+	table := filepath.Join(dir, "regrets.csv")
+	out, err := simulate(t.Context(), tinySimulation(dir, "--json", "--csv", table)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report experiment.Report
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Strategies) != 2 || len(report.Strategies[1].Simple.Mean) != 5 || report.CoreSeconds <= 0 {
+		t.Errorf("%+v", report)
+	}
+	text, err := os.ReadFile(table)
+	if err != nil || strings.Count(string(text), "\n") != 1+2*5 {
+		t.Errorf("%v, the CSV is\n%s", err, text)
+	}
+}
+
+func TestSimulateInterruptedSaysHowToGoOn(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	out, err := simulate(ctx, tinySimulation(t.TempDir())...)
+	var usage usageError
+	if err == nil || errors.As(err, &usage) || out != "" {
+		t.Fatalf("error %v, output %q", err, out)
+	}
+	if text := err.Error(); !strings.Contains(text, "interrupted: 0 of 4 runs are finished and kept in ") || !strings.Contains(text, "the same command goes on from there") {
+		t.Error(text)
+	}
+}
+
+func TestSimulateFlagErrorsNameFlagValueAndWhatIsAccepted(t *testing.T) {
+	t.Setenv("PATH", "")
+	for _, c := range []struct {
+		args string
+		want string
+	}{
+		{"--strategy ts", "--family is missing, accepted are gp, "},
+		{"--family nonesuch --strategy ts", `--family: family "nonesuch": unknown name "nonesuch"; accepted: gp, `},
+		{"--family gp:d=x --strategy ts", `--family: family "gp:d=x": key d: value "x" is not accepted; accepted: 1 to 20`},
+		{"--family gp", "--strategy is missing, accepted are"},
+		{"--family gp --strategy ts,", `--strategy ts,: "ts," has an empty name, accepted are NAME`},
+		{"--family gp --strategy tsx", "--strategy tsx: strategy: type must be one of "},
+		{"--family gp --strategy ts --agents 0", "--agents 0: accepted are 1 to 1000"},
+		{"--family gp --strategy ts --agents x", "--agents x: accepted are whole numbers"},
+		{"--family gp --strategy ts --evals 0", "--evals 0: accepted are 1 to 10000"},
+		{"--family gp --strategy ts --repeats -1", "--repeats -1: accepted are 1 to 100000"},
+		{"--family gp --strategy ts --seed -1", "--seed -1: accepted are whole numbers from 0"},
+		{"--family gp --strategy ts --initial 0", "--initial 0: accepted are 1 and more"},
+		{"--family gp --strategy ts --surrogate tree", "--surrogate tree: surrogate: type must be one of exact, rff"},
+		{"--family gp --strategy ts --surrogate exact,rff", `--surrogate exact,rff: "exact,rff" names 2, accepted is one`},
+		{"--family gp --strategy ts --features 3", "--surrogate exact:features=3: surrogate: features 3 must be even"},
+		{"--family gp --strategy ts --features 4 --surrogate rff:features=8", "--features 4: --surrogate rff:features=8 says features too, accepted is one of both"},
+		{"--family gp --strategy ts --control fts", "--control fts: accepted is one of --strategy: ts"},
+		{"--family gp --strategy ts --checkpoints 5,x", "--checkpoints x: accepted are whole numbers"},
+		{"--family gp --strategy ts --checkpoints 60", "--checkpoints 60: accepted are ascending numbers from 1 to --evals 50"},
+		{"--family gp --strategy ts --loss 1", "--loss 1: accepted is 0 to below 1"},
+		{"--family gp --strategy ts --loss x", "--loss x: accepted are numbers"},
+		{"--family gp --strategy ts --delay -1s", "--delay -1s: accepted is 0 and more"},
+		{"--family gp --strategy ts --delay x", "--delay x: accepted are times such as"},
+		{"--family gp --strategy ts --jitter -1s", "--jitter -1s: accepted is 0 and more"},
+		{"--family gp --strategy ts --degree -1", "--degree -1: accepted is 0 and more"},
+		{"--family gp --strategy ts --workers -1", "--workers -1: accepted are 0 and more"},
+		{"--family gp --strategy ts --plot c.pdf", "--plot c.pdf: accepted are names that end in .svg or .png"},
+		{"--family gp --strategy ts --plot c.svg", "--plot c.svg: the program fbo-plot is neither beside fbo-node nor on the PATH"},
+		{"surplus", "takes no arguments, not 1"},
+	} {
+		_, err := simulate(t.Context(), strings.Fields(c.args)...)
+		var usage usageError
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want usage %q", c.args, err, c.want)
+		}
+	}
+}
+
+func TestSimulateHelpNamesEveryFamilyAndBaseline(t *testing.T) {
+	help := simulateHelp()
+	for _, name := range append(familyNames(), experiment.Baselines()...) {
+		if !strings.Contains(help, name) {
+			t.Errorf("the help does not name %s", name)
+		}
+	}
+	for _, key := range family.List()[0].Keys {
+		if !strings.Contains(help, key.Name+" ("+key.Accepts()) {
+			t.Errorf("the help does not name the setting %s", key.Name)
+		}
+	}
+}
+
+func TestProgressLine(t *testing.T) {
+	for _, c := range []struct {
+		p    experiment.Progress
+		want string
+	}{
+		{experiment.Progress{}, "drawing federations"},
+		{experiment.Progress{Runs: 3, AllRuns: 8, Evaluations: 25, AllEvaluations: 100, Elapsed: 20 * time.Second}, "3 of 8 runs, 25 % of the evaluations, about 1m0s left"},
+	} {
+		if got := progressLine(c.p); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestCommandLineQuotesWhatAShellWouldRead(t *testing.T) {
+	command := newSimulate()
+	if err := command.ParseFlags([]string{"--strategy", "ts,fts", "--family", "a b", "--strategy", "logei", "--json", "--seed", "7"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := commandLine(command), "simulate --family 'a b' --strategy ts,fts,logei --seed 7"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

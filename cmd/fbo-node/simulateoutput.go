@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fbo-node/fbo/experiment"
+)
+
+// plotter is the program that draws curves: `plotter - FILE` with the JSON of a
+// report on its standard input.
+const plotter = "fbo-plot"
+
+// findPlotter looks for the plotter beside this program and on the PATH; before
+// a long run rather than after.
+func (o *simulateOptions) findPlotter() (string, error) {
+	if o.plot == "" {
+		return "", nil
+	}
+	if extension := strings.ToLower(filepath.Ext(o.plot)); extension != ".svg" && extension != ".png" {
+		return "", fmt.Errorf("--plot %s: accepted are names that end in .svg or .png", o.plot)
+	}
+	if self, err := os.Executable(); err == nil {
+		name := plotter
+		if runtime.GOOS == "windows" {
+			name += ".exe"
+		}
+		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
+			return path, nil
+		}
+	}
+	path, err := exec.LookPath(plotter)
+	if err != nil {
+		return "", fmt.Errorf("--plot %s: the program %s is neither beside fbo-node nor on the PATH; in the source of this project: cd benchmarks && go build -o %s ./plot",
+			o.plot, plotter, plotter)
+	}
+	return path, nil
+}
+
+func (o *simulateOptions) output(ctx context.Context, out io.Writer, report experiment.Report, plotterPath string) error {
+	write := report.WriteTable
+	if o.json {
+		write = func(w io.Writer) error { return printJSON(w, report) }
+	}
+	if err := write(out); err != nil {
+		return err
+	}
+	if o.csv != "" {
+		if err := writeSimulateCSV(o.csv, report); err != nil {
+			return err
+		}
+	}
+	if plotterPath == "" {
+		return nil
+	}
+	text, err := json.Marshal(report)
+	if err != nil {
+		return err
+	}
+	command := exec.CommandContext(ctx, plotterPath, "-", o.plot)
+	command.Stdin = bytes.NewReader(text)
+	if said, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("--plot %s: %w: %s", o.plot, err, bytes.TrimSpace(said))
+	}
+	return nil
+}
+
+func writeSimulateCSV(path string, report experiment.Report) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("--csv: %w", err)
+	}
+	return errors.Join(report.WriteCSV(file), file.Close())
+}
+
+// simulateProgress shows how far a simulation is: on a terminal one line that is
+// written over, elsewhere a line now and then.
+type simulateProgress struct {
+	out  io.Writer
+	live bool
+	stop chan struct{}
+	over sync.WaitGroup
+
+	mu     sync.Mutex
+	latest experiment.Progress
+}
+
+func newSimulateProgress(out io.Writer, live bool) *simulateProgress {
+	p := &simulateProgress{out: out, live: live, stop: make(chan struct{})}
+	every := 10 * time.Second
+	if live {
+		every = time.Second
+	}
+	p.over.Go(func() { p.show(every) })
+	return p
+}
+
+func (p *simulateProgress) update(latest experiment.Progress) {
+	p.mu.Lock()
+	p.latest = latest
+	p.mu.Unlock()
+}
+
+func (p *simulateProgress) show(every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.stop:
+			if p.live {
+				fmt.Fprint(p.out, "\r\x1b[K")
+			}
+			return
+		case <-tick.C:
+		}
+		p.mu.Lock()
+		line := progressLine(p.latest)
+		p.mu.Unlock()
+		if p.live {
+			fmt.Fprintf(p.out, "\r%s\x1b[K", line)
+		} else {
+			fmt.Fprintln(p.out, line)
+		}
+	}
+}
+
+func progressLine(p experiment.Progress) string {
+	if p.Evaluations == 0 {
+		return "drawing federations"
+	}
+	line := fmt.Sprintf("%d of %d runs, %.0f %% of the evaluations", p.Runs, p.AllRuns, 100*float64(p.Evaluations)/float64(p.AllEvaluations))
+	return line + fmt.Sprintf(", about %v left", p.Left().Round(time.Second))
+}
+
+// end stops showing and returns what was shown last.
+func (p *simulateProgress) end() experiment.Progress {
+	close(p.stop)
+	p.over.Wait()
+	return p.latest
+}

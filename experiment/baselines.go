@@ -1,0 +1,164 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fbo-node/fbo/baseline"
+	"github.com/fbo-node/fbo/sim"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// method is a baseline: a way of choosing designs that no task file names.
+type method struct {
+	name     string
+	alone    bool // it listens to nobody
+	units    bool // it accepts the setting units
+	messages func(evaluations int) int
+	make     func(t *task.Task, pool *baseline.Pool, self int, units baseline.Units) strategy.Strategy
+}
+
+func methods() []method {
+	never := func(int) int { return 0 }
+	once := func(int) int { return 1 }
+	always := func(evaluations int) int { return evaluations }
+	return []method{
+		{name: "random", alone: true, messages: never, make: func(t *task.Task, _ *baseline.Pool, _ int, _ baseline.Units) strategy.Strategy {
+			return baseline.NewRandom(t)
+		}},
+		{name: "rgpe", messages: once, make: func(t *task.Task, pool *baseline.Pool, self int, _ baseline.Units) strategy.Strategy {
+			return baseline.NewRGPE(t, pool, self)
+		}},
+		{name: "taf", messages: once, make: func(t *task.Task, pool *baseline.Pool, self int, _ baseline.Units) strategy.Strategy {
+			return baseline.NewTAF(t, pool, self)
+		}},
+		{name: "pooled", units: true, messages: always, make: baseline.NewPooled},
+		{name: "multitask", units: true, messages: always, make: baseline.NewMultitask},
+	}
+}
+
+// unitsKey is the setting of baselines that put outputs of different members
+// together.
+const unitsKey = "units"
+
+// unitsOf returns what the spec of a baseline says of units, and the word for it.
+func unitsOf(s Spec) (units baseline.Units, word string, ok bool) {
+	word = "own"
+	for _, x := range s.Settings {
+		if x.Key == unitsKey {
+			word = x.Value
+		}
+	}
+	switch word {
+	case "own":
+		return baseline.OwnUnits, word, true
+	case "common":
+		return baseline.CommonUnits, word, true
+	}
+	return 0, word, false
+}
+
+// pooledName is the baseline that closes the whole gap, by definition.
+const pooledName = "pooled"
+
+// Baselines returns the names of strategies that no task file has.
+func Baselines() []string {
+	var all []string
+	for _, m := range methods() {
+		all = append(all, m.name)
+	}
+	return all
+}
+
+func methodOf(s Spec) (method, bool) {
+	all := methods()
+	i := slices.IndexFunc(all, func(m method) bool { return m.name == s.Name })
+	if i < 0 {
+		return method{}, false
+	}
+	return all[i], true
+}
+
+func isBaseline(s Spec) bool {
+	_, ok := methodOf(s)
+	return ok
+}
+
+// asTask returns the strategy of the task on which s is played.
+func asTask(s Spec) Spec {
+	if isBaseline(s) {
+		return Spec{Name: "ts"}
+	}
+	return s
+}
+
+// alone tells whether what others do changes nothing for whoever follows s.
+func alone(s Spec) bool {
+	if m, ok := methodOf(s); ok {
+		return m.alone
+	}
+	return s.Name == "ts" || s.Name == "logei"
+}
+
+func (p Plan) checkBaseline(s Spec) error {
+	m, ok := methodOf(s)
+	if !ok {
+		return nil
+	}
+	for _, x := range s.Settings {
+		if !m.units {
+			return fmt.Errorf("the baseline %s accepts no settings", s.Name)
+		}
+		if x.Key != unitsKey {
+			return fmt.Errorf("unknown key %q; accepted: %s", x.Key, unitsKey)
+		}
+	}
+	if _, word, ok := unitsOf(s); !ok {
+		return fmt.Errorf("units must be one of own, common, not %q", word)
+	}
+	if !m.alone && p.Surrogate.Name != "exact" {
+		return fmt.Errorf("the baseline %s accepts --surrogate exact only, not %s", s.Name, p.Surrogate.Name)
+	}
+	return nil
+}
+
+// key identifies what the spec of a baseline means.
+func (m method) key(s Spec) string {
+	if !m.units {
+		return m.name
+	}
+	_, word, _ := unitsOf(s)
+	return m.name + ":" + unitsKey + "=" + word
+}
+
+// unknown adds the baselines to what the task file's parser says is accepted.
+func unknown(err error) error {
+	if strings.Contains(err.Error(), "type must be one of") {
+		return fmt.Errorf("%w; or one of the baselines %s", err, strings.Join(Baselines(), ", "))
+	}
+	return err
+}
+
+// install gives every member the strategy m instead of the task's.
+func (m method) install(s *sim.Scenario, units baseline.Units) error {
+	var pool *baseline.Pool
+	if !m.alone {
+		var err error
+		if pool, err = baseline.NewPool(s.Task, len(s.Members)); err != nil {
+			return err
+		}
+		s.Watch = pool.Watch
+	}
+	for i := range s.Members {
+		s.Members[i].Strategy = m.make(s.Task, pool, i, units)
+	}
+	return nil
+}
+
+// bytes is what an agent would send, had the published method a network.
+func (m method) bytes(t *task.Task, evaluations int) int64 {
+	const perNumber = 8
+	return int64(perNumber * m.messages(evaluations) * baseline.MessageNumbers(m.name, t.Surrogate.Features, t.Space.Dim()))
+}

@@ -1,0 +1,17 @@
+// Package experiment measures how much peers help: it runs strategies on
+// federations of a family, many times, and says how sure the answer is.
+//
+// A [Plan] says what is compared. Each repeat draws one federation and plays it
+// once per strategy, with the same starting designs, the same noise for the
+// n-th evaluation of a member, and the same network, so that strategies are
+// compared in pairs. The federation is what repeats: regrets are averaged over
+// its members first, and standard errors are over federations, since members
+// of one federation are not independent.
+//
+// [Run] plays what is missing in a [Store] and returns a [Report]. All of it but
+// the cost is a function of the plan, on any number of cores.
+//
+// The package has no strategies, families or networks of its own; those are in
+// the packages that it names. It does not correct for comparing many strategies
+// at many numbers of evaluations.
+package experiment

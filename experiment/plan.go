@@ -1,0 +1,235 @@
+package experiment
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fbo-node/fbo/family"
+	"github.com/fbo-node/fbo/sim"
+	"github.com/fbo-node/fbo/task"
+)
+
+// arithmetic is part of what identifies results. It grows with every change, here
+// or below, after which the same plan has other results.
+const arithmetic = 1
+
+// EvaluationTime is how long an evaluation of every member lasts on the virtual
+// clock. Members start at random within the first one.
+const EvaluationTime = 10 * time.Second
+
+// Bounds of a plan.
+const (
+	MaxAgents      = 1000
+	MaxEvaluations = 10_000
+	MaxRepeats     = 100_000
+	MaxInitial     = 1000
+)
+
+// Plan is what is compared, on what, and how often.
+type Plan struct {
+	Family      family.Family
+	Agents      int // per federation, 1 to MaxAgents
+	Evaluations int // per agent, 1 to MaxEvaluations
+	Repeats     int // federations, 1 to MaxRepeats
+	Strategies  []Spec
+	Seed        uint64
+
+	Surrogate Spec // zero means exact, with all defaults of the task file
+	Initial   int  // random designs at an agent's start; 0 means 3
+	Network   sim.Network
+
+	// Control names the strategy, as its Spec's String, that the others are
+	// compared with. Empty means the first one of type ts, else the first.
+	Control string
+
+	// Checkpoints are the numbers of evaluations, ascending, at which strategies
+	// are compared and designs recommended; Evaluations is always one. Nil means
+	// 10, 15, 25 and 50.
+	Checkpoints []int
+}
+
+// Complete fills in defaults and returns what is wrong with the plan, in the words
+// of the command line.
+func (p Plan) Complete() (Plan, error) {
+	p.Initial = cmp.Or(p.Initial, 3)
+	if p.Surrogate.Name == "" {
+		p.Surrogate.Name = "exact"
+	}
+	for _, bound := range []struct {
+		flag        string
+		value, most int
+	}{
+		{"agents", p.Agents, MaxAgents},
+		{"evals", p.Evaluations, MaxEvaluations},
+		{"repeats", p.Repeats, MaxRepeats},
+		{"initial", p.Initial, MaxInitial},
+	} {
+		if bound.value < 1 || bound.value > bound.most {
+			return p, fmt.Errorf("--%s %d: accepted are 1 to %d", bound.flag, bound.value, bound.most)
+		}
+	}
+	if err := checkNetwork(p.Network); err != nil {
+		return p, err
+	}
+	for _, s := range p.Strategies {
+		if s.has("initial_designs") {
+			return p, fmt.Errorf("--strategy %s: initial_designs must be the same for all strategies: use --initial", s)
+		}
+	}
+	if err := p.checkSections(); err != nil {
+		return p, err
+	}
+	if err := p.chooseControl(); err != nil {
+		return p, err
+	}
+	return p, p.chooseCheckpoints()
+}
+
+func checkNetwork(n sim.Network) error {
+	switch {
+	case n.Delay < 0:
+		return fmt.Errorf("--delay %v: accepted is 0 and more", n.Delay)
+	case n.Jitter < 0:
+		return fmt.Errorf("--jitter %v: accepted is 0 and more", n.Jitter)
+	case n.Degree < 0:
+		return fmt.Errorf("--degree %d: accepted is 0 and more", n.Degree)
+	case !(n.Loss >= 0 && n.Loss < 1):
+		return fmt.Errorf("--loss %g: accepted is 0 to below 1", n.Loss)
+	}
+	return nil
+}
+
+// checkSections has the task file's parser look at the surrogate and strategies.
+func (p Plan) checkSections() error {
+	if len(p.Strategies) == 0 {
+		return fmt.Errorf("--strategy is missing, accepted are one or more, as in --strategy ts,fts")
+	}
+	if _, err := p.template(Spec{Name: "ts"}); err != nil {
+		return fmt.Errorf("--surrogate %s: %w", p.Surrogate, err)
+	}
+	seen := map[string]Spec{}
+	for _, s := range p.Strategies {
+		if err := p.checkBaseline(s); err != nil {
+			return fmt.Errorf("--strategy %s: %w", s, unknown(err))
+		}
+		if _, err := p.template(s); err != nil {
+			return fmt.Errorf("--strategy %s: %w", s, unknown(err))
+		}
+		key := p.key(s)
+		if other, ok := seen[key]; ok {
+			return fmt.Errorf("--strategy %s: it is the same as %s", s, other)
+		}
+		seen[key] = s
+	}
+	return nil
+}
+
+// template is a task with the plan's sections on any space.
+func (p Plan) template(s Spec) (*task.Task, error) {
+	t, err := taskOf("template", anySpace(), task.Maximize, p.Surrogate, asTask(s), p.Initial)
+	if err != nil {
+		return nil, messages(err)
+	}
+	return t, nil
+}
+
+// key identifies what a spec means, with all defaults.
+func (p Plan) key(s Spec) string {
+	if m, ok := methodOf(s); ok {
+		return m.key(s)
+	}
+	t, err := p.template(s)
+	if err != nil {
+		panic(err) // Complete has checked it
+	}
+	return canonical(t, "strategy")
+}
+
+func (p *Plan) chooseControl() error {
+	if p.Control == "" {
+		p.Control = p.Strategies[0].String()
+		if i := slices.IndexFunc(p.Strategies, func(s Spec) bool { return s.Name == "ts" }); i >= 0 {
+			p.Control = p.Strategies[i].String()
+		}
+	}
+	var all []string
+	for _, s := range p.Strategies {
+		if s.String() == p.Control {
+			return nil
+		}
+		all = append(all, s.String())
+	}
+	return fmt.Errorf("--control %s: accepted is one of --strategy: %s", p.Control, strings.Join(all, ", "))
+}
+
+func (p *Plan) chooseCheckpoints() error {
+	if p.Checkpoints == nil {
+		for _, t := range []int{10, 15, 25, 50} {
+			if t < p.Evaluations {
+				p.Checkpoints = append(p.Checkpoints, t)
+			}
+		}
+		p.Checkpoints = append(p.Checkpoints, p.Evaluations)
+		return nil
+	}
+	p.Checkpoints = slices.Clone(p.Checkpoints)
+	for i, t := range p.Checkpoints {
+		if t < 1 || t > p.Evaluations || i > 0 && t <= p.Checkpoints[i-1] {
+			return fmt.Errorf("--checkpoints %d: accepted are ascending numbers from 1 to --evals %d", t, p.Evaluations)
+		}
+	}
+	if !slices.Contains(p.Checkpoints, p.Evaluations) {
+		p.Checkpoints = append(p.Checkpoints, p.Evaluations)
+	}
+	return nil
+}
+
+// header is all of a plan that decides the result of one strategy on the
+// federation of one repeat.
+type header struct {
+	Arithmetic  int
+	Family      string
+	Agents      int
+	Evaluations int
+	Seed        uint64
+	Surrogate   json.RawMessage
+	Initial     int
+	Network     sim.Network
+	Checkpoints []int
+}
+
+// header is for plans from Complete.
+func (p Plan) header() []byte {
+	t, err := p.template(Spec{Name: "ts"})
+	if err != nil {
+		panic(err) // Complete has checked it
+	}
+	text, err := json.Marshal(header{
+		Arithmetic:  arithmetic,
+		Family:      p.Family.Name,
+		Agents:      p.Agents,
+		Evaluations: p.Evaluations,
+		Seed:        p.Seed,
+		Surrogate:   json.RawMessage(canonical(t, "surrogate")),
+		Initial:     p.Initial,
+		Network:     p.Network,
+		Checkpoints: p.Checkpoints,
+	})
+	if err != nil {
+		panic(err) // it has numbers and texts only
+	}
+	return text
+}
+
+// Hash identifies what runs of this plan, which is from Complete, have in common.
+// Plans that differ only in repeats, strategies or control share it.
+func (p Plan) Hash() string {
+	sum := sha256.Sum256(p.header())
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,129 @@
+package experiment
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fbo-node/fbo/family"
+)
+
+// tiny is a plan that takes a tenth of a second.
+func tiny(t testing.TB, change func(p *Plan)) Plan {
+	t.Helper()
+	p := Plan{Agents: 3, Evaluations: 6, Repeats: 2, Seed: 1, Surrogate: Spec{Name: "exact"}.With("features", "32")}
+	p.Family = familyOf(t, "gp:d=1,noise=0.05")
+	p.Strategies = specsOf(t, "ts,fts")
+	if change != nil {
+		change(&p)
+	}
+	p, err := p.Complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func familyOf(t testing.TB, text string) family.Family {
+	t.Helper()
+	f, err := family.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func specsOf(t testing.TB, text string) []Spec {
+	t.Helper()
+	specs, err := ParseSpecs(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return specs
+}
+
+func TestPlansAreCheckedInTheWordsOfTheCommandLine(t *testing.T) {
+	set := func(text string) func(p *Plan) { return func(p *Plan) { p.Strategies = specsOf(t, text) } }
+	for _, c := range []struct {
+		change func(p *Plan)
+		want   string
+	}{
+		{func(p *Plan) { p.Agents = 0 }, "--agents 0: accepted are 1 to 1000"},
+		{func(p *Plan) { p.Evaluations = -1 }, "--evals -1: accepted are 1 to 10000"},
+		{func(p *Plan) { p.Repeats = 0 }, "--repeats 0: accepted are 1 to 100000"},
+		{func(p *Plan) { p.Initial = 1001 }, "--initial 1001: accepted are 1 to 1000"},
+		{func(p *Plan) { p.Network.Loss = 1 }, "--loss 1: accepted is 0 to below 1"},
+		{func(p *Plan) { p.Network.Delay = -1 }, "--delay -1ns: accepted is 0 and more"},
+		{func(p *Plan) { p.Network.Jitter = -1 }, "--jitter -1ns: accepted is 0 and more"},
+		{func(p *Plan) { p.Network.Degree = -1 }, "--degree -1: accepted is 0 and more"},
+		{func(p *Plan) { p.Strategies = nil }, "--strategy is missing, accepted are"},
+		{set("tsx"), "--strategy tsx: strategy: type must be one of fts, "},
+		{set("tsx"), "; or one of the baselines random, rgpe, taf, pooled, multitask"},
+		{set("fts:mode=both"), `--strategy fts:mode=both: strategy: mode must be one of concurrent, one-shot, not the text "both"`},
+		{set("fts:share_every=0"), "--strategy fts:share_every=0: strategy: share_every 0 must be a whole number from 1"},
+		{set("ts:mode=one-shot"), "--strategy ts:mode=one-shot: strategy: unknown key"},
+		{set("ts:initial_designs=2"), "--strategy ts:initial_designs=2: initial_designs must be the same for all strategies: use --initial"},
+		{set("ts,ts"), "--strategy ts: it is the same as ts"},
+		{set("fts,fts:mode=concurrent"), "--strategy fts:mode=concurrent: it is the same as fts"},
+		{set("random:x=1"), "--strategy random:x=1: the baseline random accepts no settings"},
+		{set("pooled:unit=own"), `--strategy pooled:unit=own: unknown key "unit"; accepted: units`},
+		{set("pooled:units=si"), `--strategy pooled:units=si: units must be one of own, common, not "si"`},
+		{set("pooled,pooled:units=own"), "--strategy pooled:units=own: it is the same as pooled"},
+		{func(p *Plan) { p.Surrogate.Name = "rff"; p.Strategies = specsOf(t, "pooled") }, "--strategy pooled: the baseline pooled accepts --surrogate exact only, not rff"},
+		{func(p *Plan) { p.Surrogate.Name = "tree" }, "--surrogate tree:features=32: surrogate: type must be one of exact, rff"},
+		{func(p *Plan) { p.Surrogate = Spec{Name: "rff"}.With("features", "3") }, "--surrogate rff:features=3: surrogate: features 3 must be even"},
+		{func(p *Plan) { p.Control = "logei" }, `--control logei: accepted is one of --strategy: ts, fts`},
+		{func(p *Plan) { p.Checkpoints = []int{7} }, "--checkpoints 7: accepted are ascending numbers from 1 to --evals 6"},
+		{func(p *Plan) { p.Checkpoints = []int{3, 3} }, "--checkpoints 3: accepted are ascending"},
+	} {
+		p := tiny(t, nil)
+		c.change(&p)
+		if _, err := p.Complete(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+}
+
+func TestPlanDefaults(t *testing.T) {
+	p := tiny(t, func(p *Plan) {
+		p.Evaluations, p.Surrogate = 30, Spec{}
+		p.Strategies = specsOf(t, "fts,ts,logei")
+	})
+	if p.Initial != 3 || p.Surrogate.Name != "exact" || p.Control != "ts" || !slices.Equal(p.Checkpoints, []int{10, 15, 25, 30}) {
+		t.Errorf("%+v", p)
+	}
+	given := tiny(t, func(p *Plan) { p.Checkpoints, p.Strategies = []int{2, 4}, specsOf(t, "fts,logei") })
+	if given.Control != "fts" || !slices.Equal(given.Checkpoints, []int{2, 4, 6}) {
+		t.Errorf("%+v", given)
+	}
+}
+
+// What decides the result of a run is in the hash; what does not is not, so that
+// repeats and strategies can be added.
+func TestHashIsOfWhatDecidesARun(t *testing.T) {
+	hash := tiny(t, nil).Hash()
+	for name, change := range map[string]func(p *Plan){
+		"repeats":    func(p *Plan) { p.Repeats = 9 },
+		"strategies": func(p *Plan) { p.Strategies = specsOf(t, "logei") },
+		"default":    func(p *Plan) { p.Surrogate = p.Surrogate.With("kernel", "matern52") },
+	} {
+		if tiny(t, change).Hash() != hash {
+			t.Errorf("%s changes the hash", name)
+		}
+	}
+	for name, change := range map[string]func(p *Plan){
+		"family":      func(p *Plan) { p.Family = familyOf(t, "gp:d=1") },
+		"agents":      func(p *Plan) { p.Agents = 4 },
+		"evaluations": func(p *Plan) { p.Evaluations = 7 },
+		"seed":        func(p *Plan) { p.Seed = 2 },
+		"surrogate":   func(p *Plan) { p.Surrogate = p.Surrogate.With("kernel", "se") },
+		"initial":     func(p *Plan) { p.Initial = 2 },
+		"network":     func(p *Plan) { p.Network.Delay = time.Second },
+		"checkpoints": func(p *Plan) { p.Checkpoints = []int{2} },
+	} {
+		if tiny(t, change).Hash() == hash {
+			t.Errorf("%s does not change the hash", name)
+		}
+	}
+}

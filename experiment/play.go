@@ -1,0 +1,180 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/family"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/sim"
+	"github.com/fbo-node/fbo/task"
+)
+
+// deviationDesigns is the number of random designs over which the deviation of an
+// objective is measured.
+const deviationDesigns = 500
+
+// federation is what all strategies of a repeat are played on.
+type federation struct {
+	family.Federation
+	seed      random.Seed // of the repeat
+	deviation float64
+}
+
+func (p Plan) draw(repeat int) (*federation, error) {
+	seed := random.SeedOf(p.Seed).Derive("repeat", uint64(repeat))
+	drawn, err := p.Family.Draw(seed.Derive("federation", 0), p.Agents)
+	if err != nil {
+		return nil, fmt.Errorf("experiment: %s, repeat %d: %w", p.Family.Name, repeat, err)
+	}
+	f := &federation{Federation: drawn, seed: seed}
+	counting := 0
+	for i, m := range f.Members {
+		if m.Counts {
+			counting++
+			f.deviation += deviation(f.Space, m.Objective, seed.Derive("deviation", uint64(i)))
+		}
+	}
+	if counting == 0 {
+		return nil, fmt.Errorf("experiment: %s, repeat %d: no member's regret counts", p.Family.Name, repeat)
+	}
+	f.deviation /= float64(counting)
+	return f, nil
+}
+
+// deviation measures how much the noise-free objective varies over the space.
+func deviation(space *task.Space, o family.Objective, seed random.Seed) float64 {
+	rng := seed.Stream("designs", 0)
+	values := make([]float64, deviationDesigns)
+	for i := range values {
+		values[i] = o.Value(space.Decode(acquisition.Sample(space, rng)))
+	}
+	m := mean(values)
+	sum := 0.0
+	for _, v := range values {
+		sum += (v - m) * (v - m)
+	}
+	return math.Sqrt(sum / float64(len(values)))
+}
+
+// play runs one strategy on a federation. evaluated is called after each
+// evaluation, perhaps concurrently.
+func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, evaluated func()) (Record, error) {
+	t, err := taskOf(fmt.Sprintf("simulation %d-%d", p.Seed, repeat), f.Space, f.Goal, p.Surrogate, asTask(s), p.Initial)
+	if err != nil {
+		return Record{}, messages(err)
+	}
+	scenario := sim.Scenario{
+		Task:      t,
+		Network:   p.Network,
+		Seed:      f.seed.Derive("run", 0), // the same for all strategies
+		Workers:   1,
+		Recommend: p.Checkpoints,
+	}
+	var forgers []*forger
+	for i := range f.Members {
+		m, forger := p.member(i, s, t, f, evaluated)
+		scenario.Members = append(scenario.Members, m)
+		if forger != nil {
+			forgers = append(forgers, forger)
+		}
+	}
+	method, isMethod := methodOf(s)
+	if isMethod {
+		units, _, _ := unitsOf(s)
+		if err := method.install(&scenario, units); err != nil {
+			return Record{}, err
+		}
+	}
+	result, err := sim.Run(ctx, scenario)
+	if err != nil {
+		return Record{}, err
+	}
+	for _, forger := range forgers {
+		if forger.err != nil {
+			return Record{}, forger.err
+		}
+	}
+	r := p.record(f, t, result)
+	r.Repeat, r.Strategy = repeat, p.key(s)
+	if isMethod {
+		r.Bytes = float64(method.bytes(t, p.Evaluations))
+	}
+	return r, nil
+}
+
+// member prepares member i. Where nobody listens, those that do not count need
+// not be played.
+func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func()) (sim.Member, *forger) {
+	m := f.Members[i]
+	noise := f.seed.Derive("noise", uint64(i))
+	member := sim.Member{
+		Evaluations: p.evaluations(m, s),
+		Start:       time.Duration(f.seed.Stream("start", uint64(i)).Int64N(int64(EvaluationTime))),
+		Duration:    EvaluationTime,
+		Objective: func(d task.Design, trial uint64) float64 {
+			evaluated()
+			value := m.Objective.Value(d)
+			if m.Objective.Noise > 0 {
+				value += m.Objective.Noise * noise.Stream("trial", trial).NormFloat64()
+			}
+			return value
+		},
+	}
+	if m.Late {
+		// The others start within one evaluation, and hear each other first.
+		member.Start += time.Duration(p.Evaluations+2)*EvaluationTime + p.Network.Delay + p.Network.Jitter
+	}
+	if !m.Forged || isBaseline(s) {
+		return member, nil
+	}
+	forger := newForger(t, f.seed, i)
+	member.Forge = forger.forge
+	return member, forger
+}
+
+func (p Plan) evaluations(m family.Member, s Spec) int {
+	if alone(s) && !m.Counts {
+		return 0
+	}
+	return p.Evaluations
+}
+
+func (p Plan) record(f *federation, t *task.Task, result sim.Result) Record {
+	r := Record{Goal: string(f.Goal), Deviation: f.deviation}
+	for i, m := range result.Members {
+		r.Bytes += float64(m.Bytes) / float64(len(result.Members))
+		if !f.Members[i].Counts {
+			continue
+		}
+		regret := regretOf(f.Members[i].Objective, t.Goal)
+		one := MemberRecord{Member: i, PeerQueries: m.PeerQueries}
+		for _, trial := range m.Trials {
+			v := regret(trial.Design)
+			one.Excess = max(one.Excess, -v)
+			one.Regret = append(one.Regret, Number(max(v, 0)))
+		}
+		for _, at := range p.Checkpoints {
+			v := math.NaN()
+			if d, ok := m.Recommended[at]; ok && !d.IsZero() {
+				v = max(regret(d), 0)
+			}
+			one.Recommended = append(one.Recommended, Number(v))
+		}
+		r.Members = append(r.Members, one)
+	}
+	return r
+}
+
+// regretOf returns how far a design is from the best one; below 0 when it is
+// better than that.
+func regretOf(o family.Objective, goal task.Goal) func(task.Design) float64 {
+	sign := 1.0
+	if goal == task.Minimize {
+		sign = -1
+	}
+	return func(d task.Design) float64 { return sign * (o.Optimum - o.Value(d)) }
+}

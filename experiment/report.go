@@ -1,0 +1,297 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// relativeFloor is the least regret, in standard deviations of the objective, that
+// ratios tell apart from none: differences below are rounding.
+const relativeFloor = 1e-6
+
+// Report is what a plan came to. Of its JSON, all but build, command and what
+// names seconds is the same on any number of cores.
+type Report struct {
+	Family            string   `json:"family"`
+	Goal              string   `json:"goal"`
+	Agents            int      `json:"agents"`
+	Counting          Number   `json:"counting_agents"` // per federation, on average
+	Evaluations       int      `json:"evaluations"`
+	Repeats           int      `json:"repeats"`
+	Seed              uint64   `json:"seed"`
+	Surrogate         string   `json:"surrogate"`
+	Initial           int      `json:"initial_designs"`
+	Network           Network  `json:"network"`
+	EvaluationSeconds float64  `json:"evaluation_seconds"` // on the virtual clock
+	Arithmetic        int      `json:"arithmetic"`
+	Builds            []string `json:"builds"` // of this program, that made the runs
+	Command           string   `json:"command"`
+
+	Control     string `json:"control"`
+	Checkpoints []int  `json:"checkpoints"`
+	Confidence  Number `json:"confidence"`   // of each bound, one-sided
+	Deviation   Number `json:"deviation"`    // of the noise-free objectives over the space, on average
+	RatioFloor  Number `json:"ratio_floor"`  // on average: regrets below count as this in ratios
+	CoreSeconds Number `json:"core_seconds"` // of all that the report rests on
+
+	// DrawingCoreSeconds is the part of CoreSeconds that making the federations took.
+	DrawingCoreSeconds Number `json:"drawing_core_seconds"`
+
+	Strategies []StrategyReport `json:"strategies"`
+	Warnings   []string         `json:"warnings,omitempty"`
+}
+
+// Network is sim.Network in the words of the command line.
+type Network struct {
+	DelaySeconds  float64 `json:"delay_seconds"`
+	JitterSeconds float64 `json:"jitter_seconds"`
+	Loss          float64 `json:"loss"`
+	Degree        int     `json:"degree"` // 0: everybody hears everybody
+}
+
+// StrategyReport is one strategy's part. Series have a number per evaluation, but
+// Recommended one per checkpoint.
+type StrategyReport struct {
+	Strategy    string `json:"strategy"`
+	Simple      Series `json:"simple_regret"`
+	Cumulative  Series `json:"cumulative_regret"`
+	Recommended Series `json:"recommended_regret"`
+
+	PeerQueries   Number `json:"peer_queries"`    // per counting agent
+	BytesPerAgent Number `json:"bytes_per_agent"` // sent, on average over all agents
+	Seconds       Number `json:"seconds"`         // real, of all its runs together
+	CoreSeconds   Number `json:"core_seconds"`
+
+	// Hit is after how many evaluations the mean regret is first at most what the
+	// control's is in the end; nil when never.
+	Hit *int `json:"hit"`
+
+	// Compared has the comparisons with the control; none for the control itself.
+	Compared []Comparison `json:"compared,omitempty"`
+}
+
+// Series summarises regrets. A federation's regret is the mean over its counting
+// members; Mean, SE and Median are over federations, the others over all counting
+// members of all federations.
+type Series struct {
+	Mean   []Number `json:"mean"`
+	SE     []Number `json:"se"`
+	Median []Number `json:"median"`
+
+	MemberQ1     []Number `json:"member_q1"`
+	MemberMedian []Number `json:"member_median"`
+	MemberQ3     []Number `json:"member_q3"`
+}
+
+// Comparison sets a strategy's simple regret beside the control's, federation by
+// federation. Every bound holds alone with the report's Confidence.
+type Comparison struct {
+	Evaluations int    `json:"evaluations"`
+	Ratio       Number `json:"ratio"` // geometric mean of strategy/control
+	RatioLow    Number `json:"ratio_low"`
+	RatioHigh   Number `json:"ratio_high"`
+	Difference  Number `json:"difference"` // mean of strategy-control
+	Upper       Number `json:"difference_high"`
+
+	// GapClosed is log(control/strategy)/log(control/pooled), by mean logarithms;
+	// null unless pooled is among the strategies and better than the control.
+	GapClosed Number `json:"gap_closed"`
+}
+
+// sample is all records of one strategy, in the order of repeats.
+type sample struct {
+	spec    Spec
+	records []Record
+
+	simple, cumulative, recommended [][]float64 // a row per federation
+	members                         [3][][]float64
+	floors                          []float64 // per federation
+}
+
+// NewReport summarises what the store has of a plan, which is from Complete; all
+// of it must be there. command is how to make it again, and build what
+// Options.Build would be now.
+func NewReport(p Plan, store *Store, command, build string) (Report, error) {
+	var samples []sample
+	for _, s := range p.Strategies {
+		one := sample{spec: s}
+		for repeat := range p.Repeats {
+			record, ok := store.get(repeat, p.key(s))
+			if !ok {
+				return Report{}, fmt.Errorf("experiment: repeat %d of %s is missing", repeat, s)
+			}
+			one.add(record)
+		}
+		samples = append(samples, one)
+	}
+	r := p.report(samples, build)
+	r.Command = command
+	for _, s := range samples {
+		r.Strategies = append(r.Strategies, s.report())
+	}
+	control := slices.IndexFunc(samples, func(s sample) bool { return s.spec.String() == p.Control })
+	pooled := slices.IndexFunc(samples, func(s sample) bool { return s.spec.Name == pooledName })
+	for i := range samples {
+		r.Strategies[i].Hit = hit(r.Strategies[i].Simple.Mean, r.Strategies[control].Simple.Mean)
+		if i != control {
+			r.Strategies[i].Compared = p.compare(samples[i], samples[control])
+		}
+	}
+	if pooled >= 0 && pooled != control {
+		gapsClosed(r.Strategies, r.Strategies[pooled].Compared)
+	}
+	return r, nil
+}
+
+func (s *sample) add(r Record) {
+	s.records = append(s.records, r)
+	var simple, cumulative, recommended [][]float64
+	for _, m := range r.Members {
+		simple = append(simple, m.simple())
+		cumulative = append(cumulative, m.cumulative())
+		recommended = append(recommended, m.recommended())
+	}
+	s.simple = append(s.simple, average(simple))
+	s.cumulative = append(s.cumulative, average(cumulative))
+	s.recommended = append(s.recommended, average(recommended))
+	for i, rows := range [][][]float64{simple, cumulative, recommended} {
+		s.members[i] = append(s.members[i], rows...)
+	}
+	s.floors = append(s.floors, max(relativeFloor*r.Deviation, math.SmallestNonzeroFloat64))
+}
+
+func (s *sample) report() StrategyReport {
+	r := StrategyReport{
+		Strategy:    s.spec.String(),
+		Simple:      newSeries(s.simple, s.members[0]),
+		Cumulative:  newSeries(s.cumulative, s.members[1]),
+		Recommended: newSeries(s.recommended, s.members[2]),
+	}
+	var queries, sent []float64
+	for _, record := range s.records {
+		total := 0
+		for _, m := range record.Members {
+			total += m.PeerQueries
+		}
+		queries = append(queries, float64(total)/float64(len(record.Members)))
+		sent = append(sent, record.Bytes)
+		r.Seconds += Number(record.Seconds)
+		r.CoreSeconds += Number(record.Core)
+	}
+	r.PeerQueries, r.BytesPerAgent = Number(mean(queries)), Number(mean(sent))
+	return r
+}
+
+func newSeries(federations, members [][]float64) Series {
+	var s Series
+	for k := range federations[0] {
+		f, m := column(federations, k), column(members, k)
+		s.Mean = append(s.Mean, Number(mean(f)))
+		s.SE = append(s.SE, Number(standardError(f)))
+		s.Median = append(s.Median, Number(median(f)))
+		s.MemberQ1 = append(s.MemberQ1, Number(quantile(m, 0.25)))
+		s.MemberMedian = append(s.MemberMedian, Number(median(m)))
+		s.MemberQ3 = append(s.MemberQ3, Number(quantile(m, 0.75)))
+	}
+	return s
+}
+
+func hit(mine, control []Number) *int {
+	target := control[len(control)-1]
+	if i := slices.IndexFunc(mine, func(m Number) bool { return m <= target }); i >= 0 {
+		return new(i + 1)
+	}
+	return nil
+}
+
+func (p Plan) compare(s, control sample) []Comparison {
+	var all []Comparison
+	for _, t := range p.Checkpoints {
+		x, y := column(s.simple, t-1), column(control.simple, t-1)
+		logs, diffs := logRatios(x, y, s.floors), differences(x, y)
+		all = append(all, Comparison{
+			Evaluations: t,
+			Ratio:       Number(math.Exp(mean(logs))),
+			RatioLow:    Number(math.Exp(mean(logs) - margin(logs))),
+			RatioHigh:   Number(math.Exp(mean(logs) + margin(logs))),
+			Difference:  Number(mean(diffs)),
+			Upper:       Number(mean(diffs) + margin(diffs)),
+			GapClosed:   Number(math.NaN()),
+		})
+	}
+	return all
+}
+
+// gapsClosed fills in how much of the control's distance to pooled each strategy
+// makes good.
+func gapsClosed(all []StrategyReport, pooled []Comparison) {
+	for _, s := range all {
+		for k := range s.Compared {
+			if pooled[k].Ratio < 1 {
+				s.Compared[k].GapClosed = Number(math.Log(float64(s.Compared[k].Ratio)) / math.Log(float64(pooled[k].Ratio)))
+			}
+		}
+	}
+}
+
+// report fills in what concerns all strategies.
+func (p Plan) report(samples []sample, build string) Report {
+	r := Report{
+		Family:            p.Family.Name,
+		Goal:              samples[0].records[0].Goal,
+		Agents:            p.Agents,
+		Evaluations:       p.Evaluations,
+		Repeats:           p.Repeats,
+		Seed:              p.Seed,
+		Surrogate:         p.Surrogate.String(),
+		Initial:           p.Initial,
+		Network:           Network{p.Network.Delay.Seconds(), p.Network.Jitter.Seconds(), p.Network.Loss, p.Network.Degree},
+		EvaluationSeconds: EvaluationTime.Seconds(),
+		Arithmetic:        arithmetic,
+		Control:           p.Control,
+		Checkpoints:       p.Checkpoints,
+		Confidence:        confidence,
+	}
+	var counting, deviations []float64
+	for _, record := range samples[0].records {
+		counting = append(counting, float64(len(record.Members)))
+		deviations = append(deviations, record.Deviation)
+	}
+	r.Counting, r.Deviation = Number(mean(counting)), Number(mean(deviations))
+	r.RatioFloor = relativeFloor * r.Deviation
+	runs, foreign, exceeded := 0, 0, 0
+	for _, s := range samples {
+		for _, record := range s.records {
+			r.DrawingCoreSeconds += Number(record.Drawing)
+			r.CoreSeconds += Number(record.Core + record.Drawing)
+			runs++
+			if record.Build != build {
+				foreign++
+			}
+			if !slices.Contains(r.Builds, record.Build) {
+				r.Builds = append(r.Builds, record.Build)
+			}
+			for _, m := range record.Members {
+				if m.Excess > relativeFloor*record.Deviation {
+					exceeded++
+				}
+			}
+		}
+	}
+	slices.Sort(r.Builds)
+	if exceeded > 0 {
+		r.warn("%d times an agent found a better design than the optimum that the family states; its regret counts as 0", exceeded)
+	}
+	if foreign > 0 {
+		r.warn("%d of %d runs were made by other builds of this program, which may compute differently; --fresh makes all anew", foreign, runs)
+	}
+	if r.Repeats == 1 {
+		r.warn("one repeat allows no standard errors and no bounds")
+	}
+	return r
+}
+
+func (r *Report) warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,173 @@
+package experiment
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+// Spec names one choice among several and its settings, as in
+// "fts:schedule=inverse-square,mode=one-shot". Names and keys are those of a
+// section of the task file.
+type Spec struct {
+	Name     string
+	Settings []Setting
+}
+
+// Setting is one key of a section with its value.
+type Setting struct{ Key, Value string }
+
+// ParseSpec reads NAME or NAME:KEY=VALUE,KEY=VALUE. It does not know which names,
+// keys and values there are.
+func ParseSpec(text string) (Spec, error) {
+	specs, err := ParseSpecs(text)
+	if err == nil && len(specs) != 1 {
+		err = fmt.Errorf("%q names %d, accepted is one: NAME or NAME:KEY=VALUE,…", text, len(specs))
+	}
+	if err != nil {
+		return Spec{}, err
+	}
+	return specs[0], nil
+}
+
+// ParseSpecs reads specs that commas separate. A part KEY=VALUE without a name
+// belongs to the spec before it.
+func ParseSpecs(text string) ([]Spec, error) {
+	var specs []Spec
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.TrimSpace(part)
+		name, setting, named := strings.Cut(part, ":")
+		equals := strings.Index(part, "=")
+		if equals >= 0 && equals < len(name) { // KEY=VALUE, perhaps with a colon in the value
+			if len(specs) == 0 || len(specs[len(specs)-1].Settings) == 0 {
+				return nil, fmt.Errorf("%q has no name before it, accepted are NAME and NAME:KEY=VALUE,KEY=VALUE", part)
+			}
+			name, setting, named = "", part, true
+		} else {
+			if name == "" {
+				return nil, fmt.Errorf("%q has an empty name, accepted are NAME and NAME:KEY=VALUE,…, separated by commas", text)
+			}
+			specs = append(specs, Spec{Name: name})
+		}
+		if named {
+			key, value, ok := strings.Cut(setting, "=")
+			if !ok || key == "" || value == "" {
+				return nil, fmt.Errorf("%q in %q is no setting, accepted is KEY=VALUE", setting, text)
+			}
+			if key == "type" {
+				return nil, fmt.Errorf("%q in %q: the type is the name before the colon", setting, text)
+			}
+			last := &specs[len(specs)-1]
+			if last.has(key) {
+				return nil, fmt.Errorf("%s is given twice in %q", key, text)
+			}
+			last.Settings = append(last.Settings, Setting{key, value})
+		}
+	}
+	return specs, nil
+}
+
+// With returns the spec with one setting more.
+func (s Spec) With(key, value string) Spec {
+	s.Settings = append(slices.Clone(s.Settings), Setting{key, value})
+	return s
+}
+
+func (s Spec) has(key string) bool {
+	return slices.ContainsFunc(s.Settings, func(x Setting) bool { return x.Key == key })
+}
+
+// String returns what ParseSpec reads.
+func (s Spec) String() string {
+	parts := make([]string, len(s.Settings))
+	for i, x := range s.Settings {
+		parts[i] = x.Key + "=" + x.Value
+	}
+	if len(parts) == 0 {
+		return s.Name
+	}
+	return s.Name + ":" + strings.Join(parts, ",")
+}
+
+// section returns the spec as a section of a task file in JSON.
+func (s Spec) section() map[string]any {
+	section := map[string]any{"type": s.Name}
+	for _, x := range s.Settings {
+		section[x.Key] = scalar(x.Value)
+	}
+	return section
+}
+
+// scalar leaves numbers as they are written and makes a text of all else.
+func scalar(text string) any {
+	if _, err := strconv.ParseFloat(text, 64); err == nil && json.Valid([]byte(text)) {
+		return json.Number(text)
+	}
+	return text
+}
+
+// taskOf returns the task that the members of a federation work on. The name is
+// part of its ID, from which the shared features derive.
+func taskOf(name string, space *task.Space, goal task.Goal, surrogate, strategy Spec, initial int) (*task.Task, error) {
+	var parameters []map[string]any
+	for _, p := range space.Parameters() {
+		entry := map[string]any{"name": p.Name, "type": p.Kind}
+		if p.Kind == task.Categorical {
+			entry["choices"] = p.Choices
+		} else {
+			entry["low"], entry["high"], entry["scale"] = p.Low, p.High, p.Scale
+		}
+		parameters = append(parameters, entry)
+	}
+	section := strategy.section()
+	section["initial_designs"] = initial
+	text, err := json.Marshal(map[string]any{
+		"name":       name,
+		"goal":       goal,
+		"parameters": parameters,
+		"surrogate":  surrogate.section(),
+		"strategy":   section,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("experiment: %w", err)
+	}
+	return task.Parse("simulation", text)
+}
+
+// anySpace stands for the space of a family where only sections matter.
+func anySpace() *task.Space {
+	space, err := task.NewSpace([]task.Parameter{{Name: "x", Kind: task.Float, Low: 0, High: 1}})
+	if err != nil {
+		panic(err) // it is a space
+	}
+	return space
+}
+
+// messages returns what is wrong with a task without places in a file that
+// nobody has written.
+func messages(err error) error {
+	var parsed *task.ParseError
+	if !errors.As(err, &parsed) {
+		return err
+	}
+	var all []string
+	for _, one := range parsed.Errors {
+		all = append(all, one.Message)
+	}
+	return errors.New(strings.Join(all, "; "))
+}
+
+// canonical returns a section with all its defaults, which is the same text for
+// all specs that mean the same.
+func canonical(t *task.Task, section string) string {
+	var form map[string]json.RawMessage
+	if err := json.Unmarshal(t.Canonical(), &form); err != nil {
+		panic(err) // Canonical returns a JSON object
+	}
+	return string(form[section])
+}

@@ -1,0 +1,94 @@
+package experiment
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// confidence of every bound, each one-sided.
+const confidence = 0.95
+
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// standardError is that of the mean of independent numbers; NaN for less than two.
+func standardError(x []float64) float64 {
+	n := float64(len(x))
+	if n < 2 {
+		return math.NaN()
+	}
+	m, sum := mean(x), 0.0
+	for _, v := range x {
+		sum += (v - m) * (v - m)
+	}
+	return math.Sqrt(sum / (n - 1) / n)
+}
+
+// quantile interpolates between order statistics (type 7 of Hyndman and Fan,
+// Sample Quantiles in Statistical Packages, 1996). x is not empty; one NaN makes
+// the result NaN.
+func quantile(x []float64, p float64) float64 {
+	if slices.ContainsFunc(x, math.IsNaN) {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(x))
+	at := p * float64(len(sorted)-1)
+	low := int(at)
+	high := min(low+1, len(sorted)-1)
+	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+}
+
+func median(x []float64) float64 { return quantile(x, 0.5) }
+
+// margin is how far Student's one-sided bound lies from the mean of x; NaN for
+// less than two numbers.
+func margin(x []float64) float64 {
+	if len(x) < 2 {
+		return math.NaN()
+	}
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(x) - 1)}.Quantile(confidence)
+	return t * standardError(x)
+}
+
+// logRatios returns log(x/y) pair by pair, where no number counts as less than
+// its floor.
+func logRatios(x, y, floors []float64) []float64 {
+	ratios := make([]float64, len(x))
+	for i := range x {
+		ratios[i] = math.Log(max(x[i], floors[i]) / max(y[i], floors[i]))
+	}
+	return ratios
+}
+
+func differences(x, y []float64) []float64 {
+	all := make([]float64, len(x))
+	for i := range x {
+		all[i] = x[i] - y[i]
+	}
+	return all
+}
+
+// column returns the k-th number of every row.
+func column(rows [][]float64, k int) []float64 {
+	all := make([]float64, len(rows))
+	for i, row := range rows {
+		all[i] = row[k]
+	}
+	return all
+}
+
+// average returns the mean row.
+func average(rows [][]float64) []float64 {
+	all := make([]float64, len(rows[0]))
+	for k := range all {
+		all[k] = mean(column(rows, k))
+	}
+	return all
+}

@@ -1,0 +1,140 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// Store keeps records in a file, a line of JSON each behind a line for the plan,
+// and synced one by one, so that an interruption loses only what was under way.
+type Store struct {
+	path string
+
+	mu      sync.Mutex
+	file    *os.File
+	records map[runID]Record
+}
+
+// runID is one strategy on one repeat.
+type runID struct {
+	repeat   int
+	strategy string
+}
+
+// OpenStore opens the file of a plan, which is from Complete, in a directory that
+// it makes if need be. fresh forgets what the file held. A last line that was cut
+// off is removed.
+func OpenStore(dir string, p Plan, fresh bool) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("experiment: keep results: %w; --out chooses another directory", err)
+	}
+	s := &Store{path: filepath.Join(dir, p.Hash()+".jsonl"), records: map[runID]Record{}}
+	if fresh {
+		if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("experiment: forget results: %w", err)
+		}
+	}
+	whole, err := s.read(p)
+	if err != nil {
+		return nil, err
+	}
+	if s.file, err = os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
+		return nil, fmt.Errorf("experiment: keep results: %w", err)
+	}
+	if err := s.prepare(p, whole); err != nil {
+		return nil, errors.Join(fmt.Errorf("experiment: %s: %w", s.path, err), s.file.Close())
+	}
+	return s, nil
+}
+
+// read returns how many bytes hold whole lines.
+func (s *Store) read(p Plan) (int, error) {
+	data, err := os.ReadFile(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("experiment: read results: %w", err)
+	}
+	whole := bytes.LastIndexByte(data, '\n') + 1
+	for number, line := range bytes.Split(data[:whole], []byte("\n")) {
+		if len(line) == 0 {
+			continue
+		}
+		if number == 0 {
+			if !bytes.Equal(line, p.header()) {
+				return 0, fmt.Errorf("experiment: %s: the first line is not that of this plan; another --out or --fresh helps", s.path)
+			}
+			continue
+		}
+		var r Record
+		if err := json.Unmarshal(line, &r); err != nil || !r.complete(p.Evaluations, len(p.Checkpoints)) {
+			return 0, fmt.Errorf("experiment: %s:%d: not a whole result; --fresh starts anew", s.path, number+1)
+		}
+		s.keep(r)
+	}
+	return whole, nil
+}
+
+func (s *Store) prepare(p Plan, whole int) error {
+	if err := s.file.Truncate(int64(whole)); err != nil {
+		return err
+	}
+	if _, err := s.file.Seek(0, io.SeekEnd); err != nil {
+		return err
+	}
+	if whole > 0 {
+		return nil
+	}
+	return s.append(p.header())
+}
+
+func (s *Store) append(line []byte) error {
+	if _, err := s.file.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	return s.file.Sync()
+}
+
+// keep remembers the first record of a run.
+func (s *Store) keep(r Record) {
+	id := runID{r.Repeat, r.Strategy}
+	if _, ok := s.records[id]; !ok {
+		s.records[id] = r
+	}
+}
+
+// add appends a record.
+func (s *Store) add(r Record) error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("experiment: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.append(line); err != nil {
+		return fmt.Errorf("experiment: %s: %w", s.path, err)
+	}
+	s.keep(r)
+	return nil
+}
+
+func (s *Store) get(repeat int, strategy string) (Record, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.records[runID{repeat, strategy}]
+	return r, ok
+}
+
+// Path returns where the records are.
+func (s *Store) Path() string { return s.path }
+
+// Close closes the file.
+func (s *Store) Close() error { return s.file.Close() }

@@ -1,0 +1,174 @@
+package experiment
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// WriteTable writes the report for people.
+func (r Report) WriteTable(w io.Writer) error {
+	var b strings.Builder
+	r.writeCaption(&b)
+	out := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	r.writeRegrets(out)
+	r.writeComparisons(out)
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	r.writeCost(&b)
+	for line := range strings.Lines(b.String()) {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r Report) writeCaption(w io.Writer) {
+	fmt.Fprintf(w, "Family %s, %s: %d agents, %s evaluations each, %d repeats, seed %d.\n",
+		r.Family, r.Goal, r.Agents, strconv.Itoa(r.Evaluations), r.Repeats, r.Seed)
+	fmt.Fprintf(w, "Surrogate %s, %d starting designs; %s.\n", r.Surrogate, r.Initial, r.Network.text())
+	who := "all agents count"
+	if float64(r.Counting) != float64(r.Agents) {
+		who = fmt.Sprintf("%s of %d agents count", short(r.Counting), r.Agents)
+	}
+	fmt.Fprintf(w, "Simple regret: noise-free, of the best design so far; %s; an objective's standard deviation is %s.\n", who, short(r.Deviation))
+}
+
+func (n Network) text() string {
+	who := "everybody hears everybody"
+	if n.Degree > 0 {
+		who = fmt.Sprintf("everybody hears %d others", n.Degree)
+	}
+	delay := seconds(n.DelaySeconds).String()
+	if n.JitterSeconds > 0 {
+		delay += " to " + seconds(n.DelaySeconds+n.JitterSeconds).String()
+	}
+	return fmt.Sprintf("%s, delay %s, loss %s", who, delay, percent(n.Loss))
+}
+
+func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
+
+func percent(p float64) string { return strconv.FormatFloat(100*p, 'g', 4, 64) + " %" }
+
+func (r Report) writeRegrets(w io.Writer) {
+	fmt.Fprint(w, "\nstrategy\tregret")
+	for _, t := range r.Checkpoints {
+		fmt.Fprintf(w, "\tt = %d", t)
+	}
+	fmt.Fprintln(w, "\thit\tpeer queries\tbytes\tcore-s")
+	for _, s := range r.Strategies {
+		simple := func(cell func(Series, int) string) []string { return r.cells(s.Simple, cell) }
+		row(w, s.Strategy, "mean ± se", simple(meanAndError), hitText(s.Hit), short(s.PeerQueries), short(s.BytesPerAgent), short(s.CoreSeconds))
+		row(w, "", "median", simple(func(x Series, k int) string { return short(x.Median[k]) }))
+		row(w, "", "agents' quartiles", simple(memberQuartiles))
+		var recommended []string
+		for k := range r.Checkpoints {
+			recommended = append(recommended, meanAndError(s.Recommended, k))
+		}
+		row(w, "", "recommended", recommended)
+	}
+}
+
+// cells takes a series at the checkpoints.
+func (r Report) cells(s Series, cell func(Series, int) string) []string {
+	var all []string
+	for _, t := range r.Checkpoints {
+		all = append(all, cell(s, t-1))
+	}
+	return all
+}
+
+// row writes all columns of the first table, so that they are aligned.
+func row(w io.Writer, name, what string, cells []string, more ...string) {
+	last := make([]string, 4)
+	copy(last, more)
+	fmt.Fprintf(w, "%s\t%s\t%s\n", name, what, strings.Join(append(cells, last...), "\t"))
+}
+
+func meanAndError(s Series, k int) string {
+	if math.IsNaN(float64(s.SE[k])) {
+		return short(s.Mean[k])
+	}
+	return short(s.Mean[k]) + " ± " + short(s.SE[k])
+}
+
+func memberQuartiles(s Series, k int) string {
+	return short(s.MemberQ1[k]) + ", " + short(s.MemberMedian[k]) + ", " + short(s.MemberQ3[k])
+}
+
+func hitText(hit *int) string {
+	if hit == nil {
+		return "never"
+	}
+	return strconv.Itoa(*hit)
+}
+
+func (r Report) writeComparisons(w io.Writer) {
+	if len(r.Strategies) < 2 {
+		return
+	}
+	fmt.Fprintf(w, "\ncompared with %s\t", r.Control)
+	for _, t := range r.Checkpoints {
+		fmt.Fprintf(w, "\tt = %d", t)
+	}
+	fmt.Fprintln(w)
+	for _, s := range r.Strategies {
+		if s.Compared == nil {
+			continue
+		}
+		var ratios, diffs, gaps []string
+		closed := false
+		for _, c := range s.Compared {
+			ratios = append(ratios, fmt.Sprintf("%s [%s, %s]", short(c.Ratio), short(c.RatioLow), short(c.RatioHigh)))
+			diffs = append(diffs, fmt.Sprintf("%s [≤ %s]", short(c.Difference), short(c.Upper)))
+			gaps = append(gaps, gap(c.GapClosed))
+			closed = closed || !math.IsNaN(float64(c.GapClosed))
+		}
+		row(w, s.Strategy, "ratio", ratios)
+		row(w, "", "difference", diffs)
+		if closed {
+			row(w, "", "gap closed", gaps)
+		}
+	}
+}
+
+func gap(g Number) string {
+	if math.IsNaN(float64(g)) {
+		return "-"
+	}
+	return strconv.FormatFloat(100*float64(g), 'f', 0, 64) + " %"
+}
+
+func (r Report) writeCost(w io.Writer) {
+	fmt.Fprintf(w, `
+mean ± se, median: of the federations' mean regrets. agents' quartiles: of all agents that count. recommended: of the
+design that the model takes for best. hit: evaluations until the mean is what %s's is at t = %d. peer queries: per agent
+that counts. bytes: sent per agent. ratio: geometric mean over federations, regrets below %s counting as that.
+Bounds are one-sided, %s each, and not corrected for being many.
+`, r.Control, r.Evaluations, short(r.RatioFloor), percent(float64(r.Confidence)))
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(w, "warning: %s\n", warning)
+	}
+	fmt.Fprintf(w, "\nCost: %s core-minutes, %s of them to make the federations. Command:\n  %s\n",
+		short(r.CoreSeconds/60), short(r.DrawingCoreSeconds/60), r.Command)
+}
+
+// short shows three significant digits, and whole numbers in full.
+func short(n Number) string {
+	v := float64(n)
+	switch size := math.Abs(v); {
+	case math.IsNaN(v):
+		return "-"
+	case size >= 1000 && size < 1e15:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case size != 0 && size < 1e-3:
+		return strconv.FormatFloat(v, 'e', 2, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}

@@ -1,0 +1,68 @@
+package family
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Info says what can be asked of a kind of family.
+type Info struct {
+	Name  string // as a spec begins
+	About string // a sentence without a full stop
+	Keys  []Key
+}
+
+// Kind is a kind of family.
+type Kind struct {
+	Info
+
+	// Build returns how to draw with these values of the keys, each of which has
+	// been accepted by its Key, or what is wrong with several together.
+	Build func(v Values) (DrawFunc, error)
+}
+
+// Catalogue is a list of kinds with different names.
+type Catalogue []Kind
+
+// List returns what is known about each kind.
+func (c Catalogue) List() []Info {
+	var all []Info
+	for _, kind := range c {
+		all = append(all, kind.Info)
+	}
+	return all
+}
+
+// Parse is the function Parse, with the kinds of c. Values cannot have commas in
+// them; spaces around names, keys and values do not matter.
+func (c Catalogue) Parse(spec string) (Family, error) {
+	name, settings, hasSettings := strings.Cut(spec, ":")
+	name = strings.TrimSpace(name)
+	at := slices.IndexFunc(c, func(k Kind) bool { return k.Name == name })
+	if at < 0 {
+		return Family{}, fmt.Errorf("family %q: unknown name %q; accepted: %s", spec, name, strings.Join(c.names(), ", "))
+	}
+	kind := c[at]
+	values := Values{keys: kind.Keys, given: map[string]string{}}
+	if hasSettings {
+		for setting := range strings.SplitSeq(settings, ",") {
+			if err := values.set(setting); err != nil {
+				return Family{}, fmt.Errorf("family %q: %w", spec, err)
+			}
+		}
+	}
+	draw, err := kind.Build(values)
+	if err != nil {
+		return Family{}, fmt.Errorf("family %q: %w", spec, err)
+	}
+	return Family{Name: name + values.canonical(), About: kind.About, draw: draw}, nil
+}
+
+func (c Catalogue) names() []string {
+	var all []string
+	for _, kind := range c {
+		all = append(all, kind.Name)
+	}
+	return all
+}

@@ -1,0 +1,47 @@
+// Package family draws federations: agents with objectives that are alike to a
+// chosen degree, each with its best value, so that regret can be measured.
+//
+// [Parse] turns a text such as "gp:d=6,e=0.2" into a [Family], and its Draw a seed
+// and a number of agents into a [Federation]. The kinds of families are
+//
+//   - gp: samples of a Gaussian process. Every member has sqrt(1-e²)·f + e·g with
+//     one f for all and a g of its own, so that members correlate by 1-e²; or, with
+//     the key d_n, f + s·g, where s makes d_n the largest |s·g| over 4096 points.
+//     Dai, Low and Jaillet, "Federated Bayesian Optimization via Thompson Sampling"
+//     (NeurIPS 2020), call d_n the bound on what peer n differs by from the target;
+//     here it is from f, and two members may differ by twice as much.
+//   - branin, hartmann3, hartmann6, ackley, levy: those of package testfunc,
+//     shifted, scaled, rotated and warped differently for every member, and divided
+//     by their standard deviation over their space, so that noise means the same
+//     for all.
+//
+// # Company
+//
+// The keys clusters, newcomer and others say who keeps whom company. With others
+// that are not alike one member is honest and counts, the first or the newcomer.
+// All others then are
+//
+//   - unlike: independent functions of the kind
+//   - negated: what they would be if they were alike, times -1; half-negated: every
+//     second of them
+//   - lying: alike, plus a bell-shaped peak (a hole where the goal is to minimise)
+//     of height 3 and width 0.1·sqrt(d) at one place for all, where the honest
+//     member's function is worse than at most designs
+//   - constant: the same value, better by 3 than 0, and noise
+//   - noise: a standard normal number for every design
+//   - forged: alike, but what they share is to be replaced by random weights
+//
+// where a standard deviation of the objective is 1.
+//
+// Member k has the same objective however many members there are, and the honest
+// member the one that it has in any other company, so that the effect of company
+// can be measured in pairs.
+//
+// # Further kinds
+//
+// A [Catalogue] is a list of kinds, and other packages can have their own.
+//
+// A function and the noise of its evaluations are separate: Value is without, and
+// who evaluates adds it. The package does not simulate agents, and does not judge
+// what they find.
+package family

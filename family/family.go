@@ -1,0 +1,87 @@
+package family
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/task"
+)
+
+// MaxAgents is the largest number of members of a federation.
+const MaxAgents = 1000
+
+// Objective is what one agent evaluates.
+type Objective struct {
+	// Value is the objective without noise at a design of the federation's space,
+	// in the task's units. It always returns the same for the same design, and is
+	// safe for concurrent use.
+	Value func(d task.Design) float64
+
+	// Noise is the standard deviation of the independent normal noise that an
+	// evaluation adds; 0 or more.
+	Noise float64
+
+	// Optimum is the best value in the space, the largest or smallest by the
+	// federation's goal, as exactly as the family's kind can say. It is NaN for
+	// members that do not count.
+	Optimum float64
+}
+
+// Member is one agent of a federation.
+type Member struct {
+	Objective Objective
+	Counts    bool // its regret belongs to the result
+	Cluster   int  // members with the same number are alike
+	Late      bool // it starts when all others have spent their budgets
+	Forged    bool // what it shares is replaced by random weights before it is sent
+}
+
+// Federation is what a family draws. At least one member counts.
+type Federation struct {
+	Space   *task.Space
+	Goal    task.Goal
+	Members []Member
+}
+
+// DrawFunc draws a federation of a number of agents that is 1 to MaxAgents. It is
+// safe for concurrent use.
+type DrawFunc func(seed random.Seed, agents int) (Federation, error)
+
+// Family is a way of drawing federations, from Parse. It is immutable and safe for
+// concurrent use.
+type Family struct {
+	// Name is the text that gives this family when it is parsed, and the same text
+	// for all that mean the same: keys are in the order of the kind, and those with
+	// their default values are left out.
+	Name string
+
+	// About says in a sentence what the kind is.
+	About string
+
+	draw DrawFunc
+}
+
+// Draw returns a federation of 1 to MaxAgents members. The same seed gives the
+// same federation on every machine, up to the last bits of floats and, where an
+// optimum has to be searched, what these decide.
+func (f Family) Draw(seed random.Seed, agents int) (Federation, error) {
+	if f.draw == nil {
+		return Federation{}, errors.New("family: this Family is not from Parse")
+	}
+	if agents < 1 || agents > MaxAgents {
+		return Federation{}, fmt.Errorf("family %q: %d agents; accepted: 1 to %d", f.Name, agents, MaxAgents)
+	}
+	return f.draw(seed, agents)
+}
+
+// Parse returns the family that a text "kind" or "kind:key=value,key=value" names.
+// List has the kinds and keys. An error names the key, its value, and what is
+// accepted.
+func Parse(spec string) (Family, error) { return Kinds().Parse(spec) }
+
+// List returns the kinds of this package with their keys.
+func List() []Info { return Kinds().List() }
+
+// Kinds returns the kinds of this package.
+func Kinds() Catalogue { return append(Catalogue{gpKind()}, classicKinds()...) }

@@ -165,7 +165,9 @@ func (p Plan) record(f *federation, t *task.Task, result sim.Result) Record {
 			one.Recommended = append(one.Recommended, Number(v))
 		}
 		r.Members = append(r.Members, one)
+		r.Noise += f.Members[i].Objective.Noise
 	}
+	r.Noise /= float64(max(len(r.Members), 1))
 	return r
 }
 

@@ -14,6 +14,8 @@ type Record struct {
 	// Deviation is the standard deviation over the space of the noise-free
 	// objectives of these members, on average.
 	Deviation float64 `json:"deviation"`
+	// Noise is the standard deviation of their evaluations' noise, on average.
+	Noise float64 `json:"noise"`
 	// Bytes is what a member of the federation sent, on average.
 	Bytes float64 `json:"bytes"`
 

@@ -6,9 +6,17 @@ import (
 	"slices"
 )
 
-// relativeFloor is the least regret, in standard deviations of the objective, that
-// ratios tell apart from none: differences below are rounding.
-const relativeFloor = 1e-6
+// Ratios tell no regret apart from none that is below a millionth of the
+// objective's standard deviation, which is rounding, or below a tenth of the
+// noise's: who evaluates that well by chance cannot know it.
+const (
+	relativeFloor = 1e-6
+	noiseFloor    = 0.1
+)
+
+func (r Record) floor() float64 {
+	return max(relativeFloor*r.Deviation, noiseFloor*r.Noise, math.SmallestNonzeroFloat64)
+}
 
 // Report is what a plan came to. Of its JSON, all but build, command and what
 // names seconds is the same on any number of cores.
@@ -158,7 +166,7 @@ func (s *sample) add(r Record) {
 	for i, rows := range [][][]float64{simple, cumulative, recommended} {
 		s.members[i] = append(s.members[i], rows...)
 	}
-	s.floors = append(s.floors, max(relativeFloor*r.Deviation, math.SmallestNonzeroFloat64))
+	s.floors = append(s.floors, r.floor())
 }
 
 func (s *sample) report() StrategyReport {
@@ -253,13 +261,14 @@ func (p Plan) report(samples []sample, build string) Report {
 		Checkpoints:       p.Checkpoints,
 		Confidence:        confidence,
 	}
-	var counting, deviations []float64
+	var counting, deviations, floors []float64
 	for _, record := range samples[0].records {
 		counting = append(counting, float64(len(record.Members)))
 		deviations = append(deviations, record.Deviation)
+		floors = append(floors, record.floor())
 	}
 	r.Counting, r.Deviation = Number(mean(counting)), Number(mean(deviations))
-	r.RatioFloor = relativeFloor * r.Deviation
+	r.RatioFloor = Number(mean(floors))
 	runs, foreign, exceeded := 0, 0, 0
 	for _, s := range samples {
 		for _, record := range s.records {

@@ -158,6 +158,25 @@ func (p *Posterior) Mean(x []float64) float64 {
 	return p.mean.Value(x) + p.constant
 }
 
+// Means fills dst (length n) with the mean at n points, row-major in points
+// (length n·d). Panics on wrong lengths.
+func (p *Posterior) Means(dst, points []float64) {
+	if len(points) != len(dst)*len(p.inverse) {
+		panic(fmt.Sprintf("gp: %d coordinates for %d points of %d", len(points), len(dst), len(p.inverse)))
+	}
+	p.mean.Values(dst, points)
+	for i := range dst {
+		dst[i] += p.constant
+	}
+}
+
+// MeanGradient fills grad (length d) with the gradient of the mean at x and
+// returns the mean.
+func (p *Posterior) MeanGradient(grad, x []float64) float64 {
+	checkPoint(x, len(p.inverse))
+	return p.mean.Gradient(grad, x) + p.constant
+}
+
 // Constant returns the mean of the function's constant part: what Mean comes to
 // far from all observations.
 func (p *Posterior) Constant() float64 { return p.constant }

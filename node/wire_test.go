@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -35,16 +36,22 @@ func (l *listener) hear(message []byte) {
 // that was fitted to them, and without added noise it can be inverted. It shows
 // only that they are not sent as such.
 func TestNothingMeasuredIsSentAsSuch(t *testing.T) {
+	for _, strategy := range []string{"fts", "peer-prior"} {
+		t.Run(strategy, func(t *testing.T) { nothingMeasuredIsSent(t, strategy) })
+	}
+}
+
+func nothingMeasuredIsSent(t *testing.T, strategy string) {
 	inSimulation(t, func(t *testing.T, f *fleet) {
-		f.task = parse(t, `
+		f.task = parse(t, fmt.Sprintf(`
 name: watched
 goal: minimize
 parameters:
   - {name: x, type: float, low: 0, high: 10}
   - {name: y, type: float, low: 1, high: 1000, scale: log}
 surrogate: {features: 16}
-strategy: {initial_designs: 2}
-`)
+strategy: {type: %s, initial_designs: 2}
+`, strategy))
 		f.star(3)
 		heard := &listener{}
 		var fetched atomic.Int64

@@ -16,10 +16,10 @@ type belief struct {
 	peers  []*listened
 	shared *rff.Map
 
-	models           []model // those without peers come first
-	withoutPeers     int     // how many these are
-	aloneProbability float64
-	logTotal         float64
+	models           []model // around what the peers say
+	aloneProbability float64 // of none of these
+	logTotal         float64 // evidence of all, with that of none
+	leastBold        float64
 }
 
 // consensus is what the peers say together, read in one way.
@@ -48,17 +48,24 @@ func (s *Strategy) newConsensus(d *data, peers []*listened, view int) *consensus
 
 func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 	b := &belief{data: d, peers: peers, shared: s.features}
-	var without float64
-	b.models, without = d.alone(aloneOdds)
-	b.withoutPeers, b.logTotal = len(b.models), without
-	relations := []relation{ownUnits, commonUnits}
+	alone := math.Log(aloneOdds) + d.spectrum().alone()
+	b.logTotal = alone
+	views := relations[:]
 	if !common {
-		relations = relations[:1]
+		views = relations[:1]
 	}
-	for view, relation := range relations {
-		b.join(s.newConsensus(d, peers, view), relation, (1-aloneOdds)/float64(len(relations)))
+	alike := [2]float64{}
+	for view, relation := range views {
+		b.join(s.newConsensus(d, peers, view), relation, (1-aloneOdds)/float64(len(views)))
+		for _, p := range peers {
+			alike[view] += p.views[view].use
+		}
 	}
-	b.aloneProbability = math.Exp(without - b.logTotal)
+	b.aloneProbability = math.Exp(alone - b.logTotal)
+	// A smooth mean is never refuted for certain, so peers of no use keep some
+	// credit; only what makes "alone" less probable counts here.
+	evidence := max(0, 1-b.aloneProbability/aloneOdds)
+	b.leastBold = 1 / (1 + evidence*max(alike[0], alike[1]))
 	return b
 }
 
@@ -86,16 +93,16 @@ func (b *belief) draw(sample, which *rand.Rand) (acquisition.Function, error) {
 	if which.Float64() < leastAlone {
 		return nil, nil
 	}
-	u := which.Float64()
+	u := which.Float64() - b.aloneProbability
+	if u < 0 {
+		return nil, nil
+	}
 	chosen := len(b.models) - 1
 	for i, m := range b.models {
 		if u -= math.Exp(m.logPrior + m.logEvidence - b.logTotal); u < 0 {
 			chosen = i
 			break
 		}
-	}
-	if chosen < b.withoutPeers {
-		return nil, nil
 	}
 	m := b.models[chosen]
 	gain := m.mean[0] + math.Sqrt(m.cov[0])*which.NormFloat64()
@@ -108,7 +115,11 @@ func (b *belief) draw(sample, which *rand.Rand) (acquisition.Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.function(m, gain, residual.Draw(drawFeatures, sample)), nil
+	return b.function(m, gain, tempered{
+		mean:     residual,
+		sample:   residual.Draw(drawFeatures, sample),
+		boldness: b.leastBold + (1-b.leastBold)*which.Float64(),
+	}), nil
 }
 
 // mostProbable returns the mean of the most probable model; nil when that is
@@ -117,7 +128,7 @@ func (b *belief) mostProbable() (acquisition.Function, error) {
 	if b.aloneProbability > 0.5 {
 		return nil, nil
 	}
-	m := slices.MaxFunc(b.models[b.withoutPeers:], func(x, y model) int {
+	m := slices.MaxFunc(b.models, func(x, y model) int {
 		if x.logPrior+x.logEvidence < y.logPrior+y.logEvidence {
 			return -1
 		}
@@ -156,3 +167,39 @@ func (b *belief) residual(m model, gain, level float64) (*gp.Posterior, error) {
 
 // ownProbability is the chance that a sample rests on no peer.
 func (b *belief) ownProbability() float64 { return leastAlone + (1-leastAlone)*b.aloneProbability }
+
+// tempered is a sample of the residual whose departure from the mean is
+// multiplied by boldness. Agents that are alike explore for each other, so that
+// each may exploit more than one that samples alone must.
+type tempered struct {
+	mean     *gp.Posterior
+	sample   *gp.Function
+	boldness float64
+}
+
+var (
+	_ acquisition.Function = tempered{}
+	_ acquisition.Batch    = tempered{}
+)
+
+func (t tempered) Value(x []float64) float64 {
+	return t.boldness*t.sample.Value(x) + (1-t.boldness)*t.mean.Mean(x)
+}
+
+func (t tempered) Gradient(grad, x []float64) float64 {
+	ofMean := make([]float64, len(x))
+	value := t.boldness*t.sample.Gradient(grad, x) + (1-t.boldness)*t.mean.MeanGradient(ofMean, x)
+	for i, v := range ofMean {
+		grad[i] = t.boldness*grad[i] + (1-t.boldness)*v
+	}
+	return value
+}
+
+func (t tempered) Values(dst, points []float64) {
+	means := make([]float64, len(dst))
+	t.mean.Means(means, points)
+	t.sample.Values(dst, points)
+	for i, mean := range means {
+		dst[i] = t.boldness*dst[i] + (1-t.boldness)*mean
+	}
+}

@@ -1,25 +1,34 @@
-// Package peerprior is peer-prior Thompson sampling: an agent that takes what its
-// peers have learned for the prior mean of its own objective, and learns from
-// its own observations how far to trust that.
+// Package peerprior is peer-prior Thompson sampling: an agent takes what its
+// peers have learned for the prior mean of its own objective, and learns from its
+// own observations how far to trust that.
 //
 // Each agent shares the mean of its posterior, from its own observations alone,
-// as weights over the task's shared features ([Sharing]): M numbers and a few
-// more. Before each query an agent combines the means of its peers to m, and
-// weighs models of its own objective f (up to a constant) by their evidence:
+// and how much it knows where, as weights over the task's shared features
+// ([Sharing]): 2M numbers and a few more. Before each query it combines the means
+// of its peers to a consensus m and weighs models of its own objective f by their
+// evidence:
 //
-//	alone:  f ~ GP(0, s²k)
-//	joined: f = b·m + r,  b ~ N(s·g, s²g²/4),  r ~ GP(0, s²h·k)
+//	alone:   f = c + r,        r ~ GP(0, s²k)
+//	joined:  f = c + b·m + r,  r ~ GP(0, s²a(x)a(x')k),  a(x)² = h + (1-h)·left(x)
 //
-// over a grid of scales s, gains g and unlikenesses h. It draws a model by its
-// posterior probability, then a function from that model's posterior, and
-// evaluates where that is largest ([Strategy]). The model "alone" is Thompson
-// sampling by itself, and is taken up again when no share helps: as own
-// observations grow they decide the choice of model, and within each model they
-// outweigh m wherever they are.
+// over scales s and unlikenesses h, where left(x) is the part of the variance at x
+// that the peers leave. It draws a model by its posterior probability, then a
+// function from that model's posterior, and evaluates where that is largest
+// ([Strategy]). The model "alone" is Thompson sampling by itself; it is drawn with
+// probability 1/10 at least, and in every joined model own observations outweigh m
+// wherever they are many, so that the influence of peers ends as own evidence
+// grows.
 //
-// The combination follows the Bayesian committee machine (Tresp, Neural
-// Computation 2000): a peer that explains the part E of the variance counts as
-// an observation of f with noise (1-E)/E, to which a tenth is added because
-// peers are never quite alike. Each peer is weighed by how probable the agent's
-// own observations make it that this peer is of use.
+// The consensus follows the Bayesian committee machine (Tresp, Neural Computation
+// 2000): a peer that knows the part E of the variance at a point counts as an
+// observation of f with noise (1-E)/E, to which a tenth is added because peers are
+// never quite alike, and with the probability that it is of use, by the agent's
+// own observations. It differs in that the consensus is nowhere taken to be surer
+// than its best-informed member. Samples are tempered: the departure of r from its
+// mean is multiplied by a boldness drawn uniformly from [1/(1+n), 1], with n the
+// expected number of peers that are of use, times the part by which the evidence
+// has made "alone" less probable.
+//
+// The package knows nothing of what peers evaluate, and gives no privacy: a mean
+// and what is known where show roughly where their author has looked.
 package peerprior

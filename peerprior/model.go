@@ -16,8 +16,7 @@ import (
 //	b ~ N(gain, gainVariance), c ~ N(0, levelVariance), r ~ GP(0, scale²·a(x)a(x')k(x,x')),
 //
 // where a(x) is the deviation of the residual at x in units of the scale: 1 where
-// nobody but the agent itself knows anything. In a model without peers the gain
-// and its variance are zero and a is 1.
+// nobody but the agent itself knows anything.
 type model struct {
 	consensus                   *consensus // that m is of; nil without peers
 	scale                       float64
@@ -45,23 +44,28 @@ type relation struct {
 // models lists those around a consensus, with prior odds that sum to odds.
 func (r relation) models(odds, scale, unlikeness float64, deviations []float64) []model {
 	var list []model
-	for _, g := range r.gains {
-		level := r.levelVariance * scale * scale
-		if r.byScale {
-			g *= scale
-			level += r.levelVariance * g * g
-		}
-		list = append(list, model{
-			scale:         scale,
-			gain:          g,
-			gainVariance:  r.gainVariance * g * g,
-			levelVariance: level,
-			unlikeness:    unlikeness,
-			deviations:    deviations,
-			logPrior:      math.Log(odds / float64(len(r.gains))),
-		})
+	for _, gain := range r.gains {
+		list = append(list, r.around(odds/float64(len(r.gains)), scale, unlikeness, deviations, gain)...)
 	}
 	return list
+}
+
+// around is the one with this gain.
+func (r relation) around(odds, scale, unlikeness float64, deviations []float64, gain float64) []model {
+	level := r.levelVariance * scale * scale
+	if r.byScale {
+		gain *= scale
+		level += r.levelVariance * gain * gain
+	}
+	return []model{{
+		scale:         scale,
+		gain:          gain,
+		gainVariance:  r.gainVariance * gain * gain,
+		levelVariance: level,
+		unlikeness:    unlikeness,
+		deviations:    deviations,
+		logPrior:      math.Log(odds),
+	}}
 }
 
 // data is the agent's own knowledge: t observations, and the process by which it
@@ -82,15 +86,16 @@ func newData(spec gp.Spec, h gp.Hyperparameters, x [][]float64, y []float64) *da
 	return d
 }
 
-// whitened is the data in the coordinates in which scale²·diag(a)·K·diag(a) +
-// noise is the identity.
+// whitened is the data in coordinates in which their covariance is the identity.
 type whitened struct {
-	chol   mat.Cholesky
+	apply  func(v []float64) []float64 // takes a vector to these coordinates
 	logDet float64
 	y, one []float64
 }
 
-// whiten returns nil when the covariance cannot be factorised.
+// whiten takes scale²·diag(a)·K·diag(a) + noise for the covariance, with a 1 where
+// deviations is nil. It returns nil when there are no data or the covariance
+// cannot be factorised.
 func (d *data) whiten(scale float64, deviations []float64) *whitened {
 	t := len(d.y)
 	if t == 0 {
@@ -107,21 +112,72 @@ func (d *data) whiten(scale float64, deviations []float64) *whitened {
 		}
 		row[i] += d.h.Noise
 	}
-	w := &whitened{}
-	if !w.chol.Factorize(c) {
+	var chol mat.Cholesky
+	if !chol.Factorize(c) {
 		return nil
 	}
-	w.logDet = w.chol.LogDet()
+	upper := chol.RawU().(mat.RawTriangular).RawTriangular() // UᵀU is the covariance
+	w := &whitened{logDet: chol.LogDet()}
+	w.apply = func(v []float64) []float64 {
+		out := slices.Clone(v)
+		blas64.Trsv(blas.Trans, upper, blas64.Vector{N: t, Data: out, Inc: 1})
+		return out
+	}
 	w.y, w.one = w.apply(d.y), w.apply(slices.Repeat([]float64{1}, t))
 	return w
 }
 
-// apply returns L⁻¹v.
-func (w *whitened) apply(v []float64) []float64 {
-	out := slices.Clone(v)
-	upper := w.chol.RawU().(mat.RawTriangular).RawTriangular() // UᵀU is the covariance
-	blas64.Trsv(blas.Trans, upper, blas64.Vector{N: len(out), Data: out, Inc: 1})
-	return out
+// spectrum is K in its eigenvectors, in which the data under any multiple of K
+// are whitened without a further factorisation.
+type spectrum struct {
+	values  []float64
+	vectors mat.Dense
+	noise   float64
+	y, one  []float64
+}
+
+// spectrum returns nil when there are no data or the search for eigenvalues
+// fails.
+func (d *data) spectrum() *spectrum {
+	var eigen mat.EigenSym
+	if len(d.y) == 0 || !eigen.Factorize(d.k, true) {
+		return nil
+	}
+	s := &spectrum{values: eigen.Values(nil), noise: d.h.Noise}
+	eigen.VectorsTo(&s.vectors)
+	s.y, s.one = s.rotate(d.y), s.rotate(slices.Repeat([]float64{1}, len(d.y)))
+	return s
+}
+
+// rotate expresses a vector in the eigenvectors.
+func (s *spectrum) rotate(v []float64) []float64 {
+	out := mat.NewVecDense(len(v), nil)
+	out.MulVec(s.vectors.T(), mat.NewVecDense(len(v), v))
+	return out.RawVector().Data
+}
+
+// whiten takes variance·K + noise for the covariance; its apply takes rotated
+// vectors.
+func (s *spectrum) whiten(variance float64) *whitened {
+	if s == nil {
+		return nil
+	}
+	root := make([]float64, len(s.values))
+	w := &whitened{}
+	for i, v := range s.values {
+		at := variance*max(v, 0) + s.noise
+		root[i] = math.Sqrt(at)
+		w.logDet += math.Log(at)
+	}
+	w.apply = func(v []float64) []float64 {
+		out := make([]float64, len(v))
+		for i := range v {
+			out[i] = v[i] / root[i]
+		}
+		return out
+	}
+	w.y, w.one = w.apply(s.y), w.apply(s.one)
+	return w
 }
 
 // condition fills in what the data say. prior holds m at the own points in the
@@ -169,15 +225,25 @@ func (d *data) weigh(models []model, w *whitened, atOwn []float64) float64 {
 	return total
 }
 
-// alone weighs the models without peers.
-func (d *data) alone(odds float64) (models []model, logTotal float64) {
-	logTotal = math.Inf(-1)
-	for i, s := range scales {
-		list := []model{{scale: s, levelVariance: aloneLevel * s * s, unlikeness: 1, logPrior: math.Log(odds * scaleOdds[i])}}
-		logTotal = logAdd(logTotal, d.weigh(list, d.whiten(s, nil), nil))
-		models = append(models, list...)
+// alone returns the log evidence of the models without peers, f = c + r, over the
+// same sizes of the residual that the models with peers have, so that these do
+// not win by their choice of sizes; 0 when there are no data.
+func (s *spectrum) alone() float64 {
+	if s == nil {
+		return 0
 	}
-	return models, logTotal
+	total := math.Inf(-1)
+	for i, scale := range scales {
+		for _, h := range aloneSizes {
+			m := model{
+				levelVariance: aloneLevel * scale * scale,
+				logPrior:      math.Log(scaleOdds[i] / float64(len(aloneSizes))),
+			}
+			m.condition(s.whiten(scale*scale*h), nil)
+			total = logAdd(total, m.logPrior+m.logEvidence)
+		}
+	}
+	return total
 }
 
 func logAdd(a, b float64) float64 {

@@ -95,7 +95,8 @@ func (s *Strategy) evaluate(peers []*listened, own [][]float64, units surrogate.
 		p.views[inCommonUnits] = newSight(points, mean, func(i int) float64 {
 			// The prior mean, of which (1 - known) is in the author's posterior mean,
 			// is the author's level there and the agent's own here.
-			return (known[i]*(p.Level-units.Level) + p.Scale*mean[i]) / units.Scale
+			value := known[i]*((p.Level-units.Level)/units.Scale) + p.Scale/units.Scale*mean[i]
+			return min(max(value, -mostDeviations), mostDeviations)
 		})
 		telling = append(telling, p)
 	}
@@ -121,24 +122,29 @@ func moments(values []float64) (mean, variance float64) {
 }
 
 // judge fills in the probability that each peer is of use: that the own
-// observations come from a model around this peer's mean rather than from one
-// without. Of the peer's knowledge only the average counts here.
+// observations come from a model around this peer's mean, rather than from one
+// without or from the same one around zero, so that who says nothing gains no
+// credit. Of the peer's knowledge only the average counts here.
 func judge(peers []*listened, d *data) {
-	_, without := d.alone(1)
+	spectrum := d.spectrum()
+	alone := spectrum.alone()
 	for _, p := range peers {
-		with := [2]float64{math.Inf(-1), math.Inf(-1)}
-		for _, h := range judgedUnlikenesses {
-			deviations := slices.Repeat([]float64{math.Sqrt(h + (1-h)*(1-p.Explained))}, len(d.y))
-			for i, scale := range scales {
-				w := d.whiten(scale, deviations)
-				for view, relation := range [2]relation{ownUnits, commonUnits} {
-					models := relation.models(scaleOdds[i]/float64(len(judgedUnlikenesses)), scale, h, deviations)
-					with[view] = logAdd(with[view], d.weigh(models, w, p.views[view].atOwn))
+		with, without := [2]float64{}, [2]float64{}
+		for view, relation := range relations {
+			var rotated []float64
+			if spectrum != nil {
+				rotated = spectrum.rotate(p.views[view].atOwn)
+			}
+			with[view], without[view] = math.Inf(-1), alone+math.Log(0.5)
+			for _, h := range judgedUnlikenesses {
+				for i, scale := range scales {
+					w := spectrum.whiten(scale * scale * (h + (1-h)*(1-p.Explained)))
+					odds := scaleOdds[i] / float64(len(judgedUnlikenesses))
+					with[view] = logAdd(with[view], d.weigh(relation.models(odds, scale, h, nil), w, rotated))
+					without[view] = logAdd(without[view], d.weigh(relation.around(0.5*odds, scale, h, nil, 0), w, nil))
 				}
 			}
-		}
-		for view := range p.views {
-			p.views[view].use = 1 / (1 + math.Exp(without-with[view])*(1-peerOdds)/peerOdds)
+			p.views[view].use = 1 / (1 + math.Exp(without[view]-with[view])*(1-peerOdds)/peerOdds)
 		}
 	}
 }

@@ -7,10 +7,13 @@ var (
 
 	unlikenesses       = []float64{.0025, .01, .05, .2, .5}
 	judgedUnlikenesses = []float64{.02, .3} // for each peer by itself
+	aloneSizes         = []float64{.0025, .01, .05, .2, .5, 1}
 
 	// relations are between a mean and f.
 	ownUnits    = relation{gains: []float64{1, 2}, byScale: true, gainVariance: .25, levelVariance: 4}
 	commonUnits = relation{gains: []float64{1}, gainVariance: .05, levelVariance: .1}
+
+	relations = [2]relation{inOwnUnits: ownUnits, inCommonUnits: commonUnits}
 )
 
 // These were chosen on families of functions kept for that purpose.
@@ -24,6 +27,7 @@ const (
 	leastExplained = 0.01  // by a peer that is worth hearing
 	mostKnown      = 0.995 // of the variance by one peer
 	leastVariance  = 1e-12 // of a mean over the space
+	mostDeviations = 1e4   // of the own outputs, by which a mean may differ from their level
 
 	leastObservations = 3    // of an agent that shares: the level of fewer is all but a value
 	referencePoints   = 400  // at least, at which consensus is found

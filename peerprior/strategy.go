@@ -70,6 +70,9 @@ func (s *Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
+	if len(b.peers) == 0 {
+		return s.alone.Suggest(view, trial, seed)
+	}
 	f, err := b.draw(seed.Stream("own sample", trial), seed.Stream("which model", trial))
 	if err != nil {
 		return strategy.Suggestion{}, fmt.Errorf("peerprior: %w", err)

@@ -10,8 +10,9 @@ func (p *exactPosterior) Mean() (level float64, weights []float64) {
 	}
 	level = p.process.Constant()
 	values := make([]float64, projection.Len())
+	p.process.Means(values, projection.Flat())
 	for i := range values {
-		values[i] = p.process.Mean(projection.Point(i)) - level
+		values[i] -= level
 	}
 	return level, projection.Project(values)
 }

@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,17 +19,21 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// demoTask is an ordinary task file.
+// demoTask is an ordinary task file, but for the strategy.
 //
 //go:embed demo.yaml
 var demoTask []byte
 
+// demoStrategies are those that listen to peers.
+var demoStrategies = []string{"fts", "peer-prior"}
+
 type demoOptions struct {
-	nodes int
-	evals int
-	seed  uint64
-	dir   string
-	json  bool
+	nodes    int
+	evals    int
+	seed     uint64
+	strategy string
+	dir      string
+	json     bool
 }
 
 func newDemo() *cobra.Command {
@@ -48,6 +54,7 @@ starting points and the same number of evaluations, so that you can compare.`,
 	flags.IntVar(&o.nodes, "nodes", 4, "how many nodes")
 	flags.IntVar(&o.evals, "evals", 20, "evaluations per node")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the data and of all random decisions; what depends on timing still varies")
+	flags.StringVar(&o.strategy, "strategy", "fts", "how the nodes choose their designs: "+strings.Join(demoStrategies, ", "))
 	flags.StringVar(&o.dir, "data-dir", "", "new directory for what the nodes keep (default: a temporary one, removed at the end)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object at the end; progress goes to standard error")
 	return command
@@ -59,6 +66,8 @@ func (o demoOptions) validate() error {
 		return usagef("--nodes %d: accepted are 1 to 32", o.nodes)
 	case o.evals < 1:
 		return usagef("--evals %d: accepted are 1 and more", o.evals)
+	case !slices.Contains(demoStrategies, o.strategy):
+		return usagef("--strategy %q: accepted are %s", o.strategy, strings.Join(demoStrategies, ", "))
 	}
 	return nil
 }
@@ -77,8 +86,8 @@ func (o demoOptions) run(ctx context.Context, out io.Writer) (err error) {
 		show = os.Stderr
 	}
 	d.screen = newScreen(show, isTerminal(show), o.nodes)
-	fmt.Fprintf(show, "%d nodes, each with its own data, tune %q together: %s over %d parameters, %d evaluations each.\n",
-		o.nodes, d.task.Name, d.task.Goal, d.task.Space.Len(), o.evals)
+	fmt.Fprintf(show, "%d nodes, each with its own data, tune %q together by %s: %s over %d parameters, %d evaluations each.\n",
+		o.nodes, d.task.Name, o.strategy, d.task.Goal, d.task.Space.Len(), o.evals)
 	begin := time.Now()
 	together, err := d.phase(ctx, true)
 	if err != nil {
@@ -113,7 +122,8 @@ func (o demoOptions) prepare() (*demo, error) {
 	if d.program, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("demo: find this program: %w", err)
 	}
-	if d.task, err = task.Parse("demo.yaml", demoTask); err != nil {
+	text := fmt.Appendf(nil, "%sstrategy: {type: %s}\n", demoTask, o.strategy)
+	if d.task, err = task.Parse("demo.yaml", text); err != nil {
 		return nil, err
 	}
 	if d.dir == "" {
@@ -125,7 +135,7 @@ func (o demoOptions) prepare() (*demo, error) {
 		return nil, usagef("--data-dir must be a new directory: %w", err)
 	}
 	d.taskFile = filepath.Join(d.dir, "task.yaml")
-	if err := os.WriteFile(d.taskFile, demoTask, 0o600); err != nil {
+	if err := os.WriteFile(d.taskFile, text, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("demo: %w", err), d.cleanUp())
 	}
 	return d, nil

@@ -21,7 +21,7 @@ type summary struct {
 	Imported    int             `json:"imported"`
 	Best        *strategy.Trial `json:"best"`
 
-	PeerQueries int `json:"peer_queries"` // designs that came from peers' samples
+	PeerQueries int `json:"peer_queries"` // designs that rest on what peers shared
 	PeerRecords int `json:"peer_records"` // those of them that were the best so far when they ended
 	Queries     int `json:"queries"`      // designs after the random start
 
@@ -65,7 +65,7 @@ func summarise(t *task.Task, trials []strategy.Trial) summary {
 		if trial.Why.Source != strategy.Initial {
 			s.Queries++
 		}
-		if trial.Why.Source == strategy.Peer {
+		if trial.Why.FromPeers() {
 			s.PeerQueries++
 			if record(t, trials, trial) {
 				s.PeerRecords++
@@ -118,7 +118,7 @@ func (s summary) help() string {
 		return text + "; none of these set a new best"
 	}
 	text += fmt.Sprintf("; %d of these set a new best", s.PeerRecords)
-	if s.Best.Why.Source == strategy.Peer {
+	if s.Best.Why.FromPeers() {
 		text += ", the final one among them"
 	}
 	return text

@@ -1,0 +1,210 @@
+package peerprior
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/rff"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	plane  = "{name: x, type: float, low: 0, high: 1}, {name: y, type: float, low: 0, high: 1}"
+	mixed  = plane + ", {name: n, type: int, low: 1, high: 9}, {name: c, type: categorical, choices: [red, green, blue]}"
+	exact  = "type: exact, features: 64"
+	linear = "type: rff, features: 64"
+)
+
+func newTask(t testing.TB, goal, parameters, model string) *task.Task {
+	t.Helper()
+	parsed, err := task.Parse("test", fmt.Appendf(nil,
+		"name: test\ngoal: %s\nparameters: [%s]\nsurrogate: {%s}\nstrategy: {type: peer-prior, initial_designs: 3}\n", goal, parameters, model))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+// lab is one task with what agents need for it.
+type lab struct {
+	t        testing.TB
+	task     *task.Task
+	features *rff.Map
+	model    surrogate.Model
+	strategy *Strategy
+}
+
+func newLab(t testing.TB, goal, parameters, model string) *lab {
+	t.Helper()
+	l := &lab{t: t, task: newTask(t, goal, parameters, model)}
+	var err error
+	if l.features, err = surrogate.SharedMap(l.task); err != nil {
+		t.Fatal(err)
+	}
+	if l.model, err = surrogate.New(l.task); err != nil {
+		t.Fatal(err)
+	}
+	if l.strategy, err = New(l.task, l.features); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// suggestAlone is what Thompson sampling without peers suggests.
+func (l *lab) suggestAlone(view strategy.View, trial uint64, seed random.Seed) strategy.Suggestion {
+	l.t.Helper()
+	got, err := l.strategy.alone.Suggest(view, trial, seed)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return got
+}
+
+func (l *lab) suggest(view strategy.View, trial uint64, seed random.Seed) strategy.Suggestion {
+	l.t.Helper()
+	got, err := l.strategy.Suggest(view, trial, seed)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return got
+}
+
+// designs are drawn uniformly.
+func (l *lab) designs(count int, seed random.Seed) [][]float64 {
+	rng := seed.Stream("designs", 0)
+	x := make([][]float64, count)
+	for i := range x {
+		x[i] = acquisition.Sample(l.task.Space, rng)
+		l.task.Space.Snap(x[i])
+	}
+	return x
+}
+
+// view is what an agent knows that has evaluated f, of which larger is better,
+// at these designs. Its hyperparameters are fixed, which saves the time of a fit.
+func (l *lab) view(x [][]float64, f func([]float64) float64) strategy.View {
+	l.t.Helper()
+	view := strategy.View{Task: l.task, Self: "me", Observations: len(x)}
+	obs := surrogate.Observations{X: x}
+	for i, point := range x {
+		value := f(point)
+		obs.Y = append(obs.Y, value)
+		if l.task.Goal == task.Minimize {
+			value = -value
+		}
+		view.Trials = append(view.Trials, strategy.Trial{
+			ID: uint64(i + 1), Design: l.task.Space.Decode(point), State: strategy.Done, Outcome: &strategy.Outcome{Value: value},
+		})
+	}
+	if len(x) > 0 {
+		h := surrogate.Hyperparameters{Noise: 1e-3}
+		if l.task.Surrogate.Type == "exact" {
+			h.Lengthscales = slices.Repeat([]float64{0.4}, l.task.Space.Len())
+		}
+		var err error
+		if view.Posterior, err = l.model.Condition(obs, h, nil); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	return view
+}
+
+// mean is what an agent with this view shares, after the journey over the wire.
+func (l *lab) mean(view strategy.View) protocol.Mean {
+	l.t.Helper()
+	result, err := meanOf(l.task, view)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	payload, err := result.(protocol.Mean).Encode()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return l.decode(payload)
+}
+
+func (l *lab) decode(payload []byte) protocol.Mean {
+	l.t.Helper()
+	value, err := NewSharing(l.task).Decode(payload)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return value.(protocol.Mean)
+}
+
+func peerID(i int) peer.ID { return peer.ID(fmt.Sprintf("peer %03d", i)) }
+
+func sharesOf(means ...protocol.Mean) []strategy.Share {
+	var shares []strategy.Share
+	for i, m := range means {
+		shares = append(shares, strategy.Share{
+			Share: protocol.Share{Key: protocol.Key{Author: peerID(i), Kind: Kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}},
+			Value: m,
+		})
+	}
+	return shares
+}
+
+// peersOf lets count agents evaluate f at designs of their own.
+func (l *lab) peersOf(count, observations int, f func([]float64) float64, seed uint64) []protocol.Mean {
+	means := make([]protocol.Mean, count)
+	for i := range means {
+		means[i] = l.mean(l.view(l.designs(observations, random.SeedOf(seed+uint64(i))), f))
+	}
+	return means
+}
+
+// with returns the view with other shares.
+func with(view strategy.View, means ...protocol.Mean) strategy.View {
+	view.Shares = sharesOf(means...)
+	return view
+}
+
+// bump is largest at the point whose coordinates are all at, and 1 there.
+func bump(at float64) func([]float64) float64 {
+	return func(x []float64) float64 {
+		square := 0.0
+		for _, v := range x {
+			square += (v - at) * (v - at)
+		}
+		return math.Exp(-square / 0.15)
+	}
+}
+
+func scaled(f func([]float64) float64, factor float64) func([]float64) float64 {
+	return func(x []float64) float64 { return factor * f(x) }
+}
+
+func (l *lab) considered(view strategy.View) *belief {
+	l.t.Helper()
+	b, err := l.strategy.consider(view, choose(view, 1, random.SeedOf(1)))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return b
+}
+
+func (l *lab) checkInSpace(design task.Design) {
+	l.t.Helper()
+	if design.IsZero() {
+		l.t.Fatal("no design")
+	}
+	x := l.task.Space.Encode(design)
+	for _, v := range x {
+		if !(v >= 0 && v <= 1) {
+			l.t.Fatalf("%v is outside of the space", design)
+		}
+	}
+	if back := l.task.Space.Decode(x); !back.Equal(design) {
+		l.t.Fatalf("%v is not a design of the space, which has %v", design, back)
+	}
+}

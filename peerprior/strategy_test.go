@@ -1,0 +1,169 @@
+package peerprior
+
+import (
+	"testing"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// equalToAlone compares some suggestions with those of Thompson sampling.
+func (l *lab) equalToAlone(t *testing.T, view strategy.View, first uint64) {
+	t.Helper()
+	for trial := first; trial < first+12; trial++ {
+		seed := random.SeedOf(trial)
+		got, want := l.suggest(view, trial, seed), l.suggestAlone(view, trial, seed)
+		if !got.Design.Equal(want.Design) || got.Why != want.Why {
+			t.Fatalf("trial %d: %v (%v), alone %v (%v)", trial, got.Design, got.Why, want.Design, want.Why)
+		}
+	}
+}
+
+func TestWithoutPeersItIsThompsonSampling(t *testing.T) {
+	for _, model := range []string{exact, linear} {
+		l := newLab(t, "maximize", plane, model)
+		view := l.view(l.designs(6, random.SeedOf(1)), bump(0.3))
+		l.equalToAlone(t, view, 1)
+		// Not a peer: the agent itself, another slot, another kind, and one that
+		// knows nothing.
+		m := l.peersOf(1, 10, bump(0.7), 1)[0]
+		ignorant := m
+		ignorant.Explained = 0
+		shares := sharesOf(m, m, m, ignorant)
+		shares[0].Author = view.Self
+		shares[1].Slot = 1
+		shares[2].Value = protocol.Weights{}
+		view.Shares = shares
+		l.equalToAlone(t, view, 1)
+	}
+}
+
+// Who has found all designs equal does not share; a mean that says nothing
+// about where to look is no reason to leave the own sample either.
+func TestConstantSharesAreThompsonSampling(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	m := l.peersOf(1, 10, bump(0.7), 1)[0]
+	clear(m.Values)
+	for _, observations := range []int{0, 2, 6} {
+		l.equalToAlone(t, with(l.view(l.designs(observations, random.SeedOf(1)), bump(0.3)), m, m), 1)
+	}
+}
+
+// Whenever the model without peers is drawn, the design is that of Thompson
+// sampling with the same seed. That happens in a part of leastAlone at least.
+func TestModelAloneIsThompsonSampling(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	view := with(l.view(l.designs(5, random.SeedOf(1)), bump(0.3)), l.peersOf(2, 10, bump(0.7), 1)...)
+	b := l.considered(view)
+	alone, joined := 0, 0
+	for trial := uint64(4); trial < 64; trial++ {
+		seed := random.SeedOf(trial)
+		f, err := b.draw(seed.Stream("own sample", trial), seed.Stream("which model", trial))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := l.suggest(view, trial, seed)
+		switch {
+		case f != nil:
+			joined++
+			if got.Why.Source != strategy.Peers || got.Why.Listened != 2 || got.Why.OwnProbability != b.ownProbability() {
+				t.Fatalf("trial %d follows peers, and says %+v", trial, got.Why)
+			}
+		default:
+			alone++
+			if want := l.suggestAlone(view, trial, seed); !got.Design.Equal(want.Design) || got.Why != want.Why {
+				t.Fatalf("trial %d: %v (%v), alone %v (%v)", trial, got.Design, got.Why, want.Design, want.Why)
+			}
+		}
+	}
+	if alone == 0 || joined == 0 {
+		t.Errorf("%d suggestions alone and %d with peers", alone, joined)
+	}
+}
+
+// The starting designs are random unless a peer knows more than they would tell.
+func TestWhoSkipsTheStart(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	few, many := l.peersOf(1, 3, bump(0.7), 1), l.peersOf(1, 12, bump(0.7), 1)
+	l.equalToAlone(t, with(l.view(nil, nil), few...), 1)
+	peers := 0
+	for trial := range uint64(20) {
+		got := l.suggest(with(l.view(nil, nil), many...), 1, random.SeedOf(trial))
+		l.checkInSpace(got.Design)
+		if got.Why.Source == strategy.Peers {
+			peers++
+		}
+	}
+	if peers == 0 {
+		t.Error("nobody followed a peer with many observations from the first trial on")
+	}
+}
+
+// The same view, trial and seed give the same design; asking changes nothing.
+func TestSuggestIsPure(t *testing.T) {
+	l := newLab(t, "minimize", mixed, exact)
+	view := with(l.view(l.designs(5, random.SeedOf(1)), bump(0.3)), l.peersOf(mostPeers+5, 6, bump(0.7), 1)...)
+	for trial := uint64(6); trial < 10; trial++ {
+		first, second := l.suggest(view, trial, random.SeedOf(trial)), l.suggest(view, trial, random.SeedOf(trial))
+		if !first.Design.Equal(second.Design) || first.Why != second.Why {
+			t.Errorf("trial %d: %v, then %v", trial, first, second)
+		}
+	}
+	if a, b := l.strategy.Recommend(view, random.SeedOf(1)), l.strategy.Recommend(view, random.SeedOf(1)); !a.Equal(b) {
+		t.Errorf("recommended %v, then %v", a, b)
+	}
+}
+
+// Peers are listened to up to a bound, those who know most first.
+func TestChooseThoseWhoKnowMost(t *testing.T) {
+	var means []protocol.Mean
+	for i := range mostPeers + 40 {
+		means = append(means, protocol.Mean{Observations: i + 1, Explained: 0.1 + 0.8*float64(i)/float64(mostPeers+40)})
+	}
+	chosen := choose(with(strategy.View{Self: "me"}, means...), 1, random.SeedOf(1))
+	if len(chosen) != mostPeers {
+		t.Fatalf("%d are chosen", len(chosen))
+	}
+	for _, p := range chosen {
+		if p.Observations <= 40 {
+			t.Errorf("chosen is one of the %dth rank from below", p.Observations)
+		}
+	}
+	// Of equals, everybody is heard some day.
+	for i := range means {
+		means[i].Explained = 0.5
+	}
+	heard := map[int]bool{}
+	for trial := range uint64(60) {
+		for _, p := range choose(with(strategy.View{Self: "me"}, means...), trial, random.SeedOf(1)) {
+			heard[p.Observations] = true
+		}
+	}
+	if len(heard) != len(means) {
+		t.Errorf("of %d equals only %d were ever heard", len(means), len(heard))
+	}
+}
+
+// A task that minimises is the same as one that maximises the negated objective.
+func TestGoalsAreMirrored(t *testing.T) {
+	var got [2]task.Design
+	for i, goal := range []string{"maximize", "minimize"} {
+		l := newLab(t, goal, plane, exact)
+		// The tasks differ in their shared features, so only a clear case is alike.
+		means := l.peersOf(4, 25, bump(0.7), 1)
+		for j := range means {
+			if level := means[j].Level; !(level < 1 && level > -1) {
+				t.Errorf("%s: a mean of level %g for outputs between 0 and 1", goal, level)
+			}
+		}
+		view := with(l.view(l.designs(10, random.SeedOf(1)), bump(0.7)), means...)
+		got[i] = l.strategy.Recommend(view, random.SeedOf(1))
+		for _, name := range []string{"x", "y"} {
+			if v := got[i].Float(name); v < 0.55 || v > 0.85 {
+				t.Errorf("%s: recommended is %v, best is 0.7", goal, got[i])
+			}
+		}
+	}
+}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/fbo-node/fbo/experiment"
 	"github.com/fbo-node/fbo/family"
+	"github.com/fbo-node/fbo/family/trained"
 )
 
 type simulateOptions struct {
@@ -38,6 +39,9 @@ type simulateOptions struct {
 	plot    string
 	command string // that makes the same again
 }
+
+// families are those with formulas and those with trainings.
+func families() family.Catalogue { return append(family.Kinds(), trained.Kinds()...) }
 
 func newSimulate() *cobra.Command {
 	var o simulateOptions
@@ -107,7 +111,7 @@ and put it beside fbo-node or on the PATH.
 
 Families and their settings:
 `)
-	writeFamilies(&b, family.List())
+	writeFamilies(&b, families().List())
 	return strings.TrimRight(b.String(), "\n")
 }
 
@@ -185,7 +189,7 @@ func (o *simulateOptions) complete() (experiment.Plan, error) {
 	if o.family == "" {
 		return p, fmt.Errorf("--family is missing, accepted are %s", strings.Join(familyNames(), ", "))
 	}
-	if p.Family, err = family.Parse(o.family); err != nil {
+	if p.Family, err = families().Parse(o.family); err != nil {
 		return p, fmt.Errorf("--family: %w", err) // which names the value
 	}
 	for _, text := range o.strategies {
@@ -219,7 +223,7 @@ func (o *simulateOptions) complete() (experiment.Plan, error) {
 
 func familyNames() []string {
 	var names []string
-	for _, info := range family.List() {
+	for _, info := range families().List() {
 		names = append(names, info.Name)
 	}
 	return names

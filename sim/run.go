@@ -150,22 +150,22 @@ func (r *run) parallel(ctx context.Context, tasks []*computation) error {
 func (r *run) publish(from int, share protocol.Share) {
 	r.network.remember(from, share, r.now)
 	for _, to := range r.network.heardBy[from] {
-		r.deliver(from, to, share, r.now, r.network.delay())
+		r.deliver(from, to, sent{share, r.now}, r.network.delay(), false)
 	}
 }
 
-// deliver tries, after a while, to hand a share over, and again when it fails.
-func (r *run) deliver(from, to int, share protocol.Share, sentAt, after time.Duration) {
+// deliver tries, after a while, to hand a share over, and again when it fails,
+// unless there is a newer one by then. Whoever joins later fetches what there is.
+func (r *run) deliver(from, to int, s sent, after time.Duration, again bool) {
 	r.schedule(r.now+after, func() {
 		switch {
-		case r.now < r.Members[to].Start || !r.network.current(from, share):
-			// Whoever joins later fetches it then; what was replaced is gone.
+		case r.now < r.Members[to].Start || again && !r.network.current(from, s.share):
 		case !r.network.passes(from, to, r.now) || r.network.lost():
-			if r.now-sentAt < share.TTL {
-				r.deliver(from, to, share, sentAt, r.network.retry())
+			if r.now-s.at < s.share.TTL {
+				r.deliver(from, to, s, r.network.retry(), true)
 			}
 		default:
-			r.members[to].receive(share, r.now-sentAt)
+			r.members[to].receive(s.share, r.now-s.at)
 		}
 	})
 }
@@ -180,7 +180,7 @@ func (r *run) fetch(to int) {
 			return a.share.Stamp.Compare(b.share.Stamp)
 		})
 		for _, s := range shares {
-			r.deliver(from, to, s.share, s.at, r.network.delay())
+			r.deliver(from, to, s, r.network.delay(), false)
 		}
 	}
 }

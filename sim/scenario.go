@@ -72,7 +72,8 @@ type Network struct {
 	Loss   float64       // the chance that a delivery fails, below 1
 
 	// Resync is how long it takes at most until a failed delivery is tried again,
-	// as nodes do when they catch up with a peer; uniform. 0 means 30 s.
+	// as nodes do when they catch up with a peer; uniform. 0 means 30 s, otherwise
+	// at least 1 ms.
 	Resync time.Duration
 
 	// Degree is the number of others, chosen at random, whom a member hears. 0, or
@@ -121,6 +122,9 @@ func (n *Network) validate() error {
 		return errors.New("sim: Delay, Jitter, Resync and Degree of a Network must be 0 or more")
 	case !(n.Loss >= 0 && n.Loss < 1):
 		return fmt.Errorf("sim: Network.Loss is %g, accepted is 0 to below 1", n.Loss)
+	}
+	if n.Resync > 0 && n.Resync < time.Millisecond {
+		return fmt.Errorf("sim: Network.Resync is %v, accepted are 0 for the default, and %v and more", n.Resync, time.Millisecond)
 	}
 	for _, p := range n.Partitions {
 		if p.Parts < 2 {

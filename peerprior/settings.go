@@ -16,7 +16,7 @@ var (
 	relations = [2]relation{inOwnUnits: ownUnits, inCommonUnits: commonUnits}
 )
 
-// These were chosen on families of functions kept for that purpose.
+// docs/experiments.md says on what these were chosen.
 const (
 	aloneOdds      = 0.15  // that no peer is of use, before any evidence
 	leastAlone     = 0.1   // the chance of sampling without peers, whatever the evidence

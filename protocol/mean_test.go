@@ -43,9 +43,11 @@ func TestMeanSurvivesTheWire(t *testing.T) {
 }
 
 func TestMeansThatAreRefused(t *testing.T) {
+	tooMany := math.MaxInt32
+	tooMany++ // negative where an int has 32 bits, and refused there too
 	for name, change := range map[string]func(*Mean){
 		"no observations":      func(m *Mean) { m.Observations = 0 },
-		"too many":             func(m *Mean) { m.Observations = math.MaxInt32 + 1 },
+		"too many":             func(m *Mean) { m.Observations = tooMany },
 		"explains too much":    func(m *Mean) { m.Explained = 1.01 },
 		"explains NaN":         func(m *Mean) { m.Explained = math.NaN() },
 		"no scale":             func(m *Mean) { m.Scale = 0 },

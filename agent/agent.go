@@ -35,9 +35,9 @@ type Config struct {
 	// makes one.
 	Model surrogate.Model
 
-	// Strategy, when not nil, takes the place of the one that the task names, and
-	// Exchanges, new ones of this agent alone, those that it rests on. What they
-	// send is not what the task's ID promises: for experiments only.
+	// Strategy takes the place of NewStrategy, and Exchanges, new ones of this
+	// agent alone, that of NewExchanges. Nil means these. Others do not do what
+	// the task's ID promises: for experiments only.
 	Strategy  strategy.Strategy
 	Exchanges []strategy.Exchange
 }
@@ -67,7 +67,12 @@ func (c *Config) validate() error {
 // complete makes what the task names and the configuration leaves open.
 func (c *Config) complete() (err error) {
 	if c.Strategy == nil {
-		if c.Strategy, c.Exchanges, err = parts(c.Task); err != nil {
+		if c.Strategy, err = NewStrategy(c.Task); err != nil {
+			return err
+		}
+	}
+	if c.Exchanges == nil {
+		if c.Exchanges, err = NewExchanges(c.Task); err != nil {
 			return err
 		}
 	}

@@ -17,32 +17,45 @@ import (
 	"github.com/fbo-node/fbo/tsampling"
 )
 
-// parts names the strategy of a task and the exchanges it rests on. A further
-// strategy is one more case.
-func parts(t *task.Task) (strategy.Strategy, []strategy.Exchange, error) {
+// NewStrategy returns the strategy that a task names. It is immutable, so that
+// agents of one process may share it. A further strategy is one more case here
+// and in NewExchanges.
+func NewStrategy(t *task.Task) (strategy.Strategy, error) {
 	switch t.Strategy.Type {
 	case "ts":
-		return tsampling.NewTS(t), []strategy.Exchange{presence.New()}, nil
+		return tsampling.NewTS(t), nil
 	case "logei":
-		return improvement.NewLogEI(t), []strategy.Exchange{presence.New()}, nil
-	case "fts":
-		features, err := surrogate.SharedMap(t)
-		if err != nil {
-			return nil, nil, err
-		}
-		return tsampling.NewFTS(t, features), []strategy.Exchange{presence.New(), tsampling.NewSharing(t)}, nil
-	case "peer-prior":
-		features, err := surrogate.SharedMap(t)
-		if err != nil {
-			return nil, nil, err
-		}
-		chosen, err := peerprior.New(t, features)
-		if err != nil {
-			return nil, nil, err
-		}
-		return chosen, []strategy.Exchange{presence.New(), peerprior.NewSharing(t)}, nil
+		return improvement.NewLogEI(t), nil
 	}
-	return nil, nil, fmt.Errorf("agent: strategy %q is unknown to this version", t.Strategy.Type)
+	features, err := surrogate.SharedMap(t)
+	if err != nil {
+		return nil, err
+	}
+	switch t.Strategy.Type {
+	case "fts":
+		return tsampling.NewFTS(t, features), nil
+	case "peer-prior":
+		return peerprior.New(t, features)
+	}
+	return nil, unknownStrategy(t)
+}
+
+// NewExchanges returns the exchanges that the task's strategy rests on, for one
+// agent.
+func NewExchanges(t *task.Task) ([]strategy.Exchange, error) {
+	switch t.Strategy.Type {
+	case "ts", "logei":
+		return []strategy.Exchange{presence.New()}, nil
+	case "fts":
+		return []strategy.Exchange{presence.New(), tsampling.NewSharing(t)}, nil
+	case "peer-prior":
+		return []strategy.Exchange{presence.New(), peerprior.NewSharing(t)}, nil
+	}
+	return nil, unknownStrategy(t)
+}
+
+func unknownStrategy(t *task.Task) error {
+	return fmt.Errorf("agent: strategy %q is unknown to this version", t.Strategy.Type)
 }
 
 type exchanges struct {

@@ -86,11 +86,38 @@ func isBaseline(s Spec) bool {
 	return ok
 }
 
+// peersKey is the setting of a task file's strategies that says whom agents hear,
+// as far as the network goes; it is about the experiment and not in the task.
+const (
+	peersKey   = "peers"
+	everybody  = "all"
+	ownCluster = "own-cluster" // as if an agent knew who is like it
+)
+
+func peersOf(s Spec) string {
+	for _, x := range s.Settings {
+		if x.Key == peersKey {
+			return x.Value
+		}
+	}
+	return everybody
+}
+
+func checkPeers(s Spec) error {
+	switch peers := peersOf(s); peers {
+	case everybody, ownCluster:
+		return nil
+	default:
+		return fmt.Errorf("%s must be one of %s, %s, not %q", peersKey, everybody, ownCluster, peers)
+	}
+}
+
 // asTask returns the strategy of the task on which s is played.
 func asTask(s Spec) Spec {
 	if isBaseline(s) {
 		return Spec{Name: "ts"}
 	}
+	s.Settings = slices.DeleteFunc(slices.Clone(s.Settings), func(x Setting) bool { return x.Key == peersKey })
 	return s
 }
 

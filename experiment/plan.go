@@ -25,11 +25,16 @@ const EvaluationTime = 10 * time.Second
 
 // Bounds of a plan.
 const (
-	MaxAgents      = 1000
+	MaxAgents      = family.MaxAgents
+	MaxMesh        = 1000 // agents that all hear each other
 	MaxEvaluations = 10_000
 	MaxRepeats     = 100_000
 	MaxInitial     = 1000
 )
+
+// startGrid is the distance between the starts of members where there are more
+// than MaxMesh, so that several at a time have something to compute.
+const startGrid = 50 * time.Millisecond
 
 // Plan is what is compared, on what, and how often.
 type Plan struct {
@@ -77,6 +82,9 @@ func (p Plan) Complete() (Plan, error) {
 	if err := checkNetwork(p.Network); err != nil {
 		return p, err
 	}
+	if hears := cmp.Or(p.Network.Degree, p.Agents-1); p.Agents > MaxMesh && hears >= MaxMesh {
+		return p, fmt.Errorf("--agents %d, each of whom hears %d others: accepted are at most %d others where there are more than %d agents; use --degree", p.Agents, hears, MaxMesh-1, MaxMesh)
+	}
 	for _, s := range p.Strategies {
 		if s.has("initial_designs") {
 			return p, fmt.Errorf("--strategy %s: initial_designs must be the same for all strategies: use --initial", s)
@@ -118,6 +126,9 @@ func (p Plan) checkSections() error {
 		if err := p.checkBaseline(s); err != nil {
 			return fmt.Errorf("--strategy %s: %w", s, unknown(err))
 		}
+		if err := checkPeers(s); err != nil {
+			return fmt.Errorf("--strategy %s: %w", s, err)
+		}
 		if _, err := p.template(s); err != nil {
 			return fmt.Errorf("--strategy %s: %w", s, unknown(err))
 		}
@@ -148,7 +159,11 @@ func (p Plan) key(s Spec) string {
 	if err != nil {
 		panic(err) // Complete has checked it
 	}
-	return canonical(t, "strategy")
+	key := canonical(t, "strategy")
+	if peers := peersOf(s); peers != everybody {
+		key += " " + peersKey + "=" + peers
+	}
+	return key
 }
 
 func (p *Plan) chooseControl() error {

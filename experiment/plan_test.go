@@ -49,7 +49,7 @@ func TestPlansAreCheckedInTheWordsOfTheCommandLine(t *testing.T) {
 		change func(p *Plan)
 		want   string
 	}{
-		{func(p *Plan) { p.Agents = 0 }, "--agents 0: accepted are 1 to 1000"},
+		{func(p *Plan) { p.Agents = 0 }, "--agents 0: accepted are 1 to 100000"},
 		{func(p *Plan) { p.Evaluations = -1 }, "--evals -1: accepted are 1 to 10000"},
 		{func(p *Plan) { p.Repeats = 0 }, "--repeats 0: accepted are 1 to 100000"},
 		{func(p *Plan) { p.Initial = 1001 }, "--initial 1001: accepted are 1 to 1000"},

@@ -33,7 +33,7 @@ func (p Plan) draw(repeat int) (*federation, error) {
 	f := &federation{Federation: drawn, seed: seed}
 	counting := 0
 	for i, m := range f.Members {
-		if m.Counts {
+		if m.Counts && counting < MaxMesh { // enough for an average
 			counting++
 			f.deviation += deviation(f.Space, m.Objective, seed.Derive("deviation", uint64(i)))
 		}
@@ -60,9 +60,9 @@ func deviation(space *task.Space, o family.Objective, seed random.Seed) float64 
 	return math.Sqrt(sum / float64(len(values)))
 }
 
-// play runs one strategy on a federation. evaluated is called after each
-// evaluation, perhaps concurrently.
-func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, evaluated func()) (Record, error) {
+// play runs one strategy on a federation, with so many members computing at a
+// time. evaluated is called at each evaluation, one after the other.
+func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, workers int, evaluated func()) (Record, error) {
 	t, err := taskOf(fmt.Sprintf("simulation %d-%d", p.Seed, repeat), f.Space, f.Goal, p.Surrogate, asTask(s), p.Initial)
 	if err != nil {
 		return Record{}, messages(err)
@@ -71,8 +71,11 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, evalu
 		Task:      t,
 		Network:   p.Network,
 		Seed:      f.seed.Derive("run", 0), // the same for all strategies
-		Workers:   1,
+		Workers:   workers,
 		Recommend: p.Checkpoints,
+	}
+	if peersOf(s) == ownCluster {
+		scenario.Hears = func(hearer, author int) bool { return f.Members[hearer].Cluster == f.Members[author].Cluster }
 	}
 	var forgers []*forger
 	for i := range f.Members {
@@ -111,9 +114,13 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, evalu
 func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func()) (sim.Member, *forger) {
 	m := f.Members[i]
 	noise := f.seed.Derive("noise", uint64(i))
+	start := time.Duration(f.seed.Stream("start", uint64(i)).Int64N(int64(EvaluationTime)))
+	if p.Agents > MaxMesh {
+		start = start.Truncate(startGrid)
+	}
 	member := sim.Member{
 		Evaluations: p.evaluations(m, s),
-		Start:       time.Duration(f.seed.Stream("start", uint64(i)).Int64N(int64(EvaluationTime))),
+		Start:       start,
 		Duration:    EvaluationTime,
 		Objective: func(d task.Design, trial uint64) float64 {
 			evaluated()

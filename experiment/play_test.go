@@ -19,7 +19,7 @@ func playAll(t *testing.T, p Plan, f *federation) map[string]Record {
 	t.Helper()
 	records := map[string]Record{}
 	for _, s := range p.Strategies {
-		r, err := p.play(context.Background(), 0, s, f, func() {})
+		r, err := p.play(context.Background(), 0, s, f, 1, func() {})
 		if err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}

@@ -25,7 +25,10 @@ type Record struct {
 	// Drawing is the processor seconds that making the federation took, in the one
 	// record of the repeat that had to.
 	Drawing float64 `json:"drawing_core_seconds"`
-	Build   string  `json:"build"`
+	// Memory is the most that this process had held until then, in bytes; 0 where
+	// the operating system does not tell.
+	Memory int64  `json:"memory,omitempty"`
+	Build  string `json:"build"`
 }
 
 // MemberRecord is what became of one member. Regrets are noise-free and 0 or

@@ -46,6 +46,10 @@ type Report struct {
 	// DrawingCoreSeconds is the part of CoreSeconds that making the federations took.
 	DrawingCoreSeconds Number `json:"drawing_core_seconds"`
 
+	// Memory is the most that a process which made runs of these held, in bytes; 0
+	// where the operating system does not tell.
+	Memory int64 `json:"memory_bytes"`
+
 	Strategies []StrategyReport `json:"strategies"`
 	Warnings   []string         `json:"warnings,omitempty"`
 }
@@ -274,6 +278,7 @@ func (p Plan) report(samples []sample, build string) Report {
 		for _, record := range s.records {
 			r.DrawingCoreSeconds += Number(record.Drawing)
 			r.CoreSeconds += Number(record.Core + record.Drawing)
+			r.Memory = max(r.Memory, record.Memory)
 			runs++
 			if record.Build != build {
 				foreign++

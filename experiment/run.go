@@ -45,11 +45,14 @@ func Run(ctx context.Context, p Plan, store *Store, o Options) error {
 	}
 	r := &runner{Plan: p, store: store, options: o, ledger: newLedger(processorTime), begun: time.Now(), drawn: map[int]*drawing{}}
 	jobs := r.jobs()
+	total := cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	atATime := min(total, len(jobs))
+	r.within = total / max(atATime, 1)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	next := make(chan job)
 	var workers sync.WaitGroup
-	for range min(cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), len(jobs)) {
+	for range atATime {
 		workers.Go(func() {
 			for j := range next {
 				if err := r.run(ctx, j); err != nil {
@@ -78,6 +81,7 @@ type runner struct {
 	options Options
 	ledger  *ledger
 	begun   time.Time
+	within  int // members of a run that compute at a time
 
 	mu       sync.Mutex
 	progress Progress
@@ -132,8 +136,8 @@ func (r *runner) run(ctx context.Context, j job) error {
 	}
 	account := r.ledger.open()
 	evaluations := 0
-	record, err := r.play(ctx, j.repeat, j.strategy, d.federation, func() {
-		evaluations++ // one at a time: a run has one worker
+	record, err := r.play(ctx, j.repeat, j.strategy, d.federation, r.within, func() {
+		evaluations++
 		r.advance(1, 0)
 	})
 	r.ledger.close(account)
@@ -144,6 +148,7 @@ func (r *runner) run(ctx context.Context, j job) error {
 		return fmt.Errorf("experiment: %s, repeat %d: %w", j.strategy, j.repeat, err)
 	}
 	record.Seconds, record.Core = account.real.Seconds(), account.core.Seconds()
+	record.Memory = processMemory()
 	record.Drawing = r.takeDrawing(d)
 	record.Build = r.options.Build
 	if !record.complete(r.Plan.Evaluations, len(r.Checkpoints)) {

@@ -155,8 +155,11 @@ Bounds are one-sided, %s each, and not corrected for being many.
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}
-	fmt.Fprintf(w, "\nCost: %s core-minutes, %s of them to make the federations. Command:\n  %s\n",
-		short(r.CoreSeconds/60), short(r.DrawingCoreSeconds/60), r.Command)
+	fmt.Fprintf(w, "\nCost: %s core-minutes, %s of them to make the federations", short(r.CoreSeconds/60), short(r.DrawingCoreSeconds/60))
+	if r.Memory > 0 {
+		fmt.Fprintf(w, "; at most %s MB of memory", short(Number(r.Memory)/1e6))
+	}
+	fmt.Fprintf(w, ". Command:\n  %s\n", r.Command)
 }
 
 // short shows three significant digits, and whole numbers in full.

@@ -158,7 +158,7 @@ func TestDrawRefuses(t *testing.T) {
 		t.Error("the zero Family draws")
 	}
 	for _, agents := range []int{-1, 0, MaxAgents + 1} {
-		if _, err := mustParse(t, "branin").Draw(random.SeedOf(1), agents); err == nil || !strings.Contains(err.Error(), "1 to 1000") {
+		if _, err := mustParse(t, "branin").Draw(random.SeedOf(1), agents); err == nil || !strings.Contains(err.Error(), "1 to 100000") {
 			t.Errorf("%d agents: %v", agents, err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // MaxAgents is the largest number of members of a federation.
-const MaxAgents = 1000
+const MaxAgents = 100_000
 
 // Objective is what one agent evaluates.
 type Objective struct {

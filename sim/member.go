@@ -47,16 +47,45 @@ func newMember(r *run, index int) (*member, error) {
 	return m, nil
 }
 
+// interned lets all that hear a share have one decoded form of it.
+type interned struct {
+	strategy.Exchange
+	run *run
+}
+
+func (i interned) Decode(payload []byte) (any, error) {
+	s := i.run.delivering
+	if s == nil {
+		return i.Exchange.Decode(payload)
+	}
+	if !s.decoded {
+		s.value, s.err = i.Exchange.Decode(payload)
+		s.decoded = true
+	}
+	return s.value, s.err
+}
+
 // join starts the agent and its evaluators.
 func (m *member) join() {
+	exchanges := slices.Clone(m.Exchanges)
+	if exchanges == nil {
+		var err error
+		if exchanges, err = agent.NewExchanges(m.run.Task); err != nil {
+			m.fail(err)
+			return
+		}
+	}
+	for i, exchange := range exchanges {
+		exchanges[i] = interned{exchange, m.run}
+	}
 	var err error
 	m.agent, err = agent.New(agent.Config{
 		Task:      m.run.Task,
 		Key:       m.key,
 		Seed:      m.run.Seed.Derive("member", uint64(m.index)),
 		Model:     m.run.Model,
-		Strategy:  m.Strategy,
-		Exchanges: m.Exchanges,
+		Strategy:  cmp.Or(m.Strategy, m.run.strategy),
+		Exchanges: exchanges,
 	}, nil, m.run.clock())
 	if err != nil {
 		m.fail(err)

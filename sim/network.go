@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/fbo-node/fbo/protocol"
@@ -13,13 +14,19 @@ type network struct {
 	members []Member
 	rng     *rand.Rand
 	heardBy [][]int // whom each member's shares reach
-	latest  []map[protocol.Key]sent
+	hears   [][]int // whose shares reach each member
+	latest  []map[protocol.Key]*sent
 }
 
-// sent is the newest share of a key.
+// sent is a share on its way.
 type sent struct {
 	share protocol.Share
 	at    time.Duration
+
+	// What it decodes to, once somebody has decoded it.
+	decoded bool
+	value   any
+	err     error
 }
 
 func newNetwork(s Scenario) *network {
@@ -29,31 +36,42 @@ func newNetwork(s Scenario) *network {
 		members: s.Members,
 		rng:     s.Seed.Stream("network", 0),
 		heardBy: make([][]int, count),
-		latest:  make([]map[protocol.Key]sent, count),
+		hears:   make([][]int, count),
+		latest:  make([]map[protocol.Key]*sent, count),
 	}
 	for i := range n.latest {
-		n.latest[i] = map[protocol.Key]sent{}
+		n.latest[i] = map[protocol.Key]*sent{}
 	}
 	graph := s.Seed.Stream("graph", 0)
 	for hearer := range count {
-		if n.Degree == 0 || n.Degree >= count-1 {
-			for other := range count {
-				if other != hearer {
-					n.heardBy[other] = append(n.heardBy[other], hearer)
-				}
-			}
-			continue
-		}
-		heard := map[int]bool{}
-		for len(heard) < n.Degree {
-			other := graph.IntN(count)
-			if other != hearer && !heard[other] {
-				heard[other] = true
-				n.heardBy[other] = append(n.heardBy[other], hearer)
+		for _, author := range n.choose(hearer, graph) {
+			if s.Hears == nil || s.Hears(hearer, author) {
+				n.heardBy[author] = append(n.heardBy[author], hearer)
+				n.hears[hearer] = append(n.hears[hearer], author)
 			}
 		}
 	}
 	return n
+}
+
+// choose lists those whom a member hears, as far as Degree goes.
+func (n *network) choose(hearer int, graph *rand.Rand) []int {
+	count := len(n.members)
+	var chosen []int
+	if n.Degree == 0 || n.Degree >= count-1 {
+		for other := range count {
+			if other != hearer {
+				chosen = append(chosen, other)
+			}
+		}
+		return chosen
+	}
+	for len(chosen) < n.Degree {
+		if other := graph.IntN(count); other != hearer && !slices.Contains(chosen, other) {
+			chosen = append(chosen, other)
+		}
+	}
+	return chosen
 }
 
 // passes tells whether the two can hear each other.
@@ -97,9 +115,7 @@ func upTo(rng *rand.Rand, most time.Duration) time.Duration {
 func (n *network) lost() bool { return n.Loss > 0 && n.rng.Float64() < n.Loss }
 
 // remember makes a share the newest of its key.
-func (n *network) remember(from int, share protocol.Share, at time.Duration) {
-	n.latest[from][share.Key] = sent{share, at}
-}
+func (n *network) remember(from int, s *sent) { n.latest[from][s.share.Key] = s }
 
 // current tells whether nothing newer has replaced the share.
 func (n *network) current(from int, share protocol.Share) bool {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/surrogate"
 )
 
@@ -30,7 +31,11 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 		}
 		s.Model = model
 	}
-	r := &run{Scenario: s, network: newNetwork(s), unfinished: len(s.Members)}
+	chosen, err := agent.NewStrategy(s.Task)
+	if err != nil {
+		return Result{}, fmt.Errorf("sim: %w", err)
+	}
+	r := &run{Scenario: s, strategy: chosen, network: newNetwork(s), unfinished: len(s.Members)}
 	r.Workers = cmp.Or(r.Workers, runtime.GOMAXPROCS(0))
 	for i := range s.Members {
 		m, err := newMember(r, i)
@@ -55,7 +60,9 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 // run is a scenario at one virtual instant.
 type run struct {
 	Scenario
+	strategy   strategy.Strategy // of all members that have none of their own
 	network    *network
+	delivering *sent
 	members    []*member
 	waiting    []*member // that want something computed
 	unfinished int       // members that have not spent their budgets
@@ -148,15 +155,16 @@ func (r *run) parallel(ctx context.Context, tasks []*computation) error {
 
 // publish sends a share to everybody who hears its author.
 func (r *run) publish(from int, share protocol.Share) {
-	r.network.remember(from, share, r.now)
+	s := &sent{share: share, at: r.now}
+	r.network.remember(from, s)
 	for _, to := range r.network.heardBy[from] {
-		r.deliver(from, to, sent{share, r.now}, r.network.delay(), false)
+		r.deliver(from, to, s, r.network.delay(), false)
 	}
 }
 
 // deliver tries, after a while, to hand a share over, and again when it fails,
 // unless there is a newer one by then. Whoever joins later fetches what there is.
-func (r *run) deliver(from, to int, s sent, after time.Duration, again bool) {
+func (r *run) deliver(from, to int, s *sent, after time.Duration, again bool) {
 	r.schedule(r.now+after, func() {
 		switch {
 		case r.now < r.Members[to].Start || again && !r.network.current(from, s.share):
@@ -165,18 +173,17 @@ func (r *run) deliver(from, to int, s sent, after time.Duration, again bool) {
 				r.deliver(from, to, s, r.network.retry(), true)
 			}
 		default:
+			r.delivering = s
 			r.members[to].receive(s.share, r.now-s.at)
+			r.delivering = nil
 		}
 	})
 }
 
 // fetch gives a member that has just joined what is valid of those it hears.
 func (r *run) fetch(to int) {
-	for from, hearers := range r.network.heardBy {
-		if !slices.Contains(hearers, to) {
-			continue
-		}
-		shares := slices.SortedFunc(maps.Values(r.network.latest[from]), func(a, b sent) int {
+	for _, from := range r.network.hears[to] {
+		shares := slices.SortedFunc(maps.Values(r.network.latest[from]), func(a, b *sent) int {
 			return a.share.Stamp.Compare(b.share.Stamp)
 		})
 		for _, s := range shares {

@@ -21,6 +21,9 @@ type Scenario struct {
 	// Model is the task's surrogate; nil makes one. All members share it.
 	Model surrogate.Model
 
+	// Hears, when not nil, tells whether a member could ever hear another.
+	Hears func(hearer, author int) bool
+
 	// Workers bounds how many members compute at a time, at least 1. Only
 	// members that have something to compute at the same virtual instant can.
 	// 0 means GOMAXPROCS.
@@ -77,7 +80,7 @@ type Network struct {
 	Resync time.Duration
 
 	// Degree is the number of others, chosen at random, whom a member hears. 0, or
-	// more than there are, means all.
+	// more than there are, means all. Scenario.Hears then leaves out some of them.
 	Degree int
 
 	// Partitions cut the network into parts: members i and j hear each other

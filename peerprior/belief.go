@@ -17,7 +17,7 @@ type belief struct {
 	shared *rff.Map
 
 	models           []model // around what the peers say
-	aloneProbability float64 // of none of these
+	aloneProbability float64 // of all others: alone and silent
 	logTotal         float64 // evidence of all, with that of none
 	leastBold        float64
 }
@@ -25,6 +25,7 @@ type belief struct {
 // consensus is what the peers say together, read in one way.
 type consensus struct {
 	weights []float64 // of the mean, over the shared features
+	level   float64   // of the mean, over the space
 	left    leftover
 	atOwn   []float64 // the mean at the own points
 	leftOwn []float64 // the function of left there
@@ -32,11 +33,12 @@ type consensus struct {
 
 func (s *Strategy) newConsensus(d *data, peers []*listened, view int) *consensus {
 	mean, left := combine(peers, view, s.projection.Len())
+	c := &consensus{weights: s.projection.Project(mean)}
+	c.level, _ = moments(mean)
 	level, _ := moments(left)
 	for i := range left {
 		left[i] -= level
 	}
-	c := &consensus{weights: s.projection.Project(mean)}
 	c.left = leftover{function: s.features.Function(s.projection.Project(left)), level: level}
 	prior := s.features.Function(c.weights)
 	for _, x := range d.x {
@@ -48,29 +50,41 @@ func (s *Strategy) newConsensus(d *data, peers []*listened, view int) *consensus
 
 func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 	b := &belief{data: d, peers: peers, shared: s.features}
-	alone := math.Log(aloneOdds) + d.spectrum().alone()
-	b.logTotal = alone
 	views := relations[:]
 	if !common {
 		views = relations[:1]
 	}
-	alike := [2]float64{}
+	joined, silent := math.Inf(-1), math.Inf(-1) // evidence of the peers' means with and without their shape
+	alike := 0.0                                 // number of peers, in the better view
 	for view, relation := range views {
-		b.join(s.newConsensus(d, peers, view), relation, (1-aloneOdds)/float64(len(views)))
+		c := s.newConsensus(d, peers, view)
+		odds := 1 / float64(len(views))
+		joined = logAdd(joined, b.join(c, relation, odds))
+		silent = logAdd(silent, d.silentEvidence(relation, c.level)+math.Log(odds))
+		use := 0.0
 		for _, p := range peers {
-			alike[view] += p.views[view].use
+			use += p.views[view].use
 		}
+		alike = max(alike, use)
 	}
+	parameters := float64(len(d.h.Lengthscales))
+	listen := (1 - aloneOdds) / (1 + float64(len(d.y))/(patience*parameters*parameters))
+	for i := range b.models {
+		b.models[i].logPrior += math.Log(listen)
+	}
+	joined += math.Log(listen)
+	alone := logAdd(math.Log(aloneOdds)+d.alone, math.Log(1-aloneOdds-listen)+silent)
+	b.logTotal = logAdd(joined, alone)
 	b.aloneProbability = math.Exp(alone - b.logTotal)
-	// A smooth mean is never refuted for certain, so peers of no use keep some
-	// credit; only what makes "alone" less probable counts here.
-	evidence := max(0, 1-b.aloneProbability/aloneOdds)
-	b.leastBold = 1 / (1 + evidence*max(alike[0], alike[1]))
+	evidence := max(0, 2/(1+math.Exp(silent-joined+math.Log(listen)))-1) // that the shape tells something
+	b.leastBold = 1 / (1 + evidence*alike)
 	return b
 }
 
-// join adds the models around a consensus.
-func (b *belief) join(c *consensus, r relation, odds float64) {
+// join adds the models around a consensus and returns the log of their summed
+// prior times evidence.
+func (b *belief) join(c *consensus, r relation, odds float64) float64 {
+	total := math.Inf(-1)
 	for _, h := range unlikenesses {
 		deviations := make([]float64, len(c.leftOwn))
 		for i, v := range c.leftOwn {
@@ -81,10 +95,11 @@ func (b *belief) join(c *consensus, r relation, odds float64) {
 			for j := range models {
 				models[j].consensus = c
 			}
-			b.logTotal = logAdd(b.logTotal, b.data.weigh(models, b.data.whiten(scale, deviations), c.atOwn))
+			total = logAdd(total, b.data.weigh(models, b.data.whiten(scale, deviations), c.atOwn))
 			b.models = append(b.models, models...)
 		}
 	}
+	return total
 }
 
 // draw returns a function drawn from a model drawn; nil when that is the

@@ -10,24 +10,30 @@
 //
 //	alone:   f = c + r,        r ~ GP(0, s²k)
 //	joined:  f = c + b·m + r,  r ~ GP(0, s²a(x)a(x')k),  a(x)² = h + (1-h)·left(x)
+//	silent:  f = c + b·m̄ + r,  r ~ GP(0, s²hk),          m̄ the average of m
 //
 // over scales s and unlikenesses h, where left(x) is the part of the variance at x
 // that the peers leave. It draws a model by its posterior probability, then a
 // function from that model's posterior, and evaluates where that is largest
-// ([Strategy]). The model "alone" is Thompson sampling by itself; it is drawn with
-// probability 1/10 at least, and in every joined model own observations outweigh m
-// wherever they are many, so that the influence of peers ends as own evidence
-// grows.
+// ([Strategy]). Where it draws "alone" or "silent" it does what Thompson sampling
+// by itself does, and that with probability 1/10 at least. The prior odds of
+// "joined" fall, in favour of "silent", as own observations become many, so that
+// peers who predict none of them are soon heard no more; and in every joined model
+// own observations outweigh m wherever they are many. So the influence of peers
+// ends as own evidence grows.
 //
 // The consensus follows the Bayesian committee machine (Tresp, Neural Computation
 // 2000): a peer that knows the part E of the variance at a point counts as an
 // observation of f with noise (1-E)/E, to which a tenth is added because peers are
 // never quite alike, and with the probability that it is of use, by the agent's
-// own observations. It differs in that the consensus is nowhere taken to be surer
-// than its best-informed member. Samples are tempered: the departure of r from its
+// own observations; it may be of use by the contrary of what it says. It differs
+// in that the consensus is nowhere taken to be surer than its best-informed
+// member. Samples are tempered: the departure of r from its
 // mean is multiplied by a boldness drawn uniformly from [1/(1+n), 1], with n the
-// expected number of peers that are of use, times the part by which the evidence
-// has made "alone" less probable.
+// expected number of peers that are of use, times how far the evidence is for
+// "joined" rather than "silent", 0 for even odds or worse and 1 for certainty.
+// The kernel has the average lengthscales of the agent and its peers, unless the
+// own observations speak against these.
 //
 // The package knows nothing of what peers evaluate, and gives no privacy: a mean
 // and what is known where show roughly where their author has looked.

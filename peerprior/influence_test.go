@@ -83,13 +83,46 @@ func TestContradictingPeersDoNoHarm(t *testing.T) {
 	}
 }
 
+// After fifteen observations it is clear who says the contrary.
+func TestContraryPeersAreTurned(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	f := bump(0.7)
+	means := append(l.peersOf(2, 20, f, 1), l.peersOf(2, 20, scaled(f, -1), 5)...)
+	for i, want := range []float64{1, 1, -1, -1} {
+		got := average(func(seed uint64) float64 {
+			b := l.considered(with(l.view(l.designs(15, random.SeedOf(seed)), f), means[i]))
+			return b.peers[0].views[inOwnUnits].sign
+		})
+		t.Logf("peer %d: sign %.3f", i, got)
+		if !(got*want > 0.8) {
+			t.Errorf("peer %d: sign %.3f, want near %g", i, got, want)
+		}
+	}
+}
+
+// Peers who share the level of the objective and nothing of its shape may know
+// more than nobody, and yet an agent must not explore less for it.
+func TestLevelIsNoReasonToBeBold(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	m := l.peersOf(1, 25, bump(0.3), 1)[0]
+	clear(m.Values)
+	m.Values[0], m.Level = 1e-3, 0.3
+	bold := average(func(seed uint64) float64 {
+		return l.considered(with(l.view(l.designs(15, random.SeedOf(seed)), bump(0.7)), m, m, m)).leastBold
+	})
+	t.Logf("least boldness %.3f", bold)
+	if !(bold > 0.8) {
+		t.Errorf("least boldness %.3f with peers that say nothing of the shape", bold)
+	}
+}
+
 // unlike is a function that no peer of the tests has seen.
 func unlike(x []float64) float64 { return math.Sin(9*x[0]) * math.Cos(7*x[1]+1) }
 
 // Where an agent has observed, the functions drawn agree with what it measured,
-// whatever the peers say. The probability of listening to them is only logged: a
-// smooth mean is one that the process itself could have, and no number of
-// observations tells a process with it for certain from one without.
+// whatever the peers say. And peers who say nothing about its objective are ever
+// less often listened to: by 60 observations in one suggestion of ten at most.
+// Those that say the contrary of it tell as much as those that say it.
 func TestOwnObservationsPrevail(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	for name, peers := range map[string]func([]float64) float64{"bump": bump(0.7), "contrary": func(x []float64) float64 { return -unlike(x) }} {
@@ -107,6 +140,9 @@ func TestOwnObservationsPrevail(t *testing.T) {
 				off, spread, apart = off+e/agents, spread+s/agents, apart+a/agents
 			}
 			t.Logf("%s, t = %d: own probability %.3f, use %.3g, squared error at own points %.4f, elsewhere %.4f (variance of the outputs %.3f)", name, observations, own, use, off, apart, spread)
+			if name == "bump" && observations >= 60 && !(own > 0.9) {
+				t.Errorf("%s, t = %d: listens to peers with probability %.3f", name, observations, 1-own)
+			}
 			if observations >= 10 && !(off < 0.05*spread) {
 				t.Errorf("%s, t = %d: drawn functions miss the own outputs by %.3g, which vary by %.3g", name, observations, off, spread)
 			}

@@ -41,6 +41,15 @@ type relation struct {
 	levelVariance float64 // in units of the squared scale, and with byScale also gain
 }
 
+// contrary is the same relation to the negative of a mean.
+func (r relation) contrary() relation {
+	r.gains = slices.Clone(r.gains)
+	for i := range r.gains {
+		r.gains[i] = -r.gains[i]
+	}
+	return r
+}
+
 // models lists those around a consensus, with prior odds that sum to odds.
 func (r relation) models(odds, scale, unlikeness float64, deviations []float64) []model {
 	var list []model
@@ -76,12 +85,17 @@ type data struct {
 	x    [][]float64
 	y    []float64 // standardised
 	k    *mat.SymDense
+
+	spectrum *spectrum // of k; nil without data
+	alone    float64   // log evidence of the models without peers
 }
 
 func newData(spec gp.Spec, h gp.Hyperparameters, x [][]float64, y []float64) *data {
 	d := &data{spec: spec, h: h, x: x, y: y}
 	if len(x) > 0 {
 		d.k = gp.Covariance(spec, x, h.Lengthscales)
+		d.spectrum = d.decompose()
+		d.alone = d.spectrum.aloneEvidence()
 	}
 	return d
 }
@@ -136,11 +150,10 @@ type spectrum struct {
 	y, one  []float64
 }
 
-// spectrum returns nil when there are no data or the search for eigenvalues
-// fails.
-func (d *data) spectrum() *spectrum {
+// decompose returns nil when the search for eigenvalues fails.
+func (d *data) decompose() *spectrum {
 	var eigen mat.EigenSym
-	if len(d.y) == 0 || !eigen.Factorize(d.k, true) {
+	if !eigen.Factorize(d.k, true) {
 		return nil
 	}
 	s := &spectrum{values: eigen.Values(nil), noise: d.h.Noise}
@@ -225,10 +238,10 @@ func (d *data) weigh(models []model, w *whitened, atOwn []float64) float64 {
 	return total
 }
 
-// alone returns the log evidence of the models without peers, f = c + r, over the
+// aloneEvidence returns that of the models without peers, f = c + r, over the
 // same sizes of the residual that the models with peers have, so that these do
 // not win by their choice of sizes; 0 when there are no data.
-func (s *spectrum) alone() float64 {
+func (s *spectrum) aloneEvidence() float64 {
 	if s == nil {
 		return 0
 	}
@@ -241,6 +254,26 @@ func (s *spectrum) alone() float64 {
 			}
 			m.condition(s.whiten(scale*scale*h), nil)
 			total = logAdd(total, m.logPrior+m.logEvidence)
+		}
+	}
+	return total
+}
+
+// silentEvidence returns the log evidence of the models that take from the peers
+// the level of f and how it may vary, but nothing of its shape.
+func (d *data) silentEvidence(r relation, level float64) float64 {
+	if d.spectrum == nil {
+		return 0
+	}
+	constant := slices.Clone(d.spectrum.one)
+	for i := range constant {
+		constant[i] *= level
+	}
+	total := math.Inf(-1)
+	for i, scale := range scales {
+		for _, h := range aloneSizes {
+			models := r.models(scaleOdds[i]/float64(len(aloneSizes)), scale, h, nil)
+			total = logAdd(total, d.weigh(models, d.spectrum.whiten(scale*scale*h), constant))
 		}
 	}
 	return total

@@ -160,7 +160,7 @@ func TestPriorOddsAreKept(t *testing.T) {
 			t.Errorf("models with the odds 0.37 have %g together", got)
 		}
 	}
-	if got := (&data{}).spectrum().alone(); got != 0 {
+	if got := newData(gp.Spec{}, gp.Hyperparameters{}, nil, nil).alone; got != 0 {
 		t.Errorf("before any data the log evidence without peers is %g", got)
 	}
 	sum := 0.0
@@ -234,7 +234,7 @@ func TestSpectrumIsTheFactor(t *testing.T) {
 		byVectors := byFactor
 		w := d.whiten(scale, deviations)
 		byFactor.condition(w, w.apply(prior))
-		s := d.spectrum()
+		s := d.spectrum
 		v := s.whiten(scale * scale * deviation * deviation)
 		byVectors.condition(v, v.apply(s.rotate(prior)))
 		if math.Abs(byFactor.logEvidence-byVectors.logEvidence) > 1e-6*(1+math.Abs(byFactor.logEvidence)) {

@@ -25,6 +25,7 @@ type sight struct {
 	mean  []float64 // at the reference points
 	atOwn []float64 // at the agent's own points
 	use   float64   // the probability that it is of use
+	sign  float64   // expected, if it is of use: -1 where the objectives are each other's contrary
 }
 
 // The two ways of reading a peer's mean.
@@ -122,31 +123,38 @@ func moments(values []float64) (mean, variance float64) {
 }
 
 // judge fills in the probability that each peer is of use: that the own
-// observations come from a model around this peer's mean, rather than from one
-// without or from the same one around zero, so that who says nothing gains no
-// credit. Of the peer's knowledge only the average counts here.
+// observations come from a model around this peer's mean or its contrary, rather
+// than from one without or from the same one around zero, so that who says
+// nothing gains no credit. Of the peer's knowledge only the average counts here.
 func judge(peers []*listened, d *data) {
-	spectrum := d.spectrum()
-	alone := spectrum.alone()
 	for _, p := range peers {
-		with, without := [2]float64{}, [2]float64{}
 		for view, relation := range relations {
-			var rotated []float64
-			if spectrum != nil {
-				rotated = spectrum.rotate(p.views[view].atOwn)
-			}
-			with[view], without[view] = math.Inf(-1), alone+math.Log(0.5)
-			for _, h := range judgedUnlikenesses {
-				for i, scale := range scales {
-					w := spectrum.whiten(scale * scale * (h + (1-h)*(1-p.Explained)))
-					odds := scaleOdds[i] / float64(len(judgedUnlikenesses))
-					with[view] = logAdd(with[view], d.weigh(relation.models(odds, scale, h, nil), w, rotated))
-					without[view] = logAdd(without[view], d.weigh(relation.around(0.5*odds, scale, h, nil, 0), w, nil))
-				}
-			}
-			p.views[view].use = 1 / (1 + math.Exp(without[view]-with[view])*(1-peerOdds)/peerOdds)
+			p.views[view].judge(d, relation, p.Explained)
 		}
 	}
+}
+
+func (v *sight) judge(d *data, r relation, explained float64) {
+	v.use, v.sign = peerOdds, 1
+	if d.spectrum == nil && len(d.y) > 0 {
+		return // the own observations cannot be judged by either
+	}
+	var atOwn []float64
+	if d.spectrum != nil {
+		atOwn = d.spectrum.rotate(v.atOwn)
+	}
+	with, contrary, without := math.Inf(-1), math.Inf(-1), d.alone+math.Log(0.5)
+	for _, h := range judgedUnlikenesses {
+		for i, scale := range scales {
+			w := d.spectrum.whiten(scale * scale * (h + (1-h)*(1-explained)))
+			odds := scaleOdds[i] / float64(len(judgedUnlikenesses))
+			with = logAdd(with, d.weigh(r.models((1-contraryOdds)*odds, scale, h, nil), w, atOwn))
+			contrary = logAdd(contrary, d.weigh(r.contrary().models(contraryOdds*odds, scale, h, nil), w, atOwn))
+			without = logAdd(without, d.weigh(r.around(0.5*odds, scale, h, nil, 0), w, nil))
+		}
+	}
+	v.sign = math.Tanh((with - contrary) / 2)
+	v.use = 1 / (1 + math.Exp(without-logAdd(with, contrary))*(1-peerOdds)/peerOdds)
 }
 
 // combine returns the peers' consensus at the reference points: the mean, and
@@ -163,7 +171,7 @@ func combine(peers []*listened, view, points int) (mean, left []float64) {
 			v := &p.views[view]
 			weight := v.use / (1 - p.known[i] + peerNoise*p.known[i])
 			precision += weight * p.known[i]
-			mean[i] += weight * v.mean[i]
+			mean[i] += weight * v.sign * v.mean[i]
 			least = min(least, 1-v.use*p.known[i])
 		}
 		mean[i] /= precision

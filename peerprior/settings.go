@@ -18,16 +18,19 @@ var (
 
 // docs/experiments.md says on what these were chosen.
 const (
-	aloneOdds      = 0.15  // that no peer is of use, before any evidence
-	leastAlone     = 0.1   // the chance of sampling without peers, whatever the evidence
-	aloneLevel     = 4.0   // variance of the constant in a model without peers, in units of the squared scale
-	peerOdds       = 0.7   // that a peer is of use, before any evidence
-	peerNoise      = 0.1   // of what a peer knows as a statement about the agent's own objective, in units of the prior variance
-	mostPeers      = 32    // that one suggestion listens to, which bounds its cost
-	leastExplained = 0.01  // by a peer that is worth hearing
-	mostKnown      = 0.995 // of the variance by one peer
-	leastVariance  = 1e-12 // of a mean over the space
-	mostDeviations = 1e4   // of the own outputs, by which a mean may differ from their level
+	aloneOdds        = 0.15  // that no peer is of use, before any evidence
+	patience         = 0.5   // own observations, per squared number of parameters, after which that peers matter is half as likely unless these say so
+	leastAlone       = 0.1   // the chance of sampling without peers, whatever the evidence
+	aloneLevel       = 4.0   // variance of the constant in a model without peers, in units of the squared scale
+	peerOdds         = 0.7   // that a peer is of use, before any evidence
+	lengthscaleDoubt = 1.0   // nats of evidence against the peers' lengthscales that count for nothing
+	contraryOdds     = 0.05  // that a peer of use is so by the contrary of what it says
+	peerNoise        = 0.1   // of what a peer knows as a statement about the agent's own objective, in units of the prior variance
+	mostPeers        = 32    // that one suggestion listens to, which bounds its cost
+	leastExplained   = 0.01  // by a peer that is worth hearing
+	mostKnown        = 0.995 // of the variance by one peer
+	leastVariance    = 1e-12 // of a mean over the space
+	mostDeviations   = 1e4   // of the own outputs, by which a mean may differ from their level
 
 	leastObservations = 3    // of an agent that shares: the level of fewer is all but a value
 	referencePoints   = 400  // at least, at which consensus is found

@@ -119,9 +119,16 @@ func (s *Strategy) consider(view strategy.View, peers []*listened) (*belief, err
 	}
 	h := s.hyperparameters(view)
 	peers = s.evaluate(peers, x, units)
-	judge(peers, newData(s.spec, h, x, y))
+	own := newData(s.spec, h, x, y)
+	judge(peers, own)
 	h.Lengthscales = averageLengthscales(h.Lengthscales, len(y), peers)
-	return s.believe(newData(s.spec, h, x, y), peers, common), nil
+	averaged := newData(s.spec, h, x, y)
+	// The own lengthscales were fitted to the same observations, which by itself is
+	// worth half a nat per parameter.
+	if fitted := 0.5 * float64(len(h.Lengthscales)); own.alone > averaged.alone+fitted+lengthscaleDoubt {
+		averaged = own
+	}
+	return s.believe(averaged, peers, common), nil
 }
 
 // observations are the agent's own, standardised.

@@ -67,16 +67,7 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	if err != nil {
 		return Record{}, messages(err)
 	}
-	scenario := sim.Scenario{
-		Task:      t,
-		Network:   p.Network,
-		Seed:      f.seed.Derive("run", 0), // the same for all strategies
-		Workers:   workers,
-		Recommend: p.Checkpoints,
-	}
-	if peersOf(s) == ownCluster {
-		scenario.Hears = func(hearer, author int) bool { return f.Members[hearer].Cluster == f.Members[author].Cluster }
-	}
+	scenario := p.scenario(s, t, f, workers)
 	var forgers []*forger
 	for i := range f.Members {
 		m, forger := p.member(i, s, t, f, evaluated)
@@ -107,6 +98,21 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 		r.Bytes = float64(method.bytes(t, p.Evaluations))
 	}
 	return r, nil
+}
+
+// scenario has no members yet.
+func (p Plan) scenario(s Spec, t *task.Task, f *federation, workers int) sim.Scenario {
+	scenario := sim.Scenario{
+		Task:      t,
+		Network:   p.Network,
+		Seed:      f.seed.Derive("run", 0), // the same for all strategies
+		Workers:   workers,
+		Recommend: p.Checkpoints,
+	}
+	if peersOf(s) == ownCluster {
+		scenario.Hears = func(hearer, author int) bool { return f.Members[hearer].Cluster == f.Members[author].Cluster }
+	}
+	return scenario
 }
 
 // member prepares member i. Where nobody listens, those that do not count need

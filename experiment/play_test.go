@@ -11,6 +11,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -202,5 +203,63 @@ func TestForgersTakePart(t *testing.T) {
 		if len(r.Members) != 1 || r.Bytes == 0 {
 			t.Errorf("%s: %+v", name, r)
 		}
+	}
+}
+
+// In two clusters whose members hear their own alone, a member hears and plays
+// as if the others were not there.
+func TestPeersOfTheOwnCluster(t *testing.T) {
+	p := tiny(t, func(p *Plan) {
+		p.Family, p.Agents = familyOf(t, "gp:d=1,clusters=2"), 4
+		p.Strategies = specsOf(t, "fts,fts:peers=own-cluster")
+	})
+	f := drawn(t, p)
+	heard := func(s Spec) map[int]bool {
+		all := map[int]bool{}
+		task, err := taskOf("clusters", f.Space, f.Goal, p.Surrogate, asTask(s), p.Initial)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scenario := p.scenario(s, task, f, 1)
+		authors := map[string]bool{}
+		scenario.Watch = func(member int, view strategy.View) {
+			if member != 0 {
+				return
+			}
+			for _, share := range view.Shares {
+				authors[share.Author.String()] = true
+			}
+			all[len(authors)] = true
+		}
+		for i := range f.Members {
+			m, _ := p.member(i, s, task, f, func() {})
+			scenario.Members = append(scenario.Members, m)
+		}
+		if _, err := sim.Run(context.Background(), scenario); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if all := heard(p.Strategies[0]); !all[3] {
+		t.Errorf("with peers=all member 0 never heard 3 others: %v", all)
+	}
+	if own := heard(p.Strategies[1]); !own[1] || own[2] || own[3] {
+		t.Errorf("with peers=own-cluster member 0 has heard so many others: %v", own)
+	}
+}
+
+// A run has the same result with any number of members computing at a time.
+func TestManyWorkersInOneRun(t *testing.T) {
+	p := tiny(t, func(p *Plan) { p.Strategies = specsOf(t, "peer-prior") })
+	f := drawn(t, p)
+	play := func(workers int) Record {
+		r, err := p.play(context.Background(), 0, p.Strategies[0], f, workers, func() {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if one, many := play(1), play(4); !reflect.DeepEqual(one, many) {
+		t.Errorf("with one worker %+v, with four %+v", one, many)
 	}
 }

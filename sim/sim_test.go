@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy"
@@ -146,7 +147,8 @@ func TestWhoIsHeardWhen(t *testing.T) {
 			s.Network.Partitions = []sim.Partition{{Span: sim.Span{Until: 55 * time.Second}, Parts: 2}}
 			s.Network.Resync = time.Second
 		}, []int{0, 0, 0, 1, 1, 3, 3, 3}},
-		"late": {func(s *sim.Scenario) { s.Members[0].Start = 200 * time.Second }, []int{3, 3, 3, 3, 3, 3, 3, 3}},
+		"by rule": {func(s *sim.Scenario) { s.Hears = func(hearer, author int) bool { return hearer != 0 || author == 3 } }, []int{0, 0, 0, 1, 1, 1, 1, 1}},
+		"late":    {func(s *sim.Scenario) { s.Members[0].Start = 200 * time.Second }, []int{3, 3, 3, 3, 3, 3, 3, 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scenario(t, "fts", 4, 8)
@@ -155,6 +157,32 @@ func TestWhoIsHeardWhen(t *testing.T) {
 				t.Errorf("heard %v, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+// Members that hear a share have one decoded form of it, and not one each.
+func TestDecodedSharesAreShared(t *testing.T) {
+	s := scenario(t, "fts", 3, 6)
+	forms := map[string]map[*float64]bool{}
+	s.Watch = func(_ int, view strategy.View) {
+		for _, share := range view.Shares {
+			if weights, ok := share.Value.(protocol.Weights); ok {
+				key := string(share.Envelope)
+				if forms[key] == nil {
+					forms[key] = map[*float64]bool{}
+				}
+				forms[key][&weights.Values[0]] = true
+			}
+		}
+	}
+	run(t, s)
+	if len(forms) < 3 {
+		t.Fatalf("%d shares were seen", len(forms))
+	}
+	for _, all := range forms {
+		if len(all) != 1 {
+			t.Errorf("a share has %d decoded forms", len(all))
+		}
 	}
 }
 

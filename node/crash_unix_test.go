@@ -47,7 +47,7 @@ goal: minimize
 parameters:
   - {name: x, type: float, low: 0, high: 1}
 surrogate: {type: rff, features: 16}
-strategy: {initial_designs: 1}
+strategy: {type: fts, initial_designs: 1}
 `
 
 // playVictim evaluates as fast as it can and writes one line for each value that

@@ -17,6 +17,7 @@ parameters:
   - {name: x, type: float, low: -2, high: 2}
   - {name: y, type: float, low: -2, high: 2}
 surrogate: {features: 64}
+strategy: {type: fts}
 `
 
 func parse(t *testing.T, text string) *task.Task {

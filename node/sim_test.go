@@ -32,7 +32,7 @@ goal: minimize
 parameters:
   - {name: x, type: int, low: 1, high: 1000}
 surrogate: {type: rff, features: 16}
-strategy: {initial_designs: 1}
+strategy: {type: fts, initial_designs: 1}
 `
 
 // fleet is a set of nodes that note when shares were sent and received.

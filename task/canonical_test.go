@@ -19,9 +19,9 @@ func TestGoldenIDs(t *testing.T) {
 	for _, c := range []struct{ text, canonical, id string }{
 		{one,
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
-				`"strategy":{"initial_designs":3,"mode":"concurrent","schedule":"inverse-sqrt","share_every":1,"type":"fts"},` +
+				`"strategy":{"initial_designs":3,"type":"peer-prior"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
-			"bagaaieraf3rdhj3husxht52sfyorzgyutm7v5vrc35yb6yrnuv53z2jrddjq"},
+			"bagaaiera7mkcvgi36iqkl5hv2mdsie44eaykejwnkkta7xvgwvczq3eiswsq"},
 		{`
 name: wearable-lr
 goal: minimize
@@ -46,7 +46,7 @@ parameters:
   - {name: big, type: float, low: 1e-7, high: 1e+21}
   - {name: n, type: int, low: -9007199254740992, high: -9007199254740000}
 surrogate: {type: rff, kernel: se}
-strategy: {mode: one-shot, schedule: constant, own_probability: .50}
+strategy: {type: fts, mode: one-shot, schedule: constant, own_probability: .50}
 `,
 			`{"fbo":1,"goal":"maximize","name":"<b> & \"é\"","parameters":[` +
 				`{"high":1e+21,"low":1e-7,"name":"big","scale":"linear","type":"float"},` +
@@ -92,13 +92,13 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		one + "surrogate: {lengthscale: 0.4}",
 		one + "surrogate: {category_lengthscale: 2}",
 		one + "strategy: {type: ts}",
-		one + "strategy: {mode: one-shot}",
-		one + "strategy: {mode: one-shot, share_after: 9}",
-		one + "strategy: {schedule: own-only}",
-		one + "strategy: {schedule: constant, own_probability: 0}",
-		one + "strategy: {schedule: constant, own_probability: 1}",
+		one + "strategy: {type: fts, mode: one-shot}",
+		one + "strategy: {type: fts, mode: one-shot, share_after: 9}",
+		one + "strategy: {type: fts, schedule: own-only}",
+		one + "strategy: {type: fts, schedule: constant, own_probability: 0}",
+		one + "strategy: {type: fts, schedule: constant, own_probability: 1}",
 		one + "strategy: {initial_designs: 4}",
-		one + "strategy: {share_every: 2}",
+		one + "strategy: {type: fts, share_every: 2}",
 		head + "  - {name: x, type: categorical, choices: [a, b]}",
 		head + "  - {name: x, type: categorical, choices: [b, a]}",
 		one + "  - {name: y, type: float, low: 0, high: 1}\n",
@@ -212,7 +212,7 @@ func TestIDIsIndependentOfWriting(t *testing.T) {
 }
 
 func TestCanonicalIsATaskFile(t *testing.T) {
-	for _, text := range []string{one, one + "strategy: {type: ts}", one + "strategy: {mode: one-shot, schedule: constant, own_probability: 1e-7}"} {
+	for _, text := range []string{one, one + "strategy: {type: ts}", one + "strategy: {type: fts, mode: one-shot, schedule: constant, own_probability: 1e-7}"} {
 		first, err := Parse("", []byte(text))
 		if err != nil {
 			t.Fatal(err)

@@ -21,13 +21,13 @@ func ExampleParse() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(t.Name, t.Goal, t.Strategy.Type, t.Strategy.FTS.Schedule)
+	fmt.Println(t.Name, t.Goal, t.Strategy.Type)
 	fmt.Println(t.Space.Len(), "parameters,", t.Space.Dim(), "coordinates")
 	fmt.Println(t.ID())
 	// Output:
-	// wearable-lr minimize fts inverse-sqrt
+	// wearable-lr minimize peer-prior
 	// 3 parameters, 4 coordinates
-	// bagaaierazvcx5nsudu3ixgkyaac24n3gsehnm5fg3jjf2sr6dna55idczrra
+	// bagaaierambp3j6wvrfamfzccpl2klp2f6f63jwt5gxdowlkavhxfksa2k4fa
 }
 
 func ExampleParse_errors() {

@@ -39,9 +39,8 @@ parameters:
 	if want := (Surrogate{"exact", "matern52", 256, "quasi", 0.3, 1}); got.Surrogate != want {
 		t.Errorf("surrogate %+v, want %+v", got.Surrogate, want)
 	}
-	want := FTS{Mode: "concurrent", Schedule: "inverse-sqrt", ShareEvery: 1}
-	if got.Strategy.Type != "fts" || *got.Strategy.FTS != want || got.Strategy.InitialDesigns != 3 {
-		t.Errorf("strategy %+v %+v", got.Strategy, got.Strategy.FTS)
+	if want := (Strategy{Type: "peer-prior", InitialDesigns: 3}); got.Strategy != want {
+		t.Errorf("strategy %+v, want %+v", got.Strategy, want)
 	}
 }
 
@@ -52,10 +51,11 @@ func TestParseStrategies(t *testing.T) {
 		initial int
 	}{
 		{"{type: ts, initial_designs: 7}", nil, 7},
-		{"{mode: one-shot}", &FTS{Mode: "one-shot", Schedule: "inverse-sqrt", ShareAfter: 50}, 3},
-		{"{mode: one-shot, share_after: 2e1, schedule: own-only}", &FTS{Mode: "one-shot", Schedule: "own-only", ShareAfter: 20}, 3},
-		{"{schedule: constant, own_probability: 0.25, share_every: 5}", &FTS{Mode: "concurrent", Schedule: "constant", OwnProbability: 0.25, ShareEvery: 5}, 3},
-		{"{schedule: inverse-square}", &FTS{Mode: "concurrent", Schedule: "inverse-square", ShareEvery: 1}, 3},
+		{"{type: fts}", &FTS{Mode: "concurrent", Schedule: "inverse-sqrt", ShareEvery: 1}, 3},
+		{"{type: fts, mode: one-shot}", &FTS{Mode: "one-shot", Schedule: "inverse-sqrt", ShareAfter: 50}, 3},
+		{"{type: fts, mode: one-shot, share_after: 2e1, schedule: own-only}", &FTS{Mode: "one-shot", Schedule: "own-only", ShareAfter: 20}, 3},
+		{"{type: fts, schedule: constant, own_probability: 0.25, share_every: 5}", &FTS{Mode: "concurrent", Schedule: "constant", OwnProbability: 0.25, ShareEvery: 5}, 3},
+		{"{type: fts, schedule: inverse-square}", &FTS{Mode: "concurrent", Schedule: "inverse-square", ShareEvery: 1}, 3},
 	} {
 		got, err := Parse("task.yaml", []byte(one+"strategy: "+c.text))
 		if err != nil {

@@ -93,15 +93,15 @@ func TestParseErrors(t *testing.T) {
 		{one + "surrogate: {basis: sobol}\n", `5:20: surrogate: basis must be one of quasi, orthogonal, plain, random-phase, not the text "sobol"`},
 		{one + "surrogate: {features: 5000, type: gp}\n", `5:23: surrogate: features 5000 must be a whole number from 2 to 4096
 5:35: surrogate: type must be one of exact, rff, not the text "gp"`},
-		{one + "strategy: {type: xx, foo: 1}\n", `5:18: strategy: type must be one of fts, peer-prior, ts, logei, not the text "xx"`},
+		{one + "strategy: {type: xx, foo: 1}\n", `5:18: strategy: type must be one of peer-prior, fts, ts, logei, not the text "xx"`},
 		{one + "strategy: {type: ts, mode: concurrent}\n", `5:22: strategy: unknown key "mode"; accepted: type, initial_designs`},
-		{one + "strategy: {share_after: 3, own_probability: 1, x: y}\n", `5:12: strategy: share_after applies only with mode: one-shot
-5:28: strategy: own_probability applies only with schedule: constant
-5:48: strategy: unknown key "x"; accepted: type, mode, schedule, share_every, initial_designs`},
-		{one + "strategy: {mode: one-shot, share_every: 3, schedule: constant}\n", `5:11: strategy: missing key "own_probability"
-5:28: strategy: share_every applies only with mode: concurrent`},
-		{one + "strategy: {schedule: constant, own_probability: 1.5, initial_designs: 0}\n", `5:49: strategy: own_probability 1.5 must be from 0 to 1
-5:71: strategy: initial_designs 0 must be a whole number from 1 to 1000`},
+		{one + "strategy: {type: fts, share_after: 3, own_probability: 1, x: y}\n", `5:23: strategy: share_after applies only with mode: one-shot
+5:39: strategy: own_probability applies only with schedule: constant
+5:59: strategy: unknown key "x"; accepted: type, mode, schedule, share_every, initial_designs`},
+		{one + "strategy: {type: fts, mode: one-shot, share_every: 3, schedule: constant}\n", `5:11: strategy: missing key "own_probability"
+5:39: strategy: share_every applies only with mode: concurrent`},
+		{one + "strategy: {type: fts, schedule: constant, own_probability: 1.5, initial_designs: 0}\n", `5:60: strategy: own_probability 1.5 must be from 0 to 1
+5:82: strategy: initial_designs 0 must be a whole number from 1 to 1000`},
 	} {
 		task, err := Parse("task.yaml", []byte(c.text))
 		if err == nil {

@@ -17,8 +17,8 @@ type strategySpec struct {
 
 func strategies() []strategySpec {
 	return []strategySpec{
-		ftsSpec(), // the first is the default
-		plainSpec("peer-prior"),
+		plainSpec("peer-prior"), // the first is the default
+		ftsSpec(),
 		plainSpec("ts"),
 		plainSpec("logei"),
 	}

@@ -44,8 +44,9 @@ type Surrogate struct {
 
 // Strategy says how the next design is chosen and what is shared.
 type Strategy struct {
-	// Type is "fts" (federated Thompson sampling), or "ts" (plain Thompson
-	// sampling) or "logei" (expected improvement), which share nothing.
+	// Type is "peer-prior" (peer-prior Thompson sampling, the default), "fts"
+	// (federated Thompson sampling), or "ts" (plain Thompson sampling) or "logei"
+	// (expected improvement), which share nothing.
 	Type string
 	// FTS is set for type fts and nil otherwise.
 	FTS *FTS

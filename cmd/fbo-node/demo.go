@@ -25,7 +25,7 @@ import (
 var demoTask []byte
 
 // demoStrategies are those that listen to peers.
-var demoStrategies = []string{"fts", "peer-prior"}
+var demoStrategies = []string{"peer-prior", "fts"}
 
 type demoOptions struct {
 	nodes    int
@@ -54,7 +54,7 @@ starting points and the same number of evaluations, so that you can compare.`,
 	flags.IntVar(&o.nodes, "nodes", 4, "how many nodes")
 	flags.IntVar(&o.evals, "evals", 20, "evaluations per node")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the data and of all random decisions; what depends on timing still varies")
-	flags.StringVar(&o.strategy, "strategy", "fts", "how the nodes choose their designs: "+strings.Join(demoStrategies, ", "))
+	flags.StringVar(&o.strategy, "strategy", demoStrategies[0], "how the nodes choose their designs: "+strings.Join(demoStrategies, ", "))
 	flags.StringVar(&o.dir, "data-dir", "", "new directory for what the nodes keep (default: a temporary one, removed at the end)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object at the end; progress goes to standard error")
 	return command

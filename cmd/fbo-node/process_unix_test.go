@@ -29,6 +29,7 @@ parameters:
   - {name: x, type: float, low: -2, high: 2}
   - {name: y, type: float, low: -2, high: 2}
 surrogate: {features: 64}
+strategy: {type: fts}
 `
 
 // shortTempDir is a directory whose name leaves room for the name of a socket.

@@ -77,7 +77,10 @@ func (p *progress) started(n *node.Node) {
 	} else {
 		lines = append(lines, fmt.Sprintf("Only the %s on the list may take part besides this node.", plural(len(n.Allow), "node")))
 	}
-	if p.task.Strategy.Type == "fts" {
+	switch p.task.Strategy.Type {
+	case "peer-prior":
+		lines = append(lines, "Peers get this node's model of its results and roughly where it has looked, never the results; without added noise that is not yet privacy.")
+	case "fts":
 		lines = append(lines, "Peers get samples of what this node's model believes, never its results; without added noise that is not yet privacy.")
 	}
 	p.say(object{

@@ -50,9 +50,41 @@ type held struct {
 
 // shares holds the latest share of every key, the agent's own among them.
 type shares struct {
-	self peer.ID
-	held map[protocol.Key]held
-	void map[peer.ID]uint64 // the epoch up to which an author is not believed
+	self  peer.ID
+	held  map[protocol.Key]held
+	order []protocol.Key     // of those held, by author, kind and slot
+	void  map[peer.ID]uint64 // the epoch up to which an author is not believed
+}
+
+func compareKeys(a, b protocol.Key) int {
+	return cmp.Or(cmp.Compare(a.Author, b.Author), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Slot, b.Slot))
+}
+
+func (s *shares) set(key protocol.Key, h held) {
+	if i, found := slices.BinarySearchFunc(s.order, key, compareKeys); !found {
+		s.order = slices.Insert(s.order, i, key)
+	}
+	s.held[key] = h
+}
+
+func (s *shares) remove(keys ...protocol.Key) {
+	for _, key := range keys {
+		if i, found := slices.BinarySearchFunc(s.order, key, compareKeys); found {
+			s.order = slices.Delete(s.order, i, i+1)
+			delete(s.held, key)
+		}
+	}
+}
+
+// of lists the keys of one author, in order. They are valid until the next
+// change.
+func (s *shares) of(author peer.ID) []protocol.Key {
+	begin, _ := slices.BinarySearchFunc(s.order, protocol.Key{Author: author}, compareKeys)
+	end := begin
+	for end < len(s.order) && s.order[end].Author == author {
+		end++
+	}
+	return s.order[begin:end]
 }
 
 func newShares(self peer.ID) shares {
@@ -66,8 +98,8 @@ func (s *shares) judge(now time.Time, share protocol.Share) (Verdict, error) {
 	if share.Epoch <= s.void[share.Author] {
 		return Stale, nil
 	}
-	for key, other := range s.held {
-		if key.Author == share.Author && other.Stamp == share.Stamp && other.Digest != share.Digest {
+	for _, key := range s.of(share.Author) {
+		if other := s.held[key]; other.Stamp == share.Stamp && other.Digest != share.Digest {
 			s.distrust(share.Author, share.Epoch)
 			return Offence, fmt.Errorf("agent: %s signed two different shares with stamp %v", share.Author, share.Stamp)
 		}
@@ -94,7 +126,7 @@ func (s *shares) judge(now time.Time, share protocol.Share) (Verdict, error) {
 // put stores a share that has been judged as accepted, age after its author
 // sent it, and drops what exceeds the bounds.
 func (s *shares) put(share strategy.Share, now time.Time, age time.Duration) {
-	s.held[share.Key] = held{Share: share, accepted: now.Add(-age), expires: now.Add(share.TTL - age)}
+	s.set(share.Key, held{Share: share, accepted: now.Add(-age), expires: now.Add(share.TTL - age)})
 	s.boundSlots(share.Key)
 	s.boundAuthors()
 }
@@ -102,19 +134,18 @@ func (s *shares) put(share strategy.Share, now time.Time, age time.Duration) {
 // slots lists, in order, those held of the key's author and kind.
 func (s *shares) slots(key protocol.Key) []uint64 {
 	var slots []uint64
-	for other := range s.held {
-		if other.Author == key.Author && other.Kind == key.Kind {
+	for _, other := range s.of(key.Author) {
+		if other.Kind == key.Kind {
 			slots = append(slots, other.Slot)
 		}
 	}
-	slices.Sort(slots)
 	return slots
 }
 
 func (s *shares) boundSlots(key protocol.Key) {
 	slots := s.slots(key)
 	for _, slot := range slots[:max(0, len(slots)-maxSlots)] {
-		delete(s.held, protocol.Key{Author: key.Author, Kind: key.Kind, Slot: slot})
+		s.remove(protocol.Key{Author: key.Author, Kind: key.Kind, Slot: slot})
 	}
 }
 
@@ -158,6 +189,9 @@ func (s *shares) isFull(now time.Time, author peer.ID) bool {
 
 // boundAuthors forgets the author that has been silent the longest.
 func (s *shares) boundAuthors() {
+	if len(s.held) <= maxAuthors {
+		return // there are at least as many shares as authors
+	}
 	latest := s.heard()
 	if len(latest) <= maxAuthors {
 		return
@@ -168,19 +202,15 @@ func (s *shares) boundAuthors() {
 			silent = author
 		}
 	}
-	for key := range s.held {
-		if key.Author == silent {
-			delete(s.held, key)
-		}
-	}
+	s.remove(slices.Clone(s.of(silent))...)
 }
 
 // valid lists the peers' shares that have not run out and are believed, in order
 // of key.
 func (s *shares) valid(now time.Time) []strategy.Share {
 	var valid []strategy.Share
-	for _, share := range s.sorted() {
-		if share.Author != s.self && share.expires.After(now) && share.Epoch > s.void[share.Author] {
+	for _, key := range s.order {
+		if share := s.held[key]; share.Author != s.self && share.expires.After(now) && share.Epoch > s.void[share.Author] {
 			valid = append(valid, share.Share)
 		}
 	}
@@ -215,12 +245,9 @@ func (s *shares) digest() []protocol.Held {
 }
 
 func (s *shares) sorted() []held {
-	sorted := make([]held, 0, len(s.held))
-	for _, share := range s.held {
-		sorted = append(sorted, share)
+	sorted := make([]held, 0, len(s.order))
+	for _, key := range s.order {
+		sorted = append(sorted, s.held[key])
 	}
-	slices.SortFunc(sorted, func(a, b held) int {
-		return cmp.Or(cmp.Compare(a.Author, b.Author), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Slot, b.Slot))
-	})
 	return sorted
 }

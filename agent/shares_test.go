@@ -9,6 +9,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -395,4 +396,30 @@ func TestNoDrawIsSentTwice(t *testing.T) {
 		}
 		seen[string(share.Payload)] = share.Stamp
 	}
+}
+
+// Whatever is put and dropped, the order lists what is held, each once.
+func TestOrderListsWhatIsHeld(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s, now := newShares("self"), time.Unix(0, 0)
+		for i := range rapid.IntRange(1, 60).Draw(rt, "puts") {
+			key := protocol.Key{
+				Author: peer.ID(rapid.SampledFrom([]string{"self", "a", "ab", "b"}).Draw(rt, "author")),
+				Kind:   rapid.SampledFrom([]string{"", "mean", "weights"}).Draw(rt, "kind"),
+				Slot:   rapid.Uint64Range(0, 6).Draw(rt, "slot"),
+			}
+			s.put(strategy.Share{Share: protocol.Share{Key: key, TTL: time.Hour, Stamp: protocol.Stamp{Sequence: uint64(i + 1)}}}, now, 0)
+			if rapid.IntRange(0, 9).Draw(rt, "forget") == 0 {
+				s.remove(slices.Clone(s.of(key.Author))...)
+			}
+			if !slices.IsSortedFunc(s.order, compareKeys) || len(s.order) != len(s.held) {
+				rt.Fatalf("%d held in the order %v", len(s.held), s.order)
+			}
+			for _, key := range s.order {
+				if _, ok := s.held[key]; !ok {
+					rt.Fatalf("%v is in the order and not held", key)
+				}
+			}
+		}
+	})
 }

@@ -62,7 +62,7 @@ func TestPlansAreCheckedInTheWordsOfTheCommandLine(t *testing.T) {
 		{set("fts:peers=near"), `--strategy fts:peers=near: peers must be one of all, own-cluster, not "near"`},
 		{set("fts,fts:peers=all"), "--strategy fts:peers=all: it is the same as fts"},
 		{func(p *Plan) { p.Strategies = nil }, "--strategy is missing, accepted are"},
-		{set("tsx"), "--strategy tsx: strategy: type must be one of fts, "},
+		{set("tsx"), "--strategy tsx: strategy: type must be one of peer-prior, fts, "},
 		{set("tsx"), "; or one of the baselines random, rgpe, taf, pooled, multitask"},
 		{set("fts:mode=both"), `--strategy fts:mode=both: strategy: mode must be one of concurrent, one-shot, not the text "both"`},
 		{set("fts:share_every=0"), "--strategy fts:share_every=0: strategy: share_every 0 must be a whole number from 1"},

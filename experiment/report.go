@@ -19,7 +19,7 @@ func (r Record) floor() float64 {
 }
 
 // Report is what a plan came to. Of its JSON, all but build, command and what
-// names seconds is the same on any number of cores.
+// names seconds or memory is the same on any number of cores.
 type Report struct {
 	Family            string   `json:"family"`
 	Goal              string   `json:"goal"`

@@ -28,7 +28,7 @@ func outcome(t *testing.T, p Plan, store *Store) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.CoreSeconds, r.DrawingCoreSeconds = 0, 0
+	r.CoreSeconds, r.DrawingCoreSeconds, r.Memory = 0, 0, 0
 	for i := range r.Strategies {
 		r.Strategies[i].Seconds, r.Strategies[i].CoreSeconds = 0, 0
 	}

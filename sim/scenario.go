@@ -53,8 +53,8 @@ type Member struct {
 	// evaluating.
 	Offline []Span
 
-	// Strategy, when not nil, takes the place of what the task names, with the
-	// exchanges it rests on.
+	// Strategy and Exchanges, when not nil, take the place of what the task names:
+	// exchanges of this member alone.
 	Strategy  strategy.Strategy
 	Exchanges []strategy.Exchange
 

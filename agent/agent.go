@@ -31,6 +31,10 @@ type Config struct {
 	// the node cut off. Default 3.
 	MaxAttempts int
 
+	// Suggested are designs that experts or history hold for near-optimal. Only
+	// some strategies use them; View shows them to all.
+	Suggested []task.Design
+
 	// Model is the task's surrogate, which agents of one process may share. Nil
 	// makes one.
 	Model surrogate.Model
@@ -310,5 +314,6 @@ func (a *Agent) view(now time.Time) strategy.View {
 		Posterior:    a.model.posterior,
 		Shares:       a.shares.valid(now),
 		Results:      a.exchanges.snapshot(),
+		Suggested:    a.cfg.Suggested,
 	}
 }

@@ -50,6 +50,10 @@ const (
 	Peer     Source = "peer"     // maximises the sample in a peer's share
 	Peers    Source = "peers"    // maximises a sample of a posterior whose prior mean is made of peers' shares
 	Improve  Source = "improve"  // maximises the expected improvement by the agent's own posterior
+	Bound    Source = "bound"    // maximises the upper confidence bound of the agent's own posterior
+	Agreed   Source = "agreed"   // a weighted average of the agent's and its peers' candidates
+	Designs  Source = "designs"  // expected improvement, given that peers' designs are good
+	Density  Source = "density"  // expected improvement, weighed by where peers believe the optimum to be
 	Random   Source = "random"   // random, because the maximiser had been evaluated before
 	Imported Source = "imported" // told by the user
 )
@@ -62,10 +66,19 @@ type Why struct {
 	Stamp          *protocol.Stamp `json:"stamp,omitempty"`        // which of the peer's shares
 	Observations   int             `json:"observations,omitempty"` // that the peer's share, or those of all peers listened to, rested on
 	Listened       int             `json:"listened,omitempty"`     // to how many peers
+	Round          int             `json:"round,omitempty"`        // of the consensus
 }
 
 // FromPeers tells whether the design rests on what peers shared.
-func (w Why) FromPeers() bool { return w.Source == Peer || w.Source == Peers }
+func (w Why) FromPeers() bool {
+	switch w.Source {
+	case Peer, Peers:
+		return true
+	case Agreed, Designs, Density:
+		return w.Listened > 0
+	}
+	return false
+}
 
 // String is a short phrase for people.
 func (w Why) String() string {
@@ -80,6 +93,17 @@ func (w Why) String() string {
 		return fmt.Sprintf("sample around the mean of %d peers", w.Listened)
 	case Improve:
 		return "expected improvement"
+	case Bound:
+		return "upper confidence bound"
+	case Agreed:
+		if w.Round == 0 {
+			return fmt.Sprintf("average with the latest candidates of %s", count(w.Listened, "peer"))
+		}
+		return fmt.Sprintf("average with the candidates of %s in round %d", count(w.Listened, "peer"), w.Round)
+	case Designs:
+		return fmt.Sprintf("expected improvement, given the designs of %s", count(w.Listened, "peer"))
+	case Density:
+		return fmt.Sprintf("expected improvement, weighed by the densities of %s", count(w.Listened, "peer"))
 	case Random:
 		if w.Peer != "" {
 			return fmt.Sprintf("random, since the sample from peer %s led to a design already tried", ShortID(w.Peer))
@@ -89,6 +113,13 @@ func (w Why) String() string {
 		return "imported"
 	}
 	return string(w.Source)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // ShortID is the end of a peer ID, which tells peers apart at a glance.

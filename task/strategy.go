@@ -19,8 +19,12 @@ func strategies() []strategySpec {
 	return []strategySpec{
 		plainSpec("peer-prior"), // the first is the default
 		ftsSpec(),
+		consensusSpec(),
+		constrainedSpec(),
+		densitySpec(),
 		plainSpec("ts"),
 		plainSpec("logei"),
+		plainSpec("ucb"),
 	}
 }
 

@@ -265,6 +265,306 @@ func (x *Mean) GetKnown() []float32 {
 	return nil
 }
 
+// Point is a design: one number for each parameter that has an order, in the
+// unit interval, and the index of the choice for each that has none.
+type Point struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Coordinates   []float32              `protobuf:"fixed32,1,rep,packed,name=coordinates,proto3" json:"coordinates,omitempty"`
+	Choices       []uint32               `protobuf:"varint,2,rep,packed,name=choices,proto3" json:"choices,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Point) Reset() {
+	*x = Point{}
+	mi := &file_fbo_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Point) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Point) ProtoMessage() {}
+
+func (x *Point) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Point.ProtoReflect.Descriptor instead.
+func (*Point) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Point) GetCoordinates() []float32 {
+	if x != nil {
+		return x.Coordinates
+	}
+	return nil
+}
+
+func (x *Point) GetChoices() []uint32 {
+	if x != nil {
+		return x.Choices
+	}
+	return nil
+}
+
+// Candidate is the payload of kind "candidate": the design that the author would
+// evaluate next if it were alone.
+type Candidate struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Round         uint32                 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"` // the same as the slot where rounds are kept
+	Point         *Point                 `protobuf:"bytes,2,opt,name=point,proto3" json:"point,omitempty"`
+	Response      *float64               `protobuf:"fixed64,3,opt,name=response,proto3,oneof" json:"response,omitempty"` // the author's best response so far, larger being better; when the task exchanges it
+	Neighbours    uint32                 `protobuf:"varint,4,opt,name=neighbours,proto3" json:"neighbours,omitempty"`    // how many others the author sees
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Candidate) Reset() {
+	*x = Candidate{}
+	mi := &file_fbo_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Candidate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Candidate) ProtoMessage() {}
+
+func (x *Candidate) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Candidate.ProtoReflect.Descriptor instead.
+func (*Candidate) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Candidate) GetRound() uint32 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *Candidate) GetPoint() *Point {
+	if x != nil {
+		return x.Point
+	}
+	return nil
+}
+
+func (x *Candidate) GetResponse() float64 {
+	if x != nil && x.Response != nil {
+		return *x.Response
+	}
+	return 0
+}
+
+func (x *Candidate) GetNeighbours() uint32 {
+	if x != nil {
+		return x.Neighbours
+	}
+	return 0
+}
+
+// NearOptimal is the payload of kind "design": a design that the author holds
+// for near-optimal.
+type NearOptimal struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Observations  uint32                 `protobuf:"varint,1,opt,name=observations,proto3" json:"observations,omitempty"` // how many observations that rests on
+	Point         *Point                 `protobuf:"bytes,2,opt,name=point,proto3" json:"point,omitempty"`
+	Bound         *float64               `protobuf:"fixed64,3,opt,name=bound,proto3,oneof" json:"bound,omitempty"` // lower confidence bound of the objective there, larger being better; when the task exchanges it
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NearOptimal) Reset() {
+	*x = NearOptimal{}
+	mi := &file_fbo_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NearOptimal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NearOptimal) ProtoMessage() {}
+
+func (x *NearOptimal) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NearOptimal.ProtoReflect.Descriptor instead.
+func (*NearOptimal) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *NearOptimal) GetObservations() uint32 {
+	if x != nil {
+		return x.Observations
+	}
+	return 0
+}
+
+func (x *NearOptimal) GetPoint() *Point {
+	if x != nil {
+		return x.Point
+	}
+	return nil
+}
+
+func (x *NearOptimal) GetBound() float64 {
+	if x != nil && x.Bound != nil {
+		return *x.Bound
+	}
+	return 0
+}
+
+// Density is the payload of kind "density": where the author believes the
+// optimum to be, as a mixture of truncated normals.
+type Density struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Observations  uint32                 `protobuf:"varint,1,opt,name=observations,proto3" json:"observations,omitempty"`
+	Components    []*Component           `protobuf:"bytes,2,rep,name=components,proto3" json:"components,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Density) Reset() {
+	*x = Density{}
+	mi := &file_fbo_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Density) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Density) ProtoMessage() {}
+
+func (x *Density) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Density.ProtoReflect.Descriptor instead.
+func (*Density) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Density) GetObservations() uint32 {
+	if x != nil {
+		return x.Observations
+	}
+	return 0
+}
+
+func (x *Density) GetComponents() []*Component {
+	if x != nil {
+		return x.Components
+	}
+	return nil
+}
+
+type Component struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Weight        float32                `protobuf:"fixed32,1,opt,name=weight,proto3" json:"weight,omitempty"` // of the component; all together 1
+	Spread        float32                `protobuf:"fixed32,2,opt,name=spread,proto3" json:"spread,omitempty"` // standard deviation of each coordinate, in the unit cube
+	Centre        *Point                 `protobuf:"bytes,3,opt,name=centre,proto3" json:"centre,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Component) Reset() {
+	*x = Component{}
+	mi := &file_fbo_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Component) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Component) ProtoMessage() {}
+
+func (x *Component) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Component.ProtoReflect.Descriptor instead.
+func (*Component) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Component) GetWeight() float32 {
+	if x != nil {
+		return x.Weight
+	}
+	return 0
+}
+
+func (x *Component) GetSpread() float32 {
+	if x != nil {
+		return x.Spread
+	}
+	return 0
+}
+
+func (x *Component) GetCentre() *Point {
+	if x != nil {
+		return x.Centre
+	}
+	return nil
+}
+
 // Presence is the payload of kind "presence".
 type Presence struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -277,7 +577,7 @@ type Presence struct {
 
 func (x *Presence) Reset() {
 	*x = Presence{}
-	mi := &file_fbo_proto_msgTypes[3]
+	mi := &file_fbo_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -289,7 +589,7 @@ func (x *Presence) String() string {
 func (*Presence) ProtoMessage() {}
 
 func (x *Presence) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[3]
+	mi := &file_fbo_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -302,7 +602,7 @@ func (x *Presence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Presence.ProtoReflect.Descriptor instead.
 func (*Presence) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{3}
+	return file_fbo_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Presence) GetMembersHash() []byte {
@@ -340,7 +640,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_fbo_proto_msgTypes[4]
+	mi := &file_fbo_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -352,7 +652,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[4]
+	mi := &file_fbo_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -365,7 +665,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{4}
+	return file_fbo_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Held) GetAuthor() []byte {
@@ -413,7 +713,7 @@ type SyncRequest struct {
 
 func (x *SyncRequest) Reset() {
 	*x = SyncRequest{}
-	mi := &file_fbo_proto_msgTypes[5]
+	mi := &file_fbo_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -425,7 +725,7 @@ func (x *SyncRequest) String() string {
 func (*SyncRequest) ProtoMessage() {}
 
 func (x *SyncRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[5]
+	mi := &file_fbo_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -438,7 +738,7 @@ func (x *SyncRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncRequest.ProtoReflect.Descriptor instead.
 func (*SyncRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{5}
+	return file_fbo_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *SyncRequest) GetHeld() []*Held {
@@ -468,7 +768,7 @@ type SyncItem struct {
 
 func (x *SyncItem) Reset() {
 	*x = SyncItem{}
-	mi := &file_fbo_proto_msgTypes[6]
+	mi := &file_fbo_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -480,7 +780,7 @@ func (x *SyncItem) String() string {
 func (*SyncItem) ProtoMessage() {}
 
 func (x *SyncItem) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[6]
+	mi := &file_fbo_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -493,7 +793,7 @@ func (x *SyncItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncItem.ProtoReflect.Descriptor instead.
 func (*SyncItem) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{6}
+	return file_fbo_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SyncItem) GetEnvelope() []byte {
@@ -528,7 +828,7 @@ type MeetRequest struct {
 
 func (x *MeetRequest) Reset() {
 	*x = MeetRequest{}
-	mi := &file_fbo_proto_msgTypes[7]
+	mi := &file_fbo_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -540,7 +840,7 @@ func (x *MeetRequest) String() string {
 func (*MeetRequest) ProtoMessage() {}
 
 func (x *MeetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[7]
+	mi := &file_fbo_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -553,7 +853,7 @@ func (x *MeetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetRequest.ProtoReflect.Descriptor instead.
 func (*MeetRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{7}
+	return file_fbo_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *MeetRequest) GetTask() []byte {
@@ -580,7 +880,7 @@ type MeetResponse struct {
 
 func (x *MeetResponse) Reset() {
 	*x = MeetResponse{}
-	mi := &file_fbo_proto_msgTypes[8]
+	mi := &file_fbo_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -592,7 +892,7 @@ func (x *MeetResponse) String() string {
 func (*MeetResponse) ProtoMessage() {}
 
 func (x *MeetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[8]
+	mi := &file_fbo_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -605,7 +905,7 @@ func (x *MeetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetResponse.ProtoReflect.Descriptor instead.
 func (*MeetResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{8}
+	return file_fbo_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *MeetResponse) GetRecords() [][]byte {
@@ -639,7 +939,32 @@ const file_fbo_proto_rawDesc = "" +
 	"\x06values\x18\x04 \x03(\x02R\x06values\x12\x14\n" +
 	"\x05level\x18\x06 \x01(\x01R\x05level\x12\x14\n" +
 	"\x05scale\x18\a \x01(\x01R\x05scale\x12\x14\n" +
-	"\x05known\x18\x05 \x03(\x02R\x05known\"a\n" +
+	"\x05known\x18\x05 \x03(\x02R\x05known\"C\n" +
+	"\x05Point\x12 \n" +
+	"\vcoordinates\x18\x01 \x03(\x02R\vcoordinates\x12\x18\n" +
+	"\achoices\x18\x02 \x03(\rR\achoices\"\x94\x01\n" +
+	"\tCandidate\x12\x14\n" +
+	"\x05round\x18\x01 \x01(\rR\x05round\x12#\n" +
+	"\x05point\x18\x02 \x01(\v2\r.fbo.v1.PointR\x05point\x12\x1f\n" +
+	"\bresponse\x18\x03 \x01(\x01H\x00R\bresponse\x88\x01\x01\x12\x1e\n" +
+	"\n" +
+	"neighbours\x18\x04 \x01(\rR\n" +
+	"neighboursB\v\n" +
+	"\t_response\"{\n" +
+	"\vNearOptimal\x12\"\n" +
+	"\fobservations\x18\x01 \x01(\rR\fobservations\x12#\n" +
+	"\x05point\x18\x02 \x01(\v2\r.fbo.v1.PointR\x05point\x12\x19\n" +
+	"\x05bound\x18\x03 \x01(\x01H\x00R\x05bound\x88\x01\x01B\b\n" +
+	"\x06_bound\"`\n" +
+	"\aDensity\x12\"\n" +
+	"\fobservations\x18\x01 \x01(\rR\fobservations\x121\n" +
+	"\n" +
+	"components\x18\x02 \x03(\v2\x11.fbo.v1.ComponentR\n" +
+	"components\"b\n" +
+	"\tComponent\x12\x16\n" +
+	"\x06weight\x18\x01 \x01(\x02R\x06weight\x12\x16\n" +
+	"\x06spread\x18\x02 \x01(\x02R\x06spread\x12%\n" +
+	"\x06centre\x18\x03 \x01(\v2\r.fbo.v1.PointR\x06centre\"a\n" +
 	"\bPresence\x12!\n" +
 	"\fmembers_hash\x18\x01 \x01(\fR\vmembersHash\x12\x18\n" +
 	"\amembers\x18\x02 \x01(\rR\amembers\x12\x18\n" +
@@ -676,25 +1001,34 @@ func file_fbo_proto_rawDescGZIP() []byte {
 	return file_fbo_proto_rawDescData
 }
 
-var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_fbo_proto_goTypes = []any{
 	(*Share)(nil),        // 0: fbo.v1.Share
 	(*Weights)(nil),      // 1: fbo.v1.Weights
 	(*Mean)(nil),         // 2: fbo.v1.Mean
-	(*Presence)(nil),     // 3: fbo.v1.Presence
-	(*Held)(nil),         // 4: fbo.v1.Held
-	(*SyncRequest)(nil),  // 5: fbo.v1.SyncRequest
-	(*SyncItem)(nil),     // 6: fbo.v1.SyncItem
-	(*MeetRequest)(nil),  // 7: fbo.v1.MeetRequest
-	(*MeetResponse)(nil), // 8: fbo.v1.MeetResponse
+	(*Point)(nil),        // 3: fbo.v1.Point
+	(*Candidate)(nil),    // 4: fbo.v1.Candidate
+	(*NearOptimal)(nil),  // 5: fbo.v1.NearOptimal
+	(*Density)(nil),      // 6: fbo.v1.Density
+	(*Component)(nil),    // 7: fbo.v1.Component
+	(*Presence)(nil),     // 8: fbo.v1.Presence
+	(*Held)(nil),         // 9: fbo.v1.Held
+	(*SyncRequest)(nil),  // 10: fbo.v1.SyncRequest
+	(*SyncItem)(nil),     // 11: fbo.v1.SyncItem
+	(*MeetRequest)(nil),  // 12: fbo.v1.MeetRequest
+	(*MeetResponse)(nil), // 13: fbo.v1.MeetResponse
 }
 var file_fbo_proto_depIdxs = []int32{
-	4, // 0: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	3, // 0: fbo.v1.Candidate.point:type_name -> fbo.v1.Point
+	3, // 1: fbo.v1.NearOptimal.point:type_name -> fbo.v1.Point
+	7, // 2: fbo.v1.Density.components:type_name -> fbo.v1.Component
+	3, // 3: fbo.v1.Component.centre:type_name -> fbo.v1.Point
+	9, // 4: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
+	5, // [5:5] is the sub-list for method output_type
+	5, // [5:5] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_fbo_proto_init() }
@@ -702,13 +1036,15 @@ func file_fbo_proto_init() {
 	if File_fbo_proto != nil {
 		return
 	}
+	file_fbo_proto_msgTypes[4].OneofWrappers = []any{}
+	file_fbo_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fbo_proto_rawDesc), len(file_fbo_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,78 @@
+package protocol
+
+import (
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Candidate is the design that its author would evaluate in a round if it were
+// alone.
+type Candidate struct {
+	Round      int // 1 to the rounds of the task
+	Point      Point
+	Response   *float64 // the author's best response so far, larger being better, where the task exchanges it
+	Neighbours int      // how many others the author sees
+}
+
+// maxNeighbours bounds what a candidate may claim.
+const maxNeighbours = 1 << 20
+
+// Encode returns the payload. It refuses what Decode would.
+func (c Candidate) Encode(space *task.Space, rounds int) ([]byte, error) {
+	if err := c.validate(space, rounds); err != nil {
+		return nil, fmt.Errorf("protocol: %w", err)
+	}
+	return proto.Marshal(&pb.Candidate{
+		Round:      uint32(c.Round),
+		Point:      c.Point.message(),
+		Response:   c.Response,
+		Neighbours: uint32(c.Neighbours),
+	})
+}
+
+// DecodeCandidate accepts a point of the space and a round that the task has.
+func DecodeCandidate(payload []byte, space *task.Space, rounds int) (Candidate, error) {
+	if limit := pointBytes(space) + roomBytes; len(payload) > limit {
+		return Candidate{}, fmt.Errorf("%w: a candidate of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
+	}
+	var m pb.Candidate
+	if err := proto.Unmarshal(payload, &m); err != nil {
+		return Candidate{}, fmt.Errorf("%w: candidate: %w", ErrMalformed, err)
+	}
+	c := Candidate{
+		Round:      int(min(m.Round, math.MaxInt32)),
+		Point:      pointFrom(m.Point),
+		Response:   m.Response,
+		Neighbours: int(min(m.Neighbours, math.MaxInt32)),
+	}
+	if err := c.validate(space, rounds); err != nil {
+		return Candidate{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return c, nil
+}
+
+func (c Candidate) validate(space *task.Space, rounds int) error {
+	switch {
+	case c.Round < 1 || c.Round > rounds:
+		return fmt.Errorf("a candidate of round %d, the task has rounds 1 to %d", c.Round, rounds)
+	case c.Neighbours < 0 || c.Neighbours > maxNeighbours:
+		return fmt.Errorf("a candidate that claims %d neighbours, accepted are up to %d", c.Neighbours, maxNeighbours)
+	}
+	if err := checkUnit("response", c.Response); err != nil {
+		return err
+	}
+	return c.Point.check(space)
+}
+
+// checkUnit checks an optional number in units of the objective.
+func checkUnit(name string, value *float64) error {
+	if value != nil && !(math.Abs(*value) <= MaxUnit) {
+		return fmt.Errorf("a %s of %g, accepted are numbers up to %g in size", name, *value, MaxUnit)
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package protocol
+
+import (
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Bounds of a density.
+const (
+	MaxComponents = 16
+	MinSpread     = 1e-3
+	MaxSpread     = 10.0
+
+	// weightsOff is how far from 1 the weights may sum, which travel as float32.
+	weightsOff = 1e-4
+)
+
+// Density says where its author believes the optimum to be.
+type Density struct {
+	Observations int         // that this rests on, at least 1
+	Components   []Component // 1 to MaxComponents
+}
+
+// Component of a density is a normal, truncated to the unit cube.
+type Component struct {
+	Weight float64 // positive; all together 1
+	Spread float64 // standard deviation of each coordinate in the unit cube
+	Centre Point
+}
+
+// Encode returns the payload. It refuses what Decode would.
+func (d Density) Encode(space *task.Space) ([]byte, error) {
+	if err := d.validate(space); err != nil {
+		return nil, fmt.Errorf("protocol: %w", err)
+	}
+	m := &pb.Density{Observations: uint32(d.Observations)}
+	for _, c := range d.Components {
+		m.Components = append(m.Components, &pb.Component{Weight: float32(c.Weight), Spread: float32(c.Spread), Centre: c.Centre.message()})
+	}
+	return proto.Marshal(m)
+}
+
+// DecodeDensity accepts centres that are points of the space.
+func DecodeDensity(payload []byte, space *task.Space) (Density, error) {
+	if limit := MaxComponents*(pointBytes(space)+24) + roomBytes; len(payload) > limit {
+		return Density{}, fmt.Errorf("%w: a density of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
+	}
+	var m pb.Density
+	if err := proto.Unmarshal(payload, &m); err != nil {
+		return Density{}, fmt.Errorf("%w: density: %w", ErrMalformed, err)
+	}
+	d := Density{Observations: int(min(m.Observations, math.MaxInt32))}
+	for _, c := range m.Components {
+		d.Components = append(d.Components, Component{Weight: float64(c.Weight), Spread: float64(c.Spread), Centre: pointFrom(c.Centre)})
+	}
+	if err := d.validate(space); err != nil {
+		return Density{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return d, nil
+}
+
+func (d Density) validate(space *task.Space) error {
+	if err := checkObservations(d.Observations); err != nil {
+		return err
+	}
+	if n := len(d.Components); n < 1 || n > MaxComponents {
+		return fmt.Errorf("a density of %d components, accepted are 1 to %d", n, MaxComponents)
+	}
+	sum := 0.0
+	for i, c := range d.Components {
+		switch {
+		case !(c.Weight > 0 && c.Weight <= 1+weightsOff):
+			return fmt.Errorf("component %d of a density has weight %g, accepted is more than 0 and up to 1", i, c.Weight)
+		case !(float32(c.Spread) >= MinSpread && float32(c.Spread) <= MaxSpread):
+			return fmt.Errorf("component %d of a density has spread %g, accepted is %g to %g", i, c.Spread, MinSpread, MaxSpread)
+		}
+		if err := c.Centre.check(space); err != nil {
+			return fmt.Errorf("component %d of a density: %w", i, err)
+		}
+		sum += c.Weight
+	}
+	if math.Abs(sum-1) > weightsOff {
+		return fmt.Errorf("a density whose weights sum to %g, accepted is 1", sum)
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package protocol
+
+import (
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/task"
+)
+
+// NearOptimal is a design that its author holds for near-optimal.
+type NearOptimal struct {
+	Observations int // that this rests on, at least 1
+	Point        Point
+	Bound        *float64 // lower confidence bound of the objective there, larger being better, where the task exchanges it
+}
+
+// Encode returns the payload. It refuses what Decode would.
+func (n NearOptimal) Encode(space *task.Space) ([]byte, error) {
+	if err := n.validate(space); err != nil {
+		return nil, fmt.Errorf("protocol: %w", err)
+	}
+	return proto.Marshal(&pb.NearOptimal{Observations: uint32(n.Observations), Point: n.Point.message(), Bound: n.Bound})
+}
+
+// DecodeNearOptimal accepts a point of the space.
+func DecodeNearOptimal(payload []byte, space *task.Space) (NearOptimal, error) {
+	if limit := pointBytes(space) + roomBytes; len(payload) > limit {
+		return NearOptimal{}, fmt.Errorf("%w: a design of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
+	}
+	var m pb.NearOptimal
+	if err := proto.Unmarshal(payload, &m); err != nil {
+		return NearOptimal{}, fmt.Errorf("%w: design: %w", ErrMalformed, err)
+	}
+	n := NearOptimal{Observations: int(min(m.Observations, math.MaxInt32)), Point: pointFrom(m.Point), Bound: m.Bound}
+	if err := n.validate(space); err != nil {
+		return NearOptimal{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return n, nil
+}
+
+func (n NearOptimal) validate(space *task.Space) error {
+	if err := checkObservations(n.Observations); err != nil {
+		return err
+	}
+	if err := checkUnit("bound", n.Bound); err != nil {
+		return err
+	}
+	return n.Point.check(space)
+}
+
+func checkObservations(count int) error {
+	if count < 1 || count > math.MaxInt32 {
+		return fmt.Errorf("it rests on %d observations, accepted are 1 to %d", count, math.MaxInt32)
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package protocol
+
+import (
+	"fmt"
+
+	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Point is a design as it travels: 4 bytes per parameter that has an order, an
+// index per categorical.
+type Point struct {
+	Coordinates []float64 // one per float and int, in order, 0 to 1; travel as float32
+	Choices     []int     // one per categorical, in order; the index of the choice
+}
+
+// PointOf returns the point of a design of the space.
+func PointOf(space *task.Space, design task.Design) Point {
+	u := space.Encode(design)
+	var p Point
+	for _, block := range space.Blocks() {
+		if block.Kind != task.Categorical {
+			p.Coordinates = append(p.Coordinates, float64(float32(u[block.Start])))
+			continue
+		}
+		for choice, on := range u[block.Start : block.Start+block.Len] {
+			if on == 1 {
+				p.Choices = append(p.Choices, choice)
+			}
+		}
+	}
+	return p
+}
+
+// Encoded returns the point as Space.Encode would, of length Dim. The point must
+// be one of this space, as those are that Decode functions return.
+func (p Point) Encoded(space *task.Space) []float64 {
+	u := make([]float64, space.Dim())
+	ordered, categorical := 0, 0
+	for _, block := range space.Blocks() {
+		if block.Kind == task.Categorical {
+			u[block.Start+p.Choices[categorical]] = 1
+			categorical++
+		} else {
+			u[block.Start] = p.Coordinates[ordered]
+			ordered++
+		}
+	}
+	return u
+}
+
+// pointBytes bounds the encoded size of a point of the space.
+func pointBytes(space *task.Space) int { return 8*space.Len() + 16 }
+
+func (p Point) message() *pb.Point {
+	m := &pb.Point{Coordinates: narrow(p.Coordinates)}
+	for _, choice := range p.Choices {
+		m.Choices = append(m.Choices, uint32(choice))
+	}
+	return m
+}
+
+func pointFrom(m *pb.Point) Point {
+	p := Point{Coordinates: widen(m.GetCoordinates())}
+	for _, choice := range m.GetChoices() {
+		p.Choices = append(p.Choices, int(min(choice, 1<<30))) // an int may have 32 bits; no block is as long
+	}
+	return p
+}
+
+// check says what is wrong with the point for the space.
+func (p Point) check(space *task.Space) error {
+	var choices []int // how many there are in each categorical
+	for _, block := range space.Blocks() {
+		if block.Kind == task.Categorical {
+			choices = append(choices, block.Len)
+		}
+	}
+	if want := space.Len() - len(choices); len(p.Coordinates) != want {
+		return fmt.Errorf("a point with %d coordinates, the task has %d parameters of numbers", len(p.Coordinates), want)
+	}
+	if len(p.Choices) != len(choices) {
+		return fmt.Errorf("a point with %d choices, the task has %d categorical parameters", len(p.Choices), len(choices))
+	}
+	for i, v := range p.Coordinates {
+		if !(v >= 0 && v <= 1) {
+			return fmt.Errorf("coordinate %d of a point is %g, accepted is 0 to 1", i, v)
+		}
+	}
+	for i, choice := range p.Choices {
+		if choice < 0 || choice >= choices[i] {
+			return fmt.Errorf("choice %d of a point is %d, the parameter has %d choices", i, choice, choices[i])
+		}
+	}
+	return nil
+}

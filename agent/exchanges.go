@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fbo-node/fbo/consensus"
 	"github.com/fbo-node/fbo/improvement"
 	"github.com/fbo-node/fbo/peerprior"
 	"github.com/fbo-node/fbo/presence"
@@ -26,6 +27,10 @@ func NewStrategy(t *task.Task) (strategy.Strategy, error) {
 		return tsampling.NewTS(t), nil
 	case "logei":
 		return improvement.NewLogEI(t), nil
+	case "ucb":
+		return improvement.NewUCB(t), nil
+	case "consensus":
+		return consensus.New(t)
 	}
 	features, err := surrogate.SharedMap(t)
 	if err != nil {
@@ -44,12 +49,15 @@ func NewStrategy(t *task.Task) (strategy.Strategy, error) {
 // agent.
 func NewExchanges(t *task.Task) ([]strategy.Exchange, error) {
 	switch t.Strategy.Type {
-	case "ts", "logei":
+	case "ts", "logei", "ucb":
 		return []strategy.Exchange{presence.New()}, nil
 	case "fts":
 		return []strategy.Exchange{presence.New(), tsampling.NewSharing(t)}, nil
 	case "peer-prior":
 		return []strategy.Exchange{presence.New(), peerprior.NewSharing(t)}, nil
+	case "consensus":
+		rounds, err := consensus.NewExchange(t)
+		return []strategy.Exchange{presence.New(), rounds}, err
 	}
 	return nil, unknownStrategy(t)
 }

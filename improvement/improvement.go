@@ -1,12 +1,16 @@
-// Package improvement chooses the design of largest expected improvement over
-// the best one so far: [LogEI], which listens to nobody.
+// Package improvement chooses designs from the agent's own posterior alone, by
+// the largest expected improvement over the best one so far, [LogEI], or by the
+// largest upper confidence bound, [UCB]. Neither listens to anybody.
 //
-// Source: Jones, Schonlau, Welch, "Efficient Global Optimization of Expensive
+// Source of expected improvement: Jones, Schonlau, Welch, "Efficient Global Optimization of Expensive
 // Black-Box Functions" (Journal of Global Optimization, 1998), maximised through
 // its logarithm after Ament et al., "Unexpected Improvements to Expected
 // Improvement for Bayesian Optimization" (NeurIPS 2023). The best so far is the
 // largest posterior mean at an own design rather than the largest observation,
-// which under noise is mostly luck.
+// which under noise is mostly luck. Source of the bound: Srinivas et al.,
+// "Gaussian Process Optimization in the Bandit Setting: No Regret and
+// Experimental Design" (ICML 2010), here without the growth of its confidence,
+// and so without the regret that they prove.
 package improvement
 
 import (
@@ -35,13 +39,14 @@ func (s LogEI) Suggest(view strategy.View, trial uint64, seed random.Seed) (stra
 	if s.search.Starting(view, trial) {
 		return s.search.Start(view, trial, seed)
 	}
-	best := bestMean(view.Posterior, s.search.Best(view))
+	best := BestMean(view.Posterior, s.search.Best(view))
 	f := acquisition.LogEI(view.Posterior, best)
 	return s.search.Maximise(view, trial, seed, f, strategy.Why{Source: strategy.Improve}), nil
 }
 
-// bestMean is the largest posterior mean at one of the designs.
-func bestMean(posterior surrogate.Posterior, designs [][]float64) float64 {
+// BestMean is the largest posterior mean at one of the encoded designs; -Inf when
+// there is none.
+func BestMean(posterior surrogate.Posterior, designs [][]float64) float64 {
 	best := math.Inf(-1)
 	for _, x := range designs {
 		mean, _ := posterior.Predict(x)

@@ -20,7 +20,7 @@ parameters:
   - {name: y, type: float, low: 0, high: 2}
   - {name: side, type: categorical, choices: [left, right]}
 surrogate: {type: %s}
-strategy: {type: logei, initial_designs: 4}
+strategy: {type: %s, initial_designs: 4}
 `
 
 // valley has its minimum 0 at x = 0.3, y = 1.2 on the right.
@@ -33,18 +33,23 @@ func valley(design task.Design) float64 {
 	return value
 }
 
-// tune runs the strategy and returns its trials.
-func tune(t *testing.T, kind string, seed random.Seed, trials uint64) []strategy.Trial {
+// parse returns the task with this surrogate and strategy.
+func parse(t *testing.T, kind, name string) *task.Task {
 	t.Helper()
-	definition, err := task.Parse("test", fmt.Appendf(nil, file, kind))
+	definition, err := task.Parse("test", fmt.Appendf(nil, file, kind, name))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return definition
+}
+
+// tune runs the strategy and returns what it has seen in the end.
+func tune(t *testing.T, definition *task.Task, s strategy.Strategy, seed random.Seed, trials uint64) strategy.View {
+	t.Helper()
 	model, err := surrogate.New(definition)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := improvement.NewLogEI(definition)
 	view := strategy.View{Task: definition}
 	var obs surrogate.Observations
 	for id := uint64(1); id <= trials; id++ {
@@ -70,7 +75,7 @@ func tune(t *testing.T, kind string, seed random.Seed, trials uint64) []strategy
 			t.Fatal(err)
 		}
 	}
-	return view.Trials
+	return view
 }
 
 // The best of 20 uniform designs is worse than .004 in 98 % of the seeds; of
@@ -79,17 +84,25 @@ func tune(t *testing.T, kind string, seed random.Seed, trials uint64) []strategy
 func TestLogEIFindsTheValley(t *testing.T) {
 	for kind, bound := range map[string]float64{"exact": 0.004, "rff": 0.504} {
 		for seed := range uint64(3) {
-			best, seen := math.Inf(1), map[string]bool{}
-			for _, trial := range tune(t, kind, random.SeedOf(seed), 20) {
-				best = min(best, trial.Outcome.Value)
-				if seen[trial.Design.Key()] {
-					t.Errorf("%s, seed %d: trial %d repeats a design", kind, seed, trial.ID)
-				}
-				seen[trial.Design.Key()] = true
-			}
-			if best > bound {
+			definition := parse(t, kind, "logei")
+			view := tune(t, definition, improvement.NewLogEI(definition), random.SeedOf(seed), 20)
+			if best := bestOf(t, view); best > bound {
 				t.Errorf("%s, seed %d: best %g", kind, seed, best)
 			}
 		}
 	}
+}
+
+// bestOf returns the smallest value of trials that must not repeat a design.
+func bestOf(t *testing.T, view strategy.View) float64 {
+	t.Helper()
+	best, seen := math.Inf(1), map[string]bool{}
+	for _, trial := range view.Trials {
+		best = min(best, trial.Outcome.Value)
+		if seen[trial.Design.Key()] {
+			t.Errorf("trial %d repeats a design", trial.ID)
+		}
+		seen[trial.Design.Key()] = true
+	}
+	return best
 }

@@ -28,6 +28,10 @@ type JoinOptions struct {
 	// ever. Evaluations by Run have their own timeout.
 	Lease time.Duration
 
+	// Suggested are designs that experts or history hold for near-optimal, for
+	// strategies that use them: constrained-gp and density.
+	Suggested []task.Design
+
 	// OnEvent is told what happens, in order; warnings go to the node's
 	// OnWarning. It must not block, nor call the session.
 	OnEvent func(agent.Event)
@@ -86,10 +90,11 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		return nil, err
 	}
 	s.agent, err = agent.New(agent.Config{
-		Task:  t,
-		Key:   n.key,
-		Seed:  seedOf(options.Seed),
-		Lease: options.Lease,
+		Task:      t,
+		Key:       n.key,
+		Seed:      seedOf(options.Seed),
+		Lease:     options.Lease,
+		Suggested: options.Suggested,
 	}, replay, time.Now())
 	if err != nil {
 		return nil, fmt.Errorf("node: task %q: %w", t.Name, err)

@@ -54,7 +54,7 @@ func DecodeDensity(payload []byte, space *task.Space) (Density, error) {
 	if err := proto.Unmarshal(payload, &m); err != nil {
 		return Density{}, fmt.Errorf("%w: density: %w", ErrMalformed, err)
 	}
-	d := Density{Observations: int(min(m.Observations, math.MaxInt32))}
+	d := Density{Observations: int(m.Observations)}
 	for _, c := range m.Components {
 		d.Components = append(d.Components, Component{Weight: float64(c.Weight), Spread: float64(c.Spread), Centre: pointFrom(c.Centre)})
 	}
@@ -65,7 +65,7 @@ func DecodeDensity(payload []byte, space *task.Space) (Density, error) {
 }
 
 func (d Density) validate(space *task.Space) error {
-	if err := checkObservations(d.Observations); err != nil {
+	if err := checkObservations("density", d.Observations); err != nil {
 		return err
 	}
 	if n := len(d.Components); n < 1 || n > MaxComponents {
@@ -73,8 +73,9 @@ func (d Density) validate(space *task.Space) error {
 	}
 	sum := 0.0
 	for i, c := range d.Components {
+		weight := float64(float32(c.Weight)) // as it travels: one that is too small for a float32 would arrive as 0
 		switch {
-		case !(c.Weight > 0 && c.Weight <= 1+weightsOff):
+		case !(weight > 0 && weight <= 1+weightsOff):
 			return fmt.Errorf("component %d of a density has weight %g, accepted is more than 0 and up to 1", i, c.Weight)
 		case !(float32(c.Spread) >= MinSpread && float32(c.Spread) <= MaxSpread):
 			return fmt.Errorf("component %d of a density has spread %g, accepted is %g to %g", i, c.Spread, MinSpread, MaxSpread)
@@ -82,7 +83,7 @@ func (d Density) validate(space *task.Space) error {
 		if err := c.Centre.check(space); err != nil {
 			return fmt.Errorf("component %d of a density: %w", i, err)
 		}
-		sum += c.Weight
+		sum += weight
 	}
 	if math.Abs(sum-1) > weightsOff {
 		return fmt.Errorf("a density whose weights sum to %g, accepted is 1", sum)

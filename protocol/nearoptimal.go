@@ -34,7 +34,7 @@ func DecodeNearOptimal(payload []byte, space *task.Space) (NearOptimal, error) {
 	if err := proto.Unmarshal(payload, &m); err != nil {
 		return NearOptimal{}, fmt.Errorf("%w: design: %w", ErrMalformed, err)
 	}
-	n := NearOptimal{Observations: int(min(m.Observations, math.MaxInt32)), Point: pointFrom(m.Point), Bound: m.Bound}
+	n := NearOptimal{Observations: int(m.Observations), Point: pointFrom(m.Point), Bound: m.Bound}
 	if err := n.validate(space); err != nil {
 		return NearOptimal{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
@@ -42,7 +42,7 @@ func DecodeNearOptimal(payload []byte, space *task.Space) (NearOptimal, error) {
 }
 
 func (n NearOptimal) validate(space *task.Space) error {
-	if err := checkObservations(n.Observations); err != nil {
+	if err := checkObservations("design", n.Observations); err != nil {
 		return err
 	}
 	if err := checkUnit("bound", n.Bound); err != nil {
@@ -51,9 +51,11 @@ func (n NearOptimal) validate(space *task.Space) error {
 	return n.Point.check(space)
 }
 
-func checkObservations(count int) error {
+// checkObservations also refuses the negative numbers that a larger uint32
+// becomes where an int has 32 bits.
+func checkObservations(name string, count int) error {
 	if count < 1 || count > math.MaxInt32 {
-		return fmt.Errorf("it rests on %d observations, accepted are 1 to %d", count, math.MaxInt32)
+		return fmt.Errorf("a %s resting on %d observations, accepted are 1 to %d", name, count, math.MaxInt32)
 	}
 	return nil
 }

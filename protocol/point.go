@@ -14,7 +14,11 @@ type Point struct {
 	Choices     []int     // one per categorical, in order; the index of the choice
 }
 
-// PointOf returns the point of a design of the space.
+// PointOf returns the point of a design of the space; it panics on a design of
+// another. Decoding gives the same choices, and the same int when the parameter
+// has fewer than 2^24 values. On a log scale that holds while high·ln(high/low)
+// is below 2^23. Floats and wider ints come back to within a float32: half of
+// 2^-24 of the unit interval.
 func PointOf(space *task.Space, design task.Design) Point {
 	u := space.Encode(design)
 	var p Point

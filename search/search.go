@@ -101,6 +101,11 @@ func (s Search) Best(view strategy.View) [][]float64 {
 	return near
 }
 
+// Tried tells whether a trial of the view has this design.
+func (s Search) Tried(view strategy.View, design task.Design) bool {
+	return s.tried(view)[design.Key()]
+}
+
 // fresh draws a design uniformly among those not tried. When chance finds none,
 // the space is all but exhausted: it returns a repeated design and false, one
 // that has not failed if chance finds such a one.

@@ -32,6 +32,11 @@ func ExampleWhy() {
 	fmt.Println(strategy.Why{Source: strategy.Initial})
 	fmt.Println(strategy.Why{Source: strategy.Own, OwnProbability: 0.5})
 	fmt.Println(strategy.Why{Source: strategy.Peer, Peer: id, Observations: 12})
+	fmt.Println(strategy.Why{Source: strategy.Bound})
+	fmt.Println(strategy.Why{Source: strategy.Agreed, Listened: 5, Round: 3})
+	fmt.Println(strategy.Why{Source: strategy.Agreed, Listened: 1})
+	fmt.Println(strategy.Why{Source: strategy.Designs, Listened: 2})
+	fmt.Println(strategy.Why{Source: strategy.Density, Listened: 1})
 	fmt.Println(strategy.Why{Source: strategy.Random, Peer: id, Observations: 12})
 	fmt.Println(strategy.Why{Source: strategy.Random})
 	fmt.Println(strategy.Why{Source: strategy.Imported})
@@ -39,9 +44,44 @@ func ExampleWhy() {
 	// random start
 	// own sample
 	// sample from peer ExHX659m (its 12 observations)
+	// upper confidence bound
+	// average with the candidates of 5 peers in round 3
+	// average with the latest candidates of 1 peer
+	// expected improvement, given the designs of 2 peers
+	// expected improvement, weighed by the densities of 1 peer
 	// random, since the sample from peer ExHX659m led to a design already tried
 	// random, since the own model led to a design already tried
 	// imported
+}
+
+// A share that is listened to makes a design one from peers; a strategy that
+// could have listened does not.
+func TestFromPeers(t *testing.T) {
+	for _, c := range []struct {
+		why  strategy.Why
+		want bool
+	}{
+		{strategy.Why{}, false},
+		{strategy.Why{Source: strategy.Initial}, false},
+		{strategy.Why{Source: strategy.Own, OwnProbability: 0.5}, false},
+		{strategy.Why{Source: strategy.Improve}, false},
+		{strategy.Why{Source: strategy.Bound}, false},
+		{strategy.Why{Source: strategy.Imported}, false},
+		{strategy.Why{Source: strategy.Random, Listened: 3}, false},
+		{strategy.Why{Source: strategy.Peer, Peer: decode(t)}, true},
+		{strategy.Why{Source: strategy.Peers, Listened: 3}, true},
+		{strategy.Why{Source: strategy.Agreed, Round: 4}, false},
+		{strategy.Why{Source: strategy.Agreed, Listened: 1}, true},
+		{strategy.Why{Source: strategy.Agreed, Listened: 1, Round: 4}, true},
+		{strategy.Why{Source: strategy.Designs}, false},
+		{strategy.Why{Source: strategy.Designs, Listened: 1}, true},
+		{strategy.Why{Source: strategy.Density}, false},
+		{strategy.Why{Source: strategy.Density, Listened: 2}, true},
+	} {
+		if got := c.why.FromPeers(); got != c.want {
+			t.Errorf("%+v: %t", c.why, got)
+		}
+	}
 }
 
 func TestWhySurvivesJSON(t *testing.T) {
@@ -49,6 +89,10 @@ func TestWhySurvivesJSON(t *testing.T) {
 		{Source: strategy.Own},
 		{Source: strategy.Own, OwnProbability: 1},
 		{Source: strategy.Peer, OwnProbability: 0.25, Peer: decode(t), Stamp: &protocol.Stamp{Epoch: 3, Sequence: 1<<64 - 1}, Observations: 7},
+		{Source: strategy.Bound},
+		{Source: strategy.Agreed, Listened: 4, Round: 100000},
+		{Source: strategy.Designs, Listened: 1, Observations: 9},
+		{Source: strategy.Density, Listened: 2},
 	} {
 		data, err := json.Marshal(why)
 		if err != nil {

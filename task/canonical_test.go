@@ -59,6 +59,41 @@ strategy: {type: fts, mode: one-shot, schedule: constant, own_probability: .50}
 				`"strategy":{"initial_designs":3,"type":"ts"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
 			"bagaaieraxe3wafv5czsu6r55kmqm5r446pk64xhj623alknhy4mbndcbav3a"},
+		{one + "strategy: {type: ucb}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"initial_designs":3,"type":"ucb"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaiera7v5jcp3jwis7i7jmkvhdyju7cffhbyr5hb3lkhrua7gzvco4zbka"},
+		{one + "strategy: {type: consensus}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"acquisition":"logei","deadline":60,"initial_designs":3,"mode":"rounds","rounds":50,"type":"consensus","weights":"uniform"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaieragkohwa4eax5wvg23eilg5vur4ylxdfjz55djge24fsm6jtyqy66q"},
+		{one + "strategy: {type: consensus, mode: asynchronous, weights: metropolis, acquisition: ts}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"acquisition":"ts","initial_designs":3,"mode":"asynchronous","rounds":50,"type":"consensus","weights":"metropolis"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaiera3qw7laqlrf5txtfhfuarcl3ass4tacz4avp4xtqqqg7icggmr5na"},
+		{one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: .50}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"acquisition":"logei","deadline":60,"initial_designs":3,"mode":"rounds","response":"noisy","response_noise":0.5,"rounds":50,"type":"consensus","weights":"leader"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaieradomsbcymwigtgpkn4kjwye47t6hdjkrcs3item6m7wcpq6nhyeca"},
+		{one + "strategy: {type: constrained-gp}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"confidence":2,"initial_designs":3,"threshold":"none","type":"constrained-gp"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaiera33hapamuvhbsoynyw75r2kdfjtuwjz4tosjcbr3w3c4e2u65kxqq"},
+		{one + "strategy: {type: density}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"beta":5,"components":1,"initial_designs":3,"spread":0.2,"type":"density"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaieratwlq7nm2fi5xlq64dgaqn4zokw4jybpsqvxwuugmbqd2lh2inwea"},
+		{one + "strategy: {type: density, components: 4}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"beta":5,"components":4,"initial_designs":3,"type":"density"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaiera5kad2axuhbuntey5bnk7zae75b65ezkf6jphlotvy2xpdexzvh7q"},
 	} {
 		got, err := Parse("", []byte(c.text))
 		if err != nil {
@@ -99,6 +134,26 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		one + "strategy: {type: fts, schedule: constant, own_probability: 1}",
 		one + "strategy: {initial_designs: 4}",
 		one + "strategy: {type: fts, share_every: 2}",
+		one + "strategy: {type: logei}",
+		one + "strategy: {type: ucb}",
+		one + "strategy: {type: consensus}",
+		one + "strategy: {type: consensus, acquisition: ucb}",
+		one + "strategy: {type: consensus, acquisition: ts}",
+		one + "strategy: {type: consensus, mode: asynchronous}",
+		one + "strategy: {type: consensus, rounds: 51}",
+		one + "strategy: {type: consensus, deadline: 61}",
+		one + "strategy: {type: consensus, weights: metropolis}",
+		one + "strategy: {type: consensus, weights: leader}",
+		one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: 1}",
+		one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: 2}",
+		one + "strategy: {type: constrained-gp}",
+		one + "strategy: {type: constrained-gp, threshold: open}",
+		one + "strategy: {type: constrained-gp, confidence: 3}",
+		one + "strategy: {type: density}",
+		one + "strategy: {type: density, beta: 4}",
+		one + "strategy: {type: density, spread: 0.3}",
+		one + "strategy: {type: density, components: 2}",
+		one + "strategy: {type: density, components: 3}",
 		head + "  - {name: x, type: categorical, choices: [a, b]}",
 		head + "  - {name: x, type: categorical, choices: [b, a]}",
 		one + "  - {name: y, type: float, low: 0, high: 1}\n",
@@ -191,6 +246,14 @@ func TestIDIsIndependentOfWriting(t *testing.T) {
 			task.Strategy.Type = "fts"
 			task.Strategy.FTS = &FTS{Mode: "concurrent", Schedule: "constant", ShareEvery: 2, OwnProbability: rapid.Float64Range(0, 1).Draw(t, "p")}
 		}
+		switch rapid.IntRange(0, 4).Draw(t, "shared designs") {
+		case 0:
+			task.Strategy = Strategy{Type: "consensus", InitialDesigns: 3, Consensus: &Consensus{Acquisition: "ucb", Weights: "leader", Mode: "rounds", Rounds: 9, Deadline: 8, Response: "noisy", ResponseNoise: rapid.Float64Range(0, 1e100).Draw(t, "noise")}}
+		case 1:
+			task.Strategy = Strategy{Type: "constrained-gp", InitialDesigns: 3, Constrained: &Constrained{Threshold: "open", Confidence: rapid.Float64Range(0, 100).Draw(t, "confidence")}}
+		case 2:
+			task.Strategy = Strategy{Type: "density", InitialDesigns: 3, Density: &Density{Beta: rapid.Float64Range(0, 1000).Draw(t, "beta"), Components: 1, Spread: rapid.Float64Range(0.001, 10).Draw(t, "spread")}}
+		}
 		decoder := json.NewDecoder(bytes.NewReader(task.Canonical()))
 		decoder.UseNumber()
 		var form map[string]any
@@ -211,8 +274,40 @@ func TestIDIsIndependentOfWriting(t *testing.T) {
 	})
 }
 
+// Defaults that are written out leave the ID as it is.
+func TestWrittenDefaultsOfSharedDesigns(t *testing.T) {
+	for short, long := range map[string]string{
+		"{type: ucb}":                        "{type: ucb, initial_designs: 3}",
+		"{type: consensus}":                  "{type: consensus, acquisition: logei, weights: uniform, mode: rounds, rounds: 5e1, deadline: 60.0}",
+		"{type: consensus, weights: leader}": "{response: value, weights: leader, deadline: 60, type: consensus}",
+		"{type: constrained-gp}":             "{confidence: 2.0, threshold: none, type: constrained-gp}",
+		"{type: density}":                    "{type: density, beta: 5, components: 1, spread: 2e-1}",
+		"{type: density, components: 2}":     "{components: 2, beta: +5, type: density}",
+	} {
+		first, err := Parse("", []byte(one+"strategy: "+short))
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := Parse("", []byte(one+"strategy: "+long))
+		if err != nil || !second.ID().Equals(first.ID()) {
+			t.Errorf("%s and %s: %v", short, long, err)
+		}
+	}
+}
+
 func TestCanonicalIsATaskFile(t *testing.T) {
-	for _, text := range []string{one, one + "strategy: {type: ts}", one + "strategy: {type: fts, mode: one-shot, schedule: constant, own_probability: 1e-7}"} {
+	for _, text := range []string{
+		one,
+		one + "strategy: {type: ts}",
+		one + "strategy: {type: fts, mode: one-shot, schedule: constant, own_probability: 1e-7}",
+		one + "strategy: {type: ucb}",
+		one + "strategy: {type: consensus}",
+		one + "strategy: {type: consensus, mode: asynchronous}",
+		one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: 1e100}",
+		one + "strategy: {type: constrained-gp, threshold: open, confidence: 1e-7}",
+		one + "strategy: {type: density, spread: 1e-3}",
+		one + "strategy: {type: density, components: 16}",
+	} {
 		first, err := Parse("", []byte(text))
 		if err != nil {
 			t.Fatal(err)

@@ -30,7 +30,7 @@ func parseConsensus(m *mapping, s *Strategy) {
 	switch c.Mode {
 	case consensusRounds:
 		c.Deadline = m.whole("deadline", defaultDeadline, 1, maxDeadline)
-	case "":
+	case "": // a wrong word, reported; the key may belong to the right one
 		m.get("deadline")
 	default:
 		m.refuse("deadline", "mode: "+consensusRounds)
@@ -40,19 +40,25 @@ func parseConsensus(m *mapping, s *Strategy) {
 	}
 	switch c.Weights {
 	case weightsLeader:
-		c.Response = m.word("response", "value", "value", responseNoisy)
+		parseResponse(m, c)
 	case "":
 		m.get("response")
 		m.get("response_noise")
-		return
 	default:
 		m.refuse("response", "weights: "+weightsLeader)
+		m.refuse("response_noise", "weights: "+weightsLeader+" and response: "+responseNoisy)
 	}
+}
+
+func parseResponse(m *mapping, c *Consensus) {
+	c.Response = m.word("response", "value", "value", responseNoisy)
 	switch c.Response {
 	case responseNoisy:
 		if _, ok := m.require("response_noise"); ok {
 			c.ResponseNoise = m.within("response_noise", 0, 0, maxResponseNoise)
 		}
+	case "":
+		m.get("response_noise")
 	default:
 		m.refuse("response_noise", "response: "+responseNoisy)
 	}

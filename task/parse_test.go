@@ -66,6 +66,39 @@ func TestParseStrategies(t *testing.T) {
 	}
 }
 
+// Strategies of shared designs, with the keys that apply to them alone.
+func TestParseSharedDesigns(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want Strategy
+	}{
+		{"{type: ucb}", Strategy{Type: "ucb", InitialDesigns: 3}},
+		{"{type: ucb, initial_designs: 7}", Strategy{Type: "ucb", InitialDesigns: 7}},
+		{"{type: consensus}", Strategy{Type: "consensus", InitialDesigns: 3, Consensus: &Consensus{
+			Acquisition: "logei", Weights: "uniform", Mode: "rounds", Rounds: 50, Deadline: 60}}},
+		{"{type: consensus, acquisition: ts, weights: metropolis, rounds: 7, deadline: 5, initial_designs: 4}", Strategy{Type: "consensus", InitialDesigns: 4, Consensus: &Consensus{
+			Acquisition: "ts", Weights: "metropolis", Mode: "rounds", Rounds: 7, Deadline: 5}}},
+		{"{type: consensus, acquisition: ucb, mode: asynchronous, rounds: 1e5}", Strategy{Type: "consensus", InitialDesigns: 3, Consensus: &Consensus{
+			Acquisition: "ucb", Weights: "uniform", Mode: "asynchronous", Rounds: 100000}}},
+		{"{type: consensus, weights: leader, deadline: 86400}", Strategy{Type: "consensus", InitialDesigns: 3, Consensus: &Consensus{
+			Acquisition: "logei", Weights: "leader", Mode: "rounds", Rounds: 50, Deadline: 86400, Response: "value"}}},
+		{"{type: consensus, weights: leader, response: noisy, response_noise: 0.5}", Strategy{Type: "consensus", InitialDesigns: 3, Consensus: &Consensus{
+			Acquisition: "logei", Weights: "leader", Mode: "rounds", Rounds: 50, Deadline: 60, Response: "noisy", ResponseNoise: 0.5}}},
+		{"{type: constrained-gp}", Strategy{Type: "constrained-gp", InitialDesigns: 3, Constrained: &Constrained{Threshold: "none", Confidence: 2}}},
+		{"{type: constrained-gp, threshold: open, confidence: 0}", Strategy{Type: "constrained-gp", InitialDesigns: 3, Constrained: &Constrained{Threshold: "open"}}},
+		{"{type: density}", Strategy{Type: "density", InitialDesigns: 3, Density: &Density{Beta: 5, Components: 1, Spread: 0.2}}},
+		{"{type: density, beta: 0, spread: 1e-3}", Strategy{Type: "density", InitialDesigns: 3, Density: &Density{Components: 1, Spread: 0.001}}},
+		{"{type: density, components: 16, beta: 1000}", Strategy{Type: "density", InitialDesigns: 3, Density: &Density{Beta: 1000, Components: 16}}},
+	} {
+		got, err := Parse("task.yaml", []byte(one+"strategy: "+c.text))
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+		} else if !reflect.DeepEqual(got.Strategy, c.want) {
+			t.Errorf("%s: %s", c.text, got.Canonical())
+		}
+	}
+}
+
 func TestParseAcceptsOtherWritings(t *testing.T) {
 	want, err := Parse("task.yaml", []byte(one))
 	if err != nil {

@@ -102,6 +102,48 @@ func TestParseErrors(t *testing.T) {
 5:39: strategy: share_every applies only with mode: concurrent`},
 		{one + "strategy: {type: fts, schedule: constant, own_probability: 1.5, initial_designs: 0}\n", `5:60: strategy: own_probability 1.5 must be from 0 to 1
 5:82: strategy: initial_designs 0 must be a whole number from 1 to 1000`},
+		// shared designs
+		{one + "strategy: {type: ucb, rounds: 3}\n", `5:23: strategy: unknown key "rounds"; accepted: type, initial_designs`},
+		{one + "strategy: {type: consensus, acquisition: ei, weights: even, mode: sync}\n", `5:42: strategy: acquisition must be one of logei, ucb, ts, not the text "ei"
+5:55: strategy: weights must be one of uniform, leader, metropolis, not the text "even"
+5:67: strategy: mode must be one of rounds, asynchronous, not the text "sync"`},
+		{one + "strategy: {type: consensus, weights: 1, response: 2, response_noise: x}\n", `5:38: strategy: weights must be one of uniform, leader, metropolis, not the number 1`},
+		{one + "strategy: {type: consensus, mode: sync, deadline: x}\n", `5:35: strategy: mode must be one of rounds, asynchronous, not the text "sync"`},
+		{one + "strategy: {type: consensus, rounds: 0, deadline: 86401}\n", `5:37: strategy: rounds 0 must be a whole number from 1 to 100000
+5:50: strategy: deadline 86401 must be a whole number from 1 to 86400`},
+		{one + "strategy: {type: consensus, rounds: 100001, deadline: 0}\n", `5:37: strategy: rounds 100001 must be a whole number from 1 to 100000
+5:55: strategy: deadline 0 must be a whole number from 1 to 86400`},
+		{one + "strategy: {type: consensus, rounds: 2.5, deadline: 10 s}\n", `5:37: strategy: rounds 2.5 must be a whole number from 1 to 100000
+5:52: strategy: deadline must be a number, not the text "10 s"`},
+		{one + "strategy: {type: consensus, rounds: .inf, deadline: .nan}\n", `5:37: strategy: rounds must be a finite number, not .inf
+5:53: strategy: deadline must be a finite number, not .nan`},
+		{one + "strategy: {type: consensus, mode: asynchronous, deadline: 5}\n", `5:49: strategy: deadline applies only with mode: rounds`},
+		{one + "strategy: {type: consensus, mode: asynchronous, weights: leader}\n", `5:58: strategy: weights leader applies only with mode: rounds`},
+		{one + "strategy: {type: consensus, response: value, response_noise: 1}\n", `5:29: strategy: response applies only with weights: leader
+5:46: strategy: response_noise applies only with weights: leader and response: noisy`},
+		{one + "strategy: {type: consensus, response_noise: 1}\n", `5:29: strategy: response_noise applies only with weights: leader and response: noisy`},
+		{one + "strategy: {type: consensus, weights: leader, response_noise: 1}\n", `5:46: strategy: response_noise applies only with response: noisy`},
+		{one + "strategy: {type: consensus, weights: leader, response: nosy, response_noise: 1}\n", `5:56: strategy: response must be one of value, noisy, not the text "nosy"`},
+		{one + "strategy: {type: consensus, weights: leader, response: noisy}\n", `5:11: strategy: missing key "response_noise"`},
+		{one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: -1}\n", `5:79: strategy: response_noise -1 must be from 0 to 1e+100`},
+		{one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: 1e101}\n", `5:79: strategy: response_noise 1e+101 must be from 0 to 1e+100`},
+		{one + "strategy: {type: consensus, beta: 1}\n", `5:29: strategy: unknown key "beta"; accepted: type, acquisition, weights, mode, rounds, deadline, initial_designs`},
+		{one + "strategy: {type: constrained-gp, threshold: closed, confidence: -1}\n", `5:45: strategy: threshold must be one of none, open, not the text "closed"
+5:65: strategy: confidence -1 must be from 0 to 100`},
+		{one + "strategy: {type: constrained-gp, threshold: 0.5, confidence: 100.5}\n", `5:45: strategy: threshold must be one of none, open, not the number 0.5
+5:62: strategy: confidence 100.5 must be from 0 to 100`},
+		{one + "strategy: {type: constrained-gp, confidence: high, spread: 1}\n", `5:46: strategy: confidence must be a number, not the text "high"
+5:52: strategy: unknown key "spread"; accepted: type, threshold, confidence, initial_designs`},
+		{one + "strategy: {type: density, beta: -1, components: 0, spread: 0}\n", `5:33: strategy: beta -1 must be from 0 to 1000
+5:49: strategy: components 0 must be a whole number from 1 to 16
+5:60: strategy: spread 0 must be from 0.001 to 10`},
+		{one + "strategy: {type: density, beta: 1000.5, components: 17}\n", `5:33: strategy: beta 1000.5 must be from 0 to 1000
+5:53: strategy: components 17 must be a whole number from 1 to 16`},
+		{one + "strategy: {type: density, spread: 10.1}\n", `5:35: strategy: spread 10.1 must be from 0.001 to 10`},
+		{one + "strategy: {type: density, spread: 0.0009, components: 1}\n", `5:35: strategy: spread 0.0009 must be from 0.001 to 10`},
+		{one + "strategy: {type: density, spread: 0.2, components: 4}\n", `5:27: strategy: spread applies only with components: 1`},
+		{one + "strategy: {type: density, components: 20, spread: 0.2, rounds: 1}\n", `5:39: strategy: components 20 must be a whole number from 1 to 16
+5:56: strategy: unknown key "rounds"; accepted: type, beta, components, spread, initial_designs`},
 	} {
 		task, err := Parse("task.yaml", []byte(c.text))
 		if err == nil {

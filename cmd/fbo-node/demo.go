@@ -25,7 +25,7 @@ import (
 var demoTask []byte
 
 // demoStrategies are those that listen to peers.
-var demoStrategies = []string{"peer-prior", "fts"}
+var demoStrategies = []string{"peer-prior", "fts", "consensus", "constrained-gp", "density"}
 
 type demoOptions struct {
 	nodes    int

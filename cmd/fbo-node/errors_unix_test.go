@@ -64,6 +64,7 @@ func TestUsageErrors(t *testing.T) {
 		{run("--", os.Args[0], "{z}"), `evaluator: argument "{z}": {z} is no parameter of the task \(they are: x, y\); write {{z}} to mean the text`},
 		{run("--import", "nosuch.csv", "--", os.Args[0]), "import: open nosuch.csv: no such file or directory"},
 		{run("--import", plain, "--", os.Args[0]), "import: .*plain: accepted are files named .csv and .json"},
+		{run("--suggest", "nosuch.csv", "--", os.Args[0]), "--suggest: the task's strategy is .*; suggested designs are used by constrained-gp and density"},
 	}
 	for _, c := range cases {
 		e := call(t, c.args...)

@@ -35,62 +35,88 @@ func historyColumns() []string {
 // the parameters and "value". JSON: an array of objects, either flat in the same
 // way, or as history --format json writes them. Rows without a value (failed
 // trials) are left out.
-func readPastTrials(path string, space *task.Space) ([]agent.Past, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("import: %w", err)
-	}
-	var past []agent.Past
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".csv":
-		past, err = parsePastCSV(data, space)
-	case ".json":
-		past, err = parsePastJSON(data, space)
-	default:
-		return nil, fmt.Errorf("import: %s: accepted are files named .csv and .json", path)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("import: %s: %w", path, err)
-	}
-	return past, nil
+func readPastTrials(path string, space *task.Space) (past []agent.Past, err error) {
+	err = readRows("import", path, space, true, addPast(&past, space))
+	return past, err
 }
 
-func parsePastCSV(data []byte, space *task.Space) ([]agent.Past, error) {
+// addPast takes rows of past trials.
+func addPast(past *[]agent.Past, space *task.Space) func(pastRow) error {
+	return func(r pastRow) error {
+		parsed, ok, err := r.parse(space)
+		if ok {
+			*past = append(*past, parsed)
+		}
+		return err
+	}
+}
+
+// readSuggestions reads a file of designs: as one of past trials, but that values
+// may be missing and count for nothing.
+func readSuggestions(path string, space *task.Space) (designs []task.Design, err error) {
+	err = readRows("suggest", path, space, false, func(r pastRow) error {
+		design, err := r.parseDesign(space)
+		designs = append(designs, design)
+		return err
+	})
+	return designs, err
+}
+
+// readRows hands over the rows of a file, in order. An error names the purpose,
+// the file and the row.
+func readRows(purpose, path string, space *task.Space, values bool, take func(pastRow) error) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", purpose, err)
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv":
+		err = parseCSV(data, space, values, take)
+	case ".json":
+		err = parseJSON(data, space, take)
+	default:
+		return fmt.Errorf("%s: %s: accepted are files named .csv and .json", purpose, path)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %s: %w", purpose, path, err)
+	}
+	return nil
+}
+
+func parseCSV(data []byte, space *task.Space, values bool, take func(pastRow) error) error {
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // spreadsheets write this mark
 	reader := csv.NewReader(bytes.NewReader(data))
 	reader.TrimLeadingSpace = true
 	header, err := reader.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, errors.New("the file is empty; its first line must name the columns")
+		return errors.New("the file is empty; its first line must name the columns")
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := checkHeader(header, space); err != nil {
-		return nil, fmt.Errorf("line 1: %w", err)
+	if err := checkHeader(header, space, values); err != nil {
+		return fmt.Errorf("line 1: %w", err)
 	}
-	var past []agent.Past
 	for {
 		row, err := reader.Read()
 		if errors.Is(err, io.EOF) {
-			return past, nil
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		line, _ := reader.FieldPos(0)
-		parsed, ok, err := rowOfColumns(header, row, space).parse(space)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", line, err)
-		}
-		if ok {
-			past = append(past, parsed)
+		if err := take(rowOfColumns(header, row, space)); err != nil {
+			return fmt.Errorf("line %d: %w", line, err)
 		}
 	}
 }
 
-func checkHeader(header []string, space *task.Space) error {
-	missing := map[string]bool{valueColumn: true}
+func checkHeader(header []string, space *task.Space, values bool) error {
+	missing := map[string]bool{}
+	if values {
+		missing[valueColumn] = true
+	}
 	for _, p := range space.Parameters() {
 		missing[p.Name] = true
 	}
@@ -103,7 +129,7 @@ func checkHeader(header []string, space *task.Space) error {
 			return fmt.Errorf("column %q stands twice", name)
 		}
 		seen[name] = true
-		if !missing[name] && !slices.Contains(historyColumns(), name) {
+		if !missing[name] && name != valueColumn && !slices.Contains(historyColumns(), name) {
 			return fmt.Errorf("column %w", unknownColumn(name))
 		}
 		delete(missing, name)
@@ -114,37 +140,32 @@ func checkHeader(header []string, space *task.Space) error {
 	return nil
 }
 
-func parsePastJSON(data []byte, space *task.Space) ([]agent.Past, error) {
+func parseJSON(data []byte, space *task.Space, take func(pastRow) error) error {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, errors.New("the file is empty; accepted is an array of objects")
+		return errors.New("the file is empty; accepted is an array of objects")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	var rows []map[string]any
 	if err := decoder.Decode(&rows); err != nil {
-		return nil, notRows(data, err)
+		return notRows(data, err)
 	}
 	if rows == nil { // the file says null
-		return nil, errors.New("accepted is an array of objects")
+		return errors.New("accepted is an array of objects")
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the array")
+		return errors.New("something follows the array")
 	}
-	var past []agent.Past
 	for i, fields := range rows {
 		r, err := rowOfObject(fields, space)
-		if err != nil {
-			return nil, fmt.Errorf("trial %d: %w", i+1, err)
+		if err == nil {
+			err = take(r)
 		}
-		p, ok, err := r.parse(space)
 		if err != nil {
-			return nil, fmt.Errorf("trial %d: %w", i+1, err)
-		}
-		if ok {
-			past = append(past, p)
+			return fmt.Errorf("trial %d: %w", i+1, err)
 		}
 	}
-	return past, nil
+	return nil
 }
 
 // notRows says in the user's words why a file is no array of objects.
@@ -248,13 +269,17 @@ func (r pastRow) parse(space *task.Space) (p agent.Past, ok bool, err error) {
 			return agent.Past{}, false, fmt.Errorf("constraint %q: %w", name, err)
 		}
 	}
+	p.Design, err = r.parseDesign(space)
+	return p, err == nil, err
+}
+
+func (r pastRow) parseDesign(space *task.Space) (task.Design, error) {
 	for _, parameter := range space.Parameters() {
 		if text, isText := r.design[parameter.Name].(string); isText && parameter.Kind != task.Categorical {
 			r.design[parameter.Name] = json.Number(strings.TrimSpace(text))
 		}
 	}
-	p.Design, err = space.ParseDesign(r.design)
-	return p, err == nil, err
+	return space.ParseDesign(r.design)
 }
 
 func toNumber(raw any) (float64, error) {

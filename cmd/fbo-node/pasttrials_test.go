@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +54,48 @@ func checkMessage(t *testing.T, err error) {
 	t.Helper()
 	if text := err.Error(); text == "" || strings.Contains(text, "\n") || strings.Contains(text, "interface {}") || strings.Contains(text, "<nil>") {
 		t.Fatalf("message %q", text)
+	}
+}
+
+func parsePastCSV(data []byte, space *task.Space) (past []agent.Past, err error) {
+	err = parseCSV(data, space, true, addPast(&past, space))
+	return past, err
+}
+
+func parsePastJSON(data []byte, space *task.Space) (past []agent.Past, err error) {
+	err = parseJSON(data, space, addPast(&past, space))
+	return past, err
+}
+
+// Suggestions are designs without values, or with values that count for nothing.
+func TestSuggestions(t *testing.T) {
+	space := mixedSpace(t).Space
+	for name, c := range map[string]struct {
+		file, text string
+		want       int
+		message    string
+	}{
+		"csv":          {"s.csv", "lr,units,kind\n0.1,3,sgd\n0.2,4,sgd\n", 2, ""},
+		"with values":  {"s.csv", "lr,units,kind,value\n0.1,3,sgd,1\n0.2,4,sgd,\n", 2, ""},
+		"json":         {"s.json", `[{"lr":0.1,"units":3,"kind":"sgd"}]`, 1, ""},
+		"history":      {"s.json", `[{"parameters":{"lr":0.1,"units":3,"kind":"sgd"},"state":"failed"}]`, 1, ""},
+		"no column":    {"s.csv", "lr,units\n0.1,3\n", 0, "suggest: .*s.csv: line 1: columns missing: kind"},
+		"beyond":       {"s.csv", "lr,units,kind\n7,3,sgd\n", 0, "suggest: .*s.csv: line 2: .*lr"},
+		"unknown":      {"s.json", `[{"lr":0.1,"units":3,"kind":"magic"}]`, 0, "suggest: .*s.json: trial 1: .*magic"},
+		"other format": {"s.yaml", "", 0, "suggest: .*s.yaml: accepted are files named .csv and .json"},
+	} {
+		file := filepath.Join(t.TempDir(), c.file)
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		designs, err := readSuggestions(file, space)
+		if c.message != "" {
+			if err == nil || !regexp.MustCompile(c.message).MatchString(err.Error()) {
+				t.Errorf("%s: the error is %v", name, err)
+			}
+		} else if err != nil || len(designs) != c.want {
+			t.Errorf("%s: %d designs, %v", name, len(designs), err)
+		}
 	}
 }
 

@@ -80,6 +80,8 @@ func (p *progress) started(n *node.Node) {
 	switch p.task.Strategy.Type {
 	case "peer-prior":
 		lines = append(lines, "Peers get this node's model of its results and roughly where it has looked, never the results; without added noise that is not yet privacy.")
+	case "consensus", "constrained-gp", "density":
+		lines = append(lines, "Peers get designs of this node, which show where it looks and what it holds for good, "+besideDesigns(p.task)+"; that is not privacy.")
 	case "fts":
 		lines = append(lines, "Peers get samples of what this node's model believes, never its results; without added noise that is not yet privacy.")
 	}
@@ -87,6 +89,19 @@ func (p *progress) started(n *node.Node) {
 		"event": "node_started", "task": p.task.ID().String(), "name": p.task.Name,
 		"peer_id": n.ID().String(), "addresses": addresses, "data_dir": n.Dir, "open": n.Allow == nil,
 	}, "%s", strings.Join(lines, "\n"))
+}
+
+// besideDesigns says what else a strategy tells that shares designs.
+func besideDesigns(t *task.Task) string {
+	switch s := t.Strategy; {
+	case s.Consensus != nil && s.Consensus.Response == "value":
+		return "and its best result"
+	case s.Consensus != nil && s.Consensus.Response == "noisy":
+		return "and its best result with noise"
+	case s.Constrained != nil && s.Constrained.Threshold == "open":
+		return "and how good it is at least"
+	}
+	return "never its results"
 }
 
 func (p *progress) metrics(url string) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,7 @@ type runOptions struct {
 	mdns         bool
 	allow        string
 	imports      string
+	suggest      string
 	seed         uint64
 	seeded       bool
 	json         bool
@@ -69,6 +71,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.BoolVar(&o.mdns, "mdns", true, "find nodes on the local network")
 	addAllow(command, &o.allow)
 	flags.StringVar(&o.imports, "import", "", "file of past trials, .csv or .json")
+	flags.StringVar(&o.suggest, "suggest", "", "file of designs that you hold for good, .csv or .json, for the strategies constrained-gp and density")
 	flags.Uint64Var(&o.seed, "seed", 0, "make this node's random decisions repeatable (default: different every time)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
 	flags.StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
@@ -140,11 +143,15 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 			return usageError{err}
 		}
 	}
+	suggested, err := o.suggestions(t)
+	if err != nil {
+		return usageError{err}
+	}
 	show := newProgress(os.Stdout, t, o.json)
 	n := &node.Node{
 		Dir: dir, Listen: o.listen, Peers: o.peers, Hubs: o.hubs, MDNS: o.mdns, Allow: allowed, Log: logger(), OnWarning: show.warning,
 	}
-	err = o.tune(ctx, t, n, command, earlier, show)
+	err = o.tune(ctx, t, n, command, o.join(show, suggested), earlier, show)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		show.interrupted()
 		return nil
@@ -152,7 +159,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	return err
 }
 
-func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, command *evaluator.Command, earlier []agent.Past, show *progress) (err error) {
+func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, command *evaluator.Command, join node.JoinOptions, earlier []agent.Past, show *progress) (err error) {
 	var metrics *metricsServer
 	if o.metrics != "" {
 		if metrics, err = serveMetrics(o.metrics); err != nil {
@@ -165,7 +172,7 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, comman
 		return err
 	}
 	defer func() { err = errors.Join(err, n.Close()) }()
-	session, err := n.Join(ctx, t, o.join(show))
+	session, err := n.Join(ctx, t, join)
 	if err != nil {
 		return err
 	}
@@ -207,8 +214,19 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, comman
 	return ended
 }
 
-func (o runOptions) join(show *progress) node.JoinOptions {
-	options := node.JoinOptions{OnEvent: show.event}
+// suggestions reads what the user holds for good.
+func (o runOptions) suggestions(t *task.Task) ([]task.Design, error) {
+	switch {
+	case o.suggest == "":
+		return nil, nil
+	case !slices.Contains([]string{"constrained-gp", "density"}, t.Strategy.Type):
+		return nil, fmt.Errorf("--suggest: the task's strategy is %s; suggested designs are used by constrained-gp and density", t.Strategy.Type)
+	}
+	return readSuggestions(o.suggest, t.Space)
+}
+
+func (o runOptions) join(show *progress, suggested []task.Design) node.JoinOptions {
+	options := node.JoinOptions{Suggested: suggested, OnEvent: show.event}
 	if o.seeded {
 		options.Seed = &o.seed
 	}

@@ -1,0 +1,107 @@
+package consensus
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/fbo-node/fbo/presence"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Kind names the exchanges and their shares.
+const Kind = "candidate"
+
+// candidateTTL is how long a candidate is worth something; its author must be
+// present too.
+const candidateTTL = time.Hour
+
+// talk is what both exchanges do: make, publish and understand candidates.
+type talk struct {
+	task     *task.Task
+	settings *task.Consensus
+	own      strategy.Strategy // of an agent alone
+}
+
+func newTalk(t *task.Task) (talk, error) {
+	own, err := alone(t)
+	return talk{task: t, settings: t.Strategy.Consensus, own: own}, err
+}
+
+// Name implements strategy.Exchange.
+func (t talk) Name() string { return Kind }
+
+// Decode implements strategy.Exchange; the value is a protocol.Candidate, with a
+// response exactly where the task exchanges it.
+func (t talk) Decode(payload []byte) (any, error) {
+	c, err := protocol.DecodeCandidate(payload, t.task.Space, t.settings.Rounds)
+	if err != nil {
+		return nil, err
+	}
+	if exchanged := t.settings.Response != ""; exchanged != (c.Response != nil) {
+		return nil, fmt.Errorf("%w: a candidate whose response is given: %v, the task wants: %v", protocol.ErrMalformed, !exchanged, exchanged)
+	}
+	return c, nil
+}
+
+// round is the one that the agent's next trial belongs to; 0 while it still
+// tries starting designs, knows nothing yet, or has no rounds left.
+func (t talk) round(view strategy.View) int {
+	next := len(view.Trials) + 1 - t.task.Strategy.InitialDesigns
+	if view.Observations == 0 || next < 1 || next > t.settings.Rounds {
+		return 0
+	}
+	return next
+}
+
+// work computes the candidate of a round.
+func (t talk) work(round int) strategy.Work {
+	return strategy.Work{Name: "candidate", Run: func(view strategy.View, seed random.Seed) (any, error) {
+		trial := uint64(round + t.task.Strategy.InitialDesigns)
+		suggestion, err := t.own.Suggest(view, trial, seed)
+		if err != nil {
+			return nil, err
+		}
+		return protocol.Candidate{
+			Round:      round,
+			Point:      protocol.PointOf(t.task.Space, suggestion.Design),
+			Response:   t.response(view, seed.Stream("response", trial)),
+			Neighbours: len(presence.Of(view).Present) - 1,
+		}, nil
+	}}
+}
+
+// response is the best one so far, larger being better, as the task has it
+// exchanged. A sum of it and noise beyond what a share may hold becomes that.
+func (t talk) response(view strategy.View, rng *rand.Rand) *float64 {
+	if t.settings.Response == "" {
+		return nil
+	}
+	sign := 1.0
+	if t.task.Goal == task.Minimize {
+		sign = -1
+	}
+	best := math.Inf(-1)
+	for _, trial := range view.Trials {
+		if trial.State == strategy.Done {
+			best = max(best, sign*trial.Outcome.Value)
+		}
+	}
+	if t.settings.Response == "noisy" {
+		best += t.settings.ResponseNoise * rng.NormFloat64()
+	}
+	best = min(max(best, -protocol.MaxUnit), protocol.MaxUnit)
+	return &best
+}
+
+func (t talk) publish(c protocol.Candidate, slot uint64) []strategy.Output {
+	payload, err := c.Encode(t.task.Space, t.settings.Rounds)
+	if err != nil {
+		return nil // a design of the space always encodes
+	}
+	return []strategy.Output{strategy.Publish{Slot: slot, Payload: payload, TTL: candidateTTL}}
+}

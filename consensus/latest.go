@@ -1,0 +1,80 @@
+package consensus
+
+import (
+	"maps"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Arrivals is what [Latest] shows in the view: in which of the agent's own
+// rounds each peer's latest candidate came.
+type Arrivals map[peer.ID]int
+
+// Latest is the exchange without rounds: an agent publishes its candidate after
+// every trial, and takes of each peer the latest, that weighs less the longer ago
+// it came.
+type Latest struct {
+	talk
+	spoken   int // the round of the newest candidate that was asked for
+	arrivals Arrivals
+}
+
+var _ strategy.Exchange = (*Latest)(nil)
+
+// NewLatest returns the exchange of one agent.
+func NewLatest(t *task.Task) (*Latest, error) {
+	talk, err := newTalk(t)
+	return &Latest{talk: talk, arrivals: Arrivals{}}, err
+}
+
+// Step implements strategy.Exchange.
+func (l *Latest) Step(view strategy.View, in strategy.Input) []strategy.Output {
+	switch in := in.(type) {
+	case strategy.Start, strategy.Told:
+		number := l.round(view)
+		if number <= l.spoken {
+			return nil
+		}
+		l.spoken = number
+		return []strategy.Output{l.work(number)}
+	case strategy.WorkDone:
+		if candidate, ok := in.Result.(protocol.Candidate); ok {
+			return l.publish(candidate, 0)
+		}
+	case strategy.Received:
+		if in.Share.Slot == 0 {
+			l.arrivals = maps.Clone(l.arrivals)
+			l.arrivals[in.Share.Author] = l.round(view)
+			l.forget(view)
+			return []strategy.Output{strategy.Result{Value: l.arrivals}}
+		}
+	}
+	return nil
+}
+
+// forget keeps the memory to those whose shares are held, which are bounded.
+func (l *Latest) forget(view strategy.View) {
+	held := map[peer.ID]bool{}
+	for _, share := range view.Shares {
+		held[share.Author] = true
+	}
+	maps.DeleteFunc(l.arrivals, func(id peer.ID, _ int) bool { return !held[id] })
+}
+
+// voices lists the latest candidates of those present, in order of peer.
+func latest(view strategy.View, present func(peer.ID) bool, round int) []Voice {
+	arrivals, _ := view.Results[Kind].(Arrivals)
+	var voices []Voice
+	for _, share := range view.Shares {
+		c, ok := share.Value.(protocol.Candidate)
+		if !ok || share.Slot != 0 || !present(share.Author) {
+			continue
+		}
+		voices = append(voices, Voice{Peer: share.Author, Candidate: c, Age: max(0, round-arrivals[share.Author])})
+	}
+	return voices
+}

@@ -1,0 +1,106 @@
+package consensus
+
+import (
+	"fmt"
+
+	"github.com/fbo-node/fbo/improvement"
+	"github.com/fbo-node/fbo/presence"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/search"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling"
+)
+
+// Strategy evaluates the weighted average of the agent's own candidate and its
+// peers'. With nobody to average with it is the lone acquisition, design for
+// design.
+type Strategy struct {
+	task     *task.Task
+	settings *task.Consensus
+	search   search.Search
+	own      strategy.Strategy
+}
+
+var _ strategy.Strategy = Strategy{}
+
+// New returns the strategy for a task of type consensus.
+func New(t *task.Task) (Strategy, error) {
+	own, err := alone(t)
+	return Strategy{task: t, settings: t.Strategy.Consensus, search: search.New(t), own: own}, err
+}
+
+// NewExchange returns the exchange of one agent that the strategy rests on.
+func NewExchange(t *task.Task) (strategy.Exchange, error) {
+	if t.Strategy.Consensus.Mode == "rounds" {
+		return NewRounds(t)
+	}
+	return NewLatest(t)
+}
+
+// alone is what an agent does that has nobody to agree with.
+func alone(t *task.Task) (strategy.Strategy, error) {
+	switch t.Strategy.Consensus.Acquisition {
+	case "logei":
+		return improvement.NewLogEI(t), nil
+	case "ucb":
+		return improvement.NewUCB(t), nil
+	case "ts":
+		return tsampling.NewTS(t), nil
+	}
+	return nil, fmt.Errorf("consensus: acquisition %q is unknown to this version", t.Strategy.Consensus.Acquisition)
+}
+
+// Suggest implements strategy.Strategy.
+func (s Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	if s.search.Starting(view, trial) || s.search.AfterStart(trial) > uint64(s.settings.Rounds) {
+		return s.own.Suggest(view, trial, seed)
+	}
+	if s.settings.Mode == "rounds" {
+		return s.inRound(view, trial, seed)
+	}
+	return s.withLatest(view, trial, seed)
+}
+
+// inRound waits until the round has closed. A trial that is asked for while its
+// predecessor has taken the round's average, as with several evaluators at once,
+// is chosen alone.
+func (s Strategy) inRound(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	round, _ := view.Results[Kind].(Round)
+	if round.Open {
+		return strategy.Suggestion{Wait: Kind}, nil
+	}
+	if round.Own == nil || len(round.Voices) == 0 {
+		return s.own.Suggest(view, trial, seed)
+	}
+	c := council{self: view.Self, own: *round.Own, present: round.Present, voices: round.Voices, t: round.Number, settings: s.settings}
+	design := s.task.Space.Decode(c.average(s.task.Space))
+	if s.search.Tried(view, design) {
+		return s.own.Suggest(view, trial, seed)
+	}
+	return strategy.Suggestion{Design: design, Why: strategy.Why{Source: strategy.Agreed, Listened: len(round.Voices), Round: round.Number}}, nil
+}
+
+func (s Strategy) withLatest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	own, err := s.own.Suggest(view, trial, seed)
+	present := presence.Of(view)
+	round := int(s.search.AfterStart(trial))
+	voices := latest(view, present.Has, round)
+	if err != nil || len(voices) == 0 {
+		return own, err
+	}
+	c := council{
+		self:     view.Self,
+		own:      protocol.Candidate{Round: round, Point: protocol.PointOf(s.task.Space, own.Design), Neighbours: len(present.Present) - 1},
+		present:  present.Present,
+		voices:   voices,
+		t:        round,
+		settings: s.settings,
+	}
+	design := s.task.Space.Decode(c.average(s.task.Space))
+	if s.search.Tried(view, design) {
+		return own, nil
+	}
+	return strategy.Suggestion{Design: design, Why: strategy.Why{Source: strategy.Agreed, Listened: len(voices)}}, nil
+}

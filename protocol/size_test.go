@@ -1,0 +1,57 @@
+package protocol
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+// What docs/wire.md says of a task with six floats.
+func TestSizeOfSharedDesigns(t *testing.T) {
+	parameters := make([]task.Parameter, 6)
+	for i := range parameters {
+		parameters[i] = task.Parameter{Name: fmt.Sprintf("p%d", i), Kind: task.Float, Low: 0, High: 1}
+	}
+	space := spaceOf(t, parameters...)
+	point := PointOf(space, space.Decode([]float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6}))
+	value := math.Pi
+	mixture := func(count int) Density {
+		d := Density{Observations: 50}
+		for range count {
+			d.Components = append(d.Components, Component{1 / float64(count), 0.2, point})
+		}
+		return d
+	}
+	for _, c := range []struct {
+		name, kind     string
+		slot           uint64
+		encode         func() ([]byte, error)
+		payload, share int // bytes
+	}{
+		{"candidate", "candidate", 50, func() ([]byte, error) { return Candidate{Round: 50, Point: point, Neighbours: 9}.Encode(space, 50) }, 32, 216},
+		{"candidate with response", "candidate", 50, func() ([]byte, error) {
+			return Candidate{Round: 50, Point: point, Response: &value, Neighbours: 9}.Encode(space, 50)
+		}, 41, 225},
+		{"design", "design", 0, func() ([]byte, error) { return NearOptimal{Observations: 50, Point: point}.Encode(space) }, 30, 209},
+		{"design with bound", "design", 0, func() ([]byte, error) {
+			return NearOptimal{Observations: 50, Point: point, Bound: &value}.Encode(space)
+		}, 39, 218},
+		{"density of 1 component", "density", 0, func() ([]byte, error) { return mixture(1).Encode(space) }, 42, 222},
+		{"density of 16 components", "density", 0, func() ([]byte, error) { return mixture(16).Encode(space) }, 642, 824},
+	} {
+		payload, err := c.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := exampleShare(t)
+		s.Kind, s.Payload, s.Slot, s.TTL, s.Stamp = c.kind, payload, c.slot, 24*time.Hour, Stamp{1000, 1000}
+		share := len(seal(t, s, keyOf(t, 1)).Envelope)
+		t.Logf("%s: a payload of %d bytes, a share of %d", c.name, len(payload), share)
+		if len(payload) != c.payload || share != c.share {
+			t.Errorf("%s: want %d and %d bytes", c.name, c.payload, c.share)
+		}
+	}
+}

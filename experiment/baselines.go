@@ -126,7 +126,7 @@ func alone(s Spec) bool {
 	if m, ok := methodOf(s); ok {
 		return m.alone
 	}
-	return s.Name == "ts" || s.Name == "logei"
+	return s.Name == "ts" || s.Name == "logei" || s.Name == "ucb"
 }
 
 func (p Plan) checkBaseline(s Spec) error {

@@ -12,7 +12,7 @@ import (
 func (r Report) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	header := []string{"family", "strategy", "evaluation"}
-	for _, series := range []string{"simple_regret", "cumulative_regret"} {
+	for _, series := range []string{"simple_regret", "cumulative_regret", "gap"} {
 		for _, statistic := range []string{"mean", "se", "median", "member_q1", "member_median", "member_q3"} {
 			header = append(header, series+"_"+statistic)
 		}
@@ -23,7 +23,7 @@ func (r Report) WriteCSV(w io.Writer) error {
 	for _, s := range r.Strategies {
 		for k := range r.Evaluations {
 			row := []string{r.Family, s.Strategy, strconv.Itoa(k + 1)}
-			for _, x := range []Series{s.Simple, s.Cumulative} {
+			for _, x := range []Series{s.Simple, s.Cumulative, s.Gap} {
 				for _, n := range []Number{x.Mean[k], x.SE[k], x.Median[k], x.MemberQ1[k], x.MemberMedian[k], x.MemberQ3[k]} {
 					row = append(row, exact(n))
 				}

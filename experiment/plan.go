@@ -30,6 +30,7 @@ const (
 	MaxEvaluations = 10_000
 	MaxRepeats     = 100_000
 	MaxInitial     = 1000
+	MaxSlow        = 1000
 )
 
 // startGrid is the distance between the starts of members where there are more
@@ -49,6 +50,10 @@ type Plan struct {
 	Initial   int  // random designs at an agent's start; 0 means 3
 	Network   sim.Network
 
+	// Slow is how many times EvaluationTime an evaluation of the federation's last
+	// agent lasts, 1 to MaxSlow; 0 means 1.
+	Slow float64
+
 	// Control names the strategy, as its Spec's String, that the others are
 	// compared with. Empty means the first one of type ts, else the first.
 	Control string
@@ -63,6 +68,7 @@ type Plan struct {
 // of the command line.
 func (p Plan) Complete() (Plan, error) {
 	p.Initial = cmp.Or(p.Initial, 3)
+	p.Slow = cmp.Or(p.Slow, 1)
 	if p.Surrogate.Name == "" {
 		p.Surrogate.Name = "exact"
 	}
@@ -78,6 +84,9 @@ func (p Plan) Complete() (Plan, error) {
 		if bound.value < 1 || bound.value > bound.most {
 			return p, fmt.Errorf("--%s %d: accepted are 1 to %d", bound.flag, bound.value, bound.most)
 		}
+	}
+	if !(p.Slow >= 1 && p.Slow <= MaxSlow) {
+		return p, fmt.Errorf("--slow %g: accepted is 1 to %d", p.Slow, MaxSlow)
 	}
 	if err := checkNetwork(p.Network); err != nil {
 		return p, err
@@ -109,6 +118,11 @@ func checkNetwork(n sim.Network) error {
 		return fmt.Errorf("--degree %d: accepted is 0 and more", n.Degree)
 	case !(n.Loss >= 0 && n.Loss < 1):
 		return fmt.Errorf("--loss %g: accepted is 0 to below 1", n.Loss)
+	}
+	for _, cut := range n.Partitions {
+		if cut.From < 0 || cut.From >= cut.Until {
+			return fmt.Errorf("--partition %v-%v: accepted is FROM-UNTIL with FROM before UNTIL", cut.From, cut.Until)
+		}
 	}
 	return nil
 }
@@ -217,6 +231,10 @@ type header struct {
 	Initial     int
 	Network     sim.Network
 	Checkpoints []int
+
+	// Slow is 0 for 1, so that plans without slow agents have the header that they
+	// had before there were any.
+	Slow float64 `json:",omitempty"`
 }
 
 // header is for plans from Complete.
@@ -224,6 +242,10 @@ func (p Plan) header() []byte {
 	t, err := p.template(Spec{Name: "ts"})
 	if err != nil {
 		panic(err) // Complete has checked it
+	}
+	slow := p.Slow
+	if slow == 1 {
+		slow = 0
 	}
 	text, err := json.Marshal(header{
 		Arithmetic:  arithmetic,
@@ -235,6 +257,7 @@ func (p Plan) header() []byte {
 		Initial:     p.Initial,
 		Network:     p.Network,
 		Checkpoints: p.Checkpoints,
+		Slow:        slow,
 	})
 	if err != nil {
 		panic(err) // it has numbers and texts only

@@ -1,12 +1,15 @@
 package experiment
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fbo-node/fbo/family"
+	"github.com/fbo-node/fbo/sim"
 )
 
 // tiny is a plan that takes a tenth of a second.
@@ -23,6 +26,11 @@ func tiny(t testing.TB, change func(p *Plan)) Plan {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// cut parts even from odd agents, between seconds of virtual time.
+func cut(from, until time.Duration) []sim.Partition {
+	return []sim.Partition{{Span: sim.Span{From: from * time.Second, Until: until * time.Second}, Parts: 2}}
 }
 
 func familyOf(t testing.TB, text string) family.Family {
@@ -57,6 +65,12 @@ func TestPlansAreCheckedInTheWordsOfTheCommandLine(t *testing.T) {
 		{func(p *Plan) { p.Network.Delay = -1 }, "--delay -1ns: accepted is 0 and more"},
 		{func(p *Plan) { p.Network.Jitter = -1 }, "--jitter -1ns: accepted is 0 and more"},
 		{func(p *Plan) { p.Network.Degree = -1 }, "--degree -1: accepted is 0 and more"},
+		{func(p *Plan) { p.Slow = 0.5 }, "--slow 0.5: accepted is 1 to 1000"},
+		{func(p *Plan) { p.Slow = -1 }, "--slow -1: accepted is 1 to 1000"},
+		{func(p *Plan) { p.Slow = math.NaN() }, "--slow NaN: accepted is 1 to 1000"},
+		{func(p *Plan) { p.Slow = 1001 }, "--slow 1001: accepted is 1 to 1000"},
+		{func(p *Plan) { p.Network.Partitions = cut(20, 20) }, "--partition 20s-20s: accepted is FROM-UNTIL with FROM before UNTIL"},
+		{func(p *Plan) { p.Network.Partitions = cut(-1, 20) }, "--partition -1s-20s: accepted is FROM-UNTIL"},
 		{func(p *Plan) { p.Agents = 1001 }, "--agents 1001, each of whom hears 1000 others: accepted are at most 999 others where there are more than 1000 agents; use --degree"},
 		{func(p *Plan) { p.Agents, p.Network.Degree = 5000, 1000 }, "--agents 5000, each of whom hears 1000 others"},
 		{set("fts:peers=near"), `--strategy fts:peers=near: peers must be one of all, own-cluster, not "near"`},
@@ -110,6 +124,7 @@ func TestHashIsOfWhatDecidesARun(t *testing.T) {
 	for name, change := range map[string]func(p *Plan){
 		"repeats":    func(p *Plan) { p.Repeats = 9 },
 		"strategies": func(p *Plan) { p.Strategies = specsOf(t, "logei") },
+		"slow":       func(p *Plan) { p.Slow = 1 },
 		"default":    func(p *Plan) { p.Surrogate = p.Surrogate.With("kernel", "matern52") },
 	} {
 		if tiny(t, change).Hash() != hash {
@@ -125,9 +140,26 @@ func TestHashIsOfWhatDecidesARun(t *testing.T) {
 		"initial":     func(p *Plan) { p.Initial = 2 },
 		"network":     func(p *Plan) { p.Network.Delay = time.Second },
 		"checkpoints": func(p *Plan) { p.Checkpoints = []int{2} },
+		"slow":        func(p *Plan) { p.Slow = 2 },
+		"partition":   func(p *Plan) { p.Network.Partitions = cut(10, 20) },
 	} {
 		if tiny(t, change).Hash() == hash {
 			t.Errorf("%s does not change the hash", name)
 		}
+	}
+}
+
+// Runs that were stored before there were faults are found again by plans without.
+func TestPlansWithoutFaultsHaveTheHeaderThatTheyAlwaysHad(t *testing.T) {
+	p := tiny(t, func(p *Plan) { p.Network.Delay, p.Network.Loss = 50*time.Millisecond, 0.1 })
+	template, err := p.template(Spec{Name: "ts"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf(`{"Arithmetic":%d,"Family":"gp:d=1,noise=0.05","Agents":3,"Evaluations":6,"Seed":1,"Surrogate":%s,"Initial":3,`+
+		`"Network":{"Delay":50000000,"Jitter":0,"Loss":0.1,"Resync":0,"Degree":0,"Partitions":null},"Checkpoints":[6]}`,
+		arithmetic, canonical(template, "surrogate"))
+	if got := string(p.header()); got != want {
+		t.Errorf("header\n%s\nwant\n%s", got, want)
 	}
 }

@@ -127,7 +127,7 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 	member := sim.Member{
 		Evaluations: p.evaluations(m, s),
 		Start:       start,
-		Duration:    EvaluationTime,
+		Duration:    p.duration(i),
 		Objective: func(d task.Design, trial uint64) float64 {
 			evaluated()
 			value := m.Objective.Value(d)
@@ -147,6 +147,15 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 	forger := newForger(t, f.seed, i)
 	member.Forge = forger.forge
 	return member, forger
+}
+
+// duration is how long an evaluation of member i lasts. A late member is the last
+// one, so that slowness never makes it come before the others have ended.
+func (p Plan) duration(i int) time.Duration {
+	if i == p.Agents-1 {
+		return time.Duration(p.Slow * float64(EvaluationTime))
+	}
+	return EvaluationTime
 }
 
 func (p Plan) evaluations(m family.Member, s Spec) int {

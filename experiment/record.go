@@ -75,6 +75,22 @@ func (m MemberRecord) simple() []float64 {
 	return curve
 }
 
+// gap returns which part of the regret after the first initial designs has been
+// made good, after each evaluation: (y_init-y_best)/(y_init-f*) of Yue et al.
+// (2023) and Al Kontar (2024). Before there is y_init it is 0; where nothing was
+// left to gain, 1.
+func (m MemberRecord) gap(initial int) []float64 {
+	curve := make([]float64, len(m.Regret))
+	simple := m.simple()
+	for k := initial - 1; k < len(curve); k++ {
+		curve[k] = 1
+		if first := simple[initial-1]; first > 0 {
+			curve[k] = 1 - simple[k]/first
+		}
+	}
+	return curve
+}
+
 // cumulative returns the sum of the regrets so far.
 func (m MemberRecord) cumulative() []float64 {
 	sum := 0.0

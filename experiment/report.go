@@ -54,12 +54,40 @@ type Report struct {
 	Warnings   []string         `json:"warnings,omitempty"`
 }
 
-// Network is sim.Network in the words of the command line.
+// Network is sim.Network and Plan.Slow in the words of the command line.
 type Network struct {
 	DelaySeconds  float64 `json:"delay_seconds"`
 	JitterSeconds float64 `json:"jitter_seconds"`
 	Loss          float64 `json:"loss"`
 	Degree        int     `json:"degree"` // 0: everybody hears everybody
+
+	// Slow is how many times as long as the others' the last agent's evaluations last.
+	Slow       float64     `json:"slow"`
+	Partitions []Partition `json:"partitions,omitempty"`
+}
+
+// Partition is a span of virtual time in which agents hear each other only when
+// their numbers leave the same remainder on division by Parts.
+type Partition struct {
+	FromSeconds  float64 `json:"from_seconds"`
+	UntilSeconds float64 `json:"until_seconds"`
+	Parts        int     `json:"parts"`
+}
+
+// networkOf says in words of the command line what a plan, which is from Complete,
+// has beside honest agents and a perfect network.
+func networkOf(p Plan) Network {
+	n := Network{
+		DelaySeconds:  p.Network.Delay.Seconds(),
+		JitterSeconds: p.Network.Jitter.Seconds(),
+		Loss:          p.Network.Loss,
+		Degree:        p.Network.Degree,
+		Slow:          p.Slow,
+	}
+	for _, cut := range p.Network.Partitions {
+		n.Partitions = append(n.Partitions, Partition{cut.From.Seconds(), cut.Until.Seconds(), cut.Parts})
+	}
+	return n
 }
 
 // StrategyReport is one strategy's part. Series have a number per evaluation, but
@@ -69,6 +97,11 @@ type StrategyReport struct {
 	Simple      Series `json:"simple_regret"`
 	Cumulative  Series `json:"cumulative_regret"`
 	Recommended Series `json:"recommended_regret"`
+
+	// Gap is the part of the regret after an agent's starting designs that has been
+	// made good since, 0 to 1: (y_init-y_best)/(y_init-f*), noise-free. It is 0
+	// before their end, and 1 from there on where they had no regret.
+	Gap Series `json:"gap"`
 
 	PeerQueries   Number `json:"peer_queries"`    // per counting agent
 	BytesPerAgent Number `json:"bytes_per_agent"` // sent, on average over all agents
@@ -83,7 +116,7 @@ type StrategyReport struct {
 	Compared []Comparison `json:"compared,omitempty"`
 }
 
-// Series summarises regrets. A federation's regret is the mean over its counting
+// Series summarises regrets, or gaps. A federation's regret is the mean over its counting
 // members; Mean, SE and Median are over federations, the others over all counting
 // members of all federations.
 type Series struct {
@@ -114,11 +147,12 @@ type Comparison struct {
 // sample is all records of one strategy, in the order of repeats.
 type sample struct {
 	spec    Spec
+	initial int // designs, random, at an agent's start
 	records []Record
 
-	simple, cumulative, recommended [][]float64 // a row per federation
-	members                         [3][][]float64
-	floors                          []float64 // per federation
+	simple, cumulative, recommended, gap [][]float64 // a row per federation
+	members                              [4][][]float64
+	floors                               []float64 // per federation
 }
 
 // NewReport summarises what the store has of a plan, which is from Complete; all
@@ -127,7 +161,7 @@ type sample struct {
 func NewReport(p Plan, store *Store, command, build string) (Report, error) {
 	var samples []sample
 	for _, s := range p.Strategies {
-		one := sample{spec: s}
+		one := sample{spec: s, initial: p.Initial}
 		for repeat := range p.Repeats {
 			record, ok := store.get(repeat, p.key(s))
 			if !ok {
@@ -158,16 +192,18 @@ func NewReport(p Plan, store *Store, command, build string) (Report, error) {
 
 func (s *sample) add(r Record) {
 	s.records = append(s.records, r)
-	var simple, cumulative, recommended [][]float64
+	var simple, cumulative, recommended, gap [][]float64
 	for _, m := range r.Members {
 		simple = append(simple, m.simple())
 		cumulative = append(cumulative, m.cumulative())
 		recommended = append(recommended, m.recommended())
+		gap = append(gap, m.gap(s.initial))
 	}
 	s.simple = append(s.simple, average(simple))
 	s.cumulative = append(s.cumulative, average(cumulative))
 	s.recommended = append(s.recommended, average(recommended))
-	for i, rows := range [][][]float64{simple, cumulative, recommended} {
+	s.gap = append(s.gap, average(gap))
+	for i, rows := range [][][]float64{simple, cumulative, recommended, gap} {
 		s.members[i] = append(s.members[i], rows...)
 	}
 	s.floors = append(s.floors, r.floor())
@@ -179,6 +215,7 @@ func (s *sample) report() StrategyReport {
 		Simple:      newSeries(s.simple, s.members[0]),
 		Cumulative:  newSeries(s.cumulative, s.members[1]),
 		Recommended: newSeries(s.recommended, s.members[2]),
+		Gap:         newSeries(s.gap, s.members[3]),
 	}
 	var queries, sent []float64
 	for _, record := range s.records {
@@ -258,7 +295,7 @@ func (p Plan) report(samples []sample, build string) Report {
 		Seed:              p.Seed,
 		Surrogate:         p.Surrogate.String(),
 		Initial:           p.Initial,
-		Network:           Network{p.Network.Delay.Seconds(), p.Network.Jitter.Seconds(), p.Network.Loss, p.Network.Degree},
+		Network:           networkOf(p),
 		EvaluationSeconds: EvaluationTime.Seconds(),
 		Arithmetic:        arithmetic,
 		Control:           p.Control,

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -73,6 +74,10 @@ func TestReportByHand(t *testing.T) {
 		// 8 + 10 + 9 + 7 and three times the last one.
 		{"cumulative", series(ts.Cumulative, 5), []float64{43, 3, 43, 40.75, 43, 45.25}},
 		{"recommended", series(ts.Recommended, 1), []float64{3, 1, 3, 2.25, 3, 3.75}},
+		// From twice the end to the end is half; but the last of ts came from 8 to 5.
+		{"gap", series(ts.Gap, 5), []float64{23. / 48, 1. / 48, 23. / 48, 0.5, 0.5, 0.5}},
+		{"gap at the start", series(ts.Gap, 2), []float64{0, 0, 0, 0, 0, 0}},
+		{"gap halfway", []Number{fts.Gap.Mean[3], fts.Gap.Mean[4], pooled.Gap.Mean[5]}, []float64{0, 0.5, 0.5}},
 		{"never recommended", series(ts.Recommended, 0)[:1], []float64{math.NaN()}},
 		{"queries", []Number{ts.PeerQueries, fts.PeerQueries}, []float64{0, 2.5}},
 		{"bytes", []Number{ts.BytesPerAgent, fts.BytesPerAgent}, []float64{50, 300}},
@@ -139,7 +144,7 @@ func TestJSONHasThePromisedFields(t *testing.T) {
 		t.Fatalf("%+v", form)
 	}
 	for _, s := range form.Strategies {
-		for _, name := range []string{"simple_regret", "cumulative_regret"} {
+		for _, name := range []string{"simple_regret", "cumulative_regret", "gap"} {
 			for _, statistic := range []string{"mean", "se", "median", "member_q1", "member_median", "member_q3"} {
 				if curve, ok := s[name].(map[string]any)[statistic].([]any); !ok || len(curve) != 6 {
 					t.Errorf("%v: %s.%s is %v", s["strategy"], name, statistic, curve)
@@ -170,12 +175,20 @@ func TestCSVHasARowPerStrategyAndEvaluation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 1+3*6 || len(rows[0]) != 15 {
+	if len(rows) != 1+3*6 || len(rows[0]) != 21 {
 		t.Fatalf("%d rows of %d", len(rows), len(rows[0]))
 	}
 	want := []string{"gp:d=1,noise=0.05", "ts", "6", "3", "1", "3", "2.25", "3", "3.75", "43", "3", "43", "40.75", "43", "45.25"}
-	if !slices.Equal(rows[6], want) {
+	if !slices.Equal(rows[6][:15], want) {
 		t.Errorf("row %q, want %q", rows[6], want)
+	}
+	for k, want := range []string{"gap_mean", "gap_se", "gap_median", "gap_member_q1", "gap_member_median", "gap_member_q3"} {
+		if got := rows[0][15+k]; got != want {
+			t.Errorf("column %q, want %q", got, want)
+		}
+	}
+	if got, err := strconv.ParseFloat(rows[6][15], 64); err != nil || math.Abs(got-23./48) > 1e-12 || rows[6][17] == "" {
+		t.Errorf("gap %q", rows[6][15:])
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func near(t *testing.T, what string, got, want float64) {
@@ -38,6 +40,43 @@ func TestLogRatiosRespectTheFloors(t *testing.T) {
 	for i, want := range []float64{math.Log(0.1), math.Log(4), 0} {
 		near(t, "log ratio", got[i], want)
 	}
+}
+
+// A regret of 2 after three designs is made good by half, then wholly; who starts
+// without regret has nothing left to gain.
+func TestGapOfAMember(t *testing.T) {
+	for _, c := range []struct {
+		regret  []Number
+		initial int
+		want    []float64
+	}{
+		{[]Number{5, 2, 4, 3, 1, 0, 7}, 3, []float64{0, 0, 0, 0, 0.5, 1, 1}},
+		{[]Number{4, 8, 1}, 1, []float64{0, 0, 0.75}},
+		{[]Number{3, 0, 2, 1}, 2, []float64{0, 1, 1, 1}},
+		{[]Number{3, 2}, 3, []float64{0, 0}}, // it ends before its starting designs do
+	} {
+		if got := (MemberRecord{Regret: c.regret}).gap(c.initial); !slices.Equal(got, c.want) {
+			t.Errorf("%v, %d to start with: gap %v, want %v", c.regret, c.initial, got, c.want)
+		}
+	}
+}
+
+// Whatever the regrets, the gap begins at 0, never falls and ends within 0 to 1.
+func TestGapNeverFalls(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var m MemberRecord
+		for _, r := range rapid.SliceOfN(rapid.Float64Range(0, 1e6), 1, 20).Draw(t, "regret") {
+			m.Regret = append(m.Regret, Number(r))
+		}
+		initial := rapid.IntRange(1, 25).Draw(t, "initial")
+		before := 0.0
+		for k, g := range m.gap(initial) {
+			if g < before || g > 1 || k+1 < initial && g != 0 {
+				t.Fatalf("gap %g after %d evaluations, before %g", g, k+1, before)
+			}
+			before = g
+		}
+	})
 }
 
 func TestCurvesOfAMember(t *testing.T) {

@@ -49,7 +49,18 @@ func (n Network) text() string {
 	if n.JitterSeconds > 0 {
 		delay += " to " + seconds(n.DelaySeconds+n.JitterSeconds).String()
 	}
-	return fmt.Sprintf("%s, delay %s, loss %s", who, delay, percent(n.Loss))
+	text := fmt.Sprintf("%s, delay %s, loss %s", who, delay, percent(n.Loss))
+	if n.Slow != 1 {
+		text += fmt.Sprintf(", the last agent %g times as slow", n.Slow)
+	}
+	for _, cut := range n.Partitions {
+		parts := "halves"
+		if cut.Parts != 2 {
+			parts = strconv.Itoa(cut.Parts) + " parts"
+		}
+		text += fmt.Sprintf(", cut in %s from %s to %s", parts, seconds(cut.FromSeconds), seconds(cut.UntilSeconds))
+	}
+	return text
 }
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
@@ -72,6 +83,7 @@ func (r Report) writeRegrets(w io.Writer) {
 			recommended = append(recommended, meanAndError(s.Recommended, k))
 		}
 		row(w, "", "recommended", recommended)
+		row(w, "", "gap", r.cells(s.Gap, meanAndError))
 	}
 }
 
@@ -148,10 +160,11 @@ func gap(g Number) string {
 func (r Report) writeCost(w io.Writer) {
 	fmt.Fprintf(w, `
 mean ± se, median: of the federations' mean regrets. agents' quartiles: of all agents that count. recommended: of the
-design that the model takes for best. hit: evaluations until the mean is what %s's is at t = %d. peer queries: per agent
-that counts. bytes: sent per agent. ratio: geometric mean over federations, regrets below %s counting as that.
-Bounds are one-sided, %s each, and not corrected for being many.
-`, r.Control, r.Evaluations, short(r.RatioFloor), percent(float64(r.Confidence)))
+design that the model takes for best. gap: the part, 0 to 1, of an agent's regret at t = %d that has been made good. hit:
+evaluations until the mean is what %s's is at t = %d. peer queries: per agent that counts. bytes: sent per agent. ratio:
+geometric mean over federations, regrets below %s counting as that. Bounds are one-sided, %s each, and not
+corrected for being many.
+`, r.Initial, r.Control, r.Evaluations, short(r.RatioFloor), percent(float64(r.Confidence)))
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}

@@ -40,6 +40,7 @@ func TestNamesAreShortestAndCanonical(t *testing.T) {
 		"gp:d_n=1.2,others=forged":              "gp:d_n=1.2,others=forged",
 		"branin:newcomer=true,shift=0.05":       "branin:newcomer=true",
 		"levy:d=5,clusters=3,rotate=15,warp=.1": "levy:rotate=15,warp=0.1,clusters=3",
+		"shekel4:shift=.2,noise=0.1":            "shekel4:shift=0.2",
 		"ackley:d=3.0":                          "ackley:d=3",
 	} {
 		if f := mustParse(t, spec); f.Name != name {
@@ -69,6 +70,7 @@ func TestParseErrorsSayWhatIsAccepted(t *testing.T) {
 		"gp:newcomer=yes":                {"key newcomer", "true, false"},
 		"gp:clusters=2,others=negated":   {"clusters is for others=alike"},
 		"levy:d=1,rotate=10":             {"key rotate", "one coordinate"},
+		"shekel4:d=4":                    {`"d=4"`, "shift"},
 		"branin:shift=0.6":               {"key shift", "0 to 0.5"},
 		"hartmann6:scale=1":              {"key scale", "0 to 0.99"},
 		"ackley:warp=0.1=0.2,offset=abc": {"key warp"},

@@ -27,10 +27,13 @@ func bases() []base {
 		{"branin", "Branin's function of two floats", 0, fixed(testfunc.Branin), always(braninDeviation)},
 		{"hartmann3", "Hartmann's function of three floats", 0, fixed(testfunc.Hartmann3), always(hartmann3Deviation)},
 		{"hartmann6", "Hartmann's function of six floats", 0, fixed(testfunc.Hartmann6), always(hartmann6Deviation)},
+		{"shekel4", "Shekel's function of four floats with ten wells", 0, fixed(tenWells), always(shekel4Deviation)},
 		{"ackley", "Ackley's rippled plain with a hole", 5, testfunc.Ackley, ackleyDeviation},
 		{"levy", "Levy's function of many minima", 5, testfunc.Levy, levyDeviation},
 	}
 }
+
+func tenWells() testfunc.Function { return testfunc.Shekel4(10) }
 
 func classicKinds() []Kind {
 	var all []Kind

@@ -17,6 +17,7 @@ var classicSpecs = []string{
 	"branin:rotate=30,warp=0.3,scale=0.3,offset=1", "hartmann3:rotate=20,warp=0.2", "hartmann6:rotate=10,warp=0.1,clusters=3",
 	"ackley:d=1,clusters=3", "ackley:d=2,rotate=180,warp=0.5", "levy:d=1,shift=0.5", "levy:d=2,shift=0.5,rotate=45",
 	"levy:d=4,clusters=2,warp=0.2", "branin:shift=0.5,clusters=2", "hartmann3:shift=0.3,clusters=2", "hartmann6:shift=0.4",
+	"shekel4", "shekel4:rotate=30,warp=0.3,scale=0.3,offset=1", "shekel4:shift=0.5", "shekel4:clusters=3",
 }
 
 // Neither a dense sample nor searches find less than the stated optimum, and for

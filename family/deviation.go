@@ -9,6 +9,11 @@ const (
 	braninDeviation    = 51.2512177  // Gauss-Legendre rule, 64 points a coordinate
 	hartmann3Deviation = 0.955586276 // Gauss-Legendre rule, 40 points a coordinate
 	hartmann6Deviation = 0.384827213 // products of integrals over one coordinate
+
+	// 1/(w+r²) is the integral over s > 0 of exp(-s(w+r²)), whose integrals over the
+	// space are products of error functions; trapezoidal rule for the logarithm of s,
+	// with steps of 1/4 and 1/5.
+	shekel4Deviation = 0.179894043
 )
 
 // maxClassicDim is the largest number of coordinates of a test function that is

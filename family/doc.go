@@ -10,10 +10,11 @@
 //     Dai, Low and Jaillet, "Federated Bayesian Optimization via Thompson Sampling"
 //     (NeurIPS 2020), call d_n the bound on what peer n differs by from the target;
 //     here it is from f, and two members may differ by twice as much.
-//   - branin, hartmann3, hartmann6, ackley, levy: those of package testfunc,
-//     shifted, scaled, rotated and warped differently for every member, and divided
-//     by their standard deviation over their space, so that noise means the same
-//     for all.
+//   - branin, hartmann3, hartmann6, shekel4, ackley, levy: those of package
+//     testfunc, shifted, scaled, rotated and warped differently for every member,
+//     and divided by their standard deviation over their space, so that noise means
+//     the same for all. shekel4 has ten wells; the deepest is narrow, 57 standard
+//     deviations below the mean.
 //
 // # Company
 //

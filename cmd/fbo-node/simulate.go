@@ -21,6 +21,7 @@ import (
 	"github.com/fbo-node/fbo/experiment"
 	"github.com/fbo-node/fbo/family"
 	"github.com/fbo-node/fbo/family/trained"
+	"github.com/fbo-node/fbo/sim"
 )
 
 type simulateOptions struct {
@@ -29,6 +30,7 @@ type simulateOptions struct {
 	surrogate  string
 	features   int
 	plan       experiment.Plan
+	partition  string
 	points     []string
 
 	workers int
@@ -83,6 +85,8 @@ func (o *simulateOptions) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.plan.Network.Jitter, "jitter", 0, "at most this much more, at random")
 	flags.Float64Var(&o.plan.Network.Loss, "loss", 0, "the chance that a delivery fails and is tried again within 30s, below 1")
 	flags.IntVar(&o.plan.Network.Degree, "degree", 0, "how many others an agent hears; 0: all")
+	flags.Float64Var(&o.plan.Slow, "slow", 1, "the last agent takes this many times as long per evaluation, 1 to "+strconv.Itoa(experiment.MaxSlow))
+	flags.StringVar(&o.partition, "partition", "", "in the span `FROM-UNTIL`, such as 100s-200s, agents with even numbers and those with odd ones do not hear each other")
 	flags.IntVar(&o.workers, "workers", 0, "runs at a time; changes no result (default: one per processor)")
 	flags.StringVar(&o.dir, "out", "", "directory that keeps finished runs (default "+describeSimulateDir()+")")
 	flags.BoolVar(&o.fresh, "fresh", false, "forget the finished runs of these settings, of all strategies")
@@ -211,6 +215,16 @@ func (o *simulateOptions) complete() (experiment.Plan, error) {
 	if o.plan.Initial == 0 {
 		return p, errors.New("--initial 0: accepted are 1 and more")
 	}
+	if o.plan.Slow == 0 { // which means 1 in a plan
+		return p, fmt.Errorf("--slow 0: accepted is 1 to %d", experiment.MaxSlow)
+	}
+	if o.partition != "" {
+		cut, err := halves(o.partition)
+		if err != nil {
+			return p, err
+		}
+		p.Network.Partitions = []sim.Partition{cut}
+	}
 	for _, text := range o.points {
 		t, err := strconv.Atoi(text)
 		if err != nil {
@@ -219,6 +233,17 @@ func (o *simulateOptions) complete() (experiment.Plan, error) {
 		p.Checkpoints = append(p.Checkpoints, t)
 	}
 	return p.Complete()
+}
+
+// halves reads FROM-UNTIL.
+func halves(text string) (sim.Partition, error) {
+	first, last, _ := strings.Cut(text, "-")
+	from, err1 := time.ParseDuration(first)
+	until, err2 := time.ParseDuration(last)
+	if err1 != nil || err2 != nil {
+		return sim.Partition{}, fmt.Errorf("--partition %s: accepted is FROM-UNTIL, two times such as in 100s-200s", text)
+	}
+	return sim.Partition{Span: sim.Span{From: from, Until: until}, Parts: 2}, nil
 }
 
 func familyNames() []string {

@@ -76,6 +76,29 @@ func TestSimulateWritesJSONAndCSV(t *testing.T) {
 	}
 }
 
+// Faults are part of what is said of a run, and runs with and without are kept apart.
+func TestSimulateWithFaults(t *testing.T) {
+	dir := t.TempDir()
+	for i, c := range []struct{ flags, caption string }{
+		{"", "delay 50ms, loss 0 %.\n"},
+		{"--slow 1", "delay 50ms, loss 0 %.\n"},
+		{"--slow 2.5", "delay 50ms, loss 0 %, the last agent 2.5 times as slow.\n"},
+		{"--partition 10s-1m", "delay 50ms, loss 0 %, cut in halves from 10s to 1m0s.\n"},
+		{"--loss 0.3 --slow 2 --partition 0s-20s", "delay 50ms, loss 30 %, the last agent 2 times as slow, cut in halves from 0s to 20s.\n"},
+	} {
+		out, err := simulate(t.Context(), tinySimulation(dir, strings.Fields(c.flags)...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out, c.caption) || !strings.HasSuffix(strings.TrimSpace(out), strings.TrimSpace("--features 32 "+c.flags)) {
+			t.Errorf("with %s:\n%s", c.flags, out)
+		}
+		if kept, err := filepath.Glob(filepath.Join(dir, "*.jsonl")); err != nil || len(kept) != max(1, i) {
+			t.Errorf("with %s: kept are %v, %v", c.flags, kept, err)
+		}
+	}
+}
+
 func TestSimulateInterruptedSaysHowToGoOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -120,6 +143,13 @@ func TestSimulateFlagErrorsNameFlagValueAndWhatIsAccepted(t *testing.T) {
 		{"--family gp --strategy ts --delay x", "--delay x: accepted are times such as"},
 		{"--family gp --strategy ts --jitter -1s", "--jitter -1s: accepted is 0 and more"},
 		{"--family gp --strategy ts --degree -1", "--degree -1: accepted is 0 and more"},
+		{"--family gp --strategy ts --slow 0", "--slow 0: accepted is 1 to 1000"},
+		{"--family gp --strategy ts --slow 0.5", "--slow 0.5: accepted is 1 to 1000"},
+		{"--family gp --strategy ts --slow NaN", "--slow NaN: accepted is 1 to 1000"},
+		{"--family gp --strategy ts --slow x", "--slow x: accepted are numbers"},
+		{"--family gp --strategy ts --partition 100s", "--partition 100s: accepted is FROM-UNTIL, two times such as in 100s-200s"},
+		{"--family gp --strategy ts --partition 100-200", "--partition 100-200: accepted is FROM-UNTIL, two times such as in 100s-200s"},
+		{"--family gp --strategy ts --partition 200s-100s", "--partition 3m20s-1m40s: accepted is FROM-UNTIL with FROM before UNTIL"},
 		{"--family gp --strategy ts --workers -1", "--workers -1: accepted are 0 and more"},
 		{"--family gp --strategy ts --plot c.pdf", "--plot c.pdf: accepted are names that end in .svg or .png"},
 		{"--family gp --strategy ts --plot c.svg", "--plot c.svg: the program fbo-plot is neither beside fbo-node nor on the PATH"},

@@ -1,0 +1,107 @@
+package gp
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fbo-node/fbo/internal/radial"
+)
+
+// Joint is the distribution of the function of a Posterior at k points together.
+// It is immutable and safe for concurrent use.
+type Joint struct {
+	dim        int
+	mean       []float64
+	covariance *mat.SymDense
+	centers    *radial.Centers // the observed points and behind them the k points
+	along      [][]float64     // K⁻¹k(X, point), t for each point
+	offset     []float64       // what the constant part adds to each covariance
+}
+
+// Joint returns the joint distribution of the function at k >= 1 points (rows of
+// d), which are copied: O(k·t² + k²·t) with t observations. Panics on a wrong
+// length and without points.
+func (p *Posterior) Joint(points [][]float64) *Joint {
+	if len(points) == 0 {
+		panic("gp: a joint distribution of no points")
+	}
+	for _, x := range points {
+		checkPoint(x, len(p.inverse))
+	}
+	k := len(points)
+	j := &Joint{
+		dim:        len(p.inverse),
+		mean:       make([]float64, k),
+		covariance: mat.NewSymDense(k, nil),
+		centers:    p.centers.Append(points),
+		along:      make([][]float64, k),
+		offset:     make([]float64, k),
+	}
+	// U⁻ᵀk(X, point): the covariance is a difference of products of these, which
+	// keeps its diagonal equal to the variance that Predict gives.
+	halves := make([][]float64, k)
+	prior := radial.NewCenters(p.spec.Kernel, p.inverse, points)
+	row := make([]float64, k)
+	for i, x := range points {
+		j.mean[i] = p.Mean(x)
+		halves[i] = p.covariances(nil, x)
+		j.along[i] = slices.Clone(halves[i])
+		p.half(halves[i])
+		p.solve(j.along[i])
+		j.offset[i] = meanVariance * (1 - sum(j.along[i]))
+		prior.Kernel(row, x)
+		for other := range i {
+			j.covariance.SetSym(other, i, row[other]+meanVariance-dot(halves[other], halves[i]))
+		}
+		j.covariance.SetSym(i, i, max(priorVariance-dot(halves[i], halves[i]), 0))
+	}
+	return j
+}
+
+// Mean returns the k means, a copy.
+func (j *Joint) Mean() []float64 { return slices.Clone(j.mean) }
+
+// Covariance returns that of the function between the k points, without the
+// noise of an observation, a copy.
+func (j *Joint) Covariance() *mat.SymDense {
+	c := mat.NewSymDense(len(j.mean), nil)
+	c.CopySym(j.covariance)
+	return c
+}
+
+// Cross fills dst (length k) with the covariances of the function at x (length
+// d) with that at the k points, in O(k·t). Panics on wrong lengths.
+func (j *Joint) Cross(dst, x []float64) {
+	j.check(dst, x)
+	kernel := make([]float64, j.centers.Len())
+	j.centers.Kernel(kernel, x)
+	observed := len(kernel) - len(dst)
+	for i := range dst {
+		dst[i] = kernel[observed+i] + j.offset[i] - dot(j.along[i], kernel[:observed])
+	}
+}
+
+// CrossGradient fills grad (length d) with the gradient at x of the sum of those
+// covariances, each times its weight (length k), in O(k·t). Panics on wrong
+// lengths.
+func (j *Joint) CrossGradient(grad, weights, x []float64) {
+	j.check(weights, x)
+	all := make([]float64, j.centers.Len())
+	observed := len(all) - len(weights)
+	copy(all[observed:], weights)
+	for i, w := range weights {
+		for n, a := range j.along[i] {
+			all[n] -= w * a
+		}
+	}
+	j.centers.Sum(all).Gradient(grad, x)
+}
+
+func (j *Joint) check(perPoint, x []float64) {
+	if len(perPoint) != len(j.mean) {
+		panic(fmt.Sprintf("gp: %d numbers for %d points", len(perPoint), len(j.mean)))
+	}
+	checkPoint(x, j.dim)
+}

@@ -1,0 +1,113 @@
+package rff
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Joint is the distribution of the function of a Posterior at k points together.
+// It is immutable and safe for concurrent use.
+type Joint struct {
+	m          *Map
+	mean       []float64
+	covariance *mat.SymDense
+	along      [][]float64 // Cov(w)·phi(point), M for each point
+}
+
+// Joint returns the joint distribution of phi(x)·w at k >= 1 points (rows of d),
+// which are not kept: k times the cost of PredictGradient and k² products of
+// length t or M. Panics on a wrong length and without points.
+func (p *Posterior) Joint(points [][]float64) *Joint {
+	if len(points) == 0 {
+		panic("rff: a joint distribution of no points")
+	}
+	k := len(points)
+	j := &Joint{m: p.m, mean: make([]float64, k), covariance: mat.NewSymDense(k, nil), along: make([][]float64, k)}
+	phi, halves := make([][]float64, k), make([][]float64, k)
+	for i, x := range points {
+		phi[i] = p.m.Phi(nil, x)
+		j.mean[i] = dot(phi[i], p.mean)
+		j.along[i], halves[i] = p.spread(phi[i])
+		for other := range i + 1 {
+			value := p.noise * dot(halves[other], halves[i])
+			if p.dual != nil {
+				value = p.v * (dot(phi[other], phi[i]) - dot(halves[other], halves[i]))
+			}
+			if other == i {
+				value = max(value, 0)
+			}
+			j.covariance.SetSym(other, i, value)
+		}
+	}
+	return j
+}
+
+// spread returns the covariance of the weights times phi, and the half of it
+// whose products are that of two points.
+func (p *Posterior) spread(phi []float64) (along, half []float64) {
+	along = slices.Clone(phi)
+	scale := p.noise
+	if p.dual != nil {
+		half = make([]float64, p.count)
+		p.dual.products(half, phi)
+		p.u.half(half)
+		solved := slices.Clone(half)
+		p.u.back(solved)
+		p.dual.combine(along, -1, solved)
+		scale = p.v
+	} else {
+		p.u.half(along)
+		half = slices.Clone(along)
+		p.u.back(along)
+	}
+	for i := range along {
+		along[i] *= scale
+	}
+	return along, half
+}
+
+// Mean returns the k means, a copy.
+func (j *Joint) Mean() []float64 { return slices.Clone(j.mean) }
+
+// Covariance returns that of the function between the k points, without the
+// noise of an observation, a copy.
+func (j *Joint) Covariance() *mat.SymDense {
+	c := mat.NewSymDense(len(j.mean), nil)
+	c.CopySym(j.covariance)
+	return c
+}
+
+// Cross fills dst (length k) with the covariances of the function at x (length
+// d) with that at the k points, in O(k·M). Panics on wrong lengths.
+func (j *Joint) Cross(dst, x []float64) {
+	j.check(dst)
+	s := j.m.borrow(0)
+	defer j.m.scratch.Put(s)
+	j.m.Phi(s.phi, x)
+	for i, along := range j.along {
+		dst[i] = dot(s.phi, along)
+	}
+}
+
+// CrossGradient fills grad (length d) with the gradient at x of the sum of those
+// covariances, each times its weight (length k), in O(k·M). Panics on wrong
+// lengths.
+func (j *Joint) CrossGradient(grad, weights, x []float64) {
+	j.check(weights)
+	s := j.m.borrow(0)
+	defer j.m.scratch.Put(s)
+	j.m.Phi(s.phi, x)
+	clear(s.solved)
+	for i, w := range weights {
+		axpy(w, j.along[i], s.solved)
+	}
+	j.m.pullBack(grad[:j.m.dim], s.solved, s.phi, x)
+}
+
+func (j *Joint) check(perPoint []float64) {
+	if len(perPoint) != len(j.mean) {
+		panic(fmt.Sprintf("rff: %d numbers for %d points", len(perPoint), len(j.mean)))
+	}
+}

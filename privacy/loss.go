@@ -1,0 +1,221 @@
+package privacy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Bounds of what a Plan and a Promise accept.
+const (
+	MaxReleases = 1_000_000
+	MaxParties  = 1_000_000
+	MinRate     = 1e-6
+	MinEpsilon  = 1e-3
+	MaxEpsilon  = 100
+	MinDelta    = 1e-12
+	MaxDelta    = 0.5
+)
+
+// minSampledMultiplier keeps the sums over orders short.
+const minSampledMultiplier = 0.05
+
+// ErrNoTight is returned for figures of the bound Tight that cannot be given: a
+// release was sampled, or its noise is so small that rounding to the grid could
+// matter.
+var ErrNoTight = errors.New("privacy: no tight figure for sampled releases or noise of few grid units; use Renyi")
+
+// Bound names the argument behind an ε. Both are upper bounds for discrete noise.
+type Bound int
+
+const (
+	// Renyi: from the Rényi divergence of the discrete Gaussian, which holds at
+	// any noise scale and for sampled releases.
+	Renyi Bound = iota
+	// Tight: from the exact ε of the continuous Gaussian, after proof that the
+	// discrete one adds less than a millionth of δ. It is smaller, by 5 to 20 %, as
+	// long as the proof succeeds: on a grid of 30 bits up to an ε of about 15.
+	Tight
+)
+
+// Plan describes Releases alike releases of one node's vector. All fields are
+// public and fixed before any data is seen.
+type Plan struct {
+	Grid      Grid
+	Adjacency Adjacency // what the promise covers; ReplaceOne unless presence is secret
+	Dimension int       // length of the vector, in [1, MaxDimension]
+
+	// Rate is the probability with which the node takes part in each release, in
+	// [MinRate, 1]. Below 1 it needs ZeroOut, one party, and that nobody sees who took part:
+	// who does not sends noise on zeros. Under ReplaceOne there is no such gain to
+	// be had from this formula: with the sensitivity of ZeroOut it would be wrong.
+	Rate     float64
+	Releases int // in [1, MaxReleases]
+
+	// Parties is how many honest parties' noise, each of the full scale sigma, is in
+	// every released sum for certain, in [1, MaxParties]; 1 if each adds all of its
+	// own. With at least n contributions and at most t colluding parties it is n−t.
+	Parties int
+}
+
+// Validate reports the first parameter out of range.
+func (p Plan) Validate() error {
+	if err := p.Grid.Validate(); err != nil {
+		return err
+	}
+	if err := p.Adjacency.validate(); err != nil {
+		return err
+	}
+	for _, field := range []struct {
+		name           string
+		value, highest int
+	}{{"Dimension", p.Dimension, MaxDimension}, {"Releases", p.Releases, MaxReleases}, {"Parties", p.Parties, MaxParties}} {
+		if field.value < 1 || field.value > field.highest {
+			return fmt.Errorf("privacy: parameter %q: %d must lie in [1, %d]", field.name, field.value, field.highest)
+		}
+	}
+	if !(p.Rate >= MinRate && p.Rate <= 1) {
+		return fmt.Errorf("privacy: parameter %q: %g must lie in [%g, 1]", "Rate", p.Rate, MinRate)
+	}
+	if p.Rate < 1 && p.Adjacency != ZeroOut {
+		return fmt.Errorf("privacy: parameter %q: %g must be 1 under %v; below 1 it needs %v", "Rate", p.Rate, p.Adjacency, ZeroOut)
+	}
+	if p.Rate < 1 && p.Parties != 1 {
+		return fmt.Errorf("privacy: parameter %q: %g must be 1 with %d parties; below 1 it needs 1", "Rate", p.Rate, p.Parties)
+	}
+	return nil
+}
+
+// Loss is what releases have cost one node. The zero Loss is that of none.
+type Loss struct {
+	releases  int
+	adjacency Adjacency
+	rho       float64   // zCDP of releases in which the node surely took part
+	sampled   []float64 // RDP at orders() of those in which it took part by chance, nil if none
+	distance  float64   // total variation distance of all noise from rounded continuous noise
+}
+
+// Releases returns how many releases the loss is of.
+func (l Loss) Releases() int { return l.releases }
+
+// Loss returns the cost of the plan when every party's noise has scale sigma, in
+// grid units, 1 to MaxSigma.
+func (p Plan) Loss(sigma int64) (Loss, error) {
+	if err := p.Validate(); err != nil {
+		return Loss{}, err
+	}
+	if sigma < 1 || sigma > MaxSigma {
+		return Loss{}, fmt.Errorf("privacy: parameter %q: %d must lie in [1, %d]", "sigma", sigma, int64(MaxSigma))
+	}
+	scale, count := float64(sigma), float64(p.Releases)
+	sensitivity := float64(p.Grid.Sensitivity(p.Adjacency))
+	loss := Loss{releases: p.Releases, adjacency: p.Adjacency}
+	loss.distance = count * sumDistance(scale, p.Parties, p.Dimension)
+	if p.Rate == 1 {
+		loss.rho = count * sumConcentration(sensitivity, scale, p.Parties, p.Dimension)
+		return loss, nil
+	}
+	multiplier := scale / sensitivity
+	if multiplier < minSampledMultiplier {
+		return Loss{}, fmt.Errorf("privacy: parameter %q: %d must be at least %g times the sensitivity %g when Rate is below 1",
+			"sigma", sigma, minSampledMultiplier, sensitivity)
+	}
+	for _, alpha := range orders() {
+		loss.sampled = append(loss.sampled, count*sampledRDP(p.Rate, multiplier, alpha))
+	}
+	return loss, nil
+}
+
+// Plus returns the cost of both: losses of the same node's vectors add up, whether
+// or not the later release depended on the earlier one (Bun, Steinke 2016, Lemma
+// 2.3; Mironov 2017, Proposition 1; Dong, Roth, Su 2019, Corollary 3.3), as long as
+// their plans did not. Losses under different adjacencies do not add.
+func (l Loss) Plus(other Loss) (Loss, error) {
+	if l.releases == 0 {
+		return other, nil
+	}
+	if other.releases == 0 {
+		return l, nil
+	}
+	if l.adjacency != other.adjacency {
+		return Loss{}, fmt.Errorf("privacy: parameter %q: %v must be %v, as of the loss it is added to", "Adjacency", other.adjacency, l.adjacency)
+	}
+	sum := Loss{releases: l.releases + other.releases, adjacency: l.adjacency, rho: l.rho + other.rho, distance: l.distance + other.distance}
+	if l.sampled != nil || other.sampled != nil {
+		sum.sampled = make([]float64, len(orders()))
+		for i := range sum.sampled {
+			if l.sampled != nil {
+				sum.sampled[i] += l.sampled[i]
+			}
+			if other.sampled != nil {
+				sum.sampled[i] += other.sampled[i]
+			}
+		}
+	}
+	return sum, nil
+}
+
+// epsilonMargin covers the rounding errors of sums and conversions.
+const epsilonMargin = 1e-12
+
+// Epsilon returns an ε ≥ 0 such that the releases are (ε, delta)-private, delta in
+// [MinDelta, MaxDelta]. It grows with the loss.
+func (l Loss) Epsilon(delta float64, bound Bound) (float64, error) {
+	if !(delta >= MinDelta && delta <= MaxDelta) {
+		return 0, fmt.Errorf("privacy: parameter %q: %g must lie in [%g, %g]", "delta", delta, MinDelta, MaxDelta)
+	}
+	if bound != Renyi && bound != Tight {
+		return 0, fmt.Errorf("privacy: parameter %q: %d must be Renyi (%d) or Tight (%d)", "bound", int(bound), Renyi, Tight)
+	}
+	epsilon := 0.0
+	switch {
+	case l.releases == 0:
+	case bound == Tight:
+		var err error
+		if epsilon, err = l.tight(delta); err != nil {
+			return 0, err
+		}
+	case l.sampled == nil:
+		epsilon = epsilonConcentrated(l.rho, delta)
+	default:
+		epsilon = l.overOrders(delta)
+	}
+	return epsilon * (1 + epsilonMargin), nil
+}
+
+// overOrders is the least ε over orders(). At whole orders the divergence is that of
+// the discrete noise; at others that of the continuous one, which counts only where
+// the difference is negligible.
+func (l Loss) overOrders(delta float64) float64 {
+	best := math.Inf(1)
+	for i, alpha := range orders() {
+		total := l.sampled[i] + alpha*l.rho
+		if whole(alpha) {
+			best = min(best, epsilonAt(total, alpha, delta))
+		} else if epsilon := epsilonAt(total, alpha, delta*(1-slackShare)); l.negligible(max(0, epsilon), delta) {
+			best = min(best, epsilon)
+		}
+	}
+	return max(0, best)
+}
+
+func (l Loss) tight(delta float64) (float64, error) {
+	if l.sampled != nil {
+		return 0, ErrNoTight
+	}
+	// √2ρ is μ: the ρ of releases adds up as μ² does.
+	epsilon := gaussianEpsilon(math.Sqrt(2*l.rho), delta*(1-slackShare))
+	if !l.negligible(epsilon, delta) {
+		return 0, ErrNoTight
+	}
+	return epsilon, nil
+}
+
+// slackShare of δ is set aside for the distance between discrete and rounded
+// continuous noise.
+const slackShare = 1e-6
+
+// negligible reports whether that share suffices; see roundingDistance.
+func (l Loss) negligible(epsilon, delta float64) bool {
+	return (1+math.Exp(epsilon))*l.distance <= delta*slackShare
+}

@@ -31,8 +31,8 @@ type consensus struct {
 	leftOwn []float64 // the function of left there
 }
 
-func (s *Strategy) newConsensus(d *data, peers []*listened, view int) *consensus {
-	mean, left := combine(peers, view, s.projection.Len())
+func (s *Strategy) newConsensus(d *data, said []said) *consensus {
+	mean, left := combine(said, s.projection.Len())
 	c := &consensus{weights: s.projection.Project(mean)}
 	c.level, _ = moments(mean)
 	level, _ := moments(left)
@@ -57,10 +57,13 @@ func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 	joined, silent := math.Inf(-1), math.Inf(-1) // evidence of the peers' means with and without their shape
 	alike := 0.0                                 // number of peers, in the better view
 	for view, relation := range views {
-		c := s.newConsensus(d, peers, view)
 		odds := 1 / float64(len(views))
-		joined = logAdd(joined, b.join(c, relation, odds))
+		apart := listen(peers, view)
+		together, nats := levelled(apart)
+		c := s.newConsensus(d, together)
+		joined = logAdd(joined, b.join(c, relation, odds/2))
 		silent = logAdd(silent, d.silentEvidence(relation, c.level)+math.Log(odds))
+		joined = logAdd(joined, b.join(s.newConsensus(d, apart), relation, odds/2*math.Exp(-nats)))
 		use := 0.0
 		for _, p := range peers {
 			use += p.views[view].use
@@ -68,15 +71,15 @@ func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 		alike = max(alike, use)
 	}
 	parameters := float64(len(d.h.Lengthscales))
-	listen := (1 - aloneOdds) / (1 + float64(len(d.y))/(patience*parameters*parameters))
+	heard := (1 - aloneOdds) / (1 + float64(len(d.y))/(patience*parameters*parameters))
 	for i := range b.models {
-		b.models[i].logPrior += math.Log(listen)
+		b.models[i].logPrior += math.Log(heard)
 	}
-	joined += math.Log(listen)
-	alone := logAdd(math.Log(aloneOdds)+d.alone, math.Log(1-aloneOdds-listen)+silent)
+	joined += math.Log(heard)
+	alone := logAdd(math.Log(aloneOdds)+d.alone, math.Log(1-aloneOdds-heard)+silent)
 	b.logTotal = logAdd(joined, alone)
 	b.aloneProbability = math.Exp(alone - b.logTotal)
-	evidence := max(0, 2/(1+math.Exp(silent-joined+math.Log(listen)))-1) // that the shape tells something
+	evidence := max(0, 2/(1+math.Exp(silent-joined+math.Log(heard)))-1) // that the shape tells something
 	b.leastBold = 1 / (1 + evidence*alike)
 	return b
 }

@@ -28,7 +28,11 @@
 // never quite alike, and with the probability that it is of use, by the agent's
 // own observations; it may be of use by the contrary of what it says. It differs
 // in that the consensus is nowhere taken to be surer than its best-informed
-// member. Samples are tempered: the departure of r from its
+// member. Peers picked by the own observations fit these by the picking alone; so
+// the evidence of such a consensus is lowered by the information that the picking
+// took, in nats, and beside it stands one in which all peers count the same. (That
+// is near the variational bound of the evidence over who is of use, when all are
+// exchangeable beforehand.) Samples are tempered: the departure of r from its
 // mean is multiplied by a boldness drawn uniformly from [1/(1+n), 1], with n the
 // expected number of peers that are of use, times how far the evidence is for
 // "joined" rather than "silent", 0 for even odds or worse and 1 for certainty.

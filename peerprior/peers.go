@@ -157,22 +157,68 @@ func (v *sight) judge(d *data, r relation, explained float64) {
 	v.use = 1 / (1 + math.Exp(without-logAdd(with, contrary))*(1-peerOdds)/peerOdds)
 }
 
+// said is what one peer contributes to a consensus.
+type said struct {
+	mean, known []float64 // at the reference points
+	use, sign   float64
+}
+
+// listen takes each peer for what judge says of it.
+func listen(peers []*listened, view int) []said {
+	var all []said
+	for _, p := range peers {
+		v := &p.views[view]
+		all = append(all, said{mean: v.mean, known: p.known, use: v.use, sign: v.sign})
+	}
+	return all
+}
+
+// levelled takes all peers for equally useful, as useful as they are on average,
+// and returns how many nats of information tell them apart otherwise. A consensus
+// of peers picked by the own observations fits these by the picking alone, and by
+// about so much better.
+func levelled(apart []said) (together []said, nats float64) {
+	var shares [3]float64 // of those of use, of use by the contrary and of none
+	use, sign := 0.0, 0.0
+	for _, s := range apart {
+		use += s.use
+		sign += s.use * s.sign
+		for i, q := range [3]float64{s.use * (1 + s.sign) / 2, s.use * (1 - s.sign) / 2, 1 - s.use} {
+			shares[i] += q / float64(len(apart))
+			nats += plogp(q)
+		}
+	}
+	for _, share := range shares {
+		nats -= float64(len(apart)) * plogp(share)
+	}
+	for _, s := range apart {
+		together = append(together, said{mean: s.mean, known: s.known, use: use / float64(len(apart)), sign: sign / max(use, 1e-300)})
+	}
+	return together, max(0, nats)
+}
+
+func plogp(p float64) float64 {
+	if p == 0 {
+		return 0
+	}
+	return p * math.Log(p)
+}
+
 // combine returns the peers' consensus at the reference points: the mean, and
 // the part of the variance that they leave. The means are weighed as those of
 // independent observers. What they leave is what the one who knows most there
 // leaves, since peers who look at the same places err together.
-func combine(peers []*listened, view, points int) (mean, left []float64) {
+func combine(peers []said, points int) (mean, left []float64) {
 	mean, left = make([]float64, points), make([]float64, points)
 	for i := range points {
 		precision, least := 1.0, 1.0
 		for _, p := range peers {
 			// An observation of f with noise (1-known)/known + peerNoise, of which
 			// mean/known is the value.
-			v := &p.views[view]
-			weight := v.use / (1 - p.known[i] + peerNoise*p.known[i])
+			weight := p.use / (1 - p.known[i] + peerNoise*p.known[i])
 			precision += weight * p.known[i]
-			mean[i] += weight * v.sign * v.mean[i]
-			least = min(least, 1-v.use*p.known[i])
+			mean[i] += weight * p.sign * p.mean[i]
+			least = min(least, 1-p.use*p.known[i])
 		}
 		mean[i] /= precision
 		left[i] = least

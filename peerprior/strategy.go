@@ -82,7 +82,7 @@ func (s *Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (
 	}
 	why := strategy.Why{Source: strategy.Peers, OwnProbability: b.ownProbability(), Listened: len(b.peers)}
 	for _, p := range b.peers {
-		why.Observations += p.Observations
+		why.Observations = strategy.AddObservations(why.Observations, p.Observations)
 	}
 	return s.search.Maximise(view, trial, seed, f, why), nil
 }

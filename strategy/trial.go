@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -69,6 +70,10 @@ type Why struct {
 	Round          int             `json:"round,omitempty"`        // of the consensus
 }
 
+// AddObservations adds what a peer's share rests on to a Why's Observations. Peers
+// may claim any number; the sum stops at the largest that every int holds.
+func AddObservations(sum, claimed int) int { return min(sum, math.MaxInt32-claimed) + claimed }
+
 // FromPeers tells whether the design rests on what peers shared.
 func (w Why) FromPeers() bool {
 	switch w.Source {
@@ -90,7 +95,7 @@ func (w Why) String() string {
 	case Peer:
 		return fmt.Sprintf("sample from peer %s (its %d observations)", ShortID(w.Peer), w.Observations)
 	case Peers:
-		return fmt.Sprintf("sample around the mean of %d peers", w.Listened)
+		return fmt.Sprintf("sample around the mean of %s", count(w.Listened, "peer"))
 	case Improve:
 		return "expected improvement"
 	case Bound:
@@ -101,8 +106,14 @@ func (w Why) String() string {
 		}
 		return fmt.Sprintf("average with the candidates of %s in round %d", count(w.Listened, "peer"), w.Round)
 	case Designs:
+		if w.Listened == 0 {
+			return "expected improvement, given the suggested designs"
+		}
 		return fmt.Sprintf("expected improvement, given the designs of %s", count(w.Listened, "peer"))
 	case Density:
+		if w.Listened == 0 {
+			return "expected improvement, weighed by the suggested designs"
+		}
 		return fmt.Sprintf("expected improvement, weighed by the densities of %s", count(w.Listened, "peer"))
 	case Random:
 		if w.Peer != "" {

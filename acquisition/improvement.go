@@ -17,6 +17,13 @@ func EI(p Predictor, best float64) Function { return &scored{p: p, by: improveme
 // gradient. Where sd is 0 it is log max(mean - best, 0), which may be -Inf.
 func LogEI(p Predictor, best float64) Function { return &scored{p: p, by: logImprovement{best}} }
 
+// LogImprovement returns what LogEI is where a posterior has this mean and this
+// deviation sd >= 0, and its derivatives by both, for functions made of several
+// such: -Inf where nothing can be gained. At sd = 0 the derivative by sd is 0.
+func LogImprovement(mean, sd, best float64) (value, byMean, bySD float64) {
+	return logImprovement{best}.slopes(mean, sd)
+}
+
 type improvement struct{ best float64 }
 
 func (e improvement) value(mean, sd float64) float64 {

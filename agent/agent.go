@@ -65,6 +65,11 @@ func (c *Config) validate() error {
 	if c.MaxAttempts < 0 {
 		return fmt.Errorf("agent: Config.MaxAttempts is %d, accepted are 1 and more", c.MaxAttempts)
 	}
+	for i, design := range c.Suggested {
+		if err := c.Task.Space.Check(design); err != nil {
+			return fmt.Errorf("agent: Config.Suggested, design %d: %w", i+1, err)
+		}
+	}
 	return nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/consensus"
+	"github.com/fbo-node/fbo/constrained"
+	"github.com/fbo-node/fbo/density"
 	"github.com/fbo-node/fbo/improvement"
 	"github.com/fbo-node/fbo/peerprior"
 	"github.com/fbo-node/fbo/presence"
@@ -31,6 +33,10 @@ func NewStrategy(t *task.Task) (strategy.Strategy, error) {
 		return improvement.NewUCB(t), nil
 	case "consensus":
 		return consensus.New(t)
+	case "constrained-gp":
+		return constrained.New(t), nil
+	case "density":
+		return density.New(t), nil
 	}
 	features, err := surrogate.SharedMap(t)
 	if err != nil {
@@ -58,6 +64,10 @@ func NewExchanges(t *task.Task) ([]strategy.Exchange, error) {
 	case "consensus":
 		rounds, err := consensus.NewExchange(t)
 		return []strategy.Exchange{presence.New(), rounds}, err
+	case "constrained-gp":
+		return []strategy.Exchange{presence.New(), constrained.NewSharing(t)}, nil
+	case "density":
+		return []strategy.Exchange{presence.New(), density.NewSharing(t)}, nil
 	}
 	return nil, unknownStrategy(t)
 }

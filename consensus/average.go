@@ -18,12 +18,12 @@ type Voice struct {
 
 // council is who speaks in a round.
 type council struct {
-	self       peer.ID
-	own        protocol.Candidate
-	present    []peer.ID // sorted, self among them
-	voices     []Voice   // of some of them
-	t          int
-	settings   *task.Consensus
+	self     peer.ID
+	own      protocol.Candidate
+	present  []peer.ID // sorted, self among them
+	voices   []Voice   // of some of them
+	t        int
+	settings *task.Consensus
 }
 
 // weights returns one weight per voice; what is missing to 1 is the weight of

@@ -1,0 +1,56 @@
+// Package density lets agents share where they believe the optimum to be:
+// [Strategy] chooses designs of large expected improvement in places that peers
+// believe in, and the exchange [Sharing] publishes the agent's own belief, a
+// protocol.Density.
+//
+// # The design
+//
+// The next design maximises
+//
+//	ln EI(x) + γ_t · (1/n) Σ_j ln π̂_j(x),   γ_t = β/t
+//
+// where EI is the expected improvement by the agent's own posterior, t the number
+// of own observations, and π̂_j one of n densities: that of each peer (of at most
+// 64, drawn anew for each trial), and one around each design that the user
+// suggests. Sources: Al Kontar, "Collaborative and Federated Black-box
+// Optimization: A Bayesian Optimization Perspective" (2024), equation 8, after
+// Hvarfner, Stoll, Souza, Lindauer, Hutter, Nardi, "πBO: Augmenting Acquisition
+// Functions with User Beliefs for Bayesian Optimization" (ICLR 2022). Departures:
+//
+//   - Equation 8 prints the exponent β/T, which does not change with the trials if
+//     T is their total, while its text says that it decays. The exponent here is
+//     πBO's.
+//   - Equation 8 multiplies the densities of all peers. Here their geometric mean
+//     counts, or else many peers who know the same would outvote the agent's own
+//     observations.
+//   - A density may be wrong, or a lie, and so is bounded.
+//
+// Of a density π, relative to the uniform density on the designs, there counts
+//
+//	π̂ = C·π̃/(C - 1 + π̃),   π̃ = κ + (1 - κ)·π,   κ = 0.1, C = 1000,
+//
+// which leaves π = 1 as it is and lies between κ and C. So, measured against
+// believing nothing, one of n densities lowers the score of no design by more than
+// γ_t·ln(1/κ)/n, raises none by more than γ_t·ln(C)/n, and shifts none against
+// another by more than γ_t·ln(C/κ)/n.
+//
+// It follows that the expected improvement of the design is at least (κ/C)^γ_t
+// times the largest that the maximiser finds, whatever all peers say. As t grows
+// this tends to 1, and the influence of the peers ends. (πBO's analysis rests on
+// the same: the largest ratio of densities to the power γ_t.)
+//
+// # The density
+//
+// With components: 1 a share is a normal of the task's spread around the design of
+// largest posterior mean. With more it is a mixture of up to so many normals,
+// fitted to the maximisers of 32 samples of the posterior. Normals are isotropic
+// and truncated to the unit cube. An int counts as the coordinate at which it is
+// encoded. A categorical of L choices has the law of a normal truncated to the
+// unit interval on L cells of it, one for each choice, with the centre's choice in
+// the middle, where the other choices share evenly what is left: nearly certain
+// when the spread is small against 1/L, uniform when it is large.
+//
+// The package does not weigh peers by how well they did, does not ask whether they
+// are present, and adds no noise for privacy: a share of one component tells which
+// design its author holds for the best.
+package density

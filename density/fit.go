@@ -1,0 +1,173 @@
+package density
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fbo-node/fbo/protocol"
+)
+
+const (
+	// leastSpread is that of a cluster whose members are all but the same: few
+	// samples do not tell the optimum better than so.
+	leastSpread = 0.05
+	spreadSteps = 25   // of the spreads that are compared
+	spreadRatio = 1.19 // from one to the next, up to 3.3, which is all but uniform
+
+	clusterRounds = 50
+)
+
+// fit returns up to most components around clusters of the encoded points, of
+// which there is at least one: k-means from the starts of k-means++ (Arthur and
+// Vassilvitskii, "k-means++: The Advantages of Careful Seeding", SODA 2007), where
+// two choices of a categorical are as far apart as the ends of a coordinate. A
+// weight is the cluster's share of the points. A spread is the one under which
+// its members are likeliest, so that truncation and categories count too.
+func fit(l *layout, points [][]float64, most int, rng *rand.Rand) []protocol.Component {
+	var components []protocol.Component
+	for _, members := range clusters(l, points, most, rng) {
+		centre := middle(l, members)
+		components = append(components, protocol.Component{
+			Weight: float64(len(members)) / float64(len(points)),
+			Spread: likeliestSpread(l, members, centre),
+			Centre: pointAt(l, centre),
+		})
+	}
+	return components
+}
+
+// clusters parts the points into at most this many sets, none of them empty.
+func clusters(l *layout, points [][]float64, most int, rng *rand.Rand) [][][]float64 {
+	centres := carefulCentres(l, points, most, rng)
+	for range clusterRounds {
+		sets := byNearest(l, points, centres)
+		next := make([][]float64, len(sets))
+		for i, members := range sets {
+			next[i] = middle(l, members)
+		}
+		if slices.EqualFunc(next, centres, slices.Equal) {
+			return sets
+		}
+		centres = next
+	}
+	return byNearest(l, points, centres)
+}
+
+// carefulCentres draws points as first centres: each with a probability that
+// grows with the square of its distance from those drawn before. There are fewer
+// than most when there are fewer different points.
+func carefulCentres(l *layout, points [][]float64, most int, rng *rand.Rand) [][]float64 {
+	centres := [][]float64{points[rng.IntN(len(points))]}
+	for len(centres) < most {
+		total := 0.0
+		squares := make([]float64, len(points))
+		for i, x := range points {
+			_, squares[i] = nearest(l, centres, x)
+			total += squares[i]
+		}
+		if total == 0 {
+			break
+		}
+		mark, chosen := rng.Float64()*total, 0
+		for i, square := range squares {
+			if square > 0 {
+				chosen = i // also the last one, if rounding leaves mark above all
+			}
+			if mark -= square; mark < 0 {
+				break
+			}
+		}
+		centres = append(centres, points[chosen])
+	}
+	return centres
+}
+
+// byNearest parts the points by the centre that they are nearest to, and drops
+// empty parts.
+func byNearest(l *layout, points, centres [][]float64) [][][]float64 {
+	sets := make([][][]float64, len(centres))
+	for _, x := range points {
+		i, _ := nearest(l, centres, x)
+		sets[i] = append(sets[i], x)
+	}
+	return slices.DeleteFunc(sets, func(set [][]float64) bool { return len(set) == 0 })
+}
+
+// nearest returns the index of the nearest centre, the first of equals, and the
+// square of its distance.
+func nearest(l *layout, centres [][]float64, x []float64) (index int, square float64) {
+	square = math.Inf(1)
+	for i, centre := range centres {
+		if s := distance(l, centre, x); s < square {
+			index, square = i, s
+		}
+	}
+	return index, square
+}
+
+// distance is squared.
+func distance(l *layout, a, b []float64) float64 {
+	square := 0.0
+	for _, i := range l.numbers {
+		square += (a[i] - b[i]) * (a[i] - b[i])
+	}
+	for _, block := range l.categories {
+		if !slices.Equal(a[block.Start:block.Start+block.Len], b[block.Start:block.Start+block.Len]) {
+			square++
+		}
+	}
+	return square
+}
+
+// middle returns the average of the members in every number and the most
+// frequent choice, the first of equals, in every categorical.
+func middle(l *layout, members [][]float64) []float64 {
+	sum := make([]float64, l.dim)
+	for _, x := range members {
+		for i, v := range x {
+			sum[i] += v
+		}
+	}
+	for _, i := range l.numbers {
+		sum[i] /= float64(len(members))
+	}
+	for _, block := range l.categories {
+		counts := sum[block.Start : block.Start+block.Len]
+		frequent := slices.Index(counts, slices.Max(counts))
+		clear(counts)
+		counts[frequent] = 1
+	}
+	return sum
+}
+
+// likeliestSpread compares a fixed series of spreads.
+func likeliestSpread(l *layout, members [][]float64, centre []float64) float64 {
+	best, likeliest := leastSpread, math.Inf(-1)
+	spread := leastSpread
+	for range spreadSteps {
+		c := newComponent(l, 1, spread, centre)
+		likelihood := 0.0
+		for _, x := range members {
+			likelihood += c.log(l, x)
+		}
+		if likelihood > likeliest {
+			best, likeliest = spread, likelihood
+		}
+		spread *= spreadRatio
+	}
+	return best
+}
+
+// pointAt is the point that this centre encodes, to the precision in which it
+// travels.
+func pointAt(l *layout, centre []float64) protocol.Point {
+	var p protocol.Point
+	for _, i := range l.numbers {
+		p.Coordinates = append(p.Coordinates, float64(float32(centre[i])))
+	}
+	for _, block := range l.categories {
+		p.Choices = append(p.Choices, slices.Index(centre[block.Start:block.Start+block.Len], 1))
+	}
+	return p
+}

@@ -1,0 +1,59 @@
+package density
+
+import (
+	"math"
+
+	"github.com/fbo-node/fbo/acquisition"
+)
+
+const (
+	// doubt is κ, the probability that a density tells nothing.
+	doubt = 0.1
+	// ceiling is C, which no density exceeds. A normal of spread 0.2 in the middle
+	// of six parameters reaches 62 and is hardly changed by it.
+	ceiling = 1000.0
+
+	largestLog = 700 // whose exponential is a finite float64
+)
+
+// pool is the weight times the sum of the logarithms of bounded densities, as a
+// term beside LogEI.
+type pool struct {
+	densities []*mixture
+	weight    float64 // γ_t/n
+}
+
+var _ acquisition.Function = (*pool)(nil)
+
+// Value implements acquisition.Function.
+func (p *pool) Value(x []float64) float64 {
+	sum := 0.0
+	var each logs
+	for _, m := range p.densities {
+		value, _ := bounded(m.log(&each, x))
+		sum += value
+	}
+	return p.weight * sum
+}
+
+// Gradient implements acquisition.Function.
+func (p *pool) Gradient(grad, x []float64) float64 {
+	clear(grad)
+	sum := 0.0
+	var each logs
+	for _, m := range p.densities {
+		total := m.log(&each, x)
+		value, slope := bounded(total)
+		sum += value
+		m.addGradient(grad, x, &each, total, p.weight*slope)
+	}
+	return p.weight * sum
+}
+
+// bounded returns ln π̂ for ln π, which may be -Inf, and its derivative.
+func bounded(log float64) (value, slope float64) {
+	told := (1 - doubt) * math.Exp(min(log, largestLog))
+	doubted := doubt + told
+	value = math.Log(ceiling) - math.Log1p((ceiling-1)/doubted)
+	return value, (ceiling - 1) / (ceiling - 1 + doubted) * (told / doubted)
+}

@@ -84,8 +84,7 @@ func describeTask(out io.Writer, t *task.Task) {
 		fmt.Fprintf(out, "parameter   %s\n", describeParameter(p))
 	}
 	s := t.Surrogate
-	fmt.Fprintf(out, "surrogate   %s, kernel %s; a share holds %d weights over features of lengthscale %g\n",
-		s.Type, s.Kernel, s.Features, s.Lengthscale)
+	fmt.Fprintf(out, "surrogate   %s, kernel %s\nfeatures    %d for weights that are shared, lengthscale %g\n", s.Type, s.Kernel, s.Features, s.Lengthscale)
 	fmt.Fprintf(out, "strategy    %s\n", describeStrategy(t.Strategy))
 }
 
@@ -97,19 +96,57 @@ func describeParameter(p task.Parameter) string {
 }
 
 func describeStrategy(s task.Strategy) string {
-	start := fmt.Sprintf("%d random designs, then", s.InitialDesigns)
-	if s.FTS == nil {
-		return start + " Thompson sampling alone (ts)"
+	return fmt.Sprintf("%d random designs, then %s (%s)", s.InitialDesigns, describeChoice(s), s.Type)
+}
+
+// describeChoice says how designs are chosen and what is shared.
+func describeChoice(s task.Strategy) string {
+	switch {
+	case s.FTS != nil:
+		return describeFTS(s.FTS)
+	case s.Consensus != nil:
+		return describeConsensus(s.Consensus)
+	case s.Constrained != nil:
+		return fmt.Sprintf("expected improvement given that peers' designs are good, threshold %s; a share holds the design whose lower bound, at %g deviations, is best",
+			s.Constrained.Threshold, s.Constrained.Confidence)
+	case s.Density != nil:
+		return fmt.Sprintf("expected improvement weighed by the densities of peers to the power %g/t; a share holds %s", s.Density.Beta, plural(s.Density.Components, "normal"))
 	}
-	schedule := s.FTS.Schedule
+	switch s.Type {
+	case "peer-prior":
+		return "Thompson sampling around the mean of the peers, as far as own results bear it out; a share holds the node's own mean and where it knows how much"
+	case "ts":
+		return "Thompson sampling alone; nothing is shared"
+	case "logei":
+		return "expected improvement alone; nothing is shared"
+	case "ucb":
+		return "the upper confidence bound alone; nothing is shared"
+	}
+	return s.Type
+}
+
+func describeFTS(f *task.FTS) string {
+	schedule := f.Schedule
 	if schedule == "constant" {
-		schedule = fmt.Sprintf("constant %g", s.FTS.OwnProbability)
+		schedule = fmt.Sprintf("constant %g", f.OwnProbability)
 	}
-	sharing := fmt.Sprintf("a share after every %d observation(s)", s.FTS.ShareEvery)
-	if s.FTS.Mode == "one-shot" {
-		sharing = fmt.Sprintf("one share, after %d observations", s.FTS.ShareAfter)
+	sharing := "a share after every " + plural(f.ShareEvery, "observation")
+	if f.ShareEvery == 1 {
+		sharing = "a share after every observation"
 	}
-	return fmt.Sprintf("%s federated Thompson sampling (fts), %s, schedule %s; %s", start, s.FTS.Mode, schedule, sharing)
+	if f.Mode == "one-shot" {
+		sharing = "one share, after " + plural(f.ShareAfter, "observation")
+	}
+	return fmt.Sprintf("federated Thompson sampling, %s, schedule %s; %s", f.Mode, schedule, sharing)
+}
+
+func describeConsensus(c *task.Consensus) string {
+	rounds := fmt.Sprintf("asynchronous, over %s", plural(c.Rounds, "round"))
+	if c.Mode == "rounds" {
+		rounds = fmt.Sprintf("in %s, each waiting up to %d s", plural(c.Rounds, "round"), c.Deadline)
+	}
+	response := map[string]string{"": "", "value": " and its best result", "noisy": fmt.Sprintf(" and its best result with noise of deviation %g", c.ResponseNoise)}[c.Response]
+	return fmt.Sprintf("the weighted average of all nodes' candidates by %s, weights %s, %s; a share holds a candidate%s", c.Acquisition, c.Weights, rounds, response)
 }
 
 func printJSON(out io.Writer, value any) error {

@@ -66,8 +66,11 @@ func TestUnequalNoiseIsThatOfTheFormula(t *testing.T) {
 			if math.Abs(mean-wantMean) > 1e-9 || math.Abs(variance-wantVariance) > 1e-9 {
 				t.Errorf("at %v after %d: %g, %g; want %g, %g", at, c.t, mean, variance, wantMean, wantVariance)
 			}
-			means, gradient := []float64{0}, []float64{0, 0}
+			means, variances, gradient := []float64{0}, []float64{0, 0}, []float64{0, 0}
 			c.p.Means(means, at)
+			if c.p.Variances(variances, append([]float64{0.9, 0.1}, at...)); math.Abs(variances[1]-variance) > 1e-12 {
+				t.Errorf("at %v: Variances %g, Predict %g", at, variances[1], variance)
+			}
 			if one := c.p.Mean(at); math.Abs(one-mean) > 1e-12 || math.Abs(means[0]-mean) > 1e-12 || math.Abs(c.p.MeanGradient(gradient, at)-mean) > 1e-12 {
 				t.Errorf("at %v: Mean %g, Means %g, Predict %g", at, one, means[0], mean)
 			}

@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/gp"
 	"github.com/fbo-node/fbo/rff"
@@ -33,19 +36,27 @@ type consensus struct {
 
 func (s *Strategy) newConsensus(d *data, said []said) *consensus {
 	mean, left := combine(said, s.projection.Len())
-	c := &consensus{weights: s.projection.Project(mean)}
+	c := &consensus{weights: s.project(mean)}
 	c.level, _ = moments(mean)
 	level, _ := moments(left)
 	for i := range left {
 		left[i] -= level
 	}
-	c.left = leftover{function: s.features.Function(s.projection.Project(left)), level: level}
+	c.left = leftover{function: s.features.Function(s.project(left)), level: level}
 	prior := s.features.Function(c.weights)
 	for _, x := range d.x {
 		c.atOwn = append(c.atOwn, prior.Value(x))
 		c.leftOwn = append(c.leftOwn, c.left.function.Value(x))
 	}
 	return c
+}
+
+// project returns the weights nearest to a function with these values at the
+// reference points.
+func (s *Strategy) project(values []float64) []float64 {
+	moment := make([]float64, s.features.Features())
+	blas64.Gemv(blas.Trans, 1, s.phi.RawMatrix(), blas64.Vector{N: len(values), Inc: 1, Data: values}, 0, blas64.Vector{N: len(moment), Inc: 1, Data: moment})
+	return s.projection.FromMoment(moment)
 }
 
 func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {

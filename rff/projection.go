@@ -86,7 +86,17 @@ func (p *Projection) Project(values []float64) []float64 {
 		p.u.solve(solved)
 		return p.m.gather(p.points, p.waves, solved)
 	}
-	w := p.m.gather(p.points, p.waves, values)
-	p.u.solve(w)
-	return w
+	return p.FromMoment(p.m.gather(p.points, p.waves, values))
+}
+
+// FromMoment returns what Project returns for values of which moment is
+// Phiᵀ·values (length M), which it overwrites: for callers that keep Phi. The
+// projection must have at least as many points as there are features; panics
+// otherwise, and on a wrong length.
+func (p *Projection) FromMoment(moment []float64) []float64 {
+	if len(moment) != p.m.features || p.u.n < p.m.features {
+		panic(fmt.Sprintf("rff: a moment of %d numbers for %d features and %d points", len(moment), p.m.features, p.Len()))
+	}
+	p.u.solve(moment)
+	return moment
 }

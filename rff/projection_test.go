@@ -39,6 +39,17 @@ func TestProjectionIsNearest(t *testing.T) {
 			return sum
 		}
 		w := p.Project(values)
+		if p.Len() >= m.Features() {
+			moment := make([]float64, m.Features())
+			for i, x := range p.Points() {
+				axpy(values[i], m.Phi(nil, x), moment)
+			}
+			for i, v := range p.FromMoment(moment) {
+				if math.Abs(v-w[i]) > 1e-6*(1+math.Abs(v)) {
+					rt.Fatalf("weight %d is %g from the moment, %g from the values", i, v, w[i])
+				}
+			}
+		}
 		least := loss(w)
 		for i := range w {
 			for _, step := range []float64{-1e-3, 1e-3} {

@@ -156,7 +156,11 @@ func (p *linearPosterior) Explained() (average float64, weights []float64) {
 	if err != nil {
 		panic(err) // the ridge makes the matrix positive definite
 	}
-	return explained(p, projection)
+	variances := make([]float64, projection.Len())
+	for i := range variances {
+		_, variances[i] = p.Predict(projection.Point(i))
+	}
+	return explained(variances, projection)
 }
 
 func (p *linearPosterior) Hyperparameters() Hyperparameters {

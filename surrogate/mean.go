@@ -22,15 +22,16 @@ func (p *exactPosterior) Explained() (average float64, weights []float64) {
 	if err != nil {
 		panic(err) // the ridge makes the matrix positive definite
 	}
-	return explained(p, projection)
+	variances := make([]float64, projection.Len())
+	p.process.Variances(variances, projection.Flat())
+	return explained(variances, projection)
 }
 
-// explained takes the varying part of the function for the prior: the constant
+// explained turns variances at the projection's points into what they leave of the
+// prior's, in place. It takes the varying part of the function for the prior: the constant
 // part, which every sample has, says nothing about where it is large.
-func explained(p Posterior, projection *rff.Projection) (average float64, weights []float64) {
-	parts := make([]float64, projection.Len())
-	for i := range parts {
-		_, variance := p.Predict(projection.Point(i))
+func explained(parts []float64, projection *rff.Projection) (average float64, weights []float64) {
+	for i, variance := range parts {
 		parts[i] = min(max(1-variance/priorVariance, 0), 1)
 		average += parts[i] / float64(len(parts))
 	}

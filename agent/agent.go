@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -23,6 +24,10 @@ type Config struct {
 	Task *task.Task
 	Key  crypto.PrivKey // signs the agent's shares; Ed25519
 	Seed random.Seed    // of every decision that is left to chance
+
+	// Entropy feeds the noise of shares where the task promises privacy. It must be
+	// the Reader of crypto/rand: Seed has no part in what is kept secret.
+	Entropy io.Reader
 
 	// Lease is how long an offered trial may run; then it fails. Zero: for ever.
 	Lease time.Duration
@@ -81,7 +86,7 @@ func (c *Config) complete() (err error) {
 		}
 	}
 	if c.Exchanges == nil {
-		if c.Exchanges, err = NewExchanges(c.Task); err != nil {
+		if c.Exchanges, err = NewExchanges(c.Task, c.Entropy); err != nil {
 			return err
 		}
 	}

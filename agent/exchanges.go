@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"time"
@@ -52,13 +53,15 @@ func NewStrategy(t *task.Task) (strategy.Strategy, error) {
 }
 
 // NewExchanges returns the exchanges that the task's strategy rests on, for one
-// agent.
-func NewExchanges(t *task.Task) ([]strategy.Exchange, error) {
+// agent. Where the task promises privacy, entropy must be the Reader of
+// crypto/rand; otherwise it is not used.
+func NewExchanges(t *task.Task, entropy io.Reader) ([]strategy.Exchange, error) {
 	switch t.Strategy.Type {
 	case "ts", "logei", "ucb":
 		return []strategy.Exchange{presence.New()}, nil
 	case "fts":
-		return []strategy.Exchange{presence.New(), tsampling.NewSharing(t)}, nil
+		sharing, err := tsampling.NewSharing(t, entropy)
+		return []strategy.Exchange{presence.New(), sharing}, err
 	case "peer-prior":
 		return []strategy.Exchange{presence.New(), peerprior.NewSharing(t)}, nil
 	case "consensus":
@@ -146,6 +149,8 @@ func (a *Agent) step(now time.Time, name string, in strategy.Input) {
 			a.exchanges.timers[timer{name, output.Name}] = now.Add(output.After)
 		case strategy.Work:
 			a.exchanges.queue = append(a.exchanges.queue, exchangeWork{name, output})
+		case strategy.Warn:
+			a.warn("%s", output.Message)
 		case strategy.Result:
 			a.exchanges.results[name] = output.Value
 			a.exchanges.news[name]++

@@ -6,8 +6,10 @@ import (
 
 	"github.com/ipfs/go-cid"
 
+	"github.com/fbo-node/fbo/budget"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling"
 )
 
 // History is what a journal tells about a task, without an agent.
@@ -16,6 +18,7 @@ type History struct {
 	Epoch  uint64 // counts the starts
 	Trials []strategy.Trial
 	Best   *strategy.Trial // nil when no trial has an outcome
+	Spent  *budget.State   // of the task's promise of privacy; nil when there is none
 }
 
 // ReadHistory rebuilds the history from an agent's records, in order.
@@ -35,15 +38,22 @@ func ReadHistory(records []Record) (History, error) {
 		return History{}, errors.New("agent: the journal does not say which task it is about")
 	}
 	table := newTrials(h.Task)
+	var releases [][]byte
 	for i, r := range records {
 		if r.Epoch != nil {
 			h.Epoch = r.Epoch.Epoch
+		}
+		if r.Note != nil && r.Note.Exchange == tsampling.Kind {
+			releases = append(releases, r.Note.Data)
 		}
 		if err := table.apply(r); err != nil {
 			return History{}, fmt.Errorf("agent: journal record %d: %w", i+1, err)
 		}
 	}
 	h.Trials, h.Best = table.list, table.bestTrial()
+	if h.Task.Privacy != nil {
+		h.Spent = new(budget.ReadState(h.Task, releases))
+	}
 	return h, nil
 }
 

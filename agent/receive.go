@@ -6,9 +6,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/budget"
 	"github.com/fbo-node/fbo/presence"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/tsampling"
 )
 
 // Receive takes a share that protocol.Open has verified, age after its author
@@ -50,6 +54,11 @@ func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) 
 // peers would ignore all it says, so it moves past that epoch and repeats
 // itself.
 func (a *Agent) recognise(now time.Time, share protocol.Share) {
+	if exchange, ok := a.exchanges.byName[share.Kind]; ok {
+		if value, err := exchange.Decode(share.Payload); err == nil {
+			a.step(now, share.Kind, strategy.Echo{Share: strategy.Share{Share: share, Value: value}})
+		}
+	}
 	if share.Stamp.Compare(protocol.Stamp{Epoch: a.epoch, Sequence: a.sequence}) <= 0 {
 		return
 	}
@@ -65,6 +74,15 @@ func (a *Agent) recognise(now time.Time, share protocol.Share) {
 	}
 }
 
+// CaughtUp says that a peer has told all shares that it holds and that the agent
+// lacked.
+func (a *Agent) CaughtUp(now time.Time, peer peer.ID) {
+	for _, name := range a.exchanges.order {
+		a.step(now, name, strategy.CaughtUp{Peer: peer})
+	}
+	a.pump(now)
+}
+
 // Digest lists the shares that the agent holds, its own among them.
 func (a *Agent) Digest() []protocol.Held { return a.shares.digest() }
 
@@ -78,6 +96,15 @@ func (a *Agent) Trials() []strategy.Trial { return a.trials.snapshot() }
 
 // Best returns the best trial so far, nil when no trial has an outcome.
 func (a *Agent) Best() *strategy.Trial { return a.trials.bestTrial() }
+
+// Spent returns what has been spent of the task's promise of privacy; nil when it
+// promises nothing.
+func (a *Agent) Spent() *budget.State {
+	if state, ok := a.exchanges.results[tsampling.Kind].(budget.State); ok {
+		return &state
+	}
+	return nil
+}
 
 // Epoch returns the number of this start.
 func (a *Agent) Epoch() uint64 { return a.epoch }

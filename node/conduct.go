@@ -21,6 +21,10 @@ const (
 	relayRate, relayBurst   = 200, 1000 // gossip messages a second that one peer passes on
 	authorRate, authorBurst = 10, 100   // shares a second of one author
 	syncRate, syncBurst     = 1, 10     // requests a second to compare shares
+	directRate, directBurst = 10, 100   // direct messages a second
+	knockRate, knockBurst   = 10, 200   // refusals of them a second; what is above is a fault
+
+	directByteRate, directByteBurst = 1 << 20, 8 << 20 // bytes of them a second
 
 	mostAccounts = 4096 // peers that are remembered
 )
@@ -29,7 +33,8 @@ const (
 // of the peer that passed them on, since an honest one checks them first; two
 // different shares with one stamp are a fault of their author. A peer with three
 // faults is disconnected and not heard for ten minutes. Whoever talks too much
-// is not heard for a while; what was lost is fetched later.
+// is not heard for a while; what was lost is fetched later, or sent again when it
+// is a direct message.
 type conduct struct {
 	now func() time.Time
 
@@ -43,6 +48,7 @@ type account struct {
 	banned time.Time // until
 
 	relayed, written, synced *rate.Limiter
+	sent, sentBytes, knocked *rate.Limiter // direct messages
 }
 
 func newConduct() *conduct {
@@ -61,6 +67,10 @@ func (c *conduct) of(id peer.ID) *account {
 			relayed: rate.NewLimiter(relayRate, relayBurst),
 			written: rate.NewLimiter(authorRate, authorBurst),
 			synced:  rate.NewLimiter(syncRate, syncBurst),
+
+			sent:      rate.NewLimiter(directRate, directBurst),
+			sentBytes: rate.NewLimiter(directByteRate, directByteBurst),
+			knocked:   rate.NewLimiter(knockRate, knockBurst),
 		}
 		c.accounts[id] = a
 	}
@@ -90,11 +100,24 @@ func (c *conduct) mayWrite(id peer.ID) bool {
 func (c *conduct) maySync(id peer.ID) bool {
 	return c.may(id, func(a *account) *rate.Limiter { return a.synced })
 }
+func (c *conduct) maySend(id peer.ID) bool {
+	return c.may(id, func(a *account) *rate.Limiter { return a.sent })
+}
+func (c *conduct) maySendBytes(id peer.ID, bytes int) bool {
+	return c.mayMany(id, bytes, func(a *account) *rate.Limiter { return a.sentBytes })
+}
+func (c *conduct) mayKnock(id peer.ID) bool {
+	return c.may(id, func(a *account) *rate.Limiter { return a.knocked })
+}
 
 func (c *conduct) may(id peer.ID, which func(*account) *rate.Limiter) bool {
+	return c.mayMany(id, 1, which)
+}
+
+func (c *conduct) mayMany(id peer.ID, count int, which func(*account) *rate.Limiter) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return which(c.of(id)).AllowN(c.now(), 1)
+	return which(c.of(id)).AllowN(c.now(), count)
 }
 
 // fault notes something that no honest node does; true when that was one too

@@ -55,6 +55,9 @@ func TestRates(t *testing.T) {
 		"relayed": {c.mayRelay, relayRate, relayBurst},
 		"written": {c.mayWrite, authorRate, authorBurst},
 		"synced":  {c.maySync, syncRate, syncBurst},
+		"sent":    {c.maySend, directRate, directBurst},
+		"knocked": {c.mayKnock, knockRate, knockBurst},
+		"bytes":   {func(id peer.ID) bool { return c.maySendBytes(id, 1<<18) }, directByteRate >> 18, directByteBurst >> 18},
 	} {
 		count := func() (n int) {
 			for limit.may("peer") {

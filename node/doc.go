@@ -1,5 +1,6 @@
 // Package node runs agents on a real network: a libp2p host, one gossip topic
-// and one sync protocol per task, a journal on disk, and evaluators.
+// and two stream protocols per task, to catch up and for direct messages, a
+// journal on disk, and evaluators.
 //
 // A [Node] is an ordinary struct; set its fields, then Start it. [Node.Join]
 // takes part in a task and returns a [Session], which is asked for trials and
@@ -21,7 +22,8 @@
 // other and relays between those behind NATs; Node.Hubs names it. Node.Allow
 // names who may take part; without it everybody may who knows the task.
 //
-// What leaves the node is shares of the agents and nothing else. A share
+// What leaves the node is shares of the agents, what they say to each other
+// directly, and nothing else. A share
 // without noise is not private: whoever knows where was measured can read much
 // of what was measured out of it.
 package node

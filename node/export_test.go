@@ -1,9 +1,15 @@
 package node
 
 import (
+	"context"
+	"time"
+
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
 )
 
 // CloseJournal makes every later write to the journal fail.
@@ -18,6 +24,16 @@ func (n *Node) Network() host.Host { return n.host }
 
 // Bar makes addresses of others impossible to dial. It is called before Start.
 func (n *Node) Bar(f func(peer.ID, multiaddr.Multiaddr) bool) { n.barred = f }
+
+// Exchange gives the agents of the node other exchanges than their tasks name. It
+// is called before Start.
+func (n *Node) Exchange(f func(*task.Task) []strategy.Exchange) { n.exchanges = f }
+
+// Prompt is a direct message of the agent to itself, which the network does not
+// carry: tests make exchanges act by it.
+func (s *Session) Prompt(ctx context.Context, exchange string) error {
+	return s.do(ctx, func(now time.Time) { s.agent.Direct(now, s.node.ID(), exchange, nil) })
+}
 
 // Registrations is how many the hub remembers.
 func (h *Hub) Registrations() int {

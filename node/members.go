@@ -145,6 +145,16 @@ func (m *members) pick(count int, now time.Time, connected func(peer.ID) bool) [
 	return picked
 }
 
+// address tells how a peer can be reached, as far as is known.
+func (m *members) address(id peer.ID) peer.AddrInfo {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.known[id]; known != nil {
+		return known.info
+	}
+	return peer.AddrInfo{ID: id}
+}
+
 // records returns up to count signed records at random, those of peers that
 // were met first.
 func (m *members) records(count int) [][]byte {

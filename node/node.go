@@ -100,6 +100,8 @@ type Node struct {
 
 	lose   func() bool                             // set by tests: whether the next share gets lost on its way
 	barred func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
+
+	exchanges func(*task.Task) []strategy.Exchange // set by tests: what takes the place of a task's own
 }
 
 // Start opens the journal and the network. On an error everything that was
@@ -302,6 +304,13 @@ func (n *Node) Join(ctx context.Context, t *task.Task, options JoinOptions) (*Se
 	}
 	n.sessions[id] = session
 	return session, nil
+}
+
+func (n *Node) exchangesOf(t *task.Task) []strategy.Exchange {
+	if n.exchanges == nil {
+		return nil
+	}
+	return n.exchanges(t)
 }
 
 func (n *Node) forget(id string) {

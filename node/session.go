@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -95,6 +96,8 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		Seed:      seedOf(options.Seed),
 		Lease:     options.Lease,
 		Suggested: options.Suggested,
+		Exchanges: n.exchangesOf(t),
+		Entropy:   rand.Reader,
 	}, replay, time.Now())
 	if err != nil {
 		return nil, fmt.Errorf("node: task %q: %w", t.Name, err)
@@ -186,6 +189,9 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 	for _, share := range ready.Publish {
 		s.metrics.shareSent(share.Kind)
 		s.topic.publish(share)
+	}
+	for _, message := range ready.Send {
+		s.topic.courier.post(message)
 	}
 	for _, answer := range ready.Answers {
 		s.waiting[answer.Request] <- answer // has room for one

@@ -45,6 +45,7 @@ type fleet struct {
 	latency func(*simnet.Packet) time.Duration
 	started int         // nodes, those that have left included
 	lose    func() bool // whether a share gets lost on its way to a node
+	direct  bool        // the nodes have the exchange mail
 
 	mu   sync.Mutex
 	sent map[peer.ID]time.Time // when the node last sent weights
@@ -55,6 +56,7 @@ type simulated struct {
 	host    host.Host
 	node    *node.Node
 	session *node.Session
+	mail    *mail
 	got     map[peer.ID]time.Time // under fleet.mu: when weights of that peer last came
 }
 
@@ -99,6 +101,9 @@ func (f *fleet) add() *simulated {
 	f.nodes = append(f.nodes, s)
 	if f.lose != nil {
 		s.node.Lose(func() bool { f.mu.Lock(); defer f.mu.Unlock(); return f.lose() })
+	}
+	if f.direct {
+		s.mail = newMail(s.node)
 	}
 	if err := s.node.Start(context.Background()); err != nil {
 		f.t.Fatal(err)

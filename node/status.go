@@ -7,6 +7,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/budget"
 	"github.com/fbo-node/fbo/presence"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -27,6 +28,8 @@ type Status struct {
 	Hubs      []HubLink `json:"hubs"`       // the node's, in the order of Node.Hubs
 	Present   []peer.ID `json:"present"`    // take part, this node among them
 	Agreed    bool      `json:"agreed"`     // all of them see the same set
+
+	Privacy *budget.State `json:"privacy,omitempty"` // of the task's promise; nil when there is none
 
 	SharesSent     int   `json:"shares_sent"` // presence not counted
 	SharesReceived int   `json:"shares_received"`
@@ -81,6 +84,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		status.Epoch, status.Best = s.agent.Epoch(), s.agent.Best()
 		present := s.agent.Present(now)
 		status.Present, status.Agreed = present.Present, present.Agreed
+		status.Privacy = s.agent.Spent()
 		counts := s.agent.Counts()
 		status.SharesSent, status.SharesReceived = countShares(counts.Sent), countShares(counts.Received)
 	})

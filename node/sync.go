@@ -28,6 +28,9 @@ func (t *topic) fetch(from peer.ID) {
 	ctx, cancel := context.WithTimeout(t.ctx, syncTimeout)
 	defer cancel()
 	err := t.fetchShares(ctx, from)
+	if err == nil {
+		err = t.session.do(ctx, func(now time.Time) { t.session.agent.CaughtUp(now, from) })
+	}
 	if t.ctx.Err() != nil {
 		return
 	}

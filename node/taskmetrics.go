@@ -41,6 +41,7 @@ type taskMetrics struct {
 	duplicate     prometheus.Counter
 	fetches       prometheus.Counter
 	fetchFailures prometheus.Counter
+	direct        directMetrics
 	journal       prometheus.Histogram
 	suggestion    prometheus.Histogram
 	evaluation    *prometheus.HistogramVec // by state
@@ -84,6 +85,7 @@ func (m *taskMetrics) define() {
 	m.duplicate = m.counter("fbo_gossip_duplicate_total", "Gossip messages that came again by another way.")
 	m.fetches = m.counter("fbo_sync_fetches_total", "Attempts to catch up on shares with a peer.")
 	m.fetchFailures = m.counter("fbo_sync_fetch_failures_total", "Attempts to catch up that failed.")
+	m.direct.define(&m.collectors)
 	m.journal = m.histogram("fbo_journal_append_duration_seconds", "Time to write records to the journal and sync them to the disk.", journalBuckets)
 	m.suggestion = m.histogram("fbo_suggestion_duration_seconds", "Time from asking for a trial to getting it.", suggestionBuckets)
 	m.evaluation = prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -99,6 +101,7 @@ func (m *taskMetrics) initialise(kinds []string) {
 		m.kinds[kind] = true
 		m.sent.WithLabelValues(kind)
 	}
+	m.direct.initialise(kinds)
 	for _, kind := range append(kinds, unknownKind) {
 		for _, verdict := range agent.Verdicts() {
 			m.received.WithLabelValues(kind, verdict.String())

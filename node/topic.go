@@ -22,13 +22,15 @@ const (
 	receiveTimeout = 5 * time.Second
 )
 
-// topic is a session's conversation with its peers: gossip and catching up.
+// topic is a session's conversation with its peers: gossip, catching up, and
+// direct messages.
 type topic struct {
 	session *Session
 	topic   *pubsub.Topic
 	peers   *pubsub.TopicEventHandler
 	inbox   *pubsub.Subscription
 	members *members
+	courier *courier
 	company chan struct{} // a peer has joined
 
 	outbox  chan protocol.Share
@@ -47,6 +49,7 @@ func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 		outbox:  make(chan protocol.Share, outboxSize),
 		drained: make(chan struct{}),
 	}
+	t.courier = newCourier(t)
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
@@ -64,6 +67,7 @@ func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 		return nil, fmt.Errorf("node: topic: %w", err)
 	}
 	s.node.host.SetStreamHandler(t.syncProtocol(), t.serveSync)
+	s.node.host.SetStreamHandler(t.courier.protocol(), t.courier.receive)
 	if t.inbox, err = t.topic.Subscribe(pubsub.WithBufferSize(outboxSize)); err != nil {
 		return nil, fmt.Errorf("node: topic: %w", err)
 	}
@@ -174,6 +178,7 @@ func (t *topic) follow() {
 		}
 		t.session.logger.Info("peer joined the task", "peer", event.Peer)
 		t.met(event.Peer)
+		t.courier.wake(event.Peer)
 		_ = t.session.joined(t.ctx, event.Peer)
 		t.running.Go(func() { t.fetch(event.Peer) })
 		select {
@@ -231,6 +236,7 @@ func (t *topic) leave() {
 		t.inbox.Cancel()
 	}
 	n.host.RemoveStreamHandler(t.syncProtocol())
+	n.host.RemoveStreamHandler(t.courier.protocol())
 	if t.peers != nil {
 		t.peers.Cancel()
 	}

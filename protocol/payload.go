@@ -24,6 +24,7 @@ const roomBytes = 128
 type Weights struct {
 	Observations int       // what the draw rests on, at least 1
 	Values       []float64 // one per shared feature; travels as float32
+	Release      int       // which of its author's private releases this is, from 1; 0 where no privacy is promised
 }
 
 // Encode returns the payload: 4 bytes per feature and a few more.
@@ -31,7 +32,10 @@ func (w Weights) Encode() ([]byte, error) {
 	if w.Observations < 1 || w.Observations > math.MaxInt32 {
 		return nil, fmt.Errorf("protocol: weights resting on %d observations, accepted are 1 to %d", w.Observations, math.MaxInt32)
 	}
-	m := pb.Weights{Observations: uint32(w.Observations), Values: make([]float32, len(w.Values))}
+	if w.Release < 0 || w.Release > math.MaxInt32 {
+		return nil, fmt.Errorf("protocol: weights of release %d, accepted are 0 to %d", w.Release, math.MaxInt32)
+	}
+	m := pb.Weights{Observations: uint32(w.Observations), Values: make([]float32, len(w.Values)), Release: uint32(w.Release)}
 	for i, v := range w.Values {
 		if math.IsNaN(v) || math.Abs(v) > MaxWeight {
 			return nil, fmt.Errorf("protocol: weight %d is %g, accepted are numbers up to %g in size", i, v, MaxWeight)
@@ -56,7 +60,10 @@ func DecodeWeights(payload []byte, features int) (Weights, error) {
 	if m.Observations == 0 || m.Observations > math.MaxInt32 {
 		return Weights{}, fmt.Errorf("%w: weights resting on %d observations", ErrMalformed, m.Observations)
 	}
-	w := Weights{Observations: int(m.Observations), Values: make([]float64, features)}
+	if m.Release > math.MaxInt32 {
+		return Weights{}, fmt.Errorf("%w: weights of release %d", ErrMalformed, m.Release)
+	}
+	w := Weights{Observations: int(m.Observations), Values: make([]float64, features), Release: int(m.Release)}
 	for i, v := range m.Values {
 		w.Values[i] = float64(v)
 		if math.IsNaN(w.Values[i]) || math.Abs(w.Values[i]) > MaxWeight {

@@ -49,6 +49,8 @@ func TestWeightsThatAreRefused(t *testing.T) {
 		ok       bool
 	}{
 		{"good", &pb.Weights{Observations: 1, Values: []float32{1, -2}}, 2, true},
+		{"of a private release", &pb.Weights{Observations: 1, Values: []float32{1, -2}, Release: 7}, 2, true},
+		{"of a release beyond", &pb.Weights{Observations: 1, Values: []float32{1, -2}, Release: 1 << 31}, 2, false},
 		{"largest", &pb.Weights{Observations: math.MaxInt32, Values: []float32{large, -large}}, 2, true},
 		{"beyond the largest", &pb.Weights{Observations: 1, Values: []float32{0, math.Nextafter32(large, 2*large)}}, 2, false},
 		{"NaN", &pb.Weights{Observations: 1, Values: []float32{0, float32(math.NaN())}}, 2, false},
@@ -73,11 +75,12 @@ func TestWeightsThatAreRefused(t *testing.T) {
 // What a node encodes, its peers must accept.
 func TestWeightsThatCannotBeEncoded(t *testing.T) {
 	for name, w := range map[string]Weights{
-		"NaN":                        {1, []float64{math.NaN()}},
-		"infinite":                   {1, []float64{math.Inf(1)}},
-		"large":                      {1, []float64{-1.001 * MaxWeight}},
-		"no observations":            {0, []float64{1}},
-		"fewer than no observations": {-1, []float64{1}},
+		"NaN":                        {Observations: 1, Values: []float64{math.NaN()}},
+		"infinite":                   {Observations: 1, Values: []float64{math.Inf(1)}},
+		"large":                      {Observations: 1, Values: []float64{-1.001 * MaxWeight}},
+		"no observations":            {Observations: 0, Values: []float64{1}},
+		"fewer than no observations": {Observations: -1, Values: []float64{1}},
+		"negative release":           {Observations: 1, Values: []float64{1}, Release: -1},
 	} {
 		if _, err := w.Encode(); err == nil {
 			t.Errorf("%s: no error", name)
@@ -88,7 +91,7 @@ func TestWeightsThatCannotBeEncoded(t *testing.T) {
 	}
 	beyond := math.MaxInt32
 	beyond++
-	if _, err := (Weights{beyond, []float64{1}}).Encode(); err == nil {
+	if _, err := (Weights{Observations: beyond, Values: []float64{1}}).Encode(); err == nil {
 		t.Error("observations beyond an int32: no error")
 	}
 }

@@ -3,11 +3,13 @@ package sim
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/presence"
@@ -22,6 +24,7 @@ type member struct {
 	run   *run
 	index int
 	key   crypto.PrivKey
+	id    peer.ID
 	agent *agent.Agent // nil until it joins
 
 	work    []agent.Work
@@ -38,7 +41,11 @@ func newMember(r *run, index int) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &member{Member: r.Members[index], run: r, index: index, key: key, wake: -1}
+	id, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		return nil, err
+	}
+	m := &member{Member: r.Members[index], run: r, index: index, key: key, id: id, wake: -1}
 	m.Parallel = cmp.Or(m.Parallel, 1)
 	m.result.Recommended = map[int]task.Design{}
 	if m.Evaluations == 0 {
@@ -70,7 +77,7 @@ func (m *member) join() {
 	exchanges := slices.Clone(m.Exchanges)
 	if exchanges == nil {
 		var err error
-		if exchanges, err = agent.NewExchanges(m.run.Task); err != nil {
+		if exchanges, err = agent.NewExchanges(m.run.Task, m.entropy()); err != nil {
 			m.fail(err)
 			return
 		}
@@ -93,12 +100,19 @@ func (m *member) join() {
 	}
 	m.carryOut()
 	m.run.fetch(m.index)
+	m.run.meet(m.index)
 	// What the others have said already is heard before the first question.
 	m.run.schedule(m.run.now+m.run.Network.Delay+m.run.Network.Jitter+1, func() {
 		for range m.Parallel {
 			m.ask()
 		}
 	})
+}
+
+// entropy is repeatable, as that of a node must never be: what members share in a
+// simulation is no secret.
+func (m *member) entropy() io.Reader {
+	return rand.NewChaCha8(m.run.Seed.Derive("entropy", uint64(m.index)))
 }
 
 func (m *member) fail(err error) {
@@ -135,6 +149,9 @@ func (m *member) carryOut() {
 	ready := m.agent.Ready()
 	for _, share := range ready.Publish {
 		m.publish(share)
+	}
+	for _, message := range ready.Send {
+		m.send(message)
 	}
 	for _, answer := range ready.Answers {
 		if answer.Err != nil {

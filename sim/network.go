@@ -13,8 +13,9 @@ type network struct {
 	Network
 	members []Member
 	rng     *rand.Rand
-	heardBy [][]int // whom each member's shares reach
-	hears   [][]int // whose shares reach each member
+	letters *rand.Rand // for direct messages
+	heardBy [][]int    // whom each member's shares reach
+	hears   [][]int    // whose shares reach each member
 	latest  []map[protocol.Key]*sent
 }
 
@@ -35,6 +36,7 @@ func newNetwork(s Scenario) *network {
 		Network: s.Network,
 		members: s.Members,
 		rng:     s.Seed.Stream("network", 0),
+		letters: s.Seed.Stream("direct", 0),
 		heardBy: make([][]int, count),
 		hears:   make([][]int, count),
 		latest:  make([]map[protocol.Key]*sent, count),

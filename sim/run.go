@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -35,7 +37,7 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("sim: %w", err)
 	}
-	r := &run{Scenario: s, strategy: chosen, network: newNetwork(s), unfinished: len(s.Members)}
+	r := &run{Scenario: s, strategy: chosen, network: newNetwork(s), indices: map[peer.ID]int{}, unfinished: len(s.Members)}
 	r.Workers = cmp.Or(r.Workers, runtime.GOMAXPROCS(0))
 	for i := range s.Members {
 		m, err := newMember(r, i)
@@ -43,6 +45,7 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 			return Result{}, fmt.Errorf("sim: member %d: %w", i, err)
 		}
 		r.members = append(r.members, m)
+		r.indices[m.id] = i
 		r.schedule(s.Members[i].Start, m.join)
 	}
 	for r.unfinished > 0 {
@@ -64,6 +67,7 @@ type run struct {
 	network    *network
 	delivering *sent
 	members    []*member
+	indices    map[peer.ID]int
 	waiting    []*member // that want something computed
 	unfinished int       // members that have not spent their budgets
 
@@ -189,6 +193,31 @@ func (r *run) fetch(to int) {
 		for _, s := range shares {
 			r.deliver(from, to, s, r.network.delay(), false)
 		}
+	}
+}
+
+// meet lets a member that has just joined and those that it hears, or that hear
+// it, know when they have told each other all. Only tasks that promise privacy ask.
+func (r *run) meet(joined int) {
+	if r.Task.Privacy == nil {
+		return
+	}
+	told := func(from, to int) {
+		at := r.now + 2*(r.network.Delay+r.network.Jitter) + 1
+		r.schedule(at, func() {
+			if m := r.members[to]; m.agent != nil {
+				m.agent.CaughtUp(r.clock(), r.members[from].id)
+				m.carryOut()
+			}
+		})
+	}
+	for _, from := range r.network.hears[joined] {
+		if r.members[from].agent != nil {
+			told(from, joined)
+		}
+	}
+	for _, to := range r.network.heardBy[joined] {
+		told(joined, to)
 	}
 }
 

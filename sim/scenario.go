@@ -68,19 +68,20 @@ type Span struct{ From, Until time.Duration }
 
 func (s Span) holds(at time.Duration) bool { return s.From <= at && at < s.Until }
 
-// Network is what happens to shares on their way.
+// Network is what happens to shares and direct messages on their way.
 type Network struct {
 	Delay  time.Duration // of every delivery
 	Jitter time.Duration // at most this more, uniform
 	Loss   float64       // the chance that a delivery fails, below 1
 
-	// Resync is how long it takes at most until a failed delivery is tried again,
+	// Resync is how long it takes at most until a share's failed delivery is tried again,
 	// as nodes do when they catch up with a peer; uniform. 0 means 30 s, otherwise
 	// at least 1 ms.
 	Resync time.Duration
 
-	// Degree is the number of others, chosen at random, whom a member hears. 0, or
-	// more than there are, means all. Scenario.Hears then leaves out some of them.
+	// Degree is the number of others, chosen at random, whose shares a member hears.
+	// 0, or more than there are, means all. Scenario.Hears then leaves out some of
+	// them. Direct messages reach all but those whom Hears leaves out.
 	Degree int
 
 	// Partitions cut the network into parts: members i and j hear each other
@@ -153,6 +154,10 @@ type MemberResult struct {
 	PeerQueries int                 // trials whose design rests on what peers shared
 	Shares      int                 // sent, without presence
 	Bytes       int64               // of these shares, each counted once however many hear it
+
+	Direct      int   // messages to one other, sent
+	DirectBytes int64 // of their data, each counted once however often it was tried
+	DirectLost  int   // of the messages, given up before the run ended
 
 	// Computing is the real time that its models and choices took. It is the only
 	// part of a result that another run does not repeat.

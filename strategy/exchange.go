@@ -45,6 +45,12 @@ type (
 	// Joined and Left say that a connection to a peer of the task came or went.
 	Joined struct{ Peer peer.ID }
 	Left   struct{ Peer peer.ID }
+	// CaughtUp says that a peer has told all shares that it holds, the agent's own
+	// among them.
+	CaughtUp struct{ Peer peer.ID }
+	// Echo is a share of the agent's own that a peer tells: perhaps one that the
+	// journal does not know, being lost or restored from a backup.
+	Echo struct{ Share Share }
 	// WorkDone returns what a Work gave.
 	WorkDone struct {
 		Name   string
@@ -63,6 +69,8 @@ func (Direct) input()   {}
 func (Timer) input()    {}
 func (Joined) input()   {}
 func (Left) input()     {}
+func (CaughtUp) input() {}
+func (Echo) input()     {}
 func (WorkDone) input() {}
 func (Stop) input()     {}
 
@@ -99,6 +107,8 @@ type (
 		Name string
 		Run  func(view View, seed random.Seed) (any, error)
 	}
+	// Warn tells the user.
+	Warn struct{ Message string }
 	// Result enters the view under the exchange's name.
 	Result struct{ Value any }
 )
@@ -108,4 +118,5 @@ func (Publish) output()  {}
 func (Send) output()     {}
 func (SetTimer) output() {}
 func (Work) output()     {}
+func (Warn) output()     {}
 func (Result) output()   {}

@@ -18,6 +18,7 @@ func sections() []section {
 	return []section{
 		surrogateSection(),
 		strategySection(),
+		privacySection(),
 	}
 }
 
@@ -34,7 +35,8 @@ func sections() []section {
 //	surrogate: {type: exact, kernel: matern52, features: 256, lengthscale: 0.3, category_lengthscale: 1}
 //	strategy: {type: fts, mode: concurrent, schedule: inverse-sqrt, initial_designs: 3, share_every: 1}
 //
-// The sections surrogate and strategy, and every key of theirs, have defaults.
+// The sections surrogate and strategy, and every key of theirs, have defaults; so
+// has the section privacy, which is to promise nothing.
 // Names and choices that look like numbers or true/false are written in quotes.
 func Parse(file string, data []byte) (*Task, error) {
 	d := newDecoder(file)

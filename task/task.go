@@ -17,6 +17,25 @@ type Task struct {
 	Space     *Space
 	Surrogate Surrogate
 	Strategy  Strategy
+	Privacy   *Privacy // nil when nothing is promised
+}
+
+// Privacy is what a node promises about what it shares: (Epsilon, Delta) against
+// everybody, over all its releases.
+type Privacy struct {
+	// Mechanism is "local": every node adds all of the noise itself.
+	Mechanism string
+	// Epsilon is 0.01 to 100, Delta 1e-12 to 0.1.
+	Epsilon, Delta float64
+	// Clip bounds the Euclidean norm of a weight vector before noise is added:
+	// 0.001 to 10000. By default it is that of a draw of the prior, sqrt(Features).
+	Clip float64
+	// Releases is how many weight vectors a node shares, 1 to 1000; then it goes on
+	// without sharing.
+	Releases int
+	// Adjacency says from what a contribution is not to be told apart: "replace-one"
+	// (any other) or "zero-out" (zeros).
+	Adjacency string
 }
 
 // Surrogate says which model of the objective a node keeps and which features

@@ -435,7 +435,12 @@ type sharer struct {
 }
 
 func newSharer(t testing.TB, keys string) *sharer {
-	return &sharer{Sharing: NewSharing(newTask(t, floats, keys))}
+	t.Helper()
+	sharing, err := NewSharing(newTask(t, floats, keys), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &sharer{Sharing: sharing}
 }
 
 func (s *sharer) step(observations int, in strategy.Input) {

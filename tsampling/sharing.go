@@ -1,8 +1,11 @@
 package tsampling
 
 import (
+	"fmt"
+	"io"
 	"time"
 
+	"github.com/fbo-node/fbo/budget"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -31,36 +34,58 @@ const (
 type Sharing struct {
 	spec     *task.FTS
 	features int
+	releases int // planned, where the task promises privacy
 	atLeast  int // observations before the first draw
 
 	drawnAt int  // observations behind the newest draw that was asked for
 	drawing bool // a draw is being computed
 	done    bool // one-shot: the share has been sent, perhaps by an earlier run
+
+	ledger *budget.Ledger // nil when no privacy is promised
 }
 
 var _ strategy.Exchange = (*Sharing)(nil)
 
-// NewSharing returns the exchange of one agent on a task of type fts.
-func NewSharing(t *task.Task) *Sharing {
+// NewSharing returns the exchange of one agent on a task of type fts. Where the
+// task promises privacy, entropy must be the Reader of crypto/rand; otherwise it is
+// not used.
+func NewSharing(t *task.Task, entropy io.Reader) (*Sharing, error) {
 	s := &Sharing{spec: t.Strategy.FTS, features: t.Surrogate.Features}
 	if s.spec.Mode == OneShot {
 		s.atLeast = s.spec.ShareAfter
 	} else {
 		s.atLeast = t.Strategy.InitialDesigns
 	}
-	return s
+	if t.Privacy == nil {
+		return s, nil
+	}
+	s.releases = t.Privacy.Releases
+	var err error
+	s.ledger, err = budget.NewLedger(t, entropy)
+	return s, err
 }
 
 // Name implements strategy.Exchange.
 func (*Sharing) Name() string { return Kind }
 
-// Decode implements strategy.Exchange; the value is a protocol.Weights.
+// Decode implements strategy.Exchange; the value is a protocol.Weights, with the
+// number of its release exactly where the task promises privacy.
 func (s *Sharing) Decode(payload []byte) (any, error) {
-	return protocol.DecodeWeights(payload, s.features)
+	weights, err := protocol.DecodeWeights(payload, s.features)
+	if err != nil {
+		return nil, err
+	}
+	if (weights.Release > 0) != (s.releases > 0) || weights.Release > s.releases {
+		return nil, fmt.Errorf("%w: weights of private release %d, the task plans %d", protocol.ErrMalformed, weights.Release, s.releases)
+	}
+	return weights, nil
 }
 
 // Step implements strategy.Exchange.
 func (s *Sharing) Step(view strategy.View, in strategy.Input) []strategy.Output {
+	if s.ledger != nil {
+		return s.stepPrivately(view, in)
+	}
 	switch in := in.(type) {
 	case strategy.Replayed:
 		s.done = true // the only thing that is ever recorded

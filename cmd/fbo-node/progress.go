@@ -83,6 +83,11 @@ func (p *progress) started(n *node.Node) {
 	case "consensus", "constrained-gp", "density":
 		lines = append(lines, "Peers get designs of this node, which show where it looks and what it holds for good, "+besideDesigns(p.task)+"; that is not privacy.")
 	case "fts":
+		if privacy := p.task.Privacy; privacy != nil {
+			lines = append(lines, fmt.Sprintf("Peers get samples of what this node's model believes, with noise that promises (ε = %g, δ = %g) over %s.",
+				privacy.Epsilon, privacy.Delta, plural(privacy.Releases, "share")))
+			break
+		}
 		lines = append(lines, "Peers get samples of what this node's model believes, never its results; without added noise that is not yet privacy.")
 	}
 	p.say(object{

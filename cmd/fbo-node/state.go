@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/budget"
 	"github.com/fbo-node/fbo/journal"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -26,7 +27,8 @@ type past struct {
 	trials  []strategy.Trial
 	best    *strategy.Trial
 	epoch   uint64
-	running *node.Status // nil when the node does not run
+	spent   *budget.State // nil when the task promises no privacy
+	running *node.Status  // nil when the node does not run
 }
 
 // readPast finds the task by its file or ID; empty means the only one there is.
@@ -82,7 +84,7 @@ func pastOfRunning(s state, id string) (past, error) {
 		}
 		p.trials = append(p.trials, trial)
 	}
-	p.best, p.epoch = bestOf(t, p.trials), p.running.Epoch
+	p.best, p.epoch, p.spent = bestOf(t, p.trials), p.running.Epoch, p.running.Privacy
 	return p, nil
 }
 
@@ -146,7 +148,7 @@ func pastOfJournal(dir, id string) (past, error) {
 	if err != nil {
 		return past{}, err
 	}
-	return past{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch}, nil
+	return past{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch, spent: h.Spent}, nil
 }
 
 func historyOfTask(opened *journal.Journal, id string) (agent.History, error) {

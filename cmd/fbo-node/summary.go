@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fbo-node/fbo/budget"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -25,6 +26,8 @@ type summary struct {
 	PeerRecords int `json:"peer_records"` // those of them that were the best so far when they ended
 	Queries     int `json:"queries"`      // designs after the random start
 
+	Privacy *budget.State `json:"privacy,omitempty"` // of the task's promise; nil when there is none
+
 	SharesSent     int   `json:"shares_sent"`
 	SharesReceived int   `json:"shares_received"`
 	BytesSent      int64 `json:"bytes_sent"`
@@ -42,6 +45,7 @@ func (p *progress) summary(ctx context.Context, session *node.Session) error {
 	}
 	s := summarise(p.task, trials)
 	s.PeerID, s.Best = status.PeerID.String(), status.Best
+	s.Privacy = status.Privacy
 	s.SharesSent, s.SharesReceived = status.SharesSent, status.SharesReceived
 	s.BytesSent, s.BytesReceived = status.BytesSent, status.BytesReceived
 	p.sayLast(s, "%s", s.text())
@@ -105,6 +109,13 @@ func (s summary) text() string {
 	}
 	lines = append(lines, fmt.Sprintf("this run published %s and received %d; %s sent on the network in all",
 		plural(s.SharesSent, "share"), s.SharesReceived, byteText(s.BytesSent)))
+	if p := s.Privacy; p != nil {
+		line := fmt.Sprintf("privacy: %d of %s spent", p.Released, plural(p.Planned, "release"))
+		if p.Refused != "" {
+			line += ", and there will be no more: " + p.Refused
+		}
+		lines = append(lines, line)
+	}
 	return strings.Join(lines, "\n")
 }
 

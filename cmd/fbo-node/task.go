@@ -38,7 +38,7 @@ func newTask() *cobra.Command {
 				}{t.ID().String(), t.Canonical()})
 			}
 			describeTask(command.OutOrStdout(), t)
-			return nil
+			return describePrivacy(command.OutOrStdout(), t)
 		},
 	}
 	check.Flags().BoolVar(&asJSON, "json", false, "print JSON")

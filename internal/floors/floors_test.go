@@ -30,6 +30,7 @@ var floors = map[string]int{
 	"acquisition":        3,
 	"surrogate":          4,
 	"strategy":           5,
+	"budget":             5,
 	"presence":           6,
 	"search":             6,
 	"tsampling":          7,

@@ -123,6 +123,7 @@ type Weights struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Observations  uint32                 `protobuf:"varint,1,opt,name=observations,proto3" json:"observations,omitempty"` // how many observations the draw rests on
 	Values        []float32              `protobuf:"fixed32,2,rep,packed,name=values,proto3" json:"values,omitempty"`
+	Release       uint32                 `protobuf:"varint,3,opt,name=release,proto3" json:"release,omitempty"` // which of the author's private releases this is, from 1; 0: none is promised
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -169,6 +170,13 @@ func (x *Weights) GetValues() []float32 {
 		return x.Values
 	}
 	return nil
+}
+
+func (x *Weights) GetRelease() uint32 {
+	if x != nil {
+		return x.Release
+	}
+	return 0
 }
 
 // Mean is the payload of kind "mean": the mean of the author's posterior over
@@ -928,10 +936,11 @@ const file_fbo_proto_rawDesc = "" +
 	"\x04slot\x18\x05 \x01(\x04R\x04slot\x12\x1f\n" +
 	"\vttl_seconds\x18\x06 \x01(\rR\n" +
 	"ttlSeconds\x12\x18\n" +
-	"\apayload\x18\a \x01(\fR\apayload\"E\n" +
+	"\apayload\x18\a \x01(\fR\apayload\"_\n" +
 	"\aWeights\x12\"\n" +
 	"\fobservations\x18\x01 \x01(\rR\fobservations\x12\x16\n" +
-	"\x06values\x18\x02 \x03(\x02R\x06values\"\xc6\x01\n" +
+	"\x06values\x18\x02 \x03(\x02R\x06values\x12\x18\n" +
+	"\arelease\x18\x03 \x01(\rR\arelease\"\xc6\x01\n" +
 	"\x04Mean\x12\"\n" +
 	"\fobservations\x18\x01 \x01(\rR\fobservations\x12\x1c\n" +
 	"\texplained\x18\x02 \x01(\x02R\texplained\x12\"\n" +

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/budget"
+	"github.com/fbo-node/fbo/task"
+)
+
+func newPrivacy() *cobra.Command {
+	var dir string
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "privacy [TASK]",
+		Short: "Show what a task promises about what this node shares, and what is spent of it",
+		Long: `Show what a task (a file or an ID) promises about what this node shares, what is
+spent of that, and what each planned release will have cost, while the node runs or
+after. A task file that nothing has run with yet shows the plan.`,
+		Args: atMostOne,
+		RunE: func(command *cobra.Command, args []string) error {
+			dataDir, err := resolveDataDir(dir)
+			if err != nil {
+				return err
+			}
+			p, err := readPast(command.Context(), dataDir, argument(args))
+			if err != nil && len(args) == 1 {
+				if t, unread := readTask(args[0]); unread == nil {
+					p, err = past{task: t}, nil // nothing is spent yet
+				}
+			}
+			if err != nil {
+				return err
+			}
+			if p.task.Privacy == nil {
+				return fmt.Errorf("task %q promises nothing about what its nodes share (it has no section privacy)", p.task.Name)
+			}
+			report, err := newPrivacyReport(p)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(command.OutOrStdout(), report)
+			}
+			return report.write(command.OutOrStdout())
+		},
+	}
+	addDataDir(command, &dir)
+	command.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return command
+}
+
+// privacyReport is what privacy --json prints.
+type privacyReport struct {
+	Task      string  `json:"task"`
+	Name      string  `json:"name"`
+	Mechanism string  `json:"mechanism"`
+	Adjacency string  `json:"adjacency"`
+	Epsilon   float64 `json:"epsilon"` // promised, over all releases
+	Delta     float64 `json:"delta"`
+	Clip      float64 `json:"clip"`
+	Noise     float64 `json:"noise"` // standard deviation on each weight
+	Features  int     `json:"features"`
+	budget.State
+	Spent float64   `json:"epsilon_spent"`
+	Costs []float64 `json:"epsilon_after"` // after each planned release
+}
+
+func newPrivacyReport(p past) (privacyReport, error) {
+	terms, err := budget.NewTerms(p.task)
+	if err != nil {
+		return privacyReport{}, err
+	}
+	r := privacyReport{
+		Task: p.task.ID().String(), Name: p.task.Name,
+		Mechanism: terms.Mechanism, Adjacency: terms.Adjacency, Epsilon: terms.Epsilon, Delta: terms.Delta,
+		Clip: terms.Clip, Noise: terms.Sigma, Features: p.task.Surrogate.Features,
+		State: budget.State{Planned: terms.Releases},
+	}
+	if p.spent != nil {
+		r.State = *p.spent
+	}
+	if r.Spent, err = terms.Spent(r.Released); err != nil {
+		return privacyReport{}, err
+	}
+	for release := 1; release <= r.Planned; release++ {
+		cost, err := terms.Spent(release)
+		if err != nil {
+			return privacyReport{}, err
+		}
+		r.Costs = append(r.Costs, cost)
+	}
+	return r, nil
+}
+
+func (r privacyReport) write(out io.Writer) error {
+	fmt.Fprintf(out, "task %q (%s)\n", r.Name, r.Task)
+	fmt.Fprintln(out, r.promise())
+	fmt.Fprintln(out, r.signal())
+	switch {
+	case r.Refused != "":
+		fmt.Fprintf(out, "spent: %s counted, and there will be no more: %s\n", plural(r.Released, "release"), r.Refused)
+	case r.Released == r.Planned:
+		fmt.Fprintf(out, "spent: all %s, ε = %.3g; the node goes on without sharing\n", plural(r.Released, "release"), r.Spent)
+	default:
+		fmt.Fprintf(out, "spent: %d of %s, ε = %.3g\n", r.Released, plural(r.Planned, "release"), r.Spent)
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\nrelease\tε after it")
+	for i, cost := range r.Costs {
+		state := ""
+		if i < r.Released {
+			state = "\tspent"
+		}
+		fmt.Fprintf(table, "%d\t%.3g%s\n", i+1, cost, state)
+	}
+	return table.Flush()
+}
+
+func (r privacyReport) promise() string {
+	than := "any other node's"
+	if r.Adjacency == "zero-out" {
+		than = "none"
+	}
+	return fmt.Sprintf("promise: (ε = %g, δ = %g) for each node's observations as a whole, over %s, against everybody who sees what it shares,\n"+
+		"other nodes included: whether they are its own or %s shows by no more than that",
+		r.Epsilon, r.Delta, plural(r.Planned, "release"), than)
+}
+
+func (r privacyReport) signal() string {
+	text := fmt.Sprintf("noise: deviation %.3g on each of %d weights, which are clipped to norm %g before", r.Noise, r.Features, r.Clip)
+	ratio := r.Noise * math.Sqrt(float64(r.Features)) / r.Clip
+	text += fmt.Sprintf("; a share holds at most %.2g times as much signal as noise", 1/ratio)
+	if ratio > 1 {
+		text += fmt.Sprintf("\nwarning: the noise drowns the signal. Peers will mostly follow noise: allow a larger ε, plan fewer releases or\n"+
+			"fewer features, or do without peers (strategy ts). Only the average of about %.0f nodes' shares would hold as much signal\n"+
+			"as noise, and no strategy of this version takes it.", math.Ceil(ratio*ratio))
+	}
+	return text
+}
+
+// describePrivacy is what task check says of a promise.
+func describePrivacy(out io.Writer, t *task.Task) error {
+	if t.Privacy == nil {
+		_, err := fmt.Fprintln(out, "privacy     nothing is promised: who hears the shares may work out what this node has measured")
+		return err
+	}
+	r, err := newPrivacyReport(past{task: t})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "privacy     %s mechanism\n%s\n%s\nnot protected: that a node takes part, when it evaluates and shares, how many shares it sends, and the task itself\n",
+		r.Mechanism, r.promise(), r.signal())
+	return err
+}

@@ -1,0 +1,114 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"pgregory.net/rapid"
+
+	"github.com/fbo-node/fbo/protocol"
+)
+
+// What waits is bounded whatever is posted, and the oldest goes first: of a peer,
+// and of all when all are too many.
+func TestQueuesOfDirectMessagesAgreeWithAList(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := &courier{queues: map[peer.ID]*letters{}}
+		type entry struct{ to, at, size int }
+		var all []entry // oldest first
+		var count, bytes [61]int
+		const any = 60 // where the sums are
+		drop := func(to int) {
+			i := slices.IndexFunc(all, func(e entry) bool { return to == any || e.to == to })
+			for _, sum := range []int{all[i].to, any} {
+				count[sum]--
+				bytes[sum] -= all[i].size
+			}
+			all = slices.Delete(all, i, i+1)
+		}
+		peers := rapid.IntRange(1, any).Draw(t, "peers")
+		data := make([]byte, rapid.IntRange(100, protocol.MaxDirectBytes).Draw(t, "bytes"))
+		dropped := 0
+		for i := range rapid.IntRange(1, 1500).Draw(t, "messages") {
+			to := (i * 7) % peers
+			l := letter{protocol.Direct{Exchange: "sum", Data: data[i%100:]}, time.Unix(int64(i), 0)}
+			q := c.queues[peer.ID(fmt.Sprint(to))]
+			if q == nil {
+				q = &letters{}
+				c.queues[peer.ID(fmt.Sprint(to))] = q
+			}
+			dropped += c.insert(q, len(q.waiting), l)
+			all = append(all, entry{to, i, l.size()})
+			for _, sum := range []int{to, any} {
+				count[sum]++
+				bytes[sum] += l.size()
+			}
+			for count[to] > mostLettersToPeer || bytes[to] > mostLetterBytesToPeer {
+				drop(to)
+			}
+			for count[any] > mostLetters || bytes[any] > mostLetterBytes {
+				drop(any)
+			}
+			if c.count != count[any] || c.bytes != bytes[any] || dropped != i+1-count[any] {
+				t.Fatalf("%d messages of %d bytes wait and %d were dropped, want %d of %d", c.count, c.bytes, dropped, count[any], bytes[any])
+			}
+		}
+		for _, e := range all {
+			q := c.queues[peer.ID(fmt.Sprint(e.to))]
+			if len(q.waiting) == 0 || q.waiting[0].at.Unix() != int64(e.at) {
+				t.Fatal("other messages wait than the newest, or in another order")
+			}
+			c.remove(q)
+		}
+		if c.count != 0 || c.bytes != 0 {
+			t.Fatalf("%d messages of %d bytes more wait", c.count, c.bytes)
+		}
+	})
+}
+
+// A message that comes back after a failed attempt is the oldest, and the first
+// to go when there is no room for it.
+func TestAMessageThatComesBackIsTheOldest(t *testing.T) {
+	c := &courier{queues: map[peer.ID]*letters{}}
+	q := &letters{}
+	old := letter{protocol.Direct{Exchange: "old"}, time.Unix(0, 0)}
+	for i := range mostLettersToPeer - 1 {
+		c.insert(q, i, letter{protocol.Direct{Exchange: "new"}, time.Unix(1, 0)})
+	}
+	if dropped := c.insert(q, 0, old); dropped != 0 || q.waiting[0].Exchange != "old" {
+		t.Errorf("%d dropped, the first is %+v", dropped, q.waiting[0])
+	}
+	c.remove(q)
+	c.insert(q, len(q.waiting), letter{protocol.Direct{Exchange: "new"}, time.Unix(2, 0)})
+	if dropped := c.insert(q, 0, old); dropped != 1 || q.waiting[0].Exchange != "new" || len(q.waiting) != mostLettersToPeer {
+		t.Errorf("%d dropped, %d wait, the first is %+v", dropped, len(q.waiting), q.waiting[0])
+	}
+}
+
+func TestStreamsOfDirectMessagesAreBounded(t *testing.T) {
+	c := &courier{streams: map[peer.ID]int{}}
+	var entered []peer.ID
+	for i := range 3 * mostDirectStreams {
+		id := peer.ID(fmt.Sprint(i % (mostDirectStreams / 2)))
+		if c.enter(id) {
+			entered = append(entered, id)
+		}
+	}
+	if len(entered) != mostDirectStreams {
+		t.Errorf("%d streams at the same time, the limit is %d", len(entered), mostDirectStreams)
+	}
+	for _, id := range entered {
+		c.leave(id)
+	}
+	if c.open != 0 || len(c.streams) != 0 {
+		t.Errorf("%d streams and %d peers are left", c.open, len(c.streams))
+	}
+	for i := range 2 * mostDirectStreamsOfPeer {
+		if got := c.enter("one"); got != (i < mostDirectStreamsOfPeer) {
+			t.Errorf("stream %d of one peer: %v", i+1, got)
+		}
+	}
+}

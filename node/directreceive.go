@@ -1,0 +1,112 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+)
+
+// Streams on which direct messages come in at the same time; each may take up
+// protocol.MaxDirectBytes.
+const (
+	mostDirectStreams       = 32 // of a session
+	mostDirectStreamsOfPeer = 4  // an honest one has one, besides those that it has given up
+)
+
+// Why a direct message was not taken.
+const (
+	refusedThrottled = "throttled" // too many, too much, or too many at the same time
+	refusedMalformed = "malformed"
+	refusedBarred    = "barred" // its sender may not take part or is banned
+	refusedBroken    = "broken" // the stream or the session ended first
+)
+
+var errThrottled = errors.New("sends too much")
+
+// receive takes what a peer sends to this agent alone. What is refused is no
+// fault, since an honest peer tries again after a while; going on at once is.
+func (c *courier) receive(stream network.Stream) {
+	n, from := c.topic.session.node, stream.Conn().RemotePeer()
+	err := c.admit(stream, from)
+	if err == nil {
+		_ = stream.Close()
+		return
+	}
+	_ = stream.Reset()
+	reason := refusedBroken
+	switch {
+	case errors.Is(err, errBarred):
+		reason = refusedBarred
+	case errors.Is(err, protocol.ErrMalformed):
+		reason = refusedMalformed
+	case errors.Is(err, errThrottled):
+		reason = refusedThrottled
+		if !n.conduct.mayKnock(from) {
+			n.blame(from, 1, fmt.Errorf("direct messages: %w", err))
+		}
+	}
+	c.topic.session.metrics.directRefused(reason)
+	c.topic.session.logger.Debug("direct message not taken", "peer", from, "error", err)
+}
+
+func (c *courier) admit(stream network.Stream, from peer.ID) error {
+	n := c.topic.session.node
+	if !n.gate.mayTakePart(from) || n.conduct.isBanned(from) {
+		return errBarred
+	}
+	if !n.conduct.maySend(from) || !c.enter(from) {
+		return errThrottled
+	}
+	defer c.leave(from)
+	if err := stream.SetDeadline(time.Now().Add(directTimeout)); err != nil {
+		return err
+	}
+	message, err := protocol.ReadDirect(stream, func(exchange string, bytes int) error {
+		if !c.exchanges[exchange] {
+			return fmt.Errorf("%w: the task has no exchange %q", protocol.ErrMalformed, exchange)
+		}
+		if !n.conduct.maySendBytes(from, bytes) {
+			return errThrottled
+		}
+		return nil
+	})
+	if err != nil {
+		return c.topic.blamed(stream, err)
+	}
+	ctx, cancel := context.WithTimeout(c.topic.ctx, receiveTimeout)
+	defer cancel()
+	s := c.topic.session
+	if err := s.do(ctx, func(now time.Time) { s.agent.Direct(now, from, message.Exchange, message.Data) }); err != nil {
+		return err
+	}
+	s.metrics.directReceived(message.Exchange)
+	_ = protocol.WriteReceipt(stream) // without it the message comes again
+	return nil
+}
+
+// enter begins to read from a peer; false when too much is read already.
+func (c *courier) enter(from peer.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open >= mostDirectStreams || c.streams[from] >= mostDirectStreamsOfPeer {
+		return false
+	}
+	c.open++
+	c.streams[from]++
+	return true
+}
+
+func (c *courier) leave(from peer.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open--
+	if c.streams[from]--; c.streams[from] == 0 {
+		delete(c.streams, from)
+	}
+}

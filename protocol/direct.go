@@ -1,0 +1,148 @@
+package protocol
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// MaxDirectBytes bounds the data of one direct message.
+const MaxDirectBytes = 256 << 10
+
+// When a message that could not be delivered is tried again: after pauses that
+// double, for as long as it is worth it. Real nodes and simulated ones keep to
+// the same.
+const (
+	DirectLifetime     = time.Minute // since the exchange sent it
+	firstDirectPause   = time.Second
+	longestDirectPause = 16 * time.Second
+)
+
+// DirectPause is how long to wait after so many failures in a row, at least 1,
+// before jitter.
+func DirectPause(failures int) time.Duration {
+	return min(firstDirectPause<<min(failures-1, 10), longestDirectPause)
+}
+
+// maxLengthBytes is more than any length within the limits takes.
+const maxLengthBytes = 5
+
+// directTaken is the whole of a receipt.
+const directTaken = 1
+
+// Direct is what an exchange says to one peer. Who sent it, the connection
+// proves; it is not signed and nobody passes it on.
+type Direct struct {
+	Exchange string // 1 to MaxKindBytes bytes
+	Data     []byte // at most MaxDirectBytes; understood by the exchange
+}
+
+// Check returns an error when the message is beyond the limits.
+func (d Direct) Check() error { return checkDirect(uint64(len(d.Exchange)), uint64(len(d.Data))) }
+
+// WriteDirect sends a message: the length of the exchange's name and the name,
+// the length of the data and the data. Lengths are unsigned varints, so that
+// the reader can refuse before it has read what is long.
+func WriteDirect(w io.Writer, d Direct) error {
+	if err := d.Check(); err != nil {
+		return err
+	}
+	wire := make([]byte, 0, len(d.Exchange)+len(d.Data)+2*maxLengthBytes)
+	wire = append(binary.AppendUvarint(wire, uint64(len(d.Exchange))), d.Exchange...)
+	wire = append(binary.AppendUvarint(wire, uint64(len(d.Data))), d.Data...)
+	_, err := w.Write(wire)
+	return err
+}
+
+// ReadDirect reads what WriteDirect wrote. Once it knows the exchange and the
+// length of the data, within its limit, it asks accept; an error of accept ends
+// it before the data are read or room is made for them.
+func ReadDirect(r io.Reader, accept func(exchange string, bytes int) error) (Direct, error) {
+	buffered := bufio.NewReader(r)
+	named, err := readLength(buffered, MaxKindBytes)
+	if err != nil {
+		return Direct{}, fmt.Errorf("protocol: direct message: exchange: %w", err)
+	}
+	if err := checkDirect(named, 0); err != nil {
+		return Direct{}, err
+	}
+	name := make([]byte, named)
+	if _, err := io.ReadFull(buffered, name); err != nil {
+		return Direct{}, fmt.Errorf("protocol: direct message: exchange: %w", noEnd(err))
+	}
+	size, err := readLength(buffered, MaxDirectBytes)
+	if err != nil {
+		return Direct{}, fmt.Errorf("protocol: direct message: data: %w", noEnd(err))
+	}
+	d := Direct{Exchange: string(name)}
+	if err := accept(d.Exchange, int(size)); err != nil {
+		return Direct{}, err
+	}
+	d.Data = make([]byte, size)
+	if _, err := io.ReadFull(buffered, d.Data); err != nil {
+		return Direct{}, fmt.Errorf("protocol: direct message: data: %w", noEnd(err))
+	}
+	return d, nil
+}
+
+func checkDirect(name, data uint64) error {
+	switch {
+	case name == 0 || name > MaxKindBytes:
+		return fmt.Errorf("protocol: direct message: %w: exchange of %d bytes, accepted are 1 to %d", ErrMalformed, name, MaxKindBytes)
+	case data > MaxDirectBytes:
+		return fmt.Errorf("protocol: direct message: %w: %d bytes, the limit is %d", ErrMalformed, data, MaxDirectBytes)
+	}
+	return nil
+}
+
+// readLength reads a varint, byte by byte: what never ends is malformed, as is a
+// form that is longer than need be.
+func readLength(r io.ByteReader, limit uint64) (uint64, error) {
+	var wire []byte
+	for len(wire) < maxLengthBytes {
+		b, err := r.ReadByte()
+		if err != nil {
+			if len(wire) > 0 {
+				err = noEnd(err)
+			}
+			return 0, err
+		}
+		if wire = append(wire, b); b < 0x80 {
+			break
+		}
+	}
+	n, used := binary.Uvarint(wire)
+	if used <= 0 || used != len(binary.AppendUvarint(nil, n)) || n > limit {
+		return 0, fmt.Errorf("%w: length % x, the limit is %d", ErrMalformed, wire, limit)
+	}
+	return n, nil
+}
+
+// noEnd makes the end of a stream within a message an error of its own.
+func noEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// WriteReceipt confirms that a direct message was taken.
+func WriteReceipt(w io.Writer) error {
+	_, err := w.Write([]byte{directTaken})
+	return err
+}
+
+// ReadReceipt returns nil when the peer confirms.
+func ReadReceipt(r io.Reader) error {
+	var answer [1]byte
+	if _, err := io.ReadFull(r, answer[:]); err != nil {
+		return fmt.Errorf("protocol: receipt: %w", err)
+	}
+	if answer[0] != directTaken {
+		return fmt.Errorf("protocol: receipt: %w: %#x", ErrMalformed, answer[0])
+	}
+	return nil
+}

@@ -1,0 +1,248 @@
+package tsampling
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/fbo-node/fbo/presence"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+func privateTask(t testing.TB, strategy, privacy string) *task.Task {
+	t.Helper()
+	parsed, err := task.Parse("task", fmt.Appendf(nil, `
+name: secret
+goal: minimize
+parameters: [{name: x, type: float, low: 0, high: 1}]
+surrogate: {features: 2}
+strategy: {type: fts, initial_designs: 2%s}
+privacy: {mechanism: local, %s}`, strategy, privacy))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+// teller drives an exchange under a promise, with views that the test sets.
+type teller struct {
+	t        testing.TB
+	exchange *Sharing
+	view     strategy.View
+	records  [][]byte
+	sent     []protocol.Weights
+	warnings []string
+	works    int
+}
+
+func newTeller(t testing.TB, definition *task.Task, seed byte) *teller {
+	t.Helper()
+	exchange, err := NewSharing(definition, rand.NewChaCha8([32]byte{seed}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &teller{t: t, exchange: exchange, view: strategy.View{
+		Task: definition, Self: "a",
+		Results: map[string]any{presence.Name: presence.Result{Present: []peer.ID{"a", "b", "c"}, Agreed: true}},
+	}}
+}
+
+// step fails when a share leaves without its record before it.
+func (p *teller) step(in strategy.Input) {
+	p.t.Helper()
+	recorded := false
+	for _, output := range p.exchange.Step(p.view, in) {
+		switch output := output.(type) {
+		case strategy.Record:
+			p.records = append(p.records, output.Data)
+			recorded = true
+		case strategy.Publish:
+			if !recorded {
+				p.t.Error("a share without a record before it")
+			}
+			if output.Ephemeral {
+				p.t.Error("a share that the journal does not keep")
+			}
+			value, err := p.exchange.Decode(output.Payload)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			p.sent = append(p.sent, value.(protocol.Weights))
+		case strategy.Warn:
+			p.warnings = append(p.warnings, output.Message)
+		case strategy.Work:
+			p.works++
+		}
+	}
+}
+
+func (p *teller) drawn(values ...float64) {
+	p.t.Helper()
+	p.step(strategy.WorkDone{Name: "draw", Result: protocol.Weights{Observations: p.view.Observations, Values: values}})
+}
+
+func (p *teller) observe(count int) {
+	for range count {
+		p.view.Observations++
+		p.step(strategy.Told{})
+	}
+}
+
+func TestNothingIsReleasedBeforePeersHaveTold(t *testing.T) {
+	p := newTeller(t, privateTask(t, "", "epsilon: 4"), 1)
+	p.step(strategy.Start{})
+	p.observe(5)
+	if p.works != 0 {
+		t.Fatal("a draw before anybody has told what it holds")
+	}
+	p.step(strategy.CaughtUp{Peer: "b"})
+	if p.works != 0 {
+		t.Fatal("a draw after one of two peers has told")
+	}
+	p.step(strategy.CaughtUp{Peer: "c"})
+	if p.works != 1 {
+		t.Fatal("no draw although both have told")
+	}
+}
+
+// Release r is due after 2 + 3(r-1) observations and says so, however late it is.
+func TestReleasesFollowThePlan(t *testing.T) {
+	p := newTeller(t, privateTask(t, ", share_every: 3", "epsilon: 4, releases: 2"), 1)
+	p.step(strategy.CaughtUp{Peer: "b"})
+	p.step(strategy.CaughtUp{Peer: "c"})
+	p.observe(1)
+	if p.works != 0 {
+		t.Error("a draw after one observation")
+	}
+	p.observe(1)
+	p.drawn(1, 1)
+	p.observe(2)
+	if p.works != 1 {
+		t.Errorf("%d draws after four observations", p.works)
+	}
+	p.observe(4)
+	p.drawn(1, 1)
+	p.observe(9)
+	if p.works != 2 || len(p.sent) != 2 || len(p.records) != 2 {
+		t.Fatalf("%d draws, %d shares and %d records of two releases", p.works, len(p.sent), len(p.records))
+	}
+	for i, w := range p.sent {
+		if w.Release != i+1 || w.Observations != 2+3*i {
+			t.Errorf("share %d is release %d on %d observations", i, w.Release, w.Observations)
+		}
+	}
+}
+
+func TestARestartGoesOnWhereItWas(t *testing.T) {
+	definition := privateTask(t, "", "epsilon: 4, releases: 2")
+	p := newTeller(t, definition, 1)
+	p.step(strategy.CaughtUp{Peer: "b"})
+	p.step(strategy.CaughtUp{Peer: "c"})
+	p.observe(2)
+	p.drawn(1, 1)
+	again := newTeller(t, definition, 2)
+	for _, record := range p.records {
+		again.step(strategy.Replayed{Data: record})
+	}
+	again.view.Observations = 9
+	again.step(strategy.Start{})
+	again.step(strategy.CaughtUp{Peer: "b"})
+	again.step(strategy.CaughtUp{Peer: "c"})
+	again.drawn(1, 1)
+	again.observe(5)
+	if len(again.sent) != 1 || again.sent[0].Release != 2 || again.works != 1 {
+		t.Errorf("after the restart %d shares, %d draws: %+v", len(again.sent), again.works, again.sent)
+	}
+}
+
+func TestARestoredJournalEndsSharing(t *testing.T) {
+	p := newTeller(t, privateTask(t, "", "epsilon: 4"), 1)
+	p.step(strategy.Start{})
+	p.view.Observations = 7
+	p.step(strategy.Echo{Share: strategy.Share{Value: protocol.Weights{Release: 3, Observations: 2, Values: []float64{1, 1}}}})
+	p.step(strategy.CaughtUp{Peer: "b"})
+	p.step(strategy.CaughtUp{Peer: "c"})
+	p.observe(4)
+	if p.works != 0 || len(p.records) != 1 || len(p.warnings) != 1 || !strings.Contains(p.warnings[0], "release 3") {
+		t.Errorf("%d draws, records %s, warnings %q", p.works, p.records, p.warnings)
+	}
+}
+
+// A share of a task that promises nothing is not taken for a private one, nor the
+// other way round, nor one beyond the plan.
+func TestReleasesThatDoNotFitTheTask(t *testing.T) {
+	private := newTeller(t, privateTask(t, "", "epsilon: 4, releases: 2"), 1).exchange
+	open, err := NewSharing(newTask(t, floats, "type: fts"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open.features = 2
+	for release, want := range map[int][2]bool{0: {false, true}, 1: {true, false}, 2: {true, false}, 3: {false, false}} {
+		payload, err := protocol.Weights{Observations: 1, Values: []float64{1, 2}, Release: release}.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, exchange := range []*Sharing{private, open} {
+			if _, err := exchange.Decode(payload); (err == nil) != want[i] {
+				t.Errorf("release %d, exchange %d: %v", release, i, err)
+			}
+		}
+	}
+}
+
+// The audit sees the bytes that leave. In two worlds the draws lie at opposite
+// points beyond the clip boundary; by counting how often a released weight exceeds
+// a threshold a lower bound on ε is shown with 99.9 % confidence (Clopper, Pearson,
+// corrected for 31 thresholds). It must not exceed the promised 1; that it has the
+// power to, the noise of a promise of 4 shows.
+func TestAuditOfWhatLeaves(t *testing.T) {
+	shown := func(promised float64) float64 {
+		const n, delta, thresholds = 2000, 0.02, 31
+		definition := privateTask(t, "", fmt.Sprintf("epsilon: %g, delta: %g, releases: 1, clip: 1", promised, delta))
+		source := rand.NewChaCha8([32]byte{3})
+		var above [2][thresholds]float64
+		for world, sign := range []float64{1, -1} {
+			for range n {
+				exchange, err := NewSharing(definition, source)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := &teller{t: t, exchange: exchange}
+				p.drawn(sign*40, 0)
+				for i := range thresholds {
+					if p.sent[0].Values[0] > float64(i-15)/3 {
+						above[world][i]++
+					}
+				}
+			}
+		}
+		best, tail := math.Inf(-1), 0.001/2/thresholds
+		for i := range thresholds {
+			likely, unlikely := above[0][i], above[1][i]
+			if likely == 0 || unlikely == n {
+				continue
+			}
+			low := distuv.Beta{Alpha: likely, Beta: n - likely + 1}.Quantile(tail)
+			high := distuv.Beta{Alpha: unlikely + 1, Beta: n - unlikely}.Quantile(1 - tail)
+			if low > delta {
+				best = max(best, math.Log((low-delta)/high))
+			}
+		}
+		return best
+	}
+	promised, broken := shown(1), shown(4)
+	t.Logf("shown: ε ≥ %.2f where 1 is promised, %.2f with the noise of 4", promised, broken)
+	if promised > 1 {
+		t.Errorf("the promise of 1 is broken: ε ≥ %.2f", promised)
+	}
+	if broken <= 1 {
+		t.Errorf("the audit has no power: with the noise of 4 ε ≥ %.2f", broken)
+	}
+}

@@ -98,7 +98,9 @@ func (r Record) Key() string {
 	case r.Fit != nil:
 		return "fit"
 	case r.Sent != nil:
-		return "sent/" + r.Sent.Kind + "/" + strconv.FormatUint(r.Sent.Slot, 10)
+		// Of each kind only the highest slots are held; a newer one takes the place of
+		// one that is not.
+		return "sent/" + r.Sent.Kind + "/" + strconv.FormatUint(r.Sent.Slot%maxSlots, 10)
 	}
 	return ""
 }

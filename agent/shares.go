@@ -104,12 +104,12 @@ func (s *shares) judge(now time.Time, share protocol.Share) (Verdict, error) {
 			return Offence, fmt.Errorf("agent: %s signed two different shares with stamp %v", share.Author, share.Stamp)
 		}
 	}
-	if s.isFull(now, share.Author) {
+	if s.isFull(now, share.Author) || s.superseded(share) {
 		return Stale, nil
 	}
 	known, ok := s.held[share.Key]
 	if !ok {
-		if slots := s.slots(share.Key); len(slots) >= maxSlots && share.Slot < slots[0] {
+		if slots := s.slots(share.Key, share.Epoch); len(slots) >= maxSlots && share.Slot < slots[0] {
 			return Stale, nil // put would drop it at once
 		}
 		return Accepted, nil
@@ -123,27 +123,45 @@ func (s *shares) judge(now time.Time, share protocol.Share) (Verdict, error) {
 	return Stale, nil
 }
 
+// superseded tells whether the author has said something of this kind since a
+// later start. Slots begin anew with a start that has lost its journal, so that
+// higher ones from before must not keep new ones out.
+func (s *shares) superseded(share protocol.Share) bool {
+	for _, key := range s.of(share.Author) {
+		if key.Kind == share.Kind && s.held[key].Epoch > share.Epoch {
+			return true
+		}
+	}
+	return false
+}
+
 // put stores a share that has been judged as accepted, age after its author
 // sent it, and drops what exceeds the bounds.
 func (s *shares) put(share strategy.Share, now time.Time, age time.Duration) {
+	for _, key := range slices.Clone(s.of(share.Author)) {
+		if key.Kind == share.Kind && s.held[key].Epoch < share.Epoch {
+			s.remove(key)
+		}
+	}
 	s.set(share.Key, held{Share: share, accepted: now.Add(-age), expires: now.Add(share.TTL - age)})
-	s.boundSlots(share.Key)
+	s.boundSlots(share.Key, share.Epoch)
 	s.boundAuthors()
 }
 
-// slots lists, in order, those held of the key's author and kind.
-func (s *shares) slots(key protocol.Key) []uint64 {
+// slots lists, in order, those held of the key's author and kind since the start
+// with this epoch.
+func (s *shares) slots(key protocol.Key, epoch uint64) []uint64 {
 	var slots []uint64
 	for _, other := range s.of(key.Author) {
-		if other.Kind == key.Kind {
+		if other.Kind == key.Kind && s.held[other].Epoch >= epoch {
 			slots = append(slots, other.Slot)
 		}
 	}
 	return slots
 }
 
-func (s *shares) boundSlots(key protocol.Key) {
-	slots := s.slots(key)
+func (s *shares) boundSlots(key protocol.Key, epoch uint64) {
+	slots := s.slots(key, epoch)
 	for _, slot := range slots[:max(0, len(slots)-maxSlots)] {
 		s.remove(protocol.Key{Author: key.Author, Kind: key.Kind, Slot: slot})
 	}

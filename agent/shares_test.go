@@ -423,3 +423,48 @@ func TestOrderListsWhatIsHeld(t *testing.T) {
 		}
 	})
 }
+
+// A node that has lost its journal begins its slots anew: what it said before,
+// under higher slots, must not keep it unheard.
+func TestALaterStartTakesThePlaceOfAllBefore(t *testing.T) {
+	d := newBowl(t)
+	key := keyOf(t, 50)
+	receive := func(epoch, sequence, slot uint64) Verdict {
+		share := say(t, d, key, "weights", slot, protocol.Stamp{Epoch: epoch, Sequence: sequence}, time.Hour, weights(t, 3, float64(sequence)))
+		verdict, err := d.agent.Receive(d.now, share, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return verdict
+	}
+	for i, c := range []struct {
+		epoch, sequence, slot uint64
+		want                  Verdict
+	}{
+		{3, 1, 18, Accepted}, {3, 2, 19, Accepted}, {3, 3, 20, Accepted}, {3, 4, 1, Stale},
+		{4, 1, 1, Accepted}, {3, 5, 21, Stale}, {4, 2, 2, Accepted},
+	} {
+		if got := receive(c.epoch, c.sequence, c.slot); got != c.want {
+			t.Errorf("share %d (epoch %d, slot %d): %v, want %v", i, c.epoch, c.slot, got, c.want)
+		}
+	}
+	var slots []uint64
+	for _, share := range d.agent.View(d.now).Shares {
+		slots = append(slots, share.Slot)
+	}
+	if !slices.Equal(slots, []uint64{1, 2}) {
+		t.Errorf("held are slots %v", slots)
+	}
+}
+
+// The journal keeps as many shares of a kind as are held, however many slots a
+// long run takes.
+func TestJournalKeepsFewShares(t *testing.T) {
+	keys := map[string]bool{}
+	for slot := range uint64(1000) {
+		keys[Record{Sent: &SentRecord{Kind: "candidate", Slot: slot}}.Key()] = true
+	}
+	if len(keys) != maxSlots {
+		t.Errorf("%d records are kept for 1000 slots", len(keys))
+	}
+}

@@ -26,6 +26,11 @@ type council struct {
 	settings *task.Consensus
 }
 
+// council is that of a round that has closed with an own candidate.
+func (r Round) council(self peer.ID, settings *task.Consensus) council {
+	return council{self: self, own: *r.Own, present: r.Present, voices: r.Voices, t: r.Number, settings: settings}
+}
+
 // weights returns one weight per voice; what is missing to 1 is the weight of
 // the own candidate.
 func (c council) weights() []float64 {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"time"
 
 	"github.com/fbo-node/fbo/presence"
 	"github.com/fbo-node/fbo/protocol"
@@ -16,9 +15,10 @@ import (
 // Kind names the exchanges and their shares.
 const Kind = "candidate"
 
-// candidateTTL is how long a candidate is worth something; its author must be
-// present too.
-const candidateTTL = time.Hour
+// candidateTTL is how long a candidate may be of use. Its author must be present
+// too, so that this only has to exceed a deadline and an evaluation: who is in
+// step is known by the candidate of the round before.
+const candidateTTL = protocol.MaxTTL
 
 // talk is what both exchanges do: make, publish and understand candidates.
 type talk struct {

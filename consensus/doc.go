@@ -16,19 +16,36 @@
 // The papers fix the number K of agents and the number T of rounds, and nobody is
 // late. Here K is the number of agents present, T belongs to the task, a round is
 // an agent's own trial counted from the first one that is not a starting design,
-// and these rules keep every row of weights stochastic whatever happens:
+// imported ones included, and these rules keep every row of weights stochastic
+// whatever happens:
 //
 //   - The weight of a member without a candidate goes to the own candidate. Where
 //     two agents lack each other's, the matrix stays symmetric.
-//   - A round waits for those in step, whose newest candidate is of the round
-//     before, or in round 1 for all present; then, at the latest at the deadline,
-//     it closes. Who is late is no longer in step and is not waited for.
-//   - A candidate that is not of the round, being late or ahead, counts in one
-//     round only: the first that closes after it came.
-//   - An agent whose budget ends leaves; from round T+1 on an agent goes alone.
+//   - A round waits for those present that are in step: whose newest candidate is
+//     not older than the agent's own round before this one, but of no round as late
+//     as this. In its first round after a start an agent waits for all who are not
+//     ahead, and, while it sees nobody, for one interval of presence. At the latest
+//     at the deadline a round closes.
+//   - Who is late may be in step again in the next round. But a peer that has been
+//     waited for in vain m times is not waited for before 2^(m-1) rounds later.
+//   - A candidate counts in one round only, its own or, being late or ahead, the
+//     first that closes after it came.
+//   - An agent that stops while it evaluates says nothing before it has told the
+//     outcome. One whose budget ends leaves; from round T+1 on an agent goes alone.
 //
 // Where all see the same agents present and have their candidates, the weights
 // form a symmetric, doubly stochastic matrix.
+//
+// # Influence
+//
+// A candidate, a response and a presence are claims. A peer that lies moves the
+// design of another agent by its weight: with [Uniform] and [Metropolis] no more than
+// 1/K. With [Leader] one that claims the largest response leads for as long as it
+// speaks, and weighs (T-t+K)/(TK) in round t, but no more than 1/(K-1). All of it
+// decays with t to at most 1/T. Silence costs 1 + log2 T deadlines in T rounds, from each
+// name that the peer has; many names, present and silent, leave the others little
+// weight, so that each goes alone. The package gives no privacy beyond the noise on a
+// response: a candidate says where its author would look.
 //
 // An average is taken in the encoded unit cube and decoded: numbers are averaged
 // on their scale, a categorical parameter is put to a vote with the weights as

@@ -2,6 +2,7 @@ package consensus
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -21,52 +22,87 @@ type Round struct {
 	Voices  []Voice             // of those present, in order of peer
 }
 
-// Names of the timers of a round.
+// Names of the timers.
 const (
+	heardTimer    = "heard"
 	lookTimer     = "look"
 	deadlineTimer = "deadline"
 )
 
-// looking is how often a round is looked at for members that have left.
-const looking = 2 * time.Second
+const (
+	// hearing is how long after a start an agent that sees nobody does not take
+	// itself for alone: who is present says so within one interval.
+	hearing = presence.Interval
+	// looking is how often a round is looked at for members that have left.
+	looking = 2 * time.Second
+	// mostLapses bounds the memory of who let the agent wait. When it is full it
+	// starts afresh: who has so many names needs no second chance.
+	mostLapses = 1024
+)
 
 // Rounds is the exchange in which agents in step wait for each other's
 // candidates, each up to its deadline.
 type Rounds struct {
 	talk
 	round   Round
-	late    bool            // the deadline has passed
-	counted map[peer.ID]int // the newest round of each peer that has counted
+	before  int               // the number of the agent's round before this one, 0 after a start
+	deaf    bool              // started just now, and may not know yet who is present
+	late    bool              // the deadline has passed
+	counted map[peer.ID]int   // the newest round of each peer that has counted
+	lapses  map[peer.ID]lapse // of those that were waited for in vain
 }
+
+// lapse is how often a peer was waited for in vain, and the first round in which
+// it may be waited for again.
+type lapse struct{ times, again int }
 
 var _ strategy.Exchange = (*Rounds)(nil)
 
 // NewRounds returns the exchange of one agent.
 func NewRounds(t *task.Task) (*Rounds, error) {
 	talk, err := newTalk(t)
-	return &Rounds{talk: talk, counted: map[peer.ID]int{}}, err
+	return &Rounds{talk: talk, counted: map[peer.ID]int{}, lapses: map[peer.ID]lapse{}}, err
 }
 
 // Step implements strategy.Exchange.
 func (r *Rounds) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	switch in := in.(type) {
-	case strategy.Start, strategy.Told:
+	case strategy.Start:
+		r.deaf = true
+		outputs := []strategy.Output{strategy.SetTimer{Name: heardTimer, After: hearing}}
+		if slices.ContainsFunc(view.Trials, cutOff) {
+			return outputs // a candidate that does not know its outcome would come too early
+		}
+		return append(outputs, r.begin(view)...)
+	case strategy.Told:
 		return r.begin(view)
 	case strategy.WorkDone:
 		return r.speak(view, in.Result)
 	case strategy.Received:
 		return r.close(view)
 	case strategy.Timer:
-		if !r.round.Open || r.round.Own == nil {
-			return nil // left over from an earlier round
-		}
-		r.late = r.late || in.Name == deadlineTimer
-		if outputs := r.close(view); len(outputs) > 0 {
-			return outputs
-		}
-		return []strategy.Output{strategy.SetTimer{Name: lookTimer, After: looking}}
+		return r.timer(view, in.Name)
 	}
 	return nil
+}
+
+// cutOff tells of trials that a stop of the node cut off; they are evaluated
+// before the next one is chosen.
+func cutOff(trial strategy.Trial) bool { return trial.State == strategy.Waiting }
+
+func (r *Rounds) timer(view strategy.View, name string) []strategy.Output {
+	if name == heardTimer {
+		r.deaf = false
+		return r.close(view)
+	}
+	if !r.round.Open || r.round.Own == nil {
+		return nil // left over from an earlier round
+	}
+	r.late = r.late || name == deadlineTimer
+	if outputs := r.close(view); len(outputs) > 0 {
+		return outputs
+	}
+	return []strategy.Output{strategy.SetTimer{Name: lookTimer, After: looking}}
 }
 
 // begin opens the round of the next trial, once.
@@ -75,6 +111,7 @@ func (r *Rounds) begin(view strategy.View) []strategy.Output {
 	if r.round.Open || number <= r.round.Number {
 		return nil
 	}
+	r.before = r.round.Number // several evaluators, or imported trials, skip numbers
 	r.round, r.late = Round{Number: number, Open: true}, false
 	return []strategy.Output{strategy.Result{Value: r.round}, r.work(number)}
 }
@@ -98,35 +135,67 @@ func (r *Rounds) speak(view strategy.View, result any) []strategy.Output {
 
 // close ends the round when nobody is waited for any more.
 func (r *Rounds) close(view strategy.View) []strategy.Output {
-	if !r.round.Open || r.round.Own == nil {
+	if !r.round.Open || r.round.Own == nil || r.cannotKnow(view) {
 		return nil
 	}
 	present := presence.Of(view).Present
 	said := spoken(view)
 	var voices []Voice
+	var missing []peer.ID
 	for _, id := range present {
 		if id == view.Self {
 			continue
 		}
-		candidate, inRound := said[id].choose(r.round.Number)
-		if !inRound && !r.late && r.inStep(candidate) {
-			return nil
+		candidate := said[id].choose(r.round.Number)
+		if r.waitsFor(id, candidate) {
+			if !r.late {
+				return nil
+			}
+			missing = append(missing, id)
 		}
-		if inRound || candidate.Round > r.counted[id] {
+		if candidate.Round > r.counted[id] {
 			voices = append(voices, Voice{Peer: id, Candidate: candidate})
 		}
 	}
+	r.blame(missing)
 	maps.DeleteFunc(r.counted, func(id peer.ID, _ int) bool { return len(said[id]) == 0 })
 	for _, voice := range voices {
-		r.counted[voice.Peer] = max(r.counted[voice.Peer], voice.Candidate.Round)
+		r.counted[voice.Peer] = voice.Candidate.Round
 	}
 	r.round.Open, r.round.Present, r.round.Voices = false, present, voices
 	return []strategy.Output{strategy.Result{Value: r.round}}
 }
 
-// inStep tells whether a peer whose newest candidate is this one, the zero one if
-// it has none, will have one of the round soon.
-func (r *Rounds) inStep(newest protocol.Candidate) bool { return newest.Round == r.round.Number-1 }
+// cannotKnow tells whether, right after a start, others may be present whom the
+// agent has not heard. When all whom it has heard see the same set, there are none.
+func (r *Rounds) cannotKnow(view strategy.View) bool {
+	seen := presence.Of(view)
+	if r.late || len(seen.Present) > 1 && seen.Agreed {
+		r.deaf = false
+	}
+	return r.deaf
+}
+
+// waitsFor tells whether a peer of which this is the best candidate, the zero one if
+// it has none, is in step, so that it will have one of the round soon, and has not
+// let the agent wait too often.
+func (r *Rounds) waitsFor(id peer.ID, best protocol.Candidate) bool {
+	inStep := r.before <= best.Round && best.Round < r.round.Number
+	return inStep && r.round.Number >= r.lapses[id].again
+}
+
+// blame takes down whom the agent has waited for in vain. After m times a peer is
+// not waited for before 2^(m-1) rounds later, so that it costs no more than
+// 1 + log2 T deadlines in T rounds.
+func (r *Rounds) blame(missing []peer.ID) {
+	for _, id := range missing {
+		if len(r.lapses) >= mostLapses {
+			clear(r.lapses)
+		}
+		times := r.lapses[id].times + 1
+		r.lapses[id] = lapse{times: times, again: r.round.Number + 1<<(times-1)}
+	}
+}
 
 // words are the candidates of one peer that are held, in order of round.
 type words []protocol.Candidate
@@ -143,11 +212,11 @@ func spoken(view strategy.View) map[peer.ID]words {
 }
 
 // choose returns the candidate of the round if there is one, otherwise the newest.
-func (w words) choose(round int) (candidate protocol.Candidate, inRound bool) {
+func (w words) choose(round int) (candidate protocol.Candidate) {
 	for _, candidate = range w {
 		if candidate.Round == round {
-			return candidate, true
+			break
 		}
 	}
-	return candidate, false
+	return candidate
 }

@@ -42,6 +42,7 @@ type table struct {
 	result   *Round // the latest
 	sent     []strategy.Publish
 	works    int
+	timers   []string // that were set
 }
 
 func newTable(t testing.TB, present int) *table {
@@ -70,6 +71,8 @@ func (d *table) step(in strategy.Input) {
 			d.sent = append(d.sent, output)
 		case strategy.Work:
 			d.works++
+		case strategy.SetTimer:
+			d.timers = append(d.timers, output.Name)
 		}
 	}
 }
@@ -199,7 +202,14 @@ func TestASlowAgentHearsThoseAhead(t *testing.T) {
 func TestWhoLeavesIsNotWaitedFor(t *testing.T) {
 	d := newTable(t, 2)
 	d.begin()
-	d.open()
+	for range 3 { // it goes on looking
+		d.open()
+		if !slices.Contains(d.timers, lookTimer) {
+			t.Fatal("nobody looks whether somebody has left")
+		}
+		d.timers = nil
+		d.step(strategy.Timer{Name: lookTimer})
+	}
 	d.view.Results[presence.Name] = presence.Result{Present: []peer.ID{d.view.Self}, Agreed: true}
 	d.step(strategy.Timer{Name: lookTimer})
 	d.closed(map[peer.ID]int{})

@@ -74,8 +74,7 @@ func (s Strategy) inRound(view strategy.View, trial uint64, seed random.Seed) (s
 	if round.Own == nil || len(round.Voices) == 0 {
 		return s.own.Suggest(view, trial, seed)
 	}
-	c := council{self: view.Self, own: *round.Own, present: round.Present, voices: round.Voices, t: round.Number, settings: s.settings}
-	design := s.task.Space.Decode(c.average(s.task.Space))
+	design := s.task.Space.Decode(round.council(view.Self, s.settings).average(s.task.Space))
 	if s.search.Tried(view, design) {
 		return s.own.Suggest(view, trial, seed)
 	}

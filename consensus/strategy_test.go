@@ -120,6 +120,25 @@ func TestFirstTogetherThenApart(t *testing.T) {
 	}
 }
 
+// From round T+1 on an agent goes alone in every mode. Without rounds it also may in
+// round 1, when it has not heard anybody yet.
+func TestAfterTheLastRoundAllGoAlone(t *testing.T) {
+	const rounds = 2
+	for _, mode := range modes() {
+		s := federation(t, fmt.Sprintf("type: consensus, initial_designs: 1, rounds: %d, %s", rounds, mode), 2, 5)
+		for i, m := range play(t, s).Members {
+			if last := m.Trials[rounds].Why; last.Source != strategy.Agreed {
+				t.Errorf("%s: agent %d in the last round: %s", mode, i, last)
+			}
+			for _, trial := range m.Trials[1+rounds:] {
+				if trial.Why.Source == strategy.Agreed {
+					t.Errorf("%s: trial %d of agent %d: %s", mode, trial.ID, i, trial.Why)
+				}
+			}
+		}
+	}
+}
+
 // Lost candidates, a slow agent, a partition, one that leaves and one that comes
 // late: everybody finishes, and the rounds do not wait for ever.
 func TestNoFaultHangsARound(t *testing.T) {

@@ -90,23 +90,27 @@ func TestUniformIsEquation6(t *testing.T) {
 	}
 }
 
-// Both branches for K = 3, T = 4, by hand: the leader's own weight in round t is
-// 1/3 + (t-1)/6, the threshold 4/12; so round 1 takes the second branch.
+// By hand, with T = 4. For K = 3 the leader's own weight in round t is
+// 1/3 + (t-1)/6, the threshold 4/12: in round 1 both branches agree. For K = 4 it is
+// (4 + 3(t-1))/16, the threshold 9/16: the second branch until round 2.
 func TestLeaderByHand(t *testing.T) {
 	for _, c := range []struct {
-		round        int
-		leader, self []float64 // rows of agents 0 (the leader) and 1
+		agents, round int
+		leader, self  []float64 // rows of agents 0 (the leader) and 1
 	}{
-		{1, []float64{0, 0.5, 0.5}, []float64{0.5, 0.25, 0.25}},
-		{2, []float64{0.5 - 4.0/12, 0.25 + 2.0/12, 0.25 + 2.0/12}, []float64{0.25 + 2.0/12, 0.5 - 1.0/12, 0.25 - 1.0/12}},
+		{3, 1, []float64{0, 0.5, 0.5}, []float64{0.5, 0.25, 0.25}},
+		{3, 2, []float64{0.5 - 4.0/12, 0.25 + 2.0/12, 0.25 + 2.0/12}, []float64{0.25 + 2.0/12, 0.5 - 1.0/12, 0.25 - 1.0/12}},
+		{4, 1, []float64{0, 1.0 / 3, 1.0 / 3, 1.0 / 3}, []float64{1.0 / 3, 2.0 / 9, 2.0 / 9, 2.0 / 9}},
+		{4, 2, []float64{0, 1.0 / 3, 1.0 / 3, 1.0 / 3}, []float64{1.0 / 3, 2.0 / 9, 2.0 / 9, 2.0 / 9}},
+		{4, 3, []float64{1.0 / 16, 5.0 / 16, 5.0 / 16, 5.0 / 16}, []float64{5.0 / 16, 9.0 / 16, 1.0 / 16, 1.0 / 16}},
 	} {
 		for name, rows := range map[string][2][]float64{
-			"leader": {Leader(3, 0, 0, c.round, 4), c.leader},
-			"other":  {Leader(3, 1, 0, c.round, 4), c.self},
+			"leader": {Leader(c.agents, 0, 0, c.round, 4), c.leader},
+			"other":  {Leader(c.agents, 1, 0, c.round, 4), c.self},
 		} {
-			for j := range 3 {
+			for j := range c.agents {
 				if math.Abs(rows[0][j]-rows[1][j]) > tolerance {
-					t.Errorf("round %d, %s: %v, want %v", c.round, name, rows[0], rows[1])
+					t.Errorf("%d agents, round %d, %s: %v, want %v", c.agents, c.round, name, rows[0], rows[1])
 				}
 			}
 		}
@@ -235,6 +239,21 @@ func TestTheLeaderHasTheBestResponse(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Whoever leads, for as long as it wishes and by whatever claim, weighs with each
+// other agent no more than an equal share among those others.
+func TestALeaderCannotDominate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		agents := rapid.IntRange(2, 12).Draw(t, "agents")
+		T := rapid.IntRange(1, 60).Draw(t, "T")
+		round := rapid.IntRange(1, T).Draw(t, "round")
+		weight := Leader(agents, 0, agents-1, round, T)[agents-1]
+		want := min(float64(T-round+agents)/float64(T*agents), 1/float64(agents-1))
+		if math.Abs(weight-want) > tolerance {
+			t.Fatalf("the leader weighs %g, want %g", weight, want)
+		}
+	})
 }
 
 // With objectives of different optima no fixed weights but the identity end

@@ -88,7 +88,7 @@ func plausible(claims []claim, threshold float64) []claim {
 		same := func(other claim) bool { return near(c.x, other.x) }
 		if i := slices.IndexFunc(distinct, same); i >= 0 {
 			distinct[i].peers += c.peers
-			distinct[i].observations += c.observations
+			distinct[i].observations = strategy.AddObservations(distinct[i].observations, c.observations)
 		} else if len(distinct) < mostClaims {
 			distinct = append(distinct, c)
 		}

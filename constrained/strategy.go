@@ -52,7 +52,7 @@ func (s Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (s
 	why := strategy.Why{Source: strategy.Designs}
 	for _, c := range claims {
 		why.Listened += c.peers
-		why.Observations += c.observations
+		why.Observations = strategy.AddObservations(why.Observations, c.observations)
 	}
 	around := append(points(claims[:min(len(claims), aroundClaims)]), s.search.Best(view)...)
 	x, _ := s.search.Maximizer.Maximize(f, around, seed.Stream("maximise", trial))

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/consensus"
+	"github.com/fbo-node/fbo/constrained"
+	"github.com/fbo-node/fbo/density"
 	"github.com/fbo-node/fbo/peerprior"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -11,9 +15,9 @@ import (
 	"github.com/fbo-node/fbo/tsampling"
 )
 
-// forger replaces what a member shares by weights drawn from the prior: a
-// well-formed share of an honest size that says nothing true. All else in the
-// share stays.
+// forger replaces the weights that a member shares by ones drawn from the prior,
+// and designs by uniformly random ones: a well-formed share of an honest size that
+// says nothing true. All else in the share stays.
 type forger struct {
 	task *task.Task
 	rng  *rand.Rand
@@ -50,8 +54,38 @@ func (f *forger) replace(kind string, payload []byte) ([]byte, error) {
 		}
 		f.fill(mean.Values)
 		return mean.Encode()
+	case consensus.Kind:
+		rounds := f.task.Strategy.Consensus.Rounds
+		candidate, err := protocol.DecodeCandidate(payload, f.task.Space, rounds)
+		if err != nil {
+			return nil, err
+		}
+		candidate.Point = f.point()
+		return candidate.Encode(f.task.Space, rounds)
+	case constrained.Kind:
+		design, err := protocol.DecodeNearOptimal(payload, f.task.Space)
+		if err != nil {
+			return nil, err
+		}
+		design.Point = f.point()
+		return design.Encode(f.task.Space)
+	case density.Kind:
+		belief, err := protocol.DecodeDensity(payload, f.task.Space)
+		if err != nil {
+			return nil, err
+		}
+		for i := range belief.Components {
+			belief.Components[i].Centre = f.point()
+		}
+		return belief.Encode(f.task.Space)
 	}
-	return nil, fmt.Errorf("accepted are the kinds %q and %q", tsampling.Kind, peerprior.Kind)
+	return nil, fmt.Errorf("accepted are the kinds %q, %q, %q, %q and %q",
+		tsampling.Kind, peerprior.Kind, consensus.Kind, constrained.Kind, density.Kind)
+}
+
+// point is uniform among the designs of the space.
+func (f *forger) point() protocol.Point {
+	return protocol.PointOf(f.task.Space, f.task.Space.Decode(acquisition.Sample(f.task.Space, f.rng)))
 }
 
 func (f *forger) fill(weights []float64) {

@@ -193,7 +193,7 @@ func TestSharesOfUnknownKindAreNotForgedInSilence(t *testing.T) {
 // Every kind of company can be played by every strategy that shares.
 func TestForgersTakePart(t *testing.T) {
 	p := tiny(t, func(p *Plan) {
-		p.Family, p.Strategies = familyOf(t, "gp:d=1,others=forged"), specsOf(t, "fts,peer-prior,pooled")
+		p.Family, p.Strategies = familyOf(t, "gp:d=1,others=forged"), specsOf(t, "fts,peer-prior,consensus,constrained-gp,density,pooled")
 	})
 	f := drawn(t, p)
 	if !f.Members[1].Forged || f.Members[0].Forged {

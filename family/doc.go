@@ -30,7 +30,7 @@
 //     member's function is worse than at most designs
 //   - constant: the same value, better by 3 than 0, and noise
 //   - noise: a standard normal number for every design
-//   - forged: alike, but what they share is to be replaced by random weights
+//   - forged: alike, but what they share is to be replaced by random weights or designs
 //
 // where a standard deviation of the objective is 1.
 //

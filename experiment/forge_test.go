@@ -1,0 +1,108 @@
+package experiment
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/task"
+)
+
+// decodeDesigns reads a share of a strategy that shares designs, and takes these out
+// of it, as numbers in the unit interval.
+func decodeDesigns(t *testing.T, own *task.Task, payload []byte) (points []float64, rest any) {
+	t.Helper()
+	var err error
+	switch own.Strategy.Type {
+	case "consensus":
+		var share protocol.Candidate
+		share, err = protocol.DecodeCandidate(payload, own.Space, own.Strategy.Consensus.Rounds)
+		points, share.Point = share.Point.Coordinates, protocol.Point{}
+		rest = share
+	case "constrained-gp":
+		var share protocol.NearOptimal
+		share, err = protocol.DecodeNearOptimal(payload, own.Space)
+		points, share.Point = share.Point.Coordinates, protocol.Point{}
+		rest = share
+	case "density":
+		var share protocol.Density
+		share, err = protocol.DecodeDensity(payload, own.Space)
+		for i := range share.Components {
+			c := &share.Components[i]
+			points, c.Centre = append(points, c.Centre.Coordinates...), protocol.Point{}
+		}
+		rest = share
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return points, rest
+}
+
+func TestForgedSharesHaveOtherDesignsAndNothingElseChanged(t *testing.T) {
+	p := tiny(t, func(p *Plan) { p.Family = familyOf(t, "gp:d=1,others=forged") })
+	for _, spec := range specsOf(t, "consensus,consensus:weights=leader,consensus:mode=asynchronous,"+
+		"constrained-gp,constrained-gp:threshold=open,density,density:components=3") {
+		own, err := p.template(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, after := forgeries(t, p, spec)
+		if len(before) == 0 {
+			t.Fatalf("%s: nothing was forged", spec)
+		}
+		var previous []float64
+		for i := range before {
+			honest, wanted := decodeDesigns(t, own, before[i])
+			forged, rest := decodeDesigns(t, own, after[i])
+			if len(forged) == 0 || slices.Equal(honest, forged) || slices.Equal(forged, previous) {
+				t.Errorf("%s: share %d is not forged anew: %v became %v after %v", spec, i, honest, forged, previous)
+			}
+			if !reflect.DeepEqual(rest, wanted) {
+				t.Errorf("%s: %+v became %+v", spec, wanted, rest)
+			}
+			previous = forged
+		}
+	}
+}
+
+// 500 points have the mean and deviation of uniform ones; the standard errors are
+// 0.013 and 0.006, the seed is fixed, and the bounds are four of them. Every choice
+// and every int has its share.
+func TestForgedPointsAreUniform(t *testing.T) {
+	definition, err := task.Parse("forged", []byte(`
+name: forged
+goal: minimize
+parameters:
+  - {name: x, type: float, low: 0, high: 1}
+  - {name: n, type: int, low: 0, high: 3}
+  - {name: kind, type: categorical, choices: [a, b, c]}
+strategy: {type: density}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newForger(definition, random.SeedOf(1), 0)
+	const count = 500
+	sum, squares := 0.0, 0.0
+	seen := map[string]int{}
+	for range count {
+		design := definition.Space.Decode(f.point().Encoded(definition.Space))
+		x := design.Float("x")
+		sum, squares = sum+x, squares+x*x
+		seen[design.Choice("kind")]++
+		seen[strconv.Itoa(int(design.Int("n")))]++
+	}
+	mean := sum / count
+	if deviation := math.Sqrt(squares/count - mean*mean); math.Abs(mean-0.5) > 0.052 || math.Abs(deviation-math.Sqrt(1.0/12)) > 0.024 {
+		t.Errorf("mean %g, deviation %g", mean, deviation)
+	}
+	for _, choice := range []string{"a", "b", "c", "0", "1", "2", "3"} {
+		if seen[choice] < 60 { // of 167 or 125 expected
+			t.Errorf("%s occurs %d times in %d points", choice, seen[choice], count)
+		}
+	}
+}

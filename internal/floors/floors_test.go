@@ -32,6 +32,7 @@ var floors = map[string]int{
 	"strategy":           5,
 	"budget":             5,
 	"presence":           6,
+	"securesum":          6,
 	"search":             6,
 	"tsampling":          7,
 	"improvement":        7,

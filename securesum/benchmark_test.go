@@ -1,0 +1,123 @@
+package securesum
+
+import (
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+)
+
+var sizes = []struct{ n, members, threshold, dimension int }{{20, 20, 9, 4000}, {100, 7, 3, 4000}}
+
+func BenchmarkDeal(b *testing.B) {
+	for _, s := range sizes {
+		b.Run(fmt.Sprintf("%d numbers among %d, threshold %d", s.dimension, s.members, s.threshold), func(b *testing.B) {
+			vector := make([]element, s.dimension)
+			for b.Loop() {
+				if _, err := deal(vector, s.threshold, s.members, rand.Reader); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkReconstruct(b *testing.B) {
+	for _, s := range sizes {
+		shares, err := deal(make([]element, s.dimension), s.threshold, s.members, rand.Reader)
+		if err != nil {
+			b.Fatal(err)
+		}
+		quorum := committeeOf(b, s.members, s.threshold).Quorum
+		b.Run(fmt.Sprintf("%d numbers from %d, threshold %d", s.dimension, quorum, s.threshold), func(b *testing.B) {
+			answers := answersOf(shares, upTo(quorum))
+			for b.Loop() {
+				if _, err := reconstruct(answers, s.threshold); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkRound plays whole rounds, with Ed25519 signatures and all messages
+// encoded and decoded, all agents on one processor; the figures are per agent.
+func BenchmarkRound(b *testing.B) {
+	for _, s := range sizes {
+		b.Run(fmt.Sprintf("%d agents, committee of %d, threshold %d, %d numbers", s.n, s.members, s.threshold, s.dimension), func(b *testing.B) {
+			benchmarkRound(b, s.n, committeeOf(b, s.members, s.threshold), s.dimension)
+		})
+	}
+}
+
+func benchmarkRound(b *testing.B, n int, c Committee, dimension int) {
+	cfg := configOf(b, n, c)
+	cfg.Dimension, cfg.Rounds, cfg.Random, cfg.Verify = dimension, MaxRounds, rand.Reader, Verify
+	keys := withKeys(b, &cfg, n)
+	w := newWorld(b, cfg, 1)
+	for i, a := range w.agents {
+		a.exchange.cfg.Sign = Signer(keys[cfg.Roster[i]])
+	}
+	dealt, member, other := 0, 0, 0
+	rounds := 0
+	w.sent = func(_, _ int, data []byte) {
+		if data[1] == kindShare {
+			dealt += len(data)
+		}
+	}
+	for b.Loop() {
+		before := make([]int, n)
+		for i, a := range w.agents {
+			before[i] = a.bytesOut
+			if out, err := a.exchange.Contribute(uint64(rounds+1), make([]int64, dimension)); err != nil {
+				b.Fatal(err)
+			} else {
+				w.carry(i, out)
+			}
+		}
+		w.pass(1500 * time.Millisecond)
+		rounds++
+		serving := w.elected(uint64(rounds))
+		for i, a := range w.agents {
+			if o := a.outcomes[len(a.outcomes)-1]; o.Err != nil || o.Round != uint64(rounds) {
+				b.Fatalf("%+v", o.Err)
+			}
+			if slices.Contains(serving, i) {
+				member += a.bytesOut - before[i]
+			} else {
+				other += a.bytesOut - before[i]
+			}
+		}
+	}
+	perAgent := float64(rounds * n)
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/perAgent, "µs/agent")
+	b.ReportMetric(float64(dealt)/perAgent, "dealt-B/agent")
+	b.ReportMetric(float64(member)/float64(rounds*c.Members), "B/member")
+	if n > c.Members {
+		b.ReportMetric(float64(other)/float64(rounds*(n-c.Members)), "B/other")
+	}
+}
+
+// withKeys gives a configuration a roster of agents with Ed25519 keys.
+func withKeys(t testing.TB, cfg *Config, n int) map[peer.ID]crypto.PrivKey {
+	t.Helper()
+	keys := map[peer.ID]crypto.PrivKey{}
+	cfg.Roster, cfg.Verify = nil, Verify
+	for range n {
+		key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := peer.IDFromPrivateKey(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[id], cfg.Roster = key, append(cfg.Roster, id)
+	}
+	slices.Sort(cfg.Roster)
+	return keys
+}

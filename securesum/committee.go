@@ -1,0 +1,84 @@
+package securesum
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/peer"
+)
+
+// MaxMembers bounds a committee.
+const MaxMembers = 64
+
+// Committee says how many agents serve in a round and whom it protects against.
+type Committee struct {
+	Members   int // C: who get shares, 2 to MaxMembers
+	Threshold int // t: so many members together learn nothing but the sum; also the degree of the polynomials
+	Quorum    int // q: votes that make a set of contributors the round's; more than (C+t)/2
+}
+
+// NewCommittee returns the committee with the smallest safe quorum.
+func NewCommittee(members, threshold int) (Committee, error) {
+	c := Committee{Members: members, Threshold: threshold, Quorum: (members+threshold)/2 + 1}
+	return c, c.Validate()
+}
+
+// Validate says why a committee would not protect or never finish.
+func (c Committee) Validate() error {
+	switch {
+	case c.Members < 2 || c.Members > MaxMembers:
+		return fmt.Errorf("securesum: a committee of %d, accepted are 2 to %d members", c.Members, MaxMembers)
+	case c.Threshold < 1:
+		return fmt.Errorf("securesum: threshold %d: with less than 1 every member of the committee sees every contribution", c.Threshold)
+	case c.Threshold >= c.Members:
+		return fmt.Errorf("securesum: threshold %d: the sum takes one member more, and the committee has %d", c.Threshold, c.Members)
+	case c.Quorum > c.Members:
+		return fmt.Errorf("securesum: quorum %d is more than the committee of %d", c.Quorum, c.Members)
+	case 2*c.Quorum <= c.Members+c.Threshold:
+		return fmt.Errorf("securesum: quorum %d: two sets could win the same round, at least %d is needed for %d members of whom %d collude",
+			c.Quorum, (c.Members+c.Threshold)/2+1, c.Members, c.Threshold)
+	}
+	return nil
+}
+
+// Elect returns who serve in a round, in order of rank: the first members of
+// the roster in the order of a hash of task, round, roster and peer. It does not
+// depend on the order of the roster.
+func Elect(task cid.Cid, round uint64, roster []peer.ID, members int) []peer.ID {
+	roster = slices.Sorted(slices.Values(roster))
+	seed := sha256.New()
+	seed.Write([]byte("fbo-securesum-committee-1"))
+	prefixed(seed.Write, task.Bytes())
+	seed.Write(binary.BigEndian.AppendUint64(nil, round))
+	for _, id := range roster {
+		prefixed(seed.Write, []byte(id))
+	}
+	root := seed.Sum(nil)
+	type ticket struct {
+		id     peer.ID
+		number [sha256.Size]byte
+	}
+	tickets := make([]ticket, len(roster))
+	for i, id := range roster {
+		tickets[i] = ticket{id, sha256.Sum256(append(slices.Clone(root), id...))}
+	}
+	slices.SortFunc(tickets, func(a, b ticket) int {
+		return cmp.Or(slices.Compare(a.number[:], b.number[:]), cmp.Compare(a.id, b.id))
+	})
+	elected := make([]peer.ID, min(members, len(tickets)))
+	for i := range elected {
+		elected[i] = tickets[i].id
+	}
+	return elected
+}
+
+// prefixed writes data after its length, so that what is hashed can be read in
+// one way only. Hashes return no error.
+func prefixed(write func([]byte) (int, error), data []byte) {
+	_, _ = write(binary.BigEndian.AppendUint64(nil, uint64(len(data))))
+	_, _ = write(data)
+}

@@ -1,0 +1,148 @@
+package securesum
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+)
+
+// Limits of a configuration. With them no message exceeds MaxMessageBytes.
+const (
+	MaxRoster       = 1024
+	MaxDimension    = 30_000
+	MaxRounds       = 1 << 20
+	MaxMessageBytes = 256 << 10
+	MaxNumbers      = 1 << 23 // roster times dimension: a member holds so many, in 8 bytes each
+)
+
+// signatureBytes is the length of an Ed25519 signature, the only kind there is.
+const signatureBytes = 64
+
+// Config says who sums what. All agents of a task need the same, but for Self,
+// Random, Sign, Verify and the times.
+type Config struct {
+	Task            cid.Cid
+	Self            peer.ID
+	Roster          []peer.ID // all who may contribute and serve, in any order; pinned: it does not change while the task runs
+	Committee       Committee
+	MinContributors int    // with fewer nothing is summed; more than the threshold
+	Dimension       int    // numbers in a vector
+	Rounds          uint64 // how many there may be
+
+	// Interval is the length of a tick, 2s if zero; time is counted in ticks from
+	// when an agent learns of the round. It should exceed the time that a message
+	// takes by far.
+	Interval time.Duration
+	Deal     int // ticks after which the committee votes without those that are late; 5 if zero
+	Turn     int // ticks that each member has for its proposal, at least 2; 3 if zero
+	Deadline int // ticks after which the round is given up; if zero, enough for as many absent members as the committee bears
+
+	// Random is crypto/rand.Reader: who can foresee it reads the contributions.
+	Random io.Reader
+	// Sign signs with the agent's key, Verify checks a peer's signature; see Signer
+	// and Verify. A signature has 64 bytes.
+	Sign   func(statement []byte) ([]byte, error)
+	Verify func(signer peer.ID, statement, signature []byte) bool
+}
+
+// Signer returns the Sign of a Config for an Ed25519 key.
+func Signer(key crypto.PrivKey) func([]byte) ([]byte, error) { return key.Sign }
+
+// Verify is the Verify of a Config whose peers have Ed25519 keys, which their
+// IDs contain.
+func Verify(signer peer.ID, statement, signature []byte) bool {
+	key, err := signer.ExtractPublicKey()
+	if err != nil || key.Type() != crypto.Ed25519 {
+		return false
+	}
+	ok, err := key.Verify(statement, signature)
+	return err == nil && ok
+}
+
+// MaxValue returns the largest absolute value of a number in a contribution:
+// with it the sum of the whole roster still has one meaning in the field.
+func (c *Config) MaxValue() int64 { return MaxSum / int64(len(c.Roster)) }
+
+// validate fills in defaults, sorts a copy of the roster and rejects what cannot
+// work.
+func (c *Config) validate() error {
+	if err := c.Committee.Validate(); err != nil {
+		return err
+	}
+	c.Roster = slices.Sorted(slices.Values(c.Roster))
+	n := len(c.Roster)
+	_, listed := slices.BinarySearch(c.Roster, c.Self)
+	switch {
+	case !c.Task.Defined():
+		return errors.New("securesum: no task")
+	case n > MaxRoster:
+		return fmt.Errorf("securesum: a roster of %d, accepted are up to %d", n, MaxRoster)
+	case len(slices.Compact(slices.Clone(c.Roster))) != n:
+		return errors.New("securesum: the roster names a peer twice")
+	case !listed:
+		return fmt.Errorf("securesum: the roster does not name the agent itself, %s", c.Self)
+	case n < c.Committee.Members:
+		return fmt.Errorf("securesum: a roster of %d cannot fill a committee of %d", n, c.Committee.Members)
+	case c.MinContributors <= c.Committee.Threshold || c.MinContributors > n:
+		return fmt.Errorf("securesum: at least %d contributors: accepted is more than the threshold %d, since so many may know their own, up to the roster's %d",
+			c.MinContributors, c.Committee.Threshold, n)
+	case c.Dimension < 1 || c.Dimension > MaxDimension:
+		return fmt.Errorf("securesum: vectors of %d numbers, accepted are 1 to %d", c.Dimension, MaxDimension)
+	case n*c.Dimension > MaxNumbers:
+		return fmt.Errorf("securesum: a member holds %d vectors of %d numbers, accepted are up to %d numbers", n, c.Dimension, MaxNumbers)
+	case c.Rounds < 1 || c.Rounds > MaxRounds:
+		return fmt.Errorf("securesum: %d rounds, accepted are 1 to %d", c.Rounds, MaxRounds)
+	case c.Random == nil || c.Sign == nil || c.Verify == nil:
+		return errors.New("securesum: Random, Sign and Verify are needed")
+	}
+	return c.validateTimes()
+}
+
+func (c *Config) validateTimes() error {
+	if c.Interval == 0 {
+		c.Interval = 2 * time.Second
+	}
+	if c.Deal == 0 {
+		c.Deal = 5
+	}
+	if c.Turn == 0 {
+		c.Turn = 3
+	}
+	turns := c.Committee.Members - c.Committee.Quorum + 1 // until a member that is there has its turn
+	if c.Deadline == 0 {
+		c.Deadline = c.Deal + (turns+2)*c.Turn
+	}
+	switch {
+	case c.Interval < 0 || c.Deal < 1 || c.Turn < 2:
+		return fmt.Errorf("securesum: times (interval %v, deal %d, turn %d): accepted are a positive interval, at least 1 tick to deal and 2 for a turn", c.Interval, c.Deal, c.Turn)
+	case c.Deadline <= c.Deal+turns*c.Turn:
+		return fmt.Errorf("securesum: deadline after %d ticks: the turns of %d members, of whom all but the last may be absent, take %d",
+			c.Deadline, turns, c.Deal+turns*c.Turn)
+	}
+	return nil
+}
+
+// digest names everything that agents must have in common. It is in every
+// message and under every signature, so that none is taken for one of another
+// task, roster or committee.
+func (c *Config) digest() [sha256.Size]byte {
+	h := sha256.New()
+	h.Write([]byte("fbo-securesum-1"))
+	prefixed(h.Write, c.Task.Bytes())
+	for _, n := range []int{c.Committee.Members, c.Committee.Threshold, c.Committee.Quorum, c.MinContributors, c.Dimension} {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(n)))
+	}
+	h.Write(binary.BigEndian.AppendUint64(nil, c.Rounds))
+	for _, id := range c.Roster {
+		prefixed(h.Write, []byte(id))
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}

@@ -1,0 +1,100 @@
+// Package securesum adds up vectors of a group of agents without a server, so
+// that nobody sees more than the sum.
+//
+// [Exchange] is one agent's part, for all rounds of a task. In a round every
+// agent may give one vector, noise included, with [Exchange.Contribute]; the round
+// ends with an [Outcome], the sum and who is in it, or a reason why there is none.
+// A part of the agent that has something to sum, such as an exchange that releases
+// weights, holds the Exchange, passes its own inputs on to Step, and appends what
+// Step and Contribute return to its own outputs.
+//
+// # A round
+//
+//  1. Deal. Each contributor splits its vector by Shamir's scheme among the round's
+//     [Committee], C agents chosen by hash ([Elect]), one share vector for each, so
+//     that t of them say nothing and t+1 determine it.
+//  2. Vote. When all shares are in or the time is over, a member proposes a set of
+//     contributors whose shares the committee holds. A member that holds them
+//     all votes for it. Each member has one vote in a round, which it signs and
+//     records before it sends it. The votes of q members make a certificate.
+//  3. Sum. A member that has the certificate and all shares it names sends their
+//     sum to the roster; one that lacks a share abstains. Shares of a sum are sums
+//     of shares, so that t+1 of these give the sum of the vectors. Those beyond
+//     t+1 are a check.
+//
+// What gets lost is sent again when a status, which agents exchange in every tick,
+// shows that it is missing.
+//
+// # What is promised
+//
+// Secrecy. Whoever controls up to t members of a round's committee, and any
+// contributors, and reads all published sums, learns the sum of the other
+// contributors' vectors and nothing else about them. This is not an assumption
+// about hardness: for any other vectors with the same sum there is one and only
+// one choice of coefficients that looks the same. It needs two more things: that
+// shares travel unseen, which the transport must grant (libp2p's streams are
+// encrypted and authenticated), and that a round has one set.
+//
+// One set. If sets A and B of a round both had certificates, their voters, q of C
+// each, would have 2q−C > t members in common. One of those does not collude and
+// has voted twice. But an honest member's vote is on disk before anybody sees it,
+// and after a restart it sends that one. So there is at most one certificate, and
+// as members add up over a certified set only, all sums ever sent belong to one
+// polynomial. Were there two, their sums would differ by the vectors of those who
+// are in one set only.
+//
+// Completion. If at most C−q members are down, messages among the others arrive
+// within a tick, and they hold the shares of all who contribute, then all agents
+// that are up learn the sum. Members get their turns to propose in order of rank.
+// At its turn a member that is up has heard from the q or more that are, and
+// proposes a set that these hold, unless it knows of a vote. A vote goes to the
+// whole committee, and the others vote for what was voted for first. If the
+// proposer vanishes halfway, then either nobody who is up has its vote and the
+// next turn is a first one, or somebody has and passes its own on. Either way q
+// members vote for one set and, as q > t, enough sums follow. When messages are
+// slower than that, two members may propose different sets; the round then ends
+// without a sum, never with two.
+//
+// A round with fewer than [Config.MinContributors] is given up before anything is
+// summed.
+//
+// # Against whom
+//
+// Members are expected to be curious and to collude, up to t of them, and these
+// may also vote for several sets, lie about what they hold and keep silent. They
+// cannot learn more by it; but any one of them can make rounds fail, by a vote for
+// a set that nobody holds or by a wrong sum. More than t+1 answers that do not fit
+// are an error, not a result; a wrong one among exactly t+1 goes unnoticed, which
+// is why [Outcome] counts the answers and a round waits for q of them for a while.
+//
+// A member that comes back with an old copy of its journal has forgotten its vote
+// and may cast another one: it counts as one of the t.
+//
+// # What it does not do
+//
+// It adds no noise and counts no releases. A sum betrays what is in it, down to
+// one agent's part for whoever knows the others': what must not be known from it
+// needs noise from package privacy in every contribution, enough for
+// MinContributors less those that collude, and a ledger that is debited before
+// Contribute, whatever becomes of the round. Every round is a release of its own:
+// the same noise in two rounds undoes all of the above.
+//
+// It does not check what is summed. Shares are not verifiable: a contributor can
+// give any numbers, or shares that belong to no polynomial, and spoil the sum or
+// the round. Whoever uses a sum must judge it by its own data first.
+//
+// It does not hide who takes part, and it trusts the roster: with an open one,
+// or keys made to suit the hash after the task is known, one party could fill a
+// committee. The roster is pinned before, and everyone has the same: messages of
+// agents with another one are ignored.
+//
+// # Sources
+//
+// Shamir, "How to Share a Secret" (1979). Bonawitz et al., "Practical Secure
+// Aggregation for Privacy-Preserving Machine Learning" (2017), for contrast: there
+// agents hide vectors under pairwise masks, which is cheaper to send for
+// thousands of clients but needs a server and another exchange for each that drops
+// out; its round of consistency checks does what the certificate does here. That
+// two quorums of more than (C+t)/2 meet in an honest member is the argument of
+// Malkhi and Reiter, "Byzantine Quorum Systems" (1998).
+package securesum

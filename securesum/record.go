@@ -1,0 +1,64 @@
+package securesum
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// A record is
+//
+//	version (1 byte, 1) · kind (1) · round (8)
+//
+// and, for a vote, digest of the configuration (32) · signature (64) · set. There
+// are at most three of a round.
+const (
+	recordOpened = 1 // the agent takes part in the round
+	recordDealt  = 2 // it is about to send the shares of its vector
+	recordVoted  = 3 // it is about to send its vote
+)
+
+const recordBytes = 2 + 8
+
+// ErrJournal says that a record of an earlier run cannot be read, and with it
+// perhaps a vote or a contribution is forgotten; the exchange then keeps silent.
+var ErrJournal = errors.New("a record of secure sums is unreadable")
+
+type record struct {
+	kind   byte
+	round  uint64
+	digest [sha256.Size]byte // of recordVoted, like vote
+	vote   vote
+}
+
+func (r record) encode() []byte {
+	data := binary.BigEndian.AppendUint64([]byte{wireVersion, r.kind}, r.round)
+	if r.kind == recordVoted {
+		data = append(data, r.digest[:]...)
+		data = append(data, r.vote.signature...)
+		data = append(data, r.vote.set...)
+	}
+	return data
+}
+
+func decodeRecord(data []byte) (record, error) {
+	if len(data) < recordBytes || data[0] != wireVersion {
+		return record{}, fmt.Errorf("securesum: %w: %d bytes", ErrJournal, len(data))
+	}
+	r := record{kind: data[1], round: binary.BigEndian.Uint64(data[2:])}
+	body := reader{rest: data[recordBytes:]}
+	switch r.kind {
+	case recordOpened, recordDealt:
+	case recordVoted:
+		copy(r.digest[:], body.take(sha256.Size))
+		r.vote.signature = body.take(signatureBytes)
+		r.vote.set = set(body.take(len(body.rest)))
+	default:
+		body.bad = true
+	}
+	if body.bad || len(body.rest) > 0 || r.round == 0 {
+		return record{}, fmt.Errorf("securesum: %w: kind %d, round %d, %d bytes", ErrJournal, r.kind, r.round, len(data))
+	}
+	return r, nil
+}

@@ -1,0 +1,240 @@
+package securesum
+
+// Bounds of what one peer may cause in a round.
+const (
+	maxMessages = 32 // within a tick; further ones are dropped
+	maxSends    = 8  // of the same large message to one peer
+	resendTicks = 2  // from one to the next: the first may be under way
+)
+
+// round is one agent's part in one round.
+type round struct {
+	e         *Exchange
+	number    uint64
+	committee []int // roster indices, in order of rank
+	ranks     []int // by roster index; −1 for those who do not serve
+	rank      int   // the agent's own
+	everybody []int // roster indices
+	ticks     int
+	messages  []int // by roster index, within this tick
+
+	dealt    bool        // the agent has contributed, if only in an earlier run
+	deals    [][]element // by rank, what it sent; nil if it did not in this run
+	dealings []sending   // by rank
+
+	held   set         // contributors whose shares the agent holds
+	shares [][]element // of them, by roster index
+	rows   []row       // by rank
+	votes  []*vote     // by rank, verified, the first of each
+	mute   bool        // the agent must not vote
+	full   bool        // the committee was told that no share is missing
+
+	certificate *certificate
+	sums        [][]element // by rank
+	sumsSent    []sending   // by roster index, of the agent's sum
+	enoughAt    int         // the tick when the sums sufficed; −1 before
+
+	outcome *Outcome
+}
+
+// row is what a member has said that it holds.
+type row struct {
+	held  set // nil if it has said nothing
+	heard int // tick
+}
+
+// sending counts how often something large went to one peer.
+type sending struct{ times, last int }
+
+// due tells whether it may go again, and if so counts it.
+func (s *sending) due(tick int) bool {
+	if s.times > 0 && tick < s.last+resendTicks || s.times >= maxSends {
+		return false
+	}
+	s.times, s.last = s.times+1, tick
+	return true
+}
+
+func newRound(e *Exchange, number uint64) *round {
+	n, members := len(e.cfg.Roster), e.cfg.Committee.Members
+	r := &round{
+		e: e, number: number, rank: -1, enoughAt: -1,
+		ranks: make([]int, n), messages: make([]int, n), sumsSent: make([]sending, n),
+		dealings: make([]sending, members), held: newSet(n), shares: make([][]element, n),
+		rows: make([]row, members), votes: make([]*vote, members), sums: make([][]element, members),
+	}
+	for i := range n {
+		r.ranks[i] = -1
+		r.everybody = append(r.everybody, i)
+	}
+	for rank, id := range Elect(e.cfg.Task, number, e.cfg.Roster, members) {
+		i := e.index[id]
+		r.committee = append(r.committee, i)
+		r.ranks[i] = rank
+	}
+	r.rank = r.ranks[e.self]
+	if r.serves() {
+		r.rows[r.rank].held = r.held // its own row is always up to date
+	}
+	return r
+}
+
+// restore takes over what an earlier run has said in the round.
+func (r *round) restore(m memory) {
+	r.mute = m.voted
+	if r.serves() && m.vote != nil {
+		r.votes[r.rank] = m.vote
+	}
+}
+
+func (r *round) serves() bool { return r.rank >= 0 }
+
+func (r *round) over() bool { return r.outcome != nil }
+
+// contribute deals the agent's shares, by rank.
+func (r *round) contribute(deals [][]element) {
+	r.dealt, r.deals = true, deals
+	for rank, member := range r.committee {
+		if member == r.e.self {
+			r.keep(r.e.self, deals[rank])
+			continue
+		}
+		r.sendDeal(rank)
+	}
+	r.advance()
+}
+
+func (r *round) sendDeal(rank int) {
+	if r.dealings[rank].due(r.ticks) {
+		r.e.send(r.committee[rank], message{round: r.number, kind: kindShare, vector: r.deals[rank]})
+	}
+}
+
+// keep stores a share; of each contributor the first counts.
+func (r *round) keep(contributor int, share []element) {
+	if r.serves() && !r.held.has(contributor) {
+		r.held.add(contributor)
+		r.shares[contributor] = share
+	}
+}
+
+// tick counts time and says, while the round is under way, what the agent has:
+// whoever can supply what it lacks answers. A member tells everybody, since
+// contributors see from it whether their shares arrived; others ask members only.
+func (r *round) tick() {
+	clear(r.messages)
+	r.ticks++
+	if r.over() {
+		return
+	}
+	r.advance()
+	if r.ticks >= r.e.cfg.Deadline {
+		r.finish(true)
+	}
+	if r.over() {
+		return
+	}
+	receivers := r.committee
+	if r.serves() {
+		receivers = r.everybody
+	}
+	r.e.sendTo(receivers, r.status())
+}
+
+func (r *round) status() message {
+	s := status{certified: r.certificate != nil, held: r.held, sums: newSet(len(r.sums))}
+	for rank, sum := range r.sums {
+		if sum != nil {
+			s.sums.add(rank)
+		}
+	}
+	if r.serves() {
+		s.vote = r.votes[r.rank]
+	}
+	return message{round: r.number, kind: kindStatus, status: s}
+}
+
+// receive takes a message of a roster member. After its end a round only
+// answers.
+func (r *round) receive(sender int, m message) {
+	if r.messages[sender]++; r.messages[sender] > maxMessages {
+		return
+	}
+	if m.kind == kindStatus {
+		r.answer(sender, m.status)
+	}
+	if r.over() {
+		return
+	}
+	rank := r.ranks[sender]
+	switch m.kind {
+	case kindShare:
+		r.keep(sender, m.vector)
+	case kindStatus:
+		if rank >= 0 {
+			r.note(rank, m.status)
+		}
+	case kindCertificate:
+		r.adopt(m.certificate)
+	case kindSum:
+		r.adopt(m.certificate)
+		if rank >= 0 && r.sums[rank] == nil && r.certificate != nil && r.certificate.set.equal(m.certificate.set) {
+			r.sums[rank] = m.vector
+		}
+	}
+	r.advance()
+}
+
+// note remembers what a member says that it holds, and its vote.
+func (r *round) note(rank int, s status) {
+	r.rows[rank] = row{held: s.held, heard: r.ticks}
+	if r.serves() && r.votes[rank] == nil && r.certificate == nil && s.vote != nil &&
+		r.e.cfg.Verify(r.e.cfg.Roster[r.committee[rank]], r.statement(s.vote.set), s.vote.signature) {
+		r.votes[rank] = s.vote
+	}
+}
+
+// answer sends what the status shows to be missing and the agent has.
+func (r *round) answer(sender int, s status) {
+	rank := r.ranks[sender]
+	if rank >= 0 && r.deals != nil && !s.held.has(r.e.self) {
+		r.sendDeal(rank)
+	}
+	switch {
+	case r.serves() && r.sums[r.rank] != nil:
+		if !s.sums.has(r.rank) {
+			r.sendSum([]int{sender})
+		}
+	case r.certificate != nil && !s.certified:
+		r.e.send(sender, message{round: r.number, kind: kindCertificate, certificate: *r.certificate})
+	}
+}
+
+// advance does whatever has become possible.
+func (r *round) advance() {
+	if r.over() {
+		return
+	}
+	if r.serves() {
+		if !r.full && r.held.count() == len(r.e.cfg.Roster) {
+			r.full = true
+			r.e.sendTo(r.committee, r.status())
+		}
+		r.vote()
+		r.certify()
+		r.addUp()
+	}
+	r.finish(false)
+}
+
+// fresh are the ranks of the members heard of within a turn, the agent among
+// them.
+func (r *round) fresh() []int {
+	var ranks []int
+	for rank, row := range r.rows {
+		if row.held != nil && (rank == r.rank || r.ticks-row.heard <= r.e.cfg.Turn) {
+			ranks = append(ranks, rank)
+		}
+	}
+	return ranks
+}

@@ -1,0 +1,113 @@
+package securesum
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Why a round ended without a sum, beside ErrInconsistent.
+var (
+	ErrTooFewContributors = errors.New("too few contributions reached a quorum of the committee")
+	ErrNoCertificate      = errors.New("no set of contributors got a quorum of the committee's votes in time")
+	ErrTooFewSums         = errors.New("too few of the committee's sums arrived in time")
+	ErrLeftBehind         = errors.New("the peers are rounds ahead")
+)
+
+// addUp sends, once there is a certificate, the sum of the certified shares; a
+// member that lacks one of them abstains.
+func (r *round) addUp() {
+	if r.certificate == nil || r.sums[r.rank] != nil || !r.certificate.set.within(r.held) {
+		return
+	}
+	sum := make([]element, r.e.cfg.Dimension)
+	for i, share := range r.shares {
+		if r.certificate.set.has(i) {
+			addTo(sum, share)
+		}
+	}
+	r.sums[r.rank] = sum
+	r.sendSum(r.everybody)
+}
+
+func (r *round) sendSum(receivers []int) {
+	var due []int
+	for _, i := range receivers {
+		if i != r.e.self && r.sumsSent[i].due(r.ticks) {
+			due = append(due, i)
+		}
+	}
+	if len(due) == 0 {
+		return
+	}
+	r.e.sendTo(due, message{round: r.number, kind: kindSum, certificate: *r.certificate, vector: r.sums[r.rank]})
+}
+
+// finish ends the round when the sums of a quorum are in, or, a turn after there
+// were enough, with those that are; at the deadline in any case.
+func (r *round) finish(deadline bool) {
+	if r.over() {
+		return
+	}
+	var answers []answer
+	for rank, sum := range r.sums {
+		if sum != nil {
+			answers = append(answers, answer{point: element(rank + 1), values: sum})
+		}
+	}
+	if len(answers) <= r.e.cfg.Committee.Threshold {
+		if deadline {
+			r.abort(r.shortage())
+		}
+		return
+	}
+	if r.enoughAt < 0 {
+		r.enoughAt = r.ticks
+	}
+	if !deadline && len(answers) < r.e.cfg.Committee.Quorum && r.ticks-r.enoughAt < r.e.cfg.Turn {
+		return
+	}
+	total, err := reconstruct(answers, r.e.cfg.Committee.Threshold)
+	if err != nil {
+		r.abort(err)
+		return
+	}
+	outcome := Outcome{Round: r.number, Sum: make([]int64, len(total)), Answers: len(answers)}
+	for i, x := range total {
+		outcome.Sum[i] = decode(x)
+	}
+	for i, id := range r.e.cfg.Roster {
+		if r.certificate.set.has(i) {
+			outcome.Contributors = append(outcome.Contributors, id)
+		}
+	}
+	r.end(outcome)
+}
+
+// shortage says why there is no sum.
+func (r *round) shortage() error {
+	if r.certificate != nil {
+		return ErrTooFewSums
+	}
+	var ranks []int
+	for rank, row := range r.rows {
+		if row.held != nil {
+			ranks = append(ranks, rank)
+		}
+	}
+	if len(ranks) >= r.e.cfg.Committee.Quorum && r.common(ranks).count() < r.e.cfg.MinContributors {
+		return ErrTooFewContributors
+	}
+	return ErrNoCertificate
+}
+
+func (r *round) abort(reason error) {
+	r.end(Outcome{Round: r.number, Err: fmt.Errorf("securesum: round %d: %w", r.number, reason)})
+}
+
+func (r *round) end(o Outcome) {
+	r.outcome = &o
+	clear(r.shares) // nothing needs them any more
+	r.e.emit(strategy.Result{Value: o})
+}

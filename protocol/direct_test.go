@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -97,7 +98,7 @@ func TestDirectPauses(t *testing.T) {
 	if attempts != 7 {
 		t.Errorf("%d attempts", attempts)
 	}
-	if got := DirectPause(1 << 40); got != longestDirectPause {
+	if got := DirectPause(math.MaxInt32); got != longestDirectPause {
 		t.Errorf("the pause after many failures is %v", got)
 	}
 }

@@ -125,3 +125,28 @@ func TestDemoFlags(t *testing.T) {
 		}
 	}
 }
+
+// With every strategy of the demo, designs between separate processes do come from
+// peers.
+func TestDemoWithEveryStrategy(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range demoStrategies {
+		t.Run(strategy, func(t *testing.T) {
+			dir := shortTempDir(t)
+			e := finish(t, demoCommand(dir, "--json", "--nodes", "2", "--evals", "8", "--strategy", strategy))
+			if e.code != exitDone {
+				t.Fatalf("exit code %d: %s", e.code, e.stderr)
+			}
+			checkEmpty(t, dir)
+			var r report
+			decode(t, e.stdout, &r)
+			queries := 0
+			for _, n := range r.Nodes {
+				queries += n.PeerQueries
+			}
+			if queries == 0 {
+				t.Errorf("no design of %d nodes came from a peer", len(r.Nodes))
+			}
+		})
+	}
+}

@@ -17,20 +17,27 @@ func (s *Sharing) dueAt(release int) int {
 	return s.atLeast + (release-1)*s.spec.ShareEvery
 }
 
-// drawForRelease asks for the next release when it is due. Draws that were missed,
-// since the peers had not told enough yet, are made up for.
+// drawForRelease asks for the next release when it is due, one at most for each
+// observation: releases that were missed, since the peers had not told enough yet,
+// or that imported trials made due all at once, would cost as much as new ones and
+// tell nothing new.
 func (s *Sharing) drawForRelease(view strategy.View) []strategy.Output {
 	next := s.ledger.State().Released + 1
-	if s.drawing || !s.ledger.Open() || view.Observations < s.dueAt(next) || !s.ledger.Trusted(presence.Of(view).Present) {
+	if s.drawing || view.Observations <= s.drawnAt || !s.ledger.Open() || view.Observations < s.dueAt(next) || !s.ledger.Trusted(presence.Of(view).Present) {
 		return nil
 	}
-	s.drawing = true
+	s.drawing, s.drawnAt = true, view.Observations
 	return []strategy.Output{strategy.Work{Name: "draw", Run: drawWeights}}
 }
 
 // release spends a release on the draw; the record of it goes before the share.
-func (s *Sharing) release(weights protocol.Weights) []strategy.Output {
-	noisy, number, record, err := s.ledger.Release(weights.Values)
+// Where the surrogate could not be fitted there is no draw; silence would tell that,
+// so noise on zeros goes out.
+func (s *Sharing) release(draw []float64) []strategy.Output {
+	if draw == nil {
+		draw = make([]float64, s.features)
+	}
+	noisy, number, record, err := s.ledger.Release(draw)
 	if err != nil {
 		return []strategy.Output{strategy.Warn{Message: err.Error()}}
 	}
@@ -76,17 +83,17 @@ func (s *Sharing) stepPrivately(view strategy.View, in strategy.Input) []strateg
 	case strategy.CaughtUp:
 		s.ledger.CaughtUp(in.Peer)
 		return s.drawForRelease(view)
-	case strategy.Told, strategy.Received:
+	case strategy.Told:
 		return s.drawForRelease(view)
 	case strategy.Echo:
 		return s.echo(in.Share)
 	case strategy.WorkDone:
 		s.drawing = false
-		weights, ok := in.Result.(protocol.Weights)
-		if !ok || !s.ledger.Open() {
-			return nil
+		if !s.ledger.Open() {
+			return nil // refused while the draw was computed
 		}
-		return append(s.release(weights), s.drawForRelease(view)...)
+		draw, _ := in.Result.(protocol.Weights)
+		return append(s.release(draw.Values), s.drawForRelease(view)...)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package tsampling
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -136,6 +137,41 @@ func TestReleasesFollowThePlan(t *testing.T) {
 	for i, w := range p.sent {
 		if w.Release != i+1 || w.Observations != 2+3*i {
 			t.Errorf("share %d is release %d on %d observations", i, w.Release, w.Observations)
+		}
+	}
+}
+
+// Imported trials make several releases due at once; each still waits for an
+// observation of its own.
+func TestReleasesThatAreDueTogether(t *testing.T) {
+	p := newTeller(t, privateTask(t, "", "epsilon: 4, releases: 5"), 1)
+	p.step(strategy.CaughtUp{Peer: "b"})
+	p.view.Observations = 40
+	p.step(strategy.CaughtUp{Peer: "c"})
+	p.drawn(1, 1)
+	p.step(strategy.Received{})
+	if len(p.sent) != 1 || p.works != 1 {
+		t.Fatalf("%d shares and %d draws after one look at 40 observations", len(p.sent), p.works)
+	}
+	p.observe(1)
+	p.drawn(1, 1)
+	if len(p.sent) != 2 || p.sent[1].Release != 2 {
+		t.Errorf("after one more: %+v", p.sent)
+	}
+}
+
+// To say nothing would tell that the surrogate could not be fitted.
+func TestNoDrawIsReleasedAsNoise(t *testing.T) {
+	for name, result := range map[string]strategy.WorkDone{
+		"nothing": {Name: "draw"}, "an error": {Name: "draw", Err: errors.New("singular")},
+	} {
+		p := newTeller(t, privateTask(t, "", "epsilon: 4"), 1)
+		p.step(strategy.CaughtUp{Peer: "b"})
+		p.step(strategy.CaughtUp{Peer: "c"})
+		p.observe(2)
+		p.step(result)
+		if len(p.sent) != 1 || len(p.records) != 1 || p.sent[0].Values[0] == 0 {
+			t.Errorf("%s: sent %+v, records %s", name, p.sent, p.records)
 		}
 	}
 }

@@ -3,7 +3,7 @@
 // chooses by expected improvement under a posterior that takes such designs to be
 // better than all it has found itself.
 //
-// [Sharing] publishes the maximiser of the agent's lower confidence bound.
+// [NewSharing] publishes the maximiser of the agent's lower confidence bound.
 // [Strategy] takes the designs E of its peers, one of each, and those that the
 // node's user suggests; with δ the largest mean of the own posterior it conditions
 // the objective f on

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/latest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/search"
@@ -22,95 +23,63 @@ const open = "open"
 // ttl is how long a design stays valid without a word from its author.
 const ttl = 24 * time.Hour
 
-// Sharing is the exchange that publishes, after every observation from the last
-// starting design on, the maximiser of the lower confidence bound of the agent's
-// posterior. It never waits.
-type Sharing struct {
-	task   *task.Task
-	search search.Search
-
-	sharedAt  int // observations behind the newest design that was asked for
-	computing bool
+// NewSharing returns the exchange of one agent on a task of type constrained-gp:
+// it publishes, after every observation from the last starting design on, the
+// maximiser of the lower confidence bound of the agent's posterior.
+func NewSharing(t *task.Task) *latest.Exchange {
+	find := search.New(t)
+	return latest.New(latest.Spec{
+		Kind:   Kind,
+		From:   t.Strategy.InitialDesigns,
+		TTL:    ttl,
+		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
+		Compute: func(view strategy.View, seed random.Seed) ([]byte, error) {
+			n, ok, err := nearOptimal(t, find, view, seed)
+			if !ok || err != nil {
+				return nil, err
+			}
+			payload, err := n.Encode(t.Space)
+			if err != nil {
+				return nil, nil // a bound beyond all limits says nothing; the next one will do
+			}
+			return payload, nil
+		},
+	})
 }
 
-var _ strategy.Exchange = (*Sharing)(nil)
-
-// NewSharing returns the exchange of one agent on a task of type constrained-gp.
-func NewSharing(t *task.Task) *Sharing {
-	return &Sharing{task: t, search: search.New(t)}
-}
-
-// Name implements strategy.Exchange.
-func (*Sharing) Name() string { return Kind }
-
-// Decode implements strategy.Exchange; the value is a protocol.NearOptimal, with
-// a bound if and only if the task's threshold is open.
-func (s *Sharing) Decode(payload []byte) (any, error) {
-	n, err := protocol.DecodeNearOptimal(payload, s.task.Space)
+// decode returns a protocol.NearOptimal, with a bound if and only if the task's
+// threshold is open.
+func decode(t *task.Task, payload []byte) (any, error) {
+	n, err := protocol.DecodeNearOptimal(payload, t.Space)
 	if err != nil {
 		return nil, err
 	}
-	threshold := s.task.Strategy.Constrained.Threshold
+	threshold := t.Strategy.Constrained.Threshold
 	if bounded := n.Bound != nil; bounded != (threshold == open) {
 		return nil, fmt.Errorf("%w: a design with a bound (%t), but the task's threshold is %q", protocol.ErrMalformed, bounded, threshold)
 	}
 	return n, nil
 }
 
-// Step implements strategy.Exchange.
-func (s *Sharing) Step(view strategy.View, in strategy.Input) []strategy.Output {
-	switch in := in.(type) {
-	case strategy.Start, strategy.Told:
-		return s.compute(view)
-	case strategy.WorkDone:
-		s.computing = false
-		design, ok := in.Result.(protocol.NearOptimal)
-		if !ok {
-			return nil // the agent has reported in.Err; the next observation brings the next try
-		}
-		s.sharedAt = design.Observations // the work may have seen more than there was when it was asked for
-		payload, err := design.Encode(s.task.Space)
-		if err != nil {
-			return s.compute(view) // a bound beyond all limits says nothing; the next one will do
-		}
-		return append([]strategy.Output{strategy.Publish{Payload: payload, TTL: ttl}}, s.compute(view)...)
-	}
-	return nil
-}
-
-// compute asks for a new design when there is news.
-func (s *Sharing) compute(view strategy.View) []strategy.Output {
-	if s.computing || view.Observations <= s.sharedAt || view.Observations < s.task.Strategy.InitialDesigns {
-		return nil
-	}
-	s.computing, s.sharedAt = true, view.Observations
-	return []strategy.Output{strategy.Work{Name: Kind, Run: func(view strategy.View, seed random.Seed) (any, error) {
-		return nearOptimal(s.task, s.search, view, seed)
-	}}}
-}
-
-// nearOptimal returns a protocol.NearOptimal, or nil while there is nothing to
+// nearOptimal returns what the agent shares; ok is false while there is nothing to
 // say.
-func nearOptimal(t *task.Task, s search.Search, view strategy.View, seed random.Seed) (any, error) {
+func nearOptimal(t *task.Task, s search.Search, view strategy.View, seed random.Seed) (n protocol.NearOptimal, ok bool, err error) {
 	if view.Posterior == nil {
-		return nil, nil // the surrogate could not be fitted
+		return n, false, nil // the surrogate could not be fitted
 	}
 	units, err := unitsOf(t, view)
-	if err != nil {
-		return nil, err
-	}
-	if units.Scale == 0 {
-		return nil, nil // all designs have turned out the same, and none is near-optimal
+	if err != nil || units.Scale == 0 {
+		return n, false, err // where all designs have turned out the same none is near-optimal
 	}
 	deviations := t.Strategy.Constrained.Confidence
 	lcb := acquisition.LCB(view.Posterior, deviations*deviations)
 	x, bound := s.Maximizer.Maximize(lcb, s.Best(view), seed.Stream("near-optimal", uint64(view.Observations)))
-	n := protocol.NearOptimal{Observations: view.Observations, Point: protocol.PointOf(t.Space, t.Space.Decode(x))}
+	n = protocol.NearOptimal{Observations: view.Observations, Point: protocol.PointOf(t.Space, t.Space.Decode(x))}
 	if t.Strategy.Constrained.Threshold == open {
 		bound = own(units, bound)
 		n.Bound = &bound
 	}
-	return n, nil
+	return n, true, nil
 }
 
 // unitsOf relates what the posterior of the view says to the objective's own

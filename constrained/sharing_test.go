@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/latest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -15,7 +16,7 @@ import (
 // driver carries out what the exchange asks for, as an agent would.
 type driver struct {
 	*lab
-	exchange  *Sharing
+	exchange  *latest.Exchange
 	published []strategy.Publish
 	works     []strategy.Work
 }

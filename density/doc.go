@@ -1,6 +1,6 @@
 // Package density lets agents share where they believe the optimum to be:
 // [Strategy] chooses designs of large expected improvement in places that peers
-// believe in, and the exchange [Sharing] publishes the agent's own belief, a
+// believe in, and the exchange [NewSharing] publishes the agent's own belief, a
 // protocol.Density.
 //
 // # The design

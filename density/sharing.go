@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fbo-node/fbo/latest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/search"
@@ -26,69 +27,34 @@ const (
 	sampleSearches   = 8
 )
 
-// Sharing is the exchange that publishes where the agent believes the optimum to
-// be, after the starting designs and then after every observation. It never
-// waits.
-type Sharing struct {
-	task *task.Task
-
-	sharedAt  int // observations behind the newest density that was asked for
-	computing bool
+// NewSharing returns the exchange of one agent on a task of type density: it
+// publishes where the agent believes the optimum to be, after the starting designs
+// and then after every observation.
+func NewSharing(t *task.Task) *latest.Exchange {
+	return latest.New(latest.Spec{
+		Kind:   Kind,
+		From:   t.Strategy.InitialDesigns,
+		TTL:    ttl,
+		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
+		Compute: func(view strategy.View, seed random.Seed) ([]byte, error) {
+			if view.Posterior == nil {
+				return nil, nil // the surrogate could not be fitted; nothing to say yet
+			}
+			return believed(t, view, seed).Encode(t.Space)
+		},
+	})
 }
 
-var _ strategy.Exchange = (*Sharing)(nil)
-
-// NewSharing returns the exchange of one agent on a task of type density.
-func NewSharing(t *task.Task) *Sharing { return &Sharing{task: t} }
-
-// Name implements strategy.Exchange.
-func (*Sharing) Name() string { return Kind }
-
-// Decode implements strategy.Exchange; the value is a protocol.Density of no more
-// components than the task has.
-func (s *Sharing) Decode(payload []byte) (any, error) {
-	d, err := protocol.DecodeDensity(payload, s.task.Space)
+// decode returns a protocol.Density of no more components than the task has.
+func decode(t *task.Task, payload []byte) (any, error) {
+	d, err := protocol.DecodeDensity(payload, t.Space)
 	if err != nil {
 		return nil, err
 	}
-	if most := s.task.Strategy.Density.Components; len(d.Components) > most {
+	if most := t.Strategy.Density.Components; len(d.Components) > most {
 		return nil, fmt.Errorf("%w: a density of %d components, the task allows %d", protocol.ErrMalformed, len(d.Components), most)
 	}
 	return d, nil
-}
-
-// Step implements strategy.Exchange.
-func (s *Sharing) Step(view strategy.View, in strategy.Input) []strategy.Output {
-	switch in := in.(type) {
-	case strategy.Start, strategy.Told:
-		return s.compute(view)
-	case strategy.WorkDone:
-		s.computing = false
-		d, ok := in.Result.(protocol.Density)
-		if !ok {
-			return nil // the agent has reported in.Err; the next observation brings the next try
-		}
-		s.sharedAt = d.Observations // the work may have seen more than there was when it was asked for
-		payload, err := d.Encode(s.task.Space)
-		if err != nil {
-			return s.compute(view) // beyond the bounds of a share; the next one will do
-		}
-		return append([]strategy.Output{strategy.Publish{Payload: payload, TTL: ttl}}, s.compute(view)...)
-	}
-	return nil
-}
-
-func (s *Sharing) compute(view strategy.View) []strategy.Output {
-	if s.computing || view.Observations <= s.sharedAt || view.Observations < s.task.Strategy.InitialDesigns {
-		return nil
-	}
-	s.computing, s.sharedAt = true, view.Observations
-	return []strategy.Output{strategy.Work{Name: "density", Run: func(view strategy.View, seed random.Seed) (any, error) {
-		if view.Posterior == nil {
-			return nil, nil // the surrogate could not be fitted; nothing to say yet
-		}
-		return believed(s.task, view, seed), nil
-	}}}
 }
 
 // believed is where an agent with a posterior believes the optimum to be.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/latest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -17,7 +18,7 @@ import (
 
 // step drives an exchange as an agent does that works at once, on the view of
 // later, and returns what was published.
-func step(t testing.TB, s *Sharing, view, later strategy.View, in strategy.Input) []protocol.Density {
+func step(t testing.TB, s *latest.Exchange, view, later strategy.View, in strategy.Input) []protocol.Density {
 	t.Helper()
 	var published []protocol.Density
 	for range 10 {

@@ -4,7 +4,7 @@
 //
 // Each agent shares the mean of its posterior, from its own observations alone,
 // and how much it knows where, as weights over the task's shared features
-// ([Sharing]): 2M numbers and a few more. Before each query it combines the means
+// ([NewSharing]): 2M numbers and a few more. Before each query it combines the means
 // of its peers to a consensus m and weighs models of its own objective f by their
 // evidence:
 //

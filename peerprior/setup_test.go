@@ -121,11 +121,11 @@ func (l *lab) view(x [][]float64, f func([]float64) float64) strategy.View {
 // mean is what an agent with this view shares, after the journey over the wire.
 func (l *lab) mean(view strategy.View) protocol.Mean {
 	l.t.Helper()
-	result, err := meanOf(l.task, view)
-	if err != nil {
-		l.t.Fatal(err)
+	mean, ok, err := meanOf(l.task, view)
+	if !ok || err != nil {
+		l.t.Fatal("nothing to share: ", err)
 	}
-	payload, err := result.(protocol.Mean).Encode()
+	payload, err := mean.Encode()
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/fbo-node/fbo/latest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -15,7 +16,7 @@ import (
 // exchange drives a Sharing as an agent does that works at once.
 type exchange struct {
 	*lab
-	sharing   *Sharing
+	sharing   *latest.Exchange
 	published []protocol.Mean
 }
 
@@ -183,7 +184,7 @@ func TestEqualOutputsAreNotShared(t *testing.T) {
 	}
 	fitless := e.view(x, bump(0.3))
 	fitless.Posterior = nil
-	if result, err := meanOf(e.task, fitless); result != nil || err != nil {
+	if result, ok, err := meanOf(e.task, fitless); ok || err != nil {
 		t.Errorf("without a posterior: %v, %v", result, err)
 	}
 }

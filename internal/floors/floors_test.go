@@ -34,6 +34,7 @@ var floors = map[string]int{
 	"presence":           6,
 	"securesum":          6,
 	"search":             6,
+	"latest":             6,
 	"tsampling":          7,
 	"improvement":        7,
 	"peerprior":          8,

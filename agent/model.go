@@ -39,7 +39,7 @@ func (a *Agent) catchUp() {
 		return
 	}
 	a.model.working = true
-	observations, kind, known := a.observations(), a.model.kind, a.model.posterior
+	observations, kind, known := strategy.Observed(a.cfg.Task, a.trials.list), a.model.kind, a.model.posterior
 	count := len(observations.Y)
 	previous, refit := a.model.fitted, a.model.refitDue(count)
 	rng := a.cfg.Seed.Stream("fit", uint64(count))
@@ -76,16 +76,4 @@ func (a *Agent) takeModel(m modelled, count int) {
 		a.record(Record{Fit: m.fitted})
 	}
 	a.model.posterior = m.posterior
-}
-
-// observations are the outcomes so far, bigger being better.
-func (a *Agent) observations() surrogate.Observations {
-	var o surrogate.Observations
-	for _, trial := range a.trials.list {
-		if trial.State == strategy.Done {
-			o.X = append(o.X, a.cfg.Task.Space.Encode(trial.Design))
-			o.Y = append(o.Y, a.trials.sign*trial.Outcome.Value)
-		}
-	}
-	return o
 }

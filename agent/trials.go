@@ -30,11 +30,7 @@ type trials struct {
 }
 
 func newTrials(t *task.Task) trials {
-	sign := 1.0
-	if t.Goal == task.Minimize {
-		sign = -1
-	}
-	return trials{space: t.Space, sign: sign, best: -1}
+	return trials{space: t.Space, sign: t.Goal.Sign(), best: -1}
 }
 
 // next is the ID of the next trial.

@@ -17,9 +17,8 @@ import (
 // what the pool holds when it is computed, so that a simulation is repeatable
 // only when nobody writes while suggestions are computed.
 type Pool struct {
-	space *task.Space
-	spec  gp.Spec // of one member's process
-	sign  float64 // +1 when bigger values are better
+	task *task.Task
+	spec gp.Spec // of one member's process
 
 	mu       sync.Mutex
 	members  []*known // nil while nothing is known
@@ -36,11 +35,7 @@ func NewPool(t *task.Task, members int) (*Pool, error) {
 	if members < 1 {
 		return nil, fmt.Errorf("baseline: a pool of %d members: at least 1 is needed", members)
 	}
-	p := &Pool{space: t.Space, spec: surrogate.ProcessSpec(t), sign: 1, members: make([]*known, members)}
-	if t.Goal == task.Minimize {
-		p.sign = -1
-	}
-	return p, nil
+	return &Pool{task: t, spec: surrogate.ProcessSpec(t), members: make([]*known, members)}, nil
 }
 
 // Watch takes what a member knows from its view, as Set does. It does nothing
@@ -80,14 +75,7 @@ func (p *Pool) now() *snapshot {
 
 // observations are those of a view, as its agent's surrogate sees them.
 func (p *Pool) observations(view strategy.View) surrogate.Observations {
-	var obs surrogate.Observations
-	for _, trial := range view.Trials {
-		if trial.State == strategy.Done {
-			obs.X = append(obs.X, p.space.Encode(trial.Design))
-			obs.Y = append(obs.Y, p.sign*trial.Outcome.Value)
-		}
-	}
-	return obs
+	return strategy.Observed(p.task, view.Trials)
 }
 
 // own is what a view says of its agent.

@@ -84,7 +84,7 @@ func (s pooled) Recommend(view strategy.View, seed random.Seed) task.Design {
 	}
 	f := newSlice(acquisition.Mean(process), s.block(now))
 	x, _ := s.search.Maximizer.Maximize(f, s.search.Best(view), seed.Stream("recommend", 0))
-	return s.pool.space.Decode(x)
+	return s.pool.task.Space.Decode(x)
 }
 
 func (s pooled) process(now *snapshot, view strategy.View, seed random.Seed, trial uint64) (*gp.Posterior, error) {

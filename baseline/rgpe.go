@@ -57,7 +57,7 @@ func (s rgpe) Recommend(view strategy.View, seed random.Seed) task.Design {
 		return s.search.Recommend(view, seed)
 	}
 	x, _ := s.search.Maximizer.Maximize(acquisition.Mean(&e.mixture), s.search.Best(view), seed.Stream("recommend", 0))
-	return s.pool.space.Decode(x)
+	return s.pool.task.Space.Decode(x)
 }
 
 // ensemble is the mixture with the best own output and what it rests on.

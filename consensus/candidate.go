@@ -81,14 +81,10 @@ func (t talk) response(view strategy.View, rng *rand.Rand) *float64 {
 	if t.settings.Response == "" {
 		return nil
 	}
-	sign := 1.0
-	if t.task.Goal == task.Minimize {
-		sign = -1
-	}
 	best := math.Inf(-1)
 	for _, trial := range view.Trials {
 		if trial.State == strategy.Done {
-			best = max(best, sign*trial.Outcome.Value)
+			best = max(best, t.task.Goal.Sign()*trial.Outcome.Value)
 		}
 	}
 	if t.settings.Response == "noisy" {

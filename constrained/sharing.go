@@ -85,18 +85,7 @@ func nearOptimal(t *task.Task, s search.Search, view strategy.View, seed random.
 // unitsOf relates what the posterior of the view says to the objective's own
 // units, larger being better. The view has an observation.
 func unitsOf(t *task.Task, view strategy.View) (surrogate.Units, error) {
-	sign := 1.0
-	if t.Goal == task.Minimize {
-		sign = -1
-	}
-	var obs surrogate.Observations
-	for _, trial := range view.Trials {
-		if trial.State == strategy.Done {
-			obs.X = append(obs.X, t.Space.Encode(trial.Design))
-			obs.Y = append(obs.Y, sign*trial.Outcome.Value)
-		}
-	}
-	_, units, err := surrogate.Standardise(obs)
+	_, units, err := surrogate.Standardise(strategy.Observed(t, view.Trials))
 	if err != nil {
 		return surrogate.Units{}, fmt.Errorf("constrained: %w", err)
 	}

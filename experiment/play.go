@@ -196,9 +196,5 @@ func (p Plan) record(f *federation, t *task.Task, result sim.Result) Record {
 // regretOf returns how far a design is from the best one; below 0 when it is
 // better than that.
 func regretOf(o family.Objective, goal task.Goal) func(task.Design) float64 {
-	sign := 1.0
-	if goal == task.Minimize {
-		sign = -1
-	}
-	return func(d task.Design) float64 { return sign * (o.Optimum - o.Value(d)) }
+	return func(d task.Design) float64 { return goal.Sign() * (o.Optimum - o.Value(d)) }
 }

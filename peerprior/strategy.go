@@ -133,20 +133,11 @@ func (s *Strategy) consider(view strategy.View, peers []*listened) (*belief, err
 
 // observations are the agent's own, standardised.
 func observations(t *task.Task, view strategy.View) (x [][]float64, y []float64, units surrogate.Units, err error) {
-	sign := 1.0
-	if t.Goal == task.Minimize {
-		sign = -1
+	obs := strategy.Observed(t, view.Trials)
+	if len(obs.Y) > 0 {
+		y, units, err = surrogate.Standardise(obs)
 	}
-	for _, trial := range view.Trials {
-		if trial.State == strategy.Done {
-			x = append(x, t.Space.Encode(trial.Design))
-			y = append(y, sign*trial.Outcome.Value)
-		}
-	}
-	if len(y) > 0 {
-		y, units, err = surrogate.Standardise(surrogate.Observations{X: x, Y: y})
-	}
-	return x, y, units, err
+	return obs.X, y, units, err
 }
 
 // hyperparameters are the agent's own, or before there are any the task's.

@@ -28,16 +28,12 @@ type Search struct {
 
 // New returns the search for a task.
 func New(t *task.Task) Search {
-	s := Search{
+	return Search{
 		Maximizer: acquisition.Maximizer{Space: t.Space},
 		space:     t.Space,
-		sign:      1,
+		sign:      t.Goal.Sign(),
 		initial:   uint64(t.Strategy.InitialDesigns),
 	}
-	if t.Goal == task.Minimize {
-		s.sign = -1
-	}
-	return s
 }
 
 // Starting tells whether this trial is one of the starting designs, or there is

@@ -9,6 +9,15 @@ const (
 	Maximize Goal = "maximize"
 )
 
+// Sign is what makes larger values of the objective better when they are multiplied
+// by it: 1 or -1.
+func (g Goal) Sign() float64 {
+	if g == Minimize {
+		return -1
+	}
+	return 1
+}
+
 // Task is a parsed task file with all defaults filled in. It must not be changed
 // after Parse.
 type Task struct {

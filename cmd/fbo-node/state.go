@@ -112,10 +112,7 @@ func bestOf(t *task.Task, trials []strategy.Trial) (best *strategy.Trial) {
 }
 
 func better(t *task.Task, a, b float64) bool {
-	if t.Goal == task.Minimize {
-		return a < b
-	}
-	return a > b
+	return t.Goal.Sign()*a > t.Goal.Sign()*b
 }
 
 func pastOfJournal(dir, id string) (past, error) {

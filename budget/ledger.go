@@ -26,7 +26,8 @@ type Terms struct {
 }
 
 // NewTerms works out the noise that the promise of a task needs. The task must
-// promise something.
+// promise something. An error says that no noise that can be sampled keeps it: the
+// other bounds of package privacy are wider than those of a task.
 func NewTerms(t *task.Task) (Terms, error) {
 	terms := Terms{Privacy: *t.Privacy, plan: privacy.Plan{
 		Grid:      privacy.Grid{Norm: t.Privacy.Clip, Bits: gridBits},
@@ -42,7 +43,8 @@ func NewTerms(t *task.Task) (Terms, error) {
 	var err error
 	terms.sigma, err = terms.plan.Sigma(privacy.Promise{Epsilon: t.Privacy.Epsilon, Delta: t.Privacy.Delta})
 	if err != nil {
-		return Terms{}, fmt.Errorf("budget: %w", err)
+		return Terms{}, fmt.Errorf("privacy: (epsilon %g, delta %g) over %d releases takes more noise than can be sampled; raise epsilon or plan fewer releases",
+			t.Privacy.Epsilon, t.Privacy.Delta, t.Privacy.Releases)
 	}
 	terms.Sigma = float64(terms.sigma) * t.Privacy.Clip / (1 << gridBits)
 	return terms, nil

@@ -219,7 +219,7 @@ func TestMoreThanHalfMustHaveTold(t *testing.T) {
 
 func TestPromisesThatCannotBeKept(t *testing.T) {
 	_, err := NewTerms(parse(t, "epsilon: 0.01, delta: 1e-12, releases: 1000"))
-	if err == nil || !strings.Contains(err.Error(), "Epsilon") {
+	if err == nil || !strings.Contains(err.Error(), "raise epsilon or plan fewer releases") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -104,6 +104,10 @@ func TestPrivacyOfWhatPromisesNothing(t *testing.T) {
 		t.Errorf("exit code %d: %s", e.code, e.stderr)
 	}
 	private := writeFile(t, "private.yaml", privateTask)
+	impossible := writeFile(t, "impossible.yaml", strings.Replace(privateTask, "epsilon: 4, releases: 3", "epsilon: 0.01, delta: 1e-12, releases: 1000", 1))
+	if e := call(t, "task", "check", impossible); e.code != exitUsage || e.stdout != "" || !strings.Contains(e.stderr, "raise epsilon or plan fewer releases") {
+		t.Errorf("exit code %d: %s%s", e.code, e.stdout, e.stderr)
+	}
 	e := call(t, "task", "check", private)
 	for _, want := range []string{"promise: (ε = 4, δ = 1e-05)", "warning: the noise drowns the signal", "not protected:"} {
 		if e.code != exitDone || !strings.Contains(e.stdout, want) {

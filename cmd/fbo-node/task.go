@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/budget"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -74,6 +75,11 @@ func readTask(path string) (*task.Task, error) {
 	t, err := task.Parse(path, data)
 	if err != nil {
 		return nil, usageError{err}
+	}
+	if t.Privacy != nil {
+		if _, err := budget.NewTerms(t); err != nil {
+			return nil, usagef("%s: %w", path, err)
+		}
 	}
 	return t, nil
 }

@@ -44,7 +44,7 @@ type Direct struct {
 func (d Direct) Check() error { return checkDirect(uint64(len(d.Exchange)), uint64(len(d.Data))) }
 
 // WriteDirect sends a message: the length of the exchange's name and the name,
-// the length of the data and the data. Lengths are unsigned varints, so that
+// the length of the data and the data. The end of the stream follows. Lengths are unsigned varints, so that
 // the reader can refuse before it has read what is long.
 func WriteDirect(w io.Writer, d Direct) error {
 	if err := d.Check(); err != nil {
@@ -57,7 +57,8 @@ func WriteDirect(w io.Writer, d Direct) error {
 	return err
 }
 
-// ReadDirect reads what WriteDirect wrote. Once it knows the exchange and the
+// ReadDirect reads what WriteDirect wrote, to the end of the stream: who answers
+// before that has the writer's end of the stream taken away from it. Once it knows the exchange and the
 // length of the data, within its limit, it asks accept; an error of accept ends
 // it before the data are read or room is made for them.
 func ReadDirect(r io.Reader, accept func(exchange string, bytes int) error) (Direct, error) {
@@ -84,6 +85,12 @@ func ReadDirect(r io.Reader, accept func(exchange string, bytes int) error) (Dir
 	d.Data = make([]byte, size)
 	if _, err := io.ReadFull(buffered, d.Data); err != nil {
 		return Direct{}, fmt.Errorf("protocol: direct message: data: %w", noEnd(err))
+	}
+	switch _, err := buffered.ReadByte(); {
+	case err == nil:
+		return Direct{}, fmt.Errorf("protocol: direct message: %w: more than the %d bytes of data announced", ErrMalformed, size)
+	case !errors.Is(err, io.EOF):
+		return Direct{}, fmt.Errorf("protocol: direct message: end: %w", err)
 	}
 	return d, nil
 }

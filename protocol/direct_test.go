@@ -77,6 +77,7 @@ func TestMalformedDirect(t *testing.T) {
 		"name too long":      {header(strings.Repeat("n", MaxKindBytes+1), 0), true},
 		"data too long":      {header("sum", MaxDirectBytes+1), true},
 		"length of 2⁶⁴−1":    {header("sum", 1<<64-1), true},
+		"more than said":     {append(header("sum", 1), 1, 2), true},
 		"length in two ways": {[]byte{3, 's', 'u', 'm', 0x80, 0}, true},
 	} {
 		if got, err := ReadDirect(bytes.NewReader(c.data), anyDirect); err == nil || errors.Is(err, ErrMalformed) != c.malformed {
@@ -109,6 +110,16 @@ func TestRefusedDirectIsNotRead(t *testing.T) {
 	cut := append([]byte{3, 's', 'u', 'm'}, binary.AppendUvarint(nil, 1000)...)
 	if _, err := ReadDirect(bytes.NewReader(cut), func(string, int) error { return refused }); !errors.Is(err, refused) {
 		t.Errorf("%v", err)
+	}
+}
+
+// Nothing is taken while its sender may not have finished.
+func TestDirectEndsWithItsStream(t *testing.T) {
+	broken := errors.New("broken")
+	whole := []byte{1, 's', 1, 'd'}
+	d, err := ReadDirect(io.MultiReader(bytes.NewReader(whole), iotest.ErrReader(broken)), anyDirect)
+	if !errors.Is(err, broken) || d.Data != nil {
+		t.Errorf("%+v, %v", d, err)
 	}
 }
 
@@ -147,7 +158,7 @@ func FuzzReadDirect(f *testing.F) {
 			return
 		}
 		var again bytes.Buffer
-		if err := WriteDirect(&again, d); err != nil || !bytes.HasPrefix(data, again.Bytes()) {
+		if err := WriteDirect(&again, d); err != nil || !bytes.Equal(data, again.Bytes()) {
 			t.Fatalf("%x was read as %+v, which is written as %x, %v", data, d, again.Bytes(), err)
 		}
 	})

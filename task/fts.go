@@ -18,17 +18,7 @@ func parseFTS(m *mapping, s *Strategy) {
 	f := &FTS{}
 	s.FTS = f
 	f.Mode = m.word("mode", modeConcurrent, modeConcurrent, modeOneShot)
-	f.Schedule = m.word("schedule", "inverse-sqrt", "inverse-sqrt", "inverse-square", scheduleConstant, "own-only")
-	switch f.Schedule {
-	case scheduleConstant:
-		if _, ok := m.require("own_probability"); ok {
-			f.OwnProbability = m.within("own_probability", 0, 0, 1)
-		}
-	case "": // a wrong word, reported; the key may belong to the right one
-		m.get("own_probability")
-	default:
-		m.refuse("own_probability", "schedule: "+scheduleConstant)
-	}
+	f.Schedule, f.OwnProbability = m.schedule()
 	if f.Mode != modeOneShot {
 		f.ShareEvery = m.whole("share_every", defaultShareEvery, 1, maxShareTrials)
 	}
@@ -41,6 +31,22 @@ func parseFTS(m *mapping, s *Strategy) {
 	case modeConcurrent:
 		m.refuse("share_after", "mode: "+modeOneShot)
 	}
+}
+
+// schedule reads how p_t follows from the trial.
+func (m *mapping) schedule() (name string, ownProbability float64) {
+	name = m.word("schedule", "inverse-sqrt", "inverse-sqrt", "inverse-square", scheduleConstant, "own-only")
+	switch name {
+	case scheduleConstant:
+		if _, ok := m.require("own_probability"); ok {
+			ownProbability = m.within("own_probability", 0, 0, 1)
+		}
+	case "": // a wrong word, reported; the key may belong to the right one
+		m.get("own_probability")
+	default:
+		m.refuse("own_probability", "schedule: "+scheduleConstant)
+	}
+	return name, ownProbability
 }
 
 func canonicalFTS(form map[string]any, s Strategy) {

@@ -19,6 +19,7 @@ func strategies() []strategySpec {
 	return []strategySpec{
 		plainSpec("peer-prior"), // the first is the default
 		ftsSpec(),
+		ftsdeSpec(),
 		consensusSpec(),
 		constrainedSpec(),
 		densitySpec(),

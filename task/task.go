@@ -1,5 +1,7 @@
 package task
 
+import "github.com/libp2p/go-libp2p/core/peer"
+
 // Goal says whether smaller or larger values of the objective are better.
 type Goal string
 
@@ -32,7 +34,8 @@ type Task struct {
 // Privacy is what a node promises about what it shares: (Epsilon, Delta) against
 // everybody, over all its releases.
 type Privacy struct {
-	// Mechanism is "local": every node adds all of the noise itself.
+	// Mechanism is "local" (every node adds all of the noise itself) or "aggregate"
+	// (every node adds its part, and only sums are ever seen).
 	Mechanism string
 	// Epsilon is 0.01 to 100, Delta 1e-12 to 0.1.
 	Epsilon, Delta float64
@@ -45,6 +48,23 @@ type Privacy struct {
 	// Adjacency says from what a contribution is not to be told apart: "replace-one"
 	// (any other) or "zero-out" (zeros).
 	Adjacency string
+	// Aggregate is set for mechanism aggregate and nil otherwise.
+	Aggregate *Aggregate
+}
+
+// Aggregate says who sums, and against whom.
+type Aggregate struct {
+	// Roster is everybody who may take part, sorted, at most 1024: peer IDs with
+	// Ed25519 keys.
+	Roster []peer.ID
+	// Contributors is the least number of nodes in a sum, more than Colluding and at
+	// most the roster. The promise holds with the noise of so many less Colluding.
+	Contributors int
+	// Committee is how many nodes serve in a round: 2 to 64, at most the roster.
+	Committee int
+	// Colluding is how many nodes may pool what they see, 1 to less than Committee,
+	// and so few that a quorum is left.
+	Colluding int
 }
 
 // Surrogate says which model of the objective a node keeps and which features
@@ -73,13 +93,15 @@ type Surrogate struct {
 // Strategy says how the next design is chosen and what is shared.
 type Strategy struct {
 	// Type is "peer-prior" (peer-prior Thompson sampling, the default), "fts"
-	// (federated Thompson sampling), "consensus", "constrained-gp" or "density"
+	// (federated Thompson sampling), "fts-de" (the same with distributed exploration,
+	// from sums), "consensus", "constrained-gp" or "density"
 	// (shared designs), or "ts" (plain Thompson sampling), "logei" (expected
 	// improvement) or "ucb" (upper confidence bound), which share nothing.
 	Type string
-	// FTS is set for type fts and nil otherwise, and so are the next three for
+	// FTS is set for type fts and nil otherwise, and so are the next four for
 	// theirs.
 	FTS         *FTS
+	FTSDE       *FTSDE
 	Consensus   *Consensus
 	Constrained *Constrained
 	Density     *Density
@@ -105,6 +127,25 @@ type FTS struct {
 	ShareAfter int
 	// ShareEvery is how many trials lie between two shares in mode concurrent, 1
 	// to 10000; 0 in mode one-shot.
+	ShareEvery int
+}
+
+// FTSDE is federated Thompson sampling with distributed exploration: Dai, Low and
+// Jaillet, Differentially Private Federated Bayesian Optimization with Distributed
+// Exploration (NeurIPS 2021).
+type FTSDE struct {
+	// Cells is P, the number of parts of equal size of the space, each explored at
+	// the start by its own nodes: a power of 2, 1 to 16.
+	Cells int
+	// Listen says when a node follows a sum: "judged" (as far as its own observations
+	// bear it out) or "schedule" (with probability 1-p_t, as published).
+	Listen string
+	// Share says what is summed: "mean" (of a node's posterior) or "sample".
+	Share string
+	// Schedule and OwnProbability give p_t as in FTS; empty and 0 with listen judged.
+	Schedule       string
+	OwnProbability float64
+	// ShareEvery is how many trials lie between two sums, 1 to 10000.
 	ShareEvery int
 }
 

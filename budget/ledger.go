@@ -20,7 +20,7 @@ const gridBits = 30
 // Terms are what a task promises, in numbers that anybody can check.
 type Terms struct {
 	task.Privacy
-	Sigma float64 // deviation of the noise on each weight
+	Sigma float64 // deviation of the noise that a node adds to each weight
 	plan  privacy.Plan
 	sigma int64 // the same in units of the grid
 }
@@ -37,6 +37,10 @@ func NewTerms(t *task.Task) (Terms, error) {
 		Releases:  t.Privacy.Releases,
 		Parties:   1,
 	}}
+	if a := t.Privacy.Aggregate; a != nil {
+		terms.plan.Parties = a.Contributors - a.Colluding
+		terms.plan.Dimension *= t.Strategy.FTSDE.Cells
+	}
 	if t.Privacy.Adjacency == privacy.ZeroOut.String() {
 		terms.plan.Adjacency = privacy.ZeroOut
 	}
@@ -62,6 +66,16 @@ func (t Terms) Spent(releases int) (float64, error) {
 		return 0, fmt.Errorf("budget: %w", err)
 	}
 	return loss.Epsilon(t.Delta, privacy.Renyi)
+}
+
+// Numbers is how many a released vector has.
+func (t Terms) Numbers() int { return t.plan.Dimension }
+
+// Weights turns what was released, or a sum of it, into weights, as long as it.
+func (t Terms) Weights(units []int64) []float64 {
+	weights := make([]float64, len(units))
+	t.plan.Grid.Weights(weights, units)
+	return weights
 }
 
 // State is what a Ledger stands at.
@@ -163,13 +177,28 @@ func (l *Ledger) Trusted(present []peer.ID) bool {
 // that are not finite are released as zeros with noise, since silence would tell
 // that they were. On an error nothing may leave and nothing is spent.
 func (l *Ledger) Release(weights []float64) (noisy []float64, release int, record []byte, err error) {
+	units, release, record, err := l.Contribute(weights)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	noisy = l.Weights(units)
+	for i, v := range noisy {
+		noisy[i] = min(max(v, -protocol.MaxWeight), protocol.MaxWeight) // after the release, so it costs nothing
+	}
+	return noisy, release, record, nil
+}
+
+// Contribute is Release for a sum, in units that add up without rounding; see
+// Terms.Weights. Under mechanism aggregate the noise is one node's part, and alone
+// keeps no promise.
+func (l *Ledger) Contribute(weights []float64) (units []int64, release int, record []byte, err error) {
 	if !l.Open() {
 		return nil, 0, nil, errors.New("budget: no releases are left")
 	}
 	if len(weights) != l.plan.Dimension {
-		return nil, 0, nil, fmt.Errorf("budget: %d weights, the task has %d features", len(weights), l.plan.Dimension)
+		return nil, 0, nil, fmt.Errorf("budget: %d weights, the task's releases have %d", len(weights), l.plan.Dimension)
 	}
-	units := make([]int64, len(weights))
+	units = make([]int64, len(weights))
 	if err := l.plan.Grid.Clip(units, weights); err != nil && !errors.Is(err, privacy.ErrNotFinite) {
 		return nil, 0, nil, fmt.Errorf("budget: %w", err)
 	}
@@ -180,13 +209,8 @@ func (l *Ledger) Release(weights []float64) (noisy []float64, release int, recor
 	if err != nil {
 		return nil, 0, nil, fmt.Errorf("budget: %w", err)
 	}
-	noisy = make([]float64, len(units))
-	l.plan.Grid.Weights(noisy, units)
-	for i, v := range noisy {
-		noisy[i] = min(max(v, -protocol.MaxWeight), protocol.MaxWeight) // after the release, so it costs nothing
-	}
 	l.state.Released++
-	return noisy, l.state.Released, mustMarshal(entry{Release: l.state.Released}), nil
+	return units, l.state.Released, mustMarshal(entry{Release: l.state.Released}), nil
 }
 
 func mustMarshal(e entry) []byte {

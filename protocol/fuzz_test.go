@@ -53,6 +53,26 @@ func FuzzDecodeWeights(f *testing.F) {
 	})
 }
 
+func FuzzDecodeContribution(f *testing.F) {
+	payload, err := Contribution{Release: 2, Round: 3}.Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(payload)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := DecodeContribution(data)
+		if err != nil {
+			if !errors.Is(err, ErrMalformed) {
+				t.Fatalf("error %v does not wrap ErrMalformed", err)
+			}
+			return
+		}
+		if _, err := c.Encode(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 func FuzzDecodePresence(f *testing.F) {
 	payload, err := Presence{Members: MembersOf(idsOf(f, 2)), Leaving: true}.Encode()
 	if err != nil {

@@ -573,6 +573,60 @@ func (x *Component) GetCentre() *Point {
 	return nil
 }
 
+// Contribution is the payload of kind "aggregate": what its author has given to
+// secure sums so far, said before it gives.
+type Contribution struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Release       uint32                 `protobuf:"varint,1,opt,name=release,proto3" json:"release,omitempty"` // how many it has given, this one among them, from 1
+	Round         uint32                 `protobuf:"varint,2,opt,name=round,proto3" json:"round,omitempty"`     // of the sums, from 1
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Contribution) Reset() {
+	*x = Contribution{}
+	mi := &file_fbo_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Contribution) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Contribution) ProtoMessage() {}
+
+func (x *Contribution) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Contribution.ProtoReflect.Descriptor instead.
+func (*Contribution) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Contribution) GetRelease() uint32 {
+	if x != nil {
+		return x.Release
+	}
+	return 0
+}
+
+func (x *Contribution) GetRound() uint32 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
 // Presence is the payload of kind "presence".
 type Presence struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -585,7 +639,7 @@ type Presence struct {
 
 func (x *Presence) Reset() {
 	*x = Presence{}
-	mi := &file_fbo_proto_msgTypes[8]
+	mi := &file_fbo_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -597,7 +651,7 @@ func (x *Presence) String() string {
 func (*Presence) ProtoMessage() {}
 
 func (x *Presence) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[8]
+	mi := &file_fbo_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -610,7 +664,7 @@ func (x *Presence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Presence.ProtoReflect.Descriptor instead.
 func (*Presence) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{8}
+	return file_fbo_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Presence) GetMembersHash() []byte {
@@ -648,7 +702,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_fbo_proto_msgTypes[9]
+	mi := &file_fbo_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -660,7 +714,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[9]
+	mi := &file_fbo_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -673,7 +727,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{9}
+	return file_fbo_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Held) GetAuthor() []byte {
@@ -721,7 +775,7 @@ type SyncRequest struct {
 
 func (x *SyncRequest) Reset() {
 	*x = SyncRequest{}
-	mi := &file_fbo_proto_msgTypes[10]
+	mi := &file_fbo_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -733,7 +787,7 @@ func (x *SyncRequest) String() string {
 func (*SyncRequest) ProtoMessage() {}
 
 func (x *SyncRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[10]
+	mi := &file_fbo_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -746,7 +800,7 @@ func (x *SyncRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncRequest.ProtoReflect.Descriptor instead.
 func (*SyncRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{10}
+	return file_fbo_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SyncRequest) GetHeld() []*Held {
@@ -776,7 +830,7 @@ type SyncItem struct {
 
 func (x *SyncItem) Reset() {
 	*x = SyncItem{}
-	mi := &file_fbo_proto_msgTypes[11]
+	mi := &file_fbo_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -788,7 +842,7 @@ func (x *SyncItem) String() string {
 func (*SyncItem) ProtoMessage() {}
 
 func (x *SyncItem) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[11]
+	mi := &file_fbo_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -801,7 +855,7 @@ func (x *SyncItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncItem.ProtoReflect.Descriptor instead.
 func (*SyncItem) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{11}
+	return file_fbo_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SyncItem) GetEnvelope() []byte {
@@ -836,7 +890,7 @@ type MeetRequest struct {
 
 func (x *MeetRequest) Reset() {
 	*x = MeetRequest{}
-	mi := &file_fbo_proto_msgTypes[12]
+	mi := &file_fbo_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -848,7 +902,7 @@ func (x *MeetRequest) String() string {
 func (*MeetRequest) ProtoMessage() {}
 
 func (x *MeetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[12]
+	mi := &file_fbo_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -861,7 +915,7 @@ func (x *MeetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetRequest.ProtoReflect.Descriptor instead.
 func (*MeetRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{12}
+	return file_fbo_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *MeetRequest) GetTask() []byte {
@@ -888,7 +942,7 @@ type MeetResponse struct {
 
 func (x *MeetResponse) Reset() {
 	*x = MeetResponse{}
-	mi := &file_fbo_proto_msgTypes[13]
+	mi := &file_fbo_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -900,7 +954,7 @@ func (x *MeetResponse) String() string {
 func (*MeetResponse) ProtoMessage() {}
 
 func (x *MeetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[13]
+	mi := &file_fbo_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -913,7 +967,7 @@ func (x *MeetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetResponse.ProtoReflect.Descriptor instead.
 func (*MeetResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{13}
+	return file_fbo_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *MeetResponse) GetRecords() [][]byte {
@@ -973,7 +1027,10 @@ const file_fbo_proto_rawDesc = "" +
 	"\tComponent\x12\x16\n" +
 	"\x06weight\x18\x01 \x01(\x02R\x06weight\x12\x16\n" +
 	"\x06spread\x18\x02 \x01(\x02R\x06spread\x12%\n" +
-	"\x06centre\x18\x03 \x01(\v2\r.fbo.v1.PointR\x06centre\"a\n" +
+	"\x06centre\x18\x03 \x01(\v2\r.fbo.v1.PointR\x06centre\">\n" +
+	"\fContribution\x12\x18\n" +
+	"\arelease\x18\x01 \x01(\rR\arelease\x12\x14\n" +
+	"\x05round\x18\x02 \x01(\rR\x05round\"a\n" +
 	"\bPresence\x12!\n" +
 	"\fmembers_hash\x18\x01 \x01(\fR\vmembersHash\x12\x18\n" +
 	"\amembers\x18\x02 \x01(\rR\amembers\x12\x18\n" +
@@ -1010,7 +1067,7 @@ func file_fbo_proto_rawDescGZIP() []byte {
 	return file_fbo_proto_rawDescData
 }
 
-var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_fbo_proto_goTypes = []any{
 	(*Share)(nil),        // 0: fbo.v1.Share
 	(*Weights)(nil),      // 1: fbo.v1.Weights
@@ -1020,24 +1077,25 @@ var file_fbo_proto_goTypes = []any{
 	(*NearOptimal)(nil),  // 5: fbo.v1.NearOptimal
 	(*Density)(nil),      // 6: fbo.v1.Density
 	(*Component)(nil),    // 7: fbo.v1.Component
-	(*Presence)(nil),     // 8: fbo.v1.Presence
-	(*Held)(nil),         // 9: fbo.v1.Held
-	(*SyncRequest)(nil),  // 10: fbo.v1.SyncRequest
-	(*SyncItem)(nil),     // 11: fbo.v1.SyncItem
-	(*MeetRequest)(nil),  // 12: fbo.v1.MeetRequest
-	(*MeetResponse)(nil), // 13: fbo.v1.MeetResponse
+	(*Contribution)(nil), // 8: fbo.v1.Contribution
+	(*Presence)(nil),     // 9: fbo.v1.Presence
+	(*Held)(nil),         // 10: fbo.v1.Held
+	(*SyncRequest)(nil),  // 11: fbo.v1.SyncRequest
+	(*SyncItem)(nil),     // 12: fbo.v1.SyncItem
+	(*MeetRequest)(nil),  // 13: fbo.v1.MeetRequest
+	(*MeetResponse)(nil), // 14: fbo.v1.MeetResponse
 }
 var file_fbo_proto_depIdxs = []int32{
-	3, // 0: fbo.v1.Candidate.point:type_name -> fbo.v1.Point
-	3, // 1: fbo.v1.NearOptimal.point:type_name -> fbo.v1.Point
-	7, // 2: fbo.v1.Density.components:type_name -> fbo.v1.Component
-	3, // 3: fbo.v1.Component.centre:type_name -> fbo.v1.Point
-	9, // 4: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
-	5, // [5:5] is the sub-list for method output_type
-	5, // [5:5] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	3,  // 0: fbo.v1.Candidate.point:type_name -> fbo.v1.Point
+	3,  // 1: fbo.v1.NearOptimal.point:type_name -> fbo.v1.Point
+	7,  // 2: fbo.v1.Density.components:type_name -> fbo.v1.Component
+	3,  // 3: fbo.v1.Component.centre:type_name -> fbo.v1.Point
+	10, // 4: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
+	5,  // [5:5] is the sub-list for method output_type
+	5,  // [5:5] is the sub-list for method input_type
+	5,  // [5:5] is the sub-list for extension type_name
+	5,  // [5:5] is the sub-list for extension extendee
+	0,  // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_fbo_proto_init() }
@@ -1053,7 +1111,7 @@ func file_fbo_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fbo_proto_rawDesc), len(file_fbo_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

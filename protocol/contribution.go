@@ -1,0 +1,51 @@
+package protocol
+
+import (
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fbo-node/fbo/protocol/pb"
+)
+
+// Contribution says what its author has given to secure sums. The vector itself
+// goes nowhere in one piece.
+type Contribution struct {
+	Release int // how many vectors it has given, this one among them: at least 1
+	Round   int // of the sums, to which it gave the latest: at least Release
+}
+
+// Encode returns the payload, of a few bytes.
+func (c Contribution) Encode() ([]byte, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return proto.Marshal(&pb.Contribution{Release: uint32(c.Release), Round: uint32(c.Round)})
+}
+
+// DecodeContribution is the inverse of Encode.
+func DecodeContribution(payload []byte) (Contribution, error) {
+	if len(payload) > roomBytes {
+		return Contribution{}, fmt.Errorf("%w: contribution of %d bytes, the limit is %d", ErrMalformed, len(payload), roomBytes)
+	}
+	var m pb.Contribution
+	if err := proto.Unmarshal(payload, &m); err != nil {
+		return Contribution{}, fmt.Errorf("%w: contribution: %w", ErrMalformed, err)
+	}
+	if m.Release > math.MaxInt32 || m.Round > math.MaxInt32 {
+		return Contribution{}, fmt.Errorf("%w: contribution %d in round %d", ErrMalformed, m.Release, m.Round)
+	}
+	c := Contribution{Release: int(m.Release), Round: int(m.Round)}
+	if err := c.check(); err != nil {
+		return Contribution{}, err
+	}
+	return c, nil
+}
+
+func (c Contribution) check() error {
+	if c.Release < 1 || c.Round < c.Release || c.Round > math.MaxInt32 {
+		return fmt.Errorf("%w: contribution %d in round %d, accepted are contributions from 1 in rounds up to %d, at most one in each", ErrMalformed, c.Release, c.Round, math.MaxInt32)
+	}
+	return nil
+}

@@ -86,7 +86,7 @@ func (c *Config) complete() (err error) {
 		}
 	}
 	if c.Exchanges == nil {
-		if c.Exchanges, err = NewExchanges(c.Task, c.Entropy); err != nil {
+		if c.Exchanges, err = NewExchanges(c.Task, c.Key, c.Entropy); err != nil {
 			return err
 		}
 	}

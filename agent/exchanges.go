@@ -8,9 +8,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/crypto"
+
 	"github.com/fbo-node/fbo/consensus"
 	"github.com/fbo-node/fbo/constrained"
 	"github.com/fbo-node/fbo/density"
+	"github.com/fbo-node/fbo/ftsde"
 	"github.com/fbo-node/fbo/improvement"
 	"github.com/fbo-node/fbo/peerprior"
 	"github.com/fbo-node/fbo/presence"
@@ -46,6 +49,8 @@ func NewStrategy(t *task.Task) (strategy.Strategy, error) {
 	switch t.Strategy.Type {
 	case "fts":
 		return tsampling.NewFTS(t, features), nil
+	case "fts-de":
+		return ftsde.New(t, features)
 	case "peer-prior":
 		return peerprior.New(t, features)
 	}
@@ -53,15 +58,18 @@ func NewStrategy(t *task.Task) (strategy.Strategy, error) {
 }
 
 // NewExchanges returns the exchanges that the task's strategy rests on, for one
-// agent. Where the task promises privacy, entropy must be the Reader of
-// crypto/rand; otherwise it is not used.
-func NewExchanges(t *task.Task, entropy io.Reader) ([]strategy.Exchange, error) {
+// agent, which key names. Where the task promises privacy, entropy must be the Reader
+// of crypto/rand; otherwise it is not used.
+func NewExchanges(t *task.Task, key crypto.PrivKey, entropy io.Reader) ([]strategy.Exchange, error) {
 	switch t.Strategy.Type {
 	case "ts", "logei", "ucb":
 		return []strategy.Exchange{presence.New()}, nil
 	case "fts":
 		sharing, err := tsampling.NewSharing(t, entropy)
 		return []strategy.Exchange{presence.New(), sharing}, err
+	case "fts-de":
+		sums, err := ftsde.NewExchange(t, key, entropy)
+		return []strategy.Exchange{presence.New(), sums}, err
 	case "peer-prior":
 		return []strategy.Exchange{presence.New(), peerprior.NewSharing(t)}, nil
 	case "consensus":

@@ -7,6 +7,7 @@ import (
 	"github.com/ipfs/go-cid"
 
 	"github.com/fbo-node/fbo/budget"
+	"github.com/fbo-node/fbo/ftsde"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
@@ -43,9 +44,7 @@ func ReadHistory(records []Record) (History, error) {
 		if r.Epoch != nil {
 			h.Epoch = r.Epoch.Epoch
 		}
-		if r.Note != nil && r.Note.Exchange == tsampling.Kind {
-			releases = append(releases, r.Note.Data)
-		}
+		releases = append(releases, debits(r.Note)...)
 		if err := table.apply(r); err != nil {
 			return History{}, fmt.Errorf("agent: journal record %d: %w", i+1, err)
 		}
@@ -55,6 +54,21 @@ func ReadHistory(records []Record) (History, error) {
 		h.Spent = new(budget.ReadState(h.Task, releases))
 	}
 	return h, nil
+}
+
+// debits returns what a note says of the promise of privacy.
+func debits(n *NoteRecord) [][]byte {
+	switch {
+	case n == nil:
+		return nil
+	case n.Exchange == tsampling.Kind:
+		return [][]byte{n.Data}
+	case n.Exchange == ftsde.Kind:
+		if debit := ftsde.Debit(n.Data); debit != nil {
+			return [][]byte{debit}
+		}
+	}
+	return nil
 }
 
 // sameTask guards against a journal that was moved to another task.

@@ -12,7 +12,6 @@ import (
 	"github.com/fbo-node/fbo/presence"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // Receive takes a share that protocol.Open has verified, age after its author
@@ -100,8 +99,10 @@ func (a *Agent) Best() *strategy.Trial { return a.trials.bestTrial() }
 // Spent returns what has been spent of the task's promise of privacy; nil when it
 // promises nothing.
 func (a *Agent) Spent() *budget.State {
-	if state, ok := a.exchanges.results[tsampling.Kind].(budget.State); ok {
-		return &state
+	for _, name := range a.exchanges.order {
+		if spender, ok := a.exchanges.results[name].(interface{ Account() budget.State }); ok {
+			return new(spender.Account())
+		}
 	}
 	return nil
 }

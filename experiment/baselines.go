@@ -117,7 +117,7 @@ func asTask(s Spec) Spec {
 	if isBaseline(s) {
 		return Spec{Name: "ts"}
 	}
-	s.Settings = slices.DeleteFunc(slices.Clone(s.Settings), func(x Setting) bool { return x.Key == peersKey })
+	s.Settings = slices.DeleteFunc(slices.Clone(s.Settings), func(x Setting) bool { return x.Key == peersKey || x.Key == signalKey })
 	return s
 }
 

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/family"
+	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/task"
+	"github.com/libp2p/go-libp2p/core/peer"
 )
 
 // arithmetic is part of what identifies results. It grows with every change, here
@@ -143,6 +145,9 @@ func (p Plan) checkSections() error {
 		if err := checkPeers(s); err != nil {
 			return fmt.Errorf("--strategy %s: %w", s, err)
 		}
+		if err := checkSignal(s); err != nil {
+			return fmt.Errorf("--strategy %s: %w", s, err)
+		}
 		if _, err := p.template(s); err != nil {
 			return fmt.Errorf("--strategy %s: %w", s, unknown(err))
 		}
@@ -157,11 +162,24 @@ func (p Plan) checkSections() error {
 
 // template is a task with the plan's sections on any space.
 func (p Plan) template(s Spec) (*task.Task, error) {
-	t, err := taskOf("template", anySpace(), task.Maximize, p.Surrogate, asTask(s), p.Initial)
+	roster, err := p.roster(s, random.SeedOf(0))
+	if err != nil {
+		return nil, err
+	}
+	t, err := taskOf("template", anySpace(), task.Maximize, p.Surrogate, asTask(s), p.Initial, roster)
 	if err != nil {
 		return nil, messages(err)
 	}
 	return t, nil
+}
+
+// roster names the members of the scenario with this seed, if the strategy needs to
+// know.
+func (p Plan) roster(s Spec, seed random.Seed) ([]peer.ID, error) {
+	if !sums(s) {
+		return nil, nil
+	}
+	return sim.Roster(seed, p.Agents)
 }
 
 // key identifies what a spec means, with all defaults.
@@ -174,6 +192,12 @@ func (p Plan) key(s Spec) string {
 		panic(err) // Complete has checked it
 	}
 	key := canonical(t, "strategy")
+	if t.Privacy != nil {
+		key += " " + promise(t)
+	}
+	if signalOf(s) == noSignal {
+		key += " " + signalKey + "=" + noSignal
+	}
 	if peers := peersOf(s); peers != everybody {
 		key += " " + peersKey + "=" + peers
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/fbo-node/fbo/family"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -63,7 +64,11 @@ func deviation(space *task.Space, o family.Objective, seed random.Seed) float64 
 // play runs one strategy on a federation, with so many members computing at a
 // time. evaluated is called at each evaluation, one after the other.
 func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, workers int, evaluated func()) (Record, error) {
-	t, err := taskOf(fmt.Sprintf("simulation %d-%d", p.Seed, repeat), f.Space, f.Goal, p.Surrogate, asTask(s), p.Initial)
+	roster, err := p.roster(s, runSeed(f))
+	if err != nil {
+		return Record{}, err
+	}
+	t, err := taskOf(fmt.Sprintf("simulation %d-%d", p.Seed, repeat), f.Space, f.Goal, p.Surrogate, asTask(s), p.Initial, roster)
 	if err != nil {
 		return Record{}, messages(err)
 	}
@@ -100,12 +105,15 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	return r, nil
 }
 
+// runSeed is that of the simulation, the same for all strategies.
+func runSeed(f *federation) random.Seed { return f.seed.Derive("run", 0) }
+
 // scenario has no members yet.
 func (p Plan) scenario(s Spec, t *task.Task, f *federation, workers int) sim.Scenario {
 	scenario := sim.Scenario{
 		Task:      t,
 		Network:   p.Network,
-		Seed:      f.seed.Derive("run", 0), // the same for all strategies
+		Seed:      runSeed(f),
 		Workers:   workers,
 		Recommend: p.Checkpoints,
 	}
@@ -136,6 +144,9 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 			}
 			return value
 		},
+	}
+	if signalOf(s) == noSignal {
+		member.Wrap = func(e strategy.Exchange) strategy.Exchange { return mute{e} }
 	}
 	if m.Late {
 		// The others start within one evaluation, and hear each other first.
@@ -168,7 +179,7 @@ func (p Plan) evaluations(m family.Member, s Spec) int {
 func (p Plan) record(f *federation, t *task.Task, result sim.Result) Record {
 	r := Record{Goal: string(f.Goal), Deviation: f.deviation}
 	for i, m := range result.Members {
-		r.Bytes += float64(m.Bytes) / float64(len(result.Members))
+		r.Bytes += float64(m.Bytes+m.DirectBytes) / float64(len(result.Members))
 		if !f.Members[i].Counts {
 			continue
 		}

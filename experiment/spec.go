@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -103,6 +105,37 @@ func (s Spec) section() map[string]any {
 	return section
 }
 
+// privateKeys are the settings of a strategy that belong to the section privacy. The
+// roster is that of the federation.
+func privateKeys() []string {
+	return []string{"mechanism", "epsilon", "delta", "clip", "releases", "adjacency", "contributors", "committee", "colluding"}
+}
+
+// private takes the section privacy out of the settings; nil without one.
+func (s Spec) private(roster []peer.ID) (Spec, map[string]any) {
+	rest, section := Spec{Name: s.Name}, map[string]any{}
+	for _, x := range s.Settings {
+		if slices.Contains(privateKeys(), x.Key) {
+			section[x.Key] = scalar(x.Value)
+		} else {
+			rest.Settings = append(rest.Settings, x)
+		}
+	}
+	if len(section) == 0 && !sums(s) {
+		return rest, nil
+	}
+	if sums(s) && section["mechanism"] == nil {
+		section["mechanism"] = "aggregate"
+	}
+	if section["mechanism"] == "aggregate" {
+		section["roster"] = roster
+	}
+	return rest, section
+}
+
+// sums tells whether a strategy rests on sums of its roster.
+func sums(s Spec) bool { return s.Name == "fts-de" }
+
 // scalar leaves numbers as they are written and makes a text of all else.
 func scalar(text string) any {
 	if _, err := strconv.ParseFloat(text, 64); err == nil && json.Valid([]byte(text)) {
@@ -112,8 +145,9 @@ func scalar(text string) any {
 }
 
 // taskOf returns the task that the members of a federation work on. The name is
-// part of its ID, from which the shared features derive.
-func taskOf(name string, space *task.Space, goal task.Goal, surrogate, strategy Spec, initial int) (*task.Task, error) {
+// part of its ID, from which the shared features derive. The roster matters for
+// strategies that sum.
+func taskOf(name string, space *task.Space, goal task.Goal, surrogate, strategy Spec, initial int, roster []peer.ID) (*task.Task, error) {
 	var parameters []map[string]any
 	for _, p := range space.Parameters() {
 		entry := map[string]any{"name": p.Name, "type": p.Kind}
@@ -124,15 +158,20 @@ func taskOf(name string, space *task.Space, goal task.Goal, surrogate, strategy 
 		}
 		parameters = append(parameters, entry)
 	}
+	strategy, privacy := strategy.private(roster)
 	section := strategy.section()
 	section["initial_designs"] = initial
-	text, err := json.Marshal(map[string]any{
+	form := map[string]any{
 		"name":       name,
 		"goal":       goal,
 		"parameters": parameters,
 		"surrogate":  surrogate.section(),
 		"strategy":   section,
-	})
+	}
+	if privacy != nil {
+		form["privacy"] = privacy
+	}
+	text, err := json.Marshal(form)
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %w", err)
 	}

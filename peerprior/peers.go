@@ -16,8 +16,9 @@ import (
 // listened is one peer, with what the agent makes of it.
 type listened struct {
 	protocol.Mean
-	known []float64 // the part of the variance that it explains, at the reference points
-	views [2]sight  // in own and in common units
+	says  func(x []float64) float64 // in place of the mean's values; nil: these
+	known []float64                 // the part of the variance that it explains, at the reference points
+	views [2]sight                  // in own and in common units
 }
 
 // sight is a peer's mean in some units, and what the agent thinks of it.
@@ -63,25 +64,11 @@ func (s *Strategy) evaluate(peers []*listened, own [][]float64, units surrogate.
 	if len(peers) == 0 {
 		return nil
 	}
-	features, count := s.features.Features(), len(peers)
-	weights := mat.NewDense(features, 2*count, nil)
-	for j, p := range peers {
-		weights.SetCol(j, p.Values)
-		weights.SetCol(count+j, p.Known)
-	}
 	points := s.projection.Len()
-	values := mat.NewDense(points+len(own), 2*count, nil)
-	values.Slice(0, points, 0, 2*count).(*mat.Dense).Mul(s.phi, weights)
-	if len(own) > 0 {
-		phi := mat.NewDense(len(own), features, nil)
-		for i, x := range own {
-			s.features.Phi(phi.RawRowView(i), x)
-		}
-		values.Slice(points, points+len(own), 0, 2*count).(*mat.Dense).Mul(phi, weights)
-	}
+	values := s.valuesOf(peers, own)
 	var telling []*listened
 	for j, p := range peers {
-		mean, known := mat.Col(nil, j, values), mat.Col(nil, count+j, values)
+		mean, known := mat.Col(nil, j, values), mat.Col(nil, len(peers)+j, values)
 		for i, v := range known {
 			known[i] = min(max(p.Explained+v, 0), mostKnown)
 		}
@@ -102,6 +89,36 @@ func (s *Strategy) evaluate(peers []*listened, own [][]float64, units surrogate.
 		telling = append(telling, p)
 	}
 	return telling
+}
+
+// valuesOf returns, in a column for each peer, the values of its mean at the
+// reference points and then at the own points, and in further columns those of what
+// it knows.
+func (s *Strategy) valuesOf(peers []*listened, own [][]float64) *mat.Dense {
+	features, count, points := s.features.Features(), len(peers), s.projection.Len()
+	values := mat.NewDense(points+len(own), 2*count, nil)
+	if s.hear != nil {
+		for i, x := range slices.Concat(s.points, own) {
+			for j, p := range peers {
+				values.Set(i, j, p.says(x))
+			}
+		}
+		return values
+	}
+	weights := mat.NewDense(features, 2*count, nil)
+	for j, p := range peers {
+		weights.SetCol(j, p.Values)
+		weights.SetCol(count+j, p.Known)
+	}
+	values.Slice(0, points, 0, 2*count).(*mat.Dense).Mul(s.phi, weights)
+	if len(own) > 0 {
+		phi := mat.NewDense(len(own), features, nil)
+		for i, x := range own {
+			s.features.Phi(phi.RawRowView(i), x)
+		}
+		values.Slice(points, points+len(own), 0, 2*count).(*mat.Dense).Mul(phi, weights)
+	}
+	return values
 }
 
 func newSight(points int, mean []float64, value func(i int) float64) sight {

@@ -27,6 +27,8 @@ type Strategy struct {
 	features   *rff.Map
 	projection *rff.Projection
 	phi        *mat.Dense // the features at the points of the projection
+	points     [][]float64
+	hear       func(view strategy.View) []Statement // in place of shares; nil: shares
 }
 
 var (
@@ -45,14 +47,14 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 		features: features,
 	}
 	rng := random.SeedOf(0).Stream("reference points", 0)
-	points := make([][]float64, max(referencePoints, features.Features()*3/2))
-	s.phi = mat.NewDense(len(points), features.Features(), nil)
-	for i := range points {
-		points[i] = acquisition.Sample(t.Space, rng)
-		features.Phi(s.phi.RawRowView(i), points[i])
+	s.points = make([][]float64, max(referencePoints, features.Features()*3/2))
+	s.phi = mat.NewDense(len(s.points), features.Features(), nil)
+	for i := range s.points {
+		s.points[i] = acquisition.Sample(t.Space, rng)
+		features.Phi(s.phi.RawRowView(i), s.points[i])
 	}
 	var err error
-	if s.projection, err = rff.NewProjection(features, points, referenceRidge); err != nil {
+	if s.projection, err = rff.NewProjection(features, s.points, referenceRidge); err != nil {
 		return nil, fmt.Errorf("peerprior: %w", err)
 	}
 	return s, nil
@@ -62,7 +64,7 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 // whenever it draws the model without peers, it suggests exactly what Thompson
 // sampling alone would.
 func (s *Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	peers := choose(view, trial, seed)
+	peers := s.listen(view, trial, seed)
 	if len(peers) == 0 || s.search.Starting(view, trial) && !s.canSkipStart(peers) {
 		return s.alone.Suggest(view, trial, seed)
 	}
@@ -87,6 +89,14 @@ func (s *Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (
 	return s.search.Maximise(view, trial, seed, f, why), nil
 }
 
+// listen lists those whom the agent hears, before it judges them.
+func (s *Strategy) listen(view strategy.View, trial uint64, seed random.Seed) []*listened {
+	if s.hear != nil {
+		return s.stated(view)
+	}
+	return choose(view, trial, seed)
+}
+
 // canSkipStart tells whether somebody knows more than the random designs at the
 // start would tell.
 func (s *Strategy) canSkipStart(peers []*listened) bool {
@@ -96,7 +106,7 @@ func (s *Strategy) canSkipStart(peers []*listened) bool {
 // Recommend implements strategy.Recommender: the maximiser of the mean of the
 // most probable model.
 func (s *Strategy) Recommend(view strategy.View, seed random.Seed) task.Design {
-	if peers := choose(view, 0, seed); len(peers) > 0 && view.Posterior != nil {
+	if peers := s.listen(view, 0, seed); len(peers) > 0 && view.Posterior != nil {
 		if b, err := s.consider(view, peers); err == nil {
 			if f, err := b.mostProbable(); err == nil && f != nil {
 				x, _ := s.search.Maximizer.Maximize(f, s.search.Best(view), seed.Stream("recommend", 0))
@@ -113,7 +123,7 @@ func (s *Strategy) consider(view strategy.View, peers []*listened) (*belief, err
 	if err != nil {
 		return nil, fmt.Errorf("peerprior: %w", err)
 	}
-	common := len(y) >= leastObservations && units.Scale > 0
+	common := s.hear == nil && len(y) >= leastObservations && units.Scale > 0
 	if !common {
 		units = surrogate.Units{Scale: 1}
 	}

@@ -48,7 +48,16 @@ func (s Search) AfterStart(trial uint64) uint64 { return trial - min(trial, s.in
 
 // Start suggests a random design that was not tried yet.
 func (s Search) Start(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	design, ok := s.fresh(view, seed.Stream("start", trial))
+	return s.StartWithin(view, trial, seed, func([]float64) bool { return true })
+}
+
+// StartWithin is Start among the designs whose encodings lie within a part of the
+// space. Where chance finds none of these, it is Start.
+func (s Search) StartWithin(view strategy.View, trial uint64, seed random.Seed, within func(x []float64) bool) (strategy.Suggestion, error) {
+	design, ok := s.freshWithin(view, seed.Stream("start", trial), within)
+	if !ok {
+		design, ok = s.fresh(view, seed.Stream("start", trial))
+	}
 	if !ok && s.failed(view)[design.Key()] {
 		return strategy.Suggestion{}, errors.New("search: every design that was tried has failed, and chance finds no other")
 	}
@@ -106,10 +115,17 @@ func (s Search) Tried(view strategy.View, design task.Design) bool {
 // the space is all but exhausted: it returns a repeated design and false, one
 // that has not failed if chance finds such a one.
 func (s Search) fresh(view strategy.View, rng *rand.Rand) (task.Design, bool) {
+	return s.freshWithin(view, rng, func([]float64) bool { return true })
+}
+
+func (s Search) freshWithin(view strategy.View, rng *rand.Rand, within func(x []float64) bool) (task.Design, bool) {
 	tried, failed := s.tried(view), s.failed(view)
 	var repeated task.Design
 	for range freshDesigns {
 		design := s.space.Decode(acquisition.Sample(s.space, rng))
+		if !within(s.space.Encode(design)) {
+			continue
+		}
 		if !tried[design.Key()] {
 			return design, true
 		}

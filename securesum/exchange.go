@@ -116,6 +116,10 @@ func (e *Exchange) Next() (round uint64, ok bool) {
 	return e.current.number + 1, e.current.number < e.cfg.Rounds
 }
 
+// Underway tells whether the round that Next names has begun, since peers have
+// spoken of it.
+func (e *Exchange) Underway() bool { return e.current != nil && !e.current.over() }
+
 // Contribute gives the agent's vector, noise included, to a round, which must be
 // the one that Next says. The outputs are to be returned from the step in which
 // the caller decides this, after those that record what the contribution costs:

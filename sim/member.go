@@ -14,6 +14,7 @@ import (
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/presence"
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -35,9 +36,31 @@ type member struct {
 	result  MemberResult
 }
 
+// keyOf returns the key of a member, which decides only its name; it must be the
+// same in every run.
+func keyOf(seed random.Seed, index int) (crypto.PrivKey, error) {
+	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8(seed.Derive("key", uint64(index))))
+	return key, err
+}
+
+// Roster returns the names of the members of a scenario with this seed, for tasks
+// that list them.
+func Roster(seed random.Seed, members int) ([]peer.ID, error) {
+	ids := make([]peer.ID, members)
+	for i := range ids {
+		key, err := keyOf(seed, i)
+		if err != nil {
+			return nil, err
+		}
+		if ids[i], err = peer.IDFromPrivateKey(key); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
 func newMember(r *run, index int) (*member, error) {
-	// The key decides only the agent's name; it must be the same in every run.
-	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8(r.Seed.Derive("key", uint64(index))))
+	key, err := keyOf(r.Seed, index)
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +100,15 @@ func (m *member) join() {
 	exchanges := slices.Clone(m.Exchanges)
 	if exchanges == nil {
 		var err error
-		if exchanges, err = agent.NewExchanges(m.run.Task, m.entropy()); err != nil {
+		if exchanges, err = agent.NewExchanges(m.run.Task, m.key, m.entropy()); err != nil {
 			m.fail(err)
 			return
 		}
 	}
 	for i, exchange := range exchanges {
+		if m.Wrap != nil {
+			exchange = m.Wrap(exchange)
+		}
 		exchanges[i] = interned{exchange, m.run}
 	}
 	var err error

@@ -58,6 +58,9 @@ type Member struct {
 	Strategy  strategy.Strategy
 	Exchanges []strategy.Exchange
 
+	// Wrap, when not nil, alters an exchange of this member.
+	Wrap func(strategy.Exchange) strategy.Exchange
+
 	// Forge, when not nil, replaces the payload of what the member sends, other
 	// than its presence: what a liar does. The result is signed as ever.
 	Forge func(kind string, payload []byte) []byte

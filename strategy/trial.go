@@ -64,6 +64,7 @@ const (
 	Own      Source = "own"      // maximises a sample of the agent's own posterior
 	Peer     Source = "peer"     // maximises the sample in a peer's share
 	Peers    Source = "peers"    // maximises a sample of a posterior whose prior mean is made of peers' shares
+	Sum      Source = "sum"      // rests on private sums of peers' weights
 	Improve  Source = "improve"  // maximises the expected improvement by the agent's own posterior
 	Bound    Source = "bound"    // maximises the upper confidence bound of the agent's own posterior
 	Agreed   Source = "agreed"   // a weighted average of the agent's and its peers' candidates
@@ -91,7 +92,7 @@ func AddObservations(sum, claimed int) int { return min(sum, math.MaxInt32-claim
 // FromPeers tells whether the design rests on what peers shared.
 func (w Why) FromPeers() bool {
 	switch w.Source {
-	case Peer, Peers:
+	case Peer, Peers, Sum:
 		return true
 	case Agreed, Designs, Density:
 		return w.Listened > 0
@@ -110,6 +111,8 @@ func (w Why) String() string {
 		return fmt.Sprintf("sample from peer %s (its %d observations)", ShortID(w.Peer), w.Observations)
 	case Peers:
 		return fmt.Sprintf("sample around the mean of %s", count(w.Listened, "peer"))
+	case Sum:
+		return fmt.Sprintf("sample around the private sum of %s", count(w.Listened, "node"))
 	case Improve:
 		return "expected improvement"
 	case Bound:

@@ -1,6 +1,8 @@
 package task
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -9,6 +11,7 @@ import (
 
 const (
 	maxRoster        = 1024
+	maxIDText        = 128     // characters of a peer ID, to decode more takes long
 	maxSummed        = 30_000  // numbers in a node's vector
 	maxHeld          = 8 << 20 // numbers that a member of the committee holds
 	maxCommittee     = 64
@@ -17,34 +20,54 @@ const (
 
 func aggregateKeys() []string { return []string{"roster", "contributors", "committee", "colluding"} }
 
-// aggregate returns who sums. By default committees are of 7, a third of whom may
-// collude and a quarter of the roster may be absent.
+// aggregate returns who sums. By default committees are of 7, fewer than a third of
+// whom may collude, and a quarter of the roster may be absent.
 func (m *mapping) aggregate(t *Task) *Aggregate {
 	a := &Aggregate{}
 	var ok bool
-	if a.Roster, ok = m.roster(); !ok {
+	a.Roster, ok = m.roster()
+	nodes := len(a.Roster)
+	m.summed(t, nodes)
+	if !ok {
 		for _, key := range aggregateKeys() {
 			m.get(key) // their bounds depend on the roster
 		}
 		return a
 	}
-	nodes := len(a.Roster)
-	if t.Strategy.FTSDE != nil {
-		if numbers := t.Strategy.FTSDE.Cells * t.Surrogate.Features; numbers > maxSummed || numbers*nodes > maxHeld {
-			m.errorf(m.valueAt("roster"), "%d nodes with %d numbers each (cells times features) are too much to sum, accepted are up to %d numbers and %d in all", nodes, numbers, maxSummed, maxHeld)
-		}
+	before := len(m.d.errors)
+	a.Committee = m.whole("committee", min(defaultCommittee, nodes), 2, maxCommittee)
+	if a.Committee > nodes {
+		m.errorf(m.valueAt("committee"), "committee %d must be at most %d, the number of nodes in the roster", a.Committee, nodes)
 	}
-	a.Committee = m.whole("committee", min(defaultCommittee, nodes), 2, min(maxCommittee, nodes))
-	a.Colluding = m.whole("colluding", max(1, (a.Committee-1)/3), 1, a.Committee-1)
-	// Two sets of more than (C+t)/2 voters share one that does not collude.
-	if quorum := (a.Committee+a.Colluding)/2 + 1; quorum > a.Committee {
-		m.errorf(m.valueAt("colluding"), "colluding %d leaves no quorum: of a committee of %d it takes %d", a.Colluding, a.Committee, quorum)
+	a.Colluding = m.whole("colluding", max(1, (a.Committee-1)/3), 1, maxCommittee-1)
+	// Two sets of more than (C+t)/2 voters share one that does not collude; a
+	// committee has so many as long as t < C.
+	if len(m.d.errors) == before && a.Colluding >= a.Committee {
+		m.errorf(m.valueAt("colluding"), "colluding %d must be less than committee %d, or no quorum is left", a.Colluding, a.Committee)
 	}
-	if a.Colluding+1 > nodes {
-		return a
+	a.Contributors = m.whole("contributors", min(nodes, max(a.Colluding+1, nodes-nodes/4)), 2, maxRoster)
+	switch {
+	case a.Contributors > nodes:
+		m.errorf(m.valueAt("contributors"), "contributors %d must be at most %d, the number of nodes in the roster", a.Contributors, nodes)
+	case len(m.d.errors) == before && a.Contributors <= a.Colluding:
+		m.errorf(m.valueAt("contributors"), "contributors %d must be more than colluding %d, whose noise protects nobody", a.Contributors, a.Colluding)
 	}
-	a.Contributors = m.whole("contributors", max(a.Colluding+1, nodes-nodes/4), a.Colluding+1, nodes)
 	return a
+}
+
+// summed bounds what a node gives to a sum, and what a member of the committee
+// holds of it.
+func (m *mapping) summed(t *Task, nodes int) {
+	f := t.Strategy.FTSDE
+	if f == nil {
+		return
+	}
+	switch numbers := f.Cells * t.Surrogate.Features; {
+	case numbers > maxSummed:
+		m.errorf(m.valueAt("mechanism"), "%d cells times %d features make %d numbers to sum, accepted are up to %d", f.Cells, t.Surrogate.Features, numbers, maxSummed)
+	case numbers*nodes > maxHeld:
+		m.errorf(m.valueAt("roster"), "%d nodes times %d numbers each (cells times features) make %d to hold, accepted are up to %d", nodes, numbers, numbers*nodes, maxHeld)
+	}
 }
 
 // roster returns the nodes in order, each once.
@@ -57,27 +80,35 @@ func (m *mapping) roster() (roster []peer.ID, ok bool) {
 		m.errorf(m.valueAt("roster"), "roster must name 2 to %d nodes, not %d", maxRoster, n)
 		return nil, false
 	}
-	for _, n := range items {
-		s := m.d.scalar(n)
-		id, err := peer.Decode(s.text)
-		if s.form != formText || err != nil {
-			m.errorf(nodePosition(n), "roster: %s is no peer ID; `fbo-node key` prints a node's", s.describe())
-			ok = false
-			continue
+	for i, n := range items {
+		id, message := m.d.scalar(n).peerID()
+		if first := slices.Index(roster, id); first >= 0 && message == "" {
+			message = fmt.Sprintf("repeats entry %d, %s", first+1, id)
 		}
-		if key, err := id.ExtractPublicKey(); err != nil || key.Type() != crypto.Ed25519 {
-			m.errorf(nodePosition(n), "roster: %s has no Ed25519 key, accepted are the IDs that `fbo-node key` prints", id)
-			ok = false
-			continue
-		}
-		if slices.Contains(roster, id) {
-			m.errorf(nodePosition(n), "roster: %s is repeated", id)
+		if message != "" {
+			m.errorf(nodePosition(n), "roster: entry %d %s", i+1, message)
 			ok = false
 		}
 		roster = append(roster, id)
 	}
 	slices.Sort(roster)
 	return roster, ok
+}
+
+// peerID returns the ID of a node, or what is wrong.
+func (s scalar) peerID() (id peer.ID, message string) {
+	err := errors.New("too long")
+	if len(s.text) <= maxIDText {
+		id, err = peer.Decode(s.text)
+	}
+	if s.form != formText || err != nil {
+		return "", fmt.Sprintf("must be a peer ID, as `fbo-node key` prints it, not %s", s.describe())
+	}
+	// A key with several IDs would be several nodes.
+	if key, err := id.ExtractPublicKey(); err != nil || key.Type() != crypto.Ed25519 || !id.MatchesPublicKey(key) {
+		return "", fmt.Sprintf("must be the ID of an Ed25519 key, as `fbo-node key` prints it, not %s", id)
+	}
+	return id, ""
 }
 
 func canonicalAggregate(form map[string]any, a *Aggregate) {

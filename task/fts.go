@@ -18,7 +18,7 @@ func parseFTS(m *mapping, s *Strategy) {
 	f := &FTS{}
 	s.FTS = f
 	f.Mode = m.word("mode", modeConcurrent, modeConcurrent, modeOneShot)
-	f.Schedule, f.OwnProbability = m.schedule()
+	f.Schedule, f.OwnProbability = m.schedule("inverse-sqrt")
 	if f.Mode != modeOneShot {
 		f.ShareEvery = m.whole("share_every", defaultShareEvery, 1, maxShareTrials)
 	}
@@ -34,8 +34,8 @@ func parseFTS(m *mapping, s *Strategy) {
 }
 
 // schedule reads how p_t follows from the trial.
-func (m *mapping) schedule() (name string, ownProbability float64) {
-	name = m.word("schedule", "inverse-sqrt", "inverse-sqrt", "inverse-square", scheduleConstant, "own-only")
+func (m *mapping) schedule(fallback string) (name string, ownProbability float64) {
+	name = m.word("schedule", fallback, "inverse-sqrt", "inverse-square", "inverse", scheduleConstant, "own-only")
 	switch name {
 	case scheduleConstant:
 		if _, ok := m.require("own_probability"); ok {

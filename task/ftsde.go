@@ -25,10 +25,10 @@ func parseFTSDE(m *mapping, s *Strategy) {
 	f.ShareEvery = m.whole("share_every", defaultShareEvery, 1, maxShareTrials)
 	switch f.Listen {
 	case listenSchedule:
-		f.Schedule, f.OwnProbability = m.schedule()
+		f.Schedule, f.OwnProbability = m.schedule("inverse")
 	case listenJudged:
 		m.refuse("schedule", "listen: "+listenSchedule)
-		m.refuse("own_probability", "listen: "+listenSchedule)
+		m.refuse("own_probability", "listen: "+listenSchedule+" and schedule: "+scheduleConstant)
 	default: // a wrong word, reported; the keys may belong to the right one
 		m.get("schedule")
 		m.get("own_probability")

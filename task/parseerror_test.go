@@ -5,10 +5,30 @@ import (
 	"testing"
 )
 
+// errorCase is a wrong file and all that is said of it. In both @1, @2 and so on
+// stand for IDs of nodes.
+type errorCase struct{ text, want string }
+
 // The exact text matters: it is what a user sees.
+func checkErrors(t *testing.T, cases []errorCase) {
+	t.Helper()
+	for _, c := range cases {
+		text := withIDs(c.text)
+		task, err := Parse("task.yaml", []byte(text))
+		if err == nil {
+			t.Errorf("%q is accepted: %s", text, task.Canonical())
+			continue
+		}
+		want := "task.yaml:" + strings.ReplaceAll(withIDs(c.want), "\n", "\ntask.yaml:")
+		if err.Error() != want {
+			t.Errorf("%q:\n got %s\nwant %s", text, err, want)
+		}
+	}
+}
+
 func TestParseErrors(t *testing.T) {
 	item := func(text string) string { return head + "  - " + text + "\n" }
-	for _, c := range []struct{ text, want string }{
+	checkErrors(t, []errorCase{
 		// YAML
 		{"", `1:1: the file is empty; a task needs the keys name, goal and parameters`},
 		{"# nothing\n---\n", `1:1: the file is empty; a task needs the keys name, goal and parameters`},
@@ -144,15 +164,5 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: density, spread: 0.2, components: 4}\n", `5:27: strategy: spread applies only with components: 1`},
 		{one + "strategy: {type: density, components: 20, spread: 0.2, rounds: 1}\n", `5:39: strategy: components 20 must be a whole number from 1 to 16
 5:56: strategy: unknown key "rounds"; accepted: type, beta, components, spread, initial_designs`},
-	} {
-		task, err := Parse("task.yaml", []byte(c.text))
-		if err == nil {
-			t.Errorf("%q is accepted: %s", c.text, task.Canonical())
-			continue
-		}
-		want := "task.yaml:" + strings.ReplaceAll(c.want, "\n", "\ntask.yaml:")
-		if err.Error() != want {
-			t.Errorf("%q:\n got %s\nwant %s", c.text, err, want)
-		}
-	}
+	})
 }

@@ -21,40 +21,36 @@ func promiseKeys() []string { return []string{"epsilon", "delta", "clip", "relea
 func parsePrivacy(m *mapping, t *Task) {
 	mechanism := m.word("mechanism", mechanismNone, mechanismNone, mechanismLocal, mechanismAggregate)
 	at := m.valueAt("mechanism")
-	switch mechanism {
-	case mechanismNone:
-		for _, key := range promiseKeys() {
-			m.refuse(key, "mechanism: "+mechanismLocal+" or "+mechanismAggregate)
-		}
-		if t.Strategy.FTSDE != nil {
-			m.errorf(at, "strategy fts-de rests on private sums: it needs mechanism: %s", mechanismAggregate)
-		}
-	case "": // a wrong word, reported; the keys may belong to the right one
-		for _, key := range promiseKeys() {
-			m.get(key)
-		}
-	default:
-		t.Privacy = m.privacy(t, mechanism)
+	if t.Strategy.FTSDE != nil && mechanism != mechanismAggregate && mechanism != "" {
+		m.errorf(at, "strategy type fts-de shares sums alone: it needs mechanism: %s (with epsilon and roster), not %s", mechanismAggregate, mechanism)
+		mechanism = ""
 	}
 	switch mechanism {
+	case mechanismNone:
+		m.refuseAll(promiseKeys(), "mechanism: "+mechanismLocal+" or "+mechanismAggregate)
+		m.refuseAll(aggregateKeys(), "mechanism: "+mechanismAggregate)
+	case mechanismLocal:
+		t.Privacy = m.privacy(t, mechanism)
+		m.refuseAll(aggregateKeys(), "mechanism: "+mechanismAggregate)
+		m.local(t)
 	case mechanismAggregate:
+		t.Privacy = m.privacy(t, mechanism)
 		t.Privacy.Aggregate = m.aggregate(t)
 		if t.Strategy.Type != "" && t.Strategy.FTSDE == nil {
 			m.errorf(at, "mechanism %s applies only with strategy type fts-de, which shares sums alone; with strategy %s nothing is summed", mechanism, t.Strategy.Type)
 		}
-	case "":
-		for _, key := range aggregateKeys() {
+	case "": // a wrong word, reported; the keys may belong to the right one
+		for _, key := range append(promiseKeys(), aggregateKeys()...) {
 			m.get(key)
 		}
-	default:
-		for _, key := range aggregateKeys() {
-			m.refuse(key, "mechanism: "+mechanismAggregate)
-		}
-	}
-	if mechanism == mechanismLocal {
-		m.local(t)
 	}
 	m.finish()
+}
+
+func (m *mapping) refuseAll(keys []string, condition string) {
+	for _, key := range keys {
+		m.refuse(key, condition)
+	}
 }
 
 func (m *mapping) privacy(t *Task, mechanism string) *Privacy {
@@ -84,8 +80,6 @@ func (m *mapping) local(t *Task) {
 	at := m.valueAt("mechanism")
 	switch {
 	case t.Strategy.Type == "": // reported
-	case t.Strategy.FTSDE != nil:
-		m.errorf(at, "mechanism %s applies only with strategy type fts: strategy fts-de shares sums alone, for which there is mechanism: %s", mechanismLocal, mechanismAggregate)
 	case t.Strategy.FTS == nil:
 		m.errorf(at, "mechanism %s applies only with strategy type fts: noise is added to weights, and strategy %s shares more than weights or nothing at all", mechanismLocal, t.Strategy.Type)
 	case t.Strategy.FTS.Mode == modeOneShot && t.Privacy.Releases != 1:

@@ -117,7 +117,8 @@ type FTS struct {
 	// shares once, as in the paper).
 	Mode string
 	// Schedule gives the probability p_t that a node's trial t comes from its own
-	// surrogate: "inverse-sqrt" (1-1/sqrt(t)), "inverse-square" (1-1/t^2),
+	// surrogate: "inverse-sqrt" (1-1/sqrt(t)), "inverse-square" (1-1/t^2), "inverse"
+	// (1-1/t),
 	// "constant" (OwnProbability) or "own-only" (1).
 	Schedule string
 	// OwnProbability is p_t of schedule constant, in [0, 1]; 0 for the others.

@@ -34,7 +34,7 @@ func (s *FTS) Suggest(view strategy.View, trial uint64, seed random.Seed) (strat
 	if s.search.Starting(view, trial) {
 		return s.TS.Suggest(view, trial, seed)
 	}
-	own := OwnProbability(s.spec, s.search.AfterStart(trial))
+	own := OwnProbability(s.spec.Schedule, s.spec.OwnProbability, s.search.AfterStart(trial))
 	if seed.Stream("whose sample", trial).Float64() < own {
 		return s.ownSample(view, trial, seed, own), nil
 	}

@@ -127,14 +127,14 @@ func TestSchedules(t *testing.T) {
 		{task.FTS{Schedule: OwnOnly}, 1, 1},
 		{task.FTS{Schedule: OwnOnly}, 1000, 1},
 	} {
-		if got := OwnProbability(&c.spec, c.t); math.Abs(got-c.want) > 1e-15 {
+		if got := OwnProbability(c.spec.Schedule, c.spec.OwnProbability, c.t); math.Abs(got-c.want) > 1e-15 {
 			t.Errorf("%s, t = %d: %v, want %v", c.spec.Schedule, c.t, got, c.want)
 		}
 	}
 	for _, schedule := range []string{InverseSqrt, InverseSquare} {
 		spec, last, peers := &task.FTS{Schedule: schedule}, 0.0, 0.0
 		for i := uint64(1); i < 5000; i++ {
-			p := OwnProbability(spec, i)
+			p := OwnProbability(spec.Schedule, spec.OwnProbability, i)
 			if p < last || p < 0 || p > 1 {
 				t.Fatalf("%s, t = %d: %v after %v", schedule, i, p, last)
 			}
@@ -148,7 +148,7 @@ func TestSchedules(t *testing.T) {
 		if math.Abs(peers-want) > 0.01 {
 			t.Errorf("%s: %.3f of 50 queries follow peers, want %.3f", schedule, peers, want)
 		}
-		if p := OwnProbability(spec, math.MaxUint64); p < last || p > 1 {
+		if p := OwnProbability(spec.Schedule, spec.OwnProbability, math.MaxUint64); p < last || p > 1 {
 			t.Errorf("%s, in the end: %v", schedule, p)
 		}
 	}
@@ -164,7 +164,7 @@ func TestHowOftenTheOwnSampleIsFollowed(t *testing.T) {
 		spec := newTask(t, coins, keys+", initial_designs: 5")
 		s, view := newFTS(t, spec), viewOf(spec, 3)
 		for _, query := range []uint64{1, 2, 5, 30} {
-			p := OwnProbability(spec.Strategy.FTS, query)
+			p := OwnProbability(spec.Strategy.FTS.Schedule, spec.Strategy.FTS.OwnProbability, query)
 			own := 0
 			for seed := range uint64(seeds) {
 				got, err := s.Suggest(view, 5+query, random.SeedOf(seed))

@@ -39,27 +39,28 @@ var floors = map[string]int{
 	"improvement":        7,
 	"peerprior":          8,
 	"density":            8,
+	"ftsde":              9,
 	"consensus":          8,
 	"constrained":        8,
 	"privacy":            4,
 	"family":             4,
-	"family/trained":     11,
+	"family/trained":     12,
 	"baseline":           8,
-	"agent":              9,
-	"journal":            9,
-	"evaluator":          9,
-	"node":               10,
-	"sim":                10,
-	"examples/synthetic": 10,
-	"experiment":         11,
-	"cmd/fbo-node":       12,
-	"examples/embed":     12,
-	"examples/landmine":  12,
-	"internal/floors":    12,
+	"agent":              10,
+	"journal":            10,
+	"evaluator":          10,
+	"node":               11,
+	"sim":                11,
+	"examples/synthetic": 11,
+	"experiment":         12,
+	"cmd/fbo-node":       13,
+	"examples/embed":     13,
+	"examples/landmine":  13,
+	"internal/floors":    13,
 }
 
 // driverFloor is the lowest floor that may touch the outside world.
-const driverFloor = 9
+const driverFloor = 10
 
 // agentPackage is the highest pure package although it shares that floor.
 const agentPackage = "agent"

@@ -1,0 +1,71 @@
+package ftsde
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+// Cells are parts of the unit cube of equal size: it is halved along one numeric
+// coordinate after the other, again from the first when all have been. A space
+// without numeric parameters is halved along its one-hot coordinates, by whether
+// they are chosen; the parts then differ in size.
+type Cells struct {
+	coordinates []int // in the order of their first halving
+	parts       []int // of each
+	count       int
+}
+
+// NewCells cuts the cube of a space into count cells, a power of 2.
+func NewCells(space *task.Space, count int) Cells {
+	c := Cells{count: count}
+	for _, block := range space.Blocks() {
+		if block.Kind != task.Categorical {
+			c.coordinates = append(c.coordinates, block.Start)
+		}
+	}
+	if len(c.coordinates) == 0 {
+		for i := range space.Dim() {
+			c.coordinates = append(c.coordinates, i)
+		}
+	}
+	c.parts = make([]int, len(c.coordinates))
+	for i := range c.parts {
+		c.parts[i] = 1
+	}
+	for i := range bits.Len(uint(count)) - 1 {
+		c.parts[i%len(c.parts)] *= 2
+	}
+	return c
+}
+
+// Len is how many there are.
+func (c Cells) Len() int { return c.count }
+
+// Of returns the index, from 0, of the cell that x is in. Cells are closed; what is
+// on a border belongs to the cell of lowest index.
+func (c Cells) Of(x []float64) int {
+	index, stride := 0, 1
+	for i, parts := range c.parts {
+		part := int(math.Ceil(x[c.coordinates[i]]*float64(parts))) - 1
+		index += stride * min(max(part, 0), parts-1)
+		stride *= parts
+	}
+	return index
+}
+
+// The weights of the published experiments, a_t and b.
+const (
+	highestWeight = 16.0
+	lowestWeight  = 1.0
+	fullRounds    = 10 // in which exploration is divided altogether
+	fadingRounds  = 30 // until all cells count the same
+)
+
+// others is how much a node has to say about a cell that is not its own, relative to
+// its own, after so many observations beyond the starting designs: e^(b-a_t).
+func others(observations int) float64 {
+	fade := min(max(float64(observations-fullRounds)/fadingRounds, 0), 1)
+	return math.Exp((lowestWeight - highestWeight) * (1 - fade))
+}

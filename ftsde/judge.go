@@ -1,0 +1,70 @@
+package ftsde
+
+import (
+	"github.com/fbo-node/fbo/peerprior"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// statements turns the sums of a view into one statement about the objective: their
+// average, weighed by what noise is on each. What it explains follows from how much
+// stronger it is than its noise, which is known; what it is worth to this node, its
+// own observations tell.
+func (s *Strategy) statements(view strategy.View) []peerprior.Statement {
+	sums := sumsOf(view)
+	if len(sums) == 0 {
+		return nil
+	}
+	weights, noise := pooled(sums)
+	p := s.patches(weights)
+	average, square, ofNoise := 0.0, 0.0, 0.0
+	phi := make([]float64, s.features.Features())
+	centre := make([]float64, len(phi))
+	n := float64(len(s.points))
+	for _, x := range s.points {
+		value := p.Value(x)
+		average += value / n
+		square += value * value / n
+		s.features.Phi(phi, x)
+		for i, v := range phi {
+			ofNoise += noise[s.cells.Of(x)] * v * v / n
+			centre[i] += v / n
+		}
+	}
+	if s.cells.Len() == 1 { // noise moves the constant too, which nothing is read from
+		for _, v := range centre {
+			ofNoise -= noise[0] * v * v
+		}
+	}
+	variance := square - average*average
+	if !(variance > ofNoise) {
+		return nil
+	}
+	return []peerprior.Statement{{
+		Observations: sums[len(sums)-1].Observations,
+		Explained:    1 - ofNoise/variance,
+		Value:        p.Value,
+	}}
+}
+
+// pooled returns the average of the sums' weights by cell, each counted by the
+// inverse of its variance, and the variance of the noise that is left on it.
+func pooled(sums []Sum) (weights [][]float64, noise []float64) {
+	cells := len(sums[0].Weights)
+	weights, noise = make([][]float64, cells), make([]float64, cells)
+	for cell := range cells {
+		weights[cell] = make([]float64, len(sums[0].Weights[cell]))
+		total := 0.0
+		for _, s := range sums {
+			precision := 1 / (s.Noise[cell] * s.Noise[cell])
+			total += precision
+			for i, w := range s.Weights[cell] {
+				weights[cell][i] += precision * w
+			}
+		}
+		for i := range weights[cell] {
+			weights[cell][i] /= total
+		}
+		noise[cell] = 1 / total
+	}
+	return weights, noise
+}

@@ -1,0 +1,69 @@
+package task
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestParseFTSDE(t *testing.T) {
+	for _, c := range []struct {
+		keys string
+		want Strategy
+	}{
+		{"", Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 1, Listen: "judged", Share: "mean", ShareEvery: 1}}},
+		{"listen: judged, cells: 16, share: sample, share_every: 1e4, initial_designs: 5",
+			Strategy{InitialDesigns: 5, FTSDE: &FTSDE{Cells: 16, Listen: "judged", Share: "sample", ShareEvery: 10000}}},
+		{"listen: schedule", Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 1, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: "inverse-sqrt"}}},
+		{"cells: 2, listen: schedule, schedule: inverse-square",
+			Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 2, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: "inverse-square"}}},
+		{"cells: 4, listen: schedule, schedule: constant, own_probability: 0.25",
+			Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 4, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: "constant", OwnProbability: 0.25}}},
+		{"cells: 8, listen: schedule, schedule: own-only",
+			Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 8, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: "own-only"}}},
+	} {
+		got, err := Parse("", []byte(summing(c.keys, "", 2)))
+		if err != nil {
+			t.Errorf("%s: %v", c.keys, err)
+			continue
+		}
+		c.want.Type = "fts-de"
+		if !reflect.DeepEqual(got.Strategy, c.want) {
+			t.Errorf("%s: %s", c.keys, got.Canonical())
+		}
+	}
+}
+
+func TestFTSDEErrors(t *testing.T) {
+	var cases []errorCase
+	for _, c := range []struct{ keys, want string }{
+		{"foo: 1", `5:26: strategy: unknown key "foo"; accepted: type, cells, listen, share, share_every, initial_designs`},
+		{"mode: one-shot, share_after: 2", `5:26: strategy: unknown key "mode"; accepted: type, cells, listen, share, share_every, initial_designs
+5:42: strategy: unknown key "share_after"; accepted: type, cells, listen, share, share_every, initial_designs`},
+		{"cells: 0", `5:33: strategy: cells 0 must be a whole number from 1 to 16`},
+		{"cells: 17", `5:33: strategy: cells 17 must be a whole number from 1 to 16`},
+		{"cells: 32", `5:33: strategy: cells 32 must be a whole number from 1 to 16`},
+		{"cells: 2.5", `5:33: strategy: cells 2.5 must be a whole number from 1 to 16`},
+		{"cells: four", `5:33: strategy: cells must be a number, not the text "four"`},
+		{"cells: 3", `5:33: strategy: cells must be a power of 2, so that they have equal size, not 3`},
+		{"cells: 12", `5:33: strategy: cells must be a power of 2, so that they have equal size, not 12`},
+		{"share: all, share_every: 0", `5:33: strategy: share must be one of mean, sample, not the text "all"
+5:51: strategy: share_every 0 must be a whole number from 1 to 10000`},
+		{"share_every: 10001, initial_designs: 0", `5:39: strategy: share_every 10001 must be a whole number from 1 to 10000
+5:63: strategy: initial_designs 0 must be a whole number from 1 to 1000`},
+		// schedules
+		{"schedule: own-only", `5:26: strategy: schedule applies only with listen: schedule`},
+		{"listen: judged, schedule: constant, own_probability: 1", `5:42: strategy: schedule applies only with listen: schedule
+5:62: strategy: own_probability applies only with listen: schedule and schedule: constant`},
+		{"own_probability: 1", `5:26: strategy: own_probability applies only with listen: schedule and schedule: constant`},
+		{"listen: schedule, own_probability: 1", `5:44: strategy: own_probability applies only with schedule: constant`},
+		{"listen: schedule, schedule: own-only, own_probability: 1", `5:64: strategy: own_probability applies only with schedule: constant`},
+		{"listen: schedule, schedule: constant", `5:11: strategy: missing key "own_probability"`},
+		{"listen: schedule, schedule: constant, own_probability: -0.1", `5:81: strategy: own_probability -0.1 must be from 0 to 1`},
+		{"listen: schedule, schedule: linear, own_probability: 1", `5:54: strategy: schedule must be one of inverse-sqrt, inverse-square, constant, own-only, not the text "linear"`},
+		{"listen: scheduled, schedule: constant, own_probability: 1, x: 1", `5:34: strategy: listen must be one of judged, schedule, not the text "scheduled"
+5:85: strategy: unknown key "x"; accepted: type, cells, listen, share, share_every, schedule, own_probability, initial_designs`},
+	} {
+		cases = append(cases, errorCase{summing(c.keys, "", 2), c.want})
+	}
+	checkErrors(t, cases)
+}

@@ -39,11 +39,14 @@ func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) 
 	if verdict, err := a.shares.judge(now, share); verdict != Accepted {
 		return verdict, err
 	}
+	repeated := a.shares.repeats(now, share)
 	received := strategy.Share{Share: share, Value: value}
 	a.shares.put(received, now, age)
 	a.counts.Received[share.Kind]++
 	a.event(Event{Type: ShareReceived, Peer: share.Author, Kind: share.Kind, Stamp: &share.Stamp, Bytes: len(share.Envelope)})
-	a.step(now, share.Kind, strategy.Received{Share: received})
+	if !repeated {
+		a.step(now, share.Kind, strategy.Received{Share: received})
+	}
 	a.pump(now)
 	return Accepted, nil
 }

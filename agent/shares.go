@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -54,6 +55,8 @@ type shares struct {
 	held  map[protocol.Key]held
 	order []protocol.Key     // of those held, by author, kind and slot
 	void  map[peer.ID]uint64 // the epoch up to which an author is not believed
+
+	soonest time.Time // nothing that is held runs out before
 }
 
 func compareKeys(a, b protocol.Key) int {
@@ -65,6 +68,9 @@ func (s *shares) set(key protocol.Key, h held) {
 		s.order = slices.Insert(s.order, i, key)
 	}
 	s.held[key] = h
+	if h.expires.Before(s.soonest) || len(s.held) == 1 {
+		s.soonest = h.expires
+	}
 }
 
 func (s *shares) remove(keys ...protocol.Key) {
@@ -121,6 +127,30 @@ func (s *shares) judge(now time.Time, share protocol.Share) (Verdict, error) {
 		return Known, nil
 	}
 	return Stale, nil
+}
+
+// repeats tells whether a share says what the one that it replaces says, which is
+// valid still, and nothing else has run out of late.
+func (s *shares) repeats(now time.Time, share protocol.Share) bool {
+	known, ok := s.held[share.Key]
+	return !s.ranOut(now) && ok && known.expires.After(now) && known.Epoch > s.void[known.Author] && bytes.Equal(known.Payload, share.Payload)
+}
+
+// ranOut tells whether something held may have run out since it was asked last.
+func (s *shares) ranOut(now time.Time) bool {
+	if now.Before(s.soonest) {
+		return false
+	}
+	first := true
+	for _, h := range s.held {
+		if h.expires.After(now) && (first || h.expires.Before(s.soonest)) {
+			s.soonest, first = h.expires, false
+		}
+	}
+	if first {
+		s.soonest = now
+	}
+	return true
 }
 
 // superseded tells whether the author has said something of this kind since a
@@ -226,7 +256,7 @@ func (s *shares) boundAuthors() {
 // valid lists the peers' shares that have not run out and are believed, in order
 // of key.
 func (s *shares) valid(now time.Time) []strategy.Share {
-	var valid []strategy.Share
+	valid := make([]strategy.Share, 0, len(s.order))
 	for _, key := range s.order {
 		if share := s.held[key]; share.Author != s.self && share.expires.After(now) && share.Epoch > s.void[share.Author] {
 			valid = append(valid, share.Share)

@@ -37,20 +37,20 @@ func (m *mapping) aggregate(t *Task) *Aggregate {
 	before := len(m.d.errors)
 	a.Committee = m.whole("committee", min(defaultCommittee, nodes), 2, maxCommittee)
 	if a.Committee > nodes {
-		m.errorf(m.valueAt("committee"), "committee %d must be at most %d, the number of nodes in the roster", a.Committee, nodes)
+		m.errorf(m.valueAt("committee"), "committee %d must be at most the %d nodes of the roster", a.Committee, nodes)
 	}
 	a.Colluding = m.whole("colluding", max(1, (a.Committee-1)/3), 1, maxCommittee-1)
 	// Two sets of more than (C+t)/2 voters share one that does not collude; a
 	// committee has so many as long as t < C.
 	if len(m.d.errors) == before && a.Colluding >= a.Committee {
-		m.errorf(m.valueAt("colluding"), "colluding %d must be less than committee %d, or no quorum is left", a.Colluding, a.Committee)
+		m.errorf(m.valueAt("colluding"), "colluding %d must be less than the %d nodes of the committee, or no quorum is left", a.Colluding, a.Committee)
 	}
 	a.Contributors = m.whole("contributors", min(nodes, max(a.Colluding+1, nodes-nodes/4)), 2, maxRoster)
 	switch {
 	case a.Contributors > nodes:
-		m.errorf(m.valueAt("contributors"), "contributors %d must be at most %d, the number of nodes in the roster", a.Contributors, nodes)
+		m.errorf(m.valueAt("contributors"), "contributors %d must be at most the %d nodes of the roster", a.Contributors, nodes)
 	case len(m.d.errors) == before && a.Contributors <= a.Colluding:
-		m.errorf(m.valueAt("contributors"), "contributors %d must be more than colluding %d, whose noise protects nobody", a.Contributors, a.Colluding)
+		m.errorf(m.valueAt("contributors"), "contributors %d must be more than the %d that may collude, whose noise protects nobody", a.Contributors, a.Colluding)
 	}
 	return a
 }

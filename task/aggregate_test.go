@@ -1,8 +1,7 @@
 package task
 
 import (
-	"crypto/ed25519"
-	"encoding/binary"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"regexp"
@@ -18,12 +17,10 @@ import (
 )
 
 // nodeID returns the ID of the n-th of many nodes, always the same, of 52
-// characters when it is written.
+// characters when it is written. Nobody has its private key.
 func nodeID(n int) peer.ID {
-	seed := make([]byte, ed25519.SeedSize)
-	binary.BigEndian.PutUint32(seed, uint32(n))
-	public := ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)
-	key, err := crypto.UnmarshalEd25519PublicKey(public)
+	public := sha256.Sum256([]byte(strconv.Itoa(n)))
+	key, err := crypto.UnmarshalEd25519PublicKey(public[:])
 	if err != nil {
 		panic(err)
 	}
@@ -115,29 +112,29 @@ func TestCommitteeErrors(t *testing.T) {
 		{"committee: 65, ", 100, `6:56: privacy: committee 65 must be a whole number from 2 to 64`},
 		{"committee: 2.5, ", 20, `6:56: privacy: committee 2.5 must be a whole number from 2 to 64`},
 		{"committee: all, ", 20, `6:56: privacy: committee must be a number, not the text "all"`},
-		{"committee: 5, ", 4, `6:56: privacy: committee 5 must be at most 4, the number of nodes in the roster`},
+		{"committee: 5, ", 4, `6:56: privacy: committee 5 must be at most the 4 nodes of the roster`},
 		{"colluding: 0, ", 20, `6:56: privacy: colluding 0 must be a whole number from 1 to 63`},
 		{"colluding: 64, ", 100, `6:56: privacy: colluding 64 must be a whole number from 1 to 63`},
-		{"colluding: 7, ", 20, `6:56: privacy: colluding 7 must be less than committee 7, or no quorum is left`},
-		{"colluding: 2, ", 2, `6:56: privacy: colluding 2 must be less than committee 2, or no quorum is left`},
-		{"colluding: 9, committee: 5, ", 20, `6:56: privacy: colluding 9 must be less than committee 5, or no quorum is left`},
+		{"colluding: 7, ", 20, `6:56: privacy: colluding 7 must be less than the 7 nodes of the committee, or no quorum is left`},
+		{"colluding: 2, ", 2, `6:56: privacy: colluding 2 must be less than the 2 nodes of the committee, or no quorum is left`},
+		{"colluding: 9, committee: 5, ", 20, `6:56: privacy: colluding 9 must be less than the 5 nodes of the committee, or no quorum is left`},
 		{"contributors: 1, ", 20, `6:59: privacy: contributors 1 must be a whole number from 2 to 1024`},
 		{"contributors: 1025, ", 20, `6:59: privacy: contributors 1025 must be a whole number from 2 to 1024`},
-		{"contributors: 2, ", 20, `6:59: privacy: contributors 2 must be more than colluding 2, whose noise protects nobody`},
-		{"contributors: 5, colluding: 6, ", 20, `6:59: privacy: contributors 5 must be more than colluding 6, whose noise protects nobody`},
-		{"contributors: 21, ", 20, `6:59: privacy: contributors 21 must be at most 20, the number of nodes in the roster`},
+		{"contributors: 2, ", 20, `6:59: privacy: contributors 2 must be more than the 2 that may collude, whose noise protects nobody`},
+		{"contributors: 5, colluding: 6, ", 20, `6:59: privacy: contributors 5 must be more than the 6 that may collude, whose noise protects nobody`},
+		{"contributors: 21, ", 20, `6:59: privacy: contributors 21 must be at most the 20 nodes of the roster`},
 		// what follows from another error is not said
 		{"committee: 70, colluding: 20, ", 100, `6:56: privacy: committee 70 must be a whole number from 2 to 64`},
-		{"committee: 30, colluding: 20, contributors: 9, ", 20, `6:56: privacy: committee 30 must be at most 20, the number of nodes in the roster`},
+		{"committee: 30, colluding: 20, contributors: 9, ", 20, `6:56: privacy: committee 30 must be at most the 20 nodes of the roster`},
 		{"committee: 5, colluding: five, contributors: 2, ", 20, `6:70: privacy: colluding must be a number, not the text "five"`},
-		{"committee: 5, colluding: 5, ", 5, `6:70: privacy: colluding 5 must be less than committee 5, or no quorum is left`},
+		{"committee: 5, colluding: 5, ", 5, `6:70: privacy: colluding 5 must be less than the 5 nodes of the committee, or no quorum is left`},
 		// what does not, is
 		{"committee: 0, colluding: x, contributors: 30, rounds: 3, ", 20, `6:56: privacy: committee 0 must be a whole number from 2 to 64
 6:70: privacy: colluding must be a number, not the text "x"
-6:87: privacy: contributors 30 must be at most 20, the number of nodes in the roster
+6:87: privacy: contributors 30 must be at most the 20 nodes of the roster
 6:91: privacy: unknown key "rounds"; accepted: mechanism, epsilon, delta, clip, releases, adjacency, roster, committee, colluding, contributors`},
 		{"releases: 0, committee: 30, ", 20, `6:55: privacy: releases 0 must be a whole number from 1 to 1000
-6:69: privacy: committee 30 must be at most 20, the number of nodes in the roster`},
+6:69: privacy: committee 30 must be at most the 20 nodes of the roster`},
 	} {
 		cases = append(cases, errorCase{summing("", c.keys, c.nodes), c.want})
 	}
@@ -155,14 +152,16 @@ func TestRosterErrors(t *testing.T) {
 	}
 	const rsa = "QmNnooDu7bfjPFoTZYxMNLWUQJyrVwtbZg5gBjMTezGAJN" // as all RSA keys, too long for its ID to contain it
 	const begin = one + "strategy: {type: fts-de}\nprivacy:\n  mechanism: aggregate\n  epsilon: 4\n"
-	roster := func(entries ...string) string { return begin + "  roster:\n  - " + strings.Join(entries, "\n  - ") + "\n" }
+	roster := func(entries ...string) string {
+		return begin + "  roster:\n  - " + strings.Join(entries, "\n  - ") + "\n"
+	}
 	form := "must be a peer ID, as `fbo-node key` prints it, not "
 	kind := "must be the ID of an Ed25519 key, as `fbo-node key` prints it, not "
 	checkErrors(t, []errorCase{
 		{begin, `7:3: privacy: missing key "roster"`},
 		{one + "strategy: {type: fts-de}\nprivacy: {mechanism: aggregate, committee: 0}\n", `6:10: privacy: missing key "epsilon"
 6:10: privacy: missing key "roster"`},
-		{begin + "  roster:\n", `9:10: privacy: roster must be a list, not empty`},
+		{begin + "  roster:\n", `9:11: privacy: roster must be a list, not empty`},
 		{begin + "  roster: @1\n", `9:11: privacy: roster must be a list, not the text "@1"`},
 		{begin + "  roster: {a: @1}\n", `9:11: privacy: roster must be a list, not a mapping`},
 		{begin + "  roster: []\n", `9:11: privacy: roster must name 2 to 1024 nodes, not 0`},
@@ -171,11 +170,12 @@ func TestRosterErrors(t *testing.T) {
 		{roster("@1", "@2", "alice"), `12:5: privacy: roster: entry 3 ` + form + `the text "alice"`},
 		{roster("@1", "/ip4/10.0.0.1/tcp/4001/p2p/@2"), `11:5: privacy: roster: entry 2 ` + form + `the text "/ip4/10.0.0.1/tcp/4001/p2p/@2"`},
 		{roster("@1", "@2x"), `11:5: privacy: roster: entry 2 ` + form + `the text "@2x"`},
-		{roster("@1", strings.TrimSuffix(withIDs("@2"), withIDs("@2")[51:])), `11:5: privacy: roster: entry 2 ` + form + `the text "` + withIDs("@2")[:51] + `"`},
+		{roster("@1", withIDs("@2")[:51]), `11:5: privacy: roster: entry 2 ` + form + `the text "` + withIDs("@2")[:51] + `"`},
 		{roster("@1", strings.Repeat("1", 3000)), `11:5: privacy: roster: entry 2 ` + form + `the number ` + strings.Repeat("1", 40) + `...`},
 		{roster("@1", "Qm"+strings.Repeat("z", 3000)), `11:5: privacy: roster: entry 2 ` + form + `the text "Qm` + strings.Repeat("z", 78) + `..."`},
 		{roster("''", "' @2'", "[@3]", "{a: @4}", "true", "null", "12"), `10:5: privacy: roster: entry 1 ` + form + `the text ""
 11:5: privacy: roster: entry 2 ` + form + `the text " @2"
+12:5: privacy: roster: entry 3 ` + form + `a list
 13:5: privacy: roster: entry 4 ` + form + `a mapping
 14:5: privacy: roster: entry 5 ` + form + `true
 15:5: privacy: roster: entry 6 ` + form + `empty

@@ -13,11 +13,13 @@ func TestParseFTSDE(t *testing.T) {
 		{"", Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 1, Listen: "judged", Share: "mean", ShareEvery: 1}}},
 		{"listen: judged, cells: 16, share: sample, share_every: 1e4, initial_designs: 5",
 			Strategy{InitialDesigns: 5, FTSDE: &FTSDE{Cells: 16, Listen: "judged", Share: "sample", ShareEvery: 10000}}},
-		{"listen: schedule", Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 1, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: "inverse-sqrt"}}},
+		{"listen: schedule", Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 1, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: "inverse"}}},
 		{"cells: 2, listen: schedule, schedule: inverse-square",
 			Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 2, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: "inverse-square"}}},
 		{"cells: 4, listen: schedule, schedule: constant, own_probability: 0.25",
 			Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 4, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: "constant", OwnProbability: 0.25}}},
+		{"cells: 2, listen: schedule, schedule: inverse-sqrt",
+			Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 2, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: "inverse-sqrt"}}},
 		{"cells: 8, listen: schedule, schedule: own-only",
 			Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 8, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: "own-only"}}},
 	} {
@@ -59,7 +61,7 @@ func TestFTSDEErrors(t *testing.T) {
 		{"listen: schedule, schedule: own-only, own_probability: 1", `5:64: strategy: own_probability applies only with schedule: constant`},
 		{"listen: schedule, schedule: constant", `5:11: strategy: missing key "own_probability"`},
 		{"listen: schedule, schedule: constant, own_probability: -0.1", `5:81: strategy: own_probability -0.1 must be from 0 to 1`},
-		{"listen: schedule, schedule: linear, own_probability: 1", `5:54: strategy: schedule must be one of inverse-sqrt, inverse-square, constant, own-only, not the text "linear"`},
+		{"listen: schedule, schedule: linear, own_probability: 1", `5:54: strategy: schedule must be one of inverse-sqrt, inverse-square, inverse, constant, own-only, not the text "linear"`},
 		{"listen: scheduled, schedule: constant, own_probability: 1, x: 1", `5:34: strategy: listen must be one of judged, schedule, not the text "scheduled"
 5:85: strategy: unknown key "x"; accepted: type, cells, listen, share, share_every, schedule, own_probability, initial_designs`},
 	} {

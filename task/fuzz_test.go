@@ -15,6 +15,9 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(one + "strategy: {type: consensus, mode: asynchronous, weights: metropolis}\n"))
 	f.Add([]byte(one + "strategy: {type: constrained-gp, threshold: open, confidence: 1.5}\n"))
 	f.Add([]byte(one + "strategy: {type: density, beta: 2, components: 1, spread: 0.1}\n"))
+	f.Add([]byte(one + "strategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 4, delta: 1e-6, clip: 8, releases: 20, adjacency: zero-out}\n"))
+	f.Add([]byte(summing("", "", 2)))
+	f.Add([]byte(summing("cells: 4, listen: schedule, schedule: constant, own_probability: 0.5, share: sample, share_every: 2", "committee: 3, colluding: 2, contributors: 4, ", 5)))
 	f.Add([]byte(`{"fbo":1,"name":"a","goal":"maximize","parameters":[{"name":"x","type":"float","low":1e-3,"high":1,"scale":"log"}]}`))
 	f.Add([]byte("name: |\n  a\n  b\n? [x]\n: &a *b\n<<: !t {}\n---\n...\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -37,6 +40,12 @@ func FuzzParse(f *testing.F) {
 		}
 		if !again.ID().Equals(task.ID()) {
 			t.Fatalf("%s became %s", task.Canonical(), again.Canonical())
+		}
+		if p := task.Privacy; p != nil && p.Aggregate != nil {
+			a := p.Aggregate
+			if len(a.Roster) < a.Contributors || a.Contributors <= a.Colluding || a.Colluding >= a.Committee || a.Committee > len(a.Roster) || a.Colluding < 1 {
+				t.Fatalf("%+v", a)
+			}
 		}
 		u := make([]float64, task.Space.Dim())
 		for i := range u {

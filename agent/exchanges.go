@@ -217,7 +217,6 @@ func (a *Agent) publish(now time.Time, kind string, p strategy.Publish) {
 	a.shares.put(strategy.Share{Share: share}, now, 0)
 	if own, ok := a.shares.held[share.Key]; ok {
 		own.ephemeral = p.Ephemeral
-		a.shares.held[share.Key] = own
 	}
 	a.counts.Sent[kind]++
 	a.ready.Publish = append(a.ready.Publish, share)

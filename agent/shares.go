@@ -52,8 +52,8 @@ type held struct {
 // shares holds the latest share of every key, the agent's own among them.
 type shares struct {
 	self  peer.ID
-	held  map[protocol.Key]held
-	order []protocol.Key     // of those held, by author, kind and slot
+	held  map[protocol.Key]*held
+	order []*held            // the same by author, kind and slot
 	void  map[peer.ID]uint64 // the epoch up to which an author is not believed
 
 	soonest time.Time // nothing that is held runs out before
@@ -63,11 +63,15 @@ func compareKeys(a, b protocol.Key) int {
 	return cmp.Or(cmp.Compare(a.Author, b.Author), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Slot, b.Slot))
 }
 
-func (s *shares) set(key protocol.Key, h held) {
-	if i, found := slices.BinarySearchFunc(s.order, key, compareKeys); !found {
-		s.order = slices.Insert(s.order, i, key)
+func compareKey(h *held, key protocol.Key) int { return compareKeys(h.Key, key) }
+
+func (s *shares) set(h *held) {
+	if i, found := slices.BinarySearchFunc(s.order, h.Key, compareKey); found {
+		s.order[i] = h
+	} else {
+		s.order = slices.Insert(s.order, i, h)
 	}
-	s.held[key] = h
+	s.held[h.Key] = h
 	if h.expires.Before(s.soonest) || len(s.held) == 1 {
 		s.soonest = h.expires
 	}
@@ -75,17 +79,17 @@ func (s *shares) set(key protocol.Key, h held) {
 
 func (s *shares) remove(keys ...protocol.Key) {
 	for _, key := range keys {
-		if i, found := slices.BinarySearchFunc(s.order, key, compareKeys); found {
+		if i, found := slices.BinarySearchFunc(s.order, key, compareKey); found {
 			s.order = slices.Delete(s.order, i, i+1)
 			delete(s.held, key)
 		}
 	}
 }
 
-// of lists the keys of one author, in order. They are valid until the next
+// of lists the shares of one author, in order. The list is valid until the next
 // change.
-func (s *shares) of(author peer.ID) []protocol.Key {
-	begin, _ := slices.BinarySearchFunc(s.order, protocol.Key{Author: author}, compareKeys)
+func (s *shares) of(author peer.ID) []*held {
+	begin, _ := slices.BinarySearchFunc(s.order, protocol.Key{Author: author}, compareKey)
 	end := begin
 	for end < len(s.order) && s.order[end].Author == author {
 		end++
@@ -94,7 +98,7 @@ func (s *shares) of(author peer.ID) []protocol.Key {
 }
 
 func newShares(self peer.ID) shares {
-	return shares{self: self, held: map[protocol.Key]held{}, void: map[peer.ID]uint64{}}
+	return shares{self: self, held: map[protocol.Key]*held{}, void: map[peer.ID]uint64{}}
 }
 
 // judge says whether a share is news. An author that signs two different shares
@@ -104,8 +108,8 @@ func (s *shares) judge(now time.Time, share protocol.Share) (Verdict, error) {
 	if share.Epoch <= s.void[share.Author] {
 		return Stale, nil
 	}
-	for _, key := range s.of(share.Author) {
-		if other := s.held[key]; other.Stamp == share.Stamp && other.Digest != share.Digest {
+	for _, other := range s.of(share.Author) {
+		if other.Stamp == share.Stamp && other.Digest != share.Digest {
 			s.distrust(share.Author, share.Epoch)
 			return Offence, fmt.Errorf("agent: %s signed two different shares with stamp %v", share.Author, share.Stamp)
 		}
@@ -142,7 +146,7 @@ func (s *shares) ranOut(now time.Time) bool {
 		return false
 	}
 	first := true
-	for _, h := range s.held {
+	for _, h := range s.order {
 		if h.expires.After(now) && (first || h.expires.Before(s.soonest)) {
 			s.soonest, first = h.expires, false
 		}
@@ -157,8 +161,8 @@ func (s *shares) ranOut(now time.Time) bool {
 // later start. Slots begin anew with a start that has lost its journal, so that
 // higher ones from before must not keep new ones out.
 func (s *shares) superseded(share protocol.Share) bool {
-	for _, key := range s.of(share.Author) {
-		if key.Kind == share.Kind && s.held[key].Epoch > share.Epoch {
+	for _, other := range s.of(share.Author) {
+		if other.Kind == share.Kind && other.Epoch > share.Epoch {
 			return true
 		}
 	}
@@ -168,12 +172,12 @@ func (s *shares) superseded(share protocol.Share) bool {
 // put stores a share that has been judged as accepted, age after its author
 // sent it, and drops what exceeds the bounds.
 func (s *shares) put(share strategy.Share, now time.Time, age time.Duration) {
-	for _, key := range slices.Clone(s.of(share.Author)) {
-		if key.Kind == share.Kind && s.held[key].Epoch < share.Epoch {
-			s.remove(key)
+	for _, other := range slices.Clone(s.of(share.Author)) {
+		if other.Kind == share.Kind && other.Epoch < share.Epoch {
+			s.remove(other.Key)
 		}
 	}
-	s.set(share.Key, held{Share: share, accepted: now.Add(-age), expires: now.Add(share.TTL - age)})
+	s.set(&held{Share: share, accepted: now.Add(-age), expires: now.Add(share.TTL - age)})
 	s.boundSlots(share.Key, share.Epoch)
 	s.boundAuthors()
 }
@@ -183,7 +187,7 @@ func (s *shares) put(share strategy.Share, now time.Time, age time.Duration) {
 func (s *shares) slots(key protocol.Key, epoch uint64) []uint64 {
 	var slots []uint64
 	for _, other := range s.of(key.Author) {
-		if other.Kind == key.Kind && s.held[other].Epoch >= epoch {
+		if other.Kind == key.Kind && other.Epoch >= epoch {
 			slots = append(slots, other.Slot)
 		}
 	}
@@ -210,9 +214,9 @@ func (s *shares) distrust(author peer.ID, epoch uint64) {
 // heard returns when each author's newest share was accepted.
 func (s *shares) heard() map[peer.ID]time.Time {
 	latest := map[peer.ID]time.Time{}
-	for key, share := range s.held {
-		if key.Author != s.self && share.accepted.After(latest[key.Author]) {
-			latest[key.Author] = share.accepted
+	for _, share := range s.order {
+		if share.Author != s.self && share.accepted.After(latest[share.Author]) {
+			latest[share.Author] = share.accepted
 		}
 	}
 	return latest
@@ -250,15 +254,17 @@ func (s *shares) boundAuthors() {
 			silent = author
 		}
 	}
-	s.remove(slices.Clone(s.of(silent))...)
+	for _, share := range slices.Clone(s.of(silent)) {
+		s.remove(share.Key)
+	}
 }
 
 // valid lists the peers' shares that have not run out and are believed, in order
 // of key.
 func (s *shares) valid(now time.Time) []strategy.Share {
 	valid := make([]strategy.Share, 0, len(s.order))
-	for _, key := range s.order {
-		if share := s.held[key]; share.Author != s.self && share.expires.After(now) && share.Epoch > s.void[share.Author] {
+	for _, share := range s.order {
+		if share.Author != s.self && share.expires.After(now) && (len(s.void) == 0 || share.Epoch > s.void[share.Author]) {
 			valid = append(valid, share.Share)
 		}
 	}
@@ -274,7 +280,7 @@ func (s *shares) since(known []protocol.Held, now time.Time) []protocol.SyncItem
 		stamps[h.Key] = h.Stamp
 	}
 	var items []protocol.SyncItem
-	for _, share := range s.sorted() {
+	for _, share := range s.order {
 		stamp, known := stamps[share.Key]
 		if share.Stamp.Compare(stamp) > 0 && (known || share.expires.After(now)) {
 			items = append(items, protocol.SyncItem{Envelope: share.Envelope, Age: now.Sub(share.accepted)})
@@ -286,16 +292,10 @@ func (s *shares) since(known []protocol.Held, now time.Time) []protocol.SyncItem
 // digest lists what is held.
 func (s *shares) digest() []protocol.Held {
 	var digest []protocol.Held
-	for _, share := range s.sorted() {
+	for _, share := range s.order {
 		digest = append(digest, protocol.Held{Key: share.Key, Stamp: share.Stamp})
 	}
 	return digest
 }
 
-func (s *shares) sorted() []held {
-	sorted := make([]held, 0, len(s.order))
-	for _, key := range s.order {
-		sorted = append(sorted, s.held[key])
-	}
-	return sorted
-}
+func (s *shares) sorted() []*held { return slices.Clone(s.order) }

@@ -410,13 +410,15 @@ func TestOrderListsWhatIsHeld(t *testing.T) {
 			}
 			s.put(strategy.Share{Share: protocol.Share{Key: key, TTL: time.Hour, Stamp: protocol.Stamp{Sequence: uint64(i + 1)}}}, now, 0)
 			if rapid.IntRange(0, 9).Draw(rt, "forget") == 0 {
-				s.remove(slices.Clone(s.of(key.Author))...)
+				for _, h := range slices.Clone(s.of(key.Author)) {
+					s.remove(h.Key)
+				}
 			}
-			if !slices.IsSortedFunc(s.order, compareKeys) || len(s.order) != len(s.held) {
+			if !slices.IsSortedFunc(s.order, func(a, b *held) int { return compareKeys(a.Key, b.Key) }) || len(s.order) != len(s.held) {
 				rt.Fatalf("%d held in the order %v", len(s.held), s.order)
 			}
-			for _, key := range s.order {
-				if _, ok := s.held[key]; !ok {
+			for _, h := range s.order {
+				if s.held[h.Key] != h {
 					rt.Fatalf("%v is in the order and not held", key)
 				}
 			}

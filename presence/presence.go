@@ -25,7 +25,12 @@ const Name = "presence"
 const (
 	Interval = 10 * time.Second
 	TTL      = 3 * Interval
-	settle   = time.Second // how long after a change the new set is announced
+
+	// How long after a change the new set is announced: a second, or longer where
+	// there are many, so that a hundred who come one after the other do not make
+	// everybody speak a hundred times.
+	settle        = time.Second
+	settleForEach = 50 * time.Millisecond
 )
 
 const (
@@ -102,9 +107,13 @@ func (e *Exchange) look(view strategy.View) []strategy.Output {
 	e.last = now
 	outputs := []strategy.Output{strategy.Result{Value: now}}
 	if moved {
-		outputs = append(outputs, strategy.SetTimer{Name: settleTimer, After: settle})
+		outputs = append(outputs, strategy.SetTimer{Name: settleTimer, After: settling(len(now.Present))})
 	}
 	return outputs
+}
+
+func settling(present int) time.Duration {
+	return min(max(settle, time.Duration(present)*settleForEach), Interval)
 }
 
 func (e *Exchange) announce(leaving bool) []strategy.Output {

@@ -13,7 +13,7 @@ func MessageNumbers(name string, features, dim int) int {
 	switch name {
 	case "random", "ts", "logei":
 		return 0
-	case "fts":
+	case "fts", "dp-fts-de":
 		return features
 	case "rgpe", "taf":
 		return features + features*features

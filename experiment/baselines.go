@@ -18,6 +18,9 @@ type method struct {
 	units    bool // it accepts the setting units
 	messages func(evaluations int) int
 	make     func(t *task.Task, pool *baseline.Pool, self int, units baseline.Units) strategy.Strategy
+
+	// server is in place of a pool and of make; it reads its settings itself.
+	server bool
 }
 
 func methods() []method {
@@ -36,6 +39,7 @@ func methods() []method {
 		}},
 		{name: "pooled", units: true, messages: always, make: baseline.NewPooled},
 		{name: "multitask", units: true, messages: always, make: baseline.NewMultitask},
+		{name: "dp-fts-de", server: true, messages: always},
 	}
 }
 
@@ -134,6 +138,10 @@ func (p Plan) checkBaseline(s Spec) error {
 	if !ok {
 		return nil
 	}
+	if m.server {
+		_, err := trustedOf(s)
+		return err
+	}
 	for _, x := range s.Settings {
 		if !m.units {
 			return fmt.Errorf("the baseline %s accepts no settings", s.Name)
@@ -153,6 +161,13 @@ func (p Plan) checkBaseline(s Spec) error {
 
 // key identifies what the spec of a baseline means.
 func (m method) key(s Spec) string {
+	if m.server {
+		settings, err := trustedOf(s)
+		if err != nil {
+			panic(err) // Complete has checked it
+		}
+		return fmt.Sprintf("%s:%+v", m.name, settings)
+	}
 	if !m.units {
 		return m.name
 	}
@@ -168,8 +183,12 @@ func unknown(err error) error {
 	return err
 }
 
-// install gives every member the strategy m instead of the task's.
-func (m method) install(s *sim.Scenario, units baseline.Units) error {
+// install gives every member the strategy of a baseline instead of the task's.
+func (m method) install(spec Spec, s *sim.Scenario) error {
+	if m.server {
+		return installServer(spec, s)
+	}
+	units, _, _ := unitsOf(spec)
 	var pool *baseline.Pool
 	if !m.alone {
 		var err error

@@ -74,7 +74,7 @@ func among(b *testing.B, s Spec, others int) (strategy.Strategy, strategy.View) 
 	}
 	method, isBaseline := methodOf(s)
 	if isBaseline {
-		if err := method.install(&scenario, 0); err != nil {
+		if err := method.install(s, &scenario); err != nil {
 			b.Fatal(err)
 		}
 	}

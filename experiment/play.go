@@ -83,8 +83,7 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	}
 	method, isMethod := methodOf(s)
 	if isMethod {
-		units, _, _ := unitsOf(s)
-		if err := method.install(&scenario, units); err != nil {
+		if err := method.install(s, &scenario); err != nil {
 			return Record{}, err
 		}
 	}

@@ -63,6 +63,11 @@ const (
 	fadingRounds  = 30 // until all cells count the same
 )
 
+// Elsewhere is how much a node has to say about a cell that is not its own, relative
+// to its own, by the published weights: e^(b-a_t) after t observations beyond the
+// starting designs.
+func Elsewhere(observations int) float64 { return others(observations) }
+
 // others is how much a node has to say about a cell that is not its own, relative to
 // its own, after so many observations beyond the starting designs: e^(b-a_t).
 func others(observations int) float64 {

@@ -108,24 +108,6 @@ func sumsOf(view strategy.View) []Sum {
 	return result.Sums
 }
 
-// patches is a function that has weights of its own in each cell.
-func (s *Strategy) patches(weights [][]float64) patches {
-	p := patches{cells: s.cells}
-	for _, w := range weights {
-		p.functions = append(p.functions, s.features.Function(w))
-	}
-	return p
-}
-
-type patches struct {
-	cells     Cells
-	functions []*rff.Function
-}
-
-var _ acquisition.Function = patches{}
-
-func (p patches) Value(x []float64) float64 { return p.functions[p.cells.Of(x)].Value(x) }
-
-func (p patches) Gradient(grad, x []float64) float64 {
-	return p.functions[p.cells.Of(x)].Gradient(grad, x)
+func (s *Strategy) patches(weights [][]float64) acquisition.Function {
+	return s.cells.Function(s.features, weights)
 }

@@ -44,23 +44,23 @@ var floors = map[string]int{
 	"constrained":        8,
 	"privacy":            4,
 	"family":             4,
-	"family/trained":     12,
-	"baseline":           8,
-	"agent":              10,
-	"journal":            10,
-	"evaluator":          10,
-	"node":               11,
-	"sim":                11,
-	"examples/synthetic": 11,
-	"experiment":         12,
-	"cmd/fbo-node":       13,
-	"examples/embed":     13,
-	"examples/landmine":  13,
-	"internal/floors":    13,
+	"family/trained":     13,
+	"baseline":           10,
+	"agent":              11,
+	"journal":            11,
+	"evaluator":          11,
+	"node":               12,
+	"sim":                12,
+	"examples/synthetic": 12,
+	"experiment":         13,
+	"cmd/fbo-node":       14,
+	"examples/embed":     14,
+	"examples/landmine":  14,
+	"internal/floors":    14,
 }
 
 // driverFloor is the lowest floor that may touch the outside world.
-const driverFloor = 10
+const driverFloor = 11
 
 // agentPackage is the highest pure package although it shares that floor.
 const agentPackage = "agent"

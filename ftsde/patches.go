@@ -1,0 +1,27 @@
+package ftsde
+
+import (
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/rff"
+)
+
+// Function returns the function that has weights of its own, over the features, in
+// each cell. It jumps at borders.
+func (c Cells) Function(features *rff.Map, weights [][]float64) acquisition.Function {
+	p := patches{cells: c}
+	for _, w := range weights {
+		p.functions = append(p.functions, features.Function(w))
+	}
+	return p
+}
+
+type patches struct {
+	cells     Cells
+	functions []*rff.Function
+}
+
+func (p patches) Value(x []float64) float64 { return p.functions[p.cells.Of(x)].Value(x) }
+
+func (p patches) Gradient(grad, x []float64) float64 {
+	return p.functions[p.cells.Of(x)].Gradient(grad, x)
+}

@@ -148,6 +148,9 @@ func (p Plan) checkSections() error {
 		if err := checkSignal(s); err != nil {
 			return fmt.Errorf("--strategy %s: %w", s, err)
 		}
+		if err := p.checkSums(s); err != nil {
+			return err
+		}
 		if _, err := p.template(s); err != nil {
 			return fmt.Errorf("--strategy %s: %w", s, unknown(err))
 		}

@@ -38,6 +38,19 @@ func checkSignal(s Spec) error {
 	return nil
 }
 
+// checkSums says why agents of this plan could not add up.
+func (p Plan) checkSums(s Spec) error {
+	switch {
+	case !sums(s):
+		return nil
+	case p.Agents < 2:
+		return fmt.Errorf("--strategy %s: one agent has nobody to add up with, accepted are --agents 2 to %d", s, MaxMesh)
+	case p.Network.Degree != 0 && p.Network.Degree < p.Agents-1:
+		return fmt.Errorf("--strategy %s: all must hear the whole roster, accepted are --agents 2 to %d without --degree", s, MaxMesh)
+	}
+	return nil
+}
+
 // mute is an exchange whose computations see no model.
 type mute struct{ strategy.Exchange }
 

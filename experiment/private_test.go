@@ -1,0 +1,119 @@
+package experiment
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/fbo-node/fbo/family"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/sim"
+)
+
+func privatePlan(t *testing.T, strategies string, agents int) Plan {
+	t.Helper()
+	drawn, err := family.Parse("gp:d=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	specs, err := ParseSpecs(strategies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Plan{Family: drawn, Agents: agents, Evaluations: 8, Repeats: 1, Seed: 1, Strategies: specs,
+		Surrogate: Spec{Name: "exact"}.With("features", "16")}
+}
+
+func TestSettingsOfPromises(t *testing.T) {
+	for strategies, want := range map[string]string{
+		"fts-de":                       `missing key "epsilon"`,
+		"fts-de:epsilon=4,committee=9": "committee 9 must be at most the 5 nodes of the roster",
+		"fts:epsilon=4":                "epsilon applies only with mechanism",
+		"fts:signal=none":              "without noise nothing is left",
+		"fts-de:epsilon=4,signal=some": `signal must be one of own, none, not "some"`,
+		"dp-fts-de:cells=3":            "cells must be a power of 2 from 1 to 16, not 3",
+		"dp-fts-de:cells=2.5":          "cells must be a whole number, not 2.5",
+		"dp-fts-de:rate=0":             "rate must be more than 0",
+		"dp-fts-de:noise=-1":           "noise must be from 0",
+		"dp-fts-de:clip=x":             `clip must be a number, not "x"`,
+		"dp-fts-de:epsilon=4":          `unknown key "epsilon"; accepted: cells, clip, rate, noise`,
+		"fts-de:epsilon=4,fts-de:epsilon=4,mechanism=aggregate": "it is the same as",
+		"dp-fts-de,dp-fts-de:cells=4":                           "it is the same as",
+	} {
+		if _, err := privatePlan(t, strategies, 5).Complete(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", strategies, err, want)
+		}
+	}
+	if _, err := privatePlan(t, "fts-de:epsilon=4", 1).Complete(); err == nil || !strings.Contains(err.Error(), "nobody to add up with") {
+		t.Errorf("one agent: %v", err)
+	}
+	p := privatePlan(t, "fts-de:epsilon=4", 5)
+	p.Network = sim.Network{Degree: 2}
+	if _, err := p.Complete(); err == nil || !strings.Contains(err.Error(), "without --degree") {
+		t.Errorf("who does not hear the roster: %v", err)
+	}
+	if _, err := privatePlan(t, "ts,fts-de:epsilon=4,fts-de:epsilon=4,signal=none,fts-de:epsilon=2,fts:mechanism=local,epsilon=4,dp-fts-de,dp-fts-de:noise=0", 5).Complete(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Sums come about in a simulation, are listened to, and take the bytes of the
+// messages; without signal they are as many.
+func TestSumsAreSimulated(t *testing.T) {
+	p, err := privatePlan(t, "ts,fts-de:epsilon=100,listen=schedule,schedule=constant,own_probability=0,fts-de:epsilon=100,signal=none,listen=schedule,schedule=constant,own_probability=0", 5).Complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := p.draw(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records []Record
+	for _, s := range p.Strategies {
+		r, err := p.play(context.Background(), 0, s, f, 1, func() {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, r)
+	}
+	alone, summed, silent := records[0], records[1], records[2]
+	for i := range summed.Members {
+		if summed.Members[i].PeerQueries < 3 || alone.Members[i].PeerQueries > 0 {
+			t.Errorf("member %d followed %d sums, and %d alone", i, summed.Members[i].PeerQueries, alone.Members[i].PeerQueries)
+		}
+	}
+	if least := float64(8 * 16 * 5); summed.Bytes < least || alone.Bytes > 0 {
+		t.Errorf("%g bytes for sums, at least %g have to be; %g alone", summed.Bytes, least, alone.Bytes)
+	}
+	if silent.Bytes != summed.Bytes {
+		t.Errorf("%g bytes without a signal, %g with one", silent.Bytes, summed.Bytes)
+	}
+	same := true
+	for i := range summed.Members {
+		for j, v := range summed.Members[i].Regret {
+			same = same && v == silent.Members[i].Regret[j]
+		}
+	}
+	if same {
+		t.Error("the signal changes nothing")
+	}
+}
+
+// The roster is that of the scenario that is played.
+func TestRosterOfASimulation(t *testing.T) {
+	p, err := privatePlan(t, "fts-de:epsilon=4", 4).Complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := p.roster(p.Strategies[0], random.SeedOf(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := p.roster(p.Strategies[0], random.SeedOf(2))
+	if err != nil || len(one) != 4 || one[0] == other[0] {
+		t.Errorf("%v and %v, %v", one, other, err)
+	}
+	if none, err := p.roster(Spec{Name: "ts"}, random.SeedOf(1)); none != nil || err != nil {
+		t.Errorf("ts has the roster %v, %v", none, err)
+	}
+}

@@ -58,14 +58,16 @@ func (p plan) others(round uint64) float64 { return others(p.dueAt(round) - p.in
 // and shows what they tell.
 type Exchange struct {
 	plan
-	roster  []peer.ID
-	self    peer.ID
-	least   int // contributors
-	rounds  int
-	ledger  *budget.Ledger
-	sum     Summer
-	drawing bool
-	broken  bool // a contribution failed; another one would too, and cost as much
+	roster    []peer.ID
+	self      peer.ID
+	least     int // contributors
+	rounds    int
+	colluding int
+	ledger    *budget.Ledger
+	sum       Summer
+	drawing   bool
+	begunAt   int  // own observations when the node last began a round
+	broken    bool // a contribution failed; another one would too, and cost as much
 
 	result Result
 	shown  bool // the result has changed since it was shown
@@ -83,7 +85,7 @@ func NewExchange(t *task.Task, key crypto.PrivKey, entropy io.Reader) (*Exchange
 	}
 	a := t.Privacy.Aggregate
 	if !slices.Contains(a.Roster, self) {
-		return nil, fmt.Errorf("this node, %s, is not on the roster of task %q: only those that are can take part in its sums", self, t.Name)
+		return nil, fmt.Errorf("this node, %s, is not on the task's roster: only those that are can take part in its sums", self)
 	}
 	committee, err := securesum.NewCommittee(a.Committee, a.Colluding)
 	if err != nil {
@@ -114,13 +116,14 @@ func NewExchangeOf(t *task.Task, self peer.ID, sum Summer, entropy io.Reader) (*
 		return nil, err
 	}
 	return &Exchange{
-		plan:   newPlan(t),
-		roster: t.Privacy.Aggregate.Roster,
-		self:   self,
-		least:  t.Privacy.Aggregate.Contributors,
-		rounds: t.Privacy.Releases,
-		ledger: ledger,
-		sum:    sum,
+		plan:      newPlan(t),
+		roster:    t.Privacy.Aggregate.Roster,
+		self:      self,
+		least:     t.Privacy.Aggregate.Contributors,
+		rounds:    t.Privacy.Releases,
+		colluding: t.Privacy.Aggregate.Colluding,
+		ledger:    ledger,
+		sum:       sum,
 	}, nil
 }
 
@@ -144,7 +147,9 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 		e.replay(view, in.Data)
 		return nil
 	case strategy.CaughtUp:
-		e.ledger.CaughtUp(in.Peer)
+		if _, listed := slices.BinarySearch(e.roster, in.Peer); listed {
+			e.ledger.CaughtUp(in.Peer)
+		}
 	case strategy.Echo:
 		out = e.echo(in.Share)
 	case strategy.WorkDone:
@@ -167,9 +172,13 @@ const (
 )
 
 // Debit returns a record's part that belongs to the ledger, as budget.ReadState
-// wants it; nil when it has none.
+// wants it; nil when it has none. What cannot be read is the ledger's, for it may
+// have been a release.
 func Debit(record []byte) []byte {
-	if len(record) == 0 || record[0] != ofLedger {
+	switch {
+	case len(record) == 0:
+		return []byte{}
+	case record[0] == ofSummer || record[0] == ofSum:
 		return nil
 	}
 	return record[1:]
@@ -180,8 +189,8 @@ func tagged(tag byte, data []byte) strategy.Record {
 }
 
 func (e *Exchange) replay(view strategy.View, record []byte) {
-	if len(record) == 0 {
-		e.ledger.Replay(nil)
+	if debit := Debit(record); debit != nil {
+		e.ledger.Replay(debit)
 		return
 	}
 	switch body := record[1:]; record[0] {
@@ -189,17 +198,16 @@ func (e *Exchange) replay(view strategy.View, record []byte) {
 		e.sum.Step(view, strategy.Replayed{Data: body})
 	case ofSum:
 		var s Sum
-		if json.Unmarshal(body, &s) == nil && e.fits(s) {
+		if json.Unmarshal(body, &s) == nil && e.fits(s) && !e.known(s.Round) {
 			e.result.Sums = append(e.result.Sums, s)
 		}
-	default: // what cannot be read may have been a release
-		e.ledger.Replay(body)
 	}
 }
 
-// fits tells whether a sum has the shape that strategies rely on.
+// fits tells whether a sum is one of the task's, as strategies rely on.
 func (e *Exchange) fits(s Sum) bool {
-	return len(s.Weights) == e.spec.Cells && len(s.Noise) == e.spec.Cells &&
+	return s.Round >= 1 && s.Round <= e.rounds && len(s.Weights) == e.spec.Cells && len(s.Noise) == e.spec.Cells &&
+		!slices.ContainsFunc(s.Noise, func(deviation float64) bool { return !(deviation > 0) }) &&
 		!slices.ContainsFunc(s.Weights, func(w []float64) bool { return len(w) != e.features })
 }
 
@@ -215,27 +223,55 @@ func (e *Exchange) show() strategy.Output {
 // since others have begun it.
 func (e *Exchange) draw(view strategy.View) []strategy.Output {
 	round, ok := e.sum.Next()
-	if !ok || e.drawing || e.broken || !e.ledger.Open() ||
-		!e.sum.Underway() && view.Observations < e.dueAt(round) ||
-		!e.enough(presence.Of(view)) {
+	if !ok || round > uint64(e.rounds) || e.drawing || e.broken || !e.ledger.Open() ||
+		!e.sum.Underway() && !e.due(view, round) ||
+		!e.enough(presence.Of(view)) || round < e.newest(view) {
 		return nil
 	}
 	e.drawing = true
+	if !e.sum.Underway() {
+		e.begunAt = view.Observations
+	}
 	p, cell := e.plan, cellOf(e.roster, e.self, e.spec.Cells)
 	return []strategy.Output{strategy.Work{Name: "vector", Run: func(view strategy.View, seed random.Seed) (any, error) {
 		return drawn{round, p.vector(view, seed, round, cell)}, nil
 	}}}
 }
 
+// due tells whether the node may begin a round by its own count: one at most for each
+// observation, so that imported trials do not begin them all at once.
+func (e *Exchange) due(view strategy.View, round uint64) bool {
+	return view.Observations >= e.dueAt(round) && view.Observations > e.begunAt
+}
+
 // enough tells whether a sum can come about, and the ledger trusts its journal.
+// Only those on the roster count: anybody can be present under many names, and say
+// that it holds nothing of this node.
 func (e *Exchange) enough(present presence.Result) bool {
-	count := 0
+	var here []peer.ID
 	for _, id := range e.roster {
 		if id == e.self || present.Has(id) {
-			count++
+			here = append(here, id)
 		}
 	}
-	return count >= e.least && e.ledger.Trusted(present.Present)
+	return len(here) >= e.least && e.ledger.Trusted(here)
+}
+
+// newest is the round that peers have come to, as more of them say than may collude: to
+// an earlier one a contribution would be for nothing.
+func (e *Exchange) newest(view strategy.View) uint64 {
+	var rounds []int
+	for _, share := range view.Shares {
+		_, listed := slices.BinarySearch(e.roster, share.Author)
+		if c, ok := share.Value.(protocol.Contribution); ok && listed && share.Slot == 0 {
+			rounds = append(rounds, c.Round)
+		}
+	}
+	slices.Sort(rounds)
+	if len(rounds) <= e.colluding {
+		return 0
+	}
+	return uint64(rounds[len(rounds)-1-e.colluding])
 }
 
 // drawn is a vector for a round, without noise.
@@ -338,8 +374,17 @@ func (e *Exchange) pass(outputs []strategy.Output) (out []strategy.Output) {
 	return out
 }
 
+// known tells whether the sum of a round is there, or of a later one.
+func (e *Exchange) known(round int) bool {
+	n := len(e.result.Sums)
+	return n > 0 && round <= e.result.Sums[n-1].Round
+}
+
 // take turns the end of a round into a result.
 func (e *Exchange) take(o securesum.Outcome) []strategy.Output {
+	if o.Round > 0 && e.known(int(o.Round)) {
+		return nil // after a restart the latest round ends again
+	}
 	e.shown = true
 	if o.Err != nil {
 		e.result.Failed++

@@ -1,6 +1,8 @@
 package ftsde
 
 import (
+	"slices"
+
 	"github.com/fbo-node/fbo/peerprior"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -18,21 +20,25 @@ func (s *Strategy) statements(view strategy.View) []peerprior.Statement {
 	p := s.patches(weights)
 	average, square, ofNoise := 0.0, 0.0, 0.0
 	phi := make([]float64, s.features.Features())
-	centre := make([]float64, len(phi))
+	centre := make([][]float64, s.cells.Len()) // the part of the features' average in each
+	for cell := range centre {
+		centre[cell] = make([]float64, len(phi))
+	}
 	n := float64(len(s.points))
 	for _, x := range s.points {
 		value := p.Value(x)
 		average += value / n
 		square += value * value / n
+		cell := s.cells.Of(x)
 		s.features.Phi(phi, x)
 		for i, v := range phi {
-			ofNoise += noise[s.cells.Of(x)] * v * v / n
-			centre[i] += v / n
+			ofNoise += noise[cell] * v * v / n
+			centre[cell][i] += v / n
 		}
 	}
-	if s.cells.Len() == 1 { // noise moves the constant too, which nothing is read from
-		for _, v := range centre {
-			ofNoise -= noise[0] * v * v
+	for cell := range centre { // noise moves the average too, which nothing is read from
+		for _, v := range centre[cell] {
+			ofNoise -= noise[cell] * v * v
 		}
 	}
 	variance := square - average*average
@@ -55,11 +61,17 @@ func pooled(sums []Sum) (weights [][]float64, noise []float64) {
 		weights[cell] = make([]float64, len(sums[0].Weights[cell]))
 		total := 0.0
 		for _, s := range sums {
+			if !slices.ContainsFunc(s.Weights[cell], func(w float64) bool { return w != 0 }) {
+				continue // it says nothing of this cell, and so there is no noise on it
+			}
 			precision := 1 / (s.Noise[cell] * s.Noise[cell])
 			total += precision
 			for i, w := range s.Weights[cell] {
 				weights[cell][i] += precision * w
 			}
+		}
+		if total == 0 {
+			continue
 		}
 		for i := range weights[cell] {
 			weights[cell][i] /= total

@@ -84,8 +84,13 @@ func (s *Strategy) explore(view strategy.View, trial uint64, seed random.Seed) (
 func (s *Strategy) published(view strategy.View, trial uint64, seed random.Seed, newest Sum) (strategy.Suggestion, error) {
 	spec := s.task.Strategy.FTSDE
 	own := tsampling.OwnProbability(spec.Schedule, spec.OwnProbability, s.search.AfterStart(trial))
-	if s.search.Starting(view, trial) || seed.Stream("whose sample", trial).Float64() < own {
+	if s.search.Starting(view, trial) {
 		return s.alone.Suggest(view, trial, seed)
+	}
+	if seed.Stream("whose sample", trial).Float64() < own {
+		suggestion, err := s.alone.Suggest(view, trial, seed)
+		suggestion.Why.OwnProbability = own
+		return suggestion, err
 	}
 	return s.search.Maximise(view, trial, seed, s.patches(newest.Weights), strategy.Why{
 		Source:         strategy.Sum,

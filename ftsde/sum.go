@@ -14,7 +14,7 @@ type Sum struct {
 	Round        int         `json:"round"`
 	Contributors int         `json:"contributors"`
 	Observations int         `json:"observations"` // of a node that is on schedule
-	Weights      [][]float64 `json:"weights"`      // by cell, over the shared features
+	Weights      [][]float64 `json:"weights"`      // by cell, over the shared features; zeros where nothing is said
 	Noise        []float64   `json:"noise"`        // by cell, standard deviation on each weight
 }
 
@@ -43,7 +43,11 @@ func (s Sum) average(terms budget.Terms, units []int64, members []int, other flo
 			part[i] /= scale
 		}
 		noise := terms.Sigma * math.Sqrt(float64(s.Contributors)) / scale
-		bound(part, honest+farNoise*noise*math.Sqrt(float64(features)))
+		ofNoise := noise * math.Sqrt(float64(features))
+		bound(part, honest+farNoise*ofNoise)
+		if ofNoise > drowned*honest {
+			clear(part)
+		}
 		s.Weights = append(s.Weights, part)
 		s.Noise = append(s.Noise, noise)
 	}
@@ -53,6 +57,10 @@ func (s Sum) average(terms budget.Terms, units []int64, members []int, other flo
 // farNoise is beyond what noise comes to, in deviations: with it and honest
 // contributions no average is longer.
 const farNoise = 4
+
+// drowned is how many times as long as an honest average its noise may be. A cell of
+// which nobody took part in an early round is beyond, and says nothing: zeros.
+const drowned = 100
 
 // bound shortens v to a norm of at most limit. An average that is longer has been
 // poisoned.

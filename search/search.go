@@ -15,6 +15,7 @@ import (
 const (
 	nearest      = 5  // how many of the best own designs a search also starts from
 	freshDesigns = 64 // how many random designs are tried to find a new one
+	smallestPart = 16 // of the space within which so many are found, on average: a sixteenth
 )
 
 // Search finds designs of one task.
@@ -121,10 +122,14 @@ func (s Search) fresh(view strategy.View, rng *rand.Rand) (task.Design, bool) {
 func (s Search) freshWithin(view strategy.View, rng *rand.Rand, within func(x []float64) bool) (task.Design, bool) {
 	tried, failed := s.tried(view), s.failed(view)
 	var repeated task.Design
-	for range freshDesigns {
+	inside := 0
+	for range freshDesigns * smallestPart {
 		design := s.space.Decode(acquisition.Sample(s.space, rng))
 		if !within(s.space.Encode(design)) {
 			continue
+		}
+		if inside++; inside > freshDesigns {
+			break
 		}
 		if !tried[design.Key()] {
 			return design, true

@@ -160,6 +160,9 @@ func (e *Exchange) Contribute(round uint64, vector []int64) ([]strategy.Output, 
 
 func (e *Exchange) replay(data []byte) {
 	r, err := decodeRecord(data)
+	if err == nil && r.round > e.cfg.Rounds {
+		err = fmt.Errorf("securesum: %w: round %d of %d", ErrJournal, r.round, e.cfg.Rounds)
+	}
 	if err != nil {
 		e.broken = err
 		return

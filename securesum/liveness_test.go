@@ -55,6 +55,33 @@ func TestARoundCompletesWithoutTheMembersItCanSpare(t *testing.T) {
 	})
 }
 
+// Where every contributor is needed, a member that cannot hear one of them is given
+// up, and not the round.
+func TestAMemberThatLacksANeededShareIsLeftOut(t *testing.T) {
+	cfg := configOf(t, 4, committeeOf(t, 4, 1))
+	cfg.MinContributors = 3
+	for deaf := range 4 {
+		for unheard := range 4 {
+			if deaf == unheard {
+				continue
+			}
+			w := newWorld(t, cfg, uint64(deaf))
+			w.lose = func(from, to int) bool { return from == unheard && to == deaf }
+			for i := range w.agents {
+				if i != deaf {
+					w.contribute(i)
+				}
+			}
+			w.pass(w.length())
+			for i, a := range w.agents {
+				if len(a.outcomes) != 1 || a.outcomes[0].Err != nil || !w.right(a.outcomes[0]) {
+					t.Errorf("%d does not hear %d: agent %d: %+v", deaf, unheard, i, a.outcomes)
+				}
+			}
+		}
+	}
+}
+
 // Messages that get lost are repaired: with a third lost and the rest doubled at
 // most one round in twenty fails. Without the repair of any one kind of message
 // hardly a round of 7 agents, which has some 150 of them, would succeed.

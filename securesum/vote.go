@@ -100,7 +100,8 @@ func (r *round) voters(s set) set {
 // member, lacks the largest part, so that a member which has just come back
 // costs no contributor; but a member only if it lacks most and a quorum remains:
 // for a contributor who vanished while dealing, no member is given up whose vote
-// may be needed when others fail.
+// may be needed when others fail. Where there is no contributor to spare, it is
+// the members that go.
 func (r *round) common(ranks []int) set {
 	contributors := fullSet(len(r.e.cfg.Roster))
 	members := newSet(len(r.rows))
@@ -121,7 +122,8 @@ func (r *round) common(ranks []int) set {
 			break
 		}
 		lacksMost := 2*lacking[row] > nContributors && lacking[row]*nMembers > missing[column]*nContributors
-		if lacksMost && nMembers > r.e.cfg.Committee.Quorum {
+		needed := nContributors <= r.e.cfg.MinContributors
+		if (lacksMost || needed) && nMembers > r.e.cfg.Committee.Quorum {
 			members.remove(row)
 			nMembers--
 			for i := range missing {

@@ -9,6 +9,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/budget"
+	"github.com/fbo-node/fbo/ftsde"
 	"github.com/fbo-node/fbo/presence"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -108,6 +109,13 @@ func (a *Agent) Spent() *budget.State {
 		}
 	}
 	return nil
+}
+
+// Sums returns what the agent knows of the task's private sums; false when it has
+// none.
+func (a *Agent) Sums() (ftsde.Result, bool) {
+	result, ok := a.exchanges.results[ftsde.Kind].(ftsde.Result)
+	return result, ok
 }
 
 // Epoch returns the number of this start.

@@ -30,11 +30,19 @@ type Status struct {
 	Agreed    bool      `json:"agreed"`     // all of them see the same set
 
 	Privacy *budget.State `json:"privacy,omitempty"` // of the task's promise; nil when there is none
+	Sums    *Sums         `json:"sums,omitempty"`    // private ones; nil when the task has none
 
 	SharesSent     int   `json:"shares_sent"` // presence not counted
 	SharesReceived int   `json:"shares_received"`
 	BytesSent      int64 `json:"bytes_sent"` // by the node on all streams, since its start; 0 with a Host of the user's
 	BytesReceived  int64 `json:"bytes_received"`
+}
+
+// Sums counts how rounds of private sums ended.
+type Sums struct {
+	Known  int    `json:"known"`            // of all runs
+	Failed int    `json:"failed"`           // in this run, without a sum
+	Reason string `json:"reason,omitempty"` // of the latest of these
 }
 
 // How a peer is connected.
@@ -85,6 +93,9 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		present := s.agent.Present(now)
 		status.Present, status.Agreed = present.Present, present.Agreed
 		status.Privacy = s.agent.Spent()
+		if sums, ok := s.agent.Sums(); ok {
+			status.Sums = &Sums{Known: len(sums.Sums), Failed: sums.Failed, Reason: sums.Reason}
+		}
 		counts := s.agent.Counts()
 		status.SharesSent, status.SharesReceived = countShares(counts.Sent), countShares(counts.Received)
 	})

@@ -34,9 +34,12 @@ func sections() []section {
 //	  - {name: optimizer, type: categorical, choices: [sgd, adam]}
 //	surrogate: {type: exact, kernel: matern52, features: 256, lengthscale: 0.3, category_lengthscale: 1}
 //	strategy: {type: fts, mode: concurrent, schedule: inverse-sqrt, initial_designs: 3, share_every: 1}
+//	privacy: {mechanism: local, epsilon: 4, delta: 1e-5, clip: 16, releases: 10, adjacency: replace-one}
 //
 // The sections surrogate and strategy, and every key of theirs, have defaults; so
-// has the section privacy, which is to promise nothing.
+// has the section privacy, which is to promise nothing. A promise needs epsilon and,
+// with mechanism aggregate, a roster: the peer IDs of all who may take part, at most
+// 1024. Strategy fts-de needs that mechanism, and goes with no other.
 // Names and choices that look like numbers or true/false are written in quotes.
 func Parse(file string, data []byte) (*Task, error) {
 	d := newDecoder(file)

@@ -212,6 +212,7 @@ type statusJSON struct {
 	Agreed    bool            `json:"agreed,omitempty"`
 	Sent      int             `json:"shares_sent,omitempty"`
 	Received  int             `json:"shares_received,omitempty"`
+	Sums      *node.Sums      `json:"sums,omitempty"`
 	BytesSent int64           `json:"bytes_sent,omitempty"`
 	BytesRecv int64           `json:"bytes_received,omitempty"`
 }
@@ -224,7 +225,7 @@ func statusObject(p past) statusJSON {
 	if r := p.running; r != nil {
 		s.Running, s.PeerID, s.Addresses, s.Agreed = true, r.PeerID.String(), r.Addresses, r.Agreed
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv = r.SharesSent, r.SharesReceived, r.BytesSent, r.BytesReceived
-		s.Peers, s.Hubs = r.Peers, r.Hubs
+		s.Peers, s.Hubs, s.Sums = r.Peers, r.Hubs, r.Sums
 		for _, id := range r.MeshPeers {
 			s.MeshPeers = append(s.MeshPeers, id.String())
 		}
@@ -258,6 +259,9 @@ func writeStatus(out io.Writer, p past) {
 	}
 	for _, h := range s.Hubs {
 		fmt.Fprintf(out, "hub       %s, %s\n", h.ID, hubText(h))
+	}
+	if s.Sums != nil {
+		fmt.Fprintf(out, "sums      %s\n", sumsText(*s.Sums))
 	}
 	fmt.Fprintf(out, "shares    %d sent, %d received; %d bytes sent, %d received on the network\n",
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -18,9 +19,9 @@ func newPrivacy() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "privacy [TASK]",
 		Short: "Show what a task promises about what this node shares, and what is spent of it",
-		Long: `Show what a task (a file or an ID) promises about what this node shares, what is
-spent of that, and what each planned release will have cost, while the node runs or
-after. A task file that nothing has run with yet shows the plan.`,
+		Long: `Show what a task (a file or an ID) promises about what this node shares, against
+whom, what is spent of that, and what each planned release will have cost, while the
+node runs or after. A task file that nothing has run with yet shows the plan.`,
 		Args: atMostOne,
 		RunE: func(command *cobra.Command, args []string) error {
 			dataDir, err := resolveDataDir(dir)
@@ -63,11 +64,13 @@ type privacyReport struct {
 	Epsilon   float64 `json:"epsilon"` // promised, over all releases
 	Delta     float64 `json:"delta"`
 	Clip      float64 `json:"clip"`
-	Noise     float64 `json:"noise"` // standard deviation on each weight
+	Noise     float64 `json:"noise"` // standard deviation that this node adds to each number
 	Features  int     `json:"features"`
+	Numbers   int     `json:"numbers"` // in what a node releases
 	budget.State
-	Spent float64   `json:"epsilon_spent"`
-	Costs []float64 `json:"epsilon_after"` // after each planned release
+	Spent float64    `json:"epsilon_spent"`
+	Costs []float64  `json:"epsilon_after"`       // after each planned release
+	Sums  *sumReport `json:"aggregate,omitempty"` // of that mechanism
 }
 
 func newPrivacyReport(p past) (privacyReport, error) {
@@ -78,8 +81,13 @@ func newPrivacyReport(p past) (privacyReport, error) {
 	r := privacyReport{
 		Task: p.task.ID().String(), Name: p.task.Name,
 		Mechanism: terms.Mechanism, Adjacency: terms.Adjacency, Epsilon: terms.Epsilon, Delta: terms.Delta,
-		Clip: terms.Clip, Noise: terms.Sigma, Features: p.task.Surrogate.Features,
+		Clip: terms.Clip, Noise: terms.Sigma, Features: p.task.Surrogate.Features, Numbers: terms.Numbers(),
 		State: budget.State{Planned: terms.Releases},
+	}
+	if terms.Aggregate != nil {
+		if r.Sums, err = newSumReport(p.task, terms); err != nil {
+			return privacyReport{}, err
+		}
 	}
 	if p.spent != nil {
 		r.State = *p.spent
@@ -98,9 +106,7 @@ func newPrivacyReport(p past) (privacyReport, error) {
 }
 
 func (r privacyReport) write(out io.Writer) error {
-	fmt.Fprintf(out, "task %q (%s)\n", r.Name, r.Task)
-	fmt.Fprintln(out, r.promise())
-	fmt.Fprintln(out, r.signal())
+	fmt.Fprintf(out, "task %q (%s), mechanism %s\n%s\n", r.Name, r.Task, r.Mechanism, r.text())
 	switch {
 	case r.Refused != "":
 		fmt.Fprintf(out, "spent: %s counted, and there will be no more: %s\n", plural(r.Released, "release"), r.Refused)
@@ -121,39 +127,61 @@ func (r privacyReport) write(out io.Writer) error {
 	return table.Flush()
 }
 
-func (r privacyReport) promise() string {
-	than := "any other node's"
-	if r.Adjacency == "zero-out" {
-		than = "none"
+// text says what is promised, and at what price.
+func (r privacyReport) text() string {
+	if r.Sums != nil {
+		return strings.Join([]string{r.promiseOfSums(), r.Sums.text(), r.noiseOfSums()}, "\n")
 	}
 	return fmt.Sprintf("promise: (ε = %g, δ = %g) for each node's observations as a whole, over %s, against everybody who sees what it shares,\n"+
-		"other nodes included: whether they are its own or %s shows by no more than that",
-		r.Epsilon, r.Delta, plural(r.Planned, "release"), than)
+		"other nodes included: whether they are its own or %s shows by no more than that\n%s",
+		r.Epsilon, r.Delta, plural(r.Planned, "release"), r.neighbour(), r.noiseOfShares())
 }
 
-func (r privacyReport) signal() string {
-	text := fmt.Sprintf("noise: deviation %.3g on each of %d weights, which are clipped to norm %g before", r.Noise, r.Features, r.Clip)
+// neighbour is what a contribution is not to be told apart from.
+func (r privacyReport) neighbour() string {
+	if r.Adjacency == "zero-out" {
+		return "none"
+	}
+	return "any other node's"
+}
+
+func (r privacyReport) noiseOfShares() string {
+	text := fmt.Sprintf("noise: deviation %.3g on each of %d weights, which are clipped to norm %.4g before", r.Noise, r.Features, r.Clip)
 	ratio := r.Noise * math.Sqrt(float64(r.Features)) / r.Clip
 	text += fmt.Sprintf("; a share holds at most %.2g times as much signal as noise", 1/ratio)
 	if ratio > 1 {
 		text += fmt.Sprintf("\nwarning: the noise drowns the signal. Peers will mostly follow noise: allow a larger ε, plan fewer releases or\n"+
 			"fewer features, or do without peers (strategy ts). Only the average of about %.0f nodes' shares would hold as much signal\n"+
-			"as noise, and no strategy of this version takes it.", math.Ceil(ratio*ratio))
+			"as noise: mechanism aggregate (strategy fts-de) takes averages, hides the single shares, and divides the noise among the nodes.",
+			math.Ceil(ratio*ratio))
 	}
 	return text
 }
 
-// describePrivacy is what task check says of a promise.
-func describePrivacy(out io.Writer, t *task.Task) error {
+// unprotected is what no promise covers.
+func (r privacyReport) unprotected() string {
+	if r.Sums != nil {
+		return fmt.Sprintf("that a node takes part, to which sums it contributes and when, the task itself, and what the nodes have\n"+
+			"in common, which the sums are there to tell; and nothing is promised against more than %d that collude", r.Sums.Colluding)
+	}
+	return "that a node takes part, when it evaluates and shares, how many shares it sends, and the task itself"
+}
+
+// describePrivacy is what task check says of a promise; nil is none.
+func describePrivacy(out io.Writer, r *privacyReport) {
+	if r == nil {
+		fmt.Fprintln(out, "privacy     nothing is promised: who hears the shares may work out what this node has measured")
+		return
+	}
+	fmt.Fprintf(out, "privacy     %s mechanism\n%s\nnot protected: %s\n", r.Mechanism, r.text(), r.unprotected())
+}
+
+// planOf is the report of a task that nothing has run with; nil when it promises
+// nothing.
+func planOf(t *task.Task) (*privacyReport, error) {
 	if t.Privacy == nil {
-		_, err := fmt.Fprintln(out, "privacy     nothing is promised: who hears the shares may work out what this node has measured")
-		return err
+		return nil, nil
 	}
 	r, err := newPrivacyReport(past{task: t})
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "privacy     %s mechanism\n%s\n%s\nnot protected: that a node takes part, when it evaluates and shares, how many shares it sends, and the task itself\n",
-		r.Mechanism, r.promise(), r.signal())
-	return err
+	return &r, err
 }

@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/fbo-node/fbo/node"
 )
@@ -109,12 +111,80 @@ func TestPrivacyOfWhatPromisesNothing(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", e.code, e.stdout, e.stderr)
 	}
 	e := call(t, "task", "check", private)
-	for _, want := range []string{"promise: (ε = 4, δ = 1e-05)", "warning: the noise drowns the signal", "not protected:"} {
+	for _, want := range []string{"promise: (ε = 4, δ = 1e-05)", "warning: the noise drowns the signal", "mechanism aggregate (strategy fts-de) takes averages", "not protected:"} {
 		if e.code != exitDone || !strings.Contains(e.stdout, want) {
 			t.Errorf("task check says nothing of %q:\n%s%s", want, e.stdout, e.stderr)
 		}
 	}
 	if e := call(t, "privacy", private, "--data-dir", shortTempDir(t)); e.code != exitDone || !strings.Contains(e.stdout, "spent: 0 of 3 releases, ε = 0") {
 		t.Errorf("the plan: exit code %d\n%s%s", e.code, e.stdout, e.stderr)
+	}
+}
+
+// Two nodes contribute to the sums that their task plans, and both tell it.
+func TestPrivateSumsAreTold(t *testing.T) {
+	t.Parallel()
+	dirs := []string{shortTempDir(t), shortTempDir(t)}
+	var names []string
+	for _, dir := range dirs {
+		names = append(names, strings.TrimSpace(must(t, "key", "--data-dir", dir)))
+	}
+	text := strings.Replace(strings.Replace(privateTask, "type: fts,", "type: fts-de,", 1),
+		"mechanism: local, epsilon: 4, releases: 3", "mechanism: aggregate, epsilon: 4, releases: 2, roster: ["+strings.Join(names, ", ")+"]", 1)
+	file := writeFile(t, "task.yaml", text)
+	check := struct {
+		Privacy privacyReport `json:"privacy"`
+	}{}
+	decode(t, must(t, "task", "check", "--json", file), &check)
+	plan := privacyReport{}
+	decode(t, must(t, "privacy", "--json", "--data-dir", shortTempDir(t), file), &plan)
+	if check.Privacy.Sums == nil || check.Privacy.Sums.Roster != 2 || check.Privacy.Sums.Quorum != 2 || *plan.Sums != *check.Privacy.Sums {
+		t.Errorf("task check says %+v, privacy %+v", check.Privacy.Sums, plan.Sums)
+	}
+
+	first := start(t, join(runLine(file, dirs[0], "--json"), objective("steady"))...)
+	second := nodeCommand(join(runLine(file, dirs[1], "--peer", first.address(t)), objective("steady"))...)
+	e := finishAnd(t, second, func() {
+		defer func() { _ = second.Process.Signal(syscall.SIGINT) }()
+		for _, dir := range dirs {
+			awaitSums(t, dir, 2)
+		}
+		if text := must(t, "status", "--data-dir", dirs[0]); !strings.Contains(text, "sums      2 known\n") {
+			t.Errorf("status:\n%s", text)
+		}
+	})
+	for _, want := range []string{
+		"Only the 2 nodes on the roster can take part", "Peers get sums over 2 nodes or more", "privacy: 2 of 2 releases spent\nprivate sums: 2 known\n",
+	} {
+		if !strings.Contains(e.stdout, want) {
+			t.Errorf("%q is missing in\n%s%s", want, e.stdout, e.stderr)
+		}
+	}
+	spent := must(t, "privacy", "--data-dir", dirs[1])
+	if !strings.Contains(spent, "mechanism aggregate\npromise: ") || !strings.Contains(spent, "spent: all 2 releases, ε = 4; the node goes on without sharing") {
+		t.Errorf("privacy:\n%s", spent)
+	}
+	if e := call(t, join(runLine(file, shortTempDir(t)), objective("steady"))...); e.code != exitFailed || !strings.Contains(e.stderr, "is not on the roster") {
+		t.Errorf("a stranger: exit code %d, %s%s", e.code, e.stdout, e.stderr)
+	}
+}
+
+// awaitSums waits until a running node knows so many private sums.
+func awaitSums(t *testing.T, dir string, count int) {
+	t.Helper()
+	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		var s struct {
+			Sums *node.Sums `json:"sums"`
+		}
+		if e := call(t, "status", "--json", "--data-dir", dir); e.code == exitDone {
+			decode(t, e.stdout, &s)
+		}
+		if s.Sums != nil && s.Sums.Known >= count {
+			return
+		}
+		if time.Since(began) > patienceOfTests {
+			t.Errorf("after %v: %+v", patienceOfTests, s.Sums)
+			return
+		}
 	}
 }

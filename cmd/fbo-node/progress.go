@@ -72,14 +72,21 @@ func (p *progress) started(n *node.Node) {
 	for _, address := range worthShowing(addresses) {
 		lines = append(lines, "others reach it with --peer "+address)
 	}
-	if n.Allow == nil {
+	switch {
+	case n.Allow == nil && p.task.Strategy.FTSDE != nil:
+		lines = append(lines, fmt.Sprintf("Only the %s on the roster can take part; whoever knows the task's ID and reaches one of them sees who does (--allow FILE names who may connect).",
+			plural(len(p.task.Privacy.Aggregate.Roster), "node")))
+	case n.Allow == nil:
 		lines = append(lines, "The task is open: whoever knows its ID and reaches one of its nodes can take part (--allow FILE names who may).")
-	} else {
+	default:
 		lines = append(lines, fmt.Sprintf("Only the %s on the list may take part besides this node.", plural(len(n.Allow), "node")))
 	}
 	switch p.task.Strategy.Type {
 	case "peer-prior":
 		lines = append(lines, "Peers get this node's model of its results and roughly where it has looked, never the results; without added noise that is not yet privacy.")
+	case "fts-de":
+		lines = append(lines, fmt.Sprintf("Peers get sums over %d nodes or more, never what this one gives to them, with noise that promises (ε = %g, δ = %g) over %s.",
+			p.task.Privacy.Aggregate.Contributors, p.task.Privacy.Epsilon, p.task.Privacy.Delta, plural(p.task.Privacy.Releases, "sum")))
 	case "consensus", "constrained-gp", "density":
 		lines = append(lines, "Peers get designs of this node, which show where it looks and what it holds for good, "+besideDesigns(p.task)+"; that is not privacy.")
 	case "fts":

@@ -27,6 +27,7 @@ type summary struct {
 	Queries     int `json:"queries"`      // designs after the random start
 
 	Privacy *budget.State `json:"privacy,omitempty"` // of the task's promise; nil when there is none
+	Sums    *node.Sums    `json:"sums,omitempty"`    // private ones; nil when the task has none
 
 	SharesSent     int   `json:"shares_sent"`
 	SharesReceived int   `json:"shares_received"`
@@ -45,7 +46,7 @@ func (p *progress) summary(ctx context.Context, session *node.Session) error {
 	}
 	s := summarise(p.task, trials)
 	s.PeerID, s.Best = status.PeerID.String(), status.Best
-	s.Privacy = status.Privacy
+	s.Privacy, s.Sums = status.Privacy, status.Sums
 	s.SharesSent, s.SharesReceived = status.SharesSent, status.SharesReceived
 	s.BytesSent, s.BytesReceived = status.BytesSent, status.BytesReceived
 	p.sayLast(s, "%s", s.text())
@@ -116,7 +117,18 @@ func (s summary) text() string {
 		}
 		lines = append(lines, line)
 	}
+	if s.Sums != nil {
+		lines = append(lines, "private sums: "+sumsText(*s.Sums))
+	}
 	return strings.Join(lines, "\n")
+}
+
+func sumsText(s node.Sums) string {
+	text := fmt.Sprintf("%d known", s.Known)
+	if s.Failed > 0 {
+		text += fmt.Sprintf(", %s without one in this run; the last: %s", plural(s.Failed, "round"), s.Reason)
+	}
+	return text
 }
 
 // help says whether peers helped.

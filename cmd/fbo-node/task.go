@@ -32,14 +32,20 @@ func newTask() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			promised, err := planOf(t)
+			if err != nil {
+				return err
+			}
 			if asJSON {
 				return printJSON(command.OutOrStdout(), struct {
-					ID   string          `json:"id"`
-					Task json.RawMessage `json:"task"`
-				}{t.ID().String(), t.Canonical()})
+					ID      string          `json:"id"`
+					Task    json.RawMessage `json:"task"`
+					Privacy *privacyReport  `json:"privacy,omitempty"` // as privacy --json prints it
+				}{t.ID().String(), t.Canonical(), promised})
 			}
 			describeTask(command.OutOrStdout(), t)
-			return describePrivacy(command.OutOrStdout(), t)
+			describePrivacy(command.OutOrStdout(), promised)
+			return nil
 		},
 	}
 	check.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -110,6 +116,8 @@ func describeChoice(s task.Strategy) string {
 	switch {
 	case s.FTS != nil:
 		return describeFTS(s.FTS)
+	case s.FTSDE != nil:
+		return describeFTSDE(s.FTSDE)
 	case s.Consensus != nil:
 		return describeConsensus(s.Consensus)
 	case s.Constrained != nil:
@@ -131,11 +139,30 @@ func describeChoice(s task.Strategy) string {
 	return s.Type
 }
 
-func describeFTS(f *task.FTS) string {
-	schedule := f.Schedule
+func describeSchedule(schedule string, ownProbability float64) string {
 	if schedule == "constant" {
-		schedule = fmt.Sprintf("constant %g", f.OwnProbability)
+		return fmt.Sprintf("constant %g", ownProbability)
 	}
+	return schedule
+}
+
+func describeFTSDE(f *task.FTSDE) string {
+	text := "Thompson sampling around private sums, as far as own results bear them out"
+	if f.Listen == "schedule" {
+		text = "federated Thompson sampling with private sums, schedule " + describeSchedule(f.Schedule, f.OwnProbability)
+	}
+	if f.Cells > 1 {
+		text += fmt.Sprintf("; %d cells, each explored by its own nodes at the start", f.Cells)
+	}
+	every := "every " + plural(f.ShareEvery, "observation")
+	if f.ShareEvery == 1 {
+		every = "every observation"
+	}
+	what := map[string]string{"mean": "the nodes' means", "sample": "samples, one of each node,"}[f.Share]
+	return fmt.Sprintf("%s; a sum of %s after %s", text, what, every)
+}
+
+func describeFTS(f *task.FTS) string {
 	sharing := "a share after every " + plural(f.ShareEvery, "observation")
 	if f.ShareEvery == 1 {
 		sharing = "a share after every observation"
@@ -143,7 +170,7 @@ func describeFTS(f *task.FTS) string {
 	if f.Mode == "one-shot" {
 		sharing = "one share, after " + plural(f.ShareAfter, "observation")
 	}
-	return fmt.Sprintf("federated Thompson sampling, %s, schedule %s; %s", f.Mode, schedule, sharing)
+	return fmt.Sprintf("federated Thompson sampling, %s, schedule %s; %s", f.Mode, describeSchedule(f.Schedule, f.OwnProbability), sharing)
 }
 
 func describeConsensus(c *task.Consensus) string {

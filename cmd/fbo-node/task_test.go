@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -24,6 +25,7 @@ func TestEveryStrategyIsDescribed(t *testing.T) {
 		"type: logei":                                       "expected improvement alone; nothing is shared",
 		"type: ucb":                                         "upper confidence bound alone; nothing is shared",
 		"type: fts, schedule: constant, own_probability: 1": "schedule constant 1",
+		"type: fts, schedule: inverse":                      "schedule inverse; ",
 	} {
 		parsed, err := task.Parse("task.yaml", fmt.Appendf(nil,
 			"name: a\ngoal: minimize\nparameters: [{name: x, type: float, low: 0, high: 1}]\nstrategy: {%s}\n", strategy))
@@ -35,5 +37,43 @@ func TestEveryStrategyIsDescribed(t *testing.T) {
 		if !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "("+parsed.Strategy.Type+")\n") {
 			t.Errorf("%s:\n%s", strategy, out.String())
 		}
+	}
+}
+
+func TestPrivateSumsAreDescribed(t *testing.T) {
+	for keys, want := range map[string]string{
+		"": "then Thompson sampling around private sums, as far as own results bear them out; a sum of the nodes' means after every observation (fts-de)\n",
+		", cells: 4, share: sample, share_every: 5": "bear them out; 4 cells, each explored by its own nodes at the start; " +
+			"a sum of samples, one of each node, after every 5 observations (fts-de)\n",
+		", listen: schedule": "federated Thompson sampling with private sums, schedule inverse; a sum of",
+		", listen: schedule, schedule: constant, own_probability: 0.5": "private sums, schedule constant 0.5; a sum of",
+	} {
+		var out bytes.Buffer
+		describeTask(&out, summingTask(t, 4, 16, keys, ""))
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s:\n%s", keys, out.String())
+		}
+	}
+}
+
+// Whoever copies a whole task from the documentation has one that is accepted.
+func TestTasksOfTheDocumentation(t *testing.T) {
+	text, err := os.ReadFile("../../docs/task-file.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	strategies := map[string]bool{}
+	for i, block := range strings.Split(string(text), "```") {
+		if file, ok := strings.CutPrefix(block, "yaml\nname:"); ok {
+			parsed, err := task.Parse(fmt.Sprintf("block %d", i/2+1), []byte("name:"+file))
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			strategies[parsed.Strategy.Type] = true
+		}
+	}
+	if !strategies["peer-prior"] || !strategies["fts-de"] {
+		t.Errorf("whole tasks of %v", strategies)
 	}
 }

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/fbo-node/fbo/budget"
+	"github.com/fbo-node/fbo/ftsde"
+	"github.com/fbo-node/fbo/securesum"
+	"github.com/fbo-node/fbo/task"
+)
+
+// sumReport is what mechanism aggregate adds to a privacyReport: who sums, against
+// whom, and what is left to hear.
+type sumReport struct {
+	Roster       int     `json:"roster"`       // nodes that may take part
+	Contributors int     `json:"contributors"` // at least, in a sum
+	Committee    int     `json:"committee"`
+	Quorum       int     `json:"quorum"` // of the committee
+	Colluding    int     `json:"colluding"`
+	Cells        int     `json:"cells"`
+	All          average `json:"all"`   // when the whole roster contributes
+	Least        average `json:"least"` // when as few as may be do
+	Judged       bool    `json:"judged"`
+	Heard        float64 `json:"heard"` // signal to noise, at most, of what nodes follow: judged, of all planned sums averaged, else of the first
+
+	enough int // nodes with whom Heard would be 1, were as large a part of them in each sum; 0 if no roster may be so long
+}
+
+// average is a sum divided by what it is a sum of, the first and the last that are
+// planned: with several cells less is told of each at first.
+type average struct {
+	Nodes      int     `json:"nodes"`
+	Noise      float64 `json:"noise"`           // standard deviation on each weight
+	Signal     float64 `json:"signal_to_noise"` // at most, by Euclidean norm
+	LastNoise  float64 `json:"last_noise"`
+	LastSignal float64 `json:"last_signal_to_noise"`
+}
+
+func newSumReport(t *task.Task, terms budget.Terms) (*sumReport, error) {
+	a, f := terms.Aggregate, t.Strategy.FTSDE
+	committee, err := securesum.NewCommittee(a.Committee, a.Colluding)
+	if err != nil {
+		return nil, err
+	}
+	s := &sumReport{
+		Roster: len(a.Roster), Contributors: a.Contributors,
+		Committee: a.Committee, Quorum: committee.Quorum, Colluding: a.Colluding,
+		Cells: f.Cells, Judged: f.Listen == "judged",
+	}
+	p := planned{terms: terms, cells: float64(f.Cells), every: f.ShareEvery}
+	s.All, s.Least = p.average(s.Roster, terms.Sigma), p.average(s.Contributors, terms.Sigma)
+	s.Heard = p.heard(s.Roster, terms.Sigma, s.Judged)
+	// The honest contributors of a sum add the noise together.
+	total := terms.Sigma * math.Sqrt(float64(s.Contributors-s.Colluding))
+	for nodes := s.Roster; nodes <= securesum.MaxRoster && s.enough == 0; nodes++ {
+		if p.heard(nodes, total/math.Sqrt(float64(s.least(nodes)-s.Colluding)), s.Judged) >= 1 {
+			s.enough = nodes
+		}
+	}
+	return s, nil
+}
+
+// planned are the sums of a task.
+type planned struct {
+	terms budget.Terms
+	cells float64
+	every int // observations from one sum to the next
+}
+
+// noise is the deviation on each weight of the average of a round, when each of the
+// nodes adds noise of this deviation, and each cell has as many nodes.
+func (p planned) noise(round, nodes int, deviation float64) float64 {
+	own := 1 / p.cells
+	return deviation / math.Sqrt(float64(nodes)) / (own + (1-own)*ftsde.Elsewhere((round-1)*p.every))
+}
+
+// signal is the most that there is, relative to such noise: each cell has its part
+// of the norm.
+func (p planned) signal(noise float64) float64 {
+	return p.terms.Clip / (noise * math.Sqrt(float64(p.terms.Numbers())))
+}
+
+func (p planned) average(nodes int, deviation float64) average {
+	first, last := p.noise(1, nodes, deviation), p.noise(p.terms.Releases, nodes, deviation)
+	return average{nodes, first, p.signal(first), last, p.signal(last)}
+}
+
+// heard is the signal relative to the noise of what nodes follow: judged, the average
+// of all sums, weighed by their noise.
+func (p planned) heard(nodes int, deviation float64, judged bool) float64 {
+	if !judged {
+		return p.signal(p.noise(1, nodes, deviation))
+	}
+	precision := 0.0
+	for round := 1; round <= p.terms.Releases; round++ {
+		precision += math.Pow(p.noise(round, nodes, deviation), -2)
+	}
+	return p.signal(1 / math.Sqrt(precision))
+}
+
+// least is how many contributors so many nodes would have at least, in proportion.
+func (s *sumReport) least(nodes int) int {
+	return (nodes*s.Contributors + s.Roster - 1) / s.Roster
+}
+
+func (r privacyReport) promiseOfSums() string {
+	who := "any one node with all that it knows"
+	if n := r.Sums.Colluding; n > 1 {
+		who = fmt.Sprintf("up to %d nodes that pool all they know", n)
+	}
+	return fmt.Sprintf("promise: (ε = %g, δ = %g) for each node's observations as a whole, over its %s to sums, against everybody\n"+
+		"who sees the sums, also against %s: whether the contributions are its own\n"+
+		"or %s shows by no more than that", r.Epsilon, r.Delta, plural(r.Planned, "contribution"), who, r.neighbour())
+}
+
+// text says who sums.
+func (s *sumReport) text() string {
+	sizes := fmt.Sprintf("a sum is of %d at least", s.Contributors)
+	if s.Contributors == s.Roster {
+		sizes = "a sum is of all of them, so that none may be absent"
+	}
+	blind := "no member of it sees"
+	if s.Colluding > 1 {
+		blind = fmt.Sprintf("no %d members of it together see", s.Colluding)
+	}
+	down := fmt.Sprintf("%d of the %d must be up in a round, so that %d may be down", s.Quorum, s.Committee, s.Committee-s.Quorum)
+	if s.Quorum == s.Committee {
+		down = "all of it must be up in a round"
+	}
+	return fmt.Sprintf("sums: only the %d nodes on the roster can take part; %s.\n"+
+		"Each vector is split among a committee of %d, drawn anew for every round: %s\n"+
+		"anything of it, however long they compute. %s",
+		s.Roster, sizes, s.Committee, blind, upper(down))
+}
+
+// upper begins a sentence with a text.
+func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+func (r privacyReport) noiseOfSums() string {
+	s := r.Sums
+	text := fmt.Sprintf("noise: each node adds deviation %.3g to each of its %d numbers (%s times %s), clipped to norm %.4g before.\n"+
+		"The average of all %d nodes holds at most %.2g times as much signal as noise",
+		r.Noise, r.Numbers, plural(s.Cells, "cell"), plural(r.Features, "feature"), r.Clip, s.All.Nodes, s.All.Signal)
+	if s.Least.Nodes < s.All.Nodes {
+		text += fmt.Sprintf(", that of the least %d at most %.2g times", s.Least.Nodes, s.Least.Signal)
+	}
+	if s.Cells > 1 {
+		text += "\nin the first sum, for which nodes tell of their own cells alone"
+		if r.Planned > 1 {
+			text += fmt.Sprintf(", and %.2g times in the last", s.All.LastSignal)
+			if s.Least.Nodes < s.All.Nodes {
+				text += fmt.Sprintf(", or %.2g", s.Least.LastSignal)
+			}
+		}
+	}
+	if s.Judged && r.Planned > 1 {
+		text += fmt.Sprintf(".\nNodes follow the average of all sums so far, which after %d of all nodes holds at most %.2g times as much", r.Planned, s.Heard)
+	}
+	return text + s.warnings()
+}
+
+// warnings is empty when there are none.
+func (s *sumReport) warnings() string {
+	text := ""
+	if s.Contributors < s.Cells {
+		text = fmt.Sprintf("\nwarning: %d cells are more than the nodes that a sum may be of: of those that none of these explores, the\n"+
+			"first sums tell nothing but noise.", s.Cells)
+	}
+	if s.Heard >= 1 {
+		return text
+	}
+	hint := fmt.Sprintf("With %d nodes on the roster, %d of them in every sum,\nthere could be as much signal as noise.", s.enough, s.least(s.enough))
+	if s.enough == 0 {
+		hint = fmt.Sprintf("Even with %d nodes, as many as\na roster may name, there would be more noise than signal.", securesum.MaxRoster)
+	}
+	return text + "\nwarning: the noise drowns the signal. Sums will hardly help: allow a larger ε, plan fewer releases, features or\n" +
+		"cells, or do without peers (strategy ts). " + hint
+}

@@ -164,7 +164,7 @@ func TestPrivateSumsAreTold(t *testing.T) {
 	if !strings.Contains(spent, "mechanism aggregate\npromise: ") || !strings.Contains(spent, "spent: all 2 releases, ε = 4; the node goes on without sharing") {
 		t.Errorf("privacy:\n%s", spent)
 	}
-	if e := call(t, join(runLine(file, shortTempDir(t)), objective("steady"))...); e.code != exitFailed || !strings.Contains(e.stderr, "is not on the roster") {
+	if e := call(t, join(runLine(file, shortTempDir(t)), objective("steady"))...); e.code != exitFailed || !strings.Contains(e.stderr, "is not on the task's roster") {
 		t.Errorf("a stranger: exit code %d, %s%s", e.code, e.stdout, e.stderr)
 	}
 }

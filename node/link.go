@@ -21,6 +21,7 @@ const (
 	directPause   = 5 * time.Second  // between attempts to do without a hub, twice as long with each
 	longestDirect = 10 * time.Minute
 	lostPause     = 15 * time.Second // between dials of members that were lost although there is enough company
+	renewAfter    = 3 * time.Second  // after a peer has left the topic, and stayed
 )
 
 // link keeps the node well connected among the members of its task. Nodes that
@@ -128,6 +129,25 @@ func (t *topic) dialMember(info peer.AddrInfo) {
 		// member must not be dialled for ever.
 		t.members.failed(info.ID, time.Now())
 	}
+}
+
+// renew breaks the connection to a peer that has left the topic without a goodbye
+// and is still there, so that a new one is made. A peer that was killed and has come
+// back before its old connection was found dead has told gossip on the new one that
+// it is on the topic; with the old one gossip forgets that.
+func (t *topic) renew(id peer.ID) {
+	select {
+	case <-t.ctx.Done():
+		return
+	case <-time.After(renewAfter):
+	}
+	n, present := t.session.node, false
+	err := t.session.do(t.ctx, func(now time.Time) { present = t.session.agent.Present(now).Has(id) })
+	if err != nil || !present || n.host.Network().Connectedness(id) != network.Connected || slices.Contains(t.topic.ListPeers(), id) {
+		return
+	}
+	t.session.logger.Info("peer is connected, and gossip does not know it; connecting anew", "peer", id)
+	_ = n.host.Network().ClosePeer(id) // the connection is gone in any case
 }
 
 // introduce returns signed records for a peer: the node's own, and others.

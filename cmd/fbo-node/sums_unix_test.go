@@ -1,0 +1,179 @@
+//go:build unix
+
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Six rounds of sums of twelve nodes, while members of the committee and others
+// are killed and come back. Every round that a quorum lives through completes, and
+// all nodes have the same sums.
+func TestSumsOutliveKilledNodes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("twelve processes")
+	}
+	t.Parallel()
+	const rounds = 6
+	f := newFleet(t, 12, 10, "listen: schedule, schedule: constant, own_probability: 0",
+		"epsilon: 8, releases: 6, contributors: 8, committee: 7, colluding: 2")
+	f.startAll(t)
+	before := trafficOf(t, f.alive())
+	play := func(round int, survivors []*fleetNode, meanwhile func()) {
+		t.Helper()
+		began := time.Now()
+		allow(t, f.due(round), f.nodes...)
+		meanwhile()
+		f.summed(t, round, survivors)
+		reportRound(t, round, time.Since(began), survivors, before)
+		before = trafficOf(t, f.alive())
+	}
+	play(1, f.nodes, func() {})
+
+	// The last member is gone before the round, the first in the middle of it, whose
+	// turn it would be to propose. It comes back at once.
+	late, first := f.committee(2)[6], f.committee(2)[0]
+	late.kill(t)
+	before = trafficOf(t, f.alive(first))
+	play(2, f.alive(first), func() {
+		contributed(t, 2, f.alive())
+		first.kill(t)
+		f.start(t, first, f.evals)
+	})
+	f.summed(t, 2, []*fleetNode{first})
+
+	f.start(t, late, f.evals)
+	before = trafficOf(t, f.alive())
+	play(3, f.alive(), func() {})
+
+	// One that has the sum asks for it again after a restart, and gets it.
+	idle := f.outside(late, first)
+	idle.kill(t)
+	f.start(t, idle, f.evals)
+	eventually(t, "answers that suffice", []*fleetNode{idle}, func(n *fleetNode) bool {
+		return trafficOf(t, []*fleetNode{n}).received >= 3
+	})
+
+	// A member and a node that does not serve, as soon as they have contributed.
+	members := f.committee(4)
+	other := f.outside(append(members, late, first, idle)...)
+	member := members[slices.IndexFunc(members, func(n *fleetNode) bool { return n != late && n != first && n != idle })]
+	before = trafficOf(t, f.alive(member, other))
+	play(4, f.alive(member, other), func() {
+		contributed(t, 4, []*fleetNode{member, other})
+		member.kill(t)
+		other.kill(t)
+	})
+	before = trafficOf(t, f.alive())
+	play(5, f.alive(), func() { f.start(t, member, f.evals) })
+	f.start(t, other, f.evals)
+	before = trafficOf(t, f.alive(other))
+	play(6, f.alive(other), func() {})
+
+	f.finish(t)
+	sums := f.check(t)
+	for round := 1; round <= rounds; round++ {
+		if _, ok := sums[round]; !ok {
+			t.Errorf("nobody knows the sum of round %d", round)
+		}
+	}
+}
+
+// A round that cannot complete ends without a sum, and what was given to it is
+// spent. Nobody stops, and once enough are back the next round completes.
+func TestSumsThatFail(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nine and five processes")
+	}
+	t.Parallel()
+	for _, c := range []struct {
+		name, privacy string
+		nodes, evals  int
+		before        func(*fleet) []*fleetNode // are gone when the second round begins
+		amid          func(*fleet) []*fleetNode // go once they have contributed to it
+		reason        string
+	}{
+		{
+			// One member more is down than the committee bears.
+			name: "no quorum", nodes: 9, evals: 8,
+			privacy: "epsilon: 8, releases: 4, contributors: 6, committee: 7, colluding: 2",
+			before:  func(f *fleet) []*fleetNode { return []*fleetNode{f.committee(2)[0], f.committee(2)[3]} },
+			amid:    func(f *fleet) []*fleetNode { return []*fleetNode{f.committee(2)[5]} },
+			reason:  "quorum", // of votes, or for contributions, if it has heard of those who went amid
+		},
+		{
+			// There is a quorum, but too little noise.
+			name: "too few contributors", nodes: 5, evals: 8,
+			privacy: "epsilon: 8, releases: 4, contributors: 4, committee: 4, colluding: 1",
+			before: func(f *fleet) []*fleetNode {
+				members := f.committee(2)
+				return []*fleetNode{members[0], f.outside(members...)}
+			},
+			amid:   func(*fleet) []*fleetNode { return nil },
+			reason: "too few contributions reached a quorum",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFleet(t, c.nodes, c.evals, "listen: schedule, schedule: constant, own_probability: 0", c.privacy)
+			before, amid := c.before(f), c.amid(f)
+			lost := append(slices.Clone(before), amid...)
+			f.startAll(t)
+			allow(t, f.due(1), f.nodes...)
+			f.summed(t, 1, f.nodes)
+			for _, n := range before {
+				n.kill(t)
+			}
+			sent, began := trafficOf(t, f.alive(lost...)), time.Now()
+			allow(t, f.due(2), f.nodes...)
+			contributed(t, 2, amid)
+			for _, n := range amid {
+				n.kill(t)
+			}
+			survivors := f.alive()
+			contributed(t, 2, survivors)
+			allow(t, f.due(3), survivors...)
+			eventually(t, "its next outcome, in spite of the round", survivors, func(n *fleetNode) bool { return n.measured(f.due(3)) })
+			eventually(t, "the end of the round", survivors, func(n *fleetNode) bool { return n.sums(t).Failed > 0 })
+			reportRound(t, 2, time.Since(began), survivors, sent)
+			for _, n := range survivors {
+				if s := n.sums(t); s.Failed != 1 || !strings.HasPrefix(s.Reason, "securesum: round 2: ") || !strings.Contains(s.Reason, c.reason) {
+					t.Errorf("%s: status %+v", n.id, s)
+				}
+			}
+
+			for _, n := range lost {
+				f.start(t, n, f.evals)
+			}
+			f.goOn(t, survivors)
+			f.finish(t)
+			for _, n := range survivors {
+				if j := n.journal(t); j.dealt[1] != 1 || j.dealt[2] != 1 {
+					t.Errorf("%s contributed to rounds %v", n.id, j.dealt)
+				}
+			}
+			if _, ok := f.check(t)[2]; ok {
+				t.Error("round 2 has a sum")
+			}
+		})
+	}
+}
+
+// goOn lets rounds 3 and 4 take place. Those who have just come back may still be
+// busy with the second in the third.
+func (f *fleet) goOn(t *testing.T, survivors []*fleetNode) {
+	t.Helper()
+	for round := 3; round <= 4; round++ {
+		before, began := trafficOf(t, survivors), time.Now()
+		allow(t, f.due(round), f.nodes...)
+		if round == 3 {
+			f.summed(t, round, survivors)
+		} else {
+			f.summed(t, round, f.nodes)
+		}
+		reportRound(t, round, time.Since(began), survivors, before)
+	}
+}

@@ -191,7 +191,7 @@ func TestOthersCountAsPublished(t *testing.T) {
 	for _, c := range []struct {
 		observations int
 		a            float64
-	}{{-3, 16}, {0, 16}, {9, 16}, {10, 16}, {11, 15.5}, {25, 8.5}, {39, 1.5}, {40, 1}, {41, 1}, {1 << 40, 1}} {
+	}{{-3, 16}, {0, 16}, {9, 16}, {10, 16}, {11, 15.5}, {25, 8.5}, {39, 1.5}, {40, 1}, {41, 1}, {math.MaxInt32, 1}} {
 		if got, want := others(c.observations), math.Exp(1-c.a); !near(got, want, 1e-12*want) {
 			t.Errorf("after %d observations others count %g, want %g", c.observations, got, want)
 		}

@@ -84,22 +84,10 @@ func (s *Server) Watch(member int, view strategy.View) {
 		return
 	}
 	sample := view.Posterior.Weights(s.seed.Derive("member", uint64(member)).Stream("sample", uint64(view.Observations)))
-	shorten(sample, s.settings.Clip/math.Sqrt(float64(s.settings.Cells)))
+	ftsde.Shorten(sample, s.settings.Clip/math.Sqrt(float64(s.settings.Cells)))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.samples[member] = sample
-}
-
-func shorten(v []float64, limit float64) {
-	square := 0.0
-	for _, x := range v {
-		square += x * x
-	}
-	if norm := math.Sqrt(square); norm > limit {
-		for i := range v {
-			v[i] *= limit / norm
-		}
-	}
 }
 
 // averages returns those of a round, from 1. Who asks first makes it happen.

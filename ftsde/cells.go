@@ -66,11 +66,7 @@ const (
 // Elsewhere is how much a node has to say about a cell that is not its own, relative
 // to its own, by the published weights: e^(b-a_t) after t observations beyond the
 // starting designs.
-func Elsewhere(observations int) float64 { return others(observations) }
-
-// others is how much a node has to say about a cell that is not its own, relative to
-// its own, after so many observations beyond the starting designs: e^(b-a_t).
-func others(observations int) float64 {
+func Elsewhere(observations int) float64 {
 	fade := min(max(float64(observations-fullRounds)/fadingRounds, 0), 1)
 	return math.Exp((lowestWeight - highestWeight) * (1 - fade))
 }

@@ -192,7 +192,7 @@ func TestOthersCountAsPublished(t *testing.T) {
 		observations int
 		a            float64
 	}{{-3, 16}, {0, 16}, {9, 16}, {10, 16}, {11, 15.5}, {25, 8.5}, {39, 1.5}, {40, 1}, {41, 1}, {math.MaxInt32, 1}} {
-		if got, want := others(c.observations), math.Exp(1-c.a); !near(got, want, 1e-12*want) {
+		if got, want := Elsewhere(c.observations), math.Exp(1-c.a); !near(got, want, 1e-12*want) {
 			t.Errorf("after %d observations others count %g, want %g", c.observations, got, want)
 		}
 	}
@@ -205,8 +205,8 @@ func TestOthersFollowTheRound(t *testing.T) {
 		if got := p.dueAt(round); got != want {
 			t.Errorf("round %d is due after %d observations, want %d", round, got, want)
 		}
-		if got := p.others(round); got != others(want-2) {
-			t.Errorf("in round %d others count %g, want %g", round, got, others(want-2))
+		if got := p.others(round); got != Elsewhere(want-2) {
+			t.Errorf("in round %d others count %g, want %g", round, got, Elsewhere(want-2))
 		}
 	}
 }

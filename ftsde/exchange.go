@@ -52,7 +52,7 @@ func (p plan) dueAt(round uint64) int {
 }
 
 // others is the scale of a contribution to cells that are not the node's own.
-func (p plan) others(round uint64) float64 { return others(p.dueAt(round) - p.initial) }
+func (p plan) others(round uint64) float64 { return Elsewhere(p.dueAt(round) - p.initial) }
 
 // Exchange contributes to the rounds of sums of a task, as long as the ledger allows,
 // and shows what they tell.
@@ -294,7 +294,7 @@ func (p plan) vector(view strategy.View, seed random.Seed, round uint64, cell in
 	} else {
 		_, weights = view.Posterior.Mean()
 	}
-	bound(weights, view.Task.Privacy.Clip/math.Sqrt(float64(p.spec.Cells)))
+	Shorten(weights, view.Task.Privacy.Clip/math.Sqrt(float64(p.spec.Cells)))
 	for i := range p.spec.Cells {
 		scale := 1.0
 		if i != cell {

@@ -88,7 +88,7 @@ func TestAveragesAreFinite(t *testing.T) {
 		units := rapid.SliceOfN(number, 2*cells, 2*cells).Draw(rt, "units")
 		members := rapid.SliceOfN(rapid.IntRange(0, 128), cells, cells).Draw(rt, "members")
 		members[0]++
-		s := Sum{Round: 1}.average(terms[cells], units, members, others(rapid.IntRange(0, 50).Draw(rt, "observations")))
+		s := Sum{Round: 1}.average(terms[cells], units, members, Elsewhere(rapid.IntRange(0, 50).Draw(rt, "observations")))
 		checkBounded(rt, s, terms[cells])
 		var back Sum
 		if err := json.Unmarshal(s.encode(), &back); err != nil || fmt.Sprint(back) != fmt.Sprint(s) {

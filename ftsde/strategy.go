@@ -67,9 +67,11 @@ func (s *Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (
 		return s.published(view, trial, seed, sums[len(sums)-1])
 	}
 	suggestion, err := s.judged.Suggest(view, trial, seed)
-	if suggestion.Why.Source == strategy.Peers {
-		suggestion.Why.Source = strategy.Sum
-		suggestion.Why.Listened = sums[len(sums)-1].Contributors
+	if why := &suggestion.Why; why.Listened > 0 {
+		why.Listened = sums[len(sums)-1].Contributors
+		if why.Source == strategy.Peers {
+			why.Source = strategy.Sum
+		}
 	}
 	return suggestion, err
 }

@@ -44,7 +44,7 @@ func (s Sum) average(terms budget.Terms, units []int64, members []int, other flo
 		}
 		noise := terms.Sigma * math.Sqrt(float64(s.Contributors)) / scale
 		ofNoise := noise * math.Sqrt(float64(features))
-		bound(part, honest+farNoise*ofNoise)
+		Shorten(part, honest+farNoise*ofNoise)
 		if ofNoise > drowned*honest {
 			clear(part)
 		}
@@ -55,16 +55,15 @@ func (s Sum) average(terms budget.Terms, units []int64, members []int, other flo
 }
 
 // farNoise is beyond what noise comes to, in deviations: with it and honest
-// contributions no average is longer.
+// contributions no average is longer, and one that is has been poisoned.
 const farNoise = 4
 
 // drowned is how many times as long as an honest average its noise may be. A cell of
 // which nobody took part in an early round is beyond, and says nothing: zeros.
 const drowned = 100
 
-// bound shortens v to a norm of at most limit. An average that is longer has been
-// poisoned.
-func bound(v []float64, limit float64) {
+// Shorten scales v down to a Euclidean norm of at most limit.
+func Shorten(v []float64, limit float64) {
 	square := 0.0
 	for _, x := range v {
 		square += x * x

@@ -94,7 +94,7 @@ func weightsOf(i, features int) []float64 {
 func expected(w *world, heard []overheard, round uint64, absent []int) (mean, noise [][]float64) {
 	spec, clip := w.task.Strategy.FTSDE, w.task.Privacy.Clip
 	features := w.task.Surrogate.Features
-	other := others((int(round) - 1) * spec.ShareEvery)
+	other := Elsewhere((int(round) - 1) * spec.ShareEvery)
 	for cell := range spec.Cells {
 		m, n, scales := make([]float64, features), make([]float64, features), 0.0
 		for i := range w.members {

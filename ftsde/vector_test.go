@@ -13,7 +13,7 @@ func TestVectorsOfCells(t *testing.T) {
 	definition := newTask(t, setting{features: 4, strategy: "cells: 4, share_every: 10", privacy: "clip: 6"})
 	n := newNode(t, definition, 1)
 	n.view.Posterior = fixed{mean: []float64{30, 0, 40, 0}, sample: []float64{0, 0.3, 0, -0.4}}
-	for round, other := range map[uint64]float64{1: others(0), 2: others(10), 3: others(20), 5: 1} {
+	for round, other := range map[uint64]float64{1: Elsewhere(0), 2: Elsewhere(10), 3: Elsewhere(20), 5: 1} {
 		v := n.exchange.vector(n.view, [32]byte{}, round, 2)
 		for cell := range 4 {
 			scale := other

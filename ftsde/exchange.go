@@ -58,16 +58,15 @@ func (p plan) others(round uint64) float64 { return Elsewhere(p.dueAt(round) - p
 // and shows what they tell.
 type Exchange struct {
 	plan
-	roster    []peer.ID
-	self      peer.ID
-	least     int // contributors
-	rounds    int
-	colluding int
-	ledger    *budget.Ledger
-	sum       Summer
-	drawing   bool
-	begunAt   int  // own observations when the node last began a round
-	broken    bool // a contribution failed; another one would too, and cost as much
+	roster  []peer.ID
+	self    peer.ID
+	least   int // contributors
+	rounds  int
+	ledger  *budget.Ledger
+	sum     Summer
+	drawing bool
+	begunAt int  // own observations when the node last began a round
+	broken  bool // a contribution failed; another one would too, and cost as much
 
 	result Result
 	shown  bool // the result has changed since it was shown
@@ -116,14 +115,13 @@ func NewExchangeOf(t *task.Task, self peer.ID, sum Summer, entropy io.Reader) (*
 		return nil, err
 	}
 	return &Exchange{
-		plan:      newPlan(t),
-		roster:    t.Privacy.Aggregate.Roster,
-		self:      self,
-		least:     t.Privacy.Aggregate.Contributors,
-		rounds:    t.Privacy.Releases,
-		colluding: t.Privacy.Aggregate.Colluding,
-		ledger:    ledger,
-		sum:       sum,
+		plan:   newPlan(t),
+		roster: t.Privacy.Aggregate.Roster,
+		self:   self,
+		least:  t.Privacy.Aggregate.Contributors,
+		rounds: t.Privacy.Releases,
+		ledger: ledger,
+		sum:    sum,
 	}, nil
 }
 
@@ -225,7 +223,7 @@ func (e *Exchange) draw(view strategy.View) []strategy.Output {
 	round, ok := e.sum.Next()
 	if !ok || round > uint64(e.rounds) || e.drawing || e.broken || !e.ledger.Open() ||
 		!e.sum.Underway() && !e.due(view, round) ||
-		!e.enough(presence.Of(view)) || round < e.newest(view) {
+		!e.enough(presence.Of(view)) {
 		return nil
 	}
 	e.drawing = true
@@ -255,23 +253,6 @@ func (e *Exchange) enough(present presence.Result) bool {
 		}
 	}
 	return len(here) >= e.least && e.ledger.Trusted(here)
-}
-
-// newest is the round that peers have come to, as more of them say than may collude: to
-// an earlier one a contribution would be for nothing.
-func (e *Exchange) newest(view strategy.View) uint64 {
-	var rounds []int
-	for _, share := range view.Shares {
-		_, listed := slices.BinarySearch(e.roster, share.Author)
-		if c, ok := share.Value.(protocol.Contribution); ok && listed && share.Slot == 0 {
-			rounds = append(rounds, c.Round)
-		}
-	}
-	slices.Sort(rounds)
-	if len(rounds) <= e.colluding {
-		return 0
-	}
-	return uint64(rounds[len(rounds)-1-e.colluding])
 }
 
 // drawn is a vector for a round, without noise.

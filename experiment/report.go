@@ -112,6 +112,11 @@ type StrategyReport struct {
 	// control's is in the end; nil when never.
 	Hit *int `json:"hit"`
 
+	// HitHigh bounds Hit from above with the report's Confidence: after so many, and
+	// not before, the regret is below the control's in the end by more than its
+	// margin, federation by federation. Nil when never.
+	HitHigh *int `json:"hit_high"`
+
 	// Compared has the comparisons with the control; none for the control itself.
 	Compared []Comparison `json:"compared,omitempty"`
 }
@@ -181,6 +186,7 @@ func NewReport(p Plan, store *Store, command, build string) (Report, error) {
 	for i := range samples {
 		r.Strategies[i].Hit = hit(r.Strategies[i].Simple.Mean, r.Strategies[control].Simple.Mean)
 		if i != control {
+			r.Strategies[i].HitHigh = hitHigh(samples[i].simple, samples[control].simple)
 			r.Strategies[i].Compared = p.compare(samples[i], samples[control])
 		}
 	}
@@ -250,6 +256,17 @@ func hit(mine, control []Number) *int {
 	target := control[len(control)-1]
 	if i := slices.IndexFunc(mine, func(m Number) bool { return m <= target }); i >= 0 {
 		return new(i + 1)
+	}
+	return nil
+}
+
+func hitHigh(mine, control [][]float64) *int {
+	last := len(control[0]) - 1
+	for k := range mine[0] {
+		diffs := differences(column(mine, k), column(control, last))
+		if mean(diffs)+margin(diffs) <= 0 {
+			return new(k + 1)
+		}
 	}
 	return nil
 }

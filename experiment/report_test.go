@@ -106,6 +106,31 @@ func TestReportByHand(t *testing.T) {
 	near(t, "gap closed by pooled", float64(pooled.Compared[1].GapClosed), 1)
 }
 
+// By hand, against 10 in the end: one federation alone stays behind, or the mean is
+// ahead by less than its margin of 2.92·sd/√3, or by more.
+func TestBoundOfAHit(t *testing.T) {
+	control := [][]float64{{20, 10}, {20, 10}, {20, 10}}
+	for _, c := range []struct {
+		mine [][]float64
+		want int // 0: never
+	}{
+		{[][]float64{{12, 9, 7}, {12, 9, 8}, {12, 12, 6}}, 3}, // -3, sd 1, margin 1.69
+		{[][]float64{{12, 9, 9}, {12, 9, 8}, {12, 9, 11}}, 2}, // -1, sd 0
+		{[][]float64{{12, 9, 5}, {12, 9, 9}, {12, 12, 11}}, 0},
+	} {
+		got := 0
+		if high := hitHigh(c.mine, control); high != nil {
+			got = *high
+		}
+		if got != c.want {
+			t.Errorf("%v: %d, want %d", c.mine, got, c.want)
+		}
+	}
+	if hitHigh([][]float64{{1, 1}}, [][]float64{{9, 9}}) != nil {
+		t.Error("one federation has a bound")
+	}
+}
+
 func TestTableIsTheGoldenOne(t *testing.T) {
 	var b bytes.Buffer
 	if err := byHand(t).WriteTable(&b); err != nil {

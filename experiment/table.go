@@ -75,7 +75,7 @@ func (r Report) writeRegrets(w io.Writer) {
 	fmt.Fprintln(w, "\thit\tpeer queries\tbytes\tcore-s")
 	for _, s := range r.Strategies {
 		simple := func(cell func(Series, int) string) []string { return r.cells(s.Simple, cell) }
-		row(w, s.Strategy, "mean ± se", simple(meanAndError), hitText(s.Hit), short(s.PeerQueries), short(s.BytesPerAgent), short(s.CoreSeconds))
+		row(w, s.Strategy, "mean ± se", simple(meanAndError), hitText(s.Hit, s.HitHigh), short(s.PeerQueries), short(s.BytesPerAgent), short(s.CoreSeconds))
 		row(w, "", "median", simple(func(x Series, k int) string { return short(x.Median[k]) }))
 		row(w, "", "agents' quartiles", simple(memberQuartiles))
 		var recommended []string
@@ -114,11 +114,14 @@ func memberQuartiles(s Series, k int) string {
 	return short(s.MemberQ1[k]) + ", " + short(s.MemberMedian[k]) + ", " + short(s.MemberQ3[k])
 }
 
-func hitText(hit *int) string {
-	if hit == nil {
+func hitText(hit, high *int) string {
+	switch {
+	case hit == nil:
 		return "never"
+	case high == nil:
+		return strconv.Itoa(*hit)
 	}
-	return strconv.Itoa(*hit)
+	return fmt.Sprintf("%d [≤ %d]", *hit, *high)
 }
 
 func (r Report) writeComparisons(w io.Writer) {
@@ -161,9 +164,9 @@ func (r Report) writeCost(w io.Writer) {
 	fmt.Fprintf(w, `
 mean ± se, median: of the federations' mean regrets. agents' quartiles: of all agents that count. recommended: of the
 design that the model takes for best. gap: the part, 0 to 1, of an agent's regret at t = %d that has been made good. hit:
-evaluations until the mean is what %s's is at t = %d. peer queries: per agent that counts. bytes: sent per agent. ratio:
-geometric mean over federations, regrets below %s counting as that. Bounds are one-sided, %s each, and not
-corrected for being many.
+evaluations until the mean is what %s's is at t = %d, with a bound if there is one. peer queries: per agent that counts.
+bytes: sent per agent. ratio: geometric mean over federations, regrets below %s counting as that. Bounds are one-sided,
+%s each, and not corrected for being many.
 `, r.Initial, r.Control, r.Evaluations, short(r.RatioFloor), percent(float64(r.Confidence)))
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", warning)

@@ -168,11 +168,13 @@ func (p *progress) trialLine(e agent.Event) string {
 // patience is how long a run may be without peers before it says so.
 const patience = 5 * time.Second
 
-// watchPeers reports how many peers are connected, whenever that changes.
-func (p *progress) watchPeers(ctx context.Context, session *node.Session, expected bool) {
+// watch reports how many peers are connected and how rounds of private sums end,
+// whenever that changes.
+func (p *progress) watch(ctx context.Context, session *node.Session, expected bool) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	connected, alone, warned := 0, time.Now(), false
+	var sums node.Sums
 	for {
 		select {
 		case <-ctx.Done():
@@ -182,6 +184,10 @@ func (p *progress) watchPeers(ctx context.Context, session *node.Session, expect
 		status, err := session.Status(ctx)
 		if err != nil {
 			return
+		}
+		if s := status.Sums; s != nil && *s != sums {
+			sums = *s
+			p.say(object{"event": "sums", "sums": s}, "private sums: %s", sumsText(*s))
 		}
 		now := len(status.MeshPeers)
 		if now != connected {

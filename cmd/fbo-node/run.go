@@ -199,7 +199,7 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, comman
 	}
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
-	go show.watchPeers(watching, session, o.mdns || len(o.peers)+len(o.hubs) > 0)
+	go show.watch(watching, session, o.mdns || len(o.peers)+len(o.hubs) > 0)
 
 	ended := session.RunTrials(ctx, o.evaluate(command), node.RunOptions{
 		Evals: o.evals, Parallel: o.parallel, TrialTimeout: o.trialTimeout,

@@ -108,8 +108,11 @@ func (s summary) text() string {
 	if s.Queries > 0 {
 		lines = append(lines, s.help())
 	}
-	lines = append(lines, fmt.Sprintf("this run published %s and received %d; %s sent on the network in all",
-		plural(s.SharesSent, "share"), s.SharesReceived, byteText(s.BytesSent)))
+	sent := byteText(s.BytesSent) + " sent on the network in all"
+	if s.Sums == nil { // else a share says no more than that its sender has contributed
+		sent = fmt.Sprintf("this run published %s and received %d; %s", plural(s.SharesSent, "share"), s.SharesReceived, sent)
+	}
+	lines = append(lines, sent)
 	if p := s.Privacy; p != nil {
 		line := fmt.Sprintf("privacy: %d of %s spent", p.Released, plural(p.Planned, "release"))
 		if p.Refused != "" {

@@ -19,7 +19,7 @@ import (
 
 // arithmetic is part of what identifies results. It grows with every change, here
 // or below, after which the same plan has other results.
-const arithmetic = 4
+const arithmetic = 5
 
 // EvaluationTime is how long an evaluation of every member lasts on the virtual
 // clock. Members start at random within the first one.
@@ -163,13 +163,13 @@ func (p Plan) checkSections() error {
 	return nil
 }
 
-// template is a task with the plan's sections on any space.
+// template is a task of the plan without a federation's name.
 func (p Plan) template(s Spec) (*task.Task, error) {
 	roster, err := p.roster(s, random.SeedOf(0))
 	if err != nil {
 		return nil, err
 	}
-	t, err := taskOf("template", anySpace(), task.Maximize, p.Surrogate, asTask(s), p.Initial, roster)
+	t, err := taskOf("template", p.Family.Space, task.Maximize, p.Surrogate, asTask(s), p.Initial, roster)
 	if err != nil {
 		return nil, messages(err)
 	}

@@ -131,6 +131,11 @@ func TestHashIsOfWhatDecidesARun(t *testing.T) {
 			t.Errorf("%s changes the hash", name)
 		}
 	}
+	// A default of one space may be a setting on another.
+	plane := tiny(t, func(p *Plan) { p.Family = familyOf(t, "gp") })
+	if given := tiny(t, func(p *Plan) { p.Family, p.Surrogate = plane.Family, p.Surrogate.With("lengthscale", "0.1") }); given.Hash() == plane.Hash() {
+		t.Error("half the lengthscale does not change the hash")
+	}
 	for name, change := range map[string]func(p *Plan){
 		"family":      func(p *Plan) { p.Family = familyOf(t, "gp:d=1") },
 		"agents":      func(p *Plan) { p.Agents = 4 },

@@ -88,9 +88,9 @@ func TestNewcomerComesWhenTheOthersHaveEnded(t *testing.T) {
 }
 
 func TestRegretIsFromTheOptimumInTheDirectionOfTheGoal(t *testing.T) {
-	space := anySpace()
+	space := familyOf(t, "gp:d=1").Space
 	design := space.Decode([]float64{0.25})
-	value := func(d task.Design) float64 { return d.Float("x") }
+	value := func(d task.Design) float64 { return d.Float("x1") }
 	near(t, "maximising", regretOf(family.Objective{Value: value, Optimum: 1}, task.Maximize)(design), 0.75)
 	near(t, "minimising", regretOf(family.Objective{Value: value, Optimum: 0}, task.Minimize)(design), 0.25)
 	near(t, "beyond the optimum", regretOf(family.Objective{Value: value, Optimum: 0.125}, task.Maximize)(design), -0.125)
@@ -99,8 +99,8 @@ func TestRegretIsFromTheOptimumInTheDirectionOfTheGoal(t *testing.T) {
 // 500 designs give the deviation of a uniform variable, 1/sqrt(12), with a standard
 // error of 2 %; the seed is fixed, and a tenth is five of them.
 func TestDeviation(t *testing.T) {
-	o := family.Objective{Value: func(d task.Design) float64 { return d.Float("x") }}
-	if got := deviation(anySpace(), o, random.SeedOf(1)); math.Abs(got*math.Sqrt(12)-1) > 0.1 {
+	o := family.Objective{Value: func(d task.Design) float64 { return d.Float("x1") }}
+	if got := deviation(familyOf(t, "gp:d=1").Space, o, random.SeedOf(1)); math.Abs(got*math.Sqrt(12)-1) > 0.1 {
 		t.Errorf("deviation %g", got)
 	}
 }

@@ -178,15 +178,6 @@ func taskOf(name string, space *task.Space, goal task.Goal, surrogate, strategy 
 	return task.Parse("simulation", text)
 }
 
-// anySpace stands for the space of a family where only sections matter.
-func anySpace() *task.Space {
-	space, err := task.NewSpace([]task.Parameter{{Name: "x", Kind: task.Float, Low: 0, High: 1}})
-	if err != nil {
-		panic(err) // it is a space
-	}
-	return space
-}
-
 // messages returns what is wrong with a task without places in a file that
 // nobody has written.
 func messages(err error) error {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fbo-node/fbo/task"
 )
 
 // Info says what can be asked of a kind of family.
@@ -17,9 +19,10 @@ type Info struct {
 type Kind struct {
 	Info
 
-	// Build returns how to draw with these values of the keys, each of which has
-	// been accepted by its Key, or what is wrong with several together.
-	Build func(v Values) (DrawFunc, error)
+	// Build returns the space of the federations and how to draw them with these
+	// values of the keys, each of which has been accepted by its Key, or what is
+	// wrong with several together.
+	Build func(v Values) (*task.Space, DrawFunc, error)
 }
 
 // Catalogue is a list of kinds with different names.
@@ -52,11 +55,11 @@ func (c Catalogue) Parse(spec string) (Family, error) {
 			}
 		}
 	}
-	draw, err := kind.Build(values)
+	space, draw, err := kind.Build(values)
 	if err != nil {
 		return Family{}, fmt.Errorf("family %q: %w", spec, err)
 	}
-	return Family{Name: name + values.canonical(), About: kind.About, draw: draw}, nil
+	return Family{Name: name + values.canonical(), About: kind.About, Space: space, draw: draw}, nil
 }
 
 func (c Catalogue) names() []string {

@@ -70,7 +70,7 @@ func (b base) kind() Kind {
 	}
 }
 
-func (b base) build(v Values) (DrawFunc, error) {
+func (b base) build(v Values) (*task.Space, DrawFunc, error) {
 	d := 0
 	if b.defaultDim > 0 {
 		d = v.Whole("d")
@@ -86,12 +86,12 @@ func (b base) build(v Values) (DrawFunc, error) {
 		offset:    v.Number("offset"),
 	}
 	if c.turn > 0 && f.Space.Len() < 2 {
-		return nil, errors.New("key rotate: there is one coordinate only; accepted: 0")
+		return nil, nil, errors.New("key rotate: there is one coordinate only; accepted: 0")
 	}
 	for i, p := range f.Space.Parameters() {
 		c.low[i], c.width[i] = p.Low, p.High-p.Low
 	}
-	return build(v, func(seed random.Seed) (source, error) {
+	return build(v, f.Space, func(seed random.Seed) (source, error) {
 		return source{space: f.Space, goal: task.Minimize, noise: v.Number("noise"), member: c.members(seed)}, nil
 	})
 }

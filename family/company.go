@@ -66,13 +66,13 @@ func companyOf(v Values) (company, error) {
 	return c, nil
 }
 
-// build is the Build of a kind whose members come from a source.
-func build(v Values, from func(random.Seed) (source, error)) (DrawFunc, error) {
+// build is the Build of a kind whose members come from a source over a space.
+func build(v Values, space *task.Space, from func(random.Seed) (source, error)) (*task.Space, DrawFunc, error) {
 	c, err := companyOf(v)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return func(seed random.Seed, agents int) (Federation, error) {
+	return space, func(seed random.Seed, agents int) (Federation, error) {
 		s, err := from(seed.Derive("functions", 0))
 		if err != nil {
 			return Federation{}, err

@@ -59,6 +59,9 @@ type Family struct {
 	// About says in a sentence what the kind is.
 	About string
 
+	// Space is that of all its federations.
+	Space *task.Space
+
 	draw DrawFunc
 }
 

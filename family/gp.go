@@ -41,17 +41,17 @@ func noiseKey(unit string) Key {
 		Meaning: "standard deviation of an evaluation's noise, where " + unit + " is 1"}
 }
 
-func buildGP(v Values) (DrawFunc, error) {
+func buildGP(v Values) (*task.Space, DrawFunc, error) {
 	if v.Given("e") && v.Given("d_n") {
-		return nil, errors.New("keys e and d_n are both given; accepted: one of them")
+		return nil, nil, errors.New("keys e and d_n are both given; accepted: one of them")
 	}
 	d := v.Whole("d")
 	space, err := unitSpace(d)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	g := gp{space: space, spec: gpFeatures(v), e: v.Number("e"), distance: v.Number("d_n")}
-	return build(v, func(seed random.Seed) (source, error) { return g.source(seed, v.Number("noise")) })
+	return build(v, space, func(seed random.Seed) (source, error) { return g.source(seed, v.Number("noise")) })
 }
 
 func unitSpace(d int) (*task.Space, error) {

@@ -119,7 +119,7 @@ func (b *belief) join(c *consensus, r relation, odds float64) float64 {
 // draw returns a function drawn from a model drawn; nil when that is the
 // agent's own.
 func (b *belief) draw(sample, which *rand.Rand) (acquisition.Function, error) {
-	if which.Float64() < leastAlone {
+	if which.Float64() < b.leastAlone() {
 		return nil, nil
 	}
 	u := which.Float64() - b.aloneProbability
@@ -195,7 +195,17 @@ func (b *belief) residual(m model, gain, level float64) (*gp.Posterior, error) {
 }
 
 // ownProbability is the chance that a sample rests on no peer.
-func (b *belief) ownProbability() float64 { return leastAlone + (1-leastAlone)*b.aloneProbability }
+func (b *belief) ownProbability() float64 {
+	least := b.leastAlone()
+	return least + (1-least)*b.aloneProbability
+}
+
+// leastAlone is the chance of sampling without peers, whatever the evidence. It
+// grows with the observations that such a sample would rest on.
+func (b *belief) leastAlone() float64 {
+	t := float64(len(b.data.y))
+	return leastAlone * t / (t + halfLeastAlone)
+}
 
 // tempered is a sample of the residual whose departure from the mean is
 // multiplied by boldness. Agents that are alike explore for each other, so that

@@ -190,8 +190,8 @@ func TestModelProbabilitiesSumToOne(t *testing.T) {
 		if n == 0 && math.Abs(b.aloneProbability-aloneOdds) > 1e-9 {
 			t.Errorf("before any observation alone has %g, want %g", b.aloneProbability, aloneOdds)
 		}
-		if own := b.ownProbability(); !(own >= leastAlone && own <= 1) {
-			t.Errorf("t = %d: own probability %g", n, own)
+		if own := b.ownProbability(); !(own >= b.leastAlone() && own >= b.aloneProbability && own <= 1) {
+			t.Errorf("t = %d: own probability %g, alone %g", n, own, b.aloneProbability)
 		}
 	}
 }

@@ -20,7 +20,8 @@ var (
 const (
 	aloneOdds        = 0.15  // that no peer is of use, before any evidence
 	patience         = 0.5   // own observations, per squared number of parameters, after which that peers matter is half as likely unless these say so
-	leastAlone       = 0.1   // the chance of sampling without peers, whatever the evidence
+	leastAlone       = 0.1   // the chance of sampling without peers, whatever the evidence, after many own observations
+	halfLeastAlone   = 5.0   // own observations after which it is half of that
 	aloneLevel       = 4.0   // variance of the constant in a model without peers, in units of the squared scale
 	peerOdds         = 0.7   // that a peer is of use, before any evidence
 	lengthscaleDoubt = 1.0   // nats of evidence against the peers' lengthscales that count for nothing

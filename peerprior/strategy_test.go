@@ -52,7 +52,7 @@ func TestConstantSharesAreThompsonSampling(t *testing.T) {
 }
 
 // Whenever the model without peers is drawn, the design is that of Thompson
-// sampling with the same seed. That happens in a part of leastAlone at least.
+// sampling with the same seed. That happens in a part of leastAlone() at least.
 func TestModelAloneIsThompsonSampling(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	view := with(l.view(l.designs(5, random.SeedOf(1)), bump(0.3)), l.peersOf(2, 10, bump(0.7), 1)...)

@@ -31,14 +31,14 @@ func landmineKind() family.Kind {
 	}
 }
 
-func buildLandmine(v family.Values) (family.DrawFunc, error) {
+func buildLandmine(v family.Values) (*task.Space, family.DrawFunc, error) {
 	path := v.Text("file")
 	if path == "" {
-		return nil, errors.New("key file is missing; accepted: the path of a CSV with columns field, C, gamma, auc_decision")
+		return nil, nil, errors.New("key file is missing; accepted: the path of a CSV with columns field, C, gamma, auc_decision")
 	}
 	fields, err := readGridFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("key file: %w", err)
+		return nil, nil, fmt.Errorf("key file: %w", err)
 	}
 	first := fields[0]
 	scale := task.Scale(v.Choice("scale"))
@@ -47,9 +47,9 @@ func buildLandmine(v family.Values) (family.DrawFunc, error) {
 		{Name: "gamma", Kind: task.Float, Low: first.gamma[0], High: first.gamma[len(first.gamma)-1], Scale: scale},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("key file: %s: %w", path, err)
+		return nil, nil, fmt.Errorf("key file: %s: %w", path, err)
 	}
-	return func(seed random.Seed, agents int) (family.Federation, error) {
+	return space, func(seed random.Seed, agents int) (family.Federation, error) {
 		if agents > len(fields) {
 			return family.Federation{}, fmt.Errorf("trained: landmine: %d agents; the table has %d fields", agents, len(fields))
 		}

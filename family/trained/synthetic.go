@@ -57,12 +57,12 @@ func syntheticSpace() (*task.Space, error) {
 	})
 }
 
-func buildSynthetic(v family.Values) (family.DrawFunc, error) {
+func buildSynthetic(v family.Values) (*task.Space, family.DrawFunc, error) {
 	space, err := syntheticSpace()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return func(seed random.Seed, agents int) (family.Federation, error) {
+	return space, func(seed random.Seed, agents int) (family.Federation, error) {
 		config := synthetic.Config{
 			Seed:  seed.Stream("data", 0).Uint64(),
 			Alpha: v.Number("alpha"), Beta: v.Number("beta"), Samples: v.Whole("samples"),

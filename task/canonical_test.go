@@ -280,6 +280,14 @@ func TestCanonicalIsATaskFile(t *testing.T) {
 	}
 }
 
+func TestDefaultFeatures(t *testing.T) {
+	for parameters, want := range map[int]int{1: 256, 4: 256, 5: 512, 100: 512} {
+		if got := featuresFor(parameters); got != want {
+			t.Errorf("%d parameters: %d, want %d", parameters, got, want)
+		}
+	}
+}
+
 func TestDefaultLengthscale(t *testing.T) {
 	for parameters, want := range map[int]string{1: "0.1", 2: "0.2", 4: "0.4", 7: "0.7", 25: "2.5", 26: "2.54951", 100: "5"} {
 		if got := fmt.Sprint(lengthscaleFor(parameters)); got != want {

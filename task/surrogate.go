@@ -6,7 +6,10 @@ import (
 )
 
 const (
-	defaultFeatures            = 256
+	fewFeatures   = 256
+	manyFeatures  = 512
+	fewParameters = 4
+
 	defaultCategoryLengthscale = 1
 
 	maxFeatures    = 4096
@@ -26,7 +29,7 @@ func parseSurrogate(m *mapping, t *Task) {
 	s := &t.Surrogate
 	s.Type = m.word("type", "exact", "exact", "rff")
 	s.Kernel = m.word("kernel", "matern52", "matern52", "se")
-	s.Features = m.whole("features", defaultFeatures, 2, maxFeatures)
+	s.Features = m.whole("features", featuresFor(parameters), 2, maxFeatures)
 	if s.Features%2 != 0 {
 		m.errorf(m.valueAt("features"), "features %d must be even: they come in pairs of cosine and sine", s.Features)
 	}
@@ -34,6 +37,16 @@ func parseSurrogate(m *mapping, t *Task) {
 	s.Lengthscale = m.within("lengthscale", lengthscaleFor(parameters), minLengthscale, maxLengthscale)
 	s.CategoryLengthscale = m.within("category_lengthscale", defaultCategoryLengthscale, minLengthscale, maxLengthscale)
 	m.finish()
+}
+
+// featuresFor is twice as many from five parameters on, where the shared features fit
+// what agents know the worse the more parameters there are: docs/experiments.md has
+// what that is worth.
+func featuresFor(parameters int) int {
+	if parameters <= fewParameters {
+		return fewFeatures
+	}
+	return manyFeatures
 }
 
 // lengthscaleFor is a tenth of the number of parameters, and from 25 on half its

@@ -66,7 +66,7 @@ func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 		views = relations[:1]
 	}
 	joined, silent := math.Inf(-1), math.Inf(-1) // evidence of the peers' means with and without their shape
-	alike := 0.0                                 // number of peers, in the better view
+	alike := 0.0                                 // number of peers that seek what the agent seeks, in the better view
 	for view, relation := range views {
 		odds := 1 / float64(len(views))
 		apart := listen(peers, view)
@@ -77,7 +77,7 @@ func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 		joined = logAdd(joined, b.join(s.newConsensus(d, apart), relation, odds/2*math.Exp(-nats)))
 		use := 0.0
 		for _, p := range peers {
-			use += p.views[view].use
+			use += p.views[view].use * (1 + p.views[view].sign) / 2
 		}
 		alike = max(alike, use)
 	}

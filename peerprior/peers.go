@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -15,10 +16,18 @@ import (
 
 // listened is one peer, with what the agent makes of it.
 type listened struct {
-	protocol.Mean
-	says  func(x []float64) float64 // in place of the mean's values; nil: these
+	*share
+	says  func(x []float64) float64 // in place of the share's values; nil: these
 	known []float64                 // the part of the variance that it explains, at the reference points
 	views [2]sight                  // in own and in common units
+}
+
+// share is a peer's mean as it was received. What it says at the reference points is
+// worked out once, however many suggestions rest on it.
+type share struct {
+	protocol.Mean
+	once   sync.Once
+	values [2][]float64 // at the reference points: of the mean, and of what it knows less Explained
 }
 
 // sight is a peer's mean in some units, and what the agent thinks of it.
@@ -39,10 +48,10 @@ const (
 // left to chance.
 func choose(view strategy.View, trial uint64, seed random.Seed) []*listened {
 	var all []*listened
-	for _, share := range view.Shares {
-		mean, ok := share.Value.(protocol.Mean)
-		if ok && share.Author != view.Self && share.Slot == 0 && mean.Explained >= leastExplained {
-			all = append(all, &listened{Mean: mean})
+	for _, published := range view.Shares {
+		share, ok := published.Value.(*share)
+		if ok && published.Author != view.Self && published.Slot == 0 && share.Explained >= leastExplained {
+			all = append(all, &listened{share: share})
 		}
 	}
 	if len(all) > mostPeers {
@@ -65,10 +74,10 @@ func (s *Strategy) evaluate(peers []*listened, own [][]float64, units surrogate.
 		return nil
 	}
 	points := s.projection.Len()
-	values := s.valuesOf(peers, own)
+	features := s.featuresAt(own)
 	var telling []*listened
-	for j, p := range peers {
-		mean, known := mat.Col(nil, j, values), mat.Col(nil, len(peers)+j, values)
+	for _, p := range peers {
+		mean, known := s.valuesOf(p, own, features)
 		for i, v := range known {
 			known[i] = min(max(p.Explained+v, 0), mostKnown)
 		}
@@ -91,34 +100,42 @@ func (s *Strategy) evaluate(peers []*listened, own [][]float64, units surrogate.
 	return telling
 }
 
-// valuesOf returns, in a column for each peer, the values of its mean at the
-// reference points and then at the own points, and in further columns those of what
-// it knows.
-func (s *Strategy) valuesOf(peers []*listened, own [][]float64) *mat.Dense {
-	features, count, points := s.features.Features(), len(peers), s.projection.Len()
-	values := mat.NewDense(points+len(own), 2*count, nil)
-	if s.hear != nil {
-		for i, x := range slices.Concat(s.points, own) {
-			for j, p := range peers {
-				values.Set(i, j, p.says(x))
-			}
+// featuresAt returns, in a row for each feature, its values at some points.
+func (s *Strategy) featuresAt(points [][]float64) blas64.General {
+	at := blas64.General{Rows: s.features.Features(), Cols: len(points), Stride: len(points)}
+	at.Data = make([]float64, at.Rows*at.Cols)
+	phi := make([]float64, at.Rows)
+	for j, x := range points {
+		s.features.Phi(phi, x)
+		for i, v := range phi {
+			at.Data[i*at.Stride+j] = v
 		}
-		return values
 	}
-	weights := mat.NewDense(features, 2*count, nil)
-	for j, p := range peers {
-		weights.SetCol(j, p.Values)
-		weights.SetCol(count+j, p.Known)
-	}
-	values.Slice(0, points, 0, 2*count).(*mat.Dense).Mul(s.phi, weights)
-	if len(own) > 0 {
-		phi := mat.NewDense(len(own), features, nil)
-		for i, x := range own {
-			s.features.Phi(phi.RawRowView(i), x)
+	return at
+}
+
+// valuesOf returns what a peer says at the reference points and then at the own
+// points, which have these features: its mean, and what it knows less Explained.
+func (s *Strategy) valuesOf(p *listened, own [][]float64, features blas64.General) (mean, known []float64) {
+	if p.says != nil {
+		for _, x := range slices.Concat(s.points, own) {
+			mean = append(mean, p.says(x))
 		}
-		values.Slice(points, points+len(own), 0, 2*count).(*mat.Dense).Mul(phi, weights)
+		return mean, make([]float64, len(mean))
 	}
-	return values
+	p.once.Do(func() {
+		p.values = [2][]float64{combined(p.Values, s.phiT), combined(p.Known, s.phiT)}
+	})
+	return slices.Concat(p.values[0], combined(p.Values, features)), slices.Concat(p.values[1], combined(p.Known, features))
+}
+
+// combined returns the rows' sum, each times its weight.
+func combined(weights []float64, rows blas64.General) []float64 {
+	sum := blas64.Vector{N: rows.Cols, Data: make([]float64, rows.Cols), Inc: 1}
+	for i, w := range weights {
+		blas64.Axpy(w, blas64.Vector{N: rows.Cols, Data: rows.Data[i*rows.Stride:], Inc: 1}, sum)
+	}
+	return sum.Data
 }
 
 func newSight(points int, mean []float64, value func(i int) float64) sight {

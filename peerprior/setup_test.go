@@ -138,7 +138,7 @@ func (l *lab) decode(payload []byte) protocol.Mean {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return value.(protocol.Mean)
+	return value.(*share).Mean
 }
 
 func peerID(i int) peer.ID { return peer.ID(fmt.Sprintf("peer %03d", i)) }
@@ -148,7 +148,7 @@ func sharesOf(means ...protocol.Mean) []strategy.Share {
 	for i, m := range means {
 		shares = append(shares, strategy.Share{
 			Share: protocol.Share{Key: protocol.Key{Author: peerID(i), Kind: Kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}},
-			Value: m,
+			Value: &share{Mean: m},
 		})
 	}
 	return shares

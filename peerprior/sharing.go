@@ -23,7 +23,11 @@ func NewSharing(t *task.Task) *latest.Exchange {
 		From: leastObservations,
 		TTL:  ttl,
 		Decode: func(payload []byte) (any, error) {
-			return protocol.DecodeMean(payload, t.Surrogate.Features, t.Space.Len())
+			mean, err := protocol.DecodeMean(payload, t.Surrogate.Features, t.Space.Len())
+			if err != nil {
+				return nil, err
+			}
+			return &share{Mean: mean}, nil
 		},
 		Compute: func(view strategy.View, _ random.Seed) ([]byte, error) {
 			mean, ok, err := meanOf(t, view)

@@ -35,8 +35,8 @@ func (s *Strategy) stated(view strategy.View) []*listened {
 	for _, said := range s.hear(view) {
 		if said.Explained >= leastExplained {
 			all = append(all, &listened{
-				Mean: protocol.Mean{Observations: said.Observations, Explained: said.Explained},
-				says: said.Value,
+				share: &share{Mean: protocol.Mean{Observations: said.Observations, Explained: said.Explained}},
+				says:  said.Value,
 			})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fbo-node/fbo/acquisition"
@@ -26,8 +27,9 @@ type Strategy struct {
 	spec       gp.Spec
 	features   *rff.Map
 	projection *rff.Projection
-	phi        *mat.Dense // the features at the points of the projection
-	points     [][]float64
+	points     [][]float64                          // of reference
+	phi        *mat.Dense                           // a row for each of them, of the features there
+	phiT       blas64.General                       // transposed
 	hear       func(view strategy.View) []Statement // in place of shares; nil: shares
 }
 
@@ -53,6 +55,7 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 		s.points[i] = acquisition.Sample(t.Space, rng)
 		features.Phi(s.phi.RawRowView(i), s.points[i])
 	}
+	s.phiT = s.featuresAt(s.points)
 	var err error
 	if s.projection, err = rff.NewProjection(features, s.points, referenceRidge); err != nil {
 		return nil, fmt.Errorf("peerprior: %w", err)

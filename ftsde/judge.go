@@ -8,9 +8,9 @@ import (
 )
 
 // statements turns the sums of a view into one statement about the objective: their
-// average, weighed by what noise is on each. What it explains follows from how much
-// stronger it is than its noise, which is known; what it is worth to this node, its
-// own observations tell.
+// average, weighed by what is behind each and what noise is on it. What it explains
+// follows from how much stronger it is than its noise, which is known; what it is
+// worth to this node, its own observations tell.
 func (s *Strategy) statements(view strategy.View) []peerprior.Statement {
 	sums := sumsOf(view)
 	if len(sums) == 0 {
@@ -52,8 +52,15 @@ func (s *Strategy) statements(view strategy.View) []peerprior.Statement {
 	}}
 }
 
-// pooled returns the average of the sums' weights by cell, each counted by the
-// inverse of its variance, and the variance of the noise that is left on it.
+// Counts says how much a sum counts in the average that nodes judge: as in a matched
+// filter by the strength of its signal, which is taken to grow with the observations
+// of each contributor, over the variance of its noise.
+func Counts(observations int, noise float64) float64 {
+	return float64(max(1, observations)) / (noise * noise)
+}
+
+// pooled returns the average of the sums' weights by cell, and the variance of the
+// noise that is left on it.
 func pooled(sums []Sum) (weights [][]float64, noise []float64) {
 	cells := len(sums[0].Weights)
 	weights, noise = make([][]float64, cells), make([]float64, cells)
@@ -64,10 +71,11 @@ func pooled(sums []Sum) (weights [][]float64, noise []float64) {
 			if !slices.ContainsFunc(s.Weights[cell], func(w float64) bool { return w != 0 }) {
 				continue // it says nothing of this cell, and so there is no noise on it
 			}
-			precision := 1 / (s.Noise[cell] * s.Noise[cell])
-			total += precision
+			weight := Counts(s.Observations, s.Noise[cell])
+			total += weight
+			noise[cell] += weight * weight * s.Noise[cell] * s.Noise[cell]
 			for i, w := range s.Weights[cell] {
-				weights[cell][i] += precision * w
+				weights[cell][i] += weight * w
 			}
 		}
 		if total == 0 {
@@ -76,7 +84,7 @@ func pooled(sums []Sum) (weights [][]float64, noise []float64) {
 		for i := range weights[cell] {
 			weights[cell][i] /= total
 		}
-		noise[cell] = 1 / total
+		noise[cell] /= total * total
 	}
 	return weights, noise
 }

@@ -56,13 +56,14 @@ func spread(s *Strategy, value func(x []float64) float64) float64 {
 	return square - average*average
 }
 
-// Sums count by the inverse of their variance, in each cell by itself.
+// Sums count by their observations over their variance, in each cell by itself: 2/1
+// and 5/(1/4) in the one, 2/9 and 5/9 in the other.
 func TestSumsArePooled(t *testing.T) {
 	weights, noise := pooled([]Sum{
-		{Weights: [][]float64{{1, 0}, {5, 2}}, Noise: []float64{1, 3}},
-		{Weights: [][]float64{{3, 8}, {5, 4}}, Noise: []float64{0.5, 3}},
+		{Observations: 2, Weights: [][]float64{{1, 0}, {5, 2}}, Noise: []float64{1, 3}},
+		{Observations: 5, Weights: [][]float64{{3, 8}, {5, 4}}, Noise: []float64{0.5, 3}},
 	})
-	want := [][]float64{{(1 + 4*3) / 5.0, 4 * 8 / 5.0}, {5, 3}}
+	want := [][]float64{{(2 + 20*3) / 22.0, 20 * 8 / 22.0}, {5, (2*2 + 5*4) / 7.0}}
 	for cell := range want {
 		for i := range want[cell] {
 			if !near(weights[cell][i], want[cell][i], 1e-12) {
@@ -70,8 +71,8 @@ func TestSumsArePooled(t *testing.T) {
 			}
 		}
 	}
-	if !near(noise[0], 1/5.0, 1e-12) || !near(noise[1], 9/2.0, 1e-12) {
-		t.Errorf("variances %v, want 1/5 and 9/2", noise)
+	if !near(noise[0], (4+400*0.25)/484, 1e-12) || !near(noise[1], 9*(4+25)/49.0, 1e-12) {
+		t.Errorf("variances %v, want 104/484 and 261/49", noise)
 	}
 }
 

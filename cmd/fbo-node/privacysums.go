@@ -49,7 +49,7 @@ func newSumReport(t *task.Task, terms budget.Terms) (*sumReport, error) {
 		Committee: a.Committee, Quorum: committee.Quorum, Colluding: a.Colluding,
 		Cells: f.Cells, Judged: f.Listen == "judged",
 	}
-	p := planned{terms: terms, cells: float64(f.Cells), every: f.ShareEvery}
+	p := planned{terms: terms, cells: float64(f.Cells), initial: t.Strategy.InitialDesigns, every: f.ShareEvery}
 	s.All, s.Least = p.average(s.Roster, terms.Sigma), p.average(s.Contributors, terms.Sigma)
 	s.Heard = p.heard(s.Roster, terms.Sigma, s.Judged)
 	// The honest contributors of a sum add the noise together.
@@ -64,9 +64,9 @@ func newSumReport(t *task.Task, terms budget.Terms) (*sumReport, error) {
 
 // planned are the sums of a task.
 type planned struct {
-	terms budget.Terms
-	cells float64
-	every int // observations from one sum to the next
+	terms          budget.Terms
+	cells          float64
+	initial, every int // observations until the first sum, and from one to the next
 }
 
 // noise is the deviation on each weight of the average of a round, when each of the
@@ -88,16 +88,19 @@ func (p planned) average(nodes int, deviation float64) average {
 }
 
 // heard is the signal relative to the noise of what nodes follow: judged, the average
-// of all sums, weighed by their noise.
+// of all sums, each as much as it counts.
 func (p planned) heard(nodes int, deviation float64, judged bool) float64 {
 	if !judged {
 		return p.signal(p.noise(1, nodes, deviation))
 	}
-	precision := 0.0
+	total, variance := 0.0, 0.0
 	for round := 1; round <= p.terms.Releases; round++ {
-		precision += math.Pow(p.noise(round, nodes, deviation), -2)
+		noise := p.noise(round, nodes, deviation)
+		weight := ftsde.Counts(p.initial+(round-1)*p.every, noise)
+		total += weight
+		variance += weight * weight * noise * noise
 	}
-	return p.signal(1 / math.Sqrt(precision))
+	return p.signal(math.Sqrt(variance) / total)
 }
 
 // least is how many contributors so many nodes would have at least, in proportion.

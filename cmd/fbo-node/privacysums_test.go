@@ -153,7 +153,7 @@ func TestWhatIsSaidOfSums(t *testing.T) {
 				"3 of the 4 must be up in a round, so that 1 may be down",
 				"deviation 3.61 to each of its 16 numbers (1 cell times 16 features), clipped to norm 2 before",
 				"all 4 nodes holds at most 0.28 times", "the least 3 at most 0.24 times",
-				"average of all sums so far, which after 4 of all nodes holds at most 0.55 times",
+				"average of all sums so far, which after 4 of all nodes holds at most 0.54 times",
 				"warning: the noise drowns the signal. Sums", "With 7 nodes on the roster, 6 of them in every sum",
 				"not protected: that a node takes part", "against more than 1 that collude",
 			},
@@ -173,7 +173,7 @@ func TestWhatIsSaidOfSums(t *testing.T) {
 				"128 numbers (4 cells times 32 features), clipped to norm 2.828 before",
 				"at most 0.29 times as much signal as noise, that of the least 30 at most 0.25 times\n" +
 					"in the first sum, for which nodes tell of their own cells alone, and 0.29 times in the last, or 0.25.\nNodes follow",
-				"after 4 of all nodes holds at most 0.58 times", "warning: the noise drowns the signal.",
+				"after 4 of all nodes holds at most 0.56 times", "warning: the noise drowns the signal.",
 			},
 			not: []string{"cells are more"},
 		},

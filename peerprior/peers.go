@@ -22,8 +22,8 @@ type listened struct {
 	views [2]sight                  // in own and in common units
 }
 
-// share is a peer's mean as it was received. What it says at the reference points is
-// worked out once, however many suggestions rest on it.
+// share is a peer's mean as it was received. What it says at the reference points,
+// which are the task's, is worked out once, however many suggestions rest on it.
 type share struct {
 	protocol.Mean
 	once   sync.Once

@@ -1,6 +1,7 @@
 package peerprior
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/fbo-node/fbo/protocol"
@@ -166,4 +167,23 @@ func TestGoalsAreMirrored(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Many suggestions at a time may rest on one share, and get from it what each would
+// get alone.
+func TestAShareServesManySuggestions(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	own, means := l.view(l.designs(5, random.SeedOf(1)), bump(0.3)), l.peersOf(2, 10, bump(0.7), 1)
+	shared := with(own, means...)
+	var group sync.WaitGroup
+	for trial := range uint64(8) {
+		group.Go(func() {
+			got, err := l.strategy.Suggest(shared, trial, random.SeedOf(2))
+			want, wantErr := l.strategy.Suggest(with(own, means...), trial, random.SeedOf(2))
+			if err != nil || wantErr != nil || !got.Design.Equal(want.Design) || got.Why != want.Why {
+				t.Errorf("trial %d: %v (%v), with shares of its own %v (%v)", trial, got.Design, err, want.Design, wantErr)
+			}
+		})
+	}
+	group.Wait()
 }

@@ -168,11 +168,13 @@ func (l *ledger) check() {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	history, err := agent.ReadHistory(records)
-	if err != nil {
-		l.t.Fatal(err)
-	}
 	kept := map[uint64]strategy.Trial{}
+	var history agent.History
+	if len(records) > 0 { // else it was killed before it began
+		if history, err = agent.ReadHistory(records); err != nil {
+			l.t.Fatal(err)
+		}
+	}
 	for _, trial := range history.Trials {
 		kept[trial.ID] = trial
 	}

@@ -237,3 +237,20 @@ func TestSilencePredictsNothing(t *testing.T) {
 		}
 	}
 }
+
+// Peers that seek the contrary do not explore for the agent, which therefore stays as
+// bold as when it samples alone; those that seek the same do.
+func TestContraryPeersDoNotExplore(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	own := l.view(l.designs(40, random.SeedOf(3)), bump(0.6))
+	alike := l.considered(with(own, l.peersOf(4, 20, bump(0.6), 5)...))
+	contrary := l.considered(with(own, l.peersOf(4, 20, scaled(bump(0.6), -1), 5)...))
+	if alike.leastBold > 0.3 || contrary.leastBold < 0.7 {
+		t.Errorf("boldness at least %.3f among alike peers, %.3f among contrary ones", alike.leastBold, contrary.leastBold)
+	}
+	for _, p := range contrary.peers {
+		if v := p.views[inOwnUnits]; v.use < 0.9 || v.sign > -0.5 {
+			t.Errorf("a contrary peer has use %.3f and sign %.3f", v.use, v.sign)
+		}
+	}
+}

@@ -175,7 +175,7 @@ func TestPriorOddsAreKept(t *testing.T) {
 func TestModelProbabilitiesSumToOne(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	means := l.peersOf(3, 12, bump(0.7), 50)
-	for _, n := range []int{0, 1, 2, 3, 10, 30} {
+	for _, n := range []int{0, 1, 2, 3, 5, 45} {
 		b := l.considered(with(l.view(l.designs(n, random.SeedOf(4)), bump(0.6)), means...))
 		sum := b.aloneProbability
 		for i, m := range b.models {
@@ -189,6 +189,9 @@ func TestModelProbabilitiesSumToOne(t *testing.T) {
 		}
 		if n == 0 && math.Abs(b.aloneProbability-aloneOdds) > 1e-9 {
 			t.Errorf("before any observation alone has %g, want %g", b.aloneProbability, aloneOdds)
+		}
+		if want := map[int]float64{0: 0, 5: leastAlone / 2, 45: leastAlone * 0.9}[n]; n%5 == 0 && math.Abs(b.leastAlone()-want) > 1e-12 {
+			t.Errorf("t = %d: alone with probability %g at least, want %g", n, b.leastAlone(), want)
 		}
 		if own := b.ownProbability(); !(own >= b.leastAlone() && own >= b.aloneProbability && own <= 1) {
 			t.Errorf("t = %d: own probability %g, alone %g", n, own, b.aloneProbability)

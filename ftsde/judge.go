@@ -16,7 +16,7 @@ func (s *Strategy) statements(view strategy.View) []peerprior.Statement {
 	if len(sums) == 0 {
 		return nil
 	}
-	weights, noise := pooled(sums)
+	weights, noise := Pooled(sums)
 	p := s.patches(weights)
 	average, square, ofNoise := 0.0, 0.0, 0.0
 	phi := make([]float64, s.features.Features())
@@ -52,16 +52,11 @@ func (s *Strategy) statements(view strategy.View) []peerprior.Statement {
 	}}
 }
 
-// Counts says how much a sum counts in the average that nodes judge: as in a matched
-// filter by the strength of its signal, which is taken to grow with the observations
-// of each contributor, over the variance of its noise.
-func Counts(observations int, noise float64) float64 {
-	return float64(max(1, observations)) / (noise * noise)
-}
-
-// pooled returns the average of the sums' weights by cell, and the variance of the
-// noise that is left on it.
-func pooled(sums []Sum) (weights [][]float64, noise []float64) {
+// Pooled returns the average of the sums' weights by cell, and the variance of the
+// noise that is left on it. As in a matched filter each sum counts by the strength of
+// its signal, which is taken to grow with the observations of each contributor, over
+// the variance of its noise.
+func Pooled(sums []Sum) (weights [][]float64, noise []float64) {
 	cells := len(sums[0].Weights)
 	weights, noise = make([][]float64, cells), make([]float64, cells)
 	for cell := range cells {
@@ -71,9 +66,10 @@ func pooled(sums []Sum) (weights [][]float64, noise []float64) {
 			if !slices.ContainsFunc(s.Weights[cell], func(w float64) bool { return w != 0 }) {
 				continue // it says nothing of this cell, and so there is no noise on it
 			}
-			weight := Counts(s.Observations, s.Noise[cell])
+			variance := s.Noise[cell] * s.Noise[cell]
+			weight := float64(max(1, s.Observations)) / variance
 			total += weight
-			noise[cell] += weight * weight * s.Noise[cell] * s.Noise[cell]
+			noise[cell] += weight * weight * variance
 			for i, w := range s.Weights[cell] {
 				weights[cell][i] += weight * w
 			}

@@ -59,7 +59,7 @@ func spread(s *Strategy, value func(x []float64) float64) float64 {
 // Sums count by their observations over their variance, in each cell by itself: 2/1
 // and 5/(1/4) in the one, 2/9 and 5/9 in the other.
 func TestSumsArePooled(t *testing.T) {
-	weights, noise := pooled([]Sum{
+	weights, noise := Pooled([]Sum{
 		{Observations: 2, Weights: [][]float64{{1, 0}, {5, 2}}, Noise: []float64{1, 3}},
 		{Observations: 5, Weights: [][]float64{{3, 8}, {5, 4}}, Noise: []float64{0.5, 3}},
 	})
@@ -80,7 +80,7 @@ func TestSumsArePooled(t *testing.T) {
 // there is no noise either.
 func TestZerosAreNotPooled(t *testing.T) {
 	silent := []float64{0, 0}
-	weights, noise := pooled([]Sum{
+	weights, noise := Pooled([]Sum{
 		{Weights: [][]float64{silent, silent, {1, 0}}, Noise: []float64{9, 9, 2}},
 		{Weights: [][]float64{{3, 8}, silent, silent}, Noise: []float64{0.5, 9, 2}},
 	})

@@ -93,14 +93,16 @@ func (p planned) heard(nodes int, deviation float64, judged bool) float64 {
 	if !judged {
 		return p.signal(p.noise(1, nodes, deviation))
 	}
-	total, variance := 0.0, 0.0
+	var sums []ftsde.Sum
 	for round := 1; round <= p.terms.Releases; round++ {
-		noise := p.noise(round, nodes, deviation)
-		weight := ftsde.Counts(p.initial+(round-1)*p.every, noise)
-		total += weight
-		variance += weight * weight * noise * noise
+		sums = append(sums, ftsde.Sum{
+			Observations: p.initial + (round-1)*p.every,
+			Weights:      [][]float64{{1}}, // any that is not zero
+			Noise:        []float64{p.noise(round, nodes, deviation)},
+		})
 	}
-	return p.signal(math.Sqrt(variance) / total)
+	_, variance := ftsde.Pooled(sums)
+	return p.signal(math.Sqrt(variance[0]))
 }
 
 // least is how many contributors so many nodes would have at least, in proportion.

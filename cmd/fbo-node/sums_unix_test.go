@@ -73,6 +73,11 @@ func TestSumsOutliveKilledNodes(t *testing.T) {
 	before = trafficOf(t, f.alive(other))
 	play(6, f.alive(other), func() {})
 
+	for _, n := range f.alive(other) {
+		if len(n.process().of("sums")) == 0 {
+			t.Errorf("%s has not said that it knows sums", n.id)
+		}
+	}
 	f.finish(t)
 	sums := f.check(t)
 	for round := 1; round <= rounds; round++ {

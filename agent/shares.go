@@ -261,11 +261,11 @@ func (s *shares) boundAuthors() {
 
 // valid lists the peers' shares that have not run out and are believed, in order
 // of key.
-func (s *shares) valid(now time.Time) []strategy.Share {
-	valid := make([]strategy.Share, 0, len(s.order))
+func (s *shares) valid(now time.Time) []*strategy.Share {
+	valid := make([]*strategy.Share, 0, len(s.order))
 	for _, share := range s.order {
 		if share.Author != s.self && share.expires.After(now) && (len(s.void) == 0 || share.Epoch > s.void[share.Author]) {
-			valid = append(valid, share.Share)
+			valid = append(valid, &share.Share)
 		}
 	}
 	return valid

@@ -48,7 +48,7 @@ func (d *desk) step(in strategy.Input) {
 func (d *desk) hear(from peer.ID, slot uint64) {
 	share := strategy.Share{Value: protocol.Candidate{Round: 3, Point: protocol.Point{Coordinates: []float64{0.5, 0.5}, Choices: []int{1}}}}
 	share.Author, share.Kind, share.Slot = from, Kind, slot
-	d.view.Shares = append(d.view.Shares, share)
+	d.view.Shares = append(d.view.Shares, &share)
 	d.step(strategy.Received{Share: share})
 }
 

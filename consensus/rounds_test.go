@@ -101,7 +101,7 @@ func (d *table) candidate(round int, x float64) protocol.Candidate {
 func (d *table) hear(from peer.ID, round int, x float64) {
 	share := strategy.Share{Value: d.candidate(round, x)}
 	share.Author, share.Kind, share.Slot = from, Kind, uint64(round)
-	d.view.Shares = append(d.view.Shares, share)
+	d.view.Shares = append(d.view.Shares, &share)
 	d.step(strategy.Received{Share: share})
 }
 
@@ -298,7 +298,7 @@ func TestRefusedCandidatesChangeNothing(t *testing.T) {
 	d.begin()
 	share := strategy.Share{Value: d.candidate(1, 0.9)}
 	share.Author, share.Kind, share.Slot = members(2)[1], Kind, 7
-	d.view.Shares = append(d.view.Shares, share)
+	d.view.Shares = append(d.view.Shares, &share)
 	d.step(strategy.Received{Share: share})
 	d.open()
 }

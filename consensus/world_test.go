@@ -38,7 +38,7 @@ type member struct {
 	id       peer.ID
 	exchange *Rounds
 	trials   []strategy.Trial
-	heard    []strategy.Share
+	heard    []*strategy.Share
 	timers   map[string]time.Duration
 	duration time.Duration
 	gone     bool
@@ -137,8 +137,8 @@ func (w *world) send(m *member, p strategy.Publish) {
 
 // deliver keeps the three highest slots of an author, in order, as an agent does.
 func (w *world) deliver(to *member, share strategy.Share) {
-	to.heard = append(slices.Clone(to.heard), share)
-	slices.SortFunc(to.heard, func(a, b strategy.Share) int {
+	to.heard = append(slices.Clone(to.heard), &share)
+	slices.SortFunc(to.heard, func(a, b *strategy.Share) int {
 		return cmp.Or(cmp.Compare(a.Author, b.Author), cmp.Compare(a.Slot, b.Slot))
 	})
 	for i, last := 0, 0; i < len(to.heard); i++ {

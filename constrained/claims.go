@@ -49,8 +49,7 @@ func inTheOpen(_ strategy.View, share strategy.Share, threshold float64) bool {
 // claimsOf lists what peers, each with its one slot, and the node's user say.
 func claimsOf(t *task.Task, view strategy.View) []claim {
 	var all []claim
-	for i := range view.Shares {
-		share := &view.Shares[i]
+	for _, share := range view.Shares {
 		n, ok := share.Value.(protocol.NearOptimal)
 		if !ok || share.Author == view.Self || share.Slot != 0 {
 			continue

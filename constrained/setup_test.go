@@ -105,7 +105,7 @@ func bump(at float64) func([]float64) float64 {
 }
 
 // share is a peer's word for a design, after the journey over the wire.
-func (l *lab) share(author int, x []float64, bound *float64) strategy.Share {
+func (l *lab) share(author int, x []float64, bound *float64) *strategy.Share {
 	l.t.Helper()
 	n := protocol.NearOptimal{Observations: 10, Point: protocol.PointOf(l.task.Space, l.task.Space.Decode(x)), Bound: bound}
 	payload, err := n.Encode(l.task.Space)
@@ -116,7 +116,7 @@ func (l *lab) share(author int, x []float64, bound *float64) strategy.Share {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return strategy.Share{
+	return &strategy.Share{
 		Share: protocol.Share{Key: protocol.Key{Author: peerID(author), Kind: Kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}},
 		Value: value,
 	}

@@ -25,7 +25,7 @@ func TestAloneItIsLogEI(t *testing.T) {
 				for trial := uint64(1); trial <= 5; trial++ {
 					view := l.view(x, bump(0.4))
 					l.checkAlone(view, trial, 1)
-					view.Shares = []strategy.Share{own, other, foreign}
+					view.Shares = []*strategy.Share{own, other, foreign}
 					l.checkAlone(view, trial, 1)
 					x = append(x, l.task.Space.Encode(l.suggest(view, trial, 1).Design))
 				}
@@ -177,7 +177,7 @@ func TestOpenThreshold(t *testing.T) {
 		}
 		at := l.snapped([]float64{0.9, 0.9})
 		for bound, listened := range map[float64]int{threshold + 0.1: 1, threshold - 0.1: 0, 1e9: 1, -1e9: 0} {
-			view.Shares = []strategy.Share{l.share(0, at, &bound)}
+			view.Shares = []*strategy.Share{l.share(0, at, &bound)}
 			if _, claims := l.considered(view, 1); len(claims) != listened {
 				t.Errorf("%s: bound %g, threshold %g: listens to %d", goal, bound, threshold, len(claims))
 			}
@@ -328,7 +328,7 @@ func TestEqualOutputs(t *testing.T) {
 			bound = new(float64)
 			*bound = 8
 		}
-		view.Shares = []strategy.Share{l.share(0, l.snapped([]float64{0.9, 0.9}), bound)}
+		view.Shares = []*strategy.Share{l.share(0, l.snapped([]float64{0.9, 0.9}), bound)}
 		if why := l.suggest(view, 9, 1).Why; why.Source != strategy.Designs {
 			t.Errorf("%s: %+v", threshold, why)
 		}

@@ -96,7 +96,7 @@ func around(spec *task.Task, spread float64, x []float64) protocol.Density {
 }
 
 // shareOf is the density of a peer after its journey.
-func shareOf(t testing.TB, spec *task.Task, author string, d protocol.Density) strategy.Share {
+func shareOf(t testing.TB, spec *task.Task, author string, d protocol.Density) *strategy.Share {
 	t.Helper()
 	payload, err := d.Encode(spec.Space)
 	if err != nil {
@@ -106,7 +106,7 @@ func shareOf(t testing.TB, spec *task.Task, author string, d protocol.Density) s
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strategy.Share{Share: protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: Kind}}, Value: value}
+	return &strategy.Share{Share: protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: Kind}}, Value: value}
 }
 
 func suggest(t testing.TB, s strategy.Strategy, view strategy.View, trial uint64, seed random.Seed) strategy.Suggestion {

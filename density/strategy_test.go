@@ -46,10 +46,10 @@ func TestWithoutDensitiesItIsLogEI(t *testing.T) {
 		own.Author, second.Slot, foreign.Value = "me", 1, protocol.Weights{}
 		for name, c := range map[string]struct {
 			spec   *task.Task
-			shares []strategy.Share
+			shares []*strategy.Share
 		}{
-			"no density of a peer": {spec, []strategy.Share{own, second, foreign}},
-			"beta 0":               {deaf, []strategy.Share{said}},
+			"no density of a peer": {spec, []*strategy.Share{own, second, foreign}},
+			"beta 0":               {deaf, []*strategy.Share{said}},
 		} {
 			got := tune(t, c.spec, New(c.spec), 7, random.SeedOf(1), func(v *strategy.View) { v.Shares = c.shares })
 			for i, want := range tune(t, c.spec, improvement.NewLogEI(c.spec), 7, random.SeedOf(1), func(*strategy.View) {}) {
@@ -65,7 +65,7 @@ func TestWithoutDensitiesItIsLogEI(t *testing.T) {
 func TestStartingDesignsAreOwn(t *testing.T) {
 	spec := newTask(t, plane, "exact", "")
 	view := viewOf(t, spec, nil, nil)
-	view.Shares = []strategy.Share{shareOf(t, spec, "you", around(spec, 0.1, []float64{0.3, 0.3}))}
+	view.Shares = []*strategy.Share{shareOf(t, spec, "you", around(spec, 0.1, []float64{0.3, 0.3}))}
 	for id := uint64(1); id <= 4; id++ {
 		got, want := suggest(t, New(spec), view, id, random.SeedOf(1)), suggest(t, improvement.NewLogEI(spec), view, id, random.SeedOf(1))
 		if !got.Design.Equal(want.Design) || got.Why.Source != strategy.Initial {
@@ -85,7 +85,7 @@ func TestPeersAreListenedTo(t *testing.T) {
 			centre := make([]float64, spec.Space.Dim())
 			centre[len(centre)-1], centre[0] = 1, 0.3
 			spec.Space.Snap(centre)
-			view.Shares = []strategy.Share{shareOf(t, spec, "a", around(spec, 0.1, centre)), shareOf(t, spec, "b", around(spec, 0.1, centre))}
+			view.Shares = []*strategy.Share{shareOf(t, spec, "a", around(spec, 0.1, centre)), shareOf(t, spec, "b", around(spec, 0.1, centre))}
 			got := suggest(t, s, view, 4, random.SeedOf(1))
 			if got.Why.Source != strategy.Density || got.Why.Listened != 2 || got.Why.Observations != 14 || !got.Why.FromPeers() {
 				t.Errorf("%s: %+v", model, got.Why)
@@ -124,7 +124,7 @@ func TestSuggestedDesigns(t *testing.T) {
 				t.Errorf("%q: ln π is %g at %v, want %g", keys, got, x, want)
 			}
 		}
-		view.Shares = []strategy.Share{shareOf(t, spec, "a", around(spec, 0.1, at))}
+		view.Shares = []*strategy.Share{shareOf(t, spec, "a", around(spec, 0.1, at))}
 		if got := suggest(t, New(spec), view, 4, random.SeedOf(1)); got.Why.Listened != 1 {
 			t.Errorf("beside a peer: %+v", got.Why)
 		}
@@ -204,7 +204,7 @@ func TestWrongPeersDoNotPreventConvergence(t *testing.T) {
 	right := around(spec, 0.1, []float64{0.3, 0.3})
 	best := func(d protocol.Density, trials int) float64 {
 		least := math.Inf(1)
-		share := []strategy.Share{shareOf(t, spec, "a", d), shareOf(t, spec, "b", d)}
+		share := []*strategy.Share{shareOf(t, spec, "a", d), shareOf(t, spec, "b", d)}
 		for _, trial := range tune(t, spec, New(spec), trials, random.SeedOf(2), func(v *strategy.View) { v.Shares = share }) {
 			least = math.Min(least, trial.Outcome.Value)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/fbo-node/fbo/peerprior"
+	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -19,27 +20,14 @@ func (s *Strategy) statements(view strategy.View) []peerprior.Statement {
 	weights, noise := Pooled(sums)
 	p := s.patches(weights)
 	average, square, ofNoise := 0.0, 0.0, 0.0
-	phi := make([]float64, s.features.Features())
-	centre := make([][]float64, s.cells.Len()) // the part of the features' average in each
-	for cell := range centre {
-		centre[cell] = make([]float64, len(phi))
-	}
 	n := float64(len(s.points))
 	for _, x := range s.points {
 		value := p.Value(x)
 		average += value / n
 		square += value * value / n
-		cell := s.cells.Of(x)
-		s.features.Phi(phi, x)
-		for i, v := range phi {
-			ofNoise += noise[cell] * v * v / n
-			centre[cell][i] += v / n
-		}
 	}
-	for cell := range centre { // noise moves the average too, which nothing is read from
-		for _, v := range centre[cell] {
-			ofNoise -= noise[cell] * v * v
-		}
+	for cell, gain := range s.gains {
+		ofNoise += noise[cell] * gain
 	}
 	variance := square - average*average
 	if !(variance > ofNoise) {
@@ -50,6 +38,31 @@ func (s *Strategy) statements(view strategy.View) []peerprior.Statement {
 		Explained:    1 - ofNoise/variance,
 		Value:        p.Value,
 	}}
+}
+
+// gains returns, for each cell, the variance over the points of a function whose
+// weights in the cell are independent with mean 0 and variance 1 and elsewhere 0. The
+// average over the points, which noise moves too, is taken out: nothing is read from it.
+func gains(cells Cells, features *rff.Map, points [][]float64) []float64 {
+	gains, centre := make([]float64, cells.Len()), make([][]float64, cells.Len())
+	phi, n := make([]float64, features.Features()), float64(len(points))
+	for cell := range centre {
+		centre[cell] = make([]float64, len(phi))
+	}
+	for _, x := range points {
+		cell := cells.Of(x)
+		features.Phi(phi, x)
+		for i, v := range phi {
+			gains[cell] += v * v / n
+			centre[cell][i] += v / n
+		}
+	}
+	for cell := range centre {
+		for _, v := range centre[cell] {
+			gains[cell] -= v * v
+		}
+	}
+	return gains
 }
 
 // Pooled returns the average of the sums' weights by cell, and the variance of the

@@ -20,6 +20,7 @@ type Strategy struct {
 	alone    tsampling.TS
 	judged   *peerprior.Strategy // nil with listen: schedule
 	points   [][]float64         // at which the strength of sums is measured
+	gains    []float64           // of each cell: how noise on its weights makes their values vary
 }
 
 var (
@@ -47,6 +48,7 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 	for range measuringPoints {
 		s.points = append(s.points, acquisition.Sample(t.Space, rng))
 	}
+	s.gains = gains(s.cells, features, s.points)
 	var err error
 	s.judged, err = peerprior.NewFrom(t, features, s.statements)
 	return s, err

@@ -143,10 +143,10 @@ func (l *lab) decode(payload []byte) protocol.Mean {
 
 func peerID(i int) peer.ID { return peer.ID(fmt.Sprintf("peer %03d", i)) }
 
-func sharesOf(means ...protocol.Mean) []strategy.Share {
-	var shares []strategy.Share
+func sharesOf(means ...protocol.Mean) []*strategy.Share {
+	var shares []*strategy.Share
 	for i, m := range means {
-		shares = append(shares, strategy.Share{
+		shares = append(shares, &strategy.Share{
 			Share: protocol.Share{Key: protocol.Key{Author: peerID(i), Kind: Kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}},
 			Value: &share{Mean: m},
 		})

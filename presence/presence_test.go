@@ -71,7 +71,7 @@ func (w *world) view(m *member) strategy.View {
 	}
 	slices.Sort(authors)
 	for _, id := range authors {
-		v.Shares = append(v.Shares, strategy.Share{
+		v.Shares = append(v.Shares, &strategy.Share{
 			Share: protocol.Share{Key: protocol.Key{Author: id, Kind: Name}}, Value: m.heard[id].value,
 		})
 	}

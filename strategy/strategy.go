@@ -17,7 +17,7 @@ type View struct {
 	Trials       []Trial             // own, in order of ID
 	Observations int                 // how many of them have an outcome
 	Posterior    surrogate.Posterior // nil until there is an observation
-	Shares       []Share             // of peers, valid now, in order of author, kind and slot
+	Shares       []*Share            // of peers, valid now, in order of author, kind and slot
 	Results      map[string]any      // the latest Result of each exchange, by its name
 	Suggested    []task.Design       // that experts or history hold for near-optimal, as the node's user says
 }

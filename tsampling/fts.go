@@ -56,7 +56,7 @@ func (s *FTS) Suggest(view strategy.View, trial uint64, seed random.Seed) (strat
 // usable lists the peers' draws that were never used, one per peer: in one-shot
 // mode of every peer not used yet, else of the peers that are present. A peer
 // that has sent nothing new since its last draw was used weighs zero.
-func (s *FTS) usable(view strategy.View) []strategy.Share {
+func (s *FTS) usable(view strategy.View) []*strategy.Share {
 	usedStamp := map[peer.ID][]protocol.Stamp{}
 	for _, trial := range view.Trials {
 		if trial.Why.Stamp != nil {
@@ -64,7 +64,7 @@ func (s *FTS) usable(view strategy.View) []strategy.Share {
 		}
 	}
 	present := presence.Of(view)
-	var usable []strategy.Share
+	var usable []*strategy.Share
 	for _, share := range view.Shares {
 		if _, ok := share.Value.(protocol.Weights); !ok || share.Author == view.Self || share.Slot != 0 {
 			continue // a peer has one slot for its draws, and so one chance

@@ -74,8 +74,8 @@ func (s summit) Draw(*rand.Rand) surrogate.Function { return hill(s.at) }
 
 func peerID(i int) peer.ID { return peer.ID(fmt.Sprintf("peer %02d", i)) }
 
-func drawOf(author peer.ID, slot, sequence uint64) strategy.Share {
-	return strategy.Share{
+func drawOf(author peer.ID, slot, sequence uint64) *strategy.Share {
+	return &strategy.Share{
 		Share: protocol.Share{Key: protocol.Key{Author: author, Kind: Kind, Slot: slot}, Stamp: protocol.Stamp{Epoch: 1, Sequence: sequence}},
 		Value: protocol.Weights{Observations: 9, Values: []float64{1, 0, 0, 0, 0, 0, 0, 0}},
 	}

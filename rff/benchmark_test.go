@@ -158,7 +158,16 @@ func BenchmarkProject(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("further/M=%d", features), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := p.ProjectWith(values, further, also, 10); err != nil {
+				refined, err := p.Refine(values, 10)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for i, x := range further {
+					if err := refined.Add(x, also[i]); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if _, err := refined.Weights(); err != nil {
 					b.Fatal(err)
 				}
 			}

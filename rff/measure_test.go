@@ -133,13 +133,17 @@ func compare(b *testing.B, m *Map, p *Projection, f differentiable, rng *rand.Ra
 	}
 	fresh := uniformPoints(600, m.Dim(), rng)
 	top, best := maximum(f, fresh)
-	further, also := [][]float64{top}, []float64{best - mean}
-	for range around {
-		further = append(further, near(top, width, rng))
-		also = append(also, f.Value(further[len(further)-1])-mean)
+	refined, err := p.Refine(values, weight)
+	if err != nil {
+		b.Fatal(err)
 	}
-	project := func(k int) *Function {
-		w, err := p.ProjectWith(values, further[:k], also[:k], weight)
+	further := func(x []float64) {
+		if err := refined.Add(x, f.Value(x)-mean); err != nil {
+			b.Fatal(err)
+		}
+	}
+	project := func() *Function {
+		w, err := refined.Weights()
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -149,15 +153,19 @@ func compare(b *testing.B, m *Map, p *Projection, f differentiable, rng *rand.Ra
 		x, _ = maximum(g, uniformPoints(600, m.Dim(), rng))
 		return x, max(0, (best-f.Value(x))/(best-mean))
 	}
-	result := map[string]float64{"R²": explained(f, project(0), mean, fresh)}
+	result := map[string]float64{"R²": explained(f, project(), mean, fresh)}
 	w := p.Project(values)
 	result["norm"] = math.Sqrt(dot(w, w))
-	_, result["regret"] = chosen(project(0))
-	x, regret := chosen(project(len(further)))
+	_, result["regret"] = chosen(project())
+	further(top)
+	for range around {
+		further(near(top, width, rng))
+	}
+	x, regret := chosen(project())
 	result["regret+"] = regret
 	for range rounds {
-		further, also = append(further, x), append(also, f.Value(x)-mean)
-		x, regret = chosen(project(len(further)))
+		further(x)
+		x, regret = chosen(project())
 	}
 	result["refined"] = regret
 	return result

@@ -123,7 +123,7 @@ func TestGather(t *testing.T) {
 
 // Further points of weight 2 are points that occur twice. 20 features are of
 // either form for 10 to 30 points.
-func TestProjectWithFurtherPoints(t *testing.T) {
+func TestRefinedCountsFurtherPoints(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := random.SeedOf(rapid.Uint64().Draw(rt, "seed")).Stream("t", 0)
 		basis := rapid.SampledFrom(bases).Draw(rt, "basis")
@@ -144,7 +144,19 @@ func TestProjectWithFurtherPoints(t *testing.T) {
 		if err1 != nil || err2 != nil {
 			rt.Fatal(err1, err2)
 		}
-		got, err := p.ProjectWith(values, further, also, 2)
+		refined, err := p.Refine(values, 2)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for i, x := range further {
+			if err := refined.Add(x, also[i]); err != nil {
+				rt.Fatal(err)
+			}
+			if _, err := refined.Weights(); err != nil { // asking between changes nothing
+				rt.Fatal(err)
+			}
+		}
+		got, err := refined.Weights()
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -156,23 +168,32 @@ func TestProjectWithFurtherPoints(t *testing.T) {
 	})
 }
 
-func TestProjectWithRejects(t *testing.T) {
+func TestRefinedRejects(t *testing.T) {
 	m := newTestMap(t, Spec{Kernel: SE, Features: 4, Lengthscales: []float64{1}}, 1)
 	p, err := NewProjection(m, [][]float64{{0}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
+	refined, err := p.Refine([]float64{1}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := refined.Weights()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, call := range map[string]func() error{
-		"lengths": func() error { _, err := p.ProjectWith([]float64{1}, [][]float64{{0}}, nil, 1); return err },
-		"weight":  func() error { _, err := p.ProjectWith([]float64{1}, [][]float64{{0}}, []float64{1}, 0); return err },
-		"NaN": func() error {
-			_, err := p.ProjectWith([]float64{1}, [][]float64{{math.NaN()}}, []float64{1}, 1)
-			return err
-		},
+		"weight":      func() error { _, err := p.Refine([]float64{1}, 0); return err },
+		"coordinates": func() error { return refined.Add([]float64{0, 1}, 1) },
+		"NaN":         func() error { return refined.Add([]float64{math.NaN()}, 1) },
+		"value":       func() error { return refined.Add([]float64{0}, math.Inf(1)) },
 	} {
 		if call() == nil {
 			t.Errorf("%s: accepted", name)
 		}
+	}
+	if after, err := refined.Weights(); err != nil || !slices.Equal(before, after) {
+		t.Errorf("%v (%v) after points that were rejected, %v before", after, err, before)
 	}
 }
 

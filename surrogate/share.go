@@ -4,8 +4,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/gp"
-	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -40,43 +38,33 @@ func (p *exactPosterior) Weights(rng *rand.Rand) []float64 {
 	for i := range values {
 		values[i] -= level
 	}
-	further := furtherPoints{path: path, level: level}
+	refined, err := projection.Refine(values, furtherWeight)
+	if err != nil {
+		panic(err) // the weight is positive
+	}
+	further := func(x []float64) {
+		if err := refined.Add(x, path.Value(x)-level); err != nil {
+			panic(err) // a path is finite
+		}
+	}
+	project := func() []float64 {
+		weights, err := refined.Weights()
+		if err != nil { // rounding makes the further points useless
+			return projection.Project(values)
+		}
+		return weights
+	}
 	maximizer := acquisition.Maximizer{Space: p.model.space, Searches: shareSearches, Workers: 1}
 	top, _ := maximizer.Maximize(path, nil, rng)
-	further.add(top)
+	further(top)
 	for range aroundMaximum {
-		further.add(near(p.model.space, top, rng))
+		further(near(p.model.space, top, rng))
 	}
-	weights := further.project(projection, values)
 	for range correctedTops {
-		top, _ := maximizer.Maximize(p.model.shared.Function(weights), [][]float64{top}, rng)
-		further.add(top)
-		weights = further.project(projection, values)
+		top, _ := maximizer.Maximize(p.model.shared.Function(project()), [][]float64{top}, rng)
+		further(top)
 	}
-	return weights
-}
-
-// furtherPoints are where the projection shall be especially near to the path.
-type furtherPoints struct {
-	path   *gp.Function
-	level  float64
-	points [][]float64
-	values []float64
-}
-
-func (f *furtherPoints) add(x []float64) {
-	f.points = append(f.points, x)
-	f.values = append(f.values, f.path.Value(x)-f.level)
-}
-
-// project falls back on the values alone where rounding makes the further
-// points useless.
-func (f *furtherPoints) project(projection *rff.Projection, values []float64) []float64 {
-	weights, err := projection.ProjectWith(values, f.points, f.values, furtherWeight)
-	if err != nil {
-		return projection.Project(values)
-	}
-	return weights
+	return project()
 }
 
 // near returns a design close to x.

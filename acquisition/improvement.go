@@ -17,6 +17,13 @@ func EI(p Predictor, best float64) Function { return &scored{p: p, by: improveme
 // gradient. Where sd is 0 it is log max(mean - best, 0), which may be -Inf.
 func LogEI(p Predictor, best float64) Function { return &scored{p: p, by: logImprovement{best}} }
 
+// Improvement returns what EI is where a posterior has this mean and this
+// deviation sd >= 0, and its derivatives by both, for functions made of several
+// such. At sd = 0 the derivative by sd is 0.
+func Improvement(mean, sd, best float64) (value, byMean, bySD float64) {
+	return improvement{best}.slopes(mean, sd)
+}
+
 // LogImprovement returns what LogEI is where a posterior has this mean and this
 // deviation sd >= 0, and its derivatives by both, for functions made of several
 // such: -Inf where nothing can be gained. At sd = 0 the derivative by sd is 0.
@@ -30,7 +37,8 @@ func (e improvement) value(mean, sd float64) float64 {
 	if sd == 0 {
 		return max(mean-e.best, 0)
 	}
-	return sd * excess((mean-e.best)/sd)
+	h, _, _ := excess((mean - e.best) / sd)
+	return sd * h
 }
 
 func (e improvement) slopes(mean, sd float64) (value, byMean, bySD float64) {
@@ -40,8 +48,8 @@ func (e improvement) slopes(mean, sd float64) (value, byMean, bySD float64) {
 		}
 		return max(mean-e.best, 0), byMean, 0
 	}
-	z := (mean - e.best) / sd
-	return sd * excess(z), cumulative(z), density(z)
+	h, c, d := excess((mean - e.best) / sd)
+	return sd * h, c, d
 }
 
 type logImprovement struct{ best float64 }

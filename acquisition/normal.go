@@ -48,13 +48,15 @@ func logCumulative(z float64) (value, slope float64) {
 }
 
 // excess returns h(z) = φ(z) + z·Φ(z), the expected positive part of a normal
-// variable with mean z and variance 1.
-func excess(z float64) float64 {
+// variable with mean z and variance 1, and the Φ(z) and φ(z) that it is made of.
+func excess(z float64) (h, c, d float64) {
+	d = density(z)
 	if z <= -tail {
 		k := fraction(-z)
-		return density(z) * k / (k - z)
+		return d * k / (k - z), d / (k - z), d
 	}
-	return density(z) + z*cumulative(z)
+	c = cumulative(z)
+	return d + z*c, c, d
 }
 
 // logExcess returns log h(z), and the ratios Φ(z)/h(z), which is its derivative,
@@ -64,6 +66,6 @@ func logExcess(z float64) (value, cumulativeRatio, densityRatio float64) {
 		k := fraction(-z)
 		return -z*z/2 - halfLog2Pi + math.Log(k) - math.Log(k-z), 1 / k, (k - z) / k
 	}
-	h := excess(z)
-	return math.Log(h), cumulative(z) / h, density(z) / h
+	h, c, d := excess(z)
+	return math.Log(h), c / h, d / h
 }

@@ -14,8 +14,8 @@ import (
 //	log mean_g EI(μ(x) + aᵀz_g, s²(x) - aᵀa),  a = L⁻¹c(x)
 //
 // with c(x) the covariances of f(x) with f at the designs, LLᵀ the covariance of
-// these and z_g = L⁻¹(g - m). Each term is taken as its logarithm, so that the sum
-// has a gradient where they all underflow.
+// these and z_g = L⁻¹(g - m). Where they all underflow, each term is taken as its
+// logarithm, so that the sum has a gradient there too.
 type averageImprovement struct {
 	posterior surrogate.Posterior
 	joint     surrogate.Joint
@@ -35,8 +35,12 @@ type workspace struct {
 	slopes []float64 // two gradients
 }
 
-// term is the logarithm of EI given one sample, with its derivatives.
+// term is EI given one sample, or its logarithm, with its derivatives.
 type term struct{ value, byMean, bySD float64 }
+
+// underflow is how small an average of EI, in units of the objective's deviation
+// given a sample, is taken in logarithms.
+const underflow = 1e-200
 
 func (f *averageImprovement) borrow(dim int) *workspace {
 	if w, ok := f.memory.Get().(*workspace); ok {
@@ -60,12 +64,31 @@ func (f *averageImprovement) Value(x []float64) float64 {
 	return value
 }
 
-// average fills the terms and a; it also returns the deviation given a sample,
-// which is the same for all.
+// average fills the terms with what the derivatives of the logarithm of the average
+// by the mean and the deviation of each are, and a; it also returns the deviation
+// given a sample, which is the same for all.
 func (f *averageImprovement) average(w *workspace, x []float64, mean, variance float64) (value, sd float64) {
 	f.joint.Cross(w.solved, x)
 	f.condition.forward(w.solved)
 	sd = math.Sqrt(max(variance-dot(w.solved, w.solved), 0))
+	sum := 0.0
+	for i, z := range f.samples {
+		t := &w.terms[i]
+		t.value, t.byMean, t.bySD = acquisition.Improvement(mean+dot(z, w.solved), sd, f.best)
+		sum += t.value
+	}
+	if sum <= underflow*sd {
+		return f.averageOfLogarithms(w, mean, sd), sd
+	}
+	for i := range w.terms {
+		w.terms[i].byMean /= sum
+		w.terms[i].bySD /= sum
+	}
+	return math.Log(sum / float64(len(w.terms))), sd
+}
+
+// averageOfLogarithms is the rest of average where EI is too small for a float64.
+func (f *averageImprovement) averageOfLogarithms(w *workspace, mean, sd float64) float64 {
 	largest := math.Inf(-1)
 	for i, z := range f.samples {
 		t := &w.terms[i]
@@ -73,13 +96,22 @@ func (f *averageImprovement) average(w *workspace, x []float64, mean, variance f
 		largest = max(largest, t.value)
 	}
 	if math.IsInf(largest, -1) {
-		return largest, sd
+		return largest
 	}
 	sum := 0.0
-	for i := range w.terms {
-		sum += math.Exp(w.terms[i].value - largest)
+	for _, t := range w.terms {
+		sum += math.Exp(t.value - largest)
 	}
-	return largest + math.Log(sum/float64(len(w.terms))), sd
+	for i, t := range w.terms {
+		share := math.Exp(t.value-largest) / sum
+		if share == 0 {
+			w.terms[i] = term{} // the slopes of a term of -Inf are not finite
+			continue
+		}
+		w.terms[i].byMean *= share
+		w.terms[i].bySD *= share
+	}
+	return largest + math.Log(sum/float64(len(w.terms)))
 }
 
 // Gradient implements acquisition.Function. Where no sample leaves anything to
@@ -97,16 +129,12 @@ func (f *averageImprovement) Gradient(grad, x []float64) float64 {
 	byMean, byVariance := 0.0, 0.0
 	clear(w.pull)
 	for i, t := range w.terms {
-		share := math.Exp(t.value-value) / float64(len(w.terms))
-		if share == 0 {
-			continue // the slopes of a term of -Inf are not finite
-		}
-		byMean += share * t.byMean
+		byMean += t.byMean
 		if sd > 0 {
-			byVariance += share * t.bySD / (2 * sd)
+			byVariance += t.bySD / (2 * sd)
 		}
 		for j, z := range f.samples[i] {
-			w.pull[j] += share * t.byMean * z
+			w.pull[j] += t.byMean * z
 		}
 	}
 	for j, a := range w.solved {

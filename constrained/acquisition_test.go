@@ -100,6 +100,30 @@ func TestGradient(t *testing.T) {
 	}
 }
 
+// Where EI is far from too small, both forms give the same average and slopes.
+func TestFormsAgree(t *testing.T) {
+	l := newLab(t, "maximize", plane, "exact", "none")
+	f := conditioned(l)
+	for _, raised := range []float64{0, 1, 5} {
+		f.best += raised
+		for _, x := range l.designs(20, 9) {
+			plain, logarithms := f.borrow(len(x)), f.borrow(len(x))
+			mean, variance := f.posterior.Predict(x)
+			value, sd := f.average(plain, x, mean, variance)
+			copy(logarithms.solved, plain.solved)
+			if got := f.averageOfLogarithms(logarithms, mean, sd); math.Abs(got-value) > 1e-9*(1+math.Abs(value)) {
+				t.Fatalf("best raised by %g: %g, by logarithms %g", raised, value, got)
+			}
+			for i, want := range plain.terms {
+				got := logarithms.terms[i]
+				if math.Abs(got.byMean-want.byMean) > 1e-9*(1+want.byMean) || math.Abs(got.bySD-want.bySD) > 1e-9*(1+want.bySD) {
+					t.Fatalf("best raised by %g: a sample's slopes %v, by logarithms %v", raised, want, got)
+				}
+			}
+		}
+	}
+}
+
 func checkGradient(t *testing.T, f acquisition.Function, dim int, raised float64) {
 	rapid.Check(t, func(rt *rapid.T) {
 		x := make([]float64, dim)

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fbo-node/fbo/gp"
@@ -126,12 +127,14 @@ func (d *data) whiten(scale float64, deviations []float64) *whitened {
 		}
 		row[i] += d.h.Noise
 	}
-	var chol mat.Cholesky
-	if !chol.Factorize(c) {
+	upper, ok := lapack64.Potrf(c.RawSymmetric()) // UᵀU is the covariance
+	if !ok {
 		return nil
 	}
-	upper := chol.RawU().(mat.RawTriangular).RawTriangular() // UᵀU is the covariance
-	w := &whitened{logDet: chol.LogDet()}
+	w := &whitened{}
+	for i := range t {
+		w.logDet += 2 * math.Log(upper.Data[i*upper.Stride+i])
+	}
 	w.apply = func(v []float64) []float64 {
 		out := slices.Clone(v)
 		blas64.Trsv(blas.Trans, upper, blas64.Vector{N: t, Data: out, Inc: 1})

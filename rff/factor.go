@@ -64,7 +64,11 @@ func (f *factor) triangle() blas64.Triangular {
 
 // half multiplies v by U⁻ᵀ in place, so that |v|² becomes vᵀA⁻¹v.
 func (f *factor) half(v []float64) {
-	blas64.Trsv(blas.Trans, f.triangle(), blas64.Vector{N: f.n, Data: v, Inc: 1})
+	for i := range f.n { // Trsv does the same, without vector instructions
+		row := f.u[i*f.n+i : (i+1)*f.n]
+		v[i] /= row[0]
+		axpy(-v[i], row[1:], v[i+1:])
+	}
 }
 
 // back multiplies v by U⁻¹ in place; of a standard normal v it makes one with

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/protocol"
 )
 
 // hubAddress is the one that both know.
@@ -88,13 +89,25 @@ func TestLongOnlyTheHub(t *testing.T) {
 
 	hub.signal(t, syscall.SIGKILL)
 	hub.wait(t)
-	before := []int{len(nodes[0].all()), len(nodes[1].all())}
 	h.start(3, "hub", "--json", "--data-dir", hubDir).await(t, "the hub's return", isEvent("hub_started"))
+	// What is sent from here on can come to the other through this hub alone.
+	sent := []protocol.Stamp{nodes[0].latestSent(), nodes[1].latestSent()}
+	began := time.Now()
 	for i, p := range nodes {
-		// Shares from before may be on their way; those after a new connection are not.
-		p.awaitAfter(t, before[i], "the loss of the connection", func(e event) bool { return e.Event == "peers" })
-		t.Logf("and a share %v after that", p.sharesOf(t, ids[1-i], "a share after the hub's return", len(p.all())))
+		p.await(t, "a share after the hub's return", func(e event) bool {
+			return e.Event == "share_received" && e.Peer == ids[1-i] && e.Stamp.Compare(sent[1-i]) > 0
+		})
+		t.Logf("a share sent since came %v after the hub's return", time.Since(began))
 	}
+}
+
+// latestSent returns the stamp of the last share that a node has said it sent.
+func (p *process) latestSent() protocol.Stamp {
+	var latest protocol.Stamp
+	for _, e := range p.of("share_sent") {
+		latest = e.Stamp
+	}
+	return latest
 }
 
 // Ten nodes behind one address, and one that reaches them only through the hub:

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/protocol"
 )
 
 // patienceOfTests bounds every wait, not what is measured: the machine may be
@@ -143,6 +144,8 @@ type event struct {
 	Imported    int    `json:"imported"`
 	URL         string `json:"url"`
 	Open        bool   `json:"open"`
+
+	Stamp protocol.Stamp `json:"stamp"`
 }
 
 // process is a running `fbo-node run --json`.

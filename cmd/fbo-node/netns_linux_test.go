@@ -14,9 +14,8 @@ import (
 
 // hosts are network namespaces on one switch.
 type hosts struct {
-	t     *testing.T
-	wires *exec.Cmd
-	name  string // prefix of their names
+	t    *testing.T
+	name string // prefix of their names
 }
 
 func newHosts(t *testing.T, count int) *hosts {

@@ -38,8 +38,8 @@ type workspace struct {
 // term is EI given one sample, or its logarithm, with its derivatives.
 type term struct{ value, byMean, bySD float64 }
 
-// underflow is how small an average of EI, in units of the objective's deviation
-// given a sample, is taken in logarithms.
+// underflow is the sum of EI over the samples, in units of the objective's deviation
+// given one, from which down it is taken in logarithms.
 const underflow = 1e-200
 
 func (f *averageImprovement) borrow(dim int) *workspace {
@@ -64,9 +64,9 @@ func (f *averageImprovement) Value(x []float64) float64 {
 	return value
 }
 
-// average fills the terms with what the derivatives of the logarithm of the average
-// by the mean and the deviation of each are, and a; it also returns the deviation
-// given a sample, which is the same for all.
+// average is the logarithm of the average, with the deviation given a sample, which
+// is the same for all. It leaves a in solved, and in the terms the derivatives of the
+// result by the mean and the deviation of each.
 func (f *averageImprovement) average(w *workspace, x []float64, mean, variance float64) (value, sd float64) {
 	f.joint.Cross(w.solved, x)
 	f.condition.forward(w.solved)

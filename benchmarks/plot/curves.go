@@ -1,21 +1,27 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"image/color"
 	"math"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/fbo-node/fbo/experiment"
 )
 
-// Size of the picture.
+// Size of the picture, without the legend, which stands to the right of the curves.
 const (
 	width  = 7 * vg.Inch
 	height = 4.5 * vg.Inch
+	gap    = vg.Inch / 8
 )
 
 // palette is that of Okabe and Ito (Color Universal Design, 2008), without yellow:
@@ -35,12 +41,38 @@ var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.
 
 const bandOpacity = 45 // of 255
 
-func draw(r experiment.Report, path string) error {
+// save draws the curves of a report into a file of the format that its name asks
+// for. If it fails there is no file.
+func save(r experiment.Report, path string) error {
+	p, err := chart(r)
+	if err != nil {
+		return err
+	}
+	legend := p.Legend
+	p.Legend = plot.NewLegend()
+	size := legend.Rectangle(draw.Canvas{}).Size()
+	beside := size.X + 2*gap
+	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
+	canvas, err := draw.NewFormattedCanvas(width+beside, max(height, size.Y+2*gap), format)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	all := draw.New(canvas)
+	p.Draw(draw.Crop(all, gap, -beside, 0, 0))
+	legend.Draw(draw.Crop(all, width+gap, 0, gap, -gap))
+	var picture bytes.Buffer
+	if _, err := canvas.WriteTo(&picture); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return os.WriteFile(path, picture.Bytes(), 0o644)
+}
+
+func chart(r experiment.Report) (*plot.Plot, error) {
 	p := plot.New()
-	p.Title.Text = fmt.Sprintf("%s, %d agents, %d repeats, seed %d", r.Family, r.Agents, r.Repeats, r.Seed)
+	// A label of a logarithmic axis would take a third of the height.
+	p.Title.Text = fmt.Sprintf("Simple regret, mean ± standard error\n%s, %d agents, %d repeats, seed %d", r.Family, r.Agents, r.Repeats, r.Seed)
 	p.X.Label.Text = "evaluations per agent"
-	p.Y.Label.Text = "simple regret, mean ± standard error"
-	p.Legend.Top = true
+	p.Legend.Top, p.Legend.Left, p.Legend.Padding = true, true, vg.Points(2)
 	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	p.Add(plotter.NewGrid())
 	least := floor(r)
@@ -48,7 +80,7 @@ func draw(r experiment.Report, path string) error {
 	for i, s := range r.Strategies {
 		c, err := newCurve(s.Simple, least)
 		if err != nil {
-			return fmt.Errorf("%s: %w", s.Strategy, err)
+			return nil, fmt.Errorf("%s: %w", s.Strategy, err)
 		}
 		ink := palette[i%len(palette)]
 		c.line.Color, c.line.Width = ink, vg.Points(1.5)
@@ -70,7 +102,7 @@ func draw(r experiment.Report, path string) error {
 	if p.Y.Min == p.Y.Max {
 		p.Y.Max *= 10
 	}
-	return p.Save(width, height, path)
+	return p, nil
 }
 
 // floor is what a regret of 0 is drawn as: a logarithm needs more.

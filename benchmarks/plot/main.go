@@ -48,5 +48,5 @@ func run(args []string, in io.Reader) error {
 	if len(report.Strategies) == 0 || report.Evaluations < 1 {
 		return errors.New(args[0] + ": a result without strategies or evaluations")
 	}
-	return draw(report, args[1])
+	return save(report, args[1])
 }

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
+	"fmt"
+	"image"
 	"image/color"
 	"image/png"
 	"io"
@@ -94,6 +97,35 @@ func TestPNGShowsCurvesAndBands(t *testing.T) {
 	}
 }
 
+// The legend stands beside the curves, and the picture has room for all of it.
+func TestManyStrategiesFit(t *testing.T) {
+	size := func(r experiment.Report) image.Point {
+		path := filepath.Join(t.TempDir(), "curves.png")
+		if err := run([]string{"-", path}, input(t, r)); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		picture, err := png.Decode(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return picture.Bounds().Size()
+	}
+	few := made()
+	many := made()
+	for i := range 40 {
+		s := few.Strategies[0]
+		s.Strategy = fmt.Sprintf("fts:mechanism=local,epsilon=%d,signal=none", i)
+		many.Strategies = append(many.Strategies, s)
+	}
+	if f, m := size(few), size(many); m.X <= f.X+100 || m.Y <= f.Y+100 {
+		t.Errorf("%v for two strategies, %v for many with long names", f, m)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, c := range []struct {
 		args []string
@@ -112,5 +144,8 @@ func TestErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "curves.doc")
 	if err := run([]string{"-", path}, input(t, made())); err == nil || !strings.Contains(err.Error(), "doc") {
 		t.Errorf("another kind of file: %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it left a file: %v", err)
 	}
 }

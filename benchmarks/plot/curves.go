@@ -42,7 +42,7 @@ var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.
 const bandOpacity = 45 // of 255
 
 // save draws the curves of a report into a file of the format that its name asks
-// for. If it fails there is no file.
+// for. Nothing is written before the picture is complete.
 func save(r experiment.Report, path string) error {
 	p, err := chart(r)
 	if err != nil {

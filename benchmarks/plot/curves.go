@@ -69,7 +69,8 @@ func save(r experiment.Report, path string) error {
 
 func chart(r experiment.Report) (*plot.Plot, error) {
 	p := plot.New()
-	// A label of a logarithmic axis would take a third of the height.
+	// What the axis shows stands in the title: for a label beside a logarithmic axis
+	// gonum/plot would leave a third of the height empty.
 	p.Title.Text = fmt.Sprintf("Simple regret, mean ± standard error\n%s, %d agents, %d repeats, seed %d", r.Family, r.Agents, r.Repeats, r.Seed)
 	p.X.Label.Text = "evaluations per agent"
 	p.Legend.Top, p.Legend.Left, p.Legend.Padding = true, true, vg.Points(2)

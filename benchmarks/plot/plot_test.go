@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot/vg/vgimg"
+
 	"github.com/fbo-node/fbo/experiment"
 )
 
@@ -69,9 +71,11 @@ func TestSVGIsWellFormedAndNamesStrategies(t *testing.T) {
 	}
 }
 
-func TestPNGShowsCurvesAndBands(t *testing.T) {
+// drawn is the picture of a report.
+func drawn(t *testing.T, r experiment.Report) image.Image {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "curves.png")
-	if err := run([]string{"-", path}, input(t, made())); err != nil {
+	if err := run([]string{"-", path}, input(t, r)); err != nil {
 		t.Fatal(err)
 	}
 	file, err := os.Open(path)
@@ -83,12 +87,23 @@ func TestPNGShowsCurvesAndBands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return picture
+}
+
+// inks counts the pixels of each colour in a part of a picture.
+func inks(picture image.Image, part image.Rectangle) map[color.RGBA]int {
 	pixels := map[color.RGBA]int{}
-	for y := range picture.Bounds().Dy() {
-		for x := range picture.Bounds().Dx() {
+	for y := part.Min.Y; y < part.Max.Y; y++ {
+		for x := part.Min.X; x < part.Max.X; x++ {
 			pixels[color.RGBAModel.Convert(picture.At(x, y)).(color.RGBA)]++
 		}
 	}
+	return pixels
+}
+
+func TestPNGShowsCurvesAndBands(t *testing.T) {
+	picture := drawn(t, made())
+	pixels := inks(picture, picture.Bounds())
 	band := color.RGBA{R: 255 - bandOpacity, G: 255 - bandOpacity, B: 255 - bandOpacity, A: 255} // black on white
 	for what, ink := range map[string]color.RGBA{"first curve": palette[0], "second curve": palette[1], "band": band} {
 		if pixels[ink] < 100 {
@@ -98,31 +113,35 @@ func TestPNGShowsCurvesAndBands(t *testing.T) {
 }
 
 // The legend stands beside the curves, and the picture has room for all of it.
-func TestManyStrategiesFit(t *testing.T) {
-	size := func(r experiment.Report) image.Point {
-		path := filepath.Join(t.TempDir(), "curves.png")
-		if err := run([]string{"-", path}, input(t, r)); err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		picture, err := png.Decode(bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return picture.Bounds().Size()
+func TestTheLegendIsBesideTheCurves(t *testing.T) {
+	few, many := made(), made()
+	for i := range many.Strategies {
+		many.Strategies[i].Strategy = fmt.Sprintf("fts:mechanism=local,epsilon=%d,signal=none", i)
 	}
-	few := made()
-	many := made()
-	for i := range 40 {
-		s := few.Strategies[0]
-		s.Strategy = fmt.Sprintf("fts:mechanism=local,epsilon=%d,signal=none", i)
-		many.Strategies = append(many.Strategies, s)
+	for range 40 { // on top of each other
+		many.Strategies = append(many.Strategies, many.Strategies[0])
 	}
-	if f, m := size(few), size(many); m.X <= f.X+100 || m.Y <= f.Y+100 {
-		t.Errorf("%v for two strategies, %v for many with long names", f, m)
+	short, long := drawn(t, few), drawn(t, many)
+	if s, l := short.Bounds().Size(), long.Bounds().Size(); l.X <= s.X || l.Y <= s.Y {
+		t.Errorf("%v for two short names, %v for many long ones", s, l)
+	}
+	white := color.RGBA{R: 255, G: 255, B: 255, A: 255}
+	for name, picture := range map[string]image.Image{"few": short, "many": long} {
+		frame := picture.Bounds()
+		left := int(width.Dots(vgimg.DefaultDPI))
+		beside := image.Rect(left, frame.Min.Y, frame.Max.X, frame.Max.Y)
+		if n := beside.Dx() * beside.Dy(); n-inks(picture, beside)[white] < 100 {
+			t.Errorf("%s: no legend beside the curves", name)
+		}
+		margins := []image.Rectangle{
+			image.Rect(left, frame.Max.Y-3, frame.Max.X, frame.Max.Y),
+			image.Rect(frame.Max.X-3, frame.Min.Y, frame.Max.X, frame.Max.Y),
+		}
+		for _, margin := range margins {
+			if n := margin.Dx() * margin.Dy(); inks(picture, margin)[white] != n {
+				t.Errorf("%s: the legend is cut off at %v", name, margin)
+			}
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/fbo-node/fbo/protocol"
@@ -17,9 +18,10 @@ import (
 // listened is one peer, with what the agent makes of it.
 type listened struct {
 	*share
-	says  func(x []float64) float64 // in place of the share's values; nil: these
-	known []float64                 // the part of the variance that it explains, at the reference points
-	views [2]sight                  // in own and in common units
+	says   func(x []float64) float64 // in place of the share's values; nil: these
+	known  []float64                 // the part of the variance that it explains, at the reference points
+	weight []float64                 // what it counts for there, if it is of use, by each unit of known
+	views  [2]sight                  // in own and in common units
 }
 
 // share is a peer's mean as it was received. What it says at the reference points,
@@ -74,10 +76,10 @@ func (s *Strategy) evaluate(peers []*listened, own [][]float64, units surrogate.
 		return nil
 	}
 	points := s.projection.Len()
-	features := s.featuresAt(own)
+	means, knowns := s.values(peers, own)
 	var telling []*listened
-	for _, p := range peers {
-		mean, known := s.valuesOf(p, own, features)
+	for i, p := range peers {
+		mean, known := means[i], knowns[i]
 		for i, v := range known {
 			known[i] = min(max(p.Explained+v, 0), mostKnown)
 		}
@@ -86,6 +88,12 @@ func (s *Strategy) evaluate(peers []*listened, own [][]float64, units surrogate.
 			continue
 		}
 		p.known = known[:points]
+		p.weight = make([]float64, points)
+		for i, k := range p.known {
+			// An observation of f with noise (1-known)/known + peerNoise, of which
+			// mean/known is the value.
+			p.weight[i] = 1 / (1 - k + peerNoise*k)
+		}
 		p.views[inOwnUnits] = newSight(points, mean, func(i int) float64 {
 			return math.Sqrt(p.Explained/variance) * (mean[i] - average)
 		})
@@ -114,28 +122,55 @@ func (s *Strategy) featuresAt(points [][]float64) blas64.General {
 	return at
 }
 
-// valuesOf returns what a peer says at the reference points and then at the own
-// points, which have these features: its mean, and what it knows less Explained.
-func (s *Strategy) valuesOf(p *listened, own [][]float64, features blas64.General) (mean, known []float64) {
-	if p.says != nil {
-		for _, x := range slices.Concat(s.points, own) {
-			mean = append(mean, p.says(x))
-		}
-		return mean, make([]float64, len(mean))
+// combined returns, in a row for each peer, the features' sum, each times the
+// peer's weight of it.
+func combined(peers []*listened, weights func(*listened) []float64, features blas64.General) blas64.General {
+	all := blas64.General{Rows: len(peers), Cols: features.Rows, Stride: features.Rows}
+	all.Data = make([]float64, all.Rows*all.Cols)
+	for i, p := range peers {
+		copy(row(all, i), weights(p))
 	}
-	p.once.Do(func() {
-		p.values = [2][]float64{combined(p.Values, s.phiT), combined(p.Known, s.phiT)}
-	})
-	return slices.Concat(p.values[0], combined(p.Values, features)), slices.Concat(p.values[1], combined(p.Known, features))
+	sums := blas64.General{Rows: len(peers), Cols: features.Cols, Stride: max(features.Cols, 1)}
+	sums.Data = make([]float64, sums.Rows*sums.Stride)
+	if features.Cols > 0 {
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, all, features, 0, sums)
+	}
+	return sums
 }
 
-// combined returns the rows' sum, each times its weight.
-func combined(weights []float64, rows blas64.General) []float64 {
-	sum := blas64.Vector{N: rows.Cols, Data: make([]float64, rows.Cols), Inc: 1}
-	for i, w := range weights {
-		blas64.Axpy(w, blas64.Vector{N: rows.Cols, Data: rows.Data[i*rows.Stride:], Inc: 1}, sum)
+func row(m blas64.General, i int) []float64 {
+	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
+}
+
+func vector(values []float64) blas64.Vector {
+	return blas64.Vector{N: len(values), Data: values, Inc: 1}
+}
+
+// values returns what each peer says at the reference points and then at the own
+// points: its mean, and what it knows less Explained.
+func (s *Strategy) values(peers []*listened, own [][]float64) (means, knowns [][]float64) {
+	features := s.featuresAt(own)
+	meansAtOwn := combined(peers, func(p *listened) []float64 { return p.Values }, features)
+	knownsAtOwn := combined(peers, func(p *listened) []float64 { return p.Known }, features)
+	for i, p := range peers {
+		if p.says != nil {
+			var mean []float64
+			for _, x := range slices.Concat(s.points, own) {
+				mean = append(mean, p.says(x))
+			}
+			means, knowns = append(means, mean), append(knowns, make([]float64, len(mean)))
+			continue
+		}
+		p.once.Do(func() {
+			for i, weights := range [2][]float64{p.Values, p.Known} {
+				p.values[i] = make([]float64, s.projection.Len())
+				blas64.Gemv(blas.NoTrans, 1, s.phi.RawMatrix(), vector(weights), 0, vector(p.values[i]))
+			}
+		})
+		means = append(means, slices.Concat(p.values[0], row(meansAtOwn, i)))
+		knowns = append(knowns, slices.Concat(p.values[1], row(knownsAtOwn, i)))
 	}
-	return sum.Data
+	return means, knowns
 }
 
 func newSight(points int, mean []float64, value func(i int) float64) sight {
@@ -193,8 +228,8 @@ func (v *sight) judge(d *data, r relation, explained float64) {
 
 // said is what one peer contributes to a consensus.
 type said struct {
-	mean, known []float64 // at the reference points
-	use, sign   float64
+	mean, known, weight []float64 // at the reference points
+	use, sign           float64
 }
 
 // listen takes each peer for what judge says of it.
@@ -202,7 +237,7 @@ func listen(peers []*listened, view int) []said {
 	var all []said
 	for _, p := range peers {
 		v := &p.views[view]
-		all = append(all, said{mean: v.mean, known: p.known, use: v.use, sign: v.sign})
+		all = append(all, said{mean: v.mean, known: p.known, weight: p.weight, use: v.use, sign: v.sign})
 	}
 	return all
 }
@@ -226,7 +261,7 @@ func levelled(apart []said) (together []said, nats float64) {
 		nats -= float64(len(apart)) * plogp(share)
 	}
 	for _, s := range apart {
-		together = append(together, said{mean: s.mean, known: s.known, use: use / float64(len(apart)), sign: sign / max(use, 1e-300)})
+		together = append(together, said{mean: s.mean, known: s.known, weight: s.weight, use: use / float64(len(apart)), sign: sign / max(use, 1e-300)})
 	}
 	return together, max(0, nats)
 }
@@ -244,18 +279,20 @@ func plogp(p float64) float64 {
 // leaves, since peers who look at the same places err together.
 func combine(peers []said, points int) (mean, left []float64) {
 	mean, left = make([]float64, points), make([]float64, points)
+	precision := make([]float64, points)
 	for i := range points {
-		precision, least := 1.0, 1.0
-		for _, p := range peers {
-			// An observation of f with noise (1-known)/known + peerNoise, of which
-			// mean/known is the value.
-			weight := p.use / (1 - p.known[i] + peerNoise*p.known[i])
-			precision += weight * p.known[i]
+		precision[i], left[i] = 1, 1
+	}
+	for _, p := range peers {
+		for i, known := range p.known {
+			weight := p.use * p.weight[i]
+			precision[i] += weight * known
 			mean[i] += weight * p.sign * p.mean[i]
-			least = min(least, 1-p.use*p.known[i])
+			left[i] = min(left[i], 1-p.use*known)
 		}
-		mean[i] /= precision
-		left[i] = least
+	}
+	for i := range mean {
+		mean[i] /= precision[i]
 	}
 	return mean, left
 }

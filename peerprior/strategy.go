@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fbo-node/fbo/acquisition"
@@ -29,7 +28,6 @@ type Strategy struct {
 	projection *rff.Projection
 	points     [][]float64                          // of reference
 	phi        *mat.Dense                           // a row for each of them, of the features there
-	phiT       blas64.General                       // transposed
 	hear       func(view strategy.View) []Statement // in place of shares; nil: shares
 }
 
@@ -55,7 +53,6 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 		s.points[i] = acquisition.Sample(t.Space, rng)
 		features.Phi(s.phi.RawRowView(i), s.points[i])
 	}
-	s.phiT = s.featuresAt(s.points)
 	var err error
 	if s.projection, err = rff.NewProjection(features, s.points, referenceRidge); err != nil {
 		return nil, fmt.Errorf("peerprior: %w", err)

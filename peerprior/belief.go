@@ -82,12 +82,16 @@ func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 		alike = max(alike, use)
 	}
 	parameters := float64(len(d.h.Lengthscales))
-	heard := (1 - aloneOdds) / (1 + float64(len(d.y))/(patience*parameters*parameters))
+	nobody := aloneOdds
+	if s.hear == nil {
+		nobody = nobodyAlike(peers)
+	}
+	heard := (1 - nobody) / (1 + float64(len(d.y))/(patience*parameters*parameters))
 	for i := range b.models {
 		b.models[i].logPrior += math.Log(heard)
 	}
 	joined += math.Log(heard)
-	alone := logAdd(math.Log(aloneOdds)+d.alone, math.Log(1-aloneOdds-heard)+silent)
+	alone := logAdd(math.Log(nobody)+d.alone, math.Log(1-nobody-heard)+silent)
 	b.logTotal = logAdd(joined, alone)
 	b.aloneProbability = math.Exp(alone - b.logTotal)
 	evidence := max(0, 2/(1+math.Exp(silent-joined+math.Log(heard)))-1) // that the shape tells something

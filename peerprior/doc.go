@@ -18,8 +18,13 @@
 // ([Strategy]). Where it draws "alone" or "silent" it does what Thompson sampling
 // by itself does, and that with probability 1/10 at least. The prior odds of
 // "joined" fall, in favour of "silent", as own observations become many, so that
-// peers who predict none of them are soon heard no more; and in every joined model
-// own observations outweigh m wherever they are many. So the influence of peers
+// peers who predict none of them are soon heard no more. They fall as well where the
+// peers do not agree with each other: of unlike objectives as many pairs of means
+// have a negative product as a positive one, so that the sum of all products, over
+// the root of the sum of their squares, is near standard normal; where that is more
+// probable than the products that the peers' knowledge implies, nobody is likely to
+// be like the agent either. And in every joined model own observations outweigh m
+// wherever they are many. So the influence of peers
 // ends as own evidence grows.
 //
 // The consensus follows the Bayesian committee machine (Tresp, Neural Computation

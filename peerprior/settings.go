@@ -19,6 +19,7 @@ var (
 // docs/experiments.md says on what these were chosen.
 const (
 	aloneOdds        = 0.15  // that no peer is of use, before any evidence
+	disagreementOdds = 0.3   // that no two peers are alike, before they have said anything
 	patience         = 0.5   // own observations, per squared number of parameters, after which that peers matter is half as likely unless these say so
 	leastAlone       = 0.1   // the chance of sampling without peers, whatever the evidence, after many own observations
 	halfLeastAlone   = 5.0   // own observations after which it is half of that

@@ -1,0 +1,68 @@
+package peerprior
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+)
+
+// Nine peers with eight observations each: of functions that are alike, of white
+// noise, and some of each. With 20 such groups the standard errors are below .06.
+func TestPeersThatDisagreeAreDoubted(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	const groups, peers = 20, 9
+	doubt := func(alike int) (mean, least float64) {
+		least = 1
+		for group := range uint64(groups) {
+			var means []protocol.Mean
+			for k := range uint64(peers) {
+				rng := random.SeedOf(1000*group+k).Stream("noise", 0)
+				f := func([]float64) float64 { return 0.3 * rng.NormFloat64() }
+				if int(k) < alike {
+					f = bump(0.2 + 0.03*float64(group))
+				}
+				means = append(means, l.peersOf(1, 8, f, 50*group+k)...)
+			}
+			p := nobodyAlike(l.considered(with(l.view(nil, bump(0)), means...)).peers)
+			mean, least = mean+p/groups, min(least, p)
+		}
+		return mean, least
+	}
+	noise, least := doubt(0)
+	some, _ := doubt(5)
+	alike, _ := doubt(peers)
+	t.Logf("probability that nobody is alike: among noise %.3f, with five of nine alike %.3f, all alike %.3f", noise, some, alike)
+	if !(noise > 0.6) || !(some < 0.3) || !(alike < aloneOdds+0.02) {
+		t.Errorf("the probability that nobody is alike is %.3f among noise, %.3f with five of nine alike and %.3f with all", noise, some, alike)
+	}
+	if least < aloneOdds {
+		t.Errorf("chance agreement of noise raised the odds of listening: %.3f", least)
+	}
+}
+
+func TestDoubtIsAProbability(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const points = 5
+		var peers []*listened
+		for range rapid.IntRange(0, 6).Draw(t, "peers") {
+			p := &listened{}
+			known := rapid.Float64Range(0, mostKnown).Draw(t, "known")
+			for range points {
+				p.known = append(p.known, known)
+				p.views[inOwnUnits].mean = append(p.views[inOwnUnits].mean, rapid.Float64Range(-mostDeviations, mostDeviations).Draw(t, "mean"))
+			}
+			peers = append(peers, p)
+		}
+		p := nobodyAlike(peers)
+		if !(p >= aloneOdds) || p > 1 {
+			t.Fatalf("nobody is alike with probability %g", p)
+		}
+		if len(peers) < 2 && math.Abs(p-aloneOdds) > 0 {
+			t.Fatalf("%d peers cannot disagree, and yet nobody is alike with probability %g", len(peers), p)
+		}
+	})
+}

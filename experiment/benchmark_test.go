@@ -11,10 +11,11 @@ import (
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/tsampling"
 )
 
 // BenchmarkSuggestionAmongPeers is a suggestion of an agent with 25 observations
-// of six floats that has heard N others with 12 each, M = 256. RGPE and TAF have
+// of six floats that has heard N others with 12 each, M = 512. RGPE and TAF have
 // the others' models at hand; what it takes to send and keep them is left out.
 func BenchmarkSuggestionAmongPeers(b *testing.B) {
 	for _, text := range []string{"ts", "fts:mode=one-shot,share_after=12", "peer-prior", "rgpe", "taf"} {
@@ -76,6 +77,9 @@ func among(b *testing.B, s Spec, others int) (strategy.Strategy, strategy.View) 
 	if isBaseline {
 		if err := method.install(s, &scenario); err != nil {
 			b.Fatal(err)
+		}
+		for i := range scenario.Members[1:] { // a baseline's members would all hear
+			scenario.Members[1+i].Strategy = tsampling.NewTS(t)
 		}
 	}
 	var view strategy.View

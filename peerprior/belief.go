@@ -91,7 +91,7 @@ func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 		b.models[i].logPrior += math.Log(heard)
 	}
 	joined += math.Log(heard)
-	alone := logAdd(math.Log(nobody)+d.alone, math.Log(1-nobody-heard)+silent)
+	alone := logAdd(math.Log(aloneOdds)+d.alone, math.Log(1-aloneOdds-heard)+silent)
 	b.logTotal = logAdd(joined, alone)
 	b.aloneProbability = math.Exp(alone - b.logTotal)
 	evidence := max(0, 2/(1+math.Exp(silent-joined+math.Log(heard)))-1) // that the shape tells something

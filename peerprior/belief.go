@@ -55,7 +55,7 @@ func (s *Strategy) newConsensus(d *data, said []said) *consensus {
 // reference points.
 func (s *Strategy) project(values []float64) []float64 {
 	moment := make([]float64, s.features.Features())
-	blas64.Gemv(blas.Trans, 1, s.phi.RawMatrix(), blas64.Vector{N: len(values), Inc: 1, Data: values}, 0, blas64.Vector{N: len(moment), Inc: 1, Data: moment})
+	blas64.Gemv(blas.Trans, 1, s.phi.RawMatrix(), vector(values), 0, vector(moment))
 	return s.projection.FromMoment(moment)
 }
 
@@ -82,11 +82,7 @@ func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 		alike = max(alike, use)
 	}
 	parameters := float64(len(d.h.Lengthscales))
-	nobody := aloneOdds
-	if s.hear == nil {
-		nobody = nobodyAlike(peers)
-	}
-	heard := (1 - nobody) / (1 + float64(len(d.y))/(patience*parameters*parameters))
+	heard := (1 - nobodyAlike(peers)) / (1 + float64(len(d.y))/(patience*parameters*parameters))
 	for i := range b.models {
 		b.models[i].logPrior += math.Log(heard)
 	}

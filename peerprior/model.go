@@ -137,7 +137,7 @@ func (d *data) whiten(scale float64, deviations []float64) *whitened {
 	}
 	w.apply = func(v []float64) []float64 {
 		out := slices.Clone(v)
-		blas64.Trsv(blas.Trans, upper, blas64.Vector{N: t, Data: out, Inc: 1})
+		blas64.Trsv(blas.Trans, upper, vector(out))
 		return out
 	}
 	w.y, w.one = w.apply(d.y), w.apply(slices.Repeat([]float64{1}, t))
@@ -291,5 +291,5 @@ func logAdd(a, b float64) float64 {
 }
 
 func dot(a, b []float64) float64 {
-	return blas64.Dot(blas64.Vector{N: len(a), Data: a, Inc: 1}, blas64.Vector{N: len(b), Data: b, Inc: 1})
+	return blas64.Dot(vector(a), vector(b))
 }

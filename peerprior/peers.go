@@ -78,8 +78,8 @@ func (s *Strategy) evaluate(peers []*listened, own [][]float64, units surrogate.
 	points := s.projection.Len()
 	means, knowns := s.values(peers, own)
 	var telling []*listened
-	for i, p := range peers {
-		mean, known := means[i], knowns[i]
+	for k, p := range peers {
+		mean, known := means[k], knowns[k]
 		for i, v := range known {
 			known[i] = min(max(p.Explained+v, 0), mostKnown)
 		}
@@ -162,9 +162,9 @@ func (s *Strategy) values(peers []*listened, own [][]float64) (means, knowns [][
 			continue
 		}
 		p.once.Do(func() {
-			for i, weights := range [2][]float64{p.Values, p.Known} {
-				p.values[i] = make([]float64, s.projection.Len())
-				blas64.Gemv(blas.NoTrans, 1, s.phi.RawMatrix(), vector(weights), 0, vector(p.values[i]))
+			for of, weights := range [2][]float64{p.Values, p.Known} {
+				p.values[of] = make([]float64, s.projection.Len())
+				blas64.Gemv(blas.NoTrans, 1, s.phi.RawMatrix(), vector(weights), 0, vector(p.values[of]))
 			}
 		})
 		means = append(means, slices.Concat(p.values[0], row(meansAtOwn, i)))

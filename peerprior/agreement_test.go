@@ -1,6 +1,7 @@
 package peerprior
 
 import (
+	"math"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -27,7 +28,7 @@ func TestPeersThatDisagreeAreDoubted(t *testing.T) {
 				}
 				means = append(means, l.peersOf(1, 8, f, 50*group+k)...)
 			}
-			p := nobodyAlike(l.considered(with(l.view(nil, bump(0)), means...)).peers)
+			p := agree(l.considered(with(l.view(nil, bump(0)), means...)).peers).nobody
 			mean, least = mean+p/groups, min(least, p)
 		}
 		return mean, least
@@ -44,6 +45,38 @@ func TestPeersThatDisagreeAreDoubted(t *testing.T) {
 	}
 }
 
+// Nine peers that share a part of what they say, or in three groups of three: who
+// claims more than he knows is still like the others, and groups are not all alike.
+func TestEverybodyAlikeOrGroups(t *testing.T) {
+	everybody := func(groups int, shared float64) float64 {
+		const points = 50
+		common := make([][]float64, groups)
+		for g := range common {
+			rng := random.SeedOf(uint64(g)).Stream("common", 0)
+			for range points {
+				common[g] = append(common[g], rng.NormFloat64())
+			}
+		}
+		var peers []*listened
+		for i := range 9 {
+			p := &listened{}
+			rng := random.SeedOf(uint64(i)).Stream("own", 0)
+			for x := range points {
+				p.known = append(p.known, 0.8)
+				v := math.Sqrt(shared)*common[i%groups][x] + math.Sqrt(1-shared)*rng.NormFloat64()
+				p.views[inOwnUnits].mean = append(p.views[inOwnUnits].mean, 0.9*v)
+			}
+			peers = append(peers, p)
+		}
+		return agree(peers).everybody
+	}
+	exact, vague, groups := everybody(1, .9), everybody(1, .4), everybody(3, .9)
+	t.Logf("probability that all are alike: %.2f where they agree, %.2f where they claim too much, %.2f in groups", exact, vague, groups)
+	if !(exact > 0.4) || !(vague > 0.4) || !(groups < 0.35) {
+		t.Errorf("all are alike with probability %.2f where they agree, %.2f where they claim too much and %.2f in groups", exact, vague, groups)
+	}
+}
+
 func TestDoubtIsAProbability(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const points = 5
@@ -57,8 +90,12 @@ func TestDoubtIsAProbability(t *testing.T) {
 			}
 			peers = append(peers, p)
 		}
-		p := nobodyAlike(peers)
-		if !(p >= aloneOdds) || p > 1 {
+		a := agree(peers)
+		if !(a.everybody >= 0) || a.everybody > 1 {
+			t.Fatalf("all are alike with probability %g", a.everybody)
+		}
+		p := a.nobody
+		if !(p >= aloneOdds) || p >= 1 {
 			t.Fatalf("nobody is alike with probability %g", p)
 		}
 		if len(peers) < 2 && p != aloneOdds {

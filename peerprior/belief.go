@@ -65,16 +65,19 @@ func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 	if !common {
 		views = relations[:1]
 	}
+	agreement := agree(peers)
+	groups := s.groups(d, peers)
 	joined, silent := math.Inf(-1), math.Inf(-1) // evidence of the peers' means with and without their shape
 	alike := 0.0                                 // number of peers that seek what the agent seeks, in the better view
 	for view, relation := range views {
 		odds := 1 / float64(len(views))
-		apart := listen(peers, view)
-		together, nats := levelled(apart)
-		c := s.newConsensus(d, together)
-		joined = logAdd(joined, b.join(c, relation, odds/2))
-		silent = logAdd(silent, d.silentEvidence(relation, c.level)+math.Log(odds))
-		joined = logAdd(joined, b.join(s.newConsensus(d, apart), relation, odds/2*math.Exp(-nats)))
+		for i, r := range read(peers, view, groups, agreement.everybody) {
+			c := s.newConsensus(d, r.said)
+			joined = logAdd(joined, b.join(c, relation, odds*r.odds))
+			if i == 0 { // of all peers
+				silent = logAdd(silent, d.silentEvidence(relation, c.level)+math.Log(odds))
+			}
+		}
 		use := 0.0
 		for _, p := range peers {
 			use += p.views[view].use * (1 + p.views[view].sign) / 2
@@ -82,7 +85,8 @@ func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 		alike = max(alike, use)
 	}
 	parameters := float64(len(d.h.Lengthscales))
-	heard := (1 - nobodyAlike(peers)) / (1 + float64(len(d.y))/(patience*parameters*parameters))
+	trust := 1 - agreement.nobody
+	heard := trust / (1 + float64(len(d.y))/(patience*parameters*parameters*trust/(1-aloneOdds)))
 	for i := range b.models {
 		b.models[i].logPrior += math.Log(heard)
 	}

@@ -1,49 +1,49 @@
-// Package peerprior is peer-prior Thompson sampling: an agent takes what its
-// peers have learned for the prior mean of its own objective, and learns from its
-// own observations how far to trust that.
+// Package peerprior is peer-prior Thompson sampling: an agent takes what its peers
+// have learned for the prior mean of its own objective, and learns from its own
+// observations how far to trust that.
 //
-// Each agent shares the mean of its posterior, from its own observations alone,
-// and how much it knows where, as weights over the task's shared features
-// ([NewSharing]): 2M numbers and a few more. Before each query it combines the means
-// of its peers to a consensus m and weighs models of its own objective f by their
-// evidence:
+// Each agent shares the mean of its posterior, from its own observations alone, and
+// how much it knows where, as weights over the task's shared features ([NewSharing]):
+// 2M numbers and a few more. Before each query it combines the means of its peers to a
+// consensus m and weighs models of its own objective f by their evidence:
 //
 //	alone:   f = c + r,        r ~ GP(0, s²k)
 //	joined:  f = c + b·m + r,  r ~ GP(0, s²a(x)a(x')k),  a(x)² = h + (1-h)·left(x)
 //	silent:  f = c + b·m̄ + r,  r ~ GP(0, s²hk),          m̄ the average of m
 //
 // over scales s and unlikenesses h, where left(x) is the part of the variance at x
-// that the peers leave. It draws a model by its posterior probability, then a
-// function from that model's posterior, and evaluates where that is largest
-// ([Strategy]). Where it draws "alone" or "silent" it does what Thompson sampling
-// by itself does, and that with probability 1/10 at least. The prior odds of
-// "joined" fall, in favour of "silent", as own observations become many, so that
-// peers who predict none of them are soon heard no more. They fall as well where the
-// peers do not agree with each other: of unlike objectives as many pairs of means
-// have a negative product as a positive one, so that the sum of all products, over
-// the root of the sum of their squares, is near standard normal; where that is more
-// probable than the products that the peers' knowledge implies, nobody is likely to
-// be like the agent either. And in every joined model own observations outweigh m
-// wherever they are many. So the influence of peers
-// ends as own evidence grows.
+// that the peers leave. It draws a model by its posterior probability, then a function
+// from that model's posterior, and evaluates where that is largest ([Strategy]). Where
+// it draws "alone" or "silent" it does what Thompson sampling by itself does, and that
+// with probability 1/10 at least. The prior odds of "joined" fall, in favour of
+// "silent", as own observations become many, so that peers who predict none of them
+// are soon heard no more. They fall as well, and sooner, where the peers do not agree
+// with each other: of unlike objectives as many pairs of means have a negative product
+// as a positive one, so that the sum of all products, over the root of the sum of
+// their squares, is near standard normal; where that is more probable than what alike
+// peers would show, all of them or in groups, nobody is likely to be like the agent
+// either. And in every joined model own observations outweigh m wherever they are
+// many. So the influence of peers ends as own evidence grows.
 //
 // The consensus follows the Bayesian committee machine (Tresp, Neural Computation
 // 2000): a peer that knows the part E of the variance at a point counts as an
 // observation of f with noise (1-E)/E, to which a tenth is added because peers are
-// never quite alike, and with the probability that it is of use, by the agent's
-// own observations; it may be of use by the contrary of what it says. It differs
-// in that the consensus is nowhere taken to be surer than its best-informed
-// member. Peers picked by the own observations fit these by the picking alone; so
-// the evidence of such a consensus is lowered by the information that the picking
-// took, in nats, and beside it stands one in which all peers count the same. (That
-// is near the variational bound of the evidence over who is of use, when all are
-// exchangeable beforehand.) Samples are tempered: the departure of r from its
-// mean is multiplied by a boldness drawn uniformly from [1/(1+n), 1], with n the
-// expected number of peers that are of use, times how far the evidence is for
-// "joined" rather than "silent", 0 for even odds or worse and 1 for certainty.
-// The kernel has the average lengthscales of the agent and its peers, unless the
-// own observations speak against these.
+// never quite alike, and with the probability that it is of use, by the agent's own
+// observations; it may be of use by the contrary of what it says. It differs in that
+// the consensus is nowhere taken to be surer than its best-informed member. Peers
+// picked by the own observations fit these by the picking alone; so the evidence of
+// such a consensus is lowered by the information that the picking took, in nats, and
+// beside it stands one in which all peers count the same. (That is near the
+// variational bound of the evidence over who is of use, when all are exchangeable
+// beforehand.) Where peers form groups, told from what they say of each other alone,
+// there is a third, of the one group that the own observations speak for most; that
+// needs fewer of these than picking the peers one by one. Samples are tempered: the
+// departure of r from its mean is multiplied by a boldness drawn uniformly from
+// [1/(1+n), 1], with n the expected number of peers that are of use, times how far the
+// evidence is for "joined" rather than "silent", 0 for even odds or worse and 1 for
+// certainty. The kernel has the average lengthscales of the agent and its peers,
+// unless the own observations speak against these.
 //
-// The package knows nothing of what peers evaluate, and gives no privacy: a mean
-// and what is known where show roughly where their author has looked.
+// The package knows nothing of what peers evaluate, and gives no privacy: a mean and
+// what is known where show roughly where their author has looked.
 package peerprior

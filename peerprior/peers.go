@@ -36,6 +36,7 @@ type share struct {
 type sight struct {
 	mean  []float64 // at the reference points
 	atOwn []float64 // at the agent's own points
+	nats  float64   // of evidence that it is of use
 	use   float64   // the probability that it is of use
 	sign  float64   // expected, if it is of use: -1 where the objectives are each other's contrary
 }
@@ -223,7 +224,8 @@ func (v *sight) judge(d *data, r relation, explained float64) {
 		}
 	}
 	v.sign = math.Tanh((with - contrary) / 2)
-	v.use = 1 / (1 + math.Exp(without-logAdd(with, contrary))*(1-peerOdds)/peerOdds)
+	v.nats = logAdd(with, contrary) - without
+	v.use = 1 / (1 + math.Exp(-v.nats)*(1-peerOdds)/peerOdds)
 }
 
 // said is what one peer contributes to a consensus.
@@ -240,6 +242,44 @@ func listen(peers []*listened, view int) []said {
 		all = append(all, said{mean: v.mean, known: p.known, weight: p.weight, use: v.use, sign: v.sign})
 	}
 	return all
+}
+
+// reading is one way to take what peers say.
+type reading struct {
+	said []said
+	odds float64
+}
+
+// read lists the ways: first all peers as equally useful, then each for what judge
+// says of it, then those of one group as equally useful: of groups of several, the
+// one that the own observations speak for most. The others' odds go to nobody, so
+// that a suggestion costs the same whatever the number of groups.
+func read(peers []*listened, view int, groups [][]int, everybodyAlike float64) []reading {
+	apart := listen(peers, view)
+	together, nats := levelled(apart)
+	var best []said
+	most := math.Inf(-1)
+	for _, group := range groups {
+		nats := math.Log(float64(len(group)))
+		var members []said
+		for _, i := range group {
+			members = append(members, apart[i])
+			nats += peers[i].views[view].nats
+		}
+		if len(group) > 1 && nats > most {
+			best, most = members, nats
+		}
+	}
+	if len(groups) < 2 || best == nil {
+		return []reading{{together, 0.5}, {apart, 0.5 * math.Exp(-nats)}}
+	}
+	inGroup := groupOdds * (1 - everybodyAlike)
+	group, _ := levelled(best)
+	return []reading{
+		{together, (1 - inGroup) / 2},
+		{apart, (1 - inGroup) / 2 * math.Exp(-nats)},
+		{group, inGroup * float64(len(best)) / float64(len(peers))},
+	}
 }
 
 // levelled takes all peers for equally useful, as useful as they are on average,

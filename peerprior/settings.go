@@ -13,6 +13,8 @@ var (
 	ownUnits    = relation{gains: []float64{1, 2}, byScale: true, gainVariance: .25, levelVariance: 4}
 	commonUnits = relation{gains: []float64{1}, gainVariance: .05, levelVariance: .1}
 
+	agreeingPairs = [3]float64{1, .5, .25} // the parts of all pairs of peers that may be alike
+
 	relations = [2]relation{inOwnUnits: ownUnits, inCommonUnits: commonUnits}
 )
 
@@ -20,7 +22,9 @@ var (
 const (
 	aloneOdds        = 0.15  // that no peer is of use, before any evidence
 	disagreementOdds = 0.3   // that no two peers are alike, before they have said anything
-	patience         = 0.5   // own observations, per squared number of parameters, after which that peers matter is half as likely unless these say so
+	claimError       = 0.4   // of what peers claim to know, as a part of it
+	groupOdds        = 0.8   // that the agent belongs to a group of peers, where not all are alike
+	patience         = 0.5   // own observations, per squared number of parameters, after which that peers matter is half as likely unless these say so; less where peers do not agree
 	leastAlone       = 0.1   // the chance of sampling without peers, whatever the evidence, after many own observations
 	halfLeastAlone   = 5.0   // own observations after which it is half of that
 	aloneLevel       = 4.0   // variance of the constant in a model without peers, in units of the squared scale
@@ -28,7 +32,7 @@ const (
 	lengthscaleDoubt = 1.0   // nats of evidence against the peers' lengthscales that count for nothing
 	contraryOdds     = 0.05  // that a peer of use is so by the contrary of what it says
 	peerNoise        = 0.1   // of what a peer knows as a statement about the agent's own objective, in units of the prior variance
-	mostPeers        = 32    // that one suggestion listens to, which bounds its cost
+	mostPeers        = 24    // that one suggestion listens to, which bounds its cost
 	leastExplained   = 0.01  // by a peer that is worth hearing
 	mostKnown        = 0.995 // of the variance by one peer
 	leastVariance    = 1e-12 // of a mean over the space
@@ -36,6 +40,7 @@ const (
 
 	leastObservations = 3    // of an agent that shares: the level of fewer is all but a value
 	referencePoints   = 400  // at least, at which consensus is found
+	comparedPoints    = 128  // of these, at most, at which peers are compared with each other
 	referenceRidge    = 0.05 // of its projection onto the shared features
 	initialNoise      = 0.01 // before the first observation
 	drawFeatures      = 512  // of the prior part of a sampled residual

@@ -68,7 +68,8 @@ func likeness(p, q *listened, points int) float64 {
 
 // independentPoints returns how many independent values tell as much of a function
 // as the function itself, given its correlations between points spread over the
-// space: of two such functions, the average product has this variance, inverted.
+// space: the average product of two independent such functions has the variance of
+// the average product of so many pairs of independent values.
 func independentPoints(correlations *mat.SymDense) float64 {
 	n := correlations.SymmetricDim()
 	squares := 0.0

@@ -252,22 +252,22 @@ type reading struct {
 
 // read lists the ways: first all peers as equally useful, then each for what judge
 // says of it, then those of one group as equally useful: of groups of several, the
-// one that the own observations speak for most. The others' odds go to nobody, so
-// that a suggestion costs the same whatever the number of groups.
+// one whose members the own observations speak for most, with its odds alone, so that a
+// suggestion costs the same whatever the number of groups.
 func read(peers []*listened, view int, groups [][]int, everybodyAlike float64) []reading {
 	apart := listen(peers, view)
 	together, nats := levelled(apart)
 	var best []said
 	most := math.Inf(-1)
 	for _, group := range groups {
-		nats := math.Log(float64(len(group)))
+		evidence := math.Log(float64(len(group)))
 		var members []said
 		for _, i := range group {
 			members = append(members, apart[i])
-			nats += peers[i].views[view].nats
+			evidence += peers[i].views[view].nats
 		}
-		if len(group) > 1 && nats > most {
-			best, most = members, nats
+		if len(group) > 1 && evidence > most {
+			best, most = members, evidence
 		}
 	}
 	if len(groups) < 2 || best == nil {

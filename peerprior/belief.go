@@ -66,7 +66,10 @@ func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 		views = relations[:1]
 	}
 	agreement := agree(peers)
-	groups := s.groups(d, peers)
+	var groups [][]int
+	if len(peers) > 2 { // else none has several members and is not all of them
+		groups = s.groups(d, peers)
+	}
 	joined, silent := math.Inf(-1), math.Inf(-1) // evidence of the peers' means with and without their shape
 	alike := 0.0                                 // number of peers that seek what the agent seeks, in the better view
 	for view, relation := range views {

@@ -252,8 +252,9 @@ type reading struct {
 
 // read lists the ways: first all peers as equally useful, then each for what judge
 // says of it, then those of one group as equally useful: of groups of several, the
-// one whose members the own observations speak for most, with its odds alone, so that a
-// suggestion costs the same whatever the number of groups.
+// one whose members the own observations speak for most, with the odds of its size. Those
+// of the other groups are left out, so that a suggestion costs the same whatever their
+// number.
 func read(peers []*listened, view int, groups [][]int, everybodyAlike float64) []reading {
 	apart := listen(peers, view)
 	together, nats := levelled(apart)

@@ -19,7 +19,7 @@ import (
 
 // arithmetic is part of what identifies results. It grows with every change, here
 // or below, after which the same plan has other results.
-const arithmetic = 8
+const arithmetic = 10
 
 // EvaluationTime is how long an evaluation of every member lasts on the virtual
 // clock. Members start at random within the first one.

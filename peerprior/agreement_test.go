@@ -28,7 +28,8 @@ func TestPeersThatDisagreeAreDoubted(t *testing.T) {
 				}
 				means = append(means, l.peersOf(1, 8, f, 50*group+k)...)
 			}
-			p := agree(l.considered(with(l.view(nil, bump(0)), means...)).peers).nobody
+			b := l.considered(with(l.view(nil, bump(0)), means...))
+			p := agree(l.strategy.compare(b.data, b.peers)).nobody
 			mean, least = mean+p/groups, min(least, p)
 		}
 		return mean, least
@@ -45,10 +46,11 @@ func TestPeersThatDisagreeAreDoubted(t *testing.T) {
 	}
 }
 
-// Nine peers that share a part of what they say, or in three groups of three: who
-// claims more than he knows is still like the others, and groups are not all alike.
+// Nine peers that are alike, all of them or in three groups of three; and such that
+// share less than they claim to know, who are not alike, but not by that nobody's
+// like either.
 func TestEverybodyAlikeOrGroups(t *testing.T) {
-	everybody := func(groups int, shared float64) float64 {
+	peers := func(groups int, shared float64) agreement {
 		const points = 50
 		common := make([][]float64, groups)
 		for g := range common {
@@ -68,38 +70,92 @@ func TestEverybodyAlikeOrGroups(t *testing.T) {
 			}
 			peers = append(peers, p)
 		}
-		return agree(peers).everybody
+		return agree(compared(peers, points))
 	}
-	exact, vague, groups := everybody(1, .9), everybody(1, .4), everybody(3, .9)
-	t.Logf("probability that all are alike: %.2f where they agree, %.2f where they claim too much, %.2f in groups", exact, vague, groups)
-	if !(exact > 0.4) || !(vague > 0.4) || !(groups < 0.35) {
-		t.Errorf("all are alike with probability %.2f where they agree, %.2f where they claim too much and %.2f in groups", exact, vague, groups)
+	exact, vague, groups := peers(1, .9), peers(1, .4), peers(3, .9)
+	t.Logf("where they agree %+v, where they claim too much %+v, in groups %+v", exact, vague, groups)
+	if !(exact.everybody > 0.9) || !(groups.everybody < 0.1) {
+		t.Errorf("all are alike with probability %.2f where they agree and %.2f in groups", exact.everybody, groups.everybody)
 	}
+	if exact.nobody > aloneOdds || groups.nobody > aloneOdds {
+		t.Errorf("nobody is alike with probability %.2f where all agree and %.2f in groups", exact.nobody, groups.nobody)
+	}
+}
+
+// compared is the likeness of peers whose values are all independent.
+func compared(peers []*listened, points int) [][]likeness {
+	pairs := make([][]likeness, len(peers))
+	for i := range peers {
+		pairs[i] = make([]likeness, len(peers))
+		for j := range i {
+			of := likenessOf(peers[i], peers[j], points)
+			of.alike *= float64(points)
+			of.contrary *= float64(points)
+			pairs[i][j], pairs[j][i] = of, of
+		}
+	}
+	return pairs
 }
 
 func TestDoubtIsAProbability(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		const points = 5
-		var peers []*listened
-		for range rapid.IntRange(0, 6).Draw(t, "peers") {
-			p := &listened{}
-			known := rapid.Float64Range(0, mostKnown).Draw(t, "known")
-			for range points {
-				p.known = append(p.known, known)
-				p.views[inOwnUnits].mean = append(p.views[inOwnUnits].mean, rapid.Float64Range(-mostDeviations, mostDeviations).Draw(t, "mean"))
-			}
-			peers = append(peers, p)
-		}
-		a := agree(peers)
+		peers := peersAtRandom(t, 5)
+		a := agree(compared(peers, 5))
 		if !(a.everybody >= 0) || a.everybody > 1 {
 			t.Fatalf("all are alike with probability %g", a.everybody)
 		}
-		p := a.nobody
-		if !(p >= aloneOdds) || p >= 1 {
-			t.Fatalf("nobody is alike with probability %g", p)
+		if !(a.nobody >= aloneOdds) || a.nobody >= 1 {
+			t.Fatalf("nobody is alike with probability %g", a.nobody)
 		}
-		if len(peers) < 2 && p != aloneOdds {
-			t.Fatalf("%d peers cannot disagree, and yet nobody is alike with probability %g", len(peers), p)
+		if !(a.evidence >= leastAgreement) || math.IsInf(a.evidence, 0) {
+			t.Fatalf("what peers say is %g times as probable if some are alike", a.evidence)
+		}
+		if len(peers) < 2 && (math.Abs(a.nobody-aloneOdds) > 1e-12 || math.Abs(a.evidence-1) > 1e-12) {
+			t.Fatalf("%d peers cannot disagree, and yet nobody is alike with probability %g", len(peers), a.nobody)
 		}
 	})
+}
+
+// Of peers that say the contrary of each other as often as the same there is no
+// evidence that any two are alike, however large what they say.
+func TestContrariesAreNoAgreement(t *testing.T) {
+	for _, nats := range []float64{.1, 1, 5, 50, 1e6} {
+		pairs := make([][]likeness, 9)
+		for i := range pairs {
+			pairs[i] = make([]likeness, len(pairs))
+			for j := range i {
+				of := likeness{alike: nats, contrary: -nats}
+				if (i+j)%2 == 1 {
+					of = likeness{alike: -nats, contrary: nats}
+				}
+				pairs[i][j], pairs[j][i] = of, of
+			}
+		}
+		if a := agree(pairs); a.evidence > 1 {
+			t.Errorf("of %g nats for likeness as often as against it the evidence is %g", nats, a.evidence)
+		}
+	}
+}
+
+func TestPatience(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		peers := rapid.IntRange(1, mostPeers).Draw(t, "peers")
+		evidence := math.Exp(rapid.Float64Range(math.Log(leastAgreement), 300).Draw(t, "nats"))
+		p := patience(peers, evidence)
+		if !(p > 0) || p > mostPatience {
+			t.Fatalf("with evidence %g of %d peers patience is %g", evidence, peers, p)
+		}
+		if more := patience(peers, 2*evidence); more < p {
+			t.Errorf("twice the evidence of agreement makes patience %g, from %g", more, p)
+		}
+		if fewer := patience(max(1, peers-1), evidence); fewer < p {
+			t.Errorf("with a peer less patience is %g, from %g", fewer, p)
+		}
+	})
+	if got := patience(1, 1); got != mostPatience {
+		t.Errorf("with a single peer, which cannot show agreement, patience is %g, want %g", got, mostPatience)
+	}
+	if got := patience(20, 1); got != leastPatience {
+		t.Errorf("with twenty peers of which nothing tells whether they agree patience is %g, want %g", got, leastPatience)
+	}
 }

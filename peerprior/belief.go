@@ -65,11 +65,8 @@ func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 	if !common {
 		views = relations[:1]
 	}
-	agreement := agree(peers)
-	var groups [][]int
-	if len(peers) > 2 { // else none has several members and is not all of them
-		groups = s.groups(d, peers)
-	}
+	pairs := s.compare(d, peers)
+	agreement, groups := agree(pairs), groupsOf(pairs)
 	joined, silent := math.Inf(-1), math.Inf(-1) // evidence of the peers' means with and without their shape
 	alike := 0.0                                 // number of peers that seek what the agent seeks, in the better view
 	for view, relation := range views {
@@ -88,8 +85,8 @@ func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 		alike = max(alike, use)
 	}
 	parameters := float64(len(d.h.Lengthscales))
-	trust := 1 - agreement.nobody
-	heard := trust / (1 + float64(len(d.y))/(patience*parameters*parameters*trust/(1-aloneOdds)))
+	age := float64(len(d.y)) / (patience(len(peers), agreement.evidence) * parameters * parameters)
+	heard := (1 - agreement.nobody) / (1 + age*age)
 	for i := range b.models {
 		b.models[i].logPrior += math.Log(heard)
 	}
@@ -100,6 +97,14 @@ func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 	evidence := max(0, 2/(1+math.Exp(silent-joined+math.Log(heard)))-1) // that the shape tells something
 	b.leastBold = 1 / (1 + evidence*alike)
 	return b
+}
+
+// patience is how many own observations, per squared number of parameters, make it half
+// as likely that peers matter unless these say so. Of many peers one expects evidence that
+// they agree if they do; the fewer they are the less, and a single one can show none.
+func patience(peers int, evidence float64) float64 {
+	unshown := max(leastPatience, mostPatience*math.Pow(float64(max(peers, 1)), -1.5))
+	return min(unshown*evidence*evidence, mostPatience)
 }
 
 // join adds the models around a consensus and returns the log of their summed

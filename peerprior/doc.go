@@ -15,15 +15,18 @@
 // that the peers leave. It draws a model by its posterior probability, then a function
 // from that model's posterior, and evaluates where that is largest ([Strategy]). Where
 // it draws "alone" or "silent" it does what Thompson sampling by itself does, and that
-// with probability 1/10 at least. The prior odds of "joined" fall, in favour of
-// "silent", as own observations become many, so that peers who predict none of them
-// are soon heard no more. They fall as well, and sooner, where the peers do not agree
-// with each other: of unlike objectives as many pairs of means have a negative product
-// as a positive one, so that the sum of all products, over the root of the sum of
-// their squares, is near standard normal; where that is more probable than what alike
-// peers would show, all of them or in groups, nobody is likely to be like the agent
-// either. And in every joined model own observations outweigh m wherever they are
-// many. So the influence of peers ends as own evidence grows.
+// with probability 1/10 at least.
+//
+// The prior odds of "joined" rest on what the peers say of each other. For each two of
+// them the means tell how probable it is that their objectives are alike, or each
+// other's contrary. Among unlike objectives one is as probable as the other, so that the
+// sum of the log ratios, over the root of the sum of their squares, is near standard
+// normal; where that is more probable than what alike peers would show, all of them or
+// in groups, nobody is likely to be like the agent either, and the odds go to "silent".
+// The odds fall, in favour of "silent" too, as own observations become many, the sooner
+// the less there is to show that peers agree, where they are enough to show it; so peers
+// who predict none of them are heard no more in the end. And in every joined model own observations outweigh m wherever
+// they are many. So the influence of peers ends as own evidence grows.
 //
 // The consensus follows the Bayesian committee machine (Tresp, Neural Computation
 // 2000): a peer that knows the part E of the variance at a point counts as an
@@ -36,13 +39,13 @@
 // beside it stands one in which all peers count the same. (That is near the
 // variational bound of the evidence over who is of use, when all are exchangeable
 // beforehand.) Where peers form groups, told from what they say of each other alone,
-// there is a third, of the one group that the own observations speak for most; that
-// needs fewer of these than picking the peers one by one. Samples are tempered: the
-// departure of r from its mean is multiplied by a boldness drawn uniformly from
-// [1/(1+n), 1], with n the expected number of peers that are of use, times how far the
-// evidence is for "joined" rather than "silent", 0 for even odds or worse and 1 for
-// certainty. The kernel has the average lengthscales of the agent and its peers,
-// unless the own observations speak against these.
+// there is a third, of the one group that the own observations speak for most, with the
+// odds of all groups; that needs fewer observations than picking the peers one by one.
+// Samples are tempered: the departure of r from its mean is multiplied by a boldness
+// drawn uniformly from [1/(1+n), 1], with n the expected number of peers that are of
+// use, times how far the evidence is for "joined" rather than "silent", 0 for even odds
+// or worse and 1 for certainty. The kernel has the average lengthscales of the agent and
+// its peers, unless the own observations speak against these.
 //
 // The package knows nothing of what peers evaluate, and gives no privacy: a mean and
 // what is known where show roughly where their author has looked.

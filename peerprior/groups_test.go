@@ -38,7 +38,7 @@ func TestPeersAlikeComeToOneGroup(t *testing.T) {
 	var together, pairs [2]float64 // of the pairs that are unlike and alike
 	for set := range uint64(sets) {
 		b := l.considered(with(l.view(nil, bump(0)), l.clustered(20, set)...))
-		groups := l.strategy.groups(b.data, b.peers)
+		groups := groupsOf(l.strategy.compare(b.data, b.peers))
 		of := make([]int, len(b.peers))
 		for g, members := range groups {
 			for _, i := range members {
@@ -66,8 +66,9 @@ func TestPeersAlikeComeToOneGroup(t *testing.T) {
 
 // Among peers of which four are like itself and eight are not an agent with six
 // observations draws a consensus whose correlation with its objective, counted as 0
-// where it draws none, is .77 on average over 20 agents. It would be .34 without groups, and .46
-// if of groups it heard the largest; the standard error of the first is .05.
+// where it draws none, is .86 on average over 20 agents, with a standard error of .04. It
+// would be .55 without groups, and .54 if it heard the group that its observations speak
+// for least.
 func TestAgentHearsItsOwnGroup(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	const agents = 20
@@ -95,7 +96,7 @@ func TestAgentHearsItsOwnGroup(t *testing.T) {
 		expected, square = expected+heard/agents, square+heard*heard/agents
 	}
 	t.Logf("correlation %.3f, deviation between agents %.3f", expected, math.Sqrt(square-expected*expected))
-	if expected < 0.6 {
+	if expected < 0.7 {
 		t.Errorf("what agents hear correlates with their objectives by %.3f only", expected)
 	}
 }
@@ -132,7 +133,7 @@ func TestGroupsDivideThePeers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		peers := peersAtRandom(t, len(l.strategy.points))
 		var all []int
-		for _, g := range l.strategy.groups(d, peers) {
+		for _, g := range groupsOf(l.strategy.compare(d, peers)) {
 			if len(g) == 0 {
 				t.Fatal("a group has no members")
 			}
@@ -157,16 +158,29 @@ func TestLikeness(t *testing.T) {
 		ignorant.views[inOwnUnits].mean = make([]float64, comparedPoints)
 		for _, p := range peers {
 			for _, q := range peers {
-				there, back := likeness(p, q, comparedPoints), likeness(q, p, comparedPoints)
-				if math.IsNaN(there) || math.IsInf(there, 0) || math.Abs(there-back) > 1e-9*math.Abs(there) {
-					t.Fatalf("likeness is %g one way and %g the other", there, back)
+				there, back := likenessOf(p, q, comparedPoints), likenessOf(q, p, comparedPoints)
+				if math.IsNaN(there.alike) || math.IsInf(there.alike, 0) || math.Abs(there.alike-back.alike) > 1e-9*math.Abs(there.alike) {
+					t.Fatalf("likeness is %g one way and %g the other", there.alike, back.alike)
+				}
+				other := likenessOf(p, contraryOf(q), comparedPoints)
+				if there.alike != other.contrary || there.contrary != other.alike {
+					t.Fatalf("likeness is %+v, and %+v to the contrary", there, other)
 				}
 			}
-			if got := likeness(p, ignorant, comparedPoints); got != 0 {
-				t.Fatalf("who says nothing has likeness %g", got)
+			if got := likenessOf(p, ignorant, comparedPoints); got != (likeness{}) {
+				t.Fatalf("who says nothing has likeness %+v", got)
 			}
 		}
 	})
+}
+
+// contraryOf is a peer that says the contrary.
+func contraryOf(p *listened) *listened {
+	q := &listened{known: p.known}
+	for _, v := range p.views[inOwnUnits].mean {
+		q.views[inOwnUnits].mean = append(q.views[inOwnUnits].mean, -v)
+	}
+	return q
 }
 
 // At one point likeness is the log of the ratio of two normal densities with the
@@ -183,7 +197,7 @@ func TestLikenessIsARatioOfDensities(t *testing.T) {
 	}
 	for _, c := range []struct{ k, l, m, n float64 }{{.5, .5, .7, .6}, {.9, .2, -1, .1}, {.99, .99, 2, 2}, {.3, .8, 1, -1}} {
 		want := density(c.m, c.n, c.k, c.l, math.Sqrt(1-peerNoise)*c.k*c.l) - density(c.m, c.n, c.k, c.l, 0)
-		if got := likeness(one(c.k, c.m), one(c.l, c.n), 1); math.Abs(got-want) > 1e-9 {
+		if got := likenessOf(one(c.k, c.m), one(c.l, c.n), 1).alike; math.Abs(got-want) > 1e-9 {
 			t.Errorf("%+v: likeness %.6f, want %.6f", c, got, want)
 		}
 	}
@@ -228,9 +242,9 @@ func TestReadingsOfGroups(t *testing.T) {
 	}{
 		"all in one":          {[][]int{{0, 1, 2, 3, 4}}, 0, 0},
 		"each by itself":      {[][]int{{0}, {1}, {2}, {3}, {4}}, 0, 0},
-		"two groups":          {[][]int{{0, 1}, {2, 3}, {4}}, 0, groupOdds * 2 / 5},
+		"two groups":          {[][]int{{0, 1}, {2, 3}, {4}}, 0, groupOdds},
 		"all alike":           {[][]int{{0, 1}, {2, 3}, {4}}, 1, 0},
-		"as likely all alike": {[][]int{{0, 1}, {2, 3}, {4}}, .5, groupOdds / 2 * 2 / 5},
+		"as likely all alike": {[][]int{{0, 1}, {2, 3}, {4}}, .5, groupOdds / 2},
 	} {
 		list := read(peers, inOwnUnits, c.groups, c.everybody)
 		if sum := odds(list); sum > 1+1e-12 {
@@ -248,6 +262,43 @@ func TestReadingsOfGroups(t *testing.T) {
 		}
 		if math.Abs(group-c.group) > 1e-12 {
 			t.Errorf("%s: the group has the odds %g, want %g", name, group, c.group)
+		}
+	}
+}
+
+// What a way to take the peers costs does not depend on its odds, so that those without
+// are left out: of each peer by itself, where all that tells peers apart is that they
+// were picked, and of a group, where all are alike.
+func TestWaysWithoutOddsAreLeftOut(t *testing.T) {
+	var peers []*listened
+	for i := range 24 {
+		p := &listened{known: []float64{.5}, weight: []float64{1}}
+		use := .001
+		if i%2 == 0 {
+			use = .999
+		}
+		for view := range p.views {
+			p.views[view] = sight{mean: []float64{1}, use: use, sign: 1}
+		}
+		peers = append(peers, p)
+	}
+	for name, c := range map[string]struct {
+		everybody float64
+		members   []int
+	}{
+		"in groups": {0, []int{24, 2}},
+		"all alike": {1, []int{24}},
+	} {
+		ways := read(peers, inOwnUnits, [][]int{{0, 1}, {2}}, c.everybody)
+		var members []int
+		for _, w := range ways {
+			members = append(members, len(w.said))
+			if w.odds < leastReading {
+				t.Errorf("%s: a consensus is formed for odds of %g", name, w.odds)
+			}
+		}
+		if !slices.Equal(members, c.members) {
+			t.Errorf("%s: ways of %v members, want %v", name, members, c.members)
 		}
 	}
 }

@@ -187,8 +187,8 @@ func TestModelProbabilitiesSumToOne(t *testing.T) {
 		if math.Abs(sum-1) > 1e-9 {
 			t.Errorf("t = %d: probabilities sum to %.12g", n, sum)
 		}
-		if n == 0 && math.Abs(b.aloneProbability-aloneOdds) > 1e-9 {
-			t.Errorf("before any observation alone has %g, want %g", b.aloneProbability, aloneOdds)
+		if nobody := agree(l.strategy.compare(b.data, b.peers)).nobody; n == 0 && math.Abs(b.aloneProbability-nobody) > 1e-9 {
+			t.Errorf("before any observation alone has %g, want the probability that no two peers are alike, %g", b.aloneProbability, nobody)
 		}
 		if want := map[int]float64{0: 0, 5: leastAlone / 2, 45: leastAlone * 0.9}[n]; n%5 == 0 && math.Abs(b.leastAlone()-want) > 1e-12 {
 			t.Errorf("t = %d: alone with probability %g at least, want %g", n, b.leastAlone(), want)

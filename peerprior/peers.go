@@ -251,36 +251,49 @@ type reading struct {
 }
 
 // read lists the ways: first all peers as equally useful, then each for what judge
-// says of it, then those of one group as equally useful: of groups of several, the
-// one whose members the own observations speak for most, with the odds of its size. Those
-// of the other groups are left out, so that a suggestion costs the same whatever their
-// number.
+// says of it, then those of one group as equally useful. The group has the odds of all
+// groups, for which it stands, so that a suggestion costs the same whatever their number.
+// Ways without odds worth their cost are left out.
 func read(peers []*listened, view int, groups [][]int, everybodyAlike float64) []reading {
 	apart := listen(peers, view)
 	together, nats := levelled(apart)
-	var best []said
+	inGroup := 0.0
+	members := likest(peers, view, groups)
+	if len(members) > 0 && len(members) < len(peers) {
+		inGroup = groupOdds * (1 - everybodyAlike)
+	}
+	group, _ := levelled(pick(apart, members))
+	ways := []reading{
+		{together, (1 - inGroup) / 2},
+		{apart, (1 - inGroup) / 2 * math.Exp(-nats)},
+		{group, inGroup},
+	}
+	return slices.DeleteFunc(ways, func(r reading) bool { return r.odds < leastReading })
+}
+
+// likest returns, of the groups of several, the one whose members the own observations
+// speak for most; nil if there is none.
+func likest(peers []*listened, view int, groups [][]int) []int {
+	var best []int
 	most := math.Inf(-1)
 	for _, group := range groups {
 		evidence := math.Log(float64(len(group)))
-		var members []said
 		for _, i := range group {
-			members = append(members, apart[i])
 			evidence += peers[i].views[view].nats
 		}
 		if len(group) > 1 && evidence > most {
-			best, most = members, evidence
+			best, most = group, evidence
 		}
 	}
-	if len(groups) < 2 || best == nil {
-		return []reading{{together, 0.5}, {apart, 0.5 * math.Exp(-nats)}}
+	return best
+}
+
+func pick(all []said, which []int) []said {
+	var picked []said
+	for _, i := range which {
+		picked = append(picked, all[i])
 	}
-	inGroup := groupOdds * (1 - everybodyAlike)
-	group, _ := levelled(best)
-	return []reading{
-		{together, (1 - inGroup) / 2},
-		{apart, (1 - inGroup) / 2 * math.Exp(-nats)},
-		{group, inGroup * float64(len(best)) / float64(len(peers))},
-	}
+	return picked
 }
 
 // levelled takes all peers for equally useful, as useful as they are on average,

@@ -13,7 +13,7 @@ var (
 	ownUnits    = relation{gains: []float64{1, 2}, byScale: true, gainVariance: .25, levelVariance: 4}
 	commonUnits = relation{gains: []float64{1}, gainVariance: .05, levelVariance: .1}
 
-	agreeingPairs = [3]float64{1, .5, .25} // the parts of all pairs of peers that may be alike
+	agreeingPairs = [3]float64{.99, .5, .25} // the parts of all pairs of peers that may be alike, if some are
 
 	relations = [2]relation{inOwnUnits: ownUnits, inCommonUnits: commonUnits}
 )
@@ -24,7 +24,10 @@ const (
 	disagreementOdds = 0.3   // that no two peers are alike, before they have said anything
 	claimError       = 0.4   // of what peers claim to know, as a part of it
 	groupOdds        = 0.8   // that the agent belongs to a group of peers, where not all are alike
-	patience         = 0.5   // own observations, per squared number of parameters, after which that peers matter is half as likely unless these say so; less where peers do not agree
+	leastPatience    = 0.15  // own observations, per squared number of parameters, after which that many peers matter is half as likely unless these say so, where nothing tells whether they agree
+	mostPatience     = 3.0   // the same where they agree, and with a single peer
+	leastReading     = 1e-3  // odds of a way to take what peers say that is worth its cost
+	leastAgreement   = 1e-6  // of the evidence that some are alike, so that they can still be heard
 	leastAlone       = 0.1   // the chance of sampling without peers, whatever the evidence, after many own observations
 	halfLeastAlone   = 5.0   // own observations after which it is half of that
 	aloneLevel       = 4.0   // variance of the constant in a model without peers, in units of the squared scale

@@ -29,11 +29,12 @@ func agree(pairs [][]likeness) agreement {
 	var logs [len(agreeingPairs)]float64
 	most := 0.0 // that magnitudes tell for any part
 	for k, r := range agreeingPairs {
+		part, rest := math.Log(r), math.Log(1-r)
 		sum, squares, expected, magnitudes := 0.0, 0.0, 0.0, 0.0
 		for i, row := range pairs {
 			for _, of := range row[:i] {
-				alike := logAdd(math.Log(1-r), math.Log(r)+of.alike)
-				contrary := logAdd(math.Log(1-r), math.Log(r)+of.contrary)
+				alike := logAdd(rest, part+of.alike)
+				contrary := logAdd(rest, part+of.contrary)
 				phi := alike - contrary
 				sum += phi
 				squares += phi * phi

@@ -70,7 +70,7 @@ func TestEverybodyAlikeOrGroups(t *testing.T) {
 			}
 			peers = append(peers, p)
 		}
-		return agree(compared(peers, points))
+		return agree(compareAt(peers, points, points))
 	}
 	exact, vague, groups := peers(1, .9), peers(1, .4), peers(3, .9)
 	t.Logf("where they agree %+v, where they claim too much %+v, in groups %+v", exact, vague, groups)
@@ -82,25 +82,10 @@ func TestEverybodyAlikeOrGroups(t *testing.T) {
 	}
 }
 
-// compared is the likeness of peers whose values are all independent.
-func compared(peers []*listened, points int) [][]likeness {
-	pairs := make([][]likeness, len(peers))
-	for i := range peers {
-		pairs[i] = make([]likeness, len(peers))
-		for j := range i {
-			of := likenessOf(peers[i], peers[j], points)
-			of.alike *= float64(points)
-			of.contrary *= float64(points)
-			pairs[i][j], pairs[j][i] = of, of
-		}
-	}
-	return pairs
-}
-
 func TestDoubtIsAProbability(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		peers := peersAtRandom(t, 5)
-		a := agree(compared(peers, 5))
+		a := agree(compareAt(peers, 5, 5))
 		if !(a.everybody >= 0) || a.everybody > 1 {
 			t.Fatalf("all are alike with probability %g", a.everybody)
 		}

@@ -21,7 +21,12 @@ func (s *Strategy) compare(d *data, peers []*listened) [][]likeness {
 		return make([][]likeness, len(peers))
 	}
 	points := min(comparedPoints, len(s.points))
-	independent := independentPoints(gp.Covariance(s.spec, s.points[:points], d.h.Lengthscales))
+	return compareAt(peers, points, independentPoints(gp.Covariance(s.spec, s.points[:points], d.h.Lengthscales)))
+}
+
+// compareAt returns the likeness of each two peers at the first reference points, which
+// count as so many independent ones.
+func compareAt(peers []*listened, points int, independent float64) [][]likeness {
 	pairs := make([][]likeness, len(peers))
 	for i := range peers {
 		pairs[i] = make([]likeness, len(peers))

@@ -121,7 +121,8 @@ func (b *belief) join(c *consensus, r relation, odds float64) float64 {
 			for j := range models {
 				models[j].consensus = c
 			}
-			total = logAdd(total, b.data.weigh(models, b.data.whiten(scale, deviations), c.atOwn))
+			w := b.data.whiten(scale, deviations)
+			total = logAdd(total, b.data.weigh(models, w, w.coordinates(c.atOwn)))
 			b.models = append(b.models, models...)
 		}
 	}

@@ -144,6 +144,15 @@ func (d *data) whiten(scale float64, deviations []float64) *whitened {
 	return w
 }
 
+// coordinates takes a vector to these coordinates; nil for none, and where the data
+// could not be whitened.
+func (w *whitened) coordinates(v []float64) []float64 {
+	if w == nil || v == nil {
+		return nil
+	}
+	return w.apply(v)
+}
+
 // spectrum is K in its eigenvectors, in which the data under any multiple of K
 // are whitened without a further factorisation.
 type spectrum struct {
@@ -219,13 +228,10 @@ func (m *model) condition(w *whitened, prior []float64) {
 }
 
 // weigh conditions models that share scale, deviations and prior mean, given the
-// prior mean's values at the own points, and returns the log of their summed
-// prior times evidence. w is nil when the data cannot be whitened.
-func (d *data) weigh(models []model, w *whitened, atOwn []float64) float64 {
+// prior mean's values at the own points in the coordinates of w, and returns the log
+// of their summed prior times evidence. w is nil when the data cannot be whitened.
+func (d *data) weigh(models []model, w *whitened, prior []float64) float64 {
 	total := math.Inf(-1)
-	if w != nil && atOwn != nil {
-		atOwn = w.apply(atOwn)
-	}
 	for i := range models {
 		m := &models[i]
 		switch {
@@ -234,7 +240,7 @@ func (d *data) weigh(models []model, w *whitened, atOwn []float64) float64 {
 		case w == nil:
 			m.logEvidence = math.Inf(-1)
 		default:
-			m.condition(w, atOwn)
+			m.condition(w, prior)
 		}
 		total = logAdd(total, m.logPrior+m.logEvidence)
 	}
@@ -276,7 +282,8 @@ func (d *data) silentEvidence(r relation, level float64) float64 {
 	for i, scale := range scales {
 		for _, h := range aloneSizes {
 			models := r.models(scaleOdds[i]/float64(len(aloneSizes)), scale, h, nil)
-			total = logAdd(total, d.weigh(models, d.spectrum.whiten(scale*scale*h), constant))
+			w := d.spectrum.whiten(scale * scale * h)
+			total = logAdd(total, d.weigh(models, w, w.coordinates(constant)))
 		}
 	}
 	return total

@@ -1,7 +1,6 @@
 package peerprior
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -50,19 +49,41 @@ const (
 // choose lists the peers to listen to: those that know most. Whom of equals is
 // left to chance.
 func choose(view strategy.View, trial uint64, seed random.Seed) []*listened {
-	var all []*listened
+	var all []*share
 	for _, published := range view.Shares {
 		share, ok := published.Value.(*share)
 		if ok && published.Author != view.Self && published.Slot == 0 && share.Explained >= leastExplained {
-			all = append(all, &listened{share: share})
+			all = append(all, share)
 		}
 	}
 	if len(all) > mostPeers {
 		seed.Stream("which peers", trial).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		slices.SortStableFunc(all, func(a, b *listened) int { return cmp.Compare(b.Explained, a.Explained) })
-		all = all[:mostPeers]
+		all = mostTelling(all, mostPeers)
 	}
-	return all
+	var chosen []*listened
+	for _, share := range all {
+		chosen = append(chosen, &listened{share: share})
+	}
+	return chosen
+}
+
+// mostTelling returns the n shares that explain most, of equals those that come first.
+func mostTelling(all []*share, n int) []*share {
+	best := make([]*share, 0, n+1)
+	for _, s := range all {
+		if len(best) == n && s.Explained <= best[n-1].Explained {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(best, s, func(a, s *share) int {
+			if a.Explained >= s.Explained {
+				return -1
+			}
+			return 1
+		})
+		best = slices.Insert(best, at, s)
+		best = best[:min(len(best), n)]
+	}
+	return best
 }
 
 // evaluate fills in what the peers say at the reference points and at the own
@@ -95,13 +116,15 @@ func (s *Strategy) evaluate(peers []*listened, own [][]float64, units surrogate.
 			// mean/known is the value.
 			p.weight[i] = 1 / (1 - k + peerNoise*k)
 		}
+		factor := math.Sqrt(p.Explained / variance)
 		p.views[inOwnUnits] = newSight(points, mean, func(i int) float64 {
-			return math.Sqrt(p.Explained/variance) * (mean[i] - average)
+			return factor * (mean[i] - average)
 		})
+		level, scale := (p.Level-units.Level)/units.Scale, p.Scale/units.Scale
 		p.views[inCommonUnits] = newSight(points, mean, func(i int) float64 {
 			// The prior mean, of which (1 - known) is in the author's posterior mean,
 			// is the author's level there and the agent's own here.
-			value := known[i]*((p.Level-units.Level)/units.Scale) + p.Scale/units.Scale*mean[i]
+			value := known[i]*level + scale*mean[i]
 			return min(max(value, -mostDeviations), mostDeviations)
 		})
 		telling = append(telling, p)
@@ -198,30 +221,55 @@ func moments(values []float64) (mean, variance float64) {
 // nothing gains no credit. Of the peer's knowledge only the average counts here.
 func judge(peers []*listened, d *data) {
 	for _, p := range peers {
+		sizes := d.judgedSizes(p.Explained)
 		for view, relation := range relations {
-			p.views[view].judge(d, relation, p.Explained)
+			p.views[view].judge(d, relation, sizes)
 		}
 	}
 }
 
-func (v *sight) judge(d *data, r relation, explained float64) {
-	v.use, v.sign = peerOdds, 1
+// size is one of the residual by which a peer is judged.
+type size struct {
+	scale, unlikeness float64
+	odds              float64
+	whitened          *whitened // the data under it
+}
+
+// judgedSizes lists them for a peer that explains this part of the variance; none
+// where the own observations cannot be judged by.
+func (d *data) judgedSizes(explained float64) []size {
+	var list []size
 	if d.spectrum == nil && len(d.y) > 0 {
-		return // the own observations cannot be judged by either
+		return nil
+	}
+	for _, h := range judgedUnlikenesses {
+		for i, scale := range scales {
+			list = append(list, size{
+				scale:      scale,
+				unlikeness: h,
+				odds:       scaleOdds[i] / float64(len(judgedUnlikenesses)),
+				whitened:   d.spectrum.whiten(scale * scale * (h + (1-h)*(1-explained))),
+			})
+		}
+	}
+	return list
+}
+
+func (v *sight) judge(d *data, r relation, sizes []size) {
+	v.use, v.sign = peerOdds, 1
+	if len(sizes) == 0 {
+		return
 	}
 	var atOwn []float64
 	if d.spectrum != nil {
 		atOwn = d.spectrum.rotate(v.atOwn)
 	}
 	with, contrary, without := math.Inf(-1), math.Inf(-1), d.alone+math.Log(0.5)
-	for _, h := range judgedUnlikenesses {
-		for i, scale := range scales {
-			w := d.spectrum.whiten(scale * scale * (h + (1-h)*(1-explained)))
-			odds := scaleOdds[i] / float64(len(judgedUnlikenesses))
-			with = logAdd(with, d.weigh(r.models((1-contraryOdds)*odds, scale, h, nil), w, atOwn))
-			contrary = logAdd(contrary, d.weigh(r.contrary().models(contraryOdds*odds, scale, h, nil), w, atOwn))
-			without = logAdd(without, d.weigh(r.around(0.5*odds, scale, h, nil, 0), w, nil))
-		}
+	for _, s := range sizes {
+		prior := s.whitened.coordinates(atOwn)
+		with = logAdd(with, d.weigh(r.models((1-contraryOdds)*s.odds, s.scale, s.unlikeness, nil), s.whitened, prior))
+		contrary = logAdd(contrary, d.weigh(r.contrary().models(contraryOdds*s.odds, s.scale, s.unlikeness, nil), s.whitened, prior))
+		without = logAdd(without, d.weigh(r.around(0.5*s.odds, s.scale, s.unlikeness, nil, 0), s.whitened, nil))
 	}
 	v.sign = math.Tanh((with - contrary) / 2)
 	v.nats = logAdd(with, contrary) - without

@@ -1,7 +1,9 @@
 package peerprior
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -83,4 +85,19 @@ func TestNoisyPeersAreNoEvidence(t *testing.T) {
 	if joined > 0.16 {
 		t.Errorf("noise is taken for evidence: joined has %.3f", joined)
 	}
+}
+
+func TestThoseWhoTellMostAreHeard(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var all []*share
+		for range rapid.IntRange(0, 40).Draw(t, "shares") {
+			all = append(all, &share{Mean: protocol.Mean{Explained: float64(rapid.IntRange(1, 9).Draw(t, "tenths")) / 10}})
+		}
+		n := rapid.IntRange(1, 30).Draw(t, "heard")
+		want := slices.Clone(all)
+		slices.SortStableFunc(want, func(a, b *share) int { return cmp.Compare(b.Explained, a.Explained) })
+		if got := mostTelling(all, n); !slices.Equal(got, want[:min(n, len(want))]) {
+			t.Fatalf("of %d shares others than the first %d in order are heard", len(all), n)
+		}
+	})
 }

@@ -21,8 +21,8 @@ import (
 // or below, after which the same plan has other results.
 const arithmetic = 10
 
-// EvaluationTime is how long an evaluation of every member lasts on the virtual
-// clock. Members start at random within the first one.
+// EvaluationTime is how long an evaluation lasts on the virtual clock, unless the
+// plan's Schedule says otherwise.
 const EvaluationTime = 10 * time.Second
 
 // Bounds of a plan.
@@ -32,7 +32,6 @@ const (
 	MaxEvaluations = 10_000
 	MaxRepeats     = 100_000
 	MaxInitial     = 1000
-	MaxSlow        = 1000
 )
 
 // startGrid is the distance between the starts of members where there are more
@@ -51,10 +50,7 @@ type Plan struct {
 	Surrogate Spec // zero means exact, with all defaults of the task file
 	Initial   int  // random designs at an agent's start; 0 means 3
 	Network   sim.Network
-
-	// Slow is how many times EvaluationTime an evaluation of the federation's last
-	// agent lasts, 1 to MaxSlow; 0 means 1.
-	Slow float64
+	Schedule
 
 	// Control names the strategy, as its Spec's String, that the others are
 	// compared with. Empty means the first one of type ts, else the first.
@@ -70,7 +66,6 @@ type Plan struct {
 // of the command line.
 func (p Plan) Complete() (Plan, error) {
 	p.Initial = cmp.Or(p.Initial, 3)
-	p.Slow = cmp.Or(p.Slow, 1)
 	if p.Surrogate.Name == "" {
 		p.Surrogate.Name = "exact"
 	}
@@ -87,8 +82,9 @@ func (p Plan) Complete() (Plan, error) {
 			return p, fmt.Errorf("--%s %d: accepted are 1 to %d", bound.flag, bound.value, bound.most)
 		}
 	}
-	if !(p.Slow >= 1 && p.Slow <= MaxSlow) {
-		return p, fmt.Errorf("--slow %g: accepted is 1 to %d", p.Slow, MaxSlow)
+	var err error
+	if p.Schedule, err = p.Schedule.complete(p.Evaluations); err != nil {
+		return p, err
 	}
 	if err := checkNetwork(p.Network); err != nil {
 		return p, err
@@ -259,9 +255,12 @@ type header struct {
 	Network     sim.Network
 	Checkpoints []int
 
-	// Slow is 0 for 1, so that plans without slow agents have the header that they
-	// had before there were any.
-	Slow float64 `json:",omitempty"`
+	// These are 0 for their defaults.
+	Slow             float64       `json:",omitempty"`
+	JoinWithin       time.Duration `json:",omitempty"`
+	Speeds           float64       `json:",omitempty"`
+	LeastEvaluations int           `json:",omitempty"`
+	Churn            float64       `json:",omitempty"`
 }
 
 // header is for plans from Complete.
@@ -270,10 +269,7 @@ func (p Plan) header() []byte {
 	if err != nil {
 		panic(err) // Complete has checked it
 	}
-	slow := p.Slow
-	if slow == 1 {
-		slow = 0
-	}
+	distinct := p.distinct(p.Evaluations)
 	text, err := json.Marshal(header{
 		Arithmetic:  arithmetic,
 		Family:      p.Family.Name,
@@ -284,7 +280,12 @@ func (p Plan) header() []byte {
 		Initial:     p.Initial,
 		Network:     p.Network,
 		Checkpoints: p.Checkpoints,
-		Slow:        slow,
+
+		Slow:             distinct.Slow,
+		JoinWithin:       distinct.JoinWithin,
+		Speeds:           distinct.Speeds,
+		LeastEvaluations: distinct.LeastEvaluations,
+		Churn:            distinct.Churn,
 	})
 	if err != nil {
 		panic(err) // it has numbers and texts only

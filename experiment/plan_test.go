@@ -69,6 +69,12 @@ func TestPlansAreCheckedInTheWordsOfTheCommandLine(t *testing.T) {
 		{func(p *Plan) { p.Slow = -1 }, "--slow -1: accepted is 1 to 1000"},
 		{func(p *Plan) { p.Slow = math.NaN() }, "--slow NaN: accepted is 1 to 1000"},
 		{func(p *Plan) { p.Slow = 1001 }, "--slow 1001: accepted is 1 to 1000"},
+		{func(p *Plan) { p.Speeds = 0.5 }, "--speeds 0.5: accepted is 1 to 1000"},
+		{func(p *Plan) { p.JoinWithin = -1 }, "--join-within -1ns: accepted is more than 0s, up to 1000h0m0s"},
+		{func(p *Plan) { p.LeastEvaluations = 7 }, "--least-evals 7: accepted are 1 to --evals 6"},
+		{func(p *Plan) { p.LeastEvaluations = -1 }, "--least-evals -1: accepted are 1 to --evals 6"},
+		{func(p *Plan) { p.Churn = 0.95 }, "--churn 0.95: accepted is 0 to 0.9"},
+		{func(p *Plan) { p.Churn = math.NaN() }, "--churn NaN: accepted is 0 to 0.9"},
 		{func(p *Plan) { p.Network.Partitions = cut(20, 20) }, "--partition 20s-20s: accepted is FROM-UNTIL with FROM before UNTIL"},
 		{func(p *Plan) { p.Network.Partitions = cut(-1, 20) }, "--partition -1s-20s: accepted is FROM-UNTIL"},
 		{func(p *Plan) { p.Agents = 1001 }, "--agents 1001, each of whom hears 1000 others: accepted are at most 999 others where there are more than 1000 agents; use --degree"},
@@ -124,8 +130,10 @@ func TestHashIsOfWhatDecidesARun(t *testing.T) {
 	for name, change := range map[string]func(p *Plan){
 		"repeats":    func(p *Plan) { p.Repeats = 9 },
 		"strategies": func(p *Plan) { p.Strategies = specsOf(t, "logei") },
-		"slow":       func(p *Plan) { p.Slow = 1 },
-		"default":    func(p *Plan) { p.Surrogate = p.Surrogate.With("kernel", "matern52") },
+		"schedule": func(p *Plan) {
+			p.Schedule = Schedule{JoinWithin: EvaluationTime, Speeds: 1, Slow: 1, LeastEvaluations: p.Evaluations}
+		},
+		"default": func(p *Plan) { p.Surrogate = p.Surrogate.With("kernel", "matern52") },
 	} {
 		if tiny(t, change).Hash() != hash {
 			t.Errorf("%s changes the hash", name)
@@ -146,6 +154,10 @@ func TestHashIsOfWhatDecidesARun(t *testing.T) {
 		"network":     func(p *Plan) { p.Network.Delay = time.Second },
 		"checkpoints": func(p *Plan) { p.Checkpoints = []int{2} },
 		"slow":        func(p *Plan) { p.Slow = 2 },
+		"speeds":      func(p *Plan) { p.Speeds = 2 },
+		"joining":     func(p *Plan) { p.JoinWithin = time.Minute },
+		"budgets":     func(p *Plan) { p.LeastEvaluations = 2 },
+		"churn":       func(p *Plan) { p.Churn = 0.1 },
 		"partition":   func(p *Plan) { p.Network.Partitions = cut(10, 20) },
 	} {
 		if tiny(t, change).Hash() == hash {

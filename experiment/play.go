@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/family"
@@ -99,7 +98,11 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	r := p.record(f, t, result)
 	r.Repeat, r.Strategy = repeat, p.key(s)
 	if isMethod {
-		r.Bytes = float64(method.bytes(t, p.Evaluations))
+		sent := int64(0)
+		for i, m := range f.Members {
+			sent += method.bytes(t, p.budget(i, m, f.seed))
+		}
+		r.Bytes = float64(sent) / float64(len(f.Members))
 	}
 	return r, nil
 }
@@ -127,14 +130,10 @@ func (p Plan) scenario(s Spec, t *task.Task, f *federation, workers int) sim.Sce
 func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func()) (sim.Member, *forger) {
 	m := f.Members[i]
 	noise := f.seed.Derive("noise", uint64(i))
-	start := time.Duration(f.seed.Stream("start", uint64(i)).Int64N(int64(EvaluationTime)))
-	if p.Agents > MaxMesh {
-		start = start.Truncate(startGrid)
-	}
 	member := sim.Member{
-		Evaluations: p.evaluations(m, s),
-		Start:       start,
-		Duration:    p.duration(i),
+		Start:    p.start(i, m, f.seed),
+		Duration: p.duration(i, f.seed),
+		Offline:  p.offline(i, f.seed),
 		Objective: func(d task.Design, trial uint64) float64 {
 			evaluated()
 			value := m.Objective.Value(d)
@@ -147,9 +146,8 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 	if signalOf(s) == noSignal {
 		member.Wrap = func(e strategy.Exchange) strategy.Exchange { return mute{e} }
 	}
-	if m.Late {
-		// The others start within one evaluation, and hear each other first.
-		member.Start += time.Duration(p.Evaluations+2)*EvaluationTime + p.Network.Delay + p.Network.Jitter
+	if m.Counts || !alone(s) {
+		member.Evaluations = p.budget(i, m, f.seed)
 	}
 	if !m.Forged || isBaseline(s) {
 		return member, nil
@@ -157,22 +155,6 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 	forger := newForger(t, f.seed, i)
 	member.Forge = forger.forge
 	return member, forger
-}
-
-// duration is how long an evaluation of member i lasts. A late member is the last
-// one, so that slowness never makes it come before the others have ended.
-func (p Plan) duration(i int) time.Duration {
-	if i == p.Agents-1 {
-		return time.Duration(p.Slow * float64(EvaluationTime))
-	}
-	return EvaluationTime
-}
-
-func (p Plan) evaluations(m family.Member, s Spec) int {
-	if alone(s) && !m.Counts {
-		return 0
-	}
-	return p.Evaluations
 }
 
 func (p Plan) record(f *federation, t *task.Task, result sim.Result) Record {
@@ -191,7 +173,7 @@ func (p Plan) record(f *federation, t *task.Task, result sim.Result) Record {
 		}
 		for _, at := range p.Checkpoints {
 			v := math.NaN()
-			if d, ok := m.Recommended[at]; ok && !d.IsZero() {
+			if d, ok := m.Recommended[min(at, len(m.Trials))]; ok && !d.IsZero() {
 				v = max(regret(d), 0)
 			}
 			one.Recommended = append(one.Recommended, Number(v))

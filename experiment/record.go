@@ -36,7 +36,7 @@ type Record struct {
 type MemberRecord struct {
 	Member      int      `json:"member"`
 	Regret      []Number `json:"regret"`      // of each evaluated design, in order
-	Recommended []Number `json:"recommended"` // of the recommended design, per checkpoint; NaN when there is none
+	Recommended []Number `json:"recommended"` // of the recommended design, per checkpoint, at the end of the budget if that comes first; NaN when there is none
 	PeerQueries int      `json:"peer_queries"`
 
 	// Excess is by how much a design was better than what the family says is the
@@ -62,6 +62,15 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	return json.Unmarshal(data, (*float64)(n))
+}
+
+// held continues a member's curve after the end of its budget, to the plan's number of
+// evaluations, with what it was there.
+func held(curve []float64, evaluations int) []float64 {
+	for len(curve) < evaluations {
+		curve = append(curve, curve[len(curve)-1])
+	}
+	return curve
 }
 
 // simple returns the regret of the best design so far, after each evaluation.
@@ -111,9 +120,9 @@ func (m MemberRecord) recommended() []float64 {
 }
 
 // complete tells whether the record is one of a plan of this size.
-func (r Record) complete(evaluations, checkpoints int) bool {
+func (r Record) complete(p Plan) bool {
 	for _, m := range r.Members {
-		if len(m.Regret) != evaluations || len(m.Recommended) != checkpoints {
+		if len(m.Regret) < p.LeastEvaluations || len(m.Regret) > p.Evaluations || len(m.Recommended) != len(p.Checkpoints) {
 			return false
 		}
 	}

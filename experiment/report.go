@@ -54,15 +54,19 @@ type Report struct {
 	Warnings   []string         `json:"warnings,omitempty"`
 }
 
-// Network is sim.Network and Plan.Slow in the words of the command line.
+// Network is sim.Network and Schedule in the words of the command line.
 type Network struct {
 	DelaySeconds  float64 `json:"delay_seconds"`
 	JitterSeconds float64 `json:"jitter_seconds"`
 	Loss          float64 `json:"loss"`
 	Degree        int     `json:"degree"` // 0: everybody hears everybody
 
-	// Slow is how many times as long as the others' the last agent's evaluations last.
-	Slow       float64     `json:"slow"`
+	JoinWithinSeconds float64 `json:"join_within_seconds"`
+	Speeds            float64 `json:"speeds"` // how many times EvaluationSeconds an evaluation lasts at most, agent by agent
+	Slow              float64 `json:"slow"`   // how many times as long as that the last agent's last
+	LeastEvaluations  int     `json:"least_evaluations"`
+	Churn             float64 `json:"churn"` // part of the time that an agent is away
+
 	Partitions []Partition `json:"partitions,omitempty"`
 }
 
@@ -82,7 +86,12 @@ func networkOf(p Plan) Network {
 		JitterSeconds: p.Network.Jitter.Seconds(),
 		Loss:          p.Network.Loss,
 		Degree:        p.Network.Degree,
-		Slow:          p.Slow,
+
+		JoinWithinSeconds: p.JoinWithin.Seconds(),
+		Speeds:            p.Speeds,
+		Slow:              p.Slow,
+		LeastEvaluations:  p.LeastEvaluations,
+		Churn:             p.Churn,
 	}
 	for _, cut := range p.Network.Partitions {
 		n.Partitions = append(n.Partitions, Partition{cut.From.Seconds(), cut.Until.Seconds(), cut.Parts})
@@ -153,6 +162,7 @@ type Comparison struct {
 type sample struct {
 	spec    Spec
 	initial int // designs, random, at an agent's start
+	length  int // of curves, in evaluations
 	records []Record
 
 	simple, cumulative, recommended, gap [][]float64 // a row per federation
@@ -166,7 +176,7 @@ type sample struct {
 func NewReport(p Plan, store *Store, command, build string) (Report, error) {
 	var samples []sample
 	for _, s := range p.Strategies {
-		one := sample{spec: s, initial: p.Initial}
+		one := sample{spec: s, initial: p.Initial, length: p.Evaluations}
 		for repeat := range p.Repeats {
 			record, ok := store.get(repeat, p.key(s))
 			if !ok {
@@ -200,10 +210,10 @@ func (s *sample) add(r Record) {
 	s.records = append(s.records, r)
 	var simple, cumulative, recommended, gap [][]float64
 	for _, m := range r.Members {
-		simple = append(simple, m.simple())
-		cumulative = append(cumulative, m.cumulative())
+		simple = append(simple, held(m.simple(), s.length))
+		cumulative = append(cumulative, held(m.cumulative(), s.length))
 		recommended = append(recommended, m.recommended())
-		gap = append(gap, m.gap(s.initial))
+		gap = append(gap, held(m.gap(s.initial), s.length))
 	}
 	s.simple = append(s.simple, average(simple))
 	s.cumulative = append(s.cumulative, average(cumulative))

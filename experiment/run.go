@@ -151,7 +151,7 @@ func (r *runner) run(ctx context.Context, j job) error {
 	record.Memory = processMemory()
 	record.Drawing = r.takeDrawing(d)
 	record.Build = r.options.Build
-	if !record.complete(r.Plan.Evaluations, len(r.Checkpoints)) {
+	if !record.complete(r.Plan) {
 		return errors.New("experiment: a run ended before its time") // the simulator's fault
 	}
 	if err := r.store.add(record); err != nil {

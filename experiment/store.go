@@ -75,7 +75,7 @@ func (s *Store) read(p Plan) (int, error) {
 			continue
 		}
 		var r Record
-		if err := json.Unmarshal(line, &r); err != nil || !r.complete(p.Evaluations, len(p.Checkpoints)) {
+		if err := json.Unmarshal(line, &r); err != nil || !r.complete(p) {
 			return 0, fmt.Errorf("experiment: %s:%d: not a whole result; --fresh starts anew", s.path, number+1)
 		}
 		s.keep(r)

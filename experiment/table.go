@@ -30,12 +30,19 @@ func (r Report) WriteTable(w io.Writer) error {
 }
 
 func (r Report) writeCaption(w io.Writer) {
+	evaluations := strconv.Itoa(r.Evaluations)
+	if least := r.Network.LeastEvaluations; least < r.Evaluations {
+		evaluations = fmt.Sprintf("%d to %d", least, r.Evaluations)
+	}
 	fmt.Fprintf(w, "Family %s, %s: %d agents, %s evaluations each, %d repeats, seed %d.\n",
-		r.Family, r.Goal, r.Agents, strconv.Itoa(r.Evaluations), r.Repeats, r.Seed)
+		r.Family, r.Goal, r.Agents, evaluations, r.Repeats, r.Seed)
 	fmt.Fprintf(w, "Surrogate %s, %d starting designs; %s.\n", r.Surrogate, r.Initial, r.Network.text())
 	who := "all agents count"
 	if float64(r.Counting) != float64(r.Agents) {
 		who = fmt.Sprintf("%s of %d agents count", short(r.Counting), r.Agents)
+	}
+	if r.Network.LeastEvaluations < r.Evaluations {
+		who += ", with what it is when their budget ends from there on"
 	}
 	fmt.Fprintf(w, "Simple regret: noise-free, of the best design so far; %s; an objective's standard deviation is %s.\n", who, short(r.Deviation))
 }
@@ -50,8 +57,17 @@ func (n Network) text() string {
 		delay += " to " + seconds(n.DelaySeconds+n.JitterSeconds).String()
 	}
 	text := fmt.Sprintf("%s, delay %s, loss %s", who, delay, percent(n.Loss))
+	if within := seconds(n.JoinWithinSeconds); within != EvaluationTime {
+		text += fmt.Sprintf(", all join within %s", within)
+	}
+	if n.Speeds != 1 {
+		text += fmt.Sprintf(", agents up to %g times as slow as others", n.Speeds)
+	}
 	if n.Slow != 1 {
 		text += fmt.Sprintf(", the last agent %g times as slow", n.Slow)
+	}
+	if n.Churn != 0 {
+		text += fmt.Sprintf(", each away %s of the time", percent(n.Churn))
 	}
 	for _, cut := range n.Partitions {
 		parts := "halves"

@@ -229,7 +229,7 @@ func (m *member) observe() {
 	if m.run.Watch != nil {
 		m.run.Watch(m.index, view)
 	}
-	if slices.Contains(m.run.Recommend, known) {
+	if slices.Contains(m.run.Recommend, known) || known == m.Evaluations && len(m.run.Recommend) > 0 {
 		m.result.Recommended[known] = m.agent.Recommend(view)
 	}
 }

@@ -30,7 +30,8 @@ type Scenario struct {
 	Workers int
 
 	// Recommend lists after how many evaluations each member is asked for the
-	// design that it would recommend.
+	// design that it would recommend. It is asked at the end of its budget, too,
+	// unless the list is empty.
 	Recommend []int
 
 	// Watch, when not nil, sees a member's view whenever its model has taken in

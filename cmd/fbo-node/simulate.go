@@ -85,7 +85,11 @@ func (o *simulateOptions) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.plan.Network.Jitter, "jitter", 0, "at most this much more, at random")
 	flags.Float64Var(&o.plan.Network.Loss, "loss", 0, "the chance that a delivery fails and is tried again within 30s, below 1")
 	flags.IntVar(&o.plan.Network.Degree, "degree", 0, "how many others an agent hears; 0: all")
+	flags.DurationVar(&o.plan.JoinWithin, "join-within", experiment.EvaluationTime, "agents join at random within this span")
+	flags.IntVar(&o.plan.LeastEvaluations, "least-evals", 0, "agents have budgets of their own, at random from this to --evals (default: all have --evals)")
+	flags.Float64Var(&o.plan.Speeds, "speeds", 1, "agents take up to this many times as long per evaluation, at random; 1 to "+strconv.Itoa(experiment.MaxSlow))
 	flags.Float64Var(&o.plan.Slow, "slow", 1, "the last agent takes this many times as long per evaluation, 1 to "+strconv.Itoa(experiment.MaxSlow))
+	flags.Float64Var(&o.plan.Churn, "churn", 0, fmt.Sprintf("the part of the time that each agent is away, a minute at a time on average; up to %g", experiment.MaxChurn))
 	flags.StringVar(&o.partition, "partition", "", "in the span `FROM-UNTIL`, such as 100s-200s, agents with even numbers and those with odd ones do not hear each other")
 	flags.IntVar(&o.workers, "workers", 0, "runs at a time; changes no result (default: one per processor)")
 	flags.StringVar(&o.dir, "out", "", "directory that keeps finished runs (default "+describeSimulateDir()+")")
@@ -215,8 +219,14 @@ func (o *simulateOptions) complete() (experiment.Plan, error) {
 	if o.plan.Initial == 0 {
 		return p, errors.New("--initial 0: accepted are 1 and more")
 	}
-	if o.plan.Slow == 0 { // which means 1 in a plan
+	// What 0 means in a plan is the default here.
+	switch {
+	case o.plan.Speeds == 0:
+		return p, fmt.Errorf("--speeds 0: accepted is 1 to %d", experiment.MaxSlow)
+	case o.plan.Slow == 0:
 		return p, fmt.Errorf("--slow 0: accepted is 1 to %d", experiment.MaxSlow)
+	case o.plan.JoinWithin == 0:
+		return p, fmt.Errorf("--join-within 0s: accepted is more than 0s, up to %v", experiment.MaxJoinWithin)
 	}
 	if o.partition != "" {
 		cut, err := halves(o.partition)

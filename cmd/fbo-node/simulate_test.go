@@ -84,6 +84,8 @@ func TestSimulateWithFaults(t *testing.T) {
 		{"--slow 1", "delay 50ms, loss 0 %.\n"},
 		{"--slow 2.5", "delay 50ms, loss 0 %, the last agent 2.5 times as slow.\n"},
 		{"--partition 10s-1m", "delay 50ms, loss 0 %, cut in halves from 10s to 1m0s.\n"},
+		{"--join-within 1m0s --churn 0.2", "delay 50ms, loss 0 %, all join within 1m0s, each away 20 % of the time.\n"},
+		{"--least-evals 4 --speeds 3", "delay 50ms, loss 0 %, agents up to 3 times as slow as others.\n"},
 		{"--loss 0.3 --slow 2 --partition 0s-20s", "delay 50ms, loss 30 %, the last agent 2 times as slow, cut in halves from 0s to 20s.\n"},
 	} {
 		out, err := simulate(t.Context(), tinySimulation(dir, strings.Fields(c.flags)...)...)
@@ -147,6 +149,10 @@ func TestSimulateFlagErrorsNameFlagValueAndWhatIsAccepted(t *testing.T) {
 		{"--family gp --strategy ts --slow 0.5", "--slow 0.5: accepted is 1 to 1000"},
 		{"--family gp --strategy ts --slow NaN", "--slow NaN: accepted is 1 to 1000"},
 		{"--family gp --strategy ts --slow x", "--slow x: accepted are numbers"},
+		{"--family gp --strategy ts --speeds 0", "--speeds 0: accepted is 1 to 1000"},
+		{"--family gp --strategy ts --join-within 0s", "--join-within 0s: accepted is more than 0s, up to 1000h0m0s"},
+		{"--family gp --strategy ts --least-evals 51", "--least-evals 51: accepted are 1 to --evals 50"},
+		{"--family gp --strategy ts --churn 1", "--churn 1: accepted is 0 to 0.9"},
 		{"--family gp --strategy ts --partition 100s", "--partition 100s: accepted is FROM-UNTIL, two times such as in 100s-200s"},
 		{"--family gp --strategy ts --partition 100-200", "--partition 100-200: accepted is FROM-UNTIL, two times such as in 100s-200s"},
 		{"--family gp --strategy ts --partition 200s-100s", "--partition 3m20s-1m40s: accepted is FROM-UNTIL with FROM before UNTIL"},

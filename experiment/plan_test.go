@@ -70,6 +70,7 @@ func TestPlansAreCheckedInTheWordsOfTheCommandLine(t *testing.T) {
 		{func(p *Plan) { p.Slow = math.NaN() }, "--slow NaN: accepted is 1 to 1000"},
 		{func(p *Plan) { p.Slow = 1001 }, "--slow 1001: accepted is 1 to 1000"},
 		{func(p *Plan) { p.Speeds = 0.5 }, "--speeds 0.5: accepted is 1 to 1000"},
+		{func(p *Plan) { p.Speeds, p.Slow = 50, 40 }, "--slow 40 with --speeds 50: accepted is a product of at most 1000"},
 		{func(p *Plan) { p.JoinWithin = -1 }, "--join-within -1ns: accepted is more than 0s, up to 1000h0m0s"},
 		{func(p *Plan) { p.LeastEvaluations = 7 }, "--least-evals 7: accepted are 1 to --evals 6"},
 		{func(p *Plan) { p.LeastEvaluations = -1 }, "--least-evals -1: accepted are 1 to --evals 6"},

@@ -34,7 +34,7 @@ type Schedule struct {
 	Speeds float64
 
 	// Slow is how many times as long the evaluations of the last agent last beside
-	// that, 1 to MaxSlow; 0 means 1.
+	// that, 1 to MaxSlow by itself and times Speeds; 0 means 1.
 	Slow float64
 
 	// LeastEvaluations is the smallest budget, 1 to Plan.Evaluations: each agent's is
@@ -59,6 +59,8 @@ func (s Schedule) complete(evaluations int) (Schedule, error) {
 		return s, fmt.Errorf("--speeds %g: accepted is 1 to %d", s.Speeds, MaxSlow)
 	case !(s.Slow >= 1 && s.Slow <= MaxSlow):
 		return s, fmt.Errorf("--slow %g: accepted is 1 to %d", s.Slow, MaxSlow)
+	case s.Speeds*s.Slow > MaxSlow:
+		return s, fmt.Errorf("--slow %g with --speeds %g: accepted is a product of at most %d", s.Slow, s.Speeds, MaxSlow)
 	case s.LeastEvaluations < 1 || s.LeastEvaluations > evaluations:
 		return s, fmt.Errorf("--least-evals %d: accepted are 1 to --evals %d", s.LeastEvaluations, evaluations)
 	case !(s.Churn >= 0 && s.Churn <= MaxChurn):

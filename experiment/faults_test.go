@@ -139,7 +139,7 @@ func TestAgentsDifferAsTheScheduleSays(t *testing.T) {
 func TestNewcomersComeLastWhateverTheSchedule(t *testing.T) {
 	p := tiny(t, func(p *Plan) {
 		p.Family = familyOf(t, "gp:d=1,newcomer=true")
-		p.Agents, p.Schedule = 20, Schedule{JoinWithin: time.Minute, Speeds: 4, Slow: 2, LeastEvaluations: 2}
+		p.Agents, p.Schedule = 20, Schedule{JoinWithin: time.Minute, Speeds: 4, Slow: 2, LeastEvaluations: 3}
 	})
 	f := drawn(t, p)
 	latest := time.Duration(0)
@@ -175,7 +175,7 @@ func TestReportTellsOfFaults(t *testing.T) {
 	r := p.report([]sample{{records: []Record{{Members: []MemberRecord{{}}}}}}, "")
 	var b bytes.Buffer
 	r.writeCaption(&b)
-	for _, want := range []string{"4 agents, 3 to 6 evaluations each", "when their budget ends", "loss 30 %, all join within 40s, agents up to 2 times as slow as others, the last agent 3 times as slow, each away 40 % of the time, cut in halves from 15s to 45s."} {
+	for _, want := range []string{"4 agents, 3 to 6 evaluations each", "agents count, after their budget with their last value;", "loss 30 %, all join within 40s, agents up to 2 times as slow as others, the last agent 3 times as slow, each away 40 % of the time, cut in halves from 15s to 45s."} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the caption does not say %q:\n%s", want, b.String())
 		}

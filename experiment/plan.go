@@ -32,6 +32,7 @@ const (
 	MaxEvaluations = 10_000
 	MaxRepeats     = 100_000
 	MaxInitial     = 1000
+	MaxDelay       = time.Hour // and jitter
 )
 
 // startGrid is the distance between the starts of members where there are more
@@ -48,7 +49,7 @@ type Plan struct {
 	Seed        uint64
 
 	Surrogate Spec // zero means exact, with all defaults of the task file
-	Initial   int  // random designs at an agent's start; 0 means 3
+	Initial   int  // random designs at an agent's start, 1 to Evaluations; 0 means 3 if there are so many
 	Network   sim.Network
 	Schedule
 
@@ -65,7 +66,7 @@ type Plan struct {
 // Complete fills in defaults and returns what is wrong with the plan, in the words
 // of the command line.
 func (p Plan) Complete() (Plan, error) {
-	p.Initial = cmp.Or(p.Initial, 3)
+	p.Initial = cmp.Or(p.Initial, min(3, p.Evaluations))
 	if p.Surrogate.Name == "" {
 		p.Surrogate.Name = "exact"
 	}
@@ -83,7 +84,10 @@ func (p Plan) Complete() (Plan, error) {
 		}
 	}
 	var err error
-	if p.Schedule, err = p.Schedule.complete(p.Evaluations); err != nil {
+	if p.Initial > p.Evaluations {
+		return p, fmt.Errorf("--initial %d: accepted are 1 to --evals %d", p.Initial, p.Evaluations)
+	}
+	if p.Schedule, err = p.Schedule.complete(p.Initial, p.Evaluations); err != nil {
 		return p, err
 	}
 	if err := checkNetwork(p.Network); err != nil {
@@ -108,10 +112,10 @@ func (p Plan) Complete() (Plan, error) {
 
 func checkNetwork(n sim.Network) error {
 	switch {
-	case n.Delay < 0:
-		return fmt.Errorf("--delay %v: accepted is 0 and more", n.Delay)
-	case n.Jitter < 0:
-		return fmt.Errorf("--jitter %v: accepted is 0 and more", n.Jitter)
+	case n.Delay < 0 || n.Delay > MaxDelay:
+		return fmt.Errorf("--delay %v: accepted is 0s to %v", n.Delay, MaxDelay)
+	case n.Jitter < 0 || n.Jitter > MaxDelay:
+		return fmt.Errorf("--jitter %v: accepted is 0s to %v", n.Jitter, MaxDelay)
 	case n.Degree < 0:
 		return fmt.Errorf("--degree %d: accepted is 0 and more", n.Degree)
 	case !(n.Loss >= 0 && n.Loss < 1):
@@ -233,7 +237,8 @@ func (p *Plan) chooseCheckpoints() error {
 	p.Checkpoints = slices.Clone(p.Checkpoints)
 	for i, t := range p.Checkpoints {
 		if t < 1 || t > p.Evaluations || i > 0 && t <= p.Checkpoints[i-1] {
-			return fmt.Errorf("--checkpoints %d: accepted are ascending numbers from 1 to --evals %d", t, p.Evaluations)
+			list := strings.Trim(strings.ReplaceAll(fmt.Sprint(p.Checkpoints), " ", ","), "[]")
+			return fmt.Errorf("--checkpoints %s: %d is not accepted there; accepted are ascending numbers from 1 to --evals %d", list, t, p.Evaluations)
 		}
 	}
 	if !slices.Contains(p.Checkpoints, p.Evaluations) {
@@ -247,6 +252,7 @@ func (p *Plan) chooseCheckpoints() error {
 type header struct {
 	Arithmetic  int
 	Family      string
+	Content     string `json:",omitempty"` // of files that the family is read from
 	Agents      int
 	Evaluations int
 	Seed        uint64
@@ -273,6 +279,7 @@ func (p Plan) header() []byte {
 	text, err := json.Marshal(header{
 		Arithmetic:  arithmetic,
 		Family:      p.Family.Name,
+		Content:     p.Family.Content,
 		Agents:      p.Agents,
 		Evaluations: p.Evaluations,
 		Seed:        p.Seed,

@@ -62,8 +62,16 @@ func TestPlansAreCheckedInTheWordsOfTheCommandLine(t *testing.T) {
 		{func(p *Plan) { p.Repeats = 0 }, "--repeats 0: accepted are 1 to 100000"},
 		{func(p *Plan) { p.Initial = 1001 }, "--initial 1001: accepted are 1 to 1000"},
 		{func(p *Plan) { p.Network.Loss = 1 }, "--loss 1: accepted is 0 to below 1"},
-		{func(p *Plan) { p.Network.Delay = -1 }, "--delay -1ns: accepted is 0 and more"},
-		{func(p *Plan) { p.Network.Jitter = -1 }, "--jitter -1ns: accepted is 0 and more"},
+		{func(p *Plan) { p.Network.Delay = -1 }, "--delay -1ns: accepted is 0s to 1h0m0s"},
+		{func(p *Plan) { p.Network.Jitter = -1 }, "--jitter -1ns: accepted is 0s to 1h0m0s"},
+		{func(p *Plan) { p.Network.Delay = 2 * time.Hour }, "--delay 2h0m0s: accepted is 0s to 1h0m0s"},
+		{func(p *Plan) { p.Network.Jitter = math.MaxInt64 }, "accepted is 0s to 1h0m0s"},
+		{func(p *Plan) { p.Initial = 7 }, "--initial 7: accepted are 1 to --evals 6"},
+		{func(p *Plan) { p.LeastEvaluations = 2 }, "--least-evals 2: accepted are --initial 3 to --evals 6, and 0 for all"},
+		{set("fts-de:epsilon=4,contributors=3,peers=own-cluster"), "peers=own-cluster: all must hear the whole roster, accepted is peers=all"},
+		{func(p *Plan) {
+			p.Family, p.Strategies = familyOf(t, "gp:others=forged"), specsOf(t, "fts-de:epsilon=4,contributors=3")
+		}, "contributors=3: --family gp:others=forged forges what agents share"},
 		{func(p *Plan) { p.Network.Degree = -1 }, "--degree -1: accepted is 0 and more"},
 		{func(p *Plan) { p.Slow = 0.5 }, "--slow 0.5: accepted is 1 to 1000"},
 		{func(p *Plan) { p.Slow = -1 }, "--slow -1: accepted is 1 to 1000"},
@@ -71,9 +79,9 @@ func TestPlansAreCheckedInTheWordsOfTheCommandLine(t *testing.T) {
 		{func(p *Plan) { p.Slow = 1001 }, "--slow 1001: accepted is 1 to 1000"},
 		{func(p *Plan) { p.Speeds = 0.5 }, "--speeds 0.5: accepted is 1 to 1000"},
 		{func(p *Plan) { p.Speeds, p.Slow = 50, 40 }, "--slow 40 with --speeds 50: accepted is a product of at most 1000"},
-		{func(p *Plan) { p.JoinWithin = -1 }, "--join-within -1ns: accepted is more than 0s, up to 1000h0m0s"},
-		{func(p *Plan) { p.LeastEvaluations = 7 }, "--least-evals 7: accepted are 1 to --evals 6"},
-		{func(p *Plan) { p.LeastEvaluations = -1 }, "--least-evals -1: accepted are 1 to --evals 6"},
+		{func(p *Plan) { p.JoinWithin = -1 }, "--join-within -1ns: accepted is more than 0s, up to 24h0m0s"},
+		{func(p *Plan) { p.LeastEvaluations = 7 }, "--least-evals 7: accepted are --initial 3 to --evals 6"},
+		{func(p *Plan) { p.LeastEvaluations = -1 }, "--least-evals -1: accepted are --initial 3 to --evals 6"},
 		{func(p *Plan) { p.Churn = 0.95 }, "--churn 0.95: accepted is 0 to 0.9"},
 		{func(p *Plan) { p.Churn = math.NaN() }, "--churn NaN: accepted is 0 to 0.9"},
 		{func(p *Plan) { p.Network.Partitions = cut(20, 20) }, "--partition 20s-20s: accepted is FROM-UNTIL with FROM before UNTIL"},
@@ -99,8 +107,8 @@ func TestPlansAreCheckedInTheWordsOfTheCommandLine(t *testing.T) {
 		{func(p *Plan) { p.Surrogate.Name = "tree" }, "--surrogate tree:features=32: surrogate: type must be one of exact, rff"},
 		{func(p *Plan) { p.Surrogate = Spec{Name: "rff"}.With("features", "3") }, "--surrogate rff:features=3: surrogate: features 3 must be even"},
 		{func(p *Plan) { p.Control = "logei" }, `--control logei: accepted is one of --strategy: ts, fts`},
-		{func(p *Plan) { p.Checkpoints = []int{7} }, "--checkpoints 7: accepted are ascending numbers from 1 to --evals 6"},
-		{func(p *Plan) { p.Checkpoints = []int{3, 3} }, "--checkpoints 3: accepted are ascending"},
+		{func(p *Plan) { p.Checkpoints = []int{7} }, "--checkpoints 7: 7 is not accepted there; accepted are ascending numbers from 1 to --evals 6"},
+		{func(p *Plan) { p.Checkpoints = []int{3, 3} }, "--checkpoints 3,3: 3 is not accepted there; accepted are ascending"},
 	} {
 		p := tiny(t, nil)
 		c.change(&p)
@@ -157,7 +165,7 @@ func TestHashIsOfWhatDecidesARun(t *testing.T) {
 		"slow":        func(p *Plan) { p.Slow = 2 },
 		"speeds":      func(p *Plan) { p.Speeds = 2 },
 		"joining":     func(p *Plan) { p.JoinWithin = time.Minute },
-		"budgets":     func(p *Plan) { p.LeastEvaluations = 2 },
+		"budgets":     func(p *Plan) { p.LeastEvaluations = 4 },
 		"churn":       func(p *Plan) { p.Churn = 0.1 },
 		"partition":   func(p *Plan) { p.Network.Partitions = cut(10, 20) },
 	} {

@@ -45,6 +45,10 @@ func (p Plan) checkSums(s Spec) error {
 		return nil
 	case p.Agents < 2:
 		return fmt.Errorf("--strategy %s: one agent has nobody to add up with, accepted are --agents 2 to %d", s, MaxMesh)
+	case peersOf(s) != everybody:
+		return fmt.Errorf("--strategy %s: all must hear the whole roster, accepted is %s=%s", s, peersKey, everybody)
+	case p.Family.Forges:
+		return fmt.Errorf("--strategy %s: --family %s forges what agents share, which sums have no share of; accepted are strategies without sums", s, p.Family.Name)
 	case p.Network.Degree != 0 && p.Network.Degree < p.Agents-1:
 		return fmt.Errorf("--strategy %s: all must hear the whole roster, accepted are --agents 2 to %d without --degree", s, MaxMesh)
 	}

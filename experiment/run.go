@@ -97,6 +97,7 @@ type job struct {
 // drawing is a federation that the jobs of a repeat share.
 type drawing struct {
 	once       sync.Once
+	ended      chan struct{}
 	federation *federation
 	err        error
 	core       float64 // seconds, until a record has them
@@ -117,7 +118,7 @@ func (r *runner) jobs() []job {
 			jobs = append(jobs, job{repeat, s})
 			r.progress.AllEvaluations += r.Agents * r.Plan.Evaluations
 			if r.drawn[repeat] == nil {
-				r.drawn[repeat] = &drawing{}
+				r.drawn[repeat] = &drawing{ended: make(chan struct{})}
 			}
 			r.drawn[repeat].jobs++
 		}
@@ -131,6 +132,11 @@ func (r *runner) run(ctx context.Context, j job) error {
 		return context.Cause(ctx)
 	}
 	d := r.draw(j.repeat)
+	select {
+	case <-d.ended:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	if d.err != nil {
 		return d.err
 	}
@@ -161,16 +167,20 @@ func (r *runner) run(ctx context.Context, j job) error {
 	return nil
 }
 
-// draw makes the federation of a repeat, unless another job has.
+// draw begins to make the federation of a repeat, unless another job has. That may take
+// minutes, and cannot be stopped: who waits for the end of it may give up.
 func (r *runner) draw(repeat int) *drawing {
 	r.mu.Lock()
 	d := r.drawn[repeat]
 	r.mu.Unlock()
 	d.once.Do(func() {
-		account := r.ledger.open()
-		d.federation, d.err = r.Plan.draw(repeat)
-		r.ledger.close(account)
-		d.core = account.core.Seconds()
+		go func() {
+			defer close(d.ended)
+			account := r.ledger.open()
+			d.federation, d.err = r.Plan.draw(repeat)
+			r.ledger.close(account)
+			d.core = account.core.Seconds()
+		}()
 	})
 	return d
 }

@@ -9,6 +9,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/fbo-node/fbo/family"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/task"
 )
 
 func openTemp(t *testing.T, dir string, p Plan) *Store {
@@ -175,6 +179,47 @@ func TestStoreRefusesWhatItCannotBelieve(t *testing.T) {
 		if text, err := os.ReadFile(path); err != nil || string(text) != string(p.header())+"\n" {
 			t.Errorf("%s: a fresh file holds %q, %v", name, text, err)
 		}
+	}
+}
+
+func TestOneStoreAtATimeWrites(t *testing.T) {
+	p, dir := tiny(t, nil), t.TempDir()
+	store, err := OpenStore(dir, p, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fresh := range []bool{false, true} {
+		if _, err := OpenStore(dir, p, fresh); err == nil || !strings.Contains(err.Error(), "another simulation with these settings is at work") {
+			t.Errorf("fresh %t: error %v", fresh, err)
+		}
+	}
+	openTemp(t, dir, tiny(t, func(p *Plan) { p.Seed = 2 }))
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	openTemp(t, dir, p)
+}
+
+// Making federations may take minutes, and does not ask whether it is still wanted.
+func TestRunCanBeStoppedWhileAFederationIsMade(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	ctx, cancel := context.WithCancel(context.Background())
+	usual := familyOf(t, "gp:d=1")
+	slow := family.Catalogue{{Info: family.Info{Name: "slow"}, Build: func(family.Values) (*task.Space, family.DrawFunc, error) {
+		return usual.Space, func(seed random.Seed, agents int) (family.Federation, error) {
+			cancel()
+			<-release
+			return usual.Draw(seed, agents)
+		}, nil
+	}}}
+	drawn, err := slow.Parse("slow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := tiny(t, func(p *Plan) { p.Family = drawn })
+	if err := Run(ctx, p, openTemp(t, t.TempDir(), p), Options{Workers: 2}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Bounds of a schedule.
 const (
-	MaxJoinWithin = 1000 * time.Hour
+	MaxJoinWithin = 24 * time.Hour
 	MaxSlow       = 1000
 	MaxChurn      = 0.9
 )
@@ -37,8 +37,8 @@ type Schedule struct {
 	// that, 1 to MaxSlow by itself and times Speeds; 0 means 1.
 	Slow float64
 
-	// LeastEvaluations is the smallest budget, 1 to Plan.Evaluations: each agent's is
-	// uniform from this to that. A newcomer has all. 0 means that all do.
+	// LeastEvaluations is the smallest budget, Plan.Initial to Plan.Evaluations: each
+	// agent's is uniform from this to that. A newcomer has all. 0 means that all do.
 	LeastEvaluations int
 
 	// Churn is the part of the time, 0 to MaxChurn, that each agent is away: it
@@ -47,8 +47,8 @@ type Schedule struct {
 	Churn float64
 }
 
-// complete is for plans of so many evaluations.
-func (s Schedule) complete(evaluations int) (Schedule, error) {
+// complete is for plans of so many evaluations, of which so many are random.
+func (s Schedule) complete(initial, evaluations int) (Schedule, error) {
 	s.JoinWithin = cmp.Or(s.JoinWithin, EvaluationTime)
 	s.Speeds, s.Slow = cmp.Or(s.Speeds, 1), cmp.Or(s.Slow, 1)
 	s.LeastEvaluations = cmp.Or(s.LeastEvaluations, evaluations)
@@ -61,8 +61,8 @@ func (s Schedule) complete(evaluations int) (Schedule, error) {
 		return s, fmt.Errorf("--slow %g: accepted is 1 to %d", s.Slow, MaxSlow)
 	case s.Speeds*s.Slow > MaxSlow:
 		return s, fmt.Errorf("--slow %g with --speeds %g: accepted is a product of at most %d", s.Slow, s.Speeds, MaxSlow)
-	case s.LeastEvaluations < 1 || s.LeastEvaluations > evaluations:
-		return s, fmt.Errorf("--least-evals %d: accepted are 1 to --evals %d", s.LeastEvaluations, evaluations)
+	case s.LeastEvaluations < initial || s.LeastEvaluations > evaluations:
+		return s, fmt.Errorf("--least-evals %d: accepted are --initial %d to --evals %d, and 0 for all", s.LeastEvaluations, initial, evaluations)
 	case !(s.Churn >= 0 && s.Churn <= MaxChurn):
 		return s, fmt.Errorf("--churn %g: accepted is 0 to %g", s.Churn, MaxChurn)
 	}

@@ -10,12 +10,15 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/gofrs/flock"
 )
 
 // Store keeps records in a file, a line of JSON each behind a line for the plan,
 // and synced one by one, so that an interruption loses only what was under way.
 type Store struct {
 	path string
+	lock *flock.Flock // who holds it may write
 
 	mu      sync.Mutex
 	file    *os.File
@@ -29,29 +32,44 @@ type runID struct {
 }
 
 // OpenStore opens the file of a plan, which is from Complete, in a directory that
-// it makes if need be. fresh forgets what the file held. A last line that was cut
-// off is removed.
+// it makes if need be, for one Store at a time. fresh forgets what the file held. A
+// last line that was cut off is removed.
 func OpenStore(dir string, p Plan, fresh bool) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("experiment: keep results: %w; --out chooses another directory", err)
 	}
-	s := &Store{path: filepath.Join(dir, p.Hash()+".jsonl"), records: map[runID]Record{}}
+	path := filepath.Join(dir, p.Hash()+".jsonl")
+	s := &Store{path: path, lock: flock.New(path + ".lock"), records: map[runID]Record{}}
+	locked, err := s.lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("experiment: keep results: %w", err)
+	}
+	if !locked {
+		return nil, fmt.Errorf("experiment: %s: another simulation with these settings is at work; wait for it, or name all strategies in one command, or choose another --out", path)
+	}
+	if err := s.open(p, fresh); err != nil {
+		return nil, errors.Join(err, s.lock.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) open(p Plan, fresh bool) error {
 	if fresh {
 		if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("experiment: forget results: %w", err)
+			return fmt.Errorf("experiment: forget results: %w", err)
 		}
 	}
 	whole, err := s.read(p)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if s.file, err = os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
-		return nil, fmt.Errorf("experiment: keep results: %w", err)
+		return fmt.Errorf("experiment: keep results: %w", err)
 	}
 	if err := s.prepare(p, whole); err != nil {
-		return nil, errors.Join(fmt.Errorf("experiment: %s: %w", s.path, err), s.file.Close())
+		return errors.Join(fmt.Errorf("experiment: %s: %w", s.path, err), s.file.Close())
 	}
-	return s, nil
+	return nil
 }
 
 // read returns how many bytes hold whole lines.
@@ -136,5 +154,5 @@ func (s *Store) get(repeat int, strategy string) (Record, bool) {
 // Path returns where the records are.
 func (s *Store) Path() string { return s.path }
 
-// Close closes the file.
-func (s *Store) Close() error { return s.file.Close() }
+// Close closes the file and lets others open it.
+func (s *Store) Close() error { return errors.Join(s.file.Close(), s.lock.Close()) }

@@ -42,7 +42,7 @@ func (r Report) writeCaption(w io.Writer) {
 		who = fmt.Sprintf("%s of %d agents count", short(r.Counting), r.Agents)
 	}
 	if r.Network.LeastEvaluations < r.Evaluations {
-		who += ", with what it is when their budget ends from there on"
+		who += ", after their budget with their last value"
 	}
 	fmt.Fprintf(w, "Simple regret: noise-free, of the best design so far; %s; an objective's standard deviation is %s.\n", who, short(r.Deviation))
 }

@@ -59,7 +59,18 @@ func (c Catalogue) Parse(spec string) (Family, error) {
 	if err != nil {
 		return Family{}, fmt.Errorf("family %q: %w", spec, err)
 	}
-	return Family{Name: name + values.canonical(), About: kind.About, Space: space, draw: draw}, nil
+	content, err := values.content()
+	if err != nil {
+		return Family{}, fmt.Errorf("family %q: %w", spec, err)
+	}
+	return Family{
+		Name:    name + values.canonical(),
+		About:   kind.About,
+		Space:   space,
+		Content: content,
+		Forges:  values.given[othersKey] == forged,
+		draw:    draw,
+	}, nil
 }
 
 func (c Catalogue) names() []string {

@@ -28,6 +28,8 @@ type source struct {
 	member func(cluster, k int) function
 }
 
+const othersKey = "others"
+
 // The kinds of company.
 const (
 	alike       = "alike"
@@ -42,7 +44,7 @@ const (
 
 func companyKeys() []Key {
 	return []Key{
-		{Name: "others", Type: Choice, Default: alike, Choices: []string{alike, unlike, negated, halfNegated, lying, constant, noisy, forged},
+		{Name: othersKey, Type: Choice, Default: alike, Choices: []string{alike, unlike, negated, halfNegated, lying, constant, noisy, forged},
 			Meaning: "what all but one member are; unless they are alike, that one alone is honest and counts"},
 		{Name: "clusters", Type: Whole, Default: "1", Low: 1, High: 100,
 			Meaning: "members are alike within so many clusters, dealt out in turn, and unlike across"},
@@ -59,7 +61,7 @@ type company struct {
 }
 
 func companyOf(v Values) (company, error) {
-	c := company{v.Choice("others"), v.Whole("clusters"), v.Switch("newcomer")}
+	c := company{v.Choice(othersKey), v.Whole("clusters"), v.Switch("newcomer")}
 	if c.others != alike && c.clusters > 1 {
 		return c, errors.New("clusters is for others=alike")
 	}

@@ -62,6 +62,12 @@ type Family struct {
 	// Space is that of all its federations.
 	Space *task.Space
 
+	// Content is a digest of the files that keys of type File name, "" without any.
+	Content string
+
+	// Forges tells whether some members of each federation are Forged.
+	Forges bool
+
 	draw DrawFunc
 }
 

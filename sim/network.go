@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -90,22 +91,29 @@ func (n *network) passes(from, to int, at time.Duration) bool {
 }
 
 func (n *network) away(member int, at time.Duration) bool {
-	m := n.members[member]
-	if at < m.Start {
-		return true
+	return at < n.members[member].Start || n.back(member, at) > at
+}
+
+// back is when a member that is offline is so no longer; at, when it is not.
+func (n *network) back(member int, at time.Duration) time.Duration {
+	spans := n.members[member].Offline
+	next, _ := slices.BinarySearchFunc(spans, at, func(s Span, at time.Duration) int { return cmp.Compare(s.Until, at+1) })
+	if next < len(spans) && spans[next].holds(at) {
+		return spans[next].Until
 	}
-	for _, span := range m.Offline {
-		if span.holds(at) {
-			return true
-		}
-	}
-	return false
+	return at
 }
 
 func (n *network) delay() time.Duration { return n.Delay + upTo(n.rng, n.Jitter) }
 
-// retry is when a failed delivery is tried again.
-func (n *network) retry() time.Duration { return 1 + upTo(n.rng, n.Resync) }
+// retry is how long after a failed delivery it is tried again: when both are online, as
+// nodes do that find each other again.
+func (n *network) retry(from, to int, at time.Duration) time.Duration {
+	if back := max(n.back(from, at), n.back(to, at)); back > at {
+		return back - at + n.delay()
+	}
+	return 1 + upTo(n.rng, n.Resync)
+}
 
 func upTo(rng *rand.Rand, most time.Duration) time.Duration {
 	if most == 0 {

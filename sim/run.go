@@ -174,7 +174,7 @@ func (r *run) deliver(from, to int, s *sent, after time.Duration, again bool) {
 		case r.now < r.Members[to].Start || again && !r.network.current(from, s.share):
 		case !r.network.passes(from, to, r.now) || r.network.lost():
 			if r.now-s.at < s.share.TTL {
-				r.deliver(from, to, s, r.network.retry(), true)
+				r.deliver(from, to, s, r.network.retry(from, to, r.now), true)
 			}
 		default:
 			r.delivering = s

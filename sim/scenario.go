@@ -50,8 +50,8 @@ type Member struct {
 	Duration    time.Duration // of an evaluation, more than 0
 	Parallel    int           // evaluations at a time; 0 means 1
 
-	// Offline lists when the member can neither send nor receive. It goes on
-	// evaluating.
+	// Offline lists when the member can neither send nor receive, in order and
+	// without overlaps. It goes on evaluating.
 	Offline []Span
 
 	// Strategy and Exchanges, when not nil, take the place of what the task names:
@@ -80,7 +80,7 @@ type Network struct {
 
 	// Resync is how long it takes at most until a share's failed delivery is tried again,
 	// as nodes do when they catch up with a peer; uniform. 0 means 30 s, otherwise
-	// at least 1 ms.
+	// at least 1 ms. What failed because a member was offline is tried when it is back.
 	Resync time.Duration
 
 	// Degree is the number of others, chosen at random, whose shares a member hears.
@@ -119,6 +119,11 @@ func (s *Scenario) validate() error {
 			return fmt.Errorf("sim: member %d: Evaluations, Parallel and Start must be 0 or more", i)
 		case m.Duration <= 0:
 			return fmt.Errorf("sim: member %d: Duration is %v, accepted is more than 0", i, m.Duration)
+		}
+		for k, span := range m.Offline {
+			if span.Until < span.From || k > 0 && span.From < m.Offline[k-1].Until {
+				return fmt.Errorf("sim: member %d is Offline from %v to %v; accepted are spans in order, without overlaps", i, span.From, span.Until)
+			}
 		}
 	}
 	return s.Network.validate()

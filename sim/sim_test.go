@@ -143,6 +143,10 @@ func TestWhoIsHeardWhen(t *testing.T) {
 			s.Members[0].Offline = []sim.Span{{Until: 55 * time.Second}}
 			s.Network.Resync = time.Second
 		}, []int{0, 0, 0, 0, 0, 3, 3, 3}},
+		"away for a time, found again at once": {func(s *sim.Scenario) {
+			s.Members[0].Offline = []sim.Span{{From: 5 * time.Second, Until: 15 * time.Second}, {From: 20 * time.Second, Until: 48 * time.Second}}
+			s.Network.Resync = time.Hour
+		}, []int{0, 0, 0, 0, 3, 3, 3, 3}},
 		"cut": {func(s *sim.Scenario) {
 			s.Network.Partitions = []sim.Partition{{Span: sim.Span{Until: 55 * time.Second}, Parts: 2}}
 			s.Network.Resync = time.Second

@@ -86,7 +86,7 @@ func (o *simulateOptions) addFlags(flags *pflag.FlagSet) {
 	flags.Float64Var(&o.plan.Network.Loss, "loss", 0, "the chance that a delivery fails and is tried again within 30s, below 1")
 	flags.IntVar(&o.plan.Network.Degree, "degree", 0, "how many others an agent hears; 0: all")
 	flags.DurationVar(&o.plan.JoinWithin, "join-within", experiment.EvaluationTime, "agents join at random within this span")
-	flags.IntVar(&o.plan.LeastEvaluations, "least-evals", 0, "agents have budgets of their own, at random from this to --evals (default: all have --evals)")
+	flags.IntVar(&o.plan.LeastEvaluations, "least-evals", 0, "agents have budgets of their own, at random from this to --evals; 0: all have --evals")
 	flags.Float64Var(&o.plan.Speeds, "speeds", 1, "agents take up to this many times as long per evaluation, at random; 1 to "+strconv.Itoa(experiment.MaxSlow))
 	flags.Float64Var(&o.plan.Slow, "slow", 1, "the last agent takes this many times as long per evaluation, 1 to "+strconv.Itoa(experiment.MaxSlow))
 	flags.Float64Var(&o.plan.Churn, "churn", 0, fmt.Sprintf("the part of the time that each agent is away, a minute at a time on average; up to %g", experiment.MaxChurn))
@@ -151,6 +151,9 @@ func (o *simulateOptions) run(ctx context.Context, out, messages io.Writer) (err
 	}
 	plotterPath, err := o.findPlotter()
 	if err != nil {
+		return usageError{err}
+	}
+	if err := o.checkCSV(); err != nil {
 		return usageError{err}
 	}
 	dir, err := o.directory()

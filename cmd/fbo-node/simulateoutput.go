@@ -76,6 +76,25 @@ func (o *simulateOptions) output(ctx context.Context, out io.Writer, report expe
 	return nil
 }
 
+// checkCSV finds out before a long run whether the file can be written.
+func (o *simulateOptions) checkCSV() error {
+	if o.csv == "" {
+		return nil
+	}
+	if isDir(o.csv) {
+		return fmt.Errorf("--csv %s: it is a directory; accepted is the name of a file", o.csv)
+	}
+	if dir := filepath.Dir(o.csv); !isDir(dir) {
+		return fmt.Errorf("--csv %s: %s is no directory; accepted is the name of a file in one", o.csv, dir)
+	}
+	return nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 func writeSimulateCSV(path string, report experiment.Report) error {
 	file, err := os.Create(path)
 	if err != nil {

@@ -21,7 +21,7 @@ func landmineKind() family.Kind {
 			Name:  "landmine",
 			About: "area under the ROC curve of a support vector machine on each member's field, from a table, to be maximised",
 			Keys: []family.Key{
-				{Name: "file", Type: family.Text, Meaning: "CSV with columns field, C, gamma, auc_decision: a grid for each field; required"},
+				{Name: "file", Type: family.File, Meaning: "CSV with columns field, C, gamma, auc_decision: a grid for each field; required"},
 				{Name: "scale", Type: family.Choice, Default: string(task.Linear), Choices: []string{string(task.Linear), string(task.Log)},
 					Meaning: "how C and gamma are laid out"},
 				noiseKey(), newcomerKey(),
@@ -32,7 +32,7 @@ func landmineKind() family.Kind {
 }
 
 func buildLandmine(v family.Values) (*task.Space, family.DrawFunc, error) {
-	path := v.Text("file")
+	path := v.File("file")
 	if path == "" {
 		return nil, nil, errors.New("key file is missing; accepted: the path of a CSV with columns field, C, gamma, auc_decision")
 	}

@@ -91,6 +91,28 @@ func TestLandmineFederation(t *testing.T) {
 	}
 }
 
+// What identifies the family is what the file says, besides its path.
+func TestLandmineContentIsThatOfTheFile(t *testing.T) {
+	content := func(path string) string {
+		f, err := Kinds().Parse("landmine:file=" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Content
+	}
+	path := tableFile(t, table)
+	first := content(path)
+	if first == "" || first != content(tableFile(t, table)) {
+		t.Errorf("content %q, elsewhere %q", first, content(tableFile(t, table)))
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(table, "0.9", "0.8", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again := content(path); again == first {
+		t.Error("another table has the same content")
+	}
+}
+
 // Which member has which field depends on the seed.
 func TestLandmineFieldsAreMixed(t *testing.T) {
 	spec := "landmine:newcomer=true,file=" + tableFile(t, table)

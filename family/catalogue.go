@@ -23,6 +23,9 @@ type Kind struct {
 	// values of the keys, each of which has been accepted by its Key, or what is
 	// wrong with several together.
 	Build func(v Values) (*task.Space, DrawFunc, error)
+
+	// Content, when not nil, returns a digest of what Build reads beside the values.
+	Content func(v Values) (string, error)
 }
 
 // Catalogue is a list of kinds with different names.
@@ -59,18 +62,19 @@ func (c Catalogue) Parse(spec string) (Family, error) {
 	if err != nil {
 		return Family{}, fmt.Errorf("family %q: %w", spec, err)
 	}
-	content, err := values.content()
-	if err != nil {
-		return Family{}, fmt.Errorf("family %q: %w", spec, err)
+	family := Family{
+		Name:   name + values.canonical(),
+		About:  kind.About,
+		Space:  space,
+		Forges: values.given[othersKey] == forged,
+		draw:   draw,
 	}
-	return Family{
-		Name:    name + values.canonical(),
-		About:   kind.About,
-		Space:   space,
-		Content: content,
-		Forges:  values.given[othersKey] == forged,
-		draw:    draw,
-	}, nil
+	if kind.Content != nil {
+		if family.Content, err = kind.Content(values); err != nil {
+			return Family{}, fmt.Errorf("family %q: %w", spec, err)
+		}
+	}
+	return family, nil
 }
 
 func (c Catalogue) names() []string {

@@ -62,7 +62,7 @@ type Family struct {
 	// Space is that of all its federations.
 	Space *task.Space
 
-	// Content is a digest of the files that keys of type File name, "" without any.
+	// Content is a digest of files that the federations are made of, "" without any.
 	Content string
 
 	// Forges tells whether some members of each federation are Forged.

@@ -1,11 +1,8 @@
 package family
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +18,6 @@ const (
 	Choice Type = "choice" // one of Choices
 	Switch Type = "switch" // true or false
 	Text   Type = "text"   // anything but the empty text
-	File   Type = "file"   // the path of one
 )
 
 // Key is something that a spec can set.
@@ -45,8 +41,6 @@ func (k Key) Accepts() string {
 		return strings.Join(k.Choices, ", ")
 	case Switch:
 		return "true, false"
-	case File:
-		return "a path without commas"
 	default:
 		return "a text without commas"
 	}
@@ -149,32 +143,6 @@ func (v Values) Switch(name string) bool { return v.text(name, Switch) == "true"
 
 // Text returns the value of a key of this type, "" when it has none.
 func (v Values) Text(name string) string { return v.text(name, Text) }
-
-// File returns the path that is the value of a key of this type, "" when it has none.
-func (v Values) File(name string) string { return v.text(name, File) }
-
-// content returns a digest of the files that the values name.
-func (v Values) content() (string, error) {
-	digest := sha256.New()
-	named := false
-	for _, k := range v.keys {
-		path, ok := v.given[k.Name]
-		if k.Type != File || !ok {
-			continue
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return "", fmt.Errorf("key %s: %w", k.Name, err)
-		}
-		sum := sha256.Sum256(data)
-		digest.Write(sum[:])
-		named = true
-	}
-	if !named {
-		return "", nil
-	}
-	return hex.EncodeToString(digest.Sum(nil)[:8]), nil
-}
 
 func (v Values) text(name string, kind Type) string {
 	key := v.key(name)

@@ -1,7 +1,9 @@
 package trained
 
 import (
+	"crypto/sha256"
 	"encoding/csv"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -21,18 +23,19 @@ func landmineKind() family.Kind {
 			Name:  "landmine",
 			About: "area under the ROC curve of a support vector machine on each member's field, from a table, to be maximised",
 			Keys: []family.Key{
-				{Name: "file", Type: family.File, Meaning: "CSV with columns field, C, gamma, auc_decision: a grid for each field; required"},
+				{Name: "file", Type: family.Text, Meaning: "CSV with columns field, C, gamma, auc_decision: a grid for each field; required"},
 				{Name: "scale", Type: family.Choice, Default: string(task.Linear), Choices: []string{string(task.Linear), string(task.Log)},
 					Meaning: "how C and gamma are laid out"},
 				noiseKey(), newcomerKey(),
 			},
 		},
-		Build: buildLandmine,
+		Build:   buildLandmine,
+		Content: contentOfLandmine,
 	}
 }
 
 func buildLandmine(v family.Values) (*task.Space, family.DrawFunc, error) {
-	path := v.File("file")
+	path := v.Text("file")
 	if path == "" {
 		return nil, nil, errors.New("key file is missing; accepted: the path of a CSV with columns field, C, gamma, auc_decision")
 	}
@@ -63,6 +66,16 @@ func buildLandmine(v family.Values) (*task.Space, family.DrawFunc, error) {
 		}
 		return assemble(space, task.Maximize, v, objectives), nil
 	}, nil
+}
+
+// contentOfLandmine returns a digest of the file.
+func contentOfLandmine(v family.Values) (string, error) {
+	data, err := os.ReadFile(v.Text("file"))
+	if err != nil {
+		return "", fmt.Errorf("key file: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8]), nil
 }
 
 // grid is one field's table: auc[i·len(gamma)+j] at c[i] and gamma[j], which

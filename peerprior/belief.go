@@ -122,7 +122,7 @@ func (b *belief) join(c *consensus, r relation, odds float64) float64 {
 				models[j].consensus = c
 			}
 			w := b.data.whiten(scale, deviations)
-			total = logAdd(total, b.data.weigh(models, w, w.coordinates(c.atOwn)))
+			total = logAdd(total, b.data.weigh(models, w, w.see(c.atOwn)))
 			b.models = append(b.models, models...)
 		}
 	}

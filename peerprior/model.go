@@ -53,21 +53,21 @@ func (r relation) contrary() relation {
 
 // models lists those around a consensus, with prior odds that sum to odds.
 func (r relation) models(odds, scale, unlikeness float64, deviations []float64) []model {
-	var list []model
-	for _, gain := range r.gains {
-		list = append(list, r.around(odds/float64(len(r.gains)), scale, unlikeness, deviations, gain)...)
+	list := make([]model, len(r.gains))
+	for i, gain := range r.gains {
+		list[i] = r.around(odds/float64(len(r.gains)), scale, unlikeness, deviations, gain)
 	}
 	return list
 }
 
 // around is the one with this gain.
-func (r relation) around(odds, scale, unlikeness float64, deviations []float64, gain float64) []model {
+func (r relation) around(odds, scale, unlikeness float64, deviations []float64, gain float64) model {
 	level := r.levelVariance * scale * scale
 	if r.byScale {
 		gain *= scale
 		level += r.levelVariance * gain * gain
 	}
-	return []model{{
+	return model{
 		scale:         scale,
 		gain:          gain,
 		gainVariance:  r.gainVariance * gain * gain,
@@ -75,7 +75,7 @@ func (r relation) around(odds, scale, unlikeness float64, deviations []float64, 
 		unlikeness:    unlikeness,
 		deviations:    deviations,
 		logPrior:      math.Log(odds),
-	}}
+	}
 }
 
 // data is the agent's own knowledge: t observations, and the process by which it
@@ -103,9 +103,32 @@ func newData(spec gp.Spec, h gp.Hyperparameters, x [][]float64, y []float64) *da
 
 // whitened is the data in coordinates in which their covariance is the identity.
 type whitened struct {
-	apply  func(v []float64) []float64 // takes a vector to these coordinates
-	logDet float64
-	y, one []float64
+	apply      func(v []float64) []float64 // takes a vector to these coordinates
+	logDet     float64
+	y, one     []float64
+	yy, y1, oo float64 // their products
+}
+
+// set takes in the data and a constant of 1, which may be in coordinates that apply
+// begins with.
+func (w *whitened) set(y, one []float64) {
+	w.y, w.one = w.apply(y), w.apply(one)
+	w.yy, w.y1, w.oo = dot(w.y, w.y), dot(w.y, w.one), dot(w.one, w.one)
+}
+
+// seen is a prior mean at the own points in the coordinates of whitened data, as
+// far as models ask for it. Without peers it is zero.
+type seen struct {
+	mm, ym, m1 float64 // its products with itself, the data and a constant of 1
+}
+
+// see takes a mean to these coordinates; zero where the data could not be whitened.
+func (w *whitened) see(mean []float64) seen {
+	if w == nil || mean == nil {
+		return seen{}
+	}
+	m := w.apply(mean)
+	return seen{dot(m, m), dot(w.y, m), dot(w.one, m)}
 }
 
 // whiten takes scale²·diag(a)·K·diag(a) + noise for the covariance, with a 1 where
@@ -140,17 +163,8 @@ func (d *data) whiten(scale float64, deviations []float64) *whitened {
 		blas64.Trsv(blas.Trans, upper, vector(out))
 		return out
 	}
-	w.y, w.one = w.apply(d.y), w.apply(slices.Repeat([]float64{1}, t))
+	w.set(d.y, slices.Repeat([]float64{1}, t))
 	return w
-}
-
-// coordinates takes a vector to these coordinates; nil for none, and where the data
-// could not be whitened.
-func (w *whitened) coordinates(v []float64) []float64 {
-	if w == nil || v == nil {
-		return nil
-	}
-	return w.apply(v)
 }
 
 // spectrum is K in its eigenvectors, in which the data under any multiple of K
@@ -201,18 +215,14 @@ func (s *spectrum) whiten(variance float64) *whitened {
 		}
 		return out
 	}
-	w.y, w.one = w.apply(s.y), w.apply(s.one)
+	w.set(s.y, s.one)
 	return w
 }
 
-// condition fills in what the data say. prior holds m at the own points in the
-// coordinates of w; it is nil in a model without peers.
-func (m *model) condition(w *whitened, prior []float64) {
-	yy, y1, oo := dot(w.y, w.y), dot(w.y, w.one), dot(w.one, w.one)
-	var mm, ym, m1 float64
-	if prior != nil {
-		mm, ym, m1 = dot(prior, prior), dot(w.y, prior), dot(w.one, prior)
-	}
+// condition fills in what the data say.
+func (m *model) condition(w *whitened, prior seen) {
+	yy, y1, oo := w.yy, w.y1, w.oo
+	mm, ym, m1 := prior.mm, prior.ym, prior.m1
 	a := m.gain
 	sb, sc := m.gainVariance, m.levelVariance
 	// With B = [m 1], S the prior covariance of (b, c) and C the identity of these
@@ -228,23 +238,26 @@ func (m *model) condition(w *whitened, prior []float64) {
 }
 
 // weigh conditions models that share scale, deviations and prior mean, given the
-// prior mean's values at the own points in the coordinates of w, and returns the log
-// of their summed prior times evidence. w is nil when the data cannot be whitened.
-func (d *data) weigh(models []model, w *whitened, prior []float64) float64 {
+// prior mean as w sees it, and returns the log of their summed prior times evidence.
+// w is nil when the data cannot be whitened.
+func (d *data) weigh(models []model, w *whitened, prior seen) float64 {
 	total := math.Inf(-1)
 	for i := range models {
-		m := &models[i]
-		switch {
-		case len(d.y) == 0:
-			m.mean, m.cov = [2]float64{m.gain, 0}, [3]float64{m.gainVariance, 0, m.levelVariance}
-		case w == nil:
-			m.logEvidence = math.Inf(-1)
-		default:
-			m.condition(w, prior)
-		}
-		total = logAdd(total, m.logPrior+m.logEvidence)
+		total = logAdd(total, d.weighOne(&models[i], w, prior))
 	}
 	return total
+}
+
+func (d *data) weighOne(m *model, w *whitened, prior seen) float64 {
+	switch {
+	case len(d.y) == 0:
+		m.mean, m.cov = [2]float64{m.gain, 0}, [3]float64{m.gainVariance, 0, m.levelVariance}
+	case w == nil:
+		m.logEvidence = math.Inf(-1)
+	default:
+		m.condition(w, prior)
+	}
+	return m.logPrior + m.logEvidence
 }
 
 // aloneEvidence returns that of the models without peers, f = c + r, over the
@@ -261,7 +274,7 @@ func (s *spectrum) aloneEvidence() float64 {
 				levelVariance: aloneLevel * scale * scale,
 				logPrior:      math.Log(scaleOdds[i] / float64(len(aloneSizes))),
 			}
-			m.condition(s.whiten(scale*scale*h), nil)
+			m.condition(s.whiten(scale*scale*h), seen{})
 			total = logAdd(total, m.logPrior+m.logEvidence)
 		}
 	}
@@ -283,7 +296,7 @@ func (d *data) silentEvidence(r relation, level float64) float64 {
 		for _, h := range aloneSizes {
 			models := r.models(scaleOdds[i]/float64(len(aloneSizes)), scale, h, nil)
 			w := d.spectrum.whiten(scale * scale * h)
-			total = logAdd(total, d.weigh(models, w, w.coordinates(constant)))
+			total = logAdd(total, d.weigh(models, w, w.see(constant)))
 		}
 	}
 	return total

@@ -88,7 +88,7 @@ func TestConditionIsTheDenseGaussian(t *testing.T) {
 		}
 		w := d.whiten(m.scale, m.deviations)
 		wantEvidence, wantMean, wantCov := dense(d, m, prior)
-		m.condition(w, w.apply(prior))
+		m.condition(w, w.see(prior))
 		near := func(what string, got, want, unit float64) {
 			if !(math.Abs(got-want) <= 1e-6*(1+math.Abs(want)+unit)) {
 				rt.Errorf("%s is %.12g, by brute force %.12g", what, got, want)
@@ -108,7 +108,7 @@ func TestConditionIsTheDenseGaussian(t *testing.T) {
 func TestConditionWithoutPeers(t *testing.T) {
 	d := randomData(12, 0.05, 3)
 	m := model{scale: 2, levelVariance: 5}
-	m.condition(d.whiten(2, nil), nil)
+	m.condition(d.whiten(2, nil), seen{})
 	ones := make([]float64, 12)
 	for i := range ones {
 		ones[i] = 1
@@ -136,7 +136,7 @@ func TestEvidenceOfHugeMeans(t *testing.T) {
 		}
 		w := d.whiten(1, nil)
 		m := model{scale: 1, gain: 1, gainVariance: 0.05, levelVariance: 0.1}
-		m.condition(w, w.apply(prior))
+		m.condition(w, w.see(prior))
 		if bound := -0.5 * w.logDet; !(m.logEvidence <= bound) {
 			t.Errorf("m of size %g has log evidence %g, at most %g is possible", size, m.logEvidence, bound)
 		}
@@ -236,10 +236,10 @@ func TestSpectrumIsTheFactor(t *testing.T) {
 		byFactor := model{scale: scale, gain: 1, gainVariance: 0.25, levelVariance: 4}
 		byVectors := byFactor
 		w := d.whiten(scale, deviations)
-		byFactor.condition(w, w.apply(prior))
+		byFactor.condition(w, w.see(prior))
 		s := d.spectrum
 		v := s.whiten(scale * scale * deviation * deviation)
-		byVectors.condition(v, v.apply(s.rotate(prior)))
+		byVectors.condition(v, v.see(s.rotate(prior)))
 		if math.Abs(byFactor.logEvidence-byVectors.logEvidence) > 1e-6*(1+math.Abs(byFactor.logEvidence)) {
 			rt.Errorf("log evidence %g by the factor, %g by eigenvectors", byFactor.logEvidence, byVectors.logEvidence)
 		}

@@ -266,10 +266,11 @@ func (v *sight) judge(d *data, r relation, sizes []size) {
 	}
 	with, contrary, without := math.Inf(-1), math.Inf(-1), d.alone+math.Log(0.5)
 	for _, s := range sizes {
-		prior := s.whitened.coordinates(atOwn)
+		prior := s.whitened.see(atOwn)
 		with = logAdd(with, d.weigh(r.models((1-contraryOdds)*s.odds, s.scale, s.unlikeness, nil), s.whitened, prior))
 		contrary = logAdd(contrary, d.weigh(r.contrary().models(contraryOdds*s.odds, s.scale, s.unlikeness, nil), s.whitened, prior))
-		without = logAdd(without, d.weigh(r.around(0.5*s.odds, s.scale, s.unlikeness, nil, 0), s.whitened, nil))
+		around := r.around(0.5*s.odds, s.scale, s.unlikeness, nil, 0)
+		without = logAdd(without, d.weighOne(&around, s.whitened, seen{}))
 	}
 	v.sign = math.Tanh((with - contrary) / 2)
 	v.nats = logAdd(with, contrary) - without

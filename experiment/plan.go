@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -83,10 +84,10 @@ func (p Plan) Complete() (Plan, error) {
 			return p, fmt.Errorf("--%s %d: accepted are 1 to %d", bound.flag, bound.value, bound.most)
 		}
 	}
-	var err error
 	if p.Initial > p.Evaluations {
 		return p, fmt.Errorf("--initial %d: accepted are 1 to --evals %d", p.Initial, p.Evaluations)
 	}
+	var err error
 	if p.Schedule, err = p.Schedule.complete(p.Initial, p.Evaluations); err != nil {
 		return p, err
 	}
@@ -237,14 +238,21 @@ func (p *Plan) chooseCheckpoints() error {
 	p.Checkpoints = slices.Clone(p.Checkpoints)
 	for i, t := range p.Checkpoints {
 		if t < 1 || t > p.Evaluations || i > 0 && t <= p.Checkpoints[i-1] {
-			list := strings.Trim(strings.ReplaceAll(fmt.Sprint(p.Checkpoints), " ", ","), "[]")
-			return fmt.Errorf("--checkpoints %s: %d is not accepted there; accepted are ascending numbers from 1 to --evals %d", list, t, p.Evaluations)
+			return fmt.Errorf("--checkpoints %s: %d is not accepted there; accepted are ascending numbers from 1 to --evals %d", withCommas(p.Checkpoints), t, p.Evaluations)
 		}
 	}
 	if !slices.Contains(p.Checkpoints, p.Evaluations) {
 		p.Checkpoints = append(p.Checkpoints, p.Evaluations)
 	}
 	return nil
+}
+
+func withCommas(numbers []int) string {
+	var texts []string
+	for _, n := range numbers {
+		texts = append(texts, strconv.Itoa(n))
+	}
+	return strings.Join(texts, ",")
 }
 
 // header is all of a plan that decides the result of one strategy on the
@@ -261,12 +269,7 @@ type header struct {
 	Network     sim.Network
 	Checkpoints []int
 
-	// These are 0 for their defaults.
-	Slow             float64       `json:",omitempty"`
-	JoinWithin       time.Duration `json:",omitempty"`
-	Speeds           float64       `json:",omitempty"`
-	LeastEvaluations int           `json:",omitempty"`
-	Churn            float64       `json:",omitempty"`
+	Schedule // distinct
 }
 
 // header is for plans from Complete.
@@ -275,7 +278,6 @@ func (p Plan) header() []byte {
 	if err != nil {
 		panic(err) // Complete has checked it
 	}
-	distinct := p.distinct(p.Evaluations)
 	text, err := json.Marshal(header{
 		Arithmetic:  arithmetic,
 		Family:      p.Family.Name,
@@ -287,12 +289,7 @@ func (p Plan) header() []byte {
 		Initial:     p.Initial,
 		Network:     p.Network,
 		Checkpoints: p.Checkpoints,
-
-		Slow:             distinct.Slow,
-		JoinWithin:       distinct.JoinWithin,
-		Speeds:           distinct.Speeds,
-		LeastEvaluations: distinct.LeastEvaluations,
-		Churn:            distinct.Churn,
+		Schedule:    p.distinct(p.Evaluations),
 	})
 	if err != nil {
 		panic(err) // it has numbers and texts only

@@ -26,25 +26,25 @@ const spell = time.Minute
 type Schedule struct {
 	// JoinWithin is the span in which agents join, each at random, up to
 	// MaxJoinWithin; 0 means EvaluationTime.
-	JoinWithin time.Duration
+	JoinWithin time.Duration `json:",omitempty"`
 
 	// Speeds is how many times EvaluationTime an agent's evaluations last at most, 1
 	// to MaxSlow: each has a number of its own from 1 to this, its logarithm uniform.
 	// 0 means 1.
-	Speeds float64
+	Speeds float64 `json:",omitempty"`
 
 	// Slow is how many times as long the evaluations of the last agent last beside
 	// that, 1 to MaxSlow by itself and times Speeds; 0 means 1.
-	Slow float64
+	Slow float64 `json:",omitempty"`
 
 	// LeastEvaluations is the smallest budget, Plan.Initial to Plan.Evaluations: each
 	// agent's is uniform from this to that. A newcomer has all. 0 means that all do.
-	LeastEvaluations int
+	LeastEvaluations int `json:",omitempty"`
 
 	// Churn is the part of the time, 0 to MaxChurn, that each agent is away: it
 	// evaluates, but neither sends nor hears. Spells are exponential, away and not,
 	// those away of a minute on average.
-	Churn float64
+	Churn float64 `json:",omitempty"`
 }
 
 // complete is for plans of so many evaluations, of which so many are random.
@@ -69,8 +69,8 @@ func (s Schedule) complete(initial, evaluations int) (Schedule, error) {
 	return s, nil
 }
 
-// distinct is the schedule with 0 for what is as it is by default, so that plans have
-// the header that they had before there was the choice.
+// distinct is the schedule with 0 for what is as it is by default, which JSON leaves
+// out: plans have the header that they had before there was the choice.
 func (s Schedule) distinct(evaluations int) Schedule {
 	if s.JoinWithin == EvaluationTime {
 		s.JoinWithin = 0

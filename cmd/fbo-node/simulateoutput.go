@@ -76,7 +76,7 @@ func (o *simulateOptions) output(ctx context.Context, out io.Writer, report expe
 	return nil
 }
 
-// checkCSV finds out before a long run whether the file can be written.
+// checkCSV finds out before a long run, rather than after, whether there can be such a file.
 func (o *simulateOptions) checkCSV() error {
 	if o.csv == "" {
 		return nil

@@ -148,6 +148,9 @@ func (p *Posterior) half(v []float64) {
 // Len returns the number of observations, t.
 func (p *Posterior) Len() int { return len(p.x) }
 
+// Points returns where they are, which must not be altered.
+func (p *Posterior) Points() [][]float64 { return p.x }
+
 // Hyperparameters returns those that p was made with; they must not be altered.
 func (p *Posterior) Hyperparameters() Hyperparameters { return p.h }
 

@@ -4,7 +4,8 @@
 //
 // Each agent shares the mean of its posterior, from its own observations alone, and
 // how much it knows where, as weights over the task's shared features ([NewSharing]):
-// 2M numbers and a few more. Before each query it combines the means of its peers to a
+// 2M numbers and a few more. The mean is nearest to the posterior's where its author
+// has looked, which matters from about six parameters on. Before each query it combines the means of its peers to a
 // consensus m and weighs models of its own objective f by their evidence:
 //
 //	alone:   f = c + r,        r ~ GP(0, s²k)
@@ -48,5 +49,5 @@
 // its peers, unless the own observations speak against these.
 //
 // The package knows nothing of what peers evaluate, and gives no privacy: a mean and
-// what is known where show roughly where their author has looked.
+// what is known where show roughly where their author has looked and what came out there.
 package peerprior

@@ -52,7 +52,7 @@ func meanOf(t *task.Task, view strategy.View) (mean protocol.Mean, ok bool, err 
 	if err != nil || units.Scale == 0 {
 		return mean, false, err // where all designs have turned out the same there is nothing to tell
 	}
-	level, weights := view.Posterior.Mean()
+	level, weights := view.Posterior.DetailedMean()
 	mean = protocol.Mean{
 		Observations: view.Observations,
 		Level:        units.Level + units.Scale*level,

@@ -58,10 +58,6 @@ func subtract(a []float64, right blas64.General) {
 	p.addOuter(a, right.Stride, -1)
 }
 
-func (f *factor) triangle() blas64.Triangular {
-	return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: f.n, Stride: f.n, Data: f.u}
-}
-
 // half multiplies v by U⁻ᵀ in place, so that |v|² becomes vᵀA⁻¹v.
 func (f *factor) half(v []float64) {
 	for i := range f.n { // Trsv does the same, without vector instructions
@@ -74,7 +70,10 @@ func (f *factor) half(v []float64) {
 // back multiplies v by U⁻¹ in place; of a standard normal v it makes one with
 // covariance A⁻¹.
 func (f *factor) back(v []float64) {
-	blas64.Trsv(blas.NoTrans, f.triangle(), blas64.Vector{N: f.n, Data: v, Inc: 1})
+	for i := f.n - 1; i >= 0; i-- { // Trsv does the same, without vector instructions
+		row := f.u[i*f.n+i : (i+1)*f.n]
+		v[i] = (v[i] - dot(row[1:], v[i+1:])) / row[0]
+	}
 }
 
 // solve multiplies v by A⁻¹ in place.

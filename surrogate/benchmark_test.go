@@ -146,6 +146,16 @@ func BenchmarkProject(b *testing.B) {
 	})
 }
 
+// BenchmarkMean projects the mean as peers ask for it, exact where its author has looked.
+func BenchmarkMean(b *testing.B) {
+	rows(b, []string{"exact"}, benchFeatures, benchObservations, func(b *testing.B, c *bench) {
+		c.posterior.DetailedMean()
+		for b.Loop() {
+			c.posterior.DetailedMean()
+		}
+	})
+}
+
 func BenchmarkSetup(b *testing.B) {
 	rows(b, []string{"exact"}, benchFeatures, []int{20}, func(b *testing.B, c *bench) {
 		for b.Loop() {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/fbo-node/fbo/gp"
+	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/task"
 )
@@ -32,10 +33,17 @@ type exact struct {
 	space      *task.Space
 	shared     *rff.Map
 	projection func() (*rff.Projection, error)
+	seed       random.Seed // of what the task alone determines
 }
 
 func newExact(t *task.Task, shared *rff.Map) *exact {
-	return &exact{spec: ProcessSpec(t), space: t.Space, shared: shared, projection: lazyProjection(t, shared)}
+	return &exact{
+		spec:       ProcessSpec(t),
+		space:      t.Space,
+		shared:     shared,
+		projection: lazyProjection(t, shared),
+		seed:       taskSeed(t),
+	}
 }
 
 // lazyProjection makes the projection when it is first needed: only who shares

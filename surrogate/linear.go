@@ -151,6 +151,9 @@ func (p *linearPosterior) Weights(rng *rand.Rand) []float64 {
 
 func (p *linearPosterior) Mean() (level float64, weights []float64) { return 0, p.weights.Mean() }
 
+// DetailedMean is Mean, which loses nothing.
+func (p *linearPosterior) DetailedMean() (level float64, weights []float64) { return p.Mean() }
+
 func (p *linearPosterior) Explained() (average float64, weights []float64) {
 	projection, err := p.model.projection()
 	if err != nil {

@@ -66,6 +66,10 @@ type Posterior interface {
 	// Mean returns the mean of the posterior: its level, which it has where nothing
 	// is known, and what it is more or less, as weights over the same features.
 	Mean() (level float64, weights []float64)
+	// DetailedMean is Mean with less error at the observed designs and around the best
+	// of them, and more elsewhere; its weights are longer, so that a limit on their
+	// norm takes more of them.
+	DetailedMean() (level float64, weights []float64)
 	// Explained returns the part of the prior variance that the observations have
 	// taken away: 0 to 1, on average over the space, and what it is more or less
 	// at each point, as weights over the same features.

@@ -61,6 +61,7 @@ func (posterior) PredictGradient(_, _, _ []float64) (mean, variance float64) { r
 func (posterior) Draw(rng *rand.Rand) surrogate.Function                     { return hill(rng.Float64()) }
 func (posterior) Weights(rng *rand.Rand) []float64                           { return make([]float64, 8) }
 func (posterior) Mean() (level float64, weights []float64)                   { return 0, make([]float64, 8) }
+func (posterior) DetailedMean() (level float64, weights []float64)           { return 0, make([]float64, 8) }
 func (posterior) Explained() (average float64, weights []float64)            { return 0, make([]float64, 8) }
 func (posterior) Hyperparameters() surrogate.Hyperparameters                 { return surrogate.Hyperparameters{} }
 

@@ -8,8 +8,8 @@ import (
 
 // What a mean is worth to others is decided where its author has looked, and most of
 // all around the best that it has found. With six parameters that is so small a part
-// of the space that a projection all but misses it: of a newcomer's regret on Hartmann's
-// function it cost half. docs/experiments.md has the figures.
+// of the space that a projection all but misses it: on Hartmann's function a newcomer's
+// regret after eight evaluations was half as large again. docs/experiments.md has the figures.
 const (
 	aroundBest   = 20
 	detailWeight = 40.0 // of each observed or surrounding design, in points of the projection

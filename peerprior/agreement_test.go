@@ -29,7 +29,7 @@ func TestPeersThatDisagreeAreDoubted(t *testing.T) {
 				means = append(means, l.peersOf(1, 8, f, 50*group+k)...)
 			}
 			b := l.considered(with(l.view(nil, bump(0)), means...))
-			p := agree(l.strategy.compare(b.data, b.peers)).nobody
+			p := agree(l.strategy.compare(b.data, b.peers)[inOwnUnits]).nobody
 			mean, least = mean+p/groups, min(least, p)
 		}
 		return mean, least
@@ -59,18 +59,18 @@ func TestEverybodyAlikeOrGroups(t *testing.T) {
 				common[g] = append(common[g], rng.NormFloat64())
 			}
 		}
-		var peers []*listened
+		var records []*record
+		c := independent(points)
 		for i := range 9 {
-			p := &listened{}
+			var o inferred
 			rng := random.SeedOf(uint64(i)).Stream("own", 0)
 			for x := range points {
-				p.known = append(p.known, 0.8)
 				v := math.Sqrt(shared)*common[i%groups][x] + math.Sqrt(1-shared)*rng.NormFloat64()
-				p.views[inOwnUnits].mean = append(p.views[inOwnUnits].mean, 0.9*v)
+				o.at, o.values, o.noise = append(o.at, x), append(o.values, v), append(o.noise, peerNoise)
 			}
-			peers = append(peers, p)
+			records = append(records, c.record(o, 0, 1))
 		}
-		return agree(compareAt(peers, points, points))
+		return agree(c.compare(records)[inOwnUnits])
 	}
 	exact, vague, groups := peers(1, .9), peers(1, .4), peers(3, .9)
 	t.Logf("where they agree %+v, where they claim too much %+v, in groups %+v", exact, vague, groups)
@@ -84,8 +84,9 @@ func TestEverybodyAlikeOrGroups(t *testing.T) {
 
 func TestDoubtIsAProbability(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		peers := peersAtRandom(t, 5)
-		a := agree(compareAt(peers, 5, 5))
+		c := independent(5)
+		peers := recordsAtRandom(t, c)
+		a := agree(c.compare(peers)[rapid.IntRange(inOwnUnits, inCommonUnits).Draw(t, "units")])
 		if !(a.everybody >= 0) || a.everybody > 1 {
 			t.Fatalf("all are alike with probability %g", a.everybody)
 		}

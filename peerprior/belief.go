@@ -66,12 +66,12 @@ func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 		views = relations[:1]
 	}
 	pairs := s.compare(d, peers)
-	agreement, groups := agree(pairs), groupsOf(pairs)
+	agreement := agree(pairs[inOwnUnits])
 	joined, silent := math.Inf(-1), math.Inf(-1) // evidence of the peers' means with and without their shape
 	alike := 0.0                                 // number of peers that seek what the agent seeks, in the better view
 	for view, relation := range views {
 		odds := 1 / float64(len(views))
-		for i, r := range read(peers, view, groups, agreement.everybody) {
+		for i, r := range read(peers, view, groupsOf(pairs[view]), agreement.everybody) {
 			c := s.newConsensus(d, r.said)
 			joined = logAdd(joined, b.join(c, relation, odds*r.odds))
 			if i == 0 { // of all peers

@@ -18,10 +18,12 @@
 // it draws "alone" or "silent" it does what Thompson sampling by itself does, and that
 // with probability 1/10 at least.
 //
-// The prior odds of "joined" rest on what the peers say of each other. For each two of
-// them the means tell how probable it is that their objectives are alike, or each
-// other's contrary. Among unlike objectives one is as probable as the other, so that the
-// sum of the log ratios, over the root of the sum of their squares, is near standard
+// The prior odds of "joined" rest on what the peers say of each other. From a share the
+// agent infers the observations that would have told its author what it says: where it
+// knows most, the noise and the value that lead to that and to its mean. For each two peers
+// these tell how probable it is that their objectives are alike, or each other's contrary,
+// with levels and sizes of their own or in common units. Among unlike objectives one is as
+// probable as the other, so that the sum of the log ratios, over the root of the sum of their squares, is near standard
 // normal; where that is more probable than what alike peers would show, all of them or
 // in groups, nobody is likely to be like the agent either, and the odds go to "silent".
 // The odds fall, in favour of "silent" too, as own observations become many, the sooner

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/protocol"
@@ -38,7 +37,7 @@ func TestPeersAlikeComeToOneGroup(t *testing.T) {
 	var together, pairs [2]float64 // of the pairs that are unlike and alike
 	for set := range uint64(sets) {
 		b := l.considered(with(l.view(nil, bump(0)), l.clustered(20, set)...))
-		groups := groupsOf(l.strategy.compare(b.data, b.peers))
+		groups := groupsOf(l.strategy.compare(b.data, b.peers)[inOwnUnits])
 		of := make([]int, len(b.peers))
 		for g, members := range groups {
 			for _, i := range members {
@@ -66,9 +65,8 @@ func TestPeersAlikeComeToOneGroup(t *testing.T) {
 
 // Among peers of which four are like itself and eight are not an agent with six
 // observations draws a consensus whose correlation with its objective, counted as 0
-// where it draws none, is .86 on average over 20 agents, with a standard error of .04. It
-// would be .55 without groups, and .54 if it heard the group that its observations speak
-// for least.
+// where it draws none, is .91 on average over 20 agents, with a standard error of .02. It
+// would be .55 without groups.
 func TestAgentHearsItsOwnGroup(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	const agents = 20
@@ -96,7 +94,7 @@ func TestAgentHearsItsOwnGroup(t *testing.T) {
 		expected, square = expected+heard/agents, square+heard*heard/agents
 	}
 	t.Logf("correlation %.3f, deviation between agents %.3f", expected, math.Sqrt(square-expected*expected))
-	if expected < 0.7 {
+	if expected < 0.8 {
 		t.Errorf("what agents hear correlates with their objectives by %.3f only", expected)
 	}
 }
@@ -111,29 +109,12 @@ func correlation(a, b []float64) float64 {
 	return sum / math.Sqrt(va*vb)
 }
 
-// peersAtRandom say anything anywhere, at as many points as the strategy compares.
-func peersAtRandom(t *rapid.T, points int) []*listened {
-	var peers []*listened
-	for range rapid.IntRange(0, 8).Draw(t, "peers") {
-		p := &listened{}
-		rng := random.SeedOf(rapid.Uint64().Draw(t, "peer")).Stream("peer", 0)
-		size := math.Pow(10, rapid.Float64Range(-6, 4).Draw(t, "size"))
-		for range points {
-			p.known = append(p.known, mostKnown*rng.Float64())
-			p.views[inOwnUnits].mean = append(p.views[inOwnUnits].mean, size*rng.NormFloat64())
-		}
-		peers = append(peers, p)
-	}
-	return peers
-}
-
 func TestGroupsDivideThePeers(t *testing.T) {
-	l := newLab(t, "maximize", plane, exact)
-	d := l.considered(with(l.view(nil, bump(0)), l.peersOf(1, 4, bump(0.3), 1)...)).data
 	rapid.Check(t, func(t *rapid.T) {
-		peers := peersAtRandom(t, len(l.strategy.points))
+		c := independent(20)
+		peers := recordsAtRandom(t, c)
 		var all []int
-		for _, g := range groupsOf(l.strategy.compare(d, peers)) {
+		for _, g := range groupsOf(c.compare(peers)[inCommonUnits]) {
 			if len(g) == 0 {
 				t.Fatal("a group has no members")
 			}
@@ -149,74 +130,6 @@ func TestGroupsDivideThePeers(t *testing.T) {
 			t.Fatalf("the groups have %d of %d peers", len(all), len(peers))
 		}
 	})
-}
-
-func TestLikeness(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		peers := peersAtRandom(t, comparedPoints)
-		ignorant := &listened{known: make([]float64, comparedPoints)}
-		ignorant.views[inOwnUnits].mean = make([]float64, comparedPoints)
-		for _, p := range peers {
-			for _, q := range peers {
-				there, back := likenessOf(p, q, comparedPoints), likenessOf(q, p, comparedPoints)
-				if math.IsNaN(there.alike) || math.IsInf(there.alike, 0) || math.Abs(there.alike-back.alike) > 1e-9*math.Abs(there.alike) {
-					t.Fatalf("likeness is %g one way and %g the other", there.alike, back.alike)
-				}
-				other := likenessOf(p, contraryOf(q), comparedPoints)
-				if there.alike != other.contrary || there.contrary != other.alike {
-					t.Fatalf("likeness is %+v, and %+v to the contrary", there, other)
-				}
-			}
-			if got := likenessOf(p, ignorant, comparedPoints); got != (likeness{}) {
-				t.Fatalf("who says nothing has likeness %+v", got)
-			}
-		}
-	})
-}
-
-// contraryOf is a peer that says the contrary.
-func contraryOf(p *listened) *listened {
-	q := &listened{known: p.known}
-	for _, v := range p.views[inOwnUnits].mean {
-		q.views[inOwnUnits].mean = append(q.views[inOwnUnits].mean, -v)
-	}
-	return q
-}
-
-// At one point likeness is the log of the ratio of two normal densities with the
-// same variances, with and without a covariance.
-func TestLikenessIsARatioOfDensities(t *testing.T) {
-	density := func(m, n, vm, vn, cov float64) float64 {
-		det := vm*vn - cov*cov
-		return -0.5*math.Log(det) - (vn*m*m-2*cov*m*n+vm*n*n)/(2*det)
-	}
-	one := func(known, mean float64) *listened {
-		p := &listened{known: []float64{known}}
-		p.views[inOwnUnits].mean = []float64{mean}
-		return p
-	}
-	for _, c := range []struct{ k, l, m, n float64 }{{.5, .5, .7, .6}, {.9, .2, -1, .1}, {.99, .99, 2, 2}, {.3, .8, 1, -1}} {
-		want := density(c.m, c.n, c.k, c.l, math.Sqrt(1-peerNoise)*c.k*c.l) - density(c.m, c.n, c.k, c.l, 0)
-		if got := likenessOf(one(c.k, c.m), one(c.l, c.n), 1).alike; math.Abs(got-want) > 1e-9 {
-			t.Errorf("%+v: likeness %.6f, want %.6f", c, got, want)
-		}
-	}
-}
-
-func TestIndependentPoints(t *testing.T) {
-	full, diagonal := mat.NewSymDense(4, nil), mat.NewSymDense(4, nil)
-	for i := range 4 {
-		for j := i; j < 4; j++ {
-			full.SetSym(i, j, 1)
-		}
-		diagonal.SetSym(i, i, 1)
-	}
-	if got := independentPoints(full); got != 1 {
-		t.Errorf("a constant is %g values, want 1", got)
-	}
-	if got := independentPoints(diagonal); got != 4 {
-		t.Errorf("four values without correlation count as %g", got)
-	}
 }
 
 func TestReadingsOfGroups(t *testing.T) {

@@ -187,7 +187,7 @@ func TestModelProbabilitiesSumToOne(t *testing.T) {
 		if math.Abs(sum-1) > 1e-9 {
 			t.Errorf("t = %d: probabilities sum to %.12g", n, sum)
 		}
-		if nobody := agree(l.strategy.compare(b.data, b.peers)).nobody; n == 0 && math.Abs(b.aloneProbability-nobody) > 1e-9 {
+		if nobody := agree(l.strategy.compare(b.data, b.peers)[inOwnUnits]).nobody; n == 0 && math.Abs(b.aloneProbability-nobody) > 1e-9 {
 			t.Errorf("before any observation alone has %g, want the probability that no two peers are alike, %g", b.aloneProbability, nobody)
 		}
 		if want := map[int]float64{0: 0, 5: leastAlone / 2, 45: leastAlone * 0.9}[n]; n%5 == 0 && math.Abs(b.leastAlone()-want) > 1e-12 {

@@ -27,8 +27,15 @@ type listened struct {
 // which are the task's, is worked out once, however many suggestions rest on it.
 type share struct {
 	protocol.Mean
-	once   sync.Once
-	values [2][]float64 // at the reference points: of the mean, and of what it knows less Explained
+	once     sync.Once
+	values   [2][]float64 // at the reference points: of the mean, and of what it knows less Explained
+	observed inferred     // by the author
+}
+
+// partKnown is the part of the prior variance that is known, given what is so beyond
+// Explained, which a share approximates.
+func (s *share) partKnown(beyond float64) float64 {
+	return min(max(s.Explained+beyond, 0), mostKnown)
 }
 
 // sight is a peer's mean in some units, and what the agent thinks of it.
@@ -103,7 +110,7 @@ func (s *Strategy) evaluate(peers []*listened, own [][]float64, units surrogate.
 	for k, p := range peers {
 		mean, known := means[k], knowns[k]
 		for i, v := range known {
-			known[i] = min(max(p.Explained+v, 0), mostKnown)
+			known[i] = p.partKnown(v)
 		}
 		average, variance := moments(mean[:points])
 		if !(variance > leastVariance) {
@@ -120,6 +127,9 @@ func (s *Strategy) evaluate(peers []*listened, own [][]float64, units surrogate.
 		p.views[inOwnUnits] = newSight(points, mean, func(i int) float64 {
 			return factor * (mean[i] - average)
 		})
+		if p.says != nil {
+			p.observed = s.infer(nil, p.known, p.views[inOwnUnits].mean, p.Observations)
+		}
 		level, scale := (p.Level-units.Level)/units.Scale, p.Scale/units.Scale
 		p.views[inCommonUnits] = newSight(points, mean, func(i int) float64 {
 			// The prior mean, of which (1 - known) is in the author's posterior mean,
@@ -190,6 +200,11 @@ func (s *Strategy) values(peers []*listened, own [][]float64) (means, knowns [][
 				p.values[of] = make([]float64, s.projection.Len())
 				blas64.Gemv(blas.NoTrans, 1, s.phi.RawMatrix(), vector(weights), 0, vector(p.values[of]))
 			}
+			known := make([]float64, len(s.points))
+			for i, v := range p.values[1] {
+				known[i] = p.partKnown(v)
+			}
+			p.observed = s.infer(p.Lengthscales, known, p.values[0], p.Observations)
 		})
 		means = append(means, slices.Concat(p.values[0], row(meansAtOwn, i)))
 		knowns = append(knowns, slices.Concat(p.values[1], row(knownsAtOwn, i)))

@@ -64,9 +64,8 @@ func TestLevelledKeepsTheAverages(t *testing.T) {
 
 // Peers whose objectives are white noise are picked by chance; that must not pass
 // for evidence, and that they disagree must count against them. Over 60 agents with 8
-// observations, each among 9 such peers, "joined" has .11 on average, and would have
-// .21 if picking were free and .27 if disagreement went unnoticed; the standard errors
-// are .02, .03 and .03.
+// observations, each among 9 such peers, "joined" has .05 on average, with a standard
+// error of .03, and would have .18 if agreement in common units counted too.
 func TestNoisyPeersAreNoEvidence(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	const agents = 60
@@ -82,7 +81,7 @@ func TestNoisyPeersAreNoEvidence(t *testing.T) {
 		joined, square = joined+p/agents, square+p*p/agents
 	}
 	t.Logf("probability of joined among noise: %.3f, deviation between agents %.3f", joined, math.Sqrt(square-joined*joined))
-	if joined > 0.16 {
+	if joined > 0.12 {
 		t.Errorf("noise is taken for evidence: joined has %.3f", joined)
 	}
 }

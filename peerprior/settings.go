@@ -9,6 +9,10 @@ var (
 	judgedUnlikenesses = []float64{.02, .3} // for each peer by itself
 	aloneSizes         = []float64{.0025, .01, .05, .2, .5, 1}
 
+	// of the sizes of two peers' objectives that are alike in shape
+	sizeRatios    = []float64{.6, 1, 1 / .6}
+	sizeRatioOdds = []float64{.25, .5, .25}
+
 	// relations are between a mean and f.
 	ownUnits    = relation{gains: []float64{1, 2}, byScale: true, gainVariance: .25, levelVariance: 4}
 	commonUnits = relation{gains: []float64{1}, gainVariance: .05, levelVariance: .1}
@@ -44,6 +48,9 @@ const (
 	leastObservations = 3    // of an agent that shares: the level of fewer is all but a value
 	referencePoints   = 400  // at least, at which consensus is found
 	comparedPoints    = 128  // of these, at most, at which peers are compared with each other
+	mostInferred      = 8    // observations of a peer for this
+	leastInferred     = 0.1  // of the prior variance by one of them
+	sizeShape         = 2.0  // of the inverse gamma distribution of the square of an objective's size, in units of its author's outputs
 	referenceRidge    = 0.05 // of its projection onto the shared features
 	initialNoise      = 0.01 // before the first observation
 	drawFeatures      = 512  // of the prior part of a sampled residual

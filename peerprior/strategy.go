@@ -157,15 +157,22 @@ func (s *Strategy) hyperparameters(view strategy.View) gp.Hyperparameters {
 		h = gp.Hyperparameters(view.Posterior.Hyperparameters())
 	}
 	if len(h.Lengthscales) == 0 {
-		for _, block := range s.task.Space.Blocks() {
-			l := s.task.Surrogate.Lengthscale
-			if block.Kind == task.Categorical {
-				l = s.task.Surrogate.CategoryLengthscale
-			}
-			h.Lengthscales = append(h.Lengthscales, l)
-		}
+		h.Lengthscales = s.initialLengthscales()
 	}
 	return h
+}
+
+// initialLengthscales are the task's.
+func (s *Strategy) initialLengthscales() []float64 {
+	var lengthscales []float64
+	for _, block := range s.task.Space.Blocks() {
+		l := s.task.Surrogate.Lengthscale
+		if block.Kind == task.Categorical {
+			l = s.task.Surrogate.CategoryLengthscale
+		}
+		lengthscales = append(lengthscales, l)
+	}
+	return lengthscales
 }
 
 // averageLengthscales returns the geometric mean over the agent and its peers,

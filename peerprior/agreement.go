@@ -12,10 +12,10 @@ type agreement struct {
 
 // agree weighs that certain parts of all pairs of peers are alike against that none are.
 //
-// If a part r is, the means of a pair speak by φ = log[(1-r + r·alike)/(1-r + r·contrary)]
+// If a part r is, a pair speaks by φ = log[(1-r + r·alike)/(1-r + r·contrary)]
 // for alike rather than contrary objectives. If no two are alike, the signs of these are
-// those of a coin, pair by pair uncorrelated, since each peer's mean is as probable as
-// its contrary. So their sum over the root of the sum of their squares, z, is about
+// those of a coin, pair by pair uncorrelated, since each peer's objective, less its
+// level, is as probable as its contrary. So their sum over the root of the sum of their squares, z, is about
 // standard normal then, however smooth the functions are and whatever peers claim to
 // know. Else each is positive with the probability that it itself implies, and z is
 // about the sum of |φ|·tanh(|φ|/2) over that root, up to an error in the claims.

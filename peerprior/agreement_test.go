@@ -60,7 +60,7 @@ func TestEverybodyAlikeOrGroups(t *testing.T) {
 			}
 		}
 		var records []*record
-		c := independent(points)
+		c := uncorrelated(points)
 		for i := range 9 {
 			var o inferred
 			rng := random.SeedOf(uint64(i)).Stream("own", 0)
@@ -84,7 +84,7 @@ func TestEverybodyAlikeOrGroups(t *testing.T) {
 
 func TestDoubtIsAProbability(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := independent(5)
+		c := uncorrelated(5)
 		peers := recordsAtRandom(t, c)
 		a := agree(c.compare(peers)[rapid.IntRange(inOwnUnits, inCommonUnits).Draw(t, "units")])
 		if !(a.everybody >= 0) || a.everybody > 1 {

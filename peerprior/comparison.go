@@ -21,7 +21,9 @@ type likeness struct {
 //
 // or independent, each with a size and a level of its own. The square of a size s is inverse
 // gamma, and levels c are standard normal. In own units levels are apart and a² is one of
-// sizeRatios. In common units c = c', and a follows from the units.
+// sizeRatios. In common units c = c', and a follows from the units; there independent
+// objectives have, as probably, that in common too. Otherwise two of one kind would pass for
+// alike, and who misstates its units would be like everybody.
 type comparison struct {
 	correlations *mat.SymDense // of the reference points, under the process of u and v
 }
@@ -105,6 +107,8 @@ func (c *comparison) likenessOf(a, b *record) (of [2]likeness) {
 	contrary, apart := alike.contrary(), a.alone+b.alone
 	of[inOwnUnits] = likeness{alike: alike.inOwnUnits() - apart, contrary: contrary.inOwnUnits() - apart}
 	if a.scale > 0 && b.scale > 0 {
+		independent := independent(a, b)
+		apart = logAdd(apart, independent.inCommonUnits()) - math.Ln2
 		of[inCommonUnits] = likeness{alike: alike.inCommonUnits() - apart, contrary: contrary.inCommonUnits() - apart}
 	}
 	return of
@@ -119,7 +123,7 @@ const (
 	vectors
 )
 
-// joint is two records whose objectives are alike.
+// joint is two records of objectives that have a size in common.
 type joint struct {
 	a, b     *record
 	products [vectors][vectors]float64 // of the vectors with each other, in coordinates in which the covariance is the identity
@@ -127,7 +131,19 @@ type joint struct {
 	density  density
 }
 
-// together whitens both; ok is false where that cannot be done.
+// independent is two records of which neither tells of the other.
+func independent(a, b *record) joint {
+	of := joint{a: a, b: b, logRoot: a.logRoot + b.logRoot, density: newDensity(len(a.at) + len(b.at))}
+	p := &of.products
+	p[valuesOfA][valuesOfA], p[valuesOfB][valuesOfB] = product(a.y, a.y), product(b.y, b.y)
+	p[levelOfA][levelOfA], p[levelOfB][levelOfB] = product(a.one, a.one), product(b.one, b.one)
+	p[valuesOfA][levelOfA], p[valuesOfB][levelOfB] = product(a.y, a.one), product(b.y, b.one)
+	p[levelOfA][valuesOfA], p[levelOfB][valuesOfB] = p[valuesOfA][levelOfA], p[valuesOfB][levelOfB]
+	return of
+}
+
+// together is two records of objectives that are alike; ok is false where that cannot be
+// factorised.
 func (c *comparison) together(a, b *record) (of joint, ok bool) {
 	n, m := len(a.at), len(b.at)
 	correlation := math.Sqrt(1 - peerNoise)
@@ -188,7 +204,7 @@ func (of joint) contrary() joint {
 
 func (of *joint) inCommonUnits() float64 {
 	p := &of.products
-	ratio := of.a.scale / of.b.scale
+	ratio := min(max(of.a.scale/of.b.scale, 1/mostUnitRatio), mostUnitRatio)
 	root := math.Sqrt(ratio)
 	offset := (of.a.level - of.b.level) / (2 * math.Sqrt(of.a.scale) * math.Sqrt(of.b.scale))
 	offset = min(max(offset, -mostDeviations), mostDeviations)

@@ -13,8 +13,8 @@ import (
 	"github.com/fbo-node/fbo/random"
 )
 
-// independent compares at so many points of which none tells of another.
-func independent(points int) *comparison {
+// uncorrelated compares at so many points of which none tells of another.
+func uncorrelated(points int) *comparison {
 	c := &comparison{mat.NewSymDense(points, nil)}
 	for i := range points {
 		c.correlations.SetSym(i, i, 1)
@@ -28,7 +28,7 @@ func recordsAtRandom(t *rapid.T, c *comparison) []*record {
 	for range rapid.IntRange(0, 8).Draw(t, "peers") {
 		rng := random.SeedOf(rapid.Uint64().Draw(t, "peer")).Stream("peer", 0)
 		size := math.Pow(10, rapid.Float64Range(-6, 4).Draw(t, "size"))
-		units := math.Pow(10, rapid.Float64Range(-9, 9).Draw(t, "units"))
+		units := math.Pow(10, rapid.Float64Range(-320, 100).Draw(t, "units"))
 		var o inferred
 		for _, at := range rng.Perm(c.correlations.SymmetricDim())[:rapid.IntRange(0, 5).Draw(t, "observations")] {
 			o.at, o.values = append(o.at, at), append(o.values, size*rng.NormFloat64())
@@ -41,7 +41,7 @@ func recordsAtRandom(t *rapid.T, c *comparison) []*record {
 
 func TestLikeness(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := independent(6)
+		c := uncorrelated(6)
 		records := recordsAtRandom(t, c)
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*(1+math.Abs(a)) }
 		for _, a := range records {
@@ -109,7 +109,7 @@ func TestLikenessIsARatioOfDensities(t *testing.T) {
 		}
 		return math.Log(sum) - root.LogDet()/2
 	}
-	covariance := func(sign float64, shared bool, of ...*record) *mat.SymDense {
+	covariance := func(correlation float64, shared bool, of ...*record) *mat.SymDense {
 		var at, who []int
 		var noise []float64
 		for k, r := range of {
@@ -122,7 +122,7 @@ func TestLikenessIsARatioOfDensities(t *testing.T) {
 			for j := i; j < len(at); j++ {
 				v := c.correlations.At(at[i], at[j])
 				if who[i] != who[j] {
-					v *= sign * math.Sqrt(1-peerNoise)
+					v *= correlation
 				}
 				if shared || who[i] == who[j] {
 					v++
@@ -142,35 +142,89 @@ func TestLikenessIsARatioOfDensities(t *testing.T) {
 		}
 		return values
 	}
+	unit := math.Sqrt(6)
+	common := func(correlation float64) float64 {
+		values := append(scaled(a, 2/unit, .5/unit), scaled(b, 3/unit, -.5/unit)...)
+		return density(covariance(correlation, true, a, b), values) + 2*math.Log(2/unit) + 3*math.Log(3/unit)
+	}
 	apart := density(covariance(1, false, a), a.values) + density(covariance(1, false, b), b.values)
+	apartInCommon := math.Log((math.Exp(apart) + math.Exp(common(0))) / 2)
 	got := c.likenessOf(a, b)
-	for name, sign := range map[string]float64{"alike": 1, "contrary": -1} {
+	for name, correlation := range map[string]float64{"alike": math.Sqrt(1 - peerNoise), "contrary": -math.Sqrt(1 - peerNoise)} {
 		own := 0.0
 		for i, ratio := range sizeRatios {
 			root := math.Sqrt(ratio)
 			values := append(scaled(a, root, 0), scaled(b, 1/root, 0)...)
-			own += sizeRatioOdds[i] * math.Exp(density(covariance(sign, false, a, b), values)+math.Log(ratio)*(2-3)/2)
+			own += sizeRatioOdds[i] * math.Exp(density(covariance(correlation, false, a, b), values)+math.Log(ratio)*(2-3)/2)
 		}
-		unit := math.Sqrt(6)
-		values := append(scaled(a, 2/unit, .5/unit), scaled(b, 3/unit, -.5/unit)...)
-		common := density(covariance(sign, true, a, b), values) + 2*math.Log(2/unit) + 3*math.Log(3/unit)
 		gotOwn, gotCommon := got[inOwnUnits].alike, got[inCommonUnits].alike
-		if sign < 0 {
+		if correlation < 0 {
 			gotOwn, gotCommon = got[inOwnUnits].contrary, got[inCommonUnits].contrary
 		}
 		if want := math.Log(own) - apart; math.Abs(gotOwn-want) > 1e-3 {
 			t.Errorf("%s in own units: %.5f nats, want %.5f", name, gotOwn, want)
 		}
-		if want := common - apart; math.Abs(gotCommon-want) > 1e-3 {
+		if want := common(correlation) - apartInCommon; math.Abs(gotCommon-want) > 1e-3 {
 			t.Errorf("%s in common units: %.5f nats, want %.5f", name, gotCommon, want)
 		}
 	}
 }
 
+// When an observation is inferred, it and those before it leave a process with the mean
+// and the knowledge of the author there; unless the author knows more than the noise
+// allows, and then with its mean.
+func TestEachInferredObservationTellsWhatIsSaidThere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const points = 12
+		rng := random.SeedOf(rapid.Uint64().Draw(t, "author")).Stream("author", 0)
+		at := make([][]float64, points)
+		for i := range at {
+			at[i] = []float64{rng.Float64(), rng.Float64()}
+		}
+		k := mat.NewSymDense(points, nil)
+		known, mean := make([]float64, points), make([]float64, points)
+		for i := range at {
+			for j := range i + 1 {
+				k.SetSym(i, j, math.Exp(-2*(square(at[i][0]-at[j][0])+square(at[i][1]-at[j][1]))))
+			}
+			known[i], mean[i] = mostKnown*rng.Float64(), rng.NormFloat64()
+		}
+		o := infer(k, known, mean, points)
+		if len(o.at) == 0 || len(o.at) > mostInferred {
+			t.Fatalf("%d observations are inferred", len(o.at))
+		}
+		for n := 1; n <= len(o.at); n++ {
+			covariance, across := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
+			here := o.at[n-1]
+			for i, p := range o.at[:n] {
+				for j, q := range o.at[:i+1] {
+					covariance.SetSym(i, j, k.At(p, q))
+				}
+				covariance.SetSym(i, i, 1+o.noise[i])
+				across.SetVec(i, k.At(p, here))
+			}
+			var root mat.Cholesky
+			weights := new(mat.VecDense)
+			if !root.Factorize(covariance) || root.SolveVecTo(weights, across) != nil {
+				t.Fatal("no covariance")
+			}
+			if told := mat.Dot(weights, mat.NewVecDense(n, o.values[:n])); math.Abs(o.values[n-1]) < mostDeviations && math.Abs(told-mean[here]) > 1e-9 {
+				t.Fatalf("observation %d leaves a mean of %g, want %g", n, told, mean[here])
+			}
+			told := mat.Dot(weights, across)
+			if noise := o.noise[n-1]; noise < peerNoise || told > known[here]+1e-9 || noise > peerNoise && told < known[here]-1e-9 {
+				t.Fatalf("observation %d, of noise %g, leaves %g known, want %g", n, noise, told, known[here])
+			}
+		}
+	})
+}
+
+func square(x float64) float64 { return x * x }
+
 // A process that has made the inferred observations says what their author says. Over 20
 // authors of 8 observations the correlation of the two means over the reference points is on
 // average .98 in the plane and .78 with six parameters, of which the reference points miss
-// more, and what is known differs by at most .04.
+// more, and on average over these .04 too little is known at most.
 func TestInferredObservationsTellWhatTheAuthorSays(t *testing.T) {
 	six := ""
 	for i := range 6 {

@@ -22,14 +22,16 @@
 // agent infers the observations that would have told its author what it says: where it
 // knows most, the noise and the value that lead to that and to its mean. For each two peers
 // these tell how probable it is that their objectives are alike, or each other's contrary,
-// with levels and sizes of their own or in common units. Among unlike objectives one is as
-// probable as the other, so that the sum of the log ratios, over the root of the sum of their squares, is near standard
-// normal; where that is more probable than what alike peers would show, all of them or
-// in groups, nobody is likely to be like the agent either, and the odds go to "silent".
+// with levels and sizes of their own. Among unlike objectives one is as probable as the
+// other, so that the sum of the log ratios, over the root of the sum of their squares, is
+// near standard normal; where that is more probable than what alike peers would show, all of
+// them or in groups, nobody is likely to be like the agent either, and the odds go to
+// "silent".
 // The odds fall, in favour of "silent" too, as own observations become many, the sooner
 // the less there is to show that peers agree, where they are enough to show it; so peers
-// who predict none of them are heard no more in the end. And in every joined model own observations outweigh m wherever
-// they are many. So the influence of peers ends as own evidence grows.
+// who predict none of them are heard no more in the end. And in every joined model own
+// observations outweigh m wherever they are many. So the influence of peers ends as own
+// evidence grows.
 //
 // The consensus follows the Bayesian committee machine (Tresp, Neural Computation
 // 2000): a peer that knows the part E of the variance at a point counts as an

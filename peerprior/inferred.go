@@ -9,11 +9,12 @@ import (
 )
 
 // inferred are observations that would have told an author what it says: where it knows
-// most, with the noise and the value that lead to what it knows and to its mean there.
+// most, with the noise and the value that lead to what it knows and to its mean there,
+// given those inferred before. What it knows beyond a noise of peerNoise is left out.
 // They stand for those that it has made, of which a share shows no more.
 type inferred struct {
 	at     []int     // of the reference points
-	values []float64 // as the author standardises
+	values []float64 // less its level, in its units
 	noise  []float64 // variance, in units of the prior's
 }
 

@@ -43,15 +43,16 @@ const (
 	leastExplained   = 0.01  // by a peer that is worth hearing
 	mostKnown        = 0.995 // of the variance by one peer
 	leastVariance    = 1e-12 // of a mean over the space
-	mostDeviations   = 1e4   // of the own outputs, by which a mean may differ from their level
+	mostDeviations   = 1e4   // by which a mean, or a value inferred from it, may differ from the level of the outputs
 
-	leastObservations = 3    // of an agent that shares: the level of fewer is all but a value
-	referencePoints   = 400  // at least, at which consensus is found
-	comparedPoints    = 128  // of these, at most, at which peers are compared with each other
-	mostInferred      = 8    // observations of a peer for this
-	leastInferred     = 0.1  // of the prior variance by one of them
-	sizeShape         = 2.0  // of the inverse gamma distribution of the square of an objective's size, in units of its author's outputs
-	referenceRidge    = 0.05 // of its projection onto the shared features
-	initialNoise      = 0.01 // before the first observation
-	drawFeatures      = 512  // of the prior part of a sampled residual
+	leastObservations = 3     // of an agent that shares: the level of fewer is all but a value
+	referencePoints   = 400   // at least, at which consensus is found
+	comparedPoints    = 128   // of these, at most, at which observations of peers are inferred
+	mostInferred      = 8     // observations of a peer for this
+	mostUnitRatio     = 1e100 // of two peers
+	leastInferred     = 0.1   // of the prior variance by one of them
+	sizeShape         = 2.0   // of the inverse gamma distribution of the square of an objective's size, in units of its author's outputs
+	referenceRidge    = 0.05  // of its projection onto the shared features
+	initialNoise      = 0.01  // before the first observation
+	drawFeatures      = 512   // of the prior part of a sampled residual
 )

@@ -107,8 +107,8 @@ func (c *comparison) likenessOf(a, b *record) (of [2]likeness) {
 	contrary, apart := alike.contrary(), a.alone+b.alone
 	of[inOwnUnits] = likeness{alike: alike.inOwnUnits() - apart, contrary: contrary.inOwnUnits() - apart}
 	if a.scale > 0 && b.scale > 0 {
-		independent := independent(a, b)
-		apart = logAdd(apart, independent.inCommonUnits()) - math.Ln2
+		unrelated := independent(a, b)
+		apart = logAdd(apart, unrelated.inCommonUnits()) - math.Ln2
 		of[inCommonUnits] = likeness{alike: alike.inCommonUnits() - apart, contrary: contrary.inCommonUnits() - apart}
 	}
 	return of

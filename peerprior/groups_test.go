@@ -101,9 +101,9 @@ func TestAgentHearsItsOwnGroup(t *testing.T) {
 }
 
 // A peer that says it measures in other units than it does makes no peers alike in common
-// units that are not. Where it says nothing of the kind .07 of the pairs that are unlike come
-// to one group there; where its units are too large by a hundred, .07 too, and too small,
-// .17. These would be .24 and .57 if independent objectives had no units in common.
+// units that are not. Where it tells the truth .07 of the pairs that are unlike come to one
+// group there; where its values are a hundred times too large .07 too, and a hundred times
+// too small .17. These would be .24 and .57 if independent objectives had no units in common.
 func TestWhoMisstatesUnitsJoinsNobody(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	const sets = 20

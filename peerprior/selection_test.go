@@ -65,7 +65,7 @@ func TestLevelledKeepsTheAverages(t *testing.T) {
 // Peers whose objectives are white noise are picked by chance; that must not pass
 // for evidence, and that they disagree must count against them. Over 60 agents with 8
 // observations, each among 9 such peers, "joined" has .05 on average, with a standard
-// error of .03, and would have .18 if agreement in common units counted too.
+// error of .03, and would have .17 if agreement were told in common units instead.
 func TestNoisyPeersAreNoEvidence(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	const agents = 60

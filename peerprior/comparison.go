@@ -2,8 +2,10 @@ package peerprior
 
 import (
 	"math"
-	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fbo-node/fbo/gp"
@@ -31,12 +33,22 @@ type comparison struct {
 // record is what a peer seems to have observed, as it counts in a comparison.
 type record struct {
 	inferred
-	level, scale float64   // of the values, in the task's units
-	root         []float64 // lower triangular, row by row: of the covariance with noise
-	logRoot      float64   // of its determinant
-	y, one       []float64 // the values and a constant of 1, in coordinates in which that is the identity
-	alone        float64   // the log evidence if the objective is independent of the others
+	level, scale float64           // of the values, in the task's units
+	covariance   blas64.General    // with noise
+	root         blas64.Triangular // U of the covariance, UᵀU
+	logRoot      float64           // of its determinant
+	vectors      blas64.General    // the values and a constant of 1, as columns, in coordinates in which that is the identity
+	products     [2][2]float64     // of these
+	alone        float64           // the log evidence if the objective is independent of the others
 }
+
+// The vectors of a record, and of a second one after those of the first.
+const (
+	valuesOfA = iota
+	levelOfA  // a constant of 1 at the points of a, and zero at those of b
+	valuesOfB
+	levelOfB
+)
 
 // record returns nil where there is nothing, or nothing that can be factorised.
 func (c *comparison) record(o inferred, level, scale float64) *record {
@@ -44,23 +56,42 @@ func (c *comparison) record(o inferred, level, scale float64) *record {
 	if n == 0 {
 		return nil
 	}
-	r := &record{inferred: o, level: level, scale: scale, root: make([]float64, n*n)}
-	for i, p := range o.at {
-		for j, q := range o.at[:i+1] {
-			r.root[i*n+j] = c.correlations.At(p, q)
-		}
-		r.root[i*n+i] += o.noise[i]
+	r := &record{inferred: o, level: level, scale: scale, covariance: c.covariance(o.at, o.at), vectors: newMatrix(n, 2)}
+	for i, noise := range o.noise {
+		row(r.covariance, i)[i] += noise
 	}
+	root := newMatrix(n, n)
+	copy(root.Data, r.covariance.Data)
 	var ok bool
-	if r.logRoot, ok = factorise(r.root, n); !ok {
+	if r.root, r.logRoot, ok = factorise(root); !ok {
 		return nil
 	}
-	r.y, r.one = slices.Clone(o.values), slices.Repeat([]float64{1}, n)
-	solve(r.root, r.y)
-	solve(r.root, r.one)
-	along, determinant := product(r.y, r.one), 1+product(r.one, r.one)
-	r.alone = newDensity(n).at(product(r.y, r.y)-along*along/determinant, r.logRoot+math.Log(determinant)/2)
+	for i, v := range o.values {
+		copy(row(r.vectors, i), []float64{v, 1})
+	}
+	blas64.Trsm(blas.Left, blas.Trans, 1, r.root, r.vectors)
+	for i := range n {
+		for k, u := range row(r.vectors, i) {
+			for l, v := range row(r.vectors, i) {
+				r.products[k][l] += u * v
+			}
+		}
+	}
+	along, determinant := r.products[valuesOfA][levelOfA], 1+r.products[levelOfA][levelOfA]
+	r.alone = newDensity(n).at(r.products[valuesOfA][valuesOfA]-along*along/determinant, r.logRoot+math.Log(determinant)/2)
 	return r
+}
+
+// covariance is that of a process at some reference points with it at others.
+func (c *comparison) covariance(at, others []int) blas64.General {
+	m := newMatrix(len(at), len(others))
+	for i, p := range at {
+		to := row(m, i)
+		for j, q := range others {
+			to[j] = c.correlations.At(p, q)
+		}
+	}
+	return m
 }
 
 // compare returns the likeness of each two peers, in own and in common units; nil where
@@ -86,47 +117,73 @@ func (c *comparison) compare(records []*record) (pairs [2][][]likeness) {
 		}
 	}
 	for i, a := range records {
-		for j, b := range records[:i] {
-			for view, of := range c.likenessOf(a, b) {
-				pairs[view][i][j], pairs[view][j][i] = of, of
+		for j, of := range c.likenesses(a, records[:i]) {
+			for view := range pairs {
+				pairs[view][i][j], pairs[view][j][i] = of[view], of[view]
 			}
 		}
 	}
 	return pairs
 }
 
-// likenessOf is without evidence where there is nothing to compare.
-func (c *comparison) likenessOf(a, b *record) (of [2]likeness) {
-	if a == nil || b == nil {
+// likenesses returns those of a and each of the others, in own and in common units,
+// without evidence where there is nothing to compare.
+func (c *comparison) likenesses(a *record, others []*record) [][2]likeness {
+	of := make([][2]likeness, len(others))
+	var at []int // of the others, one after another
+	for _, b := range others {
+		if b != nil {
+			at = append(at, b.at...)
+		}
+	}
+	if a == nil || len(at) == 0 {
 		return of
 	}
-	alike, ok := c.together(a, b)
+	// If all are alike, with a in coordinates in which its covariance is the identity:
+	across := c.covariance(a.at, at)
+	blas64.Trsm(blas.Left, blas.Trans, math.Sqrt(1-peerNoise), a.root, across)
+	told := newMatrix(len(a.products), len(at)) // by a of its vectors, in a row for each
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, a.vectors, across, 0, told)
+	p := &pairing{a: a}
+	from := 0
+	for j, b := range others {
+		if b == nil {
+			continue
+		}
+		to := from + len(b.at)
+		of[j] = p.likenessOf(b, columns(across, from, to), columns(told, from, to))
+		from = to
+	}
+	return of
+}
+
+// pairing takes a record together with others, one at a time.
+type pairing struct {
+	a    *record
+	work []float64 // for matrices
+}
+
+// likenessOf is that of a and b, given the covariance across and what a tells of its vectors
+// at the points of b.
+func (p *pairing) likenessOf(b *record, across, told blas64.General) (of [2]likeness) {
+	alike, ok := p.together(b, across, told)
 	if !ok {
 		return of
 	}
-	contrary, apart := alike.contrary(), a.alone+b.alone
+	contrary, apart := alike.contrary(), p.a.alone+b.alone
 	of[inOwnUnits] = likeness{alike: alike.inOwnUnits() - apart, contrary: contrary.inOwnUnits() - apart}
-	if a.scale > 0 && b.scale > 0 {
-		unrelated := independent(a, b)
+	if p.a.scale > 0 && b.scale > 0 {
+		unrelated := independent(p.a, b)
 		apart = logAdd(apart, unrelated.inCommonUnits()) - math.Ln2
 		of[inCommonUnits] = likeness{alike: alike.inCommonUnits() - apart, contrary: contrary.inCommonUnits() - apart}
 	}
 	return of
 }
 
-// The vectors of two records together.
-const (
-	valuesOfA = iota
-	valuesOfB
-	levelOfA // a constant of 1 there, and zero in b
-	levelOfB
-	vectors
-)
-
 // joint is two records of objectives that have a size in common.
 type joint struct {
 	a, b     *record
-	products [vectors][vectors]float64 // of the vectors with each other, in coordinates in which the covariance is the identity
+	products [4][4]float64 // of their vectors with each other, in coordinates in which the covariance is the identity
 	logRoot  float64
 	density  density
 }
@@ -134,61 +191,57 @@ type joint struct {
 // independent is two records of which neither tells of the other.
 func independent(a, b *record) joint {
 	of := joint{a: a, b: b, logRoot: a.logRoot + b.logRoot, density: newDensity(len(a.at) + len(b.at))}
-	p := &of.products
-	p[valuesOfA][valuesOfA], p[valuesOfB][valuesOfB] = product(a.y, a.y), product(b.y, b.y)
-	p[levelOfA][levelOfA], p[levelOfB][levelOfB] = product(a.one, a.one), product(b.one, b.one)
-	p[valuesOfA][levelOfA], p[valuesOfB][levelOfB] = product(a.y, a.one), product(b.y, b.one)
-	p[levelOfA][valuesOfA], p[levelOfB][valuesOfB] = p[valuesOfA][levelOfA], p[valuesOfB][levelOfB]
+	for k := range a.products {
+		for l := range a.products {
+			of.products[k][l] = a.products[k][l]
+			of.products[valuesOfB+k][valuesOfB+l] = b.products[k][l]
+		}
+	}
 	return of
 }
 
-// together is two records of objectives that are alike; ok is false where that cannot be
+// together is the records of objectives that are alike; ok is false where that cannot be
 // factorised.
-func (c *comparison) together(a, b *record) (of joint, ok bool) {
-	n, m := len(a.at), len(b.at)
-	correlation := math.Sqrt(1 - peerNoise)
-	work := make([]float64, m*(n+m+vectors))
-	across := work[:m*n]        // the covariance, a row for each point of b, in a's coordinates
-	root := work[m*n : m*(n+m)] // of b's covariance given a
-	for i, p := range b.at {
-		row := across[i*n : i*n+n]
-		for j, q := range a.at {
-			row[j] = correlation * c.correlations.At(p, q)
-		}
-		solve(a.root, row)
-		for j, q := range b.at[:i+1] {
-			root[i*m+j] = c.correlations.At(p, q) - product(row, across[j*n:j*n+n])
-		}
-		root[i*m+i] += b.noise[i]
+func (p *pairing) together(b *record, across, told blas64.General) (of joint, ok bool) {
+	n := len(b.at)
+	given := p.matrix(n, n+len(of.products)) // of b given a: the covariance, and the vectors
+	covariance, vectors := columns(given, 0, n), columns(given, n, given.Cols)
+	for i, v := range b.values {
+		copy(row(covariance, i), row(b.covariance, i))
+		copy(row(vectors, i), []float64{-row(told, valuesOfA)[i], -row(told, levelOfA)[i], v, 1})
 	}
-	logRoot, ok := factorise(root, m)
+	blas64.Syrk(blas.Trans, -1, across, 1, upper(covariance))
+	root, logRoot, ok := factorise(covariance)
 	if !ok {
 		return joint{}, false
 	}
-	of = joint{a: a, b: b, logRoot: a.logRoot + logRoot, density: newDensity(n + m)}
-	var given [vectors][]float64 // what a leaves of each vector at b's points
-	for k := range given {
-		given[k] = work[m*(n+m+k) : m*(n+m+k+1)]
-	}
-	for i := range m {
-		row := across[i*n : i*n+n]
-		given[valuesOfA][i], given[levelOfA][i] = -product(row, a.y), -product(row, a.one)
-		given[valuesOfB][i], given[levelOfB][i] = b.values[i], 1
-	}
-	for k := range given {
-		solve(root, given[k])
-	}
-	atA := [vectors][]float64{valuesOfA: a.y, levelOfA: a.one}
-	for k := range given {
-		for l := range k + 1 {
-			v := product(given[k], given[l])
-			if atA[k] != nil && atA[l] != nil {
-				v += product(atA[k], atA[l])
+	blas64.Trsm(blas.Left, blas.Trans, 1, root, vectors)
+	of = joint{a: p.a, b: b, logRoot: p.a.logRoot + logRoot, density: newDensity(len(p.a.at) + n)}
+	for i := range n {
+		v := row(vectors, i)
+		for k := range v {
+			for l := range k + 1 {
+				of.products[k][l] += v[k] * v[l]
 			}
-			of.products[k][l], of.products[l][k] = v, v
+		}
+	}
+	for k := range of.products {
+		for l := range k + 1 {
+			if k < valuesOfB {
+				of.products[k][l] += p.a.products[k][l]
+			}
+			of.products[l][k] = of.products[k][l]
 		}
 	}
 	return of, true
+}
+
+// matrix returns one whose elements may be anything, in memory that the next one takes over.
+func (p *pairing) matrix(rows, cols int) blas64.General {
+	if len(p.work) < rows*cols {
+		p.work = make([]float64, rows*cols)
+	}
+	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: p.work[:rows*cols]}
 }
 
 // contrary is the same with the negative of b's objective: the covariance across has the
@@ -209,7 +262,7 @@ func (of *joint) inCommonUnits() float64 {
 	offset := (of.a.level - of.b.level) / (2 * math.Sqrt(of.a.scale) * math.Sqrt(of.b.scale))
 	offset = min(max(offset, -mostDeviations), mostDeviations)
 	// The values, and a level that both have, of variance 1.
-	values := [vectors]float64{valuesOfA: root, valuesOfB: 1 / root, levelOfA: offset, levelOfB: -offset}
+	values := [len(p)]float64{valuesOfA: root, valuesOfB: 1 / root, levelOfA: offset, levelOfB: -offset}
 	square, along := 0.0, 0.0
 	for k, u := range values {
 		for l, v := range values {
@@ -218,31 +271,30 @@ func (of *joint) inCommonUnits() float64 {
 		along += u * (p[k][levelOfA] + p[k][levelOfB])
 	}
 	determinant := 1 + p[levelOfA][levelOfA] + 2*p[levelOfA][levelOfB] + p[levelOfB][levelOfB]
-	return of.evidence(ratio, square-along*along/determinant, determinant)
+	return of.evidence(ratio, square-along*along/determinant, math.Log(determinant)/2)
 }
 
 func (of *joint) inOwnUnits() float64 {
 	p := &of.products
 	aa, ab, bb := 1+p[levelOfA][levelOfA], p[levelOfA][levelOfB], 1+p[levelOfB][levelOfB]
 	determinant := aa*bb - ab*ab
-	total := math.Inf(-1)
+	logRoot, total := math.Log(determinant)/2, math.Inf(-1)
 	for i, ratio := range sizeRatios {
 		u, v := math.Sqrt(ratio), 1/math.Sqrt(ratio)
 		square := u*u*p[valuesOfA][valuesOfA] + 2*p[valuesOfA][valuesOfB] + v*v*p[valuesOfB][valuesOfB]
 		alongA := u*p[valuesOfA][levelOfA] + v*p[valuesOfB][levelOfA]
 		alongB := u*p[valuesOfA][levelOfB] + v*p[valuesOfB][levelOfB]
 		square -= (bb*alongA*alongA - 2*ab*alongA*alongB + aa*alongB*alongB) / determinant
-		total = logAdd(total, of.evidence(ratio, square, determinant)+math.Log(sizeRatioOdds[i]))
+		total = logAdd(total, of.evidence(ratio, square, logRoot)+math.Log(sizeRatioOdds[i]))
 	}
 	return total
 }
 
 // evidence is the log density of the values of both, each in its own units, of which a's
 // are ratio times as large as b's; levels are integrated out, which leaves this square and
-// determinant.
-func (of *joint) evidence(ratio, square, determinant float64) float64 {
-	logRoot := of.logRoot + math.Log(determinant)/2
-	return of.density.at(square, logRoot) + float64(len(of.a.at)-len(of.b.at))/2*math.Log(ratio)
+// adds this to the log of the root's determinant.
+func (of *joint) evidence(ratio, square, logRoot float64) float64 {
+	return of.density.at(square, of.logRoot+logRoot) + float64(len(of.a.at)-len(of.b.at))/2*math.Log(ratio)
 }
 
 // density is that of a number of values whose squared size is inverse gamma, with shape
@@ -263,36 +315,28 @@ func (d density) at(square, logRoot float64) float64 {
 	return d.constant - logRoot - d.shape*math.Log1p(max(square, 0)/(2*sizeShape))
 }
 
-// factorise replaces the lower triangle of a positive definite matrix of a few rows by its
-// root, and returns the log of the root's determinant.
-func factorise(a []float64, n int) (logRoot float64, ok bool) {
-	for i := range n {
-		row := a[i*n : i*n+i+1]
-		for j := range i {
-			row[j] = (row[j] - product(row[:j], a[j*n:j*n+j])) / a[j*n+j]
+// factorise replaces the upper triangle of a positive definite matrix by U of UᵀU, and
+// returns that and the log of its determinant.
+func factorise(a blas64.General) (root blas64.Triangular, logRoot float64, ok bool) {
+	root, ok = lapack64.Potrf(upper(a))
+	if ok {
+		for i := range a.Rows {
+			logRoot += math.Log(a.Data[i*a.Stride+i])
 		}
-		square := row[i] - product(row[:i], row[:i])
-		if !(square > 0) {
-			return 0, false
-		}
-		row[i] = math.Sqrt(square)
-		logRoot += math.Log(row[i])
 	}
-	return logRoot, true
+	return root, logRoot, ok
 }
 
-// solve replaces v by the solution of root·x = v.
-func solve(root, v []float64) {
-	n := len(v)
-	for i := range v {
-		v[i] = (v[i] - product(root[i*n:i*n+i], v[:i])) / root[i*n+i]
-	}
+func newMatrix(rows, cols int) blas64.General {
+	stride := max(cols, 1)
+	return blas64.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float64, rows*stride)}
 }
 
-func product(a, b []float64) float64 {
-	sum := 0.0
-	for i, v := range a {
-		sum += v * b[i]
-	}
-	return sum
+func upper(a blas64.General) blas64.Symmetric {
+	return blas64.Symmetric{Uplo: blas.Upper, N: a.Rows, Stride: a.Stride, Data: a.Data}
+}
+
+// columns are those from one and before another, in the same memory.
+func columns(a blas64.General, from, to int) blas64.General {
+	return blas64.General{Rows: a.Rows, Cols: to - from, Stride: a.Stride, Data: a.Data[from:]}
 }

@@ -46,7 +46,7 @@ func TestLikeness(t *testing.T) {
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*(1+math.Abs(a)) }
 		for _, a := range records {
 			for _, b := range records {
-				there, back := c.likenessOf(a, b), c.likenessOf(b, a)
+				there, back := c.likenesses(a, []*record{b})[0], c.likenesses(b, []*record{a})[0]
 				for view := range there {
 					x, y := there[view], back[view]
 					for _, nats := range []float64{x.alike, x.contrary} {
@@ -69,7 +69,7 @@ func TestLikeness(t *testing.T) {
 				for _, v := range b.values {
 					negative.values = append(negative.values, -v)
 				}
-				other := c.likenessOf(a, c.record(negative, b.level, b.scale))[inOwnUnits]
+				other := c.likenesses(a, []*record{c.record(negative, b.level, b.scale)})[0][inOwnUnits]
 				if x := there[inOwnUnits]; !near(x.alike, other.contrary) || !near(x.contrary, other.alike) {
 					t.Fatalf("likeness is %+v, and %+v to the contrary", x, other)
 				}
@@ -149,7 +149,7 @@ func TestLikenessIsARatioOfDensities(t *testing.T) {
 	}
 	apart := density(covariance(1, false, a), a.values) + density(covariance(1, false, b), b.values)
 	apartInCommon := math.Log((math.Exp(apart) + math.Exp(common(0))) / 2)
-	got := c.likenessOf(a, b)
+	got := c.likenesses(a, []*record{b})[0]
 	for name, correlation := range map[string]float64{"alike": math.Sqrt(1 - peerNoise), "contrary": -math.Sqrt(1 - peerNoise)} {
 		own := 0.0
 		for i, ratio := range sizeRatios {
@@ -193,30 +193,54 @@ func TestEachInferredObservationTellsWhatIsSaidThere(t *testing.T) {
 		if len(o.at) == 0 || len(o.at) > mostInferred {
 			t.Fatalf("%d observations are inferred", len(o.at))
 		}
-		for n := 1; n <= len(o.at); n++ {
-			covariance, across := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
-			here := o.at[n-1]
-			for i, p := range o.at[:n] {
-				for j, q := range o.at[:i+1] {
-					covariance.SetSym(i, j, k.At(p, q))
-				}
-				covariance.SetSym(i, i, 1+o.noise[i])
-				across.SetVec(i, k.At(p, here))
-			}
-			var root mat.Cholesky
-			weights := new(mat.VecDense)
-			if !root.Factorize(covariance) || root.SolveVecTo(weights, across) != nil {
-				t.Fatal("no covariance")
-			}
-			if told := mat.Dot(weights, mat.NewVecDense(n, o.values[:n])); math.Abs(o.values[n-1]) < mostDeviations && math.Abs(told-mean[here]) > 1e-9 {
-				t.Fatalf("observation %d leaves a mean of %g, want %g", n, told, mean[here])
-			}
-			told := mat.Dot(weights, across)
-			if noise := o.noise[n-1]; noise < peerNoise || told > known[here]+1e-9 || noise > peerNoise && told < known[here]-1e-9 {
-				t.Fatalf("observation %d, of noise %g, leaves %g known, want %g", n, noise, told, known[here])
-			}
-		}
+		checkInferred(t, k, o, known, mean)
 	})
+}
+
+// checkInferred tells whether each of these observations and those before it leave a process
+// of these correlations with this mean, and this knowledge unless noise forbids it.
+func checkInferred(t interface{ Fatalf(string, ...any) }, k *mat.SymDense, o inferred, known, mean []float64) {
+	for n := 1; n <= len(o.at); n++ {
+		covariance, across := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
+		here := o.at[n-1]
+		for i, p := range o.at[:n] {
+			for j, q := range o.at[:i+1] {
+				covariance.SetSym(i, j, k.At(p, q))
+			}
+			covariance.SetSym(i, i, 1+o.noise[i])
+			across.SetVec(i, k.At(p, here))
+		}
+		var root mat.Cholesky
+		weights := new(mat.VecDense)
+		if !root.Factorize(covariance) || root.SolveVecTo(weights, across) != nil {
+			t.Fatalf("the first %d observations have no covariance", n)
+		}
+		if told := mat.Dot(weights, mat.NewVecDense(n, o.values[:n])); math.Abs(o.values[n-1]) < mostDeviations && math.Abs(told-mean[here]) > 1e-9 {
+			t.Fatalf("observation %d leaves a mean of %g, want %g", n, told, mean[here])
+		}
+		told := mat.Dot(weights, across)
+		if noise := o.noise[n-1]; noise < peerNoise || told > known[here]+1e-9 || noise > peerNoise && told < known[here]-1e-9 {
+			t.Fatalf("observation %d, of noise %g, leaves %g known, want %g", n, noise, told, known[here])
+		}
+	}
+}
+
+// What an author knows follows from its own process.
+func TestObservationsAreInferredUnderTheAuthorsLengthscales(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	for _, factor := range []float64{.5, 3} {
+		means := l.peersOf(1, 6, clusters[0], 1)
+		for i := range means[0].Lengthscales {
+			means[0].Lengthscales[i] = factor * l.strategy.initialLengthscales()[i]
+		}
+		b := l.considered(with(l.view(nil, clusters[0]), means...))
+		p := b.peers[0]
+		if len(p.observed.at) < 2 {
+			t.Fatalf("%d observations are inferred", len(p.observed.at))
+		}
+		points := l.strategy.points[:comparedPoints]
+		checkInferred(t, gp.Covariance(l.strategy.spec, points, p.Lengthscales), p.observed, p.known, p.values[0])
+	}
 }
 
 func square(x float64) float64 { return x * x }

@@ -29,9 +29,9 @@ func (l *lab) clustered(observations int, seed uint64) []protocol.Mean {
 	return means
 }
 
-// Of 20 sets of 12 peers with 20 observations each .95 of the pairs that are alike come to
-// one group, and .04 of the others. With twelve inferred observations, rather than eight,
-// all would and none; the cost of a suggestion would grow more with the number of peers.
+// Of 20 sets of 12 peers with 20 observations each all the pairs that are alike come to one
+// group, and none of the others; with eight inferred observations, rather than twelve, it
+// would be .95 and .04.
 func TestPeersAlikeComeToOneGroup(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	const sets = 20
@@ -59,14 +59,14 @@ func TestPeersAlikeComeToOneGroup(t *testing.T) {
 		}
 	}
 	t.Logf("in one group: %.3f of the pairs alike, %.3f of the others", together[1]/pairs[1], together[0]/pairs[0])
-	if !(together[1] > 0.9*pairs[1]) || !(together[0] < 0.1*pairs[0]) {
+	if !(together[1] > 0.97*pairs[1]) || !(together[0] < 0.02*pairs[0]) {
 		t.Errorf("in one group are %.3f of the pairs alike and %.3f of the others", together[1]/pairs[1], together[0]/pairs[0])
 	}
 }
 
 // Among peers of which four are like itself and eight are not an agent with six
 // observations draws a consensus whose correlation with its objective, counted as 0
-// where it draws none, is .88 on average over 20 agents, with a standard error of .035. It
+// where it draws none, is .91 on average over 20 agents, with a standard error of .02. It
 // would be .55 without groups.
 func TestAgentHearsItsOwnGroup(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
@@ -95,15 +95,15 @@ func TestAgentHearsItsOwnGroup(t *testing.T) {
 		expected, square = expected+heard/agents, square+heard*heard/agents
 	}
 	t.Logf("correlation %.3f, deviation between agents %.3f", expected, math.Sqrt(square-expected*expected))
-	if expected < 0.8 {
+	if expected < 0.85 {
 		t.Errorf("what agents hear correlates with their objectives by %.3f only", expected)
 	}
 }
 
 // A peer that says it measures in other units than it does makes no peers alike in common
-// units that are not. Where it tells the truth .07 of the pairs that are unlike come to one
-// group there; where its values are a hundred times too large .07 too, and a hundred times
-// too small .17. These would be .24 and .57 if independent objectives had no units in common.
+// units that are not: whether its values are right, or a hundred times too large or too small,
+// no two that are unlike come to one group there. Where they are a hundred times too small .32
+// of such pairs would, if independent objectives had no units in common.
 func TestWhoMisstatesUnitsJoinsNobody(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	const sets = 20
@@ -129,8 +129,33 @@ func TestWhoMisstatesUnitsJoinsNobody(t *testing.T) {
 			pairs += float64(len(honest) * (len(honest) - len(honest)/len(clusters)) / 2)
 		}
 		t.Logf("values %g times too large: %.3f of the pairs that are unlike in one group", factor, together/pairs)
-		if together > .22*pairs {
+		if together > .05*pairs {
 			t.Errorf("values %g times too large: %.3f of the pairs that are unlike come to one group", factor, together/pairs)
+		}
+	}
+}
+
+// Who is like whom depends on whether levels and sizes count: here all have one of two
+// shapes, and half of those of a shape another level and size.
+func TestEachViewHasGroupsOfItsOwn(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	far := func(x []float64) float64 { return 500 + 30*clusters[0](x) }
+	var means []protocol.Mean
+	for k, f := range []func([]float64) float64{clusters[0], clusters[0], far, far, clusters[1], clusters[1]} {
+		means = append(means, l.peersOf(1, 20, f, uint64(k))...)
+	}
+	b := l.considered(with(l.view(l.designs(6, random.SeedOf(9)), clusters[0]), means...))
+	pairs := l.strategy.compare(b.data, b.peers)
+	everybody := agree(pairs[inOwnUnits]).everybody
+	for view, members := range map[int]int{inOwnUnits: 4, inCommonUnits: 2} {
+		ways := read(b.peers, view, groupsOf(pairs[view]), everybody)
+		group := ways[len(ways)-1].said
+		if len(group) != members {
+			t.Fatalf("the group of view %d has %d members, want %d", view, len(group), members)
+		}
+		want := l.strategy.newConsensus(b.data, group).weights
+		if !slices.ContainsFunc(b.models, func(m model) bool { return slices.Equal(m.consensus.weights, want) }) {
+			t.Errorf("no model is around the consensus of the group of view %d", view)
 		}
 	}
 }
@@ -220,7 +245,7 @@ func TestReadingsOfGroups(t *testing.T) {
 // were picked, and of a group, where all are alike.
 func TestWaysWithoutOddsAreLeftOut(t *testing.T) {
 	var peers []*listened
-	for i := range 24 {
+	for i := range mostPeers {
 		p := &listened{known: []float64{.5}, weight: []float64{1}}
 		use := .001
 		if i%2 == 0 {
@@ -235,8 +260,8 @@ func TestWaysWithoutOddsAreLeftOut(t *testing.T) {
 		everybody float64
 		members   []int
 	}{
-		"in groups": {0, []int{24, 2}},
-		"all alike": {1, []int{24}},
+		"in groups": {0, []int{mostPeers, 2}},
+		"all alike": {1, []int{mostPeers}},
 	} {
 		ways := read(peers, inOwnUnits, [][]int{{0, 1}, {2}}, c.everybody)
 		var members []int

@@ -56,7 +56,7 @@ const (
 // choose lists the peers to listen to: those that know most. Whom of equals is
 // left to chance.
 func choose(view strategy.View, trial uint64, seed random.Seed) []*listened {
-	var all []*share
+	all := make([]*share, 0, len(view.Shares))
 	for _, published := range view.Shares {
 		share, ok := published.Value.(*share)
 		if ok && published.Author != view.Self && published.Slot == 0 && share.Explained >= leastExplained {
@@ -127,7 +127,7 @@ func (s *Strategy) evaluate(peers []*listened, own [][]float64, units surrogate.
 		p.views[inOwnUnits] = newSight(points, mean, func(i int) float64 {
 			return factor * (mean[i] - average)
 		})
-		if p.says != nil {
+		if p.says != nil && len(peers) > 1 {
 			p.observed = s.infer(nil, p.known, p.views[inOwnUnits].mean, p.Observations)
 		}
 		level, scale := (p.Level-units.Level)/units.Scale, p.Scale/units.Scale
@@ -144,8 +144,7 @@ func (s *Strategy) evaluate(peers []*listened, own [][]float64, units surrogate.
 
 // featuresAt returns, in a row for each feature, its values at some points.
 func (s *Strategy) featuresAt(points [][]float64) blas64.General {
-	at := blas64.General{Rows: s.features.Features(), Cols: len(points), Stride: len(points)}
-	at.Data = make([]float64, at.Rows*at.Cols)
+	at := newMatrix(s.features.Features(), len(points))
 	phi := make([]float64, at.Rows)
 	for j, x := range points {
 		s.features.Phi(phi, x)
@@ -159,13 +158,11 @@ func (s *Strategy) featuresAt(points [][]float64) blas64.General {
 // combined returns, in a row for each peer, the features' sum, each times the
 // peer's weight of it.
 func combined(peers []*listened, weights func(*listened) []float64, features blas64.General) blas64.General {
-	all := blas64.General{Rows: len(peers), Cols: features.Rows, Stride: features.Rows}
-	all.Data = make([]float64, all.Rows*all.Cols)
+	all := newMatrix(len(peers), features.Rows)
 	for i, p := range peers {
 		copy(row(all, i), weights(p))
 	}
-	sums := blas64.General{Rows: len(peers), Cols: features.Cols, Stride: max(features.Cols, 1)}
-	sums.Data = make([]float64, sums.Rows*sums.Stride)
+	sums := newMatrix(len(peers), features.Cols)
 	if features.Cols > 0 {
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, all, features, 0, sums)
 	}

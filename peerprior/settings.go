@@ -39,7 +39,7 @@ const (
 	lengthscaleDoubt = 1.0   // nats of evidence against the peers' lengthscales that count for nothing
 	contraryOdds     = 0.05  // that a peer of use is so by the contrary of what it says
 	peerNoise        = 0.1   // of what a peer knows as a statement about the agent's own objective, in units of the prior variance
-	mostPeers        = 24    // that one suggestion listens to, which bounds its cost
+	mostPeers        = 20    // that one suggestion listens to, which bounds its cost
 	leastExplained   = 0.01  // by a peer that is worth hearing
 	mostKnown        = 0.995 // of the variance by one peer
 	leastVariance    = 1e-12 // of a mean over the space
@@ -48,7 +48,7 @@ const (
 	leastObservations = 3     // of an agent that shares: the level of fewer is all but a value
 	referencePoints   = 400   // at least, at which consensus is found
 	comparedPoints    = 128   // of these, at most, at which observations of peers are inferred
-	mostInferred      = 8     // observations of a peer for this
+	mostInferred      = 12    // observations of a peer for this
 	mostUnitRatio     = 1e100 // of two peers
 	leastInferred     = 0.1   // of the prior variance by one of them
 	sizeShape         = 2.0   // of the inverse gamma distribution of the square of an objective's size, in units of its author's outputs

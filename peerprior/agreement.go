@@ -17,8 +17,9 @@ type agreement struct {
 // those of a coin, pair by pair uncorrelated, since each peer's objective, less its
 // level, is as probable as its contrary. So their sum over the root of the sum of their
 // squares, z, is about standard normal then, however smooth the functions are and
-// whatever peers claim to know. Else each is positive with the probability that it itself implies, and z is
-// about the sum of |φ|·tanh(|φ|/2) over that root, up to an error in the claims.
+// whatever peers claim to know. Else each is positive with the probability that it itself
+// implies, and z is about the sum of |φ|·tanh(|φ|/2) over that root, up to an error in the
+// claims.
 // What the magnitudes say, whatever the signs, counts once for each peer rather than
 // for each pair, and never for the peers, as each may exaggerate.
 func agree(pairs [][]likeness) agreement {

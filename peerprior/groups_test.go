@@ -135,8 +135,8 @@ func TestWhoMisstatesUnitsJoinsNobody(t *testing.T) {
 	}
 }
 
-// Who is like whom depends on whether levels and sizes count: here all have one of two
-// shapes, and half of those of a shape another level and size.
+// Who is like whom depends on whether levels and sizes count: here four have one shape and two
+// another, and two of the four another level and size than the other two.
 func TestEachViewHasGroupsOfItsOwn(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	far := func(x []float64) float64 { return 500 + 30*clusters[0](x) }

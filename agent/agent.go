@@ -40,6 +40,14 @@ type Config struct {
 	// some strategies use them; View shows them to all.
 	Suggested []task.Design
 
+	// Hold holds back the first design of an agent without outcomes until Release,
+	// so that what peers know can be heard first.
+	Hold bool
+
+	// Keep makes an agent that evaluates nothing: it takes, keeps and passes on
+	// shares, says nothing of its own, and is not present.
+	Keep bool
+
 	// Model is the task's surrogate, which agents of one process may share. Nil
 	// makes one.
 	Model surrogate.Model
@@ -105,6 +113,7 @@ type Agent struct {
 	exchanges exchanges
 	trials    trials
 	shares    shares
+	peers     acquaintances
 	model     model
 
 	epoch    uint64
@@ -114,6 +123,8 @@ type Agent struct {
 	suggesting bool     // a Work is choosing a design
 	waitFor    string   // the exchange whose result the strategy waits for
 	offers     []uint64 // trials to offer again before new ones are chosen
+	held       bool     // no design is chosen before Release, unless there are outcomes
+	keeping    bool     // the agent evaluates nothing
 
 	work     map[uint64]func(now time.Time, result any)
 	lastWork uint64
@@ -148,6 +159,8 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 		exchanges: newExchanges(cfg.Exchanges),
 		trials:    newTrials(cfg.Task),
 		shares:    newShares(self),
+		peers:     newAcquaintances(),
+		held:      cfg.Hold,
 		model:     model{kind: cfg.Model},
 		work:      map[uint64]func(time.Time, any){},
 		counts:    Counts{Sent: map[string]int{}, Received: map[string]int{}},
@@ -201,6 +214,9 @@ func (a *Agent) start(now time.Time) {
 		}
 		a.trials.list[trial.ID-1].State = strategy.Waiting
 		a.offers = append(a.offers, trial.ID)
+	}
+	if a.keeping = a.cfg.Keep; a.keeping {
+		return
 	}
 	for _, name := range a.exchanges.order {
 		a.step(now, name, strategy.Start{})
@@ -269,7 +285,13 @@ func (a *Agent) Tick(now time.Time) {
 }
 
 // Joined and Left say that a connection to a peer of the task came or went.
-func (a *Agent) Joined(now time.Time, id peer.ID) { a.tellAll(now, strategy.Joined{Peer: id}) }
+func (a *Agent) Joined(now time.Time, id peer.ID) {
+	if a.peers.meet(id) {
+		a.ready.Heard = a.ready.Heard || len(a.shares.of(id)) > 0
+		a.peers.forget(&a.shares)
+	}
+	a.tellAll(now, strategy.Joined{Peer: id})
+}
 
 // Left is the opposite of Joined.
 func (a *Agent) Left(now time.Time, id peer.ID) { a.tellAll(now, strategy.Left{Peer: id}) }
@@ -300,6 +322,10 @@ func (a *Agent) tellAll(now time.Time, in strategy.Input) {
 
 // pump starts whatever has become possible.
 func (a *Agent) pump(now time.Time) {
+	if a.keeping {
+		a.refuse()
+		return
+	}
 	a.catchUp()
 	if a.caughtUp() {
 		a.startExchangeWork(now)

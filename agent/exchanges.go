@@ -94,6 +94,7 @@ type exchanges struct {
 	news    map[string]int // counts the results of each
 	timers  map[timer]time.Time
 	queue   []exchangeWork // waits until the posterior has caught up
+	working int            // computations that run
 }
 
 type timer struct{ exchange, name string }
@@ -138,11 +139,18 @@ func (e *exchanges) due(now time.Time) []timer {
 
 func (e *exchanges) next() time.Time { return earliest(slices.Collect(maps.Values(e.timers))...) }
 
+// quiet forgets what was to come.
+func (e *exchanges) quiet() {
+	clear(e.timers)
+	e.queue = nil
+}
+
 // step gives an exchange one input and carries out what it asks for. An input
-// for an exchange that the task does not have is ignored.
+// for an exchange that the task does not have is ignored, and so are all inputs
+// of an agent that only keeps shares.
 func (a *Agent) step(now time.Time, name string, in strategy.Input) {
 	exchange, ok := a.exchanges.byName[name]
-	if !ok {
+	if !ok || a.keeping {
 		return
 	}
 	for _, output := range exchange.Step(a.view(now), in) {
@@ -182,11 +190,13 @@ func (a *Agent) startExchangeWork(now time.Time) {
 	a.exchanges.queue = nil
 	for _, w := range queue {
 		view, seed := a.view(now), a.cfg.Seed.Derive("exchange "+w.exchange, a.epoch)
+		a.exchanges.working++
 		a.startWork(func() any {
 			result, err := w.Run(view, seed)
 			return worked{result, err}
 		}, func(now time.Time, result any) {
 			done := result.(worked)
+			a.exchanges.working--
 			if done.err != nil {
 				a.warn("%s: %s: %v", w.exchange, w.Name, done.err)
 			}

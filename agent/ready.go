@@ -17,7 +17,8 @@ type Ready struct {
 	Answers []Answer         // 4. return to those who asked
 	Work    []Work           // 5. run outside, then Done
 	Events  []Event          // 6. show
-	Wake    time.Time        // 7. call Tick then; zero: never
+	Heard   bool             // 7. what Heard returns has changed: keep it at leisure
+	Wake    time.Time        // 8. call Tick then; zero: never
 }
 
 // Direct is a message of an exchange to one agent.

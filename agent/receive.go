@@ -19,14 +19,26 @@ import (
 // sent it (zero when it came by gossip). The error explains a Malformed or an
 // Offence.
 func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) (Verdict, error) {
-	if share.Task != a.id {
-		return Malformed, fmt.Errorf("agent: %w: a share of task %v on the topic of task %v", protocol.ErrMalformed, share.Task, a.id)
-	}
-	if share.Author == a.self {
+	if share.Task == a.id && share.Author == a.self {
 		a.recognise(now, share)
 		return Stale, nil
 	}
-	if age >= share.TTL {
+	verdict, err := a.accept(now, share, age)
+	if verdict == Accepted {
+		a.counts.Received[share.Kind]++
+		a.event(Event{Type: ShareReceived, Peer: share.Author, Kind: share.Kind, Stamp: &share.Stamp, Bytes: len(share.Envelope)})
+	}
+	a.pump(now)
+	return verdict, err
+}
+
+// accept judges a share of another author, puts it among those held and tells the
+// exchange of its kind.
+func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration) (Verdict, error) {
+	if share.Task != a.id {
+		return Malformed, fmt.Errorf("agent: %w: a share of task %v on the topic of task %v", protocol.ErrMalformed, share.Task, a.id)
+	}
+	if share.Author == a.self || age >= share.TTL {
 		return Stale, nil
 	}
 	exchange, ok := a.exchanges.byName[share.Kind]
@@ -37,18 +49,20 @@ func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) 
 	if err != nil {
 		return Malformed, err
 	}
-	if verdict, err := a.shares.judge(now, share); verdict != Accepted {
+	verdict, err := a.shares.judge(now, share)
+	if verdict == Offence {
+		a.ready.Heard = true
+	}
+	if verdict != Accepted {
 		return verdict, err
 	}
 	repeated := a.shares.repeats(now, share)
 	received := strategy.Share{Share: share, Value: value}
 	a.shares.put(received, now, age)
-	a.counts.Received[share.Kind]++
-	a.event(Event{Type: ShareReceived, Peer: share.Author, Kind: share.Kind, Stamp: &share.Stamp, Bytes: len(share.Envelope)})
+	a.ready.Heard = a.ready.Heard || isKept(share)
 	if !repeated {
 		a.step(now, share.Kind, strategy.Received{Share: received})
 	}
-	a.pump(now)
 	return Accepted, nil
 }
 
@@ -129,5 +143,30 @@ func (a *Agent) Counts() Counts {
 // Kinds lists the kinds of shares that the task has.
 func (a *Agent) Kinds() []string { return slices.Clone(a.exchanges.order) }
 
-// Present returns who takes part, as far as the agent knows.
-func (a *Agent) Present(now time.Time) presence.Result { return presence.Of(a.view(now)) }
+// Present returns who takes part, as far as the agent knows. An agent that only
+// keeps shares does not count itself.
+func (a *Agent) Present(now time.Time) presence.Result {
+	if a.keeping {
+		return presence.Others(a.view(now))
+	}
+	return presence.Of(a.view(now))
+}
+
+// Keeping tells whether the agent evaluates nothing.
+func (a *Agent) Keeping() bool { return a.keeping }
+
+// Knowledge counts what the agent holds of others that outlives them: the authors
+// and their shares.
+func (a *Agent) Knowledge(now time.Time) (authors, shares int) {
+	last := peer.ID("")
+	for _, share := range a.shares.valid(now) {
+		if !isKept(share.Share) {
+			continue
+		}
+		shares++
+		if share.Author != last {
+			authors, last = authors+1, share.Author
+		}
+	}
+	return authors, shares
+}

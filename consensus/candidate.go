@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"time"
 
 	"github.com/fbo-node/fbo/presence"
 	"github.com/fbo-node/fbo/protocol"
@@ -18,7 +19,7 @@ const Kind = "candidate"
 // candidateTTL is how long a candidate may be of use. Its author must be present
 // too, so that this only has to exceed a deadline and an evaluation: who is in
 // step is known by the candidate of the round before.
-const candidateTTL = protocol.MaxTTL
+const candidateTTL = 7 * 24 * time.Hour
 
 // talk is what both exchanges do: make, publish and understand candidates.
 type talk struct {

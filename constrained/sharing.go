@@ -2,7 +2,6 @@ package constrained
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/latest"
@@ -21,7 +20,7 @@ const Kind = "design"
 const open = "open"
 
 // ttl is how long a design stays valid without a word from its author.
-const ttl = 24 * time.Hour
+const ttl = protocol.MaxTTL
 
 // NewSharing returns the exchange of one agent on a task of type constrained-gp:
 // it publishes, after every observation from the last starting design on, the

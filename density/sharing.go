@@ -2,7 +2,6 @@ package density
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/fbo-node/fbo/latest"
 	"github.com/fbo-node/fbo/protocol"
@@ -16,7 +15,7 @@ import (
 const Kind = "density"
 
 // ttl is how long a density stays valid, whether or not its author is present.
-const ttl = 24 * time.Hour
+const ttl = protocol.MaxTTL
 
 // How a density of more than one component is found. What is wanted is on which
 // hills the samples have their maxima, not where exactly, so that a maximisation

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/fbo-node/fbo/latest"
 	"github.com/fbo-node/fbo/protocol"
@@ -26,7 +25,7 @@ func step(t testing.TB, s *latest.Exchange, view, later strategy.View, in strate
 		for _, out := range s.Step(view, in) {
 			switch out := out.(type) {
 			case strategy.Publish:
-				if out.Ephemeral || out.Slot != 0 || out.TTL != 24*time.Hour {
+				if out.Ephemeral || out.Slot != 0 || out.TTL != protocol.MaxTTL {
 					t.Errorf("published as %+v", out)
 				}
 				value, err := s.Decode(out.Payload)

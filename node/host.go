@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p"
@@ -131,6 +132,8 @@ const (
 // reaches it again whenever the connection is lost.
 func (n *Node) keepConnected(ctx context.Context, what string, target peer.AddrInfo) {
 	pause := shortestPause
+	tried := sync.OnceFunc(func() { n.untried.Add(-1) })
+	defer tried()
 	warned, unseen := false, false // unseen: the last dial went well and nothing came of it yet
 	for ctx.Err() == nil {
 		if n.host.Network().Connectedness(target.ID) == network.Connected {
@@ -145,6 +148,7 @@ func (n *Node) keepConnected(ctx context.Context, what string, target peer.AddrI
 			n.log.Info("connected", what, target.ID)
 			pause, unseen = shortestPause, true
 		}
+		tried()
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause/2 + rand.N(pause/2)): // jitter: a whole fleet may start at once

@@ -92,6 +92,7 @@ func (n *Node) startHubs(ctx context.Context) error {
 	n.onClose(func() error { n.host.Network().StopNotify(bundle); return nil })
 	for _, h := range n.hubs {
 		n.host.ConnManager().Protect(h.ID, "hub")
+		n.untried.Add(1)
 		n.background(func() { n.keepConnected(ctx, "hub", h.AddrInfo) })
 		if n.Host == nil { // else the node does not choose the addresses
 			n.background(func() { n.keepPlace(ctx, h, moved) })

@@ -27,9 +27,10 @@ const (
 	Failed  = strategy.Failed
 )
 
-// Errors about trials; when one is returned, nothing has changed.
+// Errors about trials and asking; when one is returned, nothing has changed.
 var (
 	ErrUnknownTrial = agent.ErrUnknownTrial
 	ErrFinished     = agent.ErrFinished
 	ErrBadOutcome   = agent.ErrBadOutcome
+	ErrKeeping      = agent.ErrKeeping
 )

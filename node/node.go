@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
@@ -94,7 +95,8 @@ type Node struct {
 	journal *journal.Journal
 	pubsub  *pubsub.PubSub
 	conduct *conduct
-	traffic traffic // stays empty with a Host of the user's
+	untried atomic.Int32 // configured peers and hubs that have not been dialled once
+	traffic traffic      // stays empty with a Host of the user's
 	metrics *nodeMetrics
 	tasks   sync.WaitGroup
 
@@ -151,6 +153,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	n.log.Info("node started", "id", n.ID(), "addresses", n.Addresses())
 	for _, target := range peers {
 		if target.ID != n.host.ID() {
+			n.untried.Add(1)
 			n.background(func() { n.keepConnected(running, "peer", target) })
 		}
 	}

@@ -33,6 +33,16 @@ type JoinOptions struct {
 	// strategies that use them: constrained-gp and density.
 	Suggested []task.Design
 
+	// First design of a node without outcomes: how long it waits, at most, for what
+	// the peers know that are there. It waits no longer than it takes them to tell,
+	// or to find out that nobody is there, and no longer than a tenth of an
+	// evaluation once one has ended. Default: DefaultWait; negative: not at all.
+	Wait time.Duration
+
+	// Keep makes a member that evaluates nothing: it takes, keeps and passes on
+	// what others share, and is not present. Session.Keep does so later.
+	Keep bool
+
 	// OnEvent is told what happens, in order; warnings go to the node's
 	// OnWarning. It must not block, nor call the session.
 	OnEvent func(agent.Event)
@@ -57,10 +67,14 @@ type Session struct {
 	failure error         // why it ended; read after ended
 	close   sync.Once
 
+	wait time.Duration // how long the first design may be held back; zero: it is not
+
 	// Owned by the loop.
 	agent   *agent.Agent
+	memory  *memory
 	waiting map[uint64]chan agent.Answer
 	asked   uint64
+	settled []chan struct{} // closed when there is nothing left to share
 }
 
 type call struct {
@@ -86,12 +100,15 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		waiting: map[uint64]chan agent.Answer{},
 	}
 	s.logger = n.log.With("task", shortTask(s.id))
+	s.memory = newMemory(n, s.id)
 	replay, err := s.openLog()
 	if err != nil {
 		return nil, err
 	}
 	s.agent, err = agent.New(agent.Config{
 		Task:      t,
+		Hold:      options.Wait >= 0,
+		Keep:      options.Keep,
 		Key:       n.key,
 		Seed:      seedOf(options.Seed),
 		Lease:     options.Lease,
@@ -101,6 +118,10 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 	}, replay, time.Now())
 	if err != nil {
 		return nil, fmt.Errorf("node: task %q: %w", t.Name, err)
+	}
+	s.recall()
+	if s.agent.Held() {
+		s.wait = max(options.wait(s.agent.EvaluationTime()), 1)
 	}
 	s.metrics = newTaskMetrics(s)
 	if s.topic, err = joinTopic(ctx, s); err != nil {
@@ -161,9 +182,18 @@ func (s *Session) loop() {
 			s.agent.Done(time.Now(), r.work, r.value)
 		case <-wake.C:
 			s.agent.Tick(time.Now())
+		case <-s.memory.timer.C:
+			s.memory.begin(s.heard(time.Now()))
+		case w := <-s.memory.writing:
+			if err := s.memory.ended(w); err != nil {
+				s.node.warn(err.Error())
+			}
 		case <-s.closing:
 			s.agent.Stop(time.Now())
 			s.failure = s.carryOut(s.agent.Ready(), wake)
+			if err := s.memory.finish(s.heard(time.Now())); err != nil {
+				s.node.warn(fmt.Sprintf("what peers told is not kept for the next start: %v", err))
+			}
 			if s.failure == nil {
 				s.failure = ErrClosed
 			}
@@ -177,6 +207,17 @@ func (s *Session) loop() {
 		if waiting != nil {
 			close(waiting)
 		}
+		s.settle()
+	}
+}
+
+// settle tells those who wait for it that there is nothing left to share.
+func (s *Session) settle() {
+	if len(s.settled) > 0 && s.agent.Settled() {
+		for _, waiting := range s.settled {
+			close(waiting)
+		}
+		s.settled = nil
 	}
 }
 
@@ -208,6 +249,7 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 			s.options.OnEvent(event)
 		}
 	}
+	s.memory.note(ready.Heard)
 	if ready.Wake.IsZero() {
 		wake.Stop()
 	} else {
@@ -340,6 +382,30 @@ func (s *Session) Import(ctx context.Context, past []agent.Past) (added int, err
 // Ask offers it again, and it does not count as an attempt.
 func (s *Session) Return(ctx context.Context, trial uint64) (err error) {
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Return(now, trial) }), err)
+}
+
+// Settle waits until what the outcomes teach has been worked out and handed to
+// gossip. A node that closes at once after its last outcome does not share it.
+func (s *Session) Settle(ctx context.Context) error {
+	settled := make(chan struct{})
+	if err := s.do(ctx, func(time.Time) { s.settled = append(s.settled, settled) }); err != nil {
+		return err
+	}
+	select {
+	case <-settled:
+		return nil
+	case <-s.ended:
+		return s.failure
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Keep ends the node's own part in the task for this session: what runs is handed
+// back, peers are told goodbye, and Ask fails with ErrKeeping. From then on the node
+// takes, keeps and passes on what others share, and what it has shared itself.
+func (s *Session) Keep(ctx context.Context) error {
+	return s.do(ctx, func(now time.Time) { s.agent.Keep(now) })
 }
 
 // receive gives the agent a verified share.

@@ -26,8 +26,10 @@ type Status struct {
 	MeshPeers []peer.ID `json:"mesh_peers"` // connected, on this task
 	Peers     []Link    `json:"peers"`      // how each of them is connected
 	Hubs      []HubLink `json:"hubs"`       // the node's, in the order of Node.Hubs
-	Present   []peer.ID `json:"present"`    // take part, this node among them
+	Present   []peer.ID `json:"present"`    // take part, this node among them unless it only keeps
 	Agreed    bool      `json:"agreed"`     // all of them see the same set
+	Keeping   bool      `json:"keeping"`    // the node evaluates nothing, and keeps and passes on shares
+	Knowledge Knowledge `json:"knowledge"`
 
 	Privacy *budget.State `json:"privacy,omitempty"` // of the task's promise; nil when there is none
 	Sums    *Sums         `json:"sums,omitempty"`    // private ones; nil when the task has none
@@ -36,6 +38,12 @@ type Status struct {
 	SharesReceived int   `json:"shares_received"`
 	BytesSent      int64 `json:"bytes_sent"` // by the node on all streams, since its start; 0 with a Host of the user's
 	BytesReceived  int64 `json:"bytes_received"`
+}
+
+// Knowledge counts what the node holds of others that outlives them.
+type Knowledge struct {
+	Authors int `json:"authors"`
+	Shares  int `json:"shares"`
 }
 
 // Sums counts how rounds of private sums ended.
@@ -92,6 +100,8 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		status.Epoch, status.Best = s.agent.Epoch(), s.agent.Best()
 		present := s.agent.Present(now)
 		status.Present, status.Agreed = present.Present, present.Agreed
+		status.Keeping = s.agent.Keeping()
+		status.Knowledge.Authors, status.Knowledge.Shares = s.agent.Knowledge(now)
 		status.Privacy = s.agent.Spent()
 		if sums, ok := s.agent.Sums(); ok {
 			status.Sums = &Sums{Known: len(sums.Sums), Failed: sums.Failed, Reason: sums.Reason}

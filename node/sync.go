@@ -34,6 +34,7 @@ func (t *topic) fetch(from peer.ID) {
 	if t.ctx.Err() != nil {
 		return
 	}
+	t.fetched.add(from)
 	t.session.metrics.fetched(err != nil)
 	if err != nil {
 		t.session.logger.Info("cannot catch up on shares", "peer", from, "error", err)

@@ -31,7 +31,8 @@ type topic struct {
 	inbox   *pubsub.Subscription
 	members *members
 	courier *courier
-	company chan struct{} // a peer has joined
+	joined  chan struct{} // a peer has joined
+	fetched peerSet       // peers on the task that have told what they hold, or could not
 
 	outbox  chan protocol.Share
 	drained chan struct{} // closed when the outbox is closed and empty
@@ -45,7 +46,7 @@ func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 	t = &topic{
 		session: s,
 		members: newMembers(s.node.host.ID(), s.node.gate.mayTakePart),
-		company: make(chan struct{}, 1),
+		joined:  make(chan struct{}, 1),
 		outbox:  make(chan protocol.Share, outboxSize),
 		drained: make(chan struct{}),
 	}
@@ -86,6 +87,9 @@ func (t *topic) start() {
 	t.running.Go(t.link)
 	for _, h := range t.session.node.hubs {
 		t.running.Go(func() { t.meet(h) })
+	}
+	if t.session.wait > 0 {
+		t.running.Go(func() { t.gather(t.session.wait) })
 	}
 }
 
@@ -173,6 +177,7 @@ func (t *topic) follow() {
 		}
 		if event.Type == pubsub.PeerLeave {
 			t.session.logger.Info("peer left the task", "peer", event.Peer)
+			t.fetched.remove(event.Peer)
 			_ = t.session.left(t.ctx, event.Peer) // the session's end is seen by all
 			t.running.Go(func() { t.renew(event.Peer) })
 			continue
@@ -183,7 +188,7 @@ func (t *topic) follow() {
 		_ = t.session.joined(t.ctx, event.Peer)
 		t.running.Go(func() { t.fetch(event.Peer) })
 		select {
-		case t.company <- struct{}{}:
+		case t.joined <- struct{}{}:
 		default:
 		}
 	}
@@ -200,7 +205,7 @@ func (t *topic) reconcile() {
 		select {
 		case <-t.ctx.Done():
 			return
-		case <-t.company:
+		case <-t.joined:
 			if pause > firstSync {
 				pause = firstSync
 				next.Reset(jittered(pause))

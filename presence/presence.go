@@ -124,9 +124,16 @@ func (e *Exchange) announce(leaving bool) []strategy.Output {
 	return []strategy.Output{strategy.Publish{Payload: payload, TTL: TTL, Ephemeral: true}}
 }
 
+// Others returns who is present by the words of the others alone, for an agent that
+// has no part in the task itself.
+func Others(view strategy.View) Result { return read(view, nil) }
+
 // see reads who is present off the valid shares of a view.
-func see(view strategy.View) Result {
-	result := Result{Present: []peer.ID{view.Self}, Agreed: true}
+func see(view strategy.View) Result { return read(view, []peer.ID{view.Self}) }
+
+// read adds those whose words say so to those who are present in any case.
+func read(view strategy.View, present []peer.ID) Result {
+	result := Result{Present: present, Agreed: true}
 	var words []protocol.Presence
 	for _, share := range view.Shares {
 		word, ok := share.Value.(protocol.Presence)

@@ -21,7 +21,7 @@ import (
 const (
 	MaxEnvelopeBytes = 256 << 10
 	MaxKindBytes     = 32
-	MaxTTL           = 7 * 24 * time.Hour
+	MaxTTL           = 90 * 24 * time.Hour
 )
 
 // ErrMalformed is wrapped by every error about bytes that no honest node sends.

@@ -48,6 +48,7 @@ var floors = map[string]int{
 	"baseline":           10,
 	"agent":              11,
 	"journal":            11,
+	"heard":              11,
 	"evaluator":          11,
 	"node":               12,
 	"sim":                12,

@@ -1,0 +1,78 @@
+package node
+
+import (
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+)
+
+// DefaultWait is how long the first design of a node without outcomes waits for
+// what peers know, at most.
+const DefaultWait = 10 * time.Second
+
+const (
+	gatherLook   = 50 * time.Millisecond
+	gatherQuiet  = 500 * time.Millisecond // without another connection, until all who are there are taken to have come
+	gatherSearch = 3 * time.Second        // for a peer to be found on the local network, or by way of a hub
+	gatherPart   = 10                     // of an evaluation's time, once known, a wait is one part
+)
+
+// wait is how long the first design may be held back; zero: not at all.
+func (o JoinOptions) wait(evaluation time.Duration) time.Duration {
+	longest := o.Wait
+	if longest == 0 {
+		longest = DefaultWait
+	}
+	if evaluation > 0 {
+		longest = min(longest, evaluation/gatherPart)
+	}
+	return max(longest, 0)
+}
+
+// gather lets the agent choose its first design once the peers that are there have
+// told what they know, once it is clear that nobody is there, or when the time is
+// up.
+func (t *topic) gather(longest time.Duration) {
+	begun := time.Now()
+	look := time.NewTicker(gatherLook)
+	defer look.Stop()
+	company, changed := []peer.ID{}, begun
+	for time.Since(begun) < longest {
+		if now := t.company(); !slices.Equal(now, company) {
+			company, changed = now, time.Now()
+		}
+		if t.gathered(len(company) > 0, time.Since(changed)) {
+			break
+		}
+		select {
+		case <-t.ctx.Done():
+			return
+		case <-look.C:
+		}
+	}
+	t.session.logger.Info("the first design waits no longer", "after", time.Since(begun))
+	_ = t.session.do(t.ctx, func(now time.Time) { t.session.agent.Release(now) }) // the session's end is seen by all
+}
+
+// company lists all peers that are connected, in order, those on the task twice.
+func (t *topic) company() []peer.ID {
+	all := slices.Concat(t.session.node.host.Network().Peers(), t.topic.ListPeers())
+	slices.Sort(all)
+	return all
+}
+
+// gathered tells whether there is nothing more to wait for, so long after the last
+// peer came or went.
+func (t *topic) gathered(connected bool, quiet time.Duration) bool {
+	if connected && quiet < gatherQuiet {
+		return false // who has just connected may yet turn up on the task
+	}
+	if peers := t.topic.ListPeers(); len(peers) > 0 {
+		return !slices.ContainsFunc(peers, func(id peer.ID) bool { return !t.fetched.has(id) })
+	}
+	n := t.session.node
+	atHub := slices.ContainsFunc(n.hubs, func(h *hub) bool { return n.host.Network().Connectedness(h.ID) == network.Connected })
+	return n.untried.Load() == 0 && (!n.MDNS && !atHub || quiet >= gatherSearch)
+}

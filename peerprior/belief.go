@@ -139,14 +139,26 @@ func (b *belief) draw(sample, which *rand.Rand) (acquisition.Function, error) {
 	if u < 0 {
 		return nil, nil
 	}
-	chosen := len(b.models) - 1
-	for i, m := range b.models {
+	return b.sample(b.model(u), sample, which)
+}
+
+// drawJoined is draw given that a model around what peers say is drawn.
+func (b *belief) drawJoined(sample, which *rand.Rand) (acquisition.Function, error) {
+	return b.sample(b.model(which.Float64()*(1-b.aloneProbability)), sample, which)
+}
+
+// model is the one up to which the probabilities of the models sum to u.
+func (b *belief) model(u float64) model {
+	for _, m := range b.models {
 		if u -= math.Exp(m.logPrior + m.logEvidence - b.logTotal); u < 0 {
-			chosen = i
-			break
+			return m
 		}
 	}
-	m := b.models[chosen]
+	return b.models[len(b.models)-1]
+}
+
+// sample returns a function drawn from a model.
+func (b *belief) sample(m model, sample, which *rand.Rand) (acquisition.Function, error) {
 	gain := m.mean[0] + math.Sqrt(m.cov[0])*which.NormFloat64()
 	level := m.mean[1] + m.cov[1]/m.cov[0]*(gain-m.mean[0])
 	level += math.Sqrt(max(m.cov[2]-m.cov[1]*m.cov[1]/m.cov[0], 0)) * which.NormFloat64()

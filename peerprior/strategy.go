@@ -65,7 +65,8 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 // sampling alone would.
 func (s *Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	peers := s.listen(view, trial, seed)
-	if len(peers) == 0 || s.search.Starting(view, trial) && !s.canSkipStart(peers) {
+	starting := s.search.Starting(view, trial)
+	if len(peers) == 0 || starting && !s.canSkipStart(peers) {
 		return s.alone.Suggest(view, trial, seed)
 	}
 	b, err := s.consider(view, peers)
@@ -75,12 +76,22 @@ func (s *Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (
 	if len(b.peers) == 0 {
 		return s.alone.Suggest(view, trial, seed)
 	}
-	f, err := b.draw(seed.Stream("own sample", trial), seed.Stream("which model", trial))
+	sample, which := seed.Stream("own sample", trial), seed.Stream("which model", trial)
+	f, err := b.draw(sample, which)
+	if err == nil && f == nil {
+		if !starting {
+			return s.alone.Suggest(view, trial, seed)
+		}
+		// What peers know beyond the starting designs takes their place: a newcomer
+		// that is to follow nobody follows its own few observations, and without
+		// any it listens in any case.
+		if view.Posterior != nil {
+			return s.alone.Sample(view, trial, seed), nil
+		}
+		f, err = b.drawJoined(sample, which)
+	}
 	if err != nil {
 		return strategy.Suggestion{}, fmt.Errorf("peerprior: %w", err)
-	}
-	if f == nil {
-		return s.alone.Suggest(view, trial, seed)
 	}
 	why := strategy.Why{Source: strategy.Peers, OwnProbability: b.ownProbability(), Listened: len(b.peers)}
 	for _, p := range b.peers {

@@ -89,16 +89,12 @@ func TestWhoSkipsTheStart(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	few, many := l.peersOf(1, 3, bump(0.7), 1), l.peersOf(1, 12, bump(0.7), 1)
 	l.equalToAlone(t, with(l.view(nil, nil), few...), 1)
-	peers := 0
 	for trial := range uint64(20) {
 		got := l.suggest(with(l.view(nil, nil), many...), 1, random.SeedOf(trial))
 		l.checkInSpace(got.Design)
-		if got.Why.Source == strategy.Peers {
-			peers++
+		if got.Why.Source != strategy.Peers {
+			t.Errorf("seed %d: a peer has many observations, and the first design is from %v", trial, got.Why)
 		}
-	}
-	if peers == 0 {
-		t.Error("nobody followed a peer with many observations from the first trial on")
 	}
 }
 
@@ -186,4 +182,26 @@ func TestAShareServesManySuggestions(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// A newcomer never tries a random start while it holds a share that rests on more
+// than the starting designs: without outcomes it listens in any case, and later,
+// where it is to follow nobody, it follows its own observations. Among peers that
+// tell it nothing true this is put to the test most.
+func TestNewcomersNeverStartAtRandom(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	for seed := range uint64(12) {
+		means := l.peersOf(3, 15, bump(0.3), 100*seed)
+		x := l.designs(3, random.SeedOf(seed))
+		for trial := uint64(1); trial <= 3; trial++ {
+			view := with(l.view(x[:trial-1], unlike), means...)
+			got := l.suggest(view, trial, random.SeedOf(seed))
+			if got.Why.Source != strategy.Peers && got.Why.Source != strategy.Own {
+				t.Errorf("seed %d, trial %d: %v", seed, trial, got.Why)
+			}
+			if trial == 1 && got.Why.Source != strategy.Peers {
+				t.Errorf("seed %d: the first design is from %v", seed, got.Why)
+			}
+		}
+	}
 }

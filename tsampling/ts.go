@@ -23,7 +23,13 @@ func (s TS) Suggest(view strategy.View, trial uint64, seed random.Seed) (strateg
 	if s.search.Starting(view, trial) {
 		return s.search.Start(view, trial, seed)
 	}
-	return s.ownSample(view, trial, seed, 0), nil
+	return s.Sample(view, trial, seed), nil
+}
+
+// Sample suggests the maximiser of a sample of the agent's own posterior, which the
+// view must have, whether or not the trial is a starting design.
+func (s TS) Sample(view strategy.View, trial uint64, seed random.Seed) strategy.Suggestion {
+	return s.ownSample(view, trial, seed, 0)
 }
 
 func (s TS) ownSample(view strategy.View, trial uint64, seed random.Seed, probability float64) strategy.Suggestion {

@@ -123,8 +123,9 @@ type Agent struct {
 	suggesting bool     // a Work is choosing a design
 	waitFor    string   // the exchange whose result the strategy waits for
 	offers     []uint64 // trials to offer again before new ones are chosen
-	held       bool     // no design is chosen before Release, unless there are outcomes
-	keeping    bool     // the agent evaluates nothing
+	born       time.Time
+	held       bool // no design is chosen before Release, unless there are outcomes
+	keeping    bool // the agent evaluates nothing
 
 	work     map[uint64]func(now time.Time, result any)
 	lastWork uint64
@@ -161,6 +162,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 		shares:    newShares(self),
 		peers:     newAcquaintances(),
 		held:      cfg.Hold,
+		born:      now,
 		model:     model{kind: cfg.Model},
 		work:      map[uint64]func(time.Time, any){},
 		counts:    Counts{Sent: map[string]int{}, Received: map[string]int{}},

@@ -36,6 +36,10 @@ func (a *Agent) Release(now time.Time) {
 	if !a.held {
 		return
 	}
+	if a.Held() {
+		authors, _ := a.Knowledge(now)
+		a.event(Event{Type: Waited, Seconds: now.Sub(a.born).Seconds(), Authors: authors})
+	}
 	a.held = false
 	a.pump(now)
 }

@@ -51,6 +51,7 @@ const (
 	TrialFinished EventType = "trial_finished" // done or failed
 	ShareSent     EventType = "share_sent"
 	ShareReceived EventType = "share_received"
+	Waited        EventType = "waited" // the first design was held back, and is so no longer
 	Warning       EventType = "warning"
 )
 
@@ -65,4 +66,6 @@ type Event struct {
 	Stamp   *protocol.Stamp `json:"stamp,omitempty"` // of the share
 	Bytes   int             `json:"bytes,omitempty"`
 	Message string          `json:"message,omitempty"`
+	Seconds float64         `json:"seconds,omitempty"` // with waited: for how long
+	Authors int             `json:"authors,omitempty"` // with waited: of how many others there are shares that outlive them
 }

@@ -44,7 +44,8 @@ func DefaultHubListen() []string {
 }
 
 // Hub introduces the nodes of a task to each other, and relays between those that
-// cannot reach each other, for as long as they cannot. It takes part in no task, and what it relays is encrypted end to end.
+// cannot reach each other, for as long as they cannot. It takes
+// part in no task but those that it keeps, and what it relays is encrypted end to end.
 // Fields may be changed until Start.
 type Hub struct {
 	// Dir keeps the identity; it is made if missing. Required, and not that of a
@@ -60,6 +61,11 @@ type Hub struct {
 	// Log receives what helps to find a fault; default: nothing.
 	Log *slog.Logger
 
+	// OnWarning is told what the user should know about the tasks that the hub
+	// keeps; default: nothing. It must not block.
+	OnWarning func(message string)
+
+	keeper   *Node // of the tasks that are kept; nil when there is none
 	log      *slog.Logger
 	host     host.Host
 	relay    *relay.Relay
@@ -157,8 +163,12 @@ func (h *Hub) Addresses() []string { return fullAddresses(h.host) }
 // once.
 func (h *Hub) Close() error {
 	var err error
+	if h.keeper != nil {
+		err = h.keeper.Close()
+		h.keeper = nil
+	}
 	if h.relay != nil {
-		err = h.relay.Close()
+		err = errors.Join(err, h.relay.Close())
 		h.relay = nil
 	}
 	if h.host != nil {

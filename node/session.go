@@ -107,7 +107,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 	}
 	s.agent, err = agent.New(agent.Config{
 		Task:      t,
-		Hold:      options.Wait >= 0,
+		Hold:      options.Wait >= 0 && !options.Keep,
 		Keep:      options.Keep,
 		Key:       n.key,
 		Seed:      seedOf(options.Seed),

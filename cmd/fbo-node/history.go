@@ -210,6 +210,8 @@ type statusJSON struct {
 	Hubs      []node.HubLink  `json:"hubs,omitempty"`
 	Present   []string        `json:"present,omitempty"`
 	Agreed    bool            `json:"agreed,omitempty"`
+	Keeping   bool            `json:"keeping,omitempty"`
+	Knowledge *node.Knowledge `json:"knowledge,omitempty"`
 	Sent      int             `json:"shares_sent,omitempty"`
 	Received  int             `json:"shares_received,omitempty"`
 	Sums      *node.Sums      `json:"sums,omitempty"`
@@ -225,7 +227,7 @@ func statusObject(p past) statusJSON {
 	if r := p.running; r != nil {
 		s.Running, s.PeerID, s.Addresses, s.Agreed = true, r.PeerID.String(), r.Addresses, r.Agreed
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv = r.SharesSent, r.SharesReceived, r.BytesSent, r.BytesReceived
-		s.Peers, s.Hubs, s.Sums = r.Peers, r.Hubs, r.Sums
+		s.Peers, s.Hubs, s.Sums, s.Keeping, s.Knowledge = r.Peers, r.Hubs, r.Sums, r.Keeping, &r.Knowledge
 		for _, id := range r.MeshPeers {
 			s.MeshPeers = append(s.MeshPeers, id.String())
 		}
@@ -234,6 +236,14 @@ func statusObject(p past) statusJSON {
 		}
 	}
 	return s
+}
+
+// others counts who takes part besides this node.
+func others(s statusJSON) int {
+	if s.Keeping {
+		return len(s.Present)
+	}
+	return max(0, len(s.Present)-1)
 }
 
 func writeStatus(out io.Writer, p past) {
@@ -248,12 +258,16 @@ func writeStatus(out io.Writer, p past) {
 		fmt.Fprintln(out, "node      not running")
 		return
 	}
-	fmt.Fprintf(out, "node      %s, running, start number %d\n", s.PeerID, s.Starts)
+	fmt.Fprintf(out, "node      %s, running, start number %d%s\n", s.PeerID, s.Starts,
+		map[bool]string{true: ", only keeps what others share"}[s.Keeping])
 	for _, address := range s.Addresses {
 		fmt.Fprintf(out, "address   %s\n", address)
 	}
-	fmt.Fprintf(out, "peers     %d connected, %d taking part besides this node%s\n", len(s.MeshPeers), max(0, len(s.Present)-1),
+	fmt.Fprintf(out, "peers     %d connected, %d taking part besides this node%s\n", len(s.MeshPeers), others(s),
 		map[bool]string{true: ", all agree who", false: ", not all agree who yet"}[s.Agreed])
+	if s.Knowledge.Shares > 0 {
+		fmt.Fprintf(out, "knowledge %s of %s, kept over restarts\n", plural(s.Knowledge.Shares, "share"), plural(s.Knowledge.Authors, "other node"))
+	}
 	for _, link := range s.Peers {
 		fmt.Fprintf(out, "peer      %s, %s, %s\n", link.ID, link.Path, link.Address)
 	}

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/task"
 )
 
 // hubOptions are the flags of hub.
@@ -17,6 +19,7 @@ type hubOptions struct {
 	dir      string
 	listen   []string
 	allow    string
+	keep     []string
 	json     bool
 	logLevel string
 }
@@ -30,11 +33,12 @@ func newHub() *cobra.Command {
 reach each other, such as nodes behind different NATs.
 
 A hub runs on a machine that all of them can reach, usually with a public address.
-It takes part in no task. Nodes use it with run --hub ADDRESS. What a hub learns,
-and its limits: docs/network.md.
+It takes part in no task, unless --keep names one. Nodes use it with run --hub
+ADDRESS. What a hub learns, and its limits: docs/network.md.
 
 Ctrl-C stops it; nodes come back to it when it starts again.`,
 		Example: `  fbo-node hub
+  fbo-node hub --keep task.yaml
   fbo-node hub --listen /ip4/0.0.0.0/udp/443/quic-v1 --allow lab.txt`,
 		Args: exactly(0),
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -45,6 +49,7 @@ Ctrl-C stops it; nodes come back to it when it starts again.`,
 	flags.StringVar(&o.dir, "data-dir", "", "directory of the hub's identity (default \"hub\" in the data directory of a node)")
 	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress to listen on, repeatable (default: port 4001 by QUIC and TCP)")
 	addAllow(command, &o.allow)
+	flags.StringArrayVar(&o.keep, "keep", nil, "task file of which to keep what the nodes share, for those who come later, repeatable; see `fbo-node keep --help`")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
 	addLogLevel(command, &o.logLevel)
 	return command
@@ -61,6 +66,10 @@ func (o hubOptions) run(ctx context.Context, out io.Writer) error {
 	if err := setLogLevel(o.logLevel); err != nil {
 		return err
 	}
+	kept, err := o.readKept()
+	if err != nil {
+		return err
+	}
 	dir := o.dir
 	if dir == "" {
 		if dir, err = resolveDataDir(""); err != nil {
@@ -68,7 +77,7 @@ func (o hubOptions) run(ctx context.Context, out io.Writer) error {
 		}
 		dir = filepath.Join(dir, "hub")
 	}
-	h := &node.Hub{Dir: dir, Listen: o.listen, Allow: allowed, Log: logger()}
+	h := &node.Hub{Dir: dir, Listen: o.listen, Allow: allowed, Log: logger(), OnWarning: func(message string) { o.warning(out, message) }}
 	if err := h.Start(ctx); err != nil {
 		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 			return nil
@@ -76,6 +85,9 @@ func (o hubOptions) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	o.started(out, h)
+	if err := o.keepAll(ctx, out, h, kept); err != nil {
+		return errors.Join(err, h.Close())
+	}
 	<-ctx.Done()
 	if o.json {
 		_ = printJSON(out, object{"event": "interrupted"})
@@ -83,6 +95,53 @@ func (o hubOptions) run(ctx context.Context, out io.Writer) error {
 		fmt.Fprintln(out, "stopped; nodes come back when the hub does")
 	}
 	return h.Close()
+}
+
+// readKept reads the tasks to keep.
+func (o hubOptions) readKept() (kept []*task.Task, err error) {
+	for _, file := range o.keep {
+		t, err := readKeptTask(file)
+		if err != nil {
+			return nil, fmt.Errorf("--keep: %w", err)
+		}
+		if slices.ContainsFunc(kept, func(other *task.Task) bool { return other.ID() == t.ID() }) {
+			return nil, usagef("--keep %s: task %q (%s) is named twice", file, t.Name, t.ID())
+		}
+		kept = append(kept, t)
+	}
+	return kept, nil
+}
+
+func (o hubOptions) keepAll(ctx context.Context, out io.Writer, h *node.Hub, kept []*task.Task) error {
+	for _, t := range kept {
+		if _, err := h.Keep(ctx, t); err != nil {
+			return err
+		}
+		o.say(out, object{"event": "keeping", "task": t.ID().String(), "name": t.Name, "useless": useless(t)}, keptLine(t))
+	}
+	return nil
+}
+
+func keptLine(t *task.Task) string {
+	line := fmt.Sprintf("keeps what the nodes of task %q (%s) share", t.Name, t.ID())
+	if why := useless(t); why != "" {
+		line += "; what absent nodes have shared is of no use to it: " + why
+	}
+	return line
+}
+
+func (o hubOptions) warning(out io.Writer, message string) {
+	o.say(out, object{"event": "warning", "message": message}, "warning: "+message)
+}
+
+// say prints a line for people, or an object for programs. A failing write is not
+// worth stopping for.
+func (o hubOptions) say(out io.Writer, event object, line string) {
+	if o.json {
+		_ = printJSON(out, event)
+	} else {
+		fmt.Fprintln(out, line)
+	}
 }
 
 // started tells the addresses. A failing write is not worth stopping for.

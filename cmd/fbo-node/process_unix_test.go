@@ -134,16 +134,19 @@ func must(t *testing.T, args ...string) string {
 // event is any line of run --json.
 type event struct {
 	nodeEvent
-	Peer        string `json:"peer"`
-	Kind        string `json:"kind"`
-	Added       int    `json:"added"`
-	Known       int    `json:"known"`
-	PeerID      string `json:"peer_id"`
-	Evaluations int    `json:"evaluations"`
-	Failed      int    `json:"failed"`
-	Imported    int    `json:"imported"`
-	URL         string `json:"url"`
-	Open        bool   `json:"open"`
+	Peer        string  `json:"peer"`
+	Kind        string  `json:"kind"`
+	Added       int     `json:"added"`
+	Known       int     `json:"known"`
+	PeerID      string  `json:"peer_id"`
+	Evaluations int     `json:"evaluations"`
+	Failed      int     `json:"failed"`
+	Imported    int     `json:"imported"`
+	URL         string  `json:"url"`
+	Seconds     float64 `json:"seconds"`
+	Authors     int     `json:"authors"`
+	Useless     string  `json:"useless"`
+	Open        bool    `json:"open"`
 
 	Stamp protocol.Stamp `json:"stamp"`
 }
@@ -324,6 +327,7 @@ func statusOf(t *testing.T, dir string, args ...string) (s statusView) {
 // statusView is what status --json prints.
 type statusView struct {
 	Running   bool           `json:"running"`
+	Keeping   bool           `json:"keeping"`
 	Task      string         `json:"task"`
 	Name      string         `json:"name"`
 	Starts    uint64         `json:"starts"`

@@ -63,13 +63,22 @@ func (p *progress) warning(message string) {
 	p.say(object{"event": "warning", "message": message}, "warning: %s", message)
 }
 
-func (p *progress) started(n *node.Node) {
-	addresses := n.Addresses()
+// resume lets say print again after the summary.
+func (p *progress) resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = false
+}
+
+func text(lines []string) string { return strings.Join(lines, "\n") }
+
+// hello says what the node works on, how it is reached and by whom.
+func (p *progress) hello(n *node.Node) []string {
 	lines := []string{
 		fmt.Sprintf("task %q: %s over %s, id %s", p.task.Name, p.task.Goal, plural(p.task.Space.Len(), "parameter"), p.task.ID()),
 		fmt.Sprintf("node %s, data in %s", n.ID(), n.Dir),
 	}
-	for _, address := range worthShowing(addresses) {
+	for _, address := range worthShowing(n.Addresses()) {
 		lines = append(lines, "others reach it with --peer "+address)
 	}
 	switch {
@@ -81,6 +90,11 @@ func (p *progress) started(n *node.Node) {
 	default:
 		lines = append(lines, fmt.Sprintf("Only the %s on the list may take part besides this node.", plural(len(n.Allow), "node")))
 	}
+	return lines
+}
+
+func (p *progress) started(n *node.Node) {
+	lines := p.hello(n)
 	switch p.task.Strategy.Type {
 	case "peer-prior":
 		lines = append(lines, "Peers get this node's model of its results and roughly where it has looked, never the results; without added noise that is not yet privacy.")
@@ -99,8 +113,8 @@ func (p *progress) started(n *node.Node) {
 	}
 	p.say(object{
 		"event": "node_started", "task": p.task.ID().String(), "name": p.task.Name,
-		"peer_id": n.ID().String(), "addresses": addresses, "data_dir": n.Dir, "open": n.Allow == nil,
-	}, "%s", strings.Join(lines, "\n"))
+		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": n.Allow == nil,
+	}, "%s", text(lines))
 }
 
 // besideDesigns says what else a strategy tells that shares designs.
@@ -143,11 +157,27 @@ func (p *progress) event(e agent.Event) {
 		return // many and of no interest; the peers line tells
 	}
 	switch {
+	case e.Type == agent.Waited:
+		p.waited(e)
 	case e.Type == agent.TrialFinished && e.Trial.Why.Source != strategy.Imported:
 		p.mu.Lock()
 		p.ended++
 		p.mu.Unlock()
 		p.say(e, "%s", p.trialLine(e))
+	default:
+		p.say(e, "")
+	}
+}
+
+// shortWait is one that nobody notices.
+const shortWait = 0.5 // seconds
+
+func (p *progress) waited(e agent.Event) {
+	switch {
+	case e.Authors > 0:
+		p.say(e, "heard what %s learned, within %.1f s; the first design can rest on it", plural(e.Authors, "node"), e.Seconds)
+	case e.Seconds > shortWait:
+		p.say(e, "nobody told anything within %.1f s; the first designs are random", e.Seconds)
 	default:
 		p.say(e, "")
 	}

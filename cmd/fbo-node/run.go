@@ -24,11 +24,9 @@ type runOptions struct {
 	evals        int
 	parallel     int
 	trialTimeout time.Duration
-	listen       []string
-	peers        []string
-	hubs         []string
-	mdns         bool
-	allow        string
+	network      networkOptions
+	wait         time.Duration
+	stay         bool
 	imports      string
 	suggest      string
 	seed         uint64
@@ -65,11 +63,9 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.IntVar(&o.evals, "evals", 0, "evaluations by this node in all, earlier runs included (default: until Ctrl-C)")
 	flags.IntVar(&o.parallel, "parallel", 1, "evaluations at the same time")
 	flags.DurationVar(&o.trialTimeout, "trial-timeout", 0, "stop an evaluation after this time, such as 10m (default: never)")
-	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress to listen on, repeatable (default: the ports of the last start, at first any free ones, by QUIC and TCP)")
-	flags.StringArrayVar(&o.peers, "peer", nil, "address of another node, as it prints it, repeatable")
-	flags.StringArrayVar(&o.hubs, "hub", nil, "address of a hub, as it prints it, through which nodes find and reach each other, repeatable")
-	flags.BoolVar(&o.mdns, "mdns", true, "find nodes on the local network")
-	addAllow(command, &o.allow)
+	addNetwork(command, &o.network)
+	flags.DurationVar(&o.wait, "wait-for-peers", node.DefaultWait, "time that the first design of a new node waits at most for what peers know; 0: not at all")
+	flags.BoolVar(&o.stay, "stay", false, "after the evaluations go on passing on what is known, until Ctrl-C")
 	flags.StringVar(&o.imports, "import", "", "file of past trials, .csv or .json")
 	flags.StringVar(&o.suggest, "suggest", "", "file of designs that you hold for good, .csv or .json, for the strategies constrained-gp and density")
 	flags.Uint64Var(&o.seed, "seed", 0, "make this node's random decisions repeatable (default: different every time)")
@@ -100,15 +96,13 @@ func (o runOptions) validate() error {
 		return usagef("--parallel %d: accepted are 1 and more", o.parallel)
 	case o.trialTimeout < 0:
 		return usagef("--trial-timeout %v: accepted are positive times (0: never)", o.trialTimeout)
+	case o.wait < 0:
+		return usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
+	case o.stay && o.evals == 0:
+		return usagef("--stay says what follows the evaluations; it needs --evals, without which they do not end")
 	}
-	if _, err := node.ParsePeers(o.peers); err != nil {
-		return usagef("--peer: %w", err)
-	}
-	if _, err := node.ParseHubs(o.hubs); err != nil {
-		return usagef("--hub: %w", err)
-	}
-	if err := node.CheckListen(o.listen); err != nil {
-		return usagef("--listen: %w", err)
+	if err := o.network.validate(); err != nil {
+		return err
 	}
 	if err := checkMetricsAddress(o.metrics); err != nil {
 		return err
@@ -121,7 +115,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	allowed, err := readAllow(o.allow)
+	allowed, err := readAllow(o.network.allow)
 	if err != nil {
 		return err
 	}
@@ -148,9 +142,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 		return usageError{err}
 	}
 	show := newProgress(os.Stdout, t, o.json)
-	n := &node.Node{
-		Dir: dir, Listen: o.listen, Peers: o.peers, Hubs: o.hubs, MDNS: o.mdns, Allow: allowed, Log: logger(), OnWarning: show.warning,
-	}
+	n := o.network.node(dir, allowed, show.warning)
 	err = o.tune(ctx, t, n, command, o.join(show, suggested), earlier, show)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		show.interrupted()
@@ -199,17 +191,21 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, comman
 	}
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
-	go show.watch(watching, session, o.mdns || len(o.peers)+len(o.hubs) > 0)
+	go show.watch(watching, session, o.network.seeks())
 
 	ended := session.RunTrials(ctx, o.evaluate(command), node.RunOptions{
 		Evals: o.evals, Parallel: o.parallel, TrialTimeout: o.trialTimeout,
 	})
-	stopWatching()
 	if ended == nil {
 		show.budgetSpent(o.evals)
+		ended = settle(ctx, session)
 	}
+	stopWatching()
 	if err := show.summary(context.WithoutCancel(ctx), session); err != nil && !errors.Is(ended, err) {
 		return errors.Join(ended, err)
+	}
+	if ended == nil && o.stay {
+		return stay(ctx, session, show)
 	}
 	return ended
 }
@@ -226,7 +222,10 @@ func (o runOptions) suggestions(t *task.Task) ([]task.Design, error) {
 }
 
 func (o runOptions) join(show *progress, suggested []task.Design) node.JoinOptions {
-	options := node.JoinOptions{Suggested: suggested, OnEvent: show.event}
+	options := node.JoinOptions{Suggested: suggested, Wait: o.wait, OnEvent: show.event}
+	if o.wait == 0 {
+		options.Wait = -1
+	}
 	if o.seeded {
 		options.Seed = &o.seed
 	}

@@ -33,6 +33,8 @@ type summary struct {
 	SharesReceived int   `json:"shares_received"`
 	BytesSent      int64 `json:"bytes_sent"`
 	BytesReceived  int64 `json:"bytes_received"`
+
+	Connected int `json:"connected"` // nodes on the task, at the end; they hold what this node shared
 }
 
 func (p *progress) summary(ctx context.Context, session *node.Session) error {
@@ -49,8 +51,27 @@ func (p *progress) summary(ctx context.Context, session *node.Session) error {
 	s.Privacy, s.Sums = status.Privacy, status.Sums
 	s.SharesSent, s.SharesReceived = status.SharesSent, status.SharesReceived
 	s.BytesSent, s.BytesReceived = status.BytesSent, status.BytesReceived
-	p.sayLast(s, "%s", s.text())
+	s.Connected = len(status.MeshPeers)
+	lines := []string{s.text()}
+	if s.SharesSent > 0 || s.Evaluations > 0 {
+		lines = append(lines, whatBecomes(p.task, s.Connected)...)
+	}
+	p.sayLast(s, "%s", text(lines))
 	return nil
+}
+
+// whatBecomes says what becomes of the knowledge of a node that ends, and how a later
+// machine gets it. Nothing is said where that is of no use.
+func whatBecomes(t *task.Task, connected int) []string {
+	if !shares(t) || useless(t) != "" {
+		return nil
+	}
+	if connected == 0 {
+		return []string{"What this node has learned lies in its data directory, and nobody else is connected. " +
+			"A machine that joins later gets it while `fbo-node keep` runs here with this task file; `run --stay` goes on by itself."}
+	}
+	return []string{fmt.Sprintf("What this node has shared is held by %s for up to 90 days. "+
+		"A machine that joins later gets it from one of them that runs, or while `fbo-node keep` runs here or there with this task file.", plural(connected, "connected node"))}
 }
 
 func summarise(t *task.Task, trials []strategy.Trial) summary {

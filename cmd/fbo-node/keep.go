@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling"
+)
+
+// keepOptions are the flags of keep.
+type keepOptions struct {
+	dir      string
+	network  networkOptions
+	json     bool
+	metrics  string
+	logLevel string
+}
+
+func newKeep() *cobra.Command {
+	var o keepOptions
+	command := &cobra.Command{
+		Use:   "keep TASK [flags]",
+		Short: "Keep what the nodes of a task have shared for those who come later",
+		Long: `Keep what the nodes of a task have shared, and pass it on to those who come later,
+also when its authors have ended.
+
+A keeper is a member of the task that evaluates nothing. It keeps the newest shares
+of each node for as long as they are valid, up to 90 days, over restarts too. Where
+nodes run with --allow, the keeper's peer ID must be on their lists. With the data
+directory of a node that has ended it passes on what that node has shared as well.
+
+Ctrl-C stops it; the same command continues.`,
+		Example: `  fbo-node keep task.yaml
+  fbo-node keep task.yaml --hub /ip4/198.51.100.7/udp/4001/quic-v1/p2p/12D3Koo…`,
+		Args: exactly(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return o.run(command.Context(), args[0])
+		},
+	}
+	addDataDir(command, &o.dir)
+	addNetwork(command, &o.network)
+	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object per event")
+	command.Flags().StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
+	addLogLevel(command, &o.logLevel)
+	return command
+}
+
+func (o keepOptions) run(ctx context.Context, file string) error {
+	if err := errors.Join(o.network.validate(), checkMetricsAddress(o.metrics)); err != nil {
+		return err
+	}
+	if err := setLogLevel(o.logLevel); err != nil {
+		return err
+	}
+	allowed, err := readAllow(o.network.allow)
+	if err != nil {
+		return err
+	}
+	t, err := readKeptTask(file)
+	if err != nil {
+		return err
+	}
+	dir, err := resolveDataDir(o.dir)
+	if err != nil {
+		return err
+	}
+	show := newProgress(os.Stdout, t, o.json)
+	n := o.network.node(dir, allowed, show.warning)
+	err = o.keep(ctx, t, n, show)
+	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
+		show.interrupted()
+		return nil
+	}
+	return err
+}
+
+func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, show *progress) (err error) {
+	var metrics *metricsServer
+	if o.metrics != "" {
+		if metrics, err = serveMetrics(o.metrics); err != nil {
+			return err
+		}
+		defer metrics.close()
+		n.Metrics = metrics.registry
+	}
+	if err := n.Start(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	session, err := n.Join(ctx, t, node.JoinOptions{Keep: true, OnEvent: show.event})
+	if err != nil {
+		return err
+	}
+	stopControl, err := serveControl(n.Dir, session)
+	if err != nil {
+		show.warning(fmt.Sprintf("status cannot be asked for while this node runs: %v", err))
+	} else {
+		defer stopControl()
+	}
+	show.keeping(n)
+	if metrics != nil {
+		show.metrics(metrics.url())
+	}
+	return show.watchKeeping(ctx, session, o.network.seeks())
+}
+
+// readKeptTask reads a task whose strategy shares something.
+func readKeptTask(file string) (*task.Task, error) {
+	t, err := readTask(file)
+	if err == nil && !shares(t) {
+		err = usagef("%s: the strategy is %s, which shares nothing: there is nothing to keep", file, t.Strategy.Type)
+	}
+	return t, err
+}
+
+// shares tells whether nodes on the task tell each other anything.
+func shares(t *task.Task) bool {
+	switch t.Strategy.Type {
+	case "ts", "logei", "ucb":
+		return false
+	}
+	return true
+}
+
+// useless says why the shares of nodes that have ended are of no use to others;
+// empty when they are.
+func useless(t *task.Task) string {
+	switch s := t.Strategy; {
+	case s.Consensus != nil:
+		return "strategy consensus averages the candidates of nodes that are there"
+	case s.FTS != nil && s.FTS.Mode == tsampling.Concurrent:
+		return "strategy fts follows the samples of nodes that are there; with mode: one-shot it would follow those of all"
+	case s.FTSDE != nil:
+		return "strategy fts-de tells its sums only to nodes that are there when they are made"
+	}
+	return ""
+}
+
+// keeping is what keep prints first.
+func (p *progress) keeping(n *node.Node) {
+	lines := p.hello(n)
+	lines[0] += ", kept for others; this node evaluates nothing"
+	if why := useless(p.task); why != "" {
+		lines = append(lines, "What absent nodes have shared is of no use to this task: "+why+".")
+	}
+	p.say(object{
+		"event": "keeper_started", "task": p.task.ID().String(), "name": p.task.Name,
+		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": n.Allow == nil, "useless": useless(p.task),
+	}, "%s", text(lines))
+}
+
+// watchKeeping reports what is held whenever that changes, until the session or
+// the context ends.
+func (p *progress) watchKeeping(ctx context.Context, session *node.Session, seeks bool) error {
+	go p.watch(ctx, session, seeks)
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var held node.Knowledge
+	for first := true; ; first = false {
+		status, err := session.Status(ctx)
+		if err != nil {
+			return err
+		}
+		if now := status.Knowledge; now != held || first {
+			held = now
+			p.say(object{"event": "held", "authors": held.Authors, "shares": held.Shares}, "%s", heldText(held))
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func heldText(k node.Knowledge) string {
+	if k.Shares == 0 {
+		return "nothing is held yet"
+	}
+	return fmt.Sprintf("%s of %s held for those who come later", plural(k.Shares, "share"), plural(k.Authors, "node"))
+}
+
+// mostSettling is how long the end of a run waits for its last share.
+const mostSettling = 10 * time.Second
+
+// settle waits for what the last evaluation teaches to be shared. That it takes
+// too long is no fault of the run.
+func settle(ctx context.Context, session *node.Session) error {
+	waiting, cancel := context.WithTimeout(ctx, mostSettling)
+	defer cancel()
+	if err := session.Settle(waiting); err != nil && waiting.Err() == nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// stay goes on as a keeper after the evaluations.
+func stay(ctx context.Context, session *node.Session, show *progress) error {
+	if err := session.Keep(ctx); err != nil {
+		return err
+	}
+	show.resume()
+	show.say(object{"event": "staying"}, "All evaluations are made; this node stays and passes on what is known, until Ctrl-C.")
+	if err := show.watchKeeping(ctx, session, false); err != nil {
+		return err
+	}
+	return ctx.Err()
+}

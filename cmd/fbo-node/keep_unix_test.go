@@ -1,0 +1,310 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/examples/synthetic"
+	"github.com/fbo-node/fbo/heard"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// site is one machine's part in the tuning of the demo's training: its own data,
+// and a command that trains on it.
+type site struct {
+	file string
+	seed uint64
+	node int
+}
+
+func (s site) command() []string {
+	return []string{"--", os.Args[0], "train", "--seed", strconv.FormatUint(s.seed, 10), "--node", strconv.Itoa(s.node),
+		"--learning-rate", "{learning_rate}", "--l2", "{l2}", "--momentum", "0.8",
+		"--batch-size", "{batch_size}", "--optimizer", "{optimizer}"}
+}
+
+// run is the site's node as a process.
+func (s site) run(t *testing.T, dir string, flags ...string) *process {
+	t.Helper()
+	seeded := append(flags, "--json", "--seed", strconv.FormatUint(1000*s.seed+uint64(s.node), 10))
+	return start(t, join(runLine(s.file, dir, seeded...), s.command())...)
+}
+
+// loss is what the command prints.
+func (s site) loss(t *testing.T, d task.Design) float64 {
+	t.Helper()
+	data, err := synthetic.Generate(synthetic.Config{Seed: s.seed, Node: s.node, Alpha: 1, Beta: 1, Samples: 400})
+	if err != nil {
+		t.Fatal(err)
+	}
+	score, err := synthetic.Average(t.Context(), data, synthetic.Hyperparameters{
+		LearningRate: d.Float("learning_rate"), L2: d.Float("l2"), Momentum: 0.8, BatchSize: int(d.Int("batch_size")),
+		Epochs: 20, Optimizer: d.Choice("optimizer"),
+	}, s.seed, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return score.Loss
+}
+
+// betterAtRandom counts, of 100 random designs, those with less loss.
+func (s site) betterAtRandom(t *testing.T, loss float64) (better int) {
+	t.Helper()
+	parsed, err := task.Parse("demo", demoTask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := random.SeedOf(s.seed).Stream("designs to compare with", 0)
+	for range 100 {
+		if s.loss(t, parsed.Space.Decode(acquisition.Sample(parsed.Space, rng))) < loss {
+			better++
+		}
+	}
+	return better
+}
+
+func keepLine(file, dir string, flags ...string) []string {
+	return append([]string{"keep", file, "--json", "--data-dir", dir, "--mdns=false",
+		"--listen", "/ip4/127.0.0.1/udp/0/quic-v1", "--listen", "/ip4/127.0.0.1/tcp/0"}, flags...)
+}
+
+func startKeeper(t *testing.T, file, dir string) (keeper *process, address string) {
+	t.Helper()
+	keeper = start(t, keepLine(file, dir)...)
+	return keeper, keeper.await(t, "its start", isEvent("keeper_started")).Addresses[0]
+}
+
+// onDisk waits until a node's file of what it has heard holds means that rest on so
+// many observations each.
+func onDisk(t *testing.T, dir, file string, authors, observations int) {
+	t.Helper()
+	parsed, err := readTask(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "heard", parsed.ID().String()+".jsonl")
+	held := 0
+	for begun := time.Now(); time.Since(begun) < patienceOfTests; time.Sleep(50 * time.Millisecond) {
+		c, err := heard.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = 0
+		for _, kept := range c.Shares {
+			share, err := protocol.Open(kept.Envelope)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mean, err := protocol.DecodeMean(share.Payload, parsed.Surrogate.Features, parsed.Space.Len())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if mean.Observations == observations {
+				held++
+			}
+		}
+		if held == authors {
+			return
+		}
+	}
+	t.Fatalf("%s holds what %d nodes know in the end, want %d", path, held, authors)
+}
+
+// threeSites tune together and end; the keeper is the only one they know.
+func threeSites(t *testing.T, file string, seed uint64, keeper string, evals int) {
+	t.Helper()
+	var nodes []*process
+	for i := range 3 {
+		s := site{file, seed, i}
+		nodes = append(nodes, s.run(t, shortTempDir(t), "--peer", keeper, "--evals", strconv.Itoa(evals)))
+	}
+	for i, p := range nodes {
+		if code := p.wait(t); code != exitDone {
+			t.Fatalf("site %d: exit code %d: %s", i, code, p.stderr.String())
+		}
+	}
+}
+
+// firstTrial lets a fourth site that only knows the keeper evaluate one design.
+func firstTrial(t *testing.T, s site, keeper string) *nodeTrial {
+	t.Helper()
+	p := s.run(t, shortTempDir(t), "--peer", keeper, "--evals", "1")
+	if code := p.wait(t); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, p.stderr.String())
+	}
+	waited := p.of("waited")
+	if len(waited) != 1 || waited[0].Authors != 3 {
+		t.Errorf("waited: %+v; want one event, with three authors", waited)
+	}
+	return p.of("trial_finished")[0].Trial
+}
+
+// Three sites make their evaluations and end. A fourth, which only knows a
+// keeper, begins with what they have learned, and does so too when the keeper was
+// killed and has come back.
+func TestALaterMachineGetsWhatIsKept(t *testing.T) {
+	t.Parallel()
+	file, dir := writeFile(t, "task.yaml", string(demoTask)), shortTempDir(t)
+	keeper, address := startKeeper(t, file, dir)
+	threeSites(t, file, 1, address, 8)
+	if first := firstTrial(t, site{file, 1, 3}, address); first.Why.Source != strategy.Peers || first.Why.Listened != 3 {
+		t.Errorf("its first design: %+v", first.Why)
+	}
+	onDisk(t, dir, file, 3, 8)
+	keeper.signal(t, syscall.SIGKILL)
+	<-keeper.ended
+	_, again := startKeeper(t, file, dir)
+	if first := firstTrial(t, site{file, 1, 4}, again); first.Why.Source != strategy.Peers || first.Why.Listened != 3 {
+		t.Errorf("after the keeper was killed, its first design: %+v", first.Why)
+	}
+}
+
+// A node that stays is a keeper from then on, one that starts again in the same
+// directory uses what it had heard, and its own shares are passed on by a keeper
+// that takes over its directory.
+func TestStayAndComeBack(t *testing.T) {
+	t.Parallel()
+	file, dirs := writeFile(t, "task.yaml", string(demoTask)), []string{shortTempDir(t), shortTempDir(t)}
+	first := site{file, 2, 0}.run(t, dirs[0], "--evals", "6", "--stay")
+	address := first.address(t)
+	second := site{file, 2, 1}.run(t, dirs[1], "--evals", "6", "--peer", address)
+	if code := second.wait(t); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, second.stderr.String())
+	}
+	first.await(t, "that it stays", isEvent("staying"))
+	if s := statusOf(t, dirs[0]); !s.Running || !s.Keeping {
+		t.Errorf("status of the one that stays: %+v", s)
+	}
+	onDisk(t, dirs[0], file, 1, 6)
+	first.signal(t, syscall.SIGTERM)
+	if code := first.wait(t); code != exitDone {
+		t.Errorf("exit code %d: %s", code, first.stderr.String())
+	}
+	if before := first.of("staying"); len(before) != 1 || first.all()[len(first.all())-1].Event != "interrupted" {
+		t.Errorf("events: %+v", first.all())
+	}
+	// Alone again, it rests its designs on what it had heard.
+	again := site{file, 2, 0}.run(t, dirs[0], "--evals", "12")
+	if code := again.wait(t); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, again.stderr.String())
+	}
+	heardOf := 0
+	for _, e := range again.of("trial_finished") {
+		if e.Trial.Why.FromPeers() {
+			heardOf++
+		}
+	}
+	if heardOf == 0 {
+		t.Error("no design of six rests on what the node had heard before it was started anew")
+	}
+	_, address = startKeeper(t, file, dirs[0])
+	p := site{file, 2, 2}.run(t, shortTempDir(t), "--peer", address, "--evals", "1")
+	if code := p.wait(t); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, p.stderr.String())
+	}
+	if waited := p.of("waited"); len(waited) != 1 || waited[0].Authors != 2 {
+		t.Errorf("a later machine heard from %+v, want two nodes", waited)
+	}
+}
+
+// A hub that keeps a task passes on what nodes shared that have ended, and says
+// what cannot be kept.
+func TestHubKeeps(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "task.yaml", string(demoTask))
+	hub := start(t, "hub", "--json", "--data-dir", shortTempDir(t), "--listen", "/ip4/127.0.0.1/tcp/0", "--keep", file)
+	address := hub.await(t, "its start", isEvent("hub_started")).Addresses[0]
+	hub.await(t, "what it keeps", isEvent("keeping"))
+	first := site{file, 3, 0}.run(t, shortTempDir(t), "--hub", address, "--evals", "5")
+	if code := first.wait(t); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, first.stderr.String())
+	}
+	second := site{file, 3, 1}.run(t, shortTempDir(t), "--hub", address, "--evals", "1")
+	if code := second.wait(t); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, second.stderr.String())
+	}
+	if trial := second.of("trial_finished")[0].Trial; trial.Why.Source != strategy.Peers {
+		t.Errorf("the first design of a node that came later: %+v", trial.Why)
+	}
+}
+
+func TestKeepRefusesWhatIsNeverShared(t *testing.T) {
+	t.Parallel()
+	alone := writeFile(t, "task.yaml", strings.Replace(bowlTask, "fts", "ts", 1))
+	for _, command := range [][]string{keepLine(alone, shortTempDir(t)), {"hub", "--data-dir", shortTempDir(t), "--keep", alone}} {
+		if e := call(t, command...); e.code != exitUsage || !strings.Contains(e.stderr, "the strategy is ts, which shares nothing") {
+			t.Errorf("%q: exit code %d, %s", command, e.code, e.stderr)
+		}
+	}
+	rounds := writeFile(t, "task.yaml", strings.Replace(bowlTask, "fts", "consensus", 1))
+	keeper := start(t, keepLine(rounds, shortTempDir(t))...)
+	if e := keeper.await(t, "its start", isEvent("keeper_started")); !strings.Contains(e.Useless, "nodes that are there") {
+		t.Errorf("keep of consensus: %+v", e)
+	}
+}
+
+// A damaged file of what was heard costs a warning and nothing else.
+func TestDamagedFileOfWhatWasHeard(t *testing.T) {
+	t.Parallel()
+	file, dir := writeFile(t, "task.yaml", string(demoTask)), shortTempDir(t)
+	parsed, err := readTask(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "heard", parsed.ID().String()+".jsonl")
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("{\"format\":1}\nnonsense\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := site{file, 1, 0}.run(t, dir, "--evals", "1")
+	if code := p.wait(t); code != exitDone || len(p.of("trial_finished")) != 1 {
+		t.Errorf("exit code %d: %+v", code, p.all())
+	}
+	if warnings := p.of("warning"); len(warnings) != 1 || !strings.Contains(warnings[0].Message, "is damaged") {
+		t.Errorf("warnings: %+v", warnings)
+	}
+}
+
+// A node that is alone and cannot find anybody does not wait; one whose only peer
+// is not there waits no longer than it was told.
+func TestFirstDesignDoesNotWaitForNobody(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "task.yaml", bowlTask)
+	for name, c := range map[string]struct {
+		flags []string
+		most  float64 // seconds, by the node's own clock
+	}{
+		"nobody is looked for": {nil, 2},
+		"wait is off":          {[]string{"--wait-for-peers", "0", "--mdns"}, 0},
+		"nobody answers":       {[]string{"--peer", "/ip4/127.0.0.1/udp/1/quic-v1/p2p/12D3KooWCtgLB35RpjwhC4Hwgj2ZbSsN7WRMiDdBQg9mExHX659m", "--wait-for-peers", "2s"}, 4},
+	} {
+		p := start(t, join(runLine(file, shortTempDir(t), append(c.flags, "--json", "--evals", "1")...), objective("bowl"))...)
+		if code := p.wait(t); code != exitDone {
+			t.Fatalf("%s: exit code %d: %s", name, code, p.stderr.String())
+		}
+		for _, e := range p.of("waited") {
+			if e.Seconds > c.most {
+				t.Errorf("%s: waited %.1f s", name, e.Seconds)
+			}
+		}
+	}
+	if e := call(t, join(runLine(file, shortTempDir(t), "--wait-for-peers", "-1s"), objective("bowl"))...); e.code != exitUsage {
+		t.Errorf("a negative wait: exit code %d, %s", e.code, e.stderr)
+	}
+	if e := call(t, join(runLine(file, shortTempDir(t), "--stay"), objective("bowl"))...); e.code != exitUsage || !strings.Contains(e.stderr, "--evals") {
+		t.Errorf("--stay without --evals: exit code %d, %s", e.code, e.stderr)
+	}
+}

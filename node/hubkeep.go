@@ -1,0 +1,26 @@
+package node
+
+import (
+	"context"
+	"errors"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+// Keep makes the hub a member of a task that evaluates nothing, as JoinOptions.Keep
+// does: it takes, keeps and passes on what the nodes share. So it gets to know what
+// they share, which a hub otherwise does not. Where nodes have a list of those who may
+// take part, the hub must be on it. It may be called after Start, once a task.
+func (h *Hub) Keep(ctx context.Context, t *task.Task) (*Session, error) {
+	if h.host == nil {
+		return nil, errors.New("node: Hub.Keep: Start comes first")
+	}
+	if h.keeper == nil {
+		keeper := &Node{Dir: h.Dir, Host: h.host, Allow: h.Allow, Log: h.Log, OnWarning: h.OnWarning}
+		if err := keeper.Start(ctx); err != nil {
+			return nil, err
+		}
+		h.keeper = keeper
+	}
+	return h.keeper.Join(ctx, t, JoinOptions{Keep: true})
+}

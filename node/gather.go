@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
@@ -14,8 +13,8 @@ const DefaultWait = 10 * time.Second
 
 const (
 	gatherLook   = 50 * time.Millisecond
-	gatherQuiet  = 500 * time.Millisecond // without another connection, until all who are there are taken to have come
-	gatherSearch = 3 * time.Second        // for a peer to be found on the local network, or by way of a hub
+	gatherQuiet  = 500 * time.Millisecond // without another peer, once all on the task have told what they hold
+	gatherSearch = 3 * time.Second        // without another peer, while none is on the task
 	gatherPart   = 10                     // of an evaluation's time, once known, a wait is one part
 )
 
@@ -66,13 +65,11 @@ func (t *topic) company() []peer.ID {
 // gathered tells whether there is nothing more to wait for, so long after the last
 // peer came or went.
 func (t *topic) gathered(connected bool, quiet time.Duration) bool {
-	if connected && quiet < gatherQuiet {
-		return false // who has just connected may yet turn up on the task
-	}
 	if peers := t.topic.ListPeers(); len(peers) > 0 {
-		return !slices.ContainsFunc(peers, func(id peer.ID) bool { return !t.fetched.has(id) })
+		told := !slices.ContainsFunc(peers, func(id peer.ID) bool { return !t.fetched.has(id) })
+		return told && quiet >= gatherQuiet
 	}
+	// Who is connected may yet turn up on the task, or be a hub that introduces others.
 	n := t.session.node
-	atHub := slices.ContainsFunc(n.hubs, func(h *hub) bool { return n.host.Network().Connectedness(h.ID) == network.Connected })
-	return n.untried.Load() == 0 && (!n.MDNS && !atHub || quiet >= gatherSearch)
+	return n.untried.Load() == 0 && (!connected && !n.MDNS || quiet >= gatherSearch)
 }

@@ -47,6 +47,11 @@ type fleet struct {
 	lose    func() bool // whether a share gets lost on its way to a node
 	direct  bool        // the nodes have the exchange mail
 
+	// Of the nodes that are started next.
+	keep  bool
+	wait  time.Duration
+	peers []string
+
 	mu   sync.Mutex
 	sent map[peer.ID]time.Time // when the node last sent weights
 }
@@ -96,7 +101,7 @@ func (f *fleet) add() *simulated {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	s := &simulated{fleet: f, host: h, node: &node.Node{Dir: f.t.TempDir(), Host: h}, got: map[peer.ID]time.Time{}}
+	s := &simulated{fleet: f, host: h, node: &node.Node{Dir: f.t.TempDir(), Host: h, Peers: f.peers}, got: map[peer.ID]time.Time{}}
 	f.started++
 	f.nodes = append(f.nodes, s)
 	if f.lose != nil {
@@ -109,7 +114,7 @@ func (f *fleet) add() *simulated {
 		f.t.Fatal(err)
 	}
 	seed := uint64(f.started)
-	if s.session, err = s.node.Join(context.Background(), f.task, node.JoinOptions{Seed: &seed, OnEvent: s.note}); err != nil {
+	if s.session, err = s.node.Join(context.Background(), f.task, node.JoinOptions{Seed: &seed, Wait: f.wait, Keep: f.keep, OnEvent: s.note}); err != nil {
 		f.t.Fatal(err)
 	}
 	return s

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/fbo-node/fbo/node"
@@ -17,9 +18,12 @@ import (
 
 // A running node has its journal locked, so status and history ask the node
 // itself, over a Unix socket in the data directory. Only the directory's owner
-// can reach it.
+// can reach it. A hub has one too, which tells that it runs.
 
-const controlSocket = "control.sock"
+const (
+	controlSocket = "control.sock"
+	hubSocket     = "hub.sock"
+)
 
 // state is what the socket answers with.
 type state struct {
@@ -31,7 +35,11 @@ type state struct {
 // serveControl answers until the returned function is called. A socket that
 // cannot be made costs status and history while the node runs, nothing else.
 func serveControl(dir string, session *node.Session) (stop func(), err error) {
-	path := filepath.Join(dir, controlSocket)
+	return serveSocket(filepath.Join(dir, controlSocket), func(ctx context.Context) (any, error) { return takeState(ctx, session) })
+}
+
+// serveSocket answers every request with one JSON object.
+func serveSocket(path string, answer func(context.Context) (any, error)) (stop func(), err error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
@@ -43,22 +51,18 @@ func serveControl(dir string, session *node.Session) (stop func(), err error) {
 		listener.Close()
 		return nil, err
 	}
-	server := &http.Server{
-		Handler:           http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answerState(w, r, session) }),
-		ReadHeaderTimeout: time.Second,
+	handle := func(w http.ResponseWriter, r *http.Request) {
+		object, err := answer(r.Context())
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = printJSON(w, object) // an error means that the asker has gone away
 	}
+	server := &http.Server{Handler: http.HandlerFunc(handle), ReadHeaderTimeout: time.Second}
 	go server.Serve(listener) // ends with ErrServerClosed
 	return func() { server.Close() }, nil
-}
-
-func answerState(w http.ResponseWriter, r *http.Request, session *node.Session) {
-	s, err := takeState(r.Context(), session)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = printJSON(w, s) // an error means that the asker has gone away
 }
 
 func takeState(ctx context.Context, session *node.Session) (state, error) {
@@ -87,29 +91,43 @@ func takeState(ctx context.Context, session *node.Session) (state, error) {
 // askRunning asks the node that runs on a data directory; ok is false when none
 // answers.
 func askRunning(ctx context.Context, dir string) (s state, ok bool, err error) {
+	if ok, err = askSocket(ctx, filepath.Join(dir, controlSocket), &s); err != nil {
+		return state{}, false, fmt.Errorf("the running node: %w", err)
+	}
+	return s, ok, nil
+}
+
+// askSocket reads the object that a socket answers with; ok is false when nobody
+// listens.
+func askSocket(ctx context.Context, path string, into any) (ok bool, err error) {
 	client := &http.Client{
 		Timeout: 5 * time.Second,
 		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var dialer net.Dialer
-			return dialer.DialContext(ctx, "unix", filepath.Join(dir, controlSocket))
+			return dialer.DialContext(ctx, "unix", path)
 		}},
 	}
 	defer client.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://node/", nil)
 	if err != nil {
-		return state{}, false, err
+		return false, err
 	}
 	response, err := client.Do(request)
-	if err != nil {
-		return state{}, false, nil // nobody listens: no node runs
+	switch {
+	case os.IsTimeout(err):
+		return false, fmt.Errorf("it does not answer within %v", client.Timeout)
+	case errors.Is(err, os.ErrPermission):
+		return false, fmt.Errorf("it may be asked by its own user only: %w", err)
+	case err != nil:
+		return false, nil // nobody listens: no node runs
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		message, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
-		return state{}, false, fmt.Errorf("the running node answers: %s", message)
+		return false, fmt.Errorf("it answers: %s", strings.TrimSpace(string(message)))
 	}
-	if err := json.NewDecoder(response.Body).Decode(&s); err != nil {
-		return state{}, false, fmt.Errorf("the running node's answer: %w", err)
+	if err := json.NewDecoder(response.Body).Decode(into); err != nil {
+		return false, fmt.Errorf("its answer: %w", err)
 	}
-	return s, true, nil
+	return true, nil
 }

@@ -170,15 +170,22 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
 func newStatus() *cobra.Command {
 	var dir string
-	var asJSON bool
+	var asJSON, onlyRunning bool
 	command := &cobra.Command{
 		Use:   "status [TASK]",
 		Short: "Show where a task stands on this node, while it runs or after",
-		Args:  atMostOne,
+		Long: `Show where a task (a file or an ID) stands on this node, while it runs or after.
+
+With --running, only say what runs, and exit with code 1 when nothing does: a health
+check. A hub counts too, unless a TASK is named.`,
+		Args: atMostOne,
 		RunE: func(command *cobra.Command, args []string) error {
 			dataDir, err := resolveDataDir(dir)
 			if err != nil {
 				return err
+			}
+			if onlyRunning {
+				return showRunning(command.Context(), command.OutOrStdout(), dataDir, argument(args), asJSON)
 			}
 			p, err := readPast(command.Context(), dataDir, argument(args))
 			if err != nil {
@@ -193,6 +200,7 @@ func newStatus() *cobra.Command {
 	}
 	addDataDir(command, &dir)
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	command.Flags().BoolVar(&onlyRunning, "running", false, "only say whether a node or hub runs on this data directory; exit code 1 when none does")
 	return command
 }
 

@@ -75,7 +75,7 @@ func (o hubOptions) run(ctx context.Context, out io.Writer) error {
 		if dir, err = resolveDataDir(""); err != nil {
 			return err
 		}
-		dir = filepath.Join(dir, "hub")
+		dir = hubDir(dir)
 	}
 	h := &node.Hub{Dir: dir, Listen: o.listen, Allow: allowed, Log: logger(), OnWarning: func(message string) { o.warning(out, message) }}
 	if err := h.Start(ctx); err != nil {
@@ -83,6 +83,12 @@ func (o hubOptions) run(ctx context.Context, out io.Writer) error {
 			return nil
 		}
 		return err
+	}
+	stopAnswers, err := serveHub(h)
+	if err != nil {
+		o.warning(out, fmt.Sprintf("status --running will not find this hub: %v", err))
+	} else {
+		defer stopAnswers()
 	}
 	o.started(out, h)
 	if err := o.keepAll(ctx, out, h, kept); err != nil {
@@ -160,3 +166,6 @@ func (o hubOptions) started(out io.Writer, h *node.Hub) {
 		fmt.Fprintln(out, "The hub is open: whoever reaches it can use it (--allow FILE names who may).")
 	}
 }
+
+// hubDir is the hub's own directory within the data directory of a node.
+func hubDir(dataDir string) string { return filepath.Join(dataDir, "hub") }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fbo-node/fbo/strategy"
 )
 
 // TestTwoDevices runs two devices as processes of their own, each with one of
@@ -34,9 +36,14 @@ func TestTwoDevices(t *testing.T) {
 	one.until("other devices: 1")
 	two.until("other devices: 1")
 	for _, d := range []*device{one, two} {
-		d.until("trial ")
+		d.until("of 1 peer)")
 		d.interrupt()
 		d.until("stopped;")
+		line := d.until(" with the help of ")
+		var trials, failed, fromPeers int
+		if _, err := fmt.Sscanf(line, "%d trials, %d failed, %d designs", &trials, &failed, &fromPeers); err != nil || fromPeers < 1 {
+			t.Errorf("%q, although a design came from the other device", line)
+		}
 		d.until("best: ")
 		d.end()
 	}
@@ -110,5 +117,19 @@ func (d *device) end() {
 	}
 	if err := d.command.Wait(); err != nil {
 		d.t.Errorf("%v\n%s\n%s", err, strings.Join(d.seen, "\n"), d.problem.Bytes())
+	}
+}
+
+// A design counts whatever form of sharing it came from.
+func TestTally(t *testing.T) {
+	trials := []strategy.Trial{
+		{State: strategy.Done, Why: strategy.Why{Source: strategy.Initial}},
+		{State: strategy.Done, Why: strategy.Why{Source: strategy.Own}},
+		{State: strategy.Failed, Why: strategy.Why{Source: strategy.Peers, Listened: 2}},
+		{State: strategy.Done, Why: strategy.Why{Source: strategy.Peer}},
+		{State: strategy.Running, Why: strategy.Why{Source: strategy.Density, Listened: 1}},
+	}
+	if got, want := tally(trials), "5 trials, 1 failed, 3 designs with the help of other devices"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -230,18 +230,23 @@ func report(ctx context.Context, session *node.Session) error {
 	if err != nil {
 		return err
 	}
+	fmt.Println(tally(trials))
+	if best != nil {
+		fmt.Printf("best: %.4g with %v\n", best.Outcome.Value, best.Design)
+	}
+	return nil
+}
+
+// tally says how many trials there are, and how many rest on other devices.
+func tally(trials []strategy.Trial) string {
 	fromPeers, failed := 0, 0
 	for _, trial := range trials {
-		if trial.Why.Source == strategy.Peer {
+		if trial.Why.FromPeers() {
 			fromPeers++
 		}
 		if trial.State == strategy.Failed {
 			failed++
 		}
 	}
-	fmt.Printf("%d trials, %d failed, %d from other devices' samples\n", len(trials), failed, fromPeers)
-	if best != nil {
-		fmt.Printf("best: %.4g with %v\n", best.Outcome.Value, best.Design)
-	}
-	return nil
+	return fmt.Sprintf("%d trials, %d failed, %d designs with the help of other devices", len(trials), failed, fromPeers)
 }

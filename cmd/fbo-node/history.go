@@ -239,8 +239,7 @@ func statusObject(p past) statusJSON {
 func writeStatus(out io.Writer, p past) {
 	s := statusObject(p)
 	fmt.Fprintf(out, "task      %s\nid        %s\n", s.Name, s.Task)
-	fmt.Fprintf(out, "trials    %d done, %d failed, %d running, %d waiting\n",
-		s.Trials["done"], s.Trials["failed"], s.Trials["running"], s.Trials["waiting"])
+	fmt.Fprintf(out, "trials    %s\n", trialsText(s))
 	if p.best != nil {
 		fmt.Fprintf(out, "best      %s (trial %d, %s): %s\n", valueText(*p.best), p.best.ID, p.best.Why, p.best.Design)
 	}
@@ -265,6 +264,19 @@ func writeStatus(out io.Writer, p past) {
 	}
 	fmt.Fprintf(out, "shares    %d sent, %d received; %d bytes sent, %d received on the network\n",
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv)
+}
+
+// trialsText says what is true of a stopped node: nothing runs, and what was cut
+// off or handed back is offered again.
+func trialsText(s statusJSON) string {
+	text := fmt.Sprintf("%d done, %d failed", s.Trials["done"], s.Trials["failed"])
+	if s.Running {
+		return text + fmt.Sprintf(", %d running, %d waiting", s.Trials["running"], s.Trials["waiting"])
+	}
+	if again := s.Trials[string(interrupted)] + s.Trials["waiting"]; again > 0 {
+		text += fmt.Sprintf(", %d interrupted (offered again by the next start, three times at most)", again)
+	}
+	return text
 }
 
 func hubText(h node.HubLink) string {

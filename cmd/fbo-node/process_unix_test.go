@@ -134,16 +134,18 @@ func must(t *testing.T, args ...string) string {
 // event is any line of run --json.
 type event struct {
 	nodeEvent
-	Peer        string `json:"peer"`
-	Kind        string `json:"kind"`
-	Added       int    `json:"added"`
-	Known       int    `json:"known"`
-	PeerID      string `json:"peer_id"`
-	Evaluations int    `json:"evaluations"`
-	Failed      int    `json:"failed"`
-	Imported    int    `json:"imported"`
-	URL         string `json:"url"`
-	Open        bool   `json:"open"`
+	Peer        string   `json:"peer"`
+	Kind        string   `json:"kind"`
+	Added       int      `json:"added"`
+	Known       int      `json:"known"`
+	PeerID      string   `json:"peer_id"`
+	Evaluations int      `json:"evaluations"`
+	Failed      int      `json:"failed"`
+	Imported    int      `json:"imported"`
+	Queries     int      `json:"queries"`
+	Again       []uint64 `json:"again"`
+	URL         string   `json:"url"`
+	Open        bool     `json:"open"`
 
 	Stamp protocol.Stamp `json:"stamp"`
 }

@@ -145,8 +145,17 @@ func pastOfJournal(dir, id string) (past, error) {
 	if err != nil {
 		return past{}, err
 	}
+	for i, trial := range h.Trials {
+		if trial.State == strategy.Running {
+			h.Trials[i].State = interrupted
+		}
+	}
 	return past{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch, spent: h.Spent}, nil
 }
+
+// interrupted is a trial that ran when its node ended without a goodbye: the
+// journal still holds it for running. The next start offers it again.
+const interrupted strategy.State = "interrupted"
 
 func historyOfTask(opened *journal.Journal, id string) (agent.History, error) {
 	log, err := opened.Log(id)

@@ -29,6 +29,8 @@ type Status struct {
 	Present   []peer.ID `json:"present"`    // take part, this node among them
 	Agreed    bool      `json:"agreed"`     // all of them see the same set
 
+	Namesakes []Namesake `json:"namesakes,omitempty"` // connected peers on a task of the same name and another ID
+
 	Privacy *budget.State `json:"privacy,omitempty"` // of the task's promise; nil when there is none
 	Sums    *Sums         `json:"sums,omitempty"`    // private ones; nil when the task has none
 
@@ -74,6 +76,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		Addresses: s.node.Addresses(),
 		Trials:    map[strategy.State]int{},
 		MeshPeers: s.topic.topic.ListPeers(),
+		Namesakes: s.topic.namesakes.list(),
 	}
 	for _, id := range status.MeshPeers {
 		if link, ok := s.node.linkTo(id); ok {

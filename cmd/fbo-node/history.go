@@ -207,6 +207,7 @@ type statusJSON struct {
 	Addresses []string        `json:"addresses,omitempty"`
 	MeshPeers []string        `json:"mesh_peers,omitempty"`
 	Peers     []node.Link     `json:"peers,omitempty"`
+	Namesakes []node.Namesake `json:"namesakes,omitempty"`
 	Hubs      []node.HubLink  `json:"hubs,omitempty"`
 	Present   []string        `json:"present,omitempty"`
 	Agreed    bool            `json:"agreed,omitempty"`
@@ -225,7 +226,7 @@ func statusObject(p past) statusJSON {
 	if r := p.running; r != nil {
 		s.Running, s.PeerID, s.Addresses, s.Agreed = true, r.PeerID.String(), r.Addresses, r.Agreed
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv = r.SharesSent, r.SharesReceived, r.BytesSent, r.BytesReceived
-		s.Peers, s.Hubs, s.Sums = r.Peers, r.Hubs, r.Sums
+		s.Peers, s.Namesakes, s.Hubs, s.Sums = r.Peers, r.Namesakes, r.Hubs, r.Sums
 		for _, id := range r.MeshPeers {
 			s.MeshPeers = append(s.MeshPeers, id.String())
 		}
@@ -255,6 +256,9 @@ func writeStatus(out io.Writer, p past) {
 		map[bool]string{true: ", all agree who", false: ", not all agree who yet"}[s.Agreed])
 	for _, link := range s.Peers {
 		fmt.Fprintf(out, "peer      %s, %s, %s\n", link.ID, link.Path, link.Address)
+	}
+	for _, n := range s.Namesakes {
+		fmt.Fprintf(out, "other     %s is on another task of this name, id %s: the task files differ\n", n.Peer, n.Task)
 	}
 	for _, h := range s.Hubs {
 		fmt.Fprintf(out, "hub       %s, %s\n", h.ID, hubText(h))

@@ -335,6 +335,8 @@ type statusView struct {
 	Addresses []string       `json:"addresses"`
 	Peers     []node.Link    `json:"peers"`
 	Hubs      []node.HubLink `json:"hubs"`
+
+	Namesakes []node.Namesake `json:"namesakes"`
 }
 
 // path is how the node is connected to a peer, empty when it is not.

@@ -48,18 +48,24 @@ func readPast(ctx context.Context, dir, wanted string) (past, error) {
 }
 
 // wantedID accepts a task file or an ID.
-func wantedID(wanted string) (string, error) {
+func wantedID(wanted string) (id string, err error) {
+	id, _, err = wantedTask(wanted)
+	return id, err
+}
+
+// wantedTask also tells the name, which an ID does not.
+func wantedTask(wanted string) (id, name string, err error) {
 	if wanted == "" {
-		return "", nil
+		return "", "", nil
 	}
 	if _, err := os.Stat(wanted); errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(wanted, "./\\") {
-		return wanted, nil
+		return wanted, "", nil
 	}
 	t, err := readTask(wanted)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	return t.ID().String(), nil
+	return t.ID().String(), t.Name, nil
 }
 
 func pastOfRunning(s state, id string) (past, error) {

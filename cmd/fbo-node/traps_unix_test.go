@@ -92,6 +92,36 @@ func TestHangUp(t *testing.T) {
 	}
 }
 
+// TestHangUpOfTheReader: in a closed terminal who reads the output, as with
+// `| tee`, ends by the same signal.
+func TestHangUpOfTheReader(t *testing.T) {
+	t.Parallel()
+	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newGate(t)
+	command := nodeCommand(join(runLine(file, dir), objective("gate", g.address))...)
+	command.Stdout = writer
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	writer.Close()
+	h := g.next(t)
+	if err := command.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	reader.Close()
+	if err := command.Wait(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+	h.waitGone(t)
+	if trials := historyOf(t, dir); len(trials) != 1 || trials[0].State != "waiting" {
+		t.Errorf("history %+v, want one trial that was handed back", trials)
+	}
+}
+
 // TestKilledNodeIsNotRunning: what status and history say after kill -9, and what
 // the next start says that it takes up.
 func TestKilledNodeIsNotRunning(t *testing.T) {

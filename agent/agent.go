@@ -48,6 +48,11 @@ type Config struct {
 	// shares, says nothing of its own, and is not present.
 	Keep bool
 
+	// First are designs to evaluate before the strategy chooses any, in this order,
+	// but for those that a trial has had already. They take the places of random
+	// starting designs, and when there are more of them of later ones.
+	First []task.Design
+
 	// Model is the task's surrogate, which agents of one process may share. Nil
 	// makes one.
 	Model surrogate.Model
@@ -81,6 +86,11 @@ func (c *Config) validate() error {
 	for i, design := range c.Suggested {
 		if err := c.Task.Space.Check(design); err != nil {
 			return fmt.Errorf("agent: Config.Suggested, design %d: %w", i+1, err)
+		}
+	}
+	for i, design := range c.First {
+		if err := c.Task.Space.Check(design); err != nil {
+			return fmt.Errorf("agent: Config.First, design %d: %w", i+1, err)
 		}
 	}
 	return nil

@@ -153,6 +153,7 @@ func (a *Agent) suggest(now time.Time) {
 		a.record(Record{Offer: &OfferRecord{ID: id, Time: now}})
 		a.answer(id)
 	}
+	a.giveFirst(now)
 	if len(a.asks) == 0 || a.suggesting || a.waitFor != "" || a.Held() {
 		return
 	}

@@ -32,6 +32,7 @@ var update = flag.Bool("update", false, "write the answers in testdata anew")
 //	sync N FROM           N fetches from FROM what it lacks
 //	pass SPAN             time passes for all, with a Tick at every Wake
 //	sleep SPAN            the clock jumps for all, as over a night; then one Tick each
+//	first N DESIGN…       what agent N, which is down, is to evaluate first; JSON
 //	crash N  stop N  start N  forget N     forget loses the journal of an agent that is down
 //	status
 func TestTranscripts(t *testing.T) {
@@ -142,6 +143,8 @@ func (s *stage) command(words []string) {
 		s.sync(number(1), number(2))
 	case "start":
 		s.start(number(1))
+	case "first":
+		s.first(number(1), words[2:])
 	case "forget":
 		s.backs[number(1)-1].journal = nil
 	default:
@@ -214,6 +217,18 @@ func (s *stage) open(n int, name, keys string) {
 	}
 	for i := range n {
 		s.start(i + 1)
+	}
+}
+
+func (s *stage) first(n int, texts []string) {
+	d := s.backs[n-1]
+	d.cfg.First = nil
+	for _, text := range texts {
+		design, err := d.cfg.Task.Space.UnmarshalDesign([]byte(text))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		d.cfg.First = append(d.cfg.First, design)
 	}
 }
 

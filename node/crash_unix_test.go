@@ -224,10 +224,12 @@ func TestFullDisk(t *testing.T) {
 		t.Error("nothing was told before the disk was full")
 	}
 	l.check()
-	l.live(0, func(p *os.Process) {
-		time.Sleep(200 * time.Millisecond)
-		_ = p.Kill()
-	})
+	for tries := 0; len(l.told) <= before && tries < 20; tries++ { // a busy machine takes more than one
+		l.live(0, func(p *os.Process) {
+			time.Sleep(200 * time.Millisecond)
+			_ = p.Kill()
+		})
+	}
 	l.check()
 	if len(l.told) <= before {
 		t.Error("with room again it did not go on")

@@ -1,6 +1,6 @@
 // Package node runs agents on a real network: a libp2p host, one gossip topic
-// and two stream protocols per task, to catch up and for direct messages, a
-// journal on disk, and evaluators.
+// and two stream protocols per task, to catch up and for direct messages, one more
+// to compare the names of tasks, a journal on disk, and evaluators.
 //
 // A [Node] is an ordinary struct; set its fields, then Start it. [Node.Join]
 // takes part in a task and returns a [Session], which is asked for trials and
@@ -14,6 +14,9 @@
 //		return measure(d.Float("temperature")), nil
 //	}, node.RunOptions{Evals: 50})
 //
+// Run ends with a [GaveUpError] when too many evaluations fail; the next Run goes on.
+// JoinOptions.First names designs to evaluate first, such as today's settings.
+//
 // Several nodes can live in one process, each with its own directory, and a
 // node can join several tasks. [Node.Metrics] takes a Prometheus registry;
 // [Probe] finds out whether a peer can be reached.
@@ -23,7 +26,8 @@
 // names who may take part; without it everybody may who knows the task.
 //
 // What leaves the node is shares of the agents, what they say to each other
-// directly, and nothing else. A share
+// directly, the IDs of its tasks, a hash of their names to peers on other tasks, and
+// nothing else. A share
 // without noise is not private: whoever knows where was measured can read much
 // of what was measured out of it.
 package node

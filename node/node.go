@@ -142,6 +142,8 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	if err := n.openPubSub(running); err != nil {
 		return err
 	}
+	n.host.SetStreamHandler(namesakeProtocol, n.serveNamesakes)
+	n.onClose(func() error { n.host.RemoveStreamHandler(namesakeProtocol); return nil })
 	if n.MDNS {
 		service := mdns.NewMdnsService(n.host, mdnsService, discovered{n, running})
 		if err := service.Start(); err != nil {

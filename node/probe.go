@@ -6,8 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -35,13 +33,15 @@ type Reach struct {
 	RTT     time.Duration // of one ping
 	Agent   string        // what the peer calls its program
 	Tasks   []string      // IDs of the tasks that it says it takes part in, sorted; one joined this moment may be missing
+	Named   []string      // those of them whose name was asked for, sorted
 }
 
 // Probe connects once to the peer at an address of the form that Node.Peers
 // takes, under an identity made for the purpose, so that it disturbs neither a
-// running node of the same machine nor the peer's idea of it. Errors wrap
+// running node of the same machine nor the peer's idea of it. With the name of a
+// task it asks which of the peer's tasks have that name; empty: none. Errors wrap
 // ErrPeerAddress, ErrUnreachable or ErrWrongPeer; the context bounds the probe.
-func Probe(ctx context.Context, address string) (Reach, error) {
+func Probe(ctx context.Context, address, taskName string) (Reach, error) {
 	targets, err := ParsePeers([]string{address})
 	if err != nil {
 		return Reach{}, fmt.Errorf("%w: %w", ErrPeerAddress, err)
@@ -58,7 +58,7 @@ func Probe(ctx context.Context, address string) (Reach, error) {
 	if err := h.Connect(ctx, targets[0]); err != nil {
 		return Reach{}, explainDial(err)
 	}
-	return reachOf(ctx, h, targets[0].ID)
+	return reachOf(ctx, h, targets[0].ID, taskName)
 }
 
 // explainDial tells a stranger from silence.
@@ -75,7 +75,7 @@ func explainDial(err error) error {
 	return fmt.Errorf("%w: %s", ErrUnreachable, dialReason(err))
 }
 
-func reachOf(ctx context.Context, h host.Host, id peer.ID) (Reach, error) {
+func reachOf(ctx context.Context, h host.Host, id peer.ID, taskName string) (Reach, error) {
 	r := Reach{ID: id}
 	if connections := h.Network().ConnsToPeer(id); len(connections) > 0 {
 		r.Address = connections[0].RemoteMultiaddr().String()
@@ -94,15 +94,11 @@ func reachOf(ctx context.Context, h host.Host, id peer.ID) (Reach, error) {
 	if program, err := h.Peerstore().Get(id, "AgentVersion"); err == nil {
 		r.Agent, _ = program.(string)
 	}
-	spoken, err := h.Peerstore().GetProtocols(id) // known, since Connect waits for identification
-	if err != nil {
-		return r, fmt.Errorf("node: probe: %w", err)
+	tasks, answers := partIn(h, id) // known, since Connect waits for identification
+	r.Tasks = tasks
+	if taskName != "" && answers {
+		// Without an answer the names stay unknown, as those of an older node.
+		r.Named, _ = askNamesakes(ctx, h, id, taskName, tasks)
 	}
-	for _, name := range spoken {
-		if task, ok := strings.CutPrefix(string(name), syncProtocolPrefix); ok {
-			r.Tasks = append(r.Tasks, task)
-		}
-	}
-	slices.Sort(r.Tasks)
 	return r, nil
 }

@@ -33,11 +33,11 @@ func TestProbe(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	eventually(t, "the node announces its task", func() bool {
-		reach, err := node.Probe(ctx, n.Addresses()[0])
+		reach, err := node.Probe(ctx, n.Addresses()[0], "")
 		return err == nil && len(reach.Tasks) == 1
 	})
 	for address, want := range cases {
-		reach, err := node.Probe(ctx, address)
+		reach, err := node.Probe(ctx, address, "bowl")
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", address, err, want)
 		}
@@ -48,7 +48,8 @@ func TestProbe(t *testing.T) {
 			continue
 		}
 		if reach.ID != n.ID() || !strings.HasPrefix(address, reach.Address) || reach.RTT <= 0 || reach.Agent != "fbo-node" ||
-			len(reach.Tasks) != 1 || reach.Tasks[0] != s.Task().ID().String() {
+			len(reach.Tasks) != 1 || reach.Tasks[0] != s.Task().ID().String() ||
+			len(reach.Named) != 1 || reach.Named[0] != reach.Tasks[0] {
 			t.Errorf("%s: %+v", address, reach)
 		}
 	}
@@ -65,7 +66,7 @@ func TestProbeOfSilence(t *testing.T) {
 	_, port, _ := net.SplitHostPort(silent.Addr().String())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	_, err = node.Probe(ctx, "/ip4/127.0.0.1/tcp/"+port+"/p2p/12D3KooWGRUVp3QnFP5vfoqNXhRLSHpR8s4VbQYoyLQwVkkvUrvG")
+	_, err = node.Probe(ctx, "/ip4/127.0.0.1/tcp/"+port+"/p2p/12D3KooWGRUVp3QnFP5vfoqNXhRLSHpR8s4VbQYoyLQwVkkvUrvG", "")
 	if !errors.Is(err, node.ErrUnreachable) {
 		t.Errorf("got %v", err)
 	}

@@ -12,17 +12,17 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// ErrNothingWorks is returned by Run when the first evaluations all failed.
-var ErrNothingWorks = errors.New("no evaluation has worked")
-
-// hopeless is how many failures in a row, with no success ever, end a run.
-const hopeless = 5
-
 // RunOptions bound a run.
 type RunOptions struct {
-	// Evals is how many evaluations the node makes in all, those of earlier
-	// runs included and imported ones not; default: no end.
+	// Evals is how many evaluations with an outcome the node makes in all, those
+	// of earlier runs included and imported ones not. Failed ones do not count.
+	// Zero: no end.
 	Evals int
+
+	// Failures is how many failed evaluations of this run end it with a
+	// GaveUpError; those of earlier runs do not count. Zero: the first five, when no
+	// evaluation of the node has ever had an outcome, and later twenty in a row.
+	Failures int
 
 	// Parallel is how many evaluations run at once; default 1.
 	Parallel int
@@ -36,7 +36,7 @@ func (o *RunOptions) validate() error {
 	if o.Parallel == 0 {
 		o.Parallel = 1
 	}
-	if o.Evals < 0 || o.Parallel < 0 || o.TrialTimeout < 0 {
+	if o.Evals < 0 || o.Failures < 0 || o.Parallel < 0 || o.TrialTimeout < 0 {
 		return fmt.Errorf("node: RunOptions %+v: nothing may be negative", *o)
 	}
 	return nil
@@ -47,7 +47,8 @@ func (o *RunOptions) validate() error {
 type Evaluator func(ctx context.Context, trial strategy.Trial) (strategy.Outcome, error)
 
 // Run evaluates designs with a function until the budget is used up (then it
-// returns nil), the context ends, or nothing works.
+// returns nil), the context ends, or too many evaluations fail (a GaveUpError).
+// After each of these the next Run goes on from there.
 func (s *Session) Run(ctx context.Context, evaluate func(ctx context.Context, d task.Design) (float64, error), options RunOptions) error {
 	return s.RunTrials(ctx, func(ctx context.Context, trial strategy.Trial) (strategy.Outcome, error) {
 		value, err := evaluate(ctx, trial.Design)
@@ -72,10 +73,7 @@ func (s *Session) RunTrials(ctx context.Context, evaluate Evaluator, options Run
 		workers.Go(func() { r.work(ctx) })
 	}
 	workers.Wait()
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	return r.verdict()
+	return context.Cause(ctx)
 }
 
 // run is the state that the workers of one Run share.
@@ -85,35 +83,24 @@ type run struct {
 	options  RunOptions
 	stop     context.CancelCauseFunc
 
-	mu       sync.Mutex
-	claimed  int    // evaluations that have ended or run
-	worked   bool   // some evaluation gave a value
-	last     string // why the last one that failed did so
-	failures int
-}
-
-// verdict is the end of a run whose budget is used up.
-func (r *run) verdict() error {
-	if r.worked || r.last == "" {
-		return nil
-	}
-	return fmt.Errorf("node: %w: all %d failed, the last: %s", ErrNothingWorks, r.claimed, r.last)
+	mu      sync.Mutex
+	claimed int // evaluations that have an outcome or run
+	failed  failures
 }
 
 // count takes stock of earlier runs.
 func (r *run) count(ctx context.Context) error {
 	trials, err := r.session.Trials(ctx)
 	for _, trial := range trials {
-		ended := trial.State == strategy.Done || trial.State == strategy.Failed
-		if ended && trial.Why.Source != strategy.Imported {
+		if trial.State == strategy.Done && trial.Why.Source != strategy.Imported {
 			r.claimed++
-			r.worked = r.worked || trial.State == strategy.Done
-			r.last = trial.Reason
+			r.failed.worked = true
 		}
 	}
 	return err
 }
 
+// claim takes one evaluation of the budget.
 func (r *run) claim() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -143,7 +130,7 @@ func (r *run) one(ctx context.Context, trial strategy.Trial) error {
 	if err == nil {
 		err = r.session.TellOutcome(context.WithoutCancel(ctx), trial.ID, outcome)
 		if !errors.Is(err, agent.ErrBadOutcome) {
-			r.note(nil)
+			r.noteOutcome()
 			return err
 		}
 	}
@@ -153,7 +140,7 @@ func (r *run) one(ctx context.Context, trial strategy.Trial) error {
 	if failed := r.session.Fail(ctx, trial.ID, err.Error()); failed != nil {
 		return failed
 	}
-	return r.note(err)
+	return r.noteFailure(trial.ID, err)
 }
 
 // measure calls the evaluator under the trial's timeout; a panic is an error.
@@ -175,18 +162,16 @@ func (r *run) measure(ctx context.Context, trial strategy.Trial) (outcome strate
 	return r.evaluate(ctx, trial)
 }
 
-// note counts successes and failures and gives up when nothing ever works.
-func (r *run) note(failure error) error {
+func (r *run) noteOutcome() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if failure == nil {
-		r.worked = true
-		return nil
-	}
-	r.failures++
-	r.last = failure.Error()
-	if r.worked || r.failures < hopeless {
-		return nil
-	}
-	return fmt.Errorf("node: %w: %d in a row failed, the last: %w", ErrNothingWorks, r.failures, failure)
+	r.failed.worked, r.failed.inARow = true, 0
+}
+
+// noteFailure gives the evaluation back to the budget; its error ends the run.
+func (r *run) noteFailure(trial uint64, err error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.claimed--
+	return r.failed.note(r.options.Failures, trial, err)
 }

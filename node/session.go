@@ -43,6 +43,12 @@ type JoinOptions struct {
 	// what others share, and is not present. Session.Keep does so later.
 	Keep bool
 
+	// First are designs to evaluate before any other, such as today's settings, in
+	// this order; any strategy. Each is evaluated once: those that a trial of an
+	// earlier run or an imported one has had are left out. They count as evaluations
+	// and take the places of random starting designs.
+	First []task.Design
+
 	// OnEvent is told what happens, in order; warnings go to the node's
 	// OnWarning. It must not block, nor call the session.
 	OnEvent func(agent.Event)
@@ -113,6 +119,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		Seed:      seedOf(options.Seed),
 		Lease:     options.Lease,
 		Suggested: options.Suggested,
+		First:     options.First,
 		Exchanges: n.exchangesOf(t),
 		Entropy:   rand.Reader,
 	}, replay, time.Now())

@@ -31,6 +31,8 @@ type Status struct {
 	Keeping   bool      `json:"keeping"`    // the node evaluates nothing, and keeps and passes on shares
 	Knowledge Knowledge `json:"knowledge"`
 
+	Namesakes []Namesake `json:"namesakes,omitempty"` // connected peers on a task of the same name and another ID
+
 	Privacy *budget.State `json:"privacy,omitempty"` // of the task's promise; nil when there is none
 	Sums    *Sums         `json:"sums,omitempty"`    // private ones; nil when the task has none
 
@@ -82,6 +84,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		Addresses: s.node.Addresses(),
 		Trials:    map[strategy.State]int{},
 		MeshPeers: s.topic.topic.ListPeers(),
+		Namesakes: s.topic.namesakes.list(),
 	}
 	for _, id := range status.MeshPeers {
 		if link, ok := s.node.linkTo(id); ok {

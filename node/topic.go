@@ -25,14 +25,15 @@ const (
 // topic is a session's conversation with its peers: gossip, catching up, and
 // direct messages.
 type topic struct {
-	session *Session
-	topic   *pubsub.Topic
-	peers   *pubsub.TopicEventHandler
-	inbox   *pubsub.Subscription
-	members *members
-	courier *courier
-	joined  chan struct{} // a peer has joined
-	fetched peerSet       // peers on the task that have told what they hold, or could not
+	session   *Session
+	topic     *pubsub.Topic
+	peers     *pubsub.TopicEventHandler
+	inbox     *pubsub.Subscription
+	members   *members
+	namesakes *namesakes
+	courier   *courier
+	joined    chan struct{} // a peer has joined
+	fetched   peerSet       // peers on the task that have told what they hold, or could not
 
 	outbox  chan protocol.Share
 	drained chan struct{} // closed when the outbox is closed and empty
@@ -44,11 +45,12 @@ type topic struct {
 // joinTopic subscribes; nothing is sent or received before start.
 func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 	t = &topic{
-		session: s,
-		members: newMembers(s.node.host.ID(), s.node.gate.mayTakePart),
-		joined:  make(chan struct{}, 1),
-		outbox:  make(chan protocol.Share, outboxSize),
-		drained: make(chan struct{}),
+		session:   s,
+		members:   newMembers(s.node.host.ID(), s.node.gate.mayTakePart),
+		namesakes: newNamesakes(),
+		joined:    make(chan struct{}, 1),
+		outbox:    make(chan protocol.Share, outboxSize),
+		drained:   make(chan struct{}),
 	}
 	t.courier = newCourier(t)
 	t.ctx, t.cancel = context.WithCancel(context.Background())
@@ -85,6 +87,7 @@ func (t *topic) start() {
 	t.running.Go(t.follow)
 	t.running.Go(t.reconcile)
 	t.running.Go(t.link)
+	t.running.Go(t.compareNames)
 	for _, h := range t.session.node.hubs {
 		t.running.Go(func() { t.meet(h) })
 	}

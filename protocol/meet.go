@@ -37,14 +37,23 @@ func ReadMeetRequest(r io.Reader) (MeetRequest, error) {
 	if err := unmarshal(bufio.NewReader(r), &m, maxMeetRequestBytes); err != nil {
 		return MeetRequest{}, fmt.Errorf("protocol: meet request: %w", err)
 	}
-	if len(m.Task) > maxTaskBytes {
-		return MeetRequest{}, fmt.Errorf("protocol: meet request: %w: task of %d bytes, the limit is %d", ErrMalformed, len(m.Task), maxTaskBytes)
-	}
-	task, err := cid.Cast(m.Task)
+	task, err := castTask(m.Task)
 	if err != nil {
-		return MeetRequest{}, fmt.Errorf("protocol: meet request: %w: task: %w", ErrMalformed, err)
+		return MeetRequest{}, fmt.Errorf("protocol: meet request: %w", err)
 	}
 	return MeetRequest{Task: task, Record: m.Record}, nil
+}
+
+// castTask reads the binary CID of a task.
+func castTask(raw []byte) (cid.Cid, error) {
+	if len(raw) > maxTaskBytes {
+		return cid.Undef, fmt.Errorf("%w: task of %d bytes, the limit is %d", ErrMalformed, len(raw), maxTaskBytes)
+	}
+	task, err := cid.Cast(raw)
+	if err != nil {
+		return cid.Undef, fmt.Errorf("%w: task: %w", ErrMalformed, err)
+	}
+	return task, nil
 }
 
 // WriteMeetResponse sends at most the first MaxRecords records.

@@ -60,6 +60,7 @@ type Source string
 
 // Sources of a design.
 const (
+	First    Source = "first"    // to be evaluated first, as the user says
 	Initial  Source = "initial"  // random, before the surrogate knows anything
 	Own      Source = "own"      // maximises a sample of the agent's own posterior
 	Peer     Source = "peer"     // maximises the sample in a peer's share
@@ -103,6 +104,8 @@ func (w Why) FromPeers() bool {
 // String is a short phrase for people.
 func (w Why) String() string {
 	switch w.Source {
+	case First:
+		return "given by the user"
 	case Initial:
 		return "random start"
 	case Own:

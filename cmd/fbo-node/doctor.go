@@ -86,7 +86,7 @@ func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) er
 	if err := node.CheckListen(o.listen); err != nil {
 		return usagef("--listen: %w", err)
 	}
-	taskID, err := wantedID(wanted)
+	taskID, taskName, err := wantedTask(wanted)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) er
 	findings = append(findings, checkBuffers()...)
 	findings = append(findings, checkClock(dir), checkMemory())
 	for _, address := range o.peers {
-		findings = append(findings, checkPeer(ctx, address, taskID)...)
+		findings = append(findings, checkPeer(ctx, address, taskID, taskName)...)
 	}
 	return showFindings(out, findings, o.json)
 }

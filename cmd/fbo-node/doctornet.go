@@ -205,10 +205,10 @@ func (d direction) advice() string {
 
 // checkPeer names the step that failed: the address, the connection, who
 // answers there, the task.
-func checkPeer(ctx context.Context, address, taskID string) []finding {
+func checkPeer(ctx context.Context, address, taskID, taskName string) []finding {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	reach, err := node.Probe(ctx, address)
+	reach, err := node.Probe(ctx, address, taskName)
 	const what = "peer"
 	switch {
 	case errors.Is(err, node.ErrPeerAddress):
@@ -239,6 +239,9 @@ func checkPeerTask(r node.Reach, taskID string) finding {
 	switch {
 	case slices.Contains(r.Tasks, taskID):
 		return ok(what, "it takes part in %s", taskID)
+	case len(r.Named) > 0:
+		return fail(what, "compare what `fbo-node task check FILE` prints on both machines: the task files differ",
+			"it takes part in another task of the same name, %s, not in %s", strings.Join(r.Named, ", "), taskID)
 	case len(r.Tasks) == 0:
 		return fail(what, "start it on this task; if it is not a node of fbo, copy the address of one", "it takes part in no task")
 	}

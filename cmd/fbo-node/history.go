@@ -215,6 +215,7 @@ type statusJSON struct {
 	Addresses []string        `json:"addresses,omitempty"`
 	MeshPeers []string        `json:"mesh_peers,omitempty"`
 	Peers     []node.Link     `json:"peers,omitempty"`
+	Namesakes []node.Namesake `json:"namesakes,omitempty"`
 	Hubs      []node.HubLink  `json:"hubs,omitempty"`
 	Present   []string        `json:"present,omitempty"`
 	Agreed    bool            `json:"agreed,omitempty"`
@@ -235,7 +236,8 @@ func statusObject(p past) statusJSON {
 	if r := p.running; r != nil {
 		s.Running, s.PeerID, s.Addresses, s.Agreed = true, r.PeerID.String(), r.Addresses, r.Agreed
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv = r.SharesSent, r.SharesReceived, r.BytesSent, r.BytesReceived
-		s.Peers, s.Hubs, s.Sums, s.Keeping, s.Knowledge = r.Peers, r.Hubs, r.Sums, r.Keeping, &r.Knowledge
+		s.Peers, s.Namesakes, s.Hubs, s.Sums = r.Peers, r.Namesakes, r.Hubs, r.Sums
+		s.Keeping, s.Knowledge = r.Keeping, &r.Knowledge
 		for _, id := range r.MeshPeers {
 			s.MeshPeers = append(s.MeshPeers, id.String())
 		}
@@ -257,8 +259,7 @@ func others(s statusJSON) int {
 func writeStatus(out io.Writer, p past) {
 	s := statusObject(p)
 	fmt.Fprintf(out, "task      %s\nid        %s\n", s.Name, s.Task)
-	fmt.Fprintf(out, "trials    %d done, %d failed, %d running, %d waiting\n",
-		s.Trials["done"], s.Trials["failed"], s.Trials["running"], s.Trials["waiting"])
+	fmt.Fprintf(out, "trials    %s\n", trialsText(s))
 	if p.best != nil {
 		fmt.Fprintf(out, "best      %s (trial %d, %s): %s\n", valueText(*p.best), p.best.ID, p.best.Why, p.best.Design)
 	}
@@ -279,6 +280,9 @@ func writeStatus(out io.Writer, p past) {
 	for _, link := range s.Peers {
 		fmt.Fprintf(out, "peer      %s, %s, %s\n", link.ID, link.Path, link.Address)
 	}
+	for _, n := range s.Namesakes {
+		fmt.Fprintf(out, "other     %s is on another task of this name, id %s: the task files differ\n", n.Peer, n.Task)
+	}
 	for _, h := range s.Hubs {
 		fmt.Fprintf(out, "hub       %s, %s\n", h.ID, hubText(h))
 	}
@@ -287,6 +291,19 @@ func writeStatus(out io.Writer, p past) {
 	}
 	fmt.Fprintf(out, "shares    %d sent, %d received; %d bytes sent, %d received on the network\n",
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv)
+}
+
+// trialsText says what is true of a stopped node: nothing runs, and what was cut
+// off or handed back is offered again.
+func trialsText(s statusJSON) string {
+	text := fmt.Sprintf("%d done, %d failed", s.Trials["done"], s.Trials["failed"])
+	if s.Running {
+		return text + fmt.Sprintf(", %d running, %d waiting", s.Trials["running"], s.Trials["waiting"])
+	}
+	if again := s.Trials[string(interrupted)] + s.Trials["waiting"]; again > 0 {
+		text += fmt.Sprintf(", %d interrupted (offered again by the next start, three times at most)", again)
+	}
+	return text
 }
 
 func hubText(h node.HubLink) string {

@@ -56,7 +56,7 @@ func TestImport(t *testing.T) {
 func TestHistoryCanBeImported(t *testing.T) {
 	t.Parallel()
 	file, origin := writeFile(t, "task.yaml", mixedTask), shortTempDir(t)
-	call(t, join(runLine(file, origin, "--evals", "5"), objective("sometimes"))...)
+	call(t, join(runLine(file, origin, "--evals", "3"), objective("sometimes"))...)
 	original := historyOf(t, origin)
 	for _, format := range []string{"csv", "json"} {
 		path := filepath.Join(shortTempDir(t), "past."+format)

@@ -2,20 +2,20 @@
 // machine runs a node, the nodes of one task learn from each other's shares,
 // and there is no server.
 //
-// `fbo-node help` lists the commands. Exit codes: 0 done, 1 failed, 2 usage.
+// `fbo-node help` lists the commands. Exit codes: 0 done, 1 failed, 2 usage,
+// 3 gave up because too many evaluations failed.
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/libp2p/go-libp2p/gologshim"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/fbo-node/fbo/node"
 )
 
 // Exit codes.
@@ -23,6 +23,7 @@ const (
 	exitDone   = 0
 	exitFailed = 1
 	exitUsage  = 2
+	exitGaveUp = 3 // too many evaluations failed: starting again helps only when the cause has gone
 )
 
 // quicWarning silences one warning of quic-go.
@@ -39,9 +40,8 @@ func run(args []string) int {
 	if _, set := os.LookupEnv(quicWarning); !set {
 		_ = os.Setenv(quicWarning, "true") // failing, it warns
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := endOnSignals()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 
 	root := newRoot()
 	root.SetArgs(args)
@@ -51,8 +51,11 @@ func run(args []string) int {
 	}
 	fmt.Fprintf(os.Stderr, "fbo-node: %v\n", err)
 	var usage usageError
-	if errors.As(err, &usage) {
+	switch {
+	case errors.As(err, &usage):
 		return exitUsage
+	case errors.Is(err, node.ErrTooManyFailures):
+		return exitGaveUp
 	}
 	return exitFailed
 }
@@ -89,7 +92,7 @@ privacy, see the README.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return usagef("%s; see `%s --help`", flagProblem(err), command.CommandPath())
 	})
-	root.AddCommand(newRun(), newKeep(), newHub(), newDemo(), newTask(), newStatus(), newHistory(), newPrivacy(), newDoctor(), newKey(), newVersion(), newTrain(), newSimulate())
+	root.AddCommand(newRun(), newKeep(), newHub(), newDemo(), newTask(), newStatus(), newHistory(), newBest(), newPrivacy(), newDoctor(), newKey(), newVersion(), newTrain(), newSimulate())
 	return root
 }
 

@@ -51,10 +51,10 @@ func addPast(past *[]agent.Past, space *task.Space) func(pastRow) error {
 	}
 }
 
-// readSuggestions reads a file of designs: as one of past trials, but that values
+// readDesigns reads a file of designs: as one of past trials, but that values
 // may be missing and count for nothing.
-func readSuggestions(path string, space *task.Space) (designs []task.Design, err error) {
-	err = readRows("suggest", path, space, false, func(r pastRow) error {
+func readDesigns(purpose, path string, space *task.Space) (designs []task.Design, err error) {
+	err = readRows(purpose, path, space, false, func(r pastRow) error {
 		design, err := r.parseDesign(space)
 		designs = append(designs, design)
 		return err

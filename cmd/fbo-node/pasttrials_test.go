@@ -88,7 +88,7 @@ func TestSuggestions(t *testing.T) {
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		designs, err := readSuggestions(file, space)
+		designs, err := readDesigns("suggest", file, space)
 		if c.message != "" {
 			if err == nil || !regexp.MustCompile(c.message).MatchString(err.Error()) {
 				t.Errorf("%s: the error is %v", name, err)

@@ -134,19 +134,21 @@ func must(t *testing.T, args ...string) string {
 // event is any line of run --json.
 type event struct {
 	nodeEvent
-	Peer        string  `json:"peer"`
-	Kind        string  `json:"kind"`
-	Added       int     `json:"added"`
-	Known       int     `json:"known"`
-	PeerID      string  `json:"peer_id"`
-	Evaluations int     `json:"evaluations"`
-	Failed      int     `json:"failed"`
-	Imported    int     `json:"imported"`
-	URL         string  `json:"url"`
-	Seconds     float64 `json:"seconds"`
-	Authors     int     `json:"authors"`
-	Useless     string  `json:"useless"`
-	Open        bool    `json:"open"`
+	Peer        string   `json:"peer"`
+	Kind        string   `json:"kind"`
+	Added       int      `json:"added"`
+	Known       int      `json:"known"`
+	PeerID      string   `json:"peer_id"`
+	Evaluations int      `json:"evaluations"`
+	Failed      int      `json:"failed"`
+	Imported    int      `json:"imported"`
+	Queries     int      `json:"queries"`
+	Again       []uint64 `json:"again"`
+	URL         string   `json:"url"`
+	Seconds     float64  `json:"seconds"`
+	Authors     int      `json:"authors"`
+	Useless     string   `json:"useless"`
+	Open        bool     `json:"open"`
 
 	Stamp protocol.Stamp `json:"stamp"`
 }
@@ -337,6 +339,8 @@ type statusView struct {
 	Addresses []string       `json:"addresses"`
 	Peers     []node.Link    `json:"peers"`
 	Hubs      []node.HubLink `json:"hubs"`
+
+	Namesakes []node.Namesake `json:"namesakes"`
 }
 
 // path is how the node is connected to a peer, empty when it is not.

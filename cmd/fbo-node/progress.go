@@ -236,9 +236,12 @@ func (p *progress) budgetSpent(evals int) {
 	p.mu.Lock()
 	idle := p.ended == 0
 	p.mu.Unlock()
-	if idle {
+	switch {
+	case evals == 0: // by --evals 0
+		p.say(object{"event": "budget_spent", "evals": 0}, "--evals 0: nothing is evaluated")
+	case idle:
 		p.say(object{"event": "budget_spent", "evals": evals},
-			"earlier runs made all %d evaluations that --evals allows; nothing was left to do", evals)
+			"earlier runs made all %d evaluations that --evals asks for; nothing was left to do", evals)
 	}
 }
 

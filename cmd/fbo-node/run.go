@@ -20,20 +20,24 @@ import (
 
 // runOptions are the flags of run.
 type runOptions struct {
-	dir          string
-	evals        int
-	parallel     int
-	trialTimeout time.Duration
-	network      networkOptions
-	wait         time.Duration
-	stay         bool
-	imports      string
-	suggest      string
-	seed         uint64
-	seeded       bool
-	json         bool
-	metrics      string
-	logLevel     string
+	dir           string
+	evals         int
+	evalsGiven    bool
+	failures      int
+	failuresGiven bool
+	parallel      int
+	trialTimeout  time.Duration
+	network       networkOptions
+	wait          time.Duration
+	stay          bool
+	imports       string
+	suggest       string
+	first         string
+	seed          uint64
+	seeded        bool
+	json          bool
+	metrics       string
+	logLevel      string
 }
 
 func newRun() *cobra.Command {
@@ -54,13 +58,15 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
   fbo-node run task.yaml --peer /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo… -- ./measure`,
 		Args: runArguments,
 		RunE: func(command *cobra.Command, args []string) error {
-			o.seeded = command.Flags().Changed("seed")
+			given := command.Flags().Changed
+			o.seeded, o.evalsGiven, o.failuresGiven = given("seed"), given("evals"), given("failures")
 			return o.run(command.Context(), args[0], args[1:])
 		},
 	}
 	flags := command.Flags()
 	addDataDir(command, &o.dir)
-	flags.IntVar(&o.evals, "evals", 0, "evaluations by this node in all, earlier runs included (default: until Ctrl-C)")
+	flags.IntVar(&o.evals, "evals", 0, "evaluations with an outcome by this node in all, earlier runs included; 0: none (default: until Ctrl-C)")
+	flags.IntVar(&o.failures, "failures", 0, "give up after so many failed evaluations of this run (default: when the first 5 fail, later 20 in a row)")
 	flags.IntVar(&o.parallel, "parallel", 1, "evaluations at the same time")
 	flags.DurationVar(&o.trialTimeout, "trial-timeout", 0, "stop an evaluation after this time, such as 10m (default: never)")
 	addNetwork(command, &o.network)
@@ -68,6 +74,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.BoolVar(&o.stay, "stay", false, "after the evaluations go on passing on what is known, until Ctrl-C")
 	flags.StringVar(&o.imports, "import", "", "file of past trials, .csv or .json")
 	flags.StringVar(&o.suggest, "suggest", "", "file of designs that you hold for good, .csv or .json, for the strategies constrained-gp and density")
+	flags.StringVar(&o.first, "first", "", "file of designs to evaluate first, such as your current settings, .csv or .json")
 	flags.Uint64Var(&o.seed, "seed", 0, "make this node's random decisions repeatable (default: different every time)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
 	flags.StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
@@ -91,14 +98,16 @@ func runArguments(command *cobra.Command, args []string) error {
 func (o runOptions) validate() error {
 	switch {
 	case o.evals < 0:
-		return usagef("--evals %d: accepted are 1 and more (0: until Ctrl-C)", o.evals)
+		return usagef("--evals %d: accepted are 0 and more (without --evals: until Ctrl-C)", o.evals)
+	case o.failuresGiven && o.failures < 1:
+		return usagef("--failures %d: accepted are 1 and more", o.failures)
 	case o.parallel < 1:
 		return usagef("--parallel %d: accepted are 1 and more", o.parallel)
 	case o.trialTimeout < 0:
 		return usagef("--trial-timeout %v: accepted are positive times (0: never)", o.trialTimeout)
 	case o.wait < 0:
 		return usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
-	case o.stay && o.evals == 0:
+	case o.stay && !o.evalsGiven:
 		return usagef("--stay says what follows the evaluations; it needs --evals, without which they do not end")
 	}
 	if err := o.network.validate(); err != nil {
@@ -137,13 +146,17 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 			return usageError{err}
 		}
 	}
-	suggested, err := o.suggestions(t)
+	join, err := o.join(t)
 	if err != nil {
 		return usageError{err}
 	}
 	show := newProgress(os.Stdout, t, o.json)
 	n := o.network.node(dir, allowed, show.warning)
-	err = o.tune(ctx, t, n, command, o.join(show, suggested), earlier, show)
+	join.OnEvent = show.event
+	if file == "-" {
+		file = t.ID().String()
+	}
+	err = o.explainGivingUp(file, o.tune(ctx, t, n, command, join, earlier, show))
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		show.interrupted()
 		return nil
@@ -181,6 +194,9 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, comman
 		defer stopControl()
 	}
 	show.started(n)
+	if err := show.continues(ctx, session, o); err != nil {
+		return err
+	}
 	if metrics != nil {
 		show.metrics(metrics.url())
 	}
@@ -193,9 +209,7 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, comman
 	defer stopWatching()
 	go show.watch(watching, session, o.network.seeks())
 
-	ended := session.RunTrials(ctx, o.evaluate(command), node.RunOptions{
-		Evals: o.evals, Parallel: o.parallel, TrialTimeout: o.trialTimeout,
-	})
+	ended := o.runTrials(ctx, session, command)
 	if ended == nil {
 		show.budgetSpent(o.evals)
 		ended = settle(ctx, session)
@@ -210,6 +224,30 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, comman
 	return ended
 }
 
+// runTrials evaluates until it is done.
+func (o runOptions) runTrials(ctx context.Context, session *node.Session, command *evaluator.Command) error {
+	if o.evalsGiven && o.evals == 0 { // which RunOptions takes for no end
+		return ctx.Err()
+	}
+	return session.RunTrials(ctx, o.evaluate(command), node.RunOptions{
+		Evals: o.evals, Failures: o.failures, Parallel: o.parallel, TrialTimeout: o.trialTimeout,
+	})
+}
+
+// explainGivingUp adds to the error of a run that gave up what to look at and how
+// to go on.
+func (o runOptions) explainGivingUp(file string, err error) error {
+	var gaveUp *node.GaveUpError
+	if !errors.As(err, &gaveUp) {
+		return err
+	}
+	look := fmt.Sprintf("fbo-node log %s %d", shellQuote(file), gaveUp.Trial)
+	if o.dir != "" {
+		look += " --data-dir " + shellQuote(o.dir)
+	}
+	return fmt.Errorf("%w; `%s` shows its output; the same command tries again, --failures N lets more fail", err, look)
+}
+
 // suggestions reads what the user holds for good.
 func (o runOptions) suggestions(t *task.Task) ([]task.Design, error) {
 	switch {
@@ -218,18 +256,22 @@ func (o runOptions) suggestions(t *task.Task) ([]task.Design, error) {
 	case !slices.Contains([]string{"constrained-gp", "density"}, t.Strategy.Type):
 		return nil, fmt.Errorf("--suggest: the task's strategy is %s; suggested designs are used by constrained-gp and density", t.Strategy.Type)
 	}
-	return readSuggestions(o.suggest, t.Space)
+	return readDesigns("suggest", o.suggest, t.Space)
 }
 
-func (o runOptions) join(show *progress, suggested []task.Design) node.JoinOptions {
-	options := node.JoinOptions{Suggested: suggested, Wait: o.wait, OnEvent: show.event}
-	if o.wait == 0 {
-		options.Wait = -1
+// join reads what the flags say about the node's part in the task.
+func (o runOptions) join(t *task.Task) (options node.JoinOptions, err error) {
+	if options.Wait = o.wait; o.wait == 0 {
+		options.Wait = -1 // of JoinOptions 0 means the default
 	}
 	if o.seeded {
 		options.Seed = &o.seed
 	}
-	return options
+	if options.Suggested, err = o.suggestions(t); err != nil || o.first == "" {
+		return options, err
+	}
+	options.First, err = readDesigns("first", o.first, t.Space)
+	return options, err
 }
 
 func (o runOptions) evaluate(command *evaluator.Command) node.Evaluator {

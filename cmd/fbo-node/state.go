@@ -48,18 +48,24 @@ func readPast(ctx context.Context, dir, wanted string) (past, error) {
 }
 
 // wantedID accepts a task file or an ID.
-func wantedID(wanted string) (string, error) {
+func wantedID(wanted string) (id string, err error) {
+	id, _, err = wantedTask(wanted)
+	return id, err
+}
+
+// wantedTask also tells the name, which an ID does not.
+func wantedTask(wanted string) (id, name string, err error) {
 	if wanted == "" {
-		return "", nil
+		return "", "", nil
 	}
 	if _, err := os.Stat(wanted); errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(wanted, "./\\") {
-		return wanted, nil
+		return wanted, "", nil
 	}
 	t, err := readTask(wanted)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	return t.ID().String(), nil
+	return t.ID().String(), t.Name, nil
 }
 
 func pastOfRunning(s state, id string) (past, error) {
@@ -145,8 +151,17 @@ func pastOfJournal(dir, id string) (past, error) {
 	if err != nil {
 		return past{}, err
 	}
+	for i, trial := range h.Trials {
+		if trial.State == strategy.Running {
+			h.Trials[i].State = interrupted
+		}
+	}
 	return past{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch, spent: h.Spent}, nil
 }
+
+// interrupted is a trial that ran when its node ended without a goodbye: the
+// journal still holds it for running. The next start offers it again.
+const interrupted strategy.State = "interrupted"
 
 func historyOfTask(opened *journal.Journal, id string) (agent.History, error) {
 	log, err := opened.Log(id)

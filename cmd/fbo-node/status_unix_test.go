@@ -75,7 +75,7 @@ func TestStatusAndHistoryWhileRunningAndAfter(t *testing.T) {
 func TestHistoryFormats(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", mixedTask), shortTempDir(t)
-	must(t, join(runLine(file, dir, "--evals", "3"), objective("sometimes"))...)
+	must(t, join(runLine(file, dir, "--evals", "2"), objective("sometimes"))...)
 	table := must(t, "history", "--data-dir", dir)
 	lines := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
 	if len(lines) != 5 || !strings.HasPrefix(lines[0], "trial  state   value") || !strings.HasPrefix(lines[2], "2      failed  -") || !strings.HasPrefix(lines[4], "best: ") {

@@ -22,9 +22,10 @@ type summary struct {
 	Imported    int             `json:"imported"`
 	Best        *strategy.Trial `json:"best"`
 
+	// Of trials that have ended:
 	PeerQueries int `json:"peer_queries"` // designs that rest on what peers shared
 	PeerRecords int `json:"peer_records"` // those of them that were the best so far when they ended
-	Queries     int `json:"queries"`      // designs after the random start
+	Queries     int `json:"queries"`      // designs after the start: neither random starts nor the user's
 
 	Privacy *budget.State `json:"privacy,omitempty"` // of the task's promise; nil when there is none
 	Sums    *node.Sums    `json:"sums,omitempty"`    // private ones; nil when the task has none
@@ -84,11 +85,12 @@ func summarise(t *task.Task, trials []strategy.Trial) summary {
 		switch trial.State {
 		case strategy.Failed:
 			s.Failed++
-			s.Evaluations++
 		case strategy.Done:
-			s.Evaluations++
+		default:
+			continue // running, or interrupted
 		}
-		if trial.Why.Source != strategy.Initial {
+		s.Evaluations++
+		if trial.Why.Source != strategy.Initial && trial.Why.Source != strategy.First {
 			s.Queries++
 		}
 		if trial.Why.FromPeers() {

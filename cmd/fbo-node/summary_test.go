@@ -32,10 +32,11 @@ func TestSummarise(t *testing.T) {
 		trialOf(8, strategy.Random, 2),
 		unfinished(9, strategy.Peer, strategy.Running),
 		unfinished(10, strategy.Own, strategy.Waiting),
+		trialOf(11, strategy.First, 1), // the user's own
 	}
 	got := summarise(parsed, trials)
-	want := summary{Event: "summary", Task: parsed.ID().String(), Evaluations: 7, Failed: 2, Imported: 1,
-		Queries: 7, PeerQueries: 4, PeerRecords: 1}
+	want := summary{Event: "summary", Task: parsed.ID().String(), Evaluations: 8, Failed: 2, Imported: 1,
+		Queries: 5, PeerQueries: 3, PeerRecords: 1}
 	if got != want {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}

@@ -977,6 +977,96 @@ func (x *MeetResponse) GetRecords() [][]byte {
 	return nil
 }
 
+// NamesakeRequest asks a node whether it works on a task of a certain name.
+type NamesakeRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	NameHash      []byte                 `protobuf:"bytes,1,opt,name=name_hash,json=nameHash,proto3" json:"name_hash,omitempty"` // SHA-256, as NameHash makes it
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NamesakeRequest) Reset() {
+	*x = NamesakeRequest{}
+	mi := &file_fbo_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NamesakeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NamesakeRequest) ProtoMessage() {}
+
+func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NamesakeRequest.ProtoReflect.Descriptor instead.
+func (*NamesakeRequest) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *NamesakeRequest) GetNameHash() []byte {
+	if x != nil {
+		return x.NameHash
+	}
+	return nil
+}
+
+// NamesakeResponse is what the node answers.
+type NamesakeResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Tasks         [][]byte               `protobuf:"bytes,1,rep,name=tasks,proto3" json:"tasks,omitempty"` // binary CIDs of its tasks of that name
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NamesakeResponse) Reset() {
+	*x = NamesakeResponse{}
+	mi := &file_fbo_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NamesakeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NamesakeResponse) ProtoMessage() {}
+
+func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NamesakeResponse.ProtoReflect.Descriptor instead.
+func (*NamesakeResponse) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *NamesakeResponse) GetTasks() [][]byte {
+	if x != nil {
+		return x.Tasks
+	}
+	return nil
+}
+
 var File_fbo_proto protoreflect.FileDescriptor
 
 const file_fbo_proto_rawDesc = "" +
@@ -1053,7 +1143,11 @@ const file_fbo_proto_rawDesc = "" +
 	"\x04task\x18\x01 \x01(\fR\x04task\x12\x16\n" +
 	"\x06record\x18\x02 \x01(\fR\x06record\"(\n" +
 	"\fMeetResponse\x12\x18\n" +
-	"\arecords\x18\x01 \x03(\fR\arecordsB%Z#github.com/fbo-node/fbo/protocol/pbb\x06proto3"
+	"\arecords\x18\x01 \x03(\fR\arecords\".\n" +
+	"\x0fNamesakeRequest\x12\x1b\n" +
+	"\tname_hash\x18\x01 \x01(\fR\bnameHash\"(\n" +
+	"\x10NamesakeResponse\x12\x14\n" +
+	"\x05tasks\x18\x01 \x03(\fR\x05tasksB%Z#github.com/fbo-node/fbo/protocol/pbb\x06proto3"
 
 var (
 	file_fbo_proto_rawDescOnce sync.Once
@@ -1067,23 +1161,25 @@ func file_fbo_proto_rawDescGZIP() []byte {
 	return file_fbo_proto_rawDescData
 }
 
-var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_fbo_proto_goTypes = []any{
-	(*Share)(nil),        // 0: fbo.v1.Share
-	(*Weights)(nil),      // 1: fbo.v1.Weights
-	(*Mean)(nil),         // 2: fbo.v1.Mean
-	(*Point)(nil),        // 3: fbo.v1.Point
-	(*Candidate)(nil),    // 4: fbo.v1.Candidate
-	(*NearOptimal)(nil),  // 5: fbo.v1.NearOptimal
-	(*Density)(nil),      // 6: fbo.v1.Density
-	(*Component)(nil),    // 7: fbo.v1.Component
-	(*Contribution)(nil), // 8: fbo.v1.Contribution
-	(*Presence)(nil),     // 9: fbo.v1.Presence
-	(*Held)(nil),         // 10: fbo.v1.Held
-	(*SyncRequest)(nil),  // 11: fbo.v1.SyncRequest
-	(*SyncItem)(nil),     // 12: fbo.v1.SyncItem
-	(*MeetRequest)(nil),  // 13: fbo.v1.MeetRequest
-	(*MeetResponse)(nil), // 14: fbo.v1.MeetResponse
+	(*Share)(nil),            // 0: fbo.v1.Share
+	(*Weights)(nil),          // 1: fbo.v1.Weights
+	(*Mean)(nil),             // 2: fbo.v1.Mean
+	(*Point)(nil),            // 3: fbo.v1.Point
+	(*Candidate)(nil),        // 4: fbo.v1.Candidate
+	(*NearOptimal)(nil),      // 5: fbo.v1.NearOptimal
+	(*Density)(nil),          // 6: fbo.v1.Density
+	(*Component)(nil),        // 7: fbo.v1.Component
+	(*Contribution)(nil),     // 8: fbo.v1.Contribution
+	(*Presence)(nil),         // 9: fbo.v1.Presence
+	(*Held)(nil),             // 10: fbo.v1.Held
+	(*SyncRequest)(nil),      // 11: fbo.v1.SyncRequest
+	(*SyncItem)(nil),         // 12: fbo.v1.SyncItem
+	(*MeetRequest)(nil),      // 13: fbo.v1.MeetRequest
+	(*MeetResponse)(nil),     // 14: fbo.v1.MeetResponse
+	(*NamesakeRequest)(nil),  // 15: fbo.v1.NamesakeRequest
+	(*NamesakeResponse)(nil), // 16: fbo.v1.NamesakeResponse
 }
 var file_fbo_proto_depIdxs = []int32{
 	3,  // 0: fbo.v1.Candidate.point:type_name -> fbo.v1.Point
@@ -1111,7 +1207,7 @@ func file_fbo_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fbo_proto_rawDesc), len(file_fbo_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,34 @@
+package agent
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// giveFirst answers requests with the designs that are to be evaluated first. They
+// need no model and no peers, so nothing is waited for.
+func (a *Agent) giveFirst(now time.Time) {
+	for len(a.asks) > 0 {
+		design, ok := a.nextFirst()
+		if !ok {
+			return
+		}
+		id := a.trials.next()
+		a.record(Record{Trial: a.trialRecord(now, design, strategy.Why{Source: strategy.First})})
+		a.answer(id)
+	}
+}
+
+// nextFirst returns the next of Config.First that no trial has had, wherever that
+// came from: the list is the same at every start, and each is evaluated once.
+func (a *Agent) nextFirst() (design task.Design, ok bool) {
+	for _, design := range a.cfg.First {
+		if !slices.ContainsFunc(a.trials.list, func(t strategy.Trial) bool { return t.Design.Equal(design) }) {
+			return design, true
+		}
+	}
+	return task.Design{}, false
+}

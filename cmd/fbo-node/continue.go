@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// continued is what a run takes up that earlier ones have left.
+type continued struct {
+	Event       string          `json:"event"`       // "continued"
+	Evaluations int             `json:"evaluations"` // with an outcome or failed
+	Failed      int             `json:"failed"`
+	Imported    int             `json:"imported"`
+	Best        *strategy.Trial `json:"best"`
+	Again       []uint64        `json:"again"` // trials that were interrupted and are evaluated again
+}
+
+// continues says so before anything is evaluated; nothing when the run is the
+// first.
+func (p *progress) continues(ctx context.Context, session *node.Session, o runOptions) error {
+	trials, err := session.Trials(ctx)
+	if err != nil || len(trials) == 0 {
+		return err
+	}
+	c := continuedOf(p.task, trials)
+	p.say(c, "%s", c.text(o))
+	return nil
+}
+
+func continuedOf(t *task.Task, trials []strategy.Trial) continued {
+	s := summarise(t, trials)
+	c := continued{Event: "continued", Evaluations: s.Evaluations, Failed: s.Failed, Imported: s.Imported, Best: bestOf(t, trials), Again: []uint64{}}
+	for _, trial := range trials {
+		if trial.State == strategy.Waiting || trial.State == strategy.Running {
+			c.Again = append(c.Again, trial.ID)
+		}
+	}
+	return c
+}
+
+func (c continued) text(o runOptions) string {
+	first := fmt.Sprintf("continues after %s (%d failed)", plural(c.Evaluations, "evaluation"), c.Failed)
+	if c.Imported > 0 {
+		first += " and " + plural(c.Imported, "imported trial")
+	}
+	if left := o.evals - (c.Evaluations - c.Failed); o.evals > 0 && left > 0 {
+		first += fmt.Sprintf("; %d more of the %d of --evals", left, o.evals)
+	}
+	lines := []string{first}
+	if c.Best != nil {
+		lines = append(lines, fmt.Sprintf("best so far %s: trial %d, %s  [%s]", valueText(*c.Best), c.Best.ID, c.Best.Design, c.Best.Why))
+	}
+	for _, id := range c.Again {
+		lines = append(lines, fmt.Sprintf("trial %d was interrupted and is evaluated again", id))
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// endOnSignals returns a context that ends when somebody asks the program to end:
+// Ctrl-C, SIGTERM, or a terminal that is closed (SIGHUP; not under nohup). A second
+// Ctrl-C or SIGTERM then ends the program at once.
+func endOnSignals() (ctx context.Context, stop context.CancelFunc) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+		// The kernel and the shell may both send one: a second must not cut short what
+		// the first has begun. This channel keeps taking them.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+	ctx, stop = signal.NotifyContext(context.Background(), signals...)
+	context.AfterFunc(ctx, func() {
+		signal.Ignore(syscall.SIGPIPE) // who read the output may have ended by the same signal
+		stop()
+	})
+	return ctx, stop
+}

@@ -1,0 +1,79 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What a run that ends because of failures says, beside its text.
+var (
+	// ErrTooManyFailures: more evaluations failed than RunOptions allow.
+	ErrTooManyFailures = errors.New("too many evaluations have failed")
+	// ErrNothingWorks: of these, and no evaluation of the node has ever had an
+	// outcome.
+	ErrNothingWorks = errors.New("no evaluation has worked")
+)
+
+// When a run ends that says nothing about failures. Before the first outcome a
+// mistake in the command or its environment is likely; later a part of the space
+// may fail, so that only a long row tells that something has broken.
+const (
+	mostFirstFailures  = 5
+	mostFailuresInARow = 20
+)
+
+// GaveUpError ends a run in which too many evaluations failed. Nothing is lost by
+// it: the next run counts failures anew.
+type GaveUpError struct {
+	Count  int    // of failures
+	InARow bool   // Count is without an outcome between them; else of the whole run
+	Worked bool   // some evaluation of the node has had an outcome
+	Trial  uint64 // the last that failed
+	Reason error  // why it did
+}
+
+// Error implements error.
+func (e *GaveUpError) Error() string {
+	what, count := ErrNothingWorks, fmt.Sprintf("%d in this run", e.Count)
+	if e.Worked {
+		what = ErrTooManyFailures
+	}
+	if e.InARow {
+		count = fmt.Sprintf("%d in a row", e.Count)
+	}
+	return fmt.Sprintf("node: %v: %s failed, the last (trial %d): %v", what, count, e.Trial, e.Reason)
+}
+
+// Unwrap returns ErrTooManyFailures, if it applies ErrNothingWorks, and the reason.
+func (e *GaveUpError) Unwrap() []error {
+	if e.Worked {
+		return []error{ErrTooManyFailures, e.Reason}
+	}
+	return []error{ErrTooManyFailures, ErrNothingWorks, e.Reason}
+}
+
+// failures counts those of one run.
+type failures struct {
+	count  int
+	inARow int
+	worked bool // some evaluation, of any run, has had an outcome
+}
+
+// note adds one; its error means that this was one too many. A limit of 0 stands
+// for the default.
+func (f *failures) note(limit int, trial uint64, reason error) error {
+	f.count++
+	f.inARow++
+	e := &GaveUpError{Count: f.count, Worked: f.worked, Trial: trial, Reason: reason}
+	if limit == 0 {
+		limit = mostFirstFailures
+		if f.worked {
+			limit = mostFailuresInARow
+		}
+		e.Count, e.InARow = f.inARow, true
+	}
+	if e.Count < limit {
+		return nil
+	}
+	return e
+}

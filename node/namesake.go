@@ -1,0 +1,257 @@
+package node
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+)
+
+const (
+	namesakeProtocol = "/fbo/namesake/1"
+	namesakeTimeout  = 5 * time.Second
+	namesakePause    = 2 * time.Second  // between looks at who is connected, with jitter
+	namesakeRetry    = 30 * time.Second // after a question without an answer
+	mostNamesakeLogs = 16               // warnings of a session; more would be somebody's sport
+)
+
+// Namesake is a connected peer's task of the same name as the session's and with
+// another ID: its file differs, so that the two do not help each other.
+type Namesake struct {
+	Peer peer.ID `json:"peer"`
+	Task string  `json:"task"` // its ID
+}
+
+// serveNamesakes tells a peer which of the node's tasks have the name that it asks
+// for. Their IDs alone libp2p and gossip tell everybody who is connected; names
+// they do not tell, so these are told only to who knows them.
+func (n *Node) serveNamesakes(stream network.Stream) {
+	if err := n.answerNamesakes(stream); err != nil {
+		n.log.Info("cannot answer about tasks of a name", "peer", stream.Conn().RemotePeer(), "error", err)
+		_ = stream.Reset()
+		return
+	}
+	_ = stream.Close()
+}
+
+func (n *Node) answerNamesakes(stream network.Stream) error {
+	from := stream.Conn().RemotePeer()
+	switch {
+	case !n.gate.mayTakePart(from) || n.conduct.isBanned(from):
+		return errBarred
+	case !n.conduct.maySync(from): // rare, as comparing shares is
+		return errors.New("asks too often")
+	}
+	if err := stream.SetDeadline(time.Now().Add(namesakeTimeout)); err != nil {
+		return err
+	}
+	asked, err := protocol.ReadNamesakeRequest(stream)
+	if errors.Is(err, protocol.ErrMalformed) {
+		n.blame(from, 1, err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := protocol.WriteNamesakeResponse(stream, n.tasksNamed(from, asked)); err != nil {
+		return err
+	}
+	return stream.CloseWrite()
+}
+
+func (n *Node) tasksNamed(asking peer.ID, nameHash [sha256.Size]byte) (tasks []cid.Cid) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, s := range n.sessions {
+		if protocol.NameHash(asking, n.host.ID(), s.task.Name) == nameHash {
+			tasks = append(tasks, s.task.ID())
+		}
+	}
+	return tasks
+}
+
+// askNamesakes asks a connected peer which of its tasks have a name. What it names
+// and does not take part in is left out.
+func askNamesakes(ctx context.Context, h host.Host, from peer.ID, name string, partIn []string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(network.WithNoDial(ctx, "tasks of a name"), namesakeTimeout)
+	defer cancel()
+	stream, err := h.NewStream(ctx, from, namesakeProtocol)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := converseNamesakes(ctx, stream, protocol.NameHash(h.ID(), from, name))
+	if err != nil {
+		_ = stream.Reset()
+		return nil, err
+	}
+	var named []string
+	for _, task := range tasks {
+		if id := task.String(); slices.Contains(partIn, id) && !slices.Contains(named, id) {
+			named = append(named, id)
+		}
+	}
+	slices.Sort(named)
+	return named, stream.Close()
+}
+
+func converseNamesakes(ctx context.Context, stream network.Stream, nameHash [sha256.Size]byte) ([]cid.Cid, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := stream.SetDeadline(deadline); err != nil {
+			return nil, err
+		}
+	}
+	if err := protocol.WriteNamesakeRequest(stream, nameHash); err != nil {
+		return nil, err
+	}
+	if err := stream.CloseWrite(); err != nil {
+		return nil, err
+	}
+	return protocol.ReadNamesakeResponse(stream)
+}
+
+// partIn lists the tasks that a connected peer says it takes part in, sorted, and
+// tells whether it answers about their names.
+func partIn(h host.Host, id peer.ID) (tasks []string, answers bool) {
+	spoken, err := h.Peerstore().GetProtocols(id)
+	if err != nil {
+		return nil, false // not known yet
+	}
+	for _, name := range spoken {
+		if task, ok := strings.CutPrefix(string(name), syncProtocolPrefix); ok {
+			tasks = append(tasks, task)
+		}
+		answers = answers || name == namesakeProtocol
+	}
+	slices.Sort(tasks)
+	return tasks, answers
+}
+
+// namesakes is what a session knows of connected peers on tasks of its name.
+type namesakes struct {
+	mu     sync.Mutex
+	asked  map[peer.ID]question
+	found  map[peer.ID][]string
+	warned map[peer.ID]bool
+}
+
+// question is when a peer was asked, and what it took part in then.
+type question struct {
+	tasks string
+	retry time.Time // zero: answered
+}
+
+func newNamesakes() *namesakes {
+	return &namesakes{asked: map[peer.ID]question{}, found: map[peer.ID][]string{}, warned: map[peer.ID]bool{}}
+}
+
+// list is what status shows.
+func (m *namesakes) list() (all []Namesake) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id, tasks := range m.found {
+		for _, task := range tasks {
+			all = append(all, Namesake{Peer: id, Task: task})
+		}
+	}
+	slices.SortFunc(all, func(a, b Namesake) int { return strings.Compare(string(a.Peer)+a.Task, string(b.Peer)+b.Task) })
+	return all
+}
+
+// due tells whether to ask a peer that takes part in these tasks.
+func (m *namesakes) due(id peer.ID, tasks []string, now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	last, ok := m.asked[id]
+	return !ok || last.tasks != strings.Join(tasks, " ") || !last.retry.IsZero() && now.After(last.retry)
+}
+
+// answered notes what a peer said; true when there is something new to warn of.
+func (m *namesakes) answered(id peer.ID, tasks, named []string, err error, now time.Time) (news bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	q := question{tasks: strings.Join(tasks, " ")}
+	if err != nil {
+		q.retry = now.Add(namesakeRetry)
+	}
+	m.asked[id] = q
+	delete(m.found, id)
+	if len(named) == 0 {
+		return false
+	}
+	m.found[id] = named
+	news = !m.warned[id] && len(m.warned) < mostNamesakeLogs
+	if news {
+		m.warned[id] = true
+	}
+	return news
+}
+
+// forget drops those that are gone or of no interest any more.
+func (m *namesakes) forget(keep func(peer.ID) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id := range m.asked {
+		if !keep(id) {
+			delete(m.asked, id)
+			delete(m.found, id)
+		}
+	}
+}
+
+// compareNames asks connected peers that take part in other tasks and not in this
+// one whether the name is the same: a typing error in a task file makes another
+// task of it.
+func (t *topic) compareNames() {
+	h := t.session.node.host
+	for {
+		select {
+		case <-t.ctx.Done():
+			return
+		case <-time.After(jittered(namesakePause)):
+		}
+		others := map[peer.ID][]string{}
+		for _, id := range h.Network().Peers() {
+			tasks, answers := partIn(h, id)
+			if answers && len(tasks) > 0 && !slices.Contains(tasks, t.session.id) {
+				others[id] = tasks
+			}
+		}
+		t.namesakes.forget(func(id peer.ID) bool { return others[id] != nil })
+		for id, tasks := range others {
+			if t.namesakes.due(id, tasks, time.Now()) {
+				t.compareName(id, tasks)
+			}
+		}
+	}
+}
+
+func (t *topic) compareName(id peer.ID, tasks []string) {
+	n, s := t.session.node, t.session
+	if !n.gate.mayTakePart(id) || n.conduct.isBanned(id) {
+		return
+	}
+	named, err := askNamesakes(t.ctx, n.host, id, s.task.Name, tasks)
+	if t.ctx.Err() != nil {
+		return
+	}
+	if errors.Is(err, protocol.ErrMalformed) {
+		n.blame(id, 1, err)
+	}
+	if err != nil {
+		s.logger.Debug("a peer does not say whether its task has this name", "peer", id, "error", err)
+	}
+	if t.namesakes.answered(id, tasks, named, err, time.Now()) {
+		n.warn(fmt.Sprintf("peer %v works on another task of the same name, %q (its id %s, here %s): the task files differ, so the two do not help each other; compare what `fbo-node task check FILE` prints on both machines",
+			id, s.task.Name, strings.Join(named, ", "), s.id))
+	}
+}

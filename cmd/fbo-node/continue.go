@@ -49,7 +49,7 @@ func (c continued) text(o runOptions) string {
 		first += " and " + plural(c.Imported, "imported trial")
 	}
 	if left := o.evals - (c.Evaluations - c.Failed); o.evals > 0 && left > 0 {
-		first += fmt.Sprintf("; %d more of the %d of --evals", left, o.evals)
+		first += fmt.Sprintf("; %d of the %d that --evals asks for are left", left, o.evals)
 	}
 	lines := []string{first}
 	if c.Best != nil {

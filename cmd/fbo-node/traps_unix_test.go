@@ -42,7 +42,7 @@ func TestGivingUpAndGoingOn(t *testing.T) {
 		}
 	}
 	text := must(t, join(runLine(file, dir, "--evals", "3"), objective("bowl"))...)
-	for _, want := range []string{"continues after 10 evaluations (10 failed); 3 more of the 3 of --evals\n", "in 13 evaluations (10 failed)"} {
+	for _, want := range []string{"continues after 10 evaluations (10 failed); 3 of the 3 that --evals asks for are left\n", "in 13 evaluations (10 failed)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
@@ -155,7 +155,7 @@ func TestKilledNodeIsNotRunning(t *testing.T) {
 	p.signal(t, os.Interrupt)
 	p.wait(t)
 	text = must(t, join(runLine(file, dir, "--evals", "4"), objective("bowl"))...)
-	if !regexp.MustCompile(`(?m)^continues after 2 evaluations \(0 failed\); 2 more of the 4 of --evals\nbest so far \S+: trial [12], x=\S+ y=\S+  \[random start\]\ntrial 3 was interrupted and is evaluated again$`).MatchString(text) {
+	if !regexp.MustCompile(`(?m)^continues after 2 evaluations \(0 failed\); 2 of the 4 that --evals asks for are left\nbest so far \S+: trial [12], x=\S+ y=\S+  \[random start\]\ntrial 3 was interrupted and is evaluated again$`).MatchString(text) {
 		t.Errorf("got\n%s", text)
 	}
 }

@@ -94,6 +94,7 @@ type Node struct {
 	journal *journal.Journal
 	pubsub  *pubsub.PubSub
 	conduct *conduct
+	follows *subscriptions
 	traffic traffic // stays empty with a Host of the user's
 	metrics *nodeMetrics
 	tasks   sync.WaitGroup
@@ -232,9 +233,11 @@ func (n *Node) openHost() (err error) {
 func (n *Node) openPubSub(ctx context.Context) (err error) {
 	n.conduct = newConduct()
 	n.refuseBanned()
+	n.followSubscriptions()
 	options := []pubsub.Option{
 		pubsub.WithBlacklist(unheard{n}),
-		pubsub.WithAppSpecificRpcInspector(n.gate.inspect),
+		pubsub.WithAppSpecificRpcInspector(n.inspect),
+		pubsub.WithSubscriptionFilter(n.follows),
 		pubsub.WithRawTracer(rejections{n}),
 		pubsub.WithFloodPublish(true),
 		pubsub.WithMaxMessageSize(protocol.MaxEnvelopeBytes + 4096),

@@ -202,6 +202,9 @@ func (n *Node) openJournal() error {
 	}
 	n.journal = opened
 	n.onClose(opened.Close)
+	if err := checkTasks(opened); err != nil {
+		return fmt.Errorf("%w (%s)", err, filepath.Join(n.Dir, JournalFile))
+	}
 	return nil
 }
 

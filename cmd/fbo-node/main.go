@@ -16,6 +16,8 @@ import (
 	"github.com/libp2p/go-libp2p/gologshim"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/fbo-node/fbo/journal"
 )
 
 // Exit codes.
@@ -48,6 +50,9 @@ func run(args []string) int {
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitDone
+	}
+	if errors.Is(err, journal.ErrDamaged) {
+		err = fmt.Errorf("%w; %s", err, restoreJournal)
 	}
 	fmt.Fprintf(os.Stderr, "fbo-node: %v\n", err)
 	var usage usageError

@@ -18,6 +18,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/journal"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -263,7 +264,9 @@ func (n *Node) onClose(f func() error) { n.unwind = append(n.unwind, f) }
 
 func (n *Node) background(f func()) { n.tasks.Go(f) }
 
+// warn shows what may quote a peer.
 func (n *Node) warn(message string) {
+	message = plain.Text(message, mostReason)
 	n.log.Warn(message)
 	if n.OnWarning != nil {
 		n.OnWarning(message)

@@ -16,6 +16,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/sec"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/libp2p/go-libp2p/p2p/protocol/ping"
+
+	"github.com/fbo-node/fbo/internal/plain"
 )
 
 // What a probe that failed says, beside its text.
@@ -33,9 +35,11 @@ type Reach struct {
 	ID      peer.ID
 	Address string        // the one that answered, which names the transport
 	RTT     time.Duration // of one ping
-	Agent   string        // what the peer calls its program
+	Agent   string        // what the peer calls its program, made fit to be shown
 	Tasks   []string      // IDs of the tasks that it says it takes part in, sorted; one joined this moment may be missing
 }
+
+const mostAgent = 100 // characters of a program's name
 
 // Probe connects once to the peer at an address of the form that Node.Peers
 // takes, under an identity made for the purpose, so that it disturbs neither a
@@ -88,18 +92,20 @@ func reachOf(ctx context.Context, h host.Host, id peer.ID) (Reach, error) {
 	case <-ctx.Done():
 	}
 	if err := cmp.Or(ctx.Err(), answer.Error); err != nil {
-		return r, fmt.Errorf("%w: connected, but no answer to a ping: %w", ErrUnreachable, err)
+		return r, fmt.Errorf("%w: connected, but no answer to a ping: %s", ErrUnreachable, plain.Text(err.Error(), mostReason))
 	}
 	r.RTT = answer.RTT
 	if program, err := h.Peerstore().Get(id, "AgentVersion"); err == nil {
-		r.Agent, _ = program.(string)
+		name, _ := program.(string)
+		r.Agent = plain.Text(name, mostAgent)
 	}
 	spoken, err := h.Peerstore().GetProtocols(id) // known, since Connect waits for identification
 	if err != nil {
 		return r, fmt.Errorf("node: probe: %w", err)
 	}
+	// What is no task's ID is no task, whatever the peer calls it.
 	for _, name := range spoken {
-		if task, ok := strings.CutPrefix(string(name), syncProtocolPrefix); ok {
+		if task, ok := strings.CutPrefix(string(name), syncProtocolPrefix); ok && isTaskID(task) {
 			r.Tasks = append(r.Tasks, task)
 		}
 	}

@@ -25,11 +25,16 @@ func topicName(task string) string { return topicPrefix + task }
 // isTopic tells whether topicName may return this.
 func isTopic(name string) bool {
 	task, ok := strings.CutPrefix(name, topicPrefix)
-	if !ok || len(task) > mostTaskID {
+	return ok && isTaskID(task)
+}
+
+// isTaskID tells whether a text has the form of a task's ID.
+func isTaskID(text string) bool {
+	if len(text) > mostTaskID {
 		return false
 	}
-	id, err := cid.Decode(task)
-	return err == nil && id.String() == task
+	id, err := cid.Decode(text)
+	return err == nil && id.String() == text
 }
 
 var errTooManySubscriptions = errors.New("announces more subscriptions than anybody has use for")

@@ -9,7 +9,8 @@
 // Every record is stored with a format version and a CRC-32C (Castagnoli) that
 // covers its place in the log, its key and its data. The checksum is tested
 // whenever the record is read: damage is an error that wraps [ErrDamaged], never
-// a silently different history.
+// a silently different history. Pages have no checksums, and bbolt trusts them; so
+// opening a journal reads all of it and verifies their structure first.
 //
 // The package does not know what the records mean, does not compact or expire
 // them, and does not encrypt them.

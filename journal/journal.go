@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -39,8 +41,9 @@ var (
 // Journal is an open journal file. Its methods and those of its logs may be
 // called from several goroutines.
 type Journal struct {
-	db   *bolt.DB
-	path string
+	db     *bolt.DB
+	path   string
+	broken atomic.Bool // bbolt has panicked and may hold its locks for ever
 }
 
 // Open opens the journal at path for writing and creates it, readable by its
@@ -48,6 +51,11 @@ type Journal struct {
 // process holds it for longer than timeout the error wraps ErrBusy; a timeout
 // of 0 or less tries once.
 func Open(path string, timeout time.Duration) (*Journal, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := create(path); err != nil {
+			return nil, err
+		}
+	}
 	return open(path, timeout, false)
 }
 
@@ -59,15 +67,41 @@ func OpenReadOnly(path string, timeout time.Duration) (*Journal, error) {
 }
 
 func open(path string, timeout time.Duration, readOnly bool) (j *Journal, err error) {
-	defer recoverDamage(path, &err)
-	if readOnly {
-		if err := checkReadable(path); err != nil {
-			return nil, err
-		}
+	if err := checkReadable(path); err != nil {
+		return nil, err
 	}
+	// A reader's lock lasts while the file is verified; the writer's comes after.
+	if j, err = openVerified(path, timeout); err != nil || readOnly {
+		return j, err
+	}
+	if err := j.Close(); err != nil {
+		return nil, err
+	}
+	return openFile(path, timeout, false)
+}
+
+// openVerified opens a journal for reading that bbolt can trust.
+func openVerified(path string, timeout time.Duration) (*Journal, error) {
+	j, err := openFile(path, timeout, true)
+	if err != nil {
+		return nil, err
+	}
+	if err = j.verify(); err == nil {
+		err = j.checkFormat()
+	}
+	if err != nil {
+		_ = j.Close() // nothing was written
+		return nil, err
+	}
+	return j, nil
+}
+
+func openFile(path string, timeout time.Duration, readOnly bool) (j *Journal, err error) {
+	j = &Journal{path: path}
+	defer j.recoverDamage(&err)()
 	// bbolt takes 0 as "wait for ever".
 	timeout = max(timeout, time.Nanosecond)
-	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: timeout, ReadOnly: readOnly})
+	j.db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: timeout, ReadOnly: readOnly})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("journal: directory %s: %w; stop that process or choose another directory",
@@ -77,44 +111,67 @@ func open(path string, timeout time.Duration, readOnly bool) (j *Journal, err er
 	case err != nil:
 		return nil, fmt.Errorf("journal: %s is not a journal, or is %w: %w", path, ErrDamaged, err)
 	}
-	j = &Journal{db: db, path: path}
-	if err := j.prepare(readOnly); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
 	return j, nil
 }
 
-// checkReadable gives the two usual mistakes their plain errors; bbolt would try
-// to initialise an empty file even when it may not write.
+// checkReadable gives the two usual mistakes their plain errors. A journal is
+// never empty: it gets its name when it has been written.
 func checkReadable(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
 	if info.Size() == 0 {
-		return fmt.Errorf("journal: %s is empty", path)
+		return fmt.Errorf("journal: %s is %w: it is empty", path, ErrDamaged)
 	}
 	return nil
 }
 
-// prepare checks the format of an existing journal and writes that of a new one.
-func (j *Journal) prepare(readOnly bool) error {
-	found := false
-	err := j.db.View(func(tx *bolt.Tx) error {
-		meta := tx.Bucket(metaBucket)
-		if meta == nil {
-			if key, _ := tx.Cursor().First(); key != nil || readOnly {
-				return fmt.Errorf("journal: %s is a bbolt file but not a journal", j.path)
-			}
-			return nil
+func (j *Journal) verify() (err error) {
+	defer j.recoverDamage(&err)()
+	file, err := os.Open(j.path)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	defer file.Close()
+	if err := verify(j.db, file); err != nil {
+		return fmt.Errorf("journal: %s is %w: %w", j.path, ErrDamaged, err)
+	}
+	return nil
+}
+
+// create makes an empty journal. It gets its name when it is on the disk, unless
+// another process was quicker, so that a journal without a format is a damaged one.
+func create(path string) error {
+	directory := filepath.Dir(path)
+	file, err := os.CreateTemp(directory, filepath.Base(path)+".new-*")
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	defer os.Remove(file.Name())
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	if err := initialise(file.Name()); err != nil {
+		return fmt.Errorf("journal: cannot initialise %s: %w", path, err)
+	}
+	switch err := os.Link(file.Name(), path); {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err != nil: // a file system without links
+		if err := os.Rename(file.Name(), path); err != nil {
+			return fmt.Errorf("journal: %w", err)
 		}
-		found = true
-		return j.checkFormat(meta.Get(formatKey))
-	})
-	if err != nil || found {
+	}
+	return syncDirectory(directory)
+}
+
+func initialise(path string) error {
+	db, err := bolt.Open(path, 0o600, nil)
+	if err != nil {
 		return err
 	}
-	err = j.db.Update(func(tx *bolt.Tx) error {
+	err = db.Update(func(tx *bolt.Tx) error {
 		meta, err := tx.CreateBucket(metaBucket)
 		if err != nil {
 			return err
@@ -124,25 +181,30 @@ func (j *Journal) prepare(readOnly bool) error {
 		}
 		return meta.Put(formatKey, binary.BigEndian.AppendUint32(nil, formatVersion))
 	})
-	if err != nil {
-		return fmt.Errorf("journal: cannot initialise %s: %w", j.path, err)
-	}
-	return syncDirectory(filepath.Dir(j.path))
+	return errors.Join(err, db.Close())
 }
 
-func (j *Journal) checkFormat(stored []byte) error {
-	if len(stored) != 4 {
-		return fmt.Errorf("journal: %s is %w: its format version is unreadable", j.path, ErrDamaged)
-	}
-	version := binary.BigEndian.Uint32(stored)
-	if version > formatVersion {
-		return fmt.Errorf("journal: %s has format %d, written by a newer version of fbo; this one reads format %d",
-			j.path, version, formatVersion)
-	}
-	if version != formatVersion {
-		return fmt.Errorf("journal: %s is %w: format version %d never existed", j.path, ErrDamaged, version)
-	}
-	return nil
+func (j *Journal) checkFormat() (err error) {
+	defer j.recoverDamage(&err)()
+	return j.db.View(func(tx *bolt.Tx) error {
+		meta := tx.Bucket(metaBucket)
+		if meta == nil {
+			return fmt.Errorf("journal: %s is a bbolt file but not a journal, or is %w: it says no format", j.path, ErrDamaged)
+		}
+		stored := meta.Get(formatKey)
+		if len(stored) != 4 {
+			return fmt.Errorf("journal: %s is %w: its format version is unreadable", j.path, ErrDamaged)
+		}
+		version := binary.BigEndian.Uint32(stored)
+		if version > formatVersion {
+			return fmt.Errorf("journal: %s has format %d, written by a newer version of fbo; this one reads format %d",
+				j.path, version, formatVersion)
+		}
+		if version != formatVersion {
+			return fmt.Errorf("journal: %s is %w: format version %d never existed", j.path, ErrDamaged, version)
+		}
+		return nil
+	})
 }
 
 // syncDirectory makes the name of a new file as durable as its contents.
@@ -164,7 +226,10 @@ func syncDirectory(directory string) error {
 
 // Tasks returns the names of the tasks that have at least one entry, sorted.
 func (j *Journal) Tasks() (tasks []string, err error) {
-	defer recoverDamage(j.path, &err)
+	if err := j.usable(); err != nil {
+		return nil, err
+	}
+	defer j.recoverDamage(&err)()
 	err = j.db.View(func(tx *bolt.Tx) error {
 		all, err := j.tasks(tx)
 		if err != nil {
@@ -188,8 +253,11 @@ func (j *Journal) Log(task string) (*Log, error) {
 }
 
 // Close waits for running transactions and closes the file. Closing twice is no
-// error.
+// error. After damage the file stays locked until the process ends.
 func (j *Journal) Close() error {
+	if j.broken.Load() {
+		return nil
+	}
 	return j.describe(j.db.Close())
 }
 
@@ -214,10 +282,25 @@ func (j *Journal) describe(err error) error {
 	return fmt.Errorf("journal: %s: %w", j.path, err)
 }
 
-// recoverDamage turns bbolt's panics about impossible pages into an error. It is
-// deferred only around bbolt's own code, never around a caller's function.
-func recoverDamage(path string, err *error) {
-	if reason := recover(); reason != nil {
-		*err = fmt.Errorf("journal: %s is %w: %v", path, ErrDamaged, reason)
+// recoverDamage turns bbolt's panics about impossible pages, and faults of memory
+// where the file has become shorter, into an error. It is meant for
+// defer j.recoverDamage(&err)() and only around bbolt's own code, never around a
+// caller's function.
+func (j *Journal) recoverDamage(err *error) func() {
+	before := debug.SetPanicOnFault(true)
+	return func() {
+		debug.SetPanicOnFault(before)
+		if reason := recover(); reason != nil {
+			j.broken.Store(true)
+			*err = fmt.Errorf("journal: %s is %w: %v", j.path, ErrDamaged, reason)
+		}
 	}
+}
+
+// usable is an error after damage was found while the journal was in use.
+func (j *Journal) usable() error {
+	if j.broken.Load() {
+		return fmt.Errorf("journal: %s is %w, as was found before", j.path, ErrDamaged)
+	}
+	return nil
 }

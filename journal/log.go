@@ -23,12 +23,15 @@ func (l *Log) Append(entries ...Entry) (err error) {
 	if len(entries) == 0 {
 		return nil
 	}
+	if err := l.journal.usable(); err != nil {
+		return err
+	}
 	for i, e := range entries {
 		if err := e.validate(); err != nil {
 			return fmt.Errorf("journal: task %s: entry %d of the append: %w", l.task, i, err)
 		}
 	}
-	defer recoverDamage(l.journal.path, &err)
+	defer l.journal.recoverDamage(&err)()
 	err = l.journal.db.Update(func(tx *bolt.Tx) error {
 		stored, keys, err := l.create(tx)
 		if err != nil {
@@ -109,14 +112,17 @@ func (l *Log) Replay(f func(Entry) error) error {
 }
 
 func (l *Log) begin() (tx *bolt.Tx, err error) {
-	defer recoverDamage(l.journal.path, &err)
+	if err := l.journal.usable(); err != nil {
+		return nil, err
+	}
+	defer l.journal.recoverDamage(&err)()
 	return l.journal.db.Begin(false)
 }
 
 // scan returns a function that reads one entry after the other; it reports false
 // after the last.
 func (l *Log) scan(tx *bolt.Tx) (next func() (Entry, bool, error), err error) {
-	defer recoverDamage(l.journal.path, &err)
+	defer l.journal.recoverDamage(&err)()
 	all, err := l.journal.tasks(tx)
 	if err != nil {
 		return nil, l.describe(err)
@@ -129,9 +135,13 @@ func (l *Log) scan(tx *bolt.Tx) (next func() (Entry, bool, error), err error) {
 	if stored == nil || keys == nil {
 		return nil, l.describe(fmt.Errorf("%w: a bucket is missing", ErrDamaged))
 	}
+	// The newest entry is never replaced, so that the last has the last index given.
+	if last, _ := stored.Cursor().Last(); len(last) != 8 || binary.BigEndian.Uint64(last) != stored.Sequence() {
+		return nil, l.describe(fmt.Errorf("%w: its last entries are missing", ErrDamaged))
+	}
 	cursor, step := stored.Cursor(), (*bolt.Cursor).First
 	return func() (entry Entry, ok bool, err error) {
-		defer recoverDamage(l.journal.path, &err)
+		defer l.journal.recoverDamage(&err)()
 		name, record := step(cursor)
 		step = (*bolt.Cursor).Next
 		if name == nil {

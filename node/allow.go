@@ -96,7 +96,7 @@ func (g *gate) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) 
 // inspect drops whatever a peer that may not take part says by gossip, its
 // subscriptions included. It matters with a Host of the user's, whose
 // connections have no gate.
-func (g *gate) inspect(from peer.ID, _ *pubsub.RPC) error {
+func (g *gate) inspect(from peer.ID) error {
 	if !g.mayTakePart(from) {
 		return fmt.Errorf("node: %v is not on the list of those who may take part", from)
 	}

@@ -24,6 +24,11 @@ const (
 	directRate, directBurst = 10, 100   // direct messages a second
 	knockRate, knockBurst   = 10, 200   // refusals of them a second; what is above is a fault
 
+	// Subscriptions a second that one peer announces; more is what nobody honest
+	// does. A node announces all its topics whenever it connects, and no message
+	// of gossip has room for as many as may come at once.
+	announceRate, announceBurst = 20, 4096
+
 	directByteRate, directByteBurst = 1 << 20, 8 << 20 // bytes of them a second
 
 	mostAccounts = 4096 // peers that are remembered
@@ -48,6 +53,7 @@ type account struct {
 	banned time.Time // until
 
 	relayed, written, synced *rate.Limiter
+	announced                *rate.Limiter
 	sent, sentBytes, knocked *rate.Limiter // direct messages
 }
 
@@ -55,8 +61,7 @@ func newConduct() *conduct {
 	return &conduct{now: time.Now, accounts: map[peer.ID]*account{}}
 }
 
-// of returns the account of a peer, forgetting the one that is longest out of
-// use when there are too many. The caller holds the lock.
+// of returns the account of a peer, forgetting another when there are too many. The caller holds the lock.
 func (c *conduct) of(id peer.ID) *account {
 	a := c.accounts[id]
 	if a == nil {
@@ -67,6 +72,8 @@ func (c *conduct) of(id peer.ID) *account {
 			relayed: rate.NewLimiter(relayRate, relayBurst),
 			written: rate.NewLimiter(authorRate, authorBurst),
 			synced:  rate.NewLimiter(syncRate, syncBurst),
+
+			announced: rate.NewLimiter(announceRate, announceBurst),
 
 			sent:      rate.NewLimiter(directRate, directBurst),
 			sentBytes: rate.NewLimiter(directByteRate, directByteBurst),
@@ -80,14 +87,24 @@ func (c *conduct) of(id peer.ID) *account {
 	return a
 }
 
+// forget lets the account go that is longest out of use, that of a banned peer last:
+// new names do not lift a ban.
 func (c *conduct) forget() {
 	var oldest peer.ID
 	for id, a := range c.accounts {
-		if oldest == "" || a.last.Before(c.accounts[oldest].last) {
+		if oldest == "" || c.goesBefore(a, c.accounts[oldest]) {
 			oldest = id
 		}
 	}
 	delete(c.accounts, oldest)
+}
+
+func (c *conduct) goesBefore(a, b *account) bool {
+	now := c.now()
+	if banned := now.Before(a.banned); banned != now.Before(b.banned) {
+		return !banned
+	}
+	return a.last.Before(b.last)
 }
 
 // Whether a peer may do one more of something.
@@ -99,6 +116,9 @@ func (c *conduct) mayWrite(id peer.ID) bool {
 }
 func (c *conduct) maySync(id peer.ID) bool {
 	return c.may(id, func(a *account) *rate.Limiter { return a.synced })
+}
+func (c *conduct) mayAnnounce(id peer.ID, subscriptions int) bool {
+	return c.mayMany(id, subscriptions, func(a *account) *rate.Limiter { return a.announced })
 }
 func (c *conduct) maySend(id peer.ID) bool {
 	return c.may(id, func(a *account) *rate.Limiter { return a.sent })

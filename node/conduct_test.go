@@ -52,12 +52,13 @@ func TestRates(t *testing.T) {
 		may         func(peer.ID) bool
 		rate, burst int
 	}{
-		"relayed": {c.mayRelay, relayRate, relayBurst},
-		"written": {c.mayWrite, authorRate, authorBurst},
-		"synced":  {c.maySync, syncRate, syncBurst},
-		"sent":    {c.maySend, directRate, directBurst},
-		"knocked": {c.mayKnock, knockRate, knockBurst},
-		"bytes":   {func(id peer.ID) bool { return c.maySendBytes(id, 1<<18) }, directByteRate >> 18, directByteBurst >> 18},
+		"relayed":   {c.mayRelay, relayRate, relayBurst},
+		"written":   {c.mayWrite, authorRate, authorBurst},
+		"synced":    {c.maySync, syncRate, syncBurst},
+		"sent":      {c.maySend, directRate, directBurst},
+		"knocked":   {c.mayKnock, knockRate, knockBurst},
+		"announced": {func(id peer.ID) bool { return c.mayAnnounce(id, 4) }, announceRate / 4, announceBurst / 4},
+		"bytes":     {func(id peer.ID) bool { return c.maySendBytes(id, 1<<18) }, directByteRate >> 18, directByteBurst >> 18},
 	} {
 		count := func() (n int) {
 			for limit.may("peer") {
@@ -78,11 +79,12 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// Memory is bounded; the peer that is longest out of use is forgotten, one with
-// faults when its time is over.
+// Memory is bounded; the peer that is longest out of use is forgotten, a banned one
+// last.
 func TestAccountsAreBounded(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	c := conductAt(&now)
+	c.fault("banned", mostFaults)
 	c.fault("old", 1)
 	for i := range mostAccounts + 100 {
 		now = now.Add(time.Millisecond)
@@ -93,5 +95,8 @@ func TestAccountsAreBounded(t *testing.T) {
 	}
 	if c.accounts["old"] != nil || c.accounts[peer.ID(fmt.Sprint(mostAccounts+99))] == nil {
 		t.Error("the newest was forgotten, or the oldest was not")
+	}
+	if !c.isBanned("banned") {
+		t.Error("new names have lifted a ban")
 	}
 }

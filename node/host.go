@@ -21,6 +21,8 @@ import (
 	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	"github.com/multiformats/go-multiaddr"
+
+	"github.com/fbo-node/fbo/internal/plain"
 )
 
 // DefaultListen is where a node listens unless told otherwise: any free port of
@@ -126,6 +128,8 @@ const (
 	shortestPause = time.Second
 	longestPause  = 30 * time.Second
 	dialTimeout   = 10 * time.Second
+
+	mostReason = 2000 // characters of an error that may quote a peer
 )
 
 // keepConnected reaches a configured peer or hub and, since libp2p does not,
@@ -163,7 +167,7 @@ func dialReason(err error) string {
 	if !found {
 		tries = err.Error()
 	}
-	return strings.Join(strings.Fields(strings.ReplaceAll(tries, "* ", "")), " ")
+	return plain.Text(strings.Join(strings.Fields(strings.ReplaceAll(tries, "* ", "")), " "), mostReason)
 }
 
 func (n *Node) dial(ctx context.Context, target peer.AddrInfo) error {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/libp2p/go-libp2p"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
@@ -21,6 +22,7 @@ import (
 	libp2pprotocol "github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/x/simlibp2p"
 	"github.com/marcopolo/simnet"
+	"google.golang.org/protobuf/encoding/protodelim"
 
 	"github.com/fbo-node/fbo/presence"
 	"github.com/fbo-node/fbo/protocol"
@@ -64,6 +66,7 @@ func attacks() []attack {
 				a.gossip(a.seal(a.task, tsampling.Kind, 5*n+i, weightsOf(16, 1)))
 			}
 		}},
+		{name: "made-up subscriptions", turn: func(a *attacker, n uint64) { a.subscribe(1000) }},
 		{name: "garbage on the sync stream", turn: func(a *attacker, n uint64) { a.sync(random(300)) }},
 	}
 }
@@ -165,6 +168,23 @@ func (a *attacker) sync(data []byte) {
 	}
 }
 
+// subscribe announces topics that nobody has heard of, on a stream that takes the
+// place of its gossip's own.
+func (a *attacker) subscribe(count int) {
+	rpc := &pb.RPC{}
+	for range count {
+		topic, subscribe := rand.Text(), true
+		rpc.Subscriptions = append(rpc.Subscriptions, &pb.RPC_SubOpts{Topicid: &topic, Subscribe: &subscribe})
+	}
+	for _, id := range a.host.Network().Peers() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		if s, err := a.host.NewStream(ctx, id, pubsub.GossipSubID_v11); err == nil {
+			_, _ = protodelim.MarshalTo(s, rpc)
+		}
+		cancel()
+	}
+}
+
 func (a *attacker) seal(t *task.Task, kind string, sequence uint64, payload []byte) []byte {
 	share, err := protocol.Seal(protocol.Share{
 		Task: t.ID(), Key: protocol.Key{Kind: kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: sequence},
@@ -197,7 +217,7 @@ func random(n int) []byte {
 
 func TestHostilePeers(t *testing.T) { testHostile(t, 8) }
 
-// Ten nodes do what no honest node does. Nothing of it is accepted, each is
+// Eleven nodes do what no honest node does. Nothing of it is accepted, each is
 // disconnected, and the honest ones hear each other as without them.
 func testHostile(t *testing.T, honest int) {
 	inSimulation(t, func(t *testing.T, f *fleet) {

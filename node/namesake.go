@@ -127,7 +127,8 @@ func partIn(h host.Host, id peer.ID) (tasks []string, answers bool) {
 		return nil, false // not known yet
 	}
 	for _, name := range spoken {
-		if task, ok := strings.CutPrefix(string(name), syncProtocolPrefix); ok {
+		// What is no task's ID is no task, whatever the peer calls it.
+		if task, ok := strings.CutPrefix(string(name), syncProtocolPrefix); ok && isTaskID(task) {
 			tasks = append(tasks, task)
 		}
 		answers = answers || name == namesakeProtocol

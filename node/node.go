@@ -19,6 +19,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/journal"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -95,6 +96,7 @@ type Node struct {
 	journal *journal.Journal
 	pubsub  *pubsub.PubSub
 	conduct *conduct
+	follows *subscriptions
 	untried atomic.Int32 // configured peers and hubs that have not been dialled once
 	traffic traffic      // stays empty with a Host of the user's
 	metrics *nodeMetrics
@@ -206,6 +208,9 @@ func (n *Node) openJournal() error {
 	}
 	n.journal = opened
 	n.onClose(opened.Close)
+	if err := checkTasks(opened); err != nil {
+		return fmt.Errorf("%w (%s)", err, filepath.Join(n.Dir, JournalFile))
+	}
 	return nil
 }
 
@@ -237,9 +242,11 @@ func (n *Node) openHost() (err error) {
 func (n *Node) openPubSub(ctx context.Context) (err error) {
 	n.conduct = newConduct()
 	n.refuseBanned()
+	n.followSubscriptions()
 	options := []pubsub.Option{
 		pubsub.WithBlacklist(unheard{n}),
-		pubsub.WithAppSpecificRpcInspector(n.gate.inspect),
+		pubsub.WithAppSpecificRpcInspector(n.inspect),
+		pubsub.WithSubscriptionFilter(n.follows),
 		pubsub.WithRawTracer(rejections{n}),
 		pubsub.WithFloodPublish(true),
 		pubsub.WithMaxMessageSize(protocol.MaxEnvelopeBytes + 4096),
@@ -262,7 +269,9 @@ func (n *Node) onClose(f func() error) { n.unwind = append(n.unwind, f) }
 
 func (n *Node) background(f func()) { n.tasks.Go(f) }
 
+// warn shows what may quote a peer.
 func (n *Node) warn(message string) {
+	message = plain.Text(message, mostReason)
 	n.log.Warn(message)
 	if n.OnWarning != nil {
 		n.OnWarning(message)

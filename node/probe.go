@@ -14,6 +14,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/sec"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/libp2p/go-libp2p/p2p/protocol/ping"
+
+	"github.com/fbo-node/fbo/internal/plain"
 )
 
 // What a probe that failed says, beside its text.
@@ -31,10 +33,12 @@ type Reach struct {
 	ID      peer.ID
 	Address string        // the one that answered, which names the transport
 	RTT     time.Duration // of one ping
-	Agent   string        // what the peer calls its program
+	Agent   string        // what the peer calls its program, made fit to be shown
 	Tasks   []string      // IDs of the tasks that it says it takes part in, sorted; one joined this moment may be missing
 	Named   []string      // those of them whose name was asked for, sorted
 }
+
+const mostAgent = 100 // characters of a program's name
 
 // Probe connects once to the peer at an address of the form that Node.Peers
 // takes, under an identity made for the purpose, so that it disturbs neither a
@@ -88,11 +92,12 @@ func reachOf(ctx context.Context, h host.Host, id peer.ID, taskName string) (Rea
 	case <-ctx.Done():
 	}
 	if err := cmp.Or(ctx.Err(), answer.Error); err != nil {
-		return r, fmt.Errorf("%w: connected, but no answer to a ping: %w", ErrUnreachable, err)
+		return r, fmt.Errorf("%w: connected, but no answer to a ping: %s", ErrUnreachable, plain.Text(err.Error(), mostReason))
 	}
 	r.RTT = answer.RTT
 	if program, err := h.Peerstore().Get(id, "AgentVersion"); err == nil {
-		r.Agent, _ = program.(string)
+		name, _ := program.(string)
+		r.Agent = plain.Text(name, mostAgent)
 	}
 	tasks, answers := partIn(h, id) // known, since Connect waits for identification
 	r.Tasks = tasks

@@ -156,17 +156,6 @@ func (s *Session) openLog() ([]agent.Record, error) {
 	return ReadLog(log)
 }
 
-// ReadLog returns a task's records, in order.
-func ReadLog(log *journal.Log) ([]agent.Record, error) {
-	var records []agent.Record
-	err := log.Replay(func(entry journal.Entry) error {
-		record, err := agent.DecodeRecord(entry.Data)
-		records = append(records, record)
-		return err
-	})
-	return records, err
-}
-
 func seedOf(n *uint64) random.Seed {
 	if n != nil {
 		return random.SeedOf(*n)

@@ -60,6 +60,7 @@ func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 			t.leave()
 		}
 	}()
+	s.node.follows.joined(t.name())
 	if err := s.node.pubsub.RegisterTopicValidator(t.name(), t.validate); err != nil {
 		return nil, fmt.Errorf("node: topic: %w", err)
 	}
@@ -78,8 +79,6 @@ func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 }
 
 func (t *topic) name() string { return topicName(t.session.id) }
-
-func topicName(task string) string { return "/fbo/task/1/" + task }
 
 func (t *topic) start() {
 	t.running.Go(t.send)
@@ -255,4 +254,5 @@ func (t *topic) leave() {
 		_ = t.topic.Close()
 	}
 	_ = n.pubsub.UnregisterTopicValidator(t.name())
+	n.follows.left(t.name())
 }

@@ -53,5 +53,5 @@
 // its peers, unless the own observations speak against these.
 //
 // The package knows nothing of what peers evaluate, and gives no privacy: a mean and
-// what is known where show roughly where their author has looked and what came out there.
+// what is known where tell all its author's observations to whoever solves for them.
 package peerprior

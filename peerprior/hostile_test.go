@@ -74,6 +74,7 @@ func TestSuggestWithstandsHostileShares(t *testing.T) {
 		l.strategy.search.Maximizer.Candidates, l.strategy.search.Maximizer.Searches = 10, 1
 		objectives := map[string]func([]float64) float64{
 			"bump": bump(0.3), "small": scaled(bump(0.3), 1e-80),
+			"tiny": scaled(bump(0.3), 1e-250), "huge": scaled(bump(0.3), 1e300),
 			"flat": func([]float64) float64 { return 3 },
 		}
 		hostile := l.hostile()

@@ -130,7 +130,7 @@ func (s *Strategy) evaluate(peers []*listened, own [][]float64, units surrogate.
 		if p.says != nil && len(peers) > 1 {
 			p.observed = s.infer(nil, p.known, p.views[inOwnUnits].mean, p.Observations)
 		}
-		level, scale := (p.Level-units.Level)/units.Scale, p.Scale/units.Scale
+		level, scale := p.in(units)
 		p.views[inCommonUnits] = newSight(points, mean, func(i int) float64 {
 			// The prior mean, of which (1 - known) is in the author's posterior mean,
 			// is the author's level there and the agent's own here.
@@ -140,6 +140,14 @@ func (s *Strategy) evaluate(peers []*listened, own [][]float64, units surrogate.
 		telling = append(telling, p)
 	}
 	return telling
+}
+
+// in returns level and scale of the author's mean in these units. They are bounded, since
+// the author's may be beyond all numbers where these are small; no product of a bounded
+// scale with a mean overflows.
+func (s *share) in(units surrogate.Units) (level, scale float64) {
+	level = (s.Level - units.Level) / units.Scale
+	return min(max(level, -protocol.MaxUnit), protocol.MaxUnit), min(s.Scale/units.Scale, protocol.MaxUnit)
 }
 
 // featuresAt returns, in a row for each feature, its values at some points.

@@ -164,6 +164,9 @@ func checkKey(dir string) finding {
 	return ok(what, "%s, mode %04o", id, info.Mode().Perm())
 }
 
+// restoreJournal is what to do about a damaged journal.
+const restoreJournal = "restore it from a backup, or move it away to begin anew"
+
 // checkJournal reads all of it, so that damage is found.
 func checkJournal(dir string, running *nodeState) finding {
 	const what = "journal"
@@ -178,18 +181,20 @@ func checkJournal(dir string, running *nodeState) finding {
 	case errors.Is(err, journal.ErrBusy):
 		return warn(what, "stop that process before starting another node here", "held by another process, which does not answer as a node does")
 	case err != nil:
-		return fail(what, "restore it from a backup, or move it away to begin anew", "%v", err)
+		return fail(what, restoreJournal, "%v", err)
 	}
 	defer opened.Close()
 	tasks, err := opened.Tasks()
+	if err != nil {
+		return fail(what, restoreJournal, "%v", err)
+	}
 	trials := 0
 	for _, id := range tasks {
-		history, failed := historyOfTask(opened, id)
-		err = errors.Join(err, failed)
+		history, err := historyOfTask(opened, id)
+		if err != nil {
+			return fail(what, restoreJournal, "%v", err)
+		}
 		trials += len(history.Trials)
-	}
-	if err != nil {
-		return fail(what, "restore it from a backup, or move it away to begin anew", "%v", err)
 	}
 	return ok(what, "whole: %s on %s", plural(trials, "trial"), plural(len(tasks), "task"))
 }

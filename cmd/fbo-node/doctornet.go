@@ -234,6 +234,8 @@ func program(r node.Reach) string {
 	return r.Agent
 }
 
+const mostTasksShown = 5 // of a peer
+
 func checkPeerTask(r node.Reach, taskID string) finding {
 	const what = "peer's task"
 	switch {
@@ -245,5 +247,9 @@ func checkPeerTask(r node.Reach, taskID string) finding {
 	case len(r.Tasks) == 0:
 		return fail(what, "start it on this task; if it is not a node of fbo, copy the address of one", "it takes part in no task")
 	}
-	return fail(what, "compare `fbo-node task id` on both machines: the task files differ", "it takes part in %s, not in %s", strings.Join(r.Tasks, ", "), taskID)
+	tasks := strings.Join(r.Tasks[:min(len(r.Tasks), mostTasksShown)], ", ")
+	if more := len(r.Tasks) - mostTasksShown; more > 0 {
+		tasks += fmt.Sprintf(" and %d more", more)
+	}
+	return fail(what, "compare `fbo-node task id` on both machines: the task files differ", "it takes part in %s, not in %s", tasks, taskID)
 }

@@ -68,7 +68,7 @@ func BenchmarkFootprint(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-func residentMB(b *testing.B, pid int) float64 {
+func residentMB(b testing.TB, pid int) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		b.Fatal(err)

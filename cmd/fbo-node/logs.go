@@ -7,7 +7,11 @@ import (
 
 	golog "github.com/ipfs/go-log/v2"
 	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/internal/plain"
 )
+
+const mostLogged = 4000 // characters of one attribute
 
 // logger is where the library's diagnostics go: to the go-log logger "fbo".
 func logger() *slog.Logger {
@@ -17,8 +21,9 @@ func logger() *slog.Logger {
 // logHandler passes logs on to go-log, whose levels come from GOLOG_LOG_LEVEL.
 func logHandler() slog.Handler { return readable{golog.SlogHandler()} }
 
-// readable writes errors as their text. go-log marshals what it does not know,
-// and most errors, having no exported fields, come out as {}.
+// readable writes errors as their text, and that and other texts, which may be a
+// peer's, fit to be shown. go-log marshals what it does not know, and most errors,
+// having no exported fields, come out as {}.
 type readable struct{ slog.Handler }
 
 func (r readable) Handle(ctx context.Context, record slog.Record) error {
@@ -42,7 +47,10 @@ func (r readable) WithGroup(name string) slog.Handler { return readable{r.Handle
 
 func readableAttr(attribute slog.Attr) slog.Attr {
 	if err, ok := attribute.Value.Any().(error); ok && err != nil {
-		return slog.String(attribute.Key, err.Error())
+		return slog.String(attribute.Key, plain.Text(err.Error(), mostLogged))
+	}
+	if attribute.Value.Kind() == slog.KindString {
+		return slog.String(attribute.Key, plain.Text(attribute.Value.String(), mostLogged))
 	}
 	return attribute
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fbo-node/fbo/journal"
 	"github.com/fbo-node/fbo/node"
 )
 
@@ -48,6 +49,9 @@ func run(args []string) int {
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitDone
+	}
+	if errors.Is(err, journal.ErrDamaged) {
+		err = fmt.Errorf("%w; %s", err, restoreJournal)
 	}
 	fmt.Fprintf(os.Stderr, "fbo-node: %v\n", err)
 	var usage usageError

@@ -97,7 +97,7 @@ func (p *progress) started(n *node.Node) {
 	lines := p.hello(n)
 	switch p.task.Strategy.Type {
 	case "peer-prior":
-		lines = append(lines, "Peers get this node's model of its results and roughly where it has looked, never the results; without added noise that is not yet privacy.")
+		lines = append(lines, "Peers get this node's model of its results. Whoever knows the task can compute all results from it, designs and values: they are as good as published to all who can take part (docs/privacy.md says which strategies avoid that).")
 	case "fts-de":
 		lines = append(lines, fmt.Sprintf("Peers get sums over %d nodes or more, never what this one gives to them, with noise that promises (ε = %g, δ = %g) over %s.",
 			p.task.Privacy.Aggregate.Contributors, p.task.Privacy.Epsilon, p.task.Privacy.Delta, plural(p.task.Privacy.Releases, "sum")))
@@ -109,7 +109,7 @@ func (p *progress) started(n *node.Node) {
 				privacy.Epsilon, privacy.Delta, plural(privacy.Releases, "share")))
 			break
 		}
-		lines = append(lines, "Peers get samples of what this node's model believes, never its results; without added noise that is not yet privacy.")
+		lines = append(lines, "Peers get samples of what this node's model believes, from which some of its results can be computed; without added noise that is no privacy.")
 	}
 	p.say(object{
 		"event": "node_started", "task": p.task.ID().String(), "name": p.task.Name,

@@ -172,7 +172,11 @@ func historyOfTask(opened *journal.Journal, id string) (agent.History, error) {
 	if err != nil {
 		return agent.History{}, err
 	}
-	return agent.ReadHistory(records)
+	h, err := agent.ReadHistory(records)
+	if err == nil && h.Task.ID().String() != id {
+		err = fmt.Errorf("%w journal: what it holds under task %s is about task %s", journal.ErrDamaged, id, h.Task.ID())
+	}
+	return h, err
 }
 
 // sayWhich lists the tasks by name and ID.

@@ -128,7 +128,7 @@ func describeChoice(s task.Strategy) string {
 	}
 	switch s.Type {
 	case "peer-prior":
-		return "Thompson sampling around the mean of the peers, as far as own results bear it out; a share holds the node's own mean and where it knows how much"
+		return "Thompson sampling around the mean of the peers, as far as own results bear it out; a share holds the node's own mean and where it knows how much, from which all its results can be computed"
 	case "ts":
 		return "Thompson sampling alone; nothing is shared"
 	case "logei":

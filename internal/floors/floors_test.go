@@ -21,6 +21,7 @@ var floors = map[string]int{
 	"task":               1,
 	"random":             1,
 	"protocol/pb":        1,
+	"internal/plain":     1,
 	"protocol":           2,
 	"internal/fourier":   2,
 	"internal/radial":    2,

@@ -1,0 +1,144 @@
+package agent
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fbo-node/fbo/consensus"
+	"github.com/fbo-node/fbo/constrained"
+	"github.com/fbo-node/fbo/density"
+	"github.com/fbo-node/fbo/peerprior"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling"
+)
+
+// listeners are all strategies that read numbers of peers, each with what makes it
+// read most.
+var listeners = map[string]string{
+	tsampling.Kind:   "type: fts, initial_designs: 2",
+	peerprior.Kind:   "type: peer-prior, initial_designs: 2",
+	consensus.Kind:   "type: consensus, initial_designs: 2, weights: leader, rounds: 4, deadline: 1",
+	constrained.Kind: "type: constrained-gp, initial_designs: 2, threshold: open",
+	density.Kind:     "type: density, initial_designs: 2",
+}
+
+var (
+	extremeUnits   = []float64{0, 1, -1, protocol.MaxUnit, -protocol.MaxUnit, 1e-300, -1e-300, math.SmallestNonzeroFloat64}
+	extremeScales  = []float64{1, protocol.MaxUnit, 1e-100, 1e-300, math.SmallestNonzeroFloat64}
+	extremeWeights = []float64{0, 1e-3, 1, -1, protocol.MaxWeight, -protocol.MaxWeight, 1e-38}
+	extremeOwn     = []float64{1, 1e-100, 1e-208, 1e-300, math.SmallestNonzeroFloat64 * 1e4, 1e100, 1e250, 1e306}
+)
+
+// drawPayload is a share of a kind that a decoder accepts.
+func drawPayload(rt *rapid.T, spec *task.Task, kind string) (payload []byte, err error) {
+	of := func(list []float64, label string) float64 { return rapid.SampledFrom(list).Draw(rt, label) }
+	weights := func(label string) []float64 {
+		values := make([]float64, spec.Surrogate.Features)
+		same := of(extremeWeights, label)
+		for i := range values {
+			values[i] = same
+			if rapid.Bool().Draw(rt, "another") {
+				values[i] = of(extremeWeights, label)
+			}
+		}
+		return values
+	}
+	observations := rapid.SampledFrom([]int{1, 5, math.MaxInt32}).Draw(rt, "observations")
+	point := protocol.Point{Coordinates: []float64{of([]float64{0, 0.5, 1}, "coordinate")}, Choices: []int{rapid.IntRange(0, 2).Draw(rt, "choice")}}
+	unit := of(extremeUnits, "unit")
+	switch kind {
+	case tsampling.Kind:
+		return protocol.Weights{Observations: observations, Values: weights("weight")}.Encode()
+	case peerprior.Kind:
+		m := protocol.Mean{
+			Observations: observations, Explained: of([]float64{0.011, 0.5, 1}, "explained"),
+			Level: unit, Scale: of(extremeScales, "scale"), Values: weights("value"), Known: weights("known"),
+		}
+		if rapid.Bool().Draw(rt, "lengthscales") {
+			l := of([]float64{protocol.MinLengthscale, 1, protocol.MaxLengthscale}, "lengthscale")
+			m.Lengthscales = []float64{l, protocol.MaxLengthscale}
+		}
+		return m.Encode()
+	case consensus.Kind:
+		return protocol.Candidate{Round: rapid.IntRange(1, 4).Draw(rt, "round"), Point: point, Response: &unit, Neighbours: 1}.Encode(spec.Space, spec.Strategy.Consensus.Rounds)
+	case constrained.Kind:
+		return protocol.NearOptimal{Observations: observations, Point: point, Bound: &unit}.Encode(spec.Space)
+	}
+	spread := of([]float64{protocol.MinSpread, 0.1, protocol.MaxSpread}, "spread")
+	return protocol.Density{Observations: observations, Components: []protocol.Component{{Weight: 1, Spread: spread, Centre: point}}}.Encode(spec.Space)
+}
+
+// Whatever shares within the decoders' bounds say, and of whatever size the own
+// outcomes are, every strategy goes on suggesting designs of the space.
+func TestExtremeSharesStopNobody(t *testing.T) {
+	for kind, keys := range listeners {
+		for _, name := range []string{"bowl", "cup"} {
+			t.Run(kind+" "+name, func(t *testing.T) {
+				spec := newTask(t, name, keys)
+				rapid.Check(t, func(rt *rapid.T) {
+					d := newDriver(t, configOf(t, spec, 1))
+					scale := rapid.SampledFrom(extremeOwn).Draw(rt, "own scale")
+					shift := rapid.SampledFrom([]float64{0, 0, 1, -1}).Draw(rt, "own level")
+					objective := func(x task.Design) float64 { return scale * (shift + bowl(x)/50) }
+					sequence := uint64(0)
+					for range rapid.IntRange(1, 4).Draw(rt, "rounds") {
+						for author := range rapid.IntRange(0, 3).Draw(rt, "authors") {
+							payload, err := drawPayload(rt, spec, kind)
+							if err != nil {
+								rt.Fatalf("no decoder would take this: %v", err)
+							}
+							sequence++
+							share := say(t, d, keyOf(t, byte(10+author)), kind, 0, protocol.Stamp{Epoch: 1, Sequence: sequence}, time.Hour, payload)
+							if verdict := d.receive(share); verdict != Accepted {
+								rt.Fatalf("a share was %v", verdict)
+							}
+						}
+						for range rapid.IntRange(1, 3).Draw(rt, "trials") {
+							d.requests++
+							d.agent.Ask(d.now, d.requests)
+							d.carryOut()
+							d.pass(time.Minute) // a strategy may wait for a round to end
+							answer := d.answers[len(d.answers)-1]
+							if answer.Request != d.requests || answer.Err != nil {
+								rt.Fatalf("no design: %v", answer.Err)
+							}
+							if err := checkInSpace(spec, answer.Trial.Design); err != nil {
+								rt.Fatal(err)
+							}
+							d.tell(answer.Trial.ID, objective(answer.Trial.Design))
+						}
+					}
+					if warned := d.warnings(); len(warned) > 0 {
+						rt.Fatalf("warnings: %q", warned)
+					}
+				})
+			})
+		}
+	}
+}
+
+func checkInSpace(spec *task.Task, design task.Design) error {
+	encoded, err := design.MarshalJSON()
+	if err == nil {
+		_, err = spec.Space.UnmarshalDesign(encoded)
+	}
+	if err != nil {
+		return fmt.Errorf("%v is no design: %w", design, err)
+	}
+	return nil
+}
+
+// warnings are what the user was told.
+func (d *driver) warnings() (said []string) {
+	for _, e := range d.events {
+		if e.Type == Warning {
+			said = append(said, e.Message)
+		}
+	}
+	return said
+}

@@ -1,0 +1,62 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/protocol"
+)
+
+// controls are what would move a terminal's cursor, colour or title, or hide text.
+const controls = "\x1b[2J\x1b]0;title\x07\u009b31m\r\n\x00\u202e\u200b\x7f"
+
+// showable fails when some output does to a terminal what a peer wants.
+func showable(t *testing.T, what, text string) {
+	t.Helper()
+	for i, r := range text {
+		if r != '\n' && !unicode.IsPrint(r) {
+			t.Errorf("%s: %q at byte %d of %q", what, r, i, text)
+			return
+		}
+	}
+}
+
+// A peer's program and protocols are shown by doctor so that they do nothing to the
+// terminal, in text and in JSON.
+func TestDoctorAndAPeerWithControlSequences(t *testing.T) {
+	t.Parallel()
+	h, err := libp2p.New(libp2p.UserAgent("ev"+controls+"il"+strings.Repeat("!", 300)), libp2p.DisableMetrics(),
+		libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	handler := func(s network.Stream) { _ = s.Reset() }
+	for i := range 10 {
+		h.SetStreamHandler(protocol.ID(fmt.Sprint("/fbo/sync/1/", controls, i)), handler)
+	}
+	file := writeFile(t, "task.yaml", bowlTask)
+	elsewhere := must(t, "task", "id", writeFile(t, "elsewhere.yaml", strings.Replace(bowlTask, "bowl", "elsewhere", 1)))
+	h.SetStreamHandler(protocol.ID("/fbo/sync/1/"+strings.TrimSpace(elsewhere)), handler)
+	address := fmt.Sprintf("%s/p2p/%s", h.Addrs()[0], h.ID())
+
+	e := call(t, "doctor", file, "--data-dir", shortTempDir(t), "--peer", address)
+	if e.code != exitFailed || !strings.Contains(e.stdout, "takes part in "+strings.TrimSpace(elsewhere)+", not in") || !strings.Contains(e.stdout, `(ev\x1b[2J`) {
+		t.Errorf("exit code %d\n%q", e.code, e.stdout)
+	}
+	showable(t, "standard output", e.stdout)
+	showable(t, "standard error", e.stderr)
+	for line := range strings.Lines(e.stdout) {
+		if len(line) > 1000 {
+			t.Errorf("a line of %d bytes: %.200q", len(line), line)
+		}
+	}
+	e = call(t, "doctor", file, "--json", "--data-dir", shortTempDir(t), "--peer", address)
+	showable(t, "JSON", e.stdout)
+}

@@ -1,0 +1,36 @@
+// Package plain makes text that others have written fit to be shown: on a terminal
+// it cannot move the cursor, change colours or titles, hide what stands beside it,
+// or fill the screen.
+package plain
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Text returns the text on one line. White space becomes spaces; whatever else is
+// not printable, control and formatting characters and invalid UTF-8 among it, becomes
+// an escape as in Go. Of a text of more than most characters the rest is left out.
+func Text(text string, most int) string {
+	var b strings.Builder
+	for count := 0; text != ""; count++ {
+		if count == most {
+			b.WriteString("…")
+			break
+		}
+		r, size := utf8.DecodeRuneInString(text)
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			b.WriteByte(' ')
+		case unicode.IsPrint(r) && (r != utf8.RuneError || size > 1):
+			b.WriteRune(r)
+		default:
+			quoted := strconv.Quote(text[:size])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		text = text[size:]
+	}
+	return b.String()
+}

@@ -1,0 +1,148 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/ipfs/go-cid"
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+)
+
+const (
+	mostTopics  = 16 // of a peer that are remembered, beside those of the node's own tasks
+	topicPrefix = "/fbo/task/1/"
+	mostTaskID  = 128 // bytes of a task's ID as text
+)
+
+// topicName is the gossip topic of a task.
+func topicName(task string) string { return topicPrefix + task }
+
+// isTopic tells whether topicName may return this.
+func isTopic(name string) bool {
+	task, ok := strings.CutPrefix(name, topicPrefix)
+	return ok && isTaskID(task)
+}
+
+// isTaskID tells whether a text has the form of a task's ID.
+func isTaskID(text string) bool {
+	if len(text) > mostTaskID {
+		return false
+	}
+	id, err := cid.Decode(text)
+	return err == nil && id.String() == text
+}
+
+var errTooManySubscriptions = errors.New("announces more subscriptions than anybody has use for")
+
+// subscriptions decides which of the peers' subscriptions gossip remembers: all to
+// topics of the node's own, and of each peer a few to others. Left to itself, gossip
+// remembers whatever names a peer makes up.
+//
+// Of a peer on more than mostTopics other tasks the rest is unknown: should the
+// node join one of these later, the peer learns of the node and not the node of the
+// peer, until they connect anew.
+type subscriptions struct {
+	connected func(peer.ID) bool
+
+	mu     sync.Mutex
+	own    map[string]bool
+	others map[peer.ID]map[string]bool // of the connected peers
+}
+
+var _ pubsub.SubscriptionFilter = (*subscriptions)(nil)
+
+// CanSubscribe implements pubsub.SubscriptionFilter; the node subscribes to what
+// it likes.
+func (*subscriptions) CanSubscribe(string) bool { return true }
+
+// FilterIncomingSubscriptions implements pubsub.SubscriptionFilter. It returns no
+// error, since that would drop the rest of the message as well.
+func (s *subscriptions) FilterIncomingSubscriptions(from peer.ID, announced []*pb.RPC_SubOpts) ([]*pb.RPC_SubOpts, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var kept []*pb.RPC_SubOpts
+	for _, a := range announced {
+		if s.keep(from, a.GetTopicid(), a.GetSubscribe()) {
+			kept = append(kept, a)
+		}
+	}
+	return kept, nil
+}
+
+// keep tells whether a peer's coming to a topic, or its going, is noted. The caller
+// holds the lock.
+func (s *subscriptions) keep(from peer.ID, topic string, comes bool) bool {
+	others := s.others[from]
+	switch {
+	case !comes:
+		delete(others, topic)
+		return true // gossip passes over what it does not know
+	case s.own[topic] || others[topic]:
+		return true
+	case len(others) >= mostTopics || !isTopic(topic) || !s.connected(from):
+		return false
+	}
+	if others == nil {
+		others = map[string]bool{}
+		s.others[from] = others
+	}
+	others[topic] = true
+	return true
+}
+
+// joined and left tell of the node's own topics.
+func (s *subscriptions) joined(topic string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.own[topic] = true
+	for _, others := range s.others {
+		delete(others, topic)
+	}
+}
+
+func (s *subscriptions) left(topic string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.own, topic)
+}
+
+// forget is called when the last connection with a peer is gone.
+func (s *subscriptions) forget(id peer.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.others, id)
+}
+
+// followSubscriptions makes the node's filter of subscriptions.
+func (n *Node) followSubscriptions() {
+	connected := func(id peer.ID) bool { return n.host.Network().Connectedness(id) != network.NotConnected }
+	n.follows = &subscriptions{connected: connected, own: map[string]bool{}, others: map[peer.ID]map[string]bool{}}
+	bundle := &network.NotifyBundle{DisconnectedF: func(_ network.Network, c network.Conn) {
+		if !connected(c.RemotePeer()) {
+			n.follows.forget(c.RemotePeer())
+		}
+	}}
+	n.host.Network().Notify(bundle)
+	n.onClose(func() error { n.host.Network().StopNotify(bundle); return nil })
+}
+
+// inspect drops gossip of those who are not heard, and breaks with whoever
+// announces subscriptions without end: to read past them costs a processor.
+func (n *Node) inspect(from peer.ID, rpc *pubsub.RPC) error {
+	if err := n.gate.inspect(from); err != nil {
+		return err
+	}
+	if n.conduct.isBanned(from) {
+		return fmt.Errorf("node: %v is not heard for now", from)
+	}
+	if count := len(rpc.GetSubscriptions()); count > 0 && !n.conduct.mayAnnounce(from, count) {
+		n.blame(from, mostFaults, errTooManySubscriptions)
+		return errTooManySubscriptions
+	}
+	return nil
+}

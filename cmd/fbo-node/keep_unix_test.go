@@ -11,67 +11,37 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/examples/synthetic"
 	"github.com/fbo-node/fbo/heard"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/task"
 )
 
-// site is one machine's part in the tuning of the demo's training: its own data,
-// and a command that trains on it.
+// site is one machine's part in a tuning: its own data, and a command that trains on
+// it, with the flags before it.
 type site struct {
-	file string
-	seed uint64
-	node int
+	file     string
+	seed     uint64
+	node     int
+	training []string
 }
 
-func (s site) command() []string {
-	return []string{"--", os.Args[0], "train", "--seed", strconv.FormatUint(s.seed, 10), "--node", strconv.Itoa(s.node),
-		"--learning-rate", "{learning_rate}", "--l2", "{l2}", "--momentum", "0.8",
-		"--batch-size", "{batch_size}", "--optimizer", "{optimizer}"}
+// demoSites train as those of the demo do.
+func demoSites(file string, seed uint64, count int) (sites []site) {
+	for node := range count {
+		sites = append(sites, site{file, seed, node, []string{
+			"--", os.Args[0], "train", "--seed", strconv.FormatUint(seed, 10), "--node", strconv.Itoa(node),
+			"--learning-rate", "{learning_rate}", "--l2", "{l2}", "--momentum", "0.8",
+			"--batch-size", "{batch_size}", "--optimizer", "{optimizer}",
+		}})
+	}
+	return sites
 }
 
 // run is the site's node as a process.
 func (s site) run(t *testing.T, dir string, flags ...string) *process {
 	t.Helper()
 	seeded := append(flags, "--json", "--seed", strconv.FormatUint(1000*s.seed+uint64(s.node), 10))
-	return start(t, join(runLine(s.file, dir, seeded...), s.command())...)
-}
-
-// loss is what the command prints.
-func (s site) loss(t *testing.T, d task.Design) float64 {
-	t.Helper()
-	data, err := synthetic.Generate(synthetic.Config{Seed: s.seed, Node: s.node, Alpha: 1, Beta: 1, Samples: 400})
-	if err != nil {
-		t.Fatal(err)
-	}
-	score, err := synthetic.Average(t.Context(), data, synthetic.Hyperparameters{
-		LearningRate: d.Float("learning_rate"), L2: d.Float("l2"), Momentum: 0.8, BatchSize: int(d.Int("batch_size")),
-		Epochs: 20, Optimizer: d.Choice("optimizer"),
-	}, s.seed, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return score.Loss
-}
-
-// betterAtRandom counts, of 100 random designs, those with less loss.
-func (s site) betterAtRandom(t *testing.T, loss float64) (better int) {
-	t.Helper()
-	parsed, err := task.Parse("demo", demoTask)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rng := random.SeedOf(s.seed).Stream("designs to compare with", 0)
-	for range 100 {
-		if s.loss(t, parsed.Space.Decode(acquisition.Sample(parsed.Space, rng))) < loss {
-			better++
-		}
-	}
-	return better
+	return start(t, join(runLine(s.file, dir, seeded...), s.training)...)
 }
 
 func keepLine(file, dir string, flags ...string) []string {
@@ -121,12 +91,11 @@ func onDisk(t *testing.T, dir, file string, authors, observations int) {
 	t.Fatalf("%s holds what %d nodes know in the end, want %d", path, held, authors)
 }
 
-// threeSites tune together and end; the keeper is the only one they know.
-func threeSites(t *testing.T, file string, seed uint64, keeper string, evals int) {
+// tuneAndEnd lets sites tune together; the keeper is the only one they know.
+func tuneAndEnd(t *testing.T, sites []site, keeper string, evals int) {
 	t.Helper()
 	var nodes []*process
-	for i := range 3 {
-		s := site{file, seed, i}
+	for _, s := range sites {
 		nodes = append(nodes, s.run(t, shortTempDir(t), "--peer", keeper, "--evals", strconv.Itoa(evals)))
 	}
 	for i, p := range nodes {
@@ -157,15 +126,16 @@ func TestALaterMachineGetsWhatIsKept(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", string(demoTask)), shortTempDir(t)
 	keeper, address := startKeeper(t, file, dir)
-	threeSites(t, file, 1, address, 8)
-	if first := firstTrial(t, site{file, 1, 3}, address); first.Why.Source != strategy.Peers || first.Why.Listened != 3 {
+	sites := demoSites(file, 1, 5)
+	tuneAndEnd(t, sites[:3], address, 8)
+	if first := firstTrial(t, sites[3], address); first.Why.Source != strategy.Peers || first.Why.Listened != 3 {
 		t.Errorf("its first design: %+v", first.Why)
 	}
 	onDisk(t, dir, file, 3, 8)
 	keeper.signal(t, syscall.SIGKILL)
 	<-keeper.ended
 	_, again := startKeeper(t, file, dir)
-	if first := firstTrial(t, site{file, 1, 4}, again); first.Why.Source != strategy.Peers || first.Why.Listened != 3 {
+	if first := firstTrial(t, sites[4], again); first.Why.Source != strategy.Peers || first.Why.Listened != 3 {
 		t.Errorf("after the keeper was killed, its first design: %+v", first.Why)
 	}
 }
@@ -176,9 +146,10 @@ func TestALaterMachineGetsWhatIsKept(t *testing.T) {
 func TestStayAndComeBack(t *testing.T) {
 	t.Parallel()
 	file, dirs := writeFile(t, "task.yaml", string(demoTask)), []string{shortTempDir(t), shortTempDir(t)}
-	first := site{file, 2, 0}.run(t, dirs[0], "--evals", "6", "--stay")
+	sites := demoSites(file, 2, 3)
+	first := sites[0].run(t, dirs[0], "--evals", "6", "--stay")
 	address := first.address(t)
-	second := site{file, 2, 1}.run(t, dirs[1], "--evals", "6", "--peer", address)
+	second := sites[1].run(t, dirs[1], "--evals", "6", "--peer", address)
 	if code := second.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, second.stderr.String())
 	}
@@ -195,7 +166,7 @@ func TestStayAndComeBack(t *testing.T) {
 		t.Errorf("events: %+v", first.all())
 	}
 	// Alone again, it rests its designs on what it had heard.
-	again := site{file, 2, 0}.run(t, dirs[0], "--evals", "12")
+	again := sites[0].run(t, dirs[0], "--evals", "12")
 	if code := again.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, again.stderr.String())
 	}
@@ -209,7 +180,7 @@ func TestStayAndComeBack(t *testing.T) {
 		t.Error("no design of six rests on what the node had heard before it was started anew")
 	}
 	_, address = startKeeper(t, file, dirs[0])
-	p := site{file, 2, 2}.run(t, shortTempDir(t), "--peer", address, "--evals", "1")
+	p := sites[2].run(t, shortTempDir(t), "--peer", address, "--evals", "1")
 	if code := p.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, p.stderr.String())
 	}
@@ -226,11 +197,12 @@ func TestHubKeeps(t *testing.T) {
 	hub := start(t, "hub", "--json", "--data-dir", shortTempDir(t), "--listen", "/ip4/127.0.0.1/tcp/0", "--keep", file)
 	address := hub.await(t, "its start", isEvent("hub_started")).Addresses[0]
 	hub.await(t, "what it keeps", isEvent("keeping"))
-	first := site{file, 3, 0}.run(t, shortTempDir(t), "--hub", address, "--evals", "5")
+	sites := demoSites(file, 3, 2)
+	first := sites[0].run(t, shortTempDir(t), "--hub", address, "--evals", "5")
 	if code := first.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, first.stderr.String())
 	}
-	second := site{file, 3, 1}.run(t, shortTempDir(t), "--hub", address, "--evals", "1")
+	second := sites[1].run(t, shortTempDir(t), "--hub", address, "--evals", "1")
 	if code := second.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, second.stderr.String())
 	}
@@ -269,7 +241,7 @@ func TestDamagedFileOfWhatWasHeard(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{\"format\":1}\nnonsense\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := site{file, 1, 0}.run(t, dir, "--evals", "1")
+	p := demoSites(file, 1, 1)[0].run(t, dir, "--evals", "1")
 	if code := p.wait(t); code != exitDone || len(p.of("trial_finished")) != 1 {
 		t.Errorf("exit code %d: %+v", code, p.all())
 	}

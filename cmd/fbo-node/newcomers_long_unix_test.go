@@ -1,0 +1,167 @@
+//go:build long && unix
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+const digitsTask = `name: digits
+goal: minimize
+parameters:
+  - {name: C, type: float, low: 0.001, high: 1000, scale: log}
+  - {name: gamma, type: float, low: 0.00001, high: 10, scale: log}
+`
+
+// pythonWithSklearn is named by FBO_PYTHON, or python3.
+func pythonWithSklearn(t *testing.T) string {
+	t.Helper()
+	name := os.Getenv("FBO_PYTHON")
+	if name == "" {
+		name = "python3"
+	}
+	if output, err := exec.Command(name, "-c", "import sklearn").CombinedOutput(); err != nil {
+		t.Skipf("%s cannot import scikit-learn: %v, %s; FBO_PYTHON can name another Python", name, err, output)
+	}
+	return name
+}
+
+// digitsSite trains a support vector machine on images of its own.
+func digitsSite(t *testing.T, file string, seed uint64, node int) site {
+	t.Helper()
+	script, err := filepath.Abs(filepath.Join("testdata", "digits.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	training := []string{pythonWithSklearn(t), script, strconv.FormatUint(seed, 10), strconv.Itoa(node)}
+	return site{file, seed, node, append([]string{"--worker", "--"}, training...)}
+}
+
+// betterAtRandom counts, of 100 random designs, those with less loss on the site.
+func betterAtRandom(t *testing.T, s site, loss float64) (better int) {
+	t.Helper()
+	parsed, err := task.Parse("digits", []byte(digitsTask))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(s.training[2], s.training[3:]...)
+	input, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	rng := random.SeedOf(s.seed).Stream("designs to compare with", uint64(s.node))
+	answers := bufio.NewScanner(output)
+	for i := range 100 {
+		parameters, err := json.Marshal(parsed.Space.Decode(acquisition.Sample(parsed.Space, rng)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(input, "{\"trial\": %d, \"parameters\": %s}\n", i+1, parameters)
+		var answer struct{ Value float64 }
+		if !answers.Scan() {
+			t.Fatal("the training has ended: ", answers.Err())
+		}
+		decode(t, answers.Text(), &answer)
+		if answer.Value < loss {
+			better++
+		}
+	}
+	input.Close()
+	if err := command.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return better
+}
+
+// Ten federations of three sites that train on images of their own make 15 evaluations
+// each and end; a fourth with other images only knows the keeper's address. Its first
+// design is among the best tenth of 100 random ones on its own images in 8 of 10
+// federations, and that of a fifth after the keeper was killed. By chance alone either
+// happens with a probability of 4e-7.
+func TestLongALaterMachineBeginsWell(t *testing.T) {
+	const federations, wanted = 10, 8
+	const running, killed = "the keeper ran on", "the keeper was killed"
+	file := writeFile(t, "task.yaml", digitsTask)
+	good := map[string]int{}
+	for seed := uint64(201); seed <= 200+federations; seed++ {
+		dir := shortTempDir(t)
+		keeper, address := startKeeper(t, file, dir)
+		var sites []site
+		for node := range 5 {
+			sites = append(sites, digitsSite(t, file, seed, node))
+		}
+		tuneAndEnd(t, sites[:3], address, 15)
+		onDisk(t, dir, file, 3, 15)
+		begin := func(s site, when string) {
+			first := firstTrial(t, s, address)
+			better := betterAtRandom(t, s, first.Outcome.Value)
+			t.Logf("seed %d, %s: loss %.3f, %d of 100 random designs are better (%v)", seed, when, first.Outcome.Value, better, first.Why)
+			if better < 10 {
+				good[when]++
+			}
+		}
+		begin(sites[3], running)
+		keeper.signal(t, syscall.SIGKILL)
+		<-keeper.ended
+		keeper, address = startKeeper(t, file, dir)
+		begin(sites[4], killed)
+		keeper.signal(t, syscall.SIGKILL)
+		<-keeper.ended
+	}
+	t.Logf("among the best tenth, of %d federations: %v", federations, good)
+	for _, when := range []string{running, killed} {
+		if good[when] < wanted {
+			t.Errorf("%s: a good beginning in %d of %d federations, want %d", when, good[when], federations, wanted)
+		}
+	}
+}
+
+// None of the first three designs of twelve newcomers is a random start, since each
+// held what three sites had learned before it asked.
+func TestLongNewcomersDoNotStartAtRandom(t *testing.T) {
+	file := writeFile(t, "task.yaml", string(demoTask))
+	_, address := startKeeper(t, file, shortTempDir(t))
+	tuneAndEnd(t, demoSites(file, 200, 3), address, 15)
+	random, designs, waiting := 0, 0, 0.0
+	for _, s := range demoSites(file, 200, 15)[3:] {
+		p := s.run(t, shortTempDir(t), "--peer", address, "--evals", "3")
+		if code := p.wait(t); code != exitDone {
+			t.Fatalf("newcomer %d: exit code %d: %s", s.node, code, p.stderr.String())
+		}
+		waited := p.of("waited")
+		if len(waited) != 1 || waited[0].Authors < 3 {
+			t.Errorf("newcomer %d waited: %+v", s.node, waited)
+			continue
+		}
+		waiting += waited[0].Seconds
+		for _, e := range p.of("trial_finished") {
+			if designs++; e.Trial.Why.Source == strategy.Initial {
+				random++
+			}
+		}
+	}
+	t.Logf("%d of %d first designs are random starts; the newcomers waited %.2f s on average", random, designs, waiting/12)
+	if random > 0 || designs != 36 {
+		t.Errorf("%d of %d first designs are random starts, want 0 of 36", random, designs)
+	}
+}

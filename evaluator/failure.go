@@ -17,8 +17,9 @@ type Failure struct {
 	worker bool // of a Workers, not of a Command
 }
 
-// Error says what happened, and quotes and names the standard error. It leaves
-// out the trial, which whoever shows it names already.
+// Error says what happened, quotes the standard error and names the log, unless the
+// reason quotes all there is. It leaves out the trial, which whoever shows it names
+// already.
 func (f *Failure) Error() string {
 	var b strings.Builder
 	who := "command"
@@ -29,11 +30,14 @@ func (f *Failure) Error() string {
 	if f.Stderr != "" {
 		fmt.Fprintf(&b, "; the last line of its standard error is %q", f.Stderr)
 	}
-	if f.Log != "" {
+	if f.Log != "" && (f.Stderr != "" || !strings.HasPrefix(f.Reason, printedReason)) {
 		fmt.Fprintf(&b, " (see %s)", f.Log)
 	}
 	return b.String()
 }
+
+// printedReason begins the reasons that quote what was printed.
+const printedReason = "printed "
 
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }

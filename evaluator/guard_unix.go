@@ -22,22 +22,21 @@ const (
 // Guard is the whole of a process that Command and Workers start when their Guard
 // is set: it runs a command, whose path, name and arguments are args, reports how
 // the command ended, and kills it and everything it has started as soon as the node
-// ends, however that happens. The result is the exit code for the process.
+// ends, however that happens. The error says that no node has started the process.
 //
 // What the command started is its process group; on Linux also processes that have
 // left the group, as long as the command runs.
-func Guard(args []string) (exitCode int) {
+func Guard(args []string) error {
 	lifeline, report, err := guardPipes(args)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "guard: %v\n", err)
-		return 2
+		return fmt.Errorf("evaluator: guard: %w", err)
 	}
 	told := outliveSignals()
 	adoptOrphans()
 	child, err := os.StartProcess(args[0], args[1:], &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	if err != nil {
 		fmt.Fprintf(report, "%s%v\n", reportFailure, err)
-		return 0
+		return nil
 	}
 	nodeGone := make(chan struct{})
 	go func() {
@@ -55,13 +54,13 @@ func Guard(args []string) (exitCode int) {
 			waitForOthers(nodeGone)
 		}
 	}
-	return 0
+	return nil
 }
 
 // guardPipes checks that a node has started this process: it will kill its group.
 func guardPipes(args []string) (lifeline, report *os.File, err error) {
 	if len(args) < 2 || syscall.Getpgrp() != os.Getpid() {
-		return nil, nil, errors.New("is started by a node, for a command")
+		return nil, nil, errors.New("a node starts it, beside a command")
 	}
 	for _, descriptor := range []int{lifelineDescriptor, reportDescriptor} {
 		var stat syscall.Stat_t

@@ -32,7 +32,7 @@ func TestGuardChangesNothing(t *testing.T) {
 		{[]string{"name"}, ""},
 		{[]string{"fail", "3"}, `the command exited with code 3; the last line of its standard error is "out of luck" (see LOG)`},
 		{[]string{"crash"}, "the command was killed by a signal: killed (perhaps the system ran out of memory)"},
-		{[]string{"print", "nan"}, `the command printed "nan": the value is NaN, not a number (see LOG)`},
+		{[]string{"print", "nan"}, `the command printed "nan": the value is NaN, not a number`},
 		{[]string{script}, "the command could not be started: fork/exec " + script + ": exec format error"},
 	} {
 		var kept [2]string
@@ -110,7 +110,7 @@ func waitForOutput(t testing.TB, dir string, trial uint64, text string) string {
 // TestGuardByHand: it would kill its group, so it does nothing when no node started it.
 func TestGuardByHand(t *testing.T) {
 	output, err := exec.Command(os.Args[0], helperArgument, "guard", "/bin/echo", "echo").CombinedOutput()
-	if err == nil || !strings.HasPrefix(string(output), "guard: is started by a node") {
+	if err == nil || !strings.HasPrefix(string(output), "evaluator: guard: a node starts it, beside a command") {
 		t.Errorf("%v, %q", err, output)
 	}
 }

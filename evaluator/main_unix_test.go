@@ -61,7 +61,10 @@ func play(mode string, args []string) {
 		fmt.Println(os.Getpid())
 		time.Sleep(time.Minute)
 	case "guard":
-		os.Exit(Guard(args))
+		if err := Guard(args); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
 	case "name":
 		fmt.Println(1)
 		fmt.Fprintln(os.Stderr, os.Args[0])

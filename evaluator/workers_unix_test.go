@@ -195,11 +195,15 @@ func TestWorkerThatIgnoresTheEnd(t *testing.T) {
 	if _, err := w.evaluate(t, t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	pid, err := strconv.Atoi(w.processes(t, 1)[0])
+	w.Close()
+	pids := w.processes(t, 1)
+	if len(pids) != 1 {
+		t.Fatalf("started %v", pids)
+	}
+	pid, err := strconv.Atoi(pids[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Close()
 	waitGone(t, pid)
 }
 

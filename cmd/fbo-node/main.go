@@ -89,7 +89,7 @@ privacy, see the README.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return usagef("%s; see `%s --help`", flagProblem(err), command.CommandPath())
 	})
-	root.AddCommand(newRun(), newHub(), newDemo(), newTask(), newStatus(), newHistory(), newPrivacy(), newDoctor(), newKey(), newVersion(), newTrain(), newSimulate())
+	root.AddCommand(newRun(), newHub(), newDemo(), newTask(), newStatus(), newHistory(), newPrivacy(), newDoctor(), newKey(), newVersion(), newTrain(), newSimulate(), newLog(), newGuard())
 	return root
 }
 

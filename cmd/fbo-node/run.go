@@ -5,16 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/evaluator"
 	"github.com/fbo-node/fbo/node"
-	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -24,6 +21,7 @@ type runOptions struct {
 	evals        int
 	parallel     int
 	trialTimeout time.Duration
+	worker       bool
 	listen       []string
 	peers        []string
 	hubs         []string
@@ -49,10 +47,14 @@ COMMAND runs once per trial. It finds the parameters as {name} in its arguments,
 as FBO_PARAM_<NAME> and, as one JSON object, FBO_PARAMS in its environment. The
 last non-empty line that it prints must be a number, or an object such as
 {"value": 0.25}. Anything else, a non-zero exit code or a timeout makes the trial
-failed; its standard error is kept in the data directory.
+failed; fbo-node log shows what it printed.
+
+With --worker COMMAND is started once and stays. It reads one JSON line per trial,
+{"trial": 7, "parameters": {…}}, and answers with one: {"trial": 7, "value": 0.25}.
 
 Ctrl-C stops cleanly; the same command continues where it stopped.`,
 		Example: `  fbo-node run task.yaml --evals 50 -- python train.py --lr {learning_rate}
+  fbo-node run task.yaml --evals 50 --worker -- python worker.py
   fbo-node run task.yaml --peer /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo… -- ./measure`,
 		Args: runArguments,
 		RunE: func(command *cobra.Command, args []string) error {
@@ -65,6 +67,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.IntVar(&o.evals, "evals", 0, "evaluations by this node in all, earlier runs included (default: until Ctrl-C)")
 	flags.IntVar(&o.parallel, "parallel", 1, "evaluations at the same time")
 	flags.DurationVar(&o.trialTimeout, "trial-timeout", 0, "stop an evaluation after this time, such as 10m (default: never)")
+	flags.BoolVar(&o.worker, "worker", false, "COMMAND stays and evaluates one trial after the other, each a line of its standard input")
 	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress to listen on, repeatable (default: the ports of the last start, at first any free ones, by QUIC and TCP)")
 	flags.StringArrayVar(&o.peers, "peer", nil, "address of another node, as it prints it, repeatable")
 	flags.StringArrayVar(&o.hubs, "hub", nil, "address of a hub, as it prints it, through which nodes find and reach each other, repeatable")
@@ -133,10 +136,11 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	if err != nil {
 		return err
 	}
-	command, err := evaluator.New(t.Space, args, filepath.Join(dir, "trials", t.ID().String()))
+	evaluate, end, err := o.measurer(t, dir, args)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
+	defer end()
 	var earlier []agent.Past
 	if o.imports != "" {
 		if earlier, err = readPastTrials(o.imports, t.Space); err != nil {
@@ -151,7 +155,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	n := &node.Node{
 		Dir: dir, Listen: o.listen, Peers: o.peers, Hubs: o.hubs, MDNS: o.mdns, Allow: allowed, Log: logger(), OnWarning: show.warning,
 	}
-	err = o.tune(ctx, t, n, command, o.join(show, suggested), earlier, show)
+	err = o.tune(ctx, t, n, evaluate, o.join(show, suggested), earlier, show)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		show.interrupted()
 		return nil
@@ -159,7 +163,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	return err
 }
 
-func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, command *evaluator.Command, join node.JoinOptions, earlier []agent.Past, show *progress) (err error) {
+func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, evaluate node.Evaluator, join node.JoinOptions, earlier []agent.Past, show *progress) (err error) {
 	var metrics *metricsServer
 	if o.metrics != "" {
 		if metrics, err = serveMetrics(o.metrics); err != nil {
@@ -201,7 +205,7 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, comman
 	defer stopWatching()
 	go show.watch(watching, session, o.mdns || len(o.peers)+len(o.hubs) > 0)
 
-	ended := session.RunTrials(ctx, o.evaluate(command), node.RunOptions{
+	ended := session.RunTrials(ctx, evaluate, node.RunOptions{
 		Evals: o.evals, Parallel: o.parallel, TrialTimeout: o.trialTimeout,
 	})
 	stopWatching()
@@ -231,11 +235,4 @@ func (o runOptions) join(show *progress, suggested []task.Design) node.JoinOptio
 		options.Seed = &o.seed
 	}
 	return options
-}
-
-func (o runOptions) evaluate(command *evaluator.Command) node.Evaluator {
-	return func(ctx context.Context, trial strategy.Trial) (strategy.Outcome, error) {
-		result, err := command.Evaluate(ctx, trial.ID, trial.Design)
-		return strategy.Outcome{Value: result.Value, Constraints: result.Constraints}, err
-	}
 }

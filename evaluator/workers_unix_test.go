@@ -156,7 +156,7 @@ func TestWorkerThatDiesAtOnce(t *testing.T) {
 }
 
 func TestBackoff(t *testing.T) {
-	for failed, want := range map[int]time.Duration{0: 0, 1: firstPause, 2: 2 * firstPause, 100: lastPause, 1 << 40: lastPause} {
+	for failed, want := range map[int]time.Duration{0: 0, 1: firstPause, 2: 2 * firstPause, 100: lastPause, 1 << 30: lastPause} {
 		if got := backoff(failed); got != want {
 			t.Errorf("after %d: %v, want %v", failed, got, want)
 		}

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -67,10 +68,15 @@ func TestErrorsChangeNothing(t *testing.T) {
 		{"tell a trial to come", tell(running.ID+1, strategy.Outcome{}), ErrUnknownTrial},
 		{"tell the last number", tell(math.MaxUint64, strategy.Outcome{}), ErrUnknownTrial},
 		{"tell another outcome", tell(1, strategy.Outcome{Value: -1}), ErrFinished},
+		{"tell another metric", tell(1, withMetric(d.agent.Trials()[0])), ErrFinished},
 		{"tell a failed trial", tell(failed.ID, strategy.Outcome{Value: 1}), ErrFinished},
 		{"tell NaN", tell(running.ID, strategy.Outcome{Value: math.NaN()}), ErrBadOutcome},
 		{"tell infinity", tell(running.ID, strategy.Outcome{Value: math.Inf(-1)}), ErrBadOutcome},
 		{"tell a constraint NaN", tell(running.ID, strategy.Outcome{Constraints: map[string]float64{"c": math.NaN()}}), ErrBadOutcome},
+		{"tell an infinite metric", tell(running.ID, strategy.Outcome{Metrics: map[string]float64{"m": math.Inf(1)}}), ErrBadOutcome},
+		{"tell a metric without a name", tell(running.ID, strategy.Outcome{Metrics: map[string]float64{"": 1}}), ErrBadOutcome},
+		{"tell a metric that would move the cursor", tell(running.ID, strategy.Outcome{Metrics: map[string]float64{"\x1b[2J": 1}}), ErrBadOutcome},
+		{"tell too many metrics", tell(running.ID, strategy.Outcome{Metrics: manyMetrics(strategy.MaxMetrics + 1)}), ErrBadOutcome},
 		{"fail an unknown trial", func() error { return d.agent.Fail(d.now, 99, "") }, ErrUnknownTrial},
 		{"fail a trial that is done", func() error { return d.agent.Fail(d.now, 1, "") }, ErrFinished},
 		{"return an unknown trial", func() error { return d.agent.Return(d.now, 99) }, ErrUnknownTrial},
@@ -98,11 +104,25 @@ func TestErrorsChangeNothing(t *testing.T) {
 	d.tell(running.ID, bowl(running.Design))
 }
 
+func manyMetrics(n int) map[string]float64 {
+	metrics := map[string]float64{}
+	for i := range n {
+		metrics[fmt.Sprint("m", i)] = float64(i)
+	}
+	return metrics
+}
+
+func withMetric(trial strategy.Trial) strategy.Outcome {
+	outcome := *trial.Outcome
+	outcome.Metrics = manyMetrics(1)
+	return outcome
+}
+
 func TestTellAndFailTwice(t *testing.T) {
 	d := newBowl(t)
 	one, two := d.ask(), d.ask()
 	outcome := func() strategy.Outcome {
-		return strategy.Outcome{Value: 2, Constraints: map[string]float64{"memory": 3}}
+		return strategy.Outcome{Value: 2, Constraints: map[string]float64{"memory": 3}, Metrics: manyMetrics(strategy.MaxMetrics)}
 	}
 	if err := d.agent.Tell(d.now, one.ID, outcome()); err != nil {
 		t.Fatal(err)
@@ -137,19 +157,19 @@ func TestTellAndFailTwice(t *testing.T) {
 func TestOutcomesAreCopied(t *testing.T) {
 	d := newBowl(t)
 	trial := d.ask()
-	constraints := map[string]float64{"memory": 3}
-	if err := d.agent.Tell(d.now, trial.ID, strategy.Outcome{Value: 2, Constraints: constraints}); err != nil {
+	constraints, metrics := map[string]float64{"memory": 3}, map[string]float64{"accuracy": 3}
+	if err := d.agent.Tell(d.now, trial.ID, strategy.Outcome{Value: 2, Constraints: constraints, Metrics: metrics}); err != nil {
 		t.Fatal(err)
 	}
-	past := map[string]float64{"memory": 4}
-	if _, err := d.agent.Import(d.now, []Past{{trial.Design, strategy.Outcome{Value: 5, Constraints: past}}}); err != nil {
+	past, pastMetrics := map[string]float64{"memory": 4}, map[string]float64{"accuracy": 4}
+	if _, err := d.agent.Import(d.now, []Past{{trial.Design, strategy.Outcome{Value: 5, Constraints: past, Metrics: pastMetrics}}}); err != nil {
 		t.Fatal(err)
 	}
-	constraints["memory"], past["memory"] = 99, 99
+	constraints["memory"], past["memory"], metrics["accuracy"], pastMetrics["accuracy"] = 99, 99, 99, 99
 	d.carryOut()
 	for i, want := range []float64{3, 4} {
-		if got := d.agent.Trials()[i].Outcome.Constraints["memory"]; got != want {
-			t.Errorf("trial %d: %v, want %v", i+1, got, want)
+		if got := d.agent.Trials()[i].Outcome; got.Constraints["memory"] != want || got.Metrics["accuracy"] != want {
+			t.Errorf("trial %d: %+v, want %v", i+1, got, want)
 		}
 	}
 }

@@ -53,8 +53,7 @@ func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
 		return fmt.Errorf("agent: %w", err)
 	}
 	if !already {
-		outcome.Constraints = maps.Clone(outcome.Constraints) // the caller may go on using its map
-		a.end(now, Record{Tell: &TellRecord{ID: id, Outcome: outcome, Time: now}}, id)
+		a.end(now, Record{Tell: &TellRecord{ID: id, Outcome: ownMaps(outcome), Time: now}}, id)
 		a.pump(now)
 	}
 	return nil
@@ -120,8 +119,7 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 			continue
 		}
 		record := a.trialRecord(now, p.Design, strategy.Why{Source: strategy.Imported})
-		p.Outcome.Constraints = maps.Clone(p.Outcome.Constraints)
-		record.Imported = &p.Outcome
+		record.Imported = new(ownMaps(p.Outcome))
 		a.record(Record{Trial: record})
 		added++
 	}

@@ -16,7 +16,7 @@ import (
 var (
 	ErrUnknownTrial = errors.New("unknown trial")
 	ErrFinished     = errors.New("trial has already ended")
-	ErrBadOutcome   = errors.New("outcome is not a finite number")
+	ErrBadOutcome   = errors.New("outcome is not accepted")
 )
 
 // trials is the table of the agent's own trials. It changes only by applying
@@ -65,19 +65,40 @@ func (t *trials) open(id uint64, same func(strategy.Trial) bool) (already bool, 
 
 func checkOutcome(outcome strategy.Outcome) error {
 	if math.IsNaN(outcome.Value) || math.IsInf(outcome.Value, 0) {
-		return fmt.Errorf("%w: value %g", ErrBadOutcome, outcome.Value)
+		return fmt.Errorf("%w: value %g is not a finite number", ErrBadOutcome, outcome.Value)
 	}
 	for name, value := range outcome.Constraints {
 		if math.IsNaN(value) || math.IsInf(value, 0) {
-			return fmt.Errorf("%w: constraint %q is %g", ErrBadOutcome, name, value)
+			return fmt.Errorf("%w: constraint %q is %g, not a finite number", ErrBadOutcome, name, value)
+		}
+	}
+	return checkMetrics(outcome.Metrics)
+}
+
+func checkMetrics(metrics map[string]float64) error {
+	if len(metrics) > strategy.MaxMetrics {
+		return fmt.Errorf("%w: %d metrics; accepted are at most %d", ErrBadOutcome, len(metrics), strategy.MaxMetrics)
+	}
+	for name, value := range metrics {
+		if !strategy.IsMetricName(name) {
+			return fmt.Errorf("%w: %q is no name of a metric; accepted are 1 to %d bytes of printable text", ErrBadOutcome, name, strategy.MaxMetricName)
+		}
+		if math.IsNaN(value) || math.IsInf(value, 0) {
+			return fmt.Errorf("%w: metric %q is %g, not a finite number", ErrBadOutcome, name, value)
 		}
 	}
 	return nil
 }
 
-// sameOutcome tells nil from no constraints no more than the journal does.
+// sameOutcome tells nil from no constraints or metrics no more than the journal does.
 func sameOutcome(a, b strategy.Outcome) bool {
-	return a.Value == b.Value && maps.Equal(a.Constraints, b.Constraints)
+	return a.Value == b.Value && maps.Equal(a.Constraints, b.Constraints) && maps.Equal(a.Metrics, b.Metrics)
+}
+
+// ownMaps lets the caller go on using the maps of its outcome.
+func ownMaps(outcome strategy.Outcome) strategy.Outcome {
+	outcome.Constraints, outcome.Metrics = maps.Clone(outcome.Constraints), maps.Clone(outcome.Metrics)
+	return outcome
 }
 
 // apply carries out a record about trials.

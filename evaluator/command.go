@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fbo-node/fbo/evaluator/triallog"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -21,46 +22,59 @@ type Command struct {
 	// Args is the command and its arguments, with placeholders in all but the
 	// first. Set by New.
 	Args []string
-	// Dir is where the standard error of each trial is kept. Set by New.
-	Dir string
 	// Env is the environment to which the FBO_ variables are added; os.Environ()
 	// by default.
 	Env []string
+	// Guard is the command line of a program that calls the function Guard with
+	// what is appended to the line; then the command and what it has started die
+	// with this process, however it ends. By default there is none, and on Windows
+	// there may be none.
+	Guard []string
 	// Grace is the time between asking a cancelled command to end and killing
 	// it, and between its end and no longer waiting for output of processes it
 	// left behind. DefaultGrace by default.
 	Grace time.Duration
 
 	path       string // Args[0], resolved
+	logs       *triallog.Store
 	parameters []task.Parameter
 }
 
-// New prepares a command to evaluate designs of a space. It makes logDir when it
-// is missing. A command that is not there, a placeholder that names no parameter
-// and an unusable directory are errors.
+// New prepares a command to evaluate designs of a space. What trials print is kept
+// in logDir by package triallog. A command that is not there, a placeholder that
+// names no parameter and an unusable directory are errors.
 func New(space *task.Space, args []string, logDir string) (*Command, error) {
-	if len(args) == 0 || args[0] == "" {
-		return nil, errors.New("evaluator: no command given")
-	}
-	c := &Command{Args: args, Dir: logDir, parameters: space.Parameters()}
+	c := &Command{Args: args, parameters: space.Parameters()}
 	var err error
-	if c.path, err = resolve(args[0]); err != nil {
+	if c.path, err = resolve(args); err != nil {
 		return nil, err
 	}
 	if _, err := c.expand(func(task.Parameter) string { return "" }); err != nil {
 		return nil, err
 	}
-	if logDir == "" {
-		return nil, errors.New("evaluator: no directory given for the standard error of trials")
-	}
-	if err := os.MkdirAll(logDir, 0o700); err != nil {
-		return nil, fmt.Errorf("evaluator: cannot make the directory for standard error: %w", err)
+	if c.logs, err = openLogs(logDir); err != nil {
+		return nil, err
 	}
 	return c, nil
 }
 
+func openLogs(dir string) (*triallog.Store, error) {
+	if dir == "" {
+		return nil, errors.New("evaluator: no directory given for the output of trials")
+	}
+	logs, err := triallog.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("evaluator: %w", err)
+	}
+	return logs, nil
+}
+
 // resolve finds the command as a shell would, with errors that say what to do.
-func resolve(name string) (string, error) {
+func resolve(args []string) (string, error) {
+	if len(args) == 0 || args[0] == "" {
+		return "", errors.New("evaluator: no command given")
+	}
+	name := args[0]
 	path, err := exec.LookPath(name)
 	switch {
 	case err == nil:
@@ -140,19 +154,9 @@ func placeholder(s string) string {
 	return name
 }
 
-// environment returns the variables a trial runs with. Those of an outer node
-// are dropped: a parameter that this task does not have must not be seen.
+// environment returns the variables a trial runs with.
 func (c *Command) environment(trial uint64, design task.Design) ([]string, error) {
-	base := c.Env
-	if base == nil {
-		base = os.Environ()
-	}
-	var env []string
-	for _, variable := range base {
-		if !strings.HasPrefix(variable, "FBO_PARAM") && !strings.HasPrefix(variable, "FBO_TRIAL=") {
-			env = append(env, variable)
-		}
-	}
+	env := withoutTrial(c.Env)
 	params, err := design.MarshalJSON()
 	if err != nil {
 		return nil, err
@@ -162,4 +166,25 @@ func (c *Command) environment(trial uint64, design task.Design) ([]string, error
 		env = append(env, "FBO_PARAM_"+strings.ToUpper(p.Name)+"="+design.Value(p.Name).String())
 	}
 	return env, nil
+}
+
+// withoutTrial drops the variables of an outer node's trial: a parameter that this
+// task does not have must not be seen. nil stands for os.Environ().
+func withoutTrial(base []string) (env []string) {
+	if base == nil {
+		base = os.Environ()
+	}
+	for _, variable := range base {
+		if !strings.HasPrefix(variable, "FBO_PARAM") && !strings.HasPrefix(variable, "FBO_TRIAL=") {
+			env = append(env, variable)
+		}
+	}
+	return env
+}
+
+func orDefault(grace time.Duration) time.Duration {
+	if grace <= 0 {
+		return DefaultGrace
+	}
+	return grace
 }

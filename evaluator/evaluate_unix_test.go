@@ -5,15 +5,16 @@ package evaluator
 import (
 	"context"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/evaluator/triallog"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -43,16 +44,34 @@ func testDesign(t testing.TB, space *task.Space) task.Design {
 // end.
 const quickExit = "GORACE=atexit_sleep_ms=0"
 
-func helper(t testing.TB, args ...string) (*Command, task.Design) {
+// testCommand knows where the output of its trials is.
+type testCommand struct {
+	*Command
+	dir string
+}
+
+func helper(t testing.TB, args ...string) (testCommand, task.Design) {
 	t.Helper()
-	space := testSpace(t)
-	c, err := New(space, append([]string{os.Args[0], helperArgument}, args...), filepath.Join(t.TempDir(), "logs"))
+	space, dir := testSpace(t), filepath.Join(t.TempDir(), "logs")
+	c, err := New(space, append([]string{os.Args[0], helperArgument}, args...), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Grace = 300 * time.Millisecond
 	c.Env = append(os.Environ(), quickExit)
-	return c, testDesign(t, space)
+	return testCommand{c, dir}, testDesign(t, space)
+}
+
+// outputOf is what is kept of a trial's output.
+func outputOf(t testing.TB, dir string, trial uint64) string {
+	t.Helper()
+	var text strings.Builder
+	reader := triallog.NewReader(dir, trial)
+	defer reader.Close()
+	if _, err := reader.CopyTo(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
 }
 
 func TestEvaluateReadsLastLine(t *testing.T) {
@@ -62,18 +81,20 @@ func TestEvaluateReadsLastLine(t *testing.T) {
 	}{
 		{[]string{"epoch 1", "0.5"}, Result{Value: 0.5}},
 		{[]string{"-1e-3", "", "  \r"}, Result{Value: -1e-3}},
-		{[]string{`{"value": 2, "constraints": {"memory": 3.5}}}}`, ""}, Result{2, map[string]float64{"memory": 3.5}}},
+		{[]string{`{"value": 2, "constraints": {"memory": 3.5}}}}`, ""}, Result{Value: 2, Constraints: map[string]float64{"memory": 3.5}}},
+		{[]string{`{"value": 1, "acc": 2, "note": "fine", "auc": NaN}`}, Result{Value: 1, Metrics: map[string]float64{"acc": 2}}},
 		{[]string{"{learning_rate}"}, Result{Value: 0.25}},
 		{[]string{`{{"value": {batch}}}`}, Result{Value: 32}},
 	}
 	for _, c := range cases {
 		command, design := helper(t, append([]string{"print"}, c.printed...)...)
 		got, err := command.Evaluate(t.Context(), 1, design)
-		if err != nil || got.Value != c.want.Value || !maps.Equal(got.Constraints, c.want.Constraints) {
+		if err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q: got %v, %v; want %v", c.printed, got, err, c.want)
 		}
-		if files, _ := os.ReadDir(command.Dir); len(files) != 0 {
-			t.Errorf("%q: an empty file was left: %v", c.printed, files)
+		want := strings.NewReplacer("{{", "{", "}}", "}", "{learning_rate}", "0.25", "{batch}", "32").Replace(strings.Join(c.printed, "\n"))
+		if kept := outputOf(t, command.dir, 1); kept != want {
+			t.Errorf("%q: kept %q", c.printed, kept)
 		}
 	}
 }
@@ -84,10 +105,7 @@ func TestEvaluateEnvironment(t *testing.T) {
 	if _, err := command.Evaluate(t.Context(), 12, design); err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile(filepath.Join(command.Dir, "trial-12.stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := strings.Replace(outputOf(t, command.dir, 12), "1\n", "", 1) // the value, which comes by another pipe
 	want := `FBO_DATA=kept
 FBO_TRIAL=12
 FBO_PARAMS={"learning_rate":0.25,"batch":32,"optimizer":"adam w"}
@@ -95,7 +113,7 @@ FBO_PARAM_LEARNING_RATE=0.25
 FBO_PARAM_BATCH=32
 FBO_PARAM_OPTIMIZER=adam w
 `
-	if string(got) != want {
+	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -105,7 +123,7 @@ func TestEvaluateFailures(t *testing.T) {
 		args   []string
 		reason []string
 	}{
-		{[]string{"fail", "3"}, []string{"exited with code 3", `standard error is "out of luck"`, "trial-7.stderr"}},
+		{[]string{"fail", "3"}, []string{"exited with code 3", `standard error is "out of luck"`, "trial-7.log"}},
 		{[]string{"crash"}, []string{"killed by a signal"}},
 		{[]string{"print", "", " "}, []string{"printed nothing"}},
 		{[]string{"print", "1", "done " + strings.Repeat("x", 500)}, []string{"neither a number", "done", "…"}},
@@ -186,10 +204,14 @@ func timeout(d time.Duration, cause error) func(context.Context) (context.Contex
 
 // checkGone waits until the child whose number is in the trial's standard error
 // has died. A dead child that nobody has waited for yet is gone as well.
-func checkGone(t *testing.T, command *Command, trial int) {
+func checkGone(t *testing.T, command testCommand, trial uint64) {
 	t.Helper()
-	pid := childOf(t, command, trial)
-	for range 200 {
+	waitGone(t, childOf(t, command, trial))
+}
+
+func waitGone(t *testing.T, pid int) {
+	t.Helper()
+	for range 3000 {
 		state, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		if err == nil && strings.Contains(string(state), ") Z ") || syscall.Kill(pid, 0) != nil {
 			return
@@ -199,13 +221,12 @@ func checkGone(t *testing.T, command *Command, trial int) {
 	t.Errorf("process %d still runs", pid)
 }
 
-func childOf(t *testing.T, command *Command, trial int) int {
+func childOf(t *testing.T, command testCommand, trial uint64) int {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(command.Dir, "trial-"+strconv.Itoa(trial)+".stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	text := outputOf(t, command.dir, trial)
+	_, rest, _ := strings.Cut(text, "child ")
+	line, _, _ := strings.Cut(rest, "\n")
+	pid, err := strconv.Atoi(line)
 	if err != nil || pid <= 1 {
 		t.Fatalf("no child in %q", text)
 	}

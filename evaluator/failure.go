@@ -2,8 +2,6 @@ package evaluator
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,24 +10,34 @@ import (
 type Failure struct {
 	Trial  uint64
 	Reason string // in plain words, as in "exited with code 3"
-	Log    string // path of the file with its standard error; empty when it wrote none
+	Log    string // path of the file with the end of its output; empty when it wrote none
 	Stderr string // last line of its standard error, shortened
 	Err    error  // cause, if any: the context's when it was cancelled or timed out
+
+	worker bool // of a Workers, not of a Command
 }
 
-// Error says what happened, and quotes and names the standard error. It leaves
-// out the trial, which whoever shows it names already.
+// Error says what happened, quotes the standard error and names the log, unless the
+// reason quotes all there is. It leaves out the trial, which whoever shows it names
+// already.
 func (f *Failure) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "the command %s", f.Reason)
+	who := "command"
+	if f.worker {
+		who = "worker"
+	}
+	fmt.Fprintf(&b, "the %s %s", who, f.Reason)
 	if f.Stderr != "" {
 		fmt.Fprintf(&b, "; the last line of its standard error is %q", f.Stderr)
 	}
-	if f.Log != "" {
+	if f.Log != "" && (f.Stderr != "" || !strings.HasPrefix(f.Reason, printedReason)) {
 		fmt.Fprintf(&b, " (see %s)", f.Log)
 	}
 	return b.String()
 }
+
+// printedReason begins the reasons that quote what was printed.
+const printedReason = "printed "
 
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
@@ -47,22 +55,6 @@ func shorten(line string) string {
 		end--
 	}
 	return line[:end] + "…"
-}
-
-// lastLineOf returns the last line of a file that is not empty, shortened. What
-// cannot be read is not quoted.
-func lastLineOf(file *os.File) string {
-	const tail = 4096
-	info, err := file.Stat()
-	if err != nil {
-		return ""
-	}
-	content, err := io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-tail), tail))
-	if err != nil {
-		return ""
-	}
-	// A progress bar returns the carriage instead of ending the line.
-	return shorten(lastLine(strings.ReplaceAll(string(content), "\r", "\n")))
 }
 
 // lastLine returns the last line that is not blank, without the space around it.

@@ -3,12 +3,14 @@
 package evaluator
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"time"
 )
 
-// Systems without process groups: only the command itself can be stopped.
+// Systems without process groups: only the command itself can be stopped, and
+// there is no guard.
 
 func prepareGroup(*exec.Cmd) {}
 
@@ -17,3 +19,5 @@ func terminateGroup(leader *os.Process) error { return leader.Kill() }
 func killGroup(*os.Process, time.Duration) {}
 
 func signalOf(*os.ProcessState) string { return "" }
+
+func readStatus(string) error { return errors.New("has a guard, which this system cannot have") }

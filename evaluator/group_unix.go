@@ -4,8 +4,10 @@ package evaluator
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -26,6 +28,9 @@ func terminateGroup(leader *os.Process) error {
 	return err
 }
 
+// pollInterval is how often it is looked whether processes are gone.
+const pollInterval = 10 * time.Millisecond
+
 // killGroup gives what is left of the group, after its leader has ended, the
 // time grace to end as well, and then kills it.
 func killGroup(leader *os.Process, grace time.Duration) {
@@ -45,8 +50,28 @@ func signalOf(state *os.ProcessState) string {
 	if !ok || !status.Signaled() {
 		return ""
 	}
-	if status.Signal() == syscall.SIGKILL {
+	return signalName(status.Signal())
+}
+
+func signalName(signal syscall.Signal) string {
+	if signal == syscall.SIGKILL {
 		return "killed (perhaps the system ran out of memory)"
 	}
-	return status.Signal().String()
+	return signal.String()
+}
+
+// readStatus reads the wait status that a guard reported.
+func readStatus(text string) error {
+	number, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		return fmt.Errorf("lost its guard, which said %q", shorten(text))
+	}
+	status := syscall.WaitStatus(number)
+	switch {
+	case status.Signaled():
+		return errors.New("was killed by a signal: " + signalName(status.Signal()))
+	case status.ExitStatus() != 0:
+		return errors.New(codeReason(status.ExitStatus()))
+	}
+	return nil
 }

@@ -3,6 +3,8 @@
 package evaluator
 
 import (
+	"bufio"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -58,11 +60,80 @@ func play(mode string, args []string) {
 		}
 		fmt.Println(os.Getpid())
 		time.Sleep(time.Minute)
+	case "guard":
+		if err := Guard(args); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+	case "name":
+		fmt.Println(1)
+		fmt.Fprintln(os.Stderr, os.Args[0])
+	case "wait-for-stranger": // a child that leaves the group
+		child := exec.Command(os.Args[0], helperArgument, "sleep")
+		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := child.Start(); err != nil {
+			panic(err)
+		}
+		fmt.Fprintln(os.Stderr, "child", child.Process.Pid)
+		time.Sleep(time.Minute)
+	case "worker":
+		playWorker(args[0], args[1:])
 	case "leave-child":
 		leaveChild()
 		fmt.Println(4)
 	case "wait-for-child":
 		leaveChild("stubborn")
+		time.Sleep(time.Minute)
+	}
+}
+
+// playWorker answers with the parameter batch, in a manner of its own.
+func playWorker(manner string, args []string) {
+	if manner == "dies-at-once" {
+		fmt.Fprintln(os.Stderr, "no such module")
+		os.Exit(3)
+	}
+	fmt.Fprintln(os.Stderr, "started", os.Getpid())
+	lines := bufio.NewScanner(os.Stdin)
+	for answered := 0; lines.Scan(); answered++ {
+		var request struct {
+			Trial      int
+			Parameters struct{ Batch int }
+		}
+		if err := json.Unmarshal(lines.Bytes(), &request); err != nil {
+			panic(err)
+		}
+		answer := fmt.Sprintf(`{"trial": %d, "value": %d}`, request.Trial, request.Parameters.Batch)
+		switch manner {
+		case "noisy":
+			fmt.Print("loading\n", `{"epoch": 1}`, "\n10%\r100%\r", answer, "\n")
+			continue
+		case "twice":
+			fmt.Println(answer)
+		case "nameless":
+			answer = `{"value": 1}`
+		case "reports":
+			answer = fmt.Sprintf(`{"trial": %d, "error": "CUDA out of memory"}`, request.Trial)
+		case "dies-in":
+			if args[0] == strconv.Itoa(request.Trial) {
+				fmt.Fprintln(os.Stderr, "out of luck")
+				os.Exit(4)
+			}
+		case "sleeps-in":
+			if args[0] == strconv.Itoa(request.Trial) {
+				leaveChild("stubborn")
+				time.Sleep(time.Minute)
+			}
+		case "long-line":
+			fmt.Println("{" + strings.Repeat(" ", 2*maxOutput))
+		}
+		fmt.Println(answer)
+		if manner == "ends-after" && args[0] == strconv.Itoa(answered+1) {
+			return
+		}
+	}
+	if manner == "stays" { // in spite of the end of its input
+		signal.Ignore(syscall.SIGTERM)
 		time.Sleep(time.Minute)
 	}
 }
@@ -83,5 +154,5 @@ func leaveChild(args ...string) {
 	if _, err := out.Read(ready); err != nil {
 		panic(err)
 	}
-	fmt.Fprintln(os.Stderr, child.Process.Pid)
+	fmt.Fprintln(os.Stderr, "child", child.Process.Pid)
 }

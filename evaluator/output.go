@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 )
@@ -13,32 +12,44 @@ import (
 // Result is what one run of the command measured. All numbers are finite.
 type Result struct {
 	Value       float64
-	Constraints map[string]float64 // nil when the command printed none
+	Constraints map[string]float64 // nil when there are none
+	Metrics     map[string]float64 // further numbers; nil when there are none
 }
 
-// maxOutput is how much of standard output is kept: its end.
-const maxOutput = 1 << 20 // bytes
+// Bounds of what is kept in memory, in bytes.
+const (
+	maxOutput    = 1 << 20 // of standard output: its end
+	maxComplaint = 4 << 10 // of standard error, to quote its last line
+)
 
 // tail is an io.Writer that keeps the end of what is written to it.
 type tail struct {
-	kept []byte
-	cut  bool // something was dropped
+	limit int // bytes
+	kept  []byte
+	cut   bool // something was dropped
 }
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.kept = append(t.kept, p...)
 	// Shift seldom: twice the bound is held so that each byte moves about once.
-	if len(t.kept) > 2*maxOutput {
+	if len(t.kept) > 2*t.limit {
 		t.trim()
 	}
 	return len(p), nil
 }
 
 func (t *tail) trim() {
-	if extra := len(t.kept) - maxOutput; extra > 0 {
+	if extra := len(t.kept) - t.limit; extra > 0 {
 		t.kept = append(t.kept[:0], t.kept[extra:]...)
 		t.cut = true
 	}
+}
+
+// lastLine returns the last line that is not blank, shortened.
+func (t *tail) lastLine() string {
+	t.trim()
+	// A progress bar returns the carriage instead of ending the line.
+	return shorten(lastLine(strings.ReplaceAll(string(t.kept), "\r", "\n")))
 }
 
 // result reads the output. An error completes the sentence "the command ...".
@@ -47,7 +58,7 @@ func (t *tail) result() (Result, error) {
 	text := string(t.kept)
 	// A line whose beginning was dropped could end in what looks like a number.
 	if t.cut && !strings.Contains(strings.TrimRight(text, " \t\r\n"), "\n") {
-		return Result{}, fmt.Errorf("printed a last line of more than %d bytes", maxOutput)
+		return Result{}, fmt.Errorf("printed a last line of more than %d bytes", t.limit)
 	}
 	return parseOutput(text)
 }
@@ -59,7 +70,8 @@ func parseOutput(text string) (Result, error) {
 		return Result{}, errors.New("printed nothing on standard output; its last line must be the value")
 	}
 	if strings.HasPrefix(line, "{") {
-		return parseObject(line)
+		a, err := parseAnswer(line)
+		return a.Result, err
 	}
 	value, err := strconv.ParseFloat(line, 64)
 	if (err != nil && !errors.Is(err, strconv.ErrRange)) || strings.ContainsAny(line, "xX_") {
@@ -69,43 +81,6 @@ func parseOutput(text string) (Result, error) {
 		return Result{}, fmt.Errorf("printed %q: the value is %w", shorten(line), err)
 	}
 	return Result{Value: value}, nil
-}
-
-func parseObject(line string) (Result, error) {
-	result, err := readObject(line)
-	if err != nil {
-		return Result{}, fmt.Errorf("printed %q: %w", shorten(line), err)
-	}
-	return result, nil
-}
-
-func readObject(line string) (result Result, err error) {
-	found := false
-	err = eachField([]byte(line), func(key string, raw json.RawMessage) error {
-		switch key {
-		case "value":
-			found = true
-			result.Value, err = readNumber(raw)
-			return describe("the value", err)
-		case "constraints":
-			result.Constraints = map[string]float64{}
-			return describe("the constraints", eachField(raw, func(name string, raw json.RawMessage) error {
-				result.Constraints[name], err = readNumber(raw)
-				return describe(fmt.Sprintf("constraint %q", name), err)
-			}))
-		}
-		return fmt.Errorf(`unknown key %q; accepted are "value" and "constraints"`, key)
-	})
-	if err != nil {
-		return Result{}, err
-	}
-	if !found {
-		return Result{}, errors.New(`the key "value" is missing`)
-	}
-	if len(result.Constraints) == 0 {
-		result.Constraints = nil
-	}
-	return result, nil
 }
 
 func describe(what string, err error) error {
@@ -150,31 +125,10 @@ func eachField(object []byte, f func(key string, value json.RawMessage) error) e
 	return nil
 }
 
-// notJSON explains the most likely reason: Python writes numbers that JSON lacks.
+// notJSON explains the most likely reason: Python prints a dictionary in its own way.
 func notJSON(object []byte) error {
-	if bytes.Contains(object, []byte("NaN")) || bytes.Contains(object, []byte("Infinity")) {
-		return errors.New("not valid JSON; NaN and Infinity are not accepted")
+	if bytes.ContainsRune(object, '\'') {
+		return errors.New("not valid JSON, which has double quotes (in Python: json.dumps)")
 	}
 	return errors.New("not valid JSON")
-}
-
-func readNumber(raw json.RawMessage) (float64, error) {
-	if first := raw[0]; first != '-' && (first < '0' || first > '9') {
-		return 0, fmt.Errorf("%s is not a number", shorten(string(raw)))
-	}
-	value, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return 0, fmt.Errorf("%s is not a number", shorten(string(raw)))
-	}
-	return value, checkFinite(value)
-}
-
-func checkFinite(value float64) error {
-	if math.IsNaN(value) {
-		return errors.New("NaN, not a number")
-	}
-	if math.IsInf(value, 0) {
-		return errors.New("infinite")
-	}
-	return nil
 }

@@ -1,11 +1,15 @@
 package evaluator
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/fbo-node/fbo/strategy"
 )
 
 func TestExpandArgument(t *testing.T) {
@@ -52,13 +56,19 @@ func TestParseOutputRejects(t *testing.T) {
 		{"1e999", "infinite"},
 		{"[1]", "neither a number"},
 		{"{}", `"value" is missing`},
-		{`{"Value": 1}`, `unknown key "Value"`},
-		{`{"value": 1, "vale": 2}`, `unknown key "vale"`},
+		{`{"Value": 1}`, `"value" is missing`},
+		{`{'value': 1}`, "json.dumps"},
+		{`{"error": "out of memory"}`, `reported the error "out of memory"`},
+		{`{"error": "Traceback\n  line 3\nKeyError: 'x'\n", "value": 1}`, `reported the error "KeyError: 'x'"`},
+		{`{"error": ""}`, "without a text"},
+		{`{"error": 3}`, `reported the error "3"`},
+		{`{"error": null}`, `"value" is missing`},
 		{`{"value": 1, "value": 2}`, "repeated"},
 		{`{"value": "1"}`, "not a number"},
 		{`{"value": null}`, "not a number"},
 		{`{"value": 1e999}`, "infinite"},
-		{`{"value": NaN}`, "NaN and Infinity are not accepted"},
+		{`{"value": NaN}`, `the value: "NaN" is not a number`},
+		{`{"value": -Infinity}`, `the value: "-Infinity" is not a number`},
 		{`{"value": 1`, "not valid JSON"},
 		{`{"value": 1} 2`, "more after"},
 		{`{"value": 1, "constraints": [1]}`, "not a JSON object"},
@@ -74,7 +84,7 @@ func TestParseOutputRejects(t *testing.T) {
 
 func TestTailKeepsTheEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var kept tail
+		kept := tail{limit: maxOutput}
 		var all []byte
 		for range rapid.IntRange(0, 8).Draw(t, "writes") {
 			piece := make([]byte, rapid.IntRange(0, maxOutput).Draw(t, "length"))
@@ -98,7 +108,7 @@ func TestTailKeepsTheEnd(t *testing.T) {
 }
 
 func FuzzParseOutput(f *testing.F) {
-	for _, text := range []string{"1\n", "x\n-2.5e3\n\n", `{"value": 1, "constraints": {"a": 2}}`, "{", "nan", "\xff"} {
+	for _, text := range []string{"1\n", "x\n-2.5e3\n\n", `{"value": 1, "constraints": {"a": 2}}`, `{"value": 1, "b": NaN, "c": 3, "trial": 4}`, `{"error": "no\nway"}`, "{", "nan", "\xff"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -109,13 +119,99 @@ func FuzzParseOutput(f *testing.F) {
 			}
 			return
 		}
-		for _, v := range result.Constraints {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				t.Fatalf("constraint %v", v)
+		for _, numbers := range []map[string]float64{result.Constraints, result.Metrics} {
+			for name, v := range numbers {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Fatalf("%q is %v", name, v)
+				}
 			}
+		}
+		if len(result.Metrics) > strategy.MaxMetrics {
+			t.Fatalf("%d metrics", len(result.Metrics))
 		}
 		if math.IsNaN(result.Value) || math.IsInf(result.Value, 0) {
 			t.Fatalf("value %v", result.Value)
 		}
 	})
+}
+
+// What is no number of its own, or too much, is left out and costs no value.
+func TestMetricsAreBounded(t *testing.T) {
+	var line strings.Builder
+	line.WriteString(`{"value": 1, "text": "NaN", "list": [1, 2], "flag": true, "huge": 1e999, "nan": NaN, "\u001b[2J": 3, "` +
+		strings.Repeat("n", strategy.MaxMetricName+1) + `": 4`)
+	for i := range strategy.MaxMetrics + 5 {
+		fmt.Fprintf(&line, `, "m%d": %d`, i, i)
+	}
+	line.WriteString("}")
+	got, err := parseOutput(line.String())
+	if err != nil || got.Value != 1 || len(got.Metrics) != strategy.MaxMetrics {
+		t.Fatalf("got %d metrics, %v", len(got.Metrics), err)
+	}
+	for i := range strategy.MaxMetrics {
+		if name := fmt.Sprint("m", i); got.Metrics[name] != float64(i) {
+			t.Errorf("%s is %v", name, got.Metrics[name])
+		}
+	}
+}
+
+// Quoting changes nothing in what is JSON already.
+func TestQuoteNonNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.SampledFrom([]rune(`"\NaInfity{}-é`))).Draw(t, "text")
+		object, err := json.Marshal(map[string]string{text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := quoteNonNumbers(object); string(got) != string(object) {
+			t.Fatalf("%s became %s", object, got)
+		}
+	})
+}
+
+func FuzzReadWorkerLine(f *testing.F) {
+	for _, line := range []string{`{"trial": 7, "value": 1}`, `10%\r{"trial": 7, "error": "x"}`, `{"loss": 1}`, `{'trial': 7}`, `{"trial": 6, "value": 1}`, "\xff"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		result, isAnswer, err := readWorkerLine(line, 7)
+		if !isAnswer && err != nil || err != nil && len(err.Error()) > 10*maxQuote {
+			t.Fatalf("%v, %v", isAnswer, err)
+		}
+		if isAnswer && err == nil && (!strings.Contains(line, "7") || math.IsNaN(result.Value) || math.IsInf(result.Value, 0)) {
+			t.Fatalf("%q gave %v", line, result)
+		}
+	})
+}
+
+func TestReadWorkerLine(t *testing.T) {
+	cases := []struct {
+		line     string
+		isAnswer bool
+		want     string // of the error; empty: none
+	}{
+		{"", false, ""},
+		{"0.5", false, ""},
+		{"loading data", false, ""},
+		{`{"epoch": 1, "loss": 0.5}`, false, ""},
+		{`{'epoch': 1}`, false, ""},
+		{`{"trial": 7, "value": 1}`, true, ""},
+		{"100%\r{\"trial\": 7, \"value\": 1}\r", true, ""},
+		{`{"value": 1, "trial": 7, "acc": 0.5}`, true, ""},
+		{`{"value": 1}`, true, `does not say "trial": 7`},
+		{`{"error": "x"}`, true, `does not say "trial": 7`},
+		{`{"trial": 6, "value": 1}`, false, ""},
+		{`{"trial": 8, "value": 1}`, true, "about another trial than 7"},
+		{`{"trial": "7", "value": 1}`, true, "about another trial than 7"},
+		{`{"trial": 7}`, true, `"value" is missing`},
+		{`{"trial": 7, "value": NaN}`, true, `"NaN" is not a number`},
+		{`{'trial': 7, 'value': 1}`, true, "json.dumps"},
+		{`{"trial": 7, "error": "no memory"}`, true, `reported the error "no memory"`},
+	}
+	for _, c := range cases {
+		_, isAnswer, err := readWorkerLine(c.line, 7)
+		if isAnswer != c.isAnswer || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: got %v, %v; want %v, %q", c.line, isAnswer, err, c.isAnswer, c.want)
+		}
+	}
 }

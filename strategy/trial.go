@@ -3,7 +3,10 @@ package strategy
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
@@ -23,10 +26,25 @@ const (
 	Failed  State = "failed"
 )
 
-// Outcome is what an evaluation measured, in the task's own units.
+// Outcome is what an evaluation measured, in the task's own units. All numbers
+// are finite.
 type Outcome struct {
 	Value       float64            `json:"value"`
 	Constraints map[string]float64 `json:"constraints,omitempty"` // kept with the trial; no strategy of this version uses them
+	Metrics     map[string]float64 `json:"metrics,omitempty"`     // further numbers, for people; at most MaxMetrics, named as IsMetricName accepts
+}
+
+// Bounds of an outcome's metrics.
+const (
+	MaxMetrics    = 64
+	MaxMetricName = 64 // bytes
+)
+
+// IsMetricName tells whether a metric may have this name: 1 to MaxMetricName bytes
+// of printable text.
+func IsMetricName(name string) bool {
+	return name != "" && len(name) <= MaxMetricName && utf8.ValidString(name) &&
+		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // Trial is one evaluation of one design.

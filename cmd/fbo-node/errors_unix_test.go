@@ -69,6 +69,11 @@ func TestUsageErrors(t *testing.T) {
 		{run("--", "./no-such-command"), `evaluator: there is no command "./no-such-command"`},
 		{run("--", plain), "evaluator: command .* is not an executable file"},
 		{run("--", os.Args[0], "{z}"), `evaluator: argument "{z}": {z} is no parameter of the task \(they are: x, y\); write {{z}} to mean the text`},
+		{run("--worker", "--", os.Args[0], "--x={x}"), `evaluator: argument "--x={x}": {x} has no value, since a worker is started once and gets .*; write {{x}} to mean the text`},
+		{[]string{"log", "a", "1", "b"}, "fbo-node log takes at most 2 arguments, not 3: .*"},
+		{[]string{"log", file, "x"}, `trial "x": accepted are whole numbers from 1`},
+		{[]string{"log", "0"}, `trial "0": accepted are whole numbers from 1`},
+		{[]string{"guard", "/bin/echo", "echo"}, "evaluator: guard: a node starts it, beside a command"},
 		{run("--import", "nosuch.csv", "--", os.Args[0]), "import: open nosuch.csv: no such file or directory"},
 		{run("--import", plain, "--", os.Args[0]), "import: .*plain: accepted are files named .csv and .json"},
 		{run("--suggest", "nosuch.csv", "--", os.Args[0]), "--suggest: the task's strategy is .*; suggested designs are used by constrained-gp and density"},
@@ -181,7 +186,7 @@ func TestNothingWorks(t *testing.T) {
 		{"nothing", "the command printed nothing on standard output; its last line must be the value"},
 		{"nan", `the command printed "NaN": the value is NaN, not a number`},
 		{"text", `the command printed "all went well" as its last line, which is neither a number nor a JSON object`},
-		{"exit", `the command exited with code 3; the last line of its standard error is "out of luck" \(see DIR/trials/[a-z0-9]+/trial-[1-5].stderr\)`},
+		{"exit", `the command exited with code 3; the last line of its standard error is "out of luck" \(see DIR/trials/[a-z0-9]+/trial-[1-5].log\)`},
 		{"sleep", "the command was stopped: no outcome within the trial timeout of 300ms"},
 	} {
 		t.Run(c.mode, func(t *testing.T) {

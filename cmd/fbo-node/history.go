@@ -65,9 +65,17 @@ func writeTrials(out io.Writer, p past) error {
 
 func writeTable(out io.Writer, p past) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "trial\tstate\tvalue\tparameters\twhy")
+	withMetrics := len(metricColumns(p.trials)) > 0
+	cells := func(trial, state, value, metrics, parameters, why string) {
+		if withMetrics {
+			value += "\t" + metrics
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", trial, state, value, parameters, why)
+	}
+	cells("trial", "state", "value", "metrics", "parameters", "why")
 	for _, trial := range p.trials {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", trial.ID, trial.State, valueText(trial), trial.Design, whyText(trial))
+		cells(strconv.FormatUint(trial.ID, 10), string(trial.State), valueText(trial),
+			metricsText(trial.Outcome, strategy.MaxMetrics), trial.Design.String(), whyText(trial))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -89,7 +97,7 @@ func whyText(trial strategy.Trial) string {
 // writeCSV writes a file that --import reads, unless a parameter is named
 // "value".
 func writeCSV(out io.Writer, p past) error {
-	columns := csvColumns(p.task.Space)
+	columns := append(csvColumns(p.task.Space), metricColumns(p.trials)...)
 	rows := [][]string{nil}
 	for _, column := range columns {
 		rows[0] = append(rows[0], column.name)

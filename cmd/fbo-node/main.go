@@ -96,7 +96,8 @@ privacy, see the README.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return usagef("%s; see `%s --help`", flagProblem(err), command.CommandPath())
 	})
-	root.AddCommand(newRun(), newKeep(), newHub(), newDemo(), newTask(), newStatus(), newHistory(), newBest(), newPrivacy(), newDoctor(), newKey(), newVersion(), newTrain(), newSimulate())
+	root.AddCommand(newRun(), newKeep(), newHub(), newDemo(), newTask(), newStatus(), newHistory(), newBest(), newLog(), newPrivacy(),
+		newDoctor(), newKey(), newVersion(), newTrain(), newSimulate(), newGuard())
 	return root
 }
 

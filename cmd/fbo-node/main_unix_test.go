@@ -40,6 +40,9 @@ func objective(mode string, args ...string) []string {
 
 // play is a user's command. It returns its exit code.
 func play(mode string, args []string) int {
+	if mode == "worker" {
+		return playWorker(args[0], args[1:])
+	}
 	trial, err := strconv.Atoi(os.Getenv("FBO_TRIAL"))
 	if err != nil {
 		panic(err)
@@ -81,6 +84,17 @@ func play(mode string, args []string) int {
 			}
 		}
 		fmt.Println(bowlValue())
+	case "chatty": // a text on each stream, and a further number
+		fmt.Println("epoch 1 of trial", trial)
+		fmt.Fprintln(os.Stderr, "a warning")
+		fmt.Printf("{\"value\": %g, \"acc\": 0.5, \"note\": \"no number\"}\n", bowlValue())
+	case "generations": // ADDRESS: three processes that never end by themselves
+		child := exec.Command(os.Args[0], playArgument, "family", args[0])
+		if err := child.Start(); err != nil {
+			panic(err)
+		}
+		waitAtGate(args[0], trial)
+		time.Sleep(time.Minute)
 	case "family": // ADDRESS: two processes that never end by themselves
 		child := exec.Command(os.Args[0], playArgument, "gate", args[0])
 		if err := child.Start(); err != nil {
@@ -108,6 +122,10 @@ func bowlValue() float64 {
 	if err := json.Unmarshal([]byte(os.Getenv("FBO_PARAMS")), &parameters); err != nil {
 		panic(err)
 	}
+	return bowlAt(parameters)
+}
+
+func bowlAt(parameters map[string]any) float64 {
 	sum := 0.0
 	for _, value := range parameters {
 		if x, ok := value.(float64); ok {

@@ -129,7 +129,7 @@ func checkHeader(header []string, space *task.Space, values bool) error {
 			return fmt.Errorf("column %q stands twice", name)
 		}
 		seen[name] = true
-		if !missing[name] && name != valueColumn && !slices.Contains(historyColumns(), name) {
+		if !missing[name] && name != valueColumn && !slices.Contains(historyColumns(), name) && !strings.HasPrefix(name, metricPrefix) {
 			return fmt.Errorf("column %w", unknownColumn(name))
 		}
 		delete(missing, name)
@@ -191,12 +191,13 @@ type pastRow struct {
 	state       string
 	value       any // nil or "" when there is none
 	constraints map[string]any
+	metrics     map[string]any
 }
 
 // rowOfColumns reads a line of a CSV file. A column named like a parameter is
 // the parameter.
 func rowOfColumns(header, fields []string, space *task.Space) pastRow {
-	row := pastRow{design: map[string]any{}}
+	row := pastRow{design: map[string]any{}, metrics: map[string]any{}}
 	for i, name := range header {
 		switch {
 		case isParameter(space, name):
@@ -205,6 +206,8 @@ func rowOfColumns(header, fields []string, space *task.Space) pastRow {
 			row.value = fields[i]
 		case name == stateColumn:
 			row.state = fields[i]
+		case strings.HasPrefix(name, metricPrefix):
+			row.metrics[strings.TrimPrefix(name, metricPrefix)] = fields[i]
 		}
 	}
 	return row
@@ -214,7 +217,7 @@ func rowOfColumns(header, fields []string, space *task.Space) pastRow {
 // history writes it.
 func rowOfObject(fields map[string]any, space *task.Space) (pastRow, error) {
 	design, nested := fields["parameters"].(map[string]any)
-	row := pastRow{design: design}
+	row := pastRow{design: design, metrics: map[string]any{}}
 	if !nested && isParameter(space, valueColumn) {
 		return row, errValueIsParameter
 	}
@@ -229,6 +232,8 @@ func rowOfObject(fields map[string]any, space *task.Space) (pastRow, error) {
 			row.value = value
 		case name == stateColumn:
 			row.state, _ = value.(string)
+		case !nested && strings.HasPrefix(name, metricPrefix):
+			row.metrics[strings.TrimPrefix(name, metricPrefix)] = value
 		case !nested && !slices.Contains(historyColumns(), name):
 			return row, unknownColumn(name)
 		}
@@ -241,6 +246,7 @@ func rowOfObject(fields map[string]any, space *task.Space) (pastRow, error) {
 	if outcome, ok := fields["outcome"].(map[string]any); ok && nested {
 		row.value = outcome["value"]
 		row.constraints, _ = outcome["constraints"].(map[string]any)
+		row.metrics, _ = outcome["metrics"].(map[string]any)
 	}
 	return row, nil
 }
@@ -268,6 +274,9 @@ func (r pastRow) parse(space *task.Space) (p agent.Past, ok bool, err error) {
 		if p.Outcome.Constraints[name], err = toNumber(raw); err != nil {
 			return agent.Past{}, false, fmt.Errorf("constraint %q: %w", name, err)
 		}
+	}
+	if p.Outcome.Metrics, err = parseMetrics(r.metrics); err != nil {
+		return agent.Past{}, false, err
 	}
 	p.Design, err = r.parseDesign(space)
 	return p, err == nil, err

@@ -153,6 +153,9 @@ func TestHistoryRoundTrip(t *testing.T) {
 			switch trial.State = rapid.SampledFrom([]strategy.State{strategy.Done, strategy.Failed, strategy.Running, strategy.Waiting}).Draw(rt, "state"); trial.State {
 			case strategy.Done:
 				trial.Outcome = &strategy.Outcome{Value: rapid.Float64().Draw(rt, "value")}
+				if metrics := drawMetrics(rt); len(metrics) > 0 {
+					trial.Outcome.Metrics = metrics
+				}
 				want = append(want, agent.Past{Design: design, Outcome: *trial.Outcome})
 			case strategy.Failed:
 				trial.Reason = rapid.String().Draw(rt, "reason")
@@ -184,6 +187,25 @@ func TestHistoryRoundTrip(t *testing.T) {
 			}
 		}
 	})
+}
+
+func drawMetrics(t *rapid.T) map[string]float64 {
+	name := rapid.OneOf(rapid.SampledFrom([]string{"acc", "f1, macro", `"quoted"`, " padded ", "value", "lr"}), rapid.String().Filter(strategy.IsMetricName))
+	return rapid.MapOfN(name, rapid.Float64(), 0, 3).Draw(t, "metrics")
+}
+
+// TestBadMetricsAreRefused: a file is no reason to record what an outcome cannot have.
+func TestBadMetricsAreRefused(t *testing.T) {
+	space := mixedSpace(t).Space
+	for _, c := range []struct{ text, want string }{
+		{`[{"lr":0.1,"units":3,"kind":"sgd","value":1,"metric.acc":"good"}]`, `metric "acc": "good" is not a finite number`},
+		{`[{"lr":0.1,"units":3,"kind":"sgd","value":1,"metric.":1}]`, `"" is no name of a metric`},
+		{`[{"lr":0.1,"units":3,"kind":"sgd","value":1,"metrics":1}]`, `"metrics" is neither a parameter nor "value"`},
+	} {
+		if _, err := parsePastJSON([]byte(c.text), space); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", c.text, err, c.want)
+		}
+	}
 }
 
 // TestConstraintsAreImported: values of constraints survive in JSON.

@@ -192,8 +192,15 @@ func (p *progress) trialLine(e agent.Event) string {
 	if e.Better {
 		best = "new best"
 	}
-	return fmt.Sprintf("%4d  %-12s %-17s %s  [%s]", t.ID, number(t.Outcome.Value), best, t.Design, t.Why)
+	metrics := metricsText(t.Outcome, shownMetrics)
+	if metrics != "" {
+		metrics = "  (" + metrics + ")"
+	}
+	return fmt.Sprintf("%4d  %-12s %-17s %s%s  [%s]", t.ID, number(t.Outcome.Value), best, t.Design, metrics, t.Why)
 }
+
+// shownMetrics is how many metrics the line of a trial shows.
+const shownMetrics = 3
 
 // patience is how long a run may be without peers before it says so.
 const patience = 5 * time.Second

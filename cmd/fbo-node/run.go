@@ -5,16 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/evaluator"
 	"github.com/fbo-node/fbo/node"
-	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -27,6 +24,7 @@ type runOptions struct {
 	failuresGiven bool
 	parallel      int
 	trialTimeout  time.Duration
+	worker        bool
 	network       networkOptions
 	wait          time.Duration
 	stay          bool
@@ -51,10 +49,14 @@ COMMAND runs once per trial. It finds the parameters as {name} in its arguments,
 as FBO_PARAM_<NAME> and, as one JSON object, FBO_PARAMS in its environment. The
 last non-empty line that it prints must be a number, or an object such as
 {"value": 0.25}. Anything else, a non-zero exit code or a timeout makes the trial
-failed; its standard error is kept in the data directory.
+failed; fbo-node log shows what it printed.
+
+With --worker COMMAND is started once and stays. It reads one JSON line per trial,
+{"trial": 7, "parameters": {…}}, and answers with one: {"trial": 7, "value": 0.25}.
 
 Ctrl-C stops cleanly; the same command continues where it stopped.`,
 		Example: `  fbo-node run task.yaml --evals 50 -- python train.py --lr {learning_rate}
+  fbo-node run task.yaml --evals 50 --worker -- python worker.py
   fbo-node run task.yaml --peer /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo… -- ./measure`,
 		Args: runArguments,
 		RunE: func(command *cobra.Command, args []string) error {
@@ -69,6 +71,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.IntVar(&o.failures, "failures", 0, "give up after so many failed evaluations of this run (default: when the first 5 fail, later 20 in a row)")
 	flags.IntVar(&o.parallel, "parallel", 1, "evaluations at the same time")
 	flags.DurationVar(&o.trialTimeout, "trial-timeout", 0, "stop an evaluation after this time, such as 10m (default: never)")
+	flags.BoolVar(&o.worker, "worker", false, "COMMAND stays and evaluates one trial after the other, each a line of its standard input")
 	addNetwork(command, &o.network)
 	flags.DurationVar(&o.wait, "wait-for-peers", node.DefaultWait, "time that the first design of a new node waits at most for what peers know; 0: not at all")
 	flags.BoolVar(&o.stay, "stay", false, "after the evaluations go on passing on what is known, until Ctrl-C")
@@ -136,10 +139,11 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	if err != nil {
 		return err
 	}
-	command, err := evaluator.New(t.Space, args, filepath.Join(dir, "trials", t.ID().String()))
+	evaluate, end, err := o.measurer(t, dir, args)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
+	defer end()
 	var earlier []agent.Past
 	if o.imports != "" {
 		if earlier, err = readPastTrials(o.imports, t.Space); err != nil {
@@ -156,7 +160,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	if file == "-" {
 		file = t.ID().String()
 	}
-	err = o.explainGivingUp(file, o.tune(ctx, t, n, command, join, earlier, show))
+	err = o.explainGivingUp(file, o.tune(ctx, t, n, evaluate, join, earlier, show))
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		show.interrupted()
 		return nil
@@ -164,7 +168,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	return err
 }
 
-func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, command *evaluator.Command, join node.JoinOptions, earlier []agent.Past, show *progress) (err error) {
+func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, evaluate node.Evaluator, join node.JoinOptions, earlier []agent.Past, show *progress) (err error) {
 	var metrics *metricsServer
 	if o.metrics != "" {
 		if metrics, err = serveMetrics(o.metrics); err != nil {
@@ -209,7 +213,7 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, comman
 	defer stopWatching()
 	go show.watch(watching, session, o.network.seeks())
 
-	ended := o.runTrials(ctx, session, command)
+	ended := o.runTrials(ctx, session, evaluate)
 	if ended == nil {
 		show.budgetSpent(o.evals)
 		ended = settle(ctx, session)
@@ -225,11 +229,11 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, comman
 }
 
 // runTrials evaluates until it is done.
-func (o runOptions) runTrials(ctx context.Context, session *node.Session, command *evaluator.Command) error {
+func (o runOptions) runTrials(ctx context.Context, session *node.Session, evaluate node.Evaluator) error {
 	if o.evalsGiven && o.evals == 0 { // which RunOptions takes for no end
 		return ctx.Err()
 	}
-	return session.RunTrials(ctx, o.evaluate(command), node.RunOptions{
+	return session.RunTrials(ctx, evaluate, node.RunOptions{
 		Evals: o.evals, Failures: o.failures, Parallel: o.parallel, TrialTimeout: o.trialTimeout,
 	})
 }
@@ -272,11 +276,4 @@ func (o runOptions) join(t *task.Task) (options node.JoinOptions, err error) {
 	}
 	options.First, err = readDesigns("first", o.first, t.Space)
 	return options, err
-}
-
-func (o runOptions) evaluate(command *evaluator.Command) node.Evaluator {
-	return func(ctx context.Context, trial strategy.Trial) (strategy.Outcome, error) {
-		result, err := command.Evaluate(ctx, trial.ID, trial.Design)
-		return strategy.Outcome{Value: result.Value, Constraints: result.Constraints}, err
-	}
 }

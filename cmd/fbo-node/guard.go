@@ -1,0 +1,25 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/evaluator"
+)
+
+const guardCommand = "guard"
+
+// newGuard is started by run, beside each command that it evaluates.
+func newGuard() *cobra.Command {
+	return &cobra.Command{
+		Use:                guardCommand + " PATH NAME [ARGS…]",
+		Short:              "Run a command for a node and end it with the node (started by run)",
+		Hidden:             true,
+		DisableFlagParsing: true, // they are the command's
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := evaluator.Guard(args); err != nil {
+				return usageError{err}
+			}
+			return nil
+		},
+	}
+}

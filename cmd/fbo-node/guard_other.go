@@ -1,0 +1,6 @@
+//go:build !unix
+
+package main
+
+// guardLine is nil where a command can have no guard.
+func guardLine() []string { return nil }

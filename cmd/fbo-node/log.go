@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/evaluator/triallog"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+func newLog() *cobra.Command {
+	var dir string
+	var follow bool
+	command := &cobra.Command{
+		Use:   "log [TASK] [TRIAL]",
+		Short: "Show what the command printed in a trial: the given one, or the newest that was evaluated",
+		Args: func(command *cobra.Command, args []string) error {
+			if len(args) > 2 {
+				return usagef("%s takes at most 2 arguments, not %d: %s", command.CommandPath(), len(args), command.UseLine())
+			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, args []string) error {
+			wanted, trial, err := logArguments(args)
+			if err != nil {
+				return err
+			}
+			dataDir, err := resolveDataDir(dir)
+			if err != nil {
+				return err
+			}
+			l := trialLog{dir: dataDir, wanted: wanted, out: command.OutOrStdout()}
+			return l.show(command.Context(), trial, follow)
+		},
+	}
+	addDataDir(command, &dir)
+	command.Flags().BoolVarP(&follow, "follow", "f", false, "go on while the trial runs; without TRIAL, with those that follow while the node runs")
+	return command
+}
+
+// logArguments takes a lone number for the trial of the only task.
+func logArguments(args []string) (wanted string, trial uint64, err error) {
+	if len(args) == 0 {
+		return "", 0, nil
+	}
+	last := args[len(args)-1]
+	trial, err = strconv.ParseUint(last, 10, 64)
+	switch {
+	case err == nil && trial > 0:
+		args = args[:len(args)-1]
+	case err == nil || len(args) == 2:
+		return "", 0, usagef("trial %q: accepted are whole numbers from 1", last)
+	}
+	return argument(args), trial, nil
+}
+
+// trialLog shows the output of a task's trials.
+type trialLog struct {
+	dir    string // data directory
+	wanted string // task, as the user named it
+	out    io.Writer
+}
+
+func (l trialLog) show(ctx context.Context, trial uint64, follow bool) error {
+	p, err := readPast(ctx, l.dir, l.wanted)
+	if err != nil {
+		return err
+	}
+	one := trial != 0
+	if !one {
+		if trial = newestEvaluated(p.trials); trial == 0 {
+			return fmt.Errorf("no trial of task %s has been evaluated yet", p.task.Name)
+		}
+	} else if trial > uint64(len(p.trials)) {
+		return fmt.Errorf("there is no trial %d of task %s; it has %d", trial, p.task.Name, len(p.trials))
+	}
+	if !follow {
+		return l.once(p, trial, one)
+	}
+	for ; trial != 0 && ctx.Err() == nil; trial, err = l.next(ctx, trial) {
+		if err := l.follow(ctx, p, trial, one); err != nil || one {
+			return err
+		}
+	}
+	return err
+}
+
+// newestEvaluated is the trial started last, a running one if there is one; 0 when
+// none has been evaluated.
+func newestEvaluated(trials []strategy.Trial) (newest uint64) {
+	running := false
+	for _, trial := range trials {
+		runs := trial.State == strategy.Running
+		if trial.Why.Source != strategy.Imported && (runs || !running) {
+			newest, running = trial.ID, runs
+		}
+	}
+	return newest
+}
+
+func (l trialLog) head(p past, trial uint64, one bool) error {
+	if one {
+		return nil
+	}
+	_, err := fmt.Fprintf(l.out, "==> trial %d of %s <==\n", trial, p.task.Name)
+	return err
+}
+
+func (l trialLog) once(p past, trial uint64, one bool) error {
+	if err := l.head(p, trial, one); err != nil {
+		return err
+	}
+	reader := triallog.NewReader(logDir(l.dir, p.task), trial)
+	defer reader.Close()
+	copied, err := reader.CopyTo(l.out)
+	if err == nil && copied == 0 {
+		return fmt.Errorf("trial %d has printed nothing that is kept", trial)
+	}
+	return err
+}
+
+// How often it is looked for more output, and asked whether the trial still runs.
+const (
+	logPause  = 200 * time.Millisecond
+	askPauses = 5
+)
+
+// follow shows a trial until it has ended or the node has.
+func (l trialLog) follow(ctx context.Context, p past, trial uint64, one bool) error {
+	if err := l.head(p, trial, one); err != nil {
+		return err
+	}
+	reader := triallog.NewReader(logDir(l.dir, p.task), trial)
+	defer reader.Close()
+	for quiet := 0; ; {
+		ended := false
+		if quiet++; quiet >= askPauses {
+			quiet = 0
+			state, err := l.stateOf(ctx, trial)
+			if err != nil {
+				return err
+			}
+			ended = state != strategy.Running
+		}
+		copied, err := reader.CopyTo(l.out) // asked first: nothing is missed
+		if err != nil || ended {
+			return err
+		}
+		if copied > 0 {
+			quiet = 0
+		}
+		if !sleep(ctx, logPause) {
+			return nil
+		}
+	}
+}
+
+// stateOf is not Running when no node runs.
+func (l trialLog) stateOf(ctx context.Context, trial uint64) (strategy.State, error) {
+	p, err := readPast(ctx, l.dir, l.wanted)
+	if err != nil || p.running == nil || trial > uint64(len(p.trials)) {
+		return strategy.Waiting, err
+	}
+	return p.trials[trial-1].State, nil
+}
+
+// next waits for a later trial that is evaluated, 0 when the node has ended.
+func (l trialLog) next(ctx context.Context, after uint64) (uint64, error) {
+	for {
+		p, err := readPast(ctx, l.dir, l.wanted)
+		if err != nil {
+			return 0, err
+		}
+		for _, trial := range p.trials[min(after, uint64(len(p.trials))):] {
+			if trial.Why.Source != strategy.Imported {
+				return trial.ID, nil
+			}
+		}
+		if p.running == nil || !sleep(ctx, askPauses*logPause) {
+			return 0, nil
+		}
+	}
+}
+
+func sleep(ctx context.Context, span time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(span):
+		return true
+	}
+}

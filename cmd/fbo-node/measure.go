@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/fbo-node/fbo/evaluator"
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// logDir is where the output of a task's trials is kept.
+func logDir(dataDir string, t *task.Task) string {
+	return filepath.Join(dataDir, "trials", t.ID().String())
+}
+
+// measurer prepares the user's command. end ends what stays of it.
+func (o runOptions) measurer(t *task.Task, dataDir string, args []string) (evaluate node.Evaluator, end func(), err error) {
+	if o.worker {
+		workers, err := evaluator.NewWorkers(args, logDir(dataDir, t))
+		if err != nil {
+			return nil, nil, usageError{err}
+		}
+		workers.Guard = guardLine()
+		return evaluateBy(workers.Evaluate), workers.Close, nil
+	}
+	command, err := evaluator.New(t.Space, args, logDir(dataDir, t))
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	command.Guard = guardLine()
+	return evaluateBy(command.Evaluate), func() {}, nil
+}
+
+func evaluateBy(measure func(context.Context, uint64, task.Design) (evaluator.Result, error)) node.Evaluator {
+	return func(ctx context.Context, trial strategy.Trial) (strategy.Outcome, error) {
+		result, err := measure(ctx, trial.ID, trial.Design)
+		return strategy.Outcome{Value: result.Value, Constraints: result.Constraints, Metrics: result.Metrics}, err
+	}
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// metricPrefix begins the names of columns with an outcome's metrics.
+const metricPrefix = "metric."
+
+// metricsText lists an outcome's metrics by name, the first few when there are more
+// than most; empty when there are none.
+func metricsText(outcome *strategy.Outcome, most int) string {
+	if outcome == nil {
+		return ""
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(outcome.Metrics)) {
+		if len(parts) == most {
+			parts = append(parts, "…")
+			break
+		}
+		parts = append(parts, name+"="+number(outcome.Metrics[name]))
+	}
+	return strings.Join(parts, " ")
+}
+
+// metricColumns are one for each metric that some trial has.
+func metricColumns(trials []strategy.Trial) (columns []csvColumn) {
+	names := map[string]bool{}
+	for _, trial := range trials {
+		if trial.Outcome != nil {
+			for name := range trial.Outcome.Metrics {
+				names[name] = true
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		columns = append(columns, csvColumn{metricPrefix + name, func(t strategy.Trial) string {
+			if t.Outcome == nil {
+				return ""
+			}
+			value, has := t.Outcome.Metrics[name]
+			if !has {
+				return ""
+			}
+			return strconv.FormatFloat(value, 'g', -1, 64)
+		}})
+	}
+	return columns
+}
+
+// parseMetrics reads what a row says; an empty cell says nothing.
+func parseMetrics(raw map[string]any) (metrics map[string]float64, err error) {
+	for name, value := range raw {
+		if value == nil || value == "" {
+			continue
+		}
+		if !strategy.IsMetricName(name) {
+			return nil, fmt.Errorf("%q is no name of a metric; accepted are 1 to %d bytes of printable text", name, strategy.MaxMetricName)
+		}
+		if metrics == nil {
+			metrics = map[string]float64{}
+		}
+		if metrics[name], err = toNumber(value); err != nil {
+			return nil, fmt.Errorf("metric %q: %w", name, err)
+		}
+	}
+	if len(metrics) > strategy.MaxMetrics {
+		return nil, fmt.Errorf("%d metrics; accepted are at most %d", len(metrics), strategy.MaxMetrics)
+	}
+	return metrics, nil
+}

@@ -1,0 +1,161 @@
+package evaluator
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// answer is the JSON object that ends an evaluation.
+type answer struct {
+	Result
+	hasValue bool
+	trial    json.RawMessage // which trial it says it is about; nil: it does not say
+	failed   bool            // it says why there is no value
+	reason   string
+}
+
+// parseAnswer reads a line that must be an answer. An error completes the sentence
+// "the command ...".
+func parseAnswer(line string) (answer, error) {
+	a, err := readAnswer(line)
+	if err == nil {
+		err = a.check()
+	}
+	if err != nil && !a.failed {
+		err = fmt.Errorf("printed %q: %w", shorten(line), err)
+	}
+	return a, err
+}
+
+func (a answer) check() error {
+	switch {
+	case a.failed && a.reason == "":
+		return errors.New("reported an error without a text")
+	case a.failed:
+		return fmt.Errorf("reported the error %q", shorten(lastLine(a.reason)))
+	case !a.hasValue:
+		return errors.New(`the key "value" is missing`)
+	}
+	return nil
+}
+
+// readAnswer reads "value", "constraints", "error" and "trial". What else is a number
+// is a metric. Everything else is left out, and so are metrics beyond their bounds:
+// they shall not cost a result.
+func readAnswer(line string) (a answer, err error) {
+	err = eachField(quoteNonNumbers([]byte(line)), func(key string, raw json.RawMessage) (err error) {
+		switch key {
+		case "value":
+			a.hasValue = true
+			a.Value, err = readNumber(raw)
+			return describe("the value", err)
+		case "constraints":
+			a.Constraints, err = readConstraints(raw)
+			return describe("the constraints", err)
+		case "error":
+			a.failed, a.reason = readReason(raw)
+		case "trial":
+			a.trial = raw
+		default:
+			a.addMetric(key, raw)
+		}
+		return nil
+	})
+	return a, err
+}
+
+func readConstraints(raw json.RawMessage) (map[string]float64, error) {
+	constraints := map[string]float64{}
+	err := eachField(raw, func(name string, raw json.RawMessage) (err error) {
+		constraints[name], err = readNumber(raw)
+		return describe(fmt.Sprintf("constraint %q", name), err)
+	})
+	if len(constraints) == 0 {
+		return nil, err
+	}
+	return constraints, err
+}
+
+// readReason takes null for no error.
+func readReason(raw json.RawMessage) (failed bool, reason string) {
+	if string(raw) == "null" {
+		return false, ""
+	}
+	if json.Unmarshal(raw, &reason) != nil {
+		reason = string(raw)
+	}
+	return true, reason
+}
+
+func (a *answer) addMetric(name string, raw json.RawMessage) {
+	value, err := readNumber(raw)
+	if err != nil || !strategy.IsMetricName(name) || len(a.Metrics) == strategy.MaxMetrics {
+		return
+	}
+	if a.Metrics == nil {
+		a.Metrics = map[string]float64{}
+	}
+	a.Metrics[name] = value
+}
+
+// quoteNonNumbers makes texts of NaN, Infinity and -Infinity, which Python writes
+// and JSON lacks, so that one of them does not spoil the other numbers.
+func quoteNonNumbers(object []byte) []byte {
+	var quoted []byte
+	inText := false
+	for i := 0; i < len(object); i++ {
+		if !inText {
+			if word := nonNumber(object[i:]); word != "" {
+				quoted = append(append(append(quoted, '"'), word...), '"')
+				i += len(word) - 1
+				continue
+			}
+		}
+		switch object[i] {
+		case '"':
+			inText = !inText
+		case '\\':
+			if inText && i+1 < len(object) {
+				quoted = append(quoted, object[i])
+				i++
+			}
+		}
+		quoted = append(quoted, object[i])
+	}
+	return quoted
+}
+
+func nonNumber(text []byte) string {
+	for _, word := range []string{"NaN", "Infinity", "-Infinity"} {
+		if len(text) >= len(word) && string(text[:len(word)]) == word {
+			return word
+		}
+	}
+	return ""
+}
+
+func readNumber(raw json.RawMessage) (float64, error) {
+	if first := raw[0]; first != '-' && (first < '0' || first > '9') {
+		return 0, fmt.Errorf("%s is not a number", shorten(string(raw)))
+	}
+	value, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return 0, fmt.Errorf("%s is not a number", shorten(string(raw)))
+	}
+	return value, checkFinite(value)
+}
+
+func checkFinite(value float64) error {
+	if math.IsNaN(value) {
+		return errors.New("NaN, not a number")
+	}
+	if math.IsInf(value, 0) {
+		return errors.New("infinite")
+	}
+	return nil
+}

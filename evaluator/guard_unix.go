@@ -1,0 +1,139 @@
+//go:build unix
+
+package evaluator
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Descriptors that a guard is started with, besides the standard ones.
+const (
+	lifelineDescriptor = 3 // read to its end, which comes when the node ends
+	reportDescriptor   = 4 // written to, how the command ended
+)
+
+// Guard is the whole of a process that Command and Workers start when their Guard
+// is set: it runs a command, whose path, name and arguments are args, reports how
+// the command ended, and kills it and everything it has started as soon as the node
+// ends, however that happens. The error says that no node has started the process.
+//
+// What the command started is its process group; on Linux also processes that have
+// left the group, as long as the command runs.
+func Guard(args []string) error {
+	lifeline, report, err := guardPipes(args)
+	if err != nil {
+		return fmt.Errorf("evaluator: guard: %w", err)
+	}
+	told := outliveSignals()
+	adoptOrphans()
+	child, err := os.StartProcess(args[0], args[1:], &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	if err != nil {
+		fmt.Fprintf(report, "%s%v\n", reportFailure, err)
+		return nil
+	}
+	nodeGone := make(chan struct{})
+	go func() {
+		defer close(nodeGone)
+		_, _ = io.Copy(io.Discard, lifeline) // an error ends it as well
+	}()
+	ended := make(chan syscall.WaitStatus, 1)
+	go reap(child.Pid, ended)
+	select {
+	case <-nodeGone:
+		killAll()
+	case status := <-ended:
+		fmt.Fprintf(report, "%s%d\n", reportStatus, status)
+		if told.Load() {
+			waitForOthers(nodeGone)
+		}
+	}
+	return nil
+}
+
+// guardPipes checks that a node has started this process: it will kill its group.
+func guardPipes(args []string) (lifeline, report *os.File, err error) {
+	if len(args) < 2 || syscall.Getpgrp() != os.Getpid() {
+		return nil, nil, errors.New("a node starts it, beside a command")
+	}
+	for _, descriptor := range []int{lifelineDescriptor, reportDescriptor} {
+		var stat syscall.Stat_t
+		if err := syscall.Fstat(descriptor, &stat); err != nil || stat.Mode&syscall.S_IFMT != syscall.S_IFIFO {
+			return nil, nil, fmt.Errorf("descriptor %d is no pipe of a node", descriptor)
+		}
+		syscall.CloseOnExec(descriptor) // the command shall not hold it
+	}
+	return os.NewFile(lifelineDescriptor, "lifeline"), os.NewFile(reportDescriptor, "report"), nil
+}
+
+// outliveSignals keeps what is sent to the group from ending the guard before the
+// command. It tells whether the group was asked to end.
+func outliveSignals() *atomic.Bool {
+	told := new(atomic.Bool)
+	received := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
+		if !signal.Ignored(s) { // else the command shall ignore it too
+			signal.Notify(received, s)
+		}
+	}
+	go func() {
+		for s := range received {
+			if s == syscall.SIGTERM {
+				told.Store(true)
+			}
+		}
+	}()
+	return told
+}
+
+// reap waits for the command, and for orphans so that they do not stay as zombies.
+func reap(command int, ended chan<- syscall.WaitStatus) {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil: // no child is left, for now
+			time.Sleep(pollInterval)
+		case pid == command:
+			ended <- status
+		}
+	}
+}
+
+// waitForOthers gives what the command has left behind the time to end that the
+// node gives it.
+func waitForOthers(nodeGone <-chan struct{}) {
+	for len(descendants()) > 0 {
+		select {
+		case <-nodeGone:
+			killAll()
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+// killRounds bounds the search for processes that start others meanwhile.
+const killRounds = 100
+
+// killAll kills every descendant that the system lets it find, then the group and
+// with it this process.
+func killAll() {
+	for range killRounds {
+		found := descendants()
+		for _, pid := range found {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		}
+		if len(found) == 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	_ = syscall.Kill(0, syscall.SIGKILL)
+}

@@ -1,0 +1,176 @@
+package triallog
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+)
+
+// Store is the directory with the outputs of one task's trials. One process at a
+// time may write to it; several goroutines may.
+type Store struct {
+	dir string
+
+	mu      sync.Mutex
+	kept    map[uint64]map[int]int64 // trial, number of a file, bytes
+	total   int64
+	writing map[uint64]bool
+}
+
+// Open makes the directory when it is missing, and takes stock of it.
+func Open(dir string) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot make the directory for the output of trials: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the directory with the output of trials: %w", err)
+	}
+	s := &Store{dir: dir, kept: map[uint64]map[int]int64{}, writing: map[uint64]bool{}}
+	for _, entry := range entries {
+		trial, number, ok := parse(entry.Name())
+		if info, err := entry.Info(); ok && err == nil {
+			s.add(trial, number, info.Size()+fileCost)
+		}
+	}
+	return s, nil
+}
+
+// Writer begins the output of a trial, in place of an earlier one.
+func (s *Store) Writer(trial uint64) *Writer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for number := range s.kept[trial] {
+		s.remove(trial, number)
+	}
+	s.writing[trial] = true
+	return &Writer{store: s, trial: trial, number: legacy}
+}
+
+func (s *Store) add(trial uint64, number int, bytes int64) {
+	if s.kept[trial] == nil {
+		s.kept[trial] = map[int]int64{}
+	}
+	s.kept[trial][number] += bytes
+	s.total += bytes
+}
+
+func (s *Store) remove(trial uint64, number int) {
+	// Who cannot remove it loses no more than its space.
+	_ = os.Remove(path(s.dir, trial, number))
+	s.total -= s.kept[trial][number]
+	delete(s.kept[trial], number)
+	if len(s.kept[trial]) == 0 {
+		delete(s.kept, trial)
+	}
+}
+
+// grew counts what was written, and removes outputs until all take no more than
+// Total. Those that are being written stay.
+func (s *Store) grew(trial uint64, number int, bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.add(trial, number, bytes)
+	if gone := number - lastSegments; gone > first {
+		if _, there := s.kept[trial][gone]; there {
+			s.remove(trial, gone)
+		}
+	}
+	for s.total > Total {
+		oldest, found := s.oldest()
+		if !found {
+			return
+		}
+		for number := range s.kept[oldest] {
+			s.remove(oldest, number)
+		}
+	}
+}
+
+func (s *Store) oldest() (trial uint64, found bool) {
+	var candidates []uint64
+	for trial := range s.kept {
+		if !s.writing[trial] {
+			candidates = append(candidates, trial)
+		}
+	}
+	if len(candidates) == 0 {
+		return 0, false
+	}
+	return slices.Min(candidates), true
+}
+
+// Writer takes the output of one trial, from several goroutines at once.
+type Writer struct {
+	store *Store
+	trial uint64
+
+	mu     sync.Mutex
+	file   *os.File // nil before the first output
+	number int      // of the file
+	size   int      // of the file
+	closed bool
+}
+
+// Write keeps p as far as it can and never fails.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for rest := p; len(rest) > 0 && !w.closed; {
+		if w.file == nil || w.size == Segment {
+			if !w.next() {
+				break
+			}
+		}
+		n, err := w.file.Write(rest[:min(len(rest), Segment-w.size)])
+		w.size += n
+		w.store.grew(w.trial, w.number, int64(n))
+		if err != nil {
+			break
+		}
+		rest = rest[n:]
+	}
+	return len(p), nil
+}
+
+// next begins the next file.
+func (w *Writer) next() bool {
+	file, err := os.OpenFile(path(w.store.dir, w.trial, w.number+1), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return false
+	}
+	if w.file != nil {
+		_ = w.file.Close()
+	}
+	w.file, w.size = file, 0
+	w.number++
+	w.store.grew(w.trial, w.number, fileCost)
+	return true
+}
+
+// Path is the file with the end of the output; empty when there is none.
+func (w *Writer) Path() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.number == legacy {
+		return ""
+	}
+	return path(w.store.dir, w.trial, w.number)
+}
+
+// Close ends the output; what is written later is dropped.
+func (w *Writer) Close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return
+	}
+	w.closed = true
+	if w.file != nil {
+		_ = w.file.Close()
+	}
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	delete(w.store.writing, w.trial)
+}

@@ -1,0 +1,114 @@
+// Package sklearn tests the scikit-learn example. Its tests install nothing: they
+// skip, and say why, without a Python that has scikit-learn. FBO_PYTHON names the
+// interpreter; the default is python3.
+package sklearn
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// needPython returns an interpreter that has scikit-learn, or skips.
+func needPython(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("not with -short: it trains real classifiers")
+	}
+	name := os.Getenv("FBO_PYTHON")
+	if name == "" {
+		name = "python3"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("there is no Python: %v; FBO_PYTHON can name one", err)
+	}
+	output, err := exec.CommandContext(t.Context(), path, "-c", "import sklearn; print(sklearn.__version__)").CombinedOutput()
+	if err != nil {
+		t.Skipf("%s cannot import scikit-learn: %s; FBO_PYTHON can name another Python", path, bytes.TrimSpace(output))
+	}
+	t.Logf("%s with scikit-learn %s", path, bytes.TrimSpace(output))
+	return path
+}
+
+// run returns what a command prints, given some input.
+func run(t *testing.T, input, name string, args ...string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), name, args...)
+	command.Stdin = strings.NewReader(input)
+	var problem bytes.Buffer
+	command.Stderr = &problem
+	output, err := command.Output()
+	if err != nil {
+		t.Fatalf("%s %q: %v\n%s%s", name, args, err, output, problem.Bytes())
+	}
+	return string(output)
+}
+
+// result is what the test reads of a trial.
+type result struct {
+	State      string
+	Parameters struct{ C, Gamma float64 }
+	Outcome    struct {
+		Value   float64
+		Metrics map[string]float64
+	}
+}
+
+// TestWorkerAndCommandAgree runs the README's commands: the same seed gives the same
+// designs, and the same training the same results.
+func TestWorkerAndCommandAgree(t *testing.T) {
+	python := needPython(t)
+	binary := filepath.Join(t.TempDir(), "fbo-node.exe") // Windows insists on the ending
+	run(t, "", "go", "build", "-o", binary, "../../cmd/fbo-node")
+	const evals = 4
+	var results [2][]result
+	for i, command := range [][]string{
+		{"--", python, "train.py", "--site", "0", "--C", "{C}", "--gamma", "{gamma}"},
+		{"--worker", "--", python, "worker.py", "--site", "0"},
+	} {
+		dir := t.TempDir()
+		run(t, "", binary, append([]string{"run", "task.yaml", "--data-dir", dir, "--evals", fmt.Sprint(evals), "--seed", "1",
+			"--mdns=false", "--listen", "/ip4/127.0.0.1/udp/0/quic-v1"}, command...)...)
+		history := run(t, "", binary, "history", "--json", "--data-dir", dir)
+		if err := json.Unmarshal([]byte(history), &results[i]); err != nil {
+			t.Fatal(err)
+		}
+		seconds := run(t, history, python, "seconds.py")
+		if !regexp.MustCompile(`\A4 trials: the first took \d+\.\d\d s, the median of the others is \d+\.\d\d s\s*\z`).MatchString(seconds) {
+			t.Errorf("seconds.py prints %q", seconds)
+		}
+		t.Logf("%s: %s", command[len(command)-3], seconds)
+	}
+	if !reflect.DeepEqual(results[0], results[1]) {
+		t.Errorf("train.py gave\n%+v\nworker.py\n%+v", results[0], results[1])
+	}
+	for _, r := range results[1] {
+		if worst := r.Outcome.Metrics["worst_part"]; r.State != "done" || r.Outcome.Value <= 0 || r.Outcome.Value > 1 || worst > r.Outcome.Value {
+			t.Errorf("result %+v", r)
+		}
+	}
+	if len(results[1]) != evals {
+		t.Errorf("%d results, want %d", len(results[1]), evals)
+	}
+}
+
+// TestWorkerReportsErrors: what is wrong with one trial does not end the worker, and
+// what libraries print is no answer.
+func TestWorkerReportsErrors(t *testing.T) {
+	python := needPython(t)
+	output := run(t, `{"trial": 1, "parameters": {"C": -1, "gamma": 0.001}}
+{"trial": 2, "parameters": {"C": 1, "gamma": 0.001}}
+`, python, "worker.py", "--site", "3")
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], `{"trial": 1, "error": "`) || !strings.HasPrefix(lines[1], `{"trial": 2, "value": 0.9`) {
+		t.Errorf("answers %q", lines)
+	}
+}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/evaluator"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -29,7 +28,7 @@ type runOptions struct {
 	hubs         []string
 	mdns         bool
 	allow        string
-	imports      string
+	imports      importFlags
 	suggest      string
 	seed         uint64
 	seeded       bool
@@ -70,7 +69,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.StringArrayVar(&o.hubs, "hub", nil, "address of a hub, as it prints it, through which nodes find and reach each other, repeatable")
 	flags.BoolVar(&o.mdns, "mdns", true, "find nodes on the local network")
 	addAllow(command, &o.allow)
-	flags.StringVar(&o.imports, "import", "", "file of past trials, .csv or .json")
+	o.imports.add(flags)
 	flags.StringVar(&o.suggest, "suggest", "", "file of designs that you hold for good, .csv or .json, for the strategies constrained-gp and density")
 	flags.Uint64Var(&o.seed, "seed", 0, "make this node's random decisions repeatable (default: different every time)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
@@ -137,11 +136,9 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	var earlier []agent.Past
-	if o.imports != "" {
-		if earlier, err = readPastTrials(o.imports, t.Space); err != nil {
-			return usageError{err}
-		}
+	earlier, err := o.imports.read(t.Space)
+	if err != nil {
+		return err
 	}
 	suggested, err := o.suggestions(t)
 	if err != nil {
@@ -159,7 +156,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	return err
 }
 
-func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, command *evaluator.Command, join node.JoinOptions, earlier []agent.Past, show *progress) (err error) {
+func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, command *evaluator.Command, join node.JoinOptions, earlier imported, show *progress) (err error) {
 	var metrics *metricsServer
 	if o.metrics != "" {
 		if metrics, err = serveMetrics(o.metrics); err != nil {
@@ -192,10 +189,10 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, comman
 	if metrics != nil {
 		show.metrics(metrics.url())
 	}
-	if added, err := session.Import(ctx, earlier); err != nil {
+	if added, err := session.Import(ctx, earlier.trials); err != nil {
 		return err
-	} else if o.imports != "" {
-		show.imported(o.imports, added, len(earlier)-added)
+	} else if earlier.file != "" {
+		show.imported(earlier, added)
 	}
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()

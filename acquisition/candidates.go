@@ -64,8 +64,9 @@ func place(blocks []task.Block, x, u []float64) {
 }
 
 // Sample returns the encoding of a design drawn uniformly: every choice of a
-// categorical and every value of an int is equally likely, floats are uniform,
-// and both ints and floats on log scale are so in their logarithms.
+// categorical and every value of an int, or of another parameter that takes finitely
+// many numbers, is equally likely, floats are uniform, and both ints and floats on log
+// scale are so in their logarithms.
 func Sample(space *task.Space, rng *rand.Rand) []float64 {
 	x := make([]float64, space.Dim())
 	for i := range x {

@@ -33,17 +33,14 @@ func enumerate(space *task.Space, count int, f Function, workers int) (x []float
 // write sets x to the design with this number, in mixed radix.
 func (n *neighbours) write(x []float64, number int) {
 	for i, block := range n.blocks {
+		count := int(block.Count)
 		if block.Kind == task.Categorical {
 			part := x[block.Start : block.Start+block.Len]
 			clear(part)
-			part[number%block.Len] = 1
-			number /= block.Len
-			continue
+			part[number%count] = 1
+		} else {
+			x[block.Start] = n.space.Place(i, int64(number%count))
 		}
-		values := &n.ints[i]
-		size := int(values.high-values.low) + 1
-		x[block.Start] = values.coordinate(values.low + float64(number%size))
-		number /= size
+		number /= count
 	}
-	n.space.Snap(x)
 }

@@ -38,7 +38,8 @@ const (
 // times, of which it usually takes a hundredth; and in the end, with two or more
 // discrete parameters, four times 2,048 values of designs that differ in two of
 // them, each time with one such search. Neighbours are the other choices of a
-// categorical, and up to 2·log2(count)+2 values of an int.
+// categorical, and up to 2·log2(count)+2 of the values of an int, or of
+// another parameter that takes finitely many numbers.
 type Maximizer struct {
 	Space *task.Space
 

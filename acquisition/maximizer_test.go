@@ -157,14 +157,23 @@ func drawSpace(rt *rapid.T) *task.Space {
 	var parameters []task.Parameter
 	for i := range rapid.IntRange(1, 5).Draw(rt, "parameters") {
 		p := task.Parameter{Name: fmt.Sprintf("p%d", i)}
-		p.Kind = rapid.SampledFrom([]task.Kind{task.Float, task.Int, task.Categorical}).Draw(rt, "kind")
-		switch p.Kind {
-		case task.Categorical:
+		p.Kind = rapid.SampledFrom([]task.Kind{task.Float, task.Int, task.Categorical, task.Bool}).Draw(rt, "kind")
+		numbers := []float64{-3, 0.5, 1, 8, 100}[:rapid.IntRange(2, 5).Draw(rt, "numbers")]
+		switch listed := rapid.Bool().Draw(rt, "listed"); {
+		case p.Kind == task.Bool:
+		case p.Kind == task.Int && listed:
+			p.Numbers = []float64{16, 32, 64}
+		case listed:
+			p.Numbers = numbers
+		case p.Kind == task.Categorical:
 			p.Choices = []string{"a", "b", "c", "d"}[:rapid.IntRange(2, 4).Draw(rt, "choices")]
 		default:
 			p.Low = float64(rapid.IntRange(1, 50).Draw(rt, "low"))
 			p.High = p.Low + float64(rapid.IntRange(1, 5000).Draw(rt, "range"))
 			p.Scale = rapid.SampledFrom([]task.Scale{task.Linear, task.Log}).Draw(rt, "scale")
+			if p.Scale == task.Linear && rapid.Bool().Draw(rt, "steps") {
+				p.Step = float64(rapid.IntRange(1, int(p.High-p.Low)).Draw(rt, "step"))
+			}
 		}
 		parameters = append(parameters, p)
 	}
@@ -282,27 +291,37 @@ func TestEnumeratesSmallSpaces(t *testing.T) {
 	}
 }
 
-// Over 6,000 samples every cell of the space of 3 choices times 5 ints should
-// hold 400, with standard deviation 19.3; five of them fail a right program once
+// Over 6,000 samples every cell of a space of 15 designs should hold 400, with standard deviation 19.3; five of them fail a right program once
 // in 100,000 seeds, and bounds with half the probability (as rounding to a grid
 // with the bounds at its ends gives) lie ten away.
 func TestSampleIsUniform(t *testing.T) {
-	space := newSpace(t,
-		task.Parameter{Name: "c", Kind: task.Categorical, Choices: []string{"p", "q", "r"}},
-		task.Parameter{Name: "k", Kind: task.Int, Low: 1, High: 5},
-	)
-	rng := random.SeedOf(2).Stream("t", 0)
-	counts := map[string]int{}
-	for range 6000 {
-		counts[space.Decode(Sample(space, rng)).Key()]++
-	}
-	for key, count := range counts {
-		if count < 303 || count > 497 {
-			t.Errorf("%s drawn %d times, want near 400", key, count)
+	for stream, space := range []*task.Space{
+		newSpace(t,
+			task.Parameter{Name: "c", Kind: task.Categorical, Choices: []string{"p", "q", "r"}},
+			task.Parameter{Name: "k", Kind: task.Int, Low: 1, High: 5},
+		),
+		newSpace(t,
+			task.Parameter{Name: "c", Kind: task.Categorical, Numbers: []float64{7, 1, 3}},
+			task.Parameter{Name: "k", Kind: task.Float, Low: -0.2, High: 0.25, Step: 0.1},
+		),
+		newSpace(t,
+			task.Parameter{Name: "c", Kind: task.Float, Numbers: []float64{0.1, 1, 10}},
+			task.Parameter{Name: "k", Kind: task.Int, Low: 16, High: 84, Step: 16},
+		),
+	} {
+		rng := random.SeedOf(2).Stream("t", uint64(stream))
+		counts := map[string]int{}
+		for range 6000 {
+			counts[space.Decode(Sample(space, rng)).Key()]++
 		}
-	}
-	if len(counts) != 15 {
-		t.Errorf("%d designs drawn, the space has 15", len(counts))
+		for key, count := range counts {
+			if count < 303 || count > 497 {
+				t.Errorf("%s drawn %d times, want near 400", key, count)
+			}
+		}
+		if len(counts) != 15 {
+			t.Errorf("%d designs drawn, the space has 15", len(counts))
+		}
 	}
 }
 

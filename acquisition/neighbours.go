@@ -6,24 +6,22 @@ import "github.com/fbo-node/fbo/task"
 type neighbours struct {
 	space    *task.Space
 	blocks   []task.Block
-	ints     []intValues // per parameter; unused unless it is an int
-	floats   []int       // coordinates of the float parameters
-	discrete []int       // the other parameters
-	most     int         // neighbours in one parameter
-	total    int         // neighbours in all, at most
+	floats   []int // coordinates that move freely
+	discrete []int // the parameters of the others
+	most     int   // neighbours in one parameter
+	total    int   // neighbours in all, at most
 }
 
 func newNeighbours(space *task.Space) *neighbours {
-	n := &neighbours{space: space, blocks: space.Blocks(), ints: make([]intValues, space.Len())}
-	for i, p := range space.Parameters() {
-		count := len(p.Choices) - 1
-		switch p.Kind {
+	n := &neighbours{space: space, blocks: space.Blocks()}
+	for i, block := range n.blocks {
+		count := block.Len - 1
+		switch block.Kind {
 		case task.Float:
-			n.floats = append(n.floats, n.blocks[i].Start)
+			n.floats = append(n.floats, block.Start)
 			continue
 		case task.Int:
-			n.ints[i] = newIntValues(p)
-			count = mostSteps(p.High - p.Low)
+			count = mostSteps(block.Count)
 		}
 		n.discrete = append(n.discrete, i)
 		n.most = max(n.most, count)
@@ -32,18 +30,19 @@ func newNeighbours(space *task.Space) *neighbours {
 	return n
 }
 
-// mostSteps is the largest number of neighbours that an int with this range has.
-func mostSteps(width float64) int {
+// mostSteps is the largest number of neighbours that a number with so many values
+// has.
+func mostSteps(values int64) int {
 	count := 2
-	for step := 1.0; step < width; step *= 2 {
+	for step := int64(1); step < values-1; step *= 2 {
 		count += 2
 	}
 	return count
 }
 
 // alternatives writes to the first rows of dst, and counts, the designs that
-// differ from x in parameter i: every other choice, or the ints one, two, four,
-// ... steps away and both bounds.
+// differ from x in parameter i: every other choice, or the numbers one, two, four,
+// ... values away and both bounds.
 func (n *neighbours) alternatives(dst *points, i int, x []float64) (count int) {
 	block := n.blocks[i]
 	if block.Kind == task.Categorical {
@@ -58,22 +57,21 @@ func (n *neighbours) alternatives(dst *points, i int, x []float64) (count int) {
 		}
 		return count
 	}
-	values := &n.ints[i]
-	value := values.at(x[block.Start])
-	put := func(v float64, allowed bool) {
+	last := block.Count - 1
+	number := n.space.Number(i, x[block.Start])
+	put := func(k int64, allowed bool) {
 		if allowed {
 			row := dst.row(count)
 			copy(row, x)
-			row[block.Start] = values.coordinate(v)
-			n.space.Snap(row)
+			row[block.Start] = n.space.Place(i, k)
 			count++
 		}
 	}
-	for step := 1.0; step < values.high-values.low; step *= 2 {
-		put(value-step, value-step > values.low)
-		put(value+step, value+step < values.high)
+	for step := int64(1); step < last; step *= 2 {
+		put(number-step, number-step > 0)
+		put(number+step, number+step < last)
 	}
-	put(values.low, value != values.low)
-	put(values.high, value != values.high)
+	put(0, number != 0)
+	put(last, number != last)
 	return count
 }

@@ -75,32 +75,6 @@ func TestNeighboursDifferInOneParameter(t *testing.T) {
 	})
 }
 
-// The coordinates of ints are where the space puts them, at the ends of ranges
-// of any size too.
-func TestIntValuesAgreeWithSpace(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		low := rapid.Int64Range(1, 1<<30).Draw(rt, "low")
-		high := low + rapid.Int64Range(1, 1<<40).Draw(rt, "width")
-		scale := rapid.SampledFrom([]task.Scale{task.Linear, task.Log}).Draw(rt, "scale")
-		p := task.Parameter{Name: "n", Kind: task.Int, Low: float64(low), High: float64(high), Scale: scale}
-		space, err := task.NewSpace([]task.Parameter{p})
-		if err != nil {
-			rt.Skip(err)
-		}
-		values := newIntValues(space.Parameters()[0])
-		for _, v := range []int64{low, high, rapid.Int64Range(low, high).Draw(rt, "value")} {
-			u := []float64{values.coordinate(float64(v))}
-			space.Snap(u)
-			if want := encodeInt(space, 0, v); u[0] != want {
-				rt.Fatalf("%d lies at %.17g, want %.17g", v, u[0], want)
-			}
-			if got := values.at(u[0]); got != float64(v) {
-				rt.Fatalf("%d came back as %g", v, got)
-			}
-		}
-	})
-}
-
 // No single move leads from the trap to the top: two categories must change at
 // once, among ten in which nothing else counts.
 func TestPairsEscape(t *testing.T) {

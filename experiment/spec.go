@@ -148,38 +148,16 @@ func scalar(text string) any {
 // part of its ID, from which the shared features derive. The roster matters for
 // strategies that sum.
 func taskOf(name string, space *task.Space, goal task.Goal, surrogate, strategy Spec, initial int, roster []peer.ID) (*task.Task, error) {
-	var parameters []map[string]any
-	for _, p := range space.Parameters() {
-		entry := map[string]any{"name": p.Name, "type": p.Kind}
-		if p.Kind == task.Categorical {
-			entry["choices"] = p.Choices
-		} else {
-			entry["low"], entry["high"], entry["scale"] = p.Low, p.High, p.Scale
-		}
-		parameters = append(parameters, entry)
-	}
 	strategy, privacy := strategy.private(roster)
 	section := strategy.section()
 	section["initial_designs"] = initial
-	form := map[string]any{
-		"name":       name,
-		"goal":       goal,
-		"parameters": parameters,
-		"surrogate":  surrogate.section(),
-		"strategy":   section,
-	}
-	if privacy != nil {
-		form["privacy"] = privacy
-	}
-	text, err := json.Marshal(form)
-	if err != nil {
-		return nil, fmt.Errorf("experiment: %w", err)
-	}
-	return task.Parse("simulation", text)
+	return task.New(task.Spec{
+		Name: name, Goal: goal, Parameters: space.Parameters(),
+		Surrogate: surrogate.section(), Strategy: section, Privacy: privacy,
+	})
 }
 
-// messages returns what is wrong with a task without places in a file that
-// nobody has written.
+// messages returns what is wrong with a task in one line.
 func messages(err error) error {
 	var parsed *task.ParseError
 	if !errors.As(err, &parsed) {

@@ -11,13 +11,13 @@ import (
 // index per categorical.
 type Point struct {
 	Coordinates []float64 // one per float and int, in order, 0 to 1; travel as float32
-	Choices     []int     // one per categorical, in order; the index of the choice
+	Choices     []int     // one per categorical and bool, in order; the index of the choice, for true 1
 }
 
 // PointOf returns the point of a design of the space; it panics on a design of
-// another. Decoding gives the same choices, and the same int when the parameter
-// has fewer than 2^24 values. On a log scale that holds while high·ln(high/low)
-// is below 2^23. Floats and wider ints come back to within a float32: half of
+// another. Decoding gives the same choices, and the same int, float in steps or
+// listed number when the parameter has fewer than 2^24 values. On a log scale that holds while high·ln(high/low)
+// is below 2^23. Other floats and wider ints come back to within a float32: half of
 // 2^-24 of the unit interval.
 func PointOf(space *task.Space, design task.Design) Point {
 	u := space.Encode(design)

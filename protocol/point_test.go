@@ -57,7 +57,7 @@ func drawSpace(t *rapid.T) *task.Space {
 	parameters := make([]task.Parameter, rapid.IntRange(1, 6).Draw(t, "parameters"))
 	for i := range parameters {
 		p := task.Parameter{Name: fmt.Sprintf("p%d", i)}
-		switch rapid.IntRange(0, 4).Draw(t, "kind") {
+		switch rapid.IntRange(0, 8).Draw(t, "kind") {
 		case 0:
 			p.Kind, p.Low = task.Float, rapid.Float64Range(-1e6, 1e6).Draw(t, "low")
 			p.High = p.Low + rapid.Float64Range(1e-3, 1e9).Draw(t, "width")
@@ -72,6 +72,15 @@ func drawSpace(t *rapid.T) *task.Space {
 			p.High = p.Low + float64(rapid.Int64Range(1, 600_000).Draw(t, "width"))
 		case 4:
 			p.Kind, p.Choices = task.Categorical, choicesOf(rapid.IntRange(2, 64).Draw(t, "choices"))
+		case 5:
+			p.Kind = task.Bool
+		case 6:
+			p.Kind, p.Low = task.Float, float64(rapid.IntRange(-100, 100).Draw(t, "low"))
+			p.High, p.Step = p.Low+10, rapid.Float64Range(1e-6, 10).Draw(t, "step")
+		case 7:
+			p.Kind, p.Numbers = task.Categorical, []float64{0.5, -2, 1e9}
+		case 8:
+			p.Kind, p.Numbers = task.Int, []float64{16, 32, 64}
 		}
 		parameters[i] = p
 	}
@@ -120,7 +129,7 @@ func TestPointsOfDesignsSurviveTheWire(t *testing.T) {
 		decoded := space.Decode(encoded)
 		for i, q := range space.Parameters() {
 			want, is := design.Value(q.Name), decoded.Value(q.Name)
-			if q.Kind != task.Float {
+			if space.Blocks()[i].Kind != task.Float {
 				if is != want {
 					t.Fatalf("%s: %v became %v", q.Name, want, is)
 				}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// axis maps the values of one float or int parameter to [0, 1] and back.
+// axis maps the values of one float parameter without steps to [0, 1] and back.
 //
 // Decoded floats lie on a decimal grid, so that people and commands see 0.3 and
 // not 0.30000000000000004, and so that a value survives the way through the
@@ -20,17 +20,16 @@ type axis struct {
 	low, high float64
 	log       bool
 
-	exponent    int     // linear floats: the step is 10^exponent
-	scale, half float64 // linear floats: 10^-exponent, half a step
+	exponent    int     // linear: the step is 10^exponent
+	scale, half float64 // linear: 10^-exponent, half a step
 
-	count         float64 // linear ints: high-low+1
-	origin, width float64 // log scale: log of the lower edge, and log(upper/lower)
+	origin, width float64 // log scale: log(low), and log(high/low)
 }
 
 // significant is the number of digits of a decoded float on log scale.
 const significant = 10
 
-func newFloatAxis(low, high float64, scale Scale) axis {
+func newAxis(low, high float64, scale Scale) axis {
 	a := axis{low: low, high: high, log: scale == Log}
 	if a.log {
 		a.origin = math.Log(low)
@@ -40,17 +39,6 @@ func newFloatAxis(low, high float64, scale Scale) axis {
 	a.exponent = stepExponent(low, high)
 	a.scale = math.Pow10(-a.exponent)
 	a.half = math.Pow10(a.exponent) / 2
-	return a
-}
-
-// newIntAxis gives each whole number its own bin: bins of equal width on linear
-// scale, [log(v-1/2), log(v+1/2)] on log scale.
-func newIntAxis(low, high float64, scale Scale) axis {
-	a := axis{low: low, high: high, log: scale == Log, count: high - low + 1}
-	if a.log {
-		a.origin = math.Log(low - 0.5)
-		a.width = math.Log(high+0.5) - a.origin
-	}
 	return a
 }
 
@@ -75,7 +63,7 @@ func decimalExponent(x float64) int {
 // The explicit float64 conversions below keep compilers from fusing the product
 // and the sum, which would make decoded values differ between CPUs.
 
-func (a *axis) encodeFloat(v float64) float64 {
+func (a *axis) encode(v float64) float64 {
 	switch {
 	case v <= a.low:
 		return 0
@@ -87,8 +75,8 @@ func (a *axis) encodeFloat(v float64) float64 {
 	return (v - a.low) / (a.high - a.low)
 }
 
-// decodeFloat takes any u; below 0 and NaN count as 0, above 1 as 1.
-func (a *axis) decodeFloat(u float64) float64 {
+// decode takes any u; below 0 and NaN count as 0, above 1 as 1.
+func (a *axis) decode(u float64) float64 {
 	switch {
 	case !(u > 0):
 		return a.low
@@ -133,26 +121,4 @@ func mustFloat(text string) float64 {
 		panic(err) // the text was written by strconv, and bounds keep it in range
 	}
 	return v
-}
-
-func (a *axis) encodeInt(v int64) float64 {
-	if a.log {
-		return (math.Log(float64(v)) - a.origin) / a.width
-	}
-	return (float64(v) - a.low + 0.5) / a.count
-}
-
-// decodeInt takes any u; below 0 and NaN count as 0, above 1 as 1.
-func (a *axis) decodeInt(u float64) int64 {
-	if !(u > 0) {
-		return int64(a.low)
-	}
-	if u >= 1 {
-		return int64(a.high)
-	}
-	v := a.low + math.Floor(u*a.count)
-	if a.log {
-		v = math.Round(math.Exp(a.origin + float64(u*a.width)))
-	}
-	return int64(math.Max(a.low, math.Min(a.high, v)))
 }

@@ -53,10 +53,17 @@ func canonicalParameters(s *Space) []map[string]any {
 	all := make([]map[string]any, len(s.parameters))
 	for i, p := range s.parameters {
 		form := map[string]any{"name": p.Name, "type": p.Kind}
-		if p.Kind == Categorical {
+		switch {
+		case p.Kind == Bool:
+		case p.Numbers != nil:
+			form["choices"] = p.Numbers
+		case p.Kind == Categorical:
 			form["choices"] = p.Choices
-		} else {
+		default:
 			form["low"], form["high"], form["scale"] = p.Low, p.High, p.Scale
+			if p.Step != 0 {
+				form["step"] = p.Step
+			}
 		}
 		all[i] = form
 	}

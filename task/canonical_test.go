@@ -48,6 +48,25 @@ strategy: {type: fts, mode: one-shot, schedule: constant, own_probability: .50}
 				`"strategy":{"initial_designs":3,"mode":"one-shot","own_probability":0.5,"schedule":"constant","share_after":50,"type":"fts"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"se","lengthscale":0.2,"type":"rff"}}`,
 			"bagaaierasnruv47izo4wxl3kv2prqdnxw5ls33nqxirdn2kkkwqi5nrzof4q"},
+		{`
+name: kinds
+goal: minimize
+parameters:
+  - {name: nesterov, type: bool}
+  - {name: momentum, type: float, low: 0, high: 1, step: 0.3}
+  - {name: units, type: int, low: 16, high: 250, step: 16}
+  - {name: batch, type: int, choices: [16, 32, 64]}
+  - {name: c, type: float, choices: [0.1, 1, 10]}
+  - {name: seed, type: categorical, choices: [7, 3]}
+`,
+			`{"fbo":1,"goal":"minimize","name":"kinds","parameters":[{"name":"nesterov","type":"bool"},` +
+				`{"high":0.9,"low":0,"name":"momentum","scale":"linear","step":0.3,"type":"float"},` +
+				`{"high":240,"low":16,"name":"units","scale":"linear","step":16,"type":"int"},` +
+				`{"choices":[16,32,64],"name":"batch","type":"int"},{"choices":[0.1,1,10],"name":"c","type":"float"},` +
+				`{"choices":[7,3],"name":"seed","type":"categorical"}],` +
+				`"strategy":{"initial_designs":3,"type":"peer-prior"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":512,"kernel":"matern52","lengthscale":0.6,"type":"exact"}}`,
+			"bagaaierad7nwxsbym3o5vfzdusgfowa36h2kzedo6utv2gqtaqe4dfc5mhtq"},
 		{one + "strategy: {type: ts}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
 				`"strategy":{"initial_designs":3,"type":"ts"},` +
@@ -197,6 +216,16 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		summing("listen: schedule, schedule: constant, own_probability: 1", "", 8),
 		head + "  - {name: x, type: categorical, choices: [a, b]}",
 		head + "  - {name: x, type: categorical, choices: [b, a]}",
+		head + "  - {name: x, type: categorical, choices: [1, 2]}",
+		head + "  - {name: x, type: categorical, choices: [2, 1]}",
+		head + "  - {name: x, type: categorical, choices: ['1', '2']}",
+		head + "  - {name: x, type: int, choices: [1, 2]}",
+		head + "  - {name: x, type: float, choices: [1, 2]}",
+		head + "  - {name: x, type: float, choices: [1, 3]}",
+		head + "  - {name: x, type: bool}",
+		head + "  - {name: x, type: float, low: 0, high: 1, step: 0.5}",
+		head + "  - {name: x, type: float, low: 0, high: 1, step: 0.25}",
+		head + "  - {name: x, type: int, low: 0, high: 8, step: 2}",
 		one + "  - {name: y, type: float, low: 0, high: 1}\n",
 		head + "  - {name: y, type: float, low: 0, high: 1}\n" + strings.TrimPrefix(one, head),
 	} {
@@ -263,6 +292,7 @@ func TestCanonicalIsATaskFile(t *testing.T) {
 		one + "strategy: {type: density, components: 16}",
 		one + "strategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 4}",
 		one + "privacy: {mechanism: none}",
+		one + "  - {name: b, type: bool}\n  - {name: n, type: categorical, choices: [1e21, -1e-7, 0.1]}\n  - {name: s, type: float, low: 1e-7, high: 1e-6, step: 3e-8}\n",
 		summing("", "", 2),
 		summing("cells: 16, share: sample, share_every: 3", "", 20),
 		summing("listen: schedule", "delta: 1e-7, clip: 1e-3, adjacency: zero-out, ", 3),

@@ -29,17 +29,21 @@ func (d Design) Value(name string) Value {
 	panic(fmt.Sprintf("task: the design has no parameter %q", name))
 }
 
-// Float returns the value of the named float parameter; it panics on an unknown
-// name or another kind.
+// Float returns the value of the named parameter, which must be a float or a choice
+// among numbers that are not all whole; it panics on an unknown name or another kind.
 func (d Design) Float(name string) float64 { return d.Value(name).Float() }
 
-// Int returns the value of the named int parameter; it panics on an unknown
-// name or another kind.
+// Int returns the value of the named parameter, which must be an int or a choice
+// among whole numbers; it panics on an unknown name or another kind.
 func (d Design) Int(name string) int64 { return d.Value(name).Int() }
 
-// Choice returns the value of the named categorical parameter; it panics on an
-// unknown name or another kind.
+// Choice returns the value of the named parameter, which must be a choice among
+// texts; it panics on an unknown name or another kind.
 func (d Design) Choice(name string) string { return d.Value(name).Choice() }
+
+// Bool returns the value of the named bool parameter; it panics on an unknown name
+// or another kind.
+func (d Design) Bool(name string) bool { return d.Value(name).Bool() }
 
 // Values returns a copy of the values, in the order of the space's parameters.
 func (d Design) Values() []Value { return slices.Clone(d.values) }

@@ -2,8 +2,8 @@
 // search space.
 //
 // A [Task] is parsed strictly from YAML (or JSON) by [Parse]: whatever is unknown,
-// missing, doubtful or out of range is an error with line and column. All defaults
-// are filled in. [Task.Canonical] is the task as canonical JSON, in the manner of
+// missing, doubtful or out of range is an error with line and column. [New] makes it
+// from Go values. All defaults are filled in. [Task.Canonical] is the task as canonical JSON, in the manner of
 // RFC 8785 (sorted keys, shortest numbers), and [Task.ID] its CIDv1. Whatever
 // changes the meaning of what nodes share is part of the task and so changes its
 // ID; the order of keys, comments, the spelling of numbers and whether a default
@@ -11,8 +11,8 @@
 // is the order of coordinates.
 //
 // A [Space] maps a [Design], the values of all parameters, to a point of the unit
-// cube and back, exactly. Categorical parameters become one-hot blocks, never
-// ordinal codes.
+// cube and back, exactly. Categorical parameters and bools become one-hot blocks,
+// never ordinal codes; numbers with an order, listed ones too, are one coordinate.
 //
 // The package knows the words of the file, not what they do: kernels, surrogates
 // and strategies live elsewhere. It reads no files and keeps no settings of a

@@ -10,13 +10,16 @@ import (
 // Error is one thing that is wrong with a task file.
 type Error struct {
 	File         string // as given to Parse
-	Line, Column int    // from 1; columns count characters
+	Line, Column int    // from 1; columns count characters; 0 without a file
 	Message      string
 }
 
 // Error returns the message after its place, as in
 // `task.yaml:4:12: parameter "x": low 3 must be below high 1`.
 func (e *Error) Error() string {
+	if e.Line == 0 {
+		return "task: " + e.Message
+	}
 	file := e.File
 	if file == "" {
 		file = "task"
@@ -28,7 +31,7 @@ func (e *Error) Error() string {
 const maxErrors = 20
 
 // ParseError holds what is wrong with a task file, in the order of the file.
-// Parse returns no other type of error.
+// Parse returns no other type of error. Without a file, from New, it has no places.
 type ParseError struct {
 	Errors  []*Error // at least one, at most 20
 	Omitted int      // how many more there are

@@ -43,7 +43,7 @@ stratgy: {type: ts}
 	// Output:
 	// task.yaml:3:7: goal must be one of minimize, maximize, not the text "smallest"
 	// task.yaml:5:33: parameter "x": low 3 must be below high 1
-	// task.yaml:6:57: parameter "optimizer": choice 2 is a number; write it in quotes ("2"), or use type: int or float
+	// task.yaml:6:57: parameter "optimizer": choice 2 is a number among texts; write it in quotes ("2")
 	// task.yaml:7:1: unknown key "stratgy"; accepted: name, goal, parameters, surrogate, strategy, privacy
 }
 
@@ -76,4 +76,35 @@ func ExampleSpace_UnmarshalDesign() {
 	// Output:
 	// learning_rate=0.01 batch_size=32 optimizer=sgd <nil>
 	// task: parameter "optimizer": "lion" is not accepted; it takes one of "sgd", "adam"
+}
+
+func ExampleNew() {
+	t, err := task.New(task.Spec{
+		Name: "heat-pump", Goal: task.Minimize,
+		Parameters: []task.Parameter{
+			{Name: "setpoint", Kind: task.Float, Low: 18, High: 24, Step: 0.5},
+			{Name: "fan", Kind: task.Int, Numbers: []float64{200, 500, 1200}},
+			{Name: "night_mode", Kind: task.Bool},
+		},
+		Strategy: task.Settings{"type": "fts", "share_every": 2},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	file, err := task.Parse("task.yaml", []byte(`
+name: heat-pump
+goal: minimize
+parameters:
+  - {name: setpoint, type: float, low: 18, high: 24, step: 0.5}
+  - {name: fan, type: int, choices: [200, 500, 1200]}
+  - {name: night_mode, type: bool}
+strategy: {type: fts, share_every: 2}
+`))
+	fmt.Println(err, t.ID().Equals(file.ID()))
+	d := t.Space.Decode([]float64{0.5, 0.5, 0, 1})
+	fmt.Println(d.Float("setpoint"), d.Int("fan"), d.Bool("night_mode"))
+	// Output:
+	// <nil> true
+	// 21 500 true
 }

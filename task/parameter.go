@@ -28,7 +28,18 @@ type Parameter struct {
 	Low, High float64
 	Scale     Scale // of a float or int; empty means Linear
 
-	Choices []string // of a categorical: 2 to 64 different texts
+	// Step leaves a float or int on linear scale the values Low, Low+Step,
+	// Low+2·Step and so on up to High, which need not be one of them: a Space has
+	// the largest that is. At most 2^40 values; 0 means any float, every int.
+	Step float64
+
+	// Choices are those of a categorical: 2 to 64 different texts.
+	Choices []string
+
+	// Numbers are the choices of a categorical where they are numbers: 2 to 64, all
+	// different. With a float or int they replace Low, High, Scale and Step: the
+	// values in ascending order, each as far from the next as any other.
+	Numbers []float64
 }
 
 // Limits of a search space.
@@ -68,9 +79,32 @@ func (p Parameter) problems() []problem {
 		all = append(all, p.intProblems()...)
 	case Categorical:
 		all = append(all, p.choiceProblems()...)
+	case Bool:
 	default:
-		all = append(all, problem{"type", -1, fmt.Sprintf("unknown type %q; accepted: float, int, categorical", p.Kind)})
+		return append(all, problem{"type", -1, fmt.Sprintf("unknown type %q; accepted: float, int, categorical, bool", p.Kind)})
 	}
+	return append(all, p.misplaced()...)
+}
+
+// misplaced are fields that are set although they mean nothing for the parameter.
+func (p Parameter) misplaced() []problem {
+	var all []problem
+	refuse := func(set bool, field, format string, a ...any) {
+		if set {
+			all = append(all, problem{field, -1, fmt.Sprintf(format, a...)})
+		}
+	}
+	ordered := p.Kind == Float || p.Kind == Int
+	const ranged = "%s applies only with type: float or int"
+	refuse(!ordered && p.Low != 0, "low", ranged, "low")
+	refuse(!ordered && p.High != 0, "high", ranged, "high")
+	refuse(!ordered && p.Scale != "", "scale", ranged, "scale")
+	refuse(!ordered && p.Step != 0, "step", ranged, "step")
+	refuse(ordered && len(p.Choices) > 0, "choices", "choices must be numbers for type: %s", p.Kind)
+	refuse(ordered && p.Numbers != nil && p.Scale != "", "scale", "choices are not accepted beside scale")
+	refuse(ordered && p.Numbers != nil && p.Step != 0, "step", "choices are not accepted beside step")
+	refuse(p.Kind == Categorical && p.Choices != nil && p.Numbers != nil, "choices", "choices must be all texts or all numbers")
+	refuse(p.Kind == Bool && (p.Choices != nil || p.Numbers != nil), "choices", "choices apply only with type: categorical, float or int")
 	return all
 }
 
@@ -114,6 +148,9 @@ func (p Parameter) boundProblems() []problem {
 }
 
 func (p Parameter) floatProblems() []problem {
+	if p.Numbers != nil || len(p.Choices) > 0 {
+		return p.numberProblems()
+	}
 	if all := p.boundProblems(); len(all) > 0 {
 		return all
 	}
@@ -131,7 +168,7 @@ func (p Parameter) floatProblems() []problem {
 		return one("high", "high %s must be at least %g times low %s with scale: log; use scale: linear for a narrow range",
 			formatFloat(p.High), minLogRatio, formatFloat(p.Low))
 	case p.Scale == Log:
-		return nil
+		return p.stepProblems()
 	}
 	apart := minRange
 	if p.High-p.Low >= minRange {
@@ -141,10 +178,37 @@ func (p Parameter) floatProblems() []problem {
 		return one("high", "high %s is too close to low %s: they must be at least %g apart (a float64 has no more digits)",
 			formatFloat(p.High), formatFloat(p.Low), apart)
 	}
+	return p.stepProblems()
+}
+
+// stepProblems expects bounds that are right.
+func (p Parameter) stepProblems() []problem {
+	least := 1.0
+	if p.Kind == Float {
+		least = math.Max(16*largestUlp(p), (p.High-p.Low)/maxIntRange)
+	}
+	one := func(format string, a ...any) []problem { return []problem{{"step", -1, fmt.Sprintf(format, a...)}} }
+	switch {
+	case p.Step == 0:
+		return nil
+	case !(p.Step > 0) || math.IsInf(p.Step, 1):
+		return one("step %s must be a number above 0", formatFloat(p.Step))
+	case p.Scale == Log:
+		return one("step applies only with scale: linear")
+	case p.Kind == Int && p.Step != math.Trunc(p.Step):
+		return one("step %s must be a whole number for type: int", formatFloat(p.Step))
+	case p.Step < least:
+		return one("step %s must be at least %g between these bounds", formatFloat(p.Step), least)
+	case newGrid(p).count < 2:
+		return one("step %s must be at most %s, from low to high", formatFloat(p.Step), formatFloat(p.High-p.Low))
+	}
 	return nil
 }
 
 func (p Parameter) intProblems() []problem {
+	if p.Numbers != nil || len(p.Choices) > 0 {
+		return p.numberProblems()
+	}
 	all := p.boundProblems()
 	for _, b := range []struct {
 		field string
@@ -165,11 +229,46 @@ func (p Parameter) intProblems() []problem {
 			formatFloat(p.High), formatFloat(p.Low))})
 	case p.Scale == Log && p.High > maxLogIntTop:
 		all = append(all, problem{"high", -1, fmt.Sprintf("high %s must be at most 2^41 for type: int with scale: log", formatFloat(p.High))})
+	default:
+		all = p.stepProblems()
+	}
+	return all
+}
+
+// numberProblems are those of choices that are numbers. With texts instead, which
+// misplaced reports, there are none.
+func (p Parameter) numberProblems() []problem {
+	if len(p.Choices) > 0 {
+		return nil
+	}
+	var all []problem
+	if n := len(p.Numbers); n < 2 || n > maxChoices {
+		all = append(all, problem{"choices", -1, fmt.Sprintf("choices must be 2 to %d, not %d", maxChoices, n)})
+	}
+	for i, v := range p.Numbers {
+		report := func(format string, a ...any) {
+			all = append(all, problem{"choices", i, fmt.Sprintf("choice "+formatFloat(v)+" "+format, a...)})
+		}
+		switch {
+		case !(math.Abs(v) <= maxSize):
+			report("must be a finite number from %g to %g", -maxSize, maxSize)
+		case p.Kind == Int && v != math.Trunc(v):
+			report("must be a whole number for type: int")
+		case p.Kind == Int && math.Abs(v) > maxWhole:
+			report("must be between -2^53 and 2^53 for type: int")
+		case slices.Contains(p.Numbers[:i], v):
+			report("is repeated")
+		case p.Kind != Categorical && i > 0 && v < p.Numbers[i-1]:
+			report("must be above %s, the one before, for type: %s; choices without an order are type: categorical", formatFloat(p.Numbers[i-1]), p.Kind)
+		}
 	}
 	return all
 }
 
 func (p Parameter) choiceProblems() []problem {
+	if p.Numbers != nil {
+		return p.numberProblems()
+	}
 	var all []problem
 	if n := len(p.Choices); n < 2 || n > maxChoices {
 		all = append(all, problem{"choices", -1, fmt.Sprintf("choices must be 2 to %d, not %d", maxChoices, n)})
@@ -215,5 +314,32 @@ func quote(text string) string {
 
 func (p Parameter) clone() Parameter {
 	p.Choices = slices.Clone(p.Choices)
+	p.Numbers = slices.Clone(p.Numbers)
 	return p
+}
+
+// listed returns the values that the parameter lists, in order; nil when it has
+// bounds. Numbers of a categorical are ints when all of them are whole.
+func (p Parameter) listed() []Value {
+	var all []Value
+	if p.Kind == Bool {
+		return []Value{BoolValue(false), BoolValue(true)}
+	}
+	for _, text := range p.Choices {
+		all = append(all, ChoiceValue(text))
+	}
+	for _, v := range p.Numbers {
+		if p.wholeNumbers() {
+			all = append(all, IntValue(int64(v)))
+		} else {
+			all = append(all, FloatValue(v))
+		}
+	}
+	return all
+}
+
+// wholeNumbers tells whether the Numbers are handed out as ints.
+func (p Parameter) wholeNumbers() bool {
+	fraction := func(v float64) bool { return v != math.Trunc(v) || math.Abs(v) > maxWhole }
+	return p.Kind == Int || p.Kind == Categorical && !slices.ContainsFunc(p.Numbers, fraction)
 }

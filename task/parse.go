@@ -32,6 +32,9 @@ func sections() []section {
 //	  - {name: learning_rate, type: float, low: 0.001, high: 1, scale: log}
 //	  - {name: batch_size, type: int, low: 20, high: 100}
 //	  - {name: optimizer, type: categorical, choices: [sgd, adam]}
+//	  - {name: nesterov, type: bool}
+//	  - {name: momentum, type: float, low: 0, high: 0.95, step: 0.05}
+//	  - {name: hidden_units, type: int, choices: [16, 32, 64, 256]}
 //	surrogate: {type: exact, kernel: matern52, features: 256, lengthscale: 0.3, category_lengthscale: 1}
 //	strategy: {type: fts, mode: concurrent, schedule: inverse-sqrt, initial_designs: 3, share_every: 1}
 //	privacy: {mechanism: local, epsilon: 4, delta: 1e-5, clip: 16, releases: 10, adjacency: replace-one}
@@ -40,7 +43,8 @@ func sections() []section {
 // has the section privacy, which is to promise nothing. A promise needs epsilon and,
 // with mechanism aggregate, a roster: the peer IDs of all who may take part, at most
 // 1024. Strategy fts-de needs that mechanism, and goes with no other.
-// Names and choices that look like numbers or true/false are written in quotes.
+// Names, and choices among texts, that look like numbers or true/false are written in
+// quotes.
 func Parse(file string, data []byte) (*Task, error) {
 	d := newDecoder(file)
 	root, failure := parseYAML(data)

@@ -30,7 +30,7 @@ func (s *Space) Check(d Design) error {
 		}
 	}
 	for i, v := range d.values {
-		if err := s.parameters[i].check(v); err != nil {
+		if _, err := s.take(i, v); err != nil {
 			return err
 		}
 	}
@@ -38,17 +38,21 @@ func (s *Space) Check(d Design) error {
 }
 
 // NewDesign returns the design with the given values, one per parameter in the
-// order of the space, or the error of the first that is not accepted.
+// order of the space, or the error of the first that is not accepted. A float with a
+// step may be off its value by 1e-8 steps or a float64's last place: the design has
+// the value itself.
 func (s *Space) NewDesign(values ...Value) (Design, error) {
 	if len(values) != len(s.parameters) {
 		return Design{}, fmt.Errorf("task: %d values given for %d parameters: %s", len(values), len(s.parameters), s.names())
 	}
+	taken := make([]Value, len(values))
 	for i, v := range values {
-		if err := s.parameters[i].check(v); err != nil {
+		var err error
+		if taken[i], err = s.take(i, v); err != nil {
 			return Design{}, err
 		}
 	}
-	return Design{space: s, values: slices.Clone(values)}, nil
+	return Design{space: s, values: taken}, nil
 }
 
 func (s *Space) names() string {
@@ -61,45 +65,64 @@ func (s *Space) names() string {
 
 // accepted says in words which values the parameter takes.
 func (p Parameter) accepted() string {
-	switch p.Kind {
-	case Float:
-		return fmt.Sprintf("a number from %s to %s", formatFloat(p.Low), formatFloat(p.High))
-	case Int:
-		return fmt.Sprintf("a whole number from %s to %s", formatFloat(p.Low), formatFloat(p.High))
+	if listed := p.listed(); listed != nil {
+		texts := make([]string, len(listed))
+		for i, v := range listed {
+			texts[i] = v.quoted()
+		}
+		if p.Kind == Bool {
+			return "true or false"
+		}
+		return "one of " + strings.Join(texts, ", ")
 	}
-	quoted := make([]string, len(p.Choices))
-	for i, c := range p.Choices {
-		quoted[i] = strconv.Quote(c)
+	what, steps := "a number", ""
+	if p.Kind == Int {
+		what = "a whole number"
 	}
-	return "one of " + strings.Join(quoted, ", ")
+	if p.Step != 0 {
+		steps = " in steps of " + formatFloat(p.Step)
+	}
+	return fmt.Sprintf("%s from %s to %s%s", what, formatFloat(p.Low), formatFloat(p.High), steps)
+}
+
+// quoted returns the value as errors name it: texts in quotes.
+func (v Value) quoted() string {
+	if v.kind == Categorical {
+		return quote(v.choice)
+	}
+	return v.String()
 }
 
 func (p Parameter) rejected(value string) error {
 	return fmt.Errorf("task: parameter %q: %s is not accepted; it takes %s", p.Name, value, p.accepted())
 }
 
-func (p Parameter) check(v Value) error {
-	ok := v.kind == p.Kind
-	switch p.Kind {
+// take returns the value that the design has when v is given for parameter i, or why
+// it cannot be.
+func (s *Space) take(i int, v Value) (Value, error) {
+	p := s.parameters[i]
+	ok := false
+	switch s.blocks[i].Kind {
 	case Float:
-		ok = ok && v.float >= p.Low && v.float <= p.High
+		ok = v.kind == Float && v.float >= p.Low && v.float <= p.High
 	case Int:
-		ok = ok && v.int >= int64(p.Low) && v.int <= int64(p.High)
+		var k int64
+		if k, ok = s.grids[i].number(v); ok {
+			v = s.grids[i].value(k)
+		}
 	case Categorical:
-		ok = ok && slices.Contains(p.Choices, v.choice)
+		ok = slices.Contains(s.listed[i], v)
 	}
-	if ok {
-		return nil
+	if !ok {
+		return Value{}, p.rejected(v.quoted())
 	}
-	if v.kind == Categorical {
-		return p.rejected(quote(v.choice))
-	}
-	return p.rejected(v.String())
+	return v, nil
 }
 
 // ParseDesign returns the design with the given values by name. Every parameter
-// must be there and nothing else. Floats and ints are given as a Go number or a
-// json.Number (an int also as a float that is whole), choices as a string.
+// must be there and nothing else. Numbers are given as a Go number or a json.Number
+// (an int also as a float that is whole), other choices as a string, bools as a bool;
+// a Value of the parameter's kind will do for each.
 func (s *Space) ParseDesign(values map[string]any) (Design, error) {
 	for name := range values {
 		if _, ok := s.index[name]; !ok {
@@ -112,7 +135,7 @@ func (s *Space) ParseDesign(values map[string]any) (Design, error) {
 		if !ok {
 			return Design{}, fmt.Errorf("task: parameter %q: no value given; it takes %s", p.Name, p.accepted())
 		}
-		v, err := p.parse(given)
+		v, err := s.parse(i, given)
 		if err != nil {
 			return Design{}, err
 		}
@@ -133,26 +156,61 @@ func (s *Space) unknown(values map[string]any) error {
 	return fmt.Errorf("task: unknown parameter %s; accepted: %s", quote(slices.Min(names)), s.names())
 }
 
-func (p Parameter) parse(given any) (Value, error) {
-	if p.Kind == Categorical {
-		text, ok := given.(string)
-		if !ok {
-			return Value{}, p.rejected(describe(given))
-		}
-		return ChoiceValue(text), p.check(ChoiceValue(text))
+// ParseValue returns the value of the named parameter that is written as text, in the
+// form of Value.String. Spaces around it do not count but in a choice among texts,
+// nor does the case of true and false.
+func (s *Space) ParseValue(name, text string) (Value, error) {
+	i, ok := s.index[name]
+	if !ok {
+		return Value{}, s.unknown(map[string]any{name: text})
 	}
-	if p.Kind == Int {
-		if whole, ok := wholeNumber(given); ok {
-			return IntValue(whole), p.check(IntValue(whole))
+	p, trimmed := s.parameters[i], strings.TrimSpace(text)
+	var given any = text
+	switch lower := strings.ToLower(trimmed); {
+	case p.Kind == Bool && (lower == "true" || lower == "false"):
+		given = lower == "true"
+	case p.Kind != Bool && p.Choices == nil:
+		if _, err := strconv.ParseFloat(trimmed, 64); err == nil {
+			given = json.Number(trimmed)
 		}
-		return Value{}, p.rejected(describe(given))
 	}
-	number, ok := number(given)
+	return s.parse(i, given)
+}
+
+func (s *Space) parse(i int, given any) (Value, error) {
+	p := s.parameters[i]
+	var v Value
+	ok := false
+	switch given := given.(type) {
+	case Value:
+		v, ok = given, true
+	case string:
+		v, ok = ChoiceValue(given), p.Choices != nil
+	case bool:
+		v, ok = BoolValue(given), p.Kind == Bool
+	default:
+		v, ok = p.number(given)
+	}
 	if !ok {
 		return Value{}, p.rejected(describe(given))
 	}
-	v := FloatValue(number)
-	return v, p.check(v)
+	return s.take(i, v)
+}
+
+// number returns the value that a number stands for.
+func (p Parameter) number(given any) (v Value, ok bool) {
+	var whole int64
+	var size float64
+	switch {
+	case p.Kind == Bool || p.Choices != nil:
+	case p.wholeNumbers():
+		whole, ok = wholeNumber(given)
+		v = IntValue(whole)
+	default:
+		size, ok = number(given)
+		v = FloatValue(size)
+	}
+	return v, ok
 }
 
 func describe(given any) string {
@@ -176,6 +234,7 @@ func describe(given any) string {
 	return fmt.Sprintf("a %T", given)
 }
 
+// number accepts what a float64 holds, if need be rounded.
 func number(given any) (float64, bool) {
 	switch given := given.(type) {
 	case float64:

@@ -72,10 +72,10 @@ func TestParseErrors(t *testing.T) {
 		{item("[a]"), `4:5: parameter 1 must be a mapping (key: value), not a list`},
 		// parameters
 		{item("{low: 1}"), `4:5: parameter 1: missing key "name"
-4:5: parameter 1: missing key "type"; accepted: float, int, categorical`},
-		{item("{name: x, type: string, lo: 1}"), `4:21: parameter "x": type must be one of float, int, categorical, not the text "string"`},
-		{item("{type: float, name: x, low: 1, step: 2}"), `4:5: parameter "x": missing key "high"
-4:36: parameter "x": unknown key "step"; accepted: name, type, low, high, scale`},
+4:5: parameter 1: missing key "type"; accepted: float, int, categorical, bool`},
+		{item("{name: x, type: string, lo: 1}"), `4:21: parameter "x": type must be one of float, int, categorical, bool, not the text "string"`},
+		{item("{type: float, name: x, low: 1, every: 2}"), `4:5: parameter "x": missing key "high"
+4:36: parameter "x": unknown key "every"; accepted: name, type, low, high, scale, step`},
 		{item("{name: 1x, type: float, low: 3, high: 1}"), `4:12: parameter "1x": name "1x" is not accepted; a letter (a-z, A-Z) followed by letters, digits or _, at most 64 characters
 4:34: parameter "1x": low 3 must be below high 1`},
 		{item("{name: x, type: float, low: 0, high: 1, scale: log}"), `4:33: parameter "x": low 0 must be above 0 with scale: log`},
@@ -87,7 +87,32 @@ func TestParseErrors(t *testing.T) {
 		{item("{name: x, type: float, low: 1, high: 1e301}"), `4:42: parameter "x": high 1e+301 must be at most 1e+300`},
 		{item("{name: x, type: float, low: 1, high: 1.0000000000001}"), `4:42: parameter "x": high 1.0000000000001 is too close to low 1: they must be at least 1e-11 apart (a float64 has no more digits)`},
 		{item("{name: x, type: float, low: 1, high: 1.001, scale: log}"), `4:42: parameter "x": high 1.001 must be at least 1.01 times low 1 with scale: log; use scale: linear for a narrow range`},
-		{item("{name: x, type: float, low: 0, high: 1, choices: [a, b]}"), `4:45: parameter "x": choices applies only with type: categorical`},
+		{item("{name: x, type: float, low: 0, high: 1, choices: [a, b]}"), `4:45: parameter "x": choices is not accepted beside low: it says by itself which values there are`},
+		{item("{name: x, type: float, choices: [a, b]}"), `4:37: parameter "x": choices must be numbers for type: float`},
+		{item("{name: x, type: int, scale: log, choices: [1, 1.5, 1, 0.5]}"), `4:38: parameter "x": choices is not accepted beside scale: it says by itself which values there are`},
+		{item("{name: x, type: int, choices: [1, 1.5, 1, 9007199254740994, -2]}"), `4:39: parameter "x": choice 1.5 must be a whole number for type: int
+4:44: parameter "x": choice 1 is repeated
+4:47: parameter "x": choice 9007199254740994 must be between -2^53 and 2^53 for type: int
+4:65: parameter "x": choice -2 must be above 9007199254740994, the one before, for type: int; choices without an order are type: categorical`},
+		{item("{name: x, type: float, choices: [1]}"), `4:37: parameter "x": choices must be 2 to 64, not 1`},
+		{item("{name: x, type: float, choices: []}"), `4:37: parameter "x": choices must be 2 to 64, not 0`},
+		{item("{name: x, type: categorical, choices: [1, 1e301, .inf, 010, 9007199254740993]}"), `4:54: parameter "x": a choice must be a finite number, not .inf
+4:60: parameter "x": a choice must be a decimal number without leading zeros or _, not 010
+4:65: parameter "x": choice 9007199254740993 is a number with more digits than a float64 holds`},
+		{item("{name: x, type: categorical, choices: [1, 1e301, 1.0]}"), `4:47: parameter "x": choice 1e+301 must be a finite number from -1e+300 to 1e+300
+4:54: parameter "x": choice 1 is repeated`},
+		{item("{name: x, type: bool, low: 0, choices: [true, false]}"), `4:27: parameter "x": low applies only with type: float or int
+4:35: parameter "x": choices applies only with type: categorical, float or int`},
+		{item("{name: x, type: bool, values: 2}"), `4:27: parameter "x": unknown key "values"; accepted: name, type`},
+		{item("{name: x, type: float, low: 0, high: 1, step: 0}"), `4:51: parameter "x": step 0 must be a number above 0`},
+		{item("{name: x, type: float, low: 0, high: 1, step: -.5}"), `4:51: parameter "x": step -0.5 must be a number above 0`},
+		{item("{name: x, type: float, low: 0, high: 1, step: a}"), `4:51: parameter "x": step must be a number, not the text "a"`},
+		{item("{name: x, type: float, low: 0, high: 1, step: 2}"), `4:51: parameter "x": step 2 must be at most 1, from low to high`},
+		{item("{name: x, type: float, low: 1, high: 2, step: 1e-16}"), `4:51: parameter "x": step 1e-16 must be at least 9.094947017729282e-13 between these bounds`},
+		{item("{name: x, type: float, low: 1, high: 2, step: 0.5, scale: log}"), `4:51: parameter "x": step applies only with scale: linear`},
+		{item("{name: x, type: int, low: 1, high: 9, step: 1.5}"), `4:49: parameter "x": step 1.5 must be a whole number for type: int`},
+		{item("{name: x, type: int, low: 1, high: 9, step: 0.99999999999999999}"), `4:49: parameter "x": step 0.99999999999999999 must be a whole number for type: int`},
+		{item("{name: x, type: categorical, choices: [a, b], step: 1}"), `4:51: parameter "x": step applies only with type: float or int`},
 		{item("{name: x, type: int, low: 010, high: 1_000}"), `4:31: parameter "x": low must be a decimal number without leading zeros or _, not 010
 4:42: parameter "x": high must be a decimal number without leading zeros or _, not 1_000`},
 		{item("{name: x, type: int, low: 0.5, high: 3}"), `4:31: parameter "x": low 0.5 must be a whole number for type: int`},
@@ -98,10 +123,10 @@ func TestParseErrors(t *testing.T) {
 		{item("{name: x, type: categorical, choices: [a]}"), `4:43: parameter "x": choices must be 2 to 64, not 1`},
 		{item("{name: x, type: categorical, choices: [a, a], low: 1}"), `4:47: parameter "x": choice "a" is repeated
 4:51: parameter "x": low applies only with type: float or int`},
-		{item("{name: x, type: categorical, choices: [1, true, [b], null, ok]}"), `4:44: parameter "x": choice 1 is a number; write it in quotes ("1"), or use type: int or float
-4:47: parameter "x": choice true is not a text; write it in quotes ("true")
-4:53: parameter "x": a choice must be a text, not a list
-4:58: parameter "x": a choice must be a text, not empty`},
+		{item("{name: x, type: categorical, choices: [1, true, [b], null, ok]}"), `4:44: parameter "x": choice 1 is a number among texts; write it in quotes ("1")
+4:47: parameter "x": choice true is neither a text nor a number; write it in quotes ("true"), or use type: bool
+4:53: parameter "x": a choice must be a text or a number, not a list
+4:58: parameter "x": a choice must be a text or a number, not empty`},
 		{one + "  - {name: x, type: int, low: 0, high: 1}\n  - {name: X, type: int, low: 0, high: 1}\n", `5:12: parameter "x": the name is repeated
 6:12: parameter "X": the name differs from "x" only in upper and lower case; both would be the environment variable FBO_PARAM_X`},
 		// sections

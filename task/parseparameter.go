@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -19,19 +20,29 @@ func (m *mapping) parameter(folded map[string]string) Parameter {
 			m.errorf(m.valueAt("name"), "%s", message)
 		}
 	}
-	p.Kind = Kind(m.word("type", "", string(Float), string(Int), string(Categorical)))
+	p.Kind = Kind(m.word("type", "", string(Float), string(Int), string(Categorical), string(Bool)))
 	var items []ast.Node
 	switch p.Kind {
 	case Float, Int:
-		ok = m.bounds(&p) && ok
-		m.refuse("choices", "type: categorical")
+		var read bool
+		if _, listed := m.entries["choices"]; !listed {
+			read = m.bounds(&p)
+		} else if items, read = m.choices(&p); m.beside("choices", rangeKeys()) {
+			read = false
+		}
+		ok = ok && read
 	case Categorical:
 		var read bool
 		items, read = m.choices(&p)
 		ok = ok && read
-		for _, key := range []string{"low", "high", "scale"} {
+		for _, key := range rangeKeys() {
 			m.refuse(key, "type: float or int")
 		}
+	case Bool:
+		for _, key := range rangeKeys() {
+			m.refuse(key, "type: float or int")
+		}
+		m.refuse("choices", "type: categorical, float or int")
 	default:
 		return p // what else is wrong depends on the type
 	}
@@ -43,6 +54,20 @@ func (m *mapping) parameter(folded map[string]string) Parameter {
 	}
 	return p
 }
+
+// beside reports a key that stands beside one of others, in whose place it is.
+func (m *mapping) beside(key string, others []string) bool {
+	for _, other := range others {
+		if _, found := m.entries[other]; found {
+			m.errorf(m.entries[key].at, "%s is not accepted beside %s: it says by itself which values there are", key, other)
+			m.accepted = append(m.accepted, others...)
+			return true
+		}
+	}
+	return false
+}
+
+func rangeKeys() []string { return []string{"low", "high", "scale", "step"} }
 
 // report gives the problems of a parameter the places of its fields.
 func (m *mapping) report(p Parameter, items []ast.Node) {
@@ -61,11 +86,21 @@ func (m *mapping) bounds(p *Parameter) bool {
 	p.Low, p.High = low, high
 	p.Scale = Scale(m.word("scale", string(Linear), string(Linear), string(Log)))
 	ok := lowOK && highOK && p.Scale != ""
+	stepExact := true
+	if _, given := m.get("step"); given {
+		var read bool
+		p.Step, stepExact, read = m.number("step")
+		if ok = ok && read; read && p.Step == 0 {
+			m.errorf(m.valueAt("step"), "step 0 must be a number above 0")
+			ok = false
+		}
+	}
 	if p.Kind == Int {
 		// 9007199254740993 and 0.99999999999999999 become whole numbers within
 		// range as float64; they must not be taken for what they are not.
 		ok = m.wholeBound("low", low, lowOK && !lowExact) && ok
 		ok = m.wholeBound("high", high, highOK && !highExact) && ok
+		ok = m.wholeBound("step", p.Step, !stepExact) && ok
 	}
 	return ok
 }
@@ -83,23 +118,47 @@ func (m *mapping) wholeBound(key string, v float64, rounded bool) bool {
 	return false
 }
 
-// choices returns the items, so that later errors have their places.
+// choices returns the items, so that later errors have their places. They are all
+// texts or all numbers.
 func (m *mapping) choices(p *Parameter) ([]ast.Node, bool) {
 	items, ok := m.list("choices")
+	if p.Kind != Categorical {
+		p.Numbers = []float64{} // an empty list is one, too
+	}
+	texts := slices.ContainsFunc(items, func(n ast.Node) bool { return m.d.scalar(n).form == formText })
 	for _, n := range items {
 		s := m.d.scalar(n)
+		message := ""
 		switch s.form {
 		case formText:
 			p.Choices = append(p.Choices, s.text)
-			continue
 		case formNumber, formOddNumber, formNotFinite:
-			m.errorf(nodePosition(n), "choice %s is a number; write it in quotes (\"%s\"), or use type: int or float", shorten(s.text), shorten(s.text))
+			var v float64
+			if v, message = s.choice(); texts {
+				message = fmt.Sprintf("choice %s is a number among texts; write it in quotes (\"%s\")", shorten(s.text), shorten(s.text))
+			}
+			p.Numbers = append(p.Numbers, v)
 		case formBool:
-			m.errorf(nodePosition(n), "choice %s is not a text; write it in quotes (\"%s\")", s.text, s.text)
+			message = fmt.Sprintf("choice %s is neither a text nor a number; write it in quotes (\"%s\"), or use type: bool", s.text, s.text)
 		default:
-			m.errorf(nodePosition(n), "a choice must be a text, not %s", s.describe())
+			message = fmt.Sprintf("a choice must be a text or a number, not %s", s.describe())
 		}
-		ok = false
+		if message != "" {
+			m.errorf(nodePosition(n), "%s", message)
+			ok = false
+		}
 	}
 	return items, ok
+}
+
+// choice returns the value of a choice that is a number, or what is wrong with it.
+func (s scalar) choice() (v float64, message string) {
+	v, exact, message := s.number()
+	switch {
+	case message != "":
+		return 0, "a choice " + message
+	case !exact && v == math.Trunc(v) && math.Abs(v) <= maxWhole: // 9007199254740993 must not become 9007199254740992
+		return 0, fmt.Sprintf("choice %s is a number with more digits than a float64 holds", shorten(s.text))
+	}
+	return v, ""
 }

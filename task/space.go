@@ -12,14 +12,16 @@ import (
 // map between designs and points of the unit cube on which surrogates and
 // acquisition functions work. It is immutable and safe for concurrent use.
 //
-// The cube has one coordinate per float or int and a one-hot block of
-// len(Choices) coordinates per categorical. The order of parameters and of
-// choices is part of the space.
+// The cube has one coordinate per float or int and a one-hot block per categorical
+// or bool, with a coordinate for each choice, and for false and true. The order of
+// parameters and of choices is part of the space.
 type Space struct {
 	parameters []Parameter
 	index      map[string]int // name -> position in parameters
 	blocks     []Block
-	axes       []axis // one per parameter; unused for categoricals
+	axes       []axis    // one per parameter; used for floats of any value
+	grids      []grid    // one per parameter; used for other numbers with an order
+	listed     [][]Value // one per parameter; used for one-hot blocks
 	dim        int
 }
 
@@ -27,7 +29,15 @@ type Space struct {
 // coordinates Start to Start+Len-1.
 type Block struct {
 	Start, Len int
-	Kind       Kind
+
+	// Kind says how to read the coordinates. Float: one coordinate, any of [0, 1].
+	// Int: one coordinate at one of Count places, also for floats in steps and
+	// listed numbers. Categorical: one-hot, also for bools, whose two values have no
+	// more order than those of a categorical with two choices, and the same
+	// lengthscale.
+	Kind Kind
+
+	Count int64 // of the parameter's values; 0 for Float
 }
 
 // NewSpace returns the space of the parameters, or an error that joins all that
@@ -73,36 +83,54 @@ func checkRepeated(folded map[string]string, name string) string {
 }
 
 func (s *Space) add(i int, p Parameter) {
-	block := Block{Start: s.dim, Len: 1, Kind: p.Kind}
+	block := Block{Start: s.dim, Len: 1}
+	p = p.normalised()
 	var a axis
-	switch p.Kind {
-	case Float:
-		p.Scale = defaultScale(p.Scale)
-		p.Low, p.High = FloatValue(p.Low).float, FloatValue(p.High).float
-		a = newFloatAxis(p.Low, p.High, p.Scale)
-	case Int:
-		p.Scale = defaultScale(p.Scale)
-		p.Low, p.High = FloatValue(p.Low).float, FloatValue(p.High).float
-		a = newIntAxis(p.Low, p.High, p.Scale)
-	case Categorical:
-		block.Len = len(p.Choices)
-		p.Low, p.High, p.Scale = 0, 0, ""
-	}
-	if p.Kind != Categorical {
-		p.Choices = nil
+	var g grid
+	var listed []Value
+	switch {
+	case p.Kind == Categorical || p.Kind == Bool:
+		listed = p.listed()
+		block.Kind, block.Len, block.Count = Categorical, len(listed), int64(len(listed))
+	case p.Kind == Float && p.Step == 0 && p.Numbers == nil:
+		a, block.Kind = newAxis(p.Low, p.High, p.Scale), Float
+	default:
+		g = newGrid(p)
+		block.Kind, block.Count = Int, g.count
 	}
 	s.index[p.Name] = i
 	s.parameters = append(s.parameters, p)
 	s.blocks = append(s.blocks, block)
 	s.axes = append(s.axes, a)
+	s.grids = append(s.grids, g)
+	s.listed = append(s.listed, listed)
 	s.dim += block.Len
 }
 
-func defaultScale(scale Scale) Scale {
-	if scale == "" {
-		return Linear
+// normalised returns the one way to write a parameter that is right, so that equal
+// spaces have equal canonical forms.
+func (p Parameter) normalised() Parameter {
+	for i, v := range p.Numbers {
+		p.Numbers[i] = FloatValue(v).float
 	}
-	return scale
+	switch {
+	case p.Kind != Float && p.Kind != Int:
+		return p
+	case p.Numbers != nil:
+		p.Low, p.High = p.Numbers[0], p.Numbers[len(p.Numbers)-1]
+		return p
+	case p.Scale == "":
+		p.Scale = Linear
+	}
+	p.Low, p.High = FloatValue(p.Low).float, FloatValue(p.High).float
+	if p.Kind == Int && p.Step == 1 {
+		p.Step = 0
+	}
+	if p.Step != 0 {
+		g := newGrid(p)
+		p.High = g.value(g.count - 1).size()
+	}
+	return p
 }
 
 // Parameters returns a copy of the parameters, in order.
@@ -136,11 +164,12 @@ func (s *Space) Encode(d Design) []float64 {
 		block := s.blocks[i]
 		switch block.Kind {
 		case Float:
-			u[block.Start] = s.axes[i].encodeFloat(v.float)
+			u[block.Start] = s.axes[i].encode(v.float)
 		case Int:
-			u[block.Start] = s.axes[i].encodeInt(v.int)
+			k, _ := s.grids[i].number(v)
+			u[block.Start] = s.grids[i].coordinate(k)
 		case Categorical:
-			u[block.Start+slices.Index(s.parameters[i].Choices, v.choice)] = 1
+			u[block.Start+slices.Index(s.listed[i], v)] = 1
 		}
 	}
 	return u
@@ -162,19 +191,19 @@ func (s *Space) Decode(u []float64) Design {
 	for i, block := range s.blocks {
 		switch block.Kind {
 		case Float:
-			values[i] = FloatValue(s.axes[i].decodeFloat(u[block.Start]))
+			values[i] = FloatValue(s.axes[i].decode(u[block.Start]))
 		case Int:
-			values[i] = IntValue(s.axes[i].decodeInt(u[block.Start]))
+			values[i] = s.grids[i].value(s.grids[i].index(u[block.Start]))
 		case Categorical:
-			values[i] = ChoiceValue(s.parameters[i].Choices[largest(u[block.Start:block.Start+block.Len])])
+			values[i] = s.listed[i][largest(u[block.Start:block.Start+block.Len])]
 		}
 	}
 	return Design{space: s, values: values}
 }
 
-// Snap moves u, of length Dim, in place to the encoding of a valid design: ints
-// to where Encode puts them, categories to one-hot, floats into [0, 1]. Floats
-// are not rounded to Decode's decimal grid. NaN and ends are treated as in
+// Snap moves u, of length Dim, in place to the encoding of a valid design: ints and
+// what else has Count places to where Encode puts them, categories to one-hot,
+// floats into [0, 1]. Floats are not rounded to Decode's decimal grid. NaN and ends are treated as in
 // Decode. It does not allocate.
 func (s *Space) Snap(u []float64) {
 	s.checkDim(u)
@@ -187,8 +216,8 @@ func (s *Space) Snap(u []float64) {
 				u[block.Start] = 1
 			}
 		case Int:
-			a := &s.axes[i]
-			u[block.Start] = a.encodeInt(a.decodeInt(u[block.Start]))
+			g := &s.grids[i]
+			u[block.Start] = g.coordinate(g.index(u[block.Start]))
 		case Categorical:
 			part := u[block.Start : block.Start+block.Len]
 			chosen := largest(part)
@@ -197,6 +226,14 @@ func (s *Space) Snap(u []float64) {
 		}
 	}
 }
+
+// Place returns where Encode puts value number k, from 0, of a parameter whose block
+// has Kind Int.
+func (s *Space) Place(parameter int, k int64) float64 { return s.grids[parameter].coordinate(k) }
+
+// Number returns which value, from 0, of a parameter whose block has Kind Int lies
+// at u, as Decode reads it.
+func (s *Space) Number(parameter int, u float64) int64 { return s.grids[parameter].index(u) }
 
 func (s *Space) checkDim(u []float64) {
 	if len(u) != s.dim {
@@ -216,26 +253,16 @@ func largest(u []float64) int {
 	return best
 }
 
-// Finite returns the number of designs when there is no float parameter and at
-// most 1<<20 designs; otherwise ok is false.
+// Finite returns the number of designs when all parameters take finitely many values
+// (no float without a step) and at most 1<<20 designs; otherwise ok is false.
 func (s *Space) Finite() (count int, ok bool) {
 	const most = 1 << 20
-	count = 1
-	for i, block := range s.blocks {
-		switch block.Kind {
-		case Float:
-			return 0, false
-		case Int:
-			if s.axes[i].count > most {
-				return 0, false
-			}
-			count *= int(s.axes[i].count)
-		case Categorical:
-			count *= block.Len
-		}
-		if count > most {
+	all := int64(1)
+	for _, block := range s.blocks {
+		if block.Kind == Float || block.Count > most || all*block.Count > most {
 			return 0, false
 		}
+		all *= block.Count
 	}
-	return count, true
+	return int(all), true
 }

@@ -14,13 +14,19 @@ import (
 // NewSpace refuses is drawn again.
 func drawParameter(name string) *rapid.Generator[Parameter] {
 	return rapid.Custom(func(t *rapid.T) Parameter {
-		p := Parameter{Name: name, Kind: rapid.SampledFrom([]Kind{Float, Int, Categorical}).Draw(t, "kind")}
+		p := Parameter{Name: name, Kind: rapid.SampledFrom([]Kind{Float, Int, Categorical, Bool}).Draw(t, "kind")}
 		size := func(lowest, highest int, label string) float64 {
 			digits := rapid.Float64Range(1, 10).Draw(t, label)
 			return digits * math.Pow10(rapid.IntRange(lowest, highest).Draw(t, label+" exponent"))
 		}
 		p.Scale = rapid.SampledFrom([]Scale{Linear, Log}).Draw(t, "scale")
+		if p.Kind != Bool && rapid.IntRange(0, 3).Draw(t, "listed") == 0 {
+			p.Scale, p.Numbers = "", drawNumbers(t, p.Kind)
+			return p
+		}
 		switch {
+		case p.Kind == Bool:
+			p.Scale = ""
 		case p.Kind == Categorical:
 			p.Scale = ""
 			for i := range rapid.IntRange(2, 6).Draw(t, "choices") {
@@ -46,8 +52,28 @@ func drawParameter(name string) *rapid.Generator[Parameter] {
 			}
 			p.High = p.Low + width
 		}
+		if p.Scale == Linear && rapid.Bool().Draw(t, "steps") {
+			p.Step = (p.High - p.Low) * min(1, size(-13, -1, "step"))
+			if p.Kind == Int {
+				p.Step = max(1, math.Trunc(p.Step))
+			}
+		}
 		return p
 	}).Filter(func(p Parameter) bool { return len(p.problems()) == 0 })
+}
+
+// drawNumbers returns listed numbers, in ascending order unless the kind is
+// categorical.
+func drawNumbers(t *rapid.T, kind Kind) []float64 {
+	number := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.SampledFrom([]float64{0, 1, 0.1, -1e-300, 1e21}))
+	if kind == Int || kind == Categorical && rapid.Bool().Draw(t, "whole") {
+		number = rapid.Map(rapid.Int64Range(-1<<53, 1<<53), func(v int64) float64 { return float64(v) })
+	}
+	all := rapid.SliceOfNDistinct(number, 2, 6, func(v float64) float64 { return v + 0 }).Draw(t, "numbers")
+	if kind != Categorical {
+		slices.Sort(all)
+	}
+	return all
 }
 
 func drawSpace(t *rapid.T) *Space {
@@ -97,7 +123,7 @@ func TestRoundTrip(t *testing.T) {
 // The grid must not cost more than 1e-9 of the range, or what float64 can hold.
 func TestDecodeIsClose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := drawParameter("x").Filter(func(p Parameter) bool { return p.Kind == Float }).Draw(t, "x")
+		p := drawParameter("x").Filter(func(p Parameter) bool { return p.Kind == Float && p.Step == 0 && p.Numbers == nil }).Draw(t, "x")
 		s, err := NewSpace([]Parameter{p})
 		if err != nil {
 			t.Fatal(err)
@@ -261,7 +287,16 @@ func TestNewSpaceErrors(t *testing.T) {
 		{nil, "task: 0 parameters given; accepted: 1 to 100"},
 		{[]Parameter{{Name: "x", Kind: Float, Low: 3, High: 1}}, `task: parameter "x": low 3 must be below high 1`},
 		{[]Parameter{{Name: "x", Kind: Float, Low: math.NaN(), High: 1}}, `task: parameter "x": low must be a finite number`},
-		{[]Parameter{{Name: "x", Kind: "real"}}, `task: parameter "x": unknown type "real"; accepted: float, int, categorical`},
+		{[]Parameter{{Name: "x", Kind: "real"}}, `task: parameter "x": unknown type "real"; accepted: float, int, categorical, bool`},
+		{[]Parameter{{Name: "x", Kind: Bool, Low: 1}}, `task: parameter "x": low applies only with type: float or int`},
+		{[]Parameter{{Name: "x", Kind: Bool, Choices: []string{"a", "b"}}}, `task: parameter "x": choices apply only with type: categorical, float or int`},
+		{[]Parameter{{Name: "x", Kind: Float, Choices: []string{"a", "b"}}}, `task: parameter "x": choices must be numbers for type: float`},
+		{[]Parameter{{Name: "x", Kind: Float, Numbers: []float64{1, 2}, Scale: Log}}, `task: parameter "x": choices are not accepted beside scale`},
+		{[]Parameter{{Name: "x", Kind: Int, Numbers: []float64{1, 2}, Step: 1}}, `task: parameter "x": choices are not accepted beside step`},
+		{[]Parameter{{Name: "x", Kind: Categorical, Numbers: []float64{1, math.NaN()}}}, `task: parameter "x": choice NaN must be a finite number from -1e+300 to 1e+300`},
+		{[]Parameter{{Name: "x", Kind: Categorical, Numbers: []float64{1, 2}, Choices: []string{"a"}}}, `task: parameter "x": choices must be all texts or all numbers`},
+		{[]Parameter{{Name: "x", Kind: Float, High: 1, Step: math.Inf(1)}}, `task: parameter "x": step +Inf must be a number above 0`},
+		{[]Parameter{{Name: "x", Kind: Float, High: 1, Step: math.NaN()}}, `task: parameter "x": step NaN must be a number above 0`},
 		{[]Parameter{{Name: "x", Kind: Int, Low: 1, High: 2, Scale: "ln"}}, `task: parameter "x": unknown scale "ln"; accepted: linear, log`},
 	} {
 		_, err := NewSpace(c.parameters)

@@ -20,8 +20,8 @@ func (g Goal) Sign() float64 {
 	return 1
 }
 
-// Task is a parsed task file with all defaults filled in. It must not be changed
-// after Parse.
+// Task is a task file, or what New was given, with all defaults filled in. It must
+// not be changed afterwards.
 type Task struct {
 	Name      string
 	Goal      Goal

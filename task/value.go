@@ -15,18 +15,21 @@ const (
 	Float       Kind = "float"       // a real number in [low, high]
 	Int         Kind = "int"         // a whole number in [low, high]
 	Categorical Kind = "categorical" // one of a list of choices
+	Bool        Kind = "bool"        // true or false
 )
 
-// Value is the value of one parameter: a float, an int or a choice. Values are
-// comparable with ==. The zero Value has no kind and belongs to no parameter.
+// Value is the value of one parameter: a float, an int, a choice or a bool. Values
+// are comparable with ==. The zero Value has no kind and belongs to no parameter.
 type Value struct {
 	kind   Kind
 	float  float64
 	int    int64
 	choice string
+	bool   bool
 }
 
-// FloatValue returns the value of a float parameter. Negative zero becomes zero.
+// FloatValue returns the value of a float parameter, or of a categorical one whose
+// choices are numbers that are not all whole. Negative zero becomes zero.
 func FloatValue(v float64) Value {
 	if v == 0 {
 		v = 0
@@ -34,13 +37,18 @@ func FloatValue(v float64) Value {
 	return Value{kind: Float, float: v}
 }
 
-// IntValue returns the value of an int parameter.
+// IntValue returns the value of an int parameter, or of a categorical one whose
+// choices are whole numbers.
 func IntValue(v int64) Value { return Value{kind: Int, int: v} }
 
-// ChoiceValue returns the value of a categorical parameter.
+// ChoiceValue returns the value of a categorical parameter whose choices are texts.
 func ChoiceValue(v string) Value { return Value{kind: Categorical, choice: v} }
 
-// Kind returns the kind of parameter that the value is for.
+// BoolValue returns the value of a bool parameter.
+func BoolValue(v bool) Value { return Value{kind: Bool, bool: v} }
+
+// Kind returns the kind of the value. It is the parameter's, but that a categorical
+// parameter whose choices are numbers takes floats or ints.
 func (v Value) Kind() Kind { return v.kind }
 
 // Float returns the number of a float value; it panics on another kind.
@@ -61,6 +69,20 @@ func (v Value) Choice() string {
 	return v.choice
 }
 
+// Bool returns what a bool value says; it panics on another kind.
+func (v Value) Bool() bool {
+	v.must(Bool)
+	return v.bool
+}
+
+// size returns the number of a float or int.
+func (v Value) size() float64 {
+	if v.kind == Int {
+		return float64(v.int)
+	}
+	return v.float
+}
+
 func (v Value) must(kind Kind) {
 	if v.kind != kind {
 		panic(fmt.Sprintf("task: %s value %s used as %s", v.kind, v, kind))
@@ -77,12 +99,14 @@ func (v Value) String() string {
 		return strconv.FormatInt(v.int, 10)
 	case Categorical:
 		return v.choice
+	case Bool:
+		return strconv.FormatBool(v.bool)
 	}
 	return "(no value)"
 }
 
-// MarshalJSON returns a JSON number for floats and ints and a string for
-// choices. Floats that are not finite cannot be written.
+// MarshalJSON returns a JSON number for floats and ints, a string for choices, and
+// true or false. Floats that are not finite cannot be written.
 func (v Value) MarshalJSON() ([]byte, error) {
 	switch v.kind {
 	case Float:
@@ -94,6 +118,8 @@ func (v Value) MarshalJSON() ([]byte, error) {
 		return json.Marshal(v.int)
 	case Categorical:
 		return marshal(v.choice)
+	case Bool:
+		return json.Marshal(v.bool)
 	}
 	return nil, fmt.Errorf("task: a value without a kind cannot be written as JSON")
 }

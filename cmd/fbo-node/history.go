@@ -4,6 +4,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -65,7 +67,7 @@ func writeTrials(out io.Writer, p past) error {
 
 func writeTable(out io.Writer, p past) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	withMetrics := len(metricColumns(p.trials)) > 0
+	withMetrics := len(numberColumns(metricPrefix, p.trials, metricsOf)) > 0
 	cells := func(trial, state, value, metrics, parameters, why string) {
 		if withMetrics {
 			value += "\t" + metrics
@@ -97,7 +99,7 @@ func whyText(trial strategy.Trial) string {
 // writeCSV writes a file that --import reads, unless a parameter is named
 // "value".
 func writeCSV(out io.Writer, p past) error {
-	columns := append(csvColumns(p.task.Space), metricColumns(p.trials)...)
+	columns := csvColumns(p.task.Space, p.trials)
 	rows := [][]string{nil}
 	for _, column := range columns {
 		rows[0] = append(rows[0], column.name)
@@ -118,40 +120,66 @@ type csvColumn struct {
 }
 
 // csvColumns leaves out what has the name of a parameter, but for the value.
-func csvColumns(space *task.Space) []csvColumn {
+func csvColumns(space *task.Space, trials []strategy.Trial) []csvColumn {
 	columns := []csvColumn{
 		{"trial", func(t strategy.Trial) string { return strconv.FormatUint(t.ID, 10) }},
 		{stateColumn, func(t strategy.Trial) string { return string(t.State) }},
 		{valueColumn, exactValue},
 	}
+	after := []csvColumn{
+		{"source", func(t strategy.Trial) string { return string(t.Why.Source) }},
+		{"peer", func(t strategy.Trial) string { return peerText(t.Why.Peer) }},
+		{"started", func(t strategy.Trial) string { return timeText(t.Started) }},
+		{"finished", func(t strategy.Trial) string { return timeText(t.Finished) }},
+		{"reason", func(t strategy.Trial) string { return t.Reason }},
+	}
+	named := func(c csvColumn) bool { return c.name != valueColumn && isParameter(space, c.name) }
+	columns, after = slices.DeleteFunc(columns, named), slices.DeleteFunc(after, named)
 	for _, parameter := range space.Parameters() {
 		columns = append(columns, csvColumn{parameter.Name, func(t strategy.Trial) string { return t.Design.Value(parameter.Name).String() }})
 	}
-	columns = append(columns,
-		csvColumn{"source", func(t strategy.Trial) string { return string(t.Why.Source) }},
-		csvColumn{"peer", func(t strategy.Trial) string { return peerText(t.Why.Peer) }},
-		csvColumn{"started", func(t strategy.Trial) string { return timeText(t.Started) }},
-		csvColumn{"finished", func(t strategy.Trial) string { return timeText(t.Finished) }},
-		csvColumn{"reason", func(t strategy.Trial) string { return t.Reason }},
-	)
-	first := 3 // of the parameters
-	past := first + space.Len()
-	var kept []csvColumn
-	for i, column := range columns {
-		own := i >= first && i < past
-		if own || column.name == valueColumn || !isParameter(space, column.name) {
-			kept = append(kept, column)
+	columns = append(columns, numberColumns(constraintPrefix, trials, func(o strategy.Outcome) map[string]float64 { return o.Constraints })...)
+	columns = append(columns, numberColumns(metricPrefix, trials, metricsOf)...)
+	return append(columns, after...)
+}
+
+// numberColumns are the numbers that outcomes have beside their values, one column
+// for each name that any of them has.
+func numberColumns(prefix string, trials []strategy.Trial, numbers func(strategy.Outcome) map[string]float64) []csvColumn {
+	names := map[string]bool{}
+	of := func(t strategy.Trial) map[string]float64 {
+		if t.Outcome == nil {
+			return nil
+		}
+		return numbers(*t.Outcome)
+	}
+	for _, t := range trials {
+		for name := range of(t) {
+			names[name] = true
 		}
 	}
-	return kept
+	var columns []csvColumn
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		columns = append(columns, csvColumn{prefix + name, func(t strategy.Trial) string {
+			if v, ok := of(t)[name]; ok {
+				return exact(v)
+			}
+			return ""
+		}})
+	}
+	return columns
 }
+
+func metricsOf(o strategy.Outcome) map[string]float64 { return o.Metrics }
 
 func exactValue(t strategy.Trial) string {
 	if t.Outcome == nil {
 		return ""
 	}
-	return strconv.FormatFloat(t.Outcome.Value, 'g', -1, 64)
+	return exact(t.Outcome.Value)
 }
+
+func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func peerText(id peer.ID) string {
 	if id == "" {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -95,13 +96,13 @@ func TestBadImportChangesNothing(t *testing.T) {
 		{"b.csv", good + "0.1,3,sgd,two\n", `line 3: value: "two" is not a finite number`},
 		{"c.csv", good + "0.1,3,sgd,NaN\n", `line 3: value: "NaN" is not a finite number`},
 		{"d.csv", good + "0.1,3,sgd,\n", `line 3: value: .*`},
-		{"e.csv", good + "7,3,sgd,1\n", `line 3: .*"lr": 7 is not accepted; it takes a number from 0.001 to 1`},
-		{"f.csv", good + "0.1,2.5,sgd,1\n", `line 3: .*"units": 2.5 is not accepted; it takes a whole number from 1 to 64`},
-		{"g.csv", good + "0.1,3,adam,1\n", `line 3: .*"kind": "adam" is not accepted; it takes one of "sgd", "a, b", "7"`},
+		{"e.csv", good + "7,3,sgd,1\n", `line 3: .*"lr": 7 is not accepted; it takes a number from 0.001 to 1; --import-outside skip leaves such rows out`},
+		{"f.csv", good + "0.1,2.5,sgd,1\n", `line 3: .*"units": 2.5 is not accepted; it takes a whole number from 1 to 64; --import-outside skip leaves such rows out`},
+		{"g.csv", good + "0.1,3,adam,1\n", `line 3: .*"kind": "adam" is not accepted; it takes one of "sgd", "a, b", "7"; --import-outside skip leaves such rows out`},
 		{"h.csv", good + "0.1,3\n", `.*line 3: .*wrong number of fields`},
-		{"i.csv", "lr,units,value\n0.1,3,1\n", `line 1: columns missing: kind`},
+		{"i.csv", "lr,units,value\n0.1,3,1\n", `line 1: columns missing: kind; --import-columns kind=COLUMN .* --import-default kind=VALUE .*`},
 		{"j.csv", "lr,units,kind,value,lr\n", `line 1: column "lr" stands twice`},
-		{"k.csv", "lr,units,kind,value,note\n", `line 1: column "note" is neither a parameter nor "value"`},
+		{"k.csv", "lr,units,kind,value,note\n", `line 1: column "note" is neither a parameter nor "value"; --import-ignore note leaves it out, --import-columns NAME=note says what it is`},
 		{"l.csv", good + "\"0.1\n", `.*line 3.*`},
 		{"a.json", ``, `the file is empty.*`},
 		{"b.json", `{"lr": 1}`, `accepted is an array of objects`},
@@ -109,8 +110,8 @@ func TestBadImportChangesNothing(t *testing.T) {
 		{"d.json", `[{"lr": 1, "units": 1, "kind": "sgd", "value": null}]`, `trial 1: value: missing`},
 		{"e.json", `[{"lr": 1, "units": 1, "kind": "sgd", "value": 1}, {"lr": 1, "kind": "sgd", "value": 1}]`, `trial 2: .*"units": no value given; .*`},
 		{"f.json", `[{"lr": 1, "units": 1, "kind": 7, "value": 1}]`, `trial 1: .*"kind": 7 is not accepted; .*`},
-		{"g.json", `[{"lr": 1, "units": 1, "kind": "sgd", "note": 2, "value": 1}]`, `trial 1: "note" is neither a parameter nor "value"`},
-		{"h.json", `[{"state": "done", "parameters": {"lr": 1, "units": 1, "kind": "sgd", "z": 2}, "outcome": {"value": 1}}]`, `trial 1: "z" is neither a parameter nor "value"`},
+		{"g.json", `[{"lr": 1, "units": 1, "kind": "sgd", "note": 2, "value": 1}]`, `trial 1: "note" is neither a parameter nor "value"; --import-ignore note .*`},
+		{"h.json", `[{"state": "done", "parameters": {"lr": 1, "units": 1, "kind": "sgd", "z": 2}, "outcome": {"value": 1}}]`, `trial 1: "z" is neither a parameter nor "value"; --import-ignore z .*`},
 		{"i.json", "[{\"lr\": 1},\n{lr}]", `line 2: .*`},
 		{"j.json", `[] []`, `something follows the array`},
 		{"k.json", `null`, `accepted is an array of objects`},
@@ -124,5 +125,83 @@ func TestBadImportChangesNothing(t *testing.T) {
 	}
 	if after := must(t, "history", "--json", "--data-dir", dir); after != before {
 		t.Errorf("the history was\n%sand is\n%s", before, after)
+	}
+}
+
+// TestImportSaysWhatItLeavesOut reads the data frame of a study as Optuna writes it.
+func TestImportSaysWhatItLeavesOut(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "task.yaml", "name: study\ngoal: minimize\nparameters:"+studySpace)
+	line := []string{"--import", "testdata/study.csv", "--import-ignore", "params_deep", "--evals", "1"}
+	e := call(t, join(runLine(file, shortTempDir(t), line...), objective("steady"))...)
+	if e.code != exitUsage || !strings.Contains(e.stderr, `line 7: column "params_units": `) || !strings.Contains(e.stderr, "--import-outside skip leaves such rows out") {
+		t.Errorf("exit code %d\n%s", e.code, e.stderr)
+	}
+	out := must(t, join(runLine(file, shortTempDir(t), append(line, "--import-outside", "skip")...), objective("steady"))...)
+	if want := "3 past trials imported from testdata/study.csv, 0 known already; left out: 1 row outside the space, the first is line 7: "; !strings.Contains(out, want) ||
+		!strings.Contains(out, "; 3 rows without a result\n") {
+		t.Errorf("%s\nwant %s", out, want)
+	}
+}
+
+// TestConstraintsSurviveCSV: what trials say of constraints goes with their values
+// from one data directory to another.
+func TestConstraintsSurviveCSV(t *testing.T) {
+	t.Parallel()
+	file, origin := writeFile(t, "task.yaml", mixedTask), shortTempDir(t)
+	must(t, join(runLine(file, origin, "--evals", "3"), []string{"--", "/bin/sh", "-c", `echo "{\"value\": {lr}, \"constraints\": {\"ram\": {units}, \"a, b\": -0.1} }"`})...)
+	past := filepath.Join(shortTempDir(t), "past.csv")
+	if err := os.WriteFile(past, []byte(must(t, "history", "--format", "csv", "--data-dir", origin)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := shortTempDir(t)
+	must(t, importLine(file, dir, past, "1")...)
+	want, got := historyOf(t, origin), historyOf(t, dir)
+	for i, trial := range want {
+		if len(trial.Outcome.Constraints) != 2 || !maps.Equal(got[i].Outcome.Constraints, trial.Outcome.Constraints) {
+			t.Errorf("%+v became %+v", trial.Outcome, got[i].Outcome)
+		}
+	}
+}
+
+// TestKindsReachTheCommand: bools, steps and numbers come as they are in arguments,
+// variables and FBO_PARAMS, and show so in the history.
+func TestKindsReachTheCommand(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "task.yaml", `name: kinds
+goal: minimize
+parameters:
+  - {name: on, type: bool}
+  - {name: rate, type: float, low: 0.1, high: 1, step: 0.1}
+  - {name: batch, type: int, choices: [16, 32, 64]}
+  - {name: code, type: categorical, choices: [7, 0.5]}
+`)
+	dir, seen := shortTempDir(t), filepath.Join(shortTempDir(t), "seen")
+	must(t, join(runLine(file, dir, "--evals", "12"), []string{"--", "/bin/sh", "-c",
+		`echo "{on} {rate} {batch} {code} $FBO_PARAM_ON $FBO_PARAM_RATE $FBO_PARAM_BATCH $FBO_PARAM_CODE $FBO_PARAMS" >> ` + seen + `; echo {rate}`})...)
+	text, err := os.ReadFile(seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	values := `(true|false) (0\.[1-9]|1) (16|32|64) (7|0\.5)`
+	params := `\{"on":(true|false),"rate":(0\.[1-9]|1),"batch":(16|32|64),"code":(7|0\.5)\}`
+	for i, line := range lines {
+		if !regexp.MustCompile(`^` + values + ` ` + values + ` ` + params + `$`).MatchString(line) {
+			t.Errorf("trial %d: %s", i+1, line)
+		}
+	}
+	csv := strings.Split(must(t, "history", "--format", "csv", "--data-dir", dir), "\n")
+	for i, trial := range historyOf(t, dir) {
+		fields := strings.Fields(lines[i])
+		if !strings.HasSuffix(lines[i], " "+string(trial.Parameters)) || !strings.Contains(csv[i+1], ","+strings.Join(fields[:4], ",")+",") {
+			t.Errorf("trial %d: %s\n%s\n%s", i+1, lines[i], trial.Parameters, csv[i+1])
+		}
+	}
+	check := must(t, "task", "check", file)
+	for _, want := range []string{"on: true or false", "rate: float from 0.1 to 1 in steps of 0.1", "batch: int, one of 16, 32, 64, in this order", "code: one of 7, 0.5"} {
+		if !strings.Contains(check, "parameter   "+want+"\n") {
+			t.Errorf("task check does not say %q:\n%s", want, check)
+		}
 	}
 }

@@ -20,37 +20,6 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-const (
-	valueColumn = "value"
-	stateColumn = "state"
-)
-
-// historyColumns may stand in a CSV file beside the parameters, so that what
-// history writes can be imported.
-func historyColumns() []string {
-	return []string{"trial", stateColumn, "source", "peer", "started", "finished", "reason"}
-}
-
-// readPastTrials reads a file of past trials. CSV: a header with the names of
-// the parameters and "value". JSON: an array of objects, either flat in the same
-// way, or as history --format json writes them. Rows without a value (failed
-// trials) are left out.
-func readPastTrials(path string, space *task.Space) (past []agent.Past, err error) {
-	err = readRows("import", path, space, true, addPast(&past, space))
-	return past, err
-}
-
-// addPast takes rows of past trials.
-func addPast(past *[]agent.Past, space *task.Space) func(pastRow) error {
-	return func(r pastRow) error {
-		parsed, ok, err := r.parse(space)
-		if ok {
-			*past = append(*past, parsed)
-		}
-		return err
-	}
-}
-
 // readDesigns reads a file of designs: as one of past trials, but that values
 // may be missing and count for nothing.
 func readDesigns(purpose, path string, space *task.Space) (designs []task.Design, err error) {
@@ -65,25 +34,32 @@ func readDesigns(purpose, path string, space *task.Space) (designs []task.Design
 // readRows hands over the rows of a file, in order. An error names the purpose,
 // the file and the row.
 func readRows(purpose, path string, space *task.Space, values bool, take func(pastRow) error) error {
+	return columns{space: space, purpose: purpose}.read(path, values, take)
+}
+
+// read takes CSV, a header with the names of the parameters and "value", and JSON, an
+// array of objects, either flat in the same way or as history --format json writes
+// them. Optuna's data frames are known by their columns.
+func (c columns) read(path string, values bool, take func(pastRow) error) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("%s: %w", purpose, err)
+		return fmt.Errorf("%s: %w", c.purpose, err)
 	}
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
-		err = parseCSV(data, space, values, take)
+		err = c.readCSV(data, values, take)
 	case ".json":
-		err = parseJSON(data, space, take)
+		err = c.readJSON(data, take)
 	default:
-		return fmt.Errorf("%s: %s: accepted are files named .csv and .json", purpose, path)
+		return fmt.Errorf("%s: %s: accepted are files named .csv and .json", c.purpose, path)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %s: %w", purpose, path, err)
+		return fmt.Errorf("%s: %s: %w", c.purpose, path, err)
 	}
 	return nil
 }
 
-func parseCSV(data []byte, space *task.Space, values bool, take func(pastRow) error) error {
+func (c columns) readCSV(data []byte, values bool, take func(pastRow) error) error {
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // spreadsheets write this mark
 	reader := csv.NewReader(bytes.NewReader(data))
 	reader.TrimLeadingSpace = true
@@ -94,11 +70,12 @@ func parseCSV(data []byte, space *task.Space, values bool, take func(pastRow) er
 	if err != nil {
 		return err
 	}
-	if err := checkHeader(header, space, values); err != nil {
+	meanings, err := c.meanings(header, values)
+	if err != nil {
 		return fmt.Errorf("line 1: %w", err)
 	}
 	for {
-		row, err := reader.Read()
+		fields, err := reader.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -106,41 +83,17 @@ func parseCSV(data []byte, space *task.Space, values bool, take func(pastRow) er
 			return err
 		}
 		line, _ := reader.FieldPos(0)
-		if err := take(rowOfColumns(header, row, space)); err != nil {
-			return fmt.Errorf("line %d: %w", line, err)
+		row := c.newRow(fmt.Sprintf("line %d", line), header)
+		for i, m := range meanings {
+			row.put(m, header[i], fields[i])
+		}
+		if err := take(row); err != nil {
+			return fmt.Errorf("%s: %w", row.place, err)
 		}
 	}
 }
 
-func checkHeader(header []string, space *task.Space, values bool) error {
-	missing := map[string]bool{}
-	if values {
-		missing[valueColumn] = true
-	}
-	for _, p := range space.Parameters() {
-		missing[p.Name] = true
-	}
-	if isParameter(space, valueColumn) {
-		return errValueIsParameter
-	}
-	seen := map[string]bool{}
-	for _, name := range header {
-		if seen[name] {
-			return fmt.Errorf("column %q stands twice", name)
-		}
-		seen[name] = true
-		if !missing[name] && name != valueColumn && !slices.Contains(historyColumns(), name) && !strings.HasPrefix(name, metricPrefix) {
-			return fmt.Errorf("column %w", unknownColumn(name))
-		}
-		delete(missing, name)
-	}
-	if len(missing) > 0 {
-		return fmt.Errorf("columns missing: %s", strings.Join(slices.Sorted(maps.Keys(missing)), ", "))
-	}
-	return nil
-}
-
-func parseJSON(data []byte, space *task.Space, take func(pastRow) error) error {
+func (c columns) readJSON(data []byte, take func(pastRow) error) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return errors.New("the file is empty; accepted is an array of objects")
 	}
@@ -157,12 +110,12 @@ func parseJSON(data []byte, space *task.Space, take func(pastRow) error) error {
 		return errors.New("something follows the array")
 	}
 	for i, fields := range rows {
-		r, err := rowOfObject(fields, space)
+		row, err := c.rowOfObject(fmt.Sprintf("trial %d", i+1), fields)
 		if err == nil {
-			err = take(r)
+			err = take(row)
 		}
 		if err != nil {
-			return fmt.Errorf("trial %d: %w", i+1, err)
+			return fmt.Errorf("%s: %w", row.place, err)
 		}
 	}
 	return nil
@@ -187,93 +140,95 @@ var errValueIsParameter = fmt.Errorf("the task has a parameter named %q; accepte
 
 // pastRow is one row of a file, not yet checked.
 type pastRow struct {
-	design      map[string]any
+	place       string            // for errors
+	design      map[string]any    // values of the file, or defaults
+	columns     map[string]string // where the file has a parameter
 	state       string
-	value       any // nil or "" when there is none
+	study       bool // the states are Optuna's
+	value       any  // nil or "" when there is none
 	constraints map[string]any
 	metrics     map[string]any
 }
 
-// rowOfColumns reads a line of a CSV file. A column named like a parameter is
-// the parameter.
-func rowOfColumns(header, fields []string, space *task.Space) pastRow {
-	row := pastRow{design: map[string]any{}, metrics: map[string]any{}}
-	for i, name := range header {
-		switch {
-		case isParameter(space, name):
-			row.design[name] = fields[i]
-		case name == valueColumn:
-			row.value = fields[i]
-		case name == stateColumn:
-			row.state = fields[i]
-		case strings.HasPrefix(name, metricPrefix):
-			row.metrics[strings.TrimPrefix(name, metricPrefix)] = fields[i]
-		}
+func (c columns) newRow(place string, names []string) pastRow {
+	row := pastRow{
+		place: place, design: map[string]any{}, columns: map[string]string{}, constraints: map[string]any{}, metrics: map[string]any{},
+		study: isStudy(names),
+	}
+	for name, v := range c.defaults {
+		row.design[name] = v
 	}
 	return row
 }
 
+// put takes what a column holds. Nothing is nothing, where there are defaults.
+func (r *pastRow) put(m meaning, column string, cell any) {
+	if cell == nil || cell == "" {
+		return
+	}
+	switch m.what {
+	case aParameter:
+		r.design[m.name], r.columns[m.name] = cell, column
+	case aValue:
+		r.value = cell
+	case aState:
+		r.state, _ = cell.(string)
+	case aConstraint:
+		r.constraints[m.name] = cell
+	case aMetric:
+		r.metrics[m.name] = cell
+	}
+}
+
 // rowOfObject reads an object: flat, as a line of a CSV file, or a trial as
 // history writes it.
-func rowOfObject(fields map[string]any, space *task.Space) (pastRow, error) {
+func (c columns) rowOfObject(place string, fields map[string]any) (pastRow, error) {
 	design, nested := fields["parameters"].(map[string]any)
-	row := pastRow{design: design, metrics: map[string]any{}}
-	if !nested && isParameter(space, valueColumn) {
+	if !nested {
+		design = fields
+	}
+	names := slices.Sorted(maps.Keys(design))
+	row := c.newRow(place, names)
+	if !nested && isParameter(c.space, valueColumn) && !row.study {
 		return row, errValueIsParameter
 	}
-	if !nested {
-		row.design = map[string]any{}
-	}
-	for name, value := range fields {
-		switch {
-		case !nested && isParameter(space, name):
-			row.design[name] = value
-		case name == valueColumn:
-			row.value = value
-		case name == stateColumn:
-			row.state, _ = value.(string)
-		case !nested && strings.HasPrefix(name, metricPrefix):
-			row.metrics[strings.TrimPrefix(name, metricPrefix)] = value
-		case !nested && !slices.Contains(historyColumns(), name):
-			return row, unknownColumn(name)
+	for _, name := range names {
+		m, err := c.of(name, names)
+		if nested && m.what != aParameter && !slices.Contains(c.ignored, name) && err == nil {
+			err = fmt.Errorf("%q is no parameter of the task", name)
 		}
-	}
-	for name := range design {
-		if nested && !isParameter(space, name) {
-			return row, unknownColumn(name)
+		if err != nil {
+			return row, err
 		}
+		row.put(m, name, design[name])
+	}
+	if nested {
+		row.state, _ = fields[stateColumn].(string)
 	}
 	if outcome, ok := fields["outcome"].(map[string]any); ok && nested {
-		row.value = outcome["value"]
-		row.constraints, _ = outcome["constraints"].(map[string]any)
-		row.metrics, _ = outcome["metrics"].(map[string]any)
+		row.put(meaning{what: aValue}, "", outcome["value"])
+		for key, what := range map[string]what{"constraints": aConstraint, "metrics": aMetric} {
+			numbers, _ := outcome[key].(map[string]any)
+			for name, v := range numbers {
+				row.put(meaning{what, name}, "", v)
+			}
+		}
 	}
 	return row, nil
 }
 
-func isParameter(space *task.Space, name string) bool {
-	return slices.ContainsFunc(space.Parameters(), func(p task.Parameter) bool { return p.Name == name })
-}
-
-func unknownColumn(name string) error {
-	return fmt.Errorf("%q is neither a parameter nor %q", name, valueColumn)
-}
-
-// parse reads one row; ok is false for a trial without a value.
+// parse reads one row; ok is false for a trial without a result. The design's error
+// is an outsideError.
 func (r pastRow) parse(space *task.Space) (p agent.Past, ok bool, err error) {
-	if (r.value == nil || r.value == "") && r.state != "" && r.state != string(strategy.Done) {
+	const complete = "COMPLETE" // Optuna's word; what it pruned has a value too, which is not the result
+	if r.study && r.state != complete || r.value == nil && r.state != "" && r.state != string(strategy.Done) && r.state != complete {
 		return agent.Past{}, false, nil
 	}
 	if p.Outcome.Value, err = toNumber(r.value); err != nil {
 		return agent.Past{}, false, fmt.Errorf("%s: %w", valueColumn, err)
 	}
-	for name, raw := range r.constraints {
-		if p.Outcome.Constraints == nil {
-			p.Outcome.Constraints = map[string]float64{}
-		}
-		if p.Outcome.Constraints[name], err = toNumber(raw); err != nil {
-			return agent.Past{}, false, fmt.Errorf("constraint %q: %w", name, err)
-		}
+	if p.Outcome.Constraints, err = toNumbers("constraint", r.constraints); err != nil {
+		return agent.Past{}, false, err
 	}
 	if p.Outcome.Metrics, err = parseMetrics(r.metrics); err != nil {
 		return agent.Past{}, false, err
@@ -282,13 +237,51 @@ func (r pastRow) parse(space *task.Space) (p agent.Past, ok bool, err error) {
 	return p, err == nil, err
 }
 
+// outsideError is why a row is no design of the space.
+type outsideError struct{ error }
+
 func (r pastRow) parseDesign(space *task.Space) (task.Design, error) {
-	for _, parameter := range space.Parameters() {
-		if text, isText := r.design[parameter.Name].(string); isText && parameter.Kind != task.Categorical {
-			r.design[parameter.Name] = json.Number(strings.TrimSpace(text))
+	design := maps.Clone(r.design)
+	for name, cell := range design {
+		text, isText := cell.(string)
+		if !isText {
+			continue
 		}
+		v, err := space.ParseValue(name, text)
+		if err != nil {
+			return task.Design{}, r.outside(name, err)
+		}
+		design[name] = v
 	}
-	return space.ParseDesign(r.design)
+	d, err := space.ParseDesign(design)
+	if err != nil {
+		return task.Design{}, outsideError{err}
+	}
+	return d, nil
+}
+
+// outside names the column where it is not the parameter's name.
+func (r pastRow) outside(name string, err error) error {
+	if column := r.columns[name]; column != name {
+		err = fmt.Errorf("column %q: %w", column, err)
+	}
+	return outsideError{err}
+}
+
+// toNumbers returns nil when there are none.
+func toNumbers(kind string, raw map[string]any) (map[string]float64, error) {
+	var all map[string]float64
+	for name, given := range raw {
+		v, err := toNumber(given)
+		if err != nil {
+			return nil, fmt.Errorf("%s %q: %w", kind, name, err)
+		}
+		if all == nil {
+			all = map[string]float64{}
+		}
+		all[name] = v
+	}
+	return all, nil
 }
 
 func toNumber(raw any) (float64, error) {

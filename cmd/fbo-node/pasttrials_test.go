@@ -57,14 +57,16 @@ func checkMessage(t *testing.T, err error) {
 	}
 }
 
-func parsePastCSV(data []byte, space *task.Space) (past []agent.Past, err error) {
-	err = parseCSV(data, space, true, addPast(&past, space))
-	return past, err
+func parsePastCSV(data []byte, space *task.Space) (_ []agent.Past, err error) {
+	var got imported
+	err = columns{space: space, purpose: importing}.readCSV(data, true, got.add(space, false))
+	return got.trials, err
 }
 
-func parsePastJSON(data []byte, space *task.Space) (past []agent.Past, err error) {
-	err = parseJSON(data, space, addPast(&past, space))
-	return past, err
+func parsePastJSON(data []byte, space *task.Space) (_ []agent.Past, err error) {
+	var got imported
+	err = columns{space: space, purpose: importing}.readJSON(data, got.add(space, false))
+	return got.trials, err
 }
 
 // Suggestions are designs without values, or with values that count for nothing.
@@ -79,7 +81,8 @@ func TestSuggestions(t *testing.T) {
 		"with values":  {"s.csv", "lr,units,kind,value\n0.1,3,sgd,1\n0.2,4,sgd,\n", 2, ""},
 		"json":         {"s.json", `[{"lr":0.1,"units":3,"kind":"sgd"}]`, 1, ""},
 		"history":      {"s.json", `[{"parameters":{"lr":0.1,"units":3,"kind":"sgd"},"state":"failed"}]`, 1, ""},
-		"no column":    {"s.csv", "lr,units\n0.1,3\n", 0, "suggest: .*s.csv: line 1: columns missing: kind"},
+		"no column":    {"s.csv", "lr,units\n0.1,3\n", 0, "suggest: .*s.csv: line 1: columns missing: kind\\z"},
+		"no cell":      {"s.csv", "lr,units,kind\n,3,sgd\n", 0, "suggest: .*s.csv: line 2: .*\"lr\": no value given; it takes a number from 0.001 to 1\\z"},
 		"beyond":       {"s.csv", "lr,units,kind\n7,3,sgd\n", 0, "suggest: .*s.csv: line 2: .*lr"},
 		"unknown":      {"s.json", `[{"lr":0.1,"units":3,"kind":"magic"}]`, 0, "suggest: .*s.json: trial 1: .*magic"},
 		"other format": {"s.yaml", "", 0, "suggest: .*s.yaml: accepted are files named .csv and .json"},
@@ -103,6 +106,7 @@ func FuzzParsePastCSV(f *testing.F) {
 	for _, text := range []string{
 		"", "\ufeff", "lr,units,kind,value\n0.1,3,sgd,1\n", "value,kind,units,lr\r\n-1e9,\"a, \"\"b\"\"\",64,1\r\n",
 		"lr,units,kind,value,state\n0.1,3,sgd,,failed\n", "lr,units,kind,value\n0.1,3,sgd\n", "lr,lr\n", "\"", "lr,units,kind,value\nNaN,0x10,7,inf\n",
+		"number,value,params_lr,params_units,params_kind,state\n0,1,0.5,3.0,sgd,COMPLETE\n", "lr,units,kind,value,constraint.ram,constraint.\n0.1,3,sgd,1,2,\n",
 	} {
 		f.Add([]byte(text))
 	}
@@ -121,6 +125,7 @@ func FuzzParsePastJSON(f *testing.F) {
 	for _, text := range []string{
 		"", "null", "[]", "[null]", "{}", `[{"lr":0.1,"units":3,"kind":"sgd","value":1}]`, `[{"parameters":{"lr":0.1,"units":3,"kind":"7"},"state":"done","outcome":{"value":-1}}]`,
 		`[{"parameters":{"lr":0.1,"units":3,"kind":"7"},"state":"failed","reason":"x"}]`, `[{"lr":"0.1","units":"3","kind":7,"value":"1"}]`, "[{\n]", `[{"value":[1],"lr":{}}]`, `[1] 2`,
+		`[{"number":0,"value":1,"params_lr":0.5,"params_units":3,"params_kind":"sgd","state":"COMPLETE"}]`, `[{"lr":0.1,"units":3,"kind":"sgd","value":1,"constraint.ram":2}]`,
 	} {
 		f.Add([]byte(text))
 	}
@@ -137,24 +142,37 @@ func FuzzParsePastJSON(f *testing.F) {
 
 // TestHistoryRoundTrip: what history writes is what the import reads.
 func TestHistoryRoundTrip(t *testing.T) {
-	parsed := mixedSpace(t)
+	kinds, err := task.Parse("test.yaml", []byte(`
+name: kinds
+goal: minimize
+parameters:
+  - {name: on, type: bool}
+  - {name: rate, type: float, low: 0.1, high: 1, step: 0.1}
+  - {name: batch, type: int, choices: [16, 32, 64]}
+  - {name: c, type: categorical, choices: [0.1, -2, 1e300]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
 	rapid.Check(t, func(rt *rapid.T) {
+		parsed := rapid.SampledFrom([]*task.Task{mixedSpace(t), kinds}).Draw(rt, "task")
 		p := past{task: parsed}
 		var want []agent.Past
 		for range rapid.IntRange(0, 5).Draw(rt, "trials") {
-			design, err := parsed.Space.NewDesign(
-				task.FloatValue(rapid.Float64Range(0.001, 1).Draw(rt, "lr")),
-				task.IntValue(rapid.Int64Range(1, 64).Draw(rt, "units")),
-				task.ChoiceValue(rapid.SampledFrom(parsed.Space.Parameters()[2].Choices).Draw(rt, "kind")))
-			if err != nil {
-				rt.Fatal(err)
-			}
+			u := rapid.SliceOfN(rapid.Float64Range(0, 1), parsed.Space.Dim(), parsed.Space.Dim()).Draw(rt, "u")
+			design := parsed.Space.Decode(u)
 			trial := strategy.Trial{ID: uint64(len(p.trials) + 1), Design: design, Why: strategy.Why{Source: strategy.Own}, Started: time.Unix(0, 0)}
 			switch trial.State = rapid.SampledFrom([]strategy.State{strategy.Done, strategy.Failed, strategy.Running, strategy.Waiting}).Draw(rt, "state"); trial.State {
 			case strategy.Done:
 				trial.Outcome = &strategy.Outcome{Value: rapid.Float64().Draw(rt, "value")}
 				if metrics := drawMetrics(rt); len(metrics) > 0 {
 					trial.Outcome.Metrics = metrics
+				}
+				if names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"ram", "a, b", "value", "lr", "x.y", ""}), 0, 3, rapid.ID[string]).Draw(rt, "constraints"); len(names) > 0 {
+					trial.Outcome.Constraints = map[string]float64{}
+					for _, name := range names {
+						trial.Outcome.Constraints[name] = rapid.Float64().Draw(rt, "constraint")
+					}
 				}
 				want = append(want, agent.Past{Design: design, Outcome: *trial.Outcome})
 			case strategy.Failed:

@@ -146,9 +146,10 @@ func worthShowing(addresses []string) []string {
 	return addresses
 }
 
-func (p *progress) imported(file string, added, known int) {
-	p.say(object{"event": "imported", "file": file, "added": added, "known": known},
-		"%s imported from %s, %d known already", plural(added, "past trial"), file, known)
+func (p *progress) imported(past imported, added int) {
+	known := len(past.trials) - added
+	p.say(object{"event": "imported", "file": past.file, "added": added, "known": known, "outside": past.outside, "unfinished": past.unfinished},
+		"%s imported from %s, %d known already%s", plural(added, "past trial"), past.file, known, past.leftOut())
 }
 
 // event shows what the agent reports.

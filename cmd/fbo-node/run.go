@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
 )
@@ -28,7 +27,7 @@ type runOptions struct {
 	network       networkOptions
 	wait          time.Duration
 	stay          bool
-	imports       string
+	imports       importFlags
 	suggest       string
 	first         string
 	seed          uint64
@@ -75,7 +74,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	addNetwork(command, &o.network)
 	flags.DurationVar(&o.wait, "wait-for-peers", node.DefaultWait, "time that the first design of a new node waits at most for what peers know; 0: not at all")
 	flags.BoolVar(&o.stay, "stay", false, "after the evaluations go on passing on what is known, until Ctrl-C")
-	flags.StringVar(&o.imports, "import", "", "file of past trials, .csv or .json")
+	o.imports.add(flags)
 	flags.StringVar(&o.suggest, "suggest", "", "file of designs that you hold for good, .csv or .json, for the strategies constrained-gp and density")
 	flags.StringVar(&o.first, "first", "", "file of designs to evaluate first, such as your current settings, .csv or .json")
 	flags.Uint64Var(&o.seed, "seed", 0, "make this node's random decisions repeatable (default: different every time)")
@@ -144,11 +143,9 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 		return err
 	}
 	defer end()
-	var earlier []agent.Past
-	if o.imports != "" {
-		if earlier, err = readPastTrials(o.imports, t.Space); err != nil {
-			return usageError{err}
-		}
+	earlier, err := o.imports.read(t.Space)
+	if err != nil {
+		return err
 	}
 	join, err := o.join(t)
 	if err != nil {
@@ -168,7 +165,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	return err
 }
 
-func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, evaluate node.Evaluator, join node.JoinOptions, earlier []agent.Past, show *progress) (err error) {
+func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, evaluate node.Evaluator, join node.JoinOptions, earlier imported, show *progress) (err error) {
 	var metrics *metricsServer
 	if o.metrics != "" {
 		if metrics, err = serveMetrics(o.metrics); err != nil {
@@ -204,10 +201,10 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, evalua
 	if metrics != nil {
 		show.metrics(metrics.url())
 	}
-	if added, err := session.Import(ctx, earlier); err != nil {
+	if added, err := session.Import(ctx, earlier.trials); err != nil {
 		return err
-	} else if o.imports != "" {
-		show.imported(o.imports, added, len(earlier)-added)
+	} else if earlier.file != "" {
+		show.imported(earlier, added)
 	}
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()

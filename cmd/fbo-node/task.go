@@ -101,8 +101,19 @@ func describeTask(out io.Writer, t *task.Task) {
 }
 
 func describeParameter(p task.Parameter) string {
-	if p.Kind == task.Categorical {
-		return fmt.Sprintf("%s: one of %s", p.Name, strings.Join(p.Choices, ", "))
+	numbers := make([]string, len(p.Numbers))
+	for i, v := range p.Numbers {
+		numbers[i] = task.FloatValue(v).String()
+	}
+	switch {
+	case p.Kind == task.Bool:
+		return p.Name + ": true or false"
+	case p.Kind == task.Categorical:
+		return fmt.Sprintf("%s: one of %s", p.Name, strings.Join(append(numbers, p.Choices...), ", "))
+	case p.Numbers != nil:
+		return fmt.Sprintf("%s: %s, one of %s, in this order", p.Name, p.Kind, strings.Join(numbers, ", "))
+	case p.Step != 0:
+		return fmt.Sprintf("%s: %s from %v to %v in steps of %v", p.Name, p.Kind, p.Low, p.High, p.Step)
 	}
 	return fmt.Sprintf("%s: %s from %v to %v, %s scale", p.Name, p.Kind, p.Low, p.High, p.Scale)
 }

@@ -4,14 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fbo-node/fbo/strategy"
 )
-
-// metricPrefix begins the names of columns with an outcome's metrics.
-const metricPrefix = "metric."
 
 // metricsText lists an outcome's metrics by name, the first few when there are more
 // than most; empty when there are none.
@@ -28,31 +24,6 @@ func metricsText(outcome *strategy.Outcome, most int) string {
 		parts = append(parts, name+"="+number(outcome.Metrics[name]))
 	}
 	return strings.Join(parts, " ")
-}
-
-// metricColumns are one for each metric that some trial has.
-func metricColumns(trials []strategy.Trial) (columns []csvColumn) {
-	names := map[string]bool{}
-	for _, trial := range trials {
-		if trial.Outcome != nil {
-			for name := range trial.Outcome.Metrics {
-				names[name] = true
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		columns = append(columns, csvColumn{metricPrefix + name, func(t strategy.Trial) string {
-			if t.Outcome == nil {
-				return ""
-			}
-			value, has := t.Outcome.Metrics[name]
-			if !has {
-				return ""
-			}
-			return strconv.FormatFloat(value, 'g', -1, 64)
-		}})
-	}
-	return columns
 }
 
 // parseMetrics reads what a row says; an empty cell says nothing.

@@ -1,0 +1,134 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// follower runs the commands of a page of the documentation, as a reader would, in a
+// directory of its own.
+type follower struct {
+	dir string
+	env []string
+}
+
+func newFollower(t *testing.T) follower {
+	t.Helper()
+	f := follower{dir: shortTempDir(t)}
+	bin := shortTempDir(t)
+	script := fmt.Sprintf("#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", playVariable, os.Args[0])
+	if err := os.WriteFile(filepath.Join(bin, "fbo-node"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f.env = append(nodeCommand().Env, dataDirVariable+"="+filepath.Join(f.dir, "data"), "PATH="+bin+":"+os.Getenv("PATH"))
+	for i, variable := range f.env { // the script sets it for the node alone
+		if strings.HasPrefix(variable, playVariable+"=") {
+			f.env[i] = playVariable + "_UNUSED=1"
+		}
+	}
+	return f
+}
+
+// block is a fenced part of a page: a file, when it has a name, or commands.
+type block struct{ language, file, text string }
+
+func blocksOf(t *testing.T, page string) (all []block) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile("(?ms)^```([a-z]+) ?([a-z.]*)\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
+		all = append(all, block{m[1], m[2], m[3]})
+	}
+	return all
+}
+
+// follow writes the block's file, or returns what its commands print.
+func (f follower) follow(t *testing.T, b block) string {
+	t.Helper()
+	if b.file != "" {
+		if err := os.WriteFile(filepath.Join(f.dir, b.file), []byte(b.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patienceOfTests)
+	defer cancel()
+	command := exec.CommandContext(ctx, "/bin/sh", "-e", "-c", b.text)
+	command.Dir, command.Env = f.dir, f.env
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, b.text, out)
+	}
+	return string(out)
+}
+
+// parameterOf returns a number of a trial's design.
+func parameterOf(t *testing.T, trial trialJSON, name string) float64 {
+	t.Helper()
+	var design map[string]any
+	decode(t, string(trial.Parameters), &design)
+	return design[name].(float64)
+}
+
+// TestChangingATask follows docs/changing-a-task.md: every change takes the past
+// trials that it can.
+func TestChangingATask(t *testing.T) {
+	t.Parallel()
+	f, imported := newFollower(t), map[string]string{}
+	line := regexp.MustCompile(`(\d+) past trials? imported from \S+ (\d+) known already(; left out: \d+ rows? outside the space)?`)
+	file := ""
+	for _, b := range blocksOf(t, "changing-a-task.md") {
+		if b.file != "" {
+			file = b.file
+		}
+		if m := line.FindStringSubmatch(f.follow(t, b)); m != nil {
+			imported[file] = strings.Join(m[1:], " ")
+		}
+	}
+	var trials []trialJSON
+	decode(t, f.follow(t, block{text: "fbo-node history old.yaml --json"}), &trials)
+	inside, adam := 0, 0
+	for _, trial := range trials {
+		if parameterOf(t, trial, "learning_rate") >= 0.03 {
+			inside++
+		}
+		if strings.Contains(string(trial.Parameters), `"adam"`) {
+			adam++
+		}
+	}
+	left := "; left out: " + plural(len(trials)-inside, "row") + " outside the space"
+	if inside == len(trials) {
+		left = ""
+	}
+	for file, want := range map[string]string{
+		"wider.yaml": "6 0 ", "more.yaml": "6 0 ", "renamed.yaml": "6 0 ", "other.yaml": "6 0 ",
+		"narrower.yaml": fmt.Sprintf("%d 0 %s", inside, left), "fewer.yaml": fmt.Sprintf("%d 0 ", adam),
+	} {
+		if imported[file] != want {
+			t.Errorf("%s: imported %q, want %q", file, imported[file], want)
+		}
+	}
+	again := f.follow(t, block{text: "fbo-node run wider.yaml --import past.csv --evals 7 -- ./measure"})
+	if !strings.Contains(again, "0 past trials imported from past.csv, 6 known already\n") {
+		t.Errorf("a second import:\n%s", again)
+	}
+	decode(t, f.follow(t, block{text: "fbo-node history wider.yaml --json"}), &trials)
+	for _, trial := range trials[6:] {
+		if trial.Why.Source == "initial" {
+			t.Errorf("trial %d is random although 6 are known", trial.ID)
+		}
+	}
+	if len(trials) != 13 {
+		t.Errorf("%d trials", len(trials))
+	}
+}

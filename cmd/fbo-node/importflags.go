@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/task"
+)
+
+// importing is the purpose for which --import reads its file.
+const importing = "import"
+
+// importFlags are the flags of run about past trials.
+type importFlags struct {
+	file     string
+	outside  string
+	columns  []string
+	ignored  []string
+	defaults []string
+}
+
+func (f *importFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.file, "import", "", "file of past trials, .csv or .json")
+	flags.StringVar(&f.outside, "import-outside", "error", "rows of --import outside the task's space: error, or skip to leave them out")
+	flags.StringSliceVar(&f.columns, "import-columns", nil, "what columns of --import hold, such as value=loss,C=params_C")
+	flags.StringSliceVar(&f.ignored, "import-ignore", nil, "columns of --import to leave out, separated by commas")
+	flags.StringArrayVar(&f.defaults, "import-default", nil, "NAME=VALUE of a parameter where --import has none, repeatable")
+}
+
+// imported is what a file of past trials holds.
+type imported struct {
+	file       string
+	trials     []agent.Past
+	outside    int // rows outside the space, left out
+	firstOut   string
+	unfinished int // rows without a result, left out
+}
+
+// read returns what there is to import; without a file, nothing. Its errors are the
+// user's.
+func (f importFlags) read(space *task.Space) (imported, error) {
+	got := imported{file: f.file}
+	if f.outside != "error" && f.outside != "skip" {
+		return got, usagef("--import-outside %q: accepted are error and skip", f.outside)
+	}
+	if f.file == "" {
+		if len(f.columns)+len(f.ignored)+len(f.defaults) > 0 || f.outside == "skip" {
+			return got, usagef("--import-columns, --import-ignore, --import-default and --import-outside go with --import FILE")
+		}
+		return got, nil
+	}
+	c, err := f.meanings(space)
+	if err != nil {
+		return got, usageError{err}
+	}
+	if err := c.read(f.file, true, got.add(space, f.outside == "skip")); err != nil {
+		return got, usageError{err}
+	}
+	return got, nil
+}
+
+func (f importFlags) meanings(space *task.Space) (columns, error) {
+	c := columns{space: space, ignored: f.ignored, purpose: importing, renamed: map[string]meaning{}, defaults: map[string]task.Value{}}
+	for _, pair := range f.columns {
+		name, column, ok := strings.Cut(pair, "=")
+		m, _ := c.named(name)
+		switch {
+		case !ok || column == "":
+			return c, fmt.Errorf("--import-columns %q: accepted is NAME=COLUMN, as in value=loss", pair)
+		case m.what == nothing:
+			return c, fmt.Errorf("--import-columns %s: %q is neither a parameter nor value, state, %sNAME or %sNAME", pair, name, constraintPrefix, metricPrefix)
+		}
+		for other, taken := range c.renamed {
+			if taken == m || other == column {
+				return c, fmt.Errorf("--import-columns %s: the %s is in column %q already", pair, taken, other)
+			}
+		}
+		c.renamed[column] = m
+	}
+	for _, pair := range f.defaults {
+		name, text, ok := strings.Cut(pair, "=")
+		if !ok {
+			return c, fmt.Errorf("--import-default %q: accepted is NAME=VALUE, as in dropout=0", pair)
+		}
+		if _, again := c.defaults[name]; again {
+			return c, fmt.Errorf("--import-default %s: %q has a default already", pair, name)
+		}
+		v, err := space.ParseValue(name, text)
+		if err != nil {
+			return c, fmt.Errorf("--import-default %s: %w", pair, err)
+		}
+		c.defaults[name] = v
+	}
+	return c, nil
+}
+
+// add takes the rows of a file. Those outside the space are errors, or counted.
+func (i *imported) add(space *task.Space, skip bool) func(pastRow) error {
+	return func(r pastRow) error {
+		past, ok, err := r.parse(space)
+		var outside outsideError
+		switch {
+		case errors.As(err, &outside) && skip:
+			if i.outside++; i.outside == 1 {
+				i.firstOut = r.place + ": " + err.Error()
+			}
+			return nil
+		case errors.As(err, &outside):
+			return fmt.Errorf("%w; --import-outside skip leaves such rows out", err)
+		case err != nil:
+			return err
+		case !ok:
+			i.unfinished++
+			return nil
+		}
+		i.trials = append(i.trials, past)
+		return nil
+	}
+}
+
+// leftOut says which rows were not imported.
+func (i imported) leftOut() string {
+	var parts []string
+	if i.outside > 0 {
+		parts = append(parts, fmt.Sprintf("%s outside the space, the first is %s", plural(i.outside, "row"), i.firstOut))
+	}
+	if i.unfinished > 0 {
+		parts = append(parts, plural(i.unfinished, "row")+" without a result")
+	}
+	if parts == nil {
+		return ""
+	}
+	return "; left out: " + strings.Join(parts, "; ")
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+func spaceOf(t testing.TB, parameters string) *task.Space {
+	t.Helper()
+	parsed, err := task.Parse("test.yaml", []byte("name: a\ngoal: minimize\nparameters:\n"+parameters))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed.Space
+}
+
+// studySpace is what the study of testdata searched, but for narrower units.
+const studySpace = `
+  - {name: lr, type: float, low: 0.001, high: 1, scale: log}
+  - {name: units, type: int, low: 1, high: 64}
+  - {name: kind, type: categorical, choices: [sgd, adam]}
+  - {name: batch, type: int, choices: [16, 32, 64]}
+  - {name: flag, type: bool}
+`
+
+// A data frame of Optuna is read as it is: pruned, failed and running trials have no
+// result, ints come as 16.0 and bools as True.
+func TestImportOfAStudy(t *testing.T) {
+	space := spaceOf(t, studySpace)
+	f := importFlags{file: filepath.Join("testdata", "study.csv"), outside: "skip", ignored: []string{"params_deep"}}
+	got, err := f.read(space)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var designs []string
+	for _, past := range got.trials {
+		designs = append(designs, past.Design.String()+" "+exact(past.Outcome.Value))
+	}
+	want := "lr=0.017826497151386938 units=47 kind=adam batch=64 flag=false 0.25|" +
+		"lr=0.04134759007834719 units=27 kind=sgd batch=16 flag=true 0.5|" +
+		"lr=0.5 units=4 kind=adam batch=32 flag=true 0.125"
+	if text := strings.Join(designs, "|"); text != want || got.outside != 1 || got.unfinished != 3 {
+		t.Errorf("%s, %d outside, %d unfinished", text, got.outside, got.unfinished)
+	}
+	if want := `; left out: 1 row outside the space, the first is line 7: column "params_units": task: parameter "units": 400 is not accepted; it takes a whole number from 1 to 64; 3 rows without a result`; got.leftOut() != want {
+		t.Errorf("%s", got.leftOut())
+	}
+}
+
+func TestImportFlags(t *testing.T) {
+	const csv = "c,loss,note,ram\n0.1,1,x,7\n0.2,2,y,\n"
+	const study = "number,values_0,values_1,params_C,state\n0,1,2,0.5,COMPLETE\n1,1,2,,COMPLETE\n"
+	const parameter = "  - {name: C, type: float, low: 0, high: 1}\n"
+	const two = parameter + "  - {name: dropout, type: float, low: 0, high: 1, step: 0.1}\n"
+	for name, c := range map[string]struct {
+		parameters, file, text string
+		flags                  importFlags
+		want                   string // designs and values, or the error
+	}{
+		"mapped":            {parameter, "a.csv", csv, importFlags{columns: []string{"value=loss", "C=c", "constraint.ram=ram"}, ignored: []string{"note"}}, "C=0.1 1 ram 7|C=0.2 2"},
+		"mapped and own":    {parameter, "a.csv", "value,C,loss,c\n5,0.5,1,0.1\n", importFlags{columns: []string{"value=loss", "C=c"}}, "C=0.1 1"},
+		"mapped JSON":       {parameter, "a.json", `[{"c": 0.1, "loss": 1}, {"loss": 2, "c": 0.2}]`, importFlags{columns: []string{"value=loss", "C=c"}}, "C=0.1 1|C=0.2 2"},
+		"renamed history":   {parameter, "a.json", `[{"state": "done", "parameters": {"c": 0.1, "z": 1}, "outcome": {"value": 1}}]`, importFlags{columns: []string{"C=c"}, ignored: []string{"z"}}, "C=0.1 1"},
+		"default":           {two, "a.csv", "C,value\n0.1,1\n", importFlags{defaults: []string{"dropout=0.3"}}, "C=0.1 dropout=0.3 1"},
+		"default for some":  {two, "a.csv", "C,value,dropout\n0.1,1,\n0.2,2,0.4\n", importFlags{defaults: []string{"dropout=0"}}, "C=0.1 dropout=0 1|C=0.2 dropout=0.4 2"},
+		"default in JSON":   {two, "a.json", `[{"C": 0.1, "value": 1}, {"C": 0.2, "value": 2, "dropout": null}]`, importFlags{defaults: []string{"dropout=0"}}, "C=0.1 dropout=0 1|C=0.2 dropout=0 2"},
+		"objectives":        {parameter, "a.csv", study, importFlags{columns: []string{"value=values_1"}, outside: "skip"}, "C=0.5 2"},
+		"objective's name":  {parameter, "a.csv", "number,value_loss,params_C,state\n0,1,0.5,COMPLETE\n", importFlags{}, "C=0.5 1"},
+		"study in JSON":     {parameter, "a.json", `[{"number":0,"value":1,"params_C":0.5,"state":"COMPLETE"},{"number":1,"value":2,"params_C":0.5,"state":"PRUNED"}]`, importFlags{}, "C=0.5 1"},
+		"study of value":    {"  - {name: value, type: bool}\n", "a.csv", "number,value,params_value,state\n0,1,True,COMPLETE\n", importFlags{}, "value=true 1"},
+		"index of pandas":   {parameter, "a.csv", ",C,value\n0,0.5,1\n", importFlags{}, "C=0.5 1"},
+		"outside":           {parameter, "a.csv", "C,value\n7,1\n", importFlags{}, `import: FILE: line 2: task: parameter "C": 7 is not accepted; it takes a number from 0 to 1; --import-outside skip leaves such rows out`},
+		"outside, skipped":  {parameter, "a.csv", "C,value\n7,1\n0.5,2\n,3\n", importFlags{outside: "skip"}, "C=0.5 2"},
+		"outside JSON":      {parameter, "a.json", `[{"C": 7, "value": 1}]`, importFlags{}, `import: FILE: trial 1: task: parameter "C": 7 is not accepted; it takes a number from 0 to 1; --import-outside skip leaves such rows out`},
+		"bad value":         {parameter, "a.csv", "C,value\n7,x\n", importFlags{outside: "skip"}, `import: FILE: line 2: value: "x" is not a finite number`},
+		"bad constraint":    {parameter, "a.csv", "C,value,constraint.ram\n0.5,1,x\n", importFlags{}, `import: FILE: line 2: constraint "ram": "x" is not a finite number`},
+		"which objective":   {parameter, "a.csv", study, importFlags{}, `import: FILE: line 1: columns missing: value; --import-columns value=COLUMN says which it is, of number, values_0, values_1, params_C, state`},
+		"unknown parameter": {parameter, "a.csv", "number,value,params_c,state\n", importFlags{}, `import: FILE: line 1: column "params_c" is neither a parameter nor "value"; --import-ignore params_c leaves it out, --import-columns NAME=params_c says what it is`},
+		"missing":           {two, "a.csv", "C,value\n", importFlags{}, `import: FILE: line 1: columns missing: dropout; --import-columns dropout=COLUMN says which it is, --import-default dropout=VALUE what it was in all rows`},
+		"no such column":    {parameter, "a.csv", "C,value\n", importFlags{columns: []string{"C=c"}}, `import: FILE: line 1: there is no column "c" to hold the parameter C; the columns are C, value`},
+		"unknown name":      {parameter, "a.csv", csv, importFlags{columns: []string{"D=c"}}, `--import-columns D=c: "D" is neither a parameter nor value, state or constraint.NAME`},
+		"no pair":           {parameter, "a.csv", csv, importFlags{columns: []string{"loss"}}, `--import-columns "loss": accepted is NAME=COLUMN, as in value=loss`},
+		"named twice":       {parameter, "a.csv", csv, importFlags{columns: []string{"C=c", "value=c"}}, `--import-columns value=c: the parameter C is in column "c" already`},
+		"two columns":       {parameter, "a.csv", csv, importFlags{columns: []string{"C=c", "C=note"}}, `--import-columns C=note: the parameter C is in column "c" already`},
+		"no default":        {two, "a.csv", csv, importFlags{defaults: []string{"dropout"}}, `--import-default "dropout": accepted is NAME=VALUE, as in dropout=0`},
+		"default twice":     {two, "a.csv", csv, importFlags{defaults: []string{"dropout=0", "dropout=1"}}, `--import-default dropout=1: "dropout" has a default already`},
+		"default outside":   {two, "a.csv", csv, importFlags{defaults: []string{"dropout=0.25"}}, `--import-default dropout=0.25: task: parameter "dropout": 0.25 is not accepted; it takes a number from 0 to 1 in steps of 0.1`},
+		"unknown default":   {two, "a.csv", csv, importFlags{defaults: []string{"drop=0"}}, `--import-default drop=0: task: unknown parameter "drop"; accepted: C, dropout`},
+		"no file":           {parameter, "", "", importFlags{columns: []string{"C=c"}}, `--import-columns, --import-ignore, --import-default and --import-outside go with --import FILE`},
+		"outside what":      {parameter, "a.csv", csv, importFlags{outside: "ignore"}, `--import-outside "ignore": accepted are error and skip`},
+	} {
+		if c.flags.outside == "" {
+			c.flags.outside = "error"
+		}
+		if c.file != "" {
+			c.flags.file = filepath.Join(t.TempDir(), c.file)
+			if err := os.WriteFile(c.flags.file, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := c.flags.read(spaceOf(t, c.parameters))
+		var parts []string
+		for _, past := range got.trials {
+			text := past.Design.String() + " " + exact(past.Outcome.Value)
+			for name, v := range past.Outcome.Constraints {
+				text += " " + name + " " + exact(v)
+			}
+			parts = append(parts, text)
+		}
+		text := strings.Join(parts, "|")
+		if err != nil {
+			text = strings.ReplaceAll(err.Error(), c.flags.file, "FILE")
+			if c.file == "" {
+				text = err.Error()
+			}
+			var usage usageError
+			if !errors.As(err, &usage) {
+				t.Errorf("%s: %v is no usage error", name, err)
+			}
+		}
+		if text != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, text, c.want)
+		}
+	}
+}

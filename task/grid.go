@@ -1,0 +1,141 @@
+package task
+
+import (
+	"math"
+	"math/big"
+	"slices"
+)
+
+// grid maps the values of one parameter that takes finitely many numbers, which
+// have an order, to [0, 1] and back: ints, floats in steps, listed numbers. The
+// values are numbered from 0. Each has its own bin: bins of equal width, but for
+// ints on log scale [log(v-1/2), log(v+1/2)].
+type grid struct {
+	count         int64
+	log           bool
+	low           float64
+	origin, width float64 // log scale: log of the lower edge, and log(upper/lower)
+
+	listed []Value // listed numbers; nil otherwise
+	step   float64 // of ints, and of floats in steps
+	exact  *steps  // floats in steps; nil otherwise
+}
+
+// newGrid takes an int, or a float with a step or listed numbers.
+func newGrid(p Parameter) grid {
+	switch {
+	case p.Numbers != nil:
+		listed := p.listed()
+		return grid{listed: listed, count: int64(len(listed))}
+	case p.Kind == Float:
+		exact := newSteps(p)
+		return grid{low: p.Low, step: p.Step, exact: exact, count: exact.count()}
+	}
+	g := grid{low: p.Low, log: p.Scale == Log, step: max(p.Step, 1)}
+	g.count = int64((p.High-p.Low)/g.step) + 1
+	if g.log {
+		g.origin = math.Log(p.Low - 0.5)
+		g.width = math.Log(p.High+0.5) - g.origin
+	}
+	return g
+}
+
+// coordinate returns the place of value number k. The explicit conversion keeps
+// compilers from fusing operations, which would make designs differ between CPUs.
+func (g *grid) coordinate(k int64) float64 {
+	if g.log {
+		return (math.Log(g.low+float64(k)) - g.origin) / g.width
+	}
+	return (float64(k) + 0.5) / float64(g.count)
+}
+
+// index returns the number of the value whose bin holds u. It takes any u; below 0
+// and NaN count as 0, above 1 as 1.
+func (g *grid) index(u float64) int64 {
+	if !(u > 0) {
+		return 0
+	}
+	if u >= 1 {
+		return g.count - 1
+	}
+	k := math.Floor(u * float64(g.count))
+	if g.log {
+		k = math.Round(math.Exp(g.origin+float64(u*g.width))) - g.low
+	}
+	return int64(math.Max(0, math.Min(float64(g.count-1), k)))
+}
+
+// value returns value number k.
+func (g *grid) value(k int64) Value {
+	switch {
+	case g.listed != nil:
+		return g.listed[k]
+	case g.exact != nil:
+		return FloatValue(g.exact.at(k))
+	}
+	return IntValue(int64(g.low) + k*int64(g.step))
+}
+
+// number returns the number of the value v, or false when the grid has none that is
+// equal. A float in steps may be off by what arithmetic with floats gives, as in
+// 0.1 + 0.2.
+func (g *grid) number(v Value) (k int64, ok bool) {
+	switch {
+	case g.listed != nil:
+		k = int64(slices.Index(g.listed, v))
+		return k, k >= 0
+	case g.exact != nil:
+		k = int64(math.Max(-1, math.Min(float64(g.count), math.Round((v.float-g.low)/g.step))))
+		return k, v.kind == Float && k >= 0 && k < g.count && math.Abs(v.float-g.exact.at(k)) <= g.exact.tolerance
+	}
+	k = (v.int - int64(g.low)) / int64(g.step)
+	return k, v.kind == Int && k >= 0 && k < g.count && g.value(k) == v
+}
+
+// steps computes low + k·step as one would on paper, so that 0.1 in steps of 0.1
+// gives 0.3 and not 0.30000000000000004: low and step are the decimals in which they
+// are written.
+type steps struct {
+	low, step *big.Rat
+	high      float64 // the last value when that is as near as the tolerance
+	tolerance float64 // within which numbers count as equal
+}
+
+// stepTolerance is relative to the step. Beside it the last place of the larger
+// bound counts.
+const stepTolerance = 1e-8
+
+func newSteps(p Parameter) *steps {
+	return &steps{low: decimal(p.Low), step: decimal(p.Step), high: p.High, tolerance: stepTolerance*p.Step + largestUlp(p)}
+}
+
+func largestUlp(p Parameter) float64 {
+	largest := math.Max(math.Abs(p.Low), math.Abs(p.High))
+	return math.Nextafter(largest, math.Inf(1)) - largest
+}
+
+// decimal returns the number that the shortest text of v says.
+func decimal(v float64) *big.Rat {
+	r, ok := new(big.Rat).SetString(formatFloat(v))
+	if !ok {
+		panic("task: " + formatFloat(v) + " is no finite number") // problems has refused it
+	}
+	return r
+}
+
+func (s *steps) at(k int64) float64 {
+	sum := new(big.Rat).Mul(s.step, new(big.Rat).SetInt64(k))
+	v, _ := sum.Add(sum, s.low).Float64()
+	if math.Abs(v-s.high) <= s.tolerance {
+		return s.high
+	}
+	return v
+}
+
+// count returns how many values there are.
+func (s *steps) count() int64 {
+	span := new(big.Rat).Sub(decimal(s.high), s.low)
+	span.Add(span, new(big.Rat).SetFloat64(s.tolerance))
+	span.Quo(span, s.step)
+	return new(big.Int).Quo(span.Num(), span.Denom()).Int64() + 1
+}

@@ -53,8 +53,7 @@ func (w *worker) ask(ctx context.Context, trial uint64, request []byte) (Result,
 	}()
 	select {
 	case a := <-answers:
-		w.proven = true
-		return a.result, a.err
+		return w.take(a)
 	case <-w.ended:
 	case <-ctx.Done():
 		w.stop()
@@ -63,10 +62,15 @@ func (w *worker) ask(ctx context.Context, trial uint64, request []byte) (Result,
 	}
 	select {
 	case a := <-answers: // its last words
-		return a.result, a.err
+		return w.take(a)
 	default:
 	}
 	return Result{}, w.endedReason(sent, request)
+}
+
+func (w *worker) take(a workerAnswer) (Result, error) {
+	w.proven = true
+	return a.result, a.err
 }
 
 // endedReason says how the worker ended instead of answering.

@@ -31,26 +31,24 @@ func Guard(args []string) error {
 	if err != nil {
 		return fmt.Errorf("evaluator: guard: %w", err)
 	}
-	told := outliveSignals()
+	outliveSignals()
 	adoptOrphans()
 	child, err := os.StartProcess(args[0], args[1:], &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	if err != nil {
 		fmt.Fprintf(report, "%s%v\n", reportFailure, err)
 		return nil
 	}
+	var stopping atomic.Bool
 	nodeGone := make(chan struct{})
-	go func() {
-		defer close(nodeGone)
-		_, _ = io.Copy(io.Discard, lifeline) // an error ends it as well
-	}()
+	go watch(lifeline, &stopping, nodeGone)
 	ended := make(chan syscall.WaitStatus, 1)
 	go reap(child.Pid, ended)
 	select {
 	case <-nodeGone:
-		killAll()
+		killAll(child.Pid)
 	case status := <-ended:
 		fmt.Fprintf(report, "%s%d\n", reportStatus, status)
-		if told.Load() {
+		if stopping.Load() {
 			waitForOthers(nodeGone)
 		}
 	}
@@ -73,23 +71,26 @@ func guardPipes(args []string) (lifeline, report *os.File, err error) {
 }
 
 // outliveSignals keeps what is sent to the group from ending the guard before the
-// command. It tells whether the group was asked to end.
-func outliveSignals() *atomic.Bool {
-	told := new(atomic.Bool)
+// command.
+func outliveSignals() {
 	received := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
 		if !signal.Ignored(s) { // else the command shall ignore it too
 			signal.Notify(received, s)
 		}
 	}
-	go func() {
-		for s := range received {
-			if s == syscall.SIGTERM {
-				told.Store(true)
-			}
+}
+
+// watch notes that the node stops the command, and that the node is gone.
+func watch(lifeline io.Reader, stopping *atomic.Bool, gone chan<- struct{}) {
+	defer close(gone)
+	message := make([]byte, 1)
+	for {
+		if _, err := lifeline.Read(message); err != nil {
+			return
 		}
-	}()
-	return told
+		stopping.Store(message[0] == guardStop)
+	}
 }
 
 // reap waits for the command, and for orphans so that they do not stay as zombies.
@@ -113,7 +114,7 @@ func waitForOthers(nodeGone <-chan struct{}) {
 	for len(descendants()) > 0 {
 		select {
 		case <-nodeGone:
-			killAll()
+			killAll(0)
 		case <-time.After(pollInterval):
 		}
 	}
@@ -122,9 +123,12 @@ func waitForOthers(nodeGone <-chan struct{}) {
 // killRounds bounds the search for processes that start others meanwhile.
 const killRounds = 100
 
-// killAll kills every descendant that the system lets it find, then the group and
-// with it this process.
-func killAll() {
+// killAll kills the command, which may have left the group, if it still runs, every
+// descendant that the system lets it find, then the group and with it this process.
+func killAll(command int) {
+	if command > 0 {
+		_ = syscall.Kill(command, syscall.SIGKILL) // it may have ended
+	}
 	for range killRounds {
 		found := descendants()
 		for _, pid := range found {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -58,7 +59,7 @@ func TestGuardChangesNothing(t *testing.T) {
 // TestGuardStops: a command with a guard stops as one without, and on Linux also
 // takes along what has left its group.
 func TestGuardStops(t *testing.T) {
-	for _, mode := range []string{"sleep", "stubborn", "wait-for-child", "wait-for-stranger"} {
+	for _, mode := range []string{"sleep", "stubborn", "wait-for-child", "wait-for-stranger", "leaves-group"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			if mode == "wait-for-stranger" && runtime.GOOS != "linux" {
@@ -87,24 +88,34 @@ func TestGuardStops(t *testing.T) {
 			case <-time.After(time.Minute):
 				t.Fatal("does not end")
 			}
-			if strings.HasPrefix(mode, "wait-for") {
+			if mode != "sleep" && mode != "stubborn" {
 				checkGone(t, command, 3)
 			}
 		})
 	}
 }
 
-// waitForOutput waits until a trial has printed a text, and returns its output.
-func waitForOutput(t testing.TB, dir string, trial uint64, text string) string {
+// TestCommandThatEndsItsGroup: the guard does not take that for a stop by the node.
+func TestCommandThatEndsItsGroup(t *testing.T) {
+	command, design := helper(t, "ends-group")
+	command.Guard = guardLine()
+	got, err := command.Evaluate(t.Context(), 1, design)
+	if err != nil || got.Value != 4 {
+		t.Errorf("got %v, %v", got, err)
+	}
+	_ = syscall.Kill(childOf(t, command, 1), syscall.SIGKILL)
+}
+
+// waitForOutput waits until a trial has printed a text.
+func waitForOutput(t testing.TB, dir string, trial uint64, text string) {
 	t.Helper()
 	for range 6000 {
-		if output := outputOf(t, dir, trial); strings.Contains(output, text) {
-			return output
+		if strings.Contains(outputOf(t, dir, trial), text) {
+			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("trial %d never printed %q", trial, text)
-	return ""
+	t.Errorf("trial %d never printed %q", trial, text)
 }
 
 // TestGuardByHand: it would kill its group, so it does nothing when no node started it.

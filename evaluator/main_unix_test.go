@@ -76,6 +76,17 @@ func play(mode string, args []string) {
 		}
 		fmt.Fprintln(os.Stderr, "child", child.Process.Pid)
 		time.Sleep(time.Minute)
+	case "leaves-group":
+		if _, err := syscall.Setsid(); err != nil {
+			panic(err)
+		}
+		fmt.Fprintln(os.Stderr, "child", os.Getpid())
+		time.Sleep(time.Minute)
+	case "ends-group": // as scripts do with `kill 0`; a child ignores it
+		leaveChild("stubborn")
+		signal.Ignore(syscall.SIGTERM)
+		_ = syscall.Kill(0, syscall.SIGTERM)
+		fmt.Println(4)
 	case "worker":
 		playWorker(args[0], args[1:])
 	case "leave-child":

@@ -115,6 +115,9 @@ func (p *process) wait() error {
 // stop asks the group to end, and kills what is left of it after the grace.
 func (p *process) stop() {
 	told := time.Now()
+	if p.lifeline != nil {
+		_, _ = p.lifeline.Write([]byte{guardStop}) // what has ended needs no telling
+	}
 	_ = terminateGroup(p.command.Process) // it may have ended
 	if !p.endsWithin(p.grace) {
 		closeAll([]*os.File{p.lifeline}) // the guard finds more than the group
@@ -170,6 +173,9 @@ type because struct {
 
 func (b because) Error() string { return b.text }
 func (b because) Unwrap() error { return b.cause }
+
+// guardStop tells a guard that its group is asked to end.
+const guardStop = 's'
 
 // Reports of a guard.
 const (

@@ -46,15 +46,14 @@ var errUnread = errors.New("before it read the trial")
 func (w *worker) ask(ctx context.Context, trial uint64, request []byte) (Result, error) {
 	answers := w.output.expect(trial)
 	defer w.output.expect(0)
-	sent := make(chan struct{})
+	sent := make(chan error, 1)
 	go func() {
-		defer close(sent)
-		_, _ = w.input.Write(request) // who does not read it ends, or takes too long
+		_, err := w.input.Write(request) // who does not read it ends, or takes too long
+		sent <- err
 	}()
 	select {
 	case a := <-answers:
-		w.proven = true
-		return a.result, a.err
+		return w.take(a)
 	case <-w.ended:
 	case <-ctx.Done():
 		w.stop()
@@ -63,20 +62,25 @@ func (w *worker) ask(ctx context.Context, trial uint64, request []byte) (Result,
 	}
 	select {
 	case a := <-answers: // its last words
-		return a.result, a.err
+		return w.take(a)
 	default:
 	}
 	return Result{}, w.endedReason(sent, request)
 }
 
+func (w *worker) take(a workerAnswer) (Result, error) {
+	w.proven = true
+	return a.result, a.err
+}
+
 // endedReason says how the worker ended instead of answering.
-func (w *worker) endedReason(sent <-chan struct{}, request []byte) error {
-	closeAll([]*os.File{w.input})
-	<-sent
+func (w *worker) endedReason(sent <-chan error, request []byte) error {
+	closeAll([]*os.File{w.input}) // which may forestall the sending
+	notSent := <-sent
 	rest, _ := io.ReadAll(w.unread) // ends, since nobody holds the other end
 	closeAll([]*os.File{w.unread})
 	reason := w.howItEnded()
-	if bytes.Equal(rest, request) {
+	if notSent != nil || bytes.Equal(rest, request) {
 		return because{reason + " " + errUnread.Error(), errUnread}
 	}
 	return errors.New(reason + " before it answered")

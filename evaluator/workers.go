@@ -94,44 +94,47 @@ func (w *Workers) Evaluate(ctx context.Context, trial uint64, design task.Design
 		return Result{}, failure
 	}
 	log := w.logs.Writer(trial)
-	result, one, err := w.askOne(ctx, log, trial, request)
-	for one != nil && one.proven && errors.Is(err, errUnread) {
-		one.output.direct(nil)
-		fmt.Fprintf(log, "[fbo: the worker %v; another is asked]\n", err)
-		result, one, err = w.askOne(ctx, log, trial, request)
-	}
-	if one != nil {
+	for again := true; again; {
+		var one *worker
+		if one, err = w.take(ctx, log); err != nil {
+			log.Close()
+			break
+		}
+		var result Result
+		if result, err = one.ask(ctx, trial, request); err == nil {
+			w.giveBack(one, false)
+			return result, nil
+		}
 		failure.Stderr = one.output.lastComplaint()
+		if again = one.proven && errors.Is(err, errUnread); again {
+			one.output.direct(nil)
+			fmt.Fprintf(log, "[fbo: the worker %v; another is asked]\n", err)
+		}
+		w.giveBack(one, ctx.Err() == nil)
 	}
-	if one == nil || one.hasEnded() {
-		log.Close() // else it is the worker's, for what it prints after its answer
-	}
-	if err != nil {
-		failure.Reason, failure.Err, failure.Log = err.Error(), errors.Unwrap(err), log.Path()
-		return Result{}, failure
-	}
-	return result, nil
+	failure.Reason, failure.Err, failure.Log = err.Error(), errors.Unwrap(err), log.Path()
+	return Result{}, failure
 }
 
-// askOne asks an idle worker, or a new one; none when that could not be started.
-func (w *Workers) askOne(ctx context.Context, log *triallog.Writer, trial uint64, request []byte) (Result, *worker, error) {
-	one, err := w.take(ctx, log)
-	if err != nil {
-		return Result{}, nil, err
-	}
-	result, err := one.ask(ctx, trial, request)
+// giveBack keeps a worker for the next trial, with the log for what it prints until
+// then, unless it has ended. It counts those that ended by themselves and had never
+// answered.
+func (w *Workers) giveBack(one *worker, byItself bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case !one.hasEnded():
-		w.idle = append(w.idle, one)
-		w.failed = 0
 	case one.proven:
 		w.failed = 0
-	case ctx.Err() == nil:
+	case byItself:
 		w.failed++
 	}
-	return result, one, err
+	if !one.hasEnded() {
+		w.idle = append(w.idle, one)
+		return
+	}
+	if log := one.output.direct(nil); log != nil {
+		log.Close()
+	}
 }
 
 // take returns a worker that runs, whose output goes to the log from now on.

@@ -80,6 +80,7 @@ func TestImportFlags(t *testing.T) {
 		"bad value":         {parameter, "a.csv", "C,value\n7,x\n", importFlags{outside: "skip"}, `import: FILE: line 2: value: "x" is not a finite number`},
 		"bad constraint":    {parameter, "a.csv", "C,value,constraint.ram\n0.5,1,x\n", importFlags{}, `import: FILE: line 2: constraint "ram": "x" is not a finite number`},
 		"which objective":   {parameter, "a.csv", study, importFlags{}, `import: FILE: line 1: columns missing: value; --import-columns value=COLUMN says which it is, of number, values_0, values_1, params_C, state`},
+		"two headers":       {parameter, "a.csv", ",number,value,params,params,state\n,,,C,D,\n0,0,1,0.5,1,COMPLETE\n", importFlags{}, `import: FILE: line 1: this is a data frame of Optuna with two lines of columns; accepted is what trials_dataframe() gives without multi_index`},
 		"unknown parameter": {parameter, "a.csv", "number,value,params_c,state\n", importFlags{}, `import: FILE: line 1: column "params_c" is neither a parameter nor "value"; --import-ignore params_c leaves it out, --import-columns NAME=params_c says what it is`},
 		"missing":           {two, "a.csv", "C,value\n", importFlags{}, `import: FILE: line 1: columns missing: dropout; --import-columns dropout=COLUMN says which it is, --import-default dropout=VALUE what it was in all rows`},
 		"no such column":    {parameter, "a.csv", "C,value\n", importFlags{columns: []string{"C=c"}}, `import: FILE: line 1: there is no column "c" to hold the parameter C; the columns are C, value`},

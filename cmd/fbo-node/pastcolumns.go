@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -126,6 +127,9 @@ func (c columns) meanings(header []string, values bool) ([]meaning, error) {
 	if isParameter(c.space, valueColumn) && !isStudy(header) {
 		return nil, errValueIsParameter
 	}
+	if slices.Contains(header, "number") && slices.Contains(header, "params") && !isParameter(c.space, "params") {
+		return nil, errors.New("this is a data frame of Optuna with two lines of columns; accepted is what trials_dataframe() gives without multi_index")
+	}
 	all := make([]meaning, len(header))
 	for i, column := range header {
 		if column != "" && slices.Contains(header[:i], column) {
@@ -145,7 +149,7 @@ func (c columns) meanings(header []string, values bool) ([]meaning, error) {
 func (c columns) checkMissing(header []string, all []meaning, values bool) error {
 	for column, m := range c.renamed {
 		if !slices.Contains(header, column) {
-			return fmt.Errorf("there is no column %q to hold the %s; the columns are %s", column, m, strings.Join(header, ", "))
+			return fmt.Errorf("there is no column %q to hold the %s; the columns are %s", column, m, listed(header))
 		}
 	}
 	var missing []string
@@ -163,10 +167,16 @@ func (c columns) checkMissing(header []string, all []meaning, values bool) error
 	case c.purpose != importing:
 		return fmt.Errorf("columns missing: %s", strings.Join(missing, ", "))
 	case missing[0] == valueColumn:
-		return fmt.Errorf("columns missing: %s; --import-columns %s=COLUMN says which it is, of %s", valueColumn, valueColumn, strings.Join(header, ", "))
+		return fmt.Errorf("columns missing: %s; --import-columns %s=COLUMN says which it is, of %s", valueColumn, valueColumn, listed(header))
 	}
 	return fmt.Errorf("columns missing: %s; --import-columns %s=COLUMN says which it is, --import-default %s=VALUE what it was in all rows",
 		strings.Join(missing, ", "), missing[0], missing[0])
+}
+
+// listed names the columns that have a name.
+func listed(header []string) string {
+	unnamed := func(column string) bool { return column == "" }
+	return strings.Join(slices.DeleteFunc(slices.Clone(header), unnamed), ", ")
 }
 
 func (m meaning) String() string {

@@ -224,6 +224,9 @@ func syncDirectory(directory string) error {
 	return nil
 }
 
+// Path returns the name of the file.
+func (j *Journal) Path() string { return j.path }
+
 // Tasks returns the names of the tasks that have at least one entry, sorted.
 func (j *Journal) Tasks() (tasks []string, err error) {
 	if err := j.usable(); err != nil {

@@ -208,10 +208,7 @@ func (n *Node) openJournal() error {
 	}
 	n.journal = opened
 	n.onClose(opened.Close)
-	if err := checkTasks(opened); err != nil {
-		return fmt.Errorf("%w (%s)", err, filepath.Join(n.Dir, JournalFile))
-	}
-	return nil
+	return checkTasks(opened)
 }
 
 func (n *Node) openHost() (err error) {

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/fbo-node/fbo/agent"
@@ -20,10 +19,9 @@ func ReadLog(log *journal.Log) ([]agent.Record, error) {
 	return records, err
 }
 
-var errFound = errors.New("found")
-
-// checkTasks makes sure that each task in the journal lies under its own ID: under
-// a damaged one nobody would look for it, and its node would begin anew.
+// checkTasks reads all that the journal holds, before there is a network: a damaged
+// record is found, and each task must lie under its own ID, since under a damaged one
+// nobody would look for it and its node would begin anew.
 func checkTasks(j *journal.Journal) error {
 	ids, err := j.Tasks()
 	if err != nil {
@@ -34,23 +32,29 @@ func checkTasks(j *journal.Journal) error {
 		if err != nil {
 			return err
 		}
-		err = log.Replay(func(entry journal.Entry) error { return checkTask(id, entry) })
-		if err != nil && !errors.Is(err, errFound) {
+		checked := false
+		err = log.Replay(func(entry journal.Entry) (err error) {
+			if !checked {
+				checked, err = checkTask(j.Path(), id, entry)
+			}
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkTask returns errFound for an entry that says which task this is. A task that
-// this version cannot read is somebody else's concern.
-func checkTask(id string, entry journal.Entry) error {
+// checkTask compares the ID with what an entry says of the task; false when it says
+// nothing. A task that this version cannot read is somebody else's concern.
+func checkTask(path, id string, entry journal.Entry) (checked bool, err error) {
 	record, err := agent.DecodeRecord(entry.Data)
 	if err != nil || record.Task == nil {
-		return nil
+		return false, nil
 	}
 	if t, err := task.Parse("journal", record.Task.Canonical); err == nil && t.ID().String() != id {
-		return fmt.Errorf("node: journal is %w: what it holds under task %q is about task %s", journal.ErrDamaged, id, t.ID())
+		return true, fmt.Errorf("node: %s is %w: what it holds under task %q is about task %s", path, journal.ErrDamaged, id, t.ID())
 	}
-	return errFound
+	return true, nil
 }

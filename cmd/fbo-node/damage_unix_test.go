@@ -88,6 +88,32 @@ func testDamagedJournals(t *testing.T, count uint64) {
 	}
 }
 
+// Under a damaged ID nobody looks for a task: the node would begin anew.
+func TestJournalWithADamagedTaskID(t *testing.T) {
+	t.Parallel()
+	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
+	line := join(runLine(file, dir, "--evals", "2"), objective("bowl"))
+	must(t, line...)
+	path := filepath.Join(dir, node.JournalFile)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := strings.TrimSpace(must(t, "task", "id", file))
+	other := id[:len(id)-2] + "7a" // as well-formed as the right one
+	damaged := bytes.ReplaceAll(content, []byte(id), []byte(other))
+	if bytes.Equal(damaged, content) {
+		t.Fatal("the ID is not in the file")
+	}
+	if err := os.WriteFile(path, damaged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expectDamage(t, "run", path, call(t, line...))
+	for _, command := range []string{"status", "history"} {
+		expectDamage(t, command, path, call(t, command, "--data-dir", dir))
+	}
+}
+
 // expectDamage wants one line that says which file is damaged and what to do.
 func expectDamage(t *testing.T, what, path string, e ended) {
 	t.Helper()

@@ -174,7 +174,7 @@ func historyOfTask(opened *journal.Journal, id string) (agent.History, error) {
 	}
 	h, err := agent.ReadHistory(records)
 	if err == nil && h.Task.ID().String() != id {
-		err = fmt.Errorf("%w journal: what it holds under task %s is about task %s", journal.ErrDamaged, id, h.Task.ID())
+		err = fmt.Errorf("%s is %w: what it holds under task %q is about task %s", opened.Path(), journal.ErrDamaged, id, h.Task.ID())
 	}
 	return h, err
 }

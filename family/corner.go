@@ -25,7 +25,7 @@ func cornerKind() Kind {
 		{Name: "inside", Type: Whole, Default: "0", Low: 0, High: 20,
 			Meaning: "number of floats whose best value lies within their range, so that the optimum is on an edge or a face"},
 		{Name: "decoy", Type: Number, Default: "0", Low: 0, High: 10,
-			Meaning: "by how many times the effect of one parameter the opposite corner, a minimum as well, is worse; 0 for one corner only"},
+			Meaning: "by how much the opposite corner, a minimum too, is worse, where the effect of one parameter is 0.25 to 1.25; 0 for one corner only"},
 		{Name: "shift", Type: Number, Default: "0.05", Low: 0, High: 0.5,
 			Meaning: "each member's effects differ by up to this part, and its best values inside by up to this part of the range"},
 		noiseKey("that of the objective over its space"),

@@ -54,6 +54,7 @@ var companySpecs = []string{
 	"gp:d=1", "gp:d=1,clusters=2", "gp:newcomer=true", "gp:d=1,others=unlike", "gp:d=1,others=negated", "gp:d=1,others=half-negated",
 	"gp:d=1,others=lying", "gp:others=constant", "gp:d=1,others=noise", "gp:d=1,others=forged", "gp:d=1,others=lying,newcomer=true",
 	"gp:d=1,d_n=0.3", "branin:clusters=2,rotate=10,warp=0.1,scale=0.2,offset=0.3", "hartmann6:others=unlike", "levy:d=2,others=lying",
+	"corner:d=2,ints=1,choices=1,clusters=2", "corner:decoy=0.3,others=lying",
 }
 
 func TestSameSeedSameFederation(t *testing.T) {

@@ -15,6 +15,10 @@
 //     and divided by their standard deviation over their space, so that noise means
 //     the same for all. shekel4 has ten wells; the deepest is narrow, 57 standard
 //     deviations below the mean.
+//   - corner: functions of floats, ints and categoricals that fall along every
+//     parameter, so that the optimum is in a corner of the space, or on an edge; on
+//     request with a second, worse minimum in the opposite corner. Made for this
+//     package, since optima on bounds are usual in tuning.
 //
 // # Company
 //

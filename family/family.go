@@ -93,4 +93,4 @@ func Parse(spec string) (Family, error) { return Kinds().Parse(spec) }
 func List() []Info { return Kinds().List() }
 
 // Kinds returns the kinds of this package.
-func Kinds() Catalogue { return append(Catalogue{gpKind()}, classicKinds()...) }
+func Kinds() Catalogue { return append(Catalogue{gpKind(), cornerKind()}, classicKinds()...) }

@@ -65,16 +65,14 @@ func (s Search) StartWithin(view strategy.View, trial uint64, seed random.Seed, 
 	return strategy.Suggestion{Design: design, Why: strategy.Why{Source: strategy.Initial}}, nil
 }
 
-// Maximise suggests the maximiser of f, or a random new design when that was
-// tried before (the paper's rule; it keeps noise-free samples from stalling).
+// Maximise suggests the maximiser of f, or the next best design where that has been
+// tried: see the package comment.
 func (s Search) Maximise(view strategy.View, trial uint64, seed random.Seed, f acquisition.Function, why strategy.Why) strategy.Suggestion {
-	x, _ := s.Maximizer.Maximize(f, s.Best(view), seed.Stream("maximise", trial))
-	design := s.space.Decode(x)
-	if s.tried(view)[design.Key()] {
-		other, ok := s.fresh(view, seed.Stream("random", trial))
-		if ok || s.failed(view)[design.Key()] {
-			design, why.Source = other, strategy.Random
-		}
+	near := s.Best(view)
+	x, _ := s.Maximizer.Maximize(f, near, seed.Stream("maximise", trial))
+	design, past := s.space.Decode(x), s.pastOf(view)
+	if at := past.at(design, x); at != nil {
+		return choice{s, past, f, near, at}.suggest(view, trial, seed, why)
 	}
 	return strategy.Suggestion{Design: design, Why: why}
 }
@@ -107,9 +105,10 @@ func (s Search) Best(view strategy.View) [][]float64 {
 	return near
 }
 
-// Tried tells whether a trial of the view has this design.
+// Tried tells whether a trial of the view has this design, or one runs or has failed
+// nearby.
 func (s Search) Tried(view strategy.View, design task.Design) bool {
-	return s.tried(view)[design.Key()]
+	return s.pastOf(view).at(design, s.space.Encode(design)) != nil
 }
 
 // fresh draws a design uniformly among those not tried. When chance finds none,

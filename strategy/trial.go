@@ -78,19 +78,20 @@ type Source string
 
 // Sources of a design.
 const (
-	First    Source = "first"    // to be evaluated first, as the user says
-	Initial  Source = "initial"  // random, before the surrogate knows anything
-	Own      Source = "own"      // maximises a sample of the agent's own posterior
-	Peer     Source = "peer"     // maximises the sample in a peer's share
-	Peers    Source = "peers"    // maximises a sample of a posterior whose prior mean is made of peers' shares
-	Sum      Source = "sum"      // rests on private sums of peers' weights
-	Improve  Source = "improve"  // maximises the expected improvement by the agent's own posterior
-	Bound    Source = "bound"    // maximises the upper confidence bound of the agent's own posterior
-	Agreed   Source = "agreed"   // a weighted average of the agent's and its peers' candidates
-	Designs  Source = "designs"  // expected improvement, given that peers' designs are good
-	Density  Source = "density"  // expected improvement, weighed by where peers believe the optimum to be
-	Random   Source = "random"   // random, because the maximiser had been evaluated before
-	Imported Source = "imported" // told by the user
+	First     Source = "first"     // to be evaluated first, as the user says
+	Initial   Source = "initial"   // random, before the surrogate knows anything
+	Own       Source = "own"       // maximises a sample of the agent's own posterior
+	Peer      Source = "peer"      // maximises the sample in a peer's share
+	Peers     Source = "peers"     // maximises a sample of a posterior whose prior mean is made of peers' shares
+	Sum       Source = "sum"       // rests on private sums of peers' weights
+	Improve   Source = "improve"   // maximises the expected improvement by the agent's own posterior
+	Bound     Source = "bound"     // maximises the upper confidence bound of the agent's own posterior
+	Agreed    Source = "agreed"    // a weighted average of the agent's and its peers' candidates
+	Designs   Source = "designs"   // expected improvement, given that peers' designs are good
+	Density   Source = "density"   // expected improvement, weighed by where peers believe the optimum to be
+	Remaining Source = "remaining" // random, since nearly all designs of the space have been tried
+	Random    Source = "random"    // random, because the maximiser had been tried before; only in journals of earlier versions
+	Imported  Source = "imported"  // told by the user
 )
 
 // Why says how a design was chosen. A share named here is used up.
@@ -102,6 +103,8 @@ type Why struct {
 	Observations   int             `json:"observations,omitempty"` // that the peer's share, or those of all peers listened to, rested on
 	Listened       int             `json:"listened,omitempty"`     // to how many peers
 	Round          int             `json:"round,omitempty"`        // of the consensus
+	NextBest       uint64          `json:"next_best,omitempty"`    // the trial that had the maximiser already, or ran or failed near it
+	Again          uint64          `json:"again,omitempty"`        // the trial that had the same design already
 }
 
 // AddObservations adds what a peer's share rests on to a Why's Observations. Peers
@@ -121,6 +124,16 @@ func (w Why) FromPeers() bool {
 
 // String is a short phrase for people.
 func (w Why) String() string {
+	switch {
+	case w.NextBest > 0:
+		return fmt.Sprintf("%s, next best after trial %d", w.origin(), w.NextBest)
+	case w.Again > 0:
+		return fmt.Sprintf("%s, trial %d again", w.origin(), w.Again)
+	}
+	return w.origin()
+}
+
+func (w Why) origin() string {
 	switch w.Source {
 	case First:
 		return "given by the user"
@@ -153,6 +166,8 @@ func (w Why) String() string {
 			return "expected improvement, weighed by the suggested designs"
 		}
 		return fmt.Sprintf("expected improvement, weighed by the densities of %s", count(w.Listened, "peer"))
+	case Remaining:
+		return "random, since nearly all designs have been tried"
 	case Random:
 		if w.Peer != "" {
 			return fmt.Sprintf("random, since the sample from peer %s led to a design already tried", ShortID(w.Peer))

@@ -40,6 +40,9 @@ func ExampleWhy() {
 	fmt.Println(strategy.Why{Source: strategy.Random, Peer: id, Observations: 12})
 	fmt.Println(strategy.Why{Source: strategy.Random})
 	fmt.Println(strategy.Why{Source: strategy.Imported})
+	fmt.Println(strategy.Why{Source: strategy.Own, NextBest: 7})
+	fmt.Println(strategy.Why{Source: strategy.Peer, Peer: id, Observations: 12, Again: 7})
+	fmt.Println(strategy.Why{Source: strategy.Remaining})
 	// Output:
 	// random start
 	// own sample
@@ -52,6 +55,9 @@ func ExampleWhy() {
 	// random, since the sample from peer ExHX659m led to a design already tried
 	// random, since the own model led to a design already tried
 	// imported
+	// own sample, next best after trial 7
+	// sample from peer ExHX659m (its 12 observations), trial 7 again
+	// random, since nearly all designs have been tried
 }
 
 // A share that is listened to makes a design one from peers; a strategy that
@@ -68,7 +74,9 @@ func TestFromPeers(t *testing.T) {
 		{strategy.Why{Source: strategy.Bound}, false},
 		{strategy.Why{Source: strategy.Imported}, false},
 		{strategy.Why{Source: strategy.Random, Listened: 3}, false},
+		{strategy.Why{Source: strategy.Remaining, Listened: 3}, false},
 		{strategy.Why{Source: strategy.Peer, Peer: decode(t)}, true},
+		{strategy.Why{Source: strategy.Peer, Peer: decode(t), NextBest: 2}, true},
 		{strategy.Why{Source: strategy.Peers, Listened: 3}, true},
 		{strategy.Why{Source: strategy.Agreed, Round: 4}, false},
 		{strategy.Why{Source: strategy.Agreed, Listened: 1}, true},
@@ -93,6 +101,8 @@ func TestWhySurvivesJSON(t *testing.T) {
 		{Source: strategy.Agreed, Listened: 4, Round: 100000},
 		{Source: strategy.Designs, Listened: 1, Observations: 9},
 		{Source: strategy.Density, Listened: 2},
+		{Source: strategy.Own, NextBest: 3},
+		{Source: strategy.Own, Again: 1},
 	} {
 		data, err := json.Marshal(why)
 		if err != nil {

@@ -1,0 +1,151 @@
+package acquisition
+
+import (
+	"math"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+// Box is a neighbourhood: the points no coordinate of which is Radius or more away
+// from the centre's. With a radius of at most 1 a design with another category is
+// outside.
+type Box struct {
+	Centre []float64 // encoded
+	Radius float64   // more than 0
+}
+
+// Contains tells whether x is inside.
+func (b Box) Contains(x []float64) bool {
+	for i, u := range b.Centre {
+		if math.Abs(x[i]-u) >= b.Radius {
+			return false
+		}
+	}
+	return true
+}
+
+// past is how far beyond the face of a box a point is moved, so that rounding, of
+// coordinates of at most 1, leaves it outside.
+const past = 1e-15
+
+// Outside is a function outside of boxes. A point inside has the value of the
+// nearest one outside that differs in one float only, so that searches go along the
+// faces of boxes; where there is none, it is -Inf.
+type Outside struct {
+	f      Function
+	boxes  []Box
+	floats []int // coordinates
+	memory scratch
+}
+
+var (
+	_ Function = (*Outside)(nil)
+	_ Batch    = (*Outside)(nil)
+)
+
+// NewOutside returns f outside of boxes in a space.
+func NewOutside(f Function, space *task.Space, boxes []Box) *Outside {
+	return &Outside{f: f, boxes: boxes, floats: newNeighbours(space).floats}
+}
+
+// Leave moves x out of the boxes, to where it has its value. It returns the
+// coordinate that has moved, -1 for none, and false when x cannot be moved out.
+func (o *Outside) Leave(x []float64) (moved int, ok bool) {
+	if !o.inside(x) {
+		return -1, true
+	}
+	moved, to, least := -1, 0.0, math.Inf(1)
+	for _, i := range o.floats {
+		from := x[i]
+		for _, direction := range [2]float64{-1, 1} {
+			u, ok := o.exit(x, i, direction)
+			if x[i] = from; ok && math.Abs(u-from) < least {
+				moved, to, least = i, u, math.Abs(u-from)
+			}
+		}
+	}
+	if moved >= 0 {
+		x[moved] = to
+	}
+	return moved, moved >= 0
+}
+
+// exit moves coordinate i of x in a direction until x is outside, and returns where
+// that is; false when it would leave the cube.
+func (o *Outside) exit(x []float64, i int, direction float64) (u float64, ok bool) {
+	for in := true; in; {
+		in = false
+		for _, b := range o.boxes {
+			if b.Contains(x) {
+				x[i] = b.Centre[i] + direction*(b.Radius+past)
+				in = true
+			}
+		}
+		if x[i] < 0 || x[i] > 1 {
+			return x[i], false
+		}
+	}
+	return x[i], true
+}
+
+func (o *Outside) inside(x []float64) bool {
+	for _, b := range o.boxes {
+		if b.Contains(x) {
+			return true
+		}
+	}
+	return false
+}
+
+// Value implements Function.
+func (o *Outside) Value(x []float64) float64 {
+	if !o.inside(x) {
+		return o.f.Value(x)
+	}
+	held := o.memory.take(len(x))
+	defer o.memory.put(held)
+	copy(*held, x)
+	if _, ok := o.Leave(*held); !ok {
+		return math.Inf(-1)
+	}
+	return o.f.Value(*held)
+}
+
+// Values implements Batch.
+func (o *Outside) Values(dst, points []float64) {
+	held := o.memory.take(len(points))
+	defer o.memory.put(held)
+	copy(*held, points)
+	lost := o.memory.take(len(dst))
+	defer o.memory.put(lost)
+	for i := range dst {
+		(*lost)[i] = 0
+		if _, ok := o.Leave(rowOf(*held, len(dst), i)); !ok {
+			(*lost)[i] = math.Inf(-1)
+		}
+	}
+	evaluate(o.f, dst, *held)
+	for i, l := range *lost {
+		if l != 0 {
+			dst[i] = l
+		}
+	}
+}
+
+// Gradient implements Function.
+func (o *Outside) Gradient(grad, x []float64) float64 {
+	if !o.inside(x) {
+		return o.f.Gradient(grad, x)
+	}
+	held := o.memory.take(len(x))
+	defer o.memory.put(held)
+	copy(*held, x)
+	moved, ok := o.Leave(*held)
+	if !ok {
+		clear(grad)
+		return math.Inf(-1)
+	}
+	value := o.f.Gradient(grad, *held)
+	grad[moved] = 0
+	return value
+}

@@ -1,0 +1,157 @@
+package search
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Radii of neighbourhoods, in the unit cube: a coordinate of whatever is outside
+// differs by as much.
+const (
+	nearby  = 1.0 / 64 // of all that has been tried
+	widest  = 1.0 / 2  // of the tried maximiser; how far it is drawn
+	nearer  = 1.0 / 4096
+	nothing = 1e-12 // the design alone
+)
+
+// tried is a trial with its encoded design.
+type tried struct {
+	strategy.Trial
+	x []float64
+}
+
+// repeatable tells whether the design could be evaluated again: one that runs
+// already or has failed is not.
+func (t *tried) repeatable() bool { return t.State == strategy.Done }
+
+// past is what a view says about designs that were tried.
+type past struct {
+	trials []tried
+	byKey  map[string]*tried // of several trials of a design one that is not repeatable, or the newest
+}
+
+func (s Search) pastOf(view strategy.View) past {
+	p := past{trials: make([]tried, len(view.Trials)), byKey: make(map[string]*tried, len(view.Trials))}
+	for i, trial := range view.Trials {
+		p.trials[i] = tried{trial, s.space.Encode(trial.Design)}
+		if before := p.byKey[trial.Design.Key()]; before == nil || before.repeatable() {
+			p.byKey[trial.Design.Key()] = &p.trials[i]
+		}
+	}
+	return p
+}
+
+// at returns the trial of a design, or one that runs or has failed nearby; nil when
+// there is none.
+func (p past) at(design task.Design, x []float64) *tried {
+	if t := p.byKey[design.Key()]; t != nil {
+		return t
+	}
+	for i := range p.trials {
+		if t := &p.trials[i]; !t.repeatable() && t.around(nearby).Contains(x) {
+			return t
+		}
+	}
+	return nil
+}
+
+func (t *tried) around(radius float64) acquisition.Box {
+	return acquisition.Box{Centre: t.x, Radius: radius}
+}
+
+// choice is one Suggest in which the maximiser of f has been tried.
+type choice struct {
+	Search
+	past
+	f    acquisition.Function
+	near [][]float64 // encoded designs around which to look as well
+	at   *tried      // the maximiser, or what runs or has failed beside it
+}
+
+// suggest returns the next best design, or the same again where that is worth it,
+// and completes why.
+func (c choice) suggest(view strategy.View, trial uint64, seed random.Seed, why strategy.Why) strategy.Suggestion {
+	x, ok := c.nextBest(seed.Stream("next best", trial))
+	switch {
+	case ok && c.at.repeatable() && worthRepeating(view.Posterior, c.at.x, x):
+		why.Again = c.at.ID
+		return strategy.Suggestion{Design: c.at.Design, Why: why}
+	case ok:
+		why.NextBest = c.at.ID
+		return strategy.Suggestion{Design: c.space.Decode(x), Why: why}
+	}
+	if design, ok := c.fresh(view, seed.Stream("random", trial)); ok {
+		why.Source = strategy.Remaining
+		return strategy.Suggestion{Design: design, Why: why}
+	}
+	t := c.bestAgain(seed.Stream("again", trial))
+	why.Again = t.ID
+	return strategy.Suggestion{Design: t.Design, Why: why}
+}
+
+// nextBest maximises f outside a neighbourhood of all that has been tried. That of
+// the maximiser is larger, by a factor drawn from 1 to 32: nobody knows how far what
+// is known there reaches, and if the model errs, it may do so at any scale. Where the
+// neighbourhoods fill the space they shrink. It returns false when every design that
+// it finds has been tried.
+func (c choice) nextBest(rng *rand.Rand) (x []float64, ok bool) {
+	wide := nearby * math.Pow(widest/nearby, rng.Float64())
+	for _, radius := range []float64{nearby, nearer, nothing} {
+		boxes := make([]acquisition.Box, 0, len(c.trials)+1)
+		for i := range c.trials {
+			boxes = append(boxes, c.trials[i].around(radius))
+		}
+		if radius == nearby {
+			boxes = append(boxes, c.at.around(wide))
+		}
+		if x, ok = c.outside(boxes, rng); ok && c.byKey[c.space.Decode(x).Key()] == nil {
+			return x, true
+		}
+	}
+	return nil, false
+}
+
+// bestAgain is for spaces that are used up: it returns the best trial among those
+// that can be repeated, or c.at when there is none.
+func (c choice) bestAgain(rng *rand.Rand) *tried {
+	var boxes []acquisition.Box
+	for i := range c.trials {
+		if t := &c.trials[i]; !t.repeatable() {
+			boxes = append(boxes, t.around(nothing))
+		}
+	}
+	if x, ok := c.outside(boxes, rng); ok {
+		if t := c.byKey[c.space.Decode(x).Key()]; t != nil {
+			return t
+		}
+	}
+	return c.at
+}
+
+// outside maximises f outside the boxes; false when it finds no place there.
+func (c choice) outside(boxes []acquisition.Box, rng *rand.Rand) (x []float64, ok bool) {
+	f := acquisition.NewOutside(c.f, c.space, boxes)
+	x, value := c.Maximizer.Maximize(f, c.near, rng)
+	_, ok = f.Leave(x)
+	return x, ok && !math.IsInf(value, -1)
+}
+
+// worthRepeating tells whether the tried design x should be evaluated again rather
+// than the next best one: while noise hides which of the two is better, and the
+// model knows x less well than two observations of it would tell. Half the noise's
+// variance is what these leave.
+func worthRepeating(posterior surrogate.Posterior, x, next []float64) bool {
+	if posterior == nil {
+		return false
+	}
+	mean, variance := posterior.Predict(x)
+	other, _ := posterior.Predict(next)
+	noise := posterior.Hyperparameters().Noise
+	return noise > 0 && variance >= noise/2 && math.Sqrt(variance) >= mean-other
+}

@@ -94,12 +94,13 @@ func betterAtRandom(t *testing.T, s site, loss float64) (better int) {
 }
 
 // Ten federations of three sites that train on images of their own make 15 evaluations
-// each and end; a fourth with other images only knows the keeper's address. Its first
-// design is among the best tenth of 100 random ones on its own images in 8 of 10
-// federations, and that of a fifth after the keeper was killed. By chance alone either
-// happens with a probability of 4e-7.
+// each and end. A fourth with other images, which only knows the keeper's address, and a
+// fifth, after the keeper was killed, begin with a design among the best tenth of 100
+// random ones on their own images: 12 of the 20 at least. What the sites learn depends on
+// timing. By chance alone that would happen with a probability of 5e-8; with the 85 % of
+// good beginnings that were seen it fails with one of 1e-3.
 func TestLongALaterMachineBeginsWell(t *testing.T) {
-	const federations, wanted = 10, 8
+	const federations, wanted = 10, 12
 	const running, killed = "the keeper ran on", "the keeper was killed"
 	file := writeFile(t, "task.yaml", digitsTask)
 	good := map[string]int{}
@@ -129,10 +130,8 @@ func TestLongALaterMachineBeginsWell(t *testing.T) {
 		<-keeper.ended
 	}
 	t.Logf("among the best tenth, of %d federations: %v", federations, good)
-	for _, when := range []string{running, killed} {
-		if good[when] < wanted {
-			t.Errorf("%s: a good beginning in %d of %d federations, want %d", when, good[when], federations, wanted)
-		}
+	if good[running]+good[killed] < wanted {
+		t.Errorf("%d good beginnings of %d, want %d", good[running]+good[killed], 2*federations, wanted)
 	}
 }
 

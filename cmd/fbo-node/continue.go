@@ -18,6 +18,7 @@ type continued struct {
 	Imported    int             `json:"imported"`
 	Best        *strategy.Trial `json:"best"`
 	Again       []uint64        `json:"again"` // trials that were interrupted and are evaluated again
+	Knowledge   node.Knowledge  `json:"knowledge"`
 }
 
 // continues says so before anything is evaluated; nothing when the run is the
@@ -27,7 +28,12 @@ func (p *progress) continues(ctx context.Context, session *node.Session, o runOp
 	if err != nil || len(trials) == 0 {
 		return err
 	}
+	status, err := session.Status(ctx)
+	if err != nil {
+		return err
+	}
 	c := continuedOf(p.task, trials)
+	c.Knowledge = status.Knowledge
 	p.say(c, "%s", c.text(o))
 	return nil
 }
@@ -54,6 +60,9 @@ func (c continued) text(o runOptions) string {
 	lines := []string{first}
 	if c.Best != nil {
 		lines = append(lines, fmt.Sprintf("best so far %s: trial %d, %s  [%s]", valueText(*c.Best), c.Best.ID, c.Best.Design, c.Best.Why))
+	}
+	if authors := c.Knowledge.Authors; authors > 0 {
+		lines = append(lines, fmt.Sprintf("knows what %s shared in earlier runs", plural(authors, "other node")))
 	}
 	for _, id := range c.Again {
 		lines = append(lines, fmt.Sprintf("trial %d was interrupted and is evaluated again", id))

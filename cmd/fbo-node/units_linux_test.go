@@ -105,12 +105,17 @@ func TestUnitsStart(t *testing.T) {
 			t.Errorf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 		}
 	}
-	command := unitLine(t, "../../deploy/fbo-hub.service", map[string]string{"$FLAGS": "--json --listen /ip4/127.0.0.1/tcp/0"})
-	command.Env = append(command.Env, dataDirVariable+"="+shortTempDir(t))
-	hub := startCommand(t, command)
-	hub.await(t, "its start", isEvent("hub_started"))
-	hub.signal(t, syscall.SIGTERM)
-	if code := hub.wait(t); code != exitDone {
-		t.Errorf("exit code %d, %s", code, hub.stderr.String())
+	for unit, started := range map[string]string{"fbo-hub.service": "hub_started", "fbo-keep@.service": "keeper_started"} {
+		command := unitLine(t, "../../deploy/"+unit, map[string]string{
+			"/etc/fbo/%i.yaml": file,
+			"$FLAGS":           "--json --listen /ip4/127.0.0.1/tcp/0",
+		})
+		command.Env = append(command.Env, dataDirVariable+"="+shortTempDir(t))
+		p := startCommand(t, command)
+		p.await(t, "its start", isEvent(started))
+		p.signal(t, syscall.SIGTERM)
+		if code := p.wait(t); code != exitDone {
+			t.Errorf("%s: exit code %d, %s", unit, code, p.stderr.String())
+		}
 	}
 }

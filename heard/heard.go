@@ -58,13 +58,15 @@ type (
 )
 
 // Write replaces the file at path, and makes its directory if missing. A process
-// that is killed meanwhile leaves the file as it was.
+// that is killed meanwhile leaves the file as it was. Writes of one path come one
+// after the other.
 func Write(path string, c Contents) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("heard: %w", err)
 	}
-	file, err := os.CreateTemp(dir, filepath.Base(path)+".*.new") // for its owner alone
+	// One name: what a process that was killed has left is written over.
+	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("heard: %w", err)
 	}

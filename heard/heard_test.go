@@ -44,6 +44,23 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 }
 
+// Of processes that were killed while they wrote no more than one file remains.
+func TestWhatAKilledProcessLeavesIsWrittenOver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "task.jsonl")
+	if err := os.WriteFile(path+".new", bytes.Repeat([]byte("half a file\n"), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(path, someContents()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Read(path); err != nil || !reflect.DeepEqual(got, someContents()) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
+		t.Errorf("left behind: %v", files)
+	}
+}
+
 func TestNoFileHoldsNothing(t *testing.T) {
 	c, err := Read(filepath.Join(t.TempDir(), "none"))
 	if err != nil || len(c.Shares) != 0 {

@@ -66,6 +66,7 @@ func (m *memory) begin(c heard.Contents) {
 // error is one that the user has not been told yet.
 func (m *memory) ended(w writtenFile) error {
 	m.writing = nil
+	m.changed = m.changed || w.err != nil // what could not be written is still to be written
 	if m.changed {
 		m.plan()
 	}
@@ -85,12 +86,20 @@ func (m *memory) ended(w writtenFile) error {
 func (m *memory) finish(c heard.Contents) error {
 	m.timer.Stop()
 	if m.writing != nil {
-		<-m.writing
+		w := <-m.writing
+		m.changed = m.changed || w.err != nil
 	}
 	if !m.changed {
 		return nil
 	}
 	return heard.Write(m.path, c)
+}
+
+// remember leaves what was heard to the next start, when the loop ends.
+func (s *Session) remember() {
+	if err := s.memory.finish(s.heard(time.Now())); err != nil {
+		s.node.warn(fmt.Sprintf("what peers told is not kept for the next start: %v", err))
+	}
 }
 
 // heard is what the agent wants kept.

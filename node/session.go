@@ -187,9 +187,7 @@ func (s *Session) loop() {
 		case <-s.closing:
 			s.agent.Stop(time.Now())
 			s.failure = s.carryOut(s.agent.Ready(), wake)
-			if err := s.memory.finish(s.heard(time.Now())); err != nil {
-				s.node.warn(fmt.Sprintf("what peers told is not kept for the next start: %v", err))
-			}
+			s.remember()
 			if s.failure == nil {
 				s.failure = ErrClosed
 			}
@@ -198,6 +196,7 @@ func (s *Session) loop() {
 		if err := s.carryOut(s.agent.Ready(), wake); err != nil {
 			s.failure = err
 			s.node.warn(err.Error())
+			s.remember()
 			return
 		}
 		if waiting != nil {

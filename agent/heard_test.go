@@ -261,3 +261,37 @@ func TestEvaluationTime(t *testing.T) {
 		t.Errorf("%v, want the average of 1m and 3m", got)
 	}
 }
+
+// Nobody tells anything about tasks whose strategy shares nothing.
+func TestNothingIsWaitedForWhereNothingIsShared(t *testing.T) {
+	for _, keys := range []string{"type: ts", "type: logei", "type: ucb"} {
+		cfg := configOf(t, newTask(t, "cup", keys), 1)
+		cfg.Hold = true
+		d := newDriver(t, cfg)
+		d.agent.Ask(d.now, 1)
+		d.carryOut()
+		if len(d.answers) != 1 || d.agent.Held() {
+			t.Errorf("%s: answers %v, held %v", keys, d.answers, d.agent.Held())
+		}
+	}
+}
+
+// A node that goes on as a keeper counts what it passes on of its own.
+func TestOwnSharesAreCounted(t *testing.T) {
+	d := newDriver(t, configOf(t, newTask(t, "cup", concurrent), 1))
+	if own := d.agent.OwnShares(d.now); own != 0 {
+		t.Errorf("%d shares before the first evaluation", own)
+	}
+	for range 5 {
+		if err := d.agent.Tell(d.now, d.ask().ID, strategy.Outcome{Value: 1}); err != nil {
+			t.Fatal(err)
+		}
+		d.carryOut()
+	}
+	if own := d.agent.OwnShares(d.now); own == 0 {
+		t.Error("no share after five evaluations")
+	}
+	if authors, shares := d.agent.Knowledge(d.now); authors+shares != 0 {
+		t.Errorf("%d authors and %d shares of others", authors, shares)
+	}
+}

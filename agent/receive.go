@@ -155,6 +155,17 @@ func (a *Agent) Present(now time.Time) presence.Result {
 // Keeping tells whether the agent evaluates nothing.
 func (a *Agent) Keeping() bool { return a.keeping }
 
+// OwnShares counts the agent's own shares that outlive it.
+func (a *Agent) OwnShares(now time.Time) int {
+	count := 0
+	for _, h := range a.shares.of(a.self) {
+		if isKept(h.Share.Share) && h.expires.After(now) {
+			count++
+		}
+	}
+	return count
+}
+
 // Knowledge counts what the agent holds of others that outlives them: the authors
 // and their shares.
 func (a *Agent) Knowledge(now time.Time) (authors, shares int) {

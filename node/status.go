@@ -42,10 +42,11 @@ type Status struct {
 	BytesReceived  int64 `json:"bytes_received"`
 }
 
-// Knowledge counts what the node holds of others that outlives them.
+// Knowledge counts what the node holds that outlives its authors.
 type Knowledge struct {
-	Authors int `json:"authors"`
-	Shares  int `json:"shares"`
+	Authors int `json:"authors"` // others
+	Shares  int `json:"shares"`  // of others
+	Own     int `json:"own"`     // shares of this node
 }
 
 // Sums counts how rounds of private sums ended.
@@ -105,6 +106,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		status.Present, status.Agreed = present.Present, present.Agreed
 		status.Keeping = s.agent.Keeping()
 		status.Knowledge.Authors, status.Knowledge.Shares = s.agent.Knowledge(now)
+		status.Knowledge.Own = s.agent.OwnShares(now)
 		status.Privacy = s.agent.Spent()
 		if sums, ok := s.agent.Sums(); ok {
 			status.Sums = &Sums{Known: len(sums.Sums), Failed: sums.Failed, Reason: sums.Reason}

@@ -170,7 +170,7 @@ func (p *progress) watchKeeping(ctx context.Context, session *node.Session, seek
 		}
 		if now := status.Knowledge; now != held || first {
 			held = now
-			p.say(object{"event": "held", "authors": held.Authors, "shares": held.Shares}, "%s", heldText(held))
+			p.say(object{"event": "held", "authors": held.Authors, "shares": held.Shares, "own": held.Own}, "%s", heldText(held))
 		}
 		select {
 		case <-ctx.Done():
@@ -181,10 +181,15 @@ func (p *progress) watchKeeping(ctx context.Context, session *node.Session, seek
 }
 
 func heldText(k node.Knowledge) string {
-	if k.Shares == 0 {
+	switch {
+	case k.Shares+k.Own == 0:
 		return "nothing is held yet"
+	case k.Own == 0:
+		return fmt.Sprintf("%s of %s held for those who come later", plural(k.Shares, "share"), plural(k.Authors, "node"))
+	case k.Shares == 0:
+		return fmt.Sprintf("%s of this node held for those who come later", plural(k.Own, "share"))
 	}
-	return fmt.Sprintf("%s of %s held for those who come later", plural(k.Shares, "share"), plural(k.Authors, "node"))
+	return fmt.Sprintf("%s of %s held for those who come later, and %s of this node", plural(k.Shares, "share"), plural(k.Authors, "other node"), plural(k.Own, "share"))
 }
 
 // mostSettling is how long the end of a run waits for its last share.

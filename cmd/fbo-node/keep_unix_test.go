@@ -179,7 +179,10 @@ func TestStayAndComeBack(t *testing.T) {
 	if heardOf == 0 {
 		t.Error("no design of six rests on what the node had heard before it was started anew")
 	}
-	_, address = startKeeper(t, file, dirs[0])
+	keeper, address := startKeeper(t, file, dirs[0])
+	if held := keeper.await(t, "what it holds", isEvent("held")); held.Authors != 1 || held.Own != 1 {
+		t.Errorf("it holds %+v, want the shares of one other and its own", held)
+	}
 	p := sites[2].run(t, shortTempDir(t), "--peer", address, "--evals", "1")
 	if code := p.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, p.stderr.String())

@@ -147,6 +147,7 @@ type event struct {
 	URL         string   `json:"url"`
 	Seconds     float64  `json:"seconds"`
 	Authors     int      `json:"authors"`
+	Own         int      `json:"own"`
 	Useless     string   `json:"useless"`
 	Open        bool     `json:"open"`
 

@@ -55,7 +55,7 @@ func (p *progress) summary(ctx context.Context, session *node.Session) error {
 	s.Connected = len(status.MeshPeers)
 	lines := []string{s.text()}
 	if s.SharesSent > 0 || s.Evaluations > 0 {
-		lines = append(lines, whatBecomes(p.task, s.Connected)...)
+		lines = append(lines, whatBecomes(p.task, s.Connected, status.Knowledge.Own > 0)...)
 	}
 	p.sayLast(s, "%s", text(lines))
 	return nil
@@ -63,9 +63,12 @@ func (p *progress) summary(ctx context.Context, session *node.Session) error {
 
 // whatBecomes says what becomes of the knowledge of a node that ends, and how a later
 // machine gets it. Nothing is said where that is of no use.
-func whatBecomes(t *task.Task, connected int) []string {
+func whatBecomes(t *task.Task, connected int, shared bool) []string {
 	if !shares(t) || useless(t) != "" {
 		return nil
+	}
+	if !shared {
+		return []string{"This node has shared nothing yet, so a machine that joins later learns nothing of its results; that takes more evaluations."}
 	}
 	if connected == 0 {
 		return []string{"What this node has learned lies in its data directory, and nobody else is connected. " +

@@ -110,3 +110,38 @@ func TestByteText(t *testing.T) {
 		}
 	}
 }
+
+// The end of a run promises no share that there is not.
+func TestWhatBecomes(t *testing.T) {
+	parsed, err := task.Parse("test.yaml", []byte("name: a\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		connected int
+		shared    bool
+		want      string
+	}{
+		{1, false, "has shared nothing yet"},
+		{0, false, "has shared nothing yet"},
+		{1, true, "is held by 1 connected node"},
+		{0, true, "nobody else is connected"},
+	} {
+		if got := whatBecomes(parsed, c.connected, c.shared); len(got) != 1 || !strings.Contains(got[0], c.want) {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
+func TestHeldText(t *testing.T) {
+	for k, want := range map[node.Knowledge]string{
+		{}:                              "nothing is held yet",
+		{Authors: 2, Shares: 3}:         "3 shares of 2 nodes held for those who come later",
+		{Own: 1}:                        "1 share of this node held for those who come later",
+		{Authors: 1, Shares: 1, Own: 2}: "1 share of 1 other node held for those who come later, and 2 shares of this node",
+	} {
+		if got := heldText(k); got != want {
+			t.Errorf("%+v: %q, want %q", k, got, want)
+		}
+	}
+}

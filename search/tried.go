@@ -153,5 +153,5 @@ func worthRepeating(posterior surrogate.Posterior, x, next []float64) bool {
 	mean, variance := posterior.Predict(x)
 	other, _ := posterior.Predict(next)
 	noise := posterior.Hyperparameters().Noise
-	return noise > 0 && variance >= noise/2 && math.Sqrt(variance) >= mean-other
+	return noise > 0 && variance >= noise/2 && math.Sqrt(variance) >= math.Abs(mean-other)
 }

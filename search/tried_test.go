@@ -210,6 +210,19 @@ func TestNoiseMakesARepetitionWorthIt(t *testing.T) {
 	}
 }
 
+// Where the next best design is clearly the better one by the mean, as a drawn sample
+// may have it, noise hides nothing.
+func TestWhatIsClearlyWorseIsNotRepeated(t *testing.T) {
+	definition := newTask(t, "{name: x, type: float, low: 0, high: 1}, {name: c, type: categorical, choices: [a, b]}")
+	s, sample := search.New(definition), linear{-1, 0.2, 0}
+	corner := definition.Space.Decode([]float64{0, 1, 0})
+	view := strategy.View{Task: definition, Posterior: model{f: linear{1, -0.2, 0}, variance: 1e-6, noise: 1e-6}}
+	got := s.Maximise(with(view, corner, strategy.Done), 2, random.SeedOf(1), sample, strategy.Why{Source: strategy.Own})
+	if got.Why.NextBest != 1 || got.Design.Equal(corner) {
+		t.Errorf("%v, %+v", got.Design, got.Why)
+	}
+}
+
 // Close to a design that runs or has failed nothing is suggested; close to one that
 // is done there may be.
 func TestAroundFailures(t *testing.T) {

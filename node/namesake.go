@@ -80,6 +80,13 @@ func (n *Node) tasksNamed(asking peer.ID, nameHash [sha256.Size]byte) (tasks []c
 	return tasks
 }
 
+// worksOn tells whether the node has joined the task with this ID.
+func (n *Node) worksOn(id string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.sessions[id] != nil
+}
+
 // askNamesakes asks a connected peer which of its tasks have a name. What it names
 // and does not take part in is left out.
 func askNamesakes(ctx context.Context, h host.Host, from peer.ID, name string, partIn []string) ([]string, error) {
@@ -251,6 +258,7 @@ func (t *topic) compareName(id peer.ID, tasks []string) {
 	if err != nil {
 		s.logger.Debug("a peer does not say whether its task has this name", "peer", id, "error", err)
 	}
+	named = slices.DeleteFunc(named, n.worksOn) // nobody mistook a task for one that the node works on as well
 	if t.namesakes.answered(id, tasks, named, err, time.Now()) {
 		n.warn(fmt.Sprintf("peer %v works on another task of the same name, %q (its id %s, here %s): the task files differ, so the two do not help each other; compare what `fbo-node task check FILE` prints on both machines",
 			id, s.task.Name, strings.Join(named, ", "), s.id))

@@ -78,6 +78,25 @@ func TestNamesakes(t *testing.T) {
 	}
 }
 
+// A node on both tasks of a name, as a hub that keeps them, knows that there are two.
+func TestNamesakesThatTheNodeWorksOn(t *testing.T) {
+	t.Parallel()
+	wide := strings.Replace(bowl, "high: 2", "high: 3", 1)
+	both, said := warned(t)
+	s := join(t, both, bowl, 1)
+	join(t, both, wide, 1)
+	peer, _ := warned(t, both.Addresses()[0])
+	join(t, peer, wide, 1)
+	wider := join(t, peer, strings.Replace(bowl, "high: 2", "high: 4", 1), 1)
+	eventually(t, "the namesake", func() bool { return len(namesakesOf(t, s)) > 0 })
+	if got := namesakesOf(t, s); len(got) != 1 || got[0].Task != wider.Task().ID().String() {
+		t.Errorf("got %v", got)
+	}
+	if said.about("its id "+wider.Task().ID().String()+",") == 0 {
+		t.Error("no warning of a task that the node does not work on")
+	}
+}
+
 // TestNamesakeAnswersOnlyWhoKnowsTheName, and whoever may take part.
 func TestNamesakeAnswersOnlyWhoKnowsTheName(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,7 @@ type Config struct {
 	Suggested []task.Design
 
 	// Hold holds back the first design of an agent without outcomes until Release,
-	// so that what peers know can be heard first.
+	// so that what peers know can be heard first, if the strategy makes use of it then.
 	Hold bool
 
 	// Keep makes an agent that evaluates nothing: it takes, keeps and passes on
@@ -171,7 +171,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 		trials:    newTrials(cfg.Task),
 		shares:    newShares(self),
 		peers:     newAcquaintances(),
-		held:      cfg.Hold,
+		held:      cfg.Hold && follows(cfg.Strategy),
 		born:      now,
 		model:     model{kind: cfg.Model},
 		work:      map[uint64]func(time.Time, any){},

@@ -41,8 +41,7 @@ type Config struct {
 	Suggested []task.Design
 
 	// Hold holds back the first design of an agent without outcomes until Release,
-	// so that what peers know can be heard first. On a task whose strategy shares
-	// nothing it has no effect.
+	// so that what peers know can be heard first, if the strategy makes use of it then.
 	Hold bool
 
 	// Keep makes an agent that evaluates nothing: it takes, keeps and passes on
@@ -172,12 +171,12 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 		trials:    newTrials(cfg.Task),
 		shares:    newShares(self),
 		peers:     newAcquaintances(),
+		held:      cfg.Hold && follows(cfg.Strategy),
 		born:      now,
 		model:     model{kind: cfg.Model},
 		work:      map[uint64]func(time.Time, any){},
 		counts:    Counts{Sent: map[string]int{}, Received: map[string]int{}},
 	}
-	a.held = cfg.Hold && a.exchanges.share()
 	for i, record := range replay {
 		if err := a.replay(record, now); err != nil {
 			return nil, fmt.Errorf("agent: journal record %d: %w", i+1, err)

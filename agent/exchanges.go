@@ -139,11 +139,6 @@ func (e *exchanges) due(now time.Time) []timer {
 
 func (e *exchanges) next() time.Time { return earliest(slices.Collect(maps.Values(e.timers))...) }
 
-// share tells whether agents on the task tell each other anything but who is there.
-func (e *exchanges) share() bool {
-	return slices.ContainsFunc(e.order, func(name string) bool { return name != presence.Name })
-}
-
 // quiet forgets what was to come.
 func (e *exchanges) quiet() {
 	clear(e.timers)

@@ -203,9 +203,18 @@ func TestKeepEndsTheOwnPart(t *testing.T) {
 	}
 }
 
+// A first design that is random in any case is not held back.
+func TestRandomStartsAreNotHeld(t *testing.T) {
+	cfg := configOf(t, newTask(t, "cup", concurrent), 1)
+	cfg.Hold = true
+	if d := newDriver(t, cfg); d.ask().Why.Source != strategy.Initial {
+		t.Error("the first design is not random")
+	}
+}
+
 func TestHeldUntilReleased(t *testing.T) {
 	hold := func(t *testing.T) *driver {
-		cfg := configOf(t, newTask(t, "cup", concurrent), 1)
+		cfg := configOf(t, newTask(t, "cup", "type: peer-prior, initial_designs: 2"), 1)
 		cfg.Hold = true
 		d := newDriver(t, cfg)
 		d.agent.Ask(d.now, 1)

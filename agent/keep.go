@@ -44,6 +44,12 @@ func (a *Agent) Release(now time.Time) {
 	a.pump(now)
 }
 
+// follows tells whether the first design of a strategy can rest on shares.
+func follows(s strategy.Strategy) bool {
+	f, ok := s.(strategy.Follower)
+	return ok && f.FollowsFromTheFirst()
+}
+
 // Held tells whether designs are held back until Release. An outcome, imported
 // or told, ends that too.
 func (a *Agent) Held() bool { return a.held && a.trials.done == 0 }

@@ -3,6 +3,7 @@ package node_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,8 +28,19 @@ func (f *fleet) addKnowing(wait time.Duration, others ...string) (waited time.Du
 	return time.Since(asked), len(late.got)
 }
 
+// followTask is one whose first designs can rest on what peers know.
+var followTask = strings.Replace(simTask, "type: fts", "type: peer-prior", 1)
+
 // stranger is a peer that is nowhere.
 const stranger = "12D3KooWCtgLB35RpjwhC4Hwgj2ZbSsN7WRMiDdBQg9mExHX659m"
+
+// learn makes so many trials that the node has something to share.
+func (s *simulated) learn() {
+	s.fleet.t.Helper()
+	for range 4 {
+		s.evaluate()
+	}
+}
 
 func addressOf(s *simulated) string {
 	return fmt.Sprintf("%s/p2p/%s", s.host.Addrs()[0], s.host.ID())
@@ -38,13 +50,14 @@ func addressOf(s *simulated) string {
 // their connections, and long before the time is up.
 func TestFirstAskWaitsForWhatPeersKnow(t *testing.T) {
 	inSimulation(t, func(t *testing.T, f *fleet) {
+		f.task = parse(t, followTask)
 		f.latency = func(*simnet.Packet) time.Duration { return 200 * time.Millisecond }
 		for range 5 {
 			f.add().connect()
 		}
 		time.Sleep(5 * time.Second)
 		for _, n := range f.nodes {
-			n.evaluate()
+			n.learn()
 		}
 		time.Sleep(30 * time.Second)
 		waited, authors := f.addKnowing(0, addressOf(f.nodes[0]))
@@ -59,6 +72,7 @@ func TestFirstAskWaitsForWhatPeersKnow(t *testing.T) {
 // does not answer no longer than allowed, and not at all where that is not wanted.
 func TestFirstAskWaitsNoLongerThanAllowed(t *testing.T) {
 	inSimulation(t, func(t *testing.T, f *fleet) {
+		f.task = parse(t, followTask)
 		silent := fmt.Sprintf("/ip4/%s/udp/8000/quic-v1/p2p/%s", simnet.IntToPublicIPv4(99), stranger)
 		for name, c := range map[string]struct {
 			wait        time.Duration
@@ -80,6 +94,7 @@ func TestFirstAskWaitsNoLongerThanAllowed(t *testing.T) {
 // A node with an outcome does not wait.
 func TestOnlyTheFirstDesignWaits(t *testing.T) {
 	inSimulation(t, func(t *testing.T, f *fleet) {
+		f.task = parse(t, followTask)
 		f.peers = []string{fmt.Sprintf("/ip4/%s/udp/8000/quic-v1/p2p/%s", simnet.IntToPublicIPv4(99), stranger)}
 		late := f.add()
 		late.evaluate()
@@ -95,13 +110,14 @@ func TestOnlyTheFirstDesignWaits(t *testing.T) {
 // it holds when all others have left.
 func TestKeeperIsNotPresent(t *testing.T) {
 	inSimulation(t, func(t *testing.T, f *fleet) {
+		f.task = parse(t, followTask)
 		f.keep = true
 		keeper := f.add()
 		f.keep = false
 		for range 3 {
 			n := f.add()
 			n.connect()
-			n.evaluate()
+			n.learn()
 		}
 		time.Sleep(10 * time.Second)
 		for i, n := range f.nodes {

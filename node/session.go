@@ -33,8 +33,9 @@ type JoinOptions struct {
 	// strategies that use them: constrained-gp and density.
 	Suggested []task.Design
 
-	// First design of a node without outcomes: how long it waits, at most, for what
-	// the peers know that are there. It waits no longer than it takes them to tell,
+	// Wait is how long the first design of a node without outcomes waits, at most, for
+	// what the peers know that are there, where the task's strategy makes use of it
+	// then. It waits no longer than it takes them to tell,
 	// or to find out that nobody is there, and no longer than a tenth of an
 	// evaluation once one has ended. Default: DefaultWait; negative: not at all.
 	Wait time.Duration

@@ -34,6 +34,7 @@ type Strategy struct {
 var (
 	_ strategy.Strategy    = (*Strategy)(nil)
 	_ strategy.Recommender = (*Strategy)(nil)
+	_ strategy.Follower    = (*Strategy)(nil)
 )
 
 // New returns the strategy of a task. The features are those that all agents of
@@ -99,6 +100,10 @@ func (s *Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (
 	}
 	return s.search.Maximise(view, trial, seed, f, why), nil
 }
+
+// FollowsFromTheFirst implements strategy.Follower. Statements are no shares to wait
+// for.
+func (s *Strategy) FollowsFromTheFirst() bool { return s.hear == nil }
 
 // listen lists those whom the agent hears, before it judges them.
 func (s *Strategy) listen(view strategy.View, trial uint64, seed random.Seed) []*listened {

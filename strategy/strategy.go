@@ -44,6 +44,12 @@ type Recommender interface {
 	Recommend(view View, seed random.Seed) task.Design
 }
 
+// Follower is what a Strategy may be too, when its first design already can rest on
+// what peers share, so that an agent does well to hear them before it asks.
+type Follower interface {
+	FollowsFromTheFirst() bool
+}
+
 // Suggestion is a design and why, or a wish to wait.
 type Suggestion struct {
 	Design task.Design

@@ -192,6 +192,7 @@ func (d *demo) phase(ctx context.Context, together bool) ([]nodeSummary, error) 
 // arguments are what a user would type to start this node.
 func (d *demo) arguments(i int, dir, peer string) []string {
 	arguments := []string{"run", d.taskFile, "--json", "--mdns=false",
+		"--wait-for-peers", "0", // all begin together, with the starting points that they have alone
 		"--listen", "/ip4/127.0.0.1/udp/0/quic-v1", "--listen", "/ip4/127.0.0.1/tcp/0",
 		"--data-dir", dir, "--evals", strconv.Itoa(d.evals), "--seed", strconv.FormatUint(d.seed*1000+uint64(i), 10)}
 	if peer != "" {

@@ -154,6 +154,7 @@ func (p *progress) keeping(n *node.Node) {
 		"event": "keeper_started", "task": p.task.ID().String(), "name": p.task.Name,
 		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": n.Allow == nil, "useless": useless(p.task),
 	}, "%s", text(lines))
+	p.begin()
 }
 
 // watchKeeping reports what is held whenever that changes, until the session or

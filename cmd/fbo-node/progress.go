@@ -22,8 +22,10 @@ type progress struct {
 	out   io.Writer
 	task  *task.Task
 	json  bool
-	ended int  // evaluations that ended in this run
-	over  bool // the summary has been shown, and nothing but the end follows
+	begun bool          // what the node works on has been shown, which comes first
+	early []agent.Event // happened before
+	ended int           // evaluations that ended in this run
+	over  bool          // the summary has been shown, and nothing but the end follows
 }
 
 func newProgress(out io.Writer, t *task.Task, asJSON bool) *progress {
@@ -115,6 +117,7 @@ func (p *progress) started(n *node.Node) {
 		"event": "node_started", "task": p.task.ID().String(), "name": p.task.Name,
 		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": n.Allow == nil,
 	}, "%s", text(lines))
+	p.begin()
 }
 
 // besideDesigns says what else a strategy tells that shares designs.
@@ -152,8 +155,30 @@ func (p *progress) imported(past imported, added int) {
 		"%s imported from %s, %d known already%s", plural(added, "past trial"), past.file, known, past.leftOut())
 }
 
-// event shows what the agent reports.
+// event shows what the agent reports, once its start has been shown.
 func (p *progress) event(e agent.Event) {
+	p.mu.Lock()
+	if !p.begun {
+		p.early = append(p.early, e)
+		p.mu.Unlock()
+		return
+	}
+	p.mu.Unlock()
+	p.show(e)
+}
+
+// begin shows what has happened before the start was shown.
+func (p *progress) begin() {
+	p.mu.Lock()
+	early := p.early
+	p.begun, p.early = true, nil
+	p.mu.Unlock()
+	for _, e := range early {
+		p.show(e)
+	}
+}
+
+func (p *progress) show(e agent.Event) {
 	if e.Kind == presence.Name {
 		return // many and of no interest; the peers line tells
 	}

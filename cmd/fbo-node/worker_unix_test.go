@@ -121,8 +121,8 @@ func TestWorkerThatNeverWorks(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	e := call(t, join(runLine(file, dir, "--evals", "9", "--worker"), worker("dies-at-once"))...)
-	want := `\Afbo-node: node: no evaluation has worked: 5 in a row failed, the last: the worker exited with code 3 before it read the trial; the last line of its standard error is "no module named torch" \(see \S+trial-5.log\)\n\z`
-	if e.code != exitFailed || !regexp.MustCompile(want).MatchString(e.stderr) {
+	want := `\Afbo-node: node: no evaluation has worked: 5 in a row failed, the last \(trial 5\): the worker exited with code 3 before it read the trial; the last line of its standard error is "no module named torch" \(see \S+trial-5.log\); .*\n\z`
+	if e.code != exitGaveUp || !regexp.MustCompile(want).MatchString(e.stderr) {
 		t.Errorf("exit code %d, %q", e.code, e.stderr)
 	}
 }
@@ -262,7 +262,7 @@ func TestMetricsComeBack(t *testing.T) {
 		t.Errorf("got\n%s", table)
 	}
 	csv := must(t, "history", "--format", "csv", "--data-dir", from)
-	if !strings.HasSuffix(strings.SplitN(csv, "\n", 2)[0], ",metric.acc") {
+	if !strings.Contains(strings.SplitN(csv, "\n", 2)[0], ",metric.acc,") {
 		t.Errorf("got\n%s", csv)
 	}
 	past := writeFile(t, "past.csv", csv)

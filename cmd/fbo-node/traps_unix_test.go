@@ -175,7 +175,7 @@ func TestSignalSentTwice(t *testing.T) {
 	p := start(t, join(runLine(file, dir, "--json"), objective("gate", g.address))...)
 	h := g.next(t)
 	p.signal(t, syscall.SIGTERM)
-	h.waitGone(t) // the node has taken the first signal
+	h.waitGone(t)                                 // the node has taken the first signal
 	_ = p.command.Process.Signal(syscall.SIGTERM) // it may have ended
 	if code := p.wait(t); code != exitDone {
 		t.Errorf("exit code %d", code)

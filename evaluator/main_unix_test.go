@@ -130,6 +130,9 @@ func playWorker(manner string, args []string) {
 				fmt.Fprintln(os.Stderr, "out of luck")
 				os.Exit(4)
 			}
+		case "leaves-child":
+			leaveChild("stubborn")
+			os.Exit(4)
 		case "sleeps-in":
 			if args[0] == strconv.Itoa(request.Trial) {
 				leaveChild("stubborn")

@@ -170,7 +170,7 @@ func TestQuoteNonNumbers(t *testing.T) {
 }
 
 func FuzzReadWorkerLine(f *testing.F) {
-	for _, line := range []string{`{"trial": 7, "value": 1}`, `10%\r{"trial": 7, "error": "x"}`, `{"loss": 1}`, `{'trial': 7}`, `{"trial": 6, "value": 1}`, "\xff"} {
+	for _, line := range []string{`{"trial": 7, "value": 1}`, `10%\r{"trial": 7, "error": "x"}`, `{"loss": 1}`, `{'trial': 7}`, `{"trial": 6, "value": 1}`, `5%{"trial": 7, "value": 1}`, "\xff"} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
@@ -195,6 +195,14 @@ func TestReadWorkerLine(t *testing.T) {
 		{"loading data", false, ""},
 		{`{"epoch": 1, "loss": 0.5}`, false, ""},
 		{`{'epoch': 1}`, false, ""},
+		{`{'value': 1}`, true, "json.dumps"},
+		{`{"value": 1.}`, true, "not valid JSON"},
+		{`50%{"trial": 7, "value": 1, "constraints": {"ram": 3}}`, true, ""},
+		{`50%{"value": 1, "trial": 7}`, true, ""},
+		{`50%{"trial": 7, "error": "no memory"}`, true, `reported the error "no memory"`},
+		{`asked {"trial": 7, "parameters": {"x": 1}}`, false, ""},
+		{`loss {"value": 1}`, false, ""},
+		{`50%{"trial": 6, "value": 1}`, false, ""},
 		{`{"trial": 7, "value": 1}`, true, ""},
 		{"100%\r{\"trial\": 7, \"value\": 1}\r", true, ""},
 		{`{"value": 1, "trial": 7, "acc": 0.5}`, true, ""},

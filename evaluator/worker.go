@@ -79,6 +79,7 @@ func (w *worker) endedReason(sent <-chan error, request []byte) error {
 	notSent := <-sent
 	rest, _ := io.ReadAll(w.unread) // ends, since nobody holds the other end
 	closeAll([]*os.File{w.unread})
+	killGroup(w.command.Process, 0) // what it has started shall not stay beside the next one
 	reason := w.howItEnded()
 	if notSent != nil || bytes.Equal(rest, request) {
 		return because{reason + " " + errUnread.Error(), errUnread}

@@ -207,11 +207,11 @@ func readWorkerLine(line string, trial uint64) (result Result, isAnswer bool, er
 	line = strings.TrimSpace(line)
 	line = strings.TrimSpace(line[strings.LastIndexByte(line, '\r')+1:]) // behind a progress bar
 	if !strings.HasPrefix(line, "{") {
-		return Result{}, false, nil
+		return readBehind(line, trial)
 	}
 	a, err := readAnswer(line)
 	switch {
-	case err != nil && !strings.Contains(line, "trial"), err == nil && a.trial == nil && !a.hasValue && !a.failed:
+	case err != nil && !isMeant(line), err == nil && a.trial == nil && !a.hasValue && !a.failed:
 		return Result{}, false, nil // some other object
 	case err == nil && a.trial == nil:
 		return Result{}, true, fmt.Errorf(`printed %q, which does not say "trial": %d`, shorten(line), trial)
@@ -223,4 +223,25 @@ func readWorkerLine(line string, trial uint64) (result Result, isAnswer bool, er
 	}
 	a, err = parseAnswer(line)
 	return a.Result, true, err
+}
+
+// readBehind finds an answer behind an output that did not end its line, as of a
+// library that shows progress.
+func readBehind(line string, trial uint64) (result Result, isAnswer bool, err error) {
+	begin := strings.Index(line, `{"`)
+	if begin < 0 {
+		return Result{}, false, nil
+	}
+	a, err := readAnswer(line[begin:])
+	if err != nil || string(a.trial) != strconv.FormatUint(trial, 10) || !a.hasValue && !a.failed {
+		return Result{}, false, nil
+	}
+	a, err = parseAnswer(line[begin:])
+	return a.Result, true, err
+}
+
+// isMeant tells whether a line that is not quite JSON seems to be meant as an answer,
+// such as a dictionary that Python printed.
+func isMeant(line string) bool {
+	return strings.Contains(line, "trial") || strings.Contains(line, `'value':`) || strings.Contains(line, `"value":`)
 }

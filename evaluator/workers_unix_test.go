@@ -138,6 +138,22 @@ func TestWorkerEnds(t *testing.T) {
 	}
 }
 
+// TestWorkerLeavesNothing: what a worker that ends in a trial has started ends too.
+func TestWorkerLeavesNothing(t *testing.T) {
+	for name, guard := range map[string][]string{"alone": nil, "guarded": guardLine()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newTestWorkers(t, "leaves-child")
+			w.Guard = guard
+			_, err := w.evaluate(t, t.Context(), 1)
+			if want := "the worker exited with code 4 before it answered"; err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+			waitGone(t, childOf(t, testCommand{dir: w.dir}, 1))
+		})
+	}
+}
+
 // TestWorkerThatDiesAtOnce: each trial costs one start, and a pause that grows.
 func TestWorkerThatDiesAtOnce(t *testing.T) {
 	w := newTestWorkers(t, "dies-at-once")

@@ -22,9 +22,9 @@ included. Where evaluations are noisy that value is better than the design deser
 
 --format flags prints --name value for each parameter, for a command line; env
 prints NAME=value, with the names that run gives to its command. Both are quoted for
-a POSIX shell. Without any outcome the exit code is 1.`,
+a POSIX shell, which reads that quoting with eval. Without any outcome the exit code is 1.`,
 		Example: `  fbo-node best task.yaml
-  python train.py $(fbo-node best task.yaml --format flags)`,
+  eval "python train.py $(fbo-node best task.yaml --format flags)"`,
 		Args: atMostOne,
 		RunE: func(command *cobra.Command, args []string) error {
 			if asJSON {

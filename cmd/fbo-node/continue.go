@@ -33,6 +33,9 @@ func (p *progress) continues(ctx context.Context, session *node.Session, o runOp
 		return err
 	}
 	c := continuedOf(p.task, trials)
+	if left := max(0, c.left(o)); o.evalsGiven && left < len(c.Again) {
+		c.Again = c.Again[:left]
+	}
 	c.Knowledge = status.Knowledge
 	p.say(c, "%s", c.text(o))
 	return nil
@@ -49,12 +52,15 @@ func continuedOf(t *task.Task, trials []strategy.Trial) continued {
 	return c
 }
 
+// left is how many of the outcomes that --evals asks for are missing.
+func (c continued) left(o runOptions) int { return o.evals - (c.Evaluations - c.Failed) }
+
 func (c continued) text(o runOptions) string {
 	first := fmt.Sprintf("continues after %s (%d failed)", plural(c.Evaluations, "evaluation"), c.Failed)
 	if c.Imported > 0 {
 		first += " and " + plural(c.Imported, "imported trial")
 	}
-	if left := o.evals - (c.Evaluations - c.Failed); o.evals > 0 && left > 0 {
+	if left := c.left(o); o.evals > 0 && left > 0 {
 		first += fmt.Sprintf("; %d of the %d that --evals asks for are left", left, o.evals)
 	}
 	lines := []string{first}

@@ -203,7 +203,7 @@ func TestNothingWorks(t *testing.T) {
 			if e.code != exitGaveUp || !regexp.MustCompile(pattern).MatchString(e.stderr) {
 				t.Errorf("exit code %d, %q, want %s", e.code, e.stderr, pattern)
 			}
-			if !regexp.MustCompile(`(?m)^   5  failed: `+reason+`$`).MatchString(e.stdout) || !strings.Contains(e.stdout, "no result: 5 evaluations, all failed\n") {
+			if !regexp.MustCompile(`(?m)^   5  failed: `+reason+`$`).MatchString(e.stdout) || !strings.HasSuffix(e.stdout, "no result: 5 evaluations, all failed\n") {
 				t.Errorf("got\n%s", e.stdout)
 			}
 			trials := historyOf(t, dir)

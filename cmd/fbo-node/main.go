@@ -79,9 +79,10 @@ func newRoot() *cobra.Command {
 		Short: "Tune an expensive objective together with peers, without a server",
 		Long: `fbo-node tunes an expensive objective together with peers, without a server.
 
-Every machine runs a node on the same task file. Nodes send each other samples of
-what their models believe, never their observations; that alone is not yet
-privacy, see the README.`,
+Every machine runs a node on the same task file. Nodes send each other what their
+models believe. From what the default strategy sends, all observations can be
+computed by anybody who knows the task; docs/privacy.md says which strategies avoid
+that.`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},

@@ -5,11 +5,16 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
+
+// sameRequest is the time in which further signals ask for the same: timeout(1) sends
+// two, and so do the terminal and a program between it and this one.
+const sameRequest = time.Second
 
 // endOnSignals returns a context that ends when somebody asks the program to end:
 // Ctrl-C, SIGTERM, or a terminal that is closed (SIGHUP; not under nohup). A second
-// Ctrl-C or SIGTERM then ends the program at once.
+// Ctrl-C or SIGTERM, later than sameRequest, then ends the program at once.
 func endOnSignals() (ctx context.Context, stop context.CancelFunc) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -21,6 +26,7 @@ func endOnSignals() (ctx context.Context, stop context.CancelFunc) {
 	ctx, stop = signal.NotifyContext(context.Background(), signals...)
 	context.AfterFunc(ctx, func() {
 		signal.Ignore(syscall.SIGPIPE) // who read the output may have ended by the same signal
+		time.Sleep(sameRequest)
 		stop()
 	})
 	return ctx, stop

@@ -54,7 +54,7 @@ func (p *progress) summary(ctx context.Context, session *node.Session) error {
 	s.BytesSent, s.BytesReceived = status.BytesSent, status.BytesReceived
 	s.Connected = len(status.MeshPeers)
 	lines := []string{s.text()}
-	if s.SharesSent > 0 || s.Evaluations > 0 {
+	if s.SharesSent > 0 || s.Evaluations > s.Failed {
 		lines = append(lines, whatBecomes(p.task, s.Connected, status.Knowledge.Own > 0)...)
 	}
 	p.sayLast(s, "%s", text(lines))

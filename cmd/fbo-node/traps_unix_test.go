@@ -154,9 +154,34 @@ func TestKilledNodeIsNotRunning(t *testing.T) {
 	g.next(t)
 	p.signal(t, os.Interrupt)
 	p.wait(t)
+	for _, evals := range []string{"0", "2"} { // which leave nothing to evaluate
+		text = must(t, join(runLine(file, dir, "--evals", evals), objective("bowl"))...)
+		if !strings.Contains(text, "continues after 2 evaluations") || strings.Contains(text, "again") {
+			t.Errorf("--evals %s: got\n%s", evals, text)
+		}
+	}
 	text = must(t, join(runLine(file, dir, "--evals", "4"), objective("bowl"))...)
 	if !regexp.MustCompile(`(?m)^continues after 2 evaluations \(0 failed\); 2 of the 4 that --evals asks for are left\nbest so far \S+: trial [12], x=\S+ y=\S+  \[random start\]\ntrial 3 was interrupted and is evaluated again$`).MatchString(text) {
 		t.Errorf("got\n%s", text)
+	}
+}
+
+// TestSignalSentTwice: timeout(1) does so, with little between the two, and means a
+// clean end.
+func TestSignalSentTwice(t *testing.T) {
+	t.Parallel()
+	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
+	g := newGate(t)
+	p := start(t, join(runLine(file, dir, "--json"), objective("gate", g.address))...)
+	h := g.next(t)
+	p.signal(t, syscall.SIGTERM)
+	h.waitGone(t)                                 // the node has taken the first signal
+	_ = p.command.Process.Signal(syscall.SIGTERM) // it may have ended
+	if code := p.wait(t); code != exitDone {
+		t.Errorf("exit code %d", code)
+	}
+	if trials := historyOf(t, dir); len(trials) != 1 || trials[0].State != "waiting" {
+		t.Errorf("history %+v, want one trial that was handed back", trials)
 	}
 }
 

@@ -177,6 +177,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 		work:      map[uint64]func(time.Time, any){},
 		counts:    Counts{Sent: map[string]int{}, Received: map[string]int{}},
 	}
+	a.shares.met = a.peers.met
 	for i, record := range replay {
 		if err := a.replay(record, now); err != nil {
 			return nil, fmt.Errorf("agent: journal record %d: %w", i+1, err)

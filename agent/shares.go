@@ -55,6 +55,7 @@ type shares struct {
 	held  map[protocol.Key]*held
 	order []*held            // the same by author, kind and slot
 	void  map[peer.ID]uint64 // the epoch up to which an author is not believed
+	met   map[peer.ID]bool   // authors that were connected, which are not displaced by others
 
 	soonest time.Time // nothing that is held runs out before
 }
@@ -231,15 +232,16 @@ func (s *shares) isFull(now time.Time, author peer.ID) bool {
 	if _, known := heard[author]; known || len(heard) < maxAuthors {
 		return false
 	}
-	for _, at := range heard {
-		if now.Sub(at) > keepsPlace {
+	for other, at := range heard {
+		if now.Sub(at) > keepsPlace && (s.met[author] || !s.met[other]) {
 			return false
 		}
 	}
 	return true
 }
 
-// boundAuthors forgets the author that has been silent the longest.
+// boundAuthors forgets the author that has been silent the longest, one that was
+// never met before one that was.
 func (s *shares) boundAuthors() {
 	if len(s.held) <= maxAuthors {
 		return // there are at least as many shares as authors
@@ -250,13 +252,22 @@ func (s *shares) boundAuthors() {
 	}
 	var silent peer.ID
 	for author, at := range latest {
-		if silent == "" || at.Before(latest[silent]) || at.Equal(latest[silent]) && author < silent {
+		if silent == "" || s.forgottenBefore(author, silent, at.Compare(latest[silent])) {
 			silent = author
 		}
 	}
 	for _, share := range slices.Clone(s.of(silent)) {
 		s.remove(share.Key)
 	}
+}
+
+// forgottenBefore tells whether an author gives up its place before another, given
+// how the times compare at which they were heard last.
+func (s *shares) forgottenBefore(author, other peer.ID, heard int) bool {
+	if s.met[author] != s.met[other] {
+		return s.met[other]
+	}
+	return heard < 0 || heard == 0 && author < other
 }
 
 // valid lists the peers' shares that have not run out and are believed, in order

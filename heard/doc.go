@@ -2,7 +2,7 @@
 // so that the next start knows it: the newest share of each author, when it was
 // sent, and whom the node no longer believes.
 //
-// The file is a cache and no journal. It is replaced as a whole, not synced, and
+// The file is a cache and no journal. It is replaced as a whole, and
 // a damaged one is worth nothing: peers tell their shares again. Nothing in it is
 // believed because it is there; whoever reads it opens and judges each share as if
 // a peer had told it.

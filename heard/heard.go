@@ -75,7 +75,7 @@ func Write(path string, c Contents) (err error) {
 			_ = os.Remove(file.Name())
 		}
 	}()
-	if err := errors.Join(encode(file, c), file.Close()); err != nil {
+	if err := errors.Join(encode(file, c), file.Sync(), file.Close()); err != nil {
 		return fmt.Errorf("heard: write %s: %w", file.Name(), err)
 	}
 	if err := os.Rename(file.Name(), path); err != nil {

@@ -120,10 +120,15 @@ func (o hubOptions) readKept() (kept []*task.Task, err error) {
 
 func (o hubOptions) keepAll(ctx context.Context, out io.Writer, h *node.Hub, kept []*task.Task) error {
 	for _, t := range kept {
-		if _, err := h.Keep(ctx, t); err != nil {
+		session, err := h.Keep(ctx, t)
+		if err != nil {
 			return err
 		}
 		o.say(out, object{"event": "keeping", "task": t.ID().String(), "name": t.Name, "useless": useless(t)}, keptLine(t))
+		go watchHeld(ctx, session, func(held node.Knowledge) {
+			o.say(out, object{"event": "held", "task": t.ID().String(), "authors": held.Authors, "shares": held.Shares},
+				fmt.Sprintf("task %q: %s", t.Name, heldText(held)))
+		})
 	}
 	return nil
 }

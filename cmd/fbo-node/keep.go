@@ -157,10 +157,18 @@ func (p *progress) keeping(n *node.Node) {
 	p.begin()
 }
 
-// watchKeeping reports what is held whenever that changes, until the session or
-// the context ends.
+// watchKeeping reports who is connected and what is held, until the session or the
+// context ends.
 func (p *progress) watchKeeping(ctx context.Context, session *node.Session, seeks bool) error {
 	go p.watch(ctx, session, seeks)
+	return watchHeld(ctx, session, func(held node.Knowledge) {
+		p.say(object{"event": "held", "authors": held.Authors, "shares": held.Shares, "own": held.Own}, "%s", heldText(held))
+	})
+}
+
+// watchHeld tells what is held, at first and whenever that changes, until the session
+// or the context ends.
+func watchHeld(ctx context.Context, session *node.Session, tell func(node.Knowledge)) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	var held node.Knowledge
@@ -171,7 +179,7 @@ func (p *progress) watchKeeping(ctx context.Context, session *node.Session, seek
 		}
 		if now := status.Knowledge; now != held || first {
 			held = now
-			p.say(object{"event": "held", "authors": held.Authors, "shares": held.Shares, "own": held.Own}, "%s", heldText(held))
+			tell(held)
 		}
 		select {
 		case <-ctx.Done():

@@ -205,6 +205,7 @@ func TestHubKeeps(t *testing.T) {
 	if code := first.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, first.stderr.String())
 	}
+	hub.await(t, "what it holds", func(e event) bool { return e.Event == "held" && e.Authors == 1 })
 	second := sites[1].run(t, shortTempDir(t), "--hub", address, "--evals", "1")
 	if code := second.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, second.stderr.String())

@@ -203,7 +203,7 @@ func (p *progress) waited(e agent.Event) {
 	case e.Authors > 0:
 		p.say(e, "heard what %s learned, within %.1f s; the first design can rest on it", plural(e.Authors, "node"), e.Seconds)
 	case e.Seconds > shortWait:
-		p.say(e, "nobody told anything within %.1f s; the first designs are random", e.Seconds)
+		p.say(e, "nobody told anything within %.1f s", e.Seconds)
 	default:
 		p.say(e, "")
 	}

@@ -1,0 +1,34 @@
+package node
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/fbo-node/fbo/heard"
+)
+
+// What could not be written is written later, at the latest at the end, and the user
+// is told once.
+func TestMemoryWritesAgain(t *testing.T) {
+	m := newMemory(&Node{Dir: t.TempDir()}, "task")
+	m.note(true)
+	m.begin(heard.Contents{Task: "task"})
+	if w := <-m.writing; w.err != nil {
+		t.Fatal(w.err)
+	}
+	full := writtenFile{errors.New("no space left on device")}
+	if err := m.ended(full); err == nil || !m.timer.Stop() {
+		t.Errorf("the first failure: %v, or no further try is planned", err)
+	}
+	if err := m.ended(full); err != nil {
+		t.Errorf("the second failure is told too: %v", err)
+	}
+	c := heard.Contents{Task: "task", Shares: []heard.Share{{Envelope: []byte("x"), Sent: time.Unix(1, 0).UTC()}}}
+	if err := m.finish(c); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := heard.Read(m.path); err != nil || len(got.Shares) != 1 {
+		t.Errorf("after the end: %+v, %v", got, err)
+	}
+}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -118,6 +119,41 @@ func TestOthersCanFillOnlyAPartOfTheDisk(t *testing.T) {
 	d.recall(heard)
 	if again := d.agent.Heard(d.now); len(again.Shares) != len(ids) {
 		t.Errorf("after a restart %d authors are kept, want %d", len(again.Shares), len(ids))
+	}
+}
+
+// Of a full table names that nobody has met take the places of such names alone,
+// however long those are silent that were met: a keeper holds them for later.
+func TestUnknownNamesDoNotDisplaceThoseThatWereMet(t *testing.T) {
+	s, now := newShares("self"), epochStart
+	s.met = map[peer.ID]bool{"newcomer": true}
+	share := func(author string, at time.Time) Verdict {
+		news := protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: "weights"},
+			Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}, TTL: 24 * time.Hour}
+		verdict, _ := s.judge(at, news)
+		if verdict == Accepted {
+			s.put(strategy.Share{Share: news}, at, 0)
+		}
+		return verdict
+	}
+	for i := range maxAuthors {
+		name := fmt.Sprintf("author %04d", i)
+		s.met[peer.ID(name)] = i < maxAuthors-1
+		share(name, now)
+	}
+	later := now.Add(keepsPlace + time.Second)
+	for i := range 5 {
+		if verdict := share(fmt.Sprintf("made up %d", i), later); (verdict == Accepted) != (i == 0) {
+			t.Errorf("made-up name %d: %v; want the one place of another that was never met", i, verdict)
+		}
+	}
+	if share("newcomer", later) != Accepted || len(s.heard()) != maxAuthors {
+		t.Errorf("one that was met has no place among %d", len(s.heard()))
+	}
+	for i := range maxAuthors - 1 {
+		if _, held := s.held[protocol.Key{Author: peer.ID(fmt.Sprintf("author %04d", i)), Kind: "weights"}]; !held {
+			t.Fatalf("author %d, which was met, is forgotten", i)
+		}
 	}
 }
 

@@ -44,9 +44,9 @@ func DefaultHubListen() []string {
 }
 
 // Hub introduces the nodes of a task to each other, and relays between those that
-// cannot reach each other, for as long as they cannot. It takes
-// part in no task but those that it keeps, and what it relays is encrypted end to end.
-// Fields may be changed until Start.
+// cannot reach each other, for as long as they cannot. It takes part in no task but
+// those that it keeps, and what it relays is encrypted end to end. Fields may be
+// changed until Start.
 type Hub struct {
 	// Dir keeps the identity; it is made if missing. Required, and not that of a
 	// node, which would be the same peer twice.

@@ -140,6 +140,17 @@ func TestALaterMachineGetsWhatIsKept(t *testing.T) {
 	}
 }
 
+// A keeper that finds nobody does not claim to tune.
+func TestLonelyKeeper(t *testing.T) {
+	t.Parallel()
+	const nobody = "/ip4/127.0.0.1/udp/1/quic-v1/p2p/12D3KooWCtgLB35RpjwhC4Hwgj2ZbSsN7WRMiDdBQg9mExHX659m"
+	keeper := start(t, keepLine(writeFile(t, "task.yaml", string(demoTask)), shortTempDir(t), "--peer", nobody)...)
+	e := keeper.await(t, "that it is alone", func(e event) bool { return e.Event == "warning" && strings.Contains(e.Message, "no peers") })
+	if strings.Contains(e.Message, "tunes") {
+		t.Errorf("a keeper says %q", e.Message)
+	}
+}
+
 // A node that stays is a keeper from then on, one that starts again in the same
 // directory uses what it had heard, and its own shares are passed on by a keeper
 // that takes over its directory.

@@ -258,10 +258,18 @@ func (p *progress) watch(ctx context.Context, session *node.Session, expected bo
 			connected, alone, warned = now, time.Now(), false
 		}
 		if now == 0 && expected && !warned && time.Since(alone) > patience {
-			p.warning("no peers on this task; this node tunes alone until one joins")
+			p.warning(lonely(status.Keeping))
 			warned = true
 		}
 	}
+}
+
+// lonely says what it means to have no peers.
+func lonely(keeping bool) string {
+	if keeping {
+		return "no peers on this task; what is held is passed on when one joins"
+	}
+	return "no peers on this task; this node tunes alone until one joins"
 }
 
 // budgetSpent explains a run that had nothing to do.

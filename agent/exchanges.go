@@ -11,17 +11,17 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 
 	"github.com/fbo-node/fbo/consensus"
-	"github.com/fbo-node/fbo/constrained"
-	"github.com/fbo-node/fbo/density"
-	"github.com/fbo-node/fbo/ftsde"
-	"github.com/fbo-node/fbo/improvement"
-	"github.com/fbo-node/fbo/peerprior"
-	"github.com/fbo-node/fbo/presence"
+	"github.com/fbo-node/fbo/consensus/density"
+	"github.com/fbo-node/fbo/consensus/designs"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
+	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
+	"github.com/fbo-node/fbo/tsampling/ftsde"
+	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
 // NewStrategy returns the strategy that a task names. It is immutable, so that
@@ -32,13 +32,13 @@ func NewStrategy(t *task.Task) (strategy.Strategy, error) {
 	case "ts":
 		return tsampling.NewTS(t), nil
 	case "logei":
-		return improvement.NewLogEI(t), nil
+		return alone.NewLogEI(t), nil
 	case "ucb":
-		return improvement.NewUCB(t), nil
+		return alone.NewUCB(t), nil
 	case "consensus":
 		return consensus.New(t)
 	case "constrained-gp":
-		return constrained.New(t), nil
+		return designs.New(t), nil
 	case "density":
 		return density.New(t), nil
 	}
@@ -76,7 +76,7 @@ func NewExchanges(t *task.Task, key crypto.PrivKey, entropy io.Reader) ([]strate
 		rounds, err := consensus.NewExchange(t)
 		return []strategy.Exchange{presence.New(), rounds}, err
 	case "constrained-gp":
-		return []strategy.Exchange{presence.New(), constrained.NewSharing(t)}, nil
+		return []strategy.Exchange{presence.New(), designs.NewSharing(t)}, nil
 	case "density":
 		return []strategy.Exchange{presence.New(), density.NewSharing(t)}, nil
 	}

@@ -9,22 +9,22 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/consensus"
-	"github.com/fbo-node/fbo/constrained"
-	"github.com/fbo-node/fbo/density"
-	"github.com/fbo-node/fbo/peerprior"
+	"github.com/fbo-node/fbo/consensus/density"
+	"github.com/fbo-node/fbo/consensus/designs"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
+	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
 // listeners are all strategies that read numbers of peers, each with what makes it
 // read most.
 var listeners = map[string]string{
-	tsampling.Kind:   "type: fts, initial_designs: 2",
-	peerprior.Kind:   "type: peer-prior, initial_designs: 2",
-	consensus.Kind:   "type: consensus, initial_designs: 2, weights: leader, rounds: 4, deadline: 1",
-	constrained.Kind: "type: constrained-gp, initial_designs: 2, threshold: open",
-	density.Kind:     "type: density, initial_designs: 2",
+	tsampling.Kind: "type: fts, initial_designs: 2",
+	peerprior.Kind: "type: peer-prior, initial_designs: 2",
+	consensus.Kind: "type: consensus, initial_designs: 2, weights: leader, rounds: 4, deadline: 1",
+	designs.Kind:   "type: constrained-gp, initial_designs: 2, threshold: open",
+	density.Kind:   "type: density, initial_designs: 2",
 }
 
 var (
@@ -66,7 +66,7 @@ func drawPayload(rt *rapid.T, spec *task.Task, kind string) (payload []byte, err
 		return m.Encode()
 	case consensus.Kind:
 		return protocol.Candidate{Round: rapid.IntRange(1, 4).Draw(rt, "round"), Point: point, Response: &unit, Neighbours: 1}.Encode(spec.Space, spec.Strategy.Consensus.Rounds)
-	case constrained.Kind:
+	case designs.Kind:
 		return protocol.NearOptimal{Observations: observations, Point: point, Bound: &unit}.Encode(spec.Space)
 	}
 	spread := of([]float64{protocol.MinSpread, 0.1, protocol.MaxSpread}, "spread")

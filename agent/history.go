@@ -6,11 +6,11 @@ import (
 
 	"github.com/ipfs/go-cid"
 
-	"github.com/fbo-node/fbo/budget"
-	"github.com/fbo-node/fbo/ftsde"
+	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
+	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
 // History is what a journal tells about a task, without an agent.
@@ -19,7 +19,7 @@ type History struct {
 	Epoch  uint64 // counts the starts
 	Trials []strategy.Trial
 	Best   *strategy.Trial // nil when no trial has an outcome
-	Spent  *budget.State   // of the task's promise of privacy; nil when there is none
+	Spent  *ledger.State   // of the task's promise of privacy; nil when there is none
 }
 
 // ReadHistory rebuilds the history from an agent's records, in order.
@@ -51,7 +51,7 @@ func ReadHistory(records []Record) (History, error) {
 	}
 	h.Trials, h.Best = table.list, table.bestTrial()
 	if h.Task.Privacy != nil {
-		h.Spent = new(budget.ReadState(h.Task, releases))
+		h.Spent = new(ledger.ReadState(h.Task, releases))
 	}
 	return h, nil
 }

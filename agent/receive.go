@@ -8,11 +8,11 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/budget"
-	"github.com/fbo-node/fbo/ftsde"
-	"github.com/fbo-node/fbo/presence"
+	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/presence"
+	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
 // Receive takes a share that protocol.Open has verified, age after its author
@@ -116,9 +116,9 @@ func (a *Agent) Best() *strategy.Trial { return a.trials.bestTrial() }
 
 // Spent returns what has been spent of the task's promise of privacy; nil when it
 // promises nothing.
-func (a *Agent) Spent() *budget.State {
+func (a *Agent) Spent() *ledger.State {
 	for _, name := range a.exchanges.order {
-		if spender, ok := a.exchanges.results[name].(interface{ Account() budget.State }); ok {
+		if spender, ok := a.exchanges.results[name].(interface{ Account() ledger.State }); ok {
 			return new(spender.Account())
 		}
 	}

@@ -3,8 +3,8 @@ package agent
 import (
 	"time"
 
-	"github.com/fbo-node/fbo/search"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 )
 

@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/fbo-node/fbo/presence"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -29,7 +29,7 @@ type talk struct {
 }
 
 func newTalk(t *task.Task) (talk, error) {
-	own, err := alone(t)
+	own, err := ownStrategy(t)
 	return talk{task: t, settings: t.Strategy.Consensus, own: own}, err
 }
 

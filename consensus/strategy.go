@@ -3,12 +3,12 @@ package consensus
 import (
 	"fmt"
 
-	"github.com/fbo-node/fbo/improvement"
-	"github.com/fbo-node/fbo/presence"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
-	"github.com/fbo-node/fbo/search"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
+	"github.com/fbo-node/fbo/strategy/exchange/presence"
+	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
 )
@@ -27,7 +27,7 @@ var _ strategy.Strategy = Strategy{}
 
 // New returns the strategy for a task of type consensus.
 func New(t *task.Task) (Strategy, error) {
-	own, err := alone(t)
+	own, err := ownStrategy(t)
 	return Strategy{task: t, settings: t.Strategy.Consensus, search: search.New(t), own: own}, err
 }
 
@@ -39,13 +39,13 @@ func NewExchange(t *task.Task) (strategy.Exchange, error) {
 	return NewLatest(t)
 }
 
-// alone is what an agent does that has nobody to agree with.
-func alone(t *task.Task) (strategy.Strategy, error) {
+// ownStrategy is what an agent does that has nobody to agree with.
+func ownStrategy(t *task.Task) (strategy.Strategy, error) {
 	switch t.Strategy.Consensus.Acquisition {
 	case "logei":
-		return improvement.NewLogEI(t), nil
+		return alone.NewLogEI(t), nil
 	case "ucb":
-		return improvement.NewUCB(t), nil
+		return alone.NewUCB(t), nil
 	case "ts":
 		return tsampling.NewTS(t), nil
 	}

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/presence"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/task"
 )
 

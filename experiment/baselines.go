@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fbo-node/fbo/baseline"
+	"github.com/fbo-node/fbo/experiment/baseline"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"

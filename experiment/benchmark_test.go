@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/family"
+	"github.com/fbo-node/fbo/experiment/family"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy"

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/family"
+	"github.com/fbo-node/fbo/experiment/family"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 )

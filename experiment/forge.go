@@ -6,13 +6,13 @@ import (
 
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/consensus"
-	"github.com/fbo-node/fbo/constrained"
-	"github.com/fbo-node/fbo/density"
-	"github.com/fbo-node/fbo/peerprior"
+	"github.com/fbo-node/fbo/consensus/density"
+	"github.com/fbo-node/fbo/consensus/designs"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
+	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
 // forger replaces the weights that a member shares by ones drawn from the prior,
@@ -62,7 +62,7 @@ func (f *forger) replace(kind string, payload []byte) ([]byte, error) {
 		}
 		candidate.Point = f.point()
 		return candidate.Encode(f.task.Space, rounds)
-	case constrained.Kind:
+	case designs.Kind:
 		design, err := protocol.DecodeNearOptimal(payload, f.task.Space)
 		if err != nil {
 			return nil, err
@@ -80,7 +80,7 @@ func (f *forger) replace(kind string, payload []byte) ([]byte, error) {
 		return belief.Encode(f.task.Space)
 	}
 	return nil, fmt.Errorf("accepted are the kinds %q, %q, %q, %q and %q",
-		tsampling.Kind, peerprior.Kind, consensus.Kind, constrained.Kind, density.Kind)
+		tsampling.Kind, peerprior.Kind, consensus.Kind, designs.Kind, density.Kind)
 }
 
 // point is uniform among the designs of the space.

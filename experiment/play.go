@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/family"
+	"github.com/fbo-node/fbo/experiment/family"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy"

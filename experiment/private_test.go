@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/family"
+	"github.com/fbo-node/fbo/experiment/family"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 )

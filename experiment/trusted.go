@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/fbo-node/fbo/baseline"
+	"github.com/fbo-node/fbo/experiment/baseline"
 	"github.com/fbo-node/fbo/sim"
 )
 

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/journal"
+	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/heard"
+	"github.com/fbo-node/fbo/internal/heard"
 )
 
 // What could not be written is written later, at the latest at the end, and the user

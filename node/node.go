@@ -19,8 +19,8 @@ import (
 	"github.com/multiformats/go-multiaddr"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/plain"
-	"github.com/fbo-node/fbo/journal"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"

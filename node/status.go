@@ -7,9 +7,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/budget"
-	"github.com/fbo-node/fbo/presence"
+	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -33,7 +33,7 @@ type Status struct {
 
 	Namesakes []Namesake `json:"namesakes,omitempty"` // connected peers on a task of the same name and another ID
 
-	Privacy *budget.State `json:"privacy,omitempty"` // of the task's promise; nil when there is none
+	Privacy *ledger.State `json:"privacy,omitempty"` // of the task's promise; nil when there is none
 	Sums    *Sums         `json:"sums,omitempty"`    // private ones; nil when the task has none
 
 	SharesSent     int   `json:"shares_sent"` // presence not counted

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/journal"
+	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/task"
 )
 

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"github.com/fbo-node/fbo/gp"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/rff"
+	"github.com/fbo-node/fbo/surrogate/gp"
 	"github.com/fbo-node/fbo/task"
 )
 

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/fbo-node/fbo/gp"
 	"github.com/fbo-node/fbo/rff"
+	"github.com/fbo-node/fbo/surrogate/gp"
 )
 
 const (

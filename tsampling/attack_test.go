@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/fbo-node/fbo/budget"
+	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/surrogate"
@@ -47,7 +47,7 @@ privacy: {mechanism: local, epsilon: 8, releases: 8}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger, err := budget.NewLedger(definition, rand.NewChaCha8([32]byte{4}))
+	ledger, err := ledger.NewLedger(definition, rand.NewChaCha8([32]byte{4}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,9 @@
 package tsampling
 
 import (
-	"github.com/fbo-node/fbo/presence"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/presence"
 )
 
 // A Sharing under a promise of privacy releases draws with noise, at observations

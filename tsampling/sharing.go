@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/fbo-node/fbo/budget"
+	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -41,7 +41,7 @@ type Sharing struct {
 	drawing bool // a draw is being computed
 	done    bool // one-shot: the share has been sent, perhaps by an earlier run
 
-	ledger *budget.Ledger // nil when no privacy is promised
+	ledger *ledger.Ledger // nil when no privacy is promised
 }
 
 var _ strategy.Exchange = (*Sharing)(nil)
@@ -61,7 +61,7 @@ func NewSharing(t *task.Task, entropy io.Reader) (*Sharing, error) {
 	}
 	s.releases = t.Privacy.Releases
 	var err error
-	s.ledger, err = budget.NewLedger(t, entropy)
+	s.ledger, err = ledger.NewLedger(t, entropy)
 	return s, err
 }
 

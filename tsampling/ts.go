@@ -2,8 +2,8 @@ package tsampling
 
 import (
 	"github.com/fbo-node/fbo/random"
-	"github.com/fbo-node/fbo/search"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 )
 

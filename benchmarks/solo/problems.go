@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/fbo-node/fbo/experiment/testfunc"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/testfunc"
 )
 
 // problem is a test function and the noise of its observations.

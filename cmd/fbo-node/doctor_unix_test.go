@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/journal"
+	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/node"
 )
 

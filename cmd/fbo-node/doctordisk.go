@@ -14,7 +14,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/journal"
+	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/node"
 )
 

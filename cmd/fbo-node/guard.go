@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/evaluator"
+	"github.com/fbo-node/fbo/internal/evaluator"
 )
 
 const guardCommand = "guard"

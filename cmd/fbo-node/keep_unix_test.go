@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/heard"
+	"github.com/fbo-node/fbo/internal/heard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )

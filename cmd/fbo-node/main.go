@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fbo-node/fbo/journal"
+	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/node"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/budget"
+	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -67,14 +67,14 @@ type privacyReport struct {
 	Noise     float64 `json:"noise"` // standard deviation that this node adds to each number
 	Features  int     `json:"features"`
 	Numbers   int     `json:"numbers"` // in what a node releases
-	budget.State
+	ledger.State
 	Spent float64    `json:"epsilon_spent"`
 	Costs []float64  `json:"epsilon_after"`       // after each planned release
 	Sums  *sumReport `json:"aggregate,omitempty"` // of that mechanism
 }
 
 func newPrivacyReport(p past) (privacyReport, error) {
-	terms, err := budget.NewTerms(p.task)
+	terms, err := ledger.NewTerms(p.task)
 	if err != nil {
 		return privacyReport{}, err
 	}
@@ -82,7 +82,7 @@ func newPrivacyReport(p past) (privacyReport, error) {
 		Task: p.task.ID().String(), Name: p.task.Name,
 		Mechanism: terms.Mechanism, Adjacency: terms.Adjacency, Epsilon: terms.Epsilon, Delta: terms.Delta,
 		Clip: terms.Clip, Noise: terms.Sigma, Features: p.task.Surrogate.Features, Numbers: terms.Numbers(),
-		State: budget.State{Planned: terms.Releases},
+		State: ledger.State{Planned: terms.Releases},
 	}
 	if terms.Aggregate != nil {
 		if r.Sums, err = newSumReport(p.task, terms); err != nil {

@@ -5,10 +5,10 @@ import (
 	"math"
 	"strings"
 
-	"github.com/fbo-node/fbo/budget"
-	"github.com/fbo-node/fbo/ftsde"
-	"github.com/fbo-node/fbo/securesum"
+	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/privacy/securesum"
 	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
 // sumReport is what mechanism aggregate adds to a privacyReport: who sums, against
@@ -38,7 +38,7 @@ type average struct {
 	LastSignal float64 `json:"last_signal_to_noise"`
 }
 
-func newSumReport(t *task.Task, terms budget.Terms) (*sumReport, error) {
+func newSumReport(t *task.Task, terms ledger.Terms) (*sumReport, error) {
 	a, f := terms.Aggregate, t.Strategy.FTSDE
 	committee, err := securesum.NewCommittee(a.Committee, a.Colluding)
 	if err != nil {
@@ -64,7 +64,7 @@ func newSumReport(t *task.Task, terms budget.Terms) (*sumReport, error) {
 
 // planned are the sums of a task.
 type planned struct {
-	terms          budget.Terms
+	terms          ledger.Terms
 	cells          float64
 	initial, every int // observations until the first sum, and from one to the next
 }

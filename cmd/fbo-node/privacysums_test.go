@@ -13,7 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/budget"
+	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -73,7 +73,7 @@ func TestToldNoiseIsWhatIsAdded(t *testing.T) {
 		for range sums {
 			sum := make([]int64, report.Numbers)
 			for range c.nodes {
-				ledger, err := budget.NewLedger(of, entropy)
+				ledger, err := ledger.NewLedger(of, entropy)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -85,7 +85,7 @@ func TestToldNoiseIsWhatIsAdded(t *testing.T) {
 					sum[i] += u
 				}
 			}
-			terms, err := budget.NewTerms(of)
+			terms, err := ledger.NewTerms(of)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,8 +19,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fbo-node/fbo/experiment"
-	"github.com/fbo-node/fbo/family"
-	"github.com/fbo-node/fbo/family/trained"
+	"github.com/fbo-node/fbo/experiment/family"
+	"github.com/fbo-node/fbo/experiment/family/trained"
 	"github.com/fbo-node/fbo/sim"
 )
 

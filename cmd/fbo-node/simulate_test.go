@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/experiment"
-	"github.com/fbo-node/fbo/family"
+	"github.com/fbo-node/fbo/experiment/family"
 )
 
 // simulate runs the command in this process.

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/budget"
-	"github.com/fbo-node/fbo/journal"
+	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -27,7 +27,7 @@ type past struct {
 	trials  []strategy.Trial
 	best    *strategy.Trial
 	epoch   uint64
-	spent   *budget.State // nil when the task promises no privacy
+	spent   *ledger.State // nil when the task promises no privacy
 	running *node.Status  // nil when the node does not run
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fbo-node/fbo/budget"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -27,7 +27,7 @@ type summary struct {
 	PeerRecords int `json:"peer_records"` // those of them that were the best so far when they ended
 	Queries     int `json:"queries"`      // designs after the start: neither random starts nor the user's
 
-	Privacy *budget.State `json:"privacy,omitempty"` // of the task's promise; nil when there is none
+	Privacy *ledger.State `json:"privacy,omitempty"` // of the task's promise; nil when there is none
 	Sums    *node.Sums    `json:"sums,omitempty"`    // private ones; nil when the task has none
 
 	SharesSent     int   `json:"shares_sent"`

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/budget"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -84,7 +84,7 @@ func TestSummaryText(t *testing.T) {
 		{summary{Best: &own, Evaluations: 9, Queries: 6, PeerQueries: 2, PeerRecords: 1}, "1 of these set a new best\n", "final"},
 		{summary{Best: &best, Evaluations: 9, Queries: 6, PeerQueries: 2, PeerRecords: 1}, "1 of these set a new best, the final one among them\n", ""},
 		{summary{Best: &own, SharesSent: 1, BytesSent: 20480}, "this run published 1 share and received 0; 20 KiB sent on the network in all", "private sums"},
-		{summary{Best: &own, Privacy: &budget.State{Planned: 6, Released: 2}, Sums: &node.Sums{Known: 3}}, "0 bytes sent on the network in all\nprivacy: 2 of 6 releases spent\nprivate sums: 3 known", "share"},
+		{summary{Best: &own, Privacy: &ledger.State{Planned: 6, Released: 2}, Sums: &node.Sums{Known: 3}}, "0 bytes sent on the network in all\nprivacy: 2 of 6 releases spent\nprivate sums: 3 known", "share"},
 		{summary{Best: &own, Sums: &node.Sums{Known: 3, Failed: 1, Reason: "no quorum"}}, "private sums: 3 known, 1 round without one in this run; the last: no quorum", ""},
 	} {
 		got := c.summary.text()

@@ -17,10 +17,10 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/ftsde"
 	"github.com/fbo-node/fbo/node"
-	"github.com/fbo-node/fbo/securesum"
+	"github.com/fbo-node/fbo/privacy/securesum"
 	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
 // patienceOfSums bounds every wait for a round, which may take 40 s by itself.

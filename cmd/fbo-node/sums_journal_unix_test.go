@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/budget"
-	"github.com/fbo-node/fbo/ftsde"
-	"github.com/fbo-node/fbo/journal"
+	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
 // recordDealt is the kind of the record that a contribution to a sum leaves, after
@@ -115,7 +115,7 @@ func (j *journalOfSums) note(data []byte) error {
 // returns the sums that anybody knows, by round.
 func (f *fleet) check(t *testing.T) map[int]ftsde.Sum {
 	t.Helper()
-	terms, err := budget.NewTerms(f.task)
+	terms, err := ledger.NewTerms(f.task)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func (f *fleet) check(t *testing.T) map[int]ftsde.Sum {
 
 // checkSum sees to it that enough nodes have added noise, and that no average is
 // longer than honest ones can be.
-func (f *fleet) checkSum(t *testing.T, round int, s ftsde.Sum, terms budget.Terms) {
+func (f *fleet) checkSum(t *testing.T, round int, s ftsde.Sum, terms ledger.Terms) {
 	t.Helper()
 	dealt := 0
 	for _, n := range f.nodes {

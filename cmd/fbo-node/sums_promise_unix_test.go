@@ -10,10 +10,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/fbo-node/fbo/ftsde"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
 // With little noise the sum is what the journals say that the nodes knew: for each

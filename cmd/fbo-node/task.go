@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/budget"
+	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -83,7 +83,7 @@ func readTask(path string) (*task.Task, error) {
 		return nil, usageError{err}
 	}
 	if t.Privacy != nil {
-		if _, err := budget.NewTerms(t); err != nil {
+		if _, err := ledger.NewTerms(t); err != nil {
 			return nil, usagef("%s: %w", path, err)
 		}
 	}

@@ -1,0 +1,77 @@
+package density
+
+import (
+	"fmt"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/newest"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Kind names the exchange and its shares.
+const Kind = "density"
+
+// ttl is how long a density stays valid, whether or not its author is present.
+const ttl = protocol.MaxTTL
+
+// How a density of more than one component is found. What is wanted is on which
+// hills the samples have their maxima, not where exactly, so that a maximisation
+// may be short.
+const (
+	samples          = 32
+	sampleCandidates = 256
+	sampleSearches   = 8
+)
+
+// NewSharing returns the exchange of one agent on a task of type density: it
+// publishes where the agent believes the optimum to be, after the starting designs
+// and then after every observation.
+func NewSharing(t *task.Task) *newest.Exchange {
+	return newest.New(newest.Spec{
+		Kind:   Kind,
+		From:   t.Strategy.InitialDesigns,
+		TTL:    ttl,
+		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
+		Compute: func(view strategy.View, seed random.Seed) ([]byte, error) {
+			if view.Posterior == nil {
+				return nil, nil // the surrogate could not be fitted; nothing to say yet
+			}
+			return believed(t, view, seed).Encode(t.Space)
+		},
+	})
+}
+
+// decode returns a protocol.Density of no more components than the task has.
+func decode(t *task.Task, payload []byte) (any, error) {
+	d, err := protocol.DecodeDensity(payload, t.Space)
+	if err != nil {
+		return nil, err
+	}
+	if most := t.Strategy.Density.Components; len(d.Components) > most {
+		return nil, fmt.Errorf("%w: a density of %d components, the task allows %d", protocol.ErrMalformed, len(d.Components), most)
+	}
+	return d, nil
+}
+
+// believed is where an agent with a posterior believes the optimum to be.
+func believed(t *task.Task, view strategy.View, seed random.Seed) protocol.Density {
+	d := protocol.Density{Observations: view.Observations}
+	seed = seed.Derive("density", uint64(view.Observations))
+	find := search.New(t)
+	if settings := t.Strategy.Density; settings.Components == 1 {
+		best := find.Recommend(view, seed)
+		d.Components = []protocol.Component{{Weight: 1, Spread: settings.Spread, Centre: protocol.PointOf(t.Space, best)}}
+		return d
+	}
+	find.Maximizer.Candidates, find.Maximizer.Searches = sampleCandidates, sampleSearches
+	maximisers := make([][]float64, samples)
+	for i := range maximisers {
+		f := view.Posterior.Draw(seed.Stream("sample", uint64(i)))
+		maximisers[i], _ = find.Maximizer.Maximize(f, find.Best(view), seed.Stream("maximise", uint64(i)))
+	}
+	d.Components = fit(newLayout(t.Space), maximisers, t.Strategy.Density.Components, seed.Stream("clusters", 0))
+	return d
+}

@@ -1,0 +1,102 @@
+package density
+
+import (
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/task"
+)
+
+// suggestedSpread is that of the density around a design which the user suggests,
+// where the task has no spread because its densities are fitted.
+const suggestedSpread = 0.2
+
+// mostPeers bounds the work of a suggestion. Where more peers have said something,
+// those who count are drawn anew for each trial: the average of their logarithms
+// is on average that of all.
+const mostPeers = 64
+
+// Strategy is expected improvement, weighed by where peers believe the optimum to
+// be. It is immutable.
+type Strategy struct {
+	alone  alone.LogEI
+	search search.Search
+	task   *task.Task
+	layout *layout
+	spread float64 // around suggested designs
+}
+
+var _ strategy.Strategy = Strategy{}
+
+// New returns the strategy of a task of type density.
+func New(t *task.Task) Strategy {
+	s := Strategy{
+		alone:  alone.NewLogEI(t),
+		search: search.New(t),
+		task:   t,
+		layout: newLayout(t.Space),
+		spread: suggestedSpread,
+	}
+	if t.Strategy.Density.Components == 1 {
+		s.spread = t.Strategy.Density.Spread
+	}
+	return s
+}
+
+// Suggest implements strategy.Strategy. With no density to count it suggests
+// exactly what alone.LogEI does for the same view, trial and seed.
+func (s Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	if s.search.Starting(view, trial) {
+		return s.alone.Suggest(view, trial, seed)
+	}
+	heard, why := s.listen(view, trial, seed)
+	if len(heard.densities) == 0 || heard.weight == 0 {
+		return s.alone.Suggest(view, trial, seed)
+	}
+	best := alone.BestMean(view.Posterior, s.search.Best(view))
+	score := acquisition.Sum(acquisition.LogEI(view.Posterior, best), heard)
+	return s.search.Maximise(view, trial, seed, score, why), nil
+}
+
+// Exponent returns γ_t = β/t after this many own observations; below 1 they count
+// as 1.
+func Exponent(settings *task.Density, observations int) float64 {
+	return settings.Beta / float64(max(observations, 1))
+}
+
+// listen collects the densities that count: one of each peer, and one around each
+// design that the user suggests.
+func (s Strategy) listen(view strategy.View, trial uint64, seed random.Seed) (*pool, strategy.Why) {
+	why := strategy.Why{Source: strategy.Density}
+	heard := &pool{}
+	for _, d := range choose(view, trial, seed) {
+		heard.densities = append(heard.densities, newMixture(s.layout, s.task.Space, d))
+		why.Listened++
+		why.Observations = strategy.AddObservations(why.Observations, d.Observations)
+	}
+	for _, design := range view.Suggested {
+		around := newComponent(s.layout, 1, s.spread, s.task.Space.Encode(design))
+		heard.densities = append(heard.densities, &mixture{layout: s.layout, components: []component{around}})
+	}
+	heard.weight = Exponent(s.task.Strategy.Density, view.Observations) / float64(max(len(heard.densities), 1))
+	return heard, why
+}
+
+// choose lists what the peers believe to whom the agent listens in this trial.
+func choose(view strategy.View, trial uint64, seed random.Seed) []protocol.Density {
+	var all []protocol.Density
+	for _, share := range view.Shares {
+		d, ok := share.Value.(protocol.Density)
+		if ok && share.Author != view.Self && share.Slot == 0 { // a peer has one slot for its density, and so counts once
+			all = append(all, d)
+		}
+	}
+	if len(all) > mostPeers {
+		seed.Stream("which peers", trial).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		all = all[:mostPeers]
+	}
+	return all
+}

@@ -1,0 +1,105 @@
+package designs
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	leastScore = -4   // deviations above the threshold, below which a design is contradicted
+	mostClaims = 20   // designs that are considered together
+	sameDesign = 1e-6 // in every coordinate; a float32 on the wire is exact to 6e-8
+)
+
+// claim is a design that somebody holds for near-optimal.
+type claim struct {
+	x            []float64 // encoded, a design of the space
+	peers        int       // who say so; 0 when the node's user alone does
+	observations int       // that the peers rest on
+
+	share    *strategy.Share // nil for the user's
+	mean     float64         // of the own posterior
+	variance float64
+}
+
+// score is by how many deviations of the own posterior the claim lies above the
+// threshold; NaN when that says nothing.
+func (c claim) score(threshold float64) float64 { return (c.mean - threshold) / math.Sqrt(c.variance) }
+
+// comparison tells whether a peer's design is worth more to its author than the
+// threshold δ, in units of the objective and larger being better, is to the agent.
+// One that keeps both secret is an exchange whose Result in the view it reads.
+type comparison func(view strategy.View, share strategy.Share, threshold float64) bool
+
+// everything passes.
+func everything(strategy.View, strategy.Share, float64) bool { return true }
+
+// inTheOpen compares with the bound that the share carries.
+func inTheOpen(_ strategy.View, share strategy.Share, threshold float64) bool {
+	n, ok := share.Value.(protocol.NearOptimal)
+	return ok && n.Bound != nil && *n.Bound > threshold
+}
+
+// claimsOf lists what peers, each with its one slot, and the node's user say.
+func claimsOf(t *task.Task, view strategy.View) []claim {
+	var all []claim
+	for _, share := range view.Shares {
+		n, ok := share.Value.(protocol.NearOptimal)
+		if !ok || share.Author == view.Self || share.Slot != 0 {
+			continue
+		}
+		x := t.Space.Encode(t.Space.Decode(n.Point.Encoded(t.Space)))
+		all = append(all, claim{x: x, peers: 1, observations: n.Observations, share: share})
+	}
+	for _, design := range view.Suggested {
+		if t.Space.Check(design) == nil {
+			all = append(all, claim{x: t.Space.Encode(design)})
+		}
+	}
+	return all
+}
+
+// predict fills in what the own posterior says of the claims, and returns the
+// threshold, raised if one of them has a larger mean: then the search for the
+// maximum has missed it.
+func predict(claims []claim, posterior surrogate.Posterior, threshold float64) float64 {
+	for i := range claims {
+		c := &claims[i]
+		c.mean, c.variance = posterior.Predict(c.x)
+		threshold = max(threshold, c.mean)
+	}
+	return threshold
+}
+
+// plausible returns the claims that the own posterior does not contradict, the
+// most plausible first and no more than mostClaims, equal ones as one.
+func plausible(claims []claim, threshold float64) []claim {
+	claims = slices.DeleteFunc(claims, func(c claim) bool { return !(c.score(threshold) >= leastScore) })
+	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Compare(b.score(threshold), a.score(threshold)) })
+	var distinct []claim
+	for _, c := range claims {
+		same := func(other claim) bool { return near(c.x, other.x) }
+		if i := slices.IndexFunc(distinct, same); i >= 0 {
+			distinct[i].peers += c.peers
+			distinct[i].observations = strategy.AddObservations(distinct[i].observations, c.observations)
+		} else if len(distinct) < mostClaims {
+			distinct = append(distinct, c)
+		}
+	}
+	return distinct
+}
+
+func near(a, b []float64) bool {
+	for i, v := range a {
+		if math.Abs(v-b[i]) > sameDesign {
+			return false
+		}
+	}
+	return true
+}

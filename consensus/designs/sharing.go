@@ -1,0 +1,97 @@
+package designs
+
+import (
+	"fmt"
+
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/newest"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Kind names the exchange and its shares.
+const Kind = "design"
+
+// open is the threshold with which shares carry their bound.
+const open = "open"
+
+// ttl is how long a design stays valid without a word from its author.
+const ttl = protocol.MaxTTL
+
+// NewSharing returns the exchange of one agent on a task of type constrained-gp:
+// it publishes, after every observation from the last starting design on, the
+// maximiser of the lower confidence bound of the agent's posterior.
+func NewSharing(t *task.Task) *newest.Exchange {
+	find := search.New(t)
+	return newest.New(newest.Spec{
+		Kind:   Kind,
+		From:   t.Strategy.InitialDesigns,
+		TTL:    ttl,
+		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
+		Compute: func(view strategy.View, seed random.Seed) ([]byte, error) {
+			n, ok, err := nearOptimal(t, find, view, seed)
+			if !ok || err != nil {
+				return nil, err
+			}
+			payload, err := n.Encode(t.Space)
+			if err != nil {
+				return nil, nil // a bound beyond all limits says nothing; the next one will do
+			}
+			return payload, nil
+		},
+	})
+}
+
+// decode returns a protocol.NearOptimal, with a bound if and only if the task's
+// threshold is open.
+func decode(t *task.Task, payload []byte) (any, error) {
+	n, err := protocol.DecodeNearOptimal(payload, t.Space)
+	if err != nil {
+		return nil, err
+	}
+	threshold := t.Strategy.Constrained.Threshold
+	if bounded := n.Bound != nil; bounded != (threshold == open) {
+		return nil, fmt.Errorf("%w: a design with a bound (%t), but the task's threshold is %q", protocol.ErrMalformed, bounded, threshold)
+	}
+	return n, nil
+}
+
+// nearOptimal returns what the agent shares; ok is false while there is nothing to
+// say.
+func nearOptimal(t *task.Task, s search.Search, view strategy.View, seed random.Seed) (n protocol.NearOptimal, ok bool, err error) {
+	if view.Posterior == nil {
+		return n, false, nil // the surrogate could not be fitted
+	}
+	units, err := unitsOf(t, view)
+	if err != nil || units.Scale == 0 {
+		return n, false, err // where all designs have turned out the same none is near-optimal
+	}
+	deviations := t.Strategy.Constrained.Confidence
+	lcb := acquisition.LCB(view.Posterior, deviations*deviations)
+	x, bound := s.Maximizer.Maximize(lcb, s.Best(view), seed.Stream("near-optimal", uint64(view.Observations)))
+	n = protocol.NearOptimal{Observations: view.Observations, Point: protocol.PointOf(t.Space, t.Space.Decode(x))}
+	if t.Strategy.Constrained.Threshold == open {
+		bound = own(units, bound)
+		n.Bound = &bound
+	}
+	return n, true, nil
+}
+
+// unitsOf relates what the posterior of the view says to the objective's own
+// units, larger being better. The view has an observation.
+func unitsOf(t *task.Task, view strategy.View) (surrogate.Units, error) {
+	_, units, err := surrogate.Standardise(strategy.Observed(t, view.Trials))
+	if err != nil {
+		return surrogate.Units{}, fmt.Errorf("constrained: %w", err)
+	}
+	return units, nil
+}
+
+// own turns a standardised value into the objective's units. In the bent tail the
+// result is too high, but where objectives are comparable no bound from there
+// passes a threshold.
+func own(units surrogate.Units, value float64) float64 { return units.Level + units.Scale*value }

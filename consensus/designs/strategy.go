@@ -1,0 +1,127 @@
+package designs
+
+import (
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+// aroundClaims is how many designs of others the search for the next one starts
+// from, of the five that a Maximizer heeds; the rest are the best own ones.
+const aroundClaims = 3
+
+// Strategy is expected improvement given that shared designs are better than all
+// that the agent has found. It is immutable.
+type Strategy struct {
+	task   *task.Task
+	search search.Search
+	alone  alone.LogEI
+	passes comparison
+}
+
+var _ strategy.Strategy = Strategy{}
+
+// New returns the strategy of a task of type constrained-gp.
+func New(t *task.Task) Strategy {
+	s := Strategy{task: t, search: search.New(t), alone: alone.NewLogEI(t), passes: everything}
+	if t.Strategy.Constrained.Threshold == open {
+		s.passes = inTheOpen
+	}
+	return s
+}
+
+// Suggest implements strategy.Strategy. While no design is left to condition on,
+// and when they lead to a design already tried, it suggests exactly what
+// alone.LogEI suggests for the same view, trial and seed; likewise with a
+// posterior that is no surrogate.JointPosterior.
+func (s Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	if s.search.Starting(view, trial) {
+		return s.alone.Suggest(view, trial, seed)
+	}
+	f, claims, err := s.consider(view, trial, seed)
+	if err != nil {
+		return strategy.Suggestion{}, err
+	}
+	if len(claims) == 0 {
+		return s.alone.Suggest(view, trial, seed)
+	}
+	why := strategy.Why{Source: strategy.Designs}
+	for _, c := range claims {
+		why.Listened += c.peers
+		why.Observations = strategy.AddObservations(why.Observations, c.observations)
+	}
+	around := append(points(claims[:min(len(claims), aroundClaims)]), s.search.Best(view)...)
+	x, _ := s.search.Maximizer.Maximize(f, around, seed.Stream("maximise", trial))
+	design := s.task.Space.Decode(x)
+	if s.search.Tried(view, design) {
+		return s.alone.Suggest(view, trial, seed)
+	}
+	return strategy.Suggestion{Design: design, Why: why}, nil
+}
+
+// consider returns what to maximise, and the claims that it is conditioned on;
+// without a claim there is nothing to maximise.
+func (s Strategy) consider(view strategy.View, trial uint64, seed random.Seed) (*averageImprovement, []claim, error) {
+	claims := claimsOf(s.task, view)
+	posterior, ok := view.Posterior.(surrogate.JointPosterior)
+	if !ok || len(claims) == 0 {
+		return nil, nil, nil
+	}
+	designs := s.search.Best(view)
+	_, threshold := s.search.Maximizer.Maximize(acquisition.Mean(posterior), designs, seed.Stream("threshold", trial))
+	threshold = predict(claims, posterior, threshold)
+	passed, err := s.compare(view, claims, threshold)
+	if err != nil {
+		return nil, nil, err
+	}
+	if passed = plausible(passed, threshold); len(passed) == 0 {
+		return nil, nil, nil
+	}
+	joint := posterior.Joint(points(passed))
+	kept, c, samples := fulfil(joint.Mean(), joint.Covariance(), threshold, seed.Stream("designs", trial))
+	if len(kept) == 0 {
+		return nil, nil, nil
+	}
+	left := make([]claim, len(kept))
+	for i, from := range kept {
+		left[i] = passed[from]
+	}
+	if len(left) < len(passed) {
+		joint = posterior.Joint(points(left))
+	}
+	f := &averageImprovement{
+		posterior: posterior,
+		joint:     joint,
+		condition: c,
+		samples:   samples,
+		best:      alone.BestMean(posterior, designs),
+	}
+	return f, left, nil
+}
+
+// compare returns the claims of peers that pass, and all of the user's.
+func (s Strategy) compare(view strategy.View, claims []claim, threshold float64) ([]claim, error) {
+	units, err := unitsOf(s.task, view)
+	if err != nil {
+		return nil, err
+	}
+	var passed []claim
+	for _, c := range claims {
+		if c.share == nil || s.passes(view, *c.share, own(units, threshold)) {
+			passed = append(passed, c)
+		}
+	}
+	return passed, nil
+}
+
+func points(claims []claim) [][]float64 {
+	x := make([][]float64, len(claims))
+	for i, c := range claims {
+		x[i] = c.x
+	}
+	return x
+}

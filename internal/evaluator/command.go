@@ -1,0 +1,190 @@
+package evaluator
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/evaluator/triallog"
+	"github.com/fbo-node/fbo/task"
+)
+
+// DefaultGrace is how long a command may take to end after it was told to.
+const DefaultGrace = 2 * time.Second
+
+// Command runs a user's command for the trials of one task. Its fields may be
+// changed until the first Evaluate; after that its methods may be called from
+// several goroutines, with different trials.
+type Command struct {
+	// Args is the command and its arguments, with placeholders in all but the
+	// first. Set by New.
+	Args []string
+	// Env is the environment to which the FBO_ variables are added; os.Environ()
+	// by default.
+	Env []string
+	// Guard is the command line of a program that calls the function Guard with
+	// what is appended to the line; then the command and what it has started die
+	// with this process, however it ends. By default there is none, and on Windows
+	// there may be none.
+	Guard []string
+	// Grace is the time between asking a cancelled command to end and killing
+	// it, and between its end and no longer waiting for output of processes it
+	// left behind. DefaultGrace by default.
+	Grace time.Duration
+
+	path       string // Args[0], resolved
+	logs       *triallog.Store
+	parameters []task.Parameter
+}
+
+// New prepares a command to evaluate designs of a space. What trials print is kept
+// in logDir by package triallog. A command that is not there, a placeholder that
+// names no parameter and an unusable directory are errors.
+func New(space *task.Space, args []string, logDir string) (*Command, error) {
+	c := &Command{Args: args, parameters: space.Parameters()}
+	var err error
+	if c.path, err = resolve(args); err != nil {
+		return nil, err
+	}
+	if _, err := c.expand(func(task.Parameter) string { return "" }); err != nil {
+		return nil, err
+	}
+	if c.logs, err = openLogs(logDir); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func openLogs(dir string) (*triallog.Store, error) {
+	if dir == "" {
+		return nil, errors.New("evaluator: no directory given for the output of trials")
+	}
+	logs, err := triallog.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("evaluator: %w", err)
+	}
+	return logs, nil
+}
+
+// resolve finds the command as a shell would, with errors that say what to do.
+func resolve(args []string) (string, error) {
+	if len(args) == 0 || args[0] == "" {
+		return "", errors.New("evaluator: no command given")
+	}
+	name := args[0]
+	path, err := exec.LookPath(name)
+	switch {
+	case err == nil:
+		return path, nil
+	case errors.Is(err, exec.ErrDot):
+		return "", fmt.Errorf("evaluator: command %q is in the current directory; write .%c%s", name, os.PathSeparator, name)
+	case errors.Is(err, os.ErrPermission):
+		return "", fmt.Errorf("evaluator: command %q is not an executable file", name)
+	case strings.ContainsAny(name, `/\`):
+		return "", fmt.Errorf("evaluator: there is no command %q", name)
+	}
+	return "", fmt.Errorf("evaluator: command %q was not found in the directories of PATH", name)
+}
+
+// expand returns the arguments, without the command, with their placeholders
+// replaced.
+func (c *Command) expand(value func(task.Parameter) string) ([]string, error) {
+	values := make(map[string]string, len(c.parameters))
+	names := make([]string, len(c.parameters))
+	for i, p := range c.parameters {
+		values[p.Name], names[i] = value(p), p.Name
+	}
+	var args []string
+	for _, arg := range c.Args[1:] {
+		expanded, unknown := expandArgument(arg, values)
+		if unknown != "" {
+			return nil, fmt.Errorf("evaluator: argument %q: {%s} is no parameter of the task (they are: %s); write {{%s}} to mean the text",
+				arg, unknown, strings.Join(names, ", "), unknown)
+		}
+		args = append(args, expanded)
+	}
+	return args, nil
+}
+
+// expandArgument replaces {name} by its value, {{ by { and }} by }. Braces
+// around anything that is not an identifier stay as they are. It returns the
+// first placeholder that has no value.
+func expandArgument(arg string, values map[string]string) (expanded, unknown string) {
+	var b strings.Builder
+	for arg != "" {
+		if strings.HasPrefix(arg, "{{") || strings.HasPrefix(arg, "}}") {
+			b.WriteByte(arg[0])
+			arg = arg[2:]
+			continue
+		}
+		if name := placeholder(arg); name != "" {
+			value, ok := values[name]
+			if !ok {
+				return "", name
+			}
+			b.WriteString(value)
+			arg = arg[len(name)+2:]
+			continue
+		}
+		b.WriteByte(arg[0])
+		arg = arg[1:]
+	}
+	return b.String(), ""
+}
+
+// placeholder returns the identifier when s starts with {identifier}.
+func placeholder(s string) string {
+	if s[0] != '{' {
+		return ""
+	}
+	end := strings.IndexByte(s, '}')
+	if end < 2 {
+		return ""
+	}
+	name := s[1:end]
+	for i, r := range name {
+		letter := r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return ""
+		}
+	}
+	return name
+}
+
+// environment returns the variables a trial runs with.
+func (c *Command) environment(trial uint64, design task.Design) ([]string, error) {
+	env := withoutTrial(c.Env)
+	params, err := design.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	env = append(env, fmt.Sprintf("FBO_TRIAL=%d", trial), "FBO_PARAMS="+string(params))
+	for _, p := range c.parameters {
+		env = append(env, "FBO_PARAM_"+strings.ToUpper(p.Name)+"="+design.Value(p.Name).String())
+	}
+	return env, nil
+}
+
+// withoutTrial drops the variables of an outer node's trial: a parameter that this
+// task does not have must not be seen. nil stands for os.Environ().
+func withoutTrial(base []string) (env []string) {
+	if base == nil {
+		base = os.Environ()
+	}
+	for _, variable := range base {
+		if !strings.HasPrefix(variable, "FBO_PARAM") && !strings.HasPrefix(variable, "FBO_TRIAL=") {
+			env = append(env, variable)
+		}
+	}
+	return env
+}
+
+func orDefault(grace time.Duration) time.Duration {
+	if grace <= 0 {
+		return DefaultGrace
+	}
+	return grace
+}

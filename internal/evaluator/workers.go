@@ -1,0 +1,247 @@
+package evaluator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/evaluator/triallog"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Workers runs a user's command that stays and evaluates one trial after the other:
+// as many processes as Evaluate is called at the same time. Its fields may be
+// changed until the first Evaluate.
+//
+// A worker reads one line per trial from its standard input,
+//
+//	{"trial": 7, "parameters": {"x": 0.5}}
+//
+// and prints one line when it knows the result,
+//
+//	{"trial": 7, "value": 0.25}
+//
+// with constraints and further numbers as a Command may print them, or "error", a
+// text, in place of the value. Lines that are no such object are taken for output,
+// as of a library. An object that has a value or an error and no trial fails the
+// trial: an answer must not be taken for that of another trial. A worker ends when
+// its input ends.
+type Workers struct {
+	// Args is the command and its arguments. Set by NewWorkers.
+	Args []string
+	// Env is the environment of the workers; os.Environ() by default.
+	Env []string
+	// Grace is the time between asking a worker to end, or ending its input, and
+	// the next stronger measure. DefaultGrace by default.
+	Grace time.Duration
+	// Guard is as in Command.
+	Guard []string
+
+	path string // Args[0], resolved
+	logs *triallog.Store
+
+	mu     sync.Mutex
+	idle   []*worker
+	failed int // processes, one after the other, that ended without any answer
+}
+
+// NewWorkers prepares workers; it starts none. What trials print is kept in logDir
+// by package triallog. A command that is not there, a placeholder and an unusable
+// directory are errors.
+func NewWorkers(args []string, logDir string) (*Workers, error) {
+	w := &Workers{}
+	var err error
+	if w.path, err = resolve(args); err != nil {
+		return nil, err
+	}
+	w.Args = slices.Clone(args)
+	for i, arg := range args[1:] {
+		expanded, placeholder := expandArgument(arg, nil)
+		if placeholder != "" {
+			return nil, fmt.Errorf("evaluator: argument %q: {%s} has no value, since a worker is started once and gets the parameters of each trial as a line of its standard input; write {{%s}} to mean the text",
+				arg, placeholder, placeholder)
+		}
+		w.Args[i+1] = expanded
+	}
+	if w.logs, err = openLogs(logDir); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Evaluate has a worker evaluate a design. Every error is a *Failure. It may be
+// called from several goroutines, with different trials.
+//
+// When ctx ends before the worker answers, the worker and the processes it started
+// are told to end, killed after w.Grace, and the failure wraps the context's cause.
+// A worker that has answered and ends before it reads the next trial is replaced,
+// and the trial is not failed.
+func (w *Workers) Evaluate(ctx context.Context, trial uint64, design task.Design) (Result, error) {
+	failure := &Failure{Trial: trial, worker: true}
+	if err := context.Cause(ctx); err != nil {
+		failure.Reason, failure.Err = "was not asked: "+err.Error(), err
+		return Result{}, failure
+	}
+	request, err := workerRequest(trial, design)
+	if err != nil {
+		failure.Reason, failure.Err = "was not asked: "+err.Error(), err
+		return Result{}, failure
+	}
+	log := w.logs.Writer(trial)
+	for again := true; again; {
+		var one *worker
+		if one, err = w.take(ctx, log); err != nil {
+			log.Close()
+			break
+		}
+		var result Result
+		if result, err = one.ask(ctx, trial, request); err == nil {
+			w.giveBack(one, false)
+			return result, nil
+		}
+		failure.Stderr = one.output.lastComplaint()
+		if again = one.proven && errors.Is(err, errUnread); again {
+			one.output.direct(nil)
+			fmt.Fprintf(log, "[fbo: the worker %v; another is asked]\n", err)
+		}
+		w.giveBack(one, ctx.Err() == nil)
+	}
+	failure.Reason, failure.Err, failure.Log = err.Error(), errors.Unwrap(err), log.Path()
+	return Result{}, failure
+}
+
+// giveBack keeps a worker for the next trial, with the log for what it prints until
+// then, unless it has ended. It counts those that ended by themselves and had never
+// answered.
+func (w *Workers) giveBack(one *worker, byItself bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case one.proven:
+		w.failed = 0
+	case byItself:
+		w.failed++
+	}
+	if !one.hasEnded() {
+		w.idle = append(w.idle, one)
+		return
+	}
+	if log := one.output.direct(nil); log != nil {
+		log.Close()
+	}
+}
+
+// take returns a worker that runs, whose output goes to the log from now on.
+func (w *Workers) take(ctx context.Context, log *triallog.Writer) (*worker, error) {
+	for {
+		one, failed := w.pop()
+		switch {
+		case one == nil:
+			return w.start(ctx, log, backoff(failed))
+		case one.hasEnded():
+			fmt.Fprintf(log, "[fbo: the worker of an earlier trial %s; another is asked]\n", one.howItEnded())
+			one.finish()
+			continue
+		}
+		if earlier := one.output.direct(log); earlier != nil {
+			earlier.Close()
+		}
+		return one, nil
+	}
+}
+
+// pop returns an idle worker, nil when there is none.
+func (w *Workers) pop() (one *worker, failed int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if last := len(w.idle) - 1; last >= 0 {
+		one = w.idle[last]
+		w.idle = w.idle[:last]
+	}
+	return one, w.failed
+}
+
+// start starts a worker after a pause, which keeps those that end at once from
+// being started in a busy loop.
+func (w *Workers) start(ctx context.Context, log *triallog.Writer, pause time.Duration) (*worker, error) {
+	select {
+	case <-time.After(pause):
+	case <-ctx.Done():
+		return nil, cancellation(ctx)
+	}
+	return startWorker(launch{
+		guard: w.Guard, path: w.path, args: w.Args, env: withoutTrial(w.Env), grace: orDefault(w.Grace),
+	}, log)
+}
+
+// Close ends the workers: their input ends, after the grace they are asked to end,
+// after another they are killed. No Evaluate may run.
+func (w *Workers) Close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var ending sync.WaitGroup
+	for _, one := range w.idle {
+		ending.Go(one.finish)
+	}
+	ending.Wait()
+	w.idle = nil
+}
+
+func workerRequest(trial uint64, design task.Design) ([]byte, error) {
+	line, err := json.Marshal(struct {
+		Trial  uint64      `json:"trial"`
+		Design task.Design `json:"parameters"`
+	}{trial, design})
+	return append(line, '\n'), err
+}
+
+// readWorkerLine tells whether a line that a worker printed is its answer about the
+// trial. It is so, if a bad one, when it seems to be meant as one.
+func readWorkerLine(line string, trial uint64) (result Result, isAnswer bool, err error) {
+	line = strings.TrimSpace(line)
+	line = strings.TrimSpace(line[strings.LastIndexByte(line, '\r')+1:]) // behind a progress bar
+	if !strings.HasPrefix(line, "{") {
+		return readBehind(line, trial)
+	}
+	a, err := readAnswer(line)
+	switch {
+	case err != nil && !isMeant(line), err == nil && a.trial == nil && !a.hasValue && !a.failed:
+		return Result{}, false, nil // some other object
+	case err == nil && a.trial == nil:
+		return Result{}, true, fmt.Errorf(`printed %q, which does not say "trial": %d`, shorten(line), trial)
+	case err == nil && string(a.trial) != strconv.FormatUint(trial, 10):
+		if number, bad := strconv.ParseUint(string(a.trial), 10, 64); bad == nil && number < trial {
+			return Result{}, false, nil // again about an earlier one
+		}
+		return Result{}, true, fmt.Errorf("printed %q, which is about another trial than %d", shorten(line), trial)
+	}
+	a, err = parseAnswer(line)
+	return a.Result, true, err
+}
+
+// readBehind finds an answer behind an output that did not end its line, as of a
+// library that shows progress.
+func readBehind(line string, trial uint64) (result Result, isAnswer bool, err error) {
+	begin := strings.Index(line, `{"`)
+	if begin < 0 {
+		return Result{}, false, nil
+	}
+	a, err := readAnswer(line[begin:])
+	if err != nil || string(a.trial) != strconv.FormatUint(trial, 10) || !a.hasValue && !a.failed {
+		return Result{}, false, nil
+	}
+	a, err = parseAnswer(line[begin:])
+	return a.Result, true, err
+}
+
+// isMeant tells whether a line that is not quite JSON seems to be meant as an answer,
+// such as a dictionary that Python printed.
+func isMeant(line string) bool {
+	return strings.Contains(line, "trial") || strings.Contains(line, `'value':`) || strings.Contains(line, `"value":`)
+}

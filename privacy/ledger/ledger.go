@@ -1,0 +1,225 @@
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/privacy"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/task"
+)
+
+// gridBits makes rounding negligible beside any noise.
+const gridBits = 30
+
+// Terms are what a task promises, in numbers that anybody can check.
+type Terms struct {
+	task.Privacy
+	Sigma float64 // deviation of the noise that a node adds to each weight
+	plan  privacy.Plan
+	sigma int64 // the same in units of the grid
+}
+
+// NewTerms works out the noise that the promise of a task needs. The task must
+// promise something. An error says that no noise that can be sampled keeps it: the
+// other bounds of package privacy are wider than those of a task.
+func NewTerms(t *task.Task) (Terms, error) {
+	terms := Terms{Privacy: *t.Privacy, plan: privacy.Plan{
+		Grid:      privacy.Grid{Norm: t.Privacy.Clip, Bits: gridBits},
+		Adjacency: privacy.ReplaceOne,
+		Dimension: t.Surrogate.Features,
+		Rate:      1,
+		Releases:  t.Privacy.Releases,
+		Parties:   1,
+	}}
+	if a := t.Privacy.Aggregate; a != nil {
+		terms.plan.Parties = a.Contributors - a.Colluding
+		terms.plan.Dimension *= t.Strategy.FTSDE.Cells
+	}
+	if t.Privacy.Adjacency == privacy.ZeroOut.String() {
+		terms.plan.Adjacency = privacy.ZeroOut
+	}
+	var err error
+	terms.sigma, err = terms.plan.Sigma(privacy.Promise{Epsilon: t.Privacy.Epsilon, Delta: t.Privacy.Delta})
+	if err != nil {
+		return Terms{}, fmt.Errorf("privacy: (epsilon %g, delta %g) over %d releases takes more noise than can be sampled; raise epsilon or plan fewer releases",
+			t.Privacy.Epsilon, t.Privacy.Delta, t.Privacy.Releases)
+	}
+	terms.Sigma = float64(terms.sigma) * t.Privacy.Clip / (1 << gridBits)
+	return terms, nil
+}
+
+// Spent returns the ε, at the task's δ, of this many releases.
+func (t Terms) Spent(releases int) (float64, error) {
+	if releases == 0 {
+		return 0, nil
+	}
+	plan := t.plan
+	plan.Releases = releases
+	loss, err := plan.Loss(t.sigma)
+	if err != nil {
+		return 0, fmt.Errorf("budget: %w", err)
+	}
+	return loss.Epsilon(t.Delta, privacy.Renyi)
+}
+
+// Numbers is how many a released vector has.
+func (t Terms) Numbers() int { return t.plan.Dimension }
+
+// Weights turns what was released, or a sum of it, into weights, as long as it.
+func (t Terms) Weights(units []int64) []float64 {
+	weights := make([]float64, len(units))
+	t.plan.Grid.Weights(weights, units)
+	return weights
+}
+
+// State is what a Ledger stands at.
+type State struct {
+	Planned  int    `json:"planned"`
+	Released int    `json:"released"`
+	Refused  string `json:"refused,omitempty"` // why there will be no more, although the plan has some left
+}
+
+// Account returns the state. What shows more than a State embeds one, and has it too.
+func (s State) Account() State { return s }
+
+// entry is a record of the journal: a release, or why there are to be no more.
+type entry struct {
+	Release int    `json:"release,omitempty"`
+	Refused string `json:"refused,omitempty"`
+}
+
+// Ledger is one node's account on one task. It is not safe for concurrent use.
+type Ledger struct {
+	Terms
+	entropy io.Reader
+	state   State
+	told    []peer.ID // who has told all shares in this run
+}
+
+// NewLedger opens an account on which nothing is spent. entropy must be the Reader
+// of crypto/rand outside of tests.
+func NewLedger(t *task.Task, entropy io.Reader) (*Ledger, error) {
+	if entropy == nil {
+		return nil, errors.New("budget: the task promises privacy, which needs a source of random bytes")
+	}
+	terms, err := NewTerms(t)
+	return &Ledger{Terms: terms, entropy: entropy, state: State{Planned: t.Privacy.Releases}}, err
+}
+
+// State returns what has been spent.
+func (l *Ledger) State() State { return l.state }
+
+// Replay takes a record of an earlier run. One that it cannot read ends all
+// releases: what it counted is not known.
+func (l *Ledger) Replay(record []byte) {
+	var e entry
+	if err := json.Unmarshal(record, &e); err != nil || e == (entry{}) {
+		l.state.Refused = "the journal has a record of releases that this version cannot read"
+		return
+	}
+	l.state.Released = max(l.state.Released, e.Release)
+	if e.Refused != "" {
+		l.state.Refused = e.Refused
+	}
+}
+
+// ReadState returns what the records of a journal say has been spent.
+func ReadState(t *task.Task, records [][]byte) State {
+	l := Ledger{state: State{Planned: t.Privacy.Releases}}
+	for _, record := range records {
+		l.Replay(record)
+	}
+	return l.state
+}
+
+// CaughtUp says that a peer has told all shares that it holds.
+func (l *Ledger) CaughtUp(id peer.ID) {
+	if !slices.Contains(l.told, id) && len(l.told) < maxTold {
+		l.told = append(l.told, id)
+	}
+}
+
+// maxTold bounds what peers can make a ledger hold. With more present than twice
+// as many, nothing is released.
+const maxTold = 4096
+
+// Echo looks at an own release that a peer tells. It returns a record, and why
+// there will be no more releases, when the journal does not know it.
+func (l *Ledger) Echo(release int) (record []byte, reason string) {
+	if release <= l.state.Released || l.state.Refused != "" {
+		return nil, ""
+	}
+	l.state.Refused = fmt.Sprintf("peers hold release %d of this node, and its journal knows of %d: the data directory was lost or restored from a backup, so that it is not known what has been spent",
+		release, l.state.Released)
+	return mustMarshal(entry{Refused: l.state.Refused}), l.state.Refused
+}
+
+// Open tells whether releases are left.
+func (l *Ledger) Open() bool { return l.state.Refused == "" && l.state.Released < l.state.Planned }
+
+// Trusted tells whether enough of those present, the node itself among them, have
+// told what they hold. A node alone has nobody to share with.
+func (l *Ledger) Trusted(present []peer.ID) bool {
+	told := 0
+	for _, id := range l.told {
+		if slices.Contains(present, id) {
+			told++
+		}
+	}
+	return 2*told > len(present)-1 && len(present) > 1
+}
+
+// Release spends one release on the weights and returns them clipped and with
+// noise, its number, and the record that must be on disk before they leave. Weights
+// that are not finite are released as zeros with noise, since silence would tell
+// that they were. On an error nothing may leave and nothing is spent.
+func (l *Ledger) Release(weights []float64) (noisy []float64, release int, record []byte, err error) {
+	units, release, record, err := l.Contribute(weights)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	noisy = l.Weights(units)
+	for i, v := range noisy {
+		noisy[i] = min(max(v, -protocol.MaxWeight), protocol.MaxWeight) // after the release, so it costs nothing
+	}
+	return noisy, release, record, nil
+}
+
+// Contribute is Release for a sum, in units that add up without rounding; see
+// Terms.Weights. Under mechanism aggregate the noise is one node's part, and alone
+// keeps no promise.
+func (l *Ledger) Contribute(weights []float64) (units []int64, release int, record []byte, err error) {
+	if !l.Open() {
+		return nil, 0, nil, errors.New("budget: no releases are left")
+	}
+	if len(weights) != l.plan.Dimension {
+		return nil, 0, nil, fmt.Errorf("budget: %d weights, the task's releases have %d", len(weights), l.plan.Dimension)
+	}
+	units = make([]int64, len(weights))
+	if err := l.plan.Grid.Clip(units, weights); err != nil && !errors.Is(err, privacy.ErrNotFinite) {
+		return nil, 0, nil, fmt.Errorf("budget: %w", err)
+	}
+	sampler, err := privacy.NewSampler(l.sigma, l.entropy)
+	if err == nil {
+		err = sampler.AddTo(units)
+	}
+	if err != nil {
+		return nil, 0, nil, fmt.Errorf("budget: %w", err)
+	}
+	l.state.Released++
+	return units, l.state.Released, mustMarshal(entry{Release: l.state.Released}), nil
+}
+
+func mustMarshal(e entry) []byte {
+	data, err := json.Marshal(e)
+	if err != nil {
+		panic(fmt.Sprintf("budget: %v", err)) // numbers and texts always encode
+	}
+	return data
+}

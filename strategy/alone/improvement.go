@@ -1,0 +1,56 @@
+// Package alone chooses designs from the agent's own posterior alone, by
+// the largest expected improvement over the best one so far, [LogEI], or by the
+// largest upper confidence bound, [UCB]. Neither listens to anybody.
+//
+// Source of expected improvement: Jones, Schonlau, Welch, "Efficient Global Optimization of Expensive
+// Black-Box Functions" (Journal of Global Optimization, 1998), maximised through
+// its logarithm after Ament et al., "Unexpected Improvements to Expected
+// Improvement for Bayesian Optimization" (NeurIPS 2023). The best so far is the
+// largest posterior mean at an own design rather than the largest observation,
+// which under noise is mostly luck. Source of the bound: Srinivas et al.,
+// "Gaussian Process Optimization in the Bandit Setting: No Regret and
+// Experimental Design" (ICML 2010), here without the growth of its confidence,
+// and so without the regret that they prove.
+package alone
+
+import (
+	"math"
+
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+// LogEI is expected improvement alone.
+type LogEI struct {
+	search search.Search
+}
+
+var _ strategy.Strategy = LogEI{}
+
+// NewLogEI returns the strategy for a task.
+func NewLogEI(t *task.Task) LogEI { return LogEI{search.New(t)} }
+
+// Suggest implements strategy.Strategy.
+func (s LogEI) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	if s.search.Starting(view, trial) {
+		return s.search.Start(view, trial, seed)
+	}
+	best := BestMean(view.Posterior, s.search.Best(view))
+	f := acquisition.LogEI(view.Posterior, best)
+	return s.search.Maximise(view, trial, seed, f, strategy.Why{Source: strategy.Improve}), nil
+}
+
+// BestMean is the largest posterior mean at one of the encoded designs; -Inf when
+// there is none.
+func BestMean(posterior surrogate.Posterior, designs [][]float64) float64 {
+	best := math.Inf(-1)
+	for _, x := range designs {
+		mean, _ := posterior.Predict(x)
+		best = max(best, mean)
+	}
+	return best
+}

@@ -1,0 +1,86 @@
+package alone_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+// The bounds are explained in the test of LogEI; one seed has to do for rff.
+func TestUCBFindsTheValley(t *testing.T) {
+	for _, c := range []struct {
+		kind  string
+		seeds uint64
+		bound float64
+	}{{"exact", 2, 0.004}, {"rff", 1, 0.504}} {
+		for seed := range c.seeds {
+			definition := parse(t, c.kind, "ucb")
+			view := tune(t, definition, alone.NewUCB(definition), random.SeedOf(seed), 20)
+			if best := bestOf(t, view); best > c.bound {
+				t.Errorf("%s, seed %d: best %g", c.kind, seed, best)
+			}
+			for _, trial := range view.Trials[4:] {
+				if source := trial.Why.Source; source != strategy.Bound && source != strategy.Random {
+					t.Errorf("%s, seed %d: trial %d comes from %q", c.kind, seed, trial.ID, source)
+				}
+			}
+		}
+	}
+}
+
+// boundOn returns the largest mean + deviations·sd on a grid of designs, and the
+// design that has it.
+func boundOn(space *task.Space, posterior surrogate.Posterior, deviations float64) (best float64, at []float64) {
+	best = math.Inf(-1)
+	const steps = 60
+	for i := range steps + 1 {
+		for j := range steps + 1 {
+			for _, side := range [][2]float64{{1, 0}, {0, 1}} {
+				x := []float64{float64(i) / steps, float64(j) / steps, side[0], side[1]}
+				space.Snap(x)
+				if value := boundAt(posterior, x, deviations); value > best {
+					best, at = value, x
+				}
+			}
+		}
+	}
+	return best, at
+}
+
+func boundAt(posterior surrogate.Posterior, x []float64, deviations float64) float64 {
+	mean, variance := posterior.Predict(x)
+	return mean + deviations*math.Sqrt(variance)
+}
+
+// No design of a grid has a larger bound than the suggestion, while the designs
+// that are best for bounds with fewer or more deviations have clearly smaller
+// ones: so it is this bound that is maximised.
+func TestUCBMaximisesMeanPlusTwoDeviations(t *testing.T) {
+	definition := parse(t, "exact", "ucb")
+	s := alone.NewUCB(definition)
+	fewer, more := 0.0, 0.0 // what the other bounds' designs lose, at most
+	for seed := range uint64(2) {
+		view := tune(t, definition, s, random.SeedOf(seed), 7)
+		got, err := s.Suggest(view, 8, random.SeedOf(seed))
+		if err != nil || got.Why != (strategy.Why{Source: strategy.Bound}) {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		reached := boundAt(view.Posterior, definition.Space.Encode(got.Design), 2)
+		if best, at := boundOn(definition.Space, view.Posterior, 2); best > reached+1e-6 {
+			t.Errorf("seed %d: %v reaches %g, %v reaches %g", seed, got.Design, reached, definition.Space.Decode(at), best)
+		}
+		_, near := boundOn(definition.Space, view.Posterior, 1.5)
+		_, far := boundOn(definition.Space, view.Posterior, 2.5)
+		fewer = max(fewer, reached-boundAt(view.Posterior, near, 2))
+		more = max(more, reached-boundAt(view.Posterior, far, 2))
+	}
+	t.Logf("lost with 1.5 deviations %.3g, with 2.5 %.3g", fewer, more)
+	if fewer < 1e-3 || more < 1e-3 {
+		t.Errorf("the test cannot tell 2 deviations from 1.5 or 2.5, whose designs lose %g and %g", fewer, more)
+	}
+}

@@ -1,0 +1,388 @@
+package ftsde
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/privacy/securesum"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/presence"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Kind names the exchange and its shares, which say what a node has contributed to.
+const Kind = "aggregate"
+
+// Summer adds up, round after round; securesum.Exchange is the one for nodes. It
+// works within the steps of an Exchange and ends a round by a Result, the
+// securesum.Outcome.
+type Summer interface {
+	Step(view strategy.View, in strategy.Input) []strategy.Output
+	// Next returns the round to which the agent can contribute now, and Underway
+	// whether others have begun it.
+	Next() (round uint64, ok bool)
+	Underway() bool
+	// Contribute gives a vector, noise included.
+	Contribute(round uint64, vector []int64) ([]strategy.Output, error)
+}
+
+// plan says what is due when.
+type plan struct {
+	spec     *task.FTSDE
+	features int
+	initial  int
+}
+
+func newPlan(t *task.Task) plan {
+	return plan{spec: t.Strategy.FTSDE, features: t.Surrogate.Features, initial: t.Strategy.InitialDesigns}
+}
+
+// dueAt is after how many observations a node begins a round.
+func (p plan) dueAt(round uint64) int {
+	return p.initial + (int(round)-1)*p.spec.ShareEvery
+}
+
+// others is the scale of a contribution to cells that are not the node's own.
+func (p plan) others(round uint64) float64 { return Elsewhere(p.dueAt(round) - p.initial) }
+
+// Exchange contributes to the rounds of sums of a task, as long as the ledger allows,
+// and shows what they tell.
+type Exchange struct {
+	plan
+	roster  []peer.ID
+	self    peer.ID
+	least   int // contributors
+	rounds  int
+	ledger  *ledger.Ledger
+	sum     Summer
+	drawing bool
+	begunAt int  // own observations when the node last began a round
+	broken  bool // a contribution failed; another one would too, and cost as much
+
+	result Result
+	shown  bool // the result has changed since it was shown
+}
+
+var _ strategy.Exchange = (*Exchange)(nil)
+
+// NewExchange returns the exchange of the node with this key on a task of type
+// fts-de. entropy must be the Reader of crypto/rand. An error says that the node is
+// not on the roster, or that the promise cannot be kept.
+func NewExchange(t *task.Task, key crypto.PrivKey, entropy io.Reader) (*Exchange, error) {
+	self, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("ftsde: %w", err)
+	}
+	a := t.Privacy.Aggregate
+	if !slices.Contains(a.Roster, self) {
+		return nil, fmt.Errorf("this node, %s, is not on the task's roster: only those that are can take part in its sums", self)
+	}
+	committee, err := securesum.NewCommittee(a.Committee, a.Colluding)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := securesum.New(securesum.Config{
+		Task:            t.ID(),
+		Self:            self,
+		Roster:          a.Roster,
+		Committee:       committee,
+		MinContributors: a.Contributors,
+		Dimension:       t.Strategy.FTSDE.Cells * t.Surrogate.Features,
+		Rounds:          uint64(t.Privacy.Releases),
+		Random:          entropy,
+		Sign:            securesum.Signer(key),
+		Verify:          securesum.Verify,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return NewExchangeOf(t, self, sum, entropy)
+}
+
+// NewExchangeOf is NewExchange with another way to add up.
+func NewExchangeOf(t *task.Task, self peer.ID, sum Summer, entropy io.Reader) (*Exchange, error) {
+	ledger, err := ledger.NewLedger(t, entropy)
+	if err != nil {
+		return nil, err
+	}
+	return &Exchange{
+		plan:   newPlan(t),
+		roster: t.Privacy.Aggregate.Roster,
+		self:   self,
+		least:  t.Privacy.Aggregate.Contributors,
+		rounds: t.Privacy.Releases,
+		ledger: ledger,
+		sum:    sum,
+	}, nil
+}
+
+// Name implements strategy.Exchange.
+func (*Exchange) Name() string { return Kind }
+
+// Decode implements strategy.Exchange; the value is a protocol.Contribution.
+func (e *Exchange) Decode(payload []byte) (any, error) {
+	c, err := protocol.DecodeContribution(payload)
+	if err == nil && c.Round > e.rounds {
+		err = fmt.Errorf("%w: contribution to round %d, the task plans %d", protocol.ErrMalformed, c.Round, e.rounds)
+	}
+	return c, err
+}
+
+// Step implements strategy.Exchange.
+func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output {
+	var out []strategy.Output
+	switch in := in.(type) {
+	case strategy.Replayed:
+		e.replay(view, in.Data)
+		return nil
+	case strategy.CaughtUp:
+		if _, listed := slices.BinarySearch(e.roster, in.Peer); listed {
+			e.ledger.CaughtUp(in.Peer)
+		}
+	case strategy.Echo:
+		out = e.echo(in.Share)
+	case strategy.WorkDone:
+		e.drawing = false
+		out = e.contribute(in)
+	}
+	out = append(out, e.pass(e.sum.Step(view, in))...)
+	out = append(out, e.draw(view)...)
+	if _, starting := in.(strategy.Start); starting || e.shown {
+		out = append(out, e.show())
+	}
+	return out
+}
+
+// What a record holds, by its first byte.
+const (
+	ofLedger = 'b'
+	ofSummer = 's'
+	ofSum    = 'a'
+)
+
+// Debit returns a record's part that belongs to the ledger, as ledger.ReadState
+// wants it; nil when it has none. What cannot be read is the ledger's, for it may
+// have been a release.
+func Debit(record []byte) []byte {
+	switch {
+	case len(record) == 0:
+		return []byte{}
+	case record[0] == ofSummer || record[0] == ofSum:
+		return nil
+	}
+	return record[1:]
+}
+
+func tagged(tag byte, data []byte) strategy.Record {
+	return strategy.Record{Data: append([]byte{tag}, data...)}
+}
+
+func (e *Exchange) replay(view strategy.View, record []byte) {
+	if debit := Debit(record); debit != nil {
+		e.ledger.Replay(debit)
+		return
+	}
+	switch body := record[1:]; record[0] {
+	case ofSummer:
+		e.sum.Step(view, strategy.Replayed{Data: body})
+	case ofSum:
+		var s Sum
+		if json.Unmarshal(body, &s) == nil && e.fits(s) && !e.known(s.Round) {
+			e.result.Sums = append(e.result.Sums, s)
+		}
+	}
+}
+
+// fits tells whether a sum is one of the task's, as strategies rely on.
+func (e *Exchange) fits(s Sum) bool {
+	return s.Round >= 1 && s.Round <= e.rounds && len(s.Weights) == e.spec.Cells && len(s.Noise) == e.spec.Cells &&
+		!slices.ContainsFunc(s.Noise, func(deviation float64) bool { return !(deviation > 0) }) &&
+		!slices.ContainsFunc(s.Weights, func(w []float64) bool { return len(w) != e.features })
+}
+
+func (e *Exchange) show() strategy.Output {
+	e.shown = false
+	shown := e.result
+	shown.State = e.ledger.State()
+	shown.Sums = slices.Clone(shown.Sums)
+	return strategy.Result{Value: shown}
+}
+
+// draw asks for the node's vector when the next round is due, by its own count or
+// since others have begun it.
+func (e *Exchange) draw(view strategy.View) []strategy.Output {
+	round, ok := e.sum.Next()
+	if !ok || round > uint64(e.rounds) || e.drawing || e.broken || !e.ledger.Open() ||
+		!e.sum.Underway() && !e.due(view, round) ||
+		!e.enough(presence.Of(view)) {
+		return nil
+	}
+	e.drawing = true
+	if !e.sum.Underway() {
+		e.begunAt = view.Observations
+	}
+	p, cell := e.plan, cellOf(e.roster, e.self, e.spec.Cells)
+	return []strategy.Output{strategy.Work{Name: "vector", Run: func(view strategy.View, seed random.Seed) (any, error) {
+		return drawn{round, p.vector(view, seed, round, cell)}, nil
+	}}}
+}
+
+// due tells whether the node may begin a round by its own count: one at most for each
+// observation, so that imported trials do not begin them all at once.
+func (e *Exchange) due(view strategy.View, round uint64) bool {
+	return view.Observations >= e.dueAt(round) && view.Observations > e.begunAt
+}
+
+// enough tells whether a sum can come about, and the ledger trusts its journal.
+// Only those on the roster count: anybody can be present under many names, and say
+// that it holds nothing of this node.
+func (e *Exchange) enough(present presence.Result) bool {
+	var here []peer.ID
+	for _, id := range e.roster {
+		if id == e.self || present.Has(id) {
+			here = append(here, id)
+		}
+	}
+	return len(here) >= e.least && e.ledger.Trusted(here)
+}
+
+// drawn is a vector for a round, without noise.
+type drawn struct {
+	round  uint64
+	vector []float64
+}
+
+// vector is what a node of this cell gives to a round: its weights, clipped to the
+// part of the norm that each cell has, at the scale of each. Before there is a model
+// it is zero.
+func (p plan) vector(view strategy.View, seed random.Seed, round uint64, cell int) []float64 {
+	vector := make([]float64, p.spec.Cells*p.features)
+	if view.Posterior == nil {
+		return vector
+	}
+	var weights []float64
+	if p.spec.Share == "sample" {
+		weights = view.Posterior.Weights(seed.Stream("summed sample", round))
+	} else {
+		_, weights = view.Posterior.Mean()
+	}
+	Shorten(weights, view.Task.Privacy.Clip/math.Sqrt(float64(p.spec.Cells)))
+	for i := range p.spec.Cells {
+		scale := 1.0
+		if i != cell {
+			scale = p.others(round)
+		}
+		for j, w := range weights {
+			vector[i*p.features+j] = scale * w
+		}
+	}
+	return vector
+}
+
+// contribute spends a release on the vector. The record of that goes first.
+func (e *Exchange) contribute(in strategy.WorkDone) []strategy.Output {
+	d, ok := in.Result.(drawn)
+	if !ok || !e.ledger.Open() {
+		return nil
+	}
+	if round, ok := e.sum.Next(); !ok || round != d.round {
+		return nil // it has come too late; nothing is spent
+	}
+	out, err := e.give(d)
+	if err != nil {
+		e.broken = true
+		out = append(out, strategy.Warn{Message: "this node contributes to no further sum: " + err.Error()})
+	}
+	return out
+}
+
+func (e *Exchange) give(d drawn) (out []strategy.Output, err error) {
+	units, release, record, err := e.ledger.Contribute(d.vector)
+	if err != nil {
+		return nil, err
+	}
+	e.shown = true
+	out = append(out, tagged(ofLedger, record))
+	payload, err := protocol.Contribution{Release: release, Round: int(d.round)}.Encode()
+	if err != nil {
+		return out, err
+	}
+	out = append(out, strategy.Publish{Payload: payload, TTL: protocol.MaxTTL})
+	sent, err := e.sum.Contribute(d.round, units)
+	return append(out, e.pass(sent)...), err
+}
+
+// echo looks whether the journal knows what peers hold of this node.
+func (e *Exchange) echo(share strategy.Share) []strategy.Output {
+	c, ok := share.Value.(protocol.Contribution)
+	if !ok {
+		return nil
+	}
+	record, reason := e.ledger.Echo(c.Release)
+	if record == nil {
+		return nil
+	}
+	e.shown = true
+	return []strategy.Output{
+		tagged(ofLedger, record),
+		strategy.Warn{Message: "this node contributes to no further sum: " + reason},
+	}
+}
+
+// pass carries out what the sums ask for, and takes their results.
+func (e *Exchange) pass(outputs []strategy.Output) (out []strategy.Output) {
+	for _, output := range outputs {
+		switch output := output.(type) {
+		case strategy.Record:
+			out = append(out, tagged(ofSummer, output.Data))
+		case strategy.Result:
+			if outcome, ok := output.Value.(securesum.Outcome); ok {
+				out = append(out, e.take(outcome)...)
+			}
+		default:
+			out = append(out, output)
+		}
+	}
+	return out
+}
+
+// known tells whether the sum of a round is there, or of a later one.
+func (e *Exchange) known(round int) bool {
+	n := len(e.result.Sums)
+	return n > 0 && round <= e.result.Sums[n-1].Round
+}
+
+// take turns the end of a round into a result.
+func (e *Exchange) take(o securesum.Outcome) []strategy.Output {
+	if o.Round > 0 && e.known(int(o.Round)) {
+		return nil // after a restart the latest round ends again
+	}
+	e.shown = true
+	if o.Err != nil {
+		e.result.Failed++
+		e.result.Reason = o.Err.Error()
+		return nil
+	}
+	members := make([]int, e.spec.Cells)
+	for _, id := range o.Contributors {
+		members[cellOf(e.roster, id, e.spec.Cells)]++
+	}
+	s := Sum{Round: int(o.Round), Observations: e.dueAt(o.Round)}.average(e.ledger.Terms, o.Sum, members, e.others(o.Round))
+	e.result.Sums = append(e.result.Sums, s)
+	return []strategy.Output{tagged(ofSum, s.encode())}
+}
+
+// cellOf is which cell a node explores: its place on the roster decides.
+func cellOf(roster []peer.ID, id peer.ID, cells int) int {
+	i, _ := slices.BinarySearch(roster, id)
+	return i % cells
+}

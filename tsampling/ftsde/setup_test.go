@@ -1,0 +1,249 @@
+package ftsde
+
+import (
+	"cmp"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/presence"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	line  = "{name: x, type: float, low: 0, high: 1}"
+	plane = line + ", {name: y, type: float, low: 0, high: 1}"
+)
+
+// setting is what tests vary of a task; its zero value is a small one.
+type setting struct {
+	nodes      int     // 4
+	parameters string  // a line
+	features   int     // 2
+	epsilon    float64 // 4
+	strategy   string  // further keys
+	privacy    string  // further keys
+}
+
+func newTask(t testing.TB, s setting) *task.Task {
+	t.Helper()
+	var names []string
+	for _, key := range keysOf(cmp.Or(s.nodes, 4)) {
+		names = append(names, idOf(key).String())
+	}
+	keys := func(more string) string {
+		if more == "" {
+			return ""
+		}
+		return ", " + more
+	}
+	parsed, err := task.Parse("task", fmt.Appendf(nil, `
+name: summed
+goal: maximize
+parameters: [%s]
+surrogate: {type: rff, features: %d, lengthscale: 0.2, kernel: se}
+strategy: {type: fts-de, initial_designs: 2%s}
+privacy: {mechanism: aggregate, epsilon: %g%s, roster: [%s]}`,
+		cmp.Or(s.parameters, line), cmp.Or(s.features, 2), keys(s.strategy), cmp.Or(s.epsilon, 4), keys(s.privacy), strings.Join(names, ", ")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+// keysOf returns the keys of so many nodes, always the same, in order of the
+// roster.
+func keysOf(nodes int) []crypto.PrivKey {
+	var keys []crypto.PrivKey
+	for i := range nodes {
+		std := ed25519.NewKeyFromSeed(fmt.Appendf(nil, "the key of node %16d", i))
+		key, _, err := crypto.KeyPairFromStdKey(&std)
+		if err != nil {
+			panic(err)
+		}
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b crypto.PrivKey) int { return cmp.Compare(idOf(a), idOf(b)) })
+	return keys
+}
+
+func idOf(key crypto.PrivKey) peer.ID {
+	id, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+// entropy is repeatable, as it must never be outside of tests.
+func entropy(seed ...byte) *rand.ChaCha8 {
+	var key [32]byte
+	copy(key[:], seed)
+	return rand.NewChaCha8(key)
+}
+
+// fixed is a posterior whose mean and draws are these weights.
+type fixed struct {
+	surrogate.Posterior
+	mean, sample []float64
+}
+
+func (f fixed) Mean() (float64, []float64)     { return 0, slices.Clone(f.mean) }
+func (f fixed) Weights(_ *rand.Rand) []float64 { return slices.Clone(f.sample) }
+
+// adder is a Summer that does as the test says.
+type adder struct {
+	round    uint64
+	closed   bool // there is no round to contribute to
+	underway bool
+	fails    bool
+	says     []strategy.Output // in its next step
+
+	given []given
+	seen  []strategy.Input
+}
+
+type given struct {
+	round  uint64
+	vector []int64
+}
+
+func (a *adder) Step(_ strategy.View, in strategy.Input) []strategy.Output {
+	a.seen = append(a.seen, in)
+	says := a.says
+	a.says = nil
+	return says
+}
+
+func (a *adder) Next() (uint64, bool) { return a.round, !a.closed }
+func (a *adder) Underway() bool       { return a.underway }
+
+func (a *adder) Contribute(round uint64, vector []int64) ([]strategy.Output, error) {
+	if a.fails {
+		return nil, errors.New("too large a number")
+	}
+	a.given = append(a.given, given{round, slices.Clone(vector)})
+	a.closed = true
+	return []strategy.Output{strategy.Record{Data: []byte("dealt")}, strategy.Send{To: "b", Data: []byte("share")}}, nil
+}
+
+// node drives an exchange by hand, with views that the test sets. Work is done when
+// the test says so.
+type node struct {
+	t        testing.TB
+	exchange *Exchange
+	sum      *adder
+	view     strategy.View
+
+	outputs  []strategy.Output // of the latest step
+	records  [][]byte
+	shares   []protocol.Contribution
+	warnings []string
+	works    []strategy.Work
+	done     int // of the works
+	result   Result
+}
+
+// newNode is the first of the roster; everybody is present, and nobody has told
+// anything.
+func newNode(t testing.TB, definition *task.Task, seed byte) *node {
+	t.Helper()
+	n := &node{t: t, sum: &adder{round: 1}}
+	roster := definition.Privacy.Aggregate.Roster
+	var err error
+	if n.exchange, err = NewExchangeOf(definition, roster[0], n.sum, entropy(seed)); err != nil {
+		t.Fatal(err)
+	}
+	n.view = strategy.View{Task: definition, Self: roster[0]}
+	n.present(roster...)
+	return n
+}
+
+func (n *node) present(ids ...peer.ID) {
+	n.view.Results = map[string]any{presence.Name: presence.Result{Present: slices.Sorted(slices.Values(ids)), Agreed: true}}
+}
+
+func (n *node) step(in strategy.Input) {
+	n.t.Helper()
+	n.outputs = n.exchange.Step(n.view, in)
+	for i, output := range n.outputs {
+		switch output := output.(type) {
+		case strategy.Record:
+			n.records = append(n.records, output.Data)
+		case strategy.Publish:
+			if first := recordAt(n.outputs, 0); i == 0 || len(first) == 0 || first[0] != ofLedger {
+				n.t.Error("a share goes out before the debit is recorded")
+			}
+			value, err := n.exchange.Decode(output.Payload)
+			if err != nil {
+				n.t.Fatal(err)
+			}
+			n.shares = append(n.shares, value.(protocol.Contribution))
+		case strategy.Warn:
+			n.warnings = append(n.warnings, output.Message)
+		case strategy.Work:
+			n.works = append(n.works, output)
+		case strategy.Result:
+			n.result = output.Value.(Result)
+		}
+	}
+}
+
+func recordAt(outputs []strategy.Output, i int) []byte {
+	if record, ok := outputs[i].(strategy.Record); ok {
+		return record.Data
+	}
+	return nil
+}
+
+// told lets the others of the roster, as many as count, tell what they hold.
+func (n *node) told(count int) {
+	n.t.Helper()
+	for _, id := range n.view.Task.Privacy.Aggregate.Roster[1 : count+1] {
+		n.step(strategy.CaughtUp{Peer: id})
+	}
+}
+
+func (n *node) observe(count int) {
+	n.t.Helper()
+	for range count {
+		n.view.Observations++
+		n.step(strategy.Told{})
+	}
+}
+
+// finish does the work that is left.
+func (n *node) finish() {
+	n.t.Helper()
+	for n.done < len(n.works) {
+		work := n.works[n.done]
+		n.done++
+		result, err := work.Run(n.view, random.SeedOf(uint64(n.done)))
+		n.step(strategy.WorkDone{Name: work.Name, Result: result, Err: err})
+	}
+}
+
+// pending is how much work was asked for and not done.
+func (n *node) pending() int { return len(n.works) - n.done }
+
+func norm(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x * x
+	}
+	return math.Sqrt(sum)
+}
+
+func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }

@@ -1,0 +1,122 @@
+package ftsde
+
+import (
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/rff"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling"
+	"github.com/fbo-node/fbo/tsampling/peerprior"
+)
+
+// Strategy chooses designs on a task of type fts-de. It is immutable.
+type Strategy struct {
+	task     *task.Task
+	cells    Cells
+	search   search.Search
+	features *rff.Map
+	alone    tsampling.TS
+	judged   *peerprior.Strategy // nil with listen: schedule
+	points   [][]float64         // at which the strength of sums is measured
+	gains    []float64           // of each cell: how noise on its weights makes their values vary
+}
+
+var (
+	_ strategy.Strategy    = (*Strategy)(nil)
+	_ strategy.Recommender = (*Strategy)(nil)
+)
+
+// measuringPoints is how many designs tell how strong a sum is.
+const measuringPoints = 400
+
+// New returns the strategy of a task. The features are those that all agents of the
+// task share.
+func New(t *task.Task, features *rff.Map) (*Strategy, error) {
+	s := &Strategy{
+		task:     t,
+		cells:    NewCells(t.Space, t.Strategy.FTSDE.Cells),
+		search:   search.New(t),
+		features: features,
+		alone:    tsampling.NewTS(t),
+	}
+	if t.Strategy.FTSDE.Listen != "judged" {
+		return s, nil
+	}
+	rng := random.SeedOf(0).Stream("measuring points", 0)
+	for range measuringPoints {
+		s.points = append(s.points, acquisition.Sample(t.Space, rng))
+	}
+	s.gains = gains(s.cells, features, s.points)
+	var err error
+	s.judged, err = peerprior.NewFrom(t, features, s.statements)
+	return s, err
+}
+
+// Suggest implements strategy.Strategy. While there is no sum to follow, and
+// whenever it follows none, it suggests what Thompson sampling alone would, but for
+// the starting designs, which lie in the node's cell.
+func (s *Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	if s.search.Starting(view, trial) && s.cells.Len() > 1 {
+		return s.explore(view, trial, seed)
+	}
+	sums := sumsOf(view)
+	if len(sums) == 0 {
+		return s.alone.Suggest(view, trial, seed)
+	}
+	if s.judged == nil {
+		return s.published(view, trial, seed, sums[len(sums)-1])
+	}
+	suggestion, err := s.judged.Suggest(view, trial, seed)
+	if why := &suggestion.Why; why.Listened > 0 {
+		why.Listened = sums[len(sums)-1].Contributors
+		if why.Source == strategy.Peers {
+			why.Source = strategy.Sum
+		}
+	}
+	return suggestion, err
+}
+
+// explore suggests a random design of the node's own cell.
+func (s *Strategy) explore(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	cell := cellOf(s.task.Privacy.Aggregate.Roster, view.Self, s.cells.Len())
+	return s.search.StartWithin(view, trial, seed, func(x []float64) bool { return s.cells.Of(x) == cell })
+}
+
+// published follows the newest sum with probability 1-p_t.
+func (s *Strategy) published(view strategy.View, trial uint64, seed random.Seed, newest Sum) (strategy.Suggestion, error) {
+	spec := s.task.Strategy.FTSDE
+	own := tsampling.OwnProbability(spec.Schedule, spec.OwnProbability, s.search.AfterStart(trial))
+	if s.search.Starting(view, trial) {
+		return s.alone.Suggest(view, trial, seed)
+	}
+	if seed.Stream("whose sample", trial).Float64() < own {
+		suggestion, err := s.alone.Suggest(view, trial, seed)
+		suggestion.Why.OwnProbability = own
+		return suggestion, err
+	}
+	return s.search.Maximise(view, trial, seed, s.patches(newest.Weights), strategy.Why{
+		Source:         strategy.Sum,
+		OwnProbability: own,
+		Listened:       newest.Contributors,
+		Observations:   newest.Observations,
+	}), nil
+}
+
+// Recommend implements strategy.Recommender.
+func (s *Strategy) Recommend(view strategy.View, seed random.Seed) task.Design {
+	if s.judged != nil && len(sumsOf(view)) > 0 {
+		return s.judged.Recommend(view, seed)
+	}
+	return s.search.Recommend(view, seed)
+}
+
+func sumsOf(view strategy.View) []Sum {
+	result, _ := view.Results[Kind].(Result)
+	return result.Sums
+}
+
+func (s *Strategy) patches(weights [][]float64) acquisition.Function {
+	return s.cells.Function(s.features, weights)
+}

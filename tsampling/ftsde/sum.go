@@ -1,0 +1,84 @@
+package ftsde
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/fbo-node/fbo/privacy/ledger"
+)
+
+// Sum is what a round of sums tells: the average of the contributors' weights for
+// each cell, and how much noise there is on it.
+type Sum struct {
+	Round        int         `json:"round"`
+	Contributors int         `json:"contributors"`
+	Observations int         `json:"observations"` // of a node that is on schedule
+	Weights      [][]float64 `json:"weights"`      // by cell, over the shared features; zeros where nothing is said
+	Noise        []float64   `json:"noise"`        // by cell, standard deviation on each weight
+}
+
+// Result is what the view shows under Kind.
+type Result struct {
+	ledger.State
+	Sums   []Sum  `json:"-"` // in order of their rounds
+	Failed int    `json:"failed"`
+	Reason string `json:"reason,omitempty"` // of the latest failure
+}
+
+// average fills in what the sum of a round tells, in units of the ledger. members
+// counts the contributors of each cell, and other is the scale at which they gave to
+// the other cells.
+func (s Sum) average(terms ledger.Terms, units []int64, members []int, other float64) Sum {
+	for _, n := range members {
+		s.Contributors += n
+	}
+	weights := terms.Weights(units)
+	features := len(weights) / len(members)
+	honest := terms.Clip / math.Sqrt(float64(len(members)))
+	for cell, own := range members {
+		scale := float64(own) + float64(s.Contributors-own)*other
+		part := weights[cell*features : (cell+1)*features]
+		for i := range part {
+			part[i] /= scale
+		}
+		noise := terms.Sigma * math.Sqrt(float64(s.Contributors)) / scale
+		ofNoise := noise * math.Sqrt(float64(features))
+		Shorten(part, honest+farNoise*ofNoise)
+		if ofNoise > drowned*honest {
+			clear(part)
+		}
+		s.Weights = append(s.Weights, part)
+		s.Noise = append(s.Noise, noise)
+	}
+	return s
+}
+
+// farNoise is beyond what noise comes to, in deviations: with it and honest
+// contributions no average is longer, and one that is has been poisoned.
+const farNoise = 4
+
+// drowned is how many times as long as an honest average its noise may be. A cell of
+// which nobody took part in an early round is beyond, and says nothing: zeros.
+const drowned = 100
+
+// Shorten scales v down to a Euclidean norm of at most limit.
+func Shorten(v []float64, limit float64) {
+	square := 0.0
+	for _, x := range v {
+		square += x * x
+	}
+	if norm := math.Sqrt(square); norm > limit {
+		for i := range v {
+			v[i] *= limit / norm
+		}
+	}
+}
+
+func (s Sum) encode() []byte {
+	data, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("ftsde: %v", err)) // all numbers are finite
+	}
+	return data
+}

@@ -1,0 +1,297 @@
+package ftsde
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/presence"
+	"github.com/fbo-node/fbo/task"
+)
+
+// world lets exchanges add up among themselves, with signatures and all. Messages
+// arrive in the order in which they were sent; members crash as told.
+type world struct {
+	t       testing.TB
+	task    *task.Task
+	keys    []crypto.PrivKey
+	members []*member // in order of the roster
+	queue   []func()
+	tamper  func(i int, sum Summer) Summer
+}
+
+// member is an exchange with what survives its crashes.
+type member struct {
+	index    int
+	id       peer.ID
+	exchange *Exchange
+	alive    bool
+	runs     int
+	view     strategy.View
+	result   Result
+	warnings []string
+
+	journal [][]byte
+	steps   []int // how long the journal was after each step
+	fuse    int   // outputs until the next crash; negative: none
+	torn    bool  // a crash may come between two records of one step
+
+	// What others have of it:
+	published []protocol.Contribution
+	dealt     map[deal][]byte
+}
+
+// deal names a share message: what one contributor sends one member of the
+// committee in one round.
+type deal struct {
+	round uint64
+	to    peer.ID
+}
+
+// newWorld boots all but those absent.
+func newWorld(t testing.TB, definition *task.Task, absent ...int) *world {
+	t.Helper()
+	w := &world{t: t, task: definition, keys: keysOf(len(definition.Privacy.Aggregate.Roster))}
+	w.tamper = func(_ int, sum Summer) Summer { return sum }
+	for i, id := range definition.Privacy.Aggregate.Roster {
+		w.members = append(w.members, &member{
+			index: i, id: id, fuse: -1, dealt: map[deal][]byte{},
+			view: strategy.View{Task: definition, Self: id},
+		})
+	}
+	for i := range w.members {
+		if !slices.Contains(absent, i) {
+			w.boot(i)
+		}
+	}
+	return w
+}
+
+// boot starts a member, anew or from its journal, and lets it and the others tell
+// each other what they hold.
+func (w *world) boot(i int) {
+	w.t.Helper()
+	m := w.members[i]
+	m.runs++
+	exchange, err := NewExchange(w.task, w.keys[i], entropy(byte(i), byte(m.runs)))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	exchange.sum = w.tamper(i, exchange.sum)
+	m.exchange, m.alive, m.result, m.steps = exchange, true, Result{}, nil
+	w.meet()
+	for _, data := range m.journal {
+		w.step(i, strategy.Replayed{Data: data})
+	}
+	w.step(i, strategy.Start{})
+	for j, other := range w.members {
+		if j == i || !other.alive {
+			continue
+		}
+		if n := len(m.published); n > 0 {
+			w.step(i, strategy.Echo{Share: strategy.Share{Value: m.published[n-1]}})
+		}
+		w.step(i, strategy.CaughtUp{Peer: other.id})
+		w.step(j, strategy.CaughtUp{Peer: m.id})
+	}
+	w.drain()
+}
+
+// meet lets everybody know who is present.
+func (w *world) meet() {
+	var present []peer.ID
+	for _, m := range w.members {
+		if m.alive {
+			present = append(present, m.id)
+		}
+	}
+	for _, m := range w.members {
+		m.view.Results = map[string]any{presence.Name: presence.Result{Present: present}}
+	}
+}
+
+func (w *world) crash(i int) {
+	w.members[i].alive, w.members[i].fuse = false, -1
+	w.meet()
+}
+
+func (w *world) step(i int, in strategy.Input) {
+	if m := w.members[i]; m.alive {
+		w.carry(m, m.exchange.Step(m.view, in))
+	}
+}
+
+// carry carries outputs out, records first, until the fuse has burnt down.
+func (w *world) carry(m *member, outputs []strategy.Output) {
+	var records [][]byte
+	for _, output := range outputs {
+		if record, ok := output.(strategy.Record); ok {
+			records = append(records, record.Data)
+		}
+	}
+	for i, record := range records {
+		if m.burnt() && (m.torn || i == 0) {
+			w.crash(m.index)
+			return
+		}
+		m.journal = append(m.journal, record)
+	}
+	m.steps = append(m.steps, len(m.journal))
+	for _, output := range outputs {
+		if _, ok := output.(strategy.Record); !ok && m.burnt() {
+			w.crash(m.index)
+			return
+		}
+		w.effect(m, output)
+	}
+}
+
+// burnt counts an output.
+func (m *member) burnt() bool {
+	if m.fuse == 0 {
+		return true
+	}
+	m.fuse--
+	return false
+}
+
+func (w *world) effect(m *member, output strategy.Output) {
+	switch output := output.(type) {
+	case strategy.Send:
+		w.remember(m, output)
+		w.queue = append(w.queue, func() {
+			w.step(w.indexOf(output.To), strategy.Direct{From: m.id, Data: output.Data})
+		})
+	case strategy.Publish:
+		value, err := m.exchange.Decode(output.Payload)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		m.published = append(m.published, value.(protocol.Contribution))
+	case strategy.Work:
+		run := m.runs
+		w.queue = append(w.queue, func() {
+			if result, err := output.Run(m.view, random.SeedOf(uint64(m.index))); run == m.runs {
+				w.step(m.index, strategy.WorkDone{Name: output.Name, Result: result, Err: err})
+			}
+		})
+	case strategy.Warn:
+		m.warnings = append(m.warnings, output.Message)
+	case strategy.Result:
+		m.result = output.Value.(Result)
+	}
+}
+
+// Where messages of secure sums have their kind and round, and the kind of a share.
+const (
+	kindAt  = 1
+	roundAt = 34
+	dealing = 1
+)
+
+// remember fails when a member deals twice in one round: to send the same bytes
+// again is right, and any others belong to a second contribution.
+func (w *world) remember(m *member, send strategy.Send) {
+	if send.Data[kindAt] != dealing {
+		return
+	}
+	d := deal{binary.BigEndian.Uint64(send.Data[roundAt:]), send.To}
+	if before, ok := m.dealt[d]; ok && !bytes.Equal(before, send.Data) {
+		w.t.Fatalf("member %d contributes twice to round %d", m.index, d.round)
+	}
+	m.dealt[d] = send.Data
+}
+
+// seen lists the rounds that anybody knows the member to have contributed to.
+func (m *member) seen() map[uint64]bool {
+	rounds := map[uint64]bool{}
+	for d := range m.dealt {
+		rounds[d.round] = true
+	}
+	for _, c := range m.published {
+		rounds[uint64(c.Round)] = true
+	}
+	return rounds
+}
+
+// spent is what the journal counts.
+func (m *member) spent(t *task.Task) ledger.State {
+	var debits [][]byte
+	for _, record := range m.journal {
+		if debit := Debit(record); debit != nil {
+			debits = append(debits, debit)
+		}
+	}
+	return ledger.ReadState(t, debits)
+}
+
+func (w *world) indexOf(id peer.ID) int {
+	return slices.IndexFunc(w.members, func(m *member) bool { return m.id == id })
+}
+
+func (w *world) drain() {
+	for len(w.queue) > 0 {
+		do := w.queue[0]
+		w.queue = w.queue[1:]
+		do()
+	}
+}
+
+// tick lets time pass.
+func (w *world) tick(times int) {
+	for range times {
+		for i := range w.members {
+			w.step(i, strategy.Timer{Name: "tick"})
+		}
+		w.drain()
+	}
+}
+
+// observe lets members evaluate once each.
+func (w *world) observe(members ...int) {
+	for _, i := range members {
+		w.members[i].view.Observations++
+		w.step(i, strategy.Told{})
+		w.drain()
+	}
+}
+
+func (w *world) all() []int {
+	var indices []int
+	for i := range w.members {
+		indices = append(indices, i)
+	}
+	return indices
+}
+
+// play lets everybody evaluate as often as it takes until a round is due, and the
+// round end.
+func (w *world) play(rounds int) {
+	spec := w.task.Strategy
+	for round := range rounds {
+		times := spec.FTSDE.ShareEvery
+		if round == 0 {
+			times = spec.InitialDesigns
+		}
+		for range times {
+			w.observe(w.all()...)
+		}
+		w.tick(longest)
+	}
+}
+
+// longest is more ticks than a round takes with the committees of these tests.
+const longest = 40
+
+func (m *member) describe() string {
+	return fmt.Sprintf("state %+v, %d failed, %s, published %v, warnings %q", m.result.State, m.result.Failed, m.result.Reason, m.published, m.warnings)
+}

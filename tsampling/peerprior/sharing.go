@@ -1,0 +1,67 @@
+package peerprior
+
+import (
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/newest"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Kind names the exchange and its shares.
+const Kind = "mean"
+
+// ttl is how long a mean stays valid. What was learned does not become wrong
+// when its author leaves.
+const ttl = protocol.MaxTTL
+
+// NewSharing returns the exchange of one agent on a task: it publishes the mean of
+// the agent's posterior after every observation.
+func NewSharing(t *task.Task) *newest.Exchange {
+	return newest.New(newest.Spec{
+		Kind: Kind,
+		From: leastObservations,
+		TTL:  ttl,
+		Decode: func(payload []byte) (any, error) {
+			mean, err := protocol.DecodeMean(payload, t.Surrogate.Features, t.Space.Len())
+			if err != nil {
+				return nil, err
+			}
+			return &share{Mean: mean}, nil
+		},
+		Compute: func(view strategy.View, _ random.Seed) ([]byte, error) {
+			mean, ok, err := meanOf(t, view)
+			if !ok || err != nil {
+				return nil, err
+			}
+			payload, err := mean.Encode()
+			if err != nil {
+				return nil, nil // a mean beyond all bounds says nothing; the next one will do
+			}
+			return payload, nil
+		},
+	})
+}
+
+// meanOf returns what the agent shares; ok is false while there is nothing to say.
+func meanOf(t *task.Task, view strategy.View) (mean protocol.Mean, ok bool, err error) {
+	if view.Posterior == nil {
+		return mean, false, nil // the surrogate could not be fitted
+	}
+	_, _, units, err := observations(t, view)
+	if err != nil || units.Scale == 0 {
+		return mean, false, err // where all designs have turned out the same there is nothing to tell
+	}
+	level, weights := view.Posterior.DetailedMean()
+	mean = protocol.Mean{
+		Observations: view.Observations,
+		Level:        units.Level + units.Scale*level,
+		Scale:        units.Scale,
+		Values:       weights,
+	}
+	mean.Explained, mean.Known = view.Posterior.Explained()
+	for _, l := range view.Posterior.Hyperparameters().Lengthscales {
+		mean.Lengthscales = append(mean.Lengthscales, min(max(l, protocol.MinLengthscale), protocol.MaxLengthscale))
+	}
+	return mean, true, nil
+}

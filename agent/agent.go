@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -276,7 +277,7 @@ func (a *Agent) Done(now time.Time, id uint64, result any) {
 	a.pump(now)
 }
 
-func (a *Agent) startWork(run func() any, finish func(now time.Time, result any)) {
+func (a *Agent) startWork(run func(context.Context) any, finish func(now time.Time, result any)) {
 	a.lastWork++
 	a.work[a.lastWork] = finish
 	a.ready.Work = append(a.ready.Work, Work{ID: a.lastWork, Run: run})

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -158,8 +159,8 @@ func (a *Agent) suggest(now time.Time) {
 	a.suggesting = true
 	view, id, seed := a.view(now), a.trials.next(), a.cfg.Seed.Derive("suggest", 0)
 	news := maps.Clone(a.exchanges.news)
-	a.startWork(func() any {
-		suggestion, err := a.strategy.Suggest(view, id, seed)
+	a.startWork(func(ctx context.Context) any {
+		suggestion, err := a.strategy.Suggest(ctx, view, id, seed)
 		return suggested{suggestion, err}
 	}, func(now time.Time, result any) {
 		a.suggesting = false

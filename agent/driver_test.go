@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -184,7 +185,7 @@ func (d *driver) carryOut() {
 			continue
 		}
 		for _, work := range r.Work {
-			d.agent.Done(d.now, work.ID, work.Run())
+			d.agent.Done(d.now, work.ID, work.Run(context.Background()))
 		}
 	}
 	d.t.Fatal("the agent never comes to rest")
@@ -225,7 +226,7 @@ func (d *driver) finish() {
 	for len(d.held) > 0 {
 		work := d.held[0]
 		d.held = d.held[1:]
-		d.agent.Done(d.now, work.ID, work.Run())
+		d.agent.Done(d.now, work.ID, work.Run(context.Background()))
 		d.carryOut()
 	}
 }

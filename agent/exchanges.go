@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -191,8 +192,8 @@ func (a *Agent) startExchangeWork(now time.Time) {
 	for _, w := range queue {
 		view, seed := a.view(now), a.cfg.Seed.Derive("exchange "+w.exchange, a.epoch)
 		a.exchanges.working++
-		a.startWork(func() any {
-			result, err := w.Run(view, seed)
+		a.startWork(func(ctx context.Context) any {
+			result, err := w.Run(ctx, view, seed)
 			return worked{result, err}
 		}, func(now time.Time, result any) {
 			done := result.(worked)

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -183,7 +184,9 @@ func TestForeignFeaturesAreMalformed(t *testing.T) {
 	}
 }
 
-func failingWork(strategy.View, random.Seed) (any, error) { return nil, errors.New("no memory") }
+func failingWork(context.Context, strategy.View, random.Seed) (any, error) {
+	return nil, errors.New("no memory")
+}
 
 // Hyperparameters are learned at every observation up to 20, at every second
 // up to 40, at every fourth up to 60.

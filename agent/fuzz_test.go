@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -115,7 +116,7 @@ func FuzzNewOnDamagedJournal(f *testing.F) {
 				break
 			}
 			for _, work := range r.Work {
-				a.Done(epochStart, work.ID, work.Run())
+				a.Done(epochStart, work.ID, work.Run(context.Background()))
 			}
 		}
 		a.Tick(epochStart.Add(time.Hour))

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"time"
 
 	"github.com/fbo-node/fbo/strategy"
@@ -43,7 +44,7 @@ func (a *Agent) catchUp() {
 	count := len(observations.Y)
 	previous, refit := a.model.fitted, a.model.refitDue(count)
 	rng := a.cfg.Seed.Stream("fit", uint64(count))
-	a.startWork(func() any {
+	a.startWork(func(ctx context.Context) any {
 		var m modelled
 		current := previous
 		if refit {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -39,7 +40,7 @@ type Answer struct {
 // goroutine; its result goes to Done with the same ID.
 type Work struct {
 	ID  uint64
-	Run func() any
+	Run func(ctx context.Context) any
 }
 
 // EventType names what happened.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"time"
 
 	"github.com/fbo-node/fbo/strategy"
@@ -20,10 +21,10 @@ func (a *Agent) Modelled() (observations int, all bool) { return a.model.at, a.c
 // outcomes are noisy; the zero design while the view has no posterior. It takes
 // as long as a suggestion, may run beside the agent, and is a function of the
 // view and the agent's seed alone.
-func (a *Agent) Recommend(view strategy.View) task.Design {
+func (a *Agent) Recommend(ctx context.Context, view strategy.View) task.Design {
 	seed := a.cfg.Seed.Derive("recommend", uint64(view.Observations))
 	if own, ok := a.strategy.(strategy.Recommender); ok {
-		return own.Recommend(view, seed)
+		return own.Recommend(ctx, view, seed)
 	}
-	return search.New(a.cfg.Task).Recommend(view, seed)
+	return search.New(a.cfg.Task).Recommend(ctx, view, seed)
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"testing"
 
 	"github.com/fbo-node/fbo/random"
@@ -13,7 +14,7 @@ type patient struct {
 	asked    int
 }
 
-func (p *patient) Suggest(view strategy.View, trial uint64, _ random.Seed) (strategy.Suggestion, error) {
+func (p *patient) Suggest(ctx context.Context, view strategy.View, trial uint64, _ random.Seed) (strategy.Suggestion, error) {
 	p.asked++
 	if view.Results[p.exchange] == nil {
 		return strategy.Suggestion{Wait: p.exchange}, nil
@@ -68,7 +69,7 @@ func TestAResultIsNotMissed(t *testing.T) {
 	d.hold = true
 	d.agent.Ask(d.now, 1)
 	d.carryOut()
-	result := d.held[0].Run()
+	result := d.held[0].Run(t.Context())
 	d.agent.Direct(d.now, "peer", "rounds", []byte("round 1"))
 	d.carryOut()
 	d.agent.Done(d.now, d.held[0].ID, result)

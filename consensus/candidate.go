@@ -1,6 +1,7 @@
 package consensus
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -61,9 +62,9 @@ func (t talk) round(view strategy.View) int {
 
 // work computes the candidate of a round.
 func (t talk) work(round int) strategy.Work {
-	return strategy.Work{Name: "candidate", Run: func(view strategy.View, seed random.Seed) (any, error) {
+	return strategy.Work{Name: "candidate", Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
 		trial := uint64(round + t.task.Strategy.InitialDesigns)
-		suggestion, err := t.own.Suggest(view, trial, seed)
+		suggestion, err := t.own.Suggest(ctx, view, trial, seed)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package consensus_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -30,8 +31,8 @@ type used struct {
 	design  task.Design
 }
 
-func (w *witness) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	suggestion, err := w.Strategy.Suggest(view, trial, seed)
+func (w *witness) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	suggestion, err := w.Strategy.Suggest(ctx, view, trial, seed)
 	round, ok := view.Results[consensus.Kind].(consensus.Round)
 	if ok && suggestion.Why.Source == strategy.Agreed {
 		w.self = view.Self

@@ -1,6 +1,7 @@
 package consensus_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -92,7 +93,7 @@ func (r *room) settle() {
 			}
 			for _, work := range ready.Work {
 				busy = true
-				g.agent.Done(r.now, work.ID, work.Run())
+				g.agent.Done(r.now, work.ID, work.Run(context.Background()))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package consensus
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/fbo-node/fbo/protocol"
@@ -53,36 +54,36 @@ func ownStrategy(t *task.Task) (strategy.Strategy, error) {
 }
 
 // Suggest implements strategy.Strategy.
-func (s Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) || s.search.AfterStart(trial) > uint64(s.settings.Rounds) {
-		return s.own.Suggest(view, trial, seed)
+		return s.own.Suggest(ctx, view, trial, seed)
 	}
 	if s.settings.Mode == "rounds" {
-		return s.inRound(view, trial, seed)
+		return s.inRound(ctx, view, trial, seed)
 	}
-	return s.withLatest(view, trial, seed)
+	return s.withLatest(ctx, view, trial, seed)
 }
 
 // inRound waits until the round has closed. A trial that is asked for while its
 // predecessor has taken the round's average, as with several evaluators at once,
 // is chosen alone.
-func (s Strategy) inRound(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s Strategy) inRound(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	round, _ := view.Results[Kind].(Round)
 	if round.Open {
 		return strategy.Suggestion{Wait: Kind}, nil
 	}
 	if round.Own == nil || len(round.Voices) == 0 {
-		return s.own.Suggest(view, trial, seed)
+		return s.own.Suggest(ctx, view, trial, seed)
 	}
 	design := s.task.Space.Decode(round.council(view.Self, s.settings).average(s.task.Space))
 	if s.search.Tried(view, design) {
-		return s.own.Suggest(view, trial, seed)
+		return s.own.Suggest(ctx, view, trial, seed)
 	}
 	return strategy.Suggestion{Design: design, Why: strategy.Why{Source: strategy.Agreed, Listened: len(round.Voices), Round: round.Number}}, nil
 }
 
-func (s Strategy) withLatest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	own, err := s.own.Suggest(view, trial, seed)
+func (s Strategy) withLatest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	own, err := s.own.Suggest(ctx, view, trial, seed)
 	present := presence.Of(view)
 	round := int(s.search.AfterStart(trial))
 	voices := latest(view, present.Has, round)

@@ -29,7 +29,7 @@ func BenchmarkSuggestionAmongPeers(b *testing.B) {
 				trial := uint64(len(view.Trials))
 				for b.Loop() {
 					trial++
-					if _, err := chosen.Suggest(view, trial, random.SeedOf(1)); err != nil {
+					if _, err := chosen.Suggest(b.Context(), view, trial, random.SeedOf(1)); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -63,9 +64,9 @@ func (m mute) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	for i, output := range outputs {
 		if work, ok := output.(strategy.Work); ok {
 			run := work.Run
-			work.Run = func(view strategy.View, seed random.Seed) (any, error) {
+			work.Run = func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
 				view.Posterior = nil
-				return run(view, seed)
+				return run(ctx, view, seed)
 			}
 			outputs[i] = work
 		}

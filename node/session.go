@@ -235,7 +235,7 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 		delete(s.waiting, answer.Request)
 	}
 	for _, work := range ready.Work {
-		s.node.background(func() { s.finish(result{work.ID, work.Run()}) })
+		s.node.background(func() { s.finish(result{work.ID, work.Run(context.TODO())}) })
 	}
 	for _, event := range ready.Events {
 		s.metrics.event(event, time.Now())

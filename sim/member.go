@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -230,7 +231,7 @@ func (m *member) observe() {
 		m.run.Watch(m.index, view)
 	}
 	if slices.Contains(m.run.Recommend, known) || known == m.Evaluations && len(m.run.Recommend) > 0 {
-		m.result.Recommended[known] = m.agent.Recommend(view)
+		m.result.Recommended[known] = m.agent.Recommend(context.Background(), view)
 	}
 }
 

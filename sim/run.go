@@ -141,7 +141,7 @@ func (r *run) parallel(ctx context.Context, tasks []*computation) error {
 		workers.Go(func() {
 			for t := range next {
 				start := time.Now()
-				t.result = t.work.Run()
+				t.result = t.work.Run(ctx)
 				t.took = time.Since(start)
 			}
 		})

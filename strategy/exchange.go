@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"context"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -106,7 +107,7 @@ type (
 	// moment; its result comes back as WorkDone.
 	Work struct {
 		Name string
-		Run  func(view View, seed random.Seed) (any, error)
+		Run  func(ctx context.Context, view View, seed random.Seed) (any, error)
 	}
 	// Warn tells the user.
 	Warn struct{ Message string }

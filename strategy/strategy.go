@@ -1,6 +1,8 @@
 package strategy
 
 import (
+	"context"
+
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/protocol"
@@ -33,7 +35,7 @@ type Strategy interface {
 	// Suggest chooses the design of the trial with this ID. The same view,
 	// trial and seed give the same answer; asking changes nothing. It may take
 	// long and runs beside the agent.
-	Suggest(view View, trial uint64, seed random.Seed) (Suggestion, error)
+	Suggest(ctx context.Context, view View, trial uint64, seed random.Seed) (Suggestion, error)
 }
 
 // Recommender is what a Strategy may be too, when the design that it would
@@ -41,7 +43,7 @@ type Strategy interface {
 type Recommender interface {
 	// Recommend returns the zero design while it knows too little. It may take as
 	// long as Suggest.
-	Recommend(view View, seed random.Seed) task.Design
+	Recommend(ctx context.Context, view View, seed random.Seed) task.Design
 }
 
 // Follower is what a Strategy may be too, when its first design already can rest on

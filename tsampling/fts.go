@@ -1,6 +1,7 @@
 package tsampling
 
 import (
+	"context"
 	"slices"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -30,9 +31,9 @@ func NewFTS(t *task.Task, features *rff.Map) *FTS {
 
 // Suggest implements strategy.Strategy. Whenever it follows the own sample it
 // suggests exactly what TS suggests for the same view, trial and seed.
-func (s *FTS) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s *FTS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
-		return s.TS.Suggest(view, trial, seed)
+		return s.TS.Suggest(ctx, view, trial, seed)
 	}
 	own := OwnProbability(s.spec.Schedule, s.spec.OwnProbability, s.search.AfterStart(trial))
 	if seed.Stream("whose sample", trial).Float64() < own {

@@ -97,11 +97,11 @@ func viewOf(spec *task.Task, n int) strategy.View {
 
 func suggest(t testing.TB, s strategy.Strategy, view strategy.View, trial uint64, seed random.Seed) strategy.Suggestion {
 	t.Helper()
-	got, err := s.Suggest(view, trial, seed)
+	got, err := s.Suggest(t.Context(), view, trial, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := s.Suggest(view, trial, seed); err != nil || !again.Design.Equal(got.Design) || again.Why.String() != got.Why.String() {
+	if again, err := s.Suggest(t.Context(), view, trial, seed); err != nil || !again.Design.Equal(got.Design) || again.Why.String() != got.Why.String() {
 		t.Fatalf("asked twice: %+v and %+v, %v", got, again, err)
 	}
 	if got.Wait != "" {
@@ -168,7 +168,7 @@ func TestHowOftenTheOwnSampleIsFollowed(t *testing.T) {
 			p := OwnProbability(spec.Strategy.FTS.Schedule, spec.Strategy.FTS.OwnProbability, query)
 			own := 0
 			for seed := range uint64(seeds) {
-				got, err := s.Suggest(view, 5+query, random.SeedOf(seed))
+				got, err := s.Suggest(t.Context(), view, 5+query, random.SeedOf(seed))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -197,7 +197,7 @@ func TestPeersAreChosenUniformly(t *testing.T) {
 	view.Shares = slices.Insert(view.Shares, 1, drawOf(peerID(0), 1, 2))
 	counts := map[peer.ID]float64{}
 	for seed := range uint64(queries) {
-		got, err := s.Suggest(view, 2+seed%50, random.SeedOf(seed))
+		got, err := s.Suggest(t.Context(), view, 2+seed%50, random.SeedOf(seed))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -406,7 +406,7 @@ func TestExhaustedSpacesAreLeft(t *testing.T) {
 	}
 	trials(strategy.Failed, strategy.Failed)
 	view.Posterior = nil
-	if got, err := s.Suggest(view, 3, random.SeedOf(1)); err == nil {
+	if got, err := s.Suggest(t.Context(), view, 3, random.SeedOf(1)); err == nil {
 		t.Errorf("all have failed: %+v", got)
 	}
 }

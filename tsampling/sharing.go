@@ -1,6 +1,7 @@
 package tsampling
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -119,7 +120,7 @@ func (s *Sharing) draw(view strategy.View) []strategy.Output {
 	return []strategy.Output{strategy.Work{Name: "draw", Run: drawWeights}}
 }
 
-func drawWeights(view strategy.View, seed random.Seed) (any, error) {
+func drawWeights(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
 	if view.Posterior == nil {
 		return nil, nil // the surrogate could not be fitted; nothing to say yet
 	}

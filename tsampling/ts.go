@@ -1,6 +1,8 @@
 package tsampling
 
 import (
+	"context"
+
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -19,7 +21,7 @@ var _ strategy.Strategy = TS{}
 func NewTS(t *task.Task) TS { return TS{search.New(t)} }
 
 // Suggest implements strategy.Strategy.
-func (s TS) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s TS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
 		return s.search.Start(view, trial, seed)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,7 +79,7 @@ func (d *driver) carryOut() {
 			return
 		}
 		for _, work := range ready.Work {
-			d.agent.Done(d.now, work.ID, work.Run())
+			d.agent.Done(d.now, work.ID, work.Run(context.Background()))
 		}
 	}
 }

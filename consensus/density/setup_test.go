@@ -111,7 +111,7 @@ func shareOf(t testing.TB, spec *task.Task, author string, d protocol.Density) *
 
 func suggest(t testing.TB, s strategy.Strategy, view strategy.View, trial uint64, seed random.Seed) strategy.Suggestion {
 	t.Helper()
-	got, err := s.Suggest(view, trial, seed)
+	got, err := s.Suggest(t.Context(), view, trial, seed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package density
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/fbo-node/fbo/protocol"
@@ -35,11 +36,11 @@ func NewSharing(t *task.Task) *newest.Exchange {
 		From:   t.Strategy.InitialDesigns,
 		TTL:    ttl,
 		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
-		Compute: func(view strategy.View, seed random.Seed) ([]byte, error) {
+		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
 			if view.Posterior == nil {
 				return nil, nil // the surrogate could not be fitted; nothing to say yet
 			}
-			return believed(t, view, seed).Encode(t.Space)
+			return believed(ctx, t, view, seed).Encode(t.Space)
 		},
 	})
 }
@@ -57,12 +58,12 @@ func decode(t *task.Task, payload []byte) (any, error) {
 }
 
 // believed is where an agent with a posterior believes the optimum to be.
-func believed(t *task.Task, view strategy.View, seed random.Seed) protocol.Density {
+func believed(ctx context.Context, t *task.Task, view strategy.View, seed random.Seed) protocol.Density {
 	d := protocol.Density{Observations: view.Observations}
 	seed = seed.Derive("density", uint64(view.Observations))
 	find := search.New(t)
 	if settings := t.Strategy.Density; settings.Components == 1 {
-		best := find.Recommend(view, seed)
+		best := find.Recommend(ctx, view, seed)
 		d.Components = []protocol.Component{{Weight: 1, Spread: settings.Spread, Centre: protocol.PointOf(t.Space, best)}}
 		return d
 	}

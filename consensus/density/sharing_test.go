@@ -37,7 +37,7 @@ func step(t testing.TB, s *newest.Exchange, view, later strategy.View, in strate
 				if next != nil {
 					t.Fatal("two computations at once")
 				}
-				result, err := out.Run(later, random.SeedOf(1))
+				result, err := out.Run(t.Context(), later, random.SeedOf(1))
 				next = strategy.WorkDone{Name: out.Name, Result: result, Err: err}
 			default:
 				t.Fatalf("unexpected output %T", out)
@@ -97,7 +97,7 @@ func TestObservationsDuringTheWork(t *testing.T) {
 		if again := s.Step(late, strategy.Told{}); len(again) != 0 {
 			t.Errorf("asks for %v while it computes", again)
 		}
-		result, err := work.Run(c.seen, random.SeedOf(1))
+		result, err := work.Run(t.Context(), c.seen, random.SeedOf(1))
 		var got []int
 		for _, d := range step(t, s, late, late, strategy.WorkDone{Result: result, Err: err}) {
 			got = append(got, d.Observations)
@@ -133,7 +133,7 @@ func TestOneComponent(t *testing.T) {
 	for _, model := range []string{"exact", "rff"} {
 		spec := newTask(t, plane, model, ", spread: 0.125")
 		view := viewOf(t, spec, points(spec, 25), bowl(spec, 0.3))
-		d := believed(spec, view, random.SeedOf(1))
+		d := believed(t.Context(), spec, view, random.SeedOf(1))
 		if len(d.Components) != 1 || d.Components[0].Spread != 0.125 || d.Components[0].Weight != 1 || d.Observations != 25 {
 			t.Fatalf("%s: %+v", model, d)
 		}
@@ -172,7 +172,7 @@ func twins(t testing.TB, spec *task.Task) strategy.View {
 // much as between them, and more than the uniform density.
 func TestComponentsAtBothMinima(t *testing.T) {
 	spec := newTask(t, plane, "exact", ", components: 4")
-	m := mixtureOf(spec, believed(spec, twins(t, spec), random.SeedOf(1)))
+	m := mixtureOf(spec, believed(t.Context(), spec, twins(t, spec), random.SeedOf(1)))
 	low, high := logOf(m, place(spec, 0.25, 0.25)), logOf(m, place(spec, 0.75, 0.75))
 	between := math.Max(logOf(m, place(spec, 0.25, 0.75)), logOf(m, place(spec, 0.75, 0.25)))
 	if least := math.Min(low, high); least < 0 || least < between+1 {
@@ -186,8 +186,8 @@ func TestBelievedIsReproducible(t *testing.T) {
 			for _, most := range []int{1, 4} {
 				spec := newTask(t, parameters, model, fmt.Sprintf(", components: %d", most))
 				view := viewOf(t, spec, points(spec, 5), bowl(spec, 0.3))
-				d := believed(spec, view, random.SeedOf(1))
-				if again := believed(spec, view, random.SeedOf(1)); !reflect.DeepEqual(d, again) {
+				d := believed(t.Context(), spec, view, random.SeedOf(1))
+				if again := believed(t.Context(), spec, view, random.SeedOf(1)); !reflect.DeepEqual(d, again) {
 					t.Errorf("%s: twice the same view and seed give\n%+v\n%+v", model, d, again)
 				}
 				if n := len(d.Components); n < 1 || n > most {
@@ -239,7 +239,7 @@ func BenchmarkBelieved(b *testing.B) {
 			view := viewOf(b, spec, points(spec, 50), bowl(spec, 0.3))
 			b.Run(model+keys, func(b *testing.B) {
 				for b.Loop() {
-					believed(spec, view, random.SeedOf(1))
+					believed(b.Context(), spec, view, random.SeedOf(1))
 				}
 			})
 		}

@@ -1,6 +1,8 @@
 package density
 
 import (
+	"context"
+
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -48,13 +50,13 @@ func New(t *task.Task) Strategy {
 
 // Suggest implements strategy.Strategy. With no density to count it suggests
 // exactly what alone.LogEI does for the same view, trial and seed.
-func (s Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
-		return s.alone.Suggest(view, trial, seed)
+		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	heard, why := s.listen(view, trial, seed)
 	if len(heard.densities) == 0 || heard.weight == 0 {
-		return s.alone.Suggest(view, trial, seed)
+		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	best := alone.BestMean(view.Posterior, s.search.Best(view))
 	score := acquisition.Sum(acquisition.LogEI(view.Posterior, best), heard)

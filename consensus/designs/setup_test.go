@@ -135,7 +135,7 @@ func (l *lab) with(view strategy.View, designs ...[]float64) strategy.View {
 
 func (l *lab) suggest(view strategy.View, trial uint64, seed uint64) strategy.Suggestion {
 	l.t.Helper()
-	got, err := l.strategy.Suggest(view, trial, random.SeedOf(seed))
+	got, err := l.strategy.Suggest(l.t.Context(), view, trial, random.SeedOf(seed))
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func (l *lab) considered(view strategy.View, seed uint64) (*averageImprovement, 
 func (l *lab) checkAlone(view strategy.View, trial, seed uint64) {
 	l.t.Helper()
 	got := l.suggest(view, trial, seed)
-	want, err := l.alone.Suggest(view, trial, random.SeedOf(seed))
+	want, err := l.alone.Suggest(l.t.Context(), view, trial, random.SeedOf(seed))
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package designs
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/fbo-node/fbo/acquisition"
@@ -32,7 +33,7 @@ func NewSharing(t *task.Task) *newest.Exchange {
 		From:   t.Strategy.InitialDesigns,
 		TTL:    ttl,
 		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
-		Compute: func(view strategy.View, seed random.Seed) ([]byte, error) {
+		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
 			n, ok, err := nearOptimal(t, find, view, seed)
 			if !ok || err != nil {
 				return nil, err

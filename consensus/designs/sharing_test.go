@@ -46,7 +46,7 @@ func (d *driver) finish(view strategy.View, later ...strategy.View) {
 	}
 	work := d.works[0]
 	d.works = d.works[1:]
-	result, err := work.Run(view, random.SeedOf(3))
+	result, err := work.Run(d.t.Context(), view, random.SeedOf(3))
 	if len(later) > 0 {
 		view = later[0]
 	}

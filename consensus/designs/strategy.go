@@ -1,6 +1,8 @@
 package designs
 
 import (
+	"context"
+
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -38,16 +40,16 @@ func New(t *task.Task) Strategy {
 // and when they lead to a design already tried, it suggests exactly what
 // alone.LogEI suggests for the same view, trial and seed; likewise with a
 // posterior that is no surrogate.JointPosterior.
-func (s Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
-		return s.alone.Suggest(view, trial, seed)
+		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	f, claims, err := s.consider(view, trial, seed)
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
 	if len(claims) == 0 {
-		return s.alone.Suggest(view, trial, seed)
+		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	why := strategy.Why{Source: strategy.Designs}
 	for _, c := range claims {
@@ -58,7 +60,7 @@ func (s Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (s
 	x, _ := s.search.Maximizer.Maximize(f, around, seed.Stream("maximise", trial))
 	design := s.task.Space.Decode(x)
 	if s.search.Tried(view, design) {
-		return s.alone.Suggest(view, trial, seed)
+		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	return strategy.Suggestion{Design: design, Why: why}, nil
 }

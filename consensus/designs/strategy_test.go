@@ -139,7 +139,7 @@ func TestDesignsAlreadyTriedLeadToLogEI(t *testing.T) {
 		x[i] = l.snapped(x[i])
 	}
 	view := l.view(x, func([]float64) float64 { return 3 })
-	alone, err := l.alone.Suggest(view, 99, random.SeedOf(1))
+	alone, err := l.alone.Suggest(t.Context(), view, 99, random.SeedOf(1))
 	if err != nil {
 		t.Fatal(err)
 	}

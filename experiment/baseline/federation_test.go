@@ -114,7 +114,7 @@ func (f *federation) learn(tb testing.TB, member int, h *surrogate.Hyperparamete
 // suggest asks a strategy for the next design of a member.
 func (f *federation) suggest(tb testing.TB, s strategy.Strategy, member int, seed random.Seed) strategy.Suggestion {
 	tb.Helper()
-	got, err := s.Suggest(f.views[member], uint64(len(f.views[member].Trials)+1), seed)
+	got, err := s.Suggest(tb.Context(), f.views[member], uint64(len(f.views[member].Trials)+1), seed)
 	if err != nil {
 		tb.Fatal(err)
 	}

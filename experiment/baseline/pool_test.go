@@ -35,7 +35,7 @@ func TestSuggestionsRepeat(t *testing.T) {
 			for member := range slices.Backward(other.views) {
 				group.Go(func() {
 					s := make(other.task, other.pool, member)
-					suggestion, err := s.Suggest(other.views[member], uint64(len(other.views[member].Trials)+1), random.SeedOf(uint64(member)))
+					suggestion, err := s.Suggest(t.Context(), other.views[member], uint64(len(other.views[member].Trials)+1), random.SeedOf(uint64(member)))
 					if err != nil {
 						t.Error(err)
 					}
@@ -146,7 +146,7 @@ func TestPoolRefuses(t *testing.T) {
 	f.observe(t, 1, hill(0.5), 4, smooth(2))
 	f.tell(0, f.views[0].Trials[0].Design, hill(0.5))
 	for _, name := range pooledMethods {
-		if _, err := methods[name](f.task, f.pool, 0).Suggest(f.views[0], 6, random.SeedOf(1)); err == nil || !strings.Contains(err.Error(), "member 0") {
+		if _, err := methods[name](f.task, f.pool, 0).Suggest(t.Context(), f.views[0], 6, random.SeedOf(1)); err == nil || !strings.Contains(err.Error(), "member 0") {
 			t.Errorf("%s from a stale pool: %v", name, err)
 		}
 	}

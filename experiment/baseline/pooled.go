@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
@@ -55,10 +56,10 @@ func newPooled(t *task.Task, pool *Pool, self int, k kind) pooled {
 }
 
 // Suggest implements strategy.Strategy.
-func (s pooled) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s pooled) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	now := s.pool.now()
 	if s.search.Starting(view, trial) || len(now.peers(s.self)) == 0 {
-		return s.alone.Suggest(view, trial, seed)
+		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	process, err := s.process(now, view, seed, trial)
 	if err != nil {
@@ -73,14 +74,14 @@ func (s pooled) Suggest(view strategy.View, trial uint64, seed random.Seed) (str
 }
 
 // Recommend implements strategy.Recommender.
-func (s pooled) Recommend(view strategy.View, seed random.Seed) task.Design {
+func (s pooled) Recommend(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
 	now := s.pool.now()
 	if view.Posterior == nil || len(now.peers(s.self)) == 0 {
-		return s.search.Recommend(view, seed)
+		return s.search.Recommend(ctx, view, seed)
 	}
 	process, err := s.process(now, view, seed, 0)
 	if err != nil {
-		return s.search.Recommend(view, seed)
+		return s.search.Recommend(ctx, view, seed)
 	}
 	f := newSlice(acquisition.Mean(process), s.block(now))
 	x, _ := s.search.Maximizer.Maximize(f, s.search.Best(view), seed.Stream("recommend", 0))

@@ -64,7 +64,7 @@ func TestPooledAloneIsThompsonSampling(t *testing.T) {
 			if got := f.suggest(t, s, 1, seed); !got.Design.Equal(want.Design) || got.Why != want.Why {
 				t.Errorf("%s: trial %d is %v (%v), want %v (%v)", name, trial, got.Design, got.Why, want.Design, want.Why)
 			}
-			got, alone := s.(strategy.Recommender).Recommend(f.views[1], seed), search.New(f.task).Recommend(f.views[1], seed)
+			got, alone := s.(strategy.Recommender).Recommend(t.Context(), f.views[1], seed), search.New(f.task).Recommend(t.Context(), f.views[1], seed)
 			if !got.Equal(alone) {
 				t.Errorf("%s: recommends %v, want %v", name, got, alone)
 			}
@@ -177,7 +177,7 @@ func TestPooledRecommends(t *testing.T) {
 			f.observe(t, member, value, 20, nil)
 		}
 		s := methods[name](f.task, f.pool, 0).(strategy.Recommender)
-		if got := value(f.task.Space.Encode(s.Recommend(f.views[0], random.SeedOf(1)))); got < 3.9 {
+		if got := value(f.task.Space.Encode(s.Recommend(t.Context(), f.views[0], random.SeedOf(1)))); got < 3.9 {
 			t.Errorf("%s recommends %.2f, the best is 4", name, got)
 		}
 	}
@@ -190,7 +190,7 @@ func TestPooledRecommends(t *testing.T) {
 			f.observe(t, member, negative(value), 20, nil)
 		}
 		s := methods[name](f.task, f.pool, 0).(strategy.Recommender)
-		got[name] = value(f.task.Space.Encode(s.Recommend(f.views[0], random.SeedOf(1))))
+		got[name] = value(f.task.Space.Encode(s.Recommend(t.Context(), f.views[0], random.SeedOf(1))))
 	}
 	if got["multitask"] < 1.9 || got["pooled"] > 1 {
 		t.Errorf("among unlike members: %v, the best is 2", got)
@@ -286,7 +286,7 @@ func TestOwnUnitsBearOtherScales(t *testing.T) {
 	got := map[Units]float64{}
 	for _, units := range []Units{OwnUnits, CommonUnits} {
 		s := NewPooled(f.task, f.pool, 0, units).(strategy.Recommender)
-		got[units] = value(f.task.Space.Encode(s.Recommend(f.views[0], random.SeedOf(1))))
+		got[units] = value(f.task.Space.Encode(s.Recommend(t.Context(), f.views[0], random.SeedOf(1))))
 	}
 	if got[OwnUnits] < 1.95 || got[CommonUnits] > got[OwnUnits] {
 		t.Errorf("own units recommend %.3f and common ones %.3f of 2", got[OwnUnits], got[CommonUnits])

@@ -1,6 +1,8 @@
 package baseline
 
 import (
+	"context"
+
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -16,6 +18,6 @@ type uniform struct{ search search.Search }
 func NewRandom(t *task.Task) strategy.Strategy { return uniform{search.New(t)} }
 
 // Suggest implements strategy.Strategy.
-func (s uniform) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s uniform) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	return s.search.Start(view, trial, seed)
 }

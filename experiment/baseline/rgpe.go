@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/fbo-node/fbo/acquisition"
@@ -36,7 +37,7 @@ func NewRGPE(t *task.Task, pool *Pool, self int) strategy.Strategy {
 }
 
 // Suggest implements strategy.Strategy.
-func (s rgpe) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s rgpe) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
 		return s.search.Start(view, trial, seed)
 	}
@@ -48,13 +49,13 @@ func (s rgpe) Suggest(view strategy.View, trial uint64, seed random.Seed) (strat
 }
 
 // Recommend implements strategy.Recommender.
-func (s rgpe) Recommend(view strategy.View, seed random.Seed) task.Design {
+func (s rgpe) Recommend(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
 	if view.Posterior == nil {
 		return task.Design{}
 	}
 	e, err := s.ensemble(view, seed.Derive("ranking", 0))
 	if err != nil {
-		return s.search.Recommend(view, seed)
+		return s.search.Recommend(ctx, view, seed)
 	}
 	x, _ := s.search.Maximizer.Maximize(acquisition.Mean(&e.mixture), s.search.Best(view), seed.Stream("recommend", 0))
 	return s.pool.task.Space.Decode(x)

@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -42,7 +43,7 @@ func NewTAF(t *task.Task, pool *Pool, self int) strategy.Strategy {
 }
 
 // Suggest implements strategy.Strategy.
-func (s taf) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s taf) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
 		return s.search.Start(view, trial, seed)
 	}

@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/bits"
@@ -158,7 +159,7 @@ func NewTrusted(server *Server, self int) strategy.Strategy {
 }
 
 // Suggest implements strategy.Strategy.
-func (s trusted) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s trusted) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
 		cell := s.server.cellOf(s.self)
 		return s.search.StartWithin(view, trial, seed, func(x []float64) bool { return s.server.cells.Of(x) == cell })
@@ -166,7 +167,7 @@ func (s trusted) Suggest(view strategy.View, trial uint64, seed random.Seed) (st
 	round := s.search.AfterStart(trial)
 	own := tsampling.OwnProbability(tsampling.Inverse, 0, round)
 	if seed.Stream("whose sample", trial).Float64() < own {
-		return s.alone.Suggest(view, trial, seed)
+		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	f := s.server.cells.Function(s.server.features, s.server.averages(round))
 	return s.search.Maximise(view, trial, seed, f, strategy.Why{Source: strategy.Sum, OwnProbability: own, Listened: len(s.server.samples)}), nil

@@ -14,6 +14,7 @@
 package alone
 
 import (
+	"context"
 	"math"
 
 	"github.com/fbo-node/fbo/acquisition"
@@ -35,7 +36,7 @@ var _ strategy.Strategy = LogEI{}
 func NewLogEI(t *task.Task) LogEI { return LogEI{search.New(t)} }
 
 // Suggest implements strategy.Strategy.
-func (s LogEI) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
 		return s.search.Start(view, trial, seed)
 	}

@@ -53,11 +53,11 @@ func tune(t *testing.T, definition *task.Task, s strategy.Strategy, seed random.
 	view := strategy.View{Task: definition}
 	var obs surrogate.Observations
 	for id := uint64(1); id <= trials; id++ {
-		got, err := s.Suggest(view, id, seed)
+		got, err := s.Suggest(t.Context(), view, id, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := s.Suggest(view, id, seed)
+		again, err := s.Suggest(t.Context(), view, id, seed)
 		if err != nil || !again.Design.Equal(got.Design) {
 			t.Fatalf("trial %d, asked twice: %v and %v, %v", id, got.Design, again.Design, err)
 		}

@@ -1,6 +1,8 @@
 package alone
 
 import (
+	"context"
+
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -26,7 +28,7 @@ var _ strategy.Strategy = UCB{}
 func NewUCB(t *task.Task) UCB { return UCB{search.New(t)} }
 
 // Suggest implements strategy.Strategy.
-func (s UCB) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s UCB) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
 		return s.search.Start(view, trial, seed)
 	}

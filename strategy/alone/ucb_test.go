@@ -66,7 +66,7 @@ func TestUCBMaximisesMeanPlusTwoDeviations(t *testing.T) {
 	fewer, more := 0.0, 0.0 // what the other bounds' designs lose, at most
 	for seed := range uint64(2) {
 		view := tune(t, definition, s, random.SeedOf(seed), 7)
-		got, err := s.Suggest(view, 8, random.SeedOf(seed))
+		got, err := s.Suggest(t.Context(), view, 8, random.SeedOf(seed))
 		if err != nil || got.Why != (strategy.Why{Source: strategy.Bound}) {
 			t.Fatalf("%+v, %v", got, err)
 		}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -79,7 +80,7 @@ func (s Search) Maximise(view strategy.View, trial uint64, seed random.Seed, f a
 
 // Recommend returns the design of largest posterior mean; the zero design while
 // there is no posterior.
-func (s Search) Recommend(view strategy.View, seed random.Seed) task.Design {
+func (s Search) Recommend(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
 	if view.Posterior == nil {
 		return task.Design{}
 	}

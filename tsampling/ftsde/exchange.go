@@ -1,6 +1,7 @@
 package ftsde
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -231,7 +232,7 @@ func (e *Exchange) draw(view strategy.View) []strategy.Output {
 		e.begunAt = view.Observations
 	}
 	p, cell := e.plan, cellOf(e.roster, e.self, e.spec.Cells)
-	return []strategy.Output{strategy.Work{Name: "vector", Run: func(view strategy.View, seed random.Seed) (any, error) {
+	return []strategy.Output{strategy.Work{Name: "vector", Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
 		return drawn{round, p.vector(view, seed, round, cell)}, nil
 	}}}
 }

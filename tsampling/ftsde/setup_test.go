@@ -230,7 +230,7 @@ func (n *node) finish() {
 	for n.done < len(n.works) {
 		work := n.works[n.done]
 		n.done++
-		result, err := work.Run(n.view, random.SeedOf(uint64(n.done)))
+		result, err := work.Run(n.t.Context(), n.view, random.SeedOf(uint64(n.done)))
 		n.step(strategy.WorkDone{Name: work.Name, Result: result, Err: err})
 	}
 }

@@ -1,6 +1,8 @@
 package ftsde
 
 import (
+	"context"
+
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/rff"
@@ -57,18 +59,18 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 // Suggest implements strategy.Strategy. While there is no sum to follow, and
 // whenever it follows none, it suggests what Thompson sampling alone would, but for
 // the starting designs, which lie in the node's cell.
-func (s *Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) && s.cells.Len() > 1 {
 		return s.explore(view, trial, seed)
 	}
 	sums := sumsOf(view)
 	if len(sums) == 0 {
-		return s.alone.Suggest(view, trial, seed)
+		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	if s.judged == nil {
-		return s.published(view, trial, seed, sums[len(sums)-1])
+		return s.published(ctx, view, trial, seed, sums[len(sums)-1])
 	}
-	suggestion, err := s.judged.Suggest(view, trial, seed)
+	suggestion, err := s.judged.Suggest(ctx, view, trial, seed)
 	if why := &suggestion.Why; why.Listened > 0 {
 		why.Listened = sums[len(sums)-1].Contributors
 		if why.Source == strategy.Peers {
@@ -85,14 +87,14 @@ func (s *Strategy) explore(view strategy.View, trial uint64, seed random.Seed) (
 }
 
 // published follows the newest sum with probability 1-p_t.
-func (s *Strategy) published(view strategy.View, trial uint64, seed random.Seed, newest Sum) (strategy.Suggestion, error) {
+func (s *Strategy) published(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, newest Sum) (strategy.Suggestion, error) {
 	spec := s.task.Strategy.FTSDE
 	own := tsampling.OwnProbability(spec.Schedule, spec.OwnProbability, s.search.AfterStart(trial))
 	if s.search.Starting(view, trial) {
-		return s.alone.Suggest(view, trial, seed)
+		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	if seed.Stream("whose sample", trial).Float64() < own {
-		suggestion, err := s.alone.Suggest(view, trial, seed)
+		suggestion, err := s.alone.Suggest(ctx, view, trial, seed)
 		suggestion.Why.OwnProbability = own
 		return suggestion, err
 	}
@@ -105,11 +107,11 @@ func (s *Strategy) published(view strategy.View, trial uint64, seed random.Seed,
 }
 
 // Recommend implements strategy.Recommender.
-func (s *Strategy) Recommend(view strategy.View, seed random.Seed) task.Design {
+func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
 	if s.judged != nil && len(sumsOf(view)) > 0 {
-		return s.judged.Recommend(view, seed)
+		return s.judged.Recommend(ctx, view, seed)
 	}
-	return s.search.Recommend(view, seed)
+	return s.search.Recommend(ctx, view, seed)
 }
 
 func sumsOf(view strategy.View) []Sum {

@@ -32,7 +32,7 @@ func newStrategy(t testing.TB, definition *task.Task) *Strategy {
 
 func suggest(t testing.TB, s strategy.Strategy, view strategy.View, trial uint64, seed random.Seed) strategy.Suggestion {
 	t.Helper()
-	got, err := s.Suggest(view, trial, seed)
+	got, err := s.Suggest(t.Context(), view, trial, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestWithoutSumsItIsThompsonSampling(t *testing.T) {
 		definition := newTask(t, setting{parameters: plane, features: 16, strategy: keys})
 		s := newStrategy(t, definition)
 		view := strategy.View{Task: definition, Self: definition.Privacy.Aggregate.Roster[1]}
-		if got := s.Recommend(view, random.SeedOf(1)); !got.IsZero() {
+		if got := s.Recommend(t.Context(), view, random.SeedOf(1)); !got.IsZero() {
 			t.Errorf("%s: recommends %v before any observation", keys, got)
 		}
 		for trial := uint64(1); trial <= 8; trial++ {
@@ -111,7 +111,7 @@ func TestWithoutSumsItIsThompsonSampling(t *testing.T) {
 			observed(t, &view, got.Design, wave(definition.Space.Encode(got.Design)))
 			condition(t, &view)
 		}
-		if got, want := s.Recommend(view, random.SeedOf(1)), search.New(definition).Recommend(view, random.SeedOf(1)); !got.Equal(want) {
+		if got, want := s.Recommend(t.Context(), view, random.SeedOf(1)), search.New(definition).Recommend(t.Context(), view, random.SeedOf(1)); !got.Equal(want) {
 			t.Errorf("%s: recommends %v, alone it is %v", keys, got, want)
 		}
 	}
@@ -248,7 +248,7 @@ func TestJudgedSums(t *testing.T) {
 				}
 			}
 		}
-		x := definition.Space.Encode(s.Recommend(view, random.SeedOf(1)))
+		x := definition.Space.Encode(s.Recommend(t.Context(), view, random.SeedOf(1)))
 		if name == "true" && math.Abs(x[0]-0.7) > 0.05 {
 			t.Errorf("recommends %v, the peak is at 0.7", x)
 		}

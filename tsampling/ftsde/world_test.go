@@ -2,6 +2,7 @@ package ftsde
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -180,7 +181,7 @@ func (w *world) effect(m *member, output strategy.Output) {
 	case strategy.Work:
 		run := m.runs
 		w.queue = append(w.queue, func() {
-			if result, err := output.Run(m.view, random.SeedOf(uint64(m.index))); run == m.runs {
+			if result, err := output.Run(context.Background(), m.view, random.SeedOf(uint64(m.index))); run == m.runs {
 				w.step(m.index, strategy.WorkDone{Name: output.Name, Result: result, Err: err})
 			}
 		})

@@ -28,7 +28,7 @@ func BenchmarkSuggest(b *testing.B) {
 				trial := uint64(observations)
 				for b.Loop() {
 					trial++
-					if _, err := l.strategy.Suggest(view, trial, random.SeedOf(1)); err != nil {
+					if _, err := l.strategy.Suggest(b.Context(), view, trial, random.SeedOf(1)); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -106,7 +106,7 @@ func TestSuggestWithstandsHostileShares(t *testing.T) {
 func (l *lab) survives(label string, view strategy.View) {
 	for trial := range uint64(2) {
 		id := uint64(len(view.Trials)) + 1 + trial
-		got, err := l.strategy.Suggest(view, id, random.SeedOf(trial))
+		got, err := l.strategy.Suggest(l.t.Context(), view, id, random.SeedOf(trial))
 		if err != nil {
 			l.t.Errorf("%s: %v", label, err)
 			return
@@ -117,7 +117,7 @@ func (l *lab) survives(label string, view strategy.View) {
 			return
 		}
 	}
-	if design := l.strategy.Recommend(view, random.SeedOf(1)); view.Posterior != nil {
+	if design := l.strategy.Recommend(l.t.Context(), view, random.SeedOf(1)); view.Posterior != nil {
 		l.checkInSpace(design)
 	}
 }

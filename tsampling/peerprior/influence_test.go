@@ -200,7 +200,7 @@ func TestUnitsOfPeersDoNotMatter(t *testing.T) {
 	for _, c := range []struct{ factor, level float64 }{{1e-6, 0}, {1e6, 0}, {1, 1e4}, {1, 1e6}, {1, -1e9}, {1, 1e11}, {1e6, 1e12}, {1e9, 1e9}, {1e12, 0}} {
 		means := l.peersOf(4, 20, func(x []float64) float64 { return c.level + c.factor*f(x) }, 1)
 		distance := average(func(seed uint64) float64 {
-			got := l.strategy.Recommend(with(own(seed), means...), random.SeedOf(seed))
+			got := l.strategy.Recommend(t.Context(), with(own(seed), means...), random.SeedOf(seed))
 			return math.Hypot(got.Float("x")-0.7, got.Float("y")-0.7)
 		})
 		use := average(func(seed uint64) float64 {

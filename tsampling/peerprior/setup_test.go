@@ -62,7 +62,7 @@ func newLab(t testing.TB, goal, parameters, model string) *lab {
 // suggestAlone is what Thompson sampling without peers suggests.
 func (l *lab) suggestAlone(view strategy.View, trial uint64, seed random.Seed) strategy.Suggestion {
 	l.t.Helper()
-	got, err := l.strategy.alone.Suggest(view, trial, seed)
+	got, err := l.strategy.alone.Suggest(l.t.Context(), view, trial, seed)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func (l *lab) suggestAlone(view strategy.View, trial uint64, seed random.Seed) s
 
 func (l *lab) suggest(view strategy.View, trial uint64, seed random.Seed) strategy.Suggestion {
 	l.t.Helper()
-	got, err := l.strategy.Suggest(view, trial, seed)
+	got, err := l.strategy.Suggest(l.t.Context(), view, trial, seed)
 	if err != nil {
 		l.t.Fatal(err)
 	}

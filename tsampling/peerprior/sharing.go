@@ -1,6 +1,8 @@
 package peerprior
 
 import (
+	"context"
+
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -29,7 +31,7 @@ func NewSharing(t *task.Task) *newest.Exchange {
 			}
 			return &share{Mean: mean}, nil
 		},
-		Compute: func(view strategy.View, _ random.Seed) ([]byte, error) {
+		Compute: func(ctx context.Context, view strategy.View, _ random.Seed) ([]byte, error) {
 			mean, ok, err := meanOf(t, view)
 			if !ok || err != nil {
 				return nil, err

@@ -38,7 +38,7 @@ func (e *exchange) step(view, later strategy.View, in strategy.Input) {
 				if next != nil {
 					e.t.Fatal("two computations at once")
 				}
-				result, err := out.Run(later, random.SeedOf(1))
+				result, err := out.Run(e.t.Context(), later, random.SeedOf(1))
 				next = strategy.WorkDone{Name: out.Name, Result: result, Err: err}
 			default:
 				e.t.Fatalf("unexpected output %T", out)
@@ -127,7 +127,7 @@ func TestObservationsDuringTheWork(t *testing.T) {
 		if again := s.Step(late, strategy.Told{}); len(again) != 0 {
 			t.Errorf("asks for %v while it computes", again)
 		}
-		result, err := work[0].(strategy.Work).Run(c.seen, random.SeedOf(1))
+		result, err := work[0].(strategy.Work).Run(t.Context(), c.seen, random.SeedOf(1))
 		var got []int
 		for range 5 {
 			outs := s.Step(late, strategy.WorkDone{Result: result, Err: err})
@@ -137,7 +137,7 @@ func TestObservationsDuringTheWork(t *testing.T) {
 				case strategy.Publish:
 					got = append(got, l.decode(out.Payload).Observations)
 				case strategy.Work:
-					result, err = out.Run(late, random.SeedOf(1))
+					result, err = out.Run(t.Context(), late, random.SeedOf(1))
 					more = true
 				}
 			}

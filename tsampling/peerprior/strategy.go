@@ -1,6 +1,7 @@
 package peerprior
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -64,24 +65,24 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 // Suggest implements strategy.Strategy. While there is nobody to listen to, and
 // whenever it draws the model without peers, it suggests exactly what Thompson
 // sampling alone would.
-func (s *Strategy) Suggest(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	peers := s.listen(view, trial, seed)
 	starting := s.search.Starting(view, trial)
 	if len(peers) == 0 || starting && !s.canSkipStart(peers) {
-		return s.alone.Suggest(view, trial, seed)
+		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	b, err := s.consider(view, peers)
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
 	if len(b.peers) == 0 {
-		return s.alone.Suggest(view, trial, seed)
+		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	sample, which := seed.Stream("own sample", trial), seed.Stream("which model", trial)
 	f, err := b.draw(sample, which)
 	if err == nil && f == nil {
 		if !starting {
-			return s.alone.Suggest(view, trial, seed)
+			return s.alone.Suggest(ctx, view, trial, seed)
 		}
 		// What peers know beyond the starting designs takes their place: a newcomer
 		// that is to follow nobody follows its own few observations, and without
@@ -121,7 +122,7 @@ func (s *Strategy) canSkipStart(peers []*listened) bool {
 
 // Recommend implements strategy.Recommender: the maximiser of the mean of the
 // most probable model.
-func (s *Strategy) Recommend(view strategy.View, seed random.Seed) task.Design {
+func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
 	if peers := s.listen(view, 0, seed); len(peers) > 0 && view.Posterior != nil {
 		if b, err := s.consider(view, peers); err == nil {
 			if f, err := b.mostProbable(); err == nil && f != nil {
@@ -130,7 +131,7 @@ func (s *Strategy) Recommend(view strategy.View, seed random.Seed) task.Design {
 			}
 		}
 	}
-	return s.search.Recommend(view, seed)
+	return s.search.Recommend(ctx, view, seed)
 }
 
 // consider forms the belief of an agent that listens to these peers.

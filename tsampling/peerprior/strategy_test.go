@@ -108,7 +108,7 @@ func TestSuggestIsPure(t *testing.T) {
 			t.Errorf("trial %d: %v, then %v", trial, first, second)
 		}
 	}
-	if a, b := l.strategy.Recommend(view, random.SeedOf(1)), l.strategy.Recommend(view, random.SeedOf(1)); !a.Equal(b) {
+	if a, b := l.strategy.Recommend(t.Context(), view, random.SeedOf(1)), l.strategy.Recommend(t.Context(), view, random.SeedOf(1)); !a.Equal(b) {
 		t.Errorf("recommended %v, then %v", a, b)
 	}
 }
@@ -156,7 +156,7 @@ func TestGoalsAreMirrored(t *testing.T) {
 			}
 		}
 		view := with(l.view(l.designs(10, random.SeedOf(1)), bump(0.7)), means...)
-		got[i] = l.strategy.Recommend(view, random.SeedOf(1))
+		got[i] = l.strategy.Recommend(t.Context(), view, random.SeedOf(1))
 		for _, name := range []string{"x", "y"} {
 			if v := got[i].Float(name); v < 0.55 || v > 0.85 {
 				t.Errorf("%s: recommended is %v, best is 0.7", goal, got[i])
@@ -174,8 +174,8 @@ func TestAShareServesManySuggestions(t *testing.T) {
 	var group sync.WaitGroup
 	for trial := range uint64(8) {
 		group.Go(func() {
-			got, err := l.strategy.Suggest(shared, trial, random.SeedOf(2))
-			want, wantErr := l.strategy.Suggest(with(own, means...), trial, random.SeedOf(2))
+			got, err := l.strategy.Suggest(t.Context(), shared, trial, random.SeedOf(2))
+			want, wantErr := l.strategy.Suggest(t.Context(), with(own, means...), trial, random.SeedOf(2))
 			if err != nil || wantErr != nil || !got.Design.Equal(want.Design) || got.Why != want.Why {
 				t.Errorf("trial %d: %v (%v), with shares of its own %v (%v)", trial, got.Design, err, want.Design, wantErr)
 			}

@@ -6,6 +6,7 @@
 package newest
 
 import (
+	"context"
 	"time"
 
 	"github.com/fbo-node/fbo/random"
@@ -22,7 +23,7 @@ type Spec struct {
 	Decode func(payload []byte) (any, error)
 	// Compute returns the payload of a share of this view, or nil when there is
 	// nothing to say. It runs beside the agent.
-	Compute func(view strategy.View, seed random.Seed) ([]byte, error)
+	Compute func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error)
 }
 
 // Exchange is the state machine of one agent.
@@ -77,8 +78,8 @@ func (e *Exchange) compute(view strategy.View) []strategy.Output {
 		return nil
 	}
 	e.computing, e.sharedAt = true, view.Observations
-	return []strategy.Output{strategy.Work{Name: e.spec.Kind, Run: func(view strategy.View, seed random.Seed) (any, error) {
-		payload, err := e.spec.Compute(view, seed)
+	return []strategy.Output{strategy.Work{Name: e.spec.Kind, Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
+		payload, err := e.spec.Compute(ctx, view, seed)
 		if err != nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
@@ -58,7 +59,10 @@ type Config struct {
 	// makes one.
 	Model surrogate.Model
 
-	// Strategy takes the place of NewStrategy, and Exchanges, new ones of this
+	// Strategies has the one that the task names. Nil means those of package all.
+	Strategies strategy.Set
+
+	// Strategy takes the place of the registered one, and Exchanges, new ones of this
 	// agent alone, that of NewExchanges. Nil means these. Others do not do what
 	// the task's ID promises: for experiments only.
 	Strategy  strategy.Strategy
@@ -77,6 +81,9 @@ func (c *Config) validate() error {
 	}
 	if c.Lease < 0 {
 		return fmt.Errorf("agent: Config.Lease is %v, accepted are 0 (no limit) and more", c.Lease)
+	}
+	if c.Strategies == nil {
+		c.Strategies = all.Strategies()
 	}
 	if c.MaxAttempts == 0 {
 		c.MaxAttempts = 3
@@ -99,13 +106,18 @@ func (c *Config) validate() error {
 
 // complete makes what the task names and the configuration leaves open.
 func (c *Config) complete() (err error) {
+	registration, err := c.Strategies.Of(c.Task)
+	if err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
 	if c.Strategy == nil {
-		if c.Strategy, err = NewStrategy(c.Task); err != nil {
+		if c.Strategy, err = registration.New(c.Task); err != nil {
 			return err
 		}
 	}
 	if c.Exchanges == nil {
-		if c.Exchanges, err = NewExchanges(c.Task, c.Key, c.Entropy); err != nil {
+		env := strategy.Env{Task: c.Task, Key: c.Key, Entropy: c.Entropy}
+		if c.Exchanges, err = NewExchanges(registration, env); err != nil {
 			return err
 		}
 	}
@@ -191,7 +203,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 func (a *Agent) replay(r Record, now time.Time) error {
 	switch {
 	case r.Task != nil:
-		return sameTask(r.Task, a.id)
+		return a.sameTask(r.Task)
 	case r.Epoch != nil:
 		a.epoch = r.Epoch.Epoch
 	case r.Fit != nil:

@@ -13,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -446,14 +447,14 @@ func TestReadHistory(t *testing.T) {
 	d.run(4, bowl)
 	d.start()
 	d.ask()
-	h, err := ReadHistory(decodeAll(t, compact(t, d.journal)))
+	h, err := ReadHistory(decodeAll(t, compact(t, d.journal)), all.Strategies())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if h.Task.ID() != d.cfg.Task.ID() || h.Epoch != 2 || show(h.Trials) != show(d.agent.Trials()) || h.Best.ID != d.agent.Best().ID {
 		t.Errorf("history %+v", h)
 	}
-	if _, err := ReadHistory(nil); err == nil {
+	if _, err := ReadHistory(nil, all.Strategies()); err == nil {
 		t.Error("an empty journal has a history")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -57,7 +58,7 @@ func newTask(t testing.TB, name, strategyKeys string) *task.Task {
 	if !ok {
 		t.Fatalf("there is no test task %q", name)
 	}
-	parsed, err := task.Parse(name, fmt.Appendf(nil, text, strategyKeys))
+	parsed, err := all.Strategies().Parse(name, fmt.Appendf(nil, text, strategyKeys))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,89 +3,24 @@ package agent
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
-
-	"github.com/fbo-node/fbo/consensus"
-	"github.com/fbo-node/fbo/consensus/density"
-	"github.com/fbo-node/fbo/consensus/designs"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/exchange/presence"
-	"github.com/fbo-node/fbo/surrogate"
-	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
-	"github.com/fbo-node/fbo/tsampling/ftsde"
-	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
-// NewStrategy returns the strategy that a task names. It is immutable, so that
-// agents of one process may share it. A further strategy is one more case here
-// and in NewExchanges.
-func NewStrategy(t *task.Task) (strategy.Strategy, error) {
-	switch t.Strategy.Type {
-	case "ts":
-		return tsampling.NewTS(t), nil
-	case "logei":
-		return alone.NewLogEI(t), nil
-	case "ucb":
-		return alone.NewUCB(t), nil
-	case "consensus":
-		return consensus.New(t)
-	case "constrained-gp":
-		return designs.New(t), nil
-	case "density":
-		return density.New(t), nil
+// NewExchanges returns the exchanges of one agent on a task whose strategy is
+// registered so: presence, and what the strategy rests on.
+func NewExchanges(r strategy.Registration, env strategy.Env) ([]strategy.Exchange, error) {
+	list := []strategy.Exchange{presence.New()}
+	if r.Exchanges == nil {
+		return list, nil
 	}
-	features, err := surrogate.SharedMap(t)
-	if err != nil {
-		return nil, err
-	}
-	switch t.Strategy.Type {
-	case "fts":
-		return tsampling.NewFTS(t, features), nil
-	case "fts-de":
-		return ftsde.New(t, features)
-	case "peer-prior":
-		return peerprior.New(t, features)
-	}
-	return nil, unknownStrategy(t)
-}
-
-// NewExchanges returns the exchanges that the task's strategy rests on, for one
-// agent, which key names. Where the task promises privacy, entropy must be the Reader
-// of crypto/rand; otherwise it is not used.
-func NewExchanges(t *task.Task, key crypto.PrivKey, entropy io.Reader) ([]strategy.Exchange, error) {
-	switch t.Strategy.Type {
-	case "ts", "logei", "ucb":
-		return []strategy.Exchange{presence.New()}, nil
-	case "fts":
-		sharing, err := tsampling.NewSharing(t, entropy)
-		return []strategy.Exchange{presence.New(), sharing}, err
-	case "fts-de":
-		sums, err := ftsde.NewExchange(t, key, entropy)
-		return []strategy.Exchange{presence.New(), sums}, err
-	case "peer-prior":
-		return []strategy.Exchange{presence.New(), peerprior.NewSharing(t)}, nil
-	case "consensus":
-		rounds, err := consensus.NewExchange(t)
-		return []strategy.Exchange{presence.New(), rounds}, err
-	case "constrained-gp":
-		return []strategy.Exchange{presence.New(), designs.NewSharing(t)}, nil
-	case "density":
-		return []strategy.Exchange{presence.New(), density.NewSharing(t)}, nil
-	}
-	return nil, unknownStrategy(t)
-}
-
-func unknownStrategy(t *task.Task) error {
-	return fmt.Errorf("agent: strategy %q is unknown to this version", t.Strategy.Type)
+	further, err := r.Exchanges(env)
+	return append(list, further...), err
 }
 
 type exchanges struct {

@@ -65,7 +65,7 @@ func drawPayload(rt *rapid.T, spec *task.Task, kind string) (payload []byte, err
 		}
 		return m.Encode()
 	case consensus.Kind:
-		return protocol.Candidate{Round: rapid.IntRange(1, 4).Draw(rt, "round"), Point: point, Response: &unit, Neighbours: 1}.Encode(spec.Space, spec.Strategy.Consensus.Rounds)
+		return protocol.Candidate{Round: rapid.IntRange(1, 4).Draw(rt, "round"), Point: point, Response: &unit, Neighbours: 1}.Encode(spec.Space, spec.Strategy.Settings.(consensus.Settings).Rounds)
 	case designs.Kind:
 		return protocol.NearOptimal{Observations: observations, Point: point, Bound: &unit}.Encode(spec.Space)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // BenchmarkFederation measures whether federated Thompson sampling helps, on
@@ -76,7 +76,7 @@ func standardError(x []float64) float64 {
 
 // federation returns the mean simple regret of the agents that count.
 func federation(b *testing.B, functions []*rff.Function, schedule string, newcomer bool, seed uint64) float64 {
-	spec, err := task.Parse("bench", fmt.Appendf(nil, `
+	spec, err := all.Strategies().Parse("bench", fmt.Appendf(nil, `
 name: bench
 goal: maximize
 parameters: [{name: x, type: float, low: 0, high: 1}, {name: y, type: float, low: 0, high: 1}]

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -108,7 +109,7 @@ func FuzzNewOnDamagedJournal(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, _ = ReadHistory(records) // need not hold a task
+		_, _ = ReadHistory(records, all.Strategies()) // need not hold a task
 		a.Ask(epochStart, 1)
 		for range 100 {
 			r := a.Ready()

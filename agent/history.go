@@ -4,13 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ipfs/go-cid"
-
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
-	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
 // History is what a journal tells about a task, without an agent.
@@ -22,14 +18,15 @@ type History struct {
 	Spent  *ledger.State   // of the task's promise of privacy; nil when there is none
 }
 
-// ReadHistory rebuilds the history from an agent's records, in order.
-func ReadHistory(records []Record) (History, error) {
+// ReadHistory rebuilds the history from an agent's records, in order. The task's
+// strategy must be one of the set.
+func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 	var h History
 	for _, r := range records {
 		if r.Task == nil {
 			continue
 		}
-		t, err := task.Parse("journal", r.Task.Canonical)
+		t, err := strategies.Parse("journal", r.Task.Canonical)
 		if err != nil {
 			return History{}, fmt.Errorf("agent: task in journal: %w", err)
 		}
@@ -38,13 +35,17 @@ func ReadHistory(records []Record) (History, error) {
 	if h.Task == nil {
 		return History{}, errors.New("agent: the journal does not say which task it is about")
 	}
+	registration, err := strategies.Of(h.Task)
+	if err != nil {
+		return History{}, fmt.Errorf("agent: %w", err)
+	}
 	table := newTrials(h.Task)
 	var releases [][]byte
 	for i, r := range records {
 		if r.Epoch != nil {
 			h.Epoch = r.Epoch.Epoch
 		}
-		releases = append(releases, debits(r.Note)...)
+		releases = append(releases, debits(registration, r.Note)...)
 		if err := table.apply(r); err != nil {
 			return History{}, fmt.Errorf("agent: journal record %d: %w", i+1, err)
 		}
@@ -57,28 +58,24 @@ func ReadHistory(records []Record) (History, error) {
 }
 
 // debits returns what a note says of the promise of privacy.
-func debits(n *NoteRecord) [][]byte {
-	switch {
-	case n == nil:
+func debits(r strategy.Registration, n *NoteRecord) [][]byte {
+	if n == nil || r.Debit == nil {
 		return nil
-	case n.Exchange == tsampling.Kind:
-		return [][]byte{n.Data}
-	case n.Exchange == ftsde.Kind:
-		if debit := ftsde.Debit(n.Data); debit != nil {
-			return [][]byte{debit}
-		}
+	}
+	if debit := r.Debit(n.Exchange, n.Data); debit != nil {
+		return [][]byte{debit}
 	}
 	return nil
 }
 
 // sameTask guards against a journal that was moved to another task.
-func sameTask(r *TaskRecord, id cid.Cid) error {
-	t, err := task.Parse("journal", r.Canonical)
+func (a *Agent) sameTask(r *TaskRecord) error {
+	t, err := a.cfg.Strategies.Parse("journal", r.Canonical)
 	if err != nil {
 		return fmt.Errorf("agent: task in journal: %w", err)
 	}
-	if t.ID() != id {
-		return fmt.Errorf("agent: the journal is about task %v, not %v", t.ID(), id)
+	if t.ID() != a.id {
+		return fmt.Errorf("agent: the journal is about task %v, not %v", t.ID(), a.id)
 	}
 	return nil
 }

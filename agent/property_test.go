@@ -10,6 +10,7 @@ import (
 
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -108,7 +109,7 @@ func replays(rt *rapid.T, d *driver, journal [][]byte) {
 		}
 	}
 	for _, form := range [][][]byte{journal, compact(d.t, journal)} {
-		h, err := ReadHistory(decodeAll(d.t, form))
+		h, err := ReadHistory(decodeAll(d.t, form), all.Strategies())
 		if err != nil {
 			rt.Fatal(err)
 		}

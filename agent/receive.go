@@ -12,7 +12,6 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/exchange/presence"
-	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
 // Receive takes a share that protocol.Open has verified, age after its author
@@ -118,18 +117,21 @@ func (a *Agent) Best() *strategy.Trial { return a.trials.bestTrial() }
 // promises nothing.
 func (a *Agent) Spent() *ledger.State {
 	for _, name := range a.exchanges.order {
-		if spender, ok := a.exchanges.results[name].(interface{ Account() ledger.State }); ok {
+		if spender, ok := a.exchanges.results[name].(strategy.Spender); ok {
 			return new(spender.Account())
 		}
 	}
 	return nil
 }
 
-// Sums returns what the agent knows of the task's private sums; false when it has
-// none.
-func (a *Agent) Sums() (ftsde.Result, bool) {
-	result, ok := a.exchanges.results[ftsde.Kind].(ftsde.Result)
-	return result, ok
+// Sums returns how the rounds of the task's private sums ended; nil when it has none.
+func (a *Agent) Sums() *strategy.Sums {
+	for _, name := range a.exchanges.order {
+		if counter, ok := a.exchanges.results[name].(strategy.SumCounter); ok {
+			return new(counter.CountSums())
+		}
+	}
+	return nil
 }
 
 // Epoch returns the number of this start.

@@ -23,11 +23,11 @@ type council struct {
 	present  []peer.ID // sorted, self among them
 	voices   []Voice   // of some of them
 	t        int
-	settings *task.Consensus
+	settings Settings
 }
 
 // council is that of a round that has closed with an own candidate.
-func (r Round) council(self peer.ID, settings *task.Consensus) council {
+func (r Round) council(self peer.ID, settings Settings) council {
 	return council{self: self, own: *r.Own, present: r.Present, voices: r.Voices, t: r.Number, settings: settings}
 }
 
@@ -36,7 +36,7 @@ func (r Round) council(self peer.ID, settings *task.Consensus) council {
 func (c council) weights() []float64 {
 	weights := make([]float64, len(c.voices))
 	switch c.settings.Weights {
-	case "metropolis":
+	case weightsMetropolis:
 		degrees := make([]int, len(c.voices))
 		for i, voice := range c.voices {
 			degrees[i] = voice.Candidate.Neighbours
@@ -59,7 +59,7 @@ func (c council) weights() []float64 {
 // row is the agent's row over all that are present.
 func (c council) row() []float64 {
 	self, _ := slices.BinarySearch(c.present, c.self)
-	if c.settings.Weights != "leader" {
+	if c.settings.Weights != weightsLeader {
 		return Uniform(len(c.present), self, c.t, c.settings.Rounds)
 	}
 	leader, _ := slices.BinarySearch(c.present, c.leader())

@@ -25,13 +25,13 @@ const candidateTTL = 7 * 24 * time.Hour
 // talk is what both exchanges do: make, publish and understand candidates.
 type talk struct {
 	task     *task.Task
-	settings *task.Consensus
+	settings Settings
 	own      strategy.Strategy // of an agent alone
 }
 
 func newTalk(t *task.Task) (talk, error) {
 	own, err := ownStrategy(t)
-	return talk{task: t, settings: t.Strategy.Consensus, own: own}, err
+	return talk{task: t, settings: settingsOf(t), own: own}, err
 }
 
 // Name implements strategy.Exchange.
@@ -89,7 +89,7 @@ func (t talk) response(view strategy.View, rng *rand.Rand) *float64 {
 			best = max(best, t.task.Goal.Sign()*trial.Outcome.Value)
 		}
 	}
-	if t.settings.Response == "noisy" {
+	if t.settings.Response == responseNoisy {
 		best += t.settings.ResponseNoise * rng.NormFloat64()
 	}
 	best = min(max(best, -protocol.MaxUnit), protocol.MaxUnit)

@@ -34,9 +34,9 @@ type used struct {
 func (w *witness) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	suggestion, err := w.Strategy.Suggest(ctx, view, trial, seed)
 	round, ok := view.Results[consensus.Kind].(consensus.Round)
-	if ok && suggestion.Why.Source == strategy.Agreed {
+	if ok && suggestion.Why.Source == "agreed" {
 		w.self = view.Self
-		w.rounds[round.Number] = used{round, round.Weights(view.Self, w.task.Strategy.Consensus), suggestion.Design}
+		w.rounds[round.Number] = used{round, round.Weights(view.Self, w.task.Strategy.Settings.(consensus.Settings)), suggestion.Design}
 	}
 	return suggestion, err
 }
@@ -144,7 +144,7 @@ func TestSeveralEvaluatorsStayInStep(t *testing.T) {
 	for i, m := range play(t, s).Members {
 		agreed := 0
 		for _, trial := range m.Trials {
-			if trial.Why.Source != strategy.Agreed {
+			if trial.Why.Source != "agreed" {
 				continue
 			}
 			if agreed++; trial.Why.Listened != agents-1 {

@@ -18,7 +18,7 @@ import (
 
 func newTask(t testing.TB, settings string) *task.Task {
 	t.Helper()
-	parsed, err := task.Parse("consensus", fmt.Appendf(nil, `
+	parsed, err := strategy.Set{Register()}.Parse("consensus", fmt.Appendf(nil, `
 name: consensus
 goal: minimize
 parameters:
@@ -338,7 +338,7 @@ func TestAverageIsAValidDesign(t *testing.T) {
 	point := func(x, n float64, choice int) protocol.Candidate {
 		return protocol.Candidate{Round: 1, Point: protocol.Point{Coordinates: []float64{x, n}, Choices: []int{choice}}}
 	}
-	c := council{self: all[0], own: point(0.2, 0.05, 0), present: all, t: 1, settings: definition.Strategy.Consensus, voices: []Voice{
+	c := council{self: all[0], own: point(0.2, 0.05, 0), present: all, t: 1, settings: settingsOf(definition), voices: []Voice{
 		{Peer: all[1], Candidate: point(0.4, 0.05, 2)}, {Peer: all[2], Candidate: point(0.6, 0.95, 1)}, {Peer: all[3], Candidate: point(0.8, 0.95, 2)},
 	}}
 	design := definition.Space.Decode(c.average(definition.Space))

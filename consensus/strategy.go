@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -14,12 +15,15 @@ import (
 	"github.com/fbo-node/fbo/tsampling"
 )
 
+// source of the designs that are averages.
+const source strategy.Source = "agreed"
+
 // Strategy evaluates the weighted average of the agent's own candidate and its
 // peers'. With nobody to average with it is the lone acquisition, design for
 // design.
 type Strategy struct {
 	task     *task.Task
-	settings *task.Consensus
+	settings Settings
 	search   search.Search
 	own      strategy.Strategy
 }
@@ -29,12 +33,12 @@ var _ strategy.Strategy = Strategy{}
 // New returns the strategy for a task of type consensus.
 func New(t *task.Task) (Strategy, error) {
 	own, err := ownStrategy(t)
-	return Strategy{task: t, settings: t.Strategy.Consensus, search: search.New(t), own: own}, err
+	return Strategy{task: t, settings: settingsOf(t), search: search.New(t), own: own}, err
 }
 
 // NewExchange returns the exchange of one agent that the strategy rests on.
 func NewExchange(t *task.Task) (strategy.Exchange, error) {
-	if t.Strategy.Consensus.Mode == "rounds" {
+	if settingsOf(t).Mode == modeRounds {
 		return NewRounds(t)
 	}
 	return NewLatest(t)
@@ -42,15 +46,16 @@ func NewExchange(t *task.Task) (strategy.Exchange, error) {
 
 // ownStrategy is what an agent does that has nobody to agree with.
 func ownStrategy(t *task.Task) (strategy.Strategy, error) {
-	switch t.Strategy.Consensus.Acquisition {
-	case "logei":
+	switch name := settingsOf(t).Acquisition; name {
+	case acquisitionLogEI:
 		return alone.NewLogEI(t), nil
-	case "ucb":
+	case acquisitionUCB:
 		return alone.NewUCB(t), nil
-	case "ts":
+	case acquisitionTS:
 		return tsampling.NewTS(t), nil
+	default:
+		return nil, fmt.Errorf("consensus: acquisition %q is unknown to this version", name)
 	}
-	return nil, fmt.Errorf("consensus: acquisition %q is unknown to this version", t.Strategy.Consensus.Acquisition)
 }
 
 // Suggest implements strategy.Strategy.
@@ -58,7 +63,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	if s.search.Starting(view, trial) || s.search.AfterStart(trial) > uint64(s.settings.Rounds) {
 		return s.own.Suggest(ctx, view, trial, seed)
 	}
-	if s.settings.Mode == "rounds" {
+	if s.settings.Mode == modeRounds {
 		return s.inRound(ctx, view, trial, seed)
 	}
 	return s.withLatest(ctx, view, trial, seed)
@@ -79,7 +84,12 @@ func (s Strategy) inRound(ctx context.Context, view strategy.View, trial uint64,
 	if s.search.Tried(view, design) {
 		return s.own.Suggest(ctx, view, trial, seed)
 	}
-	return strategy.Suggestion{Design: design, Why: strategy.Why{Source: strategy.Agreed, Listened: len(round.Voices), Round: round.Number}}, nil
+	return strategy.Suggestion{Design: design, Why: strategy.Why{
+		Source:   source,
+		Phrase:   fmt.Sprintf("average with the candidates of %s in round %d", plain.Count(len(round.Voices), "peer"), round.Number),
+		Listened: len(round.Voices),
+		Round:    round.Number,
+	}}, nil
 }
 
 func (s Strategy) withLatest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
@@ -102,5 +112,9 @@ func (s Strategy) withLatest(ctx context.Context, view strategy.View, trial uint
 	if s.search.Tried(view, design) {
 		return own, nil
 	}
-	return strategy.Suggestion{Design: design, Why: strategy.Why{Source: strategy.Agreed, Listened: len(voices)}}, nil
+	return strategy.Suggestion{Design: design, Why: strategy.Why{
+		Source:   source,
+		Phrase:   "average with the latest candidates of " + plain.Count(len(voices), "peer"),
+		Listened: len(voices),
+	}}, nil
 }

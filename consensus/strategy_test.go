@@ -10,6 +10,7 @@ import (
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/task"
 )
@@ -18,7 +19,7 @@ var seed = random.SeedOf(5)
 
 func parse(t testing.TB, settings string) *task.Task {
 	t.Helper()
-	parsed, err := task.Parse("valley", fmt.Appendf(nil, `
+	parsed, err := all.Strategies().Parse("valley", fmt.Appendf(nil, `
 name: valley
 goal: minimize
 parameters:
@@ -93,7 +94,7 @@ func TestEverybodyIsInEveryRound(t *testing.T) {
 		}
 		for i, m := range play(t, s).Members {
 			for _, trial := range m.Trials[3:] {
-				if why := trial.Why; why.Source != strategy.Agreed || why.Listened != agents-1 || why.Round != int(trial.ID)-3 {
+				if why := trial.Why; why.Source != "agreed" || why.Listened != agents-1 || why.Round != int(trial.ID)-3 {
 					t.Errorf("%s: trial %d of agent %d: %s", mode, trial.ID, i, why)
 				}
 			}
@@ -114,7 +115,7 @@ func TestFirstTogetherThenApart(t *testing.T) {
 		}
 	}
 	for i, m := range result.Members {
-		if why := m.Trials[9].Why; why.Source == strategy.Agreed {
+		if why := m.Trials[9].Why; why.Source == "agreed" {
 			t.Errorf("agent %d after the last round: %s", i, why)
 		}
 	}
@@ -127,11 +128,11 @@ func TestAfterTheLastRoundAllGoAlone(t *testing.T) {
 	for _, mode := range modes() {
 		s := federation(t, fmt.Sprintf("type: consensus, initial_designs: 1, rounds: %d, %s", rounds, mode), 2, 5)
 		for i, m := range play(t, s).Members {
-			if last := m.Trials[rounds].Why; last.Source != strategy.Agreed {
+			if last := m.Trials[rounds].Why; last.Source != "agreed" {
 				t.Errorf("%s: agent %d in the last round: %s", mode, i, last)
 			}
 			for _, trial := range m.Trials[1+rounds:] {
-				if trial.Why.Source == strategy.Agreed {
+				if trial.Why.Source == "agreed" {
 					t.Errorf("%s: trial %d of agent %d: %s", mode, trial.ID, i, trial.Why)
 				}
 			}

@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/task"
 )
 
 const tolerance = 1e-12
@@ -177,7 +176,7 @@ func members(count int) []peer.ID {
 func TestMissingCandidatesCountForTheOwn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := members(rapid.IntRange(2, 8).Draw(t, "agents"))
-		settings := &task.Consensus{Weights: "uniform", Rounds: 10}
+		settings := Settings{Weights: "uniform", Rounds: 10}
 		round := rapid.IntRange(1, 10).Draw(t, "round")
 		cut := map[[2]int]bool{}
 		for i := range all {
@@ -207,7 +206,7 @@ func TestMissingCandidatesCountForTheOwn(t *testing.T) {
 
 func TestAgeLowersTheWeight(t *testing.T) {
 	all := members(2)
-	c := council{self: all[0], present: all, t: 1, settings: &task.Consensus{Weights: "uniform", Rounds: 10}, voices: []Voice{{Peer: all[1]}}}
+	c := council{self: all[0], present: all, t: 1, settings: Settings{Weights: "uniform", Rounds: 10}, voices: []Voice{{Peer: all[1]}}}
 	fresh := c.weights()[0]
 	c.voices[0].Age = 4
 	if old := c.weights()[0]; fresh != 0.5 || old != 0.1 {

@@ -158,7 +158,7 @@ func (w *world) result(m *member, round Round) {
 	if round.Open {
 		return
 	}
-	if deadline := time.Duration(w.task.Strategy.Consensus.Deadline) * time.Second; w.now-m.spoke > deadline {
+	if deadline := time.Duration(settingsOf(w.task).Deadline) * time.Second; w.now-m.spoke > deadline {
 		w.t.Fatalf("%s: round %d closes %v after the own candidate", m.id, round.Number, w.now-m.spoke)
 	}
 	for i, voice := range round.Voices {
@@ -169,7 +169,7 @@ func (w *world) result(m *member, round Round) {
 	}
 	if round.Own != nil {
 		sum := 0.0
-		for id, weight := range round.Weights(m.id, w.task.Strategy.Consensus) {
+		for id, weight := range round.Weights(m.id, settingsOf(w.task)) {
 			if sum += weight; weight < -tolerance {
 				w.t.Fatalf("%s: round %d weighs %s with %g", m.id, round.Number, id, weight)
 			}
@@ -220,7 +220,7 @@ func TestRoundsSurviveAnyNetwork(t *testing.T) {
 		}
 		w.run()
 		for _, m := range w.agents {
-			if rounds := w.task.Strategy.Consensus.Rounds; !m.gone && len(m.closed) != rounds {
+			if rounds := settingsOf(w.task).Rounds; !m.gone && len(m.closed) != rounds {
 				t.Fatalf("%s has closed %d rounds of %d", m.id, len(m.closed), rounds)
 			}
 			if len(m.exchange.counted) > len(w.agents) || len(m.exchange.lapses) > len(w.agents) {

@@ -130,7 +130,7 @@ func alone(s Spec) bool {
 	if m, ok := methodOf(s); ok {
 		return m.alone
 	}
-	return s.Name == "ts" || s.Name == "logei" || s.Name == "ucb"
+	return registrationOf(s).Exchanges == nil
 }
 
 func (p Plan) checkBaseline(s Spec) error {

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/experiment/family"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
@@ -98,7 +97,7 @@ func among(b *testing.B, s Spec, others int) (strategy.Strategy, strategy.View) 
 	if isBaseline {
 		return scenario.Members[0].Strategy, view
 	}
-	chosen, err := agent.NewStrategy(t)
+	chosen, err := registrationOf(Spec{Name: t.Strategy.Type}).New(t)
 	if err != nil {
 		b.Fatal(err)
 	}

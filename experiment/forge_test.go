@@ -7,8 +7,11 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/fbo-node/fbo/consensus"
+	"github.com/fbo-node/fbo/consensus/density"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -20,7 +23,7 @@ func decodeDesigns(t *testing.T, own *task.Task, payload []byte) (points []float
 	switch own.Strategy.Type {
 	case "consensus":
 		var share protocol.Candidate
-		share, err = protocol.DecodeCandidate(payload, own.Space, own.Strategy.Consensus.Rounds)
+		share, err = protocol.DecodeCandidate(payload, own.Space, own.Strategy.Settings.(consensus.Settings).Rounds)
 		points, share.Point = share.Point.Coordinates, protocol.Point{}
 		rest = share
 	case "constrained-gp":
@@ -74,7 +77,7 @@ func TestForgedSharesHaveOtherDesignsAndNothingElseChanged(t *testing.T) {
 // 0.013 and 0.006, the seed is fixed, and the bounds are four of them. Every choice
 // and every int has its share.
 func TestForgedPointsAreUniform(t *testing.T) {
-	definition, err := task.Parse("forged", []byte(`
+	definition, err := all.Strategies().Parse("forged", []byte(`
 name: forged
 goal: minimize
 parameters:
@@ -85,12 +88,22 @@ strategy: {type: density}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newForger(definition, random.SeedOf(1), 0)
+	f := newForger(definition, registrationOf(Spec{Name: "density"}), random.SeedOf(1), 0)
+	honest, err := protocol.Density{Observations: 3, Components: []protocol.Component{
+		{Weight: 1, Spread: 0.2, Centre: protocol.PointOf(definition.Space, definition.Space.Decode(make([]float64, definition.Space.Dim())))},
+	}}.Encode(definition.Space)
+	if err != nil {
+		t.Fatal(err)
+	}
 	const count = 500
 	sum, squares := 0.0, 0.0
 	seen := map[string]int{}
 	for range count {
-		design := definition.Space.Decode(f.point().Encoded(definition.Space))
+		forged, err := protocol.DecodeDensity(f.forge(density.Kind, honest), definition.Space)
+		if err != nil || f.err != nil {
+			t.Fatal(err, f.err)
+		}
+		design := definition.Space.Decode(forged.Components[0].Centre.Encoded(definition.Space))
 		x := design.Float("x")
 		sum, squares = sum+x, squares+x*x
 		seen[design.Choice("kind")]++

@@ -152,7 +152,7 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 	if !m.Forged || isBaseline(s) {
 		return member, nil
 	}
-	forger := newForger(t, f.seed, i)
+	forger := newForger(t, registrationOf(s), f.seed, i)
 	member.Forge = forger.forge
 	return member, forger
 }

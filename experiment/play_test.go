@@ -184,7 +184,7 @@ func TestSharesOfUnknownKindAreNotForgedInSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newForger(template, random.SeedOf(1), 0)
+	f := newForger(template, registrationOf(Spec{Name: "fts"}), random.SeedOf(1), 0)
 	if f.forge("gossip", nil); f.err == nil {
 		t.Error("a share of an unknown kind passes unforged and unnoticed")
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -133,8 +135,15 @@ func (s Spec) private(roster []peer.ID) (Spec, map[string]any) {
 	return rest, section
 }
 
+// registrationOf returns what is known of a strategy of task files; nothing of a
+// baseline.
+func registrationOf(s Spec) strategy.Registration {
+	r, _ := all.Strategies().Named(s.Name)
+	return r
+}
+
 // sums tells whether a strategy rests on sums of its roster.
-func sums(s Spec) bool { return s.Name == "fts-de" }
+func sums(s Spec) bool { return registrationOf(s).Mechanism == "aggregate" }
 
 // scalar leaves numbers as they are written and makes a text of all else.
 func scalar(text string) any {
@@ -147,11 +156,11 @@ func scalar(text string) any {
 // taskOf returns the task that the members of a federation work on. The name is
 // part of its ID, from which the shared features derive. The roster matters for
 // strategies that sum.
-func taskOf(name string, space *task.Space, goal task.Goal, surrogate, strategy Spec, initial int, roster []peer.ID) (*task.Task, error) {
-	strategy, privacy := strategy.private(roster)
-	section := strategy.section()
+func taskOf(name string, space *task.Space, goal task.Goal, surrogate, chosen Spec, initial int, roster []peer.ID) (*task.Task, error) {
+	chosen, privacy := chosen.private(roster)
+	section := chosen.section()
 	section["initial_designs"] = initial
-	return task.New(task.Spec{
+	return all.Strategies().NewTask(task.Spec{
 		Name: name, Goal: goal, Parameters: space.Parameters(),
 		Surrogate: surrogate.section(), Strategy: section, Privacy: privacy,
 	})

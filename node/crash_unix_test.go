@@ -20,7 +20,7 @@ import (
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // victimDir in the environment makes the test binary play the node that is
@@ -63,7 +63,7 @@ func playVictim(dir, limit string) error {
 			return err
 		}
 	}
-	t, err := task.Parse("victim", []byte(victimTask))
+	t, err := all.Strategies().Parse("victim", []byte(victimTask))
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (l *ledger) check() {
 	kept := map[uint64]strategy.Trial{}
 	var history agent.History
 	if len(records) > 0 { // else it was killed before it began
-		if history, err = agent.ReadHistory(records); err != nil {
+		if history, err = agent.ReadHistory(records, all.Strategies()); err != nil {
 			l.t.Fatal(err)
 		}
 	}

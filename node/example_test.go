@@ -13,6 +13,7 @@ import (
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -24,7 +25,7 @@ func ExampleSession_Run() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	t, err := task.Parse("task.yaml", []byte(`
+	t, err := all.Strategies().Parse("task.yaml", []byte(`
 name: oven
 goal: minimize
 parameters:
@@ -80,7 +81,7 @@ func ExampleSession_Ask() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	t, err := task.Parse("task.yaml", []byte(`
+	t, err := all.Strategies().Parse("task.yaml", []byte(`
 name: pump
 goal: maximize
 parameters: [{name: speed, type: float, low: 0, high: 1}]
@@ -169,7 +170,7 @@ func Example_severalNodesAndTasks() {
 
 	var sessions []*node.Session
 	for _, name := range []string{"lathe", "mill"} {
-		t, err := task.Parse(name+".yaml", fmt.Appendf(nil, `
+		t, err := all.Strategies().Parse(name+".yaml", fmt.Appendf(nil, `
 name: %s
 goal: minimize
 parameters: [{name: feed, type: float, low: 0, high: 1}]

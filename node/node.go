@@ -23,6 +23,7 @@ import (
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -70,6 +71,11 @@ type Node struct {
 	// see to.
 	Host host.Host
 
+	// Strategies are those that a task may name; default: all.Strategies(). A program
+	// with strategies of its own appends them to these, and reads its tasks by the
+	// same set. Nodes of other programs on such a task need them too.
+	Strategies strategy.Set
+
 	// Log receives what helps to find a fault, with the keys node, task and peer
 	// where they apply; default: nothing.
 	Log *slog.Logger
@@ -88,19 +94,20 @@ type Node struct {
 	sessions map[string]*Session
 	unwind   []func() error // what Close does, last first
 
-	log     *slog.Logger
-	key     crypto.PrivKey
-	host    host.Host
-	gate    *gate
-	hubs    []*hub
-	journal *journal.Journal
-	pubsub  *pubsub.PubSub
-	conduct *conduct
-	follows *subscriptions
-	untried atomic.Int32 // configured peers and hubs that have not been dialled once
-	traffic traffic      // stays empty with a Host of the user's
-	metrics *nodeMetrics
-	tasks   sync.WaitGroup
+	strategies strategy.Set
+	log        *slog.Logger
+	key        crypto.PrivKey
+	host       host.Host
+	gate       *gate
+	hubs       []*hub
+	journal    *journal.Journal
+	pubsub     *pubsub.PubSub
+	conduct    *conduct
+	follows    *subscriptions
+	untried    atomic.Int32 // configured peers and hubs that have not been dialled once
+	traffic    traffic      // stays empty with a Host of the user's
+	metrics    *nodeMetrics
+	tasks      sync.WaitGroup
 
 	lose   func() bool                             // set by tests: whether the next share gets lost on its way
 	barred func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
@@ -119,6 +126,9 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	peers, err := n.validate()
 	if err != nil {
 		return err
+	}
+	if n.strategies = n.Strategies; n.strategies == nil {
+		n.strategies = all.Strategies()
 	}
 	n.started = true
 	n.sessions = map[string]*Session{}
@@ -208,7 +218,7 @@ func (n *Node) openJournal() error {
 	}
 	n.journal = opened
 	n.onClose(opened.Close)
-	return checkTasks(opened)
+	return checkTasks(opened, n.strategies)
 }
 
 func (n *Node) openHost() (err error) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -22,7 +23,7 @@ strategy: {type: fts}
 
 func parse(t *testing.T, text string) *task.Task {
 	t.Helper()
-	parsed, err := task.Parse("test.yaml", []byte(text))
+	parsed, err := all.Strategies().Parse("test.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

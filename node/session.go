@@ -113,16 +113,17 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		return nil, err
 	}
 	s.agent, err = agent.New(agent.Config{
-		Task:      t,
-		Hold:      options.Wait >= 0 && !options.Keep,
-		Keep:      options.Keep,
-		Key:       n.key,
-		Seed:      seedOf(options.Seed),
-		Lease:     options.Lease,
-		Suggested: options.Suggested,
-		First:     options.First,
-		Exchanges: n.exchangesOf(t),
-		Entropy:   rand.Reader,
+		Task:       t,
+		Hold:       options.Wait >= 0 && !options.Keep,
+		Keep:       options.Keep,
+		Key:        n.key,
+		Seed:       seedOf(options.Seed),
+		Lease:      options.Lease,
+		Suggested:  options.Suggested,
+		First:      options.First,
+		Strategies: n.strategies,
+		Exchanges:  n.exchangesOf(t),
+		Entropy:    rand.Reader,
 	}, replay, time.Now())
 	if err != nil {
 		return nil, fmt.Errorf("node: task %q: %w", t.Name, err)

@@ -33,8 +33,8 @@ type Status struct {
 
 	Namesakes []Namesake `json:"namesakes,omitempty"` // connected peers on a task of the same name and another ID
 
-	Privacy *ledger.State `json:"privacy,omitempty"` // of the task's promise; nil when there is none
-	Sums    *Sums         `json:"sums,omitempty"`    // private ones; nil when the task has none
+	Privacy *ledger.State  `json:"privacy,omitempty"` // of the task's promise; nil when there is none
+	Sums    *strategy.Sums `json:"sums,omitempty"`    // private ones; nil when the task has none
 
 	SharesSent     int   `json:"shares_sent"` // presence not counted
 	SharesReceived int   `json:"shares_received"`
@@ -47,13 +47,6 @@ type Knowledge struct {
 	Authors int `json:"authors"` // others
 	Shares  int `json:"shares"`  // of others
 	Own     int `json:"own"`     // shares of this node
-}
-
-// Sums counts how rounds of private sums ended.
-type Sums struct {
-	Known  int    `json:"known"`            // of all runs
-	Failed int    `json:"failed"`           // in this run, without a sum
-	Reason string `json:"reason,omitempty"` // of the latest of these
 }
 
 // How a peer is connected.
@@ -108,9 +101,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		status.Knowledge.Authors, status.Knowledge.Shares = s.agent.Knowledge(now)
 		status.Knowledge.Own = s.agent.OwnShares(now)
 		status.Privacy = s.agent.Spent()
-		if sums, ok := s.agent.Sums(); ok {
-			status.Sums = &Sums{Known: len(sums.Sums), Failed: sums.Failed, Reason: sums.Reason}
-		}
+		status.Sums = s.agent.Sums()
 		counts := s.agent.Counts()
 		status.SharesSent, status.SharesReceived = countShares(counts.Sent), countShares(counts.Received)
 	})

@@ -5,7 +5,7 @@ import (
 
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/internal/journal"
-	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/strategy"
 )
 
 // ReadLog returns a task's records, in order.
@@ -22,7 +22,7 @@ func ReadLog(log *journal.Log) ([]agent.Record, error) {
 // checkTasks reads all that the journal holds, before there is a network: a damaged
 // record is found, and each task must lie under its own ID, since under a damaged one
 // nobody would look for it and its node would begin anew.
-func checkTasks(j *journal.Journal) error {
+func checkTasks(j *journal.Journal, strategies strategy.Set) error {
 	ids, err := j.Tasks()
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func checkTasks(j *journal.Journal) error {
 		checked := false
 		err = log.Replay(func(entry journal.Entry) (err error) {
 			if !checked {
-				checked, err = checkTask(j.Path(), id, entry)
+				checked, err = checkTask(j.Path(), id, entry, strategies)
 			}
 			return err
 		})
@@ -48,12 +48,12 @@ func checkTasks(j *journal.Journal) error {
 
 // checkTask compares the ID with what an entry says of the task; false when it says
 // nothing. A task that this version cannot read is somebody else's concern.
-func checkTask(path, id string, entry journal.Entry) (checked bool, err error) {
+func checkTask(path, id string, entry journal.Entry, strategies strategy.Set) (checked bool, err error) {
 	record, err := agent.DecodeRecord(entry.Data)
 	if err != nil || record.Task == nil {
 		return false, nil
 	}
-	if t, err := task.Parse("journal", record.Task.Canonical); err == nil && t.ID().String() != id {
+	if t, err := strategies.Parse("journal", record.Task.Canonical); err == nil && t.ID().String() != id {
 		return true, fmt.Errorf("node: %s is %w: what it holds under task %q is about task %s", path, journal.ErrDamaged, id, t.ID())
 	}
 	return true, nil

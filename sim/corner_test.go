@@ -9,6 +9,7 @@ import (
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -49,7 +50,7 @@ func TestOptimaInCorners(t *testing.T) {
 			}
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				t.Parallel()
-				definition, err := task.Parse("corner", fmt.Appendf(nil,
+				definition, err := all.Strategies().Parse("corner", fmt.Appendf(nil,
 					"name: corner\ngoal: minimize\nparameters: %s\nsurrogate: {features: 64}\nstrategy: {type: %s}", parameters, kind))
 				if err != nil {
 					t.Fatal(err)
@@ -68,7 +69,7 @@ func TestOptimaInCorners(t *testing.T) {
 
 // What several evaluators of one node are given differs too.
 func TestEvaluatorsInACorner(t *testing.T) {
-	definition, err := task.Parse("corner", fmt.Appendf(nil, "name: corner\ngoal: minimize\nparameters: %s\nstrategy: {type: logei}", cornerSpaces["categories"]))
+	definition, err := all.Strategies().Parse("corner", fmt.Appendf(nil, "name: corner\ngoal: minimize\nparameters: %s\nstrategy: {type: logei}", cornerSpaces["categories"]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func count(space *task.Space, trials []strategy.Trial) counts {
 	for i, trial := range trials {
 		x := space.Encode(trial.Design)
 		c.corner = c.corner || trial.Design.Equal(space.Decode(make([]float64, space.Dim())))
-		if trial.Why.Source == strategy.Random || trial.Why.Source == strategy.Remaining {
+		if trial.Why.Source == "random" || trial.Why.Source == strategy.Remaining {
 			c.random++
 		}
 		for _, before := range trials[:i] {

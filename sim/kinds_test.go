@@ -7,6 +7,7 @@ import (
 
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -82,7 +83,7 @@ func kindsScenario(t *testing.T, kind, surrogate string, wide bool) sim.Scenario
 		spec.Privacy = task.Settings{"mechanism": "aggregate", "epsilon": 100, "roster": roster}
 	}
 	var err error
-	if s.Task, err = task.New(spec); err != nil {
+	if s.Task, err = all.Strategies().NewTask(spec); err != nil {
 		t.Fatal(err)
 	}
 	evaluations := 8

@@ -101,7 +101,7 @@ func (m *member) join() {
 	exchanges := slices.Clone(m.Exchanges)
 	if exchanges == nil {
 		var err error
-		if exchanges, err = agent.NewExchanges(m.run.Task, m.key, m.entropy()); err != nil {
+		if exchanges, err = agent.NewExchanges(m.run.registration, strategy.Env{Task: m.run.Task, Key: m.key, Entropy: m.entropy()}); err != nil {
 			m.fail(err)
 			return
 		}
@@ -114,12 +114,13 @@ func (m *member) join() {
 	}
 	var err error
 	m.agent, err = agent.New(agent.Config{
-		Task:      m.run.Task,
-		Key:       m.key,
-		Seed:      m.run.Seed.Derive("member", uint64(m.index)),
-		Model:     m.run.Model,
-		Strategy:  cmp.Or(m.Strategy, m.run.strategy),
-		Exchanges: exchanges,
+		Task:       m.run.Task,
+		Strategies: m.run.Strategies,
+		Key:        m.key,
+		Seed:       m.run.Seed.Derive("member", uint64(m.index)),
+		Model:      m.run.Model,
+		Strategy:   cmp.Or(m.Strategy, m.run.strategy),
+		Exchanges:  exchanges,
 	}, nil, m.run.clock())
 	if err != nil {
 		m.fail(err)

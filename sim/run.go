@@ -16,6 +16,7 @@ import (
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/surrogate"
 )
 
@@ -33,11 +34,18 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 		}
 		s.Model = model
 	}
-	chosen, err := agent.NewStrategy(s.Task)
+	if s.Strategies == nil {
+		s.Strategies = all.Strategies()
+	}
+	registration, err := s.Strategies.Of(s.Task)
 	if err != nil {
 		return Result{}, fmt.Errorf("sim: %w", err)
 	}
-	r := &run{Scenario: s, strategy: chosen, network: newNetwork(s), indices: map[peer.ID]int{}, unfinished: len(s.Members)}
+	chosen, err := registration.New(s.Task)
+	if err != nil {
+		return Result{}, fmt.Errorf("sim: %w", err)
+	}
+	r := &run{Scenario: s, registration: registration, strategy: chosen, network: newNetwork(s), indices: map[peer.ID]int{}, unfinished: len(s.Members)}
 	r.Workers = cmp.Or(r.Workers, runtime.GOMAXPROCS(0))
 	for i := range s.Members {
 		m, err := newMember(r, i)
@@ -63,13 +71,14 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 // run is a scenario at one virtual instant.
 type run struct {
 	Scenario
-	strategy   strategy.Strategy // of all members that have none of their own
-	network    *network
-	delivering *sent
-	members    []*member
-	indices    map[peer.ID]int
-	waiting    []*member // that want something computed
-	unfinished int       // members that have not spent their budgets
+	registration strategy.Registration
+	strategy     strategy.Strategy // of all members that have none of their own
+	network      *network
+	delivering   *sent
+	members      []*member
+	indices      map[peer.ID]int
+	waiting      []*member // that want something computed
+	unfinished   int       // members that have not spent their budgets
 
 	now    time.Duration
 	events events

@@ -18,6 +18,9 @@ type Scenario struct {
 	Network Network
 	Seed    random.Seed // of the members' decisions and of the network
 
+	// Strategies has the one that the task names. Nil means those of package all.
+	Strategies strategy.Set
+
 	// Model is the task's surrogate; nil makes one. All members share it.
 	Model surrogate.Model
 

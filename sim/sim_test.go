@@ -16,6 +16,7 @@ import (
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -23,7 +24,7 @@ const evaluation = 10 * time.Second
 
 func newTask(t testing.TB, strategy string) *task.Task {
 	t.Helper()
-	parsed, err := task.Parse("sim", fmt.Appendf(nil, `
+	parsed, err := all.Strategies().Parse("sim", fmt.Appendf(nil, `
 name: sim
 goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}]
@@ -255,7 +256,7 @@ func TestCancelledRunsEnd(t *testing.T) {
 
 // Two agents with one kind of objective, on a network that loses a tenth.
 func ExampleRun() {
-	t, err := task.Parse("example", []byte(`
+	t, err := all.Strategies().Parse("example", []byte(`
 name: example
 goal: minimize
 parameters: [{name: n, type: int, low: 0, high: 9}]

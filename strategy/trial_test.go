@@ -31,17 +31,17 @@ func ExampleWhy() {
 	}
 	fmt.Println(strategy.Why{Source: strategy.Initial})
 	fmt.Println(strategy.Why{Source: strategy.Own, OwnProbability: 0.5})
-	fmt.Println(strategy.Why{Source: strategy.Peer, Peer: id, Observations: 12})
-	fmt.Println(strategy.Why{Source: strategy.Bound})
-	fmt.Println(strategy.Why{Source: strategy.Agreed, Listened: 5, Round: 3})
-	fmt.Println(strategy.Why{Source: strategy.Agreed, Listened: 1})
-	fmt.Println(strategy.Why{Source: strategy.Designs, Listened: 2})
-	fmt.Println(strategy.Why{Source: strategy.Density, Listened: 1})
-	fmt.Println(strategy.Why{Source: strategy.Random, Peer: id, Observations: 12})
-	fmt.Println(strategy.Why{Source: strategy.Random})
+	fmt.Println(strategy.Why{Source: "peer", Peer: id, Observations: 12})
+	fmt.Println(strategy.Why{Source: "bound"})
+	fmt.Println(strategy.Why{Source: "agreed", Listened: 5, Round: 3})
+	fmt.Println(strategy.Why{Source: "agreed", Listened: 1})
+	fmt.Println(strategy.Why{Source: "designs", Listened: 2})
+	fmt.Println(strategy.Why{Source: "density", Listened: 1})
+	fmt.Println(strategy.Why{Source: "random", Peer: id, Observations: 12})
+	fmt.Println(strategy.Why{Source: "random"})
 	fmt.Println(strategy.Why{Source: strategy.Imported})
 	fmt.Println(strategy.Why{Source: strategy.Own, NextBest: 7})
-	fmt.Println(strategy.Why{Source: strategy.Peer, Peer: id, Observations: 12, Again: 7})
+	fmt.Println(strategy.Why{Source: "peer", Peer: id, Observations: 12, Again: 7})
 	fmt.Println(strategy.Why{Source: strategy.Remaining})
 	// Output:
 	// random start
@@ -70,21 +70,21 @@ func TestFromPeers(t *testing.T) {
 		{strategy.Why{}, false},
 		{strategy.Why{Source: strategy.Initial}, false},
 		{strategy.Why{Source: strategy.Own, OwnProbability: 0.5}, false},
-		{strategy.Why{Source: strategy.Improve}, false},
-		{strategy.Why{Source: strategy.Bound}, false},
+		{strategy.Why{Source: "improve"}, false},
+		{strategy.Why{Source: "bound"}, false},
 		{strategy.Why{Source: strategy.Imported}, false},
-		{strategy.Why{Source: strategy.Random, Listened: 3}, false},
+		{strategy.Why{Source: "random", Listened: 3}, false},
 		{strategy.Why{Source: strategy.Remaining, Listened: 3}, false},
-		{strategy.Why{Source: strategy.Peer, Peer: decode(t)}, true},
-		{strategy.Why{Source: strategy.Peer, Peer: decode(t), NextBest: 2}, true},
-		{strategy.Why{Source: strategy.Peers, Listened: 3}, true},
-		{strategy.Why{Source: strategy.Agreed, Round: 4}, false},
-		{strategy.Why{Source: strategy.Agreed, Listened: 1}, true},
-		{strategy.Why{Source: strategy.Agreed, Listened: 1, Round: 4}, true},
-		{strategy.Why{Source: strategy.Designs}, false},
-		{strategy.Why{Source: strategy.Designs, Listened: 1}, true},
-		{strategy.Why{Source: strategy.Density}, false},
-		{strategy.Why{Source: strategy.Density, Listened: 2}, true},
+		{strategy.Why{Source: "peer", Peer: decode(t)}, true},
+		{strategy.Why{Source: "peer", Peer: decode(t), NextBest: 2}, true},
+		{strategy.Why{Source: "peers", Listened: 3}, true},
+		{strategy.Why{Source: "agreed", Round: 4}, false},
+		{strategy.Why{Source: "agreed", Listened: 1}, true},
+		{strategy.Why{Source: "agreed", Listened: 1, Round: 4}, true},
+		{strategy.Why{Source: "designs"}, false},
+		{strategy.Why{Source: "designs", Listened: 1}, true},
+		{strategy.Why{Source: "density"}, false},
+		{strategy.Why{Source: "density", Listened: 2}, true},
 	} {
 		if got := c.why.FromPeers(); got != c.want {
 			t.Errorf("%+v: %t", c.why, got)
@@ -96,11 +96,11 @@ func TestWhySurvivesJSON(t *testing.T) {
 	for _, why := range []strategy.Why{
 		{Source: strategy.Own},
 		{Source: strategy.Own, OwnProbability: 1},
-		{Source: strategy.Peer, OwnProbability: 0.25, Peer: decode(t), Stamp: &protocol.Stamp{Epoch: 3, Sequence: 1<<64 - 1}, Observations: 7},
-		{Source: strategy.Bound},
-		{Source: strategy.Agreed, Listened: 4, Round: 100000},
-		{Source: strategy.Designs, Listened: 1, Observations: 9},
-		{Source: strategy.Density, Listened: 2},
+		{Source: "peer", OwnProbability: 0.25, Peer: decode(t), Stamp: &protocol.Stamp{Epoch: 3, Sequence: 1<<64 - 1}, Observations: 7},
+		{Source: "bound"},
+		{Source: "agreed", Listened: 4, Round: 100000},
+		{Source: "designs", Listened: 1, Observations: 9},
+		{Source: "density", Listened: 2},
 		{Source: strategy.Own, NextBest: 3},
 		{Source: strategy.Own, Again: 1},
 	} {

@@ -23,7 +23,7 @@ func TestSharedMapIsGolden(t *testing.T) {
 		"0x1.abb9847dca96cp-02", "0x1.0de31ccbee115p+01", "-0x1.34f1e6960a031p-04",
 	}
 	for range 2 {
-		golden, err := task.Parse("golden", []byte(goldenTask))
+		golden, err := task.Parse("golden", []byte(goldenTask), []task.StrategyType{{Name: "ts"}})
 		if err != nil {
 			t.Fatal(err)
 		}

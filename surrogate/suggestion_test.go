@@ -7,6 +7,7 @@ import (
 
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
@@ -107,7 +108,7 @@ func thompson(t *testing.T, definition *task.Task, seed random.Seed, trials int)
 
 // A suggestion by Thompson sampling: fit, condition, draw, maximise.
 func ExampleNew() {
-	definition, err := task.Parse("task.yaml", []byte(`
+	definition, err := all.Strategies().Parse("task.yaml", []byte(`
 fbo: 1
 name: example
 goal: maximize

@@ -22,7 +22,7 @@ func aggregateKeys() []string { return []string{"roster", "contributors", "commi
 
 // aggregate returns who sums. By default committees are of 7, fewer than a third of
 // whom may collude, and a quarter of the roster may be absent.
-func (m *mapping) aggregate(t *Task) *Aggregate {
+func (m *Section) aggregate(t *Task) *Aggregate {
 	a := &Aggregate{}
 	var ok bool
 	a.Roster, ok = m.roster()
@@ -35,49 +35,49 @@ func (m *mapping) aggregate(t *Task) *Aggregate {
 		return a
 	}
 	before := len(m.d.errors)
-	a.Committee = m.whole("committee", min(defaultCommittee, nodes), 2, maxCommittee)
+	a.Committee = m.Whole("committee", min(defaultCommittee, nodes), 2, maxCommittee)
 	if a.Committee > nodes {
-		m.errorf(m.valueAt("committee"), "committee %d must be at most the %d nodes of the roster", a.Committee, nodes)
+		m.Errorf("committee", "committee %d must be at most the %d nodes of the roster", a.Committee, nodes)
 	}
-	a.Colluding = m.whole("colluding", max(1, (a.Committee-1)/3), 1, maxCommittee-1)
+	a.Colluding = m.Whole("colluding", max(1, (a.Committee-1)/3), 1, maxCommittee-1)
 	// Two sets of more than (C+t)/2 voters share one that does not collude; a
 	// committee has so many as long as t < C.
 	if len(m.d.errors) == before && a.Colluding >= a.Committee {
-		m.errorf(m.valueAt("colluding"), "colluding %d must be less than the %d nodes of the committee, or no quorum is left", a.Colluding, a.Committee)
+		m.Errorf("colluding", "colluding %d must be less than the %d nodes of the committee, or no quorum is left", a.Colluding, a.Committee)
 	}
-	a.Contributors = m.whole("contributors", min(nodes, max(a.Colluding+1, nodes-nodes/4)), 2, maxRoster)
+	a.Contributors = m.Whole("contributors", min(nodes, max(a.Colluding+1, nodes-nodes/4)), 2, maxRoster)
 	switch {
 	case a.Contributors > nodes:
-		m.errorf(m.valueAt("contributors"), "contributors %d must be at most the %d nodes of the roster", a.Contributors, nodes)
+		m.Errorf("contributors", "contributors %d must be at most the %d nodes of the roster", a.Contributors, nodes)
 	case len(m.d.errors) == before && a.Contributors <= a.Colluding:
-		m.errorf(m.valueAt("contributors"), "contributors %d must be more than the %d that may collude, whose noise protects nobody", a.Contributors, a.Colluding)
+		m.Errorf("contributors", "contributors %d must be more than the %d that may collude, whose noise protects nobody", a.Contributors, a.Colluding)
 	}
 	return a
 }
 
 // summed bounds what a node gives to a sum, and what a member of the committee
 // holds of it.
-func (m *mapping) summed(t *Task, nodes int) {
-	f := t.Strategy.FTSDE
-	if f == nil {
+func (m *Section) summed(t *Task, nodes int) {
+	r, ok := t.Release()
+	if !ok || m.d.chosen.Mechanism != mechanismAggregate {
 		return
 	}
-	switch numbers := f.Cells * t.Surrogate.Features; {
-	case numbers > maxSummed:
-		m.errorf(m.valueAt("mechanism"), "%d cells times %d features make %d numbers to sum, accepted are up to %d", f.Cells, t.Surrogate.Features, numbers, maxSummed)
-	case numbers*nodes > maxHeld:
-		m.errorf(m.valueAt("roster"), "%d nodes times %d numbers each (cells times features) make %d to hold, accepted are up to %d", nodes, numbers, numbers*nodes, maxHeld)
+	switch {
+	case r.Numbers > maxSummed:
+		m.Errorf("mechanism", "%s make %d numbers to sum, accepted are up to %d", r.Of, r.Numbers, maxSummed)
+	case r.Numbers*nodes > maxHeld:
+		m.Errorf("roster", "%d nodes times %d numbers each (%s) make %d to hold, accepted are up to %d", nodes, r.Numbers, r.Of, r.Numbers*nodes, maxHeld)
 	}
 }
 
 // roster returns the nodes in order, each once.
-func (m *mapping) roster() (roster []peer.ID, ok bool) {
+func (m *Section) roster() (roster []peer.ID, ok bool) {
 	items, ok := m.list("roster")
 	if !ok {
 		return nil, false
 	}
 	if n := len(items); n < 2 || n > maxRoster {
-		m.errorf(m.valueAt("roster"), "roster must name 2 to %d nodes, not %d", maxRoster, n)
+		m.Errorf("roster", "roster must name 2 to %d nodes, not %d", maxRoster, n)
 		return nil, false
 	}
 	for i, n := range items {

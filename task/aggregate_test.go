@@ -1,4 +1,4 @@
-package task
+package task_test
 
 import (
 	"crypto/sha256"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/task"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multihash"
@@ -82,7 +83,7 @@ func TestAggregateDefaults(t *testing.T) {
 		{"contributors: 3, ", 20, 7, 2, 3},
 		{"contributors: 20, committee: 5, colluding: 4, ", 20, 5, 4, 20},
 	} {
-		got, err := Parse("", []byte(summing("", c.keys, c.nodes)))
+		got, err := parse("", []byte(summing("", c.keys, c.nodes)))
 		if err != nil {
 			t.Errorf("%s%d nodes: %v", c.keys, c.nodes, err)
 			continue
@@ -220,14 +221,14 @@ func TestTooMuchToSum(t *testing.T) {
 		summing("cells: 4", "", 512) + features(4096),
 		summing("cells: 2", "", 1024) + features(4096), // 2^23
 	} {
-		if _, err := Parse("", []byte(text)); err != nil {
+		if _, err := parse("", []byte(text)); err != nil {
 			t.Error(err)
 		}
 	}
 	checkErrors(t, []errorCase{
 		{summing("cells: 8", "", 2) + features(3752), `6:22: privacy: 8 cells times 3752 features make 30016 numbers to sum, accepted are up to 30000`},
 		{summing("cells: 16", "", 1024) + features(4096), `6:22: privacy: 16 cells times 4096 features make 65536 numbers to sum, accepted are up to 30000`},
-		{summing("cells: 4", "", 513) + features(4096), `6:53: privacy: 513 nodes times 16384 numbers each (cells times features) make 8404992 to hold, accepted are up to 8388608`},
+		{summing("cells: 4", "", 513) + features(4096), `6:53: privacy: 513 nodes times 16384 numbers each (4 cells times 4096 features) make 8404992 to hold, accepted are up to 8388608`},
 		// what follows from another error is not said
 		{summing("cells: 32", "", 2) + features(4096), `5:33: strategy: cells 32 must be a whole number from 1 to 16`},
 		{summing("cells: 16", "", 2) + features(5000), `7:23: surrogate: features 5000 must be a whole number from 2 to 4096`},
@@ -265,9 +266,9 @@ func TestAcceptedCommitteesAreSafe(t *testing.T) {
 		good := 2 <= committee && committee <= min(64, nodes) &&
 			1 <= colluding && quorum <= committee && contributors > colluding && contributors <= nodes
 
-		got, err := Parse("", []byte(summing("", keys, nodes)))
+		got, err := parse("", []byte(summing("", keys, nodes)))
 		if err != nil {
-			var all *ParseError
+			var all *task.ParseError
 			if good {
 				t.Fatalf("%s%d nodes: %v", keys, nodes, err)
 			}

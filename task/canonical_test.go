@@ -1,10 +1,12 @@
-package task
+package task_test
 
 import (
 	"bytes"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/fbo-node/fbo/task"
 )
 
 // The IDs are those of all nodes in the field: a change here cuts the new version
@@ -132,7 +134,7 @@ privacy: {mechanism: aggregate, epsilon: 1, colluding: 2, roster: [12D3KooWMo5gR
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
 			"bagaaieraylfhbu4o4q3igvmb3xd6f2asc7lpu5rgdoblhpsjjfkxerfadxna"},
 	} {
-		got, err := Parse("", []byte(c.text))
+		got, err := parse("", []byte(c.text))
 		if err != nil {
 			t.Error(err)
 			continue
@@ -229,7 +231,7 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		one + "  - {name: y, type: float, low: 0, high: 1}\n",
 		head + "  - {name: y, type: float, low: 0, high: 1}\n" + strings.TrimPrefix(one, head),
 	} {
-		got, err := Parse("", []byte(text))
+		got, err := parse("", []byte(text))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -251,11 +253,11 @@ func TestWrittenDefaultsOfSharedDesigns(t *testing.T) {
 		"{type: density}":                    "{type: density, beta: 5, components: 1, spread: 2e-1}",
 		"{type: density, components: 2}":     "{components: 2, beta: +5, type: density}",
 	} {
-		first, err := Parse("", []byte(one+"strategy: "+short))
+		first, err := parse("", []byte(one+"strategy: "+short))
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := Parse("", []byte(one+"strategy: "+long))
+		second, err := parse("", []byte(one+"strategy: "+long))
 		if err != nil || !second.ID().Equals(first.ID()) {
 			t.Errorf("%s and %s: %v", short, long, err)
 		}
@@ -267,11 +269,11 @@ func TestWrittenDefaultsOfSums(t *testing.T) {
 		{summing("", "", 20), summing("cells: 1, listen: judged, share: mean, share_every: 1.0, initial_designs: 3", "delta: 1e-5, clip: 8, releases: 10, adjacency: replace-one, contributors: 15, committee: 7, colluding: 2, ", 20)},
 		{summing("listen: schedule, share: sample", "", 2), summing("schedule: inverse, share: sample, listen: schedule", "clip: 16, contributors: 2, colluding: 1, committee: 2, ", 2)},
 	} {
-		first, err := Parse("", []byte(c.short))
+		first, err := parse("", []byte(c.short))
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := Parse("", []byte(c.long))
+		second, err := parse("", []byte(c.long))
 		if err != nil || !second.ID().Equals(first.ID()) {
 			t.Errorf("%s and %s: %v", c.short, c.long, err)
 		}
@@ -299,11 +301,11 @@ func TestCanonicalIsATaskFile(t *testing.T) {
 		summing("listen: schedule, schedule: constant, own_probability: 1e-7", "committee: 5, colluding: 4, contributors: 6, ", 7),
 		summing("", "committee: 64, ", 1024),
 	} {
-		first, err := Parse("", []byte(text))
+		first, err := parse("", []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := Parse("", first.Canonical())
+		second, err := parse("", first.Canonical())
 		if err != nil || !bytes.Equal(second.Canonical(), first.Canonical()) {
 			t.Errorf("%s: %v", first.Canonical(), err)
 		}
@@ -312,7 +314,7 @@ func TestCanonicalIsATaskFile(t *testing.T) {
 
 func TestDefaultFeatures(t *testing.T) {
 	for parameters, want := range map[int]int{1: 256, 4: 256, 5: 512, 100: 512} {
-		if got := featuresFor(parameters); got != want {
+		if got := task.FeaturesFor(parameters); got != want {
 			t.Errorf("%d parameters: %d, want %d", parameters, got, want)
 		}
 	}
@@ -320,7 +322,7 @@ func TestDefaultFeatures(t *testing.T) {
 
 func TestDefaultLengthscale(t *testing.T) {
 	for parameters, want := range map[int]string{1: "0.1", 2: "0.2", 4: "0.4", 7: "0.7", 25: "2.5", 26: "2.54951", 100: "5"} {
-		if got := fmt.Sprint(lengthscaleFor(parameters)); got != want {
+		if got := fmt.Sprint(task.LengthscaleFor(parameters)); got != want {
 			t.Errorf("%d parameters: %s, want %s", parameters, got, want)
 		}
 	}

@@ -15,20 +15,24 @@ type decoder struct {
 	file         string
 	errors       []*Error
 	decimal, odd *regexp.Regexp
+
+	strategies []StrategyType // that are accepted, the default first
+	chosen     StrategyType   // of these, when the section strategy has been read
 }
 
-func newDecoder(file string) *decoder {
-	return &decoder{file: file, decimal: decimalPattern(), odd: oddPattern()}
+func newDecoder(file string, strategies []StrategyType) *decoder {
+	return &decoder{file: file, decimal: decimalPattern(), odd: oddPattern(), strategies: strategies}
 }
 
 func (d *decoder) errorf(at position, format string, a ...any) {
 	d.errors = append(d.errors, &Error{File: d.file, Line: at.line, Column: at.column, Message: fmt.Sprintf(format, a...)})
 }
 
-// mapping is a strict view of one mapping of the file. Each getter makes its key
-// an accepted one; finish reports the keys that no getter asked for. A getter
-// that finds something wrong reports it and returns false or the default.
-type mapping struct {
+// Section is a strict view of one mapping of a task file. Each getter makes its key
+// an accepted one; keys that no getter asked for are errors. A getter that finds
+// something wrong reports it, with line and column, and returns the default or what
+// it says.
+type Section struct {
 	d        *decoder
 	what     string // for messages: "strategy", `parameter "x"`, or "" for the file itself
 	at       position
@@ -43,12 +47,12 @@ type entry struct {
 }
 
 // absent is the mapping of an optional section that is not in the file.
-func (d *decoder) absent(what string, at position) *mapping {
-	return &mapping{d: d, what: what, at: at, entries: map[string]entry{}}
+func (d *decoder) absent(what string, at position) *Section {
+	return &Section{d: d, what: what, at: at, entries: map[string]entry{}}
 }
 
 // mapping returns nil, after an error, when n is not a mapping.
-func (d *decoder) mapping(n ast.Node, what string) *mapping {
+func (d *decoder) mapping(n ast.Node, what string) *Section {
 	var pairs []*ast.MappingValueNode
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -78,7 +82,7 @@ func (d *decoder) mapping(n ast.Node, what string) *mapping {
 }
 
 // errorf puts the mapping's name before the message.
-func (m *mapping) errorf(at position, format string, a ...any) {
+func (m *Section) errorf(at position, format string, a ...any) {
 	if m.what != "" {
 		format = "%s: " + format
 		a = append([]any{m.what}, a...)
@@ -86,7 +90,7 @@ func (m *mapping) errorf(at position, format string, a ...any) {
 	m.d.errorf(at, format, a...)
 }
 
-func (m *mapping) get(key string) (ast.Node, bool) {
+func (m *Section) get(key string) (ast.Node, bool) {
 	if !slices.Contains(m.accepted, key) {
 		m.accepted = append(m.accepted, key)
 	}
@@ -95,7 +99,7 @@ func (m *mapping) get(key string) (ast.Node, bool) {
 }
 
 // require reports a missing key.
-func (m *mapping) require(key string) (ast.Node, bool) {
+func (m *Section) require(key string) (ast.Node, bool) {
 	n, ok := m.get(key)
 	if !ok {
 		m.errorf(m.at, "missing key %q", key)
@@ -104,7 +108,7 @@ func (m *mapping) require(key string) (ast.Node, bool) {
 }
 
 // valueAt returns where a key's value is, or where the mapping is without it.
-func (m *mapping) valueAt(key string) position {
+func (m *Section) valueAt(key string) position {
 	if e, ok := m.entries[key]; ok {
 		return nodePosition(e.value)
 	}
@@ -112,7 +116,7 @@ func (m *mapping) valueAt(key string) position {
 }
 
 // finish reports unknown keys.
-func (m *mapping) finish() {
+func (m *Section) finish() {
 	for _, key := range m.order {
 		if !slices.Contains(m.accepted, key) {
 			m.errorf(m.entries[key].at, "unknown key %s; accepted: %s", quote(key), strings.Join(m.accepted, ", "))
@@ -120,8 +124,19 @@ func (m *mapping) finish() {
 	}
 }
 
-// refuse reports a key that exists but not beside the others.
-func (m *mapping) refuse(key, condition string) {
+// Accept makes keys accepted whatever they hold, where an error elsewhere, reported
+// already, keeps them from being judged.
+func (m *Section) Accept(keys ...string) {
+	for _, key := range keys {
+		m.get(key)
+	}
+}
+
+// Errorf reports what is wrong with the value of a key.
+func (m *Section) Errorf(key, format string, a ...any) { m.errorf(m.valueAt(key), format, a...) }
+
+// Refuse reports a key that exists but not beside the others.
+func (m *Section) Refuse(key, condition string) {
 	if e, ok := m.entries[key]; ok {
 		m.errorf(e.at, "%s applies only with %s", key, condition)
 		m.order = slices.DeleteFunc(m.order, func(k string) bool { return k == key })
@@ -129,7 +144,7 @@ func (m *mapping) refuse(key, condition string) {
 }
 
 // text returns the text of a required key.
-func (m *mapping) text(key string) (string, bool) {
+func (m *Section) text(key string) (string, bool) {
 	n, ok := m.require(key)
 	if !ok {
 		return "", false
@@ -146,9 +161,9 @@ func (m *mapping) text(key string) (string, bool) {
 	return "", false
 }
 
-// word returns one of the accepted words; without the key, the fallback, and ""
+// Word returns one of the accepted words; without the key, the fallback, and ""
 // after an error. An empty fallback makes the key required.
-func (m *mapping) word(key, fallback string, accepted ...string) string {
+func (m *Section) Word(key, fallback string, accepted ...string) string {
 	n, ok := m.get(key)
 	if !ok && fallback == "" {
 		m.errorf(m.at, "missing key %q; accepted: %s", key, strings.Join(accepted, ", "))
@@ -167,7 +182,7 @@ func (m *mapping) word(key, fallback string, accepted ...string) string {
 
 // number returns a required finite number, and whether a float64 holds it
 // exactly.
-func (m *mapping) number(key string) (v float64, exact, ok bool) {
+func (m *Section) number(key string) (v float64, exact, ok bool) {
 	n, ok := m.require(key)
 	if !ok {
 		return 0, false, false
@@ -180,8 +195,17 @@ func (m *mapping) number(key string) (v float64, exact, ok bool) {
 	return v, exact, true
 }
 
-// within returns an optional number from low to high.
-func (m *mapping) within(key string, fallback, low, high float64) float64 {
+// Required returns a number from low to high, for which there is no default; 0 after
+// an error.
+func (m *Section) Required(key string, low, high float64) float64 {
+	if _, ok := m.require(key); !ok {
+		return 0
+	}
+	return m.Within(key, 0, low, high)
+}
+
+// Within returns an optional number from low to high.
+func (m *Section) Within(key string, fallback, low, high float64) float64 {
 	n, ok := m.get(key)
 	if !ok {
 		return fallback
@@ -193,8 +217,8 @@ func (m *mapping) within(key string, fallback, low, high float64) float64 {
 	return v
 }
 
-// whole returns an optional whole number from low to high.
-func (m *mapping) whole(key string, fallback, low, high int) int {
+// Whole returns an optional whole number from low to high.
+func (m *Section) Whole(key string, fallback, low, high int) int {
 	n, ok := m.get(key)
 	if !ok {
 		return fallback
@@ -211,7 +235,7 @@ func (m *mapping) whole(key string, fallback, low, high int) int {
 }
 
 // list returns the items of a required list.
-func (m *mapping) list(key string) ([]ast.Node, bool) {
+func (m *Section) list(key string) ([]ast.Node, bool) {
 	n, ok := m.require(key)
 	if !ok {
 		return nil, false

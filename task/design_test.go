@@ -180,3 +180,28 @@ func TestValueText(t *testing.T) {
 		t.Error("a value without a kind is written as JSON")
 	}
 }
+
+// What is read as a design is valid and is written so that it reads the same.
+func FuzzUnmarshalDesign(f *testing.F) {
+	s := exampleSpace(f)
+	f.Add([]byte(s.Decode(make([]float64, s.Dim())).Key()))
+	f.Add([]byte(`{"rate":1e-2,"momentum":0.5,"batch":3.2e1,"units":1,"optimizer":"r m s"}`))
+	f.Add([]byte(`{"rate":null,"momentum":"x","batch":[],"units":{},"optimizer":1}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := s.UnmarshalDesign(data)
+		if err != nil {
+			if !d.IsZero() {
+				t.Fatalf("%v with %v", d, err)
+			}
+			return
+		}
+		if err := s.Check(d); err != nil {
+			t.Fatal(err)
+		}
+		again, err := s.UnmarshalDesign([]byte(d.Key()))
+		if err != nil || !again.Equal(d) || again.Key() != d.Key() {
+			t.Fatalf("%v was read as %v, %v", d, again, err)
+		}
+		s.Encode(d)
+	})
+}

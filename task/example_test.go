@@ -3,6 +3,7 @@ package task_test
 import (
 	"fmt"
 
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -16,7 +17,7 @@ parameters:
 `
 
 func ExampleParse() {
-	t, err := task.Parse("task.yaml", []byte(example))
+	t, err := all.Strategies().Parse("task.yaml", []byte(example))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -31,7 +32,7 @@ func ExampleParse() {
 }
 
 func ExampleParse_errors() {
-	_, err := task.Parse("task.yaml", []byte(`
+	_, err := all.Strategies().Parse("task.yaml", []byte(`
 name: wearable-lr
 goal: smallest
 parameters:
@@ -48,7 +49,7 @@ stratgy: {type: ts}
 }
 
 func ExampleSpace_Decode() {
-	t, err := task.Parse("task.yaml", []byte(example))
+	t, err := all.Strategies().Parse("task.yaml", []byte(example))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -64,7 +65,7 @@ func ExampleSpace_Decode() {
 }
 
 func ExampleSpace_UnmarshalDesign() {
-	t, err := task.Parse("task.yaml", []byte(example))
+	t, err := all.Strategies().Parse("task.yaml", []byte(example))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -79,7 +80,7 @@ func ExampleSpace_UnmarshalDesign() {
 }
 
 func ExampleNew() {
-	t, err := task.New(task.Spec{
+	t, err := all.Strategies().NewTask(task.Spec{
 		Name: "heat-pump", Goal: task.Minimize,
 		Parameters: []task.Parameter{
 			{Name: "setpoint", Kind: task.Float, Low: 18, High: 24, Step: 0.5},
@@ -92,7 +93,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	file, err := task.Parse("task.yaml", []byte(`
+	file, err := all.Strategies().Parse("task.yaml", []byte(`
 name: heat-pump
 goal: minimize
 parameters:

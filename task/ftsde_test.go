@@ -1,29 +1,33 @@
-package task
+package task_test
 
 import (
 	"reflect"
 	"testing"
+
+	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling"
+	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
 func TestParseFTSDE(t *testing.T) {
 	for _, c := range []struct {
 		keys string
-		want Strategy
+		want task.Strategy
 	}{
-		{"", Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 1, Listen: "judged", Share: "mean", ShareEvery: 1}}},
+		{"", task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 1, Listen: "judged", Share: "mean", ShareEvery: 1}}},
 		{"listen: judged, cells: 16, share: sample, share_every: 1e4, initial_designs: 5",
-			Strategy{InitialDesigns: 5, FTSDE: &FTSDE{Cells: 16, Listen: "judged", Share: "sample", ShareEvery: 10000}}},
-		{"listen: schedule", Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 1, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: "inverse"}}},
+			task.Strategy{InitialDesigns: 5, Settings: ftsde.Settings{Cells: 16, Listen: "judged", Share: "sample", ShareEvery: 10000}}},
+		{"listen: schedule", task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 1, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "inverse"}}}},
 		{"cells: 2, listen: schedule, schedule: inverse-square",
-			Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 2, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: "inverse-square"}}},
+			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 2, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "inverse-square"}}}},
 		{"cells: 4, listen: schedule, schedule: constant, own_probability: 0.25",
-			Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 4, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: "constant", OwnProbability: 0.25}}},
+			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 4, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "constant", OwnProbability: 0.25}}}},
 		{"cells: 2, listen: schedule, schedule: inverse-sqrt",
-			Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 2, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: "inverse-sqrt"}}},
+			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 2, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "inverse-sqrt"}}}},
 		{"cells: 8, listen: schedule, schedule: own-only",
-			Strategy{InitialDesigns: 3, FTSDE: &FTSDE{Cells: 8, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: "own-only"}}},
+			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 8, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "own-only"}}}},
 	} {
-		got, err := Parse("", []byte(summing(c.keys, "", 2)))
+		got, err := parse("", []byte(summing(c.keys, "", 2)))
 		if err != nil {
 			t.Errorf("%s: %v", c.keys, err)
 			continue

@@ -1,8 +1,10 @@
-package task
+package task_test
 
 import (
 	"errors"
 	"testing"
+
+	"github.com/fbo-node/fbo/task"
 )
 
 // Parse never panics, its errors have a place, and what it accepts has a
@@ -22,10 +24,10 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"fbo":1,"name":"a","goal":"maximize","parameters":[{"name":"x","type":"float","low":1e-3,"high":1,"scale":"log"}]}`))
 	f.Add([]byte("name: |\n  a\n  b\n? [x]\n: &a *b\n<<: !t {}\n---\n...\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		task, err := Parse("task.yaml", data)
+		parsed, err := parse("task.yaml", data)
 		if err != nil {
-			var all *ParseError
-			if !errors.As(err, &all) || len(all.Errors) == 0 || len(all.Errors) > maxErrors {
+			var all *task.ParseError
+			if !errors.As(err, &all) || len(all.Errors) == 0 || len(all.Errors) > task.MaxErrors {
 				t.Fatalf("error is %T: %v", err, err)
 			}
 			for _, one := range all.Errors {
@@ -35,54 +37,29 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		again, err := Parse("canonical", task.Canonical())
+		again, err := parse("canonical", parsed.Canonical())
 		if err != nil {
-			t.Fatalf("%s: %v", task.Canonical(), err)
+			t.Fatalf("%s: %v", parsed.Canonical(), err)
 		}
-		if !again.ID().Equals(task.ID()) {
-			t.Fatalf("%s became %s", task.Canonical(), again.Canonical())
+		if !again.ID().Equals(parsed.ID()) {
+			t.Fatalf("%s became %s", parsed.Canonical(), again.Canonical())
 		}
-		if p := task.Privacy; p != nil && p.Aggregate != nil {
+		if p := parsed.Privacy; p != nil && p.Aggregate != nil {
 			a := p.Aggregate
 			if len(a.Roster) < a.Contributors || a.Contributors <= a.Colluding || a.Colluding >= a.Committee || a.Committee > len(a.Roster) || a.Colluding < 1 {
 				t.Fatalf("%+v", a)
 			}
 		}
-		u := make([]float64, task.Space.Dim())
+		u := make([]float64, parsed.Space.Dim())
 		for i := range u {
 			u[i] = 0.3
 		}
-		d := task.Space.Decode(u)
-		if err := task.Space.Check(d); err != nil {
+		d := parsed.Space.Decode(u)
+		if err := parsed.Space.Check(d); err != nil {
 			t.Fatal(err)
 		}
-		if back := task.Space.Decode(task.Space.Encode(d)); !back.Equal(d) {
+		if back := parsed.Space.Decode(parsed.Space.Encode(d)); !back.Equal(d) {
 			t.Fatalf("%v became %v", d, back)
 		}
-	})
-}
-
-// What is read as a design is valid and is written so that it reads the same.
-func FuzzUnmarshalDesign(f *testing.F) {
-	s := exampleSpace(f)
-	f.Add([]byte(s.Decode(make([]float64, s.Dim())).Key()))
-	f.Add([]byte(`{"rate":1e-2,"momentum":0.5,"batch":3.2e1,"units":1,"optimizer":"r m s"}`))
-	f.Add([]byte(`{"rate":null,"momentum":"x","batch":[],"units":{},"optimizer":1}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := s.UnmarshalDesign(data)
-		if err != nil {
-			if !d.IsZero() {
-				t.Fatalf("%v with %v", d, err)
-			}
-			return
-		}
-		if err := s.Check(d); err != nil {
-			t.Fatal(err)
-		}
-		again, err := s.UnmarshalDesign([]byte(d.Key()))
-		if err != nil || !again.Equal(d) || again.Key() != d.Key() {
-			t.Fatalf("%v was read as %v, %v", d, again, err)
-		}
-		s.Encode(d)
 	})
 }

@@ -187,22 +187,3 @@ func TestTextRoundTrip(t *testing.T) {
 		}
 	})
 }
-
-// Ways to write the same space give the same ID; a step of 1 between ints is none.
-func TestOneFormOfKinds(t *testing.T) {
-	for short, long := range map[string]string{
-		"{name: x, type: int, low: 1, high: 9}":                  "{name: x, type: int, low: 1, high: 9, step: 1.0, scale: linear}",
-		"{name: x, type: int, low: 1, high: 9, step: 3}":         "{name: x, type: int, low: 1, high: 7, step: 3e0}",
-		"{name: x, type: float, low: 0, high: 1, step: 0.3}":     "{step: 3e-1, name: x, type: float, low: 0, high: .9}",
-		"{name: x, type: categorical, choices: [1, 2.50, -0.0]}": "{name: x, type: categorical, choices: [1.0, 25e-1, 0]}",
-	} {
-		first, err := Parse("", []byte(head+"  - "+short))
-		if err != nil {
-			t.Fatal(err)
-		}
-		second, err := Parse("", []byte(head+"  - "+long))
-		if err != nil || !second.ID().Equals(first.ID()) {
-			t.Errorf("%s and %s: %v", short, long, err)
-		}
-	}
-}

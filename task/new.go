@@ -20,9 +20,10 @@ type Spec struct {
 // roster a list of texts, as in Settings{"type": "fts", "share_every": 2}.
 type Settings map[string]any
 
-// New returns the task that a file with the same content gives, with the same ID. An
+// New returns the task that Parse makes of a file with the same content, with the
+// same ID. An
 // error is what NewSpace says of the parameters, or else a *ParseError without places.
-func New(spec Spec) (*Task, error) {
+func New(spec Spec, strategies []StrategyType) (*Task, error) {
 	space, err := NewSpace(spec.Parameters)
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func New(spec Spec) (*Task, error) {
 	if err != nil {
 		return nil, fmt.Errorf("task: settings: %w", err)
 	}
-	t, err := Parse("", text)
+	t, err := Parse("", text, strategies)
 	var problems *ParseError
 	if errors.As(err, &problems) {
 		for _, one := range problems.Errors {

@@ -1,4 +1,4 @@
-package task
+package task_test
 
 import (
 	"bytes"
@@ -6,16 +6,17 @@ import (
 	"math"
 	"testing"
 
+	"github.com/fbo-node/fbo/task"
 	"pgregory.net/rapid"
 )
 
 // settingsOf reads a section back from a canonical form.
-func settingsOf(t *rapid.T, canonical []byte, key string) Settings {
+func settingsOf(t *rapid.T, canonical []byte, key string) task.Settings {
 	form := map[string]json.RawMessage{}
 	if err := json.Unmarshal(canonical, &form); err != nil {
 		t.Fatal(err)
 	}
-	var settings Settings
+	var settings task.Settings
 	if raw, ok := form[key]; ok {
 		if err := json.Unmarshal(raw, &settings); err != nil {
 			t.Fatal(err)
@@ -35,22 +36,22 @@ func TestNewEqualsParse(t *testing.T) {
 		summing("cells: 2", "", 4)[len(one):],
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		space := drawSpace(t)
+		space := task.DrawSpace(t)
 		section := rapid.SampledFrom(sections).Draw(t, "section")
-		file, err := json.Marshal(canonicalParameters(space))
+		file, err := json.Marshal(task.CanonicalParameters(space))
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := Parse("", []byte("name: \"é b\"\ngoal: maximize\nparameters: "+string(file)+"\n"+section))
+		want, err := parse("", []byte("name: \"é b\"\ngoal: maximize\nparameters: "+string(file)+"\n"+section))
 		if err != nil {
 			t.Fatal(err)
 		}
-		spec := Spec{Name: "é b", Goal: Maximize, Parameters: space.Parameters()}
+		spec := task.Spec{Name: "é b", Goal: task.Maximize, Parameters: space.Parameters()}
 		if section != "" {
 			canonical := want.Canonical()
 			spec.Surrogate, spec.Strategy, spec.Privacy = settingsOf(t, canonical, "surrogate"), settingsOf(t, canonical, "strategy"), settingsOf(t, canonical, "privacy")
 		}
-		got, err := New(spec)
+		got, err := newTask(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,25 +62,25 @@ func TestNewEqualsParse(t *testing.T) {
 }
 
 func TestNewErrors(t *testing.T) {
-	x := []Parameter{{Name: "x", Kind: Float, High: 1}}
+	x := []task.Parameter{{Name: "x", Kind: task.Float, High: 1}}
 	for _, c := range []struct {
-		spec Spec
+		spec task.Spec
 		want string
 	}{
-		{Spec{Name: "a", Goal: Minimize}, "task: 0 parameters given; accepted: 1 to 100"},
-		{Spec{Name: "a", Goal: Minimize, Parameters: []Parameter{{Name: "x", Kind: Float}}}, `task: parameter "x": low 0 must be below high 0`},
-		{Spec{Parameters: x}, "task: goal must be one of minimize, maximize, not the text \"\"\ntask: name \"\" is not accepted: it is empty"},
-		{Spec{Name: "a\u0007", Goal: Minimize, Parameters: x}, `task: name "a\a" is not accepted: it has a character that cannot be printed`},
-		{Spec{Name: "\xff", Goal: Minimize, Parameters: x}, `task: name "` + "\ufffd" + `" is not accepted: it has a character that cannot be printed`},
-		{Spec{Name: "a", Goal: Minimize, Parameters: x, Strategy: Settings{"type": "best"}},
+		{task.Spec{Name: "a", Goal: task.Minimize}, "task: 0 parameters given; accepted: 1 to 100"},
+		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: []task.Parameter{{Name: "x", Kind: task.Float}}}, `task: parameter "x": low 0 must be below high 0`},
+		{task.Spec{Parameters: x}, "task: goal must be one of minimize, maximize, not the text \"\"\ntask: name \"\" is not accepted: it is empty"},
+		{task.Spec{Name: "a\u0007", Goal: task.Minimize, Parameters: x}, `task: name "a\a" is not accepted: it has a character that cannot be printed`},
+		{task.Spec{Name: "\xff", Goal: task.Minimize, Parameters: x}, `task: name "` + "\ufffd" + `" is not accepted: it has a character that cannot be printed`},
+		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: x, Strategy: task.Settings{"type": "best"}},
 			`task: strategy: type must be one of peer-prior, fts, fts-de, consensus, constrained-gp, density, ts, logei, ucb, not the text "best"`},
-		{Spec{Name: "a", Goal: Minimize, Parameters: x, Strategy: Settings{"type": "ts", "shared": true}},
+		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: x, Strategy: task.Settings{"type": "ts", "shared": true}},
 			`task: strategy: unknown key "shared"; accepted: type, initial_designs`},
-		{Spec{Name: "a", Goal: Minimize, Parameters: x, Strategy: Settings{"initial_designs": 0}, Surrogate: Settings{"features": 3}},
+		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: x, Strategy: task.Settings{"initial_designs": 0}, Surrogate: task.Settings{"features": 3}},
 			"task: strategy: initial_designs 0 must be a whole number from 1 to 1000\ntask: surrogate: features 3 must be even: they come in pairs of cosine and sine"},
-		{Spec{Name: "a", Goal: Minimize, Parameters: x, Surrogate: Settings{"lengthscale": math.NaN()}}, "task: settings: json: unsupported value: NaN"},
+		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: x, Surrogate: task.Settings{"lengthscale": math.NaN()}}, "task: settings: json: unsupported value: NaN"},
 	} {
-		got, err := New(c.spec)
+		got, err := newTask(c.spec)
 		if err == nil || err.Error() != c.want || got != nil {
 			t.Errorf("%+v:\n%v\nwant\n%s", c.spec, err, c.want)
 		}

@@ -8,7 +8,7 @@ type section struct {
 	key string
 	// parse reads the section, which is empty when it is not in the file, into the
 	// task. The task's Space is nil when the parameters were wrong.
-	parse func(m *mapping, t *Task)
+	parse func(m *Section, t *Task)
 	// canonical returns the section with all defaults, or nil to leave it out, so
 	// that tasks without a newer section keep their ID.
 	canonical func(t *Task) any
@@ -42,11 +42,14 @@ func sections() []section {
 // The sections surrogate and strategy, and every key of theirs, have defaults; so
 // has the section privacy, which is to promise nothing. A promise needs epsilon and,
 // with mechanism aggregate, a roster: the peer IDs of all who may take part, at most
-// 1024. Strategy fts-de needs that mechanism, and goes with no other.
+// 1024. A strategy goes with one mechanism or none.
 // Names, and choices among texts, that look like numbers or true/false are written in
 // quotes.
-func Parse(file string, data []byte) (*Task, error) {
-	d := newDecoder(file)
+//
+// strategies are the types of strategy that the file may name, the default first.
+// Programs have them from strategy.Set, whose Parse calls this.
+func Parse(file string, data []byte, strategies []StrategyType) (*Task, error) {
+	d := newDecoder(file, strategies)
 	root, failure := parseYAML(data)
 	if failure != nil {
 		d.errorf(failure.at, "%s", failure.message)
@@ -65,15 +68,15 @@ func Parse(file string, data []byte) (*Task, error) {
 	return t, nil
 }
 
-func (m *mapping) task(t *Task) {
+func (m *Section) task(t *Task) {
 	m.formatVersion()
 	if name, ok := m.text("name"); ok {
 		if message := checkText(name, maxNameRunes); message != "" {
-			m.errorf(m.valueAt("name"), "name %s is not accepted: %s", quote(name), message)
+			m.Errorf("name", "name %s is not accepted: %s", quote(name), message)
 		}
 		t.Name = name
 	}
-	t.Goal = Goal(m.word("goal", "", string(Minimize), string(Maximize)))
+	t.Goal = Goal(m.Word("goal", "", string(Minimize), string(Maximize)))
 	t.Space = m.space()
 	for _, s := range sections() {
 		n, ok := m.get(s.key)
@@ -89,7 +92,7 @@ func (m *mapping) task(t *Task) {
 }
 
 // formatVersion accepts the key that Canonical writes.
-func (m *mapping) formatVersion() {
+func (m *Section) formatVersion() {
 	n, ok := m.entries["fbo"]
 	if !ok {
 		return
@@ -102,13 +105,13 @@ func (m *mapping) formatVersion() {
 }
 
 // space returns nil after an error.
-func (m *mapping) space() *Space {
+func (m *Section) space() *Space {
 	items, ok := m.list("parameters")
 	if !ok {
 		return nil
 	}
 	if n := len(items); n < 1 || n > maxParameters {
-		m.errorf(m.valueAt("parameters"), "parameters must be 1 to %d, not %d", maxParameters, n)
+		m.Errorf("parameters", "parameters must be 1 to %d, not %d", maxParameters, n)
 		return nil
 	}
 	before := len(m.d.errors)
@@ -124,7 +127,7 @@ func (m *mapping) space() *Space {
 	}
 	space, err := NewSpace(parameters)
 	if err != nil { // cannot be, as long as parameter checks what NewSpace does
-		m.errorf(m.valueAt("parameters"), "%v", err)
+		m.Errorf("parameters", "%v", err)
 	}
 	return space
 }

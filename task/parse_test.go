@@ -1,4 +1,4 @@
-package task
+package task_test
 
 import (
 	"errors"
@@ -6,6 +6,13 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/fbo-node/fbo/consensus"
+	"github.com/fbo-node/fbo/consensus/density"
+	"github.com/fbo-node/fbo/consensus/designs"
+	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling"
 )
 
 const head = "name: a\ngoal: minimize\nparameters:\n"
@@ -14,7 +21,7 @@ const head = "name: a\ngoal: minimize\nparameters:\n"
 const one = head + "  - {name: x, type: float, low: 0, high: 1}\n"
 
 func TestParseFillsDefaults(t *testing.T) {
-	got, err := Parse("task.yaml", []byte(`
+	got, err := parse("task.yaml", []byte(`
 name: wearable-lr
 goal: minimize                     # or maximize
 parameters:
@@ -25,21 +32,21 @@ parameters:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Name != "wearable-lr" || got.Goal != Minimize {
+	if got.Name != "wearable-lr" || got.Goal != task.Minimize {
 		t.Errorf("name %q, goal %q", got.Name, got.Goal)
 	}
-	wantParameters := []Parameter{
-		{Name: "learning_rate", Kind: Float, Low: 0.001, High: 1, Scale: Log},
-		{Name: "batch_size", Kind: Int, Low: 20, High: 100, Scale: Linear},
-		{Name: "optimizer", Kind: Categorical, Choices: []string{"sgd", "adam"}},
+	wantParameters := []task.Parameter{
+		{Name: "learning_rate", Kind: task.Float, Low: 0.001, High: 1, Scale: task.Log},
+		{Name: "batch_size", Kind: task.Int, Low: 20, High: 100, Scale: task.Linear},
+		{Name: "optimizer", Kind: task.Categorical, Choices: []string{"sgd", "adam"}},
 	}
 	if p := got.Space.Parameters(); !reflect.DeepEqual(p, wantParameters) {
 		t.Errorf("parameters %+v", p)
 	}
-	if want := (Surrogate{"exact", "matern52", 256, "quasi", 0.3, 1}); got.Surrogate != want {
+	if want := (task.Surrogate{"exact", "matern52", 256, "quasi", 0.3, 1}); got.Surrogate != want {
 		t.Errorf("surrogate %+v, want %+v", got.Surrogate, want)
 	}
-	if want := (Strategy{Type: "peer-prior", InitialDesigns: 3}); got.Strategy != want {
+	if want := (task.Strategy{Type: "peer-prior", InitialDesigns: 3}); got.Strategy != want {
 		t.Errorf("strategy %+v, want %+v", got.Strategy, want)
 	}
 }
@@ -47,21 +54,21 @@ parameters:
 func TestParseStrategies(t *testing.T) {
 	for _, c := range []struct {
 		text    string
-		want    *FTS
+		want    task.StrategySettings
 		initial int
 	}{
 		{"{type: ts, initial_designs: 7}", nil, 7},
-		{"{type: fts}", &FTS{Mode: "concurrent", Schedule: "inverse-sqrt", ShareEvery: 1}, 3},
-		{"{type: fts, mode: one-shot}", &FTS{Mode: "one-shot", Schedule: "inverse-sqrt", ShareAfter: 50}, 3},
-		{"{type: fts, mode: one-shot, share_after: 2e1, schedule: own-only}", &FTS{Mode: "one-shot", Schedule: "own-only", ShareAfter: 20}, 3},
-		{"{type: fts, schedule: constant, own_probability: 0.25, share_every: 5}", &FTS{Mode: "concurrent", Schedule: "constant", OwnProbability: 0.25, ShareEvery: 5}, 3},
-		{"{type: fts, schedule: inverse-square}", &FTS{Mode: "concurrent", Schedule: "inverse-square", ShareEvery: 1}, 3},
+		{"{type: fts}", tsampling.Settings{Mode: "concurrent", Schedule: tsampling.Schedule{Name: "inverse-sqrt"}, ShareEvery: 1}, 3},
+		{"{type: fts, mode: one-shot}", tsampling.Settings{Mode: "one-shot", Schedule: tsampling.Schedule{Name: "inverse-sqrt"}, ShareAfter: 50}, 3},
+		{"{type: fts, mode: one-shot, share_after: 2e1, schedule: own-only}", tsampling.Settings{Mode: "one-shot", Schedule: tsampling.Schedule{Name: "own-only"}, ShareAfter: 20}, 3},
+		{"{type: fts, schedule: constant, own_probability: 0.25, share_every: 5}", tsampling.Settings{Mode: "concurrent", Schedule: tsampling.Schedule{Name: "constant", OwnProbability: 0.25}, ShareEvery: 5}, 3},
+		{"{type: fts, schedule: inverse-square}", tsampling.Settings{Mode: "concurrent", Schedule: tsampling.Schedule{Name: "inverse-square"}, ShareEvery: 1}, 3},
 	} {
-		got, err := Parse("task.yaml", []byte(one+"strategy: "+c.text))
+		got, err := parse("task.yaml", []byte(one+"strategy: "+c.text))
 		if err != nil {
 			t.Errorf("%s: %v", c.text, err)
-		} else if !reflect.DeepEqual(got.Strategy.FTS, c.want) || got.Strategy.InitialDesigns != c.initial {
-			t.Errorf("%s: %+v %+v", c.text, got.Strategy, got.Strategy.FTS)
+		} else if !reflect.DeepEqual(got.Strategy.Settings, c.want) || got.Strategy.InitialDesigns != c.initial {
+			t.Errorf("%s: %+v %+v", c.text, got.Strategy, got.Strategy.Settings)
 		}
 	}
 }
@@ -70,27 +77,27 @@ func TestParseStrategies(t *testing.T) {
 func TestParseSharedDesigns(t *testing.T) {
 	for _, c := range []struct {
 		text string
-		want Strategy
+		want task.Strategy
 	}{
-		{"{type: ucb}", Strategy{Type: "ucb", InitialDesigns: 3}},
-		{"{type: ucb, initial_designs: 7}", Strategy{Type: "ucb", InitialDesigns: 7}},
-		{"{type: consensus}", Strategy{Type: "consensus", InitialDesigns: 3, Consensus: &Consensus{
+		{"{type: ucb}", task.Strategy{Type: "ucb", InitialDesigns: 3}},
+		{"{type: ucb, initial_designs: 7}", task.Strategy{Type: "ucb", InitialDesigns: 7}},
+		{"{type: consensus}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
 			Acquisition: "logei", Weights: "uniform", Mode: "rounds", Rounds: 50, Deadline: 60}}},
-		{"{type: consensus, acquisition: ts, weights: metropolis, rounds: 7, deadline: 5, initial_designs: 4}", Strategy{Type: "consensus", InitialDesigns: 4, Consensus: &Consensus{
+		{"{type: consensus, acquisition: ts, weights: metropolis, rounds: 7, deadline: 5, initial_designs: 4}", task.Strategy{Type: "consensus", InitialDesigns: 4, Settings: consensus.Settings{
 			Acquisition: "ts", Weights: "metropolis", Mode: "rounds", Rounds: 7, Deadline: 5}}},
-		{"{type: consensus, acquisition: ucb, mode: asynchronous, rounds: 1e5}", Strategy{Type: "consensus", InitialDesigns: 3, Consensus: &Consensus{
+		{"{type: consensus, acquisition: ucb, mode: asynchronous, rounds: 1e5}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
 			Acquisition: "ucb", Weights: "uniform", Mode: "asynchronous", Rounds: 100000}}},
-		{"{type: consensus, weights: leader, deadline: 86400}", Strategy{Type: "consensus", InitialDesigns: 3, Consensus: &Consensus{
+		{"{type: consensus, weights: leader, deadline: 86400}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
 			Acquisition: "logei", Weights: "leader", Mode: "rounds", Rounds: 50, Deadline: 86400, Response: "value"}}},
-		{"{type: consensus, weights: leader, response: noisy, response_noise: 0.5}", Strategy{Type: "consensus", InitialDesigns: 3, Consensus: &Consensus{
+		{"{type: consensus, weights: leader, response: noisy, response_noise: 0.5}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
 			Acquisition: "logei", Weights: "leader", Mode: "rounds", Rounds: 50, Deadline: 60, Response: "noisy", ResponseNoise: 0.5}}},
-		{"{type: constrained-gp}", Strategy{Type: "constrained-gp", InitialDesigns: 3, Constrained: &Constrained{Threshold: "none", Confidence: 2}}},
-		{"{type: constrained-gp, threshold: open, confidence: 0}", Strategy{Type: "constrained-gp", InitialDesigns: 3, Constrained: &Constrained{Threshold: "open"}}},
-		{"{type: density}", Strategy{Type: "density", InitialDesigns: 3, Density: &Density{Beta: 5, Components: 1, Spread: 0.2}}},
-		{"{type: density, beta: 0, spread: 1e-3}", Strategy{Type: "density", InitialDesigns: 3, Density: &Density{Components: 1, Spread: 0.001}}},
-		{"{type: density, components: 16, beta: 1000}", Strategy{Type: "density", InitialDesigns: 3, Density: &Density{Beta: 1000, Components: 16}}},
+		{"{type: constrained-gp}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: designs.Settings{Threshold: "none", Confidence: 2}}},
+		{"{type: constrained-gp, threshold: open, confidence: 0}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: designs.Settings{Threshold: "open"}}},
+		{"{type: density}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Beta: 5, Components: 1, Spread: 0.2}}},
+		{"{type: density, beta: 0, spread: 1e-3}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Components: 1, Spread: 0.001}}},
+		{"{type: density, components: 16, beta: 1000}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Beta: 1000, Components: 16}}},
 	} {
-		got, err := Parse("task.yaml", []byte(one+"strategy: "+c.text))
+		got, err := parse("task.yaml", []byte(one+"strategy: "+c.text))
 		if err != nil {
 			t.Errorf("%s: %v", c.text, err)
 		} else if !reflect.DeepEqual(got.Strategy, c.want) {
@@ -100,7 +107,7 @@ func TestParseSharedDesigns(t *testing.T) {
 }
 
 func TestParseAcceptsOtherWritings(t *testing.T) {
-	want, err := Parse("task.yaml", []byte(one))
+	want, err := parse("task.yaml", []byte(one))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +120,7 @@ func TestParseAcceptsOtherWritings(t *testing.T) {
 		"version":         one + "fbo: 1\n",
 		"defaults":        one + "surrogate: {}\nstrategy: {}\n",
 	} {
-		got, err := Parse("task.yaml", []byte(text))
+		got, err := parse("task.yaml", []byte(text))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if !got.ID().Equals(want.ID()) {
@@ -130,7 +137,7 @@ func TestParseLimits(t *testing.T) {
 		many:                              "task.yaml:4:3: parameters must be 1 to 100, not 101",
 		head + choices:                    `task.yaml:4:43: parameter "x": choices must be 2 to 64, not 65`,
 	} {
-		_, err := Parse("task.yaml", []byte(text))
+		_, err := parse("task.yaml", []byte(text))
 		if err == nil || strings.SplitN(err.Error(), "\n", 2)[0] != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -138,8 +145,8 @@ func TestParseLimits(t *testing.T) {
 }
 
 func TestParseErrorIsBoundedAndSorted(t *testing.T) {
-	_, err := Parse("", []byte("goal: x\n"+strings.Repeat("a: 1\n", 50)+"b: 1\n"))
-	var all *ParseError
+	_, err := parse("", []byte("goal: x\n"+strings.Repeat("a: 1\n", 50)+"b: 1\n"))
+	var all *task.ParseError
 	if !errors.As(err, &all) {
 		t.Fatalf("error is a %T", err)
 	}
@@ -152,7 +159,7 @@ func TestParseErrorIsBoundedAndSorted(t *testing.T) {
 			t.Errorf("error %d is out of order", i)
 		}
 	}
-	var first *Error
+	var first *task.Error
 	if !errors.As(err, &first) || first.Error() != `task:1:1: missing key "name"` {
 		t.Errorf("first error: %v", first)
 	}
@@ -163,16 +170,42 @@ func TestParseErrorIsBoundedAndSorted(t *testing.T) {
 
 // Numbers are checked as they are written, not as float64 rounds them.
 func TestParseNumbersAtTheEdge(t *testing.T) {
-	p, err := Parse("", []byte(head+"  - {name: x, type: int, low: 9007199254740000, high: 9007199254740992}\n"))
+	p, err := parse("", []byte(head+"  - {name: x, type: int, low: 9007199254740000, high: 9007199254740992}\n"))
 	if err != nil || p.Space.Parameters()[0].High != 1<<53 {
 		t.Errorf("2^53 is not accepted: %v", err)
 	}
-	p, err = Parse("", []byte(head+"  - {name: x, type: float, low: 1e-300, high: 1e300, scale: log}\n"))
+	p, err = parse("", []byte(head+"  - {name: x, type: float, low: 1e-300, high: 1e300, scale: log}\n"))
 	if err != nil || p.Space.Parameters()[0].Low != 1e-300 {
 		t.Errorf("1e-300 is not accepted: %v", err)
 	}
-	p, err = Parse("", []byte(head+"  - {name: x, type: float, low: -0, high: 1}\n"))
+	p, err = parse("", []byte(head+"  - {name: x, type: float, low: -0, high: 1}\n"))
 	if err != nil || math.Signbit(p.Space.Parameters()[0].Low) {
 		t.Errorf("-0 is kept: %v", err)
+	}
+}
+
+// parse knows the strategies of this project.
+func parse(file string, data []byte) (*task.Task, error) {
+	return all.Strategies().Parse(file, data)
+}
+
+func newTask(spec task.Spec) (*task.Task, error) { return all.Strategies().NewTask(spec) }
+
+// Ways to write the same space give the same ID; a step of 1 between ints is none.
+func TestOneFormOfKinds(t *testing.T) {
+	for short, long := range map[string]string{
+		"{name: x, type: int, low: 1, high: 9}":                  "{name: x, type: int, low: 1, high: 9, step: 1.0, scale: linear}",
+		"{name: x, type: int, low: 1, high: 9, step: 3}":         "{name: x, type: int, low: 1, high: 7, step: 3e0}",
+		"{name: x, type: float, low: 0, high: 1, step: 0.3}":     "{step: 3e-1, name: x, type: float, low: 0, high: .9}",
+		"{name: x, type: categorical, choices: [1, 2.50, -0.0]}": "{name: x, type: categorical, choices: [1.0, 25e-1, 0]}",
+	} {
+		first, err := parse("", []byte(head+"  - "+short))
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := parse("", []byte(head+"  - "+long))
+		if err != nil || !second.ID().Equals(first.ID()) {
+			t.Errorf("%s and %s: %v", short, long, err)
+		}
 	}
 }

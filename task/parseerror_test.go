@@ -1,4 +1,4 @@
-package task
+package task_test
 
 import (
 	"strings"
@@ -14,9 +14,9 @@ func checkErrors(t *testing.T, cases []errorCase) {
 	t.Helper()
 	for _, c := range cases {
 		text := withIDs(c.text)
-		task, err := Parse("task.yaml", []byte(text))
+		parsed, err := parse("task.yaml", []byte(text))
 		if err == nil {
-			t.Errorf("%q is accepted: %s", text, task.Canonical())
+			t.Errorf("%q is accepted: %s", text, parsed.Canonical())
 			continue
 		}
 		want := "task.yaml:" + strings.ReplaceAll(withIDs(c.want), "\n", "\ntask.yaml:")

@@ -10,17 +10,17 @@ import (
 
 // parameter reads one item of the list of parameters. Names taken before are in
 // folded.
-func (m *mapping) parameter(folded map[string]string) Parameter {
+func (m *Section) parameter(folded map[string]string) Parameter {
 	var p Parameter
 	name, ok := m.text("name")
 	if ok {
 		p.Name = name
 		m.what = fmt.Sprintf("parameter %s", quote(name))
 		if message := checkRepeated(folded, name); message != "" {
-			m.errorf(m.valueAt("name"), "%s", message)
+			m.Errorf("name", "%s", message)
 		}
 	}
-	p.Kind = Kind(m.word("type", "", string(Float), string(Int), string(Categorical), string(Bool)))
+	p.Kind = Kind(m.Word("type", "", string(Float), string(Int), string(Categorical), string(Bool)))
 	var items []ast.Node
 	switch p.Kind {
 	case Float, Int:
@@ -36,13 +36,13 @@ func (m *mapping) parameter(folded map[string]string) Parameter {
 		items, read = m.choices(&p)
 		ok = ok && read
 		for _, key := range rangeKeys() {
-			m.refuse(key, "type: float or int")
+			m.Refuse(key, "type: float or int")
 		}
 	case Bool:
 		for _, key := range rangeKeys() {
-			m.refuse(key, "type: float or int")
+			m.Refuse(key, "type: float or int")
 		}
-		m.refuse("choices", "type: categorical, float or int")
+		m.Refuse("choices", "type: categorical, float or int")
 	default:
 		return p // what else is wrong depends on the type
 	}
@@ -50,13 +50,13 @@ func (m *mapping) parameter(folded map[string]string) Parameter {
 	if ok {
 		m.report(p, items)
 	} else if message := checkParameterName(p.Name); message != "" && p.Name != "" {
-		m.errorf(m.valueAt("name"), "%s", message)
+		m.Errorf("name", "%s", message)
 	}
 	return p
 }
 
 // beside reports a key that stands beside one of others, in whose place it is.
-func (m *mapping) beside(key string, others []string) bool {
+func (m *Section) beside(key string, others []string) bool {
 	for _, other := range others {
 		if _, found := m.entries[other]; found {
 			m.errorf(m.entries[key].at, "%s is not accepted beside %s: it says by itself which values there are", key, other)
@@ -70,7 +70,7 @@ func (m *mapping) beside(key string, others []string) bool {
 func rangeKeys() []string { return []string{"low", "high", "scale", "step"} }
 
 // report gives the problems of a parameter the places of its fields.
-func (m *mapping) report(p Parameter, items []ast.Node) {
+func (m *Section) report(p Parameter, items []ast.Node) {
 	for _, problem := range p.problems() {
 		at := m.valueAt(problem.field)
 		if problem.item >= 0 {
@@ -80,18 +80,18 @@ func (m *mapping) report(p Parameter, items []ast.Node) {
 	}
 }
 
-func (m *mapping) bounds(p *Parameter) bool {
+func (m *Section) bounds(p *Parameter) bool {
 	low, lowExact, lowOK := m.number("low")
 	high, highExact, highOK := m.number("high")
 	p.Low, p.High = low, high
-	p.Scale = Scale(m.word("scale", string(Linear), string(Linear), string(Log)))
+	p.Scale = Scale(m.Word("scale", string(Linear), string(Linear), string(Log)))
 	ok := lowOK && highOK && p.Scale != ""
 	stepExact := true
 	if _, given := m.get("step"); given {
 		var read bool
 		p.Step, stepExact, read = m.number("step")
 		if ok = ok && read; read && p.Step == 0 {
-			m.errorf(m.valueAt("step"), "step 0 must be a number above 0")
+			m.Errorf("step", "step 0 must be a number above 0")
 			ok = false
 		}
 	}
@@ -105,22 +105,22 @@ func (m *mapping) bounds(p *Parameter) bool {
 	return ok
 }
 
-func (m *mapping) wholeBound(key string, v float64, rounded bool) bool {
+func (m *Section) wholeBound(key string, v float64, rounded bool) bool {
 	if !rounded || v != math.Trunc(v) {
 		return true
 	}
 	text := shorten(m.d.scalar(m.entries[key].value).text)
 	if math.Abs(v) >= maxWhole {
-		m.errorf(m.valueAt(key), "%s %s must be between -2^53 and 2^53 for type: int", key, text)
+		m.Errorf(key, "%s %s must be between -2^53 and 2^53 for type: int", key, text)
 	} else {
-		m.errorf(m.valueAt(key), "%s %s must be a whole number for type: int", key, text)
+		m.Errorf(key, "%s %s must be a whole number for type: int", key, text)
 	}
 	return false
 }
 
 // choices returns the items, so that later errors have their places. They are all
 // texts or all numbers.
-func (m *mapping) choices(p *Parameter) ([]ast.Node, bool) {
+func (m *Section) choices(p *Parameter) ([]ast.Node, bool) {
 	items, ok := m.list("choices")
 	if p.Kind != Categorical {
 		p.Numbers = []float64{} // an empty list is one, too

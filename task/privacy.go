@@ -1,6 +1,9 @@
 package task
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 const (
 	mechanismNone      = "none"
@@ -18,11 +21,11 @@ func privacySection() section {
 
 func promiseKeys() []string { return []string{"epsilon", "delta", "clip", "releases", "adjacency"} }
 
-func parsePrivacy(m *mapping, t *Task) {
-	mechanism := m.word("mechanism", mechanismNone, mechanismNone, mechanismLocal, mechanismAggregate)
-	at := m.valueAt("mechanism")
-	if t.Strategy.FTSDE != nil && mechanism != mechanismAggregate && mechanism != "" {
-		m.errorf(at, "strategy type fts-de shares sums alone: it needs mechanism: %s (with epsilon and roster), not %s", mechanismAggregate, mechanism)
+func parsePrivacy(m *Section, t *Task) {
+	mechanism := m.Word("mechanism", mechanismNone, mechanismNone, mechanismLocal, mechanismAggregate)
+	chosen := m.d.chosen
+	if chosen.Private && mechanism != chosen.Mechanism && mechanism != "" {
+		m.Errorf("mechanism", "strategy type %s shares sums alone: it needs mechanism: %s (with epsilon and roster), not %s", chosen.Name, chosen.Mechanism, mechanism)
 		mechanism = ""
 	}
 	switch mechanism {
@@ -32,59 +35,53 @@ func parsePrivacy(m *mapping, t *Task) {
 	case mechanismLocal:
 		t.Privacy = m.privacy(t, mechanism)
 		m.refuseAll(aggregateKeys(), "mechanism: "+mechanismAggregate)
-		m.local(t)
+		m.suits(mechanism, ": noise is added to weights, and strategy "+chosen.Name+" shares more than weights or nothing at all")
 	case mechanismAggregate:
 		t.Privacy = m.privacy(t, mechanism)
 		t.Privacy.Aggregate = m.aggregate(t)
-		if t.Strategy.Type != "" && t.Strategy.FTSDE == nil {
-			m.errorf(at, "mechanism %s applies only with strategy type fts-de, which shares sums alone; with strategy %s nothing is summed", mechanism, t.Strategy.Type)
-		}
+		m.suits(mechanism, ", which shares sums alone; with strategy "+chosen.Name+" nothing is summed")
 	case "": // a wrong word, reported; the keys may belong to the right one
-		for _, key := range append(promiseKeys(), aggregateKeys()...) {
-			m.get(key)
-		}
+		m.Accept(promiseKeys()...)
+		m.Accept(aggregateKeys()...)
+	}
+	if r, ok := t.Release(); ok && t.Privacy != nil && mechanism == chosen.Mechanism && r.Once != "" && t.Privacy.Releases != 1 {
+		m.Errorf("releases", "releases must be 1 with %s, in which a node shares once", r.Once)
 	}
 	m.finish()
 }
 
-func (m *mapping) refuseAll(keys []string, condition string) {
-	for _, key := range keys {
-		m.refuse(key, condition)
+// suits reports a mechanism with which the strategy does not go.
+func (m *Section) suits(mechanism, why string) {
+	if chosen := m.d.chosen; chosen.Name != "" && chosen.Mechanism != mechanism { // without a name its section was wrong, reported
+		m.Errorf("mechanism", "mechanism %s applies only with strategy type %s%s", mechanism, strings.Join(m.d.strategyNames(mechanism), " or "), why)
 	}
 }
 
-func (m *mapping) privacy(t *Task, mechanism string) *Privacy {
+func (m *Section) refuseAll(keys []string, condition string) {
+	for _, key := range keys {
+		m.Refuse(key, condition)
+	}
+}
+
+func (m *Section) privacy(t *Task, mechanism string) *Privacy {
 	p := &Privacy{Mechanism: mechanism}
 	if _, ok := m.require("epsilon"); ok {
-		p.Epsilon = m.within("epsilon", 0, 0.01, 100)
+		p.Epsilon = m.Within("epsilon", 0, 0.01, 100)
 	}
-	p.Delta = m.within("delta", defaultDelta, 1e-12, 0.1)
-	p.Clip = m.within("clip", defaultClip(t), 1e-3, 1e4)
-	p.Releases = m.whole("releases", defaultReleases, 1, maxReleases)
-	p.Adjacency = m.word("adjacency", "replace-one", "replace-one", "zero-out")
+	p.Delta = m.Within("delta", defaultDelta, 1e-12, 0.1)
+	p.Clip = m.Within("clip", defaultClip(t), 1e-3, 1e4)
+	p.Releases = m.Whole("releases", defaultReleases, 1, maxReleases)
+	p.Adjacency = m.Word("adjacency", "replace-one", "replace-one", "zero-out")
 	return p
 }
 
-// defaultClip is the norm that a draw of the prior has, and half of it for a mean,
-// which is shorter: all should be clipped, since the noise grows with the norm.
+// defaultClip is the norm that released vectors have, or that of a draw of the prior:
+// few should be clipped, since the noise grows with the norm.
 func defaultClip(t *Task) float64 {
-	norm := math.Sqrt(float64(t.Surrogate.Features))
-	if f := t.Strategy.FTSDE; f != nil && f.Share == "mean" {
-		return norm / 2
+	if r, ok := t.Release(); ok {
+		return r.Norm
 	}
-	return norm
-}
-
-// local says with what each node can add the noise by itself.
-func (m *mapping) local(t *Task) {
-	at := m.valueAt("mechanism")
-	switch {
-	case t.Strategy.Type == "": // reported
-	case t.Strategy.FTS == nil:
-		m.errorf(at, "mechanism %s applies only with strategy type fts: noise is added to weights, and strategy %s shares more than weights or nothing at all", mechanismLocal, t.Strategy.Type)
-	case t.Strategy.FTS.Mode == modeOneShot && t.Privacy.Releases != 1:
-		m.errorf(m.valueAt("releases"), "releases must be 1 with mode: %s, in which a node shares once", modeOneShot)
-	}
+	return math.Sqrt(float64(t.Surrogate.Features))
 }
 
 func canonicalPrivacy(t *Task) any {

@@ -1,26 +1,28 @@
-package task
+package task_test
 
 import (
 	"reflect"
 	"testing"
+
+	"github.com/fbo-node/fbo/task"
 )
 
 func TestParsePrivacy(t *testing.T) {
 	for _, c := range []struct {
 		text string
-		want *Privacy
+		want *task.Privacy
 	}{
 		{"strategy: {type: fts}", nil},
 		{"privacy: {}", nil},
 		{"privacy: {mechanism: none}", nil},
 		{"strategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 4}",
-			&Privacy{Mechanism: "local", Epsilon: 4, Delta: 1e-5, Clip: 16, Releases: 10, Adjacency: "replace-one"}},
+			&task.Privacy{Mechanism: "local", Epsilon: 4, Delta: 1e-5, Clip: 16, Releases: 10, Adjacency: "replace-one"}},
 		{"surrogate: {features: 64}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 1e-2, delta: 0.1, releases: 1000, adjacency: zero-out}",
-			&Privacy{Mechanism: "local", Epsilon: 0.01, Delta: 0.1, Clip: 8, Releases: 1000, Adjacency: "zero-out"}},
+			&task.Privacy{Mechanism: "local", Epsilon: 0.01, Delta: 0.1, Clip: 8, Releases: 1000, Adjacency: "zero-out"}},
 		{"strategy: {type: fts, mode: one-shot}\nprivacy: {mechanism: local, epsilon: 100, delta: 1e-12, clip: 1e4, releases: 1}",
-			&Privacy{Mechanism: "local", Epsilon: 100, Delta: 1e-12, Clip: 10000, Releases: 1, Adjacency: "replace-one"}},
+			&task.Privacy{Mechanism: "local", Epsilon: 100, Delta: 1e-12, Clip: 10000, Releases: 1, Adjacency: "replace-one"}},
 	} {
-		got, err := Parse("", []byte(one+c.text))
+		got, err := parse("", []byte(one+c.text))
 		if err != nil {
 			t.Errorf("%s: %v", c.text, err)
 		} else if !reflect.DeepEqual(got.Privacy, c.want) {
@@ -43,7 +45,7 @@ func TestDefaultClip(t *testing.T) {
 		{summing("cells: 4", "", 2), 8},
 		{summing("cells: 4", "", 2) + "surrogate: {features: 100}\n", 5},
 	} {
-		got, err := Parse("", []byte(c.text))
+		got, err := parse("", []byte(c.text))
 		if err != nil {
 			t.Errorf("%s: %v", c.text, err)
 		} else if got.Privacy.Clip != c.want {

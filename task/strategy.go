@@ -1,69 +1,92 @@
 package task
 
+import "maps"
+
 const (
 	defaultInitialDesigns = 3
 	maxInitialDesigns     = 1000
 )
 
-// strategySpec is one type of strategy in the task file. Adding one takes a file
-// that defines it, a line in strategies and a field of Strategy for its settings.
-type strategySpec struct {
-	name string
-	// parse reads the keys beside type and initial_designs.
-	parse func(m *mapping, s *Strategy)
-	// canonical adds the same keys, with all defaults.
-	canonical func(form map[string]any, s Strategy)
+// StrategyType is a type of strategy as far as a task file goes. The package of the
+// strategy defines it.
+type StrategyType struct {
+	Name string // the word for it, of letters and hyphens
+
+	// Settings reads the keys of the section strategy that are the type's own. Nil
+	// when there are none. It reports all that is wrong to the section.
+	Settings func(s *Section) StrategySettings
+
+	// Mechanism is that of the section privacy with which the type goes: "local",
+	// "aggregate", or "" for none. With Private it cannot be left out.
+	Mechanism string
+	Private   bool
 }
 
-func strategies() []strategySpec {
-	return []strategySpec{
-		plainSpec("peer-prior"), // the first is the default
-		ftsSpec(),
-		ftsdeSpec(),
-		consensusSpec(),
-		constrainedSpec(),
-		densitySpec(),
-		plainSpec("ts"),
-		plainSpec("logei"),
-		plainSpec("ucb"),
+// StrategySettings are what a type of strategy has read from a task file.
+type StrategySettings interface {
+	// Keys returns the settings as the task file has them, with all defaults. They
+	// are a part of the task's ID. Keys that do not apply are left out.
+	Keys() map[string]any
+}
+
+// Releaser is what StrategySettings are of a type that has a Mechanism.
+type Releaser interface {
+	Release(s Surrogate) Release
+}
+
+// Release describes the vector to which a mechanism adds noise.
+type Release struct {
+	Numbers int     // its length
+	Of      string  // what that is made of, such as "4 cells times 256 features"
+	Norm    float64 // that vectors have without clipping, about: the default of clip
+	Once    string  // the setting by which a node releases only once; empty: as planned
+}
+
+// Release returns what a node of the task releases; ok is false when its strategy has
+// no mechanism of privacy.
+func (t *Task) Release() (r Release, ok bool) {
+	releaser, ok := t.Strategy.Settings.(Releaser)
+	if !ok {
+		return Release{}, false
 	}
+	return releaser.Release(t.Surrogate), true
 }
 
 func strategySection() section {
 	return section{key: "strategy", parse: parseStrategy, canonical: canonicalStrategy}
 }
 
-func parseStrategy(m *mapping, t *Task) {
-	var names []string
-	for _, spec := range strategies() {
-		names = append(names, spec.name)
-	}
+func parseStrategy(m *Section, t *Task) {
+	names := m.d.strategyNames("")
 	s := &t.Strategy
-	s.Type = m.word("type", names[0], names...)
-	for _, spec := range strategies() {
-		if spec.name == s.Type {
-			spec.parse(m, s)
-			s.InitialDesigns = m.whole("initial_designs", defaultInitialDesigns, 1, maxInitialDesigns)
-			m.finish()
+	s.Type = m.Word("type", names[0], names...)
+	for _, known := range m.d.strategies {
+		if known.Name != s.Type {
+			continue
+		}
+		m.d.chosen = known
+		if known.Settings != nil {
+			s.Settings = known.Settings(m)
+		}
+		s.InitialDesigns = m.Whole("initial_designs", defaultInitialDesigns, 1, maxInitialDesigns)
+		m.finish()
+	}
+}
+
+// strategyNames lists the types that go with a mechanism; "" for all.
+func (d *decoder) strategyNames(mechanism string) (names []string) {
+	for _, s := range d.strategies {
+		if mechanism == "" || s.Mechanism == mechanism {
+			names = append(names, s.Name)
 		}
 	}
+	return names
 }
 
 func canonicalStrategy(t *Task) any {
 	form := map[string]any{"type": t.Strategy.Type, "initial_designs": t.Strategy.InitialDesigns}
-	for _, spec := range strategies() {
-		if spec.name == t.Strategy.Type {
-			spec.canonical(form, t.Strategy)
-		}
+	if t.Strategy.Settings != nil {
+		maps.Copy(form, t.Strategy.Settings.Keys())
 	}
 	return form
-}
-
-// plainSpec is a strategy that has no settings of its own.
-func plainSpec(name string) strategySpec {
-	return strategySpec{
-		name:      name,
-		parse:     func(*mapping, *Strategy) {},
-		canonical: func(map[string]any, Strategy) {},
-	}
 }

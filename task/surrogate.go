@@ -21,21 +21,21 @@ func surrogateSection() section {
 	return section{key: "surrogate", parse: parseSurrogate, canonical: canonicalSurrogate}
 }
 
-func parseSurrogate(m *mapping, t *Task) {
+func parseSurrogate(m *Section, t *Task) {
 	parameters := 1
 	if t.Space != nil {
 		parameters = t.Space.Len()
 	}
 	s := &t.Surrogate
-	s.Type = m.word("type", "exact", "exact", "rff")
-	s.Kernel = m.word("kernel", "matern52", "matern52", "se")
-	s.Features = m.whole("features", featuresFor(parameters), 2, maxFeatures)
+	s.Type = m.Word("type", "exact", "exact", "rff")
+	s.Kernel = m.Word("kernel", "matern52", "matern52", "se")
+	s.Features = m.Whole("features", featuresFor(parameters), 2, maxFeatures)
 	if s.Features%2 != 0 {
-		m.errorf(m.valueAt("features"), "features %d must be even: they come in pairs of cosine and sine", s.Features)
+		m.Errorf("features", "features %d must be even: they come in pairs of cosine and sine", s.Features)
 	}
-	s.Basis = m.word("basis", "quasi", "quasi", "orthogonal", "plain", "random-phase")
-	s.Lengthscale = m.within("lengthscale", lengthscaleFor(parameters), minLengthscale, maxLengthscale)
-	s.CategoryLengthscale = m.within("category_lengthscale", defaultCategoryLengthscale, minLengthscale, maxLengthscale)
+	s.Basis = m.Word("basis", "quasi", "quasi", "orthogonal", "plain", "random-phase")
+	s.Lengthscale = m.Within("lengthscale", lengthscaleFor(parameters), minLengthscale, maxLengthscale)
+	s.CategoryLengthscale = m.Within("category_lengthscale", defaultCategoryLengthscale, minLengthscale, maxLengthscale)
 	m.finish()
 }
 

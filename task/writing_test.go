@@ -1,4 +1,4 @@
-package task
+package task_test
 
 import (
 	"bytes"
@@ -9,6 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/consensus"
+	"github.com/fbo-node/fbo/consensus/density"
+	"github.com/fbo-node/fbo/consensus/designs"
+	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling"
+	"github.com/fbo-node/fbo/tsampling/ftsde"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"pgregory.net/rapid"
 )
@@ -75,8 +81,8 @@ func (w writer) file(m map[string]any) string {
 	return b.String()
 }
 
-func drawSumming(t *rapid.T) (Strategy, *Privacy) {
-	a := &Aggregate{}
+func drawSumming(t *rapid.T) (task.Strategy, *task.Privacy) {
+	a := &task.Aggregate{}
 	for n := range rapid.IntRange(2, 5).Draw(t, "nodes") {
 		a.Roster = append(a.Roster, nodeID(n))
 	}
@@ -84,10 +90,10 @@ func drawSumming(t *rapid.T) (Strategy, *Privacy) {
 	a.Committee = rapid.IntRange(2, len(a.Roster)).Draw(t, "committee")
 	a.Colluding = rapid.IntRange(1, a.Committee-1).Draw(t, "colluding")
 	a.Contributors = rapid.IntRange(a.Colluding+1, len(a.Roster)).Draw(t, "contributors")
-	return Strategy{Type: "fts-de", InitialDesigns: 3, FTSDE: &FTSDE{
+	return task.Strategy{Type: "fts-de", InitialDesigns: 3, Settings: ftsde.Settings{
 			Cells: 1 << rapid.IntRange(0, 4).Draw(t, "cells"), Listen: "schedule", Share: "sample", ShareEvery: 7,
-			Schedule: "constant", OwnProbability: rapid.Float64Range(0, 1).Draw(t, "p")}},
-		&Privacy{Mechanism: "aggregate", Epsilon: rapid.Float64Range(0.01, 100).Draw(t, "epsilon"), Delta: rapid.Float64Range(1e-12, 0.1).Draw(t, "delta"),
+			Schedule: tsampling.Schedule{Name: "constant", OwnProbability: rapid.Float64Range(0, 1).Draw(t, "p")}}},
+		&task.Privacy{Mechanism: "aggregate", Epsilon: rapid.Float64Range(0.01, 100).Draw(t, "epsilon"), Delta: rapid.Float64Range(1e-12, 0.1).Draw(t, "delta"),
 			Clip: rapid.Float64Range(1e-3, 1e4).Draw(t, "clip"), Releases: rapid.IntRange(1, 1000).Draw(t, "releases"), Adjacency: "zero-out", Aggregate: a}
 }
 
@@ -97,7 +103,7 @@ func TestIDIsIndependentOfTheRostersOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.IntRange(2, 12).Draw(t, "nodes")
 		text := summing("", "", nodes)
-		want, err := Parse("", []byte(text))
+		want, err := parse("", []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +116,7 @@ func TestIDIsIndependentOfTheRostersOrder(t *testing.T) {
 			names = append(names, rapid.SampledFrom([]string{name, "'" + name + "'", strconv.Quote(name)}).Draw(t, "name"))
 		}
 		again := strings.Replace(text, rosterOf(nodes), "\n  ["+strings.Join(names, ",\n  ")+"]", 1)
-		got, err := Parse("", []byte(again))
+		got, err := parse("", []byte(again))
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, again)
 		}
@@ -122,29 +128,29 @@ func TestIDIsIndependentOfTheRostersOrder(t *testing.T) {
 
 func TestIDIsIndependentOfWriting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		task := &Task{
+		definition := &task.Task{
 			Name:      rapid.StringMatching(`[a-zA-Zé:#'"\\{}-][a-z :#'"\\,-]{0,20}[a-z'"\\}]`).Draw(t, "name"),
-			Goal:      rapid.SampledFrom([]Goal{Minimize, Maximize}).Draw(t, "goal"),
-			Space:     drawSpace(t),
-			Surrogate: Surrogate{"exact", "se", 2 * rapid.IntRange(1, 2048).Draw(t, "features"), rapid.SampledFrom([]string{"quasi", "orthogonal", "plain", "random-phase"}).Draw(t, "basis"), rapid.Float64Range(0.001, 1000).Draw(t, "lengthscale"), 1},
-			Strategy:  Strategy{Type: "ts", InitialDesigns: 3},
+			Goal:      rapid.SampledFrom([]task.Goal{task.Minimize, task.Maximize}).Draw(t, "goal"),
+			Space:     task.DrawSpace(t),
+			Surrogate: task.Surrogate{"exact", "se", 2 * rapid.IntRange(1, 2048).Draw(t, "features"), rapid.SampledFrom([]string{"quasi", "orthogonal", "plain", "random-phase"}).Draw(t, "basis"), rapid.Float64Range(0.001, 1000).Draw(t, "lengthscale"), 1},
+			Strategy:  task.Strategy{Type: "ts", InitialDesigns: 3},
 		}
 		if rapid.Bool().Draw(t, "fts") {
-			task.Strategy.Type = "fts"
-			task.Strategy.FTS = &FTS{Mode: "concurrent", Schedule: "constant", ShareEvery: 2, OwnProbability: rapid.Float64Range(0, 1).Draw(t, "p")}
+			definition.Strategy.Type = "fts"
+			definition.Strategy.Settings = tsampling.Settings{Mode: "concurrent", Schedule: tsampling.Schedule{Name: "constant", OwnProbability: rapid.Float64Range(0, 1).Draw(t, "p")}, ShareEvery: 2}
 		}
 		switch rapid.IntRange(0, 5).Draw(t, "shared designs or sums") {
 		case 0:
-			task.Strategy = Strategy{Type: "consensus", InitialDesigns: 3, Consensus: &Consensus{Acquisition: "ucb", Weights: "leader", Mode: "rounds", Rounds: 9, Deadline: 8, Response: "noisy", ResponseNoise: rapid.Float64Range(0, 1e100).Draw(t, "noise")}}
+			definition.Strategy = task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{Acquisition: "ucb", Weights: "leader", Mode: "rounds", Rounds: 9, Deadline: 8, Response: "noisy", ResponseNoise: rapid.Float64Range(0, 1e100).Draw(t, "noise")}}
 		case 1:
-			task.Strategy = Strategy{Type: "constrained-gp", InitialDesigns: 3, Constrained: &Constrained{Threshold: "open", Confidence: rapid.Float64Range(0, 100).Draw(t, "confidence")}}
+			definition.Strategy = task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: designs.Settings{Threshold: "open", Confidence: rapid.Float64Range(0, 100).Draw(t, "confidence")}}
 		case 2:
-			task.Strategy = Strategy{Type: "density", InitialDesigns: 3, Density: &Density{Beta: rapid.Float64Range(0, 1000).Draw(t, "beta"), Components: 1, Spread: rapid.Float64Range(0.001, 10).Draw(t, "spread")}}
+			definition.Strategy = task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Beta: rapid.Float64Range(0, 1000).Draw(t, "beta"), Components: 1, Spread: rapid.Float64Range(0.001, 10).Draw(t, "spread")}}
 		case 3:
-			task.Strategy, task.Privacy = drawSumming(t)
-			task.Surrogate.Features = 2 * rapid.IntRange(1, 900).Draw(t, "fewer features")
+			definition.Strategy, definition.Privacy = drawSumming(t)
+			definition.Surrogate.Features = 2 * rapid.IntRange(1, 900).Draw(t, "fewer features")
 		}
-		decoder := json.NewDecoder(bytes.NewReader(task.Canonical()))
+		decoder := json.NewDecoder(bytes.NewReader(definition.Canonical()))
 		decoder.UseNumber()
 		var form map[string]any
 		if err := decoder.Decode(&form); err != nil {
@@ -154,12 +160,12 @@ func TestIDIsIndependentOfWriting(t *testing.T) {
 			delete(form, "fbo")
 		}
 		text := writer{t}.file(form)
-		again, err := Parse("", []byte(text))
+		again, err := parse("", []byte(text))
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, text)
 		}
-		if !again.ID().Equals(task.ID()) {
-			t.Fatalf("%s\nbecame %s\nby\n%s", task.Canonical(), again.Canonical(), text)
+		if !again.ID().Equals(definition.ID()) {
+			t.Fatalf("%s\nbecame %s\nby\n%s", definition.Canonical(), again.Canonical(), text)
 		}
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/rff"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/surrogate"
-	"github.com/fbo-node/fbo/task"
 )
 
 // Why shares without noise are no privacy: samples of one posterior agree where it
@@ -19,7 +19,7 @@ import (
 // promise on, eight releases tell nothing of the kind.
 func TestInputsAreReadOffSharesWithoutNoise(t *testing.T) {
 	const observations, samples = 15, 8
-	definition, err := task.Parse("task", []byte(`
+	definition, err := strategy.Set{RegisterFTS(), RegisterTS()}.Parse("task", []byte(`
 name: attacked
 goal: maximize
 parameters: [{name: x, type: float, low: 0, high: 1}, {name: y, type: float, low: 0, high: 1}]

@@ -2,6 +2,7 @@ package tsampling
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -17,7 +18,7 @@ import (
 // FTS is federated Thompson sampling.
 type FTS struct {
 	TS
-	spec     *task.FTS
+	settings Settings
 	features *rff.Map
 }
 
@@ -26,7 +27,7 @@ var _ strategy.Strategy = (*FTS)(nil)
 // NewFTS returns the strategy of a task of type fts. The features are those
 // that all agents of the task share.
 func NewFTS(t *task.Task, features *rff.Map) *FTS {
-	return &FTS{TS: NewTS(t), spec: t.Strategy.FTS, features: features}
+	return &FTS{TS: NewTS(t), settings: settingsOf(t), features: features}
 }
 
 // Suggest implements strategy.Strategy. Whenever it follows the own sample it
@@ -35,7 +36,7 @@ func (s *FTS) Suggest(ctx context.Context, view strategy.View, trial uint64, see
 	if s.search.Starting(view, trial) {
 		return s.TS.Suggest(ctx, view, trial, seed)
 	}
-	own := OwnProbability(s.spec.Schedule, s.spec.OwnProbability, s.search.AfterStart(trial))
+	own := s.settings.Schedule.Own(s.search.AfterStart(trial))
 	if seed.Stream("whose sample", trial).Float64() < own {
 		return s.ownSample(view, trial, seed, own), nil
 	}
@@ -46,7 +47,8 @@ func (s *FTS) Suggest(ctx context.Context, view strategy.View, trial uint64, see
 	share := candidates[seed.Stream("which peer", trial).IntN(len(candidates))]
 	weights := share.Value.(protocol.Weights)
 	return s.search.Maximise(view, trial, seed, s.features.Function(weights.Values), strategy.Why{
-		Source:         strategy.Peer,
+		Source:         "peer",
+		Phrase:         fmt.Sprintf("sample from peer %s (its %d observations)", strategy.ShortID(share.Author), weights.Observations),
 		OwnProbability: own,
 		Peer:           share.Author,
 		Stamp:          &share.Stamp,
@@ -71,8 +73,8 @@ func (s *FTS) usable(view strategy.View) []*strategy.Share {
 			continue // a peer has one slot for its draws, and so one chance
 		}
 		used := usedStamp[share.Author]
-		if s.spec.Mode == OneShot && len(used) == 0 ||
-			s.spec.Mode == Concurrent && present.Has(share.Author) && !slices.Contains(used, share.Stamp) {
+		if s.settings.Mode == OneShot && len(used) == 0 ||
+			s.settings.Mode == Concurrent && present.Has(share.Author) && !slices.Contains(used, share.Stamp) {
 			usable = append(usable, share)
 		}
 	}

@@ -24,7 +24,7 @@ const (
 
 func newTask(t testing.TB, parameters, strategyKeys string) *task.Task {
 	t.Helper()
-	parsed, err := task.Parse("test", fmt.Appendf(nil,
+	parsed, err := strategy.Set{RegisterFTS(), RegisterTS()}.Parse("test", fmt.Appendf(nil,
 		"name: test\ngoal: maximize\nparameters: [%s]\nsurrogate: {type: rff, features: 8}\nstrategy: {%s}\n", parameters, strategyKeys))
 	if err != nil {
 		t.Fatal(err)
@@ -112,30 +112,30 @@ func suggest(t testing.TB, s strategy.Strategy, view strategy.View, trial uint64
 
 func TestSchedules(t *testing.T) {
 	for _, c := range []struct {
-		spec task.FTS
-		t    uint64
-		want float64
+		schedule Schedule
+		t        uint64
+		want     float64
 	}{
-		{task.FTS{Schedule: InverseSqrt}, 1, 1 - 1/math.Sqrt2},
-		{task.FTS{Schedule: InverseSqrt}, 2, 1 - 1/math.Sqrt2},
-		{task.FTS{Schedule: InverseSqrt}, 4, 0.5},
-		{task.FTS{Schedule: InverseSqrt}, 100, 0.9},
-		{task.FTS{Schedule: InverseSquare}, 1, 0.75},
-		{task.FTS{Schedule: InverseSquare}, 2, 0.75},
-		{task.FTS{Schedule: InverseSquare}, 10, 0.99},
-		{task.FTS{Schedule: Constant, OwnProbability: 0.3}, 1, 0.3},
-		{task.FTS{Schedule: Constant, OwnProbability: 0.3}, 1000, 0.3},
-		{task.FTS{Schedule: OwnOnly}, 1, 1},
-		{task.FTS{Schedule: OwnOnly}, 1000, 1},
+		{Schedule{Name: InverseSqrt}, 1, 1 - 1/math.Sqrt2},
+		{Schedule{Name: InverseSqrt}, 2, 1 - 1/math.Sqrt2},
+		{Schedule{Name: InverseSqrt}, 4, 0.5},
+		{Schedule{Name: InverseSqrt}, 100, 0.9},
+		{Schedule{Name: InverseSquare}, 1, 0.75},
+		{Schedule{Name: InverseSquare}, 2, 0.75},
+		{Schedule{Name: InverseSquare}, 10, 0.99},
+		{Schedule{Name: Constant, OwnProbability: 0.3}, 1, 0.3},
+		{Schedule{Name: Constant, OwnProbability: 0.3}, 1000, 0.3},
+		{Schedule{Name: OwnOnly}, 1, 1},
+		{Schedule{Name: OwnOnly}, 1000, 1},
 	} {
-		if got := OwnProbability(c.spec.Schedule, c.spec.OwnProbability, c.t); math.Abs(got-c.want) > 1e-15 {
-			t.Errorf("%s, t = %d: %v, want %v", c.spec.Schedule, c.t, got, c.want)
+		if got := c.schedule.Own(c.t); math.Abs(got-c.want) > 1e-15 {
+			t.Errorf("%s, t = %d: %v, want %v", c.schedule, c.t, got, c.want)
 		}
 	}
-	for _, schedule := range []string{InverseSqrt, InverseSquare} {
-		spec, last, peers := &task.FTS{Schedule: schedule}, 0.0, 0.0
+	for _, name := range []string{InverseSqrt, InverseSquare} {
+		schedule, last, peers := Schedule{Name: name}, 0.0, 0.0
 		for i := uint64(1); i < 5000; i++ {
-			p := OwnProbability(spec.Schedule, spec.OwnProbability, i)
+			p := schedule.Own(i)
 			if p < last || p < 0 || p > 1 {
 				t.Fatalf("%s, t = %d: %v after %v", schedule, i, p, last)
 			}
@@ -145,11 +145,11 @@ func TestSchedules(t *testing.T) {
 		}
 		// Of 50 queries so many are expected to follow peers (t = 2 twice,
 		// since p_1 = p_2).
-		want := map[string]float64{InverseSqrt: 12.46, InverseSquare: 0.875}[schedule]
+		want := map[string]float64{InverseSqrt: 12.46, InverseSquare: 0.875}[name]
 		if math.Abs(peers-want) > 0.01 {
 			t.Errorf("%s: %.3f of 50 queries follow peers, want %.3f", schedule, peers, want)
 		}
-		if p := OwnProbability(spec.Schedule, spec.OwnProbability, math.MaxUint64); p < last || p > 1 {
+		if p := schedule.Own(math.MaxUint64); p < last || p > 1 {
 			t.Errorf("%s, in the end: %v", schedule, p)
 		}
 	}
@@ -165,7 +165,7 @@ func TestHowOftenTheOwnSampleIsFollowed(t *testing.T) {
 		spec := newTask(t, coins, keys+", initial_designs: 5")
 		s, view := newFTS(t, spec), viewOf(spec, 3)
 		for _, query := range []uint64{1, 2, 5, 30} {
-			p := OwnProbability(spec.Strategy.FTS.Schedule, spec.Strategy.FTS.OwnProbability, query)
+			p := settingsOf(spec).Schedule.Own(query)
 			own := 0
 			for seed := range uint64(seeds) {
 				got, err := s.Suggest(t.Context(), view, 5+query, random.SeedOf(seed))
@@ -220,7 +220,7 @@ func TestWhyIsRecorded(t *testing.T) {
 		t.Errorf("start: %+v", got.Why)
 	}
 	why := suggest(t, s, view, 3, random.SeedOf(1)).Why
-	if why.Source != strategy.Peer || why.Peer != peerID(0) || why.Observations != 9 || *why.Stamp != view.Shares[0].Stamp {
+	if why.Source != "peer" || why.Peer != peerID(0) || why.Observations != 9 || *why.Stamp != view.Shares[0].Stamp {
 		t.Errorf("peer: %+v", why)
 	}
 	view.Shares = nil
@@ -280,16 +280,16 @@ func TestWhichDrawsCount(t *testing.T) {
 		counts bool
 	}{
 		{"new", concurrent, func(*strategy.View) {}, true},
-		{"used", concurrent, func(v *strategy.View) { used(v, strategy.Done, strategy.Peer, 1) }, false},
-		{"used by a trial that runs", concurrent, func(v *strategy.View) { used(v, strategy.Running, strategy.Peer, 1) }, false},
-		{"used by a trial that failed", concurrent, func(v *strategy.View) { used(v, strategy.Failed, strategy.Peer, 1) }, false},
-		{"used for a random design", concurrent, func(v *strategy.View) { used(v, strategy.Done, strategy.Random, 1) }, false},
+		{"used", concurrent, func(v *strategy.View) { used(v, strategy.Done, "peer", 1) }, false},
+		{"used by a trial that runs", concurrent, func(v *strategy.View) { used(v, strategy.Running, "peer", 1) }, false},
+		{"used by a trial that failed", concurrent, func(v *strategy.View) { used(v, strategy.Failed, "peer", 1) }, false},
+		{"used for a random design", concurrent, func(v *strategy.View) { used(v, strategy.Done, "random", 1) }, false},
 		{"used long ago", concurrent, func(v *strategy.View) {
-			used(v, strategy.Done, strategy.Peer, 1)
-			used(v, strategy.Done, strategy.Peer, 2)
+			used(v, strategy.Done, "peer", 1)
+			used(v, strategy.Done, "peer", 2)
 		}, false},
 		{"the one after a used one", concurrent, func(v *strategy.View) {
-			used(v, strategy.Done, strategy.Peer, 1)
+			used(v, strategy.Done, "peer", 1)
 			v.Shares[0].Stamp.Sequence = 2
 		}, true},
 		{"of a peer that is absent", concurrent, absent, false},
@@ -301,9 +301,9 @@ func TestWhichDrawsCount(t *testing.T) {
 
 		{"one-shot: new", oneShot, func(*strategy.View) {}, true},
 		{"one-shot: of a peer that is absent", oneShot, absent, true},
-		{"one-shot: used", oneShot, func(v *strategy.View) { used(v, strategy.Done, strategy.Peer, 1) }, false},
+		{"one-shot: used", oneShot, func(v *strategy.View) { used(v, strategy.Done, "peer", 1) }, false},
 		{"one-shot: another one of the same peer", oneShot, func(v *strategy.View) {
-			used(v, strategy.Done, strategy.Peer, 1)
+			used(v, strategy.Done, "peer", 1)
 			v.Shares[0].Stamp.Sequence = 2
 		}, false},
 	} {
@@ -317,7 +317,7 @@ func TestWhichDrawsCount(t *testing.T) {
 func TestStragglersWeighZero(t *testing.T) {
 	spec := newTask(t, coins, "type: fts, schedule: constant, own_probability: 0.5, initial_designs: 1")
 	s, view := newFTS(t, spec), viewOf(spec, 3)
-	used(&view, strategy.Done, strategy.Peer, 1) // peer 0 has sent nothing since
+	used(&view, strategy.Done, "peer", 1) // peer 0 has sent nothing since
 	own := 0
 	for seed := range uint64(2000) {
 		why := suggest(t, s, view, 7, random.SeedOf(seed)).Why
@@ -344,7 +344,7 @@ func TestTheOwnBranchIsThompsonSampling(t *testing.T) {
 		for trial := uint64(1); trial < 60; trial++ {
 			view := viewOf(spec, 3)
 			got := suggest(t, s, view, trial, random.SeedOf(7))
-			if got.Why.Source == strategy.Peer {
+			if got.Why.Source == "peer" {
 				if name == "own-only" {
 					t.Fatalf("%s, trial %d follows a peer", name, trial)
 				}
@@ -375,11 +375,11 @@ func TestARepeatedMaximiserGivesTheNextBestDesign(t *testing.T) {
 	}
 	// A peer's draw that led nowhere new is used up all the same.
 	view = viewOf(spec, 1)
-	s.spec.Schedule, s.spec.OwnProbability = Constant, 0
+	s.settings.Schedule = Schedule{Name: Constant}
 	f := suggest(t, s, view, 2, random.SeedOf(1)).Design
 	view.Trials = []strategy.Trial{{ID: 1, Design: f, State: strategy.Done, Outcome: &strategy.Outcome{}}}
 	got := suggest(t, s, view, 2, random.SeedOf(1))
-	if why := got.Why; got.Design.Equal(f) || why.Source != strategy.Peer || why.NextBest != 1 || why.Peer != peerID(0) || why.Stamp == nil {
+	if why := got.Why; got.Design.Equal(f) || why.Source != "peer" || why.NextBest != 1 || why.Peer != peerID(0) || why.Stamp == nil {
 		t.Errorf("a peer's repeated maximiser: %+v", why)
 	}
 }

@@ -11,10 +11,10 @@ import (
 
 // dueAt is after how many observations a release is due.
 func (s *Sharing) dueAt(release int) int {
-	if s.spec.Mode == OneShot {
+	if s.settings.Mode == OneShot {
 		return s.atLeast
 	}
-	return s.atLeast + (release-1)*s.spec.ShareEvery
+	return s.atLeast + (release-1)*s.settings.ShareEvery
 }
 
 // drawForRelease asks for the next release when it is due, one at most for each
@@ -46,7 +46,7 @@ func (s *Sharing) release(draw []float64) []strategy.Output {
 		return []strategy.Output{strategy.Warn{Message: err.Error()}}
 	}
 	ttl := concurrentTTL
-	if s.spec.Mode == OneShot {
+	if s.settings.Mode == OneShot {
 		ttl = oneShotTTL
 	}
 	return []strategy.Output{

@@ -17,15 +17,15 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-func privateTask(t testing.TB, strategy, privacy string) *task.Task {
+func privateTask(t testing.TB, keys, privacy string) *task.Task {
 	t.Helper()
-	parsed, err := task.Parse("task", fmt.Appendf(nil, `
+	parsed, err := strategy.Set{RegisterFTS(), RegisterTS()}.Parse("task", fmt.Appendf(nil, `
 name: secret
 goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}]
 surrogate: {features: 2}
 strategy: {type: fts, initial_designs: 2%s}
-privacy: {mechanism: local, %s}`, strategy, privacy))
+privacy: {mechanism: local, %s}`, keys, privacy))
 	if err != nil {
 		t.Fatal(err)
 	}

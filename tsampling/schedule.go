@@ -3,9 +3,11 @@ package tsampling
 import (
 	"fmt"
 	"math"
+
+	"github.com/fbo-node/fbo/task"
 )
 
-// Names of the schedules in a task file.
+// Names of schedules in a task file.
 const (
 	InverseSqrt   = "inverse-sqrt"
 	InverseSquare = "inverse-square"
@@ -14,13 +16,49 @@ const (
 	OwnOnly       = "own-only"
 )
 
-// OwnProbability is p_t, the chance that the t-th query after the starting
-// designs (t = 1, 2, …) follows the agent's own sample: 1 − 1/√t, 1 − 1/t², 1 − 1/t,
-// the constant, or 1. For the first two p_1 = p_2, as in the experiments of Dai, Low
-// and Jaillet (NeurIPS 2020); for the third p_1 = 0, as in theirs of 2021.
-func OwnProbability(schedule string, constant float64, t uint64) float64 {
+// Schedule gives p_t, the chance that the t-th query after the starting designs
+// follows the agent's own sample.
+type Schedule struct {
+	Name           string  // one of the constants of this package
+	OwnProbability float64 // p_t of Constant, in [0, 1]; 0 for the others
+}
+
+// ReadSchedule reads the keys schedule and own_probability of a task file.
+func ReadSchedule(s *task.Section, fallback string) (schedule Schedule) {
+	schedule.Name = s.Word("schedule", fallback, InverseSqrt, InverseSquare, Inverse, Constant, OwnOnly)
+	switch schedule.Name {
+	case Constant:
+		schedule.OwnProbability = s.Required("own_probability", 0, 1)
+	case "": // a wrong word, reported; the key may belong to the right one
+		s.Accept("own_probability")
+	default:
+		s.Refuse("own_probability", "schedule: "+Constant)
+	}
+	return schedule
+}
+
+// AddKeys adds what ReadSchedule reads.
+func (s Schedule) AddKeys(keys map[string]any) {
+	keys["schedule"] = s.Name
+	if s.Name == Constant {
+		keys["own_probability"] = s.OwnProbability
+	}
+}
+
+// String is a short phrase for people.
+func (s Schedule) String() string {
+	if s.Name == Constant {
+		return fmt.Sprintf("%s %g", s.Name, s.OwnProbability)
+	}
+	return s.Name
+}
+
+// Own returns p_t for t = 1, 2, …: 1 − 1/√t, 1 − 1/t², 1 − 1/t, the constant, or 1.
+// For the first two p_1 = p_2, as in the experiments of Dai, Low and Jaillet
+// (NeurIPS 2020); for the third p_1 = 0, as in theirs of 2021.
+func (s Schedule) Own(t uint64) float64 {
 	count := float64(max(t, 2))
-	switch schedule {
+	switch s.Name {
 	case InverseSqrt:
 		return 1 - 1/math.Sqrt(count)
 	case InverseSquare:
@@ -28,9 +66,9 @@ func OwnProbability(schedule string, constant float64, t uint64) float64 {
 	case Inverse:
 		return 1 - 1/float64(max(t, 1))
 	case Constant:
-		return constant
+		return s.OwnProbability
 	case OwnOnly:
 		return 1
 	}
-	panic(fmt.Sprintf("tsampling: unknown schedule %q", schedule)) // task.Parse accepts no other
+	panic(fmt.Sprintf("tsampling: unknown schedule %q", s.Name)) // ReadSchedule accepts no other
 }

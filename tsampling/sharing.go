@@ -33,7 +33,7 @@ const (
 // weights over the shared features: a new one after every few observations, or,
 // in one-shot mode, a single one when there are enough. It never waits.
 type Sharing struct {
-	spec     *task.FTS
+	settings Settings
 	features int
 	releases int // planned, where the task promises privacy
 	atLeast  int // observations before the first draw
@@ -51,9 +51,9 @@ var _ strategy.Exchange = (*Sharing)(nil)
 // task promises privacy, entropy must be the Reader of crypto/rand; otherwise it is
 // not used.
 func NewSharing(t *task.Task, entropy io.Reader) (*Sharing, error) {
-	s := &Sharing{spec: t.Strategy.FTS, features: t.Surrogate.Features}
-	if s.spec.Mode == OneShot {
-		s.atLeast = s.spec.ShareAfter
+	s := &Sharing{settings: settingsOf(t), features: t.Surrogate.Features}
+	if s.settings.Mode == OneShot {
+		s.atLeast = s.settings.ShareAfter
 	} else {
 		s.atLeast = t.Strategy.InitialDesigns
 	}
@@ -109,8 +109,8 @@ func (s *Sharing) Step(view strategy.View, in strategy.Input) []strategy.Output 
 // draw asks for a new draw when one is due.
 func (s *Sharing) draw(view strategy.View) []strategy.Output {
 	fresh := view.Observations - s.drawnAt
-	due := fresh > 0 && (s.drawnAt == 0 || fresh >= s.spec.ShareEvery)
-	if s.spec.Mode == OneShot {
+	due := fresh > 0 && (s.drawnAt == 0 || fresh >= s.settings.ShareEvery)
+	if s.settings.Mode == OneShot {
 		due = fresh > 0 && !s.done
 	}
 	if s.drawing || !due || view.Observations < s.atLeast {
@@ -135,7 +135,7 @@ func (s *Sharing) publish(weights protocol.Weights) []strategy.Output {
 	if err != nil {
 		return nil // a draw beyond all bounds says nothing; the next one will do
 	}
-	if s.spec.Mode == OneShot {
+	if s.settings.Mode == OneShot {
 		s.done = true
 		return []strategy.Output{strategy.Record{Data: []byte("sent")}, strategy.Publish{Payload: payload, TTL: oneShotTTL}}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -120,5 +121,5 @@ func taskFor(space *task.Space, strategyType, surrogateType string, settings map
 	if err != nil {
 		return nil, fmt.Errorf("task for the engine: %w", err)
 	}
-	return task.Parse("solo", text)
+	return all.Strategies().Parse("solo", text)
 }

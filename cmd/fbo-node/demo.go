@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -24,8 +25,15 @@ import (
 //go:embed demo.yaml
 var demoTask []byte
 
-// demoStrategies are those that listen to peers.
-var demoStrategies = []string{"peer-prior", "fts", "consensus", "constrained-gp", "density"}
+// demoStrategies are those that listen to peers and need no promise of privacy.
+func demoStrategies() (names []string) {
+	for _, r := range all.Strategies() {
+		if r.Exchanges != nil && !r.Private {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
 
 type demoOptions struct {
 	nodes    int
@@ -54,7 +62,7 @@ starting points and the same number of evaluations, so that you can compare.`,
 	flags.IntVar(&o.nodes, "nodes", 4, "how many nodes")
 	flags.IntVar(&o.evals, "evals", 20, "evaluations per node")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the data and of all random decisions; what depends on timing still varies")
-	flags.StringVar(&o.strategy, "strategy", demoStrategies[0], "how the nodes choose their designs: "+strings.Join(demoStrategies, ", "))
+	flags.StringVar(&o.strategy, "strategy", demoStrategies()[0], "how the nodes choose their designs: "+strings.Join(demoStrategies(), ", "))
 	flags.StringVar(&o.dir, "data-dir", "", "new directory for what the nodes keep (default: a temporary one, removed at the end)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object at the end; progress goes to standard error")
 	return command
@@ -66,8 +74,8 @@ func (o demoOptions) validate() error {
 		return usagef("--nodes %d: accepted are 1 to 32", o.nodes)
 	case o.evals < 1:
 		return usagef("--evals %d: accepted are 1 and more", o.evals)
-	case !slices.Contains(demoStrategies, o.strategy):
-		return usagef("--strategy %q: accepted are %s", o.strategy, strings.Join(demoStrategies, ", "))
+	case !slices.Contains(demoStrategies(), o.strategy):
+		return usagef("--strategy %q: accepted are %s", o.strategy, strings.Join(demoStrategies(), ", "))
 	}
 	return nil
 }
@@ -123,7 +131,7 @@ func (o demoOptions) prepare() (*demo, error) {
 		return nil, fmt.Errorf("demo: find this program: %w", err)
 	}
 	text := fmt.Appendf(nil, "%sstrategy: {type: %s}\n", demoTask, o.strategy)
-	if d.task, err = task.Parse("demo.yaml", text); err != nil {
+	if d.task, err = all.Strategies().Parse("demo.yaml", text); err != nil {
 		return nil, err
 	}
 	if d.dir == "" {

@@ -130,7 +130,7 @@ func TestDemoFlags(t *testing.T) {
 // peers.
 func TestDemoWithEveryStrategy(t *testing.T) {
 	t.Parallel()
-	for _, strategy := range demoStrategies {
+	for _, strategy := range demoStrategies() {
 		t.Run(strategy, func(t *testing.T) {
 			dir := shortTempDir(t)
 			e := finish(t, demoCommand(dir, "--json", "--nodes", "2", "--evals", "8", "--strategy", strategy))

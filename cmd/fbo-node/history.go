@@ -259,7 +259,7 @@ type statusJSON struct {
 	Knowledge *node.Knowledge `json:"knowledge,omitempty"`
 	Sent      int             `json:"shares_sent,omitempty"`
 	Received  int             `json:"shares_received,omitempty"`
-	Sums      *node.Sums      `json:"sums,omitempty"`
+	Sums      *strategy.Sums  `json:"sums,omitempty"`
 	BytesSent int64           `json:"bytes_sent,omitempty"`
 	BytesRecv int64           `json:"bytes_received,omitempty"`
 }

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
 func spaceOf(t testing.TB, parameters string) *task.Space {
 	t.Helper()
-	parsed, err := task.Parse("test.yaml", []byte("name: a\ngoal: minimize\nparameters:\n"+parameters))
+	parsed, err := all.Strategies().Parse("test.yaml", []byte("name: a\ngoal: minimize\nparameters:\n"+parameters))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // keepOptions are the flags of keep.
@@ -114,31 +113,17 @@ func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, show 
 // readKeptTask reads a task whose strategy shares something.
 func readKeptTask(file string) (*task.Task, error) {
 	t, err := readTask(file)
-	if err == nil && !shares(t) {
+	if err == nil && registrationOf(t).Exchanges == nil {
 		err = usagef("%s: the strategy is %s, which shares nothing: there is nothing to keep", file, t.Strategy.Type)
 	}
 	return t, err
 }
 
-// shares tells whether nodes on the task tell each other anything.
-func shares(t *task.Task) bool {
-	switch t.Strategy.Type {
-	case "ts", "logei", "ucb":
-		return false
-	}
-	return true
-}
-
 // useless says why the shares of nodes that have ended are of no use to others;
 // empty when they are.
 func useless(t *task.Task) string {
-	switch s := t.Strategy; {
-	case s.Consensus != nil:
-		return "strategy consensus averages the candidates of nodes that are there"
-	case s.FTS != nil && s.FTS.Mode == tsampling.Concurrent:
-		return "strategy fts follows the samples of nodes that are there; with mode: one-shot it would follow those of all"
-	case s.FTSDE != nil:
-		return "strategy fts-de tells its sums only to nodes that are there when they are made"
+	if outdated := registrationOf(t).Outdated; outdated != nil {
+		return outdated(t)
 	}
 	return ""
 }

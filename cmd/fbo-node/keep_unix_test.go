@@ -13,7 +13,6 @@ import (
 
 	"github.com/fbo-node/fbo/internal/heard"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/strategy"
 )
 
 // site is one machine's part in a tuning: its own data, and a command that trains on
@@ -128,14 +127,14 @@ func TestALaterMachineGetsWhatIsKept(t *testing.T) {
 	keeper, address := startKeeper(t, file, dir)
 	sites := demoSites(file, 1, 5)
 	tuneAndEnd(t, sites[:3], address, 8)
-	if first := firstTrial(t, sites[3], address); first.Why.Source != strategy.Peers || first.Why.Listened != 3 {
+	if first := firstTrial(t, sites[3], address); first.Why.Source != "peers" || first.Why.Listened != 3 {
 		t.Errorf("its first design: %+v", first.Why)
 	}
 	onDisk(t, dir, file, 3, 8)
 	keeper.signal(t, syscall.SIGKILL)
 	<-keeper.ended
 	_, again := startKeeper(t, file, dir)
-	if first := firstTrial(t, sites[4], again); first.Why.Source != strategy.Peers || first.Why.Listened != 3 {
+	if first := firstTrial(t, sites[4], again); first.Why.Source != "peers" || first.Why.Listened != 3 {
 		t.Errorf("after the keeper was killed, its first design: %+v", first.Why)
 	}
 }
@@ -221,7 +220,7 @@ func TestHubKeeps(t *testing.T) {
 	if code := second.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, second.stderr.String())
 	}
-	if trial := second.of("trial_finished")[0].Trial; trial.Why.Source != strategy.Peers {
+	if trial := second.of("trial_finished")[0].Trial; trial.Why.Source != "peers" {
 		t.Errorf("the first design of a node that came later: %+v", trial.Why)
 	}
 }

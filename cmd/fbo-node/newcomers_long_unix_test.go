@@ -16,7 +16,7 @@ import (
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 const digitsTask = `name: digits
@@ -53,7 +53,7 @@ func digitsSite(t *testing.T, file string, seed uint64, node int) site {
 // betterAtRandom counts, of 100 random designs, those with less loss on the site.
 func betterAtRandom(t *testing.T, s site, loss float64) (better int) {
 	t.Helper()
-	parsed, err := task.Parse("digits", []byte(digitsTask))
+	parsed, err := all.Strategies().Parse("digits", []byte(digitsTask))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,12 +17,13 @@ import (
 
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
 func mixedSpace(t testing.TB) *task.Task {
 	t.Helper()
-	parsed, err := task.Parse("test.yaml", []byte(`
+	parsed, err := all.Strategies().Parse("test.yaml", []byte(`
 name: mixed
 goal: maximize
 parameters:
@@ -142,7 +143,7 @@ func FuzzParsePastJSON(f *testing.F) {
 
 // TestHistoryRoundTrip: what history writes is what the import reads.
 func TestHistoryRoundTrip(t *testing.T) {
-	kinds, err := task.Parse("test.yaml", []byte(`
+	kinds, err := all.Strategies().Parse("test.yaml", []byte(`
 name: kinds
 goal: minimize
 parameters:
@@ -247,7 +248,7 @@ func TestParametersNamedAsColumns(t *testing.T) {
 		{"value", "trial,state,value,value,source,peer,started,finished,reason", false},
 		{"parameters", "trial,state,value,parameters,source,peer,started,finished,reason", true},
 	} {
-		parsed, err := task.Parse("test.yaml", []byte("name: b\ngoal: minimize\nparameters:\n  - {name: "+c.name+", type: float, low: 0, high: 1}\n"))
+		parsed, err := all.Strategies().Parse("test.yaml", []byte("name: b\ngoal: minimize\nparameters:\n  - {name: "+c.name+", type: float, low: 0, high: 1}\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy"
 )
 
 const privateTask = `
@@ -174,7 +175,7 @@ func awaitSums(t *testing.T, dir string, count int) {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
 		var s struct {
-			Sums *node.Sums `json:"sums"`
+			Sums *strategy.Sums `json:"sums"`
 		}
 		if e := call(t, "status", "--json", "--data-dir", dir); e.code == exitDone {
 			decode(t, e.stdout, &s)

@@ -39,7 +39,7 @@ type average struct {
 }
 
 func newSumReport(t *task.Task, terms ledger.Terms) (*sumReport, error) {
-	a, f := terms.Aggregate, t.Strategy.FTSDE
+	a, f := terms.Aggregate, t.Strategy.Settings.(ftsde.Settings)
 	committee, err := securesum.NewCommittee(a.Committee, a.Colluding)
 	if err != nil {
 		return nil, err

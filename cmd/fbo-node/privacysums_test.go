@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -34,7 +35,7 @@ func summingTask(t *testing.T, nodes, features int, strategyKeys, privacyKeys st
 		}
 		names[i] = id.String()
 	}
-	parsed, err := task.Parse("task.yaml", fmt.Appendf(nil, `
+	parsed, err := all.Strategies().Parse("task.yaml", fmt.Appendf(nil, `
 name: summed
 goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}]

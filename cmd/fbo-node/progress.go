@@ -84,7 +84,7 @@ func (p *progress) hello(n *node.Node) []string {
 		lines = append(lines, "others reach it with --peer "+address)
 	}
 	switch {
-	case n.Allow == nil && p.task.Strategy.FTSDE != nil:
+	case n.Allow == nil && p.task.Privacy != nil && p.task.Privacy.Aggregate != nil:
 		lines = append(lines, fmt.Sprintf("Only the %s on the roster can take part; whoever knows the task's ID and reaches one of them sees who does (--allow FILE names who may connect).",
 			plural(len(p.task.Privacy.Aggregate.Roster), "node")))
 	case n.Allow == nil:
@@ -97,40 +97,14 @@ func (p *progress) hello(n *node.Node) []string {
 
 func (p *progress) started(n *node.Node) {
 	lines := p.hello(n)
-	switch p.task.Strategy.Type {
-	case "peer-prior":
-		lines = append(lines, "Peers get this node's model of its results. Whoever knows the task can compute all results from it, designs and values: they are as good as published to all who can take part (docs/privacy.md says which strategies avoid that).")
-	case "fts-de":
-		lines = append(lines, fmt.Sprintf("Peers get sums over %d nodes or more, never what this one gives to them, with noise that promises (ε = %g, δ = %g) over %s.",
-			p.task.Privacy.Aggregate.Contributors, p.task.Privacy.Epsilon, p.task.Privacy.Delta, plural(p.task.Privacy.Releases, "sum")))
-	case "consensus", "constrained-gp", "density":
-		lines = append(lines, "Peers get designs of this node, which show where it looks and what it holds for good, "+besideDesigns(p.task)+"; that is not privacy.")
-	case "fts":
-		if privacy := p.task.Privacy; privacy != nil {
-			lines = append(lines, fmt.Sprintf("Peers get samples of what this node's model believes, with noise that promises (ε = %g, δ = %g) over %s.",
-				privacy.Epsilon, privacy.Delta, plural(privacy.Releases, "share")))
-			break
-		}
-		lines = append(lines, "Peers get samples of what this node's model believes, from which some of its results can be computed; without added noise that is no privacy.")
+	if reveals := registrationOf(p.task).Reveals; reveals != nil {
+		lines = append(lines, reveals(p.task))
 	}
 	p.say(object{
 		"event": "node_started", "task": p.task.ID().String(), "name": p.task.Name,
 		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": n.Allow == nil,
 	}, "%s", text(lines))
 	p.begin()
-}
-
-// besideDesigns says what else a strategy tells that shares designs.
-func besideDesigns(t *task.Task) string {
-	switch s := t.Strategy; {
-	case s.Consensus != nil && s.Consensus.Response == "value":
-		return "and its best result"
-	case s.Consensus != nil && s.Consensus.Response == "noisy":
-		return "and its best result with noise"
-	case s.Constrained != nil && s.Constrained.Threshold == "open":
-		return "and how good it is at least"
-	}
-	return "never its results"
 }
 
 func (p *progress) metrics(url string) {
@@ -237,7 +211,7 @@ func (p *progress) watch(ctx context.Context, session *node.Session, expected bo
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	connected, alone, warned := 0, time.Now(), false
-	var sums node.Sums
+	var sums strategy.Sums
 	for {
 		select {
 		case <-ctx.Done():

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -75,7 +76,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.DurationVar(&o.wait, "wait-for-peers", node.DefaultWait, "time that the first design of a new node waits at most for what peers know; 0: not at all")
 	flags.BoolVar(&o.stay, "stay", false, "after the evaluations go on passing on what is known, until Ctrl-C")
 	o.imports.add(flags)
-	flags.StringVar(&o.suggest, "suggest", "", "file of designs that you hold for good, .csv or .json, for the strategies constrained-gp and density")
+	flags.StringVar(&o.suggest, "suggest", "", "file of designs that you hold for good, .csv or .json, for the strategies "+strings.Join(suggestible(), " and "))
 	flags.StringVar(&o.first, "first", "", "file of designs to evaluate first, such as your current settings, .csv or .json")
 	flags.Uint64Var(&o.seed, "seed", 0, "make this node's random decisions repeatable (default: different every time)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
@@ -249,13 +250,23 @@ func (o runOptions) explainGivingUp(file string, err error) error {
 	return fmt.Errorf("%w; `%s` shows its output; the same command tries again, --failures N lets more fail", err, look)
 }
 
+// suggestible names the strategies that use suggested designs.
+func suggestible() (names []string) {
+	for _, r := range all.Strategies() {
+		if r.Suggestions {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
 // suggestions reads what the user holds for good.
 func (o runOptions) suggestions(t *task.Task) ([]task.Design, error) {
 	switch {
 	case o.suggest == "":
 		return nil, nil
-	case !slices.Contains([]string{"constrained-gp", "density"}, t.Strategy.Type):
-		return nil, fmt.Errorf("--suggest: the task's strategy is %s; suggested designs are used by constrained-gp and density", t.Strategy.Type)
+	case !registrationOf(t).Suggestions:
+		return nil, fmt.Errorf("--suggest: the task's strategy is %s; suggested designs are used by %s", t.Strategy.Type, strings.Join(suggestible(), " and "))
 	}
 	return readDesigns("suggest", o.suggest, t.Space)
 }

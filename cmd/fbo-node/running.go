@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/fbo-node/fbo/node"
-	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // runningJSON is what status --running finds: processes that answer.
@@ -47,7 +47,7 @@ func findRunning(ctx context.Context, dir, wanted string) (r runningJSON, err er
 		return runningJSON{}, err
 	}
 	if ok {
-		t, err := task.Parse("running node", s.Task)
+		t, err := all.Strategies().Parse("running node", s.Task)
 		if err != nil {
 			return runningJSON{}, err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -69,7 +70,7 @@ func wantedTask(wanted string) (id, name string, err error) {
 }
 
 func pastOfRunning(s state, id string) (past, error) {
-	t, err := task.Parse("running node", s.Task)
+	t, err := all.Strategies().Parse("running node", s.Task)
 	if err != nil {
 		return past{}, err
 	}
@@ -172,7 +173,7 @@ func historyOfTask(opened *journal.Journal, id string) (agent.History, error) {
 	if err != nil {
 		return agent.History{}, err
 	}
-	h, err := agent.ReadHistory(records)
+	h, err := agent.ReadHistory(records, all.Strategies())
 	if err == nil && h.Task.ID().String() != id {
 		err = fmt.Errorf("%s is %w: what it holds under task %q is about task %s", opened.Path(), journal.ErrDamaged, id, h.Task.ID())
 	}

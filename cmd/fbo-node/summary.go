@@ -27,8 +27,8 @@ type summary struct {
 	PeerRecords int `json:"peer_records"` // those of them that were the best so far when they ended
 	Queries     int `json:"queries"`      // designs after the start: neither random starts nor the user's
 
-	Privacy *ledger.State `json:"privacy,omitempty"` // of the task's promise; nil when there is none
-	Sums    *node.Sums    `json:"sums,omitempty"`    // private ones; nil when the task has none
+	Privacy *ledger.State  `json:"privacy,omitempty"` // of the task's promise; nil when there is none
+	Sums    *strategy.Sums `json:"sums,omitempty"`    // private ones; nil when the task has none
 
 	SharesSent     int   `json:"shares_sent"`
 	SharesReceived int   `json:"shares_received"`
@@ -64,7 +64,7 @@ func (p *progress) summary(ctx context.Context, session *node.Session) error {
 // whatBecomes says what becomes of the knowledge of a node that ends, and how a later
 // machine gets it. Nothing is said where that is of no use.
 func whatBecomes(t *task.Task, connected int, shared bool) []string {
-	if !shares(t) || useless(t) != "" {
+	if registrationOf(t).Exchanges == nil || useless(t) != "" {
 		return nil
 	}
 	if !shared {
@@ -152,7 +152,7 @@ func (s summary) text() string {
 	return strings.Join(lines, "\n")
 }
 
-func sumsText(s node.Sums) string {
+func sumsText(s strategy.Sums) string {
 	text := fmt.Sprintf("%d known", s.Known)
 	if s.Failed > 0 {
 		text += fmt.Sprintf(", %s without one in this run; the last: %s", plural(s.Failed, "round"), s.Reason)

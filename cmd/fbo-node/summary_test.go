@@ -7,6 +7,7 @@ import (
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -25,12 +26,12 @@ func TestSummarise(t *testing.T) {
 		trialOf(1, strategy.Imported, 3),
 		trialOf(2, strategy.Initial, 1),
 		unfinished(3, strategy.Initial, strategy.Failed),
-		trialOf(4, strategy.Peer, 4), // a new best
+		trialOf(4, "peer", 4), // a new best
 		trialOf(5, strategy.Own, 9),
-		trialOf(6, strategy.Peer, 9), // as good is not better
-		unfinished(7, strategy.Peer, strategy.Failed),
-		trialOf(8, strategy.Random, 2),
-		unfinished(9, strategy.Peer, strategy.Running),
+		trialOf(6, "peer", 9), // as good is not better
+		unfinished(7, "peer", strategy.Failed),
+		trialOf(8, "random", 2),
+		unfinished(9, "peer", strategy.Running),
 		unfinished(10, strategy.Own, strategy.Waiting),
 		trialOf(11, strategy.First, 1), // the user's own
 	}
@@ -44,7 +45,7 @@ func TestSummarise(t *testing.T) {
 
 func TestRecord(t *testing.T) {
 	up := mixedSpace(t)
-	down, err := task.Parse("test.yaml", []byte("name: b\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\n"))
+	down, err := all.Strategies().Parse("test.yaml", []byte("name: b\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func TestRecord(t *testing.T) {
 }
 
 func TestSummaryText(t *testing.T) {
-	best := trialOf(3, strategy.Peer, 0.5)
+	best := trialOf(3, "peer", 0.5)
 	best.Design = designOf(t, mixedSpace(t))
 	own := best
 	own.Why.Source = strategy.Own
@@ -84,8 +85,8 @@ func TestSummaryText(t *testing.T) {
 		{summary{Best: &own, Evaluations: 9, Queries: 6, PeerQueries: 2, PeerRecords: 1}, "1 of these set a new best\n", "final"},
 		{summary{Best: &best, Evaluations: 9, Queries: 6, PeerQueries: 2, PeerRecords: 1}, "1 of these set a new best, the final one among them\n", ""},
 		{summary{Best: &own, SharesSent: 1, BytesSent: 20480}, "this run published 1 share and received 0; 20 KiB sent on the network in all", "private sums"},
-		{summary{Best: &own, Privacy: &ledger.State{Planned: 6, Released: 2}, Sums: &node.Sums{Known: 3}}, "0 bytes sent on the network in all\nprivacy: 2 of 6 releases spent\nprivate sums: 3 known", "share"},
-		{summary{Best: &own, Sums: &node.Sums{Known: 3, Failed: 1, Reason: "no quorum"}}, "private sums: 3 known, 1 round without one in this run; the last: no quorum", ""},
+		{summary{Best: &own, Privacy: &ledger.State{Planned: 6, Released: 2}, Sums: &strategy.Sums{Known: 3}}, "0 bytes sent on the network in all\nprivacy: 2 of 6 releases spent\nprivate sums: 3 known", "share"},
+		{summary{Best: &own, Sums: &strategy.Sums{Known: 3, Failed: 1, Reason: "no quorum"}}, "private sums: 3 known, 1 round without one in this run; the last: no quorum", ""},
 	} {
 		got := c.summary.text()
 		if !strings.Contains(got, c.want) || (c.not != "" && strings.Contains(got, c.not)) {
@@ -113,7 +114,7 @@ func TestByteText(t *testing.T) {
 
 // The end of a run promises no share that there is not.
 func TestWhatBecomes(t *testing.T) {
-	parsed, err := task.Parse("test.yaml", []byte("name: a\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\n"))
+	parsed, err := all.Strategies().Parse("test.yaml", []byte("name: a\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

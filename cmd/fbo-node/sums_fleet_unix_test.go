@@ -19,6 +19,8 @@ import (
 
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/privacy/securesum"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
@@ -87,7 +89,7 @@ privacy: {mechanism: aggregate, %s, roster: [%s]}
 `, strategy, privacy, strings.Join(roster, ", "))
 	f.file = writeFile(t, "task.yaml", text)
 	var err error
-	if f.task, err = task.Parse(f.file, []byte(text)); err != nil {
+	if f.task, err = all.Strategies().Parse(f.file, []byte(text)); err != nil {
 		t.Fatal(err)
 	}
 	return f
@@ -109,7 +111,7 @@ func (f *fleet) committee(round int) []*fleetNode {
 
 // due is how many observations make a node begin a round.
 func (f *fleet) due(round int) int {
-	return f.task.Strategy.InitialDesigns + (round-1)*f.task.Strategy.FTSDE.ShareEvery
+	return f.task.Strategy.InitialDesigns + (round-1)*f.task.Strategy.Settings.(ftsde.Settings).ShareEvery
 }
 
 // alive lists the nodes that run, but for some.
@@ -226,7 +228,7 @@ func (n *fleetNode) status(t *testing.T) (s node.Status) {
 }
 
 // sums is what it says of sums.
-func (n *fleetNode) sums(t *testing.T) (s node.Sums) {
+func (n *fleetNode) sums(t *testing.T) (s strategy.Sums) {
 	t.Helper()
 	if known := n.status(t).Sums; known != nil {
 		s = *known

@@ -17,6 +17,7 @@ import (
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
@@ -91,7 +92,7 @@ func parseJournalOfSums(path string) (journalOfSums, error) {
 			}
 		}
 	}
-	j.History, err = agent.ReadHistory(records)
+	j.History, err = agent.ReadHistory(records, all.Strategies())
 	return j, err
 }
 
@@ -170,7 +171,7 @@ func (f *fleet) checkSum(t *testing.T, round int, s ftsde.Sum, terms ledger.Term
 	if least := f.task.Privacy.Aggregate.Contributors; s.Contributors < least || s.Contributors > dealt {
 		t.Errorf("round %d: a sum of %d nodes, %d are needed and %d have contributed", round, s.Contributors, least, dealt)
 	}
-	if f.task.Strategy.FTSDE.Cells > 1 {
+	if f.task.Strategy.Settings.(ftsde.Settings).Cells > 1 {
 		return
 	}
 	noise := terms.Sigma / math.Sqrt(float64(s.Contributors))

@@ -59,7 +59,7 @@ func (f *fleet) vectorOf(t *testing.T, index int, n *fleetNode) []float64 {
 	if j.fitted == nil || j.fitted.Observations != len(observations.Y) {
 		t.Fatalf("%s: no hyperparameters of %d observations", n.id, len(observations.Y))
 	}
-	cells := ftsde.NewCells(f.task.Space, f.task.Strategy.FTSDE.Cells)
+	cells := ftsde.NewCells(f.task.Space, f.task.Strategy.Settings.(ftsde.Settings).Cells)
 	for _, x := range observations.X {
 		if cell := cells.Of(x); cell != index%cells.Len() {
 			t.Errorf("%s explored %v of cell %d", n.id, x, cell)

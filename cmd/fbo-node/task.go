@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -78,7 +80,7 @@ func readTask(path string) (*task.Task, error) {
 	if err != nil {
 		return nil, usagef("task file: %w", err)
 	}
-	t, err := task.Parse(path, data)
+	t, err := all.Strategies().Parse(path, data)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -97,7 +99,7 @@ func describeTask(out io.Writer, t *task.Task) {
 	}
 	s := t.Surrogate
 	fmt.Fprintf(out, "surrogate   %s, kernel %s\nfeatures    %d for weights that are shared, lengthscale %g\n", s.Type, s.Kernel, s.Features, s.Lengthscale)
-	fmt.Fprintf(out, "strategy    %s\n", describeStrategy(t.Strategy))
+	fmt.Fprintf(out, "strategy    %s\n", describeStrategy(t))
 }
 
 func describeParameter(p task.Parameter) string {
@@ -118,79 +120,17 @@ func describeParameter(p task.Parameter) string {
 	return fmt.Sprintf("%s: %s from %v to %v, %s scale", p.Name, p.Kind, p.Low, p.High, p.Scale)
 }
 
-func describeStrategy(s task.Strategy) string {
-	return fmt.Sprintf("%d random designs, then %s (%s)", s.InitialDesigns, describeChoice(s), s.Type)
+func describeStrategy(t *task.Task) string {
+	return fmt.Sprintf("%d random designs, then %s (%s)", t.Strategy.InitialDesigns, registrationOf(t).Describe(t), t.Strategy.Type)
 }
 
-// describeChoice says how designs are chosen and what is shared.
-func describeChoice(s task.Strategy) string {
-	switch {
-	case s.FTS != nil:
-		return describeFTS(s.FTS)
-	case s.FTSDE != nil:
-		return describeFTSDE(s.FTSDE)
-	case s.Consensus != nil:
-		return describeConsensus(s.Consensus)
-	case s.Constrained != nil:
-		return fmt.Sprintf("expected improvement given that peers' designs are good, threshold %s; a share holds the design whose lower bound, at %g deviations, is best",
-			s.Constrained.Threshold, s.Constrained.Confidence)
-	case s.Density != nil:
-		return fmt.Sprintf("expected improvement weighed by the densities of peers to the power %g/t; a share holds %s", s.Density.Beta, plural(s.Density.Components, "normal"))
+// registrationOf returns that of a task that readTask has read.
+func registrationOf(t *task.Task) strategy.Registration {
+	r, err := all.Strategies().Of(t)
+	if err != nil {
+		panic(err) // tasks are read by the same set
 	}
-	switch s.Type {
-	case "peer-prior":
-		return "Thompson sampling around the mean of the peers, as far as own results bear it out; a share holds the node's own mean and where it knows how much, from which all its results can be computed"
-	case "ts":
-		return "Thompson sampling alone; nothing is shared"
-	case "logei":
-		return "expected improvement alone; nothing is shared"
-	case "ucb":
-		return "the upper confidence bound alone; nothing is shared"
-	}
-	return s.Type
-}
-
-func describeSchedule(schedule string, ownProbability float64) string {
-	if schedule == "constant" {
-		return fmt.Sprintf("constant %g", ownProbability)
-	}
-	return schedule
-}
-
-func describeFTSDE(f *task.FTSDE) string {
-	text := "Thompson sampling around private sums, as far as own results bear them out"
-	if f.Listen == "schedule" {
-		text = "federated Thompson sampling with private sums, schedule " + describeSchedule(f.Schedule, f.OwnProbability)
-	}
-	if f.Cells > 1 {
-		text += fmt.Sprintf("; %d cells, each explored by its own nodes at the start", f.Cells)
-	}
-	every := "every " + plural(f.ShareEvery, "observation")
-	if f.ShareEvery == 1 {
-		every = "every observation"
-	}
-	what := map[string]string{"mean": "the nodes' means", "sample": "samples, one of each node,"}[f.Share]
-	return fmt.Sprintf("%s; a sum of %s after %s", text, what, every)
-}
-
-func describeFTS(f *task.FTS) string {
-	sharing := "a share after every " + plural(f.ShareEvery, "observation")
-	if f.ShareEvery == 1 {
-		sharing = "a share after every observation"
-	}
-	if f.Mode == "one-shot" {
-		sharing = "one share, after " + plural(f.ShareAfter, "observation")
-	}
-	return fmt.Sprintf("federated Thompson sampling, %s, schedule %s; %s", f.Mode, describeSchedule(f.Schedule, f.OwnProbability), sharing)
-}
-
-func describeConsensus(c *task.Consensus) string {
-	rounds := fmt.Sprintf("asynchronous, over %s", plural(c.Rounds, "round"))
-	if c.Mode == "rounds" {
-		rounds = fmt.Sprintf("in %s, each waiting up to %d s", plural(c.Rounds, "round"), c.Deadline)
-	}
-	response := map[string]string{"": "", "value": " and its best result", "noisy": fmt.Sprintf(" and its best result with noise of deviation %g", c.ResponseNoise)}[c.Response]
-	return fmt.Sprintf("the weighted average of all nodes' candidates by %s, weights %s, %s; a share holds a candidate%s", c.Acquisition, c.Weights, rounds, response)
+	return r
 }
 
 func printJSON(out io.Writer, value any) error {

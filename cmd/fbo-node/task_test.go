@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // Each strategy is told in words of its own.
@@ -27,7 +27,7 @@ func TestEveryStrategyIsDescribed(t *testing.T) {
 		"type: fts, schedule: constant, own_probability: 1": "schedule constant 1",
 		"type: fts, schedule: inverse":                      "schedule inverse; ",
 	} {
-		parsed, err := task.Parse("task.yaml", fmt.Appendf(nil,
+		parsed, err := all.Strategies().Parse("task.yaml", fmt.Appendf(nil,
 			"name: a\ngoal: minimize\nparameters: [{name: x, type: float, low: 0, high: 1}]\nstrategy: {%s}\n", strategy))
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func TestTasksOfTheDocumentation(t *testing.T) {
 	strategies := map[string]bool{}
 	for i, block := range strings.Split(string(text), "```") {
 		if file, ok := strings.CutPrefix(block, "yaml\nname:"); ok {
-			parsed, err := task.Parse(fmt.Sprintf("block %d", i/2+1), []byte("name:"+file))
+			parsed, err := all.Strategies().Parse(fmt.Sprintf("block %d", i/2+1), []byte("name:"+file))
 			if err != nil {
 				t.Error(err)
 				continue

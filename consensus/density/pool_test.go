@@ -85,7 +85,7 @@ func TestInfluenceOfOnePeerIsBounded(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := random.SeedOf(rapid.Uint64().Draw(rt, "seed")).Stream("densities", 0)
 		n := rapid.IntRange(1, 6).Draw(rt, "peers")
-		settings := &task.Density{Beta: rapid.Float64Range(0, 1000).Draw(rt, "beta")}
+		settings := Settings{Beta: rapid.Float64Range(0, 1000).Draw(rt, "beta")}
 		exponent := Exponent(settings, rapid.IntRange(1, 1000).Draw(rt, "t"))
 		var others []protocol.Density
 		for range n - 1 {
@@ -160,7 +160,7 @@ func TestManyParameters(t *testing.T) {
 
 // The influence decays as 1/t, and so the score tends to that of the agent alone.
 func TestInfluenceDecays(t *testing.T) {
-	settings := &task.Density{Beta: 5}
+	settings := Settings{Beta: 5}
 	for observations, want := range map[int]float64{0: 5, 1: 5, 2: 2.5, 10: 0.5, 50: 0.1, 1_000_000: 5e-6} {
 		if got := Exponent(settings, observations); math.Abs(got-want) > 1e-12 {
 			t.Errorf("after %d observations γ = %g, want %g", observations, got, want)

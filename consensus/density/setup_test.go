@@ -26,7 +26,7 @@ const (
 
 func newTask(t testing.TB, parameters, model, keys string) *task.Task {
 	t.Helper()
-	parsed, err := task.Parse("test", fmt.Appendf(nil,
+	parsed, err := strategy.Set{Register()}.Parse("test", fmt.Appendf(nil,
 		"name: test\ngoal: minimize\nparameters: [%s]\nsurrogate: {type: %s, features: 64}\nstrategy: {type: density, initial_designs: 3%s}\n",
 		parameters, model, keys))
 	if err != nil {

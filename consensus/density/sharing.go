@@ -51,7 +51,7 @@ func decode(t *task.Task, payload []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if most := t.Strategy.Density.Components; len(d.Components) > most {
+	if most := settingsOf(t).Components; len(d.Components) > most {
 		return nil, fmt.Errorf("%w: a density of %d components, the task allows %d", protocol.ErrMalformed, len(d.Components), most)
 	}
 	return d, nil
@@ -62,7 +62,7 @@ func believed(ctx context.Context, t *task.Task, view strategy.View, seed random
 	d := protocol.Density{Observations: view.Observations}
 	seed = seed.Derive("density", uint64(view.Observations))
 	find := search.New(t)
-	if settings := t.Strategy.Density; settings.Components == 1 {
+	if settings := settingsOf(t); settings.Components == 1 {
 		best := find.Recommend(ctx, view, seed)
 		d.Components = []protocol.Component{{Weight: 1, Spread: settings.Spread, Centre: protocol.PointOf(t.Space, best)}}
 		return d
@@ -73,6 +73,6 @@ func believed(ctx context.Context, t *task.Task, view strategy.View, seed random
 		f := view.Posterior.Draw(seed.Stream("sample", uint64(i)))
 		maximisers[i], _ = find.Maximizer.Maximize(f, find.Best(view), seed.Stream("maximise", uint64(i)))
 	}
-	d.Components = fit(newLayout(t.Space), maximisers, t.Strategy.Density.Components, seed.Stream("clusters", 0))
+	d.Components = fit(newLayout(t.Space), maximisers, settingsOf(t).Components, seed.Stream("clusters", 0))
 	return d
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -42,8 +43,8 @@ func New(t *task.Task) Strategy {
 		layout: newLayout(t.Space),
 		spread: suggestedSpread,
 	}
-	if t.Strategy.Density.Components == 1 {
-		s.spread = t.Strategy.Density.Spread
+	if settings := settingsOf(t); settings.Components == 1 {
+		s.spread = settings.Spread
 	}
 	return s
 }
@@ -65,25 +66,28 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 
 // Exponent returns γ_t = β/t after this many own observations; below 1 they count
 // as 1.
-func Exponent(settings *task.Density, observations int) float64 {
+func Exponent(settings Settings, observations int) float64 {
 	return settings.Beta / float64(max(observations, 1))
 }
 
 // listen collects the densities that count: one of each peer, and one around each
 // design that the user suggests.
 func (s Strategy) listen(view strategy.View, trial uint64, seed random.Seed) (*pool, strategy.Why) {
-	why := strategy.Why{Source: strategy.Density}
+	why := strategy.Why{Source: "density", Phrase: "expected improvement, weighed by the suggested designs"}
 	heard := &pool{}
 	for _, d := range choose(view, trial, seed) {
 		heard.densities = append(heard.densities, newMixture(s.layout, s.task.Space, d))
 		why.Listened++
 		why.Observations = strategy.AddObservations(why.Observations, d.Observations)
 	}
+	if why.Listened > 0 {
+		why.Phrase = "expected improvement, weighed by the densities of " + plain.Count(why.Listened, "peer")
+	}
 	for _, design := range view.Suggested {
 		around := newComponent(s.layout, 1, s.spread, s.task.Space.Encode(design))
 		heard.densities = append(heard.densities, &mixture{layout: s.layout, components: []component{around}})
 	}
-	heard.weight = Exponent(s.task.Strategy.Density, view.Observations) / float64(max(len(heard.densities), 1))
+	heard.weight = Exponent(settingsOf(s.task), view.Observations) / float64(max(len(heard.densities), 1))
 	return heard, why
 }
 

@@ -87,7 +87,7 @@ func TestPeersAreListenedTo(t *testing.T) {
 			spec.Space.Snap(centre)
 			view.Shares = []*strategy.Share{shareOf(t, spec, "a", around(spec, 0.1, centre)), shareOf(t, spec, "b", around(spec, 0.1, centre))}
 			got := suggest(t, s, view, 4, random.SeedOf(1))
-			if got.Why.Source != strategy.Density || got.Why.Listened != 2 || got.Why.Observations != 14 || !got.Why.FromPeers() {
+			if got.Why.Source != "density" || got.Why.Listened != 2 || got.Why.Observations != 14 || !got.Why.FromPeers() {
 				t.Errorf("%s: %+v", model, got.Why)
 			}
 			if again := suggest(t, s, view, 4, random.SeedOf(1)); !reflect.DeepEqual(again, got) {
@@ -112,7 +112,7 @@ func TestSuggestedDesigns(t *testing.T) {
 		at := place(spec, 0.6, 0.4)
 		view.Suggested = []task.Design{spec.Space.Decode(at)}
 		got := suggest(t, New(spec), view, 4, random.SeedOf(1))
-		if got.Why.Source != strategy.Density || got.Why.Listened != 0 || got.Why.FromPeers() {
+		if got.Why.Source != "density" || got.Why.Listened != 0 || got.Why.FromPeers() {
 			t.Errorf("%+v", got.Why)
 		}
 		heard, _ := New(spec).listen(view, 4, random.SeedOf(1))

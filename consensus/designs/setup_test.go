@@ -37,7 +37,7 @@ type lab struct {
 
 func newLab(t testing.TB, goal, parameters, model, threshold string) *lab {
 	t.Helper()
-	parsed, err := task.Parse("test", fmt.Appendf(nil,
+	parsed, err := strategy.Set{Register()}.Parse("test", fmt.Appendf(nil,
 		"name: test\ngoal: %s\nparameters: [%s]\nsurrogate: {type: %s, features: 100}\n"+
 			"strategy: {type: constrained-gp, initial_designs: 3, threshold: %s}\n", goal, parameters, model, threshold))
 	if err != nil {

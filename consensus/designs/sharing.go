@@ -54,7 +54,7 @@ func decode(t *task.Task, payload []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	threshold := t.Strategy.Constrained.Threshold
+	threshold := settingsOf(t).Threshold
 	if bounded := n.Bound != nil; bounded != (threshold == open) {
 		return nil, fmt.Errorf("%w: a design with a bound (%t), but the task's threshold is %q", protocol.ErrMalformed, bounded, threshold)
 	}
@@ -71,11 +71,11 @@ func nearOptimal(t *task.Task, s search.Search, view strategy.View, seed random.
 	if err != nil || units.Scale == 0 {
 		return n, false, err // where all designs have turned out the same none is near-optimal
 	}
-	deviations := t.Strategy.Constrained.Confidence
+	deviations := settingsOf(t).Confidence
 	lcb := acquisition.LCB(view.Posterior, deviations*deviations)
 	x, bound := s.Maximizer.Maximize(lcb, s.Best(view), seed.Stream("near-optimal", uint64(view.Observations)))
 	n = protocol.NearOptimal{Observations: view.Observations, Point: protocol.PointOf(t.Space, t.Space.Decode(x))}
-	if t.Strategy.Constrained.Threshold == open {
+	if settingsOf(t).Threshold == open {
 		bound = own(units, bound)
 		n.Bound = &bound
 	}

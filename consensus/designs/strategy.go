@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
@@ -30,7 +31,7 @@ var _ strategy.Strategy = Strategy{}
 // New returns the strategy of a task of type constrained-gp.
 func New(t *task.Task) Strategy {
 	s := Strategy{task: t, search: search.New(t), alone: alone.NewLogEI(t), passes: everything}
-	if t.Strategy.Constrained.Threshold == open {
+	if settingsOf(t).Threshold == open {
 		s.passes = inTheOpen
 	}
 	return s
@@ -51,10 +52,13 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	if len(claims) == 0 {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
-	why := strategy.Why{Source: strategy.Designs}
+	why := strategy.Why{Source: "designs", Phrase: "expected improvement, given the suggested designs"}
 	for _, c := range claims {
 		why.Listened += c.peers
 		why.Observations = strategy.AddObservations(why.Observations, c.observations)
+	}
+	if why.Listened > 0 {
+		why.Phrase = "expected improvement, given the designs of " + plain.Count(why.Listened, "peer")
 	}
 	around := append(points(claims[:min(len(claims), aroundClaims)]), s.search.Best(view)...)
 	x, _ := s.search.Maximizer.Maximize(f, around, seed.Stream("maximise", trial))

@@ -85,7 +85,7 @@ func TestSupportedDesignsAreListenedTo(t *testing.T) {
 					t.Errorf("%s: improvement %g at the design, %g without it", model, f.Value(design), acquisition.LogEI(view.Posterior, f.best).Value(design))
 				}
 				got := l.suggest(shared, 9, 1)
-				if got.Why.Source != strategy.Designs || got.Why.Listened != 1 || got.Why.Observations != 10 || !got.Why.FromPeers() {
+				if got.Why.Source != "designs" || got.Why.Listened != 1 || got.Why.Observations != 10 || !got.Why.FromPeers() {
 					t.Errorf("%s: %+v", model, got.Why)
 				}
 				if x := l.task.Space.Encode(got.Design); f.Value(x) < f.Value(design)-1e-3 {
@@ -119,7 +119,7 @@ func TestSuggestionsAreReproducible(t *testing.T) {
 	l := newLab(t, "maximize", mixed, "exact", "none")
 	view := l.with(l.view(l.designs(5, 2), bump(0.3)), l.designs(12, 4)...)
 	first, again := l.suggest(view, 9, 1), l.suggest(view, 9, 1)
-	if first.Why.Source != strategy.Designs || !first.Design.Equal(again.Design) || first.Why != again.Why {
+	if first.Why.Source != "designs" || !first.Design.Equal(again.Design) || first.Why != again.Why {
 		t.Errorf("%v (%v) and %v (%v)", first.Design, first.Why, again.Design, again.Why)
 	}
 	f, _ := l.considered(view, 1)
@@ -186,7 +186,7 @@ func TestOpenThreshold(t *testing.T) {
 		if _, claims := l.considered(view, 1); len(claims) != 1 || claims[0].peers != 0 {
 			t.Errorf("%s: suggested designs: %v", goal, claims)
 		}
-		if why := l.suggest(view, 9, 1).Why; why.Source != strategy.Designs || why.Listened != 0 || why.FromPeers() {
+		if why := l.suggest(view, 9, 1).Why; why.Source != "designs" || why.Listened != 0 || why.FromPeers() {
 			t.Errorf("%s: %+v", goal, why)
 		}
 	}
@@ -296,7 +296,7 @@ func TestALieIsFoundOut(t *testing.T) {
 		for trial := uint64(5); trial < 15; trial++ {
 			view := l.with(l.view(x, bump(0.2)), lie)
 			got := l.suggest(view, trial, 1)
-			if got.Why.Source == strategy.Designs {
+			if got.Why.Source == "designs" {
 				misled++
 			} else {
 				l.checkAlone(view, trial, 1)
@@ -329,7 +329,7 @@ func TestEqualOutputs(t *testing.T) {
 			*bound = 8
 		}
 		view.Shares = []*strategy.Share{l.share(0, l.snapped([]float64{0.9, 0.9}), bound)}
-		if why := l.suggest(view, 9, 1).Why; why.Source != strategy.Designs {
+		if why := l.suggest(view, 9, 1).Why; why.Source != "designs" {
 			t.Errorf("%s: %+v", threshold, why)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // The task is part of the program, so that all devices have the same.
@@ -73,7 +73,7 @@ func main() {
 
 // tune runs a node until the budget is used up or the context ends.
 func (o options) tune(ctx context.Context) (err error) {
-	t, err := task.Parse("task.yaml", taskFile)
+	t, err := all.Strategies().Parse("task.yaml", taskFile)
 	if err != nil {
 		return err
 	}

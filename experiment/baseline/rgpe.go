@@ -113,7 +113,7 @@ func (l *listening) to(p peer) {
 
 func (l listening) why() strategy.Why {
 	if l.members == 0 {
-		return strategy.Why{Source: strategy.Improve}
+		return strategy.Why{Source: "improve"}
 	}
-	return strategy.Why{Source: strategy.Peers, Listened: l.members, Observations: l.observations}
+	return strategy.Why{Source: "peers", Listened: l.members, Observations: l.observations}
 }

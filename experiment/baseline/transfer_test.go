@@ -6,7 +6,6 @@ import (
 
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/random"
-	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/surrogate/gp"
 )
 
@@ -223,12 +222,12 @@ func TestTransferSaysWhy(t *testing.T) {
 		f := newFederation(t, gp.Matern52, 2, 3)
 		f.observe(t, 0, hill(0.3), 5, smooth(2))
 		s := methods[name](f.task, f.pool, 0)
-		if why := f.suggest(t, s, 0, random.SeedOf(1)).Why; why.Source != strategy.Improve || why.Listened != 0 {
+		if why := f.suggest(t, s, 0, random.SeedOf(1)).Why; why.Source != "improve" || why.Listened != 0 {
 			t.Errorf("%s alone: %+v", name, why)
 		}
 		f.observe(t, 1, hill(0.3), 30, smooth(2))
 		f.observe(t, 2, negative(hill(0.3)), 30, smooth(2))
-		if why := f.suggest(t, s, 0, random.SeedOf(1)).Why; why.Source != strategy.Peers || why.Listened != 1 || why.Observations != 30 {
+		if why := f.suggest(t, s, 0, random.SeedOf(1)).Why; why.Source != "peers" || why.Listened != 1 || why.Observations != 30 {
 			t.Errorf("%s with one alike of two peers: %+v", name, why)
 		}
 	}

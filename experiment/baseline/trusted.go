@@ -165,10 +165,10 @@ func (s trusted) Suggest(ctx context.Context, view strategy.View, trial uint64, 
 		return s.search.StartWithin(view, trial, seed, func(x []float64) bool { return s.server.cells.Of(x) == cell })
 	}
 	round := s.search.AfterStart(trial)
-	own := tsampling.OwnProbability(tsampling.Inverse, 0, round)
+	own := tsampling.Schedule{Name: tsampling.Inverse}.Own(round)
 	if seed.Stream("whose sample", trial).Float64() < own {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	f := s.server.cells.Function(s.server.features, s.server.averages(round))
-	return s.search.Maximise(view, trial, seed, f, strategy.Why{Source: strategy.Sum, OwnProbability: own, Listened: len(s.server.samples)}), nil
+	return s.search.Maximise(view, trial, seed, f, strategy.Why{Source: "sum", OwnProbability: own, Listened: len(s.server.samples)}), nil
 }

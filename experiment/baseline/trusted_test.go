@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/random"
-	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 func serverOf(t *testing.T, members int, settings Trusted) *Server {
 	t.Helper()
-	parsed, err := task.Parse("task", []byte(`
+	parsed, err := all.Strategies().Parse("task", []byte(`
 name: trusted
 goal: maximize
 parameters: [{name: x, type: float, low: 0, high: 1}, {name: y, type: float, low: 0, high: 1}]

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,52 +16,63 @@ import (
 
 const module = "github.com/fbo-node/fbo"
 
-// layers names the layer of every package; a package may import only packages of
-// lower layers. docs/architecture.md shows the same order.
+// layers names the layer of every folder, and so of the packages in it and below
+// that have no line of their own. A package may import packages of lower layers and
+// those of its own line. docs/architecture.md shows the same order.
 var layers = map[string]int{
-	"task":                        1,
-	"random":                      1,
-	"protocol/pb":                 1,
-	"internal/plain":              1,
-	"protocol":                    2,
-	"internal/fourier":            2,
-	"internal/radial":             2,
-	"experiment/testfunc":         2,
-	"rff":                         3,
-	"surrogate/gp":                3,
-	"acquisition":                 3,
-	"surrogate":                   4,
-	"strategy":                    5,
-	"privacy/ledger":              5,
-	"strategy/exchange/presence":  6,
-	"privacy/securesum":           6,
-	"strategy/search":             6,
-	"strategy/exchange/newest":    6,
-	"tsampling":                   7,
-	"strategy/alone":              7,
-	"tsampling/peerprior":         8,
-	"consensus/density":           8,
-	"tsampling/ftsde":             9,
-	"consensus":                   8,
-	"consensus/designs":           8,
-	"privacy":                     4,
-	"experiment/family":           4,
-	"experiment/family/trained":   13,
-	"experiment/baseline":         10,
-	"agent":                       11,
-	"internal/journal":            11,
-	"internal/heard":              11,
-	"internal/evaluator/triallog": 11,
-	"internal/evaluator":          12,
-	"node":                        12,
-	"sim":                         12,
-	"examples/synthetic":          12,
-	"experiment":                  13,
-	"cmd/fbo-node":                14,
-	"examples/embed":              14,
-	"examples/landmine":           14,
-	"examples/sklearn":            14,
-	"internal/layers":             14,
+	"task":                1,
+	"random":              1,
+	"internal/plain":      1,
+	"protocol":            2,
+	"internal/fourier":    2,
+	"internal/radial":     2,
+	"experiment/testfunc": 2,
+	"rff":                 3,
+	"surrogate/gp":        3,
+	"acquisition":         3,
+	"surrogate":           4,
+	"privacy":             4,
+	"experiment/family":   4,
+	"privacy/ledger":      5,
+	"strategy":            6,
+	"strategy/exchange":   7,
+	"strategy/search":     7,
+	"privacy/securesum":   7,
+	"strategy/alone":      8,
+	"tsampling":           8,
+	"consensus":           9,
+	"strategy/all":        10,
+	"experiment/baseline": 10,
+	"agent":               11,
+	"internal/journal":    11,
+	"internal/heard":      11,
+	"internal/evaluator":  11,
+	"node":                12,
+	"sim":                 12,
+	"examples/synthetic":  12,
+	"experiment":          13,
+	"cmd":                 14,
+	"examples":            14,
+	"internal/layers":     14,
+
+	"experiment/family/trained": 13,
+}
+
+// folderOf returns the line of layers that a package belongs to.
+func folderOf(pkg string) (folder string, ok bool) {
+	for folder = pkg; folder != "."; folder = path.Dir(folder) {
+		if _, ok := layers[folder]; ok {
+			return folder, true
+		}
+	}
+	return "", false
+}
+
+// mayImport tells whether one package may import another one.
+func mayImport(pkg, inner string) bool {
+	folder, _ := folderOf(pkg)
+	lower, known := folderOf(inner)
+	return known && (lower == folder || layers[lower] < layers[folder])
 }
 
 // driverLayer is the lowest layer that may touch the outside world.
@@ -69,7 +81,10 @@ const driverLayer = 11
 // agentPackage is the highest pure package although it shares that layer.
 const agentPackage = "agent"
 
-func pure(pkg string) bool { return layers[pkg] < driverLayer || pkg == agentPackage }
+func pure(pkg string) bool {
+	folder, _ := folderOf(pkg)
+	return layers[folder] < driverLayer || pkg == agentPackage
+}
 
 // outside lists what pure packages may not import: the network and the disk.
 func outside(path string) bool {
@@ -89,49 +104,40 @@ func outside(path string) bool {
 }
 
 func TestPackagesImportOnlyLowerLayers(t *testing.T) {
-	seen := map[string]bool{}
-	eachFile(t, func(pkg, path string, file *ast.File) {
-		seen[pkg] = true
-		layer, known := layers[pkg]
+	used := map[string]bool{}
+	eachFile(t, func(pkg, file string, parsed *ast.File) {
+		folder, known := folderOf(pkg)
 		if !known {
-			t.Fatalf("%s: package %s has no layer; give it one here and in docs/architecture.md", path, pkg)
+			t.Fatalf("%s: package %s has no layer; give its folder one here and in docs/architecture.md", file, pkg)
 		}
-		for _, spec := range file.Imports {
+		used[folder] = true
+		for _, spec := range parsed.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if inner, ok := strings.CutPrefix(imported, module+"/"); ok && layers[inner] >= layer {
-				t.Errorf("%s: %s (layer %d) imports %s (layer %d)", path, pkg, layer, inner, layers[inner])
+			if inner, ok := strings.CutPrefix(imported, module+"/"); ok && !mayImport(pkg, inner) {
+				t.Errorf("%s: %s may not import %s, which is of the same layer or a higher one", file, pkg, inner)
 			}
 			if pure(pkg) && outside(imported) {
-				t.Errorf("%s: %s is pure and may not import %s", path, pkg, imported)
+				t.Errorf("%s: %s is pure and may not import %s", file, pkg, imported)
 			}
 		}
 	})
-	for pkg := range layers {
-		if !seen[pkg] && !onlyTests(pkg) {
-			t.Errorf("layer of %s: there is no such package", pkg)
+	for folder := range layers {
+		if !used[folder] && folder != "internal/layers" { // which has tests only
+			t.Errorf("layer of %s: there is no package in this folder", folder)
 		}
 	}
-}
-
-// onlyTests tells whether the package has no Go files but tests.
-func onlyTests(pkg string) bool {
-	switch pkg {
-	case "internal/layers", "examples/landmine", "examples/sklearn":
-		return true
-	}
-	return false
 }
 
 // Pure packages get the time and the random numbers handed in.
 func TestPurePackagesHaveNoClockAndNoGlobalRandomness(t *testing.T) {
-	eachFile(t, func(pkg, path string, file *ast.File) {
+	eachFile(t, func(pkg, file string, parsed *ast.File) {
 		if !pure(pkg) || pkg == "protocol/pb" {
 			return
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
+		ast.Inspect(parsed, func(n ast.Node) bool {
 			selector, ok := n.(*ast.SelectorExpr)
 			if !ok {
 				return true
@@ -143,7 +149,7 @@ func TestPurePackagesHaveNoClockAndNoGlobalRandomness(t *testing.T) {
 			switch name := owner.Name + "." + selector.Sel.Name; name {
 			case "time.Now", "time.Sleep", "time.After", "time.AfterFunc", "time.NewTimer", "time.NewTicker", "time.Since", "time.Until",
 				"rand.Float64", "rand.IntN", "rand.N", "rand.NormFloat64", "rand.Perm", "rand.Uint64", "rand.Shuffle":
-				t.Errorf("%s: %s is pure and may not call %s", path, pkg, name)
+				t.Errorf("%s: %s is pure and may not call %s", file, pkg, name)
 			}
 			return true
 		})

@@ -40,7 +40,7 @@ goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}]
 surrogate: {features: 8}
 strategy: {type: fts-de, cells: 2}
-privacy: {mechanism: aggregate, clip: 3, %s, roster: [%s]}`, privacy, strings.Join(names, ", ")))
+privacy: {mechanism: aggregate, clip: 3, %s, roster: [%s]}`, privacy, strings.Join(names, ", ")), strategies())
 	if err != nil {
 		t.Fatal(err)
 	}

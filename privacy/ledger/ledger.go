@@ -29,17 +29,20 @@ type Terms struct {
 // promise something. An error says that no noise that can be sampled keeps it: the
 // other bounds of package privacy are wider than those of a task.
 func NewTerms(t *task.Task) (Terms, error) {
+	release, ok := t.Release()
+	if !ok {
+		return Terms{}, fmt.Errorf("privacy: strategy %q releases nothing", t.Strategy.Type)
+	}
 	terms := Terms{Privacy: *t.Privacy, plan: privacy.Plan{
 		Grid:      privacy.Grid{Norm: t.Privacy.Clip, Bits: gridBits},
 		Adjacency: privacy.ReplaceOne,
-		Dimension: t.Surrogate.Features,
+		Dimension: release.Numbers,
 		Rate:      1,
 		Releases:  t.Privacy.Releases,
 		Parties:   1,
 	}}
 	if a := t.Privacy.Aggregate; a != nil {
 		terms.plan.Parties = a.Contributors - a.Colluding
-		terms.plan.Dimension *= t.Strategy.FTSDE.Cells
 	}
 	if t.Privacy.Adjacency == privacy.ZeroOut.String() {
 		terms.plan.Adjacency = privacy.ZeroOut

@@ -21,7 +21,7 @@ goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}]
 surrogate: {features: 16}
 strategy: {type: fts}
-privacy: {mechanism: local, %s}`, privacy))
+privacy: {mechanism: local, %s}`, privacy), strategies())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
@@ -36,7 +37,7 @@ func valley(design task.Design) float64 {
 // parse returns the task with this surrogate and strategy.
 func parse(t *testing.T, kind, name string) *task.Task {
 	t.Helper()
-	definition, err := task.Parse("test", fmt.Appendf(nil, file, kind, name))
+	definition, err := all.Strategies().Parse("test", fmt.Appendf(nil, file, kind, name))
 	if err != nil {
 		t.Fatal(err)
 	}

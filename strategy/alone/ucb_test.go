@@ -25,7 +25,7 @@ func TestUCBFindsTheValley(t *testing.T) {
 				t.Errorf("%s, seed %d: best %g", c.kind, seed, best)
 			}
 			for _, trial := range view.Trials[4:] {
-				if source := trial.Why.Source; source != strategy.Bound && source != strategy.Random {
+				if source := trial.Why.Source; source != "bound" && source != "random" {
 					t.Errorf("%s, seed %d: trial %d comes from %q", c.kind, seed, trial.ID, source)
 				}
 			}
@@ -67,7 +67,7 @@ func TestUCBMaximisesMeanPlusTwoDeviations(t *testing.T) {
 	for seed := range uint64(2) {
 		view := tune(t, definition, s, random.SeedOf(seed), 7)
 		got, err := s.Suggest(t.Context(), view, 8, random.SeedOf(seed))
-		if err != nil || got.Why != (strategy.Why{Source: strategy.Bound}) {
+		if err != nil || got.Why != (strategy.Why{Source: "bound", Phrase: "upper confidence bound"}) {
 			t.Fatalf("%+v, %v", got, err)
 		}
 		reached := boundAt(view.Posterior, definition.Space.Encode(got.Design), 2)

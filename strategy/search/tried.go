@@ -87,7 +87,7 @@ func (c choice) suggest(view strategy.View, trial uint64, seed random.Seed, why 
 		return strategy.Suggestion{Design: c.space.Decode(x), Why: why}
 	}
 	if design, ok := c.fresh(view, seed.Stream("random", trial)); ok {
-		why.Source = strategy.Remaining
+		why.Source, why.Phrase = strategy.Remaining, ""
 		return strategy.Suggestion{Design: design, Why: why}
 	}
 	t := c.bestAgain(seed.Stream("again", trial))

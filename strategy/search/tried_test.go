@@ -10,6 +10,7 @@ import (
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
@@ -27,7 +28,7 @@ var spaces = map[string]string{
 
 func newTask(t testing.TB, parameters string) *task.Task {
 	t.Helper()
-	parsed, err := task.Parse("search", fmt.Appendf(nil, "name: search\ngoal: maximize\nparameters: [%s]\nstrategy: {type: ts, initial_designs: 1}", parameters))
+	parsed, err := all.Strategies().Parse("search", fmt.Appendf(nil, "name: search\ngoal: maximize\nparameters: [%s]\nstrategy: {type: ts, initial_designs: 1}", parameters))
 	if err != nil {
 		t.Fatal(err)
 	}

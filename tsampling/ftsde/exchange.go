@@ -38,18 +38,21 @@ type Summer interface {
 
 // plan says what is due when.
 type plan struct {
-	spec     *task.FTSDE
+	settings Settings
 	features int
 	initial  int
 }
 
 func newPlan(t *task.Task) plan {
-	return plan{spec: t.Strategy.FTSDE, features: t.Surrogate.Features, initial: t.Strategy.InitialDesigns}
+	return plan{settings: settingsOf(t), features: t.Surrogate.Features, initial: t.Strategy.InitialDesigns}
 }
+
+// numbers is the length of a node's vector.
+func (p plan) numbers() int { return p.settings.Cells * p.features }
 
 // dueAt is after how many observations a node begins a round.
 func (p plan) dueAt(round uint64) int {
-	return p.initial + (int(round)-1)*p.spec.ShareEvery
+	return p.initial + (int(round)-1)*p.settings.ShareEvery
 }
 
 // others is the scale of a contribution to cells that are not the node's own.
@@ -97,7 +100,7 @@ func NewExchange(t *task.Task, key crypto.PrivKey, entropy io.Reader) (*Exchange
 		Roster:          a.Roster,
 		Committee:       committee,
 		MinContributors: a.Contributors,
-		Dimension:       t.Strategy.FTSDE.Cells * t.Surrogate.Features,
+		Dimension:       newPlan(t).numbers(),
 		Rounds:          uint64(t.Privacy.Releases),
 		Random:          entropy,
 		Sign:            securesum.Signer(key),
@@ -205,7 +208,7 @@ func (e *Exchange) replay(view strategy.View, record []byte) {
 
 // fits tells whether a sum is one of the task's, as strategies rely on.
 func (e *Exchange) fits(s Sum) bool {
-	return s.Round >= 1 && s.Round <= e.rounds && len(s.Weights) == e.spec.Cells && len(s.Noise) == e.spec.Cells &&
+	return s.Round >= 1 && s.Round <= e.rounds && len(s.Weights) == e.settings.Cells && len(s.Noise) == e.settings.Cells &&
 		!slices.ContainsFunc(s.Noise, func(deviation float64) bool { return !(deviation > 0) }) &&
 		!slices.ContainsFunc(s.Weights, func(w []float64) bool { return len(w) != e.features })
 }
@@ -231,7 +234,7 @@ func (e *Exchange) draw(view strategy.View) []strategy.Output {
 	if !e.sum.Underway() {
 		e.begunAt = view.Observations
 	}
-	p, cell := e.plan, cellOf(e.roster, e.self, e.spec.Cells)
+	p, cell := e.plan, cellOf(e.roster, e.self, e.settings.Cells)
 	return []strategy.Output{strategy.Work{Name: "vector", Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
 		return drawn{round, p.vector(view, seed, round, cell)}, nil
 	}}}
@@ -266,18 +269,18 @@ type drawn struct {
 // part of the norm that each cell has, at the scale of each. Before there is a model
 // it is zero.
 func (p plan) vector(view strategy.View, seed random.Seed, round uint64, cell int) []float64 {
-	vector := make([]float64, p.spec.Cells*p.features)
+	vector := make([]float64, p.numbers())
 	if view.Posterior == nil {
 		return vector
 	}
 	var weights []float64
-	if p.spec.Share == "sample" {
+	if p.settings.Share == shareSample {
 		weights = view.Posterior.Weights(seed.Stream("summed sample", round))
 	} else {
 		_, weights = view.Posterior.Mean()
 	}
-	Shorten(weights, view.Task.Privacy.Clip/math.Sqrt(float64(p.spec.Cells)))
-	for i := range p.spec.Cells {
+	Shorten(weights, view.Task.Privacy.Clip/math.Sqrt(float64(p.settings.Cells)))
+	for i := range p.settings.Cells {
 		scale := 1.0
 		if i != cell {
 			scale = p.others(round)
@@ -373,9 +376,9 @@ func (e *Exchange) take(o securesum.Outcome) []strategy.Output {
 		e.result.Reason = o.Err.Error()
 		return nil
 	}
-	members := make([]int, e.spec.Cells)
+	members := make([]int, e.settings.Cells)
 	for _, id := range o.Contributors {
-		members[cellOf(e.roster, id, e.spec.Cells)]++
+		members[cellOf(e.roster, id, e.settings.Cells)]++
 	}
 	s := Sum{Round: int(o.Round), Observations: e.dueAt(o.Round)}.average(e.ledger.Terms, o.Sum, members, e.others(o.Round))
 	e.result.Sums = append(e.result.Sums, s)

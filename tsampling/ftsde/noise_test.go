@@ -25,7 +25,7 @@ func alone(t testing.TB, definition *task.Task) float64 {
 	sigma, err := privacy.Plan{
 		Grid:      privacy.Grid{Norm: p.Clip, Bits: 30},
 		Adjacency: adjacency,
-		Dimension: definition.Strategy.FTSDE.Cells * definition.Surrogate.Features,
+		Dimension: settingsOf(definition).Cells * definition.Surrogate.Features,
 		Rate:      1,
 		Releases:  p.Releases,
 		Parties:   1,

@@ -49,7 +49,7 @@ func newTask(t testing.TB, s setting) *task.Task {
 		}
 		return ", " + more
 	}
-	parsed, err := task.Parse("task", fmt.Appendf(nil, `
+	parsed, err := strategy.Set{Register()}.Parse("task", fmt.Appendf(nil, `
 name: summed
 goal: maximize
 parameters: [%s]

@@ -12,6 +12,7 @@ import (
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
@@ -31,7 +32,7 @@ func TestFederation(t *testing.T) {
 	for _, id := range roster {
 		names = append(names, id.String())
 	}
-	definition, err := task.Parse("task", fmt.Appendf(nil, `
+	definition, err := all.Strategies().Parse("task", fmt.Appendf(nil, `
 name: federation
 goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}]

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
@@ -30,6 +31,13 @@ var (
 	_ strategy.Recommender = (*Strategy)(nil)
 )
 
+// source of the designs that rest on sums.
+const source strategy.Source = "sum"
+
+func phrase(nodes int) string {
+	return "sample around the private sum of " + plain.Count(nodes, "node")
+}
+
 // measuringPoints is how many designs tell how strong a sum is.
 const measuringPoints = 400
 
@@ -38,12 +46,12 @@ const measuringPoints = 400
 func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 	s := &Strategy{
 		task:     t,
-		cells:    NewCells(t.Space, t.Strategy.FTSDE.Cells),
+		cells:    NewCells(t.Space, settingsOf(t).Cells),
 		search:   search.New(t),
 		features: features,
 		alone:    tsampling.NewTS(t),
 	}
-	if t.Strategy.FTSDE.Listen != "judged" {
+	if settingsOf(t).Listen != listenJudged {
 		return s, nil
 	}
 	rng := random.SeedOf(0).Stream("measuring points", 0)
@@ -73,8 +81,8 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 	suggestion, err := s.judged.Suggest(ctx, view, trial, seed)
 	if why := &suggestion.Why; why.Listened > 0 {
 		why.Listened = sums[len(sums)-1].Contributors
-		if why.Source == strategy.Peers {
-			why.Source = strategy.Sum
+		if why.Source == peerprior.Source {
+			why.Source, why.Phrase = source, phrase(why.Listened)
 		}
 	}
 	return suggestion, err
@@ -88,8 +96,7 @@ func (s *Strategy) explore(view strategy.View, trial uint64, seed random.Seed) (
 
 // published follows the newest sum with probability 1-p_t.
 func (s *Strategy) published(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, newest Sum) (strategy.Suggestion, error) {
-	spec := s.task.Strategy.FTSDE
-	own := tsampling.OwnProbability(spec.Schedule, spec.OwnProbability, s.search.AfterStart(trial))
+	own := settingsOf(s.task).Schedule.Own(s.search.AfterStart(trial))
 	if s.search.Starting(view, trial) {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
@@ -99,7 +106,8 @@ func (s *Strategy) published(ctx context.Context, view strategy.View, trial uint
 		return suggestion, err
 	}
 	return s.search.Maximise(view, trial, seed, s.patches(newest.Weights), strategy.Why{
-		Source:         strategy.Sum,
+		Source:         source,
+		Phrase:         phrase(newest.Contributors),
 		OwnProbability: own,
 		Listened:       newest.Contributors,
 		Observations:   newest.Observations,

@@ -159,7 +159,7 @@ func TestTheScheduleIsFollowed(t *testing.T) {
 			if got.Why.OwnProbability != c.own {
 				t.Fatalf("%s: trial %d is %+v", c.keys, c.trial, got.Why)
 			}
-			if got.Why.Source == strategy.Sum {
+			if got.Why.Source == "sum" {
 				listened++
 				if got.Why.Listened != 4 || got.Why.Observations != 3 {
 					t.Errorf("%s: %+v", c.keys, got.Why)
@@ -179,7 +179,7 @@ func TestTheScheduleIsFollowed(t *testing.T) {
 
 // At the ends of a schedule chance has no say.
 func TestTheEndsOfASchedule(t *testing.T) {
-	for keys, want := range map[string]strategy.Source{"schedule: inverse": strategy.Sum, "schedule: own-only": strategy.Own} {
+	for keys, want := range map[string]strategy.Source{"schedule: inverse": "sum", "schedule: own-only": strategy.Own} {
 		definition := newTask(t, setting{features: 8, strategy: "listen: schedule, " + keys})
 		s := newStrategy(t, definition)
 		view := heard(trained(t, definition, definition.Privacy.Aggregate.Roster[0], 3, wave), s.sumOf(t, 1, peak(0.2)))
@@ -241,7 +241,7 @@ func TestJudgedSums(t *testing.T) {
 			if again := suggest(t, s, view, 7, random.SeedOf(seed)); !reflect.DeepEqual(got, again) {
 				t.Fatalf("the same view and seed gave %v and %v", got, again)
 			}
-			if got.Why.Source == strategy.Sum {
+			if got.Why.Source == "sum" {
 				followed[name]++
 				if got.Why.Listened != 4 || got.Why.Observations != 3 {
 					t.Errorf("%+v", got.Why)

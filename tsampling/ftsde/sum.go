@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/strategy"
 )
 
 // Sum is what a round of sums tells: the average of the contributors' weights for
@@ -24,6 +25,11 @@ type Result struct {
 	Sums   []Sum  `json:"-"` // in order of their rounds
 	Failed int    `json:"failed"`
 	Reason string `json:"reason,omitempty"` // of the latest failure
+}
+
+// CountSums implements strategy.SumCounter.
+func (r Result) CountSums() strategy.Sums {
+	return strategy.Sums{Known: len(r.Sums), Failed: r.Failed, Reason: r.Reason}
 }
 
 // average fills in what the sum of a round tells, in units of the ledger. members

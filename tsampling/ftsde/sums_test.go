@@ -92,7 +92,7 @@ func weightsOf(i, features int) []float64 {
 // and the noise on it. While exploration is divided, a cell whose members are absent
 // has noise alone.
 func expected(w *world, heard []overheard, round uint64, absent []int) (mean, noise [][]float64) {
-	spec, clip := w.task.Strategy.FTSDE, w.task.Privacy.Clip
+	spec, clip := settingsOf(w.task), w.task.Privacy.Clip
 	features := w.task.Surrogate.Features
 	other := Elsewhere((int(round) - 1) * spec.ShareEvery)
 	for cell := range spec.Cells {

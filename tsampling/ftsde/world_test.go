@@ -277,11 +277,11 @@ func (w *world) all() []int {
 // play lets everybody evaluate as often as it takes until a round is due, and the
 // round end.
 func (w *world) play(rounds int) {
-	spec := w.task.Strategy
+	initial, every := w.task.Strategy.InitialDesigns, settingsOf(w.task).ShareEvery
 	for round := range rounds {
-		times := spec.FTSDE.ShareEvery
+		times := every
 		if round == 0 {
-			times = spec.InitialDesigns
+			times = initial
 		}
 		for range times {
 			w.observe(w.all()...)

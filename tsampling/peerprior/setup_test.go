@@ -26,7 +26,7 @@ const (
 
 func newTask(t testing.TB, goal, parameters, model string) *task.Task {
 	t.Helper()
-	parsed, err := task.Parse("test", fmt.Appendf(nil,
+	parsed, err := strategy.Set{Register()}.Parse("test", fmt.Appendf(nil,
 		"name: test\ngoal: %s\nparameters: [%s]\nsurrogate: {%s}\nstrategy: {type: peer-prior, initial_designs: 3}\n", goal, parameters, model))
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
@@ -37,6 +38,10 @@ var (
 	_ strategy.Recommender = (*Strategy)(nil)
 	_ strategy.Follower    = (*Strategy)(nil)
 )
+
+// Source of the designs that maximise a sample of a posterior whose prior mean is made
+// of peers' shares.
+const Source strategy.Source = "peers"
 
 // New returns the strategy of a task. The features are those that all agents of
 // the task share.
@@ -95,7 +100,7 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 	if err != nil {
 		return strategy.Suggestion{}, fmt.Errorf("peerprior: %w", err)
 	}
-	why := strategy.Why{Source: strategy.Peers, OwnProbability: b.ownProbability(), Listened: len(b.peers)}
+	why := strategy.Why{Source: Source, Phrase: "sample around the mean of " + plain.Count(len(b.peers), "peer"), OwnProbability: b.ownProbability(), Listened: len(b.peers)}
 	for _, p := range b.peers {
 		why.Observations = strategy.AddObservations(why.Observations, p.Observations)
 	}

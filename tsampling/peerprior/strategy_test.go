@@ -69,7 +69,7 @@ func TestModelAloneIsThompsonSampling(t *testing.T) {
 		switch {
 		case f != nil:
 			joined++
-			if got.Why.Source != strategy.Peers || got.Why.Listened != 2 || got.Why.OwnProbability != b.ownProbability() {
+			if got.Why.Source != "peers" || got.Why.Listened != 2 || got.Why.OwnProbability != b.ownProbability() {
 				t.Fatalf("trial %d follows peers, and says %+v", trial, got.Why)
 			}
 		default:
@@ -92,7 +92,7 @@ func TestWhoSkipsTheStart(t *testing.T) {
 	for trial := range uint64(20) {
 		got := l.suggest(with(l.view(nil, nil), many...), 1, random.SeedOf(trial))
 		l.checkInSpace(got.Design)
-		if got.Why.Source != strategy.Peers {
+		if got.Why.Source != "peers" {
 			t.Errorf("seed %d: a peer has many observations, and the first design is from %v", trial, got.Why)
 		}
 	}
@@ -196,10 +196,10 @@ func TestNewcomersNeverStartAtRandom(t *testing.T) {
 		for trial := uint64(1); trial <= 3; trial++ {
 			view := with(l.view(x[:trial-1], unlike), means...)
 			got := l.suggest(view, trial, random.SeedOf(seed))
-			if got.Why.Source != strategy.Peers && got.Why.Source != strategy.Own {
+			if got.Why.Source != "peers" && got.Why.Source != strategy.Own {
 				t.Errorf("seed %d, trial %d: %v", seed, trial, got.Why)
 			}
-			if trial == 1 && got.Why.Source != strategy.Peers {
+			if trial == 1 && got.Why.Source != "peers" {
 				t.Errorf("seed %d: the first design is from %v", seed, got.Why)
 			}
 		}

@@ -1,0 +1,93 @@
+package density
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	defaultBeta = 5 // a tenth of a budget of 50, as piBO takes it
+	maxBeta     = 1000
+
+	defaultComponents = 1
+	maxComponents     = 16
+
+	defaultSpread = 0.2
+	minSpread     = 0.001
+	maxSpread     = 10
+)
+
+// Settings are the keys of a task file for strategy density.
+type Settings struct {
+	// Beta is the exponent of the peers' densities times the trial number: 0 to 1000.
+	Beta float64
+	// Components is how many normals a density has, 1 (around the best design) or
+	// up to 16 (fitted to where samples of the posterior have their maxima).
+	Components int
+	// Spread is the standard deviation of a density of one component, in the unit
+	// cube: 0.001 to 10; 0 with more.
+	Spread float64
+}
+
+func readSettings(s *task.Section) task.StrategySettings {
+	d := Settings{
+		Beta:       s.Within("beta", defaultBeta, 0, maxBeta),
+		Components: s.Whole("components", defaultComponents, 1, maxComponents),
+	}
+	if d.Components == 1 {
+		d.Spread = s.Within("spread", defaultSpread, minSpread, maxSpread)
+	} else {
+		s.Refuse("spread", "components: 1")
+	}
+	return d
+}
+
+// Keys implements task.StrategySettings.
+func (s Settings) Keys() map[string]any {
+	keys := map[string]any{"beta": s.Beta, "components": s.Components}
+	if s.Components == 1 {
+		keys["spread"] = s.Spread
+	}
+	return keys
+}
+
+// Register registers density sharing.
+func Register() strategy.Registration {
+	return strategy.Registration{
+		StrategyType: task.StrategyType{Name: "density", Settings: readSettings},
+		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t), nil },
+		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+			return []strategy.Exchange{NewSharing(env.Task)}, nil
+		},
+		Describe: func(t *task.Task) string {
+			s := settingsOf(t)
+			return fmt.Sprintf("expected improvement weighed by the densities of peers to the power %g/t; a share holds %s",
+				s.Beta, plain.Count(s.Components, "normal"))
+		},
+		Reveals: func(*task.Task) string {
+			return "Peers get designs of this node, which show where it looks and what it holds for good, never its results; that is not privacy."
+		},
+		Suggestions: true,
+		Forge:       forge,
+	}
+}
+
+// forge replaces the centres of a density by random designs.
+func forge(t *task.Task, _ string, payload []byte, rng *rand.Rand) ([]byte, error) {
+	belief, err := protocol.DecodeDensity(payload, t.Space)
+	if err != nil {
+		return nil, err
+	}
+	for i := range belief.Components {
+		belief.Components[i].Centre = protocol.PointOf(t.Space, t.Space.Decode(acquisition.Sample(t.Space, rng)))
+	}
+	return belief.Encode(t.Space)
+}
+
+func settingsOf(t *task.Task) Settings { return t.Strategy.Settings.(Settings) }

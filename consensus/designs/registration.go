@@ -1,0 +1,79 @@
+package designs
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// none is the threshold with which designs are shared always, and nothing about them.
+const none = "none"
+
+const (
+	defaultConfidence = 2
+	maxConfidence     = 100
+)
+
+// Settings are the keys of a task file for strategy constrained-gp.
+type Settings struct {
+	// Threshold is "none" (designs are shared always) or "open" (with the lower
+	// confidence bound of the objective, so that the receiver can compare it with
+	// what it has).
+	Threshold string
+	// Confidence is how many standard deviations lie between the mean and the lower
+	// confidence bound whose maximiser a node shares: 0 to 100.
+	Confidence float64
+}
+
+func readSettings(s *task.Section) task.StrategySettings {
+	return Settings{
+		Threshold:  s.Word("threshold", none, none, open),
+		Confidence: s.Within("confidence", defaultConfidence, 0, maxConfidence),
+	}
+}
+
+// Keys implements task.StrategySettings.
+func (s Settings) Keys() map[string]any {
+	return map[string]any{"threshold": s.Threshold, "confidence": s.Confidence}
+}
+
+// Register registers design sharing with a constrained Gaussian process.
+func Register() strategy.Registration {
+	return strategy.Registration{
+		StrategyType: task.StrategyType{Name: "constrained-gp", Settings: readSettings},
+		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t), nil },
+		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+			return []strategy.Exchange{NewSharing(env.Task)}, nil
+		},
+		Describe: func(t *task.Task) string {
+			s := settingsOf(t)
+			return fmt.Sprintf("expected improvement given that peers' designs are good, threshold %s; a share holds the design whose lower bound, at %g deviations, is best",
+				s.Threshold, s.Confidence)
+		},
+		Reveals: func(t *task.Task) string {
+			beside := "never its results"
+			if settingsOf(t).Threshold == open {
+				beside = "and how good it is at least"
+			}
+			return "Peers get designs of this node, which show where it looks and what it holds for good, " + beside + "; that is not privacy."
+		},
+		Suggestions: true,
+		Forge:       forge,
+	}
+}
+
+// forge replaces a design by a random one.
+func forge(t *task.Task, _ string, payload []byte, rng *rand.Rand) ([]byte, error) {
+	design, err := protocol.DecodeNearOptimal(payload, t.Space)
+	if err != nil {
+		return nil, err
+	}
+	design.Point = protocol.PointOf(t.Space, t.Space.Decode(acquisition.Sample(t.Space, rng)))
+	return design.Encode(t.Space)
+}
+
+func settingsOf(t *task.Task) Settings { return t.Strategy.Settings.(Settings) }

@@ -1,0 +1,69 @@
+package consensus
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Register registers the consensus of candidates.
+func Register() strategy.Registration {
+	return strategy.Registration{
+		StrategyType: task.StrategyType{Name: "consensus", Settings: readSettings},
+		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t) },
+		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+			exchange, err := NewExchange(env.Task)
+			return []strategy.Exchange{exchange}, err
+		},
+		Describe: describe,
+		Reveals:  reveals,
+		Outdated: func(*task.Task) string { return "strategy consensus averages the candidates of nodes that are there" },
+		Forge:    forge,
+	}
+}
+
+func describe(t *task.Task) string {
+	c := settingsOf(t)
+	rounds := fmt.Sprintf("asynchronous, over %s", plain.Count(c.Rounds, "round"))
+	if c.Mode == modeRounds {
+		rounds = fmt.Sprintf("in %s, each waiting up to %d s", plain.Count(c.Rounds, "round"), c.Deadline)
+	}
+	response := ""
+	switch c.Response {
+	case responseValue:
+		response = " and its best result"
+	case responseNoisy:
+		response = fmt.Sprintf(" and its best result with noise of deviation %g", c.ResponseNoise)
+	}
+	return fmt.Sprintf("the weighted average of all nodes' candidates by %s, weights %s, %s; a share holds a candidate%s",
+		c.Acquisition, c.Weights, rounds, response)
+}
+
+func reveals(t *task.Task) string {
+	beside := "never its results"
+	switch settingsOf(t).Response {
+	case responseValue:
+		beside = "and its best result"
+	case responseNoisy:
+		beside = "and its best result with noise"
+	}
+	return "Peers get designs of this node, which show where it looks and what it holds for good, " + beside + "; that is not privacy."
+}
+
+// forge replaces a candidate by a random design.
+func forge(t *task.Task, _ string, payload []byte, rng *rand.Rand) ([]byte, error) {
+	rounds := settingsOf(t).Rounds
+	candidate, err := protocol.DecodeCandidate(payload, t.Space, rounds)
+	if err != nil {
+		return nil, err
+	}
+	candidate.Point = protocol.PointOf(t.Space, t.Space.Decode(acquisition.Sample(t.Space, rng)))
+	return candidate.Encode(t.Space, rounds)
+}
+
+func settingsOf(t *task.Task) Settings { return t.Strategy.Settings.(Settings) }

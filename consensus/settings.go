@@ -1,0 +1,109 @@
+package consensus
+
+import "github.com/fbo-node/fbo/task"
+
+// Words of a task file.
+const (
+	acquisitionLogEI = "logei"
+	acquisitionUCB   = "ucb"
+	acquisitionTS    = "ts"
+
+	weightsUniform    = "uniform"
+	weightsLeader     = "leader"
+	weightsMetropolis = "metropolis"
+
+	modeRounds       = "rounds"
+	modeAsynchronous = "asynchronous"
+
+	responseValue = "value"
+	responseNoisy = "noisy"
+)
+
+const (
+	defaultRounds    = 50
+	maxRounds        = 100000
+	defaultDeadline  = 60
+	maxDeadline      = 86400
+	maxResponseNoise = 1e100
+)
+
+// Settings are the keys of a task file for strategy consensus.
+type Settings struct {
+	// Acquisition chooses a node's own candidate: "logei", "ucb" or "ts".
+	Acquisition string
+	// Weights says how candidates are weighed: "uniform", decaying to the own one
+	// alone, "leader" (the node of best response weighs most) or "metropolis" (for
+	// nodes that do not see everybody).
+	Weights string
+	// Mode is "rounds" (a node waits for the candidates of those in step with it) or
+	// "asynchronous" (it takes what it has, weighed by age).
+	Mode string
+	// Rounds is T, after which a node goes on alone: 1 to 100000.
+	Rounds int
+	// Deadline is how many seconds a round waits for candidates, 1 to 86400; 0 in
+	// mode asynchronous.
+	Deadline int
+	// Response says how the best response is exchanged with weights leader: "value"
+	// or "noisy"; empty otherwise.
+	Response string
+	// ResponseNoise is the standard deviation of the noise on it with response
+	// noisy, in units of the objective; 0 otherwise.
+	ResponseNoise float64
+}
+
+func readSettings(s *task.Section) task.StrategySettings {
+	c := Settings{
+		Acquisition: s.Word("acquisition", acquisitionLogEI, acquisitionLogEI, acquisitionUCB, acquisitionTS),
+		Weights:     s.Word("weights", weightsUniform, weightsUniform, weightsLeader, weightsMetropolis),
+		Mode:        s.Word("mode", modeRounds, modeRounds, modeAsynchronous),
+		Rounds:      s.Whole("rounds", defaultRounds, 1, maxRounds),
+	}
+	switch c.Mode {
+	case modeRounds:
+		c.Deadline = s.Whole("deadline", defaultDeadline, 1, maxDeadline)
+	case "": // a wrong word, reported; the key may belong to the right one
+		s.Accept("deadline")
+	default:
+		s.Refuse("deadline", "mode: "+modeRounds)
+	}
+	if c.Weights == weightsLeader && c.Mode == modeAsynchronous {
+		s.Errorf("weights", "weights %s applies only with mode: %s", weightsLeader, modeRounds)
+	}
+	switch c.Weights {
+	case weightsLeader:
+		c.readResponse(s)
+	case "":
+		s.Accept("response", "response_noise")
+	default:
+		s.Refuse("response", "weights: "+weightsLeader)
+		s.Refuse("response_noise", "weights: "+weightsLeader+" and response: "+responseNoisy)
+	}
+	return c
+}
+
+func (c *Settings) readResponse(s *task.Section) {
+	c.Response = s.Word("response", responseValue, responseValue, responseNoisy)
+	switch c.Response {
+	case responseNoisy:
+		c.ResponseNoise = s.Required("response_noise", 0, maxResponseNoise)
+	case "":
+		s.Accept("response_noise")
+	default:
+		s.Refuse("response_noise", "response: "+responseNoisy)
+	}
+}
+
+// Keys implements task.StrategySettings.
+func (c Settings) Keys() map[string]any {
+	keys := map[string]any{"acquisition": c.Acquisition, "weights": c.Weights, "mode": c.Mode, "rounds": c.Rounds}
+	if c.Mode == modeRounds {
+		keys["deadline"] = c.Deadline
+	}
+	if c.Weights == weightsLeader {
+		keys["response"] = c.Response
+		if c.Response == responseNoisy {
+			keys["response_noise"] = c.ResponseNoise
+		}
+	}
+	return keys
+}

@@ -1,0 +1,29 @@
+// Package all names every strategy of this project.
+package all
+
+import (
+	"github.com/fbo-node/fbo/consensus"
+	"github.com/fbo-node/fbo/consensus/density"
+	"github.com/fbo-node/fbo/consensus/designs"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
+	"github.com/fbo-node/fbo/tsampling"
+	"github.com/fbo-node/fbo/tsampling/ftsde"
+	"github.com/fbo-node/fbo/tsampling/peerprior"
+)
+
+// Strategies returns them. The first is the default of a task file. A program that
+// has others appends theirs.
+func Strategies() strategy.Set {
+	return strategy.Set{
+		peerprior.Register(),
+		tsampling.RegisterFTS(),
+		ftsde.Register(),
+		consensus.Register(),
+		designs.Register(),
+		density.Register(),
+		tsampling.RegisterTS(),
+		alone.RegisterLogEI(),
+		alone.RegisterUCB(),
+	}
+}

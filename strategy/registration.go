@@ -1,0 +1,95 @@
+package strategy
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+// Registration is all that a program needs to know of a type of strategy. Its package
+// defines it, and a [Set] names it. What is nil is not there.
+type Registration struct {
+	// StrategyType is what a task file says of it.
+	task.StrategyType
+
+	// New makes the strategy of a task. It is immutable, so that agents of one process
+	// may share it.
+	New func(t *task.Task) (Strategy, error)
+
+	// Exchanges makes the exchanges of one agent, new ones each time. Without them
+	// agents on the task neither tell each other anything nor listen.
+	Exchanges func(env Env) ([]Exchange, error)
+
+	// Describe says in a line how designs are chosen and what a share holds.
+	Describe func(t *task.Task) string
+
+	// Reveals says in one or more sentences what peers get, and what they can learn
+	// from it. Nil with Exchanges nil.
+	Reveals func(t *task.Task) string
+
+	// Outdated says why shares are of no use to a task when their authors have ended;
+	// nil, or an empty text, when they are.
+	Outdated func(t *task.Task) string
+
+	// Suggestions says that the strategy uses View.Suggested.
+	Suggestions bool
+
+	// Debit returns the part of a note of an exchange that counts what has been spent
+	// of a promise of privacy, and nil when it has none. Nil without a Mechanism.
+	Debit func(exchange string, note []byte) []byte
+
+	// Forge returns a share of a kind of well-formed content that says nothing true,
+	// for experiments with liars. Nil when nobody can lie in this way.
+	Forge func(t *task.Task, kind string, payload []byte, rng *rand.Rand) ([]byte, error)
+}
+
+// Env is what an agent gives to its exchanges.
+type Env struct {
+	Task *task.Task
+	Key  crypto.PrivKey // the agent's own
+	// Entropy is the Reader of crypto/rand, for the noise of a promise of privacy.
+	Entropy io.Reader
+}
+
+// Set is the strategies that a program knows, each with a name of its own. The first
+// is the one that a task file gets which names none.
+type Set []Registration
+
+// Of returns the registration of a task's strategy.
+func (s Set) Of(t *task.Task) (Registration, error) {
+	if r, ok := s.Named(t.Strategy.Type); ok {
+		return r, nil
+	}
+	return Registration{}, fmt.Errorf("strategy %q is unknown to this program", t.Strategy.Type)
+}
+
+// Named returns the registration of this name.
+func (s Set) Named(name string) (r Registration, ok bool) {
+	for _, r := range s {
+		if r.Name == name {
+			return r, true
+		}
+	}
+	return Registration{}, false
+}
+
+// Parse reads a task file whose strategy is one of the set: task.Parse has the format
+// and the errors.
+func (s Set) Parse(file string, data []byte) (*task.Task, error) {
+	return task.Parse(file, data, s.types())
+}
+
+// NewTask returns the task that Parse makes of a file with the same content.
+func (s Set) NewTask(spec task.Spec) (*task.Task, error) { return task.New(spec, s.types()) }
+
+func (s Set) types() []task.StrategyType {
+	types := make([]task.StrategyType, len(s))
+	for i, r := range s {
+		types[i] = r.StrategyType
+	}
+	return types
+}

@@ -1,0 +1,125 @@
+package strategy
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/protocol"
+)
+
+// Source names what a design came from, in a word for programs. Strategies have
+// further ones of their own.
+type Source string
+
+// Sources of designs that no strategy has chosen by what it knows.
+const (
+	First     Source = "first"     // to be evaluated first, as the user says
+	Initial   Source = "initial"   // random, before the surrogate knows anything
+	Remaining Source = "remaining" // random, since nearly all designs of the space have been tried
+	Imported  Source = "imported"  // told by the user
+)
+
+// Own is the source of designs that maximise a sample of the agent's own posterior.
+const Own Source = "own"
+
+// Why says how a design was chosen. A share named here is used up.
+type Why struct {
+	Source         Source          `json:"source"`
+	Phrase         string          `json:"phrase,omitempty"`          // the same for people; empty for the sources of this package
+	OwnProbability float64         `json:"own_probability,omitempty"` // the chance that the own sample had, when it was a choice
+	Peer           peer.ID         `json:"peer,omitempty"`
+	Stamp          *protocol.Stamp `json:"stamp,omitempty"`        // which of the peer's shares
+	Observations   int             `json:"observations,omitempty"` // that the peer's share, or those of all peers listened to, rested on
+	Listened       int             `json:"listened,omitempty"`     // to how many peers
+	Round          int             `json:"round,omitempty"`        // of the consensus
+	NextBest       uint64          `json:"next_best,omitempty"`    // the trial that had the maximiser already, or ran or failed near it
+	Again          uint64          `json:"again,omitempty"`        // the trial that had the same design already
+}
+
+// AddObservations adds what a peer's share rests on to a Why's Observations. Peers
+// may claim any number; the sum stops at the largest that every int holds.
+func AddObservations(sum, claimed int) int { return min(sum, math.MaxInt32-claimed) + claimed }
+
+// FromPeers tells whether the design rests on what peers shared.
+func (w Why) FromPeers() bool {
+	switch w.Source {
+	case First, Initial, Remaining, Imported, formerRandom:
+		return false
+	}
+	return w.Peer != "" || w.Listened > 0
+}
+
+// String is a short phrase for people.
+func (w Why) String() string {
+	switch {
+	case w.NextBest > 0:
+		return fmt.Sprintf("%s, next best after trial %d", w.phrase(), w.NextBest)
+	case w.Again > 0:
+		return fmt.Sprintf("%s, trial %d again", w.phrase(), w.Again)
+	}
+	return w.phrase()
+}
+
+func (w Why) phrase() string {
+	switch {
+	case w.Phrase != "":
+		return w.Phrase
+	case w.Source == First:
+		return "given by the user"
+	case w.Source == Initial:
+		return "random start"
+	case w.Source == Own:
+		return "own sample"
+	case w.Source == Remaining:
+		return "random, since nearly all designs have been tried"
+	case w.Source == Imported:
+		return "imported"
+	}
+	return w.formerPhrase()
+}
+
+// formerRandom is a source of journals of earlier versions: random, because the
+// maximiser had been tried before.
+const formerRandom Source = "random"
+
+// formerPhrase is for journals of versions before 1.0 whose reasons have no phrase of
+// their own.
+func (w Why) formerPhrase() string {
+	peers := plain.Count(w.Listened, "peer")
+	switch w.Source {
+	case "peer":
+		return fmt.Sprintf("sample from peer %s (its %d observations)", ShortID(w.Peer), w.Observations)
+	case "peers":
+		return "sample around the mean of " + peers
+	case "sum":
+		return "sample around the private sum of " + plain.Count(w.Listened, "node")
+	case "improve":
+		return "expected improvement"
+	case "bound":
+		return "upper confidence bound"
+	case "agreed":
+		if w.Round == 0 {
+			return "average with the latest candidates of " + peers
+		}
+		return fmt.Sprintf("average with the candidates of %s in round %d", peers, w.Round)
+	case "designs":
+		if w.Listened == 0 {
+			return "expected improvement, given the suggested designs"
+		}
+		return "expected improvement, given the designs of " + peers
+	case "density":
+		if w.Listened == 0 {
+			return "expected improvement, weighed by the suggested designs"
+		}
+		return "expected improvement, weighed by the densities of " + peers
+	case formerRandom:
+		if w.Peer != "" {
+			return fmt.Sprintf("random, since the sample from peer %s led to a design already tried", ShortID(w.Peer))
+		}
+		return "random, since the own model led to a design already tried"
+	}
+	return string(w.Source)
+}

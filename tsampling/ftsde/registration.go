@@ -1,0 +1,61 @@
+package ftsde
+
+import (
+	"fmt"
+
+	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Register registers federated Thompson sampling with distributed exploration.
+func Register() strategy.Registration {
+	return strategy.Registration{
+		StrategyType: task.StrategyType{Name: "fts-de", Settings: readSettings, Mechanism: "aggregate", Private: true},
+		New: func(t *task.Task) (strategy.Strategy, error) {
+			features, err := surrogate.SharedMap(t)
+			if err != nil {
+				return nil, err
+			}
+			return New(t, features)
+		},
+		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+			sums, err := NewExchange(env.Task, env.Key, env.Entropy)
+			return []strategy.Exchange{sums}, err
+		},
+		Describe: describe,
+		Reveals: func(t *task.Task) string {
+			return fmt.Sprintf("Peers get sums over %d nodes or more, never what this one gives to them, with noise that promises (ε = %g, δ = %g) over %s.",
+				t.Privacy.Aggregate.Contributors, t.Privacy.Epsilon, t.Privacy.Delta, plain.Count(t.Privacy.Releases, "sum"))
+		},
+		Outdated: func(*task.Task) string {
+			return "strategy fts-de tells its sums only to nodes that are there when they are made"
+		},
+		Debit: func(exchange string, note []byte) []byte {
+			if exchange != Kind {
+				return nil
+			}
+			return Debit(note)
+		},
+	}
+}
+
+func describe(t *task.Task) string {
+	f := settingsOf(t)
+	text := "Thompson sampling around private sums, as far as own results bear them out"
+	if f.Listen == listenSchedule {
+		text = "federated Thompson sampling with private sums, schedule " + f.Schedule.String()
+	}
+	if f.Cells > 1 {
+		text += fmt.Sprintf("; %d cells, each explored by its own nodes at the start", f.Cells)
+	}
+	every := "every " + plain.Count(f.ShareEvery, "observation")
+	if f.ShareEvery == 1 {
+		every = "every observation"
+	}
+	what := map[string]string{shareMean: "the nodes' means", shareSample: "samples, one of each node,"}[f.Share]
+	return fmt.Sprintf("%s; a sum of %s after %s", text, what, every)
+}
+
+func settingsOf(t *task.Task) Settings { return t.Strategy.Settings.(Settings) }

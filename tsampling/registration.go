@@ -1,0 +1,92 @@
+package tsampling
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+// RegisterTS registers Thompson sampling alone.
+func RegisterTS() strategy.Registration {
+	return strategy.Registration{
+		StrategyType: task.StrategyType{Name: "ts"},
+		New:          func(t *task.Task) (strategy.Strategy, error) { return NewTS(t), nil },
+		Describe:     func(*task.Task) string { return "Thompson sampling alone; nothing is shared" },
+	}
+}
+
+// RegisterFTS registers federated Thompson sampling.
+func RegisterFTS() strategy.Registration {
+	return strategy.Registration{
+		StrategyType: task.StrategyType{Name: "fts", Settings: readSettings, Mechanism: "local"},
+		New: func(t *task.Task) (strategy.Strategy, error) {
+			features, err := surrogate.SharedMap(t)
+			if err != nil {
+				return nil, err
+			}
+			return NewFTS(t, features), nil
+		},
+		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+			sharing, err := NewSharing(env.Task, env.Entropy)
+			return []strategy.Exchange{sharing}, err
+		},
+		Describe: describe,
+		Reveals:  reveals,
+		Outdated: outdated,
+		Debit:    debit,
+		Forge:    forge,
+	}
+}
+
+func describe(t *task.Task) string {
+	f := settingsOf(t)
+	sharing := "a share after every " + plain.Count(f.ShareEvery, "observation")
+	if f.ShareEvery == 1 {
+		sharing = "a share after every observation"
+	}
+	if f.Mode == OneShot {
+		sharing = "one share, after " + plain.Count(f.ShareAfter, "observation")
+	}
+	return fmt.Sprintf("federated Thompson sampling, %s, schedule %s; %s", f.Mode, f.Schedule, sharing)
+}
+
+func reveals(t *task.Task) string {
+	if p := t.Privacy; p != nil {
+		return fmt.Sprintf("Peers get samples of what this node's model believes, with noise that promises (ε = %g, δ = %g) over %s.",
+			p.Epsilon, p.Delta, plain.Count(p.Releases, "share"))
+	}
+	return "Peers get samples of what this node's model believes, from which some of its results can be computed; without added noise that is no privacy."
+}
+
+func outdated(t *task.Task) string {
+	if settingsOf(t).Mode == OneShot {
+		return ""
+	}
+	return "strategy fts follows the samples of nodes that are there; with mode: one-shot it would follow those of all"
+}
+
+func debit(exchange string, note []byte) []byte {
+	if exchange != Kind {
+		return nil
+	}
+	return note
+}
+
+// forge replaces the weights of a draw by ones drawn from the prior.
+func forge(t *task.Task, _ string, payload []byte, rng *rand.Rand) ([]byte, error) {
+	weights, err := protocol.DecodeWeights(payload, t.Surrogate.Features)
+	if err != nil {
+		return nil, err
+	}
+	for i := range weights.Values {
+		weights.Values[i] = rng.NormFloat64()
+	}
+	return weights.Encode()
+}
+
+func settingsOf(t *task.Task) Settings { return t.Strategy.Settings.(Settings) }

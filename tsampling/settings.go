@@ -1,0 +1,72 @@
+package tsampling
+
+import (
+	"math"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	defaultShareEvery = 1
+	defaultShareAfter = 50 // t_n in the experiments of Dai, Low and Jaillet (NeurIPS 2020)
+	// MaxShareTrials bounds how many trials may lie between two shares.
+	MaxShareTrials = 10000
+)
+
+// Settings are the keys of a task file for strategy fts.
+type Settings struct {
+	// Mode is Concurrent (nodes share while they run) or OneShot (a node shares once,
+	// as in the paper).
+	Mode string
+	// Schedule gives the probability p_t that a node's trial t comes from its own
+	// surrogate.
+	Schedule Schedule
+	// ShareAfter is after how many trials a node shares in mode one-shot, 1 to
+	// MaxShareTrials; 0 in mode concurrent.
+	ShareAfter int
+	// ShareEvery is how many trials lie between two shares in mode concurrent, 1
+	// to MaxShareTrials; 0 in mode one-shot.
+	ShareEvery int
+}
+
+var _ task.Releaser = Settings{}
+
+func readSettings(s *task.Section) task.StrategySettings {
+	var f Settings
+	f.Mode = s.Word("mode", Concurrent, Concurrent, OneShot)
+	f.Schedule = ReadSchedule(s, InverseSqrt)
+	if f.Mode != OneShot {
+		f.ShareEvery = s.Whole("share_every", defaultShareEvery, 1, MaxShareTrials)
+	}
+	if f.Mode != Concurrent {
+		f.ShareAfter = s.Whole("share_after", defaultShareAfter, 1, MaxShareTrials)
+	}
+	switch f.Mode {
+	case OneShot:
+		s.Refuse("share_every", "mode: "+Concurrent)
+	case Concurrent:
+		s.Refuse("share_after", "mode: "+OneShot)
+	}
+	return f
+}
+
+// Keys implements task.StrategySettings.
+func (f Settings) Keys() map[string]any {
+	keys := map[string]any{"mode": f.Mode}
+	f.Schedule.AddKeys(keys)
+	if f.Mode == OneShot {
+		keys["share_after"] = f.ShareAfter
+	} else {
+		keys["share_every"] = f.ShareEvery
+	}
+	return keys
+}
+
+// Release implements task.Releaser: a draw, of the norm that one of the prior has.
+func (f Settings) Release(s task.Surrogate) task.Release {
+	r := task.Release{Numbers: s.Features, Of: "the features", Norm: math.Sqrt(float64(s.Features))}
+	if f.Mode == OneShot {
+		r.Once = "mode: " + OneShot
+	}
+	return r
+}

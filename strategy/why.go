@@ -43,7 +43,8 @@ type Why struct {
 // may claim any number; the sum stops at the largest that every int holds.
 func AddObservations(sum, claimed int) int { return min(sum, math.MaxInt32-claimed) + claimed }
 
-// FromPeers tells whether the design rests on what peers shared.
+// FromPeers tells whether the design rests on what peers shared: a strategy says so by
+// Peer or Listened.
 func (w Why) FromPeers() bool {
 	switch w.Source {
 	case First, Initial, Remaining, Imported, formerRandom:

@@ -13,11 +13,20 @@ import (
 
 // trialOf is a trial with an outcome; a failed one has the state failed.
 func trialOf(id uint64, source strategy.Source, value float64) strategy.Trial {
-	return strategy.Trial{ID: id, Why: strategy.Why{Source: source}, State: strategy.Done, Outcome: &strategy.Outcome{Value: value}}
+	return strategy.Trial{ID: id, Why: why(source), State: strategy.Done, Outcome: &strategy.Outcome{Value: value}}
 }
 
 func unfinished(id uint64, source strategy.Source, state strategy.State) strategy.Trial {
-	return strategy.Trial{ID: id, Why: strategy.Why{Source: source}, State: state}
+	return strategy.Trial{ID: id, Why: why(source), State: state}
+}
+
+// why is a reason with this source, and for "peer" with a peer.
+func why(source strategy.Source) strategy.Why {
+	w := strategy.Why{Source: source}
+	if source == "peer" {
+		w.Peer = "somebody"
+	}
+	return w
 }
 
 func TestSummarise(t *testing.T) {
@@ -70,7 +79,7 @@ func TestSummaryText(t *testing.T) {
 	best := trialOf(3, "peer", 0.5)
 	best.Design = designOf(t, mixedSpace(t))
 	own := best
-	own.Why.Source = strategy.Own
+	own.Why = why(strategy.Own)
 	for _, c := range []struct {
 		summary summary
 		want    string

@@ -1,0 +1,120 @@
+// Package leader is a strategy that this project does not have: follow the leader.
+// Each node shares its best trial. Half of the designs of a node whose own best is not
+// the best of all are drawn around that; the other half are by Thompson sampling alone.
+package leader
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/newest"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling"
+)
+
+// settings are the keys of the task file's section strategy.
+type settings struct{ Reach float64 }
+
+func (s settings) Keys() map[string]any { return map[string]any{"reach": s.Reach} }
+
+// Register is what a program adds to its strategies.
+func Register() strategy.Registration {
+	return strategy.Registration{
+		StrategyType: task.StrategyType{Name: "leader", Settings: func(s *task.Section) task.StrategySettings {
+			return settings{Reach: s.Within("reach", 0.05, 0.001, 1)}
+		}},
+		New: func(t *task.Task) (strategy.Strategy, error) {
+			return follower{task: t, search: search.New(t), alone: tsampling.NewTS(t), reach: t.Strategy.Settings.(settings).Reach}, nil
+		},
+		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+			return []strategy.Exchange{newest.New(newest.Spec{
+				Kind: "best-trial", From: 1, TTL: 24 * time.Hour,
+				Decode: func(payload []byte) (any, error) { return decode(env.Task, payload) },
+				Compute: func(_ context.Context, view strategy.View, _ random.Seed) ([]byte, error) {
+					own, _ := best(view)
+					return json.Marshal(map[string]any{"design": own.design, "value": own.value})
+				},
+			})}, nil
+		},
+		Describe: func(*task.Task) string { return "half of the time a step from the best design of all; a share holds the best trial" },
+		Reveals:  func(*task.Task) string { return "Peers get the best design of this node and its value." },
+	}
+}
+
+// found is the best trial of a node.
+type found struct {
+	design task.Design
+	value  float64
+}
+
+// Measured implements task.Measurement, so that the task says which is better.
+func (f found) Measured(output task.Output) (float64, bool) { return f.value, output == task.Objective }
+
+// decode trusts nothing: whoever knows the task can send any bytes.
+func decode(t *task.Task, payload []byte) (any, error) {
+	var wire struct {
+		Design json.RawMessage
+		Value  *float64
+	}
+	if err := json.Unmarshal(payload, &wire); err != nil || wire.Value == nil {
+		return nil, fmt.Errorf("%w: a best trial needs a design and a value", protocol.ErrMalformed)
+	}
+	design, err := t.Space.UnmarshalDesign(wire.Design)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", protocol.ErrMalformed, err)
+	}
+	return found{design, *wire.Value}, nil
+}
+
+// best returns the node's best trial; false before there is one.
+func best(view strategy.View) (f found, ok bool) {
+	for _, trial := range view.Trials {
+		if trial.State != strategy.Done {
+			continue
+		}
+		if next := (found{trial.Design, trial.Outcome.Value}); !ok || view.Task.Better(next, f) {
+			f, ok = next, true
+		}
+	}
+	return f, ok
+}
+
+// follower chooses designs.
+type follower struct {
+	task   *task.Task
+	search search.Search
+	alone  tsampling.TS
+	reach  float64 // of a step, in the unit cube
+}
+
+// Suggest implements strategy.Strategy.
+func (s follower) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	leader, why := s.leader(view)
+	rng := seed.Stream("step", trial)
+	if s.search.Starting(view, trial) || why.Listened == 0 || rng.Float64() < 0.5 {
+		return s.alone.Suggest(ctx, view, trial, seed)
+	}
+	x := s.task.Space.Encode(leader.design)
+	for i := range x {
+		x[i] = min(max(x[i]+s.reach*rng.NormFloat64(), 0), 1)
+	}
+	return strategy.Suggestion{Design: s.task.Space.Decode(x), Why: why}, nil
+}
+
+// leader returns the best trial of all; nobody was listened to when that is the own.
+func (s follower) leader(view strategy.View) (leader found, why strategy.Why) {
+	leader, ok := best(view)
+	for share, theirs := range strategy.Shares[found](view) {
+		if !ok || s.task.Better(theirs, leader) {
+			leader, ok = theirs, true
+			why = strategy.Why{Source: "leader", Phrase: "a step from the best design of " + strategy.ShortID(share.Author), Peer: share.Author, Listened: 1}
+		}
+	}
+	return leader, why
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
 )
 
 // model keeps the posterior in step with the observations.
@@ -40,7 +41,7 @@ func (a *Agent) catchUp() {
 		return
 	}
 	a.model.working = true
-	observations, kind, known := strategy.Observed(a.cfg.Task, a.trials.list), a.model.kind, a.model.posterior
+	observations, kind, known := strategy.Observed(a.cfg.Task, a.trials.list, task.Objective), a.model.kind, a.model.posterior
 	count := len(observations.Y)
 	previous, refit := a.model.fitted, a.model.refitDue(count)
 	rng := a.cfg.Seed.Stream("fit", uint64(count))

@@ -137,7 +137,7 @@ type Agent struct {
 	trials    trials
 	shares    shares
 	peers     acquaintances
-	model     model
+	models    []*model // of each output, the objective's first
 
 	epoch    uint64
 	sequence uint64
@@ -186,7 +186,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 		peers:     newAcquaintances(),
 		held:      cfg.Hold && follows(cfg.Strategy),
 		born:      now,
-		model:     model{kind: cfg.Model},
+		models:    newModels(cfg.Task, cfg.Model),
 		work:      map[uint64]func(time.Time, any){},
 		counts:    Counts{Sent: map[string]int{}, Received: map[string]int{}},
 	}
@@ -207,7 +207,7 @@ func (a *Agent) replay(r Record, now time.Time) error {
 	case r.Epoch != nil:
 		a.epoch = r.Epoch.Epoch
 	case r.Fit != nil:
-		a.model.fitted = r.Fit
+		return a.restoreFit(r.Fit)
 	case r.Sent != nil:
 		share, err := protocol.Open(r.Sent.Envelope)
 		if err != nil {
@@ -373,7 +373,8 @@ func (a *Agent) view(now time.Time) strategy.View {
 		Self:         a.self,
 		Trials:       a.trials.snapshot(),
 		Observations: a.trials.done,
-		Posterior:    a.model.posterior,
+		Posterior:    a.objective().posterior,
+		Bounded:      a.bounded(),
 		Shares:       a.shares.valid(now),
 		Results:      a.exchanges.snapshot(),
 		Suggested:    a.cfg.Suggested,

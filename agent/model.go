@@ -2,19 +2,68 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
 )
 
-// model keeps the posterior in step with the observations.
+// model keeps the posterior of one output in step with its observations. The models
+// of an agent know nothing of each other.
 type model struct {
+	output    task.Output
 	kind      surrogate.Model
 	fitted    *FitRecord          // the latest decision about hyperparameters
 	posterior surrogate.Posterior // nil until there is an observation
 	at        int                 // observations behind the posterior
 	working   bool
+}
+
+// newModels lets the outputs share one kind, which keeps nothing of what it learns.
+func newModels(t *task.Task, kind surrogate.Model) (models []*model) {
+	for _, output := range t.Outputs() {
+		models = append(models, &model{output: output, kind: kind})
+	}
+	return models
+}
+
+// fitName is the journal's key of an output's fits, and the name of their random
+// stream.
+func fitName(output task.Output) string {
+	if output == task.Objective {
+		return "fit"
+	}
+	return "fit/" + string(output)
+}
+
+func (a *Agent) objective() *model { return a.models[0] }
+
+// bounded returns the posteriors of all outputs but the objective.
+func (a *Agent) bounded() map[task.Output]surrogate.Posterior {
+	var bounded map[task.Output]surrogate.Posterior
+	for _, m := range a.models[1:] {
+		if m.posterior == nil {
+			continue
+		}
+		if bounded == nil {
+			bounded = map[task.Output]surrogate.Posterior{}
+		}
+		bounded[m.output] = m.posterior
+	}
+	return bounded
+}
+
+func (a *Agent) restoreFit(r *FitRecord) error {
+	for _, m := range a.models {
+		if m.output == r.Output {
+			m.fitted = r
+			return nil
+		}
+	}
+	return fmt.Errorf("a fit of output %q, which the task does not have", r.Output)
 }
 
 // refitDue is the refit schedule: every observation up to 20, then whenever
@@ -24,8 +73,32 @@ func (m *model) refitDue(observations int) bool {
 	return m.fitted == nil || observations-m.fitted.Observations >= max(1, (observations-1)/20*2)
 }
 
-// caughtUp tells whether the posterior knows every observation.
-func (a *Agent) caughtUp() bool { return !a.model.working && a.model.at == a.trials.done }
+func (m *model) caughtUp(t *trials) bool { return !m.working && m.at == t.measured[m.output] }
+
+// caughtUp tells whether the posteriors know every observation.
+func (a *Agent) caughtUp() bool {
+	for _, m := range a.models {
+		if !m.caughtUp(&a.trials) {
+			return false
+		}
+	}
+	return true
+}
+
+// catchUp starts the work of bringing the posteriors up to date.
+func (a *Agent) catchUp() {
+	for _, m := range a.models {
+		if m.working || m.caughtUp(&a.trials) {
+			continue
+		}
+		m.working = true
+		observations := strategy.Observed(a.cfg.Task, a.trials.list, m.output)
+		a.startWork(m.learn(observations, a.cfg.Seed), func(_ time.Time, result any) {
+			m.working, m.at = false, len(observations.Y)
+			a.takeModel(m, result.(modelled))
+		})
+	}
+}
 
 type modelled struct {
 	fitted    *FitRecord // nil when the hyperparameters stay
@@ -33,19 +106,15 @@ type modelled struct {
 	err       error
 }
 
-// catchUp starts the work of bringing the posterior up to date, with new
-// hyperparameters when they are due.
-func (a *Agent) catchUp() {
-	if a.model.working || a.caughtUp() {
-		return
-	}
-	a.model.working = true
-	observations, kind, known := strategy.Observed(a.cfg.Task, a.trials.list), a.model.kind, a.model.posterior
+// learn returns a computation that runs beside the agent: the posterior given the
+// observations, with new hyperparameters when they are due.
+func (m *model) learn(observations surrogate.Observations, seed random.Seed) func(context.Context) any {
+	output, kind, known := m.output, m.kind, m.posterior
 	count := len(observations.Y)
-	previous, refit := a.model.fitted, a.model.refitDue(count)
-	rng := a.cfg.Seed.Stream("fit", uint64(count))
-	a.startWork(func(ctx context.Context) any {
-		var m modelled
+	previous, refit := m.fitted, m.refitDue(count)
+	rng := seed.Stream(fitName(output), uint64(count))
+	return func(context.Context) any {
+		var result modelled
 		current := previous
 		if refit {
 			var before *surrogate.Hyperparameters
@@ -56,25 +125,29 @@ func (a *Agent) catchUp() {
 			if err != nil {
 				return modelled{err: err}
 			}
-			m.fitted = &FitRecord{Observations: count, Hyperparameters: h}
-			current = m.fitted
+			result.fitted = &FitRecord{Output: output, Observations: count, Hyperparameters: h}
+			current = result.fitted
 		}
-		m.posterior, m.err = kind.Condition(observations, current.Hyperparameters, known)
-		return m
-	}, func(_ time.Time, result any) {
-		a.model.working, a.model.at = false, count
-		a.takeModel(result.(modelled), count)
-	})
+		result.posterior, result.err = kind.Condition(observations, current.Hyperparameters, known)
+		return result
+	}
 }
 
-func (a *Agent) takeModel(m modelled, count int) {
-	if m.err != nil {
-		a.warn("the surrogate could not learn from %d observations (%v); the next design follows what it knew before", count, m.err)
+func (a *Agent) takeModel(m *model, learned modelled) {
+	if learned.err != nil {
+		a.warn("the surrogate%s could not learn from %d observations (%v); the next design follows what it knew before", ofOutput(m.output), m.at, learned.err)
 		return
 	}
-	if m.fitted != nil {
-		a.model.fitted = m.fitted
+	if learned.fitted != nil {
+		m.fitted = learned.fitted
 		a.record(Record{Fit: m.fitted})
 	}
-	a.model.posterior = m.posterior
+	m.posterior = learned.posterior
+}
+
+func ofOutput(output task.Output) string {
+	if output == task.Objective {
+		return ""
+	}
+	return fmt.Sprintf(" of %q", string(output))
 }

@@ -60,7 +60,7 @@ const (
 type Event struct {
 	Type    EventType       `json:"event"`
 	Trial   *strategy.Trial `json:"trial,omitempty"`
-	Best    *strategy.Trial `json:"best,omitempty"`     // with trial_finished: the best so far
+	Best    *strategy.Trial `json:"best,omitempty"`     // with trial_finished: the best so far, if any
 	Better  bool            `json:"improved,omitempty"` // with trial_finished: Best is this trial
 	Peer    peer.ID         `json:"peer,omitempty"`
 	Kind    string          `json:"kind,omitempty"`

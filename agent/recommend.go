@@ -12,9 +12,9 @@ import (
 // View returns what the agent knows now.
 func (a *Agent) View(now time.Time) strategy.View { return a.view(now) }
 
-// Modelled returns how many outcomes the posterior rests on, and whether these
-// are all there are.
-func (a *Agent) Modelled() (observations int, all bool) { return a.model.at, a.caughtUp() }
+// Modelled returns how many outcomes the posterior of the objective rests on, and
+// whether the posteriors know all there are.
+func (a *Agent) Modelled() (observations int, all bool) { return a.objective().at, a.caughtUp() }
 
 // Recommend returns the design of largest posterior mean in a view of this
 // agent, which is a better guess at the best design than the best outcome where

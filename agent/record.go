@@ -11,6 +11,7 @@ import (
 
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
 )
 
 // Record is one fact or decision for the journal. Exactly one field is set.
@@ -68,8 +69,9 @@ type (
 		Reason string    `json:"reason"`
 		Time   time.Time `json:"time"`
 	}
-	// FitRecord is a decision of the surrogate; it is never taken again.
+	// FitRecord is a decision of an output's surrogate; it is never taken again.
 	FitRecord struct {
+		Output          task.Output               `json:"output,omitempty"` // the objective in all records of earlier versions
 		Observations    int                       `json:"observations"`
 		Hyperparameters surrogate.Hyperparameters `json:"hyperparameters"`
 	}
@@ -96,7 +98,7 @@ func (r Record) Key() string {
 	case r.Epoch != nil:
 		return "epoch"
 	case r.Fit != nil:
-		return "fit"
+		return fitName(r.Fit.Output)
 	case r.Sent != nil:
 		// Of each kind only the highest slots are held; a newer one takes the place of
 		// one that is not.

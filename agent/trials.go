@@ -22,15 +22,15 @@ var (
 // trials is the table of the agent's own trials. It changes only by applying
 // records, so that replaying the journal rebuilds it exactly.
 type trials struct {
-	space *task.Space
-	sign  float64 // +1 when bigger values are better
-	list  []strategy.Trial
-	done  int // trials with an outcome
-	best  int // index of the best of them, -1 when there is none
+	task     *task.Task
+	list     []strategy.Trial
+	done     int                 // trials with an outcome
+	measured map[task.Output]int // in how many of them
+	best     int                 // index of the best of them, -1 when there is none that may be feasible
 }
 
 func newTrials(t *task.Task) trials {
-	return trials{space: t.Space, sign: t.Goal.Sign(), best: -1}
+	return trials{task: t, measured: map[task.Output]int{}, best: -1}
 }
 
 // next is the ID of the next trial.
@@ -145,7 +145,7 @@ func (t *trials) add(r TrialRecord) error {
 	if r.ID != t.next() {
 		return fmt.Errorf("trial %d follows trial %d", r.ID, len(t.list))
 	}
-	design, err := t.space.UnmarshalDesign(r.Design)
+	design, err := t.task.Space.UnmarshalDesign(r.Design)
 	if err != nil {
 		return fmt.Errorf("trial %d: %w", r.ID, err)
 	}
@@ -168,9 +168,15 @@ func (t *trials) tell(r TellRecord) error {
 		return fmt.Errorf("trial %d: %w", r.ID, err)
 	}
 	return t.change(r.ID, func(trial *strategy.Trial) {
+		best := t.bestTrial()
 		trial.State, trial.Outcome, trial.Finished = strategy.Done, &r.Outcome, r.Time
 		t.done++
-		if t.best < 0 || t.sign*r.Outcome.Value > t.sign*t.list[t.best].Outcome.Value {
+		for _, output := range t.task.Outputs() {
+			if _, ok := r.Outcome.Measured(output); ok {
+				t.measured[output]++
+			}
+		}
+		if strategy.Improves(t.task, &r.Outcome, best) {
 			t.best = int(r.ID) - 1
 		}
 	})

@@ -78,16 +78,15 @@ func (t talk) work(round int) strategy.Work {
 }
 
 // response is the best one so far, larger being better, as the task has it
-// exchanged. A sum of it and noise beyond what a share may hold becomes that.
+// exchanged; without a trial that may be feasible, the worst that a share may hold. A
+// sum of it and noise beyond what a share may hold becomes that.
 func (t talk) response(view strategy.View, rng *rand.Rand) *float64 {
 	if t.settings.Response == "" {
 		return nil
 	}
 	best := math.Inf(-1)
-	for _, trial := range view.Trials {
-		if trial.State == strategy.Done {
-			best = max(best, t.task.Goal.Sign()*trial.Outcome.Value)
-		}
+	if trial := strategy.Best(t.task, view.Trials); trial != nil {
+		best = t.task.Goal.Sign() * trial.Outcome.Value
 	}
 	if t.settings.Response == responseNoisy {
 		best += t.settings.ResponseNoise * rng.NormFloat64()

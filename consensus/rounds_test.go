@@ -331,6 +331,25 @@ func TestResponseIsTheBestInUnitsOfTheTask(t *testing.T) {
 	}
 }
 
+// TestResponseIsFeasible: an agent leads by no value that breaks a bound.
+func TestResponseIsFeasible(t *testing.T) {
+	spec := *newTask(t, ", weights: leader") // minimize
+	spec.Bounds = []task.Bound{{Output: "memory", Side: task.AtMost, Limit: 10}}
+	talk, err := newTalk(&spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial := func(value, memory float64) strategy.Trial {
+		return strategy.Trial{State: strategy.Done, Outcome: &strategy.Outcome{Value: value, Constraints: map[string]float64{"memory": memory}}}
+	}
+	trials := []strategy.Trial{trial(-5, 11), trial(3, 9), trial(4, 9)}
+	for n, want := range map[int]float64{1: -protocol.MaxUnit, 3: -3} {
+		if got := talk.response(strategy.View{Trials: trials[:n]}, nil); *got != want {
+			t.Errorf("response to %d trials %g, want %g", n, *got, want)
+		}
+	}
+}
+
 // Numbers are averaged on their scale, categories voted on.
 func TestAverageIsAValidDesign(t *testing.T) {
 	definition := newTask(t, "")

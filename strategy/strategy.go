@@ -18,10 +18,14 @@ type View struct {
 	Self         peer.ID
 	Trials       []Trial             // own, in order of ID
 	Observations int                 // how many of them have an outcome
-	Posterior    surrogate.Posterior // nil until there is an observation
+	Posterior    surrogate.Posterior // of the objective, nil until there is an observation
 	Shares       []*Share            // of peers, valid now, in order of author, kind and slot
 	Results      map[string]any      // the latest Result of each exchange, by its name
 	Suggested    []task.Design       // that experts or history hold for near-optimal, as the node's user says
+
+	// Bounded are the posteriors of the other outputs that the task bounds, but for
+	// those without an observation. They model values as measured.
+	Bounded map[task.Output]surrogate.Posterior
 }
 
 // Share is a peer's share with its decoded payload.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -27,7 +26,7 @@ const (
 // are finite.
 type Outcome struct {
 	Value       float64            `json:"value"`
-	Constraints map[string]float64 `json:"constraints,omitempty"` // kept with the trial; no strategy of this version uses them
+	Constraints map[string]float64 `json:"constraints,omitempty"` // further outputs by name, which a task may bound
 	Metrics     map[string]float64 `json:"metrics,omitempty"`     // further numbers, for people; at most MaxMetrics, named as IsMetricName accepts
 }
 
@@ -55,19 +54,6 @@ type Trial struct {
 	Finished time.Time   `json:"finished,omitzero"`
 	Outcome  *Outcome    `json:"outcome,omitempty"` // when done
 	Reason   string      `json:"reason,omitempty"`  // when failed
-}
-
-// Observed lists what trials of the task have measured, as surrogates want it:
-// encoded designs, and values of which larger ones are better.
-func Observed(t *task.Task, trials []Trial) surrogate.Observations {
-	var obs surrogate.Observations
-	for _, trial := range trials {
-		if trial.State == Done {
-			obs.X = append(obs.X, t.Space.Encode(trial.Design))
-			obs.Y = append(obs.Y, t.Goal.Sign()*trial.Outcome.Value)
-		}
-	}
-	return obs
 }
 
 // ShortID is the end of a peer ID, which tells peers apart at a glance.

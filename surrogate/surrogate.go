@@ -14,7 +14,7 @@ import (
 // Observations are what one agent has measured.
 type Observations struct {
 	X [][]float64 // encoded designs, each of the space's Dim
-	Y []float64   // one finite value each, larger is better
+	Y []float64   // one finite value each; larger is better, but for outputs that a task bounds
 }
 
 // Function is a function over encoded designs, safe for concurrent use.

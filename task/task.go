@@ -29,6 +29,10 @@ type Task struct {
 	Surrogate Surrogate
 	Strategy  Strategy
 	Privacy   *Privacy // nil when nothing is promised
+
+	// Bounds are on outputs other than the objective. A task file of this version has
+	// none; they have no part in Canonical and so in the ID.
+	Bounds []Bound
 }
 
 // Privacy is what a node promises about what it shares: (Epsilon, Delta) against

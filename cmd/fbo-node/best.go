@@ -45,7 +45,7 @@ a POSIX shell, which reads that quoting with eval. Without any outcome the exit 
 				return err
 			}
 			if p.best == nil {
-				return fmt.Errorf("task %q has no best design yet: of %s none has an outcome", p.task.Name, plural(len(p.trials), "trial"))
+				return fmt.Errorf("task %q has no best design yet: of %s none has %s", p.task.Name, plural(len(p.trials), "trial"), accepted(p.task))
 			}
 			return write(command.OutOrStdout(), p.task, *p.best)
 		},
@@ -54,6 +54,14 @@ a POSIX shell, which reads that quoting with eval. Without any outcome the exit 
 	command.Flags().StringVar(&format, "format", "text", "text, json, flags or env")
 	command.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return command
+}
+
+// accepted says what the best trial must have.
+func accepted(t *task.Task) string {
+	if len(t.Bounds) > 0 {
+		return "an outcome that may be feasible"
+	}
+	return "an outcome"
 }
 
 // writeBest prints a line for each parameter; values are exact.

@@ -43,7 +43,7 @@ func (p *progress) continues(ctx context.Context, session *node.Session, o runOp
 
 func continuedOf(t *task.Task, trials []strategy.Trial) continued {
 	s := summarise(t, trials)
-	c := continued{Event: "continued", Evaluations: s.Evaluations, Failed: s.Failed, Imported: s.Imported, Best: bestOf(t, trials), Again: []uint64{}}
+	c := continued{Event: "continued", Evaluations: s.Evaluations, Failed: s.Failed, Imported: s.Imported, Best: strategy.Best(t, trials), Again: []uint64{}}
 	for _, trial := range trials {
 		if trial.State == strategy.Waiting || trial.State == strategy.Running {
 			c.Again = append(c.Again, trial.ID)

@@ -95,6 +95,8 @@ type reportNode struct {
 	SharesSent     int         `json:"shares_sent"`
 	SharesReceived int         `json:"shares_received"`
 	BytesSent      int64       `json:"bytes_sent"`
+
+	compared int // 1 when together was better, -1 when alone was
 }
 
 type reportBest struct {
@@ -119,6 +121,7 @@ func newReport(t *task.Task, took time.Duration, together, alone []nodeSummary) 
 			SharesSent:     s.SharesSent,
 			SharesReceived: s.SharesReceived,
 			BytesSent:      s.BytesSent,
+			compared:       t.Compare(s.Best.Outcome, alone[i].Best.Outcome),
 		})
 	}
 	return r
@@ -133,11 +136,8 @@ func (r report) write(out io.Writer) {
 			n.PeerQueries, n.Evaluations, n.PeerRecords, n.SharesSent, n.SharesReceived, n.BytesSent)
 		together += n.Best.Value / float64(len(r.Nodes))
 		alone += n.Alone.Value / float64(len(r.Nodes))
-		if n.Best.Value < n.Alone.Value {
-			won++
-		} else if n.Best.Value > n.Alone.Value {
-			lost++
-		}
+		won += max(n.compared, 0)
+		lost += max(-n.compared, 0)
 	}
 	table.Flush()
 	fmt.Fprintln(out, strings.Join([]string{

@@ -188,9 +188,12 @@ func (p *progress) trialLine(e agent.Event) string {
 	if t.State == strategy.Failed {
 		return fmt.Sprintf("%4d  failed: %s", t.ID, t.Reason)
 	}
-	best := "best " + number(e.Best.Outcome.Value)
-	if e.Better {
+	best := "none feasible"
+	switch {
+	case e.Better:
 		best = "new best"
+	case e.Best != nil:
+		best = "best " + number(e.Best.Outcome.Value)
 	}
 	metrics := metricsText(t.Outcome, shownMetrics)
 	if metrics != "" {

@@ -91,7 +91,7 @@ func pastOfRunning(s state, id string) (past, error) {
 		}
 		p.trials = append(p.trials, trial)
 	}
-	p.best, p.epoch, p.spent = bestOf(t, p.trials), p.running.Epoch, p.running.Privacy
+	p.best, p.epoch, p.spent = strategy.Best(t, p.trials), p.running.Epoch, p.running.Privacy
 	return p, nil
 }
 
@@ -107,19 +107,6 @@ func decodeTrial(encoded []byte, space *task.Space) (strategy.Trial, error) {
 	design, err := space.UnmarshalDesign(wire.Design)
 	trial.Design = design
 	return trial, err
-}
-
-func bestOf(t *task.Task, trials []strategy.Trial) (best *strategy.Trial) {
-	for i, trial := range trials {
-		if trial.State == strategy.Done && (best == nil || better(t, trial.Outcome.Value, best.Outcome.Value)) {
-			best = &trials[i]
-		}
-	}
-	return best
-}
-
-func better(t *task.Task, a, b float64) bool {
-	return t.Goal.Sign()*a > t.Goal.Sign()*b
 }
 
 func pastOfJournal(dir, id string) (past, error) {

@@ -80,7 +80,7 @@ func whatBecomes(t *task.Task, connected int, shared bool) []string {
 
 func summarise(t *task.Task, trials []strategy.Trial) summary {
 	s := summary{Event: "summary", Task: t.ID().String()}
-	for _, trial := range trials {
+	for i, trial := range trials {
 		if trial.Why.Source == strategy.Imported {
 			s.Imported++
 			continue
@@ -98,7 +98,7 @@ func summarise(t *task.Task, trials []strategy.Trial) summary {
 		}
 		if trial.Why.FromPeers() {
 			s.PeerQueries++
-			if record(t, trials, trial) {
+			if record(t, trials[:i+1]) {
 				s.PeerRecords++
 			}
 		}
@@ -106,17 +106,10 @@ func summarise(t *task.Task, trials []strategy.Trial) summary {
 	return s
 }
 
-// record tells whether a trial was better than everything before it.
-func record(t *task.Task, trials []strategy.Trial, trial strategy.Trial) bool {
-	if trial.State != strategy.Done {
-		return false
-	}
-	for _, other := range trials {
-		if other.ID < trial.ID && other.State == strategy.Done && !better(t, trial.Outcome.Value, other.Outcome.Value) {
-			return false
-		}
-	}
-	return true
+// record tells whether the last of the trials is the best.
+func record(t *task.Task, trials []strategy.Trial) bool {
+	best := strategy.Best(t, trials)
+	return best != nil && best.ID == trials[len(trials)-1].ID
 }
 
 func (s summary) text() string {
@@ -124,6 +117,8 @@ func (s summary) text() string {
 	case s.Best != nil:
 	case s.Evaluations == 0:
 		return "no result: no evaluation has ended yet"
+	case s.Evaluations > s.Failed:
+		return fmt.Sprintf("no result: %s (%d failed), none of a feasible design", plural(s.Evaluations, "evaluation"), s.Failed)
 	case s.Evaluations == 1:
 		return "no result: 1 evaluation, failed"
 	default:

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"io"
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
@@ -66,12 +68,36 @@ func TestRecord(t *testing.T) {
 		trialOf(5, strategy.Own, 7),
 	}
 	for i, want := range []struct{ up, down bool }{{}, {true, true}, {true, false}, {false, true}, {}} {
-		if got := record(up, trials, trials[i]); got != want.up {
+		if got := record(up, trials[:i+1]); got != want.up {
 			t.Errorf("bigger is better, trial %d: %v", i+1, got)
 		}
-		if got := record(down, trials, trials[i]); got != want.down {
+		if got := record(down, trials[:i+1]); got != want.down {
 			t.Errorf("smaller is better, trial %d: %v", i+1, got)
 		}
+	}
+}
+
+func TestRecordIsFeasible(t *testing.T) {
+	spec := *mixedSpace(t) // bigger is better
+	spec.Bounds = []task.Bound{{Output: "ram", Side: task.AtMost, Limit: 10}}
+	trials := []strategy.Trial{trialOf(1, strategy.Own, 5), trialOf(2, strategy.Own, 7), trialOf(3, strategy.Own, 4), trialOf(4, strategy.Own, 6)}
+	for i, ram := range []float64{11, 12, 9, 10} {
+		trials[i].Outcome.Constraints = map[string]float64{"ram": ram}
+	}
+	for i, want := range []bool{false, false, true, true} {
+		if got := record(&spec, trials[:i+1]); got != want {
+			t.Errorf("trial %d: %v", i+1, got)
+		}
+	}
+}
+
+// TestTrialLineWithoutABest: all that was measured so far broke a bound.
+func TestTrialLineWithoutABest(t *testing.T) {
+	trial := trialOf(3, strategy.Own, 0.5)
+	trial.Design = designOf(t, mixedSpace(t))
+	line := newProgress(io.Discard, mixedSpace(t), false).trialLine(agent.Event{Type: agent.TrialFinished, Trial: &trial})
+	if want := "   3  0.5          none feasible     lr=0.1 "; !strings.HasPrefix(line, want) {
+		t.Errorf("got %q, want %q", line, want)
 	}
 }
 
@@ -88,6 +114,8 @@ func TestSummaryText(t *testing.T) {
 		{summary{}, "no result: no evaluation has ended yet", "failed"},
 		{summary{Evaluations: 1, Failed: 1}, "no result: 1 evaluation, failed", "all"},
 		{summary{Evaluations: 2, Failed: 2}, "no result: 2 evaluations, all failed", ""},
+		{summary{Evaluations: 1}, "no result: 1 evaluation (0 failed), none of a feasible design", ""},
+		{summary{Evaluations: 3, Failed: 1}, "no result: 3 evaluations (1 failed), none of a feasible design", "all"},
 		{summary{Best: &own, Evaluations: 1}, "best 0.5 in 1 evaluation (0 failed): trial 3, ", "peers:"},
 		{summary{Best: &own, Evaluations: 4, Queries: 1}, "peers: 0 of 1 design after the random start came from peers\n", ""},
 		{summary{Best: &own, Evaluations: 9, Queries: 6, PeerQueries: 2}, "peers: 2 of 6 designs after the random start came from peers; none of these set a new best", ""},

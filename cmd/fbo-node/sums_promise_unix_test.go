@@ -13,6 +13,7 @@ import (
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
@@ -55,7 +56,7 @@ func TestSumsAreRight(t *testing.T) {
 func (f *fleet) vectorOf(t *testing.T, index int, n *fleetNode) []float64 {
 	t.Helper()
 	j := n.journal(t)
-	observations := strategy.Observed(f.task, j.Trials)
+	observations := strategy.Observed(f.task, j.Trials, task.Objective)
 	if j.fitted == nil || j.fitted.Observations != len(observations.Y) {
 		t.Fatalf("%s: no hyperparameters of %d observations", n.id, len(observations.Y))
 	}

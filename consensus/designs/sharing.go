@@ -85,7 +85,7 @@ func nearOptimal(t *task.Task, s search.Search, view strategy.View, seed random.
 // unitsOf relates what the posterior of the view says to the objective's own
 // units, larger being better. The view has an observation.
 func unitsOf(t *task.Task, view strategy.View) (surrogate.Units, error) {
-	_, units, err := surrogate.Standardise(strategy.Observed(t, view.Trials))
+	_, units, err := surrogate.Standardise(strategy.Observed(t, view.Trials, task.Objective))
 	if err != nil {
 		return surrogate.Units{}, fmt.Errorf("constrained: %w", err)
 	}

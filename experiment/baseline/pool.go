@@ -75,7 +75,7 @@ func (p *Pool) now() *snapshot {
 
 // observations are those of a view, as its agent's surrogate sees them.
 func (p *Pool) observations(view strategy.View) surrogate.Observations {
-	return strategy.Observed(p.task, view.Trials)
+	return strategy.Observed(p.task, view.Trials, task.Objective)
 }
 
 // own is what a view says of its agent.

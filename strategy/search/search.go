@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -23,8 +22,8 @@ const (
 type Search struct {
 	Maximizer acquisition.Maximizer
 
+	task    *task.Task
 	space   *task.Space
-	sign    float64 // +1 when bigger values are better
 	initial uint64
 }
 
@@ -32,8 +31,8 @@ type Search struct {
 func New(t *task.Task) Search {
 	return Search{
 		Maximizer: acquisition.Maximizer{Space: t.Space},
+		task:      t,
 		space:     t.Space,
-		sign:      t.Goal.Sign(),
 		initial:   uint64(t.Strategy.InitialDesigns),
 	}
 }
@@ -88,7 +87,8 @@ func (s Search) Recommend(ctx context.Context, view strategy.View, seed random.S
 	return s.space.Decode(x)
 }
 
-// Best returns the encodings of the best designs so far, best first.
+// Best returns the encodings of the best designs so far, best first. Infeasible ones
+// come last.
 func (s Search) Best(view strategy.View) [][]float64 {
 	var done []strategy.Trial
 	for _, trial := range view.Trials {
@@ -97,7 +97,7 @@ func (s Search) Best(view strategy.View) [][]float64 {
 		}
 	}
 	slices.SortStableFunc(done, func(a, b strategy.Trial) int {
-		return cmp.Compare(s.sign*b.Outcome.Value, s.sign*a.Outcome.Value)
+		return s.task.Compare(b.Outcome, a.Outcome)
 	})
 	var near [][]float64
 	for _, trial := range done[:min(len(done), nearest)] {

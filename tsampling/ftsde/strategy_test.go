@@ -67,7 +67,7 @@ func condition(t testing.TB, view *strategy.View) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if view.Posterior, err = model.Condition(strategy.Observed(view.Task, view.Trials), surrogate.Hyperparameters{Noise: 1e-3}, nil); err != nil {
+	if view.Posterior, err = model.Condition(strategy.Observed(view.Task, view.Trials, task.Objective), surrogate.Hyperparameters{Noise: 1e-3}, nil); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -165,7 +165,7 @@ func (s *Strategy) consider(view strategy.View, peers []*listened) (*belief, err
 
 // observations are the agent's own, standardised.
 func observations(t *task.Task, view strategy.View) (x [][]float64, y []float64, units surrogate.Units, err error) {
-	obs := strategy.Observed(t, view.Trials)
+	obs := strategy.Observed(t, view.Trials, task.Objective)
 	if len(obs.Y) > 0 {
 		y, units, err = surrogate.Standardise(obs)
 	}

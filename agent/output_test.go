@@ -1,0 +1,366 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+// bound returns a task that also bounds memory.
+func bound(spec *task.Task, memory float64) *task.Task {
+	bounded := *spec
+	bounded.Bounds = []task.Bound{{Output: "memory", Side: task.AtMost, Limit: memory}}
+	return &bounded
+}
+
+func memoryOf(d task.Design) float64 { return 100 + 3*float64(d.Int("a")) }
+
+func withMemory(value, memory float64) strategy.Outcome {
+	return strategy.Outcome{Value: value, Constraints: map[string]float64{"memory": memory}}
+}
+
+// evaluate asks for a trial and measures both outputs.
+func (d *driver) evaluate() strategy.Trial {
+	d.t.Helper()
+	trial := d.ask()
+	d.tellOutcome(trial.ID, withMemory(bowl(trial.Design), memoryOf(trial.Design)))
+	return trial
+}
+
+func (d *driver) tellOutcome(id uint64, outcome strategy.Outcome) {
+	d.t.Helper()
+	if err := d.agent.Tell(d.now, id, outcome); err != nil {
+		d.t.Fatal(err)
+	}
+	d.carryOut()
+}
+
+// TestAnOutputThatStrategiesIgnore: with bounds that all designs keep, two agents that
+// hear each other choose the same designs, query for query, and share the same.
+func TestAnOutputThatStrategiesIgnore(t *testing.T) {
+	for _, name := range []string{"bowl", "cup"} {
+		for _, keys := range []string{"type: ts", "type: logei", "type: ucb", "type: fts", "type: peer-prior", "type: density", "type: constrained-gp", "type: consensus, mode: asynchronous"} {
+			t.Run(name+" "+keys, func(t *testing.T) {
+				spec := newTask(t, name, keys+", initial_designs: 2")
+				one, two := history(t, spec), history(t, bound(spec, 1000))
+				if one != two {
+					t.Errorf("one output:\n%s\ntwo outputs:\n%s", one, two)
+				}
+			})
+		}
+	}
+}
+
+// history lets two agents evaluate seven designs each, one of which fails.
+func history(t *testing.T, spec *task.Task) string {
+	first, second := newDriver(t, configOf(t, spec, 1)), newDriver(t, configOf(t, spec, 2))
+	var text strings.Builder
+	for i := range 7 {
+		for _, d := range []*driver{first, second} {
+			if i == 3 {
+				if err := d.agent.Fail(d.now, d.ask().ID, "broken"); err != nil {
+					t.Fatal(err)
+				}
+				d.carryOut()
+			} else {
+				d.evaluate()
+			}
+		}
+		for _, d := range []*driver{first, second} {
+			for _, share := range d.published {
+				fmt.Fprintf(&text, "%s %v %x\n", share.Kind, share.Stamp, share.Digest)
+			}
+		}
+		exchange(first, second)
+	}
+	return text.String() + show(first.agent.Trials()) + "\n" + show(second.agent.Trials())
+}
+
+// fitsOf lists behind how many observations the output was fitted.
+func fitsOf(records []Record, output task.Output) (observations []int) {
+	for _, r := range records {
+		if r.Fit != nil && r.Fit.Output == output {
+			observations = append(observations, r.Fit.Observations)
+		}
+	}
+	return observations
+}
+
+func TestOutputsAreModelledAndRestored(t *testing.T) {
+	spec := bound(newTask(t, "bowl", "type: ts, initial_designs: 2"), 130)
+	d := newDriver(t, configOf(t, spec, 1))
+	for range 5 {
+		d.evaluate()
+	}
+	for _, output := range spec.Outputs() {
+		if got := fitsOf(d.records, output); !slices.Equal(got, []int{1, 2, 3, 4, 5}) {
+			t.Errorf("%q: fits after %v observations", output, got)
+		}
+	}
+	before := d.agent.View(d.now)
+	checkMemory(t, d, before)
+
+	if journal := compact(t, d.journal); len(journal) >= len(d.journal) {
+		t.Fatal("nothing is compacted")
+	} else {
+		d.journal = journal
+	}
+	for output, key := range map[task.Output]string{task.Objective: "fit", "memory": "fit/memory"} {
+		kept := decodeAll(t, d.journal)
+		kept = slices.DeleteFunc(kept, func(r Record) bool { return r.Key() != key })
+		if got := fitsOf(kept, output); !slices.Equal(got, []int{5}) {
+			t.Errorf("key %q holds fits after %v observations", key, got)
+		}
+	}
+	d.start()
+	if slices.ContainsFunc(d.records, func(r Record) bool { return r.Fit != nil }) {
+		t.Error("a restart decides about hyperparameters again")
+	}
+	after := d.agent.View(d.now)
+	checkMemory(t, d, after)
+	x := spec.Space.Encode(after.Trials[0].Design)
+	for what, pair := range map[string][2]surrogate.Posterior{
+		"objective": {before.Posterior, after.Posterior}, "memory": {before.Bounded["memory"], after.Bounded["memory"]},
+	} {
+		mean, variance := pair[0].Predict(x)
+		if m, v := pair[1].Predict(x); !near(m, mean) || !near(v, variance) {
+			t.Errorf("%s: mean %g and variance %g became %g and %g", what, mean, variance, m, v)
+		}
+	}
+}
+
+func near(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
+
+// checkMemory checks that the view's model of memory is that of the values as measured.
+func checkMemory(t *testing.T, d *driver, view strategy.View) {
+	t.Helper()
+	got := view.Bounded["memory"]
+	if got == nil || len(view.Bounded) != 1 {
+		t.Fatalf("posteriors of %v", view.Bounded)
+	}
+	kind, err := surrogate.New(view.Task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	obs := surrogate.Observations{}
+	for _, trial := range view.Trials {
+		obs.X, obs.Y = append(obs.X, view.Task.Space.Encode(trial.Design)), append(obs.Y, memoryOf(trial.Design))
+	}
+	want, err := kind.Condition(obs, got.Hyperparameters(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range obs.X {
+		mean, _ := want.Predict(x)
+		if m, _ := got.Predict(x); !near(m, mean) {
+			t.Errorf("memory at %v: %g, want %g", x, m, mean)
+		}
+	}
+}
+
+// listening notes the first number of each fit's random stream.
+type listening struct {
+	surrogate.Model
+	heard *[]uint64
+}
+
+func (l listening) Fit(obs surrogate.Observations, previous *surrogate.Hyperparameters, rng *rand.Rand) (surrogate.Hyperparameters, error) {
+	*l.heard = append(*l.heard, rng.Uint64())
+	return l.Model.Fit(obs, previous, rng)
+}
+
+// TestEachOutputHasItsOwnStream: a further output takes no number from the objective.
+func TestEachOutputHasItsOwnStream(t *testing.T) {
+	spec := bound(newTask(t, "bowl", "type: ts, initial_designs: 2"), 130)
+	kind, err := surrogate.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var heard []uint64
+	cfg := configOf(t, spec, 1)
+	cfg.Model = listening{kind, &heard}
+	d := newDriver(t, cfg)
+	d.evaluate()
+	d.evaluate()
+	var want []uint64
+	for count := range uint64(2) {
+		for _, name := range []string{"fit", "fit/memory"} {
+			want = append(want, cfg.Seed.Stream(name, count+1).Uint64())
+		}
+	}
+	if !slices.Equal(heard, want) {
+		t.Errorf("fits drew %v, want %v", heard, want)
+	}
+}
+
+func TestOutputsThatWereNotMeasured(t *testing.T) {
+	spec := bound(newTask(t, "bowl", "type: ts, initial_designs: 1"), 130)
+	d := newDriver(t, configOf(t, spec, 1))
+	d.tell(d.ask().ID, 3)
+	d.tell(d.ask().ID, 2)
+	if view := d.agent.View(d.now); view.Posterior == nil || len(view.Bounded) != 0 || fitsOf(d.records, "memory") != nil {
+		t.Errorf("memory was never measured, yet %v", view.Bounded)
+	}
+	d.evaluate()
+	d.tell(d.ask().ID, 1)
+	if err := d.agent.Fail(d.now, d.ask().ID, "broken"); err != nil {
+		t.Fatal(err)
+	}
+	d.carryOut()
+	d.evaluate()
+	if got := fitsOf(d.records, task.Objective); !slices.Equal(got, []int{1, 2, 3, 4, 5}) {
+		t.Errorf("the objective was fitted after %v observations", got)
+	}
+	if got := fitsOf(d.records, "memory"); !slices.Equal(got, []int{1, 2}) {
+		t.Errorf("memory was fitted after %v observations", got)
+	}
+	if at, all := d.agent.Modelled(); at != 5 || !all || !d.agent.Settled() {
+		t.Errorf("%d outcomes modelled, all: %v", at, all)
+	}
+}
+
+// TestAllOutputsAreCaughtUp: no design is chosen while the posterior of any output lags
+// behind.
+func TestAllOutputsAreCaughtUp(t *testing.T) {
+	spec := bound(newTask(t, "bowl", "type: ts, initial_designs: 1"), 130)
+	d := newDriver(t, configOf(t, spec, 1))
+	d.evaluate()
+	trial := d.ask()
+	d.hold = true
+	d.tellOutcome(trial.ID, withMemory(1, 2))
+	d.requests++
+	d.agent.Ask(d.now, d.requests)
+	d.carryOut()
+	if len(d.held) != 2 {
+		t.Fatalf("%d computations, want one for each output", len(d.held))
+	}
+	objective := d.held[0]
+	d.held = d.held[1:]
+	d.agent.Done(d.now, objective.ID, objective.Run(t.Context()))
+	d.carryOut()
+	if _, all := d.agent.Modelled(); all || len(d.held) != 1 {
+		t.Errorf("memory is not modelled, yet all: %v, and %d computations", all, len(d.held))
+	}
+	d.finish()
+	if answer := d.answers[len(d.answers)-1]; answer.Request != d.requests || answer.Err != nil {
+		t.Errorf("the last answer is %+v", answer)
+	}
+}
+
+// lopsided learns nothing of large values.
+type lopsided struct{ surrogate.Model }
+
+func (l lopsided) Condition(obs surrogate.Observations, h surrogate.Hyperparameters, previous surrogate.Posterior) (surrogate.Posterior, error) {
+	if obs.Y[0] > 50 {
+		return nil, errors.New("too large")
+	}
+	return l.Model.Condition(obs, h, previous)
+}
+
+func TestAnOutputThatCannotBeLearned(t *testing.T) {
+	spec := bound(newTask(t, "bowl", "type: ts, initial_designs: 1"), 130)
+	kind, err := surrogate.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := configOf(t, spec, 1)
+	cfg.Model = lopsided{kind}
+	d := newDriver(t, cfg)
+	d.evaluate()
+	d.evaluate()
+	if view := d.agent.View(d.now); view.Posterior == nil || len(view.Bounded) != 0 {
+		t.Errorf("posterior %v, bounded %v", view.Posterior, view.Bounded)
+	}
+	if !slices.ContainsFunc(d.events, func(e Event) bool {
+		return strings.HasPrefix(e.Message, `the surrogate of "memory" could not learn from 2 observations (too large)`)
+	}) {
+		t.Errorf("no warning among %+v", d.events)
+	}
+}
+
+// TestOldFitsAreTheObjectives: earlier versions wrote no output.
+func TestOldFitsAreTheObjectives(t *testing.T) {
+	const old = `{"fit":{"observations":2,"hyperparameters":{"lengthscales":[0.25,0.5],"noise":0.125}}}`
+	record, err := DecodeRecord([]byte(old))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err := record.Encode(); string(data) != old || err != nil || record.Key() != "fit" {
+		t.Errorf("%s, %v, key %q", data, err, record.Key())
+	}
+	spec := newTask(t, "bowl", "type: ts, initial_designs: 2")
+	d := newDriver(t, configOf(t, spec, 1))
+	d.evaluate()
+	d.evaluate()
+	for i, r := range decodeAll(t, d.journal) {
+		if r.Fit != nil {
+			d.journal[i] = []byte(old)
+		}
+	}
+	d.start()
+	if h := d.agent.View(d.now).Posterior.Hyperparameters(); h.Noise != 0.125 || fitsOf(d.records, task.Objective) != nil {
+		t.Errorf("hyperparameters %+v, fits %v", h, fitsOf(d.records, task.Objective))
+	}
+	d.cfg.Task = bound(spec, 130)
+	d.start()
+	if fitsOf(d.records, task.Objective) != nil || !slices.Equal(fitsOf(d.records, "memory"), []int{2}) {
+		t.Errorf("with a bound: fits %v and of memory %v", fitsOf(d.records, task.Objective), fitsOf(d.records, "memory"))
+	}
+}
+
+func TestAFitOfNoOutputOfTheTask(t *testing.T) {
+	cfg := configOf(t, newTask(t, "bowl", "type: ts"), 1)
+	_, err := New(cfg, []Record{{Fit: &FitRecord{Output: "depth", Observations: 1}}}, epochStart)
+	if err == nil || err.Error() != `agent: journal record 1: a fit of output "depth", which the task does not have` {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestBestIsFeasible: the best trial and the events say the same, also after a restart.
+func TestBestIsFeasible(t *testing.T) {
+	spec := bound(newTask(t, "bowl", "type: ts, initial_designs: 9"), 130)
+	d := newDriver(t, configOf(t, spec, 1))
+	for i, c := range []struct {
+		what    string
+		outcome strategy.Outcome
+		best    uint64 // 0: none
+	}{
+		{"infeasible", withMemory(5, 131), 0},
+		{"infeasible and better", withMemory(4, 132), 0},
+		{"unknown", strategy.Outcome{Value: 9}, 3},
+		{"infeasible and better than unknown", withMemory(1, 131), 3},
+		{"unknown and better", strategy.Outcome{Value: 8}, 5},
+		{"feasible with a worse value", withMemory(20, 130), 6},
+		{"unknown with a better value", strategy.Outcome{Value: 2}, 6},
+		{"infeasible with a better value", withMemory(2, 131), 6},
+		{"feasible and better", withMemory(3, 1), 9},
+	} {
+		id := d.ask().ID
+		d.tellOutcome(id, c.outcome)
+		event := d.events[len(d.events)-1]
+		for j := len(d.events) - 1; event.Type != TrialFinished; j-- {
+			event = d.events[j]
+		}
+		if best(event.Best) != c.best || best(d.agent.Best()) != c.best || event.Better != (c.best == id) {
+			t.Errorf("trial %d, %s: best %d, in the event %d, better %v; want %d", i+1, c.what, best(d.agent.Best()), best(event.Best), event.Better, c.best)
+		}
+		d.start()
+		if best(d.agent.Best()) != c.best {
+			t.Errorf("trial %d, %s, after a restart: best %d, want %d", i+1, c.what, best(d.agent.Best()), c.best)
+		}
+	}
+}
+
+func best(trial *strategy.Trial) uint64 {
+	if trial == nil {
+		return 0
+	}
+	return trial.ID
+}

@@ -30,7 +30,7 @@ func newDesk(t testing.TB, others int) *desk {
 	all := members(others + 1)
 	return &desk{t: t, exchange: exchange, view: strategy.View{
 		Task: definition, Self: all[0], Observations: 2, Trials: make([]strategy.Trial, 2),
-		Results: map[string]any{presence.Name: presence.Result{Present: all, Agreed: true}},
+		Results: map[string]any{presence.Kind: presence.Result{Present: all, Agreed: true}},
 	}}
 }
 
@@ -78,7 +78,7 @@ func TestOnlyThosePresentCount(t *testing.T) {
 		d.hear(id, 0)
 	}
 	d.hear(all[1], 7) // an author has one slot, and so counts once
-	d.view.Results[presence.Name] = presence.Result{Present: all[:2]}
+	d.view.Results[presence.Kind] = presence.Result{Present: all[:2]}
 	if voices := d.voices(1); len(voices) != 1 || voices[0].Peer != all[1] {
 		t.Errorf("counting are %+v", voices)
 	}

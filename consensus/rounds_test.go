@@ -57,7 +57,7 @@ func newTable(t testing.TB, present int) *table {
 		Self:         all[0],
 		Observations: 2,
 		Trials:       make([]strategy.Trial, 2),
-		Results:      map[string]any{presence.Name: presence.Result{Present: all, Agreed: true}},
+		Results:      map[string]any{presence.Kind: presence.Result{Present: all, Agreed: true}},
 	}}
 }
 
@@ -210,7 +210,7 @@ func TestWhoLeavesIsNotWaitedFor(t *testing.T) {
 		d.timers = nil
 		d.step(strategy.Timer{Name: lookTimer})
 	}
-	d.view.Results[presence.Name] = presence.Result{Present: []peer.ID{d.view.Self}, Agreed: true}
+	d.view.Results[presence.Kind] = presence.Result{Present: []peer.ID{d.view.Self}, Agreed: true}
 	d.step(strategy.Timer{Name: lookTimer})
 	d.closed(map[peer.ID]int{})
 }

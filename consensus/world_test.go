@@ -82,7 +82,7 @@ func (w *world) view(m *member) strategy.View {
 	}
 	return strategy.View{
 		Task: w.task, Self: m.id, Trials: slices.Clone(m.trials), Observations: 1, Shares: m.heard,
-		Results: map[string]any{presence.Name: seen},
+		Results: map[string]any{presence.Kind: seen},
 	}
 }
 

@@ -91,7 +91,7 @@ func viewOf(spec *task.Task, n int) strategy.View {
 		there = append(there, peerID(i))
 	}
 	slices.Sort(there)
-	view.Results = map[string]any{presence.Name: presence.Result{Present: there, Agreed: true}}
+	view.Results = map[string]any{presence.Kind: presence.Result{Present: there, Agreed: true}}
 	return view
 }
 
@@ -271,7 +271,7 @@ func used(view *strategy.View, state strategy.State, source strategy.Source, seq
 func TestWhichDrawsCount(t *testing.T) {
 	const concurrent, oneShot = "type: fts", "type: fts, mode: one-shot"
 	absent := func(view *strategy.View) {
-		view.Results = map[string]any{presence.Name: presence.Result{Present: []peer.ID{"me"}, Agreed: true}}
+		view.Results = map[string]any{presence.Kind: presence.Result{Present: []peer.ID{"me"}, Agreed: true}}
 	}
 	for _, c := range []struct {
 		name   string

@@ -171,8 +171,8 @@ func (a *Agent) step(now time.Time, name string, in strategy.Input) {
 		case strategy.Result:
 			a.exchanges.results[name] = output.Value
 			a.exchanges.news[name]++
-			if a.waitFor == name {
-				a.waitFor = ""
+			if a.wait.exchange == name {
+				a.wait.exchange = ""
 			}
 		}
 	}
@@ -202,6 +202,9 @@ func (a *Agent) startExchangeWork(now time.Time) {
 				a.warn("%s: %s: %v", w.exchange, w.Name, done.err)
 			}
 			a.step(now, w.exchange, strategy.WorkDone{Name: w.Name, Result: done.result, Err: done.err})
+			if done.err != nil && a.waits() && a.wait.exchange == w.exchange {
+				a.waitInVain("its computation failed")
+			}
 		})
 	}
 }
@@ -225,10 +228,7 @@ func (a *Agent) publish(now time.Time, kind string, p strategy.Publish) {
 	if !p.Ephemeral {
 		a.record(Record{Sent: &SentRecord{Kind: kind, Slot: p.Slot, Envelope: share.Envelope, Time: now}})
 	}
-	a.shares.put(strategy.Share{Share: share}, now, 0)
-	if own, ok := a.shares.held[share.Key]; ok {
-		own.ephemeral = p.Ephemeral
-	}
+	a.shares.keep(&held{Share: strategy.Share{Share: share}, accepted: now, expires: now.Add(share.TTL), ephemeral: p.Ephemeral})
 	a.counts.Sent[kind]++
 	a.ready.Publish = append(a.ready.Publish, share)
 	a.event(Event{Type: ShareSent, Kind: kind, Stamp: &share.Stamp, Bytes: len(share.Envelope)})

@@ -49,6 +49,9 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration) (
 	if err != nil {
 		return Malformed, err
 	}
+	if share.Slot != strategy.SlotOf(value) {
+		return Stale, nil // no fault: earlier builds passed such on, a newer version may have more slots
+	}
 	verdict, err := a.shares.judge(now, share)
 	if verdict == Offence {
 		a.ready.Heard = true

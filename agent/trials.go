@@ -19,8 +19,9 @@ var (
 	ErrBadOutcome   = errors.New("outcome is not accepted")
 )
 
-// trials is the table of the agent's own trials. It changes only by applying
-// records, so that replaying the journal rebuilds it exactly.
+// trials is the table of the agent's own trials. It changes by applying records, so
+// that replaying the journal rebuilds it. Only cutOff has no record: a process that
+// dies writes none.
 type trials struct {
 	space *task.Space
 	sign  float64 // +1 when bigger values are better
@@ -195,6 +196,9 @@ func (t *trials) interrupted() []strategy.Trial {
 	}
 	return cut
 }
+
+// cutOff says that the evaluation of an interrupted trial has ended with the process.
+func (t *trials) cutOff(id uint64) { t.list[id-1].State = strategy.Waiting }
 
 // expired lists the running trials whose lease has ended.
 func (t *trials) expired(now time.Time, lease time.Duration) (ids []uint64) {

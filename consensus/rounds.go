@@ -64,6 +64,22 @@ func NewRounds(t *task.Task) (*Rounds, error) {
 	return &Rounds{talk: talk, counted: map[peer.ID]int{}, lapses: map[peer.ID]lapse{}}, err
 }
 
+// inRound is a candidate in the slot of its round: an author has one for each of the
+// latest rounds.
+type inRound struct{ protocol.Candidate }
+
+var _ strategy.Slotted = inRound{}
+
+// Slot implements strategy.Slotted.
+func (c inRound) Slot() uint64 { return uint64(c.Round) }
+
+// Decode implements strategy.Exchange; the value is a protocol.Candidate in the slot of
+// its round.
+func (r *Rounds) Decode(payload []byte) (any, error) {
+	c, err := r.decode(payload)
+	return inRound{c}, err
+}
+
 // Step implements strategy.Exchange.
 func (r *Rounds) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	switch in := in.(type) {
@@ -124,12 +140,12 @@ func (r *Rounds) speak(view strategy.View, result any) []strategy.Output {
 		return []strategy.Output{strategy.Result{Value: r.round}}
 	}
 	r.round.Own = &candidate
-	outputs := r.publish(candidate, uint64(candidate.Round))
+	outputs := r.publish(candidate, inRound{candidate}.Slot())
 	if closed := r.close(view); len(closed) > 0 {
 		return append(outputs, closed...)
 	}
 	return append(outputs,
-		strategy.SetTimer{Name: deadlineTimer, After: time.Duration(r.settings.Deadline) * time.Second},
+		strategy.SetTimer{Name: deadlineTimer, After: deadlineOf(r.settings)},
 		strategy.SetTimer{Name: lookTimer, After: looking})
 }
 
@@ -203,10 +219,8 @@ type words []protocol.Candidate
 // spoken lists the candidates in the view by peer.
 func spoken(view strategy.View) map[peer.ID]words {
 	said := map[peer.ID]words{}
-	for _, share := range view.Shares {
-		if c, ok := share.Value.(protocol.Candidate); ok && share.Slot == uint64(c.Round) {
-			said[share.Author] = append(said[share.Author], c)
-		}
+	for share, c := range strategy.Shares[inRound](view) {
+		said[share.Author] = append(said[share.Author], c.Candidate)
 	}
 	return said
 }

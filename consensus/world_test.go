@@ -183,7 +183,7 @@ func (w *world) result(m *member, round Round) {
 	trial := len(m.trials) - 1
 	w.after(w.upTo(m.duration), func() {
 		m.trials[trial].State = strategy.Done
-		w.step(m, strategy.Told{Trial: m.trials[trial]})
+		w.step(m, strategy.Told{})
 	})
 }
 

@@ -57,9 +57,8 @@ const (
 // left to chance.
 func choose(view strategy.View, trial uint64, seed random.Seed) []*listened {
 	all := make([]*share, 0, len(view.Shares))
-	for _, published := range view.Shares {
-		share, ok := published.Value.(*share)
-		if ok && published.Author != view.Self && published.Slot == 0 && share.Explained >= leastExplained {
+	for _, share := range strategy.Shares[*share](view) {
+		if share.Explained >= leastExplained {
 			all = append(all, share)
 		}
 	}

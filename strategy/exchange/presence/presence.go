@@ -47,7 +47,7 @@ type Result struct {
 // Of returns the latest result in a view; before there is one, the agent is
 // alone.
 func Of(view strategy.View) Result {
-	if result, ok := view.Results[Kind].(Result); ok {
+	if result, ok := strategy.ResultOf[Result](view, Kind); ok {
 		return result
 	}
 	return Result{Present: []peer.ID{view.Self}}
@@ -135,13 +135,11 @@ func see(view strategy.View) Result { return read(view, []peer.ID{view.Self}) }
 func read(view strategy.View, present []peer.ID) Result {
 	result := Result{Present: present, Agreed: true}
 	var words []protocol.Presence
-	for _, share := range view.Shares {
-		word, ok := share.Value.(protocol.Presence)
-		if !ok || word.Leaving || share.Slot != 0 {
-			continue // an agent has one slot for its word, and so counts once
+	for share, word := range strategy.Shares[protocol.Presence](view) {
+		if !word.Leaving {
+			words = append(words, word)
+			result.Present = append(result.Present, share.Author)
 		}
-		words = append(words, word)
-		result.Present = append(result.Present, share.Author)
 	}
 	slices.Sort(result.Present)
 	own := protocol.MembersOf(result.Present)

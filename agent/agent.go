@@ -362,7 +362,7 @@ func (a *Agent) view(now time.Time) strategy.View {
 		Observations: a.trials.done,
 		Posterior:    a.model.posterior,
 		Shares:       a.shares.valid(now),
-		Results:      a.exchanges.snapshot(),
+		Results:      a.exchanges.results,
 		Suggested:    a.cfg.Suggested,
 	}
 }

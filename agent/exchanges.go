@@ -91,7 +91,7 @@ func unknownStrategy(t *task.Task) error {
 type exchanges struct {
 	order   []string
 	byName  map[string]strategy.Exchange
-	results map[string]any
+	results map[string]any // replaced, never changed: views have it
 	news    map[string]int // counts the results of each
 	timers  map[timer]time.Time
 	queue   []exchangeWork // waits until the posterior has caught up
@@ -119,7 +119,12 @@ func newExchanges(list []strategy.Exchange) exchanges {
 	return e
 }
 
-func (e *exchanges) snapshot() map[string]any { return maps.Clone(e.results) }
+// show puts a result in the view.
+func (e *exchanges) show(name string, value any) {
+	e.results = maps.Clone(e.results)
+	e.results[name] = value
+	e.news[name]++
+}
 
 // due removes and returns the timers that have run out, the oldest first.
 func (e *exchanges) due(now time.Time) []timer {
@@ -169,8 +174,7 @@ func (a *Agent) step(now time.Time, name string, in strategy.Input) {
 		case strategy.Warn:
 			a.warn("%s", output.Message)
 		case strategy.Result:
-			a.exchanges.results[name] = output.Value
-			a.exchanges.news[name]++
+			a.exchanges.show(name, output.Value)
 			if a.wait.exchange == name {
 				a.wait.exchange = ""
 			}

@@ -16,7 +16,7 @@ type Exchange interface {
 	Name() string
 
 	// Decode checks a share's payload against the task and returns what View
-	// shows of it. An error means that no honest agent of the task sends it.
+	// shows of it, perhaps a Slotted. An error means that no honest agent of the task sends it.
 	// The agent calls it, like Step, from one goroutine.
 	Decode(payload []byte) (any, error)
 
@@ -83,7 +83,7 @@ type (
 	// are what a restarted node sends again; not so an ephemeral share, which
 	// is too frequent to keep and worthless after a restart.
 	Publish struct {
-		Slot      uint64
+		Slot      uint64 // SlotOf the decoded payload; others refuse any other
 		Payload   []byte
 		TTL       time.Duration
 		Ephemeral bool

@@ -32,6 +32,7 @@ var layers = map[string]int{
 	"surrogate":                   4,
 	"strategy":                    5,
 	"privacy/ledger":              5,
+	"strategy/exchange":           6,
 	"strategy/exchange/presence":  6,
 	"privacy/securesum":           6,
 	"strategy/search":             6,

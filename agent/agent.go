@@ -144,7 +144,7 @@ type Agent struct {
 
 	asks       []uint64 // requests without an answer, oldest first
 	suggesting bool     // a Work is choosing a design
-	waitFor    string   // the exchange whose result the strategy waits for
+	wait       waiting
 	offers     []uint64 // trials to offer again before new ones are chosen
 	born       time.Time
 	held       bool // no design is chosen before Release, unless there are outcomes
@@ -238,7 +238,7 @@ func (a *Agent) start(now time.Time) {
 			a.announceEnd(trial.ID, false)
 			continue
 		}
-		a.trials.list[trial.ID-1].State = strategy.Waiting
+		a.trials.cutOff(trial.ID)
 		a.offers = append(a.offers, trial.ID)
 	}
 	if a.keeping = a.cfg.Keep; a.keeping {
@@ -273,7 +273,7 @@ func (a *Agent) warn(format string, args ...any) {
 // Ready returns what shall be done and forgets it.
 func (a *Agent) Ready() Ready {
 	ready := a.ready
-	ready.Wake = earliest(a.trials.leaseEnd(a.cfg.Lease), a.exchanges.next())
+	ready.Wake = earliest(a.trials.leaseEnd(a.cfg.Lease), a.exchanges.next(), a.waitEnd())
 	a.ready = Ready{}
 	return ready
 }
@@ -307,20 +307,19 @@ func (a *Agent) Tick(now time.Time) {
 	for _, timer := range a.exchanges.due(now) {
 		a.step(now, timer.exchange, strategy.Timer{Name: timer.name})
 	}
+	if end := a.waitEnd(); !end.IsZero() && !end.After(now) {
+		a.waitInVain(fmt.Sprintf("nothing came for %v", now.Sub(a.wait.since)))
+	}
 	a.pump(now)
 }
 
-// Joined and Left say that a connection to a peer of the task came or went.
-func (a *Agent) Joined(now time.Time, id peer.ID) {
+// Joined says that a connection to a peer of the task has come.
+func (a *Agent) Joined(id peer.ID) {
 	if a.peers.meet(id) {
 		a.ready.Heard = a.ready.Heard || len(a.shares.of(id)) > 0
 		a.peers.forget(&a.shares)
 	}
-	a.tellAll(now, strategy.Joined{Peer: id})
 }
-
-// Left is the opposite of Joined.
-func (a *Agent) Left(now time.Time, id peer.ID) { a.tellAll(now, strategy.Left{Peer: id}) }
 
 // Direct delivers what a peer sent to this agent's exchange alone.
 func (a *Agent) Direct(now time.Time, from peer.ID, exchange string, data []byte) {
@@ -376,7 +375,7 @@ func (a *Agent) view(now time.Time) strategy.View {
 		Posterior:    a.objective().posterior,
 		Bounded:      a.bounded(),
 		Shares:       a.shares.valid(now),
-		Results:      a.exchanges.snapshot(),
+		Results:      a.exchanges.results,
 		Suggested:    a.cfg.Suggested,
 	}
 }

@@ -16,6 +16,9 @@ import (
 // Ask asks for a trial to evaluate; an Answer with this request follows in some
 // Ready. Requests are answered in order.
 func (a *Agent) Ask(now time.Time, request uint64) {
+	if len(a.asks) == 0 {
+		a.wait = waiting{} // left by those who have withdrawn their requests
+	}
 	a.asks = append(a.asks, request)
 	a.pump(now)
 }
@@ -82,7 +85,7 @@ func (a *Agent) end(now time.Time, r Record, id uint64) {
 	a.offers = slices.DeleteFunc(a.offers, func(other uint64) bool { return other == id })
 	a.announceEnd(id, a.trials.best != before)
 	for _, name := range a.exchanges.order {
-		a.step(now, name, strategy.Told{Trial: a.trials.list[id-1]})
+		a.step(now, name, strategy.Told{})
 	}
 }
 
@@ -125,7 +128,7 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 		added++
 	}
 	if added > 0 {
-		a.tellAll(now, strategy.Told{Trial: a.trials.list[len(a.trials.list)-1]})
+		a.tellAll(now, strategy.Told{})
 	}
 	return added, nil
 }
@@ -153,11 +156,12 @@ func (a *Agent) suggest(now time.Time) {
 		a.answer(id)
 	}
 	a.giveFirst(now)
-	if len(a.asks) == 0 || a.suggesting || a.waitFor != "" || a.Held() {
+	if len(a.asks) == 0 || a.suggesting || a.wait.exchange != "" || a.Held() {
 		return
 	}
 	a.suggesting = true
 	view, id, seed := a.view(now), a.trials.next(), a.cfg.Seed.Derive("suggest", 0)
+	view.Waited = a.wait.vain
 	news := maps.Clone(a.exchanges.news)
 	a.startWork(func(ctx context.Context) any {
 		suggestion, err := a.strategy.Suggest(ctx, view, id, seed)
@@ -165,7 +169,7 @@ func (a *Agent) suggest(now time.Time) {
 	}, func(now time.Time, result any) {
 		a.suggesting = false
 		s := result.(suggested)
-		if s.Wait != "" && a.exchanges.news[s.Wait] != news[s.Wait] {
+		if awaited := s.Wait.Exchange; view.Waited == "" && a.exchanges.news[awaited] != news[awaited] {
 			return // what it wants to wait for has come meanwhile: choose again
 		}
 		a.take(now, id, s)
@@ -182,20 +186,21 @@ func (a *Agent) take(now time.Time, id uint64, s suggested) {
 	if len(a.asks) == 0 || id != a.trials.next() {
 		return // nobody asks any more, or imported trials took the ID: choose again
 	}
-	switch _, talks := a.exchanges.byName[s.Wait]; {
+	switch {
 	case s.err != nil:
-	case s.Wait == "":
+	case s.Wait.Exchange == "":
 		s.err = a.cfg.Task.Space.Check(s.Design)
-	case !talks:
-		s.err = fmt.Errorf("the strategy waits for exchange %q, which the task does not have", s.Wait)
+	default:
+		s.err = a.mayWait(s.Wait)
 	}
 	switch {
 	case s.err != nil:
 		a.ready.Answers = append(a.ready.Answers, Answer{Request: a.asks[0], Err: fmt.Errorf("agent: choose trial %d: %w", id, s.err)})
-		a.asks = a.asks[1:]
-	case s.Wait != "":
-		a.waitFor = s.Wait
+		a.asks, a.wait = a.asks[1:], waiting{}
+	case s.Wait.Exchange != "":
+		a.wait.begin(now, s.Wait)
 	default:
+		a.wait = waiting{}
 		a.record(Record{Trial: a.trialRecord(now, s.Design, s.Why)})
 		a.answer(id)
 	}

@@ -26,7 +26,7 @@ func NewExchanges(r strategy.Registration, env strategy.Env) ([]strategy.Exchang
 type exchanges struct {
 	order   []string
 	byName  map[string]strategy.Exchange
-	results map[string]any
+	results map[string]any // replaced, never changed: views have it
 	news    map[string]int // counts the results of each
 	timers  map[timer]time.Time
 	queue   []exchangeWork // waits until the posterior has caught up
@@ -54,7 +54,12 @@ func newExchanges(list []strategy.Exchange) exchanges {
 	return e
 }
 
-func (e *exchanges) snapshot() map[string]any { return maps.Clone(e.results) }
+// show puts a result in the view.
+func (e *exchanges) show(name string, value any) {
+	e.results = maps.Clone(e.results)
+	e.results[name] = value
+	e.news[name]++
+}
 
 // due removes and returns the timers that have run out, the oldest first.
 func (e *exchanges) due(now time.Time) []timer {
@@ -104,10 +109,9 @@ func (a *Agent) step(now time.Time, name string, in strategy.Input) {
 		case strategy.Warn:
 			a.warn("%s", output.Message)
 		case strategy.Result:
-			a.exchanges.results[name] = output.Value
-			a.exchanges.news[name]++
-			if a.waitFor == name {
-				a.waitFor = ""
+			a.exchanges.show(name, output.Value)
+			if a.wait.exchange == name {
+				a.wait.exchange = ""
 			}
 		}
 	}
@@ -137,6 +141,9 @@ func (a *Agent) startExchangeWork(now time.Time) {
 				a.warn("%s: %s: %v", w.exchange, w.Name, done.err)
 			}
 			a.step(now, w.exchange, strategy.WorkDone{Name: w.Name, Result: done.result, Err: done.err})
+			if done.err != nil && a.waits() && a.wait.exchange == w.exchange {
+				a.waitInVain("its computation failed")
+			}
 		})
 	}
 }
@@ -160,10 +167,7 @@ func (a *Agent) publish(now time.Time, kind string, p strategy.Publish) {
 	if !p.Ephemeral {
 		a.record(Record{Sent: &SentRecord{Kind: kind, Slot: p.Slot, Envelope: share.Envelope, Time: now}})
 	}
-	a.shares.put(strategy.Share{Share: share}, now, 0)
-	if own, ok := a.shares.held[share.Key]; ok {
-		own.ephemeral = p.Ephemeral
-	}
+	a.shares.keep(&held{Share: strategy.Share{Share: share}, accepted: now, expires: now.Add(share.TTL), ephemeral: p.Ephemeral})
 	a.counts.Sent[kind]++
 	a.ready.Publish = append(a.ready.Publish, share)
 	a.event(Event{Type: ShareSent, Kind: kind, Stamp: &share.Stamp, Bytes: len(share.Envelope)})

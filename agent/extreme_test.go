@@ -12,6 +12,7 @@ import (
 	"github.com/fbo-node/fbo/consensus/density"
 	"github.com/fbo-node/fbo/consensus/designs"
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
 	"github.com/fbo-node/fbo/tsampling/peerprior"
@@ -65,7 +66,7 @@ func drawPayload(rt *rapid.T, spec *task.Task, kind string) (payload []byte, err
 		}
 		return m.Encode()
 	case consensus.Kind:
-		return protocol.Candidate{Round: rapid.IntRange(1, 4).Draw(rt, "round"), Point: point, Response: &unit, Neighbours: 1}.Encode(spec.Space, spec.Strategy.Settings.(consensus.Settings).Rounds)
+		return protocol.Candidate{Round: rapid.IntRange(1, maxSlots).Draw(rt, "round"), Point: point, Response: &unit, Neighbours: 1}.Encode(spec.Space, spec.Strategy.Settings.(consensus.Settings).Rounds)
 	case designs.Kind:
 		return protocol.NearOptimal{Observations: observations, Point: point, Bound: &unit}.Encode(spec.Space)
 	}
@@ -93,7 +94,7 @@ func TestExtremeSharesStopNobody(t *testing.T) {
 								rt.Fatalf("no decoder would take this: %v", err)
 							}
 							sequence++
-							share := say(t, d, keyOf(t, byte(10+author)), kind, 0, protocol.Stamp{Epoch: 1, Sequence: sequence}, time.Hour, payload)
+							share := say(t, d, keyOf(t, byte(10+author)), kind, slotOf(t, d, kind, payload), protocol.Stamp{Epoch: 1, Sequence: sequence}, time.Hour, payload)
 							if verdict := d.receive(share); verdict != Accepted {
 								rt.Fatalf("a share was %v", verdict)
 							}
@@ -120,6 +121,16 @@ func TestExtremeSharesStopNobody(t *testing.T) {
 			})
 		}
 	}
+}
+
+// slotOf is where an honest author puts a payload.
+func slotOf(t testing.TB, d *driver, kind string, payload []byte) uint64 {
+	t.Helper()
+	value, err := d.agent.exchanges.byName[kind].Decode(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strategy.SlotOf(value)
 }
 
 func checkInSpace(spec *task.Task, design task.Design) error {

@@ -106,7 +106,7 @@ func TestOthersCanFillOnlyAPartOfTheDisk(t *testing.T) {
 		t.Errorf("%d authors are kept, want the first %d", len(kept), mostUnmet)
 	}
 	for _, id := range ids[mostUnmet:] {
-		d.agent.Joined(d.now, id)
+		d.agent.Joined(id)
 	}
 	if !d.agent.Ready().Heard {
 		t.Error("to meet an author changes what is kept")

@@ -48,6 +48,9 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration) (
 	if err != nil {
 		return Malformed, err
 	}
+	if share.Slot != strategy.SlotOf(value) {
+		return Stale, nil // no fault: earlier builds passed such on, a newer version may have more slots
+	}
 	verdict, err := a.shares.judge(now, share)
 	if verdict == Offence {
 		a.ready.Heard = true
@@ -108,7 +111,7 @@ func (a *Agent) Since(now time.Time, known []protocol.Held) []protocol.SyncItem 
 }
 
 // Trials returns all trials, in order of ID.
-func (a *Agent) Trials() []strategy.Trial { return a.trials.snapshot() }
+func (a *Agent) Trials() []strategy.Trial { return slices.Clone(a.trials.list) }
 
 // Best returns the best trial so far, nil when no trial has an outcome that may be feasible.
 func (a *Agent) Best() *strategy.Trial { return a.trials.bestTrial() }

@@ -16,7 +16,7 @@ import (
 // Bounds of what peers can make an agent hold.
 const (
 	maxAuthors = 1024
-	maxSlots   = 3 // per author and kind; the highest are kept
+	maxSlots   = 3 // per author and kind; the highest are kept. Part of the disk format, see Record.Key
 
 	// An author that was heard within this time keeps its place when others
 	// come: who floods the topic with new names displaces only the silent.
@@ -30,7 +30,7 @@ type Verdict int
 const (
 	Accepted  Verdict = iota
 	Known             // held already, perhaps by way of the sync stream; gossip passes it on
-	Stale             // older than what is held, run out, or of no use here
+	Stale             // older than what is held, run out, in a slot that the kind does not have, or of no use here
 	Malformed         // does not fit the task
 	Offence           // two different shares with one stamp
 )
@@ -173,12 +173,16 @@ func (s *shares) superseded(share protocol.Share) bool {
 // put stores a share that has been judged as accepted, age after its author
 // sent it, and drops what exceeds the bounds.
 func (s *shares) put(share strategy.Share, now time.Time, age time.Duration) {
+	s.keep(&held{Share: share, accepted: now.Add(-age), expires: now.Add(share.TTL - age)})
+}
+
+func (s *shares) keep(share *held) {
 	for _, other := range slices.Clone(s.of(share.Author)) {
 		if other.Kind == share.Kind && other.Epoch < share.Epoch {
 			s.remove(other.Key)
 		}
 	}
-	s.set(&held{Share: share, accepted: now.Add(-age), expires: now.Add(share.TTL - age)})
+	s.set(share)
 	s.boundSlots(share.Key, share.Epoch)
 	s.boundAuthors()
 }

@@ -19,14 +19,16 @@ var (
 	ErrBadOutcome   = errors.New("outcome is not accepted")
 )
 
-// trials is the table of the agent's own trials. It changes only by applying
-// records, so that replaying the journal rebuilds it exactly.
+// trials is the table of the agent's own trials. It changes by applying records, so
+// that replaying the journal rebuilds it. Only cutOff has no record: a process that
+// dies writes none.
 type trials struct {
 	task     *task.Task
 	list     []strategy.Trial
 	done     int                 // trials with an outcome
 	measured map[task.Output]int // in how many of them
 	best     int                 // index of the best of them, -1 when there is none that may be feasible
+	shown    []strategy.Trial    // a copy of the list as it is; nil when it has changed
 }
 
 func newTrials(t *task.Task) trials {
@@ -43,8 +45,14 @@ func (t *trials) get(id uint64) (*strategy.Trial, error) {
 	return &t.list[id-1], nil
 }
 
-// snapshot is safe to hand out.
-func (t *trials) snapshot() []strategy.Trial { return slices.Clone(t.list) }
+// snapshot is a copy to read. It stays the same one until the table changes, so that
+// views cost little.
+func (t *trials) snapshot() []strategy.Trial {
+	if t.shown == nil {
+		t.shown = slices.Clone(t.list)
+	}
+	return t.shown
+}
 
 // open checks that an outcome may be recorded for the trial. same says that
 // the trial has ended in just this way already, so that telling twice is no
@@ -137,6 +145,7 @@ func (t *trials) change(id uint64, with func(*strategy.Trial)) error {
 	if trial.State == strategy.Done || trial.State == strategy.Failed {
 		return fmt.Errorf("%w: trial %d is %s", ErrFinished, id, trial.State)
 	}
+	t.shown = nil
 	with(trial)
 	return nil
 }
@@ -156,7 +165,7 @@ func (t *trials) add(r TrialRecord) error {
 		}
 		trial.Attempts = 0
 	}
-	t.list = append(t.list, trial)
+	t.shown, t.list = nil, append(t.list, trial)
 	if r.Imported != nil {
 		return t.tell(TellRecord{ID: r.ID, Outcome: *r.Imported, Time: r.Time})
 	}
@@ -200,6 +209,11 @@ func (t *trials) interrupted() []strategy.Trial {
 		}
 	}
 	return cut
+}
+
+// cutOff says that the evaluation of an interrupted trial has ended with the process.
+func (t *trials) cutOff(id uint64) {
+	t.shown, t.list[id-1].State = nil, strategy.Waiting
 }
 
 // expired lists the running trials whose lease has ended.

@@ -2,44 +2,68 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// patient waits for the first result of an exchange.
+// patient waits for the first result of an exchange, or for ever.
 type patient struct {
 	exchange string
-	asked    int
+	limit    time.Duration
+	forEver  bool // whatever comes
+	stubborn bool // even after it has waited in vain
+
+	asked  int
+	waited string // as the view had it when it was asked last
 }
 
 func (p *patient) Suggest(ctx context.Context, view strategy.View, trial uint64, _ random.Seed) (strategy.Suggestion, error) {
 	p.asked++
-	if view.Results[p.exchange] == nil {
-		return strategy.Suggestion{Wait: p.exchange}, nil
+	p.waited = view.Waited
+	if wants := p.forEver || view.Results[p.exchange] == nil; wants && (p.stubborn || view.Waited == "") {
+		return strategy.Suggestion{Wait: strategy.Wait{Exchange: p.exchange, For: p.limit}}, nil
 	}
 	return strategy.Suggestion{Design: view.Task.Space.Decode(make([]float64, view.Task.Space.Dim()))}, nil
 }
 
-// rounds gives a result whenever it hears something.
+// rounds gives a result whenever it hears something, but for "fail".
 type rounds struct{}
 
 func (rounds) Name() string                       { return "rounds" }
-func (rounds) Decode(payload []byte) (any, error) { return payload, nil }
+func (rounds) Decode(payload []byte) (any, error) { return word(payload), nil }
 func (rounds) Step(_ strategy.View, in strategy.Input) []strategy.Output {
-	if direct, ok := in.(strategy.Direct); ok {
+	if direct, ok := in.(strategy.Direct); ok && string(direct.Data) == "fail" {
+		return []strategy.Output{strategy.Work{Name: "sum", Run: func(context.Context, strategy.View, random.Seed) (any, error) {
+			return nil, errors.New("no sum")
+		}}}
+	} else if ok {
 		return []strategy.Output{strategy.Result{Value: direct.Data}, strategy.Send{To: direct.From, Data: direct.Data}}
 	}
 	return nil
 }
 
-func newPatient(t *testing.T, exchange string) (*driver, *patient) {
+// word is a payload whose first byte is its round.
+type word []byte
+
+func (w word) Slot() uint64 { return uint64(w[0]) }
+
+// newTalker has the exchange rounds beside those of its task.
+func newTalker(t *testing.T) *driver {
 	d := newBowl(t)
-	p := &patient{exchange: exchange}
-	d.agent.strategy = p
 	d.agent.exchanges.order = append(d.agent.exchanges.order, "rounds")
 	d.agent.exchanges.byName["rounds"] = rounds{}
+	return d
+}
+
+func newPatient(t *testing.T, exchange string) (*driver, *patient) {
+	d := newTalker(t)
+	p := &patient{exchange: exchange, limit: time.Minute}
+	d.agent.strategy = p
 	return d, p
 }
 
@@ -87,6 +111,115 @@ func TestWaitingForNothingIsAnError(t *testing.T) {
 	d.agent.Ask(d.now, 1)
 	d.carryOut()
 	if len(d.answers) != 1 || d.answers[0].Err == nil {
+		t.Errorf("answers %v", d.answers)
+	}
+}
+
+// When the time is over the strategy chooses without the result, and the user is
+// told why. The next trial may wait anew.
+func TestAWaitEnds(t *testing.T) {
+	d, p := newPatient(t, "rounds")
+	for trial := range 2 {
+		d.agent.Ask(d.now, uint64(trial))
+		d.carryOut()
+		d.pass(time.Minute - 1)
+		if len(d.answers) != trial || p.waited != "" {
+			t.Fatalf("trial %d, before the time is over: answers %v, waited for %q", trial+1, d.answers, p.waited)
+		}
+		d.pass(1)
+		if len(d.answers) != trial+1 || d.answers[trial].Err != nil || p.waited != "rounds" {
+			t.Fatalf("trial %d, when the time is over: answers %v, waited for %q", trial+1, d.answers, p.waited)
+		}
+	}
+	if said := d.warnings(); len(said) != 2 || !strings.Contains(said[0], "rounds: nothing came for 1m0s") {
+		t.Errorf("warnings %q", said)
+	}
+}
+
+func TestWhoWaitsForEverIsRefused(t *testing.T) {
+	d, p := newPatient(t, "rounds")
+	p.stubborn = true
+	d.agent.Ask(d.now, 1)
+	d.agent.Ask(d.now, 2)
+	d.carryOut()
+	for answers := range 2 {
+		if len(d.answers) != answers {
+			t.Fatalf("after %d minutes: answers %v", answers, d.answers)
+		}
+		d.pass(time.Minute)
+	}
+	if len(d.answers) != 2 {
+		t.Fatalf("answers %v", d.answers)
+	}
+	for _, answer := range d.answers {
+		if answer.Err == nil || !strings.Contains(answer.Err.Error(), `waiting for exchange "rounds"`) {
+			t.Errorf("answer %+v", answer)
+		}
+	}
+}
+
+// Results that do not satisfy a strategy give it no more time.
+func TestResultsDoNotProlongAWait(t *testing.T) {
+	d, p := newPatient(t, "rounds")
+	p.forEver = true
+	d.agent.Ask(d.now, 1)
+	d.carryOut()
+	for range 5 {
+		d.pass(11 * time.Second)
+		d.agent.Direct(d.now, "peer", "rounds", []byte("round"))
+		d.carryOut()
+	}
+	if len(d.answers) != 0 || p.asked != 6 {
+		t.Fatalf("asked %d times, answers %v", p.asked, d.answers)
+	}
+	d.pass(5 * time.Second)
+	if len(d.answers) != 1 || d.answers[0].Err != nil {
+		t.Errorf("after a minute: answers %v", d.answers)
+	}
+}
+
+func TestAFailureEndsAWait(t *testing.T) {
+	d, p := newPatient(t, "rounds")
+	d.agent.Direct(d.now, "peer", "rounds", []byte("fail")) // nobody waits yet
+	d.carryOut()
+	d.agent.Ask(d.now, 1)
+	d.carryOut()
+	if len(d.answers) != 0 || p.waited != "" {
+		t.Fatalf("answers %v, waited for %q", d.answers, p.waited)
+	}
+	d.agent.Direct(d.now, "peer", "rounds", []byte("fail"))
+	d.carryOut()
+	if len(d.answers) != 1 || d.answers[0].Err != nil || p.waited != "rounds" {
+		t.Errorf("answers %v, waited for %q", d.answers, p.waited)
+	}
+}
+
+func TestAWaitNeedsAnEnd(t *testing.T) {
+	d, p := newPatient(t, "rounds")
+	p.limit = 0
+	d.agent.Ask(d.now, 1)
+	d.carryOut()
+	if len(d.answers) != 1 || d.answers[0].Err == nil {
+		t.Errorf("answers %v", d.answers)
+	}
+}
+
+// Nobody is woken for a request that was withdrawn, and the next one has the whole
+// time.
+func TestAWithdrawnRequestWaitsNoMore(t *testing.T) {
+	d, _ := newPatient(t, "rounds")
+	d.agent.Ask(d.now, 1)
+	d.carryOut()
+	d.agent.Cancel(1)
+	d.pass(time.Hour)
+	d.agent.Ask(d.now, 2)
+	d.carryOut()
+	d.pass(time.Minute - 1)
+	if said := d.warnings(); len(d.answers) != 0 || len(said) != 0 {
+		t.Fatalf("answers %v, warnings %q", d.answers, said)
+	}
+	d.pass(1)
+	if len(d.answers) != 1 || d.answers[0].Request != 2 {
 		t.Errorf("answers %v", d.answers)
 	}
 }

@@ -22,6 +22,11 @@ const Kind = "candidate"
 // step is known by the candidate of the round before.
 const candidateTTL = 7 * 24 * time.Hour
 
+// deadlineOf is how long after its own candidate an agent waits for those of others.
+func deadlineOf(settings Settings) time.Duration {
+	return time.Duration(settings.Deadline) * time.Second
+}
+
 // talk is what both exchanges do: make, publish and understand candidates.
 type talk struct {
 	task     *task.Task
@@ -37,15 +42,15 @@ func newTalk(t *task.Task) (talk, error) {
 // Name implements strategy.Exchange.
 func (t talk) Name() string { return Kind }
 
-// Decode implements strategy.Exchange; the value is a protocol.Candidate, with a
-// response exactly where the task exchanges it.
-func (t talk) Decode(payload []byte) (any, error) {
+// decode understands a candidate, which has a response exactly where the task
+// exchanges it.
+func (t talk) decode(payload []byte) (protocol.Candidate, error) {
 	c, err := protocol.DecodeCandidate(payload, t.task.Space, t.settings.Rounds)
 	if err != nil {
-		return nil, err
+		return protocol.Candidate{}, err
 	}
 	if exchanged := t.settings.Response != ""; exchanged != (c.Response != nil) {
-		return nil, fmt.Errorf("%w: a candidate whose response is given: %v, the task wants: %v", protocol.ErrMalformed, !exchanged, exchanged)
+		return protocol.Candidate{}, fmt.Errorf("%w: a candidate whose response is given: %v, the task wants: %v", protocol.ErrMalformed, !exchanged, exchanged)
 	}
 	return c, nil
 }

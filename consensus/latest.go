@@ -31,6 +31,10 @@ func NewLatest(t *task.Task) (*Latest, error) {
 	return &Latest{talk: talk, arrivals: Arrivals{}}, err
 }
 
+// Decode implements strategy.Exchange; the value is a protocol.Candidate, and an author
+// has one.
+func (l *Latest) Decode(payload []byte) (any, error) { return l.decode(payload) }
+
 // Step implements strategy.Exchange.
 func (l *Latest) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	switch in := in.(type) {
@@ -46,12 +50,10 @@ func (l *Latest) Step(view strategy.View, in strategy.Input) []strategy.Output {
 			return l.publish(candidate, 0)
 		}
 	case strategy.Received:
-		if in.Share.Slot == 0 {
-			l.arrivals = maps.Clone(l.arrivals)
-			l.arrivals[in.Share.Author] = l.round(view)
-			l.forget(view)
-			return []strategy.Output{strategy.Result{Value: l.arrivals}}
-		}
+		l.arrivals = maps.Clone(l.arrivals)
+		l.arrivals[in.Share.Author] = l.round(view)
+		l.forget(view)
+		return []strategy.Output{strategy.Result{Value: l.arrivals}}
 	}
 	return nil
 }
@@ -65,16 +67,14 @@ func (l *Latest) forget(view strategy.View) {
 	maps.DeleteFunc(l.arrivals, func(id peer.ID, _ int) bool { return !held[id] })
 }
 
-// voices lists the latest candidates of those present, in order of peer.
+// latest lists the latest candidates of those present, in order of peer.
 func latest(view strategy.View, present func(peer.ID) bool, round int) []Voice {
-	arrivals, _ := view.Results[Kind].(Arrivals)
+	arrivals, _ := strategy.ResultOf[Arrivals](view, Kind)
 	var voices []Voice
-	for _, share := range view.Shares {
-		c, ok := share.Value.(protocol.Candidate)
-		if !ok || share.Slot != 0 || !present(share.Author) {
-			continue
+	for share, c := range strategy.Shares[protocol.Candidate](view) {
+		if present(share.Author) {
+			voices = append(voices, Voice{Peer: share.Author, Candidate: c, Age: max(0, round-arrivals[share.Author])})
 		}
-		voices = append(voices, Voice{Peer: share.Author, Candidate: c, Age: max(0, round-arrivals[share.Author])})
 	}
 	return voices
 }

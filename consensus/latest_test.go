@@ -30,7 +30,7 @@ func newDesk(t testing.TB, others int) *desk {
 	all := members(others + 1)
 	return &desk{t: t, exchange: exchange, view: strategy.View{
 		Task: definition, Self: all[0], Observations: 2, Trials: make([]strategy.Trial, 2),
-		Results: map[string]any{presence.Name: presence.Result{Present: all, Agreed: true}},
+		Results: map[string]any{presence.Kind: presence.Result{Present: all, Agreed: true}},
 	}}
 }
 
@@ -45,9 +45,9 @@ func (d *desk) step(in strategy.Input) {
 	}
 }
 
-func (d *desk) hear(from peer.ID, slot uint64) {
+func (d *desk) hear(from peer.ID) {
 	share := strategy.Share{Value: protocol.Candidate{Round: 3, Point: protocol.Point{Coordinates: []float64{0.5, 0.5}, Choices: []int{1}}}}
-	share.Author, share.Kind, share.Slot = from, Kind, slot
+	share.Author, share.Kind = from, Kind
 	d.view.Shares = append(d.view.Shares, &share)
 	d.step(strategy.Received{Share: share})
 }
@@ -59,9 +59,9 @@ func (d *desk) voices(round int) []Voice {
 func TestCandidatesAgeByOwnTrials(t *testing.T) {
 	d := newDesk(t, 2)
 	all := members(3)
-	d.hear(all[1], 0)
+	d.hear(all[1])
 	d.view.Trials = make([]strategy.Trial, 5)
-	d.hear(all[2], 0)
+	d.hear(all[2])
 	var ages []int
 	for _, voice := range d.voices(4) {
 		ages = append(ages, voice.Age)
@@ -75,10 +75,9 @@ func TestOnlyThosePresentCount(t *testing.T) {
 	d := newDesk(t, 2)
 	all := members(3)
 	for _, id := range all[1:] {
-		d.hear(id, 0)
+		d.hear(id)
 	}
-	d.hear(all[1], 7) // an author has one slot, and so counts once
-	d.view.Results[presence.Name] = presence.Result{Present: all[:2]}
+	d.view.Results[presence.Kind] = presence.Result{Present: all[:2]}
 	if voices := d.voices(1); len(voices) != 1 || voices[0].Peer != all[1] {
 		t.Errorf("counting are %+v", voices)
 	}
@@ -89,7 +88,7 @@ func TestWhoseSharesAreGoneIsForgotten(t *testing.T) {
 	d := newDesk(t, 0)
 	for _, id := range members(50)[1:] {
 		d.view.Shares = nil
-		d.hear(id, 0)
+		d.hear(id)
 	}
 	if len(d.exchange.arrivals) != 1 {
 		t.Errorf("%d arrivals are remembered, one share is held", len(d.exchange.arrivals))

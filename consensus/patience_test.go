@@ -48,7 +48,7 @@ func TestPatienceEnds(t *testing.T) {
 func TestAStartedAgentListensFirst(t *testing.T) {
 	all := members(3)
 	see := func(d *table, agreed bool, present ...peer.ID) {
-		d.view.Results[presence.Name] = presence.Result{Present: present, Agreed: agreed}
+		d.view.Results[presence.Kind] = presence.Result{Present: present, Agreed: agreed}
 		d.step(strategy.Timer{Name: lookTimer})
 	}
 	for name, c := range map[string]struct {

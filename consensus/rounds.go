@@ -35,9 +35,6 @@ const (
 	hearing = presence.Interval
 	// looking is how often a round is looked at for members that have left.
 	looking = 2 * time.Second
-	// mostLapses bounds the memory of who let the agent wait. When it is full it
-	// starts afresh: who has so many names needs no second chance.
-	mostLapses = 1024
 )
 
 // Rounds is the exchange in which agents in step wait for each other's
@@ -45,23 +42,35 @@ const (
 type Rounds struct {
 	talk
 	round   Round
-	before  int               // the number of the agent's round before this one, 0 after a start
-	deaf    bool              // started just now, and may not know yet who is present
-	late    bool              // the deadline has passed
-	counted map[peer.ID]int   // the newest round of each peer that has counted
-	lapses  map[peer.ID]lapse // of those that were waited for in vain
+	before  int             // the number of the agent's round before this one, 0 after a start
+	deaf    bool            // started just now, and may not know yet who is present
+	late    bool            // the deadline has passed
+	counted map[peer.ID]int // the newest round of each peer that has counted
+	lapses  lapses          // of those that were waited for in vain
 }
-
-// lapse is how often a peer was waited for in vain, and the first round in which
-// it may be waited for again.
-type lapse struct{ times, again int }
 
 var _ strategy.Exchange = (*Rounds)(nil)
 
 // NewRounds returns the exchange of one agent.
 func NewRounds(t *task.Task) (*Rounds, error) {
 	talk, err := newTalk(t)
-	return &Rounds{talk: talk, counted: map[peer.ID]int{}, lapses: map[peer.ID]lapse{}}, err
+	return &Rounds{talk: talk, counted: map[peer.ID]int{}, lapses: lapses{}}, err
+}
+
+// inRound is a candidate in the slot of its round: an author has one for each of the
+// latest rounds.
+type inRound struct{ protocol.Candidate }
+
+var _ strategy.Slotted = inRound{}
+
+// Slot implements strategy.Slotted.
+func (c inRound) Slot() uint64 { return uint64(c.Round) }
+
+// Decode implements strategy.Exchange; the value is a protocol.Candidate in the slot of
+// its round.
+func (r *Rounds) Decode(payload []byte) (any, error) {
+	c, err := r.decode(payload)
+	return inRound{c}, err
 }
 
 // Step implements strategy.Exchange.
@@ -124,12 +133,12 @@ func (r *Rounds) speak(view strategy.View, result any) []strategy.Output {
 		return []strategy.Output{strategy.Result{Value: r.round}}
 	}
 	r.round.Own = &candidate
-	outputs := r.publish(candidate, uint64(candidate.Round))
+	outputs := r.publish(candidate, inRound{candidate}.Slot())
 	if closed := r.close(view); len(closed) > 0 {
 		return append(outputs, closed...)
 	}
 	return append(outputs,
-		strategy.SetTimer{Name: deadlineTimer, After: time.Duration(r.settings.Deadline) * time.Second},
+		strategy.SetTimer{Name: deadlineTimer, After: deadlineOf(r.settings)},
 		strategy.SetTimer{Name: lookTimer, After: looking})
 }
 
@@ -157,7 +166,7 @@ func (r *Rounds) close(view strategy.View) []strategy.Output {
 			voices = append(voices, Voice{Peer: id, Candidate: candidate})
 		}
 	}
-	r.blame(missing)
+	r.lapses.blame(missing, r.round.Number)
 	maps.DeleteFunc(r.counted, func(id peer.ID, _ int) bool { return len(said[id]) == 0 })
 	for _, voice := range voices {
 		r.counted[voice.Peer] = voice.Candidate.Round
@@ -181,20 +190,7 @@ func (r *Rounds) cannotKnow(view strategy.View) bool {
 // let the agent wait too often.
 func (r *Rounds) waitsFor(id peer.ID, best protocol.Candidate) bool {
 	inStep := r.before <= best.Round && best.Round < r.round.Number
-	return inStep && r.round.Number >= r.lapses[id].again
-}
-
-// blame takes down whom the agent has waited for in vain. After m times a peer is
-// not waited for before 2^(m-1) rounds later, so that it costs no more than
-// 1 + log2 T deadlines in T rounds.
-func (r *Rounds) blame(missing []peer.ID) {
-	for _, id := range missing {
-		if len(r.lapses) >= mostLapses {
-			clear(r.lapses)
-		}
-		times := r.lapses[id].times + 1
-		r.lapses[id] = lapse{times: times, again: r.round.Number + 1<<(times-1)}
-	}
+	return inStep && r.lapses.forgiven(id, r.round.Number)
 }
 
 // words are the candidates of one peer that are held, in order of round.
@@ -203,10 +199,8 @@ type words []protocol.Candidate
 // spoken lists the candidates in the view by peer.
 func spoken(view strategy.View) map[peer.ID]words {
 	said := map[peer.ID]words{}
-	for _, share := range view.Shares {
-		if c, ok := share.Value.(protocol.Candidate); ok && share.Slot == uint64(c.Round) {
-			said[share.Author] = append(said[share.Author], c)
-		}
+	for share, c := range strategy.Shares[inRound](view) {
+		said[share.Author] = append(said[share.Author], c.Candidate)
 	}
 	return said
 }

@@ -57,7 +57,7 @@ func newTable(t testing.TB, present int) *table {
 		Self:         all[0],
 		Observations: 2,
 		Trials:       make([]strategy.Trial, 2),
-		Results:      map[string]any{presence.Name: presence.Result{Present: all, Agreed: true}},
+		Results:      map[string]any{presence.Kind: presence.Result{Present: all, Agreed: true}},
 	}}
 }
 
@@ -99,7 +99,7 @@ func (d *table) candidate(round int, x float64) protocol.Candidate {
 }
 
 func (d *table) hear(from peer.ID, round int, x float64) {
-	share := strategy.Share{Value: d.candidate(round, x)}
+	share := strategy.Share{Value: inRound{d.candidate(round, x)}}
 	share.Author, share.Kind, share.Slot = from, Kind, uint64(round)
 	d.view.Shares = append(d.view.Shares, &share)
 	d.step(strategy.Received{Share: share})
@@ -210,7 +210,7 @@ func TestWhoLeavesIsNotWaitedFor(t *testing.T) {
 		d.timers = nil
 		d.step(strategy.Timer{Name: lookTimer})
 	}
-	d.view.Results[presence.Name] = presence.Result{Present: []peer.ID{d.view.Self}, Agreed: true}
+	d.view.Results[presence.Kind] = presence.Result{Present: []peer.ID{d.view.Self}, Agreed: true}
 	d.step(strategy.Timer{Name: lookTimer})
 	d.closed(map[peer.ID]int{})
 }
@@ -259,8 +259,8 @@ func TestAnAgentWithoutCandidateIsNotStuck(t *testing.T) {
 }
 
 // The payloads themselves are refused where protocol decodes them; here what
-// only the task knows, and the slot, which the payload must agree with.
-func TestRefusedCandidatesChangeNothing(t *testing.T) {
+// only the task knows.
+func TestRefusedCandidates(t *testing.T) {
 	space := newTask(t, "").Space
 	number := 1.5
 	payload := func(c protocol.Candidate, rounds int) []byte {
@@ -291,16 +291,14 @@ func TestRefusedCandidatesChangeNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := exchange.Decode(c.payload); c.refused != errors.Is(err, protocol.ErrMalformed) || !c.refused && err != nil {
+		value, err := exchange.Decode(c.payload)
+		if c.refused != errors.Is(err, protocol.ErrMalformed) || !c.refused && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+		if err == nil && strategy.SlotOf(value) != 3 {
+			t.Errorf("%s: a candidate of round 3 in slot %d", name, strategy.SlotOf(value))
+		}
 	}
-	d.begin()
-	share := strategy.Share{Value: d.candidate(1, 0.9)}
-	share.Author, share.Kind, share.Slot = members(2)[1], Kind, 7
-	d.view.Shares = append(d.view.Shares, &share)
-	d.step(strategy.Received{Share: share})
-	d.open()
 }
 
 func TestResponseIsTheBestInUnitsOfTheTask(t *testing.T) {

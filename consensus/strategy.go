@@ -3,6 +3,7 @@ package consensus
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/protocol"
@@ -69,15 +70,19 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	return s.withLatest(ctx, view, trial, seed)
 }
 
+// preparing is how long an agent may take for its own candidate, from when on the
+// deadline runs. Longer than that it has got stuck.
+const preparing = time.Hour
+
 // inRound waits until the round has closed. A trial that is asked for while its
 // predecessor has taken the round's average, as with several evaluators at once,
 // is chosen alone.
 func (s Strategy) inRound(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	round, _ := view.Results[Kind].(Round)
-	if round.Open {
-		return strategy.Suggestion{Wait: Kind}, nil
+	round, _ := strategy.ResultOf[Round](view, Kind)
+	if round.Open && view.Waited == "" {
+		return strategy.Suggestion{Wait: strategy.Wait{Exchange: Kind, For: deadlineOf(s.settings) + preparing}}, nil
 	}
-	if round.Own == nil || len(round.Voices) == 0 {
+	if round.Open || round.Own == nil || len(round.Voices) == 0 {
 		return s.own.Suggest(ctx, view, trial, seed)
 	}
 	design := s.task.Space.Decode(round.council(view.Self, s.settings).average(s.task.Space))

@@ -82,7 +82,7 @@ func (w *world) view(m *member) strategy.View {
 	}
 	return strategy.View{
 		Task: w.task, Self: m.id, Trials: slices.Clone(m.trials), Observations: 1, Shares: m.heard,
-		Results: map[string]any{presence.Name: seen},
+		Results: map[string]any{presence.Kind: seen},
 	}
 }
 
@@ -183,7 +183,7 @@ func (w *world) result(m *member, round Round) {
 	trial := len(m.trials) - 1
 	w.after(w.upTo(m.duration), func() {
 		m.trials[trial].State = strategy.Done
-		w.step(m, strategy.Told{Trial: m.trials[trial]})
+		w.step(m, strategy.Told{})
 	})
 }
 

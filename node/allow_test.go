@@ -85,7 +85,7 @@ func listen(t *testing.T, n *node.Node) *member {
 	})
 	m := &member{node: n, got: map[peer.ID]int{}}
 	session, err := n.Join(t.Context(), parse(t, bowl), node.JoinOptions{OnEvent: func(e agent.Event) {
-		if e.Type == agent.ShareReceived && e.Kind != presence.Name {
+		if e.Type == agent.ShareReceived && e.Kind != presence.Kind {
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			m.got[e.Peer]++

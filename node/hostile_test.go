@@ -51,7 +51,7 @@ func attacks() []attack {
 		{name: "not finite", turn: func(a *attacker, n uint64) {
 			a.gossip(a.seal(a.task, tsampling.Kind, n, weightsOf(16, float32(math.NaN()))))
 		}},
-		{name: "presence that is none", turn: func(a *attacker, n uint64) { a.gossip(a.seal(a.task, presence.Name, n, []byte("?"))) }},
+		{name: "presence that is none", turn: func(a *attacker, n uint64) { a.gossip(a.seal(a.task, presence.Kind, n, []byte("?"))) }},
 		{name: "replays under its own name", turn: func(a *attacker, n uint64) {
 			if message := a.heard.Load(); message != nil {
 				a.gossip(*message)

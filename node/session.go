@@ -419,11 +419,7 @@ func (s *Session) receive(ctx context.Context, share protocol.Share, age time.Du
 }
 
 func (s *Session) joined(ctx context.Context, id peer.ID) error {
-	return s.do(ctx, func(now time.Time) { s.agent.Joined(now, id) })
-}
-
-func (s *Session) left(ctx context.Context, id peer.ID) error {
-	return s.do(ctx, func(now time.Time) { s.agent.Left(now, id) })
+	return s.do(ctx, func(time.Time) { s.agent.Joined(id) })
 }
 
 // Close leaves the task: running trials are handed back to be offered at the

@@ -124,7 +124,7 @@ func (s *simulated) note(e agent.Event) {
 	s.fleet.mu.Lock()
 	defer s.fleet.mu.Unlock()
 	switch {
-	case e.Kind == presence.Name:
+	case e.Kind == presence.Kind:
 	case e.Type == agent.ShareSent:
 		s.fleet.sent[s.node.ID()] = time.Now()
 	case e.Type == agent.ShareReceived:

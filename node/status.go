@@ -126,7 +126,7 @@ func (n *Node) linkTo(id peer.ID) (link Link, ok bool) {
 func countShares(byKind map[string]int) int {
 	total := 0
 	for kind, count := range byKind {
-		if kind != presence.Name {
+		if kind != presence.Kind {
 			total += count
 		}
 	}

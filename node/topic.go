@@ -180,14 +180,13 @@ func (t *topic) follow() {
 		if event.Type == pubsub.PeerLeave {
 			t.session.logger.Info("peer left the task", "peer", event.Peer)
 			t.fetched.remove(event.Peer)
-			_ = t.session.left(t.ctx, event.Peer) // the session's end is seen by all
 			t.running.Go(func() { t.renew(event.Peer) })
 			continue
 		}
 		t.session.logger.Info("peer joined the task", "peer", event.Peer)
 		t.met(event.Peer)
 		t.courier.wake(event.Peer)
-		_ = t.session.joined(t.ctx, event.Peer)
+		_ = t.session.joined(t.ctx, event.Peer) // the session's end is seen by all
 		t.running.Go(func() { t.fetch(event.Peer) })
 		select {
 		case t.joined <- struct{}{}:

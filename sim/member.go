@@ -203,7 +203,7 @@ func (m *member) carryOut() {
 }
 
 func (m *member) publish(share protocol.Share) {
-	if share.Kind != presence.Name {
+	if share.Kind != presence.Kind {
 		if m.Forge != nil {
 			share.Payload = m.Forge(share.Kind, share.Payload)
 			forged, err := protocol.Seal(share, m.key)

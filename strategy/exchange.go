@@ -16,8 +16,8 @@ type Exchange interface {
 	Name() string
 
 	// Decode checks a share's payload against the task and returns what View
-	// shows of it. An error means that no honest agent of the task sends it.
-	// It is called from several goroutines at once.
+	// shows of it, perhaps a Slotted. An error means that no honest agent of the task sends it.
+	// The agent calls it, like Step, from one goroutine.
 	Decode(payload []byte) (any, error)
 
 	// Step takes one input and says what shall happen.
@@ -32,8 +32,9 @@ type (
 	Start struct{}
 	// Replayed returns a Record of an earlier run, in order.
 	Replayed struct{ Data []byte }
-	// Told says that a trial ended, with an outcome or without.
-	Told struct{ Trial Trial }
+	// Told says that trials have ended, with an outcome or without: one, or many that
+	// were imported together. The view shows them.
+	Told struct{}
 	// Received says that a peer's new share of this kind is in the view; one that
 	// only repeats its predecessor's payload in time is not told.
 	Received struct{ Share Share }
@@ -44,9 +45,6 @@ type (
 	}
 	// Timer says that a SetTimer has run out.
 	Timer struct{ Name string }
-	// Joined and Left say that a connection to a peer of the task came or went.
-	Joined struct{ Peer peer.ID }
-	Left   struct{ Peer peer.ID }
 	// CaughtUp says that a peer has told all shares that it holds, the agent's own
 	// among them.
 	CaughtUp struct{ Peer peer.ID }
@@ -69,8 +67,6 @@ func (Told) input()     {}
 func (Received) input() {}
 func (Direct) input()   {}
 func (Timer) input()    {}
-func (Joined) input()   {}
-func (Left) input()     {}
 func (CaughtUp) input() {}
 func (Echo) input()     {}
 func (WorkDone) input() {}
@@ -87,7 +83,7 @@ type (
 	// are what a restarted node sends again; not so an ephemeral share, which
 	// is too frequent to keep and worthless after a restart.
 	Publish struct {
-		Slot      uint64
+		Slot      uint64 // SlotOf the decoded payload; others refuse any other
 		Payload   []byte
 		TTL       time.Duration
 		Ephemeral bool

@@ -2,10 +2,10 @@ package strategy
 
 import (
 	"context"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
@@ -26,12 +26,11 @@ type View struct {
 	// Bounded are the posteriors of the other outputs that the task bounds, but for
 	// those without an observation. They model values as measured.
 	Bounded map[task.Output]surrogate.Posterior
-}
 
-// Share is a peer's share with its decoded payload.
-type Share struct {
-	protocol.Share
-	Value any // as the Decode of the exchange of this kind returned it
+	// Waited names the exchange that the strategy has waited for in vain. It is empty
+	// unless a Wait of this trial has ended without a Result; then the strategy must
+	// choose without, since a further Wait is an error.
+	Waited string
 }
 
 // Strategy chooses designs.
@@ -61,7 +60,14 @@ type Suggestion struct {
 	Design task.Design
 	Why    Why
 
-	// Wait, when not empty, names the exchange whose next Result the strategy
-	// needs first; the agent asks again when it arrives.
-	Wait string
+	// Wait, when its Exchange is not empty, takes the place of a design.
+	Wait Wait
+}
+
+// Wait is the wish to see an exchange's next Result before choosing. The agent asks
+// again when it arrives. It also asks again, once and with View.Waited set, when the
+// time is over or a computation of the exchange has failed without a Result.
+type Wait struct {
+	Exchange string
+	For      time.Duration // above zero, since the first Wait of the trial
 }

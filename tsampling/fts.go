@@ -68,10 +68,7 @@ func (s *FTS) usable(view strategy.View) []*strategy.Share {
 	}
 	present := presence.Of(view)
 	var usable []*strategy.Share
-	for _, share := range view.Shares {
-		if _, ok := share.Value.(protocol.Weights); !ok || share.Author == view.Self || share.Slot != 0 {
-			continue // a peer has one slot for its draws, and so one chance
-		}
+	for share := range strategy.Shares[protocol.Weights](view) {
 		used := usedStamp[share.Author]
 		if s.settings.Mode == OneShot && len(used) == 0 ||
 			s.settings.Mode == Concurrent && present.Has(share.Author) && !slices.Contains(used, share.Stamp) {

@@ -75,9 +75,9 @@ func (s summit) Draw(*rand.Rand) surrogate.Function { return hill(s.at) }
 
 func peerID(i int) peer.ID { return peer.ID(fmt.Sprintf("peer %02d", i)) }
 
-func drawOf(author peer.ID, slot, sequence uint64) *strategy.Share {
+func drawOf(author peer.ID, sequence uint64) *strategy.Share {
 	return &strategy.Share{
-		Share: protocol.Share{Key: protocol.Key{Author: author, Kind: Kind, Slot: slot}, Stamp: protocol.Stamp{Epoch: 1, Sequence: sequence}},
+		Share: protocol.Share{Key: protocol.Key{Author: author, Kind: Kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: sequence}},
 		Value: protocol.Weights{Observations: 9, Values: []float64{1, 0, 0, 0, 0, 0, 0, 0}},
 	}
 }
@@ -87,11 +87,11 @@ func viewOf(spec *task.Task, n int) strategy.View {
 	view := strategy.View{Task: spec, Self: "me", Observations: 3, Posterior: posterior{}}
 	there := []peer.ID{"me"}
 	for i := range n {
-		view.Shares = append(view.Shares, drawOf(peerID(i), 0, 1))
+		view.Shares = append(view.Shares, drawOf(peerID(i), 1))
 		there = append(there, peerID(i))
 	}
 	slices.Sort(there)
-	view.Results = map[string]any{presence.Name: presence.Result{Present: there, Agreed: true}}
+	view.Results = map[string]any{presence.Kind: presence.Result{Present: there, Agreed: true}}
 	return view
 }
 
@@ -104,8 +104,8 @@ func suggest(t testing.TB, s strategy.Strategy, view strategy.View, trial uint64
 	if again, err := s.Suggest(t.Context(), view, trial, seed); err != nil || !again.Design.Equal(got.Design) || again.Why.String() != got.Why.String() {
 		t.Fatalf("asked twice: %+v and %+v, %v", got, again, err)
 	}
-	if got.Wait != "" {
-		t.Fatalf("waits for %s", got.Wait)
+	if got.Wait.Exchange != "" {
+		t.Fatalf("waits for %s", got.Wait.Exchange)
 	}
 	return got
 }
@@ -193,8 +193,6 @@ func TestPeersAreChosenUniformly(t *testing.T) {
 	const peers, queries = 7, 7000
 	spec := newTask(t, coins, "type: fts, schedule: constant, own_probability: 0, initial_designs: 1")
 	s, view := newFTS(t, spec), viewOf(spec, peers)
-	// One of them speaks in two slots; that gives it no second chance.
-	view.Shares = slices.Insert(view.Shares, 1, drawOf(peerID(0), 1, 2))
 	counts := map[peer.ID]float64{}
 	for seed := range uint64(queries) {
 		got, err := s.Suggest(t.Context(), view, 2+seed%50, random.SeedOf(seed))
@@ -271,7 +269,7 @@ func used(view *strategy.View, state strategy.State, source strategy.Source, seq
 func TestWhichDrawsCount(t *testing.T) {
 	const concurrent, oneShot = "type: fts", "type: fts, mode: one-shot"
 	absent := func(view *strategy.View) {
-		view.Results = map[string]any{presence.Name: presence.Result{Present: []peer.ID{"me"}, Agreed: true}}
+		view.Results = map[string]any{presence.Kind: presence.Result{Present: []peer.ID{"me"}, Agreed: true}}
 	}
 	for _, c := range []struct {
 		name   string
@@ -294,9 +292,7 @@ func TestWhichDrawsCount(t *testing.T) {
 		}, true},
 		{"of a peer that is absent", concurrent, absent, false},
 		{"presence not known yet", concurrent, func(v *strategy.View) { v.Results = nil }, false},
-		{"in another slot", concurrent, func(v *strategy.View) { v.Shares[0].Slot = 1 }, false},
 		{"of another kind", concurrent, func(v *strategy.View) { v.Shares[0].Value = protocol.Presence{} }, false},
-		{"the agent's own", concurrent, func(v *strategy.View) { v.Self = peerID(0) }, false},
 		{"no share at all", concurrent, func(v *strategy.View) { v.Shares = nil }, false},
 
 		{"one-shot: new", oneShot, func(*strategy.View) {}, true},

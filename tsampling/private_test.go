@@ -51,7 +51,7 @@ func newTeller(t testing.TB, definition *task.Task, seed byte) *teller {
 	}
 	return &teller{t: t, exchange: exchange, view: strategy.View{
 		Task: definition, Self: "a",
-		Results: map[string]any{presence.Name: presence.Result{Present: []peer.ID{"a", "b", "c"}, Agreed: true}},
+		Results: map[string]any{presence.Kind: presence.Result{Present: []peer.ID{"a", "b", "c"}, Agreed: true}},
 	}}
 }
 

@@ -153,7 +153,7 @@ func (p *progress) begin() {
 }
 
 func (p *progress) show(e agent.Event) {
-	if e.Kind == presence.Name {
+	if e.Kind == presence.Kind {
 		return // many and of no interest; the peers line tells
 	}
 	switch {

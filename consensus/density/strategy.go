@@ -94,11 +94,8 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed random.Seed) (*p
 // choose lists what the peers believe to whom the agent listens in this trial.
 func choose(view strategy.View, trial uint64, seed random.Seed) []protocol.Density {
 	var all []protocol.Density
-	for _, share := range view.Shares {
-		d, ok := share.Value.(protocol.Density)
-		if ok && share.Author != view.Self && share.Slot == 0 { // a peer has one slot for its density, and so counts once
-			all = append(all, d)
-		}
+	for _, d := range strategy.Shares[protocol.Density](view) {
+		all = append(all, d)
 	}
 	if len(all) > mostPeers {
 		seed.Stream("which peers", trial).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

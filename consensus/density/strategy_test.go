@@ -42,13 +42,13 @@ func TestWithoutDensitiesItIsLogEI(t *testing.T) {
 		spec := newTask(t, setup.parameters, setup.model, "")
 		deaf := newTask(t, setup.parameters, setup.model, ", beta: 0")
 		said := shareOf(t, spec, "you", around(spec, 0.1, make([]float64, spec.Space.Dim())))
-		own, second, foreign := said, said, said
-		own.Author, second.Slot, foreign.Value = "me", 1, protocol.Weights{}
+		foreign := *said
+		foreign.Value = protocol.Weights{}
 		for name, c := range map[string]struct {
 			spec   *task.Task
 			shares []*strategy.Share
 		}{
-			"no density of a peer": {spec, []*strategy.Share{own, second, foreign}},
+			"no density of a peer": {spec, []*strategy.Share{&foreign}},
 			"beta 0":               {deaf, []*strategy.Share{said}},
 		} {
 			got := tune(t, c.spec, New(c.spec), 7, random.SeedOf(1), func(v *strategy.View) { v.Shares = c.shares })

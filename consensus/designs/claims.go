@@ -46,14 +46,10 @@ func inTheOpen(_ strategy.View, share strategy.Share, threshold float64) bool {
 	return ok && n.Bound != nil && *n.Bound > threshold
 }
 
-// claimsOf lists what peers, each with its one slot, and the node's user say.
+// claimsOf lists what peers and the node's user say.
 func claimsOf(t *task.Task, view strategy.View) []claim {
 	var all []claim
-	for _, share := range view.Shares {
-		n, ok := share.Value.(protocol.NearOptimal)
-		if !ok || share.Author == view.Self || share.Slot != 0 {
-			continue
-		}
+	for share, n := range strategy.Shares[protocol.NearOptimal](view) {
 		x := t.Space.Encode(t.Space.Decode(n.Point.Encoded(t.Space)))
 		all = append(all, claim{x: x, peers: 1, observations: n.Observations, share: share})
 	}

@@ -19,13 +19,13 @@ func TestAloneItIsLogEI(t *testing.T) {
 		for _, parameters := range []string{plane, mixed, small} {
 			for _, goal := range []string{"maximize", "minimize"} {
 				l := newLab(t, goal, parameters, model, "none")
-				own, other, foreign := l.share(0, l.designs(1, 5)[0], nil), l.share(1, l.designs(1, 5)[0], nil), l.share(2, l.designs(1, 5)[0], nil)
-				own.Author, other.Slot, foreign.Value = "me", 1, protocol.Presence{}
+				foreign := l.share(0, l.designs(1, 5)[0], nil)
+				foreign.Value = protocol.Presence{}
 				var x [][]float64
 				for trial := uint64(1); trial <= 5; trial++ {
 					view := l.view(x, bump(0.4))
 					l.checkAlone(view, trial, 1)
-					view.Shares = []*strategy.Share{own, other, foreign}
+					view.Shares = []*strategy.Share{foreign}
 					l.checkAlone(view, trial, 1)
 					x = append(x, l.task.Space.Encode(l.suggest(view, trial, 1).Design))
 				}
@@ -207,14 +207,11 @@ func TestComparisonIsAsked(t *testing.T) {
 	}
 }
 
-// Equal designs are one, with the voices of all who name it; a peer has one.
+// Equal designs are one, with the voices of all who name it.
 func TestClaims(t *testing.T) {
 	l := newLab(t, "maximize", plane, "exact", "none")
 	one, two := l.snapped([]float64{0.9, 0.9}), l.snapped([]float64{0.9, 0.1})
 	view := l.with(l.view(l.designs(5, 2), bump(0.3)), one, one, two)
-	second := l.share(0, two, nil)
-	second.Slot = 3
-	view.Shares = append(view.Shares, second)
 	other := newLab(t, "maximize", mixed, "exact", "none")
 	view.Suggested = []task.Design{l.task.Space.Decode(two), other.task.Space.Decode(other.designs(1, 1)[0]), {}}
 	_, claims := l.considered(view, 1)

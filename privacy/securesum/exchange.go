@@ -10,12 +10,12 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Name of the exchange.
-const Name = "securesum"
+// Kind names the exchange, which publishes no shares.
+const Kind = "securesum"
 
 const tickTimer = "tick"
 
-// Outcome is what the view shows under Name: the end of the latest round.
+// Outcome is what the view shows under Kind: the end of the latest round.
 type Outcome struct {
 	Round        uint64
 	Sum          []int64   // per coordinate, of the contributors' vectors; nil if Err is set
@@ -74,7 +74,7 @@ func New(cfg Config) (*Exchange, error) {
 }
 
 // Name implements strategy.Exchange.
-func (*Exchange) Name() string { return Name }
+func (*Exchange) Name() string { return Kind }
 
 // Decode implements strategy.Exchange. Nothing is published, so every payload is
 // refused.

@@ -374,7 +374,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 
 func TestNothingIsPublished(t *testing.T) {
 	var e Exchange
-	if _, err := e.Decode(nil); err == nil || e.Name() != Name {
+	if _, err := e.Decode(nil); err == nil || e.Name() != Kind {
 		t.Error("the exchange takes shares")
 	}
 }

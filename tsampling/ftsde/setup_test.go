@@ -172,7 +172,7 @@ func newNode(t testing.TB, definition *task.Task, seed byte) *node {
 }
 
 func (n *node) present(ids ...peer.ID) {
-	n.view.Results = map[string]any{presence.Name: presence.Result{Present: slices.Sorted(slices.Values(ids)), Agreed: true}}
+	n.view.Results = map[string]any{presence.Kind: presence.Result{Present: slices.Sorted(slices.Values(ids)), Agreed: true}}
 }
 
 func (n *node) step(in strategy.Input) {

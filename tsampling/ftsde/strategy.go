@@ -123,7 +123,7 @@ func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed rando
 }
 
 func sumsOf(view strategy.View) []Sum {
-	result, _ := view.Results[Kind].(Result)
+	result, _ := strategy.ResultOf[Result](view, Kind)
 	return result.Sums
 }
 

@@ -116,7 +116,7 @@ func (w *world) meet() {
 		}
 	}
 	for _, m := range w.members {
-		m.view.Results = map[string]any{presence.Name: presence.Result{Present: present}}
+		m.view.Results = map[string]any{presence.Kind: presence.Result{Present: present}}
 	}
 }
 

@@ -57,10 +57,9 @@ const (
 // left to chance.
 func choose(view strategy.View, trial uint64, seed random.Seed) []*listened {
 	all := make([]*share, 0, len(view.Shares))
-	for _, published := range view.Shares {
-		share, ok := published.Value.(*share)
-		if ok && published.Author != view.Self && published.Slot == 0 && share.Explained >= leastExplained {
-			all = append(all, share)
+	for _, said := range strategy.Shares[*share](view) {
+		if said.Explained >= leastExplained {
+			all = append(all, said)
 		}
 	}
 	if len(all) > mostPeers {

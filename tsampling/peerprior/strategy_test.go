@@ -27,15 +27,12 @@ func TestWithoutPeersItIsThompsonSampling(t *testing.T) {
 		l := newLab(t, "maximize", plane, model)
 		view := l.view(l.designs(6, random.SeedOf(1)), bump(0.3))
 		l.equalToAlone(t, view, 1)
-		// Not a peer: the agent itself, another slot, another kind, and one that
-		// knows nothing.
+		// No mean of a peer: another kind, and one that knows nothing.
 		m := l.peersOf(1, 10, bump(0.7), 1)[0]
 		ignorant := m
 		ignorant.Explained = 0
-		shares := sharesOf(m, m, m, ignorant)
-		shares[0].Author = view.Self
-		shares[1].Slot = 1
-		shares[2].Value = protocol.Weights{}
+		shares := sharesOf(m, ignorant)
+		shares[0].Value = protocol.Weights{}
 		view.Shares = shares
 		l.equalToAlone(t, view, 1)
 	}

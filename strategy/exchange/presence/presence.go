@@ -17,8 +17,8 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Name of the exchange and kind of its shares.
-const Name = "presence"
+// Kind names the exchange and its shares.
+const Kind = "presence"
 
 // Times of the exchange. An agent is absent when three of its words in a row
 // were lost.
@@ -38,7 +38,7 @@ const (
 	settleTimer = "settle"
 )
 
-// Result is what the view shows under Name.
+// Result is what the view shows under Kind.
 type Result struct {
 	Present []peer.ID // sorted, the agent itself among them
 	Agreed  bool      // everybody present sees the same set
@@ -47,7 +47,7 @@ type Result struct {
 // Of returns the latest result in a view; before there is one, the agent is
 // alone.
 func Of(view strategy.View) Result {
-	if result, ok := view.Results[Name].(Result); ok {
+	if result, ok := strategy.ResultOf[Result](view, Kind); ok {
 		return result
 	}
 	return Result{Present: []peer.ID{view.Self}}
@@ -70,7 +70,7 @@ var _ strategy.Exchange = (*Exchange)(nil)
 func New() *Exchange { return &Exchange{} }
 
 // Name implements strategy.Exchange.
-func (*Exchange) Name() string { return Name }
+func (*Exchange) Name() string { return Kind }
 
 // Decode implements strategy.Exchange; the value is a protocol.Presence.
 func (*Exchange) Decode(payload []byte) (any, error) {
@@ -135,13 +135,11 @@ func see(view strategy.View) Result { return read(view, []peer.ID{view.Self}) }
 func read(view strategy.View, present []peer.ID) Result {
 	result := Result{Present: present, Agreed: true}
 	var words []protocol.Presence
-	for _, share := range view.Shares {
-		word, ok := share.Value.(protocol.Presence)
-		if !ok || word.Leaving || share.Slot != 0 {
-			continue // an agent has one slot for its word, and so counts once
+	for share, word := range strategy.Shares[protocol.Presence](view) {
+		if !word.Leaving {
+			words = append(words, word)
+			result.Present = append(result.Present, share.Author)
 		}
-		words = append(words, word)
-		result.Present = append(result.Present, share.Author)
 	}
 	slices.Sort(result.Present)
 	own := protocol.MembersOf(result.Present)

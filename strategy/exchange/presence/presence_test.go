@@ -72,7 +72,7 @@ func (w *world) view(m *member) strategy.View {
 	slices.Sort(authors)
 	for _, id := range authors {
 		v.Shares = append(v.Shares, &strategy.Share{
-			Share: protocol.Share{Key: protocol.Key{Author: id, Kind: Name}}, Value: m.heard[id].value,
+			Share: protocol.Share{Key: protocol.Key{Author: id, Kind: Kind}}, Value: m.heard[id].value,
 		})
 	}
 	return v
@@ -169,7 +169,7 @@ func TestGoodbyeCountsAtOnce(t *testing.T) {
 	w.step(w.agents[name(1)], strategy.Stop{})
 	delete(w.agents, name(1))
 	for _, id := range w.ids() {
-		if Of(strategy.View{Results: map[string]any{Name: w.agents[id].result}}).Has(name(1)) {
+		if Of(strategy.View{Results: map[string]any{Kind: w.agents[id].result}}).Has(name(1)) {
 			t.Errorf("%s still sees the agent that left", id)
 		}
 	}

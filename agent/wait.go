@@ -1,0 +1,55 @@
+package agent
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// waiting says how long the strategy has waited for exchanges before it chooses the
+// next trial, and for which. All its Waits together end with the time limit of the
+// latest, counted from the first, so that no number of Results makes it wait for ever.
+type waiting struct {
+	since    time.Time // of the first Wait; zero before it
+	exchange string    // whose Result the strategy waits for now
+	until    time.Time // set with exchange
+	vain     string    // the exchange that has let it wait in vain
+}
+
+func (w *waiting) begin(now time.Time, wish strategy.Wait) {
+	if w.since.IsZero() {
+		w.since = now
+	}
+	w.exchange, w.until = wish.Exchange, w.since.Add(wish.For)
+}
+
+// mayWait returns why the strategy may not wait, nil if it may.
+func (a *Agent) mayWait(wish strategy.Wait) error {
+	_, talks := a.exchanges.byName[wish.Exchange]
+	switch {
+	case !talks:
+		return fmt.Errorf("the strategy waits for exchange %q, which the task does not have", wish.Exchange)
+	case wish.For <= 0:
+		return fmt.Errorf("the strategy waits for exchange %q for %v, accepted is more than 0", wish.Exchange, wish.For)
+	case a.wait.vain != "":
+		return fmt.Errorf("the strategy goes on waiting for exchange %q, after it has waited for %q in vain", wish.Exchange, a.wait.vain)
+	}
+	return nil
+}
+
+func (a *Agent) waits() bool { return a.wait.exchange != "" && len(a.asks) > 0 }
+
+// waitEnd is when the strategy has waited long enough, zero while it does not wait.
+func (a *Agent) waitEnd() time.Time {
+	if !a.waits() {
+		return time.Time{}
+	}
+	return a.wait.until
+}
+
+// waitInVain ends a wait without a Result: the next suggestion is the last one.
+func (a *Agent) waitInVain(reason string) {
+	a.warn("trial %d is chosen without a result of exchange %s: %s", a.trials.next(), a.wait.exchange, reason)
+	a.wait.vain, a.wait.exchange = a.wait.exchange, ""
+}

@@ -5,8 +5,9 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/gonum"
+
+	"github.com/fbo-node/fbo/internal/linalg"
 )
 
 // Evidence computes the log marginal likelihood of one set of observations for
@@ -33,7 +34,7 @@ func newEvidence(m *Map, x [][]float64, y []float64, dual bool) (*Evidence, erro
 	if err := checkObservations(m, x, y); err != nil {
 		return nil, err
 	}
-	e := &Evidence{t: len(y), features: m.features, dual: dual, square: dot(y, y)}
+	e := &Evidence{t: len(y), features: m.features, dual: dual, square: linalg.Dot(y, y)}
 	if dual {
 		e.moment = append([]float64(nil), y...)
 		e.tridiagonalise(between(m.rows(x), e.t, e.features))
@@ -129,16 +130,7 @@ func productSums(m *Map, x [][]float64, y []float64) (gram, moment []float64) {
 	moment = make([]float64, m.features)
 	gram = among(len(x), m.features, func(phi []float64, i int) {
 		m.Phi(phi, x[i])
-		axpy(y[i], phi, moment)
+		linalg.AddScaled(moment, y[i], phi)
 	})
 	return gram, moment
-}
-
-func dot(a, b []float64) float64 {
-	return blas64.Dot(blas64.Vector{N: len(a), Data: a, Inc: 1}, blas64.Vector{N: len(b), Data: b, Inc: 1})
-}
-
-// axpy adds scale·a to b.
-func axpy(scale float64, a, b []float64) {
-	blas64.Axpy(scale, blas64.Vector{N: len(a), Data: a, Inc: 1}, blas64.Vector{N: len(b), Data: b, Inc: 1})
 }

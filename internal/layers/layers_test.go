@@ -23,6 +23,7 @@ var layers = map[string]int{
 	"protocol/pb":                 1,
 	"internal/plain":              1,
 	"protocol":                    2,
+	"internal/linalg":             1,
 	"internal/fourier":            2,
 	"internal/radial":             2,
 	"experiment/testfunc":         2,

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/internal/radial"
 )
 
@@ -106,17 +107,13 @@ func newEvidence(spec Spec, x [][]float64, y []float64) *evidence {
 // noise.
 func (e *evidence) logPosterior(gradient []float64, h Hyperparameters) (float64, error) {
 	e.fillCovariance(h)
-	factor, ok := lapack64.Potrf(blas64.Symmetric{N: e.t, Stride: e.t, Data: e.k, Uplo: blas.Upper})
+	factor, logRoot, ok := linalg.Factorise(blas64.Symmetric{N: e.t, Stride: e.t, Data: e.k, Uplo: blas.Upper})
 	if !ok {
 		return 0, ErrNotPositiveDefinite
 	}
-	logDet := 0.0
-	for i := range e.t {
-		logDet += 2 * math.Log(e.k[i*e.t+i])
-	}
 	copy(e.alpha, e.y)
 	lapack64.Potrs(factor, blas64.General{Rows: e.t, Cols: 1, Stride: 1, Data: e.alpha})
-	value := -0.5 * (dot(e.y, e.alpha) + logDet + float64(e.t)*math.Log(2*math.Pi))
+	value := -0.5 * (linalg.Dot(e.y, e.alpha) + 2*logRoot + float64(e.t)*math.Log(2*math.Pi))
 	if _, ok := lapack64.Potri(factor); !ok || math.IsNaN(value) {
 		return 0, ErrNotPositiveDefinite
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/surrogate/gp"
 )
@@ -55,7 +56,7 @@ func (s *Strategy) newConsensus(d *data, said []said) *consensus {
 // reference points.
 func (s *Strategy) project(values []float64) []float64 {
 	moment := make([]float64, s.features.Features())
-	blas64.Gemv(blas.Trans, 1, s.phi.RawMatrix(), vector(values), 0, vector(moment))
+	blas64.Gemv(blas.Trans, 1, s.phi.RawMatrix(), linalg.Vector(values), 0, linalg.Vector(moment))
 	return s.projection.FromMoment(moment)
 }
 

@@ -5,9 +5,9 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/surrogate/gp"
 )
 
@@ -63,7 +63,7 @@ func (c *comparison) record(o inferred, level, scale float64) *record {
 	root := newMatrix(n, n)
 	copy(root.Data, r.covariance.Data)
 	var ok bool
-	if r.root, r.logRoot, ok = factorise(root); !ok {
+	if r.root, r.logRoot, ok = linalg.Factorise(upper(root)); !ok {
 		return nil
 	}
 	for i, v := range o.values {
@@ -211,7 +211,7 @@ func (p *pairing) together(b *record, across, told blas64.General) (of joint, ok
 		copy(row(vectors, i), []float64{-row(told, valuesOfA)[i], -row(told, levelOfA)[i], v, 1})
 	}
 	blas64.Syrk(blas.Trans, -1, across, 1, upper(covariance))
-	root, logRoot, ok := factorise(covariance)
+	root, logRoot, ok := linalg.Factorise(upper(covariance))
 	if !ok {
 		return joint{}, false
 	}
@@ -313,18 +313,6 @@ func newDensity(values int) density {
 // determinant.
 func (d density) at(square, logRoot float64) float64 {
 	return d.constant - logRoot - d.shape*math.Log1p(max(square, 0)/(2*sizeShape))
-}
-
-// factorise replaces the upper triangle of a positive definite matrix by U of UᵀU, and
-// returns that and the log of its determinant.
-func factorise(a blas64.General) (root blas64.Triangular, logRoot float64, ok bool) {
-	root, ok = lapack64.Potrf(upper(a))
-	if ok {
-		for i := range a.Rows {
-			logRoot += math.Log(a.Data[i*a.Stride+i])
-		}
-	}
-	return root, logRoot, ok
 }
 
 func newMatrix(rows, cols int) blas64.General {

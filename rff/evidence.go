@@ -115,16 +115,6 @@ func (e *Evidence) eliminate(ridge float64) (logDet, quadratic float64, err erro
 	return logDet, quadratic, nil
 }
 
-// LogEvidence returns the log marginal likelihood of observations y at the
-// points x under prior variance v and noise. Use [Evidence] to try several.
-func LogEvidence(m *Map, x [][]float64, y []float64, v, noise float64) (float64, error) {
-	e, err := NewEvidence(m, x, y)
-	if err != nil {
-		return 0, err
-	}
-	return e.Log(v, noise)
-}
-
 // productSums returns PhiᵀPhi (M×M, upper triangle) and Phiᵀy.
 func productSums(m *Map, x [][]float64, y []float64) (gram, moment []float64) {
 	moment = make([]float64, m.features)

@@ -46,22 +46,6 @@ func logNormal(logValue, location, spread float64) (value, slope float64) {
 	return -logValue - 0.5*z*z, -1 - z/spread
 }
 
-// LogPosterior returns the log posterior density of the hyperparameters, up to
-// a constant, given outputs y (length t) at the points x (t rows), and its
-// gradient by the logarithms of the parameters: the lengthscales in order, then
-// the noise.
-func LogPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters) (value float64, gradient []float64, err error) {
-	if err := checkObservations(spec, x, y); err != nil {
-		return 0, nil, err
-	}
-	if err := h.validate(spec); err != nil {
-		return 0, nil, err
-	}
-	gradient = make([]float64, len(h.Lengthscales)+1)
-	value, err = newEvidence(spec, x, y).logPosterior(gradient, h)
-	return value, gradient, err
-}
-
 // Covariance returns the prior covariances, t×t, of the varying part of the
 // function at the points x (t rows): the kernel alone, without the constant part
 // and without noise.
@@ -103,8 +87,9 @@ func newEvidence(spec Spec, x [][]float64, y []float64) *evidence {
 	return e
 }
 
-// logPosterior fills gradient, which has one entry for each lengthscale and the
-// noise.
+// logPosterior returns the log posterior density of the hyperparameters, up to a
+// constant, and fills gradient with its derivatives by their logarithms: one for each
+// lengthscale and the noise.
 func (e *evidence) logPosterior(gradient []float64, h Hyperparameters) (float64, error) {
 	e.fillCovariance(h)
 	factor, logRoot, ok := linalg.Factorise(blas64.Symmetric{N: e.t, Stride: e.t, Data: e.k, Uplo: blas.Upper})

@@ -19,7 +19,7 @@ import (
 // where a(x) is the deviation of the residual at x in units of the scale: 1 where
 // nobody but the agent itself knows anything.
 type model struct {
-	consensus                   *consensus // that m is of; nil without peers
+	prior                       *peerPrior // that m is of; nil without peers
 	scale                       float64
 	gain                        float64
 	gainVariance, levelVariance float64

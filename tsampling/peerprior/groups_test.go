@@ -221,15 +221,19 @@ func TestReadingsOfGroups(t *testing.T) {
 		if sum := odds(list); sum > 1+1e-12 {
 			t.Errorf("%s: the odds sum to %g", name, sum)
 		}
-		if len(list[0].said) != len(peers) || len(list[1].said) != len(peers) {
-			t.Errorf("%s: the first two readings are of %d and %d peers", name, len(list[0].said), len(list[1].said))
-		}
-		group := 0.0
-		if len(list) > 2 {
-			group = list[2].odds
-			if use := list[2].said[0].use; len(list[2].said) != 2 || math.Abs(use-peers[2].views[inOwnUnits].use) > 1e-12 {
-				t.Errorf("%s: the group heard has %d members of use %g, not those that the own observations speak for", name, len(list[2].said), use)
+		everybody, group := 0, 0.0
+		for _, r := range list {
+			if len(r.said) == len(peers) {
+				everybody++
+				continue
 			}
+			group += r.odds
+			if use := r.said[0].use; len(r.said) != 2 || math.Abs(use-peers[2].views[inOwnUnits].use) > 1e-12 {
+				t.Errorf("%s: the group heard has %d members of use %g, not those that the own observations speak for", name, len(r.said), use)
+			}
+		}
+		if everybody != 2 {
+			t.Errorf("%s: %d readings are of all peers, want one with all alike and one by themselves", name, everybody)
 		}
 		if math.Abs(group-c.group) > 1e-12 {
 			t.Errorf("%s: the group has the odds %g, want %g", name, group, c.group)

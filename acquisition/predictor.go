@@ -12,14 +12,6 @@ type Predictor interface {
 	PredictGradient(dMean, dVariance, x []float64) (mean, variance float64)
 }
 
-// BatchPredictor is what a Predictor may be too, when it predicts at many points
-// faster together than one by one.
-type BatchPredictor interface {
-	// Predictions fills means and variances, of the same length, with those at as
-	// many points, which lie one after the other in points.
-	Predictions(means, variances, points []float64)
-}
-
 // score is an acquisition function of the mean and the standard deviation at
 // one point.
 type score interface {
@@ -36,31 +28,11 @@ type scored struct {
 	memory scratch
 }
 
-var (
-	_ Function = (*scored)(nil)
-	_ Batch    = (*scored)(nil)
-)
+var _ Function = (*scored)(nil)
 
 func (s *scored) Value(x []float64) float64 {
 	mean, variance := s.p.Predict(x)
 	return s.by.value(mean, math.Sqrt(max(variance, 0)))
-}
-
-func (s *scored) Values(dst, points []float64) {
-	batch, ok := s.p.(BatchPredictor)
-	if !ok {
-		for i := range dst {
-			dst[i] = s.Value(rowOf(points, len(dst), i))
-		}
-		return
-	}
-	held := s.memory.take(len(dst))
-	variances := *held
-	batch.Predictions(dst, variances, points)
-	for i, mean := range dst {
-		dst[i] = s.by.value(mean, math.Sqrt(max(variances[i], 0)))
-	}
-	s.memory.put(held)
 }
 
 // Gradient treats a point without variance as if the variance were constant

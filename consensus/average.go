@@ -41,7 +41,7 @@ func (c council) weights() []float64 {
 		for i, voice := range c.voices {
 			degrees[i] = voice.Candidate.Neighbours
 		}
-		weights, _ = Metropolis(c.own.Neighbours, degrees, c.t, c.settings.Rounds)
+		weights, _ = metropolisRow(c.own.Neighbours, degrees, c.t, c.settings.Rounds)
 	default:
 		row := c.row()
 		for i, voice := range c.voices {
@@ -60,10 +60,10 @@ func (c council) weights() []float64 {
 func (c council) row() []float64 {
 	self, _ := slices.BinarySearch(c.present, c.self)
 	if c.settings.Weights != weightsLeader {
-		return Uniform(len(c.present), self, c.t, c.settings.Rounds)
+		return uniformRow(len(c.present), self, c.t, c.settings.Rounds)
 	}
 	leader, _ := slices.BinarySearch(c.present, c.leader())
-	return Leader(len(c.present), self, leader, c.t, c.settings.Rounds)
+	return leaderRow(len(c.present), self, leader, c.t, c.settings.Rounds)
 }
 
 // leader is the agent of the best response among those that speak, of equal

@@ -6,7 +6,8 @@
 //
 // A [Strategy] averages what an exchange has collected: [Rounds], in which agents
 // in step wait for each other up to a deadline, or [Latest], which never waits.
-// The weights are [Uniform], [Leader] or [Metropolis].
+// The weights are uniform, those of a leader, or those of Metropolis: weights.go has
+// their equations.
 //
 // Source: Yue, Liu, Berahas, Johnson and Al Kontar, "Collaborative and Distributed
 // Bayesian Optimization via Consensus" (2023) and Al Kontar, "Collaborative and
@@ -39,8 +40,8 @@
 // # Influence
 //
 // A candidate, a response and a presence are claims. A peer that lies moves the
-// design of another agent by its weight: with [Uniform] and [Metropolis] no more than
-// 1/K. With [Leader] one that claims the largest response leads for as long as it
+// design of another agent by its weight: with uniform weights and those of Metropolis no
+// more than 1/K. With a leader one that claims the largest response leads for as long as it
 // speaks, and weighs (T-t+K)/(TK) in round t, but no more than 1/(K-1). All of it
 // decays with t to at most 1/T. Silence costs 1 + log2 T deadlines in T rounds, from each
 // name that the peer has; many names, present and silent, leave the others little

@@ -10,9 +10,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Arrivals is what [Latest] shows in the view: in which of the agent's own
+// arrivals is what [Latest] shows in the view: in which of the agent's own
 // rounds each peer's latest candidate came.
-type Arrivals map[peer.ID]int
+type arrivals map[peer.ID]int
 
 // Latest is the exchange without rounds: an agent publishes its candidate after
 // every trial, and takes of each peer the latest, that weighs less the longer ago
@@ -20,15 +20,15 @@ type Arrivals map[peer.ID]int
 type Latest struct {
 	talk
 	spoken   int // the round of the newest candidate that was asked for
-	arrivals Arrivals
+	arrivals arrivals
 }
 
 var _ strategy.Exchange = (*Latest)(nil)
 
-// NewLatest returns the exchange of one agent.
-func NewLatest(t *task.Task) (*Latest, error) {
+// newLatest returns the exchange of one agent.
+func newLatest(t *task.Task) (*Latest, error) {
 	talk, err := newTalk(t)
-	return &Latest{talk: talk, arrivals: Arrivals{}}, err
+	return &Latest{talk: talk, arrivals: arrivals{}}, err
 }
 
 // Decode implements strategy.Exchange; the value is a protocol.Candidate, and an author
@@ -67,9 +67,9 @@ func (l *Latest) forget(view strategy.View) {
 	maps.DeleteFunc(l.arrivals, func(id peer.ID, _ int) bool { return !held[id] })
 }
 
-// latest lists the latest candidates of those present, in order of peer.
-func latest(view strategy.View, present func(peer.ID) bool, round int) []Voice {
-	arrivals, _ := strategy.ResultOf[Arrivals](view, Kind)
+// newestVoices lists the latest candidates of those present, in order of peer.
+func newestVoices(view strategy.View, present func(peer.ID) bool, round int) []Voice {
+	arrivals, _ := strategy.ResultOf[arrivals](view, Kind)
 	var voices []Voice
 	for share, c := range strategy.Shares[protocol.Candidate](view) {
 		if present(share.Author) {

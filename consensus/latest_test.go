@@ -23,7 +23,7 @@ type desk struct {
 func newDesk(t testing.TB, others int) *desk {
 	t.Helper()
 	definition := newTask(t, ", mode: asynchronous")
-	exchange, err := NewLatest(definition)
+	exchange, err := newLatest(definition)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func (d *desk) hear(from peer.ID) {
 }
 
 func (d *desk) voices(round int) []Voice {
-	return latest(d.view, presence.Of(d.view).Has, round)
+	return newestVoices(d.view, presence.Of(d.view).Has, round)
 }
 
 func TestCandidatesAgeByOwnTrials(t *testing.T) {

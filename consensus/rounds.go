@@ -51,8 +51,8 @@ type Rounds struct {
 
 var _ strategy.Exchange = (*Rounds)(nil)
 
-// NewRounds returns the exchange of one agent.
-func NewRounds(t *task.Task) (*Rounds, error) {
+// newRounds returns the exchange of one agent.
+func newRounds(t *task.Task) (*Rounds, error) {
 	talk, err := newTalk(t)
 	return &Rounds{talk: talk, counted: map[peer.ID]int{}, lapses: lapses{}}, err
 }

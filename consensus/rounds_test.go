@@ -47,7 +47,7 @@ type table struct {
 
 func newTable(t testing.TB, present int) *table {
 	definition := newTask(t, "")
-	exchange, err := NewRounds(definition)
+	exchange, err := newRounds(definition)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func TestRefusedCandidates(t *testing.T) {
 		"empty":                {"", nil, true},
 		"of an earlier format": {"", []byte{0xff, 0x01}, true},
 	} {
-		exchange, err := NewRounds(newTask(t, c.settings))
+		exchange, err := newRounds(newTask(t, c.settings))
 		if err != nil {
 			t.Fatal(err)
 		}

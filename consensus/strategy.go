@@ -40,9 +40,9 @@ func New(t *task.Task) (Strategy, error) {
 // NewExchange returns the exchange of one agent that the strategy rests on.
 func NewExchange(t *task.Task) (strategy.Exchange, error) {
 	if settingsOf(t).Mode == modeRounds {
-		return NewRounds(t)
+		return newRounds(t)
 	}
-	return NewLatest(t)
+	return newLatest(t)
 }
 
 // ownStrategy is what an agent does that has nobody to agree with.
@@ -101,7 +101,7 @@ func (s Strategy) withLatest(ctx context.Context, view strategy.View, trial uint
 	own, err := s.own.Suggest(ctx, view, trial, seed)
 	present := presence.Of(view)
 	round := int(s.search.AfterStart(trial))
-	voices := latest(view, present.Has, round)
+	voices := newestVoices(view, present.Has, round)
 	if err != nil || len(voices) == 0 {
 		return own, err
 	}

@@ -1,9 +1,9 @@
 package consensus
 
-// Uniform returns row self of W(t) for this many agents, in round t of T:
+// uniformRow returns row self of W(t) for this many agents, in round t of T:
 // equal weights in round 1, the own candidate alone from round T+1 on. Al Kontar
 // (2024), equation 6 in closed form.
-func Uniform(agents, self, t, T int) []float64 {
+func uniformRow(agents, self, t, T int) []float64 {
 	row := make([]float64, agents)
 	other := 0.0
 	if t <= T {
@@ -16,21 +16,21 @@ func Uniform(agents, self, t, T int) []float64 {
 	return row
 }
 
-// Leader returns row self of the matrix in which agent leader weighs most: W(t)
-// of Uniform with 1/(TK) of every weight moved to the leader's row and column,
+// leaderRow returns row self of the matrix in which agent leader weighs most: W(t)
+// of uniformRow with 1/(TK) of every weight moved to the leader's row and column,
 // while the leader's own weight allows it; before that the leader's candidate
 // weighs 1/(K-1) with the others and nothing with itself, so that it explores
 // elsewhere. Symmetric and doubly stochastic. After Yue et al. (2023), whose code
 // differs from their text in who leads; here, as in the text, it is the agent of
 // the best response.
-func Leader(agents, self, leader, t, T int) []float64 {
-	row := Uniform(agents, self, t, T)
+func leaderRow(agents, self, leader, t, T int) []float64 {
+	row := uniformRow(agents, self, t, T)
 	if agents == 1 || t > T {
 		return row
 	}
 	k := float64(agents)
 	shift := 1 / (float64(T) * k)
-	own := Uniform(agents, leader, t, T)[leader]
+	own := uniformRow(agents, leader, t, T)[leader]
 	if own > (k-1)*(k-1)*shift {
 		for j := range row {
 			if (j == leader) == (self == leader) {
@@ -57,13 +57,13 @@ func Leader(agents, self, leader, t, T int) []float64 {
 	return row
 }
 
-// Metropolis returns the weights that an agent with this many neighbours gives
+// metropolisRow returns the weights that an agent with this many neighbours gives
 // to the candidates of agents with so many, in round t of T; the rest is its own.
 // It needs no knowledge of who else takes part: with weights 1/(1 + the larger of
 // the two degrees) the matrix is symmetric and doubly stochastic on any graph
 // whose edges go both ways (Xiao, Boyd and Lall, "Distributed Average Consensus
-// with Time-Varying Metropolis Weights", 2006). They decay as those of Uniform.
-func Metropolis(degree int, degrees []int, t, T int) (others []float64, own float64) {
+// with Time-Varying Metropolis Weights", 2006). They decay as those of uniformRow.
+func metropolisRow(degree int, degrees []int, t, T int) (others []float64, own float64) {
 	decay := 0.0
 	if t <= T {
 		decay = float64(T-t+1) / float64(T)

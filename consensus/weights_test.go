@@ -49,14 +49,14 @@ func TestUniformAndLeaderAreDoublyStochastic(t *testing.T) {
 		T := rapid.IntRange(1, 60).Draw(t, "T")
 		round := rapid.IntRange(1, T+3).Draw(t, "round")
 		leader := rapid.IntRange(0, agents-1).Draw(t, "leader")
-		checkDoublyStochastic(t, matrixOf(agents, func(self int) []float64 { return Uniform(agents, self, round, T) }))
-		checkDoublyStochastic(t, matrixOf(agents, func(self int) []float64 { return Leader(agents, self, leader, round, T) }))
+		checkDoublyStochastic(t, matrixOf(agents, func(self int) []float64 { return uniformRow(agents, self, round, T) }))
+		checkDoublyStochastic(t, matrixOf(agents, func(self int) []float64 { return leaderRow(agents, self, leader, round, T) }))
 	})
 }
 
 func TestWeightsStartEqualAndEndAlone(t *testing.T) {
 	for _, agents := range []int{1, 2, 5, 20} {
-		first, last := Uniform(agents, 0, 1, 40), Uniform(agents, 0, 41, 40)
+		first, last := uniformRow(agents, 0, 1, 40), uniformRow(agents, 0, 41, 40)
 		for j := range agents {
 			if math.Abs(first[j]-1/float64(agents)) > tolerance {
 				t.Errorf("%d agents: the first round weighs %v", agents, first)
@@ -77,7 +77,7 @@ func TestUniformIsEquation6(t *testing.T) {
 	const K, T = 5.0, 40.0
 	for round := 1; round <= 40; round++ {
 		own, other := 1/K+float64(round-1)*(K-1)/(T*K), (T-float64(round)+1)/(T*K)
-		for j, w := range Uniform(5, 2, round, 40) {
+		for j, w := range uniformRow(5, 2, round, 40) {
 			want := other
 			if j == 2 {
 				want = own
@@ -104,8 +104,8 @@ func TestLeaderByHand(t *testing.T) {
 		{4, 3, []float64{1.0 / 16, 5.0 / 16, 5.0 / 16, 5.0 / 16}, []float64{5.0 / 16, 9.0 / 16, 1.0 / 16, 1.0 / 16}},
 	} {
 		for name, rows := range map[string][2][]float64{
-			"leader": {Leader(c.agents, 0, 0, c.round, 4), c.leader},
-			"other":  {Leader(c.agents, 1, 0, c.round, 4), c.self},
+			"leader": {leaderRow(c.agents, 0, 0, c.round, 4), c.leader},
+			"other":  {leaderRow(c.agents, 1, 0, c.round, 4), c.self},
 		} {
 			for j := range c.agents {
 				if math.Abs(rows[0][j]-rows[1][j]) > tolerance {
@@ -142,7 +142,7 @@ func TestMetropolisIsDoublyStochasticOnAnyGraph(t *testing.T) {
 					near, theirs = append(near, j), append(theirs, degrees[j])
 				}
 			}
-			others, own := Metropolis(degrees[self], theirs, round, T)
+			others, own := metropolisRow(degrees[self], theirs, round, T)
 			row := make([]float64, agents)
 			row[self] = own
 			for i, j := range near {
@@ -155,7 +155,7 @@ func TestMetropolisIsDoublyStochasticOnAnyGraph(t *testing.T) {
 
 // Nobody can take more than an equal share by what it claims.
 func TestMetropolisClaims(t *testing.T) {
-	others, own := Metropolis(0, []int{0, 0, 1 << 20}, 1, 10)
+	others, own := metropolisRow(0, []int{0, 0, 1 << 20}, 1, 10)
 	if others[0] > 0.25 || others[2] > 1e-5 || own < 0.25 {
 		t.Errorf("weights %v, own %g", others, own)
 	}
@@ -247,7 +247,7 @@ func TestALeaderCannotDominate(t *testing.T) {
 		agents := rapid.IntRange(2, 12).Draw(t, "agents")
 		T := rapid.IntRange(1, 60).Draw(t, "T")
 		round := rapid.IntRange(1, T).Draw(t, "round")
-		weight := Leader(agents, 0, agents-1, round, T)[agents-1]
+		weight := leaderRow(agents, 0, agents-1, round, T)[agents-1]
 		want := min(float64(T-round+agents)/float64(T*agents), 1/float64(agents-1))
 		if math.Abs(weight-want) > tolerance {
 			t.Fatalf("the leader weighs %g, want %g", weight, want)
@@ -262,8 +262,8 @@ func TestFixedWeightsMissTheOptimum(t *testing.T) {
 	for self, optimum := range optima {
 		shared, alone := 0.0, 0.0
 		for j := range optima {
-			shared += Uniform(3, self, 5, 10)[j] * optima[j]
-			alone += Uniform(3, self, 11, 10)[j] * optima[j]
+			shared += uniformRow(3, self, 5, 10)[j] * optima[j]
+			alone += uniformRow(3, self, 11, 10)[j] * optima[j]
 		}
 		if math.Abs(shared-optimum) < 0.01 || alone != optimum {
 			t.Errorf("agent %d ends at %g and, alone, at %g; its optimum is %g", self, shared, alone, optimum)

@@ -203,7 +203,7 @@ func TestRoundsSurviveAnyNetwork(t *testing.T) {
 			slowest: rapid.SampledFrom([]time.Duration{time.Second, time.Minute}).Draw(t, "slowest"),
 		}
 		for _, id := range members(rapid.IntRange(1, 5).Draw(t, "agents")) {
-			exchange, err := NewRounds(w.task)
+			exchange, err := newRounds(w.task)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -42,7 +42,7 @@ func BenchmarkSuggestionAmongPeers(b *testing.B) {
 func among(b *testing.B, s Spec, others int) (strategy.Strategy, strategy.View) {
 	b.Helper()
 	const evaluations, ofOthers = 25, 12
-	drawn, err := family.Parse("gp:d=6")
+	drawn, err := family.Kinds().Parse("gp:d=6")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func cut(from, until time.Duration) []sim.Partition {
 
 func familyOf(t testing.TB, text string) family.Family {
 	t.Helper()
-	f, err := family.Parse(text)
+	f, err := family.Kinds().Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}

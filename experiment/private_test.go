@@ -12,7 +12,7 @@ import (
 
 func privatePlan(t *testing.T, strategies string, agents int) Plan {
 	t.Helper()
-	drawn, err := family.Parse("gp:d=1")
+	drawn, err := family.Kinds().Parse("gp:d=1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -24,7 +25,7 @@ func TestOrthogonalRows(t *testing.T) {
 		for i := range count {
 			for j := i / dim * dim; j < i; j++ {
 				a, b := rows[i*dim:(i+1)*dim], rows[j*dim:(j+1)*dim]
-				if cosine := dot(a, b) / math.Sqrt(dot(a, a)*dot(b, b)); math.Abs(cosine) > 1e-9 {
+				if cosine := linalg.Dot(a, b) / math.Sqrt(linalg.Dot(a, a)*linalg.Dot(b, b)); math.Abs(cosine) > 1e-9 {
 					rt.Fatalf("rows %d and %d have the cosine %g", i, j, cosine)
 				}
 			}
@@ -37,7 +38,7 @@ func TestOrthogonalRows(t *testing.T) {
 func TestOrthogonalRowsHaveTheRightLength(t *testing.T) {
 	const dim, count = 7, 7000
 	rows := orthogonalRows(SE, count, dim, &normalSource{rng: random.SeedOf(3).Stream("t", 0)})
-	if got := dot(rows, rows) / count; math.Abs(got-dim) > 4.5*math.Sqrt(2*dim/float64(count)) {
+	if got := linalg.Dot(rows, rows) / count; math.Abs(got-dim) > 4.5*math.Sqrt(2*dim/float64(count)) {
 		t.Errorf("mean squared length %g, want %d", got, dim)
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/gonum"
+
+	"github.com/fbo-node/fbo/internal/linalg"
 )
 
 // Evidence computes the log marginal likelihood of one set of observations for
@@ -33,7 +34,7 @@ func newEvidence(m *Map, x [][]float64, y []float64, dual bool) (*Evidence, erro
 	if err := checkObservations(m, x, y); err != nil {
 		return nil, err
 	}
-	e := &Evidence{t: len(y), features: m.features, dual: dual, square: dot(y, y)}
+	e := &Evidence{t: len(y), features: m.features, dual: dual, square: linalg.Dot(y, y)}
 	if dual {
 		e.moment = append([]float64(nil), y...)
 		e.tridiagonalise(between(m.rows(x), e.t, e.features))
@@ -114,31 +115,12 @@ func (e *Evidence) eliminate(ridge float64) (logDet, quadratic float64, err erro
 	return logDet, quadratic, nil
 }
 
-// LogEvidence returns the log marginal likelihood of observations y at the
-// points x under prior variance v and noise. Use [Evidence] to try several.
-func LogEvidence(m *Map, x [][]float64, y []float64, v, noise float64) (float64, error) {
-	e, err := NewEvidence(m, x, y)
-	if err != nil {
-		return 0, err
-	}
-	return e.Log(v, noise)
-}
-
 // productSums returns PhiᵀPhi (M×M, upper triangle) and Phiᵀy.
 func productSums(m *Map, x [][]float64, y []float64) (gram, moment []float64) {
 	moment = make([]float64, m.features)
 	gram = among(len(x), m.features, func(phi []float64, i int) {
 		m.Phi(phi, x[i])
-		axpy(y[i], phi, moment)
+		linalg.AddScaled(moment, y[i], phi)
 	})
 	return gram, moment
-}
-
-func dot(a, b []float64) float64 {
-	return blas64.Dot(blas64.Vector{N: len(a), Data: a, Inc: 1}, blas64.Vector{N: len(b), Data: b, Inc: 1})
-}
-
-// axpy adds scale·a to b.
-func axpy(scale float64, a, b []float64) {
-	blas64.Axpy(scale, blas64.Vector{N: len(a), Data: a, Inc: 1}, blas64.Vector{N: len(b), Data: b, Inc: 1})
 }

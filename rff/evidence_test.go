@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -34,7 +35,7 @@ func normalDensity(m *Map, x [][]float64, y []float64, v, noise float64) float64
 	covariance := mat.NewSymDense(len(x), nil)
 	for i := range x {
 		for j := range i + 1 {
-			covariance.SetSym(j, i, v*dot(m.Phi(nil, x[i]), m.Phi(nil, x[j])))
+			covariance.SetSym(j, i, v*linalg.Dot(m.Phi(nil, x[i]), m.Phi(nil, x[j])))
 		}
 		covariance.SetSym(i, i, covariance.At(i, i)+noise)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fbo-node/fbo/internal/fourier"
+	"github.com/fbo-node/fbo/internal/linalg"
 )
 
 // Extend returns the posterior given one observation more: y at x (length d). It
@@ -21,7 +22,7 @@ func (p *Posterior) Extend(x []float64, y float64) (*Posterior, error) {
 	phi := p.m.Phi(nil, x)
 	if p.dual == nil {
 		next.moment = slices.Clone(p.moment)
-		axpy(y, phi, next.moment)
+		linalg.AddScaled(next.moment, y, phi)
 		next.u = p.u.add(phi)
 		next.setMean()
 		return &next, nil

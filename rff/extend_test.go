@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -178,10 +179,10 @@ func TestFactor(t *testing.T) {
 		a.solve(b)
 		half := slices.Clone(v)
 		a.half(half)
-		if want := dot(v, b); math.Abs(dot(half, half)-want) > 1e-8*(1+want) {
-			rt.Fatalf("|U⁻ᵀv|² = %g, vᵀA⁻¹v = %g", dot(half, half), want)
+		if want := linalg.Dot(v, b); math.Abs(linalg.Dot(half, half)-want) > 1e-8*(1+want) {
+			rt.Fatalf("|U⁻ᵀv|² = %g, vᵀA⁻¹v = %g", linalg.Dot(half, half), want)
 		}
-		if _, ok := a.append(append(slices.Clone(v), dot(half, half)-1)); ok {
+		if _, ok := a.append(append(slices.Clone(v), linalg.Dot(half, half)-1)); ok {
 			rt.Fatal("appended a column that is not positive definite")
 		}
 	})

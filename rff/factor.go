@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/fbo-node/fbo/internal/linalg"
 )
 
 // ErrNotPositiveDefinite says that a matrix could not be factorised.
@@ -63,7 +65,7 @@ func (f *factor) half(v []float64) {
 	for i := range f.n { // Trsv does the same, without vector instructions
 		row := f.u[i*f.n+i : (i+1)*f.n]
 		v[i] /= row[0]
-		axpy(-v[i], row[1:], v[i+1:])
+		linalg.AddScaled(v[i+1:], -v[i], row[1:])
 	}
 }
 
@@ -72,7 +74,7 @@ func (f *factor) half(v []float64) {
 func (f *factor) back(v []float64) {
 	for i := f.n - 1; i >= 0; i-- { // Trsv does the same, without vector instructions
 		row := f.u[i*f.n+i : (i+1)*f.n]
-		v[i] = (v[i] - dot(row[1:], v[i+1:])) / row[0]
+		v[i] = (v[i] - linalg.Dot(row[1:], v[i+1:])) / row[0]
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/fbo-node/fbo/internal/linalg"
 )
 
 // Refined is a projection that counts further points, each weight times. With E the
@@ -49,12 +51,12 @@ func (r *Refined) Add(x []float64, value float64) error {
 		return err
 	}
 	phi := r.p.m.Phi(nil, x)
-	added := furtherPoint{phi: phi, along: slices.Clone(phi), rest: value - dot(phi, r.base)}
+	added := furtherPoint{phi: phi, along: slices.Clone(phi), rest: value - linalg.Dot(phi, r.base)}
 	r.p.solve(added.along)
 	for _, other := range r.points {
-		added.products = append(added.products, dot(other.phi, added.along))
+		added.products = append(added.products, linalg.Dot(other.phi, added.along))
 	}
-	added.products = append(added.products, dot(phi, added.along))
+	added.products = append(added.products, linalg.Dot(phi, added.along))
 	r.points = append(r.points, added)
 	return nil
 }
@@ -81,7 +83,7 @@ func (r *Refined) Weights() ([]float64, error) {
 	u.solve(rest)
 	w := slices.Clone(r.base)
 	for i, v := range rest {
-		axpy(v, r.points[i].along, w)
+		linalg.AddScaled(w, v, r.points[i].along)
 	}
 	return w, nil
 }

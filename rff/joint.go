@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/fbo-node/fbo/internal/linalg"
 )
 
 // Joint is the distribution of the function of a Posterior at k points together.
@@ -28,12 +30,12 @@ func (p *Posterior) Joint(points [][]float64) *Joint {
 	phi, halves := make([][]float64, k), make([][]float64, k)
 	for i, x := range points {
 		phi[i] = p.m.Phi(nil, x)
-		j.mean[i] = dot(phi[i], p.mean)
+		j.mean[i] = linalg.Dot(phi[i], p.mean)
 		j.along[i], halves[i] = p.spread(phi[i])
 		for other := range i + 1 {
-			value := p.noise * dot(halves[other], halves[i])
+			value := p.noise * linalg.Dot(halves[other], halves[i])
 			if p.dual != nil {
-				value = p.v * (dot(phi[other], phi[i]) - dot(halves[other], halves[i]))
+				value = p.v * (linalg.Dot(phi[other], phi[i]) - linalg.Dot(halves[other], halves[i]))
 			}
 			if other == i {
 				value = max(value, 0)
@@ -87,7 +89,7 @@ func (j *Joint) Cross(dst, x []float64) {
 	defer j.m.scratch.Put(s)
 	j.m.Phi(s.phi, x)
 	for i, along := range j.along {
-		dst[i] = dot(s.phi, along)
+		dst[i] = linalg.Dot(s.phi, along)
 	}
 }
 
@@ -101,7 +103,7 @@ func (j *Joint) CrossGradient(grad, weights, x []float64) {
 	j.m.Phi(s.phi, x)
 	clear(s.solved)
 	for i, w := range weights {
-		axpy(w, j.along[i], s.solved)
+		linalg.AddScaled(s.solved, w, j.along[i])
 	}
 	j.m.pullBack(grad[:j.m.dim], s.solved, s.phi, x)
 }

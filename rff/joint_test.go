@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -72,7 +73,7 @@ func TestJointGradientIsThatOfCross(t *testing.T) {
 		}
 		value := func(x []float64) float64 {
 			j.Cross(cross, x)
-			return dot(weights, cross)
+			return linalg.Dot(weights, cross)
 		}
 		x := []float64{rapid.Float64Range(0, 1).Draw(rt, "x"), rapid.Float64Range(0, 1).Draw(rt, "y")}
 		grad := slices.Repeat([]float64{math.NaN()}, len(x))

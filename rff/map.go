@@ -7,13 +7,14 @@ import (
 	"sync"
 
 	"github.com/fbo-node/fbo/internal/fourier"
+	"github.com/fbo-node/fbo/internal/radial"
 	"github.com/fbo-node/fbo/random"
 )
 
 // The kernels whose spectral density is known here.
 const (
-	Matern52 = "matern52"
-	SE       = "se" // squared exponential
+	Matern52 = radial.Matern52
+	SE       = radial.SE // squared exponential
 )
 
 // Spec says which features to derive.

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -168,7 +169,7 @@ func TestApproximatesKernel(t *testing.T) {
 			points := uniformPoints(40, 3, random.SeedOf(8).Stream("t", 0))
 			for i := range 20 {
 				for _, y := range [][]float64{points[20+i], {points[i][0] + 0.1, points[i][1], points[i][2]}} {
-					got := dot(m.Phi(nil, points[i]), m.Phi(nil, y))
+					got := linalg.Dot(m.Phi(nil, points[i]), m.Phi(nil, y))
 					if want := kernel(name, points[i], y, lengthscales); math.Abs(got-want) > 0.0225 {
 						t.Errorf("%s, %s: phi·phi = %.4f, the kernel is %.4f", basis, name, got, want)
 					}
@@ -203,7 +204,7 @@ func TestUnitNormAndGradient(t *testing.T) {
 			w[i] = rng.NormFloat64()
 		}
 		phi := m.Phi(nil, x)
-		norm, value := dot(phi, phi), dot(phi, w)
+		norm, value := linalg.Dot(phi, phi), linalg.Dot(phi, w)
 		f := m.Function(w)
 		grad, pulled, values := make([]float64, m.Dim()), make([]float64, m.Dim()), make([]float64, 2)
 		got := f.Gradient(grad, x)
@@ -217,7 +218,7 @@ func TestUnitNormAndGradient(t *testing.T) {
 		if math.Abs(norm-1) > 1e-12 {
 			rt.Fatalf("phi·phi = %g", norm)
 		}
-		scale := 1 + math.Sqrt(dot(grad, grad))
+		scale := 1 + math.Sqrt(linalg.Dot(grad, grad))
 		for k, want := range differences(f, x) {
 			if math.Abs(grad[k]-want) > 1e-3*(1+math.Abs(want)) || math.Abs(grad[k]-pulled[k]) > 1e-8*scale {
 				rt.Fatalf("coordinate %d: gradient %g, pulled back %g, finite difference %g", k, grad[k], pulled[k], want)

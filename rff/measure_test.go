@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -47,7 +48,7 @@ func kernelError(b *testing.B, name, basis string, dim, features int) float64 {
 		m := newTestMap(b, Spec{Kernel: name, Features: features, Lengthscales: lengthscales, Basis: basis}, uint64(i))
 		for range pairs {
 			p := uniformPoints(2, dim, rng)
-			error := dot(m.Phi(nil, p[0]), m.Phi(nil, p[1])) - kernel(name, p[0], p[1], lengthscales)
+			error := linalg.Dot(m.Phi(nil, p[0]), m.Phi(nil, p[1])) - kernel(name, p[0], p[1], lengthscales)
 			sum += error * error
 		}
 	}
@@ -155,7 +156,7 @@ func compare(b *testing.B, m *Map, p *Projection, f differentiable, rng *rand.Ra
 	}
 	result := map[string]float64{"R²": explained(f, project(), mean, fresh)}
 	w := p.Project(values)
-	result["norm"] = math.Sqrt(dot(w, w))
+	result["norm"] = math.Sqrt(linalg.Dot(w, w))
 	_, result["regret"] = chosen(project())
 	further(top)
 	for range around {

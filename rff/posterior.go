@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/fbo-node/fbo/internal/linalg"
 )
 
 // ErrNotFinite says that an observation is NaN or infinite.
@@ -87,14 +89,14 @@ func (p *Posterior) setMean() {
 // combine adds scale·Phiᵀ·by to dst.
 func (f *dualForm) combine(dst []float64, scale float64, by []float64) {
 	for i, row := range f.rows {
-		axpy(scale*by[i], row, dst)
+		linalg.AddScaled(dst, scale*by[i], row)
 	}
 }
 
 // products fills dst with Phi·w.
 func (f *dualForm) products(dst, w []float64) {
 	for i, row := range f.rows {
-		dst[i] = dot(row, w)
+		dst[i] = linalg.Dot(row, w)
 	}
 }
 
@@ -121,7 +123,7 @@ func (p *Posterior) Predict(x []float64) (mean, variance float64) {
 	s := p.borrow()
 	defer p.m.scratch.Put(s)
 	p.m.Phi(s.phi, x)
-	return dot(s.phi, p.mean), p.variance(s)
+	return linalg.Dot(s.phi, p.mean), p.variance(s)
 }
 
 // variance returns that at the point whose features are in s.
@@ -129,11 +131,11 @@ func (p *Posterior) variance(s *workspace) float64 {
 	if p.dual != nil {
 		p.dual.products(s.cross, s.phi)
 		p.u.half(s.cross)
-		return max(p.v*(dot(s.phi, s.phi)-dot(s.cross, s.cross)), 0)
+		return max(p.v*(linalg.Dot(s.phi, s.phi)-linalg.Dot(s.cross, s.cross)), 0)
 	}
 	copy(s.solved, s.phi)
 	p.u.half(s.solved)
-	return p.noise * dot(s.solved, s.solved)
+	return p.noise * linalg.Dot(s.solved, s.solved)
 }
 
 // PredictGradient also fills the gradients of the mean and of the variance at x
@@ -162,7 +164,7 @@ func (p *Posterior) PredictGradient(meanGradient, varianceGradient, x []float64)
 	for k := range varianceGradient {
 		varianceGradient[k] *= scale
 	}
-	return dot(s.phi, p.mean), variance
+	return linalg.Dot(s.phi, p.mean), variance
 }
 
 // Weights returns a draw of w, length M.
@@ -203,7 +205,7 @@ func (p *Posterior) matheron(prior, errors []float64) []float64 {
 		prior[i] *= scale
 	}
 	for i, row := range p.dual.rows {
-		errors[i] = p.dual.y[i] - dot(row, prior) - sd*errors[i]
+		errors[i] = p.dual.y[i] - linalg.Dot(row, prior) - sd*errors[i]
 	}
 	p.u.solve(errors)
 	p.dual.combine(prior, 1, errors)

@@ -103,7 +103,11 @@ func checkEquationThree(rt *rapid.T, m *Map, x [][]float64, y []float64, v, nois
 func TestEvidenceOfOneObservation(t *testing.T) {
 	m := newTestMap(t, Spec{Kernel: SE, Features: 8, Lengthscales: []float64{1}}, 1)
 	// phi·phi = 1, so y ~ N(0, v + noise).
-	got, err := LogEvidence(m, [][]float64{{0.3}}, []float64{1.5}, 2, 0.5)
+	e, err := NewEvidence(m, [][]float64{{0.3}}, []float64{1.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := e.Log(2, 0.5)
 	want := -0.5 * (1.5*1.5/2.5 + math.Log(2*math.Pi*2.5))
 	if err != nil || math.Abs(got-want) > 1e-12 {
 		t.Errorf("log evidence %g, %v; want %g", got, err, want)
@@ -129,8 +133,12 @@ func TestPosteriorRejects(t *testing.T) {
 		if _, err := NewPosterior(m, test.x, test.y, test.v, test.noise); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
-		if _, err := LogEvidence(m, test.x, test.y, test.v, test.noise); err == nil {
-			t.Errorf("%s: accepted by LogEvidence", name)
+		e, err := NewEvidence(m, test.x, test.y)
+		if err == nil {
+			_, err = e.Log(test.v, test.noise)
+		}
+		if err == nil {
+			t.Errorf("%s: accepted as evidence", name)
 		}
 	}
 	if _, err := NewPosterior(m, point, []float64{math.NaN()}, 1, 1); !errors.Is(err, ErrNotFinite) {

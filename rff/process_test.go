@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -22,7 +23,7 @@ type process struct {
 }
 
 func (p *process) kernel(a, b []float64) float64 {
-	return p.v * dot(p.m.Phi(nil, a), p.m.Phi(nil, b))
+	return p.v * linalg.Dot(p.m.Phi(nil, a), p.m.Phi(nil, b))
 }
 
 func (p *process) cross(at []float64) *mat.VecDense {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/internal/fourier"
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -42,7 +43,7 @@ func TestProjectionIsNearest(t *testing.T) {
 		if p.Len() >= m.Features() {
 			moment := make([]float64, m.Features())
 			for i, x := range p.Points() {
-				axpy(values[i], m.Phi(nil, x), moment)
+				linalg.AddScaled(moment, values[i], m.Phi(nil, x))
 			}
 			for i, v := range p.FromMoment(moment) {
 				if math.Abs(v-w[i]) > 1e-6*(1+math.Abs(v)) {
@@ -110,7 +111,7 @@ func TestGather(t *testing.T) {
 		values, want := make([]float64, 17), make([]float64, 30)
 		for i, x := range points {
 			values[i] = rng.NormFloat64()
-			axpy(values[i], m.Phi(nil, x), want)
+			linalg.AddScaled(want, values[i], m.Phi(nil, x))
 		}
 		flat := slices.Concat(points...)
 		for i, got := range m.gather(flat, fourier.NewWaves(3, flat), values) {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/surrogate/gp"
 )
@@ -98,7 +99,7 @@ func (l *linear) Condition(obs Observations, h Hyperparameters, previous Posteri
 	if err != nil {
 		return nil, fmt.Errorf("surrogate: %w", err)
 	}
-	return &linearPosterior{model: l, weights: p, x: clone(obs.X)}, nil
+	return &linearPosterior{model: l, weights: p, x: linalg.Clone(obs.X)}, nil
 }
 
 type linearPosterior struct {
@@ -123,14 +124,6 @@ func (p *linearPosterior) extend(x [][]float64, y []float64) (*rff.Posterior, er
 		}
 	}
 	return next.WithOutputs(x, y)
-}
-
-func clone(points [][]float64) [][]float64 {
-	copied := make([][]float64, len(points))
-	for i, x := range points {
-		copied[i] = slices.Clone(x)
-	}
-	return copied
 }
 
 func (p *linearPosterior) Predict(x []float64) (mean, variance float64) {

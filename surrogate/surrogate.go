@@ -60,11 +60,19 @@ type Posterior interface {
 	PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64)
 	// Draw returns a sampled function.
 	Draw(rng *rand.Rand) Function
-	// Weights returns a fresh sampled function, up to a constant, as weights
-	// over the features of SharedMap, as many as the task's Features.
+	// Hyperparameters returns those that it was conditioned with.
+	Hyperparameters() Hyperparameters
+
+	Sharer
+}
+
+// Sharer is what a posterior says in numbers that peers can read: as weights over the
+// features of SharedMap, as many as the task's Features.
+type Sharer interface {
+	// Weights returns a fresh sampled function, up to a constant.
 	Weights(rng *rand.Rand) []float64
 	// Mean returns the mean of the posterior: its level, which it has where nothing
-	// is known, and what it is more or less, as weights over the same features.
+	// is known, and what it is more or less.
 	Mean() (level float64, weights []float64)
 	// DetailedMean is Mean with less error at the observed designs and around the best
 	// of them, and more elsewhere; its weights are longer, so that a limit on their
@@ -72,10 +80,8 @@ type Posterior interface {
 	DetailedMean() (level float64, weights []float64)
 	// Explained returns the part of the prior variance that the observations have
 	// taken away: 0 to 1, on average over the space, and what it is more or less
-	// at each point, as weights over the same features.
+	// at each point.
 	Explained() (average float64, weights []float64)
-	// Hyperparameters returns those that it was conditioned with.
-	Hyperparameters() Hyperparameters
 }
 
 // New returns the surrogate that the task asks for.

@@ -178,7 +178,7 @@ func TestSimulateHelpNamesEveryFamilyAndBaseline(t *testing.T) {
 			t.Errorf("the help does not name %s", name)
 		}
 	}
-	for _, key := range family.List()[0].Keys {
+	for _, key := range family.Kinds().List()[0].Keys {
 		if !strings.Contains(help, key.Name+" ("+key.Accepts()) {
 			t.Errorf("the help does not name the setting %s", key.Name)
 		}

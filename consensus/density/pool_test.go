@@ -86,7 +86,7 @@ func TestInfluenceOfOnePeerIsBounded(t *testing.T) {
 		rng := random.SeedOf(rapid.Uint64().Draw(rt, "seed")).Stream("densities", 0)
 		n := rapid.IntRange(1, 6).Draw(rt, "peers")
 		settings := Settings{Beta: rapid.Float64Range(0, 1000).Draw(rt, "beta")}
-		exponent := Exponent(settings, rapid.IntRange(1, 1000).Draw(rt, "t"))
+		exponent := exponent(settings, rapid.IntRange(1, 1000).Draw(rt, "t"))
 		var others []protocol.Density
 		for range n - 1 {
 			others = append(others, randomDensity(spec, rng))
@@ -162,7 +162,7 @@ func TestManyParameters(t *testing.T) {
 func TestInfluenceDecays(t *testing.T) {
 	settings := Settings{Beta: 5}
 	for observations, want := range map[int]float64{0: 5, 1: 5, 2: 2.5, 10: 0.5, 50: 0.1, 1_000_000: 5e-6} {
-		if got := Exponent(settings, observations); math.Abs(got-want) > 1e-12 {
+		if got := exponent(settings, observations); math.Abs(got-want) > 1e-12 {
 			t.Errorf("after %d observations γ = %g, want %g", observations, got, want)
 		}
 	}
@@ -171,7 +171,7 @@ func TestInfluenceDecays(t *testing.T) {
 	all := []protocol.Density{randomDensity(spec, rng), randomDensity(spec, rng), randomDensity(spec, rng)}
 	most := math.Max(math.Log(ceiling), math.Log(1/doubt))
 	for observations := 1; observations < 1_000_000; observations *= 3 {
-		p := poolOf(spec, Exponent(settings, observations)/3, all...)
+		p := poolOf(spec, exponent(settings, observations)/3, all...)
 		for range 100 {
 			if got := p.Value(acquisition.Sample(spec.Space, rng)); math.Abs(got) > 5*most/float64(observations) {
 				t.Fatalf("after %d observations the peers move the score by %g", observations, got)

@@ -64,9 +64,9 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	return s.search.Maximise(view, trial, seed, score, why), nil
 }
 
-// Exponent returns γ_t = β/t after this many own observations; below 1 they count
+// exponent returns γ_t = β/t after this many own observations; below 1 they count
 // as 1.
-func Exponent(settings Settings, observations int) float64 {
+func exponent(settings Settings, observations int) float64 {
 	return settings.Beta / float64(max(observations, 1))
 }
 
@@ -87,7 +87,7 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed random.Seed) (*p
 		around := newComponent(s.layout, 1, s.spread, s.task.Space.Encode(design))
 		heard.densities = append(heard.densities, &mixture{layout: s.layout, components: []component{around}})
 	}
-	heard.weight = Exponent(settingsOf(s.task), view.Observations) / float64(max(len(heard.densities), 1))
+	heard.weight = exponent(settingsOf(s.task), view.Observations) / float64(max(len(heard.densities), 1))
 	return heard, why
 }
 

@@ -161,7 +161,8 @@ func thin(samples [][]float64) [][]float64 {
 	return thinned
 }
 
-// dot is the product of row and as much of v.
+// dot is the product of row and as much of v, in this order: linalg.Dot sums in another,
+// and draws would differ.
 func dot(row, v []float64) float64 {
 	sum := 0.0
 	for i, w := range row {

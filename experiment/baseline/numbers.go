@@ -7,13 +7,13 @@ import "fmt"
 // rgpe and taf that is a weight posterior over the features, its mean and the
 // inverse of its covariance, counted whole as by Dai, Low and Jaillet, and sent
 // once by each peer. (Their taf sends its best value too; the form here does not
-// need it.) For fts it is one draw of weights, for pooled and multitask one
+// need it.) For dp-fts-de it is one draw of weights, for pooled and multitask one
 // observation. A method that is silent sends 0. Panics on an unknown name.
 func MessageNumbers(name string, features, dim int) int {
 	switch name {
-	case "random", "ts", "logei":
+	case "random":
 		return 0
-	case "fts", "dp-fts-de":
+	case "dp-fts-de":
 		return features
 	case "rgpe", "taf":
 		return features + features*features

@@ -40,8 +40,10 @@ func (c Catalogue) List() []Info {
 	return all
 }
 
-// Parse is the function Parse, with the kinds of c. Values cannot have commas in
-// them; spaces around names, keys and values do not matter.
+// Parse returns the family that a text "kind" or "kind:key=value,key=value" names.
+// List has the kinds and keys. Values cannot have commas in them; spaces around names,
+// keys and values do not matter. An error names the key, its value, and what is
+// accepted.
 func (c Catalogue) Parse(spec string) (Family, error) {
 	name, settings, hasSettings := strings.Cut(spec, ":")
 	name = strings.TrimSpace(name)

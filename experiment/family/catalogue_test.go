@@ -14,7 +14,7 @@ import (
 
 func mustParse(t testing.TB, spec string) Family {
 	t.Helper()
-	f, err := Parse(spec)
+	f, err := Kinds().Parse(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestParseErrorsSayWhatIsAccepted(t *testing.T) {
 		"hartmann6:scale=1":              {"key scale", "0 to 0.99"},
 		"ackley:warp=0.1=0.2,offset=abc": {"key warp"},
 	} {
-		_, err := Parse(spec)
+		_, err := Kinds().Parse(spec)
 		if err == nil {
 			t.Errorf("Parse(%q) succeeds", spec)
 			continue
@@ -91,7 +91,7 @@ func TestParseErrorsSayWhatIsAccepted(t *testing.T) {
 // What a family is called gives the family again, whatever keys are set.
 func TestNamesParseToThemselves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		kind := rapid.SampledFrom(List()).Draw(t, "kind")
+		kind := rapid.SampledFrom(Kinds().List()).Draw(t, "kind")
 		var settings []string
 		for _, k := range rapid.Permutation(kind.Keys).Draw(t, "order") {
 			if rapid.Bool().Draw(t, "set "+k.Name) {
@@ -102,20 +102,20 @@ func TestNamesParseToThemselves(t *testing.T) {
 		if len(settings) > 0 {
 			spec += ":" + strings.Join(settings, ",")
 		}
-		f, err := Parse(spec)
+		f, err := Kinds().Parse(spec)
 		if err != nil {
 			if strings.Contains(err.Error(), "not accepted") || strings.Contains(err.Error(), "unknown") {
 				t.Fatal(err)
 			}
 			t.Skip("keys that exclude each other")
 		}
-		again, err := Parse(f.Name)
+		again, err := Kinds().Parse(f.Name)
 		if err != nil || again.Name != f.Name {
 			t.Fatalf("%q is called %q, which is called %q (%v)", spec, f.Name, again.Name, err)
 		}
 		slices.Reverse(settings)
 		if len(settings) > 0 {
-			turned, err := Parse(kind.Name + ":" + strings.Join(settings, ","))
+			turned, err := Kinds().Parse(kind.Name + ":" + strings.Join(settings, ","))
 			if err != nil || turned.Name != f.Name {
 				t.Fatalf("in another order %q is called %q (%v)", spec, turned.Name, err)
 			}
@@ -140,7 +140,7 @@ func someValue(t *rapid.T, k Key) string {
 
 // Defaults are values, in canonical form, of well-described keys.
 func TestKeysAreWellFormed(t *testing.T) {
-	for _, kind := range List() {
+	for _, kind := range Kinds().List() {
 		if kind.About == "" || strings.HasSuffix(kind.About, ".") {
 			t.Errorf("%s: about %q", kind.Name, kind.About)
 		}

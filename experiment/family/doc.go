@@ -1,8 +1,8 @@
 // Package family draws federations: agents with objectives that are alike to a
 // chosen degree, each with its best value, so that regret can be measured.
 //
-// [Parse] turns a text such as "gp:d=6,e=0.2" into a [Family], and its Draw a seed
-// and a number of agents into a [Federation]. The kinds of families are
+// The Parse of [Kinds] turns a text such as "gp:d=6,e=0.2" into a [Family], whose Draw
+// makes a [Federation] of a seed and a number of agents. The kinds of families are
 //
 //   - gp: samples of a Gaussian process. Every member has sqrt(1-e²)·f + e·g with
 //     one f for all and a g of its own, so that members correlate by 1-e²; or, with

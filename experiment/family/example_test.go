@@ -10,7 +10,7 @@ import (
 // Twenty agents tune nearly the same function; the last comes when the others are
 // done, and its regret is what matters.
 func Example() {
-	f, err := family.Parse("branin:shift=0.1,newcomer=true,noise=0.10")
+	f, err := family.Kinds().Parse("branin:shift=0.1,newcomer=true,noise=0.10")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -32,8 +32,8 @@ func Example() {
 }
 
 // An error says what would be accepted.
-func ExampleParse() {
-	_, err := family.Parse("gp:kernel=rbf")
+func ExampleCatalogue_Parse() {
+	_, err := family.Kinds().Parse("gp:kernel=rbf")
 	fmt.Println(err)
 	// Output: family "gp:kernel=rbf": key kernel: value "rbf" is not accepted; accepted: se, matern52
 }

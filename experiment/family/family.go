@@ -48,8 +48,8 @@ type Federation struct {
 // safe for concurrent use.
 type DrawFunc func(seed random.Seed, agents int) (Federation, error)
 
-// Family is a way of drawing federations, from Parse. It is immutable and safe for
-// concurrent use.
+// Family is a way of drawing federations, from [Catalogue.Parse]. It is immutable and
+// safe for concurrent use.
 type Family struct {
 	// Name is the text that gives this family when it is parsed, and the same text
 	// for all that mean the same: keys are in the order of the kind, and those with
@@ -83,14 +83,6 @@ func (f Family) Draw(seed random.Seed, agents int) (Federation, error) {
 	}
 	return f.draw(seed, agents)
 }
-
-// Parse returns the family that a text "kind" or "kind:key=value,key=value" names.
-// List has the kinds and keys. An error names the key, its value, and what is
-// accepted.
-func Parse(spec string) (Family, error) { return Kinds().Parse(spec) }
-
-// List returns the kinds of this package with their keys.
-func List() []Info { return Kinds().List() }
 
 // Kinds returns the kinds of this package.
 func Kinds() Catalogue { return append(Catalogue{gpKind(), cornerKind()}, classicKinds()...) }

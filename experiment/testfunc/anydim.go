@@ -95,24 +95,3 @@ func griewank(x []float64) float64 {
 	}
 	return bowl - dents + 1
 }
-
-// StyblinskiTang has d floats in [-5, 5]; it is a sum over coordinates with two
-// minima each, about -39.166·d at the deeper ones.
-//
-// Source: Styblinski and Tang (1990), "Experiments in nonconvex optimization:
-// Stochastic approximation with function smoothing and simulated annealing",
-// Neural Networks 3.
-func StyblinskiTang(d int) Function {
-	// The least root of the derivative 2x³ - 16x + 5/2, by the trigonometric
-	// solution of a depressed cubic.
-	root := -2 * math.Sqrt(8.0/3) * math.Cos(math.Acos(2.5/4/math.Sqrt(512.0/27))/3)
-	return anyDim("styblinski-tang", d, -5, 5, styblinskiTang, styblinskiTang(filled(d, root)), root)
-}
-
-func styblinskiTang(x []float64) float64 {
-	value := 0.0
-	for _, v := range x {
-		value += (v*v*v*v - 16*v*v + 5*v) / 2
-	}
-	return value
-}

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// The kernels, with value 1 at distance 0.
+// The kernels, with value 1 at distance 0. Their names are those of a task file, which
+// task.Parse accepts.
 const (
 	Matern52 = "matern52"
 	SE       = "se" // squared exponential

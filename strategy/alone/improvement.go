@@ -21,7 +21,6 @@ import (
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -47,7 +46,7 @@ func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, se
 
 // BestMean is the largest posterior mean at one of the encoded designs; -Inf when
 // there is none.
-func BestMean(posterior surrogate.Posterior, designs [][]float64) float64 {
+func BestMean(posterior acquisition.Predictor, designs [][]float64) float64 {
 	best := math.Inf(-1)
 	for _, x := range designs {
 		mean, _ := posterior.Predict(x)

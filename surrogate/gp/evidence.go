@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/internal/radial"
 )
 
@@ -43,22 +44,6 @@ func lengthscaleLocation(groups int) float64 {
 func logNormal(logValue, location, spread float64) (value, slope float64) {
 	z := (logValue - location) / spread
 	return -logValue - 0.5*z*z, -1 - z/spread
-}
-
-// LogPosterior returns the log posterior density of the hyperparameters, up to
-// a constant, given outputs y (length t) at the points x (t rows), and its
-// gradient by the logarithms of the parameters: the lengthscales in order, then
-// the noise.
-func LogPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters) (value float64, gradient []float64, err error) {
-	if err := checkObservations(spec, x, y); err != nil {
-		return 0, nil, err
-	}
-	if err := h.validate(spec); err != nil {
-		return 0, nil, err
-	}
-	gradient = make([]float64, len(h.Lengthscales)+1)
-	value, err = newEvidence(spec, x, y).logPosterior(gradient, h)
-	return value, gradient, err
 }
 
 // Covariance returns the prior covariances, t×t, of the varying part of the
@@ -102,21 +87,18 @@ func newEvidence(spec Spec, x [][]float64, y []float64) *evidence {
 	return e
 }
 
-// logPosterior fills gradient, which has one entry for each lengthscale and the
-// noise.
+// logPosterior returns the log posterior density of the hyperparameters, up to a
+// constant, and fills gradient with its derivatives by their logarithms: one for each
+// lengthscale and the noise.
 func (e *evidence) logPosterior(gradient []float64, h Hyperparameters) (float64, error) {
 	e.fillCovariance(h)
-	factor, ok := lapack64.Potrf(blas64.Symmetric{N: e.t, Stride: e.t, Data: e.k, Uplo: blas.Upper})
+	factor, logRoot, ok := linalg.Factorise(blas64.Symmetric{N: e.t, Stride: e.t, Data: e.k, Uplo: blas.Upper})
 	if !ok {
 		return 0, ErrNotPositiveDefinite
 	}
-	logDet := 0.0
-	for i := range e.t {
-		logDet += 2 * math.Log(e.k[i*e.t+i])
-	}
 	copy(e.alpha, e.y)
 	lapack64.Potrs(factor, blas64.General{Rows: e.t, Cols: 1, Stride: 1, Data: e.alpha})
-	value := -0.5 * (dot(e.y, e.alpha) + logDet + float64(e.t)*math.Log(2*math.Pi))
+	value := -0.5 * (linalg.Dot(e.y, e.alpha) + 2*logRoot + float64(e.t)*math.Log(2*math.Pi))
 	if _, ok := lapack64.Potri(factor); !ok || math.IsNaN(value) {
 		return 0, ErrNotPositiveDefinite
 	}

@@ -41,6 +41,7 @@ func (p *Posterior) drawPrior(rows int, rng *rand.Rand) (prior *fourier.Sum, con
 	return fourier.NewWaves(len(p.inverse), frequencies).Sum(weights), math.Sqrt(meanVariance) * rng.NormFloat64()
 }
 
+// chiSquare is not distuv's, whose draws differ: a seed would give other designs.
 func chiSquare(degrees int, rng *rand.Rand) float64 {
 	sum := 0.0
 	for range degrees {

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/internal/radial"
 )
 
@@ -53,9 +54,9 @@ func (p *Posterior) Joint(points [][]float64) *Joint {
 		j.offset[i] = meanVariance * (1 - sum(j.along[i]))
 		prior.Kernel(row, x)
 		for other := range i {
-			j.covariance.SetSym(other, i, row[other]+meanVariance-dot(halves[other], halves[i]))
+			j.covariance.SetSym(other, i, row[other]+meanVariance-linalg.Dot(halves[other], halves[i]))
 		}
-		j.covariance.SetSym(i, i, max(priorVariance-dot(halves[i], halves[i]), 0))
+		j.covariance.SetSym(i, i, max(priorVariance-linalg.Dot(halves[i], halves[i]), 0))
 	}
 	return j
 }
@@ -79,7 +80,7 @@ func (j *Joint) Cross(dst, x []float64) {
 	j.centers.Kernel(kernel, x)
 	observed := len(kernel) - len(dst)
 	for i := range dst {
-		dst[i] = kernel[observed+i] + j.offset[i] - dot(j.along[i], kernel[:observed])
+		dst[i] = kernel[observed+i] + j.offset[i] - linalg.Dot(j.along[i], kernel[:observed])
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -88,7 +89,7 @@ func TestJointGradientIsThatOfCross(t *testing.T) {
 		}
 		value := func(x []float64) float64 {
 			j.Cross(cross, x)
-			return dot(weights, cross)
+			return linalg.Dot(weights, cross)
 		}
 		x := make([]float64, len(points[0]))
 		for i := range x {

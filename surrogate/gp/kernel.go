@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/fbo-node/fbo/internal/radial"
 )
 
 // The kernels.
 const (
-	Matern52 = "matern52"
-	SE       = "se" // squared exponential
+	Matern52 = radial.Matern52
+	SE       = radial.SE // squared exponential
 )
 
 // Spec says which process.

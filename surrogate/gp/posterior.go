@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/internal/radial"
 )
 
@@ -56,7 +57,7 @@ func NewUnequalPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameter
 		spec:    Spec{Kernel: spec.Kernel, Groups: slices.Clone(spec.Groups)},
 		h:       Hyperparameters{Lengthscales: slices.Clone(h.Lengthscales), Noise: h.Noise},
 		inverse: make([]float64, len(spec.Groups)),
-		x:       clone(x),
+		x:       linalg.Clone(x),
 		noise:   slices.Clone(noise),
 	}
 	for i, g := range spec.Groups {
@@ -136,13 +137,13 @@ func (p *Posterior) covariances(dst, x []float64) []float64 {
 func (p *Posterior) solve(v []float64) {
 	p.half(v)
 	u := p.chol.RawU().(mat.RawTriangular).RawTriangular()
-	blas64.Trsv(blas.NoTrans, u, vector(v))
+	blas64.Trsv(blas.NoTrans, u, linalg.Vector(v))
 }
 
 // half multiplies v by U⁻ᵀ, where UᵀU = K + noise I, in place.
 func (p *Posterior) half(v []float64) {
 	u := p.chol.RawU().(mat.RawTriangular).RawTriangular()
-	blas64.Trsv(blas.Trans, u, vector(v))
+	blas64.Trsv(blas.Trans, u, linalg.Vector(v))
 }
 
 // Len returns the number of observations, t.
@@ -191,7 +192,7 @@ func (p *Posterior) Predict(x []float64) (mean, variance float64) {
 	mean = p.mean.Value(x) + p.constant
 	cross := p.covariances(nil, x)
 	p.half(cross)
-	return mean, max(priorVariance-dot(cross, cross), 0)
+	return mean, max(priorVariance-linalg.Dot(cross, cross), 0)
 }
 
 // Variances fills dst (length n) with what Predict says of the variance at n
@@ -235,9 +236,9 @@ func (p *Posterior) PredictGradient(meanGradient, varianceGradient, x []float64)
 	mean = p.mean.Gradient(meanGradient, x) + p.constant
 	cross := p.covariances(nil, x)
 	p.half(cross)
-	variance = priorVariance - dot(cross, cross)
+	variance = priorVariance - linalg.Dot(cross, cross)
 	u := p.chol.RawU().(mat.RawTriangular).RawTriangular()
-	blas64.Trsv(blas.NoTrans, u, vector(cross))
+	blas64.Trsv(blas.NoTrans, u, linalg.Vector(cross))
 	// The variance is prior - cᵀK⁻¹c, so its gradient is that of the sum of
 	// kernels with weights -2K⁻¹c, held fixed.
 	for i := range cross {
@@ -287,14 +288,6 @@ func checkNoise(noise []float64, observations int) error {
 	return nil
 }
 
-func clone(points [][]float64) [][]float64 {
-	copied := make([][]float64, len(points))
-	for i, x := range points {
-		copied[i] = slices.Clone(x)
-	}
-	return copied
-}
-
 func sum(v []float64) float64 {
 	total := 0.0
 	for _, a := range v {
@@ -302,7 +295,3 @@ func sum(v []float64) float64 {
 	}
 	return total
 }
-
-func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
-
-func dot(a, b []float64) float64 { return blas64.Dot(vector(a), vector(b)) }

@@ -23,10 +23,10 @@ import (
 // Kind names the exchange and its shares, which say what a node has contributed to.
 const Kind = "aggregate"
 
-// Summer adds up, round after round; securesum.Exchange is the one for nodes. It
+// summer adds up, round after round; securesum.Exchange is the one for nodes. It
 // works within the steps of an Exchange and ends a round by a Result, the
 // securesum.Outcome.
-type Summer interface {
+type summer interface {
 	Step(view strategy.View, in strategy.Input) []strategy.Output
 	// Next returns the round to which the agent can contribute now, and Underway
 	// whether others have begun it.
@@ -67,7 +67,7 @@ type Exchange struct {
 	least   int // contributors
 	rounds  int
 	ledger  *ledger.Ledger
-	sum     Summer
+	sum     summer
 	drawing bool
 	begunAt int  // own observations when the node last began a round
 	broken  bool // a contribution failed; another one would too, and cost as much
@@ -109,11 +109,11 @@ func NewExchange(t *task.Task, key crypto.PrivKey, entropy io.Reader) (*Exchange
 	if err != nil {
 		return nil, err
 	}
-	return NewExchangeOf(t, self, sum, entropy)
+	return newExchangeOf(t, self, sum, entropy)
 }
 
-// NewExchangeOf is NewExchange with another way to add up.
-func NewExchangeOf(t *task.Task, self peer.ID, sum Summer, entropy io.Reader) (*Exchange, error) {
+// newExchangeOf is NewExchange with another way to add up.
+func newExchangeOf(t *task.Task, self peer.ID, sum summer, entropy io.Reader) (*Exchange, error) {
 	ledger, err := ledger.NewLedger(t, entropy)
 	if err != nil {
 		return nil, err

@@ -14,10 +14,10 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// liar is a Summer that gives the largest numbers that there are in place of the
+// liar is a summer that gives the largest numbers that there are in place of the
 // node's vector.
 type liar struct {
-	Summer
+	summer
 	largest int64
 }
 
@@ -25,7 +25,7 @@ func (l liar) Contribute(round uint64, vector []int64) ([]strategy.Output, error
 	for i := range vector {
 		vector[i] = l.largest
 	}
-	return l.Summer.Contribute(round, vector)
+	return l.summer.Contribute(round, vector)
 }
 
 // checkBounded holds a sum against the longest that honest nodes make, noise and

@@ -103,7 +103,7 @@ type fixed struct {
 func (f fixed) Mean() (float64, []float64)     { return 0, slices.Clone(f.mean) }
 func (f fixed) Weights(_ *rand.Rand) []float64 { return slices.Clone(f.sample) }
 
-// adder is a Summer that does as the test says.
+// adder is a summer that does as the test says.
 type adder struct {
 	round    uint64
 	closed   bool // there is no round to contribute to
@@ -163,7 +163,7 @@ func newNode(t testing.TB, definition *task.Task, seed byte) *node {
 	n := &node{t: t, sum: &adder{round: 1}}
 	roster := definition.Privacy.Aggregate.Roster
 	var err error
-	if n.exchange, err = NewExchangeOf(definition, roster[0], n.sum, entropy(seed)); err != nil {
+	if n.exchange, err = newExchangeOf(definition, roster[0], n.sum, entropy(seed)); err != nil {
 		t.Fatal(err)
 	}
 	n.view = strategy.View{Task: definition, Self: roster[0]}

@@ -10,15 +10,15 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// overheard is a Summer whose contributions the test knows, noise and all.
+// overheard is a summer whose contributions the test knows, noise and all.
 type overheard struct {
-	Summer
+	summer
 	given map[uint64][]int64
 }
 
 func (o overheard) Contribute(round uint64, vector []int64) ([]strategy.Output, error) {
 	o.given[round] = slices.Clone(vector)
-	return o.Summer.Contribute(round, vector)
+	return o.summer.Contribute(round, vector)
 }
 
 // overhear notes what each member gives.
@@ -27,7 +27,7 @@ func overhear(w *world, absent ...int) []overheard {
 	for i, m := range w.members {
 		all[i].given = map[uint64][]int64{}
 		if m.alive {
-			all[i].Summer = m.exchange.sum
+			all[i].summer = m.exchange.sum
 			m.exchange.sum = all[i]
 		}
 	}

@@ -27,7 +27,7 @@ type world struct {
 	keys    []crypto.PrivKey
 	members []*member // in order of the roster
 	queue   []func()
-	tamper  func(i int, sum Summer) Summer
+	tamper  func(i int, sum summer) summer
 }
 
 // member is an exchange with what survives its crashes.
@@ -62,7 +62,7 @@ type deal struct {
 func newWorld(t testing.TB, definition *task.Task, absent ...int) *world {
 	t.Helper()
 	w := &world{t: t, task: definition, keys: keysOf(len(definition.Privacy.Aggregate.Roster))}
-	w.tamper = func(_ int, sum Summer) Summer { return sum }
+	w.tamper = func(_ int, sum summer) summer { return sum }
 	for i, id := range definition.Privacy.Aggregate.Roster {
 		w.members = append(w.members, &member{
 			index: i, id: id, fuse: -1, dealt: map[deal][]byte{},

@@ -59,7 +59,7 @@ func TestEverybodyAlikeOrGroups(t *testing.T) {
 				common[g] = append(common[g], rng.NormFloat64())
 			}
 		}
-		var records []*record
+		var all []*compared
 		c := uncorrelated(points)
 		for i := range 9 {
 			var o inferred
@@ -68,9 +68,9 @@ func TestEverybodyAlikeOrGroups(t *testing.T) {
 				v := math.Sqrt(shared)*common[i%groups][x] + math.Sqrt(1-shared)*rng.NormFloat64()
 				o.at, o.values, o.noise = append(o.at, x), append(o.values, v), append(o.noise, peerNoise)
 			}
-			records = append(records, c.record(o, 0, 1))
+			all = append(all, c.prepare(o, 0, 1))
 		}
-		return agree(c.compare(records)[inOwnUnits])
+		return agree(c.compare(all)[inOwnUnits])
 	}
 	exact, vague, groups := peers(1, .9), peers(1, .4), peers(3, .9)
 	t.Logf("where they agree %+v, where they claim too much %+v, in groups %+v", exact, vague, groups)
@@ -85,7 +85,7 @@ func TestEverybodyAlikeOrGroups(t *testing.T) {
 func TestDoubtIsAProbability(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := uncorrelated(5)
-		peers := recordsAtRandom(t, c)
+		peers := comparedAtRandom(t, c)
 		a := agree(c.compare(peers)[rapid.IntRange(inOwnUnits, inCommonUnits).Draw(t, "units")])
 		if !(a.everybody >= 0) || a.everybody > 1 {
 			t.Fatalf("all are alike with probability %g", a.everybody)
@@ -128,8 +128,8 @@ func TestPatience(t *testing.T) {
 		peers := rapid.IntRange(1, mostPeers).Draw(t, "peers")
 		evidence := math.Exp(rapid.Float64Range(math.Log(leastAgreement), 300).Draw(t, "nats"))
 		p := patience(peers, evidence)
-		if !(p > 0) || p > mostPatience {
-			t.Fatalf("with evidence %g of %d peers patience is %g", evidence, peers, p)
+		if single := patience(1, 1); !(p > 0) || p > single {
+			t.Fatalf("with evidence %g of %d peers patience is %g; with a single one, which cannot disagree, it is %g", evidence, peers, p, single)
 		}
 		if more := patience(peers, 2*evidence); more < p {
 			t.Errorf("twice the evidence of agreement makes patience %g, from %g", more, p)
@@ -138,10 +138,8 @@ func TestPatience(t *testing.T) {
 			t.Errorf("with a peer less patience is %g, from %g", fewer, p)
 		}
 	})
-	if got := patience(1, 1); got != mostPatience {
-		t.Errorf("with a single peer, which cannot show agreement, patience is %g, want %g", got, mostPatience)
-	}
-	if got := patience(20, 1); got != leastPatience {
-		t.Errorf("with twenty peers of which nothing tells whether they agree patience is %g, want %g", got, leastPatience)
+	// Twenty peers that agreed would show it.
+	if single, many := patience(1, 1), patience(20, 1); !(many < single/10) {
+		t.Errorf("where nothing tells whether peers agree patience is %g with twenty and %g with one", many, single)
 	}
 }

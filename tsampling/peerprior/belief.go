@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/surrogate/gp"
 )
@@ -25,8 +26,8 @@ type belief struct {
 	leastBold        float64
 }
 
-// consensus is what the peers say together, read in one way.
-type consensus struct {
+// peerPrior is what the peers say together, read in one way.
+type peerPrior struct {
 	weights []float64 // of the mean, over the shared features
 	level   float64   // of the mean, over the space
 	left    leftover
@@ -34,9 +35,9 @@ type consensus struct {
 	leftOwn []float64 // the function of left there
 }
 
-func (s *Strategy) newConsensus(d *data, said []said) *consensus {
+func (s *Strategy) newPeerPrior(d *data, said []said) *peerPrior {
 	mean, left := combine(said, s.projection.Len())
-	c := &consensus{weights: s.project(mean)}
+	c := &peerPrior{weights: s.project(mean)}
 	c.level, _ = moments(mean)
 	level, _ := moments(left)
 	for i := range left {
@@ -55,24 +56,24 @@ func (s *Strategy) newConsensus(d *data, said []said) *consensus {
 // reference points.
 func (s *Strategy) project(values []float64) []float64 {
 	moment := make([]float64, s.features.Features())
-	blas64.Gemv(blas.Trans, 1, s.phi.RawMatrix(), vector(values), 0, vector(moment))
+	blas64.Gemv(blas.Trans, 1, s.phi.RawMatrix(), linalg.Vector(values), 0, linalg.Vector(moment))
 	return s.projection.FromMoment(moment)
 }
 
 func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 	b := &belief{data: d, peers: peers, shared: s.features}
-	views := relations[:]
-	if !common {
-		views = relations[:1]
+	views := []int{inOwnUnits}
+	if common {
+		views = append(views, inCommonUnits)
 	}
 	pairs := s.compare(d, peers)
 	agreement := agree(pairs[inOwnUnits])
 	joined, silent := math.Inf(-1), math.Inf(-1) // evidence of the peers' means with and without their shape
 	alike := 0.0                                 // number of peers that seek what the agent seeks, in the better view
-	for view, relation := range views {
-		odds := 1 / float64(len(views))
+	for _, view := range views {
+		relation, odds := relations[view], 1/float64(len(views))
 		for i, r := range read(peers, view, groupsOf(pairs[view]), agreement.everybody) {
-			c := s.newConsensus(d, r.said)
+			c := s.newPeerPrior(d, r.said)
 			joined = logAdd(joined, b.join(c, relation, odds*r.odds))
 			if i == 0 { // of all peers
 				silent = logAdd(silent, d.silentEvidence(relation, c.level)+math.Log(odds))
@@ -94,7 +95,8 @@ func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 	alone := logAdd(math.Log(aloneOdds)+d.alone, math.Log(1-aloneOdds-heard)+silent)
 	b.logTotal = logAdd(joined, alone)
 	b.aloneProbability = math.Exp(alone - b.logTotal)
-	evidence := max(0, 2/(1+math.Exp(silent-joined+math.Log(heard)))-1) // that the shape tells something
+	// That the shape tells something, at even odds: joined has the odds of heard in it.
+	evidence := max(0, 2/(1+math.Exp(silent-joined+math.Log(heard)))-1)
 	b.leastBold = 1 / (1 + evidence*alike)
 	return b
 }
@@ -109,7 +111,7 @@ func patience(peers int, evidence float64) float64 {
 
 // join adds the models around a consensus and returns the log of their summed
 // prior times evidence.
-func (b *belief) join(c *consensus, r relation, odds float64) float64 {
+func (b *belief) join(c *peerPrior, r relation, odds float64) float64 {
 	total := math.Inf(-1)
 	for _, h := range unlikenesses {
 		deviations := make([]float64, len(c.leftOwn))
@@ -119,7 +121,7 @@ func (b *belief) join(c *consensus, r relation, odds float64) float64 {
 		for i, scale := range scales {
 			models := r.models(odds*scaleOdds[i]/float64(len(unlikenesses)), scale, h, deviations)
 			for j := range models {
-				models[j].consensus = c
+				models[j].prior = c
 			}
 			w := b.data.whiten(scale, deviations)
 			total = logAdd(total, b.data.weigh(models, w, w.see(c.atOwn)))
@@ -132,14 +134,21 @@ func (b *belief) join(c *consensus, r relation, odds float64) float64 {
 // draw returns a function drawn from a model drawn; nil when that is the
 // agent's own.
 func (b *belief) draw(sample, which *rand.Rand) (acquisition.Function, error) {
-	if which.Float64() < b.leastAlone() {
-		return nil, nil
-	}
-	u := which.Float64() - b.aloneProbability
-	if u < 0 {
+	u, joined := b.joins(which)
+	if !joined {
 		return nil, nil
 	}
 	return b.sample(b.model(u), sample, which)
+}
+
+// joins tells whether a model around what peers say is drawn, and of these the one up to
+// which the probabilities sum to u.
+func (b *belief) joins(which *rand.Rand) (u float64, joined bool) {
+	if which.Float64() < b.leastAlone() {
+		return 0, false
+	}
+	u = which.Float64() - b.aloneProbability
+	return u, u >= 0
 }
 
 // drawJoined is draw given that a model around what peers say is drawn.
@@ -196,7 +205,7 @@ func (b *belief) mostProbable() (acquisition.Function, error) {
 }
 
 func (b *belief) function(m model, gain float64, residual acquisition.Function) acquisition.Function {
-	weights := slices.Clone(m.consensus.weights)
+	weights := slices.Clone(m.prior.weights)
 	for i := range weights {
 		weights[i] *= gain
 	}
@@ -204,7 +213,7 @@ func (b *belief) function(m model, gain float64, residual acquisition.Function) 
 	if residual == nil {
 		return prior
 	}
-	return sum{prior: prior, residual: residual, scale: m.scale, unlikeness: m.unlikeness, left: m.consensus.left}
+	return sum{prior: prior, residual: residual, scale: m.scale, unlikeness: m.unlikeness, left: m.prior.left}
 }
 
 // residual conditions r in units of its own deviation at each point, which gives
@@ -213,7 +222,7 @@ func (b *belief) residual(m model, gain, level float64) (*gp.Posterior, error) {
 	y, noise := make([]float64, len(b.data.y)), make([]float64, len(b.data.y))
 	for i, v := range b.data.y {
 		deviation := m.scale * m.deviations[i]
-		y[i] = (v - gain*m.consensus.atOwn[i] - level) / deviation
+		y[i] = (v - gain*m.prior.atOwn[i] - level) / deviation
 		noise[i] = b.data.h.Noise / (deviation * deviation)
 	}
 	return gp.NewUnequalPosterior(b.data.spec, b.data.x, y, b.data.h, noise)

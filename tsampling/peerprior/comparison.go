@@ -5,9 +5,9 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/surrogate/gp"
 )
 
@@ -30,8 +30,8 @@ type comparison struct {
 	correlations *mat.SymDense // of the reference points, under the process of u and v
 }
 
-// record is what a peer seems to have observed, as it counts in a comparison.
-type record struct {
+// compared is what a peer seems to have observed, as it counts in a comparison.
+type compared struct {
 	inferred
 	level, scale float64           // of the values, in the task's units
 	covariance   blas64.General    // with noise
@@ -42,7 +42,7 @@ type record struct {
 	alone        float64           // the log evidence if the objective is independent of the others
 }
 
-// The vectors of a record, and of a second one after those of the first.
+// The vectors of a peer, and of a second one after those of the first.
 const (
 	valuesOfA = iota
 	levelOfA  // a constant of 1 at the points of a, and zero at those of b
@@ -50,20 +50,20 @@ const (
 	levelOfB
 )
 
-// record returns nil where there is nothing, or nothing that can be factorised.
-func (c *comparison) record(o inferred, level, scale float64) *record {
+// prepare returns nil where there is nothing, or nothing that can be factorised.
+func (c *comparison) prepare(o inferred, level, scale float64) *compared {
 	n := len(o.at)
 	if n == 0 {
 		return nil
 	}
-	r := &record{inferred: o, level: level, scale: scale, covariance: c.covariance(o.at, o.at), vectors: newMatrix(n, 2)}
+	r := &compared{inferred: o, level: level, scale: scale, covariance: c.covariance(o.at, o.at), vectors: newMatrix(n, 2)}
 	for i, noise := range o.noise {
 		row(r.covariance, i)[i] += noise
 	}
 	root := newMatrix(n, n)
 	copy(root.Data, r.covariance.Data)
 	var ok bool
-	if r.root, r.logRoot, ok = factorise(root); !ok {
+	if r.root, r.logRoot, ok = linalg.Factorise(upper(root)); !ok {
 		return nil
 	}
 	for i, v := range o.values {
@@ -78,7 +78,7 @@ func (c *comparison) record(o inferred, level, scale float64) *record {
 		}
 	}
 	along, determinant := r.products[valuesOfA][levelOfA], 1+r.products[levelOfA][levelOfA]
-	r.alone = newDensity(n).at(r.products[valuesOfA][valuesOfA]-along*along/determinant, r.logRoot+math.Log(determinant)/2)
+	r.alone = newStudentDensity(n).at(r.products[valuesOfA][valuesOfA]-along*along/determinant, r.logRoot+math.Log(determinant)/2)
 	return r
 }
 
@@ -102,22 +102,22 @@ func (s *Strategy) compare(d *data, peers []*listened) (pairs [2][][]likeness) {
 	}
 	points := s.points[:min(comparedPoints, len(s.points))]
 	c := &comparison{gp.Covariance(s.spec, points, d.h.Lengthscales)}
-	records := make([]*record, len(peers))
+	all := make([]*compared, len(peers))
 	for i, p := range peers {
-		records[i] = c.record(p.observed, p.Level, p.Scale)
+		all[i] = c.prepare(p.observed, p.Level, p.Scale)
 	}
-	return c.compare(records)
+	return c.compare(all)
 }
 
-func (c *comparison) compare(records []*record) (pairs [2][][]likeness) {
+func (c *comparison) compare(all []*compared) (pairs [2][][]likeness) {
 	for view := range pairs {
-		pairs[view] = make([][]likeness, len(records))
-		for i := range records {
-			pairs[view][i] = make([]likeness, len(records))
+		pairs[view] = make([][]likeness, len(all))
+		for i := range all {
+			pairs[view][i] = make([]likeness, len(all))
 		}
 	}
-	for i, a := range records {
-		for j, of := range c.likenesses(a, records[:i]) {
+	for i, a := range all {
+		for j, of := range c.likenesses(a, all[:i]) {
 			for view := range pairs {
 				pairs[view][i][j], pairs[view][j][i] = of[view], of[view]
 			}
@@ -128,7 +128,7 @@ func (c *comparison) compare(records []*record) (pairs [2][][]likeness) {
 
 // likenesses returns those of a and each of the others, in own and in common units,
 // without evidence where there is nothing to compare.
-func (c *comparison) likenesses(a *record, others []*record) [][2]likeness {
+func (c *comparison) likenesses(a *compared, others []*compared) [][2]likeness {
 	of := make([][2]likeness, len(others))
 	var at []int // of the others, one after another
 	for _, b := range others {
@@ -157,15 +157,15 @@ func (c *comparison) likenesses(a *record, others []*record) [][2]likeness {
 	return of
 }
 
-// pairing takes a record together with others, one at a time.
+// pairing takes a peer together with others, one at a time.
 type pairing struct {
-	a    *record
+	a    *compared
 	work []float64 // for matrices
 }
 
 // likenessOf is that of a and b, given the covariance across and what a tells of its vectors
 // at the points of b.
-func (p *pairing) likenessOf(b *record, across, told blas64.General) (of [2]likeness) {
+func (p *pairing) likenessOf(b *compared, across, told blas64.General) (of [2]likeness) {
 	alike, ok := p.together(b, across, told)
 	if !ok {
 		return of
@@ -180,17 +180,17 @@ func (p *pairing) likenessOf(b *record, across, told blas64.General) (of [2]like
 	return of
 }
 
-// joint is two records of objectives that have a size in common.
+// joint is two peers whose objectives have a size in common.
 type joint struct {
-	a, b     *record
+	a, b     *compared
 	products [4][4]float64 // of their vectors with each other, in coordinates in which the covariance is the identity
 	logRoot  float64
-	density  density
+	density  studentDensity
 }
 
-// independent is two records of which neither tells of the other.
-func independent(a, b *record) joint {
-	of := joint{a: a, b: b, logRoot: a.logRoot + b.logRoot, density: newDensity(len(a.at) + len(b.at))}
+// independent is two peers of which neither tells of the other.
+func independent(a, b *compared) joint {
+	of := joint{a: a, b: b, logRoot: a.logRoot + b.logRoot, density: newStudentDensity(len(a.at) + len(b.at))}
 	for k := range a.products {
 		for l := range a.products {
 			of.products[k][l] = a.products[k][l]
@@ -200,9 +200,9 @@ func independent(a, b *record) joint {
 	return of
 }
 
-// together is the records of objectives that are alike; ok is false where that cannot be
+// together is two peers whose objectives are alike; ok is false where that cannot be
 // factorised.
-func (p *pairing) together(b *record, across, told blas64.General) (of joint, ok bool) {
+func (p *pairing) together(b *compared, across, told blas64.General) (of joint, ok bool) {
 	n := len(b.at)
 	given := p.matrix(n, n+len(of.products)) // of b given a: the covariance, and the vectors
 	covariance, vectors := columns(given, 0, n), columns(given, n, given.Cols)
@@ -211,12 +211,12 @@ func (p *pairing) together(b *record, across, told blas64.General) (of joint, ok
 		copy(row(vectors, i), []float64{-row(told, valuesOfA)[i], -row(told, levelOfA)[i], v, 1})
 	}
 	blas64.Syrk(blas.Trans, -1, across, 1, upper(covariance))
-	root, logRoot, ok := factorise(covariance)
+	root, logRoot, ok := linalg.Factorise(upper(covariance))
 	if !ok {
 		return joint{}, false
 	}
 	blas64.Trsm(blas.Left, blas.Trans, 1, root, vectors)
-	of = joint{a: p.a, b: b, logRoot: p.a.logRoot + logRoot, density: newDensity(len(p.a.at) + n)}
+	of = joint{a: p.a, b: b, logRoot: p.a.logRoot + logRoot, density: newStudentDensity(len(p.a.at) + n)}
 	for i := range n {
 		v := row(vectors, i)
 		for k := range v {
@@ -297,34 +297,22 @@ func (of *joint) evidence(ratio, square, logRoot float64) float64 {
 	return of.density.at(square, of.logRoot+logRoot) + float64(len(of.a.at)-len(of.b.at))/2*math.Log(ratio)
 }
 
-// density is that of a number of values whose squared size is inverse gamma, with shape
+// studentDensity is that of a number of values whose squared size is inverse gamma, with shape
 // and scale sizeShape.
-type density struct{ shape, constant float64 }
+type studentDensity struct{ shape, constant float64 }
 
-func newDensity(values int) density {
+func newStudentDensity(values int) studentDensity {
 	half := float64(values) / 2
 	with, _ := math.Lgamma(sizeShape + half)
 	without, _ := math.Lgamma(sizeShape)
-	return density{shape: sizeShape + half, constant: with - without - half*math.Log(sizeShape)}
+	return studentDensity{shape: sizeShape + half, constant: with - without - half*math.Log(sizeShape)}
 }
 
 // at returns the logarithm, up to a constant for each value, where the values' square in
 // units of the size is this and the root of their covariance in these units has this log
 // determinant.
-func (d density) at(square, logRoot float64) float64 {
+func (d studentDensity) at(square, logRoot float64) float64 {
 	return d.constant - logRoot - d.shape*math.Log1p(max(square, 0)/(2*sizeShape))
-}
-
-// factorise replaces the upper triangle of a positive definite matrix by U of UᵀU, and
-// returns that and the log of its determinant.
-func factorise(a blas64.General) (root blas64.Triangular, logRoot float64, ok bool) {
-	root, ok = lapack64.Potrf(upper(a))
-	if ok {
-		for i := range a.Rows {
-			logRoot += math.Log(a.Data[i*a.Stride+i])
-		}
-	}
-	return root, logRoot, ok
 }
 
 func newMatrix(rows, cols int) blas64.General {

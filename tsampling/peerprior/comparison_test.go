@@ -22,9 +22,9 @@ func uncorrelated(points int) *comparison {
 	return c
 }
 
-// recordsAtRandom are of anything anywhere, some of nothing.
-func recordsAtRandom(t *rapid.T, c *comparison) []*record {
-	var records []*record
+// comparedAtRandom are of anything anywhere, some of nothing.
+func comparedAtRandom(t *rapid.T, c *comparison) []*compared {
+	var all []*compared
 	for range rapid.IntRange(0, 8).Draw(t, "peers") {
 		rng := random.SeedOf(rapid.Uint64().Draw(t, "peer")).Stream("peer", 0)
 		size := math.Pow(10, rapid.Float64Range(-6, 4).Draw(t, "size"))
@@ -34,19 +34,19 @@ func recordsAtRandom(t *rapid.T, c *comparison) []*record {
 			o.at, o.values = append(o.at, at), append(o.values, size*rng.NormFloat64())
 			o.noise = append(o.noise, peerNoise+rng.ExpFloat64())
 		}
-		records = append(records, c.record(o, units*rng.NormFloat64(), units))
+		all = append(all, c.prepare(o, units*rng.NormFloat64(), units))
 	}
-	return records
+	return all
 }
 
 func TestLikeness(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := uncorrelated(6)
-		records := recordsAtRandom(t, c)
+		all := comparedAtRandom(t, c)
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*(1+math.Abs(a)) }
-		for _, a := range records {
-			for _, b := range records {
-				there, back := c.likenesses(a, []*record{b})[0], c.likenesses(b, []*record{a})[0]
+		for _, a := range all {
+			for _, b := range all {
+				there, back := c.likenesses(a, []*compared{b})[0], c.likenesses(b, []*compared{a})[0]
 				for view := range there {
 					x, y := there[view], back[view]
 					for _, nats := range []float64{x.alike, x.contrary} {
@@ -69,7 +69,7 @@ func TestLikeness(t *testing.T) {
 				for _, v := range b.values {
 					negative.values = append(negative.values, -v)
 				}
-				other := c.likenesses(a, []*record{c.record(negative, b.level, b.scale)})[0][inOwnUnits]
+				other := c.likenesses(a, []*compared{c.prepare(negative, b.level, b.scale)})[0][inOwnUnits]
 				if x := there[inOwnUnits]; !near(x.alike, other.contrary) || !near(x.contrary, other.alike) {
 					t.Fatalf("likeness is %+v, and %+v to the contrary", x, other)
 				}
@@ -78,7 +78,7 @@ func TestLikeness(t *testing.T) {
 	})
 }
 
-// The likeness of two records is the log of the ratio of two densities, which are
+// The likeness of two peers is the log of the ratio of two densities, which are
 // integrals over the square of the size.
 func TestLikenessIsARatioOfDensities(t *testing.T) {
 	c := &comparison{mat.NewSymDense(4, nil)}
@@ -88,8 +88,8 @@ func TestLikenessIsARatioOfDensities(t *testing.T) {
 			c.correlations.SetSym(i, j, math.Exp(-(x[i]-x[j])*(x[i]-x[j])/.32))
 		}
 	}
-	a := c.record(inferred{at: []int{0, 2}, values: []float64{.4, -.8}, noise: []float64{.1, .3}}, 5, 2)
-	b := c.record(inferred{at: []int{1, 3, 2}, values: []float64{.1, .9, -1.2}, noise: []float64{.2, .1, .1}}, 4, 3)
+	a := c.prepare(inferred{at: []int{0, 2}, values: []float64{.4, -.8}, noise: []float64{.1, .3}}, 5, 2)
+	b := c.prepare(inferred{at: []int{1, 3, 2}, values: []float64{.1, .9, -1.2}, noise: []float64{.2, .1, .1}}, 4, 3)
 	// density of values with this covariance times the square of the size
 	density := func(covariance *mat.SymDense, values []float64) float64 {
 		var root mat.Cholesky
@@ -109,7 +109,7 @@ func TestLikenessIsARatioOfDensities(t *testing.T) {
 		}
 		return math.Log(sum) - root.LogDet()/2
 	}
-	covariance := func(correlation float64, shared bool, of ...*record) *mat.SymDense {
+	covariance := func(correlation float64, shared bool, of ...*compared) *mat.SymDense {
 		var at, who []int
 		var noise []float64
 		for k, r := range of {
@@ -135,7 +135,7 @@ func TestLikenessIsARatioOfDensities(t *testing.T) {
 		}
 		return k
 	}
-	scaled := func(r *record, factor, offset float64) []float64 {
+	scaled := func(r *compared, factor, offset float64) []float64 {
 		var values []float64
 		for _, v := range r.values {
 			values = append(values, factor*v+offset)
@@ -149,7 +149,7 @@ func TestLikenessIsARatioOfDensities(t *testing.T) {
 	}
 	apart := density(covariance(1, false, a), a.values) + density(covariance(1, false, b), b.values)
 	apartInCommon := math.Log((math.Exp(apart) + math.Exp(common(0))) / 2)
-	got := c.likenesses(a, []*record{b})[0]
+	got := c.likenesses(a, []*compared{b})[0]
 	for name, correlation := range map[string]float64{"alike": math.Sqrt(1 - peerNoise), "contrary": -math.Sqrt(1 - peerNoise)} {
 		own := 0.0
 		for i, ratio := range sizeRatios {
@@ -238,7 +238,7 @@ func TestObservationsAreInferredUnderTheAuthorsLengthscales(t *testing.T) {
 		if len(p.observed.at) < 2 {
 			t.Fatalf("%d observations are inferred", len(p.observed.at))
 		}
-		points := l.strategy.points[:comparedPoints]
+		points := l.strategy.points[:min(comparedPoints, len(l.strategy.points))]
 		checkInferred(t, gp.Covariance(l.strategy.spec, points, p.Lengthscales), p.observed, p.known, p.values[0])
 	}
 }

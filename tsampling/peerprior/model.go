@@ -6,9 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/surrogate/gp"
 )
 
@@ -19,7 +19,7 @@ import (
 // where a(x) is the deviation of the residual at x in units of the scale: 1 where
 // nobody but the agent itself knows anything.
 type model struct {
-	consensus                   *consensus // that m is of; nil without peers
+	prior                       *peerPrior // that m is of; nil without peers
 	scale                       float64
 	gain                        float64
 	gainVariance, levelVariance float64
@@ -113,7 +113,7 @@ type whitened struct {
 // begins with.
 func (w *whitened) set(y, one []float64) {
 	w.y, w.one = w.apply(y), w.apply(one)
-	w.yy, w.y1, w.oo = dot(w.y, w.y), dot(w.y, w.one), dot(w.one, w.one)
+	w.yy, w.y1, w.oo = linalg.Dot(w.y, w.y), linalg.Dot(w.y, w.one), linalg.Dot(w.one, w.one)
 }
 
 // seen is a prior mean at the own points in the coordinates of whitened data, as
@@ -128,7 +128,7 @@ func (w *whitened) see(mean []float64) seen {
 		return seen{}
 	}
 	m := w.apply(mean)
-	return seen{dot(m, m), dot(w.y, m), dot(w.one, m)}
+	return seen{linalg.Dot(m, m), linalg.Dot(w.y, m), linalg.Dot(w.one, m)}
 }
 
 // whiten takes scale²·diag(a)·K·diag(a) + noise for the covariance, with a 1 where
@@ -150,17 +150,14 @@ func (d *data) whiten(scale float64, deviations []float64) *whitened {
 		}
 		row[i] += d.h.Noise
 	}
-	upper, ok := lapack64.Potrf(c.RawSymmetric()) // UᵀU is the covariance
+	root, logRoot, ok := linalg.Factorise(c.RawSymmetric())
 	if !ok {
 		return nil
 	}
-	w := &whitened{}
-	for i := range t {
-		w.logDet += 2 * math.Log(upper.Data[i*upper.Stride+i])
-	}
+	w := &whitened{logDet: 2 * logRoot}
 	w.apply = func(v []float64) []float64 {
 		out := slices.Clone(v)
-		blas64.Trsv(blas.Trans, upper, vector(out))
+		blas64.Trsv(blas.Trans, root, linalg.Vector(out))
 		return out
 	}
 	w.set(d.y, slices.Repeat([]float64{1}, t))
@@ -308,8 +305,4 @@ func logAdd(a, b float64) float64 {
 		return high
 	}
 	return high + math.Log1p(math.Exp(low-high))
-}
-
-func dot(a, b []float64) float64 {
-	return blas64.Dot(vector(a), vector(b))
 }

@@ -180,7 +180,7 @@ func TestModelProbabilitiesSumToOne(t *testing.T) {
 		sum := b.aloneProbability
 		for i, m := range b.models {
 			sum += math.Exp(m.logPrior + m.logEvidence - b.logTotal)
-			if m.consensus == nil {
+			if m.prior == nil {
 				t.Fatalf("model %d has no consensus", i)
 			}
 		}
@@ -189,9 +189,6 @@ func TestModelProbabilitiesSumToOne(t *testing.T) {
 		}
 		if nobody := agree(l.strategy.compare(b.data, b.peers)[inOwnUnits]).nobody; n == 0 && math.Abs(b.aloneProbability-nobody) > 1e-9 {
 			t.Errorf("before any observation alone has %g, want the probability that no two peers are alike, %g", b.aloneProbability, nobody)
-		}
-		if want := map[int]float64{0: 0, 5: leastAlone / 2, 45: leastAlone * 0.9}[n]; n%5 == 0 && math.Abs(b.leastAlone()-want) > 1e-12 {
-			t.Errorf("t = %d: alone with probability %g at least, want %g", n, b.leastAlone(), want)
 		}
 		if own := b.ownProbability(); !(own >= b.leastAlone() && own >= b.aloneProbability && own <= 1) {
 			t.Errorf("t = %d: own probability %g, alone %g", n, own, b.aloneProbability)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -180,10 +181,6 @@ func row(m blas64.General, i int) []float64 {
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
 }
 
-func vector(values []float64) blas64.Vector {
-	return blas64.Vector{N: len(values), Data: values, Inc: 1}
-}
-
 // values returns what each peer says at the reference points and then at the own
 // points: its mean, and what it knows less Explained.
 func (s *Strategy) values(peers []*listened, own [][]float64) (means, knowns [][]float64) {
@@ -202,7 +199,7 @@ func (s *Strategy) values(peers []*listened, own [][]float64) (means, knowns [][
 		p.once.Do(func() {
 			for of, weights := range [2][]float64{p.Values, p.Known} {
 				p.values[of] = make([]float64, s.projection.Len())
-				blas64.Gemv(blas.NoTrans, 1, s.phi.RawMatrix(), vector(weights), 0, vector(p.values[of]))
+				blas64.Gemv(blas.NoTrans, 1, s.phi.RawMatrix(), linalg.Vector(weights), 0, linalg.Vector(p.values[of]))
 			}
 			known := make([]float64, len(s.points))
 			for i, v := range p.values[1] {

@@ -1,12 +1,15 @@
 package peerprior
 
 import (
+	"math"
+	"slices"
 	"sync"
 	"testing"
 
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -50,7 +53,7 @@ func TestConstantSharesAreThompsonSampling(t *testing.T) {
 }
 
 // Whenever the model without peers is drawn, the design is that of Thompson
-// sampling with the same seed. That happens in a part of leastAlone() at least.
+// sampling with the same seed.
 func TestModelAloneIsThompsonSampling(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	view := with(l.view(l.designs(5, random.SeedOf(1)), bump(0.3)), l.peersOf(2, 10, bump(0.7), 1)...)
@@ -78,6 +81,65 @@ func TestModelAloneIsThompsonSampling(t *testing.T) {
 	}
 	if alone == 0 || joined == 0 {
 		t.Errorf("%d suggestions alone and %d with peers", alone, joined)
+	}
+}
+
+// However much speaks for the peers, an agent goes without them in one suggestion of ten
+// after many observations of its own, and in one of twenty after five; no more often than
+// that where they are right.
+func TestAgentGoesAloneNowAndThen(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	means := l.peersOf(4, 25, bump(0.6), 50)
+	for _, c := range []struct {
+		observations int
+		least, most  float64
+	}{{0, 0, .2}, {5, .05, .08}, {95, .095, .105}} {
+		b := l.considered(with(l.view(l.designs(c.observations, random.SeedOf(4)), bump(0.6)), means...))
+		own := b.ownProbability()
+		if !(own >= c.least-1e-12 && own < c.most) {
+			t.Errorf("t = %d: alone with probability %g, want from %g to %g", c.observations, own, c.least, c.most)
+		}
+		const draws = 2000
+		alone := 0
+		for i := range uint64(draws) {
+			if _, joined := b.joins(random.SeedOf(7).Stream("which model", i)); !joined {
+				alone++
+			}
+		}
+		// Five standard deviations.
+		if part := float64(alone) / draws; math.Abs(part-own) > 5*math.Sqrt(own*(1-own)/draws) {
+			t.Errorf("t = %d: alone in %g of the draws, and says %g", c.observations, part, own)
+		}
+	}
+}
+
+// The kernel has the average lengthscales of the agent and its peers, unless the own
+// observations speak against these.
+func TestWhoseLengthscalesAreTaken(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	f := wave(1, 0, 0)
+	for name, c := range map[string]struct {
+		own, peers []float64
+		averaged   bool
+	}{
+		"all but the same": {[]float64{.4, 2}, []float64{.4, 1.8}, true},
+		"peers are wrong":  {[]float64{.2, 2}, []float64{5, .02}, false},
+		"peers are right":  {[]float64{2, .05}, []float64{.2, 2}, true},
+	} {
+		means := l.peersOf(4, 20, f, 1)
+		for i := range means {
+			means[i].Lengthscales = c.peers
+		}
+		x := l.designs(15, random.SeedOf(3))
+		view := with(l.view(x, f), means...)
+		var err error
+		if view.Posterior, err = l.model.Condition(strategy.Observed(l.task, view.Trials, task.Objective), surrogate.Hyperparameters{Lengthscales: c.own, Noise: 1e-3}, nil); err != nil {
+			t.Fatal(err)
+		}
+		got := l.considered(view).data.h.Lengthscales
+		if averaged := !slices.Equal(got, c.own); averaged != c.averaged {
+			t.Errorf("%s: lengthscales %v, the agent has %v, its peers %v", name, got, c.own, c.peers)
+		}
 	}
 }
 

@@ -1,0 +1,46 @@
+// Package linalg holds the few steps of linear algebra that several surrogates
+// and strategies take in the same way, over gonum's BLAS and LAPACK.
+package linalg
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// Vector returns v as a vector of BLAS, in the same memory.
+func Vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
+
+// Dot returns the inner product of a and b. Panics on unequal lengths.
+func Dot(a, b []float64) float64 { return blas64.Dot(Vector(a), Vector(b)) }
+
+// AddScaled adds scale·a to b, which must be as long as a, in place.
+func AddScaled(b []float64, scale float64, a []float64) {
+	blas64.Axpy(scale, Vector(a), Vector(b))
+}
+
+// Clone returns a copy of the rows, each in memory of its own.
+func Clone(rows [][]float64) [][]float64 {
+	copied := make([][]float64, len(rows))
+	for i, row := range rows {
+		copied[i] = slices.Clone(row)
+	}
+	return copied
+}
+
+// Factorise returns U of a = UᵀU, in the memory of a, and the logarithm of U's
+// determinant, which is half of that of a's. a must be stored in its upper
+// triangle. ok is false when a is not positive definite; the rest is then
+// meaningless.
+func Factorise(a blas64.Symmetric) (root blas64.Triangular, logDet float64, ok bool) {
+	root, ok = lapack64.Potrf(a)
+	if !ok {
+		return root, 0, false
+	}
+	for i := range a.N {
+		logDet += math.Log(root.Data[i*root.Stride+i])
+	}
+	return root, logDet, true
+}

@@ -34,8 +34,8 @@ type (
 	Replayed struct{ Data []byte }
 	// Told says that a trial ended, with an outcome or without.
 	Told struct{ Trial Trial }
-	// Received says that a peer's new share of this kind is in the view; one that
-	// only repeats its predecessor's payload in time is not told.
+	// Received says that a peer's new share of this kind is in the view. A renewal
+	// with the same payload, before the old one expires, is not reported.
 	Received struct{ Share Share }
 	// Direct is what a peer sent to this agent alone.
 	Direct struct {

@@ -18,8 +18,8 @@ const (
 	maxAuthors = 1024
 	maxSlots   = 3 // per author and kind; the highest are kept. Part of the disk format, see Record.Key
 
-	// An author that was heard within this time keeps its place when others
-	// come: who floods the topic with new names displaces only the silent.
+	// When all places are taken, a newcomer may replace only an author silent for
+	// this long; so a flood of new identities cannot evict active peers.
 	keepsPlace = 30 * time.Minute
 )
 

@@ -305,8 +305,8 @@ func (s *stage) why(w strategy.Why) string {
 	if w.Stamp != nil {
 		text += fmt.Sprintf(", draw %v of agent %d on %d observations", w.Stamp, s.names[w.Peer], w.Observations)
 	}
-	if w.OwnProbability != 0 {
-		text += fmt.Sprintf(", own chance %.3g", w.OwnProbability)
+	if w.OwnProbability != nil {
+		text += fmt.Sprintf(", own chance %.3g", *w.OwnProbability)
 	}
 	return text
 }

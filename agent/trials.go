@@ -98,7 +98,7 @@ func checkMetrics(metrics map[string]float64) error {
 	return nil
 }
 
-// sameOutcome tells nil from no constraints or metrics no more than the journal does.
+// sameOutcome treats nil and empty constraints or metrics as equal, as the journal does.
 func sameOutcome(a, b strategy.Outcome) bool {
 	return a.Value == b.Value && maps.Equal(a.Constraints, b.Constraints) && maps.Equal(a.Metrics, b.Metrics)
 }

@@ -23,8 +23,8 @@
 //   - The weight of a member without a candidate goes to the own candidate. Where
 //     two agents lack each other's, the matrix stays symmetric.
 //   - A round waits for those present that are in step: whose newest candidate is
-//     not older than the agent's own round before this one, but of no round as late
-//     as this. In its first round after a start an agent waits for all who are not
+//     not older than the agent's own round before this one, and older than this
+//     round. In its first round after a start an agent waits for all who are not
 //     ahead, and, while it sees nobody, for one interval of presence. At the latest
 //     at the deadline a round closes.
 //   - Who is late may be in step again in the next round. But a peer that has been

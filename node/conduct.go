@@ -8,7 +8,6 @@ import (
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/protocol"
 	"golang.org/x/time/rate"
 )
 
@@ -190,9 +189,10 @@ func (n *Node) refuseBanned() {
 }
 
 // rejections tells of gossip that pubsub itself finds malformed.
-type rejections struct{ node *Node }
-
-var _ pubsub.RawTracer = rejections{}
+type rejections struct {
+	noTracer
+	node *Node
+}
 
 func (r rejections) RejectMessage(m *pubsub.Message, reason string) {
 	switch reason {
@@ -200,18 +200,3 @@ func (r rejections) RejectMessage(m *pubsub.Message, reason string) {
 		r.node.blame(m.ReceivedFrom, 1, errors.New(reason))
 	}
 }
-
-func (rejections) OnNewOutboundStream(peer.ID, protocol.ID) {}
-func (rejections) OnClosedOutboundStream(peer.ID)           {}
-func (rejections) Join(string)                              {}
-func (rejections) Leave(string)                             {}
-func (rejections) Graft(peer.ID, string)                    {}
-func (rejections) Prune(peer.ID, string)                    {}
-func (rejections) ValidateMessage(*pubsub.Message)          {}
-func (rejections) DeliverMessage(*pubsub.Message)           {}
-func (rejections) DuplicateMessage(*pubsub.Message)         {}
-func (rejections) ThrottlePeer(peer.ID)                     {}
-func (rejections) RecvRPC(*pubsub.RPC)                      {}
-func (rejections) SendRPC(*pubsub.RPC, peer.ID)             {}
-func (rejections) DropRPC(*pubsub.RPC, peer.ID)             {}
-func (rejections) UndeliverableMessage(*pubsub.Message)     {}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"sync"
 	"time"
@@ -155,7 +154,7 @@ func (n *Node) keepConnected(ctx context.Context, what string, target peer.AddrI
 		tried()
 		select {
 		case <-ctx.Done():
-		case <-time.After(pause/2 + rand.N(pause/2)): // jitter: a whole fleet may start at once
+		case <-time.After(jittered(pause)):
 		}
 	}
 }

@@ -122,7 +122,7 @@ func (m *members) failed(id peer.ID, now time.Time) {
 		return
 	}
 	pause := min(firstRetry<<(known.failures-1), longestRetry)
-	known.retry = now.Add(pause/2 + rand.N(pause/2))
+	known.retry = now.Add(jittered(pause))
 }
 
 // pick returns up to count members to dial, at random, those that were met

@@ -254,7 +254,7 @@ func (n *Node) openPubSub(ctx context.Context) (err error) {
 		pubsub.WithBlacklist(unheard{n}),
 		pubsub.WithAppSpecificRpcInspector(n.inspect),
 		pubsub.WithSubscriptionFilter(n.follows),
-		pubsub.WithRawTracer(rejections{n}),
+		pubsub.WithRawTracer(rejections{node: n}),
 		pubsub.WithFloodPublish(true),
 		pubsub.WithMaxMessageSize(protocol.MaxEnvelopeBytes + 4096),
 		pubsub.WithSeenMessagesTTL(10 * time.Minute),
@@ -263,7 +263,7 @@ func (n *Node) openPubSub(ctx context.Context) (err error) {
 		pubsub.WithValidateWorkers(2),
 	}
 	if n.metrics != nil {
-		options = append(options, pubsub.WithRawTracer(tracer{n.metrics}))
+		options = append(options, pubsub.WithRawTracer(tracer{metrics: n.metrics}))
 	}
 	n.pubsub, err = pubsub.NewGossipSub(ctx, n.host, options...)
 	if err != nil {

@@ -221,9 +221,6 @@ func (t *topic) reconcile() {
 	}
 }
 
-// jittered is a pause somewhere around d.
-func jittered(d time.Duration) time.Duration { return d/2 + rand.N(d) }
-
 // close is called after the session's loop has ended.
 func (t *topic) close() {
 	close(t.outbox)

@@ -8,9 +8,10 @@ import (
 
 // tracer counts what gossip does by itself. Gossip calls it from its event
 // loop, so it must be quick.
-type tracer struct{ metrics *nodeMetrics }
-
-var _ pubsub.RawTracer = tracer{}
+type tracer struct {
+	noTracer
+	metrics *nodeMetrics
+}
 
 // rejectReasons are the labels of gossip's reasons.
 var rejectReasons = map[string]string{
@@ -66,13 +67,23 @@ func (t tracer) Prune(id peer.ID, topic string) {
 
 func (t tracer) OnClosedOutboundStream(id peer.ID) { t.metrics.closedStream(id) }
 
-// The rest is counted elsewhere or by nobody.
+// noTracer ignores everything; a tracer embeds it and overrides what it needs.
+type noTracer struct{}
 
-func (tracer) OnNewOutboundStream(peer.ID, protocol.ID) {}
-func (tracer) Join(string)                              {}
-func (tracer) Leave(string)                             {}
-func (tracer) ValidateMessage(*pubsub.Message)          {}
-func (tracer) DeliverMessage(*pubsub.Message)           {}
-func (tracer) ThrottlePeer(peer.ID)                     {}
-func (tracer) RecvRPC(*pubsub.RPC)                      {}
-func (tracer) SendRPC(*pubsub.RPC, peer.ID)             {}
+var _ pubsub.RawTracer = noTracer{}
+
+func (noTracer) OnNewOutboundStream(peer.ID, protocol.ID) {}
+func (noTracer) OnClosedOutboundStream(peer.ID)           {}
+func (noTracer) Join(string)                              {}
+func (noTracer) Leave(string)                             {}
+func (noTracer) Graft(peer.ID, string)                    {}
+func (noTracer) Prune(peer.ID, string)                    {}
+func (noTracer) ValidateMessage(*pubsub.Message)          {}
+func (noTracer) DeliverMessage(*pubsub.Message)           {}
+func (noTracer) RejectMessage(*pubsub.Message, string)    {}
+func (noTracer) DuplicateMessage(*pubsub.Message)         {}
+func (noTracer) ThrottlePeer(peer.ID)                     {}
+func (noTracer) RecvRPC(*pubsub.RPC)                      {}
+func (noTracer) SendRPC(*pubsub.RPC, peer.ID)             {}
+func (noTracer) DropRPC(*pubsub.RPC, peer.ID)             {}
+func (noTracer) UndeliverableMessage(*pubsub.Message)     {}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/multiformats/go-varint"
 )
 
 // MaxDirectBytes bounds the data of one direct message.
@@ -27,9 +29,6 @@ func DirectPause(failures int) time.Duration {
 	return min(firstDirectPause<<min(failures-1, 10), longestDirectPause)
 }
 
-// maxLengthBytes is more than any length within the limits takes.
-const maxLengthBytes = 5
-
 // directTaken is the whole of a receipt.
 const directTaken = 1
 
@@ -43,24 +42,24 @@ type Direct struct {
 // Check returns an error when the message is beyond the limits.
 func (d Direct) Check() error { return checkDirect(uint64(len(d.Exchange)), uint64(len(d.Data))) }
 
-// WriteDirect sends a message: the length of the exchange's name and the name,
-// the length of the data and the data. The end of the stream follows. Lengths are unsigned varints, so that
-// the reader can refuse before it has read what is long.
+// WriteDirect sends a message: the length of the exchange's name, the name, the
+// length of the data, the data. Lengths are unsigned varints. The length lets the
+// reader refuse long data unread. The caller ends the stream.
 func WriteDirect(w io.Writer, d Direct) error {
 	if err := d.Check(); err != nil {
 		return err
 	}
-	wire := make([]byte, 0, len(d.Exchange)+len(d.Data)+2*maxLengthBytes)
+	wire := make([]byte, 0, len(d.Exchange)+len(d.Data)+2*binary.MaxVarintLen32)
 	wire = append(binary.AppendUvarint(wire, uint64(len(d.Exchange))), d.Exchange...)
 	wire = append(binary.AppendUvarint(wire, uint64(len(d.Data))), d.Data...)
 	_, err := w.Write(wire)
 	return err
 }
 
-// ReadDirect reads what WriteDirect wrote, to the end of the stream: who answers
-// before that has the writer's end of the stream taken away from it. Once it knows the exchange and the
-// length of the data, within its limit, it asks accept; an error of accept ends
-// it before the data are read or room is made for them.
+// ReadDirect reads what WriteDirect wrote, to the end of the stream. An earlier
+// answer would make libp2p reset the writer's half. Once the exchange and the
+// length of the data are known and within their limits, ReadDirect asks accept.
+// An error of accept ends it before the data are read or memory is allocated for them.
 func ReadDirect(r io.Reader, accept func(exchange string, bytes int) error) (Direct, error) {
 	buffered := bufio.NewReader(r)
 	named, err := readLength(buffered, MaxKindBytes)
@@ -105,25 +104,16 @@ func checkDirect(name, data uint64) error {
 	return nil
 }
 
-// readLength reads a varint, byte by byte: what never ends is malformed, as is a
-// form that is longer than need be.
+// readLength reads a length in its shortest form, which is at most the limit.
 func readLength(r io.ByteReader, limit uint64) (uint64, error) {
-	var wire []byte
-	for len(wire) < maxLengthBytes {
-		b, err := r.ReadByte()
-		if err != nil {
-			if len(wire) > 0 {
-				err = noEnd(err)
-			}
-			return 0, err
-		}
-		if wire = append(wire, b); b < 0x80 {
-			break
-		}
-	}
-	n, used := binary.Uvarint(wire)
-	if used <= 0 || used != len(binary.AppendUvarint(nil, n)) || n > limit {
-		return 0, fmt.Errorf("%w: length % x, the limit is %d", ErrMalformed, wire, limit)
+	n, err := varint.ReadUvarint(r)
+	switch {
+	case errors.Is(err, varint.ErrOverflow) || errors.Is(err, varint.ErrNotMinimal):
+		return 0, fmt.Errorf("%w: length: %w", ErrMalformed, err)
+	case err != nil:
+		return 0, err
+	case n > limit:
+		return 0, fmt.Errorf("%w: length %d, the limit is %d", ErrMalformed, n, limit)
 	}
 	return n, nil
 }

@@ -68,17 +68,19 @@ func TestMalformedDirect(t *testing.T) {
 		data      []byte
 		malformed bool
 	}{
-		"empty stream":       {nil, false},
-		"cut name":           {[]byte{3, 's', 'u'}, false},
-		"no data":            {[]byte{3, 's', 'u', 'm'}, false},
-		"cut data":           {append(header("sum", 4), 1, 2, 3), false},
-		"cut length":         {[]byte{0x80}, false},
-		"no name":            {[]byte{0, 0}, true},
-		"name too long":      {header(strings.Repeat("n", MaxKindBytes+1), 0), true},
-		"data too long":      {header("sum", MaxDirectBytes+1), true},
-		"length of 2⁶⁴−1":    {header("sum", 1<<64-1), true},
-		"more than said":     {append(header("sum", 1), 1, 2), true},
-		"length in two ways": {[]byte{3, 's', 'u', 'm', 0x80, 0}, true},
+		"empty stream":        {nil, false},
+		"cut name":            {[]byte{3, 's', 'u'}, false},
+		"no data":             {[]byte{3, 's', 'u', 'm'}, false},
+		"cut data":            {append(header("sum", 4), 1, 2, 3), false},
+		"cut length":          {[]byte{0x80}, false},
+		"no name":             {[]byte{0, 0}, true},
+		"name too long":       {header(strings.Repeat("n", MaxKindBytes+1), 0), true},
+		"data too long":       {header("sum", MaxDirectBytes+1), true},
+		"length of 2⁶⁴−1":     {header("sum", 1<<64-1), true},
+		"more than said":      {append(header("sum", 1), 1, 2), true},
+		"length in two ways":  {[]byte{3, 's', 'u', 'm', 0x80, 0}, true},
+		"longer than need be": {[]byte{0x83, 0x80, 0, 's', 'u', 'm', 0}, true},
+		"length without end":  {bytes.Repeat([]byte{0xff}, 20), true},
 	} {
 		if got, err := ReadDirect(bytes.NewReader(c.data), anyDirect); err == nil || errors.Is(err, ErrMalformed) != c.malformed {
 			t.Errorf("%s: %+v, %v", name, got, err)

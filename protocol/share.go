@@ -29,8 +29,8 @@ var ErrMalformed = errors.New("malformed share")
 
 // Stamp orders the shares of one author.
 type Stamp struct {
-	Epoch    uint64 // grows by one with each start of the author
-	Sequence uint64 // grows within an epoch, from 1
+	Epoch    uint64 `json:"epoch"`    // grows by one with each start of the author
+	Sequence uint64 `json:"sequence"` // grows within an epoch, from 1
 }
 
 // Compare is negative when s is older than t, and 0 when they are equal.

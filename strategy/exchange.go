@@ -35,8 +35,8 @@ type (
 	// Told says that trials have ended, with an outcome or without: one, or many that
 	// were imported together. The view shows them.
 	Told struct{}
-	// Received says that a peer's new share of this kind is in the view; one that
-	// only repeats its predecessor's payload in time is not told.
+	// Received says that a peer's new share of this kind is in the view. A renewal
+	// with the same payload, before the old one expires, is not reported.
 	Received struct{ Share Share }
 	// Direct is what a peer sent to this agent alone.
 	Direct struct {

@@ -30,7 +30,7 @@ func ExampleWhy() {
 		return
 	}
 	fmt.Println(strategy.Why{Source: strategy.Initial})
-	fmt.Println(strategy.Why{Source: strategy.Own, OwnProbability: 0.5})
+	fmt.Println(strategy.Why{Source: strategy.Own, OwnProbability: new(0.5)})
 	fmt.Println(strategy.Why{Source: "peer", Peer: id, Observations: 12})
 	fmt.Println(strategy.Why{Source: "bound"})
 	fmt.Println(strategy.Why{Source: "agreed", Listened: 5, Round: 3})
@@ -69,7 +69,7 @@ func TestFromPeers(t *testing.T) {
 	}{
 		{strategy.Why{}, false},
 		{strategy.Why{Source: strategy.Initial}, false},
-		{strategy.Why{Source: strategy.Own, OwnProbability: 0.5}, false},
+		{strategy.Why{Source: strategy.Own, OwnProbability: new(0.5)}, false},
 		{strategy.Why{Source: "improve"}, false},
 		{strategy.Why{Source: "bound"}, false},
 		{strategy.Why{Source: strategy.Imported}, false},
@@ -95,8 +95,9 @@ func TestFromPeers(t *testing.T) {
 func TestWhySurvivesJSON(t *testing.T) {
 	for _, why := range []strategy.Why{
 		{Source: strategy.Own},
-		{Source: strategy.Own, OwnProbability: 1},
-		{Source: "peer", OwnProbability: 0.25, Peer: decode(t), Stamp: &protocol.Stamp{Epoch: 3, Sequence: 1<<64 - 1}, Observations: 7},
+		{Source: strategy.Own, OwnProbability: new(0.0)},
+		{Source: strategy.Own, OwnProbability: new(1.0)},
+		{Source: "peer", OwnProbability: new(0.25), Peer: decode(t), Stamp: &protocol.Stamp{Epoch: 3, Sequence: 1<<64 - 1}, Observations: 7},
 		{Source: "bound"},
 		{Source: "agreed", Listened: 4, Round: 100000},
 		{Source: "designs", Listened: 1, Observations: 9},

@@ -29,7 +29,7 @@ const Own Source = "own"
 type Why struct {
 	Source         Source          `json:"source"`
 	Phrase         string          `json:"phrase,omitempty"`          // the same for people; empty for the sources of this package
-	OwnProbability float64         `json:"own_probability,omitempty"` // the chance that the own sample had, when it was a choice
+	OwnProbability *float64        `json:"own_probability,omitempty"` // the chance that the own sample had; nil when there was no choice
 	Peer           peer.ID         `json:"peer,omitempty"`
 	Stamp          *protocol.Stamp `json:"stamp,omitempty"`        // which of the peer's shares
 	Observations   int             `json:"observations,omitempty"` // that the peer's share, or those of all peers listened to, rested on

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -175,8 +176,8 @@ func TestHowOftenTheOwnSampleIsFollowed(t *testing.T) {
 				if got.Why.Source == strategy.Own {
 					own++
 				}
-				if got.Why.OwnProbability != p {
-					t.Fatalf("%s, query %d: the reason names the chance %v, want %v", keys, query, got.Why.OwnProbability, p)
+				if chance := got.Why.OwnProbability; chance == nil || *chance != p {
+					t.Fatalf("%s, query %d: the reason is %+v, want the chance %v", keys, query, got.Why, p)
 				}
 			}
 			if deviation := (float64(own)/seeds - p) / math.Sqrt(p*(1-p)/seeds); math.Abs(deviation) > 4.5 {
@@ -222,7 +223,7 @@ func TestWhyIsRecorded(t *testing.T) {
 		t.Errorf("peer: %+v", why)
 	}
 	view.Shares = nil
-	if why := suggest(t, s, view, 3, random.SeedOf(1)).Why; why != (strategy.Why{Source: strategy.Own}) {
+	if why := suggest(t, s, view, 3, random.SeedOf(1)).Why; !reflect.DeepEqual(why, strategy.Why{Source: strategy.Own, OwnProbability: new(0.0)}) {
 		t.Errorf("own: %+v", why)
 	}
 }

@@ -31,10 +31,11 @@ func (s TS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed 
 // Sample suggests the maximiser of a sample of the agent's own posterior, which the
 // view must have, whether or not the trial is a starting design.
 func (s TS) Sample(view strategy.View, trial uint64, seed random.Seed) strategy.Suggestion {
-	return s.ownSample(view, trial, seed, 0)
+	return s.ownSample(view, trial, seed, nil)
 }
 
-func (s TS) ownSample(view strategy.View, trial uint64, seed random.Seed, probability float64) strategy.Suggestion {
+// ownSample is Sample; probability is the chance that it had, nil if there was no choice.
+func (s TS) ownSample(view strategy.View, trial uint64, seed random.Seed, probability *float64) strategy.Suggestion {
 	sample := view.Posterior.Draw(seed.Stream("own sample", trial))
 	return s.search.Maximise(view, trial, seed, sample, strategy.Why{Source: strategy.Own, OwnProbability: probability})
 }

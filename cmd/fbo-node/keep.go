@@ -81,33 +81,17 @@ func (o keepOptions) run(ctx context.Context, file string) error {
 }
 
 func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, show *progress) (err error) {
-	var metrics *metricsServer
-	if o.metrics != "" {
-		if metrics, err = serveMetrics(o.metrics); err != nil {
-			return err
-		}
-		defer metrics.close()
-		n.Metrics = metrics.registry
-	}
-	if err := n.Start(ctx); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, n.Close()) }()
-	session, err := n.Join(ctx, t, node.JoinOptions{Keep: true, OnEvent: show.event})
+	options := node.JoinOptions{Keep: true, OnEvent: show.event}
+	m, err := takePart(ctx, n, t, options, o.metrics, show)
+	defer func() { err = m.close(err) }()
 	if err != nil {
 		return err
-	}
-	stopControl, err := serveControl(n.Dir, session)
-	if err != nil {
-		show.warning(fmt.Sprintf("status cannot be asked for while this node runs: %v", err))
-	} else {
-		defer stopControl()
 	}
 	show.keeping(n)
-	if metrics != nil {
-		show.metrics(metrics.url())
+	if m.metrics != nil {
+		show.metrics(m.metrics.url())
 	}
-	return show.watchKeeping(ctx, session, o.network.seeks())
+	return show.watchKeeping(ctx, m.session, o.network.seeks())
 }
 
 // readKeptTask reads a task whose strategy shares something.

@@ -159,7 +159,7 @@ func (p *progress) show(e agent.Event) {
 	switch {
 	case e.Type == agent.Waited:
 		p.waited(e)
-	case e.Type == agent.TrialFinished && e.Trial.Why.Source != strategy.Imported:
+	case e.Type == agent.TrialFinished:
 		p.mu.Lock()
 		p.ended++
 		p.mu.Unlock()

@@ -167,40 +167,18 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 }
 
 func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, evaluate node.Evaluator, join node.JoinOptions, earlier imported, show *progress) (err error) {
-	var metrics *metricsServer
-	if o.metrics != "" {
-		if metrics, err = serveMetrics(o.metrics); err != nil {
-			return err
-		}
-		defer metrics.close()
-		n.Metrics = metrics.registry
-	}
-	if err := n.Start(ctx); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, n.Close()) }()
-	session, err := n.Join(ctx, t, join)
+	m, err := takePart(ctx, n, t, join, o.metrics, show)
+	defer func() { err = m.close(err) }()
 	if err != nil {
 		return err
 	}
-	defer func() {
-		// A session that failed says so again; once is enough.
-		if closed := session.Close(); closed != nil && !errors.Is(err, closed) {
-			err = errors.Join(err, closed)
-		}
-	}()
-	stopControl, err := serveControl(n.Dir, session)
-	if err != nil {
-		show.warning(fmt.Sprintf("status and history cannot be asked for while this node runs: %v", err))
-	} else {
-		defer stopControl()
-	}
+	session := m.session
 	show.started(n)
 	if err := show.continues(ctx, session, o); err != nil {
 		return err
 	}
-	if metrics != nil {
-		show.metrics(metrics.url())
+	if m.metrics != nil {
+		show.metrics(m.metrics.url())
 	}
 	if added, err := session.Import(ctx, earlier.trials); err != nil {
 		return err

@@ -170,5 +170,5 @@ func (s trusted) Suggest(ctx context.Context, view strategy.View, trial uint64, 
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	f := s.server.cells.Function(s.server.features, s.server.averages(round))
-	return s.search.Maximise(view, trial, seed, f, strategy.Why{Source: "sum", OwnProbability: own, Listened: len(s.server.samples)}), nil
+	return s.search.Maximise(view, trial, seed, f, strategy.Why{Source: "sum", OwnProbability: &own, Listened: len(s.server.samples)}), nil
 }

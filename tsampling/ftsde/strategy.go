@@ -102,13 +102,13 @@ func (s *Strategy) published(ctx context.Context, view strategy.View, trial uint
 	}
 	if seed.Stream("whose sample", trial).Float64() < own {
 		suggestion, err := s.alone.Suggest(ctx, view, trial, seed)
-		suggestion.Why.OwnProbability = own
+		suggestion.Why.OwnProbability = &own
 		return suggestion, err
 	}
 	return s.search.Maximise(view, trial, seed, s.patches(newest.Weights), strategy.Why{
 		Source:         source,
 		Phrase:         phrase(newest.Contributors),
-		OwnProbability: own,
+		OwnProbability: &own,
 		Listened:       newest.Contributors,
 		Observations:   newest.Observations,
 	}), nil

@@ -156,7 +156,7 @@ func TestTheScheduleIsFollowed(t *testing.T) {
 		listened := 0.0
 		for seed := range uint64(seeds) {
 			got := suggest(t, s, view, c.trial, random.SeedOf(seed))
-			if got.Why.OwnProbability != c.own {
+			if chance := got.Why.OwnProbability; chance == nil || *chance != c.own {
 				t.Fatalf("%s: trial %d is %+v", c.keys, c.trial, got.Why)
 			}
 			if got.Why.Source == "sum" {
@@ -167,7 +167,7 @@ func TestTheScheduleIsFollowed(t *testing.T) {
 				continue
 			}
 			want := aloneSuggests(t, view, c.trial, random.SeedOf(seed))
-			if want.Why.OwnProbability = c.own; !reflect.DeepEqual(got, want) {
+			if want.Why.OwnProbability = &c.own; !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: seed %d gives %v, alone it is %v", c.keys, seed, got, want)
 			}
 		}
@@ -187,7 +187,7 @@ func TestTheEndsOfASchedule(t *testing.T) {
 			if got := suggest(t, s, view, 3, random.SeedOf(seed)); got.Why.Source != want {
 				t.Errorf("%s: the first trial after the start is %+v", keys, got.Why)
 			}
-			if got := suggest(t, s, view, 2, random.SeedOf(seed)); got.Why.Source != strategy.Initial || got.Why.OwnProbability != 0 {
+			if got := suggest(t, s, view, 2, random.SeedOf(seed)); got.Why.Source != strategy.Initial || got.Why.OwnProbability != nil {
 				t.Errorf("%s: a starting design is %+v", keys, got.Why)
 			}
 		}

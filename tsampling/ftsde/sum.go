@@ -60,8 +60,8 @@ func (s Sum) average(terms ledger.Terms, units []int64, members []int, other flo
 	return s
 }
 
-// farNoise is beyond what noise comes to, in deviations: with it and honest
-// contributions no average is longer, and one that is has been poisoned.
+// farNoise bounds the norm of the noise, in standard deviations. A longer average must
+// be poisoned.
 const farNoise = 4
 
 // drowned is how many times as long as an honest average its noise may be. A cell of

@@ -101,9 +101,9 @@ func (s *Strategy) believe(d *data, peers []*listened, common bool) *belief {
 	return b
 }
 
-// patience is how many own observations, per squared number of parameters, make it half
-// as likely that peers matter unless these say so. Of many peers one expects evidence that
-// they agree if they do; the fewer they are the less, and a single one can show none.
+// patience is the number of own observations, over the squared number P of parameters,
+// at which the prior odds of listening halve. It is short for many peers that do not
+// agree. A single peer cannot show agreement, so it gets the longest.
 func patience(peers int, evidence float64) float64 {
 	unshown := max(leastPatience, mostPatience*math.Pow(float64(max(peers, 1)), -1.5))
 	return min(unshown*evidence*evidence, mostPatience)

@@ -39,10 +39,10 @@
 // observation of f with noise (1-E)/E, to which a tenth is added because peers are
 // never quite alike, and with the probability that it is of use, by the agent's own
 // observations; it may be of use by the contrary of what it says. It differs in that
-// the consensus is nowhere taken to be surer than its best-informed member. Peers
-// picked by the own observations fit these by the picking alone; so the evidence of
-// such a consensus is lowered by the information that the picking took, in nats, and
-// beside it stands one in which all peers count the same. (That is near the
+// the consensus is nowhere taken to be surer than its best-informed member. Choosing
+// peers by the same data that later score them overfits. The cost of that choice, in
+// nats, is subtracted from the score; beside such a consensus stands one in which all
+// peers count the same. (That is near the
 // variational bound of the evidence over who is of use, when all are exchangeable
 // beforehand.) Where peers form groups, told from what they say of each other alone,
 // there is a third, of the one group that the own observations speak for most, with the

@@ -112,8 +112,8 @@ func (l *lab) survives(label string, view strategy.View) {
 			return
 		}
 		l.checkInSpace(got.Design)
-		if p := got.Why.OwnProbability; !(p >= 0 && p <= 1) {
-			l.t.Errorf("%s: own probability %g", label, p)
+		if p := got.Why.OwnProbability; p != nil && !(*p >= 0 && *p <= 1) {
+			l.t.Errorf("%s: own probability %g", label, *p)
 			return
 		}
 	}

@@ -8,10 +8,9 @@ import (
 	"github.com/fbo-node/fbo/surrogate/gp"
 )
 
-// inferred are observations that would have told an author what it says: where it knows
-// most, with the noise and the value that lead to what it knows and to its mean there,
-// given those inferred before. What it knows beyond a noise of peerNoise is left out.
-// They stand for those that it has made, of which a share shows no more.
+// inferred are pseudo-observations: points, values and noise that reproduce a peer's mean
+// and variance where it is surest. They stand for its real ones, which a share does not
+// contain. Each is inferred given those before it, and no noise is below peerNoise.
 type inferred struct {
 	at     []int     // of the reference points
 	values []float64 // less its level, in its units

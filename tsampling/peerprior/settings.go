@@ -31,8 +31,8 @@ const (
 	disagreementOdds = 0.3   // that no two peers are alike, before they have said anything
 	claimError       = 0.4   // of what peers claim to know, as a part of it
 	groupOdds        = 0.8   // that the agent belongs to a group of peers, where not all are alike
-	leastPatience    = 0.15  // own observations, per squared number of parameters, after which that many peers matter is half as likely unless these say so, where nothing tells whether they agree
-	mostPatience     = 3.0   // the same where they agree, and with a single peer
+	leastPatience    = 0.15  // own observations per P² at which the odds of listening halve, when nothing shows whether peers agree
+	mostPatience     = 3.0   // the same when they agree, and with a single peer
 	leastReading     = 1e-3  // odds of a way to take what peers say that is worth its cost
 	leastAgreement   = 1e-6  // of the evidence that some are alike, so that they can still be heard
 	leastAlone       = 0.1   // the chance of sampling without peers, whatever the evidence, after many own observations

@@ -100,7 +100,7 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 	if err != nil {
 		return strategy.Suggestion{}, fmt.Errorf("peerprior: %w", err)
 	}
-	why := strategy.Why{Source: Source, Phrase: "sample around the mean of " + plain.Count(len(b.peers), "peer"), OwnProbability: b.ownProbability(), Listened: len(b.peers)}
+	why := strategy.Why{Source: Source, Phrase: "sample around the mean of " + plain.Count(len(b.peers), "peer"), OwnProbability: new(b.ownProbability()), Listened: len(b.peers)}
 	for _, p := range b.peers {
 		why.Observations = strategy.AddObservations(why.Observations, p.Observations)
 	}

@@ -2,6 +2,7 @@ package peerprior
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -69,7 +70,7 @@ func TestModelAloneIsThompsonSampling(t *testing.T) {
 		switch {
 		case f != nil:
 			joined++
-			if got.Why.Source != "peers" || got.Why.Listened != 2 || got.Why.OwnProbability != b.ownProbability() {
+			if got.Why.Source != "peers" || got.Why.Listened != 2 || *got.Why.OwnProbability != b.ownProbability() {
 				t.Fatalf("trial %d follows peers, and says %+v", trial, got.Why)
 			}
 		default:
@@ -163,7 +164,7 @@ func TestSuggestIsPure(t *testing.T) {
 	view := with(l.view(l.designs(5, random.SeedOf(1)), bump(0.3)), l.peersOf(mostPeers+5, 6, bump(0.7), 1)...)
 	for trial := uint64(6); trial < 10; trial++ {
 		first, second := l.suggest(view, trial, random.SeedOf(trial)), l.suggest(view, trial, random.SeedOf(trial))
-		if !first.Design.Equal(second.Design) || first.Why != second.Why {
+		if !first.Design.Equal(second.Design) || !reflect.DeepEqual(first.Why, second.Why) {
 			t.Errorf("trial %d: %v, then %v", trial, first, second)
 		}
 	}
@@ -235,7 +236,7 @@ func TestAShareServesManySuggestions(t *testing.T) {
 		group.Go(func() {
 			got, err := l.strategy.Suggest(t.Context(), shared, trial, random.SeedOf(2))
 			want, wantErr := l.strategy.Suggest(t.Context(), with(own, means...), trial, random.SeedOf(2))
-			if err != nil || wantErr != nil || !got.Design.Equal(want.Design) || got.Why != want.Why {
+			if err != nil || wantErr != nil || !got.Design.Equal(want.Design) || !reflect.DeepEqual(got.Why, want.Why) {
 				t.Errorf("trial %d: %v (%v), with shares of its own %v (%v)", trial, got.Design, err, want.Design, wantErr)
 			}
 		})

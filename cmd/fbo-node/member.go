@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/task"
+)
+
+// member is a node that takes part in a task, and the servers that answer about it.
+type member struct {
+	session *node.Session
+	metrics *metricsServer // nil unless asked for
+	ends    []func() error // in the order of the starts
+}
+
+// takePart starts a node, its metrics if an address is given, and a session. The
+// caller closes the member, also after an error.
+func takePart(ctx context.Context, n *node.Node, t *task.Task, options node.JoinOptions, metrics string, show *progress) (m member, err error) {
+	if metrics != "" {
+		if m.metrics, err = serveMetrics(metrics); err != nil {
+			return m, err
+		}
+		m.ends = append(m.ends, func() error { m.metrics.close(); return nil })
+		n.Metrics = m.metrics.registry
+	}
+	if err := n.Start(ctx); err != nil {
+		return m, err
+	}
+	m.ends = append(m.ends, n.Close)
+	if m.session, err = n.Join(ctx, t, options); err != nil {
+		return m, err
+	}
+	m.ends = append(m.ends, m.session.Close)
+	stop, err := serveControl(n.Dir, m.session)
+	if err != nil {
+		show.warning(fmt.Sprintf("status and history cannot be asked for while this node runs: %v", err))
+		return m, nil
+	}
+	m.ends = append(m.ends, func() error { stop(); return nil })
+	return m, nil
+}
+
+// close ends everything and adds to err what goes wrong. A session that failed says
+// so again; once is enough.
+func (m member) close(err error) error {
+	for _, end := range slices.Backward(m.ends) {
+		if ended := end(); ended != nil && !errors.Is(err, ended) {
+			err = errors.Join(err, ended)
+		}
+	}
+	return err
+}

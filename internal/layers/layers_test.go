@@ -6,9 +6,11 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -129,6 +131,22 @@ func TestPackagesImportOnlyLowerLayers(t *testing.T) {
 		if !used[folder] && folder != "internal/layers" { // which has tests only
 			t.Errorf("layer of %s: there is no package in this folder", folder)
 		}
+	}
+}
+
+// The table in docs/architecture.md is this one.
+func TestArchitectureShowsTheLayers(t *testing.T) {
+	text, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]int{}
+	for _, row := range regexp.MustCompile("(?m)^\\| (\\d+) \\| `([a-z/]+)` \\|").FindAllStringSubmatch(string(text), -1) {
+		shown[row[2]], _ = strconv.Atoi(row[1])
+	}
+	shown["internal/layers"] = layers["internal/layers"] // this test
+	if !maps.Equal(shown, layers) {
+		t.Errorf("docs/architecture.md shows %v, the layers are %v", shown, layers)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -45,7 +46,7 @@ a POSIX shell, which reads that quoting with eval. Without any outcome the exit 
 				return err
 			}
 			if p.best == nil {
-				return fmt.Errorf("task %q has no best design yet: of %s none has %s", p.task.Name, plural(len(p.trials), "trial"), accepted(p.task))
+				return fmt.Errorf("task %q has no best design yet: of %s none has %s", p.task.Name, plain.Count(len(p.trials), "trial"), accepted(p.task))
 			}
 			return write(command.OutOrStdout(), p.task, *p.best)
 		},

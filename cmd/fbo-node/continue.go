@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -56,9 +57,9 @@ func continuedOf(t *task.Task, trials []strategy.Trial) continued {
 func (c continued) left(o runOptions) int { return o.evals - (c.Evaluations - c.Failed) }
 
 func (c continued) text(o runOptions) string {
-	first := fmt.Sprintf("continues after %s (%d failed)", plural(c.Evaluations, "evaluation"), c.Failed)
+	first := fmt.Sprintf("continues after %s (%d failed)", plain.Count(c.Evaluations, "evaluation"), c.Failed)
 	if c.Imported > 0 {
-		first += " and " + plural(c.Imported, "imported trial")
+		first += " and " + plain.Count(c.Imported, "imported trial")
 	}
 	if left := c.left(o); o.evals > 0 && left > 0 {
 		first += fmt.Sprintf("; %d of the %d that --evals asks for are left", left, o.evals)
@@ -68,7 +69,7 @@ func (c continued) text(o runOptions) string {
 		lines = append(lines, fmt.Sprintf("best so far %s: trial %d, %s  [%s]", valueText(*c.Best), c.Best.ID, c.Best.Design, c.Best.Why))
 	}
 	if authors := c.Knowledge.Authors; authors > 0 {
-		lines = append(lines, fmt.Sprintf("knows what %s shared in earlier runs", plural(authors, "other node")))
+		lines = append(lines, fmt.Sprintf("knows what %s shared in earlier runs", plain.Count(authors, "other node")))
 	}
 	for _, id := range c.Again {
 		lines = append(lines, fmt.Sprintf("trial %d was interrupted and is evaluated again", id))

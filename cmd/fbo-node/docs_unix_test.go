@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/plain"
 )
 
 // follower runs the commands of a page of the documentation, as a reader would, in a
@@ -106,7 +108,7 @@ func TestChangingATask(t *testing.T) {
 			adam++
 		}
 	}
-	left := "; left out: " + plural(len(trials)-inside, "row") + " outside the space"
+	left := "; left out: " + plain.Count(len(trials)-inside, "row") + " outside the space"
 	if inside == len(trials) {
 		left = ""
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 )
 
@@ -135,7 +136,7 @@ func showFindings(out io.Writer, findings []finding, asJSON bool) error {
 		}
 	}
 	if failed > 0 {
-		return fmt.Errorf("doctor: %s of %d failed", plural(failed, "check"), len(findings))
+		return fmt.Errorf("doctor: %s of %d failed", plain.Count(failed, "check"), len(findings))
 	}
 	return nil
 }

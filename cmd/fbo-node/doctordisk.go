@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/journal"
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 )
 
@@ -196,5 +197,5 @@ func checkJournal(dir string, running *nodeState) finding {
 		}
 		trials += len(history.Trials)
 	}
-	return ok(what, "whole: %s on %s", plural(trials, "trial"), plural(len(tasks), "task"))
+	return ok(what, "whole: %s on %s", plain.Count(trials, "trial"), plain.Count(len(tasks), "task"))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -311,7 +312,7 @@ func writeStatus(out io.Writer, p past) {
 	fmt.Fprintf(out, "peers     %d connected, %d taking part besides this node%s\n", len(s.MeshPeers), others(s),
 		map[bool]string{true: ", all agree who", false: ", not all agree who yet"}[s.Agreed])
 	if s.Knowledge.Shares > 0 {
-		fmt.Fprintf(out, "knowledge %s of %s, kept over restarts\n", plural(s.Knowledge.Shares, "share"), plural(s.Knowledge.Authors, "other node"))
+		fmt.Fprintf(out, "knowledge %s of %s, kept over restarts\n", plain.Count(s.Knowledge.Shares, "share"), plain.Count(s.Knowledge.Authors, "other node"))
 	}
 	for _, link := range s.Peers {
 		fmt.Fprintf(out, "peer      %s, %s, %s\n", link.ID, link.Path, link.Address)

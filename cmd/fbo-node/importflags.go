@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -126,10 +127,10 @@ func (i *imported) add(space *task.Space, skip bool) func(pastRow) error {
 func (i imported) leftOut() string {
 	var parts []string
 	if i.outside > 0 {
-		parts = append(parts, fmt.Sprintf("%s outside the space, the first is %s", plural(i.outside, "row"), i.firstOut))
+		parts = append(parts, fmt.Sprintf("%s outside the space, the first is %s", plain.Count(i.outside, "row"), i.firstOut))
 	}
 	if i.unfinished > 0 {
-		parts = append(parts, plural(i.unfinished, "row")+" without a result")
+		parts = append(parts, plain.Count(i.unfinished, "row")+" without a result")
 	}
 	if parts == nil {
 		return ""

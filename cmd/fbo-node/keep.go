@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
 )
@@ -163,11 +164,11 @@ func heldText(k node.Knowledge) string {
 	case k.Shares+k.Own == 0:
 		return "nothing is held yet"
 	case k.Own == 0:
-		return fmt.Sprintf("%s of %s held for those who come later", plural(k.Shares, "share"), plural(k.Authors, "node"))
+		return fmt.Sprintf("%s of %s held for those who come later", plain.Count(k.Shares, "share"), plain.Count(k.Authors, "node"))
 	case k.Shares == 0:
-		return fmt.Sprintf("%s of this node held for those who come later", plural(k.Own, "share"))
+		return fmt.Sprintf("%s of this node held for those who come later", plain.Count(k.Own, "share"))
 	}
-	return fmt.Sprintf("%s of %s held for those who come later, and %s of this node", plural(k.Shares, "share"), plural(k.Authors, "other node"), plural(k.Own, "share"))
+	return fmt.Sprintf("%s of %s held for those who come later, and %s of this node", plain.Count(k.Shares, "share"), plain.Count(k.Authors, "other node"), plain.Count(k.Own, "share"))
 }
 
 // mostSettling is how long the end of a run waits for its last share.

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fbo-node/fbo/internal/journal"
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 )
 
@@ -124,7 +125,7 @@ func flagProblem(err error) string {
 func exactly(count int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != count {
-			takes := plural(count, "argument")
+			takes := plain.Count(count, "argument")
 			if count == 0 {
 				takes = "no arguments"
 			}
@@ -140,12 +141,4 @@ func atMostOne(command *cobra.Command, args []string) error {
 		return usagef("%s takes at most 1 argument, not %d: %s", command.CommandPath(), len(args), command.UseLine())
 	}
 	return nil
-}
-
-// plural is for regular nouns.
-func plural(count int, noun string) string {
-	if count == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", count, noun)
 }

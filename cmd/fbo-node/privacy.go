@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/task"
 )
@@ -109,11 +110,11 @@ func (r privacyReport) write(out io.Writer) error {
 	fmt.Fprintf(out, "task %q (%s), mechanism %s\n%s\n", r.Name, r.Task, r.Mechanism, r.text())
 	switch {
 	case r.Refused != "":
-		fmt.Fprintf(out, "spent: %s counted, and there will be no more: %s\n", plural(r.Released, "release"), r.Refused)
+		fmt.Fprintf(out, "spent: %s counted, and there will be no more: %s\n", plain.Count(r.Released, "release"), r.Refused)
 	case r.Released == r.Planned:
-		fmt.Fprintf(out, "spent: all %s, ε = %.3g; the node goes on without sharing\n", plural(r.Released, "release"), r.Spent)
+		fmt.Fprintf(out, "spent: all %s, ε = %.3g; the node goes on without sharing\n", plain.Count(r.Released, "release"), r.Spent)
 	default:
-		fmt.Fprintf(out, "spent: %d of %s, ε = %.3g\n", r.Released, plural(r.Planned, "release"), r.Spent)
+		fmt.Fprintf(out, "spent: %d of %s, ε = %.3g\n", r.Released, plain.Count(r.Planned, "release"), r.Spent)
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nrelease\tε after it")
@@ -134,7 +135,7 @@ func (r privacyReport) text() string {
 	}
 	return fmt.Sprintf("promise: (ε = %g, δ = %g) for each node's observations as a whole, over %s, against everybody who sees what it shares,\n"+
 		"other nodes included: whether they are its own or %s shows by no more than that\n%s",
-		r.Epsilon, r.Delta, plural(r.Planned, "release"), r.neighbour(), r.noiseOfShares())
+		r.Epsilon, r.Delta, plain.Count(r.Planned, "release"), r.neighbour(), r.noiseOfShares())
 }
 
 // neighbour is what a contribution is not to be told apart from.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/privacy/securesum"
 	"github.com/fbo-node/fbo/task"
@@ -117,7 +118,7 @@ func (r privacyReport) promiseOfSums() string {
 	}
 	return fmt.Sprintf("promise: (ε = %g, δ = %g) for each node's observations as a whole, over its %s to sums, against everybody\n"+
 		"who sees the sums, also against %s: whether the contributions are its own\n"+
-		"or %s shows by no more than that", r.Epsilon, r.Delta, plural(r.Planned, "contribution"), who, r.neighbour())
+		"or %s shows by no more than that", r.Epsilon, r.Delta, plain.Count(r.Planned, "contribution"), who, r.neighbour())
 }
 
 // text says who sums.
@@ -147,7 +148,7 @@ func (r privacyReport) noiseOfSums() string {
 	s := r.Sums
 	text := fmt.Sprintf("noise: each node adds deviation %.3g to each of its %d numbers (%s times %s), clipped to norm %.4g before.\n"+
 		"The average of all %d nodes holds at most %.2g times as much signal as noise",
-		r.Noise, r.Numbers, plural(s.Cells, "cell"), plural(r.Features, "feature"), r.Clip, s.All.Nodes, s.All.Signal)
+		r.Noise, r.Numbers, plain.Count(s.Cells, "cell"), plain.Count(r.Features, "feature"), r.Clip, s.All.Nodes, s.All.Signal)
 	if s.Least.Nodes < s.All.Nodes {
 		text += fmt.Sprintf(", that of the least %d at most %.2g times", s.Least.Nodes, s.Least.Signal)
 	}

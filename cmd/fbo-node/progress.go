@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/exchange/presence"
@@ -77,7 +78,7 @@ func text(lines []string) string { return strings.Join(lines, "\n") }
 // hello says what the node works on, how it is reached and by whom.
 func (p *progress) hello(n *node.Node) []string {
 	lines := []string{
-		fmt.Sprintf("task %q: %s over %s, id %s", p.task.Name, p.task.Goal, plural(p.task.Space.Len(), "parameter"), p.task.ID()),
+		fmt.Sprintf("task %q: %s over %s, id %s", p.task.Name, p.task.Goal, plain.Count(p.task.Space.Len(), "parameter"), p.task.ID()),
 		fmt.Sprintf("node %s, data in %s", n.ID(), n.Dir),
 	}
 	for _, address := range worthShowing(n.Addresses()) {
@@ -86,11 +87,11 @@ func (p *progress) hello(n *node.Node) []string {
 	switch {
 	case n.Allow == nil && p.task.Privacy != nil && p.task.Privacy.Aggregate != nil:
 		lines = append(lines, fmt.Sprintf("Only the %s on the roster can take part; whoever knows the task's ID and reaches one of them sees who does (--allow FILE names who may connect).",
-			plural(len(p.task.Privacy.Aggregate.Roster), "node")))
+			plain.Count(len(p.task.Privacy.Aggregate.Roster), "node")))
 	case n.Allow == nil:
 		lines = append(lines, "The task is open: whoever knows its ID and reaches one of its nodes can take part (--allow FILE names who may).")
 	default:
-		lines = append(lines, fmt.Sprintf("Only the %s on the list may take part besides this node.", plural(len(n.Allow), "node")))
+		lines = append(lines, fmt.Sprintf("Only the %s on the list may take part besides this node.", plain.Count(len(n.Allow), "node")))
 	}
 	return lines
 }
@@ -126,7 +127,7 @@ func worthShowing(addresses []string) []string {
 func (p *progress) imported(past imported, added int) {
 	known := len(past.trials) - added
 	p.say(object{"event": "imported", "file": past.file, "added": added, "known": known, "outside": past.outside, "unfinished": past.unfinished},
-		"%s imported from %s, %d known already%s", plural(added, "past trial"), past.file, known, past.leftOut())
+		"%s imported from %s, %d known already%s", plain.Count(added, "past trial"), past.file, known, past.leftOut())
 }
 
 // event shows what the agent reports, once its start has been shown.
@@ -175,7 +176,7 @@ const shortWait = 0.5 // seconds
 func (p *progress) waited(e agent.Event) {
 	switch {
 	case e.Authors > 0:
-		p.say(e, "heard what %s learned, within %.1f s; the first design can rest on it", plural(e.Authors, "node"), e.Seconds)
+		p.say(e, "heard what %s learned, within %.1f s; the first design can rest on it", plain.Count(e.Authors, "node"), e.Seconds)
 	case e.Seconds > shortWait:
 		p.say(e, "nobody told anything within %.1f s", e.Seconds)
 	default:

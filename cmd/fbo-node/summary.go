@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
@@ -75,7 +76,7 @@ func whatBecomes(t *task.Task, connected int, shared bool) []string {
 			"A machine that joins later gets it while `fbo-node keep` runs here, with this task file and data directory; a node with `run --stay` goes on by itself."}
 	}
 	return []string{fmt.Sprintf("What this node has shared is held by %s for up to 90 days. "+
-		"A machine that joins later gets it from one of them that runs, or while `fbo-node keep` runs here or there, with this task file and the node's data directory.", plural(connected, "connected node"))}
+		"A machine that joins later gets it from one of them that runs, or while `fbo-node keep` runs here or there, with this task file and the node's data directory.", plain.Count(connected, "connected node"))}
 }
 
 func summarise(t *task.Task, trials []strategy.Trial) summary {
@@ -118,24 +119,24 @@ func (s summary) text() string {
 	case s.Evaluations == 0:
 		return "no result: no evaluation has ended yet"
 	case s.Evaluations > s.Failed:
-		return fmt.Sprintf("no result: %s (%d failed), none of a feasible design", plural(s.Evaluations, "evaluation"), s.Failed)
+		return fmt.Sprintf("no result: %s (%d failed), none of a feasible design", plain.Count(s.Evaluations, "evaluation"), s.Failed)
 	case s.Evaluations == 1:
 		return "no result: 1 evaluation, failed"
 	default:
 		return fmt.Sprintf("no result: %d evaluations, all failed", s.Evaluations)
 	}
 	lines := []string{fmt.Sprintf("best %s in %s (%d failed): trial %d, %s  [%s]",
-		valueText(*s.Best), plural(s.Evaluations, "evaluation"), s.Failed, s.Best.ID, s.Best.Design, s.Best.Why)}
+		valueText(*s.Best), plain.Count(s.Evaluations, "evaluation"), s.Failed, s.Best.ID, s.Best.Design, s.Best.Why)}
 	if s.Queries > 0 {
 		lines = append(lines, s.help())
 	}
 	sent := byteText(s.BytesSent) + " sent on the network in all"
 	if s.Sums == nil { // else a share says no more than that its sender has contributed
-		sent = fmt.Sprintf("this run published %s and received %d; %s", plural(s.SharesSent, "share"), s.SharesReceived, sent)
+		sent = fmt.Sprintf("this run published %s and received %d; %s", plain.Count(s.SharesSent, "share"), s.SharesReceived, sent)
 	}
 	lines = append(lines, sent)
 	if p := s.Privacy; p != nil {
-		line := fmt.Sprintf("privacy: %d of %s spent", p.Released, plural(p.Planned, "release"))
+		line := fmt.Sprintf("privacy: %d of %s spent", p.Released, plain.Count(p.Planned, "release"))
 		if p.Refused != "" {
 			line += ", and there will be no more: " + p.Refused
 		}
@@ -150,14 +151,14 @@ func (s summary) text() string {
 func sumsText(s strategy.Sums) string {
 	text := fmt.Sprintf("%d known", s.Known)
 	if s.Failed > 0 {
-		text += fmt.Sprintf(", %s without one in this run; the last: %s", plural(s.Failed, "round"), s.Reason)
+		text += fmt.Sprintf(", %s without one in this run; the last: %s", plain.Count(s.Failed, "round"), s.Reason)
 	}
 	return text
 }
 
 // help says whether peers helped.
 func (s summary) help() string {
-	text := fmt.Sprintf("peers: %d of %s after the random start came from peers", s.PeerQueries, plural(s.Queries, "design"))
+	text := fmt.Sprintf("peers: %d of %s after the random start came from peers", s.PeerQueries, plain.Count(s.Queries, "design"))
 	switch {
 	case s.PeerQueries == 0:
 		return text

@@ -52,7 +52,7 @@ func (a *Agent) catchUp() {
 			if previous != nil {
 				before = &previous.Hyperparameters
 			}
-			h, err := kind.Fit(observations, before, rng)
+			h, err := kind.Fit(ctx, observations, before, rng)
 			if err != nil {
 				return modelled{err: err}
 			}

@@ -22,6 +22,7 @@ var layers = map[string]int{
 	"random":                      1,
 	"protocol/pb":                 1,
 	"internal/plain":              1,
+	"internal/guarded":            1,
 	"protocol":                    2,
 	"internal/fourier":            2,
 	"internal/radial":             2,

@@ -98,12 +98,12 @@ func (s *Strategy) published(ctx context.Context, view strategy.View, trial uint
 		suggestion.Why.OwnProbability = own
 		return suggestion, err
 	}
-	return s.search.Maximise(view, trial, seed, s.patches(newest.Weights), strategy.Why{
+	return s.search.Maximise(ctx, view, trial, seed, s.patches(newest.Weights), strategy.Why{
 		Source:         strategy.Sum,
 		OwnProbability: own,
 		Listened:       newest.Contributors,
 		Observations:   newest.Observations,
-	}), nil
+	})
 }
 
 // Recommend implements strategy.Recommender.

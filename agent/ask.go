@@ -159,17 +159,20 @@ func (a *Agent) suggest(now time.Time) {
 	a.suggesting = true
 	view, id, seed := a.view(now), a.trials.next(), a.cfg.Seed.Derive("suggest", 0)
 	news := maps.Clone(a.exchanges.news)
-	a.startWork(func(ctx context.Context) any {
-		suggestion, err := a.strategy.Suggest(ctx, view, id, seed)
-		return suggested{suggestion, err}
-	}, func(now time.Time, result any) {
+	a.startWork(job{name: fmt.Sprintf("the choice of trial %d", id), who: "the strategy", run: func(ctx context.Context) (any, error) {
+		return a.strategy.Suggest(ctx, view, id, seed)
+	}, undo: func() { a.suggesting = false }, finish: func(now time.Time, value any, err error) {
 		a.suggesting = false
-		s := result.(suggested)
+		s := suggested{err: err}
+		s.Suggestion, _ = value.(strategy.Suggestion)
+		if panicOf(err) != nil {
+			a.warnOf(err, "trial %d was not chosen, because %v; whoever asks next has it tried anew", id, err)
+		}
 		if s.Wait != "" && a.exchanges.news[s.Wait] != news[s.Wait] {
 			return // what it wants to wait for has come meanwhile: choose again
 		}
 		a.take(now, id, s)
-	})
+	}})
 }
 
 type suggested struct {
@@ -186,6 +189,8 @@ func (a *Agent) take(now time.Time, id uint64, s suggested) {
 	case s.err != nil:
 	case s.Wait == "":
 		s.err = a.cfg.Task.Space.Check(s.Design)
+	case a.exchanges.stopped[s.Wait]:
+		s.err = fmt.Errorf("the strategy waits for exchange %q, which has stopped after a panic; start the node again", s.Wait)
 	case !talks:
 		s.err = fmt.Errorf("the strategy waits for exchange %q, which the task does not have", s.Wait)
 	}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/fbo-node/fbo/strategy"
@@ -30,7 +31,6 @@ func (a *Agent) caughtUp() bool { return !a.model.working && a.model.at == a.tri
 type modelled struct {
 	fitted    *FitRecord // nil when the hyperparameters stay
 	posterior surrogate.Posterior
-	err       error
 }
 
 // catchUp starts the work of bringing the posterior up to date, with new
@@ -44,7 +44,7 @@ func (a *Agent) catchUp() {
 	count := len(observations.Y)
 	previous, refit := a.model.fitted, a.model.refitDue(count)
 	rng := a.cfg.Seed.Stream("fit", uint64(count))
-	a.startWork(func(ctx context.Context) any {
+	a.startWork(job{name: fmt.Sprintf("what %d observations teach", count), who: "the surrogate", run: func(ctx context.Context) (any, error) {
 		var m modelled
 		current := previous
 		if refit {
@@ -54,24 +54,25 @@ func (a *Agent) catchUp() {
 			}
 			h, err := kind.Fit(ctx, observations, before, rng)
 			if err != nil {
-				return modelled{err: err}
+				return m, err
 			}
 			m.fitted = &FitRecord{Observations: count, Hyperparameters: h}
 			current = m.fitted
 		}
-		m.posterior, m.err = kind.Condition(observations, current.Hyperparameters, known)
-		return m
-	}, func(_ time.Time, result any) {
+		var err error
+		m.posterior, err = kind.Condition(observations, current.Hyperparameters, known)
+		return m, err
+	}, undo: func() { a.model.working = false }, finish: func(_ time.Time, result any, err error) {
 		a.model.working, a.model.at = false, count
-		a.takeModel(result.(modelled), count)
-	})
+		if err != nil {
+			a.warnOf(err, "the surrogate could not learn from %d observations (%v); the next design follows what it knew before", count, err)
+			return
+		}
+		a.takeModel(result.(modelled))
+	}})
 }
 
-func (a *Agent) takeModel(m modelled, count int) {
-	if m.err != nil {
-		a.warn("the surrogate could not learn from %d observations (%v); the next design follows what it knew before", count, m.err)
-		return
-	}
+func (a *Agent) takeModel(m modelled) {
 	if m.fitted != nil {
 		a.model.fitted = m.fitted
 		a.record(Record{Fit: m.fitted})

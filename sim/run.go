@@ -37,7 +37,7 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("sim: %w", err)
 	}
-	r := &run{Scenario: s, strategy: chosen, network: newNetwork(s), indices: map[peer.ID]int{}, unfinished: len(s.Members)}
+	r := &run{ctx: ctx, Scenario: s, strategy: chosen, network: newNetwork(s), indices: map[peer.ID]int{}, unfinished: len(s.Members)}
 	r.Workers = cmp.Or(r.Workers, runtime.GOMAXPROCS(0))
 	for i := range s.Members {
 		m, err := newMember(r, i)
@@ -63,6 +63,7 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 // run is a scenario at one virtual instant.
 type run struct {
 	Scenario
+	ctx        context.Context
 	strategy   strategy.Strategy // of all members that have none of their own
 	network    *network
 	delivering *sent

@@ -348,3 +348,14 @@ func TestACancelledWorkHasNoResult(t *testing.T) {
 		t.Errorf("warnings %q", d.warned())
 	}
 }
+
+// A panic while the strategy is made ends the start of the agent with an error.
+func TestAPanicOfTheConstructor(t *testing.T) {
+	cfg := configOf(t, newTask(t, "bowl", "type: consensus, initial_designs: 2"), 1)
+	cfg.Task.Strategy.Consensus = nil
+	_, err := New(cfg, nil, epochStart)
+	var p *guarded.Panic
+	if !errors.As(err, &p) || !strings.Contains(err.Error(), "the making of the strategy panicked") {
+		t.Errorf("%v", err)
+	}
+}

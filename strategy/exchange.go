@@ -17,10 +17,12 @@ type Exchange interface {
 
 	// Decode checks a share's payload against the task and returns what View
 	// shows of it. An error means that no honest agent of the task sends it.
-	// It is called from several goroutines at once.
+	// It is called from several goroutines at once. A payload that makes it panic
+	// counts as one that no honest agent sends.
 	Decode(payload []byte) (any, error)
 
-	// Step takes one input and says what shall happen.
+	// Step takes one input and says what shall happen. It must not take long. An
+	// exchange whose Step panics gets no further input until the next start.
 	Step(view View, in Input) []Output
 }
 
@@ -104,7 +106,8 @@ type (
 	}
 	// Work is a computation that takes long. It runs beside the agent, as soon
 	// as the posterior has caught up with all observations, on a view of that
-	// moment; its result comes back as WorkDone.
+	// moment; its result comes back as WorkDone. When ctx ends it should return
+	// soon, and its result is dropped. A panic of it is its Err.
 	Work struct {
 		Name string
 		Run  func(ctx context.Context, view View, seed random.Seed) (any, error)

@@ -122,7 +122,7 @@ func TestNoWorseThanAuthorsArgmax(t *testing.T) {
 			seed := random.SeedOf(i)
 			f, _ := sampledFunction(t, space, size.features, seed)
 			theirs := authorsArgmax(f, size.dim, seed.Stream("theirs", 0))
-			_, ours := Maximizer{Space: space}.Maximize(f, nil, seed.Stream("ours", 0))
+			_, ours, _ := Maximizer{Space: space}.Maximize(t.Context(), f, nil, seed.Stream("ours", 0))
 			if ours < theirs-1e-6 {
 				t.Errorf("M=%d, d=%d, function %d: %g found, the authors' search finds %g", size.features, size.dim, i, ours, theirs)
 			}
@@ -153,7 +153,7 @@ func BenchmarkAuthorsArgmax(b *testing.B) {
 				other = max(other, authorsArgmax(f, size.dim, seed.Stream("theirs", 0)))
 				sameSum += time.Since(start)
 				start = time.Now()
-				_, value := Maximizer{Space: space, Workers: 1}.Maximize(f, nil, seed.Stream("ours", 0))
+				_, value, _ := Maximizer{Space: space, Workers: 1}.Maximize(b.Context(), f, nil, seed.Stream("ours", 0))
 				ours += time.Since(start)
 				count++
 				lead, worst = lead+value-other, min(worst, value-other)
@@ -178,7 +178,7 @@ func BenchmarkMaximize(b *testing.B) {
 				f, _ := sampledFunction(b, space, size.features, random.SeedOf(1))
 				b.ReportAllocs()
 				for b.Loop() {
-					Maximizer{Space: space, Workers: workers}.Maximize(f, nil, rng)
+					Maximizer{Space: space, Workers: workers}.Maximize(b.Context(), f, nil, rng)
 				}
 			})
 		}

@@ -1,6 +1,7 @@
 package acquisition
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -12,8 +13,8 @@ const (
 	together   = 512  // designs held in memory at once
 )
 
-// enumerate evaluates all count designs of a finite space.
-func enumerate(space *task.Space, count int, f Function, workers int) (x []float64, value float64) {
+// enumerate evaluates all count designs of a finite space. Its error is that of ctx.
+func enumerate(ctx context.Context, space *task.Space, count int, f Function, workers int) (x []float64, value float64, err error) {
 	moves := newNeighbours(space)
 	all := newPoints(min(count, together), space.Dim())
 	highest := math.Inf(-1)
@@ -22,12 +23,15 @@ func enumerate(space *task.Space, count int, f Function, workers int) (x []float
 		for i := range part.values {
 			moves.write(part.row(i), from+i)
 		}
-		part.score(f, workers)
+		part.score(ctx, f, workers)
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
 		if best := part.best(); x == nil || part.values[best] > highest {
 			x, highest = slices.Clone(part.row(best)), part.values[best]
 		}
 	}
-	return x, f.Value(x)
+	return x, f.Value(x), nil
 }
 
 // write sets x to the design with this number, in mixed radix.

@@ -1,6 +1,7 @@
 package acquisition_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/fbo-node/fbo/acquisition"
@@ -29,7 +30,11 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	x, _ := acquisition.Maximizer{Space: space}.Maximize(network{}, nil, random.SeedOf(1).Stream("maximise", 0))
+	x, _, err := acquisition.Maximizer{Space: space}.Maximize(context.Background(), network{}, nil, random.SeedOf(1).Stream("maximise", 0))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	fmt.Println(space.Decode(x))
 	// Output:
 	// layers=3 solver=adam

@@ -1,6 +1,7 @@
 package acquisition
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -63,30 +64,45 @@ type Maximizer struct {
 // designs, best first, around which to look as well; it is not altered. The
 // result is no worse than the best candidate and the first five near designs,
 // except by rounding where f's Value, Values and Gradient round differently. It
-// depends on the arguments and rng alone. Maximize panics when a field is
-// negative, when a near design has not the space's dimension, and when f does.
-func (m Maximizer) Maximize(f Function, near [][]float64, rng *rand.Rand) (x []float64, value float64) {
+// depends on the arguments and rng alone.
+//
+// When ctx ends before the search does, Maximize returns the error of ctx and nothing
+// else. It looks at ctx between chunks of 32 values and between the stages of a
+// search, each of which takes at most 60 gradients and their line searches.
+//
+// Maximize panics when a field is negative, when a near design has not the space's
+// dimension, and when f does.
+func (m Maximizer) Maximize(ctx context.Context, f Function, near [][]float64, rng *rand.Rand) (x []float64, value float64, err error) {
 	m.check()
 	workers := m.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	if count, ok := m.Space.Finite(); ok && count <= enumerable {
-		return enumerate(m.Space, count, f, workers)
+		return enumerate(ctx, m.Space, count, f, workers)
 	}
 	moves := newNeighbours(m.Space)
 	searchCount, candidateCount := m.effort(moves)
 	all, around := candidates(m.Space, candidateCount, near, rng)
-	all.score(f, workers)
+	all.score(ctx, f, workers)
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
 	t := tournament{f, moves, all, starts(all, around, searchCount, rng)}
-	winner := t.run(workers)
-	winner.escape(f, rng)
+	winner, err := t.run(ctx, workers)
+	if err != nil {
+		return nil, 0, err
+	}
+	winner.escape(ctx, f, rng)
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
 	x, value = winner.x(), f.Value(winner.x())
 	start := all.row(all.best())
 	if first := f.Value(start); finite(first) > finite(value) {
 		x, value = start, first
 	}
-	return slices.Clone(x), value
+	return slices.Clone(x), value, nil
 }
 
 func (m Maximizer) check() {

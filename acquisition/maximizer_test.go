@@ -1,6 +1,7 @@
 package acquisition
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -108,7 +109,7 @@ func TestFindsKnownMaxima(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(5) {
 				rng := random.SeedOf(seed).Stream("t", 0)
-				x, value := Maximizer{Space: test.space}.Maximize(test.f, nil, rng)
+				x, value, _ := Maximizer{Space: test.space}.Maximize(t.Context(), test.f, nil, rng)
 				if math.Abs(value-test.want) > test.tolerance {
 					t.Errorf("seed %d: f(%v) = %g, the maximum is %g", seed, x, value, test.want)
 				}
@@ -131,7 +132,7 @@ func TestFindsMixedMaximum(t *testing.T) {
 	})
 	for seed := range uint64(5) {
 		rng := random.SeedOf(seed).Stream("t", 0)
-		x, value := Maximizer{Space: space}.Maximize(f, nil, rng)
+		x, value, _ := Maximizer{Space: space}.Maximize(t.Context(), f, nil, rng)
 		d := space.Decode(x)
 		if value < 0.3-1e-6 || d.Choice("c") != "q" || d.Int("n") != 4096 || d.Int("k") != 3 {
 			t.Errorf("seed %d: %v with %g; want c=q n=4096 k=3 with 0.3", seed, d, value)
@@ -147,7 +148,7 @@ func TestNearHelps(t *testing.T) {
 	f := analytic(func(x []float64) float64 { return math.Exp(2000 * quadratic(top)(x)) })
 	near := slices.Clone(top)
 	near[2] += 0.02
-	_, value := Maximizer{Space: space}.Maximize(f, [][]float64{near}, random.SeedOf(1).Stream("t", 0))
+	_, value, _ := Maximizer{Space: space}.Maximize(t.Context(), f, [][]float64{near}, random.SeedOf(1).Stream("t", 0))
 	if value < 0.999 {
 		t.Errorf("value %g, the peak is 1", value)
 	}
@@ -213,7 +214,7 @@ func TestResultIsAlwaysADesign(t *testing.T) {
 			near = append(near, Sample(space, seed.Stream("near", 0)))
 		}
 		before := fmt.Sprint(near)
-		x, value := m.Maximize(f, near, seed.Stream("m", 0))
+		x, value, _ := m.Maximize(t.Context(), f, near, seed.Stream("m", 0))
 		if fmt.Sprint(near) != before {
 			rt.Fatal("near was altered")
 		}
@@ -233,7 +234,7 @@ func TestResultIsAlwaysADesign(t *testing.T) {
 				rt.Fatalf("a near design has %g, the result %g", f.Value(n), value)
 			}
 		}
-		again, _ := m.Maximize(f, near, seed.Stream("m", 0))
+		again, _, _ := m.Maximize(t.Context(), f, near, seed.Stream("m", 0))
 		if !slices.Equal(x, again) {
 			rt.Fatalf("%v, and again %v", x, again)
 		}
@@ -250,7 +251,7 @@ func TestEveryEvaluationIsADesign(t *testing.T) {
 			t.Fatalf("evaluated at %v, which is no design", x)
 		}
 	}}
-	Maximizer{Space: space, Candidates: 200, Workers: 1}.Maximize(strict, [][]float64{make([]float64, space.Dim())}, random.SeedOf(1).Stream("t", 0))
+	Maximizer{Space: space, Candidates: 200, Workers: 1}.Maximize(t.Context(), strict, [][]float64{make([]float64, space.Dim())}, random.SeedOf(1).Stream("t", 0))
 }
 
 type strictFunction struct {
@@ -283,7 +284,7 @@ func TestEnumeratesSmallSpaces(t *testing.T) {
 		}
 		return 0
 	})
-	if _, value := (Maximizer{Space: space, Workers: 1}).Maximize(needle, nil, random.SeedOf(1).Stream("t", 0)); value != 1 {
+	if _, value, _ := (Maximizer{Space: space, Workers: 1}).Maximize(t.Context(), needle, nil, random.SeedOf(1).Stream("t", 0)); value != 1 {
 		t.Errorf("the needle was not found: %g", value)
 	}
 	if count, _ := space.Finite(); len(seen) != count {
@@ -339,7 +340,7 @@ func ExampleMaximizer() {
 		return -math.Pow(d.Float("rate")-0.5, 2) - math.Abs(float64(d.Int("layers"))-4)
 	})
 	rng := random.SeedOf(1).Stream("maximizer", 0)
-	x, value := Maximizer{Space: space}.Maximize(peak, nil, rng)
+	x, value, _ := Maximizer{Space: space}.Maximize(context.Background(), peak, nil, rng)
 	best := space.Decode(x)
 	fmt.Printf("rate %.3f, layers %d, value %.3f\n", best.Float("rate"), best.Int("layers"), math.Abs(value))
 	// Output: rate 0.500, layers 4, value 0.000

@@ -92,11 +92,11 @@ func TestPairsEscape(t *testing.T) {
 		x[i*3] = 1
 	}
 	s := newSearch(newNeighbours(space), x, f.Value(x))
-	s.finish(f)
+	s.finish(t.Context(), f)
 	if s.value() != 1 {
 		t.Fatalf("single moves lead to %g; the test wants a trap of 1", s.value())
 	}
-	s.escape(f, random.SeedOf(1).Stream("t", 0))
+	s.escape(t.Context(), f, random.SeedOf(1).Stream("t", 0))
 	if s.value() != 2 {
 		t.Errorf("pairs of moves lead to %g, want 2", s.value())
 	}
@@ -115,7 +115,7 @@ func TestEnumerateVisitsAll(t *testing.T) {
 			seen[space.Decode(x).Key()]++
 			return 0
 		})
-		x, _ := enumerate(space, count, f, 1)
+		x, _, _ := enumerate(t.Context(), space, count, f, 1)
 		if best := space.Decode(x).Key(); seen[best] != 2 { // its value is asked for again
 			rt.Fatalf("%s evaluated %d times", best, seen[best])
 		}

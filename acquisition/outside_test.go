@@ -107,7 +107,7 @@ func TestMaximumOutsideABox(t *testing.T) {
 	corner := []float64{0, 0, 0.9, 1, 0}
 	for _, radius := range []float64{0.02, 0.2} {
 		g := acquisition.NewOutside(f, space, []acquisition.Box{{Centre: corner, Radius: radius}})
-		x, _ := acquisition.Maximizer{Space: space}.Maximize(g, [][]float64{corner}, random.SeedOf(1).Stream("t", 0))
+		x, _, _ := acquisition.Maximizer{Space: space}.Maximize(t.Context(), g, [][]float64{corner}, random.SeedOf(1).Stream("t", 0))
 		if _, ok := g.Leave(x); !ok {
 			t.Fatal("no place outside")
 		}

@@ -1,6 +1,9 @@
 package acquisition
 
-import "math/rand/v2"
+import (
+	"context"
+	"math/rand/v2"
+)
 
 // The bounds on the moves of two discrete parameters at once, which only the
 // best search of all tries, when it has ended.
@@ -14,7 +17,7 @@ type pair struct{ one, other int }
 
 // escape tries to leave a design that no single neighbour improves, by moves in
 // two parameters at once, and goes on from where they lead.
-func (s *search) escape(f Function, rng *rand.Rand) {
+func (s *search) escape(ctx context.Context, f Function, rng *rand.Rand) {
 	pairs := s.moves.pairs()
 	if len(pairs) == 0 {
 		return
@@ -22,22 +25,22 @@ func (s *search) escape(f Function, rng *rand.Rand) {
 	first := newPoints(s.moves.most, len(s.x()))
 	for range pairRounds {
 		rng.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
-		if !s.improveByPair(f, pairs, first) {
+		if !s.improveByPair(ctx, f, pairs, first) {
 			return
 		}
 		s.done = false
-		s.finish(f)
+		s.finish(ctx, f)
 	}
 }
 
 // improveByPair makes the first move of two parameters that is better than where
 // the search is. first is memory for the moves of one parameter.
-func (s *search) improveByPair(f Function, pairs []pair, first *points) bool {
+func (s *search) improveByPair(ctx context.Context, f Function, pairs []pair, first *points) bool {
 	tried := 0
 	for _, p := range pairs {
 		for i := range s.moves.alternatives(first, p.one, s.x()) {
 			count := s.moves.alternatives(s.scratch, p.other, first.row(i))
-			if s.improve(f, count) {
+			if s.improve(ctx, f, count) {
 				return true
 			}
 			if tried += count; tried >= pairValues {

@@ -1,29 +1,35 @@
 package acquisition
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
+
+	"github.com/fbo-node/fbo/internal/guarded"
 )
 
 // each calls do for 0 to n-1 on up to workers goroutines, and returns when all
 // are done. What do writes must belong to its index alone, so that the order
-// does not matter. A panic in do reaches the caller.
-func each(workers, n int, do func(i int)) {
+// does not matter. Once ctx has ended no further call begins. A panic in do reaches
+// the caller, from another goroutine as a guarded.Panic.
+func each(ctx context.Context, workers, n int, do func(i int)) {
 	workers = min(workers, n)
 	if workers <= 1 {
-		for i := range n {
+		for i := 0; i < n && ctx.Err() == nil; i++ {
 			do(i)
 		}
 		return
 	}
 	var next atomic.Int64
 	var group sync.WaitGroup
-	panics := make([]any, workers)
+	panics := make([]error, workers)
 	run := func(worker int) {
-		defer func() { panics[worker] = recover() }()
-		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			do(i)
-		}
+		_, panics[worker] = guarded.Call("a worker", func() (struct{}, error) {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+			return struct{}{}, nil
+		})
 	}
 	for worker := 1; worker < workers; worker++ {
 		group.Go(func() { run(worker) })

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/task"
 )
@@ -21,10 +22,10 @@ func TestWorkersDoNotMatter(t *testing.T) {
 		f := wave(seed.Stream("f", 0), space.Dim(), rapid.Bool().Draw(rt, "holes"))
 		near := [][]float64{Sample(space, seed.Stream("near", 0))}
 		m := Maximizer{Space: space, Candidates: 100, Searches: 50, Workers: 1}
-		x, value := m.Maximize(f, near, seed.Stream("m", 0))
+		x, value, _ := m.Maximize(t.Context(), f, near, seed.Stream("m", 0))
 		for _, workers := range []int{0, 2, 4} {
 			m.Workers = workers
-			other, otherValue := m.Maximize(f, near, seed.Stream("m", 0))
+			other, otherValue, _ := m.Maximize(t.Context(), f, near, seed.Stream("m", 0))
 			if !slices.Equal(x, other) || math.Float64bits(value) != math.Float64bits(otherValue) {
 				rt.Fatalf("one worker finds %v with %g, %d find %v with %g", x, value, workers, other, otherValue)
 			}
@@ -35,7 +36,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 func TestEachDoesAllOnce(t *testing.T) {
 	for _, workers := range []int{1, 2, 8, 100} {
 		counts := make([]atomic.Int64, 50)
-		each(workers, len(counts), func(i int) { counts[i].Add(1) })
+		each(t.Context(), workers, len(counts), func(i int) { counts[i].Add(1) })
 		for i := range counts {
 			if n := counts[i].Load(); n != 1 {
 				t.Errorf("%d workers: %d done %d times", workers, i, n)
@@ -49,12 +50,16 @@ func TestPanicsReachTheCaller(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		func() {
 			defer func() {
-				if got := recover(); got != "broken" {
+				got := recover()
+				if p, ok := got.(*guarded.Panic); ok { // with the stack of its goroutine
+					got = p.Value
+				}
+				if got != "broken" {
 					t.Errorf("%d workers: recovered %v", workers, got)
 				}
 			}()
 			f := analytic(func([]float64) float64 { panic("broken") })
-			Maximizer{Space: floats(t, 2), Workers: workers}.Maximize(f, nil, random.SeedOf(1).Stream("t", 0))
+			Maximizer{Space: floats(t, 2), Workers: workers}.Maximize(t.Context(), f, nil, random.SeedOf(1).Stream("t", 0))
 		}()
 	}
 }
@@ -89,7 +94,7 @@ func TestNeverBelowWhatWasSeen(t *testing.T) {
 		for i := range rapid.IntRange(0, 3).Draw(rt, "near") {
 			near = append(near, Sample(space, seed.Stream("near", uint64(i))))
 		}
-		_, value := Maximizer{Space: space, Workers: 1}.Maximize(f, near, seed.Stream("m", 0))
+		_, value, _ := Maximizer{Space: space, Workers: 1}.Maximize(t.Context(), f, near, seed.Stream("m", 0))
 		if finite(value) < f.largest {
 			rt.Fatalf("%g returned, %g seen", value, f.largest)
 		}
@@ -122,7 +127,7 @@ func TestWorkInLargeSpaces(t *testing.T) {
 	} {
 		rng := random.SeedOf(1).Stream("t", 0)
 		f := &watched{Function: wave(rng, test.space.Dim(), false)}
-		_, value := Maximizer{Space: test.space, Workers: 1}.Maximize(f, nil, rng)
+		_, value, _ := Maximizer{Space: test.space, Workers: 1}.Maximize(t.Context(), f, nil, rng)
 		if f.values > test.values || f.gradients > test.gradients {
 			t.Errorf("%s: %d values and %d gradients, bounds %d and %d", name, f.values, f.gradients, test.values, test.gradients)
 		}
@@ -155,14 +160,14 @@ func TestHotPathsDoNotAllocate(t *testing.T) {
 	space := mixed(t)
 	rng := random.SeedOf(1).Stream("t", 0)
 	all, _ := candidates(space, 200, nil, rng)
-	if n := testing.AllocsPerRun(20, func() { all.score(inPlace{}, 1) }); n > 0 {
+	if n := testing.AllocsPerRun(20, func() { all.score(t.Context(), inPlace{}, 1) }); n > 0 {
 		t.Errorf("scoring 200 candidates: %g allocations", n)
 	}
 	s := newSearch(newNeighbours(space), all.row(0), 0)
 	if n := testing.AllocsPerRun(20, func() {
 		s.ascent.start(all.row(1), all.values[1])
 		s.done = false
-		s.finish(inPlace{})
+		s.finish(t.Context(), inPlace{})
 	}); n > 0 {
 		t.Errorf("a local search: %g allocations", n)
 	}

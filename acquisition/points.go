@@ -1,6 +1,9 @@
 package acquisition
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // chunk is how many points are scored together. It does not depend on the
 // number of workers, so that a Batch sees the same chunks for any.
@@ -24,16 +27,16 @@ func (p points) first(count int) points {
 	return points{p.dim, p.x[:count*p.dim], p.values[:count]}
 }
 
-// score evaluates all points.
-func (p points) score(f Function, workers int) {
+// score evaluates all points, unless ctx ends before.
+func (p points) score(ctx context.Context, f Function, workers int) {
 	chunks := (len(p.values) + chunk - 1) / chunk
 	if workers == 1 { // without a closure there is nothing to allocate
-		for i := range chunks {
+		for i := 0; i < chunks && ctx.Err() == nil; i++ {
 			p.scoreChunk(f, i)
 		}
 		return
 	}
-	each(workers, chunks, func(i int) { p.scoreChunk(f, i) })
+	each(ctx, workers, chunks, func(i int) { p.scoreChunk(f, i) })
 }
 
 func (p points) scoreChunk(f Function, i int) {

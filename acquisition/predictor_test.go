@@ -1,6 +1,7 @@
 package acquisition
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -178,7 +179,7 @@ func TestMaximizeAcquisitions(t *testing.T) {
 		f    Function
 		want bool
 	}{"mean": {Mean(p), true}, "lcb": {LCB(p, 1), true}, "ucb": {UCB(p, 9), false}, "log ei": {LogEI(p, 1), false}} {
-		x, _ := Maximizer{Space: space, Workers: 1}.Maximize(test.f, nil, random.SeedOf(1).Stream("t", 0))
+		x, _, _ := Maximizer{Space: space, Workers: 1}.Maximize(t.Context(), test.f, nil, random.SeedOf(1).Stream("t", 0))
 		distance := math.Hypot(x[0]-0.3, x[1]-0.6)
 		if test.want != (distance < 1e-4) {
 			t.Errorf("%s: maximum %v, %g from the observation", name, x, distance)
@@ -220,7 +221,7 @@ func ExampleLogEI() {
 	objective := oneObservation{at: []float64{0.2}, y: 1, length: 0.2} // from gp.Posterior in earnest
 	constraint := oneObservation{at: []float64{0.9}, y: 2, length: 0.3}
 	f := Sum(LogEI(objective, 1), LogFeasibility(constraint, 0.5))
-	x, _ := Maximizer{Space: space}.Maximize(f, nil, rand.New(rand.NewPCG(1, 2)))
+	x, _, _ := Maximizer{Space: space}.Maximize(context.Background(), f, nil, rand.New(rand.NewPCG(1, 2)))
 	fmt.Printf("try %.2f\n", x[0])
 	// Output: try 0.02
 }

@@ -1,6 +1,9 @@
 package acquisition
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // search is one local search. It owns all the memory that it needs.
 type search struct {
@@ -21,31 +24,31 @@ func (s *search) value() float64 { return s.ascent.value }
 
 // advance goes on with the floats, for about the given number of gradients, and
 // then tries the neighbours of every discrete parameter once.
-func (s *search) advance(f Function, gradients int) {
+func (s *search) advance(ctx context.Context, f Function, gradients int) {
 	s.ascent.climb(f, gradients)
 	moved := false
 	for _, parameter := range s.moves.discrete {
-		moved = s.improve(f, s.moves.alternatives(s.scratch, parameter, s.x())) || moved
+		moved = s.improve(ctx, f, s.moves.alternatives(s.scratch, parameter, s.x())) || moved
 	}
 	s.done = s.ascent.settled && !moved
 }
 
 // finish goes on to where neither gradients nor neighbours lead further, or to
-// the bound on the work.
-func (s *search) finish(f Function) {
+// the bound on the work, or until ctx ends.
+func (s *search) finish(ctx context.Context, f Function) {
 	for range lastRounds {
-		if s.done {
+		if s.done || ctx.Err() != nil {
 			return
 		}
-		s.advance(f, lastGradients)
+		s.advance(ctx, f, lastGradients)
 	}
 }
 
 // improve moves to the best of the first count points of the scratch, if it is
 // better.
-func (s *search) improve(f Function, count int) bool {
+func (s *search) improve(ctx context.Context, f Function, count int) bool {
 	tried := s.scratch.first(count)
-	tried.score(f, 1)
+	tried.score(ctx, f, 1)
 	best := tried.best()
 	if count == 0 || !(tried.values[best] > s.value()) {
 		return false

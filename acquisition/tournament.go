@@ -2,6 +2,7 @@ package acquisition
 
 import (
 	"cmp"
+	"context"
 	"slices"
 )
 
@@ -40,24 +41,27 @@ type tournament struct {
 	starts []int // where to search, as indices into all
 }
 
-// run returns the best search, ended.
-func (t *tournament) run(workers int) *search {
+// run returns the best search, ended. Its error is that of ctx.
+func (t *tournament) run(ctx context.Context, workers int) (*search, error) {
 	var winners []*search
 	agreement := min(leastGroups+len(t.moves.blocks), mostGroups)
 	for used, groups := 0, agreement; used < len(t.starts); groups = furtherOnes {
 		groups = min(groups, (len(t.starts)-used+groupSize-1)/groupSize)
 		first := len(winners)
 		winners = append(winners, make([]*search, groups)...)
-		each(workers, groups, func(i int) {
+		each(ctx, workers, groups, func(i int) {
 			from := used + i*groupSize
-			winners[first+i] = t.group(t.starts[from:min(from+groupSize, len(t.starts))])
+			winners[first+i] = t.group(ctx, t.starts[from:min(from+groupSize, len(t.starts))])
 		})
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		used += groups * groupSize
 		if agreeing(winners) >= agreement {
 			break
 		}
 	}
-	return highest(winners)
+	return highest(winners), nil
 }
 
 func highest(searches []*search) *search {
@@ -75,23 +79,24 @@ func agreeing(winners []*search) int {
 	return count
 }
 
-// group lets the searches from a few starts compete, and returns the winner.
-func (t *tournament) group(starts []int) *search {
+// group lets the searches from a few starts compete, and returns the winner; the
+// best so far when ctx ends.
+func (t *tournament) group(ctx context.Context, starts []int) *search {
 	searches := make([]*search, len(starts))
 	for i, start := range starts {
 		searches[i] = newSearch(t.moves, t.all.row(start), t.all.values[start])
 	}
 	for _, stage := range stages {
 		for _, s := range searches {
-			if !s.done {
-				s.advance(t.f, stage.gradients)
+			if !s.done && ctx.Err() == nil {
+				s.advance(ctx, t.f, stage.gradients)
 			}
 		}
 		slices.SortStableFunc(searches, func(a, b *search) int { return cmp.Compare(b.value(), a.value()) })
 		searches = firstDistinct(searches, max(len(starts)/stage.keep, 1))
 	}
 	winner := highest(searches)
-	winner.finish(t.f)
+	winner.finish(ctx, t.f)
 	return winner
 }
 

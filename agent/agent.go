@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -111,18 +111,24 @@ func (c *Config) complete() (err error) {
 		return fmt.Errorf("agent: %w", err)
 	}
 	if c.Strategy == nil {
-		if c.Strategy, err = registration.New(c.Task); err != nil {
+		if c.Strategy, err = guarded.Call("the making of the strategy", func() (strategy.Strategy, error) {
+			return registration.New(c.Task)
+		}); err != nil {
 			return err
 		}
 	}
 	if c.Exchanges == nil {
 		env := strategy.Env{Task: c.Task, Key: c.Key, Entropy: c.Entropy}
-		if c.Exchanges, err = NewExchanges(registration, env); err != nil {
+		if c.Exchanges, err = guarded.Call("the making of the exchanges", func() ([]strategy.Exchange, error) {
+			return NewExchanges(registration, env)
+		}); err != nil {
 			return err
 		}
 	}
 	if c.Model == nil {
-		c.Model, err = surrogate.New(c.Task)
+		c.Model, err = guarded.Call("the making of the surrogate", func() (surrogate.Model, error) {
+			return surrogate.New(c.Task)
+		})
 	}
 	return err
 }
@@ -150,7 +156,7 @@ type Agent struct {
 	held       bool // no design is chosen before Release, unless there are outcomes
 	keeping    bool // the agent evaluates nothing
 
-	work     map[uint64]func(now time.Time, result any)
+	work     map[uint64]job
 	lastWork uint64
 	counts   Counts
 	ready    Ready
@@ -187,7 +193,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 		held:      cfg.Hold && follows(cfg.Strategy),
 		born:      now,
 		models:    newModels(cfg.Task, cfg.Model),
-		work:      map[uint64]func(time.Time, any){},
+		work:      map[uint64]job{},
 		counts:    Counts{Sent: map[string]int{}, Received: map[string]int{}},
 	}
 	a.shares.met = a.peers.met
@@ -276,23 +282,6 @@ func (a *Agent) Ready() Ready {
 	ready.Wake = earliest(a.trials.leaseEnd(a.cfg.Lease), a.exchanges.next(), a.waitEnd())
 	a.ready = Ready{}
 	return ready
-}
-
-// Done returns the result of a Work.
-func (a *Agent) Done(now time.Time, id uint64, result any) {
-	finish, ok := a.work[id]
-	if !ok {
-		panic(fmt.Sprintf("agent: Done(%d): there is no such work", id))
-	}
-	delete(a.work, id)
-	finish(now, result)
-	a.pump(now)
-}
-
-func (a *Agent) startWork(run func(context.Context) any, finish func(now time.Time, result any)) {
-	a.lastWork++
-	a.work[a.lastWork] = finish
-	a.ready.Work = append(a.ready.Work, Work{ID: a.lastWork, Run: run})
 }
 
 // Tick says that time has passed.

@@ -163,17 +163,20 @@ func (a *Agent) suggest(now time.Time) {
 	view, id, seed := a.view(now), a.trials.next(), a.cfg.Seed.Derive("suggest", 0)
 	view.Waited = a.wait.vain
 	news := maps.Clone(a.exchanges.news)
-	a.startWork(func(ctx context.Context) any {
-		suggestion, err := a.strategy.Suggest(ctx, view, id, seed)
-		return suggested{suggestion, err}
-	}, func(now time.Time, result any) {
+	a.startWork(job{name: fmt.Sprintf("the choice of trial %d", id), who: "the strategy", run: func(ctx context.Context) (any, error) {
+		return a.strategy.Suggest(ctx, view, id, seed)
+	}, undo: func() { a.suggesting = false }, finish: func(now time.Time, value any, err error) {
 		a.suggesting = false
-		s := result.(suggested)
+		s := suggested{err: err}
+		s.Suggestion, _ = value.(strategy.Suggestion)
+		if panicOf(err) != nil {
+			a.warnOf(err, "trial %d was not chosen, because %v; whoever asks next has it tried anew", id, err)
+		}
 		if awaited := s.Wait.Exchange; view.Waited == "" && a.exchanges.news[awaited] != news[awaited] {
 			return // what it wants to wait for has come meanwhile: choose again
 		}
 		a.take(now, id, s)
-	})
+	}})
 }
 
 type suggested struct {
@@ -198,7 +201,9 @@ func (a *Agent) take(now time.Time, id uint64, s suggested) {
 		a.ready.Answers = append(a.ready.Answers, Answer{Request: a.asks[0], Err: fmt.Errorf("agent: choose trial %d: %w", id, s.err)})
 		a.asks, a.wait = a.asks[1:], waiting{}
 	case s.Wait.Exchange != "":
-		a.wait.begin(now, s.Wait)
+		if a.wait.begin(now, s.Wait); a.exchanges.stopped[s.Wait.Exchange] {
+			a.waitInVain("it has stopped, after a panic")
+		}
 	default:
 		a.wait = waiting{}
 		a.record(Record{Trial: a.trialRecord(now, s.Design, s.Why)})

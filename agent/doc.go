@@ -9,7 +9,15 @@
 // journal the records and sync them BEFORE anything else, since a trial that
 // somebody evaluates, or a share that somebody received, must survive a crash.
 // If the journal fails, stop: the agent is ahead of the disk. Run each Work
-// outside (it may take seconds) and hand its result to Done. Call Tick at Wake.
+// outside (it may take seconds) and hand its result to Done, unless the agent is not
+// used any more. Call Tick at Wake.
 // All methods must be called from one goroutine at a time, with a clock that
 // does not go backwards.
+//
+// # Panics
+//
+// A panic of a strategy, an exchange or a surrogate fails the step that it happens in
+// and is told as a warning with its stack. An Ask gets an error and the next one tries
+// anew; a share that cannot be decoded is malformed; an exchange whose Step panics gets
+// no further input until the next start.
 package agent

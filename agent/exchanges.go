@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -31,6 +32,9 @@ type exchanges struct {
 	timers  map[timer]time.Time
 	queue   []exchangeWork // waits until the posterior has caught up
 	working int            // computations that run
+
+	stopped   map[string]bool // those that a panic ended, until the next start
+	undecoded map[string]bool // kinds of shares of which one made Decode panic
 }
 
 type timer struct{ exchange, name string }
@@ -46,6 +50,9 @@ func newExchanges(list []strategy.Exchange) exchanges {
 		results: map[string]any{},
 		news:    map[string]int{},
 		timers:  map[timer]time.Time{},
+
+		stopped:   map[string]bool{},
+		undecoded: map[string]bool{},
 	}
 	for _, exchange := range list {
 		e.order = append(e.order, exchange.Name())
@@ -86,15 +93,22 @@ func (e *exchanges) quiet() {
 	e.queue = nil
 }
 
+// stop ends an exchange and forgets what it wanted to come.
+func (e *exchanges) stop(name string) {
+	e.stopped[name] = true
+	maps.DeleteFunc(e.timers, func(t timer, _ time.Time) bool { return t.exchange == name })
+	e.queue = slices.DeleteFunc(e.queue, func(w exchangeWork) bool { return w.exchange == name })
+}
+
 // step gives an exchange one input and carries out what it asks for. An input
-// for an exchange that the task does not have is ignored, and so are all inputs
-// of an agent that only keeps shares.
+// for an exchange that the task does not have or that has stopped is ignored, and so
+// are all inputs of an agent that only keeps shares.
 func (a *Agent) step(now time.Time, name string, in strategy.Input) {
 	exchange, ok := a.exchanges.byName[name]
-	if !ok || a.keeping {
+	if !ok || a.keeping || a.exchanges.stopped[name] {
 		return
 	}
-	for _, output := range exchange.Step(a.view(now), in) {
+	for _, output := range a.stepOf(now, exchange, name, in) {
 		switch output := output.(type) {
 		case strategy.Record:
 			a.record(Record{Note: &NoteRecord{Exchange: name, Data: output.Data}})
@@ -117,11 +131,6 @@ func (a *Agent) step(now time.Time, name string, in strategy.Input) {
 	}
 }
 
-type worked struct {
-	result any
-	err    error
-}
-
 // startExchangeWork starts what was queued. The seed depends on the epoch, so
 // that a restarted agent does not send the draw it sent before under a new
 // stamp.
@@ -131,20 +140,21 @@ func (a *Agent) startExchangeWork(now time.Time) {
 	for _, w := range queue {
 		view, seed := a.view(now), a.cfg.Seed.Derive("exchange "+w.exchange, a.epoch)
 		a.exchanges.working++
-		a.startWork(func(ctx context.Context) any {
-			result, err := w.Run(ctx, view, seed)
-			return worked{result, err}
-		}, func(now time.Time, result any) {
-			done := result.(worked)
+		a.startWork(job{name: fmt.Sprintf("%s: %s", w.exchange, w.Name), who: nameOf(w.exchange), run: func(ctx context.Context) (any, error) {
+			return w.Run(ctx, view, seed)
+		}, undo: func() {
 			a.exchanges.working--
-			if done.err != nil {
-				a.warn("%s: %s: %v", w.exchange, w.Name, done.err)
+			a.exchanges.queue = append(a.exchanges.queue, w)
+		}, finish: func(now time.Time, result any, err error) {
+			a.exchanges.working--
+			if err != nil {
+				a.warnOf(err, "%s: %s: %v", w.exchange, w.Name, err)
 			}
-			a.step(now, w.exchange, strategy.WorkDone{Name: w.Name, Result: done.result, Err: done.err})
-			if done.err != nil && a.waits() && a.wait.exchange == w.exchange {
+			a.step(now, w.exchange, strategy.WorkDone{Name: w.Name, Result: result, Err: err})
+			if err != nil && a.waits() && a.wait.exchange == w.exchange {
 				a.waitInVain("its computation failed")
 			}
-		})
+		}})
 	}
 }
 

@@ -93,9 +93,20 @@ func (a *Agent) catchUp() {
 		}
 		m.working = true
 		observations := strategy.Observed(a.cfg.Task, a.trials.list, m.output)
-		a.startWork(m.learn(observations, a.cfg.Seed), func(_ time.Time, result any) {
-			m.working, m.at = false, len(observations.Y)
-			a.takeModel(m, result.(modelled))
+		count := len(observations.Y)
+		a.startWork(job{
+			name: fmt.Sprintf("what %d observations teach", count),
+			who:  "the surrogate" + ofOutput(m.output),
+			run:  m.learn(observations, a.cfg.Seed),
+			undo: func() { m.working = false },
+			finish: func(_ time.Time, result any, err error) {
+				m.working, m.at = false, count
+				if err != nil {
+					a.warnOf(err, "the surrogate%s could not learn from %d observations (%v); the next design follows what it knew before", ofOutput(m.output), count, err)
+					return
+				}
+				a.takeModel(m, result.(modelled))
+			},
 		})
 	}
 }
@@ -103,41 +114,37 @@ func (a *Agent) catchUp() {
 type modelled struct {
 	fitted    *FitRecord // nil when the hyperparameters stay
 	posterior surrogate.Posterior
-	err       error
 }
 
 // learn returns a computation that runs beside the agent: the posterior given the
 // observations, with new hyperparameters when they are due.
-func (m *model) learn(observations surrogate.Observations, seed random.Seed) func(context.Context) any {
+func (m *model) learn(observations surrogate.Observations, seed random.Seed) func(context.Context) (any, error) {
 	output, kind, known := m.output, m.kind, m.posterior
 	count := len(observations.Y)
 	previous, refit := m.fitted, m.refitDue(count)
 	rng := seed.Stream(fitName(output), uint64(count))
-	return func(context.Context) any {
-		var result modelled
+	return func(ctx context.Context) (any, error) {
+		var learned modelled
 		current := previous
 		if refit {
 			var before *surrogate.Hyperparameters
 			if previous != nil {
 				before = &previous.Hyperparameters
 			}
-			h, err := kind.Fit(observations, before, rng)
+			h, err := kind.Fit(ctx, observations, before, rng)
 			if err != nil {
-				return modelled{err: err}
+				return nil, err
 			}
-			result.fitted = &FitRecord{Output: output, Observations: count, Hyperparameters: h}
-			current = result.fitted
+			learned.fitted = &FitRecord{Output: output, Observations: count, Hyperparameters: h}
+			current = learned.fitted
 		}
-		result.posterior, result.err = kind.Condition(observations, current.Hyperparameters, known)
-		return result
+		var err error
+		learned.posterior, err = kind.Condition(observations, current.Hyperparameters, known)
+		return learned, err
 	}
 }
 
 func (a *Agent) takeModel(m *model, learned modelled) {
-	if learned.err != nil {
-		a.warn("the surrogate%s could not learn from %d observations (%v); the next design follows what it knew before", ofOutput(m.output), m.at, learned.err)
-		return
-	}
 	if learned.fitted != nil {
 		m.fitted = learned.fitted
 		a.record(Record{Fit: m.fitted})

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -171,9 +172,9 @@ type listening struct {
 	heard *[]uint64
 }
 
-func (l listening) Fit(obs surrogate.Observations, previous *surrogate.Hyperparameters, rng *rand.Rand) (surrogate.Hyperparameters, error) {
+func (l listening) Fit(ctx context.Context, obs surrogate.Observations, previous *surrogate.Hyperparameters, rng *rand.Rand) (surrogate.Hyperparameters, error) {
 	*l.heard = append(*l.heard, rng.Uint64())
-	return l.Model.Fit(obs, previous, rng)
+	return l.Model.Fit(ctx, obs, previous, rng)
 }
 
 // TestEachOutputHasItsOwnStream: a further output takes no number from the objective.

@@ -37,10 +37,12 @@ type Answer struct {
 }
 
 // Work is a computation on immutable data. Run may be called from any
-// goroutine; its result goes to Done with the same ID.
+// goroutine; its result goes to Done with the same ID. It returns soon after ctx ends,
+// unless a strategy, exchange or surrogate does not look at ctx. It never panics.
 type Work struct {
-	ID  uint64
-	Run func(ctx context.Context) any
+	ID   uint64
+	Name string // what it is about, for a log
+	Run  func(ctx context.Context) any
 }
 
 // EventType names what happened.
@@ -67,6 +69,7 @@ type Event struct {
 	Stamp   *protocol.Stamp `json:"stamp,omitempty"` // of the share
 	Bytes   int             `json:"bytes,omitempty"`
 	Message string          `json:"message,omitempty"`
+	Stack   string          `json:"-"`                 // with warning: of the panic behind it, for the log
 	Seconds float64         `json:"seconds,omitempty"` // with waited: for how long
 	Authors int             `json:"authors,omitempty"` // with waited: of how many others there are shares that outlive them
 }

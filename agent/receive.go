@@ -44,7 +44,7 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration) (
 	if !ok {
 		return Stale, nil // a newer version may say more than this one understands
 	}
-	value, err := exchange.Decode(share.Payload)
+	value, err := a.decode(exchange, share.Kind, share.Payload)
 	if err != nil {
 		return Malformed, err
 	}
@@ -74,7 +74,7 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration) (
 // itself.
 func (a *Agent) recognise(now time.Time, share protocol.Share) {
 	if exchange, ok := a.exchanges.byName[share.Kind]; ok {
-		if value, err := exchange.Decode(share.Payload); err == nil {
+		if value, err := a.decode(exchange, share.Kind, share.Payload); err == nil {
 			a.step(now, share.Kind, strategy.Echo{Share: strategy.Share{Share: share, Value: value}})
 		}
 	}

@@ -24,7 +24,7 @@ func TestAnOpenRoundIsWaitedForInBounds(t *testing.T) {
 			ID: uint64(i + 1), Design: spec.Space.Decode(x), State: strategy.Done, Outcome: &strategy.Outcome{Value: -obs.Y[i]},
 		})
 	}
-	h, err := model.Fit(obs, nil, seed.Stream("fit", 2))
+	h, err := model.Fit(t.Context(), obs, nil, seed.Stream("fit", 2))
 	if err != nil {
 		t.Fatal(err)
 	}

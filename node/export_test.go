@@ -8,6 +8,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -28,6 +29,9 @@ func (n *Node) Bar(f func(peer.ID, multiaddr.Multiaddr) bool) { n.barred = f }
 // Exchange gives the agents of the node other exchanges than their tasks name. It
 // is called before Start.
 func (n *Node) Exchange(f func(*task.Task) []strategy.Exchange) { n.exchanges = f }
+
+// Alter changes what the agents of the node are made of. It is called before Join.
+func (n *Node) Alter(f func(*agent.Config)) { n.alter = f }
 
 // Prompt is a direct message of the agent to itself, which the network does not
 // carry: tests make exchanges act by it.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -151,15 +152,12 @@ func (r *run) measure(ctx context.Context, trial strategy.Trial) (outcome strate
 			fmt.Errorf("no outcome within the trial timeout of %v", r.options.TrialTimeout))
 		defer cancel()
 	}
-	defer func() {
-		if panicked := recover(); panicked != nil {
-			err = fmt.Errorf("the evaluator panicked: %v", panicked)
-		}
-		if err == context.DeadlineExceeded { // the bare error says nothing
-			err = context.Cause(ctx) // names the timeout
-		}
-	}()
-	return r.evaluate(ctx, trial)
+	outcome, err = guarded.Call("the evaluator", func() (strategy.Outcome, error) { return r.evaluate(ctx, trial) })
+	r.session.logPanic(err)
+	if err == context.DeadlineExceeded { // the bare error says nothing
+		err = context.Cause(ctx) // names the timeout
+	}
+	return outcome, err
 }
 
 func (r *run) noteOutcome() {

@@ -12,6 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -66,6 +67,7 @@ type Session struct {
 	topic   *topic
 	logger  *slog.Logger
 	metrics *taskMetrics
+	works   *works
 
 	calls   chan call
 	results chan result
@@ -105,6 +107,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		closing: make(chan struct{}),
 		ended:   make(chan struct{}),
 		waiting: map[uint64]chan agent.Answer{},
+		works:   newWorks(),
 	}
 	s.logger = n.log.With("task", shortTask(s.id))
 	s.memory = newMemory(n, s.id)
@@ -112,7 +115,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 	if err != nil {
 		return nil, err
 	}
-	s.agent, err = agent.New(agent.Config{
+	config := agent.Config{
 		Task:       t,
 		Hold:       options.Wait >= 0 && !options.Keep,
 		Keep:       options.Keep,
@@ -124,8 +127,12 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		Strategies: n.strategies,
 		Exchanges:  n.exchangesOf(t),
 		Entropy:    rand.Reader,
-	}, replay, time.Now())
-	if err != nil {
+	}
+	if n.alter != nil {
+		n.alter(&config)
+	}
+	if s.agent, err = agent.New(config, replay, time.Now()); err != nil {
+		s.logPanic(err)
 		return nil, fmt.Errorf("node: task %q: %w", t.Name, err)
 	}
 	s.recall()
@@ -168,6 +175,7 @@ func seedOf(n *uint64) random.Seed {
 // loop owns the agent.
 func (s *Session) loop() {
 	defer close(s.ended)
+	defer s.works.cancel()
 	wake := time.NewTimer(0)
 	defer wake.Stop()
 	for {
@@ -236,12 +244,15 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 		delete(s.waiting, answer.Request)
 	}
 	for _, work := range ready.Work {
-		s.node.background(func() { s.finish(result{work.ID, work.Run(context.TODO())}) })
+		s.works.start(work.Name, func(ctx context.Context) { s.finish(result{work.ID, work.Run(ctx)}) })
 	}
 	for _, event := range ready.Events {
 		s.metrics.event(event, time.Now())
 		if event.Type == agent.Warning {
 			s.node.warn(event.Message)
+			if event.Stack != "" {
+				s.logger.Error("panic", "warning", event.Message, "stack", event.Stack)
+			}
 		} else if s.options.OnEvent != nil {
 			s.options.OnEvent(event)
 		}
@@ -253,6 +264,14 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 		wake.Reset(time.Until(ready.Wake))
 	}
 	return nil
+}
+
+// logPanic keeps the stack of the panic behind an error, if there is one.
+func (s *Session) logPanic(err error) {
+	var p *guarded.Panic
+	if errors.As(err, &p) {
+		s.logger.Error("panic", "error", err, "stack", string(p.Stack))
+	}
 }
 
 func (s *Session) write(records []agent.Record) error {
@@ -425,12 +444,21 @@ func (s *Session) joined(ctx context.Context, id peer.ID) error {
 // Close leaves the task: running trials are handed back to be offered at the
 // next start, the peers are told, everything is on disk. It may be called more
 // than once.
+//
+// A choice of a design or a fit that runs is told to end by its context. One that does
+// not end within three seconds is left to itself, with a warning; its result is dropped
+// and touches nothing.
 func (s *Session) Close() error {
 	s.close.Do(func() {
+		closing := time.Now()
+		s.works.cancel()
 		s.metrics.close()
 		close(s.closing)
 		<-s.ended
 		s.topic.close()
+		for _, name := range s.works.end(time.Until(closing.Add(workPatience))) {
+			s.node.warn(fmt.Sprintf("task %q is left without waiting for %s, which did not end when it was told to", s.task.Name, name))
+		}
 		s.node.forget(s.id)
 		s.logger.Info("task left")
 	})

@@ -51,6 +51,7 @@ type fleet struct {
 	keep  bool
 	wait  time.Duration
 	peers []string
+	build func(*node.Node) // called before the node starts
 
 	mu   sync.Mutex
 	sent map[peer.ID]time.Time // when the node last sent weights
@@ -109,6 +110,9 @@ func (f *fleet) add() *simulated {
 	}
 	if f.direct {
 		s.mail = newMail(s.node)
+	}
+	if f.build != nil {
+		f.build(s.node)
 	}
 	if err := s.node.Start(context.Background()); err != nil {
 		f.t.Fatal(err)

@@ -2,17 +2,19 @@ package sim
 
 import (
 	"cmp"
-	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -144,8 +146,13 @@ func (m *member) entropy() io.Reader {
 }
 
 func (m *member) fail(err error) {
-	if m.run.failed == nil {
-		m.run.failed = fmt.Errorf("sim: member %d: %w", m.index, err)
+	if m.run.failed != nil {
+		return
+	}
+	m.run.failed = fmt.Errorf("sim: member %d: %w", m.index, err)
+	var p *guarded.Panic
+	if errors.As(err, &p) {
+		m.run.failed = fmt.Errorf("%w\n%s", m.run.failed, p.Stack)
 	}
 }
 
@@ -190,7 +197,7 @@ func (m *member) carryOut() {
 	}
 	for _, e := range ready.Events {
 		if e.Type == agent.Warning {
-			m.fail(fmt.Errorf("the agent warns: %s", e.Message))
+			m.fail(errors.New(strings.TrimSpace("the agent warns: " + e.Message + "\n" + e.Stack)))
 			return
 		}
 	}
@@ -232,7 +239,12 @@ func (m *member) observe() {
 		m.run.Watch(m.index, view)
 	}
 	if slices.Contains(m.run.Recommend, known) || known == m.Evaluations && len(m.run.Recommend) > 0 {
-		m.result.Recommended[known] = m.agent.Recommend(context.Background(), view)
+		recommended, err := m.agent.Recommend(m.run.ctx, view)
+		if err != nil {
+			m.fail(err)
+			return
+		}
+		m.result.Recommended[known] = recommended
 	}
 }
 

@@ -45,7 +45,7 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("sim: %w", err)
 	}
-	r := &run{Scenario: s, registration: registration, strategy: chosen, network: newNetwork(s), indices: map[peer.ID]int{}, unfinished: len(s.Members)}
+	r := &run{ctx: ctx, Scenario: s, registration: registration, strategy: chosen, network: newNetwork(s), indices: map[peer.ID]int{}, unfinished: len(s.Members)}
 	r.Workers = cmp.Or(r.Workers, runtime.GOMAXPROCS(0))
 	for i := range s.Members {
 		m, err := newMember(r, i)
@@ -70,6 +70,7 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 
 // run is a scenario at one virtual instant.
 type run struct {
+	ctx context.Context
 	Scenario
 	registration strategy.Registration
 	strategy     strategy.Strategy // of all members that have none of their own

@@ -291,3 +291,45 @@ strategy: {type: peer-prior}`))
 	// member 0: 8 trials, best 0
 	// member 1: 8 trials, best 0
 }
+
+// brittle is a strategy that panics in its third trial.
+type brittle struct{ strategy.Strategy }
+
+func (b brittle) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	if trial == 3 {
+		panic("boom")
+	}
+	return b.Strategy.Suggest(ctx, view, trial, seed)
+}
+
+// speechless is an exchange that panics at the first outcome.
+type speechless struct{ strategy.Exchange }
+
+func (s speechless) Step(view strategy.View, in strategy.Input) []strategy.Output {
+	if _, ok := in.(strategy.Told); ok {
+		panic("boom")
+	}
+	return s.Exchange.Step(view, in)
+}
+
+// A panic that a node would survive ends a simulation, and its error has the stack.
+func TestAPanicEndsTheSimulation(t *testing.T) {
+	own := scenario(t, "ts", 1, 5)
+	registration, err := all.Strategies().Of(own.Task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, err := registration.New(own.Task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.Members[0].Strategy = brittle{inner}
+	mute := scenario(t, "ts", 2, 5)
+	mute.Members[1].Wrap = func(e strategy.Exchange) strategy.Exchange { return speechless{e} }
+	for who, s := range map[string]sim.Scenario{"the strategy": own, "the exchange": mute} {
+		_, err := sim.Run(t.Context(), s)
+		if err == nil || !strings.Contains(err.Error(), who) || !strings.Contains(err.Error(), "panicked: boom") || !strings.Contains(err.Error(), "sim_test.go") {
+			t.Errorf("%s: %v", who, err)
+		}
+	}
+}

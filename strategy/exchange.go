@@ -16,11 +16,12 @@ type Exchange interface {
 	Name() string
 
 	// Decode checks a share's payload against the task and returns what View
-	// shows of it, perhaps a Slotted. An error means that no honest agent of the task sends it.
-	// The agent calls it, like Step, from one goroutine.
+	// shows of it, perhaps a Slotted. An error means that no honest agent of the task
+	// sends it, and so does a panic. The agent calls it, like Step, from one goroutine.
 	Decode(payload []byte) (any, error)
 
-	// Step takes one input and says what shall happen.
+	// Step takes one input and says what shall happen. It must not take long. An
+	// exchange whose Step panics gets no further input until the next start.
 	Step(view View, in Input) []Output
 }
 
@@ -100,7 +101,8 @@ type (
 	}
 	// Work is a computation that takes long. It runs beside the agent, as soon
 	// as the posterior has caught up with all observations, on a view of that
-	// moment; its result comes back as WorkDone.
+	// moment; its result comes back as WorkDone. When ctx ends it should return
+	// soon, and its result is dropped. A panic of it is its Err.
 	Work struct {
 		Name string
 		Run  func(ctx context.Context, view View, seed random.Seed) (any, error)

@@ -37,15 +37,16 @@ type View struct {
 type Strategy interface {
 	// Suggest chooses the design of the trial with this ID. The same view,
 	// trial and seed give the same answer; asking changes nothing. It may take
-	// long and runs beside the agent.
+	// long and runs beside the agent. When ctx ends it should return soon, with the
+	// error of ctx. A panic of it fails the Ask that it answers.
 	Suggest(ctx context.Context, view View, trial uint64, seed random.Seed) (Suggestion, error)
 }
 
 // Recommender is what a Strategy may be too, when the design that it would
 // recommend to use is not the maximiser of the agent's own posterior mean.
 type Recommender interface {
-	// Recommend returns the zero design while it knows too little. It may take as
-	// long as Suggest.
+	// Recommend returns the zero design while it knows too little, and when ctx ends
+	// before it does. It may take as long as Suggest.
 	Recommend(ctx context.Context, view View, seed random.Seed) task.Design
 }
 

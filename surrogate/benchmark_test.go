@@ -1,6 +1,7 @@
 package surrogate_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -100,7 +101,7 @@ func BenchmarkScoring(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			score(b, c, features.Function(c.posterior.Weights(c.rng)))
+			score(b, c, features.Function(drawnBy(c.posterior, c.rng)))
 		})
 	})
 	b.Run("path", func(b *testing.B) {
@@ -139,9 +140,9 @@ func BenchmarkDraw(b *testing.B) {
 // cost of a share. The setup, once per task and process, is BenchmarkSetup.
 func BenchmarkProject(b *testing.B) {
 	rows(b, []string{"exact"}, benchFeatures, benchObservations, func(b *testing.B, c *bench) {
-		c.posterior.Weights(c.rng)
+		drawnBy(c.posterior, c.rng)
 		for b.Loop() {
-			c.posterior.Weights(c.rng)
+			drawnBy(c.posterior, c.rng)
 		}
 	})
 }
@@ -167,7 +168,7 @@ func BenchmarkSetup(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			p.Weights(c.rng)
+			drawnBy(p, c.rng)
 		}
 	})
 }
@@ -180,14 +181,14 @@ func BenchmarkFit(b *testing.B) {
 			var before *surrogate.Hyperparameters
 			if warm {
 				less := surrogate.Observations{X: c.obs.X[:len(c.obs.X)-1], Y: c.obs.Y[:len(c.obs.Y)-1]}
-				h, err := c.model.Fit(less, nil, c.rng)
+				h, err := c.model.Fit(b.Context(), less, nil, c.rng)
 				if err != nil {
 					b.Fatal(err)
 				}
 				before = &h
 			}
 			for b.Loop() {
-				if _, err := c.model.Fit(c.obs, before, c.rng); err != nil {
+				if _, err := c.model.Fit(b.Context(), c.obs, before, c.rng); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -234,9 +235,18 @@ func BenchmarkSuggest(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			maximizer.Maximize(p.Draw(c.rng), c.obs.X[:5], c.rng)
+			maximizer.Maximize(b.Context(), p.Draw(c.rng), c.obs.X[:5], c.rng)
 		}
 	}
 	rows(b, []string{"exact"}, benchFeatures[:1], benchObservations, suggest)
 	rows(b, []string{"rff"}, benchFeatures, benchObservations, suggest)
+}
+
+// drawnBy are weights that cannot fail.
+func drawnBy(p surrogate.Posterior, rng *rand.Rand) []float64 {
+	w, err := p.Weights(context.Background(), rng)
+	if err != nil {
+		panic(err)
+	}
+	return w
 }

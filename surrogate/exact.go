@@ -1,6 +1,7 @@
 package surrogate
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -70,7 +71,7 @@ func projectionPoints(t *task.Task) [][]float64 {
 	return points
 }
 
-func (e *exact) Fit(obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
+func (e *exact) Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
 	y, err := standardise(obs)
 	if err != nil {
 		return Hyperparameters{}, err
@@ -79,7 +80,7 @@ func (e *exact) Fit(obs Observations, previous *Hyperparameters, rng *rand.Rand)
 	if previous != nil {
 		starts = append(starts, gp.Hyperparameters(*previous))
 	}
-	h, err := gp.Fit(e.spec, obs.X, y, starts, rng)
+	h, err := gp.Fit(ctx, e.spec, obs.X, y, starts, rng)
 	if err != nil {
 		return Hyperparameters{}, fmt.Errorf("surrogate: %w", err)
 	}

@@ -1,6 +1,7 @@
 package surrogate
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -31,7 +32,7 @@ type linear struct {
 // Fit chooses the noise of largest posterior density, by the evidence and the
 // same prior as the exact surrogate's. It searches the whole range and so needs
 // neither previous nor rng.
-func (l *linear) Fit(obs Observations, _ *Hyperparameters, _ *rand.Rand) (Hyperparameters, error) {
+func (l *linear) Fit(ctx context.Context, obs Observations, _ *Hyperparameters, _ *rand.Rand) (Hyperparameters, error) {
 	y, err := standardise(obs)
 	if err != nil {
 		return Hyperparameters{}, err
@@ -41,13 +42,20 @@ func (l *linear) Fit(obs Observations, _ *Hyperparameters, _ *rand.Rand) (Hyperp
 		return Hyperparameters{}, fmt.Errorf("surrogate: %w", err)
 	}
 	density := func(logNoise float64) float64 {
+		if ctx.Err() != nil {
+			return 0 // the search comes to its end at once, and to nothing
+		}
 		value, err := evidence.Log(priorVariance, math.Exp(logNoise))
 		if err != nil || math.IsNaN(value) {
 			return math.Inf(-1)
 		}
 		return value + gp.LogNoisePrior(math.Exp(logNoise))
 	}
-	return Hyperparameters{Noise: math.Exp(maximum(density, math.Log(gp.NoiseFloor), math.Log(noiseCeiling)))}, nil
+	logNoise := maximum(density, math.Log(gp.NoiseFloor), math.Log(noiseCeiling))
+	if err := ctx.Err(); err != nil {
+		return Hyperparameters{}, err
+	}
+	return Hyperparameters{Noise: math.Exp(logNoise)}, nil
 }
 
 // maximum finds the largest value of f on [low, high] to within a hundredth of
@@ -138,8 +146,11 @@ func (p *linearPosterior) Draw(rng *rand.Rand) Function {
 	return p.model.shared.Function(p.weights.Weights(rng))
 }
 
-func (p *linearPosterior) Weights(rng *rand.Rand) []float64 {
-	return p.weights.Weights(rng)
+func (p *linearPosterior) Weights(ctx context.Context, rng *rand.Rand) ([]float64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return p.weights.Weights(rng), nil
 }
 
 func (p *linearPosterior) Mean() (level float64, weights []float64) { return 0, p.weights.Mean() }

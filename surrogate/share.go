@@ -1,6 +1,8 @@
 package surrogate
 
 import (
+	"context"
+	"fmt"
 	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/acquisition"
@@ -23,10 +25,10 @@ const (
 // Weights projects a sample path. It leaves out the constant part, which does
 // not say where the function is large, and which features without the frequency
 // zero express badly.
-func (p *exactPosterior) Weights(rng *rand.Rand) []float64 {
+func (p *exactPosterior) Weights(ctx context.Context, rng *rand.Rand) ([]float64, error) {
 	projection, err := p.model.projection()
 	if err != nil {
-		panic(err) // the ridge makes the matrix positive definite
+		return nil, fmt.Errorf("surrogate: %w", err)
 	}
 	path := p.process.Draw(drawFeatures, rng)
 	values := make([]float64, projection.Len())
@@ -40,7 +42,7 @@ func (p *exactPosterior) Weights(rng *rand.Rand) []float64 {
 	}
 	refined, err := projection.Refine(values, furtherWeight)
 	if err != nil {
-		panic(err) // the weight is positive
+		return nil, fmt.Errorf("surrogate: %w", err)
 	}
 	further := func(x []float64) {
 		_ = refined.Add(x, path.Value(x)-level) // it refuses what is not finite, which is no help
@@ -53,16 +55,22 @@ func (p *exactPosterior) Weights(rng *rand.Rand) []float64 {
 		return weights
 	}
 	maximizer := acquisition.Maximizer{Space: p.model.space, Searches: shareSearches, Workers: 1}
-	top, _ := maximizer.Maximize(path, nil, rng)
+	top, _, err := maximizer.Maximize(ctx, path, nil, rng)
+	if err != nil {
+		return nil, err
+	}
 	further(top)
 	for range aroundMaximum {
 		further(near(p.model.space, top, rng))
 	}
 	for range correctedTops {
-		top, _ := maximizer.Maximize(p.model.shared.Function(project()), [][]float64{top}, rng)
+		top, _, err := maximizer.Maximize(ctx, p.model.shared.Function(project()), [][]float64{top}, rng)
+		if err != nil {
+			return nil, err
+		}
 		further(top)
 	}
-	return project()
+	return project(), nil
 }
 
 // near returns a design close to x.

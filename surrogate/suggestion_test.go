@@ -1,6 +1,7 @@
 package surrogate_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -90,7 +91,7 @@ func thompson(t *testing.T, definition *task.Task, seed random.Seed, trials int)
 	var previous *surrogate.Hyperparameters
 	for len(obs.Y) < trials {
 		index := uint64(len(obs.Y))
-		h, err := model.Fit(obs, previous, seed.Stream("fit", index))
+		h, err := model.Fit(context.Background(), obs, previous, seed.Stream("fit", index))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,7 @@ func thompson(t *testing.T, definition *task.Task, seed random.Seed, trials int)
 			t.Fatal(err)
 		}
 		maximizer := acquisition.Maximizer{Space: definition.Space, Candidates: 300, Searches: 5}
-		x, _ := maximizer.Maximize(p.Draw(seed.Stream("draw", index)), nil, seed.Stream("maximise", index))
+		x, _, _ := maximizer.Maximize(context.Background(), p.Draw(seed.Stream("draw", index)), nil, seed.Stream("maximise", index))
 		obs.X, obs.Y = append(obs.X, x), append(obs.Y, bumps(x))
 	}
 	return obs
@@ -130,7 +131,7 @@ surrogate: {type: exact}
 		Y: []float64{0, 1.6, 2.4, 2.4, 1.6, 0},
 	}
 	seed := random.SeedOf(1)
-	h, err := model.Fit(obs, nil, seed.Stream("fit", 0))
+	h, err := model.Fit(context.Background(), obs, nil, seed.Stream("fit", 0))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -142,7 +143,7 @@ surrogate: {type: exact}
 	}
 	maximizer := acquisition.Maximizer{Space: definition.Space}
 	draw := posterior.Draw(seed.Stream("draw", 0))
-	x, _ := maximizer.Maximize(draw, obs.X, seed.Stream("maximise", 0))
+	x, _, _ := maximizer.Maximize(context.Background(), draw, obs.X, seed.Stream("maximise", 0))
 	fmt.Printf("try x near %.1f\n", definition.Space.Decode(x).Float("x"))
 	// Output: try x near 0.5
 }

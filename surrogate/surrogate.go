@@ -1,6 +1,7 @@
 package surrogate
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
@@ -38,8 +39,9 @@ type Hyperparameters struct {
 type Model interface {
 	// Fit learns hyperparameters from at least one observation. previous, when
 	// not nil, is a result for fewer observations from which to start. The
-	// result depends on the arguments and rng alone.
-	Fit(obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error)
+	// result depends on the arguments and rng alone. When ctx ends before that, Fit
+	// returns its error soon.
+	Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error)
 	// Condition returns the posterior given at least one observation. The
 	// inputs are not altered and not kept. previous, when not nil, is a posterior
 	// of this model; where it knows the first of the same observations under the
@@ -69,8 +71,9 @@ type Posterior interface {
 // Sharer is what a posterior says in numbers that peers can read: as weights over the
 // features of SharedMap, as many as the task's Features.
 type Sharer interface {
-	// Weights returns a fresh sampled function, up to a constant.
-	Weights(rng *rand.Rand) []float64
+	// Weights returns a fresh sampled function, up to a constant. When ctx ends before
+	// that, it returns the error of ctx.
+	Weights(ctx context.Context, rng *rand.Rand) ([]float64, error)
 	// Mean returns the mean of the posterior: its level, which it has where nothing
 	// is known, and what it is more or less.
 	Mean() (level float64, weights []float64)

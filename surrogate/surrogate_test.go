@@ -1,6 +1,7 @@
 package surrogate
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,7 +75,7 @@ func observe(space *task.Space, count int, rng *rand.Rand) Observations {
 
 func fitted(t testing.TB, model Model, obs Observations, seed random.Seed) Posterior {
 	t.Helper()
-	h, err := model.Fit(obs, nil, seed.Stream("fit", 0))
+	h, err := model.Fit(t.Context(), obs, nil, seed.Stream("fit", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +108,7 @@ func TestAdapter(t *testing.T) {
 				t.Run("concurrent", a.concurrent)
 				t.Run("inputs", a.inputs)
 				t.Run("rejects", a.rejects)
+				t.Run("cancelled", a.cancelled)
 			})
 		}
 	}
@@ -123,7 +125,7 @@ func (a adapter) trace(p Posterior, seed random.Seed) []float64 {
 	mean, variance := p.Predict(x)
 	rng := seed.Stream("draw", 0)
 	out := append([]float64{mean, variance}, p.Draw(rng).Value(x))
-	return append(out, p.Weights(rng)...)
+	return append(out, drawn(p, rng)...)
 }
 
 func (a adapter) deterministic(t *testing.T) {
@@ -134,7 +136,7 @@ func (a adapter) deterministic(t *testing.T) {
 		t.Error("the same arguments gave another posterior")
 	}
 	rng := seed.Stream("draw", 0)
-	if slices.Equal(first.Weights(rng), first.Weights(rng)) {
+	if slices.Equal(drawn(first, rng), drawn(first, rng)) {
 		t.Error("two draws of weights are equal")
 	}
 }
@@ -142,7 +144,7 @@ func (a adapter) deterministic(t *testing.T) {
 func (a adapter) repeatable(t *testing.T) {
 	seed := random.SeedOf(2)
 	obs := observe(a.task.Space, 25, seed.Stream("data", 0))
-	h, err := a.model.Fit(obs, nil, seed.Stream("fit", 0))
+	h, err := a.model.Fit(t.Context(), obs, nil, seed.Stream("fit", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +171,7 @@ func (a adapter) repeatable(t *testing.T) {
 	if !slices.Equal(a.trace(first, seed), a.trace(second, seed)) {
 		t.Error("after a restart with the journaled hyperparameters the draws differ")
 	}
-	if _, err := a.model.Fit(observe(a.task.Space, 30, seed.Stream("data", 0)), &journaled, seed.Stream("fit", 1)); err != nil {
+	if _, err := a.model.Fit(t.Context(), observe(a.task.Space, 30, seed.Stream("data", 0)), &journaled, seed.Stream("fit", 1)); err != nil {
 		t.Errorf("a warm start: %v", err)
 	}
 }
@@ -204,7 +206,7 @@ func (a adapter) units(t *testing.T) {
 	const factor, shift = 1e-3, -70.0
 	seed := random.SeedOf(10)
 	obs := observe(a.task.Space, 12, seed.Stream("data", 0))
-	h, err := a.model.Fit(obs, nil, seed.Stream("fit", 0))
+	h, err := a.model.Fit(t.Context(), obs, nil, seed.Stream("fit", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +256,7 @@ func (a adapter) weights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := p.Weights(seed.Stream("draw", 0))
+	w := drawn(p, seed.Stream("draw", 0))
 	if len(w) != a.task.Surrogate.Features {
 		t.Fatalf("%d weights, want %d", len(w), a.task.Surrogate.Features)
 	}
@@ -310,7 +312,7 @@ func (a adapter) concurrent(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range traces {
 		wait.Go(func() {
-			own, err := model.Fit(obs, nil, seed.Stream("fit", 0))
+			own, err := model.Fit(t.Context(), obs, nil, seed.Stream("fit", 0))
 			if err != nil {
 				t.Error(err)
 				return
@@ -355,7 +357,7 @@ func (a adapter) inputs(t *testing.T) {
 func (a adapter) rejects(t *testing.T) {
 	seed := random.SeedOf(9)
 	good := observe(a.task.Space, 3, seed.Stream("data", 0))
-	h, err := a.model.Fit(good, nil, seed.Stream("fit", 0))
+	h, err := a.model.Fit(t.Context(), good, nil, seed.Stream("fit", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +368,7 @@ func (a adapter) rejects(t *testing.T) {
 		"NaN design":  {X: [][]float64{good.X[0], good.X[1], slices.Repeat([]float64{math.NaN()}, len(good.X[0]))}, Y: good.Y},
 		"coordinates": {X: [][]float64{{0}, {0}, {0}}, Y: good.Y},
 	} {
-		if _, err := a.model.Fit(obs, nil, seed.Stream("fit", 0)); err == nil {
+		if _, err := a.model.Fit(t.Context(), obs, nil, seed.Stream("fit", 0)); err == nil {
 			t.Errorf("%s: Fit accepted it", name)
 		}
 		if _, err := a.model.Condition(obs, h, nil); err == nil {
@@ -398,7 +400,7 @@ func (a adapter) extends(t *testing.T) {
 	seed := random.SeedOf(11)
 	obs := observe(a.task.Space, 215, seed.Stream("data", 0)) // 200 features
 	first := func(n int) Observations { return Observations{X: obs.X[:n], Y: obs.Y[:n]} }
-	h, err := a.model.Fit(first(40), nil, seed.Stream("fit", 0))
+	h, err := a.model.Fit(t.Context(), first(40), nil, seed.Stream("fit", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -431,5 +433,29 @@ func (a adapter) extends(t *testing.T) {
 	want, _ := a.model.Condition(other, h, nil)
 	if !slices.Equal(a.trace(got, seed), a.trace(want, seed)) {
 		t.Error("a posterior of other observations had an influence")
+	}
+}
+
+// drawn are weights that cannot fail.
+func drawn(p Posterior, rng *rand.Rand) []float64 {
+	w, err := p.Weights(context.Background(), rng)
+	if err != nil {
+		panic(err)
+	}
+	return w
+}
+
+// Whoever ends a context gets its error and no result.
+func (a adapter) cancelled(t *testing.T) {
+	seed := random.SeedOf(9)
+	obs := observe(a.task.Space, 8, seed.Stream("data", 0))
+	p := fitted(t, a.model, obs, seed)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if h, err := a.model.Fit(ctx, obs, nil, seed.Stream("fit", 0)); !errors.Is(err, context.Canceled) || h.Noise != 0 {
+		t.Errorf("Fit: %+v, %v", h, err)
+	}
+	if w, err := p.Weights(ctx, seed.Stream("draw", 0)); !errors.Is(err, context.Canceled) || w != nil {
+		t.Errorf("Weights: %d, %v", len(w), err)
 	}
 }

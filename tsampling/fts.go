@@ -38,22 +38,22 @@ func (s *FTS) Suggest(ctx context.Context, view strategy.View, trial uint64, see
 	}
 	own := s.settings.Schedule.Own(s.search.AfterStart(trial))
 	if seed.Stream("whose sample", trial).Float64() < own {
-		return s.ownSample(view, trial, seed, &own), nil
+		return s.ownSample(ctx, view, trial, seed, &own)
 	}
 	candidates := s.usable(view)
 	if len(candidates) == 0 {
-		return s.ownSample(view, trial, seed, &own), nil
+		return s.ownSample(ctx, view, trial, seed, &own)
 	}
 	share := candidates[seed.Stream("which peer", trial).IntN(len(candidates))]
 	weights := share.Value.(protocol.Weights)
-	return s.search.Maximise(view, trial, seed, s.features.Function(weights.Values), strategy.Why{
+	return s.search.Maximise(ctx, view, trial, seed, s.features.Function(weights.Values), strategy.Why{
 		Source:         "peer",
 		Phrase:         fmt.Sprintf("sample from peer %s (its %d observations)", strategy.ShortID(share.Author), weights.Observations),
 		OwnProbability: &own,
 		Peer:           share.Author,
 		Stamp:          &share.Stamp,
 		Observations:   weights.Observations,
-	}), nil
+	})
 }
 
 // usable lists the peers' draws that were never used, one per peer: in one-shot

@@ -1,6 +1,7 @@
 package tsampling
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -60,11 +61,13 @@ type posterior struct{}
 func (posterior) Predict([]float64) (mean, variance float64)                 { return 0, 1 }
 func (posterior) PredictGradient(_, _, _ []float64) (mean, variance float64) { return 0, 1 }
 func (posterior) Draw(rng *rand.Rand) surrogate.Function                     { return hill(rng.Float64()) }
-func (posterior) Weights(rng *rand.Rand) []float64                           { return make([]float64, 8) }
-func (posterior) Mean() (level float64, weights []float64)                   { return 0, make([]float64, 8) }
-func (posterior) DetailedMean() (level float64, weights []float64)           { return 0, make([]float64, 8) }
-func (posterior) Explained() (average float64, weights []float64)            { return 0, make([]float64, 8) }
-func (posterior) Hyperparameters() surrogate.Hyperparameters                 { return surrogate.Hyperparameters{} }
+func (posterior) Weights(context.Context, *rand.Rand) ([]float64, error) {
+	return make([]float64, 8), nil
+}
+func (posterior) Mean() (level float64, weights []float64)         { return 0, make([]float64, 8) }
+func (posterior) DetailedMean() (level float64, weights []float64) { return 0, make([]float64, 8) }
+func (posterior) Explained() (average float64, weights []float64)  { return 0, make([]float64, 8) }
+func (posterior) Hyperparameters() surrogate.Hyperparameters       { return surrogate.Hyperparameters{} }
 
 // A summit is the same in every draw.
 type summit struct {

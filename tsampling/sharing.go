@@ -124,10 +124,11 @@ func drawWeights(ctx context.Context, view strategy.View, seed random.Seed) (any
 	if view.Posterior == nil {
 		return nil, nil // the surrogate could not be fitted; nothing to say yet
 	}
-	return protocol.Weights{
-		Observations: view.Observations,
-		Values:       view.Posterior.Weights(seed.Stream("shared sample", uint64(view.Observations))),
-	}, nil
+	values, err := view.Posterior.Weights(ctx, seed.Stream("shared sample", uint64(view.Observations)))
+	if err != nil {
+		return nil, err
+	}
+	return protocol.Weights{Observations: view.Observations, Values: values}, nil
 }
 
 func (s *Sharing) publish(weights protocol.Weights) []strategy.Output {

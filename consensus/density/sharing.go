@@ -40,7 +40,11 @@ func NewSharing(t *task.Task) *newest.Exchange {
 			if view.Posterior == nil {
 				return nil, nil // the surrogate could not be fitted; nothing to say yet
 			}
-			return believed(ctx, t, view, seed).Encode(t.Space)
+			d, err := believed(ctx, t, view, seed)
+			if err != nil {
+				return nil, err
+			}
+			return d.Encode(t.Space)
 		},
 	})
 }
@@ -57,22 +61,30 @@ func decode(t *task.Task, payload []byte) (any, error) {
 	return d, nil
 }
 
-// believed is where an agent with a posterior believes the optimum to be.
-func believed(ctx context.Context, t *task.Task, view strategy.View, seed random.Seed) protocol.Density {
+// believed is where an agent with a posterior believes the optimum to be. Its error
+// is that of ctx.
+func believed(ctx context.Context, t *task.Task, view strategy.View, seed random.Seed) (protocol.Density, error) {
 	d := protocol.Density{Observations: view.Observations}
 	seed = seed.Derive("density", uint64(view.Observations))
 	find := search.New(t)
 	if settings := settingsOf(t); settings.Components == 1 {
 		best := find.Recommend(ctx, view, seed)
+		if err := ctx.Err(); err != nil {
+			return d, err
+		}
 		d.Components = []protocol.Component{{Weight: 1, Spread: settings.Spread, Centre: protocol.PointOf(t.Space, best)}}
-		return d
+		return d, nil
 	}
 	find.Maximizer.Candidates, find.Maximizer.Searches = sampleCandidates, sampleSearches
 	maximisers := make([][]float64, samples)
 	for i := range maximisers {
 		f := view.Posterior.Draw(seed.Stream("sample", uint64(i)))
-		maximisers[i], _ = find.Maximizer.Maximize(f, find.Best(view), seed.Stream("maximise", uint64(i)))
+		x, _, err := find.Maximizer.Maximize(ctx, f, find.Best(view), seed.Stream("maximise", uint64(i)))
+		if err != nil {
+			return d, err
+		}
+		maximisers[i] = x
 	}
 	d.Components = fit(newLayout(t.Space), maximisers, settingsOf(t).Components, seed.Stream("clusters", 0))
-	return d
+	return d, nil
 }

@@ -133,7 +133,7 @@ func TestOneComponent(t *testing.T) {
 	for _, model := range []string{"exact", "rff"} {
 		spec := newTask(t, plane, model, ", spread: 0.125")
 		view := viewOf(t, spec, points(spec, 25), bowl(spec, 0.3))
-		d := believed(t.Context(), spec, view, random.SeedOf(1))
+		d := mustBelieve(t, spec, view, random.SeedOf(1))
 		if len(d.Components) != 1 || d.Components[0].Spread != 0.125 || d.Components[0].Weight != 1 || d.Observations != 25 {
 			t.Fatalf("%s: %+v", model, d)
 		}
@@ -172,7 +172,7 @@ func twins(t testing.TB, spec *task.Task) strategy.View {
 // much as between them, and more than the uniform density.
 func TestComponentsAtBothMinima(t *testing.T) {
 	spec := newTask(t, plane, "exact", ", components: 4")
-	m := mixtureOf(spec, believed(t.Context(), spec, twins(t, spec), random.SeedOf(1)))
+	m := mixtureOf(spec, mustBelieve(t, spec, twins(t, spec), random.SeedOf(1)))
 	low, high := logOf(m, place(spec, 0.25, 0.25)), logOf(m, place(spec, 0.75, 0.75))
 	between := math.Max(logOf(m, place(spec, 0.25, 0.75)), logOf(m, place(spec, 0.75, 0.25)))
 	if least := math.Min(low, high); least < 0 || least < between+1 {
@@ -186,8 +186,8 @@ func TestBelievedIsReproducible(t *testing.T) {
 			for _, most := range []int{1, 4} {
 				spec := newTask(t, parameters, model, fmt.Sprintf(", components: %d", most))
 				view := viewOf(t, spec, points(spec, 5), bowl(spec, 0.3))
-				d := believed(t.Context(), spec, view, random.SeedOf(1))
-				if again := believed(t.Context(), spec, view, random.SeedOf(1)); !reflect.DeepEqual(d, again) {
+				d := mustBelieve(t, spec, view, random.SeedOf(1))
+				if again := mustBelieve(t, spec, view, random.SeedOf(1)); !reflect.DeepEqual(d, again) {
 					t.Errorf("%s: twice the same view and seed give\n%+v\n%+v", model, d, again)
 				}
 				if n := len(d.Components); n < 1 || n > most {
@@ -239,9 +239,18 @@ func BenchmarkBelieved(b *testing.B) {
 			view := viewOf(b, spec, points(spec, 50), bowl(spec, 0.3))
 			b.Run(model+keys, func(b *testing.B) {
 				for b.Loop() {
-					believed(b.Context(), spec, view, random.SeedOf(1))
+					mustBelieve(b, spec, view, random.SeedOf(1))
 				}
 			})
 		}
 	}
+}
+
+func mustBelieve(t testing.TB, spec *task.Task, view strategy.View, seed random.Seed) protocol.Density {
+	t.Helper()
+	d, err := believed(t.Context(), spec, view, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }

@@ -61,7 +61,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	}
 	best := alone.BestMean(view.Posterior, s.search.Best(view))
 	score := acquisition.Sum(acquisition.LogEI(view.Posterior, best), heard)
-	return s.search.Maximise(view, trial, seed, score, why), nil
+	return s.search.Maximise(ctx, view, trial, seed, score, why)
 }
 
 // exponent returns γ_t = β/t after this many own observations; below 1 they count

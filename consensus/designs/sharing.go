@@ -34,7 +34,7 @@ func NewSharing(t *task.Task) *newest.Exchange {
 		TTL:    ttl,
 		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
 		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
-			n, ok, err := nearOptimal(t, find, view, seed)
+			n, ok, err := nearOptimal(ctx, t, find, view, seed)
 			if !ok || err != nil {
 				return nil, err
 			}
@@ -63,7 +63,7 @@ func decode(t *task.Task, payload []byte) (any, error) {
 
 // nearOptimal returns what the agent shares; ok is false while there is nothing to
 // say.
-func nearOptimal(t *task.Task, s search.Search, view strategy.View, seed random.Seed) (n protocol.NearOptimal, ok bool, err error) {
+func nearOptimal(ctx context.Context, t *task.Task, s search.Search, view strategy.View, seed random.Seed) (n protocol.NearOptimal, ok bool, err error) {
 	if view.Posterior == nil {
 		return n, false, nil // the surrogate could not be fitted
 	}
@@ -73,7 +73,10 @@ func nearOptimal(t *task.Task, s search.Search, view strategy.View, seed random.
 	}
 	deviations := settingsOf(t).Confidence
 	lcb := acquisition.LCB(view.Posterior, deviations*deviations)
-	x, bound := s.Maximizer.Maximize(lcb, s.Best(view), seed.Stream("near-optimal", uint64(view.Observations)))
+	x, bound, err := s.Maximizer.Maximize(ctx, lcb, s.Best(view), seed.Stream("near-optimal", uint64(view.Observations)))
+	if err != nil {
+		return n, false, err
+	}
 	n = protocol.NearOptimal{Observations: view.Observations, Point: protocol.PointOf(t.Space, t.Space.Decode(x))}
 	if settingsOf(t).Threshold == open {
 		bound = own(units, bound)

@@ -45,7 +45,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	if s.search.Starting(view, trial) {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
-	f, claims, err := s.consider(view, trial, seed)
+	f, claims, err := s.consider(ctx, view, trial, seed)
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
@@ -61,7 +61,10 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 		why.Phrase = "expected improvement, given the designs of " + plain.Count(why.Listened, "peer")
 	}
 	around := append(points(claims[:min(len(claims), aroundClaims)]), s.search.Best(view)...)
-	x, _ := s.search.Maximizer.Maximize(f, around, seed.Stream("maximise", trial))
+	x, _, err := s.search.Maximizer.Maximize(ctx, f, around, seed.Stream("maximise", trial))
+	if err != nil {
+		return strategy.Suggestion{}, err
+	}
 	design := s.task.Space.Decode(x)
 	if s.search.Tried(view, design) {
 		return s.alone.Suggest(ctx, view, trial, seed)
@@ -71,14 +74,17 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 
 // consider returns what to maximise, and the claims that it is conditioned on;
 // without a claim there is nothing to maximise.
-func (s Strategy) consider(view strategy.View, trial uint64, seed random.Seed) (*averageImprovement, []claim, error) {
+func (s Strategy) consider(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (*averageImprovement, []claim, error) {
 	claims := claimsOf(s.task, view)
 	posterior, ok := view.Posterior.(surrogate.JointPosterior)
 	if !ok || len(claims) == 0 {
 		return nil, nil, nil
 	}
 	designs := s.search.Best(view)
-	_, threshold := s.search.Maximizer.Maximize(acquisition.Mean(posterior), designs, seed.Stream("threshold", trial))
+	_, threshold, err := s.search.Maximizer.Maximize(ctx, acquisition.Mean(posterior), designs, seed.Stream("threshold", trial))
+	if err != nil {
+		return nil, nil, err
+	}
 	threshold = predict(claims, posterior, threshold)
 	passed, err := s.compare(view, claims, threshold)
 	if err != nil {

@@ -152,7 +152,7 @@ func TestDesignsAlreadyTriedLeadToLogEI(t *testing.T) {
 	if len(claims) != 1 {
 		t.Fatal("the design is not supported, the test is void")
 	}
-	best, _ := l.strategy.search.Maximizer.Maximize(f, nil, random.SeedOf(1).Stream("t", 0))
+	best, _, _ := l.strategy.search.Maximizer.Maximize(t.Context(), f, nil, random.SeedOf(1).Stream("t", 0))
 	if alone.Design.Equal(l.task.Space.Decode(best)) {
 		t.Fatalf("alone the agent chooses %v as well, the test is void", alone.Design)
 	}
@@ -170,7 +170,7 @@ func TestOpenThreshold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, best := l.strategy.search.Maximizer.Maximize(acquisition.Mean(view.Posterior), nil, random.SeedOf(1).Stream("t", 0))
+		_, best, _ := l.strategy.search.Maximizer.Maximize(t.Context(), acquisition.Mean(view.Posterior), nil, random.SeedOf(1).Stream("t", 0))
 		threshold := own(units, best)
 		if !(threshold > 500 && threshold < 530) {
 			t.Fatalf("%s: threshold %g", goal, threshold)

@@ -98,7 +98,7 @@ func (f *federation) learn(tb testing.TB, member int, h *surrogate.Hyperparamete
 	view := &f.views[member]
 	obs := f.pool.observations(*view)
 	if h == nil {
-		learned, err := f.model.Fit(obs, nil, random.SeedOf(1).Stream("fit", uint64(view.Observations)))
+		learned, err := f.model.Fit(tb.Context(), obs, nil, random.SeedOf(1).Stream("fit", uint64(view.Observations)))
 		if err != nil {
 			tb.Fatal(err)
 		}

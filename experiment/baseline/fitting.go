@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -80,7 +81,8 @@ func (f *fitting) learn(spec gp.Spec, k kind, before *fitting) (gp.Hyperparamete
 	x, y := all.points()
 	// The stream chooses among the observations; any fixed one will do.
 	rng := random.SeedOf(uint64(f.count)).Stream("pooled fit", 0)
-	return gp.Fit(pooledSpec(spec, k, len(f.members)), x, y, starts, rng)
+	// Whoever asks first learns for all, so that nobody's end may cut it off.
+	return gp.Fit(context.Background(), pooledSpec(spec, k, len(f.members)), x, y, starts, rng)
 }
 
 // guess is what the member that has seen most found out, with everybody alike.

@@ -70,7 +70,7 @@ func (s pooled) Suggest(ctx context.Context, view strategy.View, trial uint64, s
 		listened.to(p)
 	}
 	path := process.Draw(pathFeatures, seed.Stream("own sample", trial))
-	return s.search.Maximise(view, trial, seed, newSlice(path, s.block(now)), listened.why()), nil
+	return s.search.Maximise(ctx, view, trial, seed, newSlice(path, s.block(now)), listened.why())
 }
 
 // Recommend implements strategy.Recommender.
@@ -84,8 +84,7 @@ func (s pooled) Recommend(ctx context.Context, view strategy.View, seed random.S
 		return s.search.Recommend(ctx, view, seed)
 	}
 	f := newSlice(acquisition.Mean(process), s.block(now))
-	x, _ := s.search.Maximizer.Maximize(f, s.search.Best(view), seed.Stream("recommend", 0))
-	return s.pool.task.Space.Decode(x)
+	return s.search.Top(ctx, view, seed, f)
 }
 
 func (s pooled) process(now *snapshot, view strategy.View, seed random.Seed, trial uint64) (*gp.Posterior, error) {

@@ -45,7 +45,7 @@ func (s rgpe) Suggest(ctx context.Context, view strategy.View, trial uint64, see
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
-	return s.search.Maximise(view, trial, seed, acquisition.LogEI(&e.mixture, e.best), e.why), nil
+	return s.search.Maximise(ctx, view, trial, seed, acquisition.LogEI(&e.mixture, e.best), e.why)
 }
 
 // Recommend implements strategy.Recommender.
@@ -57,8 +57,7 @@ func (s rgpe) Recommend(ctx context.Context, view strategy.View, seed random.See
 	if err != nil {
 		return s.search.Recommend(ctx, view, seed)
 	}
-	x, _ := s.search.Maximizer.Maximize(acquisition.Mean(&e.mixture), s.search.Best(view), seed.Stream("recommend", 0))
-	return s.pool.task.Space.Decode(x)
+	return s.search.Top(ctx, view, seed, acquisition.Mean(&e.mixture))
 }
 
 // ensemble is the mixture with the best own output and what it rests on.

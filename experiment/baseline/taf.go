@@ -67,7 +67,7 @@ func (s taf) Suggest(ctx context.Context, view strategy.View, trial uint64, seed
 	if len(f.sources) == 0 { // the same maximiser, without plateaus
 		function = acquisition.LogEI(view.Posterior, own.best())
 	}
-	return s.search.Maximise(view, trial, seed, function, listened.why()), nil
+	return s.search.Maximise(ctx, view, trial, seed, function, listened.why())
 }
 
 // source is a peer with a positive weight.

@@ -84,7 +84,10 @@ func (s *Server) Watch(member int, view strategy.View) {
 	if view.Posterior == nil || view.Observations < s.task.Strategy.InitialDesigns {
 		return
 	}
-	sample := view.Posterior.Weights(s.seed.Derive("member", uint64(member)).Stream("sample", uint64(view.Observations)))
+	sample, err := view.Posterior.Weights(context.Background(), s.seed.Derive("member", uint64(member)).Stream("sample", uint64(view.Observations)))
+	if err != nil {
+		panic(err) // the surrogate's own projection never fails
+	}
 	ftsde.Shorten(sample, s.settings.Clip/math.Sqrt(float64(s.settings.Cells)))
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,5 +173,5 @@ func (s trusted) Suggest(ctx context.Context, view strategy.View, trial uint64, 
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	f := s.server.cells.Function(s.server.features, s.server.averages(round))
-	return s.search.Maximise(view, trial, seed, f, strategy.Why{Source: "sum", OwnProbability: &own, Listened: len(s.server.samples)}), nil
+	return s.search.Maximise(ctx, view, trial, seed, f, strategy.Why{Source: "sum", OwnProbability: &own, Listened: len(s.server.samples)})
 }

@@ -32,7 +32,7 @@ func TestClassicOptimaAreOptimal(t *testing.T) {
 			}
 			negative := differentiable(func(u []float64) float64 { return -m.Objective.Value(f.Space.Decode(u)) })
 			search := acquisition.Maximizer{Space: f.Space, Candidates: 500, Searches: 16}
-			_, best := search.Maximize(negative, nil, random.SeedOf(5).Stream(spec, uint64(k)))
+			_, best, _ := search.Maximize(t.Context(), negative, nil, random.SeedOf(5).Stream(spec, uint64(k)))
 			optimum := m.Objective.Optimum
 			if lowest = min(lowest, -best); lowest < optimum-1e-7*(1+math.Abs(optimum)) {
 				t.Errorf("%s: member %d: found %.9g, stated %.9g", spec, k, lowest, optimum)

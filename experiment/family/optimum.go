@@ -1,6 +1,7 @@
 package family
 
 import (
+	"context"
 	"math"
 
 	"github.com/fbo-node/fbo/acquisition"
@@ -19,7 +20,11 @@ func largest(space *task.Space, f acquisition.Function, near [][]float64, seed r
 	value = math.Inf(-1)
 	search := acquisition.Maximizer{Space: space, Workers: 1}
 	for i := range rounds {
-		if x, v := search.Maximize(f, near, seed.Stream("search", uint64(i))); v > value {
+		x, v, err := search.Maximize(context.Background(), f, near, seed.Stream("search", uint64(i)))
+		if err != nil {
+			panic(err) // this context never ends
+		}
+		if v > value {
 			u, value = x, v
 		}
 	}

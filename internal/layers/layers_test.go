@@ -25,6 +25,7 @@ var layers = map[string]int{
 	"task":                1,
 	"random":              1,
 	"internal/plain":      1,
+	"internal/guarded":    1,
 	"internal/linalg":     1,
 	"protocol":            2,
 	"internal/fourier":    2,

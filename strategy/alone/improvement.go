@@ -41,7 +41,7 @@ func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, se
 	}
 	best := BestMean(view.Posterior, s.search.Best(view))
 	f := acquisition.LogEI(view.Posterior, best)
-	return s.search.Maximise(view, trial, seed, f, strategy.Why{Source: "improve", Phrase: "expected improvement"}), nil
+	return s.search.Maximise(ctx, view, trial, seed, f, strategy.Why{Source: "improve", Phrase: "expected improvement"})
 }
 
 // BestMean is the largest posterior mean at one of the encoded designs; -Inf when

@@ -33,5 +33,5 @@ func (s UCB) Suggest(ctx context.Context, view strategy.View, trial uint64, seed
 		return s.search.Start(view, trial, seed)
 	}
 	f := acquisition.UCB(view.Posterior, confidence*confidence)
-	return s.search.Maximise(view, trial, seed, f, strategy.Why{Source: "bound", Phrase: "upper confidence bound"}), nil
+	return s.search.Maximise(ctx, view, trial, seed, f, strategy.Why{Source: "bound", Phrase: "upper confidence bound"})
 }

@@ -67,23 +67,37 @@ func (s Search) StartWithin(view strategy.View, trial uint64, seed random.Seed, 
 
 // Maximise suggests the maximiser of f, or the next best design where that has been
 // tried: see the package comment.
-func (s Search) Maximise(view strategy.View, trial uint64, seed random.Seed, f acquisition.Function, why strategy.Why) strategy.Suggestion {
+//
+// Its error is that of ctx, when ctx ends before the search does.
+func (s Search) Maximise(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, f acquisition.Function, why strategy.Why) (strategy.Suggestion, error) {
 	near := s.Best(view)
-	x, _ := s.Maximizer.Maximize(f, near, seed.Stream("maximise", trial))
+	x, _, err := s.Maximizer.Maximize(ctx, f, near, seed.Stream("maximise", trial))
+	if err != nil {
+		return strategy.Suggestion{}, err
+	}
 	design, past := s.space.Decode(x), s.pastOf(view)
 	if at := past.at(design, x); at != nil {
-		return choice{s, past, f, near, at}.suggest(view, trial, seed, why)
+		return choice{s, past, f, near, at}.suggest(ctx, view, trial, seed, why)
 	}
-	return strategy.Suggestion{Design: design, Why: why}
+	return strategy.Suggestion{Design: design, Why: why}, nil
 }
 
 // Recommend returns the design of largest posterior mean; the zero design while
-// there is no posterior.
+// there is no posterior, and when ctx ends before the search does.
 func (s Search) Recommend(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
 	if view.Posterior == nil {
 		return task.Design{}
 	}
-	x, _ := s.Maximizer.Maximize(acquisition.Mean(view.Posterior), s.Best(view), seed.Stream("recommend", 0))
+	return s.Top(ctx, view, seed, acquisition.Mean(view.Posterior))
+}
+
+// Top returns the design at the maximum of f, to be recommended; the zero design when
+// ctx ends before the search does.
+func (s Search) Top(ctx context.Context, view strategy.View, seed random.Seed, f acquisition.Function) task.Design {
+	x, _, err := s.Maximizer.Maximize(ctx, f, s.Best(view), seed.Stream("recommend", 0))
+	if err != nil {
+		return task.Design{}
+	}
 	return s.space.Decode(x)
 }
 

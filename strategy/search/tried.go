@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 
@@ -75,24 +76,29 @@ type choice struct {
 }
 
 // suggest returns the next best design, or the same again where that is worth it,
-// and completes why.
-func (c choice) suggest(view strategy.View, trial uint64, seed random.Seed, why strategy.Why) strategy.Suggestion {
-	x, ok := c.nextBest(seed.Stream("next best", trial))
+// and completes why. Its error is that of ctx.
+func (c choice) suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, why strategy.Why) (strategy.Suggestion, error) {
+	x, ok, err := c.nextBest(ctx, seed.Stream("next best", trial))
 	switch {
+	case err != nil:
+		return strategy.Suggestion{}, err
 	case ok && c.at.repeatable() && worthRepeating(view.Posterior, c.at.x, x):
 		why.Again = c.at.ID
-		return strategy.Suggestion{Design: c.at.Design, Why: why}
+		return strategy.Suggestion{Design: c.at.Design, Why: why}, nil
 	case ok:
 		why.NextBest = c.at.ID
-		return strategy.Suggestion{Design: c.space.Decode(x), Why: why}
+		return strategy.Suggestion{Design: c.space.Decode(x), Why: why}, nil
 	}
 	if design, ok := c.fresh(view, seed.Stream("random", trial)); ok {
 		why.Source, why.Phrase = strategy.Remaining, ""
-		return strategy.Suggestion{Design: design, Why: why}
+		return strategy.Suggestion{Design: design, Why: why}, nil
 	}
-	t := c.bestAgain(seed.Stream("again", trial))
+	t, err := c.bestAgain(ctx, seed.Stream("again", trial))
+	if err != nil {
+		return strategy.Suggestion{}, err
+	}
 	why.Again = t.ID
-	return strategy.Suggestion{Design: t.Design, Why: why}
+	return strategy.Suggestion{Design: t.Design, Why: why}, nil
 }
 
 // nextBest maximises f outside a neighbourhood of all that has been tried. That of
@@ -100,7 +106,7 @@ func (c choice) suggest(view strategy.View, trial uint64, seed random.Seed, why 
 // is known there reaches, and if the model errs, it may do so at any scale. Where the
 // neighbourhoods fill the space they shrink. It returns false when every design that
 // it finds has been tried.
-func (c choice) nextBest(rng *rand.Rand) (x []float64, ok bool) {
+func (c choice) nextBest(ctx context.Context, rng *rand.Rand) (x []float64, ok bool, err error) {
 	wide := nearby * math.Pow(widest/nearby, rng.Float64())
 	for _, radius := range []float64{nearby, nearer, nothing} {
 		boxes := make([]acquisition.Box, 0, len(c.trials)+1)
@@ -110,36 +116,47 @@ func (c choice) nextBest(rng *rand.Rand) (x []float64, ok bool) {
 		if radius == nearby {
 			boxes = append(boxes, c.at.around(wide))
 		}
-		if x, ok = c.outside(boxes, rng); ok && c.byKey[c.space.Decode(x).Key()] == nil {
-			return x, true
+		x, ok, err = c.outside(ctx, boxes, rng)
+		if err != nil {
+			return nil, false, err
+		}
+		if ok && c.byKey[c.space.Decode(x).Key()] == nil {
+			return x, true, nil
 		}
 	}
-	return nil, false
+	return nil, false, nil
 }
 
 // bestAgain is for spaces that are used up: it returns the best trial among those
 // that can be repeated, or c.at when there is none.
-func (c choice) bestAgain(rng *rand.Rand) *tried {
+func (c choice) bestAgain(ctx context.Context, rng *rand.Rand) (*tried, error) {
 	var boxes []acquisition.Box
 	for i := range c.trials {
 		if t := &c.trials[i]; !t.repeatable() {
 			boxes = append(boxes, t.around(nothing))
 		}
 	}
-	if x, ok := c.outside(boxes, rng); ok {
+	x, ok, err := c.outside(ctx, boxes, rng)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
 		if t := c.byKey[c.space.Decode(x).Key()]; t != nil {
-			return t
+			return t, nil
 		}
 	}
-	return c.at
+	return c.at, nil
 }
 
 // outside maximises f outside the boxes; false when it finds no place there.
-func (c choice) outside(boxes []acquisition.Box, rng *rand.Rand) (x []float64, ok bool) {
+func (c choice) outside(ctx context.Context, boxes []acquisition.Box, rng *rand.Rand) (x []float64, ok bool, err error) {
 	f := acquisition.NewOutside(c.f, c.space, boxes)
-	x, value := c.Maximizer.Maximize(f, c.near, rng)
+	x, value, err := c.Maximizer.Maximize(ctx, f, c.near, rng)
+	if err != nil {
+		return nil, false, err
+	}
 	_, ok = f.Leave(x)
-	return x, ok && !math.IsInf(value, -1)
+	return x, ok && !math.IsInf(value, -1), nil
 }
 
 // worthRepeating tells whether the tried design x should be evaluated again rather

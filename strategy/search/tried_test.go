@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -93,8 +94,8 @@ func TestWhatWasTriedIsLeftAlone(t *testing.T) {
 				}
 				view := strategy.View{Task: definition, Posterior: model{f: f, variance: 1e-8, noise: 1e-4}}
 				for id := uint64(1); id <= 5; id++ {
-					got := s.Maximise(view, id, seed, f, strategy.Why{Source: strategy.Own})
-					if again := s.Maximise(view, id, seed, f, strategy.Why{Source: strategy.Own}); !again.Design.Equal(got.Design) || again.Why != got.Why {
+					got := maximise(t, s, view, id, seed, f, strategy.Why{Source: strategy.Own})
+					if again := maximise(t, s, view, id, seed, f, strategy.Why{Source: strategy.Own}); !again.Design.Equal(got.Design) || again.Why != got.Why {
 						t.Fatalf("trial %d, asked twice: %v and %v", id, got, again)
 					}
 					if got.Why.Source != strategy.Own || got.Why.Again != 0 || got.Why.NextBest >= id {
@@ -122,7 +123,7 @@ func TestUsedUpSpaces(t *testing.T) {
 	f := linear{1, 0.1, 0}
 	view := strategy.View{Task: definition, Posterior: model{f: f, variance: 1e-8, noise: 1e-4}}
 	suggest := func(view strategy.View) strategy.Suggestion {
-		return s.Maximise(view, uint64(len(view.Trials)+1), random.SeedOf(1), f, strategy.Why{Source: strategy.Own})
+		return maximise(t, s, view, uint64(len(view.Trials)+1), random.SeedOf(1), f, strategy.Why{Source: strategy.Own})
 	}
 	for id := range 6 {
 		got := suggest(view)
@@ -164,7 +165,7 @@ func TestRemainingDesigns(t *testing.T) {
 			view = with(view, design, strategy.Done)
 		}
 	}
-	got := s.Maximise(view, 12, random.SeedOf(1), f, strategy.Why{Source: strategy.Own})
+	got := maximise(t, s, view, 12, random.SeedOf(1), f, strategy.Why{Source: strategy.Own})
 	if !got.Design.Equal(lost) || got.Why.Source != strategy.Remaining {
 		t.Errorf("%v, %+v", got.Design, got.Why)
 	}
@@ -199,12 +200,12 @@ func TestNoiseMakesARepetitionWorthIt(t *testing.T) {
 		{0.25, 0, false},    // an observation is exact
 	} {
 		view := with(strategy.View{Task: definition, Posterior: model{f: f, variance: c.variance, noise: c.noise}}, corner, strategy.Done)
-		got := s.Maximise(view, 2, random.SeedOf(1), f, strategy.Why{Source: strategy.Own})
+		got := maximise(t, s, view, 2, random.SeedOf(1), f, strategy.Why{Source: strategy.Own})
 		if (got.Why.Again == 1) != c.again || got.Design.Equal(corner) != c.again || (got.Why.NextBest == 1) == c.again {
 			t.Errorf("variance %g, noise %g: %v, %+v", c.variance, c.noise, got.Design, got.Why)
 		}
 		for _, state := range []strategy.State{strategy.Failed, strategy.Running} {
-			if got := s.Maximise(with(view, corner, state), 3, random.SeedOf(1), f, strategy.Why{}); got.Design.Equal(corner) {
+			if got := maximise(t, s, with(view, corner, state), 3, random.SeedOf(1), f, strategy.Why{}); got.Design.Equal(corner) {
 				t.Errorf("%s: repeated", state)
 			}
 		}
@@ -218,7 +219,7 @@ func TestWhatIsClearlyWorseIsNotRepeated(t *testing.T) {
 	s, sample := search.New(definition), linear{-1, 0.2, 0}
 	corner := definition.Space.Decode([]float64{0, 1, 0})
 	view := strategy.View{Task: definition, Posterior: model{f: linear{1, -0.2, 0}, variance: 1e-6, noise: 1e-6}}
-	got := s.Maximise(with(view, corner, strategy.Done), 2, random.SeedOf(1), sample, strategy.Why{Source: strategy.Own})
+	got := maximise(t, s, with(view, corner, strategy.Done), 2, random.SeedOf(1), sample, strategy.Why{Source: strategy.Own})
 	if got.Why.NextBest != 1 || got.Design.Equal(corner) {
 		t.Errorf("%v, %+v", got.Design, got.Why)
 	}
@@ -233,7 +234,7 @@ func TestAroundFailures(t *testing.T) {
 	for state, free := range map[strategy.State]bool{strategy.Done: true, strategy.Failed: false, strategy.Running: false, strategy.Waiting: false} {
 		design := space.Decode([]float64{0.405, 0.597})
 		view := with(strategy.View{Task: definition}, design, state)
-		got := s.Maximise(view, 2, random.SeedOf(1), f, strategy.Why{Source: strategy.Own})
+		got := maximise(t, s, view, 2, random.SeedOf(1), f, strategy.Why{Source: strategy.Own})
 		if d := distance(space, got.Design, design); (d < neighbourhood-1e-9) != free || (got.Why.NextBest == 0) != free {
 			t.Errorf("%s: %v, %+v is %g away", state, got.Design, got.Why, d)
 		}
@@ -265,8 +266,21 @@ func TestACoveredAxis(t *testing.T) {
 	for i := range 201 {
 		view = with(view, definition.Space.Decode([]float64{float64(i) / 200}), strategy.Done)
 	}
-	got := s.Maximise(view, 202, random.SeedOf(1), linear{-1}, strategy.Why{Source: strategy.Own})
+	got := maximise(t, s, view, 202, random.SeedOf(1), linear{-1}, strategy.Why{Source: strategy.Own})
 	if x := got.Design.Float("x"); got.Why.NextBest != 1 || x <= 0 || x > 0.005 {
 		t.Errorf("%v, %+v", got.Design, got.Why)
 	}
+}
+
+func maximise(t interface {
+	Helper()
+	Context() context.Context
+	Fatal(...any)
+}, s search.Search, view strategy.View, trial uint64, seed random.Seed, f acquisition.Function, why strategy.Why) strategy.Suggestion {
+	t.Helper()
+	got, err := s.Maximise(t.Context(), view, trial, seed, f, why)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
 }

@@ -133,7 +133,7 @@ func TestManyObservations(t *testing.T) {
 	for i := range y {
 		y[i] = math.Sin(6*x[i][0]) + 0.1*rng.NormFloat64()
 	}
-	h, err := Fit(spec, x, y, nil, rng)
+	h, err := Fit(t.Context(), spec, x, y, nil, rng)
 	if err != nil {
 		t.Fatal(err)
 	}

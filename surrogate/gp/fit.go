@@ -1,11 +1,14 @@
 package gp
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/optimize"
+
+	"github.com/fbo-node/fbo/internal/guarded"
 )
 
 // The bounds on the work of Fit.
@@ -25,8 +28,9 @@ const (
 // looks at 300 chosen at random, which bounds the time: a refit for every new
 // observation would cost more than the difference is worth.
 //
-// The result is a function of the arguments and rng alone.
-func Fit(spec Spec, x [][]float64, y []float64, starts []Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
+// The result is a function of the arguments and rng alone. When ctx ends before that,
+// Fit returns its error; it looks at ctx before each evaluation of the density.
+func Fit(ctx context.Context, spec Spec, x [][]float64, y []float64, starts []Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
 	if err := checkObservations(spec, x, y); err != nil {
 		return Hyperparameters{}, err
 	}
@@ -47,7 +51,11 @@ func Fit(spec Spec, x [][]float64, y []float64, starts []Hyperparameters, rng *r
 	objective := &objective{evidence: newEvidence(spec, x, y), gradient: make([]float64, groups+1)}
 	best, bestValue := points[0], math.Inf(1)
 	for _, point := range points {
-		if theta, value := objective.descend(point); value < bestValue {
+		theta, value, err := objective.descend(ctx, point)
+		if err != nil {
+			return Hyperparameters{}, err
+		}
+		if value < bestValue {
 			best, bestValue = theta, value
 		}
 	}
@@ -127,6 +135,7 @@ type objective struct {
 	theta    []float64 // where value and gradient hold
 	value    float64   // +Inf where there is none
 	gradient []float64
+	panicked error // of an evaluation, which the optimiser makes on another goroutine
 }
 
 func (o *objective) at(theta []float64) {
@@ -152,16 +161,37 @@ func (o *objective) at(theta []float64) {
 	}
 }
 
-// descend returns the best place it finds from start, and the value there.
-func (o *objective) descend(start []float64) (theta []float64, value float64) {
+// tryAt is at for the optimiser: it keeps a panic, and ends the descent by it.
+func (o *objective) tryAt(theta []float64) {
+	_, err := guarded.Call("the density", func() (struct{}, error) { o.at(theta); return struct{}{}, nil })
+	if err != nil {
+		o.panicked, o.value = err, math.Inf(1)
+	}
+}
+
+// status ends the descent early.
+func (o *objective) status(ctx context.Context) (optimize.Status, error) {
+	if o.panicked != nil {
+		return optimize.Failure, o.panicked
+	}
+	return optimize.NotTerminated, ctx.Err()
+}
+
+// descend returns the best place it finds from start, and the value there. Its error
+// is that of ctx.
+func (o *objective) descend(ctx context.Context, start []float64) (theta []float64, value float64, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
 	o.at(start)
 	first := o.value
 	if math.IsInf(first, 1) {
-		return start, first
+		return start, first, nil
 	}
 	problem := optimize.Problem{
-		Func: func(theta []float64) float64 { o.at(theta); return o.value },
-		Grad: func(gradient, theta []float64) { o.at(theta); copy(gradient, o.gradient) },
+		Func:   func(theta []float64) float64 { o.tryAt(theta); return o.value },
+		Grad:   func(gradient, theta []float64) { o.tryAt(theta); copy(gradient, o.gradient) },
+		Status: func() (optimize.Status, error) { return o.status(ctx) },
 	}
 	settings := &optimize.Settings{
 		GradientThreshold: 1e-3,
@@ -172,8 +202,14 @@ func (o *objective) descend(start []float64) (theta []float64, value float64) {
 	// An error means that a line search gave up, often at the optimum itself;
 	// the best point so far is then as good as any.
 	result, _ := optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
-	if result == nil || len(result.X) != len(start) || !(result.F < first) {
-		return start, first
+	if o.panicked != nil {
+		panic(o.panicked)
 	}
-	return result.X, result.F
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	if result == nil || len(result.X) != len(start) || !(result.F < first) {
+		return start, first, nil
+	}
+	return result.X, result.F, nil
 }

@@ -118,7 +118,7 @@ func TestFitFindsWhatGeneratedTheData(t *testing.T) {
 	for i := range y {
 		y[i] += 0.1 * rng.NormFloat64()
 	}
-	h, err := Fit(spec, x, y, nil, rng)
+	h, err := Fit(t.Context(), spec, x, y, nil, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestFitFindsWhatGeneratedTheData(t *testing.T) {
 		}
 	}
 	for range 20 {
-		again, err := Fit(spec, x, y, []Hyperparameters{randomStart(2, rng)}, rng)
+		again, err := Fit(t.Context(), spec, x, y, []Hyperparameters{randomStart(2, rng)}, rng)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,11 +156,11 @@ func TestFitIsDeterministicAndKeepsFloors(t *testing.T) {
 				copy(x[i], x[i-1])
 			}
 		}
-		first, err := Fit(spec, x, y, nil, seed.Stream("fit", 0))
+		first, err := Fit(t.Context(), spec, x, y, nil, seed.Stream("fit", 0))
 		if err != nil {
 			rt.Fatal(err)
 		}
-		second, _ := Fit(spec, x, y, nil, seed.Stream("fit", 0))
+		second, _ := Fit(t.Context(), spec, x, y, nil, seed.Stream("fit", 0))
 		for g, l := range first.Lengthscales {
 			if l != second.Lengthscales[g] || l < lengthscaleFloor {
 				rt.Fatalf("lengthscale %d: %g, again %g", g, l, second.Lengthscales[g])
@@ -170,7 +170,7 @@ func TestFitIsDeterministicAndKeepsFloors(t *testing.T) {
 			rt.Fatalf("noise %g, again %g", first.Noise, second.Noise)
 		}
 		// Started at its own result it must not become worse.
-		warm, err := Fit(spec, x, y, []Hyperparameters{first}, seed.Stream("fit", 0))
+		warm, err := Fit(t.Context(), spec, x, y, []Hyperparameters{first}, seed.Stream("fit", 0))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestHardData(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			rng := random.SeedOf(1).Stream("t", 0)
-			h, err := Fit(spec, test.x, test.y, nil, rng)
+			h, err := Fit(t.Context(), spec, test.x, test.y, nil, rng)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -174,7 +174,7 @@ func BenchmarkFit(b *testing.B) {
 			h := priorMode(size.d)
 			y := priorDraw(spec, h, x, rng)
 			for b.Loop() {
-				if _, err := Fit(spec, x, y, nil, rng); err != nil {
+				if _, err := Fit(b.Context(), spec, x, y, nil, rng); err != nil {
 					b.Fatal(err)
 				}
 			}

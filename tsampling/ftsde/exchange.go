@@ -236,7 +236,11 @@ func (e *Exchange) draw(view strategy.View) []strategy.Output {
 	}
 	p, cell := e.plan, cellOf(e.roster, e.self, e.settings.Cells)
 	return []strategy.Output{strategy.Work{Name: "vector", Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
-		return drawn{round, p.vector(view, seed, round, cell)}, nil
+		vector, err := p.vector(ctx, view, seed, round, cell)
+		if err != nil {
+			return nil, err
+		}
+		return drawn{round, vector}, nil
 	}}}
 }
 
@@ -268,14 +272,17 @@ type drawn struct {
 // vector is what a node of this cell gives to a round: its weights, clipped to the
 // part of the norm that each cell has, at the scale of each. Before there is a model
 // it is zero.
-func (p plan) vector(view strategy.View, seed random.Seed, round uint64, cell int) []float64 {
+func (p plan) vector(ctx context.Context, view strategy.View, seed random.Seed, round uint64, cell int) ([]float64, error) {
 	vector := make([]float64, p.numbers())
 	if view.Posterior == nil {
-		return vector
+		return vector, nil
 	}
 	var weights []float64
 	if p.settings.Share == shareSample {
-		weights = view.Posterior.Weights(seed.Stream("summed sample", round))
+		var err error
+		if weights, err = view.Posterior.Weights(ctx, seed.Stream("summed sample", round)); err != nil {
+			return nil, err
+		}
 	} else {
 		_, weights = view.Posterior.Mean()
 	}
@@ -289,7 +296,7 @@ func (p plan) vector(view strategy.View, seed random.Seed, round uint64, cell in
 			vector[i*p.features+j] = scale * w
 		}
 	}
-	return vector
+	return vector, nil
 }
 
 // contribute spends a release on the vector. The record of that goes first.

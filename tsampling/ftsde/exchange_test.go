@@ -190,7 +190,7 @@ func TestOthersRoundsAreJoined(t *testing.T) {
 	if len(n.sum.given) != 1 || n.sum.given[0].round != 4 || !slices.Equal(n.shares, []protocol.Contribution{{Release: 1, Round: 4}}) {
 		t.Fatalf("gave %v, shares %v", n.sum.given, n.shares)
 	}
-	if v := n.exchange.vector(n.view, [32]byte{}, 4, 0); norm(v) != 0 {
+	if v := n.vector(n.view, [32]byte{}, 4, 0); norm(v) != 0 {
 		t.Errorf("without a model the vector is %v", v)
 	}
 	terms, vector := n.exchange.ledger.Terms, n.sum.given[0].vector

@@ -2,6 +2,7 @@ package ftsde
 
 import (
 	"cmp"
+	"context"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -100,8 +101,10 @@ type fixed struct {
 	mean, sample []float64
 }
 
-func (f fixed) Mean() (float64, []float64)     { return 0, slices.Clone(f.mean) }
-func (f fixed) Weights(_ *rand.Rand) []float64 { return slices.Clone(f.sample) }
+func (f fixed) Mean() (float64, []float64) { return 0, slices.Clone(f.mean) }
+func (f fixed) Weights(context.Context, *rand.Rand) ([]float64, error) {
+	return slices.Clone(f.sample), nil
+}
 
 // adder is a summer that does as the test says.
 type adder struct {
@@ -247,3 +250,12 @@ func norm(v []float64) float64 {
 }
 
 func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
+
+func (n *node) vector(view strategy.View, seed random.Seed, round uint64, cell int) []float64 {
+	n.t.Helper()
+	v, err := n.exchange.vector(n.t.Context(), view, seed, round, cell)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return v
+}

@@ -105,13 +105,13 @@ func (s *Strategy) published(ctx context.Context, view strategy.View, trial uint
 		suggestion.Why.OwnProbability = &own
 		return suggestion, err
 	}
-	return s.search.Maximise(view, trial, seed, s.patches(newest.Weights), strategy.Why{
+	return s.search.Maximise(ctx, view, trial, seed, s.patches(newest.Weights), strategy.Why{
 		Source:         source,
 		Phrase:         phrase(newest.Contributors),
 		OwnProbability: &own,
 		Listened:       newest.Contributors,
 		Observations:   newest.Observations,
-	}), nil
+	})
 }
 
 // Recommend implements strategy.Recommender.

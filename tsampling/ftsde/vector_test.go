@@ -14,7 +14,7 @@ func TestVectorsOfCells(t *testing.T) {
 	n := newNode(t, definition, 1)
 	n.view.Posterior = fixed{mean: []float64{30, 0, 40, 0}, sample: []float64{0, 0.3, 0, -0.4}}
 	for round, other := range map[uint64]float64{1: Elsewhere(0), 2: Elsewhere(10), 3: Elsewhere(20), 5: 1} {
-		v := n.exchange.vector(n.view, [32]byte{}, round, 2)
+		v := n.vector(n.view, [32]byte{}, round, 2)
 		for cell := range 4 {
 			scale := other
 			if cell == 2 {
@@ -33,7 +33,7 @@ func TestVectorsOfCells(t *testing.T) {
 	definition = newTask(t, setting{features: 4, strategy: "share: sample", privacy: "clip: 6"})
 	sampled := newNode(t, definition, 1)
 	sampled.view.Posterior = n.view.Posterior
-	if v := sampled.exchange.vector(sampled.view, [32]byte{}, 1, 0); !slices.Equal(v, []float64{0, 0.3, 0, -0.4}) {
+	if v := sampled.vector(sampled.view, [32]byte{}, 1, 0); !slices.Equal(v, []float64{0, 0.3, 0, -0.4}) {
 		t.Errorf("the sample is %v", v)
 	}
 }
@@ -44,7 +44,7 @@ func TestSamplesOfRounds(t *testing.T) {
 	definition := newTask(t, setting{features: 8, strategy: "share: sample"})
 	n := newNode(t, definition, 1)
 	n.view = trained(t, definition, n.view.Self, 5, func(x []float64) float64 { return x[0] })
-	draw := func(seed, round uint64) []float64 { return n.exchange.vector(n.view, random.SeedOf(seed), round, 0) }
+	draw := func(seed, round uint64) []float64 { return n.vector(n.view, random.SeedOf(seed), round, 0) }
 	if !slices.Equal(draw(1, 1), draw(1, 1)) || slices.Equal(draw(1, 1), draw(1, 2)) || slices.Equal(draw(1, 1), draw(2, 1)) {
 		t.Error("samples do not follow seed and round")
 	}

@@ -186,7 +186,7 @@ func scaled(f func([]float64) float64, factor float64) func([]float64) float64 {
 
 func (l *lab) considered(view strategy.View) *belief {
 	l.t.Helper()
-	b, err := l.strategy.consider(view, choose(view, 1, random.SeedOf(1)))
+	b, err := l.strategy.consider(l.t.Context(), view, choose(view, 1, random.SeedOf(1)))
 	if err != nil {
 		l.t.Fatal(err)
 	}

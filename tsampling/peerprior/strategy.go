@@ -76,7 +76,7 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 	if len(peers) == 0 || starting && !s.canSkipStart(peers) {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
-	b, err := s.consider(view, peers)
+	b, err := s.consider(ctx, view, peers)
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
@@ -93,7 +93,7 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 		// that is to follow nobody follows its own few observations, and without
 		// any it listens in any case.
 		if view.Posterior != nil {
-			return s.alone.Sample(view, trial, seed), nil
+			return s.alone.Sample(ctx, view, trial, seed)
 		}
 		f, err = b.drawJoined(sample, which)
 	}
@@ -104,7 +104,7 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 	for _, p := range b.peers {
 		why.Observations = strategy.AddObservations(why.Observations, p.Observations)
 	}
-	return s.search.Maximise(view, trial, seed, f, why), nil
+	return s.search.Maximise(ctx, view, trial, seed, f, why)
 }
 
 // FollowsFromTheFirst implements strategy.Follower. Statements are no shares to wait
@@ -129,18 +129,18 @@ func (s *Strategy) canSkipStart(peers []*listened) bool {
 // most probable model.
 func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
 	if peers := s.listen(view, 0, seed); len(peers) > 0 && view.Posterior != nil {
-		if b, err := s.consider(view, peers); err == nil {
+		if b, err := s.consider(ctx, view, peers); err == nil {
 			if f, err := b.mostProbable(); err == nil && f != nil {
-				x, _ := s.search.Maximizer.Maximize(f, s.search.Best(view), seed.Stream("recommend", 0))
-				return s.task.Space.Decode(x)
+				return s.search.Top(ctx, view, seed, f)
 			}
 		}
 	}
 	return s.search.Recommend(ctx, view, seed)
 }
 
-// consider forms the belief of an agent that listens to these peers.
-func (s *Strategy) consider(view strategy.View, peers []*listened) (*belief, error) {
+// consider forms the belief of an agent that listens to these peers. It looks at ctx
+// between its parts.
+func (s *Strategy) consider(ctx context.Context, view strategy.View, peers []*listened) (*belief, error) {
 	x, y, units, err := observations(s.task, view)
 	if err != nil {
 		return nil, fmt.Errorf("peerprior: %w", err)
@@ -152,6 +152,9 @@ func (s *Strategy) consider(view strategy.View, peers []*listened) (*belief, err
 	h := s.hyperparameters(view)
 	peers = s.evaluate(peers, x, units)
 	own := newData(s.spec, h, x, y)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	judge(peers, own)
 	h.Lengthscales = averageLengthscales(h.Lengthscales, len(y), peers)
 	averaged := newData(s.spec, h, x, y)
@@ -159,6 +162,9 @@ func (s *Strategy) consider(view strategy.View, peers []*listened) (*belief, err
 	// worth half a nat per parameter.
 	if fitted := 0.5 * float64(len(h.Lengthscales)); own.alone > averaged.alone+fitted+lengthscaleDoubt {
 		averaged = own
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	return s.believe(averaged, peers, common), nil
 }

@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/guarded"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Strategies, exchanges and surrogates are called from this file and from Config
+// only, so that a panic of theirs ends one step and not the process.
+
+// job is a Work and what becomes of its result.
+type job struct {
+	name   string // of the Work
+	who    string // whose code it is
+	run    func(ctx context.Context) (any, error)
+	finish func(now time.Time, value any, err error)
+	undo   func() // of a Work that was cut off: as if it had not been started
+}
+
+// outcome is the result of a Work.
+type outcome struct {
+	value any
+	err   error
+	cut   bool // the context ended before the Work did; there is nothing else
+}
+
+func (a *Agent) startWork(j job) {
+	a.lastWork++
+	a.work[a.lastWork] = j
+	a.ready.Work = append(a.ready.Work, Work{ID: a.lastWork, Name: j.name, Run: func(ctx context.Context) any {
+		value, err := guarded.Call(j.who, func() (any, error) { return j.run(ctx) })
+		if ctx.Err() != nil {
+			return outcome{cut: true}
+		}
+		return outcome{value: value, err: err}
+	}})
+}
+
+// Done returns the result of a Work. That of one whose context ended changes nothing;
+// the Work begins again with the next input.
+func (a *Agent) Done(now time.Time, id uint64, result any) {
+	j, ok := a.work[id]
+	if !ok {
+		panic(fmt.Sprintf("agent: Done(%d): there is no such work", id))
+	}
+	delete(a.work, id)
+	o := result.(outcome)
+	if o.cut {
+		j.undo()
+		return
+	}
+	j.finish(now, o.value, o.err)
+	a.pump(now)
+}
+
+// warnOf is warn with the stack of the panic behind an error, if there is one.
+func (a *Agent) warnOf(err error, format string, args ...any) {
+	e := Event{Type: Warning, Message: fmt.Sprintf(format, args...)}
+	if p := panicOf(err); p != nil {
+		e.Stack = string(p.Stack)
+	}
+	a.event(e)
+}
+
+// panicOf returns the panic behind an error, nil when there is none.
+func panicOf(err error) *guarded.Panic {
+	var p *guarded.Panic
+	errors.As(err, &p)
+	return p
+}
+
+func nameOf(exchange string) string { return fmt.Sprintf("the exchange %q", exchange) }
+
+// decode is the Decode of an exchange. A payload that makes it panic is as malformed as
+// one that it refuses, so that whoever sends such payloads is counted as misbehaving. The
+// user is told once for each kind, since there is no end to the names of a hostile peer.
+func (a *Agent) decode(exchange strategy.Exchange, kind string, payload []byte) (any, error) {
+	value, err := guarded.Call(nameOf(kind), func() (any, error) { return exchange.Decode(payload) })
+	if panicOf(err) == nil {
+		return value, err
+	}
+	if !a.exchanges.undecoded[kind] {
+		a.exchanges.undecoded[kind] = true
+		a.warnOf(err, "%v at a share, which is not accepted; neither are further ones like it, without another warning", err)
+	}
+	return nil, fmt.Errorf("agent: %w: %w", protocol.ErrMalformed, err)
+}
+
+// stepOf is the Step of an exchange. One that panics may have changed half of its
+// state, such as what it has spent of a promise of privacy, so that it gets no further
+// input: what is wrong is not made worse, and a peer that knows how to cause it does so
+// once. The next start makes the state anew from the records. Shares of this kind are
+// taken, kept and passed on as before.
+func (a *Agent) stepOf(now time.Time, exchange strategy.Exchange, name string, in strategy.Input) []strategy.Output {
+	outputs, err := guarded.Call(nameOf(name), func() ([]strategy.Output, error) { return exchange.Step(a.view(now), in), nil })
+	if err != nil {
+		a.exchanges.stop(name)
+		a.warnOf(err, "%v; it takes no further part until the next start of the node", err)
+		if a.wait.exchange == name {
+			a.waitInVain("it has stopped")
+		}
+	}
+	return outputs
+}

@@ -44,9 +44,10 @@ func slope(space *task.Space) func(d task.Design, trial uint64) float64 {
 // no roster, and the corner itself is among them.
 func TestOptimaInCorners(t *testing.T) {
 	for name, parameters := range cornerSpaces {
-		for _, kind := range []string{"ts", "logei", "ucb", "fts", "peer-prior", "constrained-gp", "density", "consensus"} {
-			if name == "log" && kind != "ts" {
-				continue // to the search it is like the others
+		for _, r := range all.Strategies() {
+			kind := r.Name
+			if r.Private || name == "log" && kind != "ts" {
+				continue // of another package, or like the others to the search
 			}
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				t.Parallel()

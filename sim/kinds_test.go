@@ -41,7 +41,8 @@ func bowl(d task.Design, _ uint64) float64 {
 // random design has the value 2.5 in the mean, with standard deviation 1.6; the mean of
 // 36 is below 1.5 in one case of ten thousand.
 func TestEveryStrategyOnEveryKind(t *testing.T) {
-	for _, kind := range []string{"peer-prior", "fts", "fts-de", "consensus", "constrained-gp", "density", "ts", "logei", "ucb"} {
+	for _, r := range all.Strategies() {
+		kind := r.Name
 		for surrogate, wide := range map[string]bool{"exact": true, "rff": false} {
 			t.Run(kind+" "+surrogate, func(t *testing.T) {
 				t.Parallel()

@@ -69,7 +69,11 @@ func text(t testing.TB, r sim.Result) string {
 }
 
 func TestResultDoesNotDependOnWorkers(t *testing.T) {
-	for _, kind := range []string{"fts", "peer-prior", "consensus", "constrained-gp", "density"} {
+	for _, r := range all.Strategies() {
+		if r.Exchanges == nil || r.Private {
+			continue
+		}
+		kind := r.Name
 		s := scenario(t, kind, 4, 8)
 		s.Network.Jitter, s.Network.Loss = time.Second, 0.3
 		s.Recommend = []int{5, 8}

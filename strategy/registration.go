@@ -24,14 +24,14 @@ type Registration struct {
 	// agents on the task neither tell each other anything nor listen.
 	Exchanges func(env Env) ([]Exchange, error)
 
-	// Describe says in a line how designs are chosen and what a share holds.
+	// Describe says in a line, for `task check`, how designs are chosen and what a share holds.
 	Describe func(t *task.Task) string
 
-	// Reveals says in one or more sentences what peers get, and what they can learn
-	// from it. Nil with Exchanges nil.
+	// Reveals says in one or more sentences, for `task check` and the first lines of
+	// `run`, what peers get, and what they can learn from it. Nil with Exchanges nil.
 	Reveals func(t *task.Task) string
 
-	// Outdated says why shares are of no use to a task when their authors have ended;
+	// Outdated is for strategies that need their authors to be there. It says why shares are of no use to a task when their authors have ended;
 	// nil, or an empty text, when they are.
 	Outdated func(t *task.Task) string
 
@@ -42,8 +42,9 @@ type Registration struct {
 	// of a promise of privacy, and nil when it has none. Nil without a Mechanism.
 	Debit func(exchange string, note []byte) []byte
 
-	// Forge returns a share of a kind of well-formed content that says nothing true,
-	// for experiments with liars. Nil when nobody can lie in this way.
+	// Forge returns the payload of a share of a kind, one of those that the Exchanges
+	// send, replaced by a well-formed one that says nothing true: experiments play
+	// liars by it. Nil: they cannot.
 	Forge func(t *task.Task, kind string, payload []byte, rng *rand.Rand) ([]byte, error)
 }
 

@@ -25,11 +25,12 @@ const (
 // Own is the source of designs that maximise a sample of the agent's own posterior.
 const Own Source = "own"
 
-// Why says how a design was chosen. A share named here is used up.
+// Why says how a design was chosen. Strategy fts uses the share that is named here
+// only once.
 type Why struct {
 	Source         Source          `json:"source"`
 	Phrase         string          `json:"phrase,omitempty"`          // the same for people; empty for the sources of this package
-	OwnProbability *float64        `json:"own_probability,omitempty"` // the chance that the own sample had; nil when there was no choice
+	OwnProbability *float64        `json:"own_probability,omitempty"` // the chance that the agent's own model had; nil when there was no choice
 	Peer           peer.ID         `json:"peer,omitempty"`
 	Stamp          *protocol.Stamp `json:"stamp,omitempty"`        // which of the peer's shares
 	Observations   int             `json:"observations,omitempty"` // that the peer's share, or those of all peers listened to, rested on

@@ -32,8 +32,10 @@ func nodeID(n int) peer.ID {
 	return id
 }
 
-// withIDs replaces @1 by the ID of the first node and so on.
+// withIDs replaces @1 by the ID of the first node and so on, and @types by all types of
+// strategy.
 func withIDs(text string) string {
+	text = strings.ReplaceAll(text, "@types", types())
 	return regexp.MustCompile(`@[0-9]+`).ReplaceAllStringFunc(text, func(name string) string {
 		n, err := strconv.Atoi(name[1:])
 		if err != nil {

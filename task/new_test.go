@@ -73,7 +73,7 @@ func TestNewErrors(t *testing.T) {
 		{task.Spec{Name: "a\u0007", Goal: task.Minimize, Parameters: x}, `task: name "a\a" is not accepted: it has a character that cannot be printed`},
 		{task.Spec{Name: "\xff", Goal: task.Minimize, Parameters: x}, `task: name "` + "\ufffd" + `" is not accepted: it has a character that cannot be printed`},
 		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: x, Strategy: task.Settings{"type": "best"}},
-			`task: strategy: type must be one of peer-prior, fts, fts-de, consensus, constrained-gp, density, ts, logei, ucb, not the text "best"`},
+			"task: strategy: type must be one of " + types() + `, not the text "best"`},
 		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: x, Strategy: task.Settings{"type": "ts", "shared": true}},
 			`task: strategy: unknown key "shared"; accepted: type, initial_designs`},
 		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: x, Strategy: task.Settings{"initial_designs": 0}, Surrogate: task.Settings{"features": 3}},

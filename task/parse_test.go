@@ -189,6 +189,15 @@ func parse(file string, data []byte) (*task.Task, error) {
 	return all.Strategies().Parse(file, data)
 }
 
+// types lists the types of strategy as errors do.
+func types() string {
+	var names []string
+	for _, r := range all.Strategies() {
+		names = append(names, r.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
 func newTask(spec task.Spec) (*task.Task, error) { return all.Strategies().NewTask(spec) }
 
 // Ways to write the same space give the same ID; a step of 1 between ints is none.

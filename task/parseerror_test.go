@@ -138,7 +138,7 @@ func TestParseErrors(t *testing.T) {
 		{one + "surrogate: {basis: sobol}\n", `5:20: surrogate: basis must be one of quasi, orthogonal, plain, random-phase, not the text "sobol"`},
 		{one + "surrogate: {features: 5000, type: gp}\n", `5:23: surrogate: features 5000 must be a whole number from 2 to 4096
 5:35: surrogate: type must be one of exact, rff, not the text "gp"`},
-		{one + "strategy: {type: xx, foo: 1}\n", `5:18: strategy: type must be one of peer-prior, fts, fts-de, consensus, constrained-gp, density, ts, logei, ucb, not the text "xx"`},
+		{one + "strategy: {type: xx, foo: 1}\n", `5:18: strategy: type must be one of @types, not the text "xx"`},
 		{one + "strategy: {type: ts, mode: concurrent}\n", `5:22: strategy: unknown key "mode"; accepted: type, initial_designs`},
 		{one + "strategy: {type: fts, share_after: 3, own_probability: 1, x: y}\n", `5:23: strategy: share_after applies only with mode: one-shot
 5:39: strategy: own_probability applies only with schedule: constant

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -93,7 +94,7 @@ func TestPrivacyErrors(t *testing.T) {
 		{one + "strategy: {type: ts}\nprivacy: {mechanism: local, epsilon: 4}\n", `6:22: privacy: mechanism local applies only with strategy type fts: noise is added to weights, and strategy ts shares more than weights or nothing at all`},
 		{one + "strategy: {type: fts, mode: one-shot}\nprivacy: {mechanism: local, epsilon: 4}\n", `6:10: privacy: releases must be 1 with mode: one-shot, in which a node shares once`},
 		{one + "strategy: {type: fts, mode: one-shot}\nprivacy: {mechanism: local, epsilon: 4, releases: 2}\n", `6:51: privacy: releases must be 1 with mode: one-shot, in which a node shares once`},
-		{one + "strategy: {type: dts}\nprivacy: {mechanism: local, epsilon: 4}\n", `5:18: strategy: type must be one of peer-prior, fts, fts-de, consensus, constrained-gp, density, ts, logei, ucb, not the text "dts"`},
+		{one + "strategy: {type: dts}\nprivacy: {mechanism: local, epsilon: 4}\n", `5:18: strategy: type must be one of @types, not the text "dts"`},
 	})
 }
 
@@ -115,10 +116,12 @@ func TestStrategyAndMechanismGoTogether(t *testing.T) {
 		{ftsde + "privacy: {epsilon: 4, rooster: [@1, @2]}\n", `6:10: ` + needs + `none
 6:23: privacy: unknown key "rooster"; accepted: mechanism, epsilon, delta, clip, releases, adjacency, roster, contributors, committee, colluding`},
 		{one + aggregate, `5:22: ` + sums + `peer-prior nothing is summed`},
-		{one + "strategy: {type: fts-d}\n" + aggregate, `5:18: strategy: type must be one of peer-prior, fts, fts-de, consensus, constrained-gp, density, ts, logei, ucb, not the text "fts-d"`},
+		{one + "strategy: {type: fts-d}\n" + aggregate, `5:18: strategy: type must be one of @types, not the text "fts-d"`},
 	}
-	for _, strategy := range []string{"peer-prior", "fts", "consensus", "constrained-gp", "density", "ts", "logei", "ucb"} {
-		cases = append(cases, errorCase{one + "strategy: {type: " + strategy + "}\n" + aggregate, `6:22: ` + sums + strategy + ` nothing is summed`})
+	for _, r := range all.Strategies() {
+		if r.Mechanism != "aggregate" {
+			cases = append(cases, errorCase{one + "strategy: {type: " + r.Name + "}\n" + aggregate, `6:22: ` + sums + r.Name + ` nothing is summed`})
+		}
 	}
 	checkErrors(t, cases)
 }

@@ -169,9 +169,14 @@ func (r privacyReport) unprotected() string {
 }
 
 // describePrivacy is what task check says of a promise; nil is none.
-func describePrivacy(out io.Writer, r *privacyReport) {
-	if r == nil {
-		fmt.Fprintln(out, "privacy     nothing is promised: who hears the shares may work out what this node has measured")
+func describePrivacy(out io.Writer, t *task.Task, r *privacyReport) {
+	reveals := registrationOf(t).Reveals
+	switch {
+	case r == nil && reveals == nil:
+		fmt.Fprintln(out, "privacy     nothing is promised, and nothing is shared")
+		return
+	case r == nil:
+		fmt.Fprintf(out, "privacy     nothing is promised. %s\n", reveals(t))
 		return
 	}
 	fmt.Fprintf(out, "privacy     %s mechanism\n%s\nnot protected: %s\n", r.Mechanism, r.text(), r.unprotected())

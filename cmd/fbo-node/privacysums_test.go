@@ -199,9 +199,10 @@ func TestWhatIsSaidOfSums(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := sumReportOf(t, summingTask(t, c.nodes, c.features, c.strategyKeys, c.privacyKeys))
+			definition := summingTask(t, c.nodes, c.features, c.strategyKeys, c.privacyKeys)
+			r := sumReportOf(t, definition)
 			var out bytes.Buffer
-			describePrivacy(&out, &r)
+			describePrivacy(&out, definition, &r)
 			for _, want := range c.want {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("%q is missing in\n%s", want, out.String())

@@ -46,7 +46,7 @@ func newTask() *cobra.Command {
 				}{t.ID().String(), t.Canonical(), promised})
 			}
 			describeTask(command.OutOrStdout(), t)
-			describePrivacy(command.OutOrStdout(), promised)
+			describePrivacy(command.OutOrStdout(), t, promised)
 			return nil
 		},
 	}
@@ -98,7 +98,7 @@ func describeTask(out io.Writer, t *task.Task) {
 		fmt.Fprintf(out, "parameter   %s\n", describeParameter(p))
 	}
 	s := t.Surrogate
-	fmt.Fprintf(out, "surrogate   %s, kernel %s\nfeatures    %d for weights that are shared, lengthscale %g\n", s.Type, s.Kernel, s.Features, s.Lengthscale)
+	fmt.Fprintf(out, "surrogate   %s, kernel %s\nfeatures    %d that all nodes have in common, lengthscale %g\n", s.Type, s.Kernel, s.Features, s.Lengthscale)
 	fmt.Fprintf(out, "strategy    %s\n", describeStrategy(t))
 }
 

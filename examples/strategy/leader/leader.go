@@ -37,13 +37,18 @@ func Register() strategy.Registration {
 				Kind: "best-trial", From: 1, TTL: 24 * time.Hour,
 				Decode: func(payload []byte) (any, error) { return decode(env.Task, payload) },
 				Compute: func(_ context.Context, view strategy.View, _ random.Seed) ([]byte, error) {
-					own, _ := best(view)
-					return json.Marshal(map[string]any{"design": own.design, "value": own.value})
+					best := strategy.Best(view.Task, view.Trials)
+					if best == nil {
+						return nil, nil // all trials are infeasible; there is nothing to say
+					}
+					return json.Marshal(map[string]any{"design": best.Design, "value": best.Outcome.Value})
 				},
 			})}, nil
 		},
-		Describe: func(*task.Task) string { return "half of the time a step from the best design of all; a share holds the best trial" },
-		Reveals:  func(*task.Task) string { return "Peers get the best design of this node and its value." },
+		Describe: func(*task.Task) string {
+			return "half of the time a step from the best design of all; a share holds the best trial"
+		},
+		Reveals: func(*task.Task) string { return "Peers get the best design of this node and its value." },
 	}
 }
 
@@ -72,19 +77,6 @@ func decode(t *task.Task, payload []byte) (any, error) {
 	return found{design, *wire.Value}, nil
 }
 
-// best returns the node's best trial; false before there is one.
-func best(view strategy.View) (f found, ok bool) {
-	for _, trial := range view.Trials {
-		if trial.State != strategy.Done {
-			continue
-		}
-		if next := (found{trial.Design, trial.Outcome.Value}); !ok || view.Task.Better(next, f) {
-			f, ok = next, true
-		}
-	}
-	return f, ok
-}
-
 // follower chooses designs.
 type follower struct {
 	task   *task.Task
@@ -109,7 +101,10 @@ func (s follower) Suggest(ctx context.Context, view strategy.View, trial uint64,
 
 // leader returns the best trial of all; nobody was listened to when that is the own.
 func (s follower) leader(view strategy.View) (leader found, why strategy.Why) {
-	leader, ok := best(view)
+	ok := false
+	if own := strategy.Best(view.Task, view.Trials); own != nil {
+		leader, ok = found{own.Design, own.Outcome.Value}, true
+	}
 	for share, theirs := range strategy.Shares[found](view) {
 		if !ok || s.task.Better(theirs, leader) {
 			leader, ok = theirs, true

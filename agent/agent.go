@@ -181,12 +181,16 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
+	exchanges, err := newExchanges(cfg.Exchanges)
+	if err != nil {
+		return nil, err
+	}
 	a := &Agent{
 		cfg:       cfg,
 		id:        cfg.Task.ID(),
 		self:      self,
 		strategy:  cfg.Strategy,
-		exchanges: newExchanges(cfg.Exchanges),
+		exchanges: exchanges,
 		trials:    newTrials(cfg.Task),
 		shares:    newShares(self),
 		peers:     newAcquaintances(),

@@ -11,8 +11,9 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Strategies, exchanges and surrogates are called from this file and from Config
-// only, so that a panic of theirs ends one step and not the process.
+// Strategies, exchanges and surrogates are called from this file, and where they are
+// made or asked what they have shown, so that a panic of theirs ends one step and not
+// the process.
 
 // job is a Work and what becomes of its result.
 type job struct {
@@ -77,19 +78,25 @@ func panicOf(err error) *guarded.Panic {
 
 func nameOf(exchange string) string { return fmt.Sprintf("the exchange %q", exchange) }
 
-// decode is the Decode of an exchange. A payload that makes it panic is as malformed as
+// decode is the Decode of an exchange, and the slot of what it returns. A payload that makes it panic is as malformed as
 // one that it refuses, so that whoever sends such payloads is counted as misbehaving. The
 // user is told once for each kind, since there is no end to the names of a hostile peer.
-func (a *Agent) decode(exchange strategy.Exchange, kind string, payload []byte) (any, error) {
-	value, err := guarded.Call(nameOf(kind), func() (any, error) { return exchange.Decode(payload) })
-	if panicOf(err) == nil {
+func (a *Agent) decode(exchange strategy.Exchange, kind string, payload []byte) (value any, slot uint64, err error) {
+	value, err = guarded.Call(nameOf(kind), func() (any, error) {
+		value, err := exchange.Decode(payload)
+		if err == nil {
+			slot = strategy.SlotOf(value)
+		}
 		return value, err
+	})
+	if panicOf(err) == nil {
+		return value, slot, err
 	}
 	if !a.exchanges.undecoded[kind] {
 		a.exchanges.undecoded[kind] = true
 		a.warnOf(err, "%v at a share, which is not accepted; neither are further ones like it, without another warning", err)
 	}
-	return nil, fmt.Errorf("agent: %w: %w", protocol.ErrMalformed, err)
+	return nil, 0, fmt.Errorf("agent: %w: %w", protocol.ErrMalformed, err)
 }
 
 // stepOf is the Step of an exchange. One that panics may have changed half of its
@@ -107,4 +114,32 @@ func (a *Agent) stepOf(now time.Time, exchange strategy.Exchange, name string, i
 		}
 	}
 	return outputs
+}
+
+// ask asks the value that an exchange shows; nil when that panics.
+func ask[T any](exchange string, f func() T) *T {
+	answer, err := guarded.Call(nameOf(exchange), func() (*T, error) { return new(f()), nil })
+	if err != nil {
+		return nil
+	}
+	return answer
+}
+
+// named returns the exchanges by name. Each must have one of its own.
+func named(list []strategy.Exchange) (byName map[string]strategy.Exchange, order []string, err error) {
+	byName = map[string]strategy.Exchange{}
+	for i, exchange := range list {
+		if exchange == nil {
+			return nil, nil, fmt.Errorf("agent: exchange %d of the task is nil", i+1)
+		}
+		name, err := guarded.Call("an exchange", func() (string, error) { return exchange.Name(), nil })
+		if err != nil {
+			return nil, nil, fmt.Errorf("agent: %w", err)
+		}
+		if _, double := byName[name]; double || name == "" {
+			return nil, nil, fmt.Errorf("agent: two exchanges of the task have the name %q, or it is empty; each needs one of its own", name)
+		}
+		byName[name], order = exchange, append(order, name)
+	}
+	return byName, order, nil
 }

@@ -366,3 +366,48 @@ func TestAPanicOfTheConstructor(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Each exchange of a task needs a name of its own, or records and shares get mixed up.
+func TestNamesOfExchanges(t *testing.T) {
+	for want, list := range map[string][]strategy.Exchange{
+		"is nil":             {nil},
+		`the name "brittle"`: {brittle{}, brittle{}},
+	} {
+		cfg := configOf(t, newTask(t, "bowl", concurrent), 1)
+		cfg.Exchanges = list
+		if _, err := New(cfg, nil, epochStart); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// What peers would refuse does not leave the agent, and its user is told.
+func TestUnacceptableSharesAreNotSent(t *testing.T) {
+	for says, publish := range map[string]strategy.Publish{
+		"slot 7":         {Slot: 7, Payload: []byte("word"), TTL: time.Hour},
+		"panicked: boom": {Payload: []byte("bomb"), TTL: time.Hour},
+	} {
+		d := withBrittle(t, brittle{
+			decode: func(payload []byte) {
+				if string(payload) == "bomb" {
+					panic("boom")
+				}
+			},
+			step: func(in strategy.Input) []strategy.Output {
+				if _, ok := in.(strategy.Direct); ok {
+					return []strategy.Output{publish}
+				}
+				return nil
+			},
+		})
+		d.agent.Direct(d.now, "somebody", "brittle", nil)
+		d.carryOut()
+		if sent := d.agent.Counts().Sent["brittle"]; sent != 0 {
+			t.Errorf("%s: %d shares sent", says, sent)
+		}
+		warned := d.warned()
+		if len(warned) == 0 || !strings.Contains(strings.Join(warned, "\n"), says) {
+			t.Errorf("warnings %q do not say %q", warned, says)
+		}
+	}
+}

@@ -44,21 +44,18 @@ type exchangeWork struct {
 	strategy.Work
 }
 
-func newExchanges(list []strategy.Exchange) exchanges {
-	e := exchanges{
-		byName:  map[string]strategy.Exchange{},
+func newExchanges(list []strategy.Exchange) (exchanges, error) {
+	byName, order, err := named(list)
+	return exchanges{
+		order:   order,
+		byName:  byName,
 		results: map[string]any{},
 		news:    map[string]int{},
 		timers:  map[timer]time.Time{},
 
 		stopped:   map[string]bool{},
 		undecoded: map[string]bool{},
-	}
-	for _, exchange := range list {
-		e.order = append(e.order, exchange.Name())
-		e.byName[exchange.Name()] = exchange
-	}
-	return e
+	}, err
 }
 
 // show puts a result in the view.
@@ -161,7 +158,20 @@ func (a *Agent) startExchangeWork(now time.Time) {
 // publish signs a share under the next stamp. The stamp is safe to use: the
 // record of its epoch, and of the share unless it is ephemeral, precede it in
 // every Ready.
+//
+// What an agent's own Decode refuses is not sent, since peers would refuse it too, and
+// blame the agent for it.
 func (a *Agent) publish(now time.Time, kind string, p strategy.Publish) {
+	if !p.Ephemeral {
+		_, slot, err := a.decode(a.exchanges.byName[kind], kind, p.Payload)
+		if err == nil && slot != p.Slot {
+			err = fmt.Errorf("it was published in slot %d, and what it holds has slot %d", p.Slot, slot)
+		}
+		if err != nil {
+			a.warnOf(err, "%s: a share was not sent, which peers would not accept: %v", kind, err)
+			return
+		}
+	}
 	a.sequence++
 	share, err := protocol.Seal(protocol.Share{
 		Task:    a.id,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -62,10 +63,14 @@ func debits(r strategy.Registration, n *NoteRecord) [][]byte {
 	if n == nil || r.Debit == nil {
 		return nil
 	}
-	if debit := r.Debit(n.Exchange, n.Data); debit != nil {
-		return [][]byte{debit}
+	debit, err := guarded.Call("strategy "+r.Name, func() ([]byte, error) { return r.Debit(n.Exchange, n.Data), nil })
+	if err != nil {
+		debit = []byte{} // which nobody can read, and may have been a release
 	}
-	return nil
+	if debit == nil {
+		return nil
+	}
+	return [][]byte{debit}
 }
 
 // sameTask guards against a journal that was moved to another task.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -47,7 +48,11 @@ func (a *Agent) Release(now time.Time) {
 // follows tells whether the first design of a strategy can rest on shares.
 func follows(s strategy.Strategy) bool {
 	f, ok := s.(strategy.Follower)
-	return ok && f.FollowsFromTheFirst()
+	if !ok {
+		return false
+	}
+	yes, err := guarded.Call("the strategy", func() (bool, error) { return f.FollowsFromTheFirst(), nil })
+	return yes && err == nil
 }
 
 // Held tells whether designs are held back until Release. An outcome, imported

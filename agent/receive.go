@@ -44,11 +44,11 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration) (
 	if !ok {
 		return Stale, nil // a newer version may say more than this one understands
 	}
-	value, err := a.decode(exchange, share.Kind, share.Payload)
+	value, slot, err := a.decode(exchange, share.Kind, share.Payload)
 	if err != nil {
 		return Malformed, err
 	}
-	if share.Slot != strategy.SlotOf(value) {
+	if share.Slot != slot {
 		return Stale, nil // no fault: earlier builds passed such on, a newer version may have more slots
 	}
 	verdict, err := a.shares.judge(now, share)
@@ -74,7 +74,7 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration) (
 // itself.
 func (a *Agent) recognise(now time.Time, share protocol.Share) {
 	if exchange, ok := a.exchanges.byName[share.Kind]; ok {
-		if value, err := a.decode(exchange, share.Kind, share.Payload); err == nil {
+		if value, _, err := a.decode(exchange, share.Kind, share.Payload); err == nil {
 			a.step(now, share.Kind, strategy.Echo{Share: strategy.Share{Share: share, Value: value}})
 		}
 	}
@@ -121,7 +121,7 @@ func (a *Agent) Best() *strategy.Trial { return a.trials.bestTrial() }
 func (a *Agent) Spent() *ledger.State {
 	for _, name := range a.exchanges.order {
 		if spender, ok := a.exchanges.results[name].(strategy.Spender); ok {
-			return new(spender.Account())
+			return ask(name, spender.Account)
 		}
 	}
 	return nil
@@ -131,7 +131,7 @@ func (a *Agent) Spent() *ledger.State {
 func (a *Agent) Sums() *strategy.Sums {
 	for _, name := range a.exchanges.order {
 		if counter, ok := a.exchanges.results[name].(strategy.SumCounter); ok {
-			return new(counter.CountSums())
+			return ask(name, counter.CountSums)
 		}
 	}
 	return nil

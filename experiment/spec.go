@@ -127,9 +127,9 @@ func (s Spec) private(roster []peer.ID) (Spec, map[string]any) {
 		return rest, nil
 	}
 	if sums(s) && section["mechanism"] == nil {
-		section["mechanism"] = "aggregate"
+		section["mechanism"] = task.MechanismAggregate
 	}
-	if section["mechanism"] == "aggregate" {
+	if section["mechanism"] == task.MechanismAggregate {
 		section["roster"] = roster
 	}
 	return rest, section
@@ -143,7 +143,7 @@ func registrationOf(s Spec) strategy.Registration {
 }
 
 // sums tells whether a strategy rests on sums of its roster.
-func sums(s Spec) bool { return registrationOf(s).Mechanism == "aggregate" }
+func sums(s Spec) bool { return registrationOf(s).Mechanism == task.MechanismAggregate }
 
 // scalar leaves numbers as they are written and makes a text of all else.
 func scalar(text string) any {

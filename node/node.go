@@ -343,8 +343,9 @@ func (n *Node) forget(id string) {
 }
 
 // Close leaves all tasks at once, each as Session.Close does, and closes the node. It
-// takes less than five seconds, whatever the strategies do. It may be called more than
-// once.
+// takes less than five seconds, whatever strategies and surrogates compute. Only a Step
+// or Decode of an exchange that never returns, which it must, holds it up. It may be
+// called more than once.
 func (n *Node) Close() error {
 	n.mu.Lock()
 	var open []*Session

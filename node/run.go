@@ -49,7 +49,8 @@ type Evaluator func(ctx context.Context, trial strategy.Trial) (strategy.Outcome
 
 // Run evaluates designs with a function until the budget is used up (then it
 // returns nil), the context ends, or too many evaluations fail (a GaveUpError).
-// After each of these the next Run goes on from there.
+// An error of the strategy, such as a panic of it, ends the run too. After each of
+// these the next Run goes on from there.
 func (s *Session) Run(ctx context.Context, evaluate func(ctx context.Context, d task.Design) (float64, error), options RunOptions) error {
 	return s.RunTrials(ctx, func(ctx context.Context, trial strategy.Trial) (strategy.Outcome, error) {
 		value, err := evaluate(ctx, trial.Design)

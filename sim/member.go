@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -88,7 +89,7 @@ type interned struct {
 
 func (i interned) Decode(payload []byte) (any, error) {
 	s := i.run.delivering
-	if s == nil {
+	if s == nil || !bytes.Equal(payload, s.share.Payload) {
 		return i.Exchange.Decode(payload)
 	}
 	if !s.decoded {
@@ -103,7 +104,10 @@ func (m *member) join() {
 	exchanges := slices.Clone(m.Exchanges)
 	if exchanges == nil {
 		var err error
-		if exchanges, err = agent.NewExchanges(m.run.registration, strategy.Env{Task: m.run.Task, Key: m.key, Entropy: m.entropy()}); err != nil {
+		exchanges, err = guarded.Call("the making of the exchanges", func() ([]strategy.Exchange, error) {
+			return agent.NewExchanges(m.run.registration, strategy.Env{Task: m.run.Task, Key: m.key, Entropy: m.entropy()})
+		})
+		if err != nil {
 			m.fail(err)
 			return
 		}

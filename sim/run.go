@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -41,7 +42,7 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("sim: %w", err)
 	}
-	chosen, err := registration.New(s.Task)
+	chosen, err := guarded.Call("the making of the strategy", func() (strategy.Strategy, error) { return registration.New(s.Task) })
 	if err != nil {
 		return Result{}, fmt.Errorf("sim: %w", err)
 	}

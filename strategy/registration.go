@@ -1,12 +1,15 @@
 package strategy
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
+	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -60,8 +63,35 @@ type Env struct {
 // is the one that a task file gets which names none.
 type Set []Registration
 
+// Check returns what is wrong with the set: it must name a strategy, each by a name of
+// its own, with what a program cannot do without.
+func (s Set) Check() error {
+	if len(s) == 0 {
+		return errors.New("strategy: the set of strategies is empty")
+	}
+	for i, r := range s {
+		first := slices.IndexFunc(s, func(other Registration) bool { return other.Name == r.Name })
+		switch {
+		case r.Name == "":
+			return fmt.Errorf("strategy: registration %d has no name", i+1)
+		case first < i:
+			return fmt.Errorf("strategy: two registrations have the name %q, which must be of one", r.Name)
+		case r.New == nil || r.Describe == nil:
+			return fmt.Errorf("strategy: registration %q needs New and Describe", r.Name)
+		case r.Exchanges != nil && r.Reveals == nil:
+			return fmt.Errorf("strategy: registration %q has Exchanges and so needs Reveals", r.Name)
+		case !slices.Contains([]string{"", task.MechanismLocal, task.MechanismAggregate}, r.Mechanism):
+			return fmt.Errorf("strategy: registration %q has the mechanism %q, accepted are %q, %q and none", r.Name, r.Mechanism, task.MechanismLocal, task.MechanismAggregate)
+		}
+	}
+	return nil
+}
+
 // Of returns the registration of a task's strategy.
 func (s Set) Of(t *task.Task) (Registration, error) {
+	if err := s.Check(); err != nil {
+		return Registration{}, err
+	}
 	if r, ok := s.Named(t.Strategy.Type); ok {
 		return r, nil
 	}
@@ -81,11 +111,21 @@ func (s Set) Named(name string) (r Registration, ok bool) {
 // Parse reads a task file whose strategy is one of the set: task.Parse has the format
 // and the errors.
 func (s Set) Parse(file string, data []byte) (*task.Task, error) {
-	return task.Parse(file, data, s.types())
+	return s.make(func() (*task.Task, error) { return task.Parse(file, data, s.types()) })
 }
 
 // NewTask returns the task that Parse makes of a file with the same content.
-func (s Set) NewTask(spec task.Spec) (*task.Task, error) { return task.New(spec, s.types()) }
+func (s Set) NewTask(spec task.Spec) (*task.Task, error) {
+	return s.make(func() (*task.Task, error) { return task.New(spec, s.types()) })
+}
+
+// make calls what makes a task by the set. A panic of a strategy's Settings is an error.
+func (s Set) make(f func() (*task.Task, error)) (*task.Task, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	return guarded.Call("the reading of the settings", f)
+}
 
 func (s Set) types() []task.StrategyType {
 	types := make([]task.StrategyType, len(s))

@@ -59,7 +59,7 @@ func (m *Section) aggregate(t *Task) *Aggregate {
 // holds of it.
 func (m *Section) summed(t *Task, nodes int) {
 	r, ok := t.Release()
-	if !ok || m.d.chosen.Mechanism != mechanismAggregate {
+	if !ok || m.d.chosen.Mechanism != MechanismAggregate {
 		return
 	}
 	switch {

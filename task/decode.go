@@ -31,7 +31,7 @@ func (d *decoder) errorf(at position, format string, a ...any) {
 // Section is a strict view of one mapping of a task file. Each getter makes its key
 // an accepted one; keys that no getter asked for are errors. A getter that finds
 // something wrong reports it, with line and column, and returns the default or what
-// it says.
+// the file says: Parse returns no task then.
 type Section struct {
 	d        *decoder
 	what     string // for messages: "strategy", `parameter "x"`, or "" for the file itself
@@ -195,8 +195,8 @@ func (m *Section) number(key string) (v float64, exact, ok bool) {
 	return v, exact, true
 }
 
-// Required returns a number from low to high, for which there is no default; 0 after
-// an error.
+// Required returns a number from low to high, for which there is no default. Without
+// the key it is 0, after an error.
 func (m *Section) Required(key string, low, high float64) float64 {
 	if _, ok := m.require(key); !ok {
 		return 0

@@ -5,10 +5,14 @@ import (
 	"strings"
 )
 
+// Names of mechanisms of privacy in a task file.
 const (
-	mechanismNone      = "none"
-	mechanismLocal     = "local"
-	mechanismAggregate = "aggregate"
+	MechanismLocal     = "local"     // every node adds all of the noise itself
+	MechanismAggregate = "aggregate" // every node adds its part, and only sums are ever seen
+)
+
+const (
+	mechanismNone = "none"
 
 	defaultDelta    = 1e-5
 	defaultReleases = 10
@@ -22,7 +26,7 @@ func privacySection() section {
 func promiseKeys() []string { return []string{"epsilon", "delta", "clip", "releases", "adjacency"} }
 
 func parsePrivacy(m *Section, t *Task) {
-	mechanism := m.Word("mechanism", mechanismNone, mechanismNone, mechanismLocal, mechanismAggregate)
+	mechanism := m.Word("mechanism", mechanismNone, mechanismNone, MechanismLocal, MechanismAggregate)
 	chosen := m.d.chosen
 	if chosen.Private && mechanism != chosen.Mechanism && mechanism != "" {
 		m.Errorf("mechanism", "strategy type %s shares sums alone: it needs mechanism: %s (with epsilon and roster), not %s", chosen.Name, chosen.Mechanism, mechanism)
@@ -30,13 +34,13 @@ func parsePrivacy(m *Section, t *Task) {
 	}
 	switch mechanism {
 	case mechanismNone:
-		m.refuseAll(promiseKeys(), "mechanism: "+mechanismLocal+" or "+mechanismAggregate)
-		m.refuseAll(aggregateKeys(), "mechanism: "+mechanismAggregate)
-	case mechanismLocal:
+		m.refuseAll(promiseKeys(), "mechanism: "+MechanismLocal+" or "+MechanismAggregate)
+		m.refuseAll(aggregateKeys(), "mechanism: "+MechanismAggregate)
+	case MechanismLocal:
 		t.Privacy = m.privacy(t, mechanism)
-		m.refuseAll(aggregateKeys(), "mechanism: "+mechanismAggregate)
+		m.refuseAll(aggregateKeys(), "mechanism: "+MechanismAggregate)
 		m.suits(mechanism, ": noise is added to weights, and strategy "+chosen.Name+" shares more than weights or nothing at all")
-	case mechanismAggregate:
+	case MechanismAggregate:
 		t.Privacy = m.privacy(t, mechanism)
 		t.Privacy.Aggregate = m.aggregate(t)
 		m.suits(mechanism, ", which shares sums alone; with strategy "+chosen.Name+" nothing is summed")

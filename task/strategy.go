@@ -16,8 +16,8 @@ type StrategyType struct {
 	// when there are none. It reports all that is wrong to the section.
 	Settings func(s *Section) StrategySettings
 
-	// Mechanism is that of the section privacy with which the type goes: "local",
-	// "aggregate", or "" for none. With Private it cannot be left out.
+	// Mechanism is that of the section privacy with which the type goes, one of this
+	// package's constants, or "" for none. With Private it cannot be left out.
 	Mechanism string
 	Private   bool
 }

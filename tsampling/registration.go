@@ -23,7 +23,7 @@ func RegisterTS() strategy.Registration {
 // RegisterFTS registers federated Thompson sampling.
 func RegisterFTS() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "fts", Settings: readSettings, Mechanism: "local"},
+		StrategyType: task.StrategyType{Name: "fts", Settings: readSettings, Mechanism: task.MechanismLocal},
 		New: func(t *task.Task) (strategy.Strategy, error) {
 			features, err := surrogate.SharedMap(t)
 			if err != nil {

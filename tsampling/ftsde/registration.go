@@ -12,7 +12,7 @@ import (
 // Register registers federated Thompson sampling with distributed exploration.
 func Register() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "fts-de", Settings: readSettings, Mechanism: "aggregate", Private: true},
+		StrategyType: task.StrategyType{Name: "fts-de", Settings: readSettings, Mechanism: task.MechanismAggregate, Private: true},
 		New: func(t *task.Task) (strategy.Strategy, error) {
 			features, err := surrogate.SharedMap(t)
 			if err != nil {

@@ -1,0 +1,58 @@
+package strategy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/task"
+)
+
+// register is a strategy that needs nothing more.
+func register(name string) strategy.Registration {
+	return strategy.Registration{
+		StrategyType: task.StrategyType{Name: name},
+		New:          func(*task.Task) (strategy.Strategy, error) { return nil, nil },
+		Describe:     func(*task.Task) string { return "nothing" },
+	}
+}
+
+func TestSetCheck(t *testing.T) {
+	without := func(change func(*strategy.Registration)) strategy.Set {
+		r := register("own")
+		change(&r)
+		return strategy.Set{register("other"), r}
+	}
+	for want, set := range map[string]strategy.Set{
+		"":                              append(all.Strategies(), register("own")),
+		"is empty":                      {},
+		"two registrations":             append(all.Strategies(), register("fts")),
+		"registration 2 has no name":    {register("a"), register("")},
+		`"own" needs New`:               without(func(r *strategy.Registration) { r.New = nil }),
+		`"own" needs New and Describe`:  without(func(r *strategy.Registration) { r.Describe = nil }),
+		`"own" has the mechanism "all"`: without(func(r *strategy.Registration) { r.Mechanism = "all" }),
+		`"own" has Exchanges`: without(func(r *strategy.Registration) {
+			r.Exchanges = func(strategy.Env) ([]strategy.Exchange, error) { return nil, nil }
+		}),
+	} {
+		err := set.Check()
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", want, err)
+		}
+		_, parsed := set.Parse("t", []byte("name: a\ngoal: minimize\nparameters: [{name: x, type: float, low: 0, high: 1}]"))
+		if (parsed == nil) != (want == "") {
+			t.Errorf("%q: Parse returns %v", want, parsed)
+		}
+	}
+}
+
+// A mistake in an embedding program's own settings is an error of the file's reading.
+func TestSettingsThatPanic(t *testing.T) {
+	r := register("own")
+	r.Settings = func(*task.Section) task.StrategySettings { panic("boom") }
+	_, err := strategy.Set{r}.NewTask(task.Spec{Name: "a", Goal: task.Minimize, Parameters: []task.Parameter{{Name: "x", Kind: task.Float, High: 1}}})
+	if err == nil || !strings.Contains(err.Error(), "panicked: boom") {
+		t.Error(err)
+	}
+}

@@ -4,8 +4,8 @@
 // start equal and end with the own candidate alone, so that agents first explore
 // together and then follow their own objectives.
 //
-// A [Strategy] averages what an exchange has collected: [Rounds], in which agents
-// in step wait for each other up to a deadline, or [Latest], which never waits.
+// A [Strategy] averages what an exchange has collected: one in rounds, in which agents
+// in step wait for each other up to a deadline, or one that never waits.
 // The weights are uniform, those of a leader, or those of Metropolis: weights.go has
 // their equations.
 //

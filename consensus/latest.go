@@ -10,33 +10,33 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// arrivals is what [Latest] shows in the view: in which of the agent's own
+// arrivals is what the exchange latest shows in the view: in which of the agent's own
 // rounds each peer's latest candidate came.
 type arrivals map[peer.ID]int
 
-// Latest is the exchange without rounds: an agent publishes its candidate after
+// latest is the exchange without rounds: an agent publishes its candidate after
 // every trial, and takes of each peer the latest, that weighs less the longer ago
 // it came.
-type Latest struct {
+type latest struct {
 	talk
 	spoken   int // the round of the newest candidate that was asked for
 	arrivals arrivals
 }
 
-var _ strategy.Exchange = (*Latest)(nil)
+var _ strategy.Exchange = (*latest)(nil)
 
 // newLatest returns the exchange of one agent.
-func newLatest(t *task.Task) (*Latest, error) {
+func newLatest(t *task.Task) (*latest, error) {
 	talk, err := newTalk(t)
-	return &Latest{talk: talk, arrivals: arrivals{}}, err
+	return &latest{talk: talk, arrivals: arrivals{}}, err
 }
 
 // Decode implements strategy.Exchange; the value is a protocol.Candidate, and an author
 // has one.
-func (l *Latest) Decode(payload []byte) (any, error) { return l.decode(payload) }
+func (l *latest) Decode(payload []byte) (any, error) { return l.decode(payload) }
 
 // Step implements strategy.Exchange.
-func (l *Latest) Step(view strategy.View, in strategy.Input) []strategy.Output {
+func (l *latest) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	switch in := in.(type) {
 	case strategy.Start, strategy.Told:
 		number := l.round(view)
@@ -59,7 +59,7 @@ func (l *Latest) Step(view strategy.View, in strategy.Input) []strategy.Output {
 }
 
 // forget keeps the memory to those whose shares are held, which are bounded.
-func (l *Latest) forget(view strategy.View) {
+func (l *latest) forget(view strategy.View) {
 	held := map[peer.ID]bool{}
 	for _, share := range view.Shares {
 		held[share.Author] = true

@@ -14,7 +14,7 @@ import (
 // desk is an exchange without rounds, with a view that the test sets.
 type desk struct {
 	t        testing.TB
-	exchange *Latest
+	exchange *latest
 	view     strategy.View
 	works    int
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// room holds agents with journals that hear each other at once.
-type room struct {
-	t      testing.TB
-	now    time.Time
-	guests []*guest
+// network holds agents with journals that hear each other at once.
+type network struct {
+	t       testing.TB
+	now     time.Time
+	members []*member
 }
 
-type guest struct {
+type member struct {
 	cfg     agent.Config
 	agent   *agent.Agent
 	journal []agent.Record
@@ -34,24 +34,24 @@ type guest struct {
 	asked   uint64
 }
 
-func newRoom(t testing.TB, definition *task.Task, guests int) *room {
+func newNetwork(t testing.TB, definition *task.Task, members int) *network {
 	t.Helper()
-	r := &room{t: t, now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
-	for i := range uint64(guests) {
+	r := &network{t: t, now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+	for i := range uint64(members) {
 		key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8(random.SeedOf(i).Derive("key", 0)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.guests = append(r.guests, &guest{cfg: agent.Config{Task: definition, Key: key, Seed: random.SeedOf(i)}})
+		r.members = append(r.members, &member{cfg: agent.Config{Task: definition, Key: key, Seed: random.SeedOf(i)}})
 	}
-	for _, g := range r.guests {
+	for _, g := range r.members {
 		r.start(g)
 	}
 	return r
 }
 
 // start begins, or begins again as after a power cut.
-func (r *room) start(g *guest) {
+func (r *network) start(g *member) {
 	r.t.Helper()
 	var err error
 	if g.agent, err = agent.New(g.cfg, slices.Clone(g.journal), r.now); err != nil {
@@ -62,11 +62,11 @@ func (r *room) start(g *guest) {
 }
 
 // settle does all that the agents want done now.
-func (r *room) settle() {
+func (r *network) settle() {
 	r.t.Helper()
 	for busy := true; busy; {
 		busy = false
-		for _, g := range r.guests {
+		for _, g := range r.members {
 			if g.agent == nil {
 				continue
 			}
@@ -77,7 +77,7 @@ func (r *room) settle() {
 				if share.Kind == consensus.Kind {
 					g.spoken++
 				}
-				for _, other := range r.guests {
+				for _, other := range r.members {
 					if other != g && other.agent != nil {
 						if _, err := other.agent.Receive(r.now, share, 0); err != nil {
 							r.t.Fatal(err)
@@ -99,11 +99,11 @@ func (r *room) settle() {
 	}
 }
 
-func (r *room) pass(span time.Duration) {
+func (r *network) pass(span time.Duration) {
 	r.t.Helper()
 	for end := r.now.Add(span); r.now.Before(end); {
 		r.now = r.now.Add(time.Second)
-		for _, g := range r.guests {
+		for _, g := range r.members {
 			if g.agent != nil && !g.wake.IsZero() && !g.wake.After(r.now) {
 				g.agent.Tick(r.now)
 			}
@@ -112,14 +112,14 @@ func (r *room) pass(span time.Duration) {
 	}
 }
 
-func (r *room) ask(g *guest) {
+func (r *network) ask(g *member) {
 	r.t.Helper()
 	g.asked++
 	g.agent.Ask(r.now, g.asked)
 	r.settle()
 }
 
-func (r *room) tell(g *guest, value float64) {
+func (r *network) tell(g *member, value float64) {
 	r.t.Helper()
 	trial := r.answered(g)
 	g.answers = nil
@@ -130,7 +130,7 @@ func (r *room) tell(g *guest, value float64) {
 }
 
 // answered fails unless the agent evaluates one trial.
-func (r *room) answered(g *guest) strategy.Trial {
+func (r *network) answered(g *member) strategy.Trial {
 	r.t.Helper()
 	if len(g.answers) != 1 {
 		r.t.Fatalf("%d trials to evaluate, want 1", len(g.answers))
@@ -139,9 +139,9 @@ func (r *room) answered(g *guest) strategy.Trial {
 }
 
 // sync has both fetch what they lack, as nodes that meet do.
-func (r *room) sync(a, b *guest) {
+func (r *network) sync(a, b *member) {
 	r.t.Helper()
-	for _, pair := range [][2]*guest{{a, b}, {b, a}} {
+	for _, pair := range [][2]*member{{a, b}, {b, a}} {
 		for _, item := range pair[1].agent.Since(r.now, pair[0].agent.Digest()) {
 			share, err := protocol.Open(item.Envelope)
 			if err != nil {
@@ -156,12 +156,12 @@ func (r *room) sync(a, b *guest) {
 }
 
 // started brings two agents to where the first one waits for the second in round 1.
-func started(t *testing.T) (r *room, waits, works *guest) {
+func started(t *testing.T) (r *network, waits, works *member) {
 	t.Helper()
-	r = newRoom(t, parse(t, "type: consensus, rounds: 5, initial_designs: 2, deadline: 60"), 2)
+	r = newNetwork(t, parse(t, "type: consensus, rounds: 5, initial_designs: 2, deadline: 60"), 2)
 	r.pass(30 * time.Second)
 	for i := range 2 {
-		for j, g := range r.guests {
+		for j, g := range r.members {
 			r.ask(g)
 			if i == 1 && j == 1 {
 				break
@@ -169,7 +169,7 @@ func started(t *testing.T) (r *room, waits, works *guest) {
 			r.tell(g, float64(i+j))
 		}
 	}
-	waits, works = r.guests[0], r.guests[1]
+	waits, works = r.members[0], r.members[1]
 	r.ask(waits)
 	if len(waits.answers) > 0 {
 		t.Fatalf("it does not wait: %s", waits.answers[0].Why)
@@ -177,7 +177,7 @@ func started(t *testing.T) (r *room, waits, works *guest) {
 	return r, waits, works
 }
 
-func (r *room) agreed(g *guest, round int) {
+func (r *network) agreed(g *member, round int) {
 	r.t.Helper()
 	if why := r.answered(g).Why; why.Source != "agreed" || why.Listened != 1 || why.Round != round {
 		r.t.Errorf("%s, want an average with 1 peer in round %d", why, round)
@@ -238,8 +238,8 @@ func TestRestartInTheMiddleOfAnEvaluation(t *testing.T) {
 
 // Alone after a start it listens for a moment only.
 func TestRestartAlone(t *testing.T) {
-	r := newRoom(t, parse(t, "type: consensus, rounds: 5, initial_designs: 1"), 1)
-	alone := r.guests[0]
+	r := newNetwork(t, parse(t, "type: consensus, rounds: 5, initial_designs: 1"), 1)
+	alone := r.members[0]
 	r.ask(alone)
 	r.tell(alone, 1)
 	r.start(alone)

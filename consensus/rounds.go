@@ -13,7 +13,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Round is what [Rounds] shows in the view.
+// Round is what the exchange in rounds shows in the view.
 type Round struct {
 	Number  int
 	Open    bool                // still collecting; the rest is not set
@@ -37,9 +37,9 @@ const (
 	looking = 2 * time.Second
 )
 
-// Rounds is the exchange in which agents in step wait for each other's
+// rounds is the exchange in which agents in step wait for each other's
 // candidates, each up to its deadline.
-type Rounds struct {
+type rounds struct {
 	talk
 	round   Round
 	before  int             // the number of the agent's round before this one, 0 after a start
@@ -49,12 +49,12 @@ type Rounds struct {
 	lapses  lapses          // of those that were waited for in vain
 }
 
-var _ strategy.Exchange = (*Rounds)(nil)
+var _ strategy.Exchange = (*rounds)(nil)
 
 // newRounds returns the exchange of one agent.
-func newRounds(t *task.Task) (*Rounds, error) {
+func newRounds(t *task.Task) (*rounds, error) {
 	talk, err := newTalk(t)
-	return &Rounds{talk: talk, counted: map[peer.ID]int{}, lapses: lapses{}}, err
+	return &rounds{talk: talk, counted: map[peer.ID]int{}, lapses: lapses{}}, err
 }
 
 // inRound is a candidate in the slot of its round: an author has one for each of the
@@ -68,13 +68,13 @@ func (c inRound) Slot() uint64 { return uint64(c.Round) }
 
 // Decode implements strategy.Exchange; the value is a protocol.Candidate in the slot of
 // its round.
-func (r *Rounds) Decode(payload []byte) (any, error) {
+func (r *rounds) Decode(payload []byte) (any, error) {
 	c, err := r.decode(payload)
 	return inRound{c}, err
 }
 
 // Step implements strategy.Exchange.
-func (r *Rounds) Step(view strategy.View, in strategy.Input) []strategy.Output {
+func (r *rounds) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	switch in := in.(type) {
 	case strategy.Start:
 		r.deaf = true
@@ -99,7 +99,7 @@ func (r *Rounds) Step(view strategy.View, in strategy.Input) []strategy.Output {
 // before the next one is chosen.
 func cutOff(trial strategy.Trial) bool { return trial.State == strategy.Waiting }
 
-func (r *Rounds) timer(view strategy.View, name string) []strategy.Output {
+func (r *rounds) timer(view strategy.View, name string) []strategy.Output {
 	if name == heardTimer {
 		r.deaf = false
 		return r.close(view)
@@ -115,7 +115,7 @@ func (r *Rounds) timer(view strategy.View, name string) []strategy.Output {
 }
 
 // begin opens the round of the next trial, once.
-func (r *Rounds) begin(view strategy.View) []strategy.Output {
+func (r *rounds) begin(view strategy.View) []strategy.Output {
 	number := r.talk.round(view)
 	if r.round.Open || number <= r.round.Number {
 		return nil
@@ -126,7 +126,7 @@ func (r *Rounds) begin(view strategy.View) []strategy.Output {
 }
 
 // speak publishes the own candidate, from when on the deadline runs.
-func (r *Rounds) speak(view strategy.View, result any) []strategy.Output {
+func (r *rounds) speak(view strategy.View, result any) []strategy.Output {
 	candidate, ok := result.(protocol.Candidate)
 	if !ok { // the agent has reported why; it chooses alone this time
 		r.round.Open = false
@@ -143,7 +143,7 @@ func (r *Rounds) speak(view strategy.View, result any) []strategy.Output {
 }
 
 // close ends the round when nobody is waited for any more.
-func (r *Rounds) close(view strategy.View) []strategy.Output {
+func (r *rounds) close(view strategy.View) []strategy.Output {
 	if !r.round.Open || r.round.Own == nil || r.cannotKnow(view) {
 		return nil
 	}
@@ -177,7 +177,7 @@ func (r *Rounds) close(view strategy.View) []strategy.Output {
 
 // cannotKnow tells whether, right after a start, others may be present whom the
 // agent has not heard. When all whom it has heard see the same set, there are none.
-func (r *Rounds) cannotKnow(view strategy.View) bool {
+func (r *rounds) cannotKnow(view strategy.View) bool {
 	seen := presence.Of(view)
 	if r.late || len(seen.Present) > 1 && seen.Agreed {
 		r.deaf = false
@@ -188,7 +188,7 @@ func (r *Rounds) cannotKnow(view strategy.View) bool {
 // waitsFor tells whether a peer of which this is the best candidate, the zero one if
 // it has none, is in step, so that it will have one of the round soon, and has not
 // let the agent wait too often.
-func (r *Rounds) waitsFor(id peer.ID, best protocol.Candidate) bool {
+func (r *rounds) waitsFor(id peer.ID, best protocol.Candidate) bool {
 	inStep := r.before <= best.Round && best.Round < r.round.Number
 	return inStep && r.lapses.forgiven(id, r.round.Number)
 }

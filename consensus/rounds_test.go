@@ -37,7 +37,7 @@ strategy: {type: consensus, initial_designs: 2, rounds: 10%s}`, settings))
 type table struct {
 	t        testing.TB
 	task     *task.Task
-	exchange *Rounds
+	exchange *rounds
 	view     strategy.View
 	result   *Round // the latest
 	sent     []strategy.Publish

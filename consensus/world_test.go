@@ -36,7 +36,7 @@ type event struct {
 
 type member struct {
 	id       peer.ID
-	exchange *Rounds
+	exchange *rounds
 	trials   []strategy.Trial
 	heard    []*strategy.Share
 	timers   map[string]time.Duration

@@ -31,6 +31,7 @@ const (
 	directByteRate, directByteBurst = 1 << 20, 8 << 20 // bytes of them a second
 
 	mostAccounts = 4096 // peers that are remembered
+	mostBans     = 4096 // at a time
 )
 
 // conduct keeps account of what other peers do. Malformed messages are faults
@@ -44,12 +45,12 @@ type conduct struct {
 
 	mu       sync.Mutex
 	accounts map[peer.ID]*account
+	bans     map[peer.ID]time.Time // their ends; apart, as neither may crowd the other out
 }
 
 type account struct {
 	faults int
 	last   time.Time // fault, or use
-	banned time.Time // until
 
 	relayed, written, synced *rate.Limiter
 	announced                *rate.Limiter
@@ -57,7 +58,7 @@ type account struct {
 }
 
 func newConduct() *conduct {
-	return &conduct{now: time.Now, accounts: map[peer.ID]*account{}}
+	return &conduct{now: time.Now, accounts: map[peer.ID]*account{}, bans: map[peer.ID]time.Time{}}
 }
 
 // of returns the account of a peer, forgetting another when there are too many. The caller holds the lock.
@@ -86,24 +87,29 @@ func (c *conduct) of(id peer.ID) *account {
 	return a
 }
 
-// forget lets the account go that is longest out of use, that of a banned peer last:
-// new names do not lift a ban.
+// forget lets the account go that is longest out of use.
 func (c *conduct) forget() {
-	var oldest peer.ID
-	for id, a := range c.accounts {
-		if oldest == "" || c.goesBefore(a, c.accounts[oldest]) {
-			oldest = id
-		}
-	}
-	delete(c.accounts, oldest)
+	deleteOldest(c.accounts, func(a *account) time.Time { return a.last })
 }
 
-func (c *conduct) goesBefore(a, b *account) bool {
-	now := c.now()
-	if banned := now.Before(a.banned); banned != now.Before(b.banned) {
-		return !banned
+// ban bans a peer from now on. When too many are banned, the ban ends that began first.
+func (c *conduct) ban(id peer.ID) {
+	if _, again := c.bans[id]; !again && len(c.bans) >= mostBans {
+		deleteOldest(c.bans, func(end time.Time) time.Time { return end })
 	}
-	return a.last.Before(b.last)
+	c.bans[id] = c.now().Add(banTime)
+}
+
+// deleteOldest removes the peer with the earliest time from a map that is not empty.
+func deleteOldest[T any](peers map[peer.ID]T, timeOf func(T) time.Time) {
+	var oldest peer.ID
+	var earliest time.Time
+	for id, entry := range peers {
+		if at := timeOf(entry); oldest == "" || at.Before(earliest) {
+			oldest, earliest = id, at
+		}
+	}
+	delete(peers, oldest)
 }
 
 // Whether a peer may do one more of something.
@@ -153,15 +159,14 @@ func (c *conduct) fault(id peer.ID, weight int) (banned bool) {
 	if a.faults < mostFaults {
 		return false
 	}
-	a.banned = now.Add(banTime)
+	c.ban(id)
 	return true
 }
 
 func (c *conduct) isBanned(id peer.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a := c.accounts[id]
-	return a != nil && c.now().Before(a.banned)
+	return c.now().Before(c.bans[id])
 }
 
 // blame notes a fault of a peer and breaks with it when there were too many. It

@@ -79,8 +79,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// Memory is bounded; the peer that is longest out of use is forgotten, a banned one
-// last.
+// Memory is bounded; the peer that is longest out of use is forgotten. New names do
+// not lift a ban.
 func TestAccountsAreBounded(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	c := conductAt(&now)
@@ -98,5 +98,58 @@ func TestAccountsAreBounded(t *testing.T) {
 	}
 	if !c.isBanned("banned") {
 		t.Error("new names have lifted a ban")
+	}
+}
+
+// banMany bans so many new peers, one each millisecond.
+func banMany(c *conduct, now *time.Time, count int) {
+	for i := range count {
+		*now = now.Add(time.Millisecond)
+		c.fault(peer.ID(fmt.Sprint("banned ", i)), mostFaults)
+	}
+}
+
+// However many are banned, the faults and rates of others are still counted, though
+// they take turns.
+func TestBansLeaveRoomForAccounts(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	c := conductAt(&now)
+	banMany(c, &now, mostAccounts)
+	passed := 0
+	for range 2 * relayBurst {
+		for _, id := range []peer.ID{"a", "b"} {
+			if c.mayRelay(id) {
+				passed++
+			}
+		}
+	}
+	if passed != 2*relayBurst {
+		t.Errorf("%d messages of two peers at once, want %d", passed, 2*relayBurst)
+	}
+	for range mostFaults {
+		c.fault("a", 1)
+		c.fault("b", 1)
+	}
+	if !c.isBanned("a") || !c.isBanned("b") {
+		t.Error("two peers that take turns are never banned")
+	}
+}
+
+// Bans are bounded; that which began first is lifted, and no other.
+func TestBansAreBounded(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	c := conductAt(&now)
+	c.fault("first", mostFaults)
+	banMany(c, &now, mostBans-1)
+	c.fault("banned 7", mostFaults) // once more; it takes no further place
+	if !c.isBanned("first") {
+		t.Error("a ban is lifted although there is room")
+	}
+	c.fault("one more", mostFaults)
+	if len(c.bans) != mostBans {
+		t.Errorf("%d bans", len(c.bans))
+	}
+	if c.isBanned("first") || !c.isBanned("banned 0") || !c.isBanned("one more") {
+		t.Error("the ban that began first is still there, or another one is not")
 	}
 }

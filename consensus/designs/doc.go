@@ -35,7 +35,7 @@
 //     in package alone, and maximised through its logarithm.
 //
 // With E empty, or when all of it is dropped, the suggestion is that of
-// improvement.LogEI for the same view, trial and seed; likewise when the maximiser
+// alone.LogEI for the same view, trial and seed; likewise when the maximiser
 // has been evaluated before, which the condition would else repeat for as long as
 // noise keeps the own posterior from contradicting it.
 //

@@ -90,7 +90,7 @@ func nearOptimal(ctx context.Context, t *task.Task, s search.Search, view strate
 func unitsOf(t *task.Task, view strategy.View) (surrogate.Units, error) {
 	_, units, err := surrogate.Standardise(strategy.Observed(t, view.Trials, task.Objective))
 	if err != nil {
-		return surrogate.Units{}, fmt.Errorf("constrained: %w", err)
+		return surrogate.Units{}, fmt.Errorf("designs: %w", err)
 	}
 	return units, nil
 }

@@ -66,7 +66,7 @@ func (t Terms) Spent(releases int) (float64, error) {
 	plan.Releases = releases
 	loss, err := plan.Loss(t.sigma)
 	if err != nil {
-		return 0, fmt.Errorf("budget: %w", err)
+		return 0, fmt.Errorf("ledger: %w", err)
 	}
 	return loss.Epsilon(t.Delta, privacy.Renyi)
 }
@@ -109,7 +109,7 @@ type Ledger struct {
 // of crypto/rand outside of tests.
 func NewLedger(t *task.Task, entropy io.Reader) (*Ledger, error) {
 	if entropy == nil {
-		return nil, errors.New("budget: the task promises privacy, which needs a source of random bytes")
+		return nil, errors.New("ledger: the task promises privacy, which needs a source of random bytes")
 	}
 	terms, err := NewTerms(t)
 	return &Ledger{Terms: terms, entropy: entropy, state: State{Planned: t.Privacy.Releases}}, err
@@ -199,21 +199,21 @@ func (l *Ledger) Release(weights []float64) (noisy []float64, release int, recor
 // keeps no promise.
 func (l *Ledger) Contribute(weights []float64) (units []int64, release int, record []byte, err error) {
 	if !l.Open() {
-		return nil, 0, nil, errors.New("budget: no releases are left")
+		return nil, 0, nil, errors.New("ledger: no releases are left")
 	}
 	if len(weights) != l.plan.Dimension {
-		return nil, 0, nil, fmt.Errorf("budget: %d weights, the task's releases have %d", len(weights), l.plan.Dimension)
+		return nil, 0, nil, fmt.Errorf("ledger: %d weights, the task's releases have %d", len(weights), l.plan.Dimension)
 	}
 	units = make([]int64, len(weights))
 	if err := l.plan.Grid.Clip(units, weights); err != nil && !errors.Is(err, privacy.ErrNotFinite) {
-		return nil, 0, nil, fmt.Errorf("budget: %w", err)
+		return nil, 0, nil, fmt.Errorf("ledger: %w", err)
 	}
 	sampler, err := privacy.NewSampler(l.sigma, l.entropy)
 	if err == nil {
 		err = sampler.AddTo(units)
 	}
 	if err != nil {
-		return nil, 0, nil, fmt.Errorf("budget: %w", err)
+		return nil, 0, nil, fmt.Errorf("ledger: %w", err)
 	}
 	l.state.Released++
 	return units, l.state.Released, mustMarshal(entry{Release: l.state.Released}), nil
@@ -222,7 +222,7 @@ func (l *Ledger) Contribute(weights []float64) (units []int64, release int, reco
 func mustMarshal(e entry) []byte {
 	data, err := json.Marshal(e)
 	if err != nil {
-		panic(fmt.Sprintf("budget: %v", err)) // numbers and texts always encode
+		panic(fmt.Sprintf("ledger: %v", err)) // numbers and texts always encode
 	}
 	return data
 }

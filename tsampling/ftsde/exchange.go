@@ -144,6 +144,7 @@ func (e *Exchange) Decode(payload []byte) (any, error) {
 // Step implements strategy.Exchange.
 func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	var out []strategy.Output
+	failed := false
 	switch in := in.(type) {
 	case strategy.Replayed:
 		e.replay(view, in.Data)
@@ -155,11 +156,13 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 	case strategy.Echo:
 		out = e.echo(in.Share)
 	case strategy.WorkDone:
-		e.drawing = false
+		e.drawing, failed = false, in.Err != nil
 		out = e.contribute(in)
 	}
 	out = append(out, e.pass(e.sum.Step(view, in))...)
-	out = append(out, e.draw(view)...)
+	if !failed { // at once it would fail again, without end; the next input may bring a change
+		out = append(out, e.draw(view)...)
+	}
 	if _, starting := in.(strategy.Start); starting || e.shown {
 		out = append(out, e.show())
 	}

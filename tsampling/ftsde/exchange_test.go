@@ -283,6 +283,31 @@ func TestTheNextVectorIsDrawnAfterALateOne(t *testing.T) {
 	}
 }
 
+// A vector that cannot be drawn, as in a round that others have begun, is drawn again
+// when something happens and not because it failed.
+func TestAVectorThatFailsIsNotDrawnAgainAtOnce(t *testing.T) {
+	for name, happens := range map[string]strategy.Input{
+		"an observation": strategy.Told{},
+		"a tick":         strategy.Timer{Name: "tick"},
+		"a message":      strategy.Direct{From: "b", Data: []byte("ours")},
+	} {
+		n := newNode(t, newTask(t, setting{}), 1)
+		n.told(3)
+		n.sum.underway = true
+		n.step(strategy.Timer{Name: "tick"})
+		n.done = len(n.works)
+		n.step(strategy.WorkDone{Name: "vector", Err: errors.New("out of memory")})
+		if len(n.works) != 1 {
+			t.Fatalf("%d works after a failure, wanted the one that failed", len(n.works))
+		}
+		n.step(happens)
+		n.finish()
+		if len(n.works) != 2 || len(n.sum.given) != 1 {
+			t.Errorf("%s: %d works, given %v", name, len(n.works), n.sum.given)
+		}
+	}
+}
+
 // A vector that the sum refuses is spent, for it may have been seen; further ones
 // would fare no better.
 func TestAContributionThatFailsIsTheLast(t *testing.T) {

@@ -96,7 +96,11 @@ func (s follower) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	for i := range x {
 		x[i] = min(max(x[i]+s.reach*rng.NormFloat64(), 0), 1)
 	}
-	return strategy.Suggestion{Design: s.task.Space.Decode(x), Why: why}, nil
+	design := s.task.Space.Decode(x)
+	if s.search.Tried(view, design) {
+		return s.alone.Suggest(ctx, view, trial, seed)
+	}
+	return strategy.Suggestion{Design: design, Why: why}, nil
 }
 
 // leader returns the best trial of all; nobody was listened to when that is the own.

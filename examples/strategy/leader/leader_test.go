@@ -61,6 +61,51 @@ func TestNodesFollowTheLeader(t *testing.T) {
 	}
 }
 
+// Where steps are short and designs few, no step leads to a design that was tried.
+// Sampling alone may repeat one, and says so.
+func TestStepsRepeatNoDesign(t *testing.T) {
+	few, err := strategies().Parse("task.yaml", []byte(`
+name: few
+goal: minimize
+parameters:
+  - {name: n, type: int, low: 1, high: 8}
+  - {name: kind, type: categorical, choices: [a, b]}
+strategy: {type: leader, reach: 0.05}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	member := func(offset float64) sim.Member {
+		return sim.Member{
+			Objective:   func(d task.Design, _ uint64) float64 { return math.Abs(float64(d.Int("n"))-3) + offset },
+			Evaluations: 14,
+			Duration:    10 * time.Second,
+		}
+	}
+	result, err := sim.Run(t.Context(), sim.Scenario{
+		Task: few, Strategies: strategies(), Members: []sim.Member{member(0), member(3)}, // the second one follows
+		Network: sim.Network{Delay: time.Second}, Seed: random.SeedOf(1),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	followed := 0
+	for i, m := range result.Members {
+		tried := map[string]bool{}
+		for _, trial := range m.Trials {
+			if trial.Why.Source == "leader" {
+				followed++
+				if tried[trial.Design.Key()] {
+					t.Errorf("trial %d of member %d repeats %v", trial.ID, i, trial.Design)
+				}
+			}
+			tried[trial.Design.Key()] = true
+		}
+	}
+	if followed == 0 {
+		t.Error("no design follows a peer")
+	}
+}
+
 // The keys of the task file are the package's own, and errors name them.
 func TestTaskFile(t *testing.T) {
 	parsed := parse(t)

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -17,6 +19,7 @@ import (
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy"
 )
 
 // What is enough of a disk. A journal grows by some kilobytes per trial.
@@ -189,13 +192,23 @@ func checkJournal(dir string, running *nodeState) finding {
 	if err != nil {
 		return fail(what, restoreJournal, "%v", err)
 	}
-	trials := 0
+	trials, own := 0, 0
+	var others []string // the strategies of tasks of other programs
 	for _, id := range tasks {
 		history, err := historyOfTask(opened, id)
+		if unknown, is := errors.AsType[*strategy.UnknownError](err); is {
+			others = append(others, strconv.Quote(unknown.Type))
+			continue
+		}
 		if err != nil {
 			return fail(what, restoreJournal, "%v", err)
 		}
+		own++
 		trials += len(history.Trials)
 	}
-	return ok(what, "whole: %s on %s", plain.Count(trials, "trial"), plain.Count(len(tasks), "task"))
+	whole := fmt.Sprintf("whole: %s on %s", plain.Count(trials, "trial"), plain.Count(own, "task"))
+	if len(others) > 0 {
+		whole += fmt.Sprintf("; %s of another program, by a strategy unknown to this one: %s", plain.Count(len(others), "task"), strings.Join(others, ", "))
+	}
+	return ok(what, "%s", whole)
 }

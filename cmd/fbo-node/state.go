@@ -172,6 +172,10 @@ func sayWhich(dir string, opened *journal.Journal, tasks []string) error {
 	var list []string
 	for _, id := range tasks {
 		h, err := historyOfTask(opened, id)
+		if unknown, is := errors.AsType[*strategy.UnknownError](err); is {
+			list = append(list, fmt.Sprintf("%s (strategy %q, unknown to this program)", id, unknown.Type))
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -20,16 +20,16 @@ type History struct {
 }
 
 // ReadHistory rebuilds the history from an agent's records, in order. The task's
-// strategy must be one of the set.
+// strategy must be one of the set; otherwise the error wraps a *strategy.UnknownError.
 func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 	var h History
 	for _, r := range records {
 		if r.Task == nil {
 			continue
 		}
-		t, err := strategies.Parse("journal", r.Task.Canonical)
+		t, err := r.Task.parse(strategies)
 		if err != nil {
-			return History{}, fmt.Errorf("agent: task in journal: %w", err)
+			return History{}, err
 		}
 		h.Task = t
 	}
@@ -58,6 +58,17 @@ func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 	return h, nil
 }
 
+func (r *TaskRecord) parse(strategies strategy.Set) (*task.Task, error) {
+	t, err := strategies.ParseCanonical("journal", r.Canonical)
+	if _, unknown := errors.AsType[*strategy.UnknownError](err); unknown {
+		return nil, fmt.Errorf("agent: task in journal: %w; the program that wrote it can read it", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("agent: task in journal: %w", err)
+	}
+	return t, nil
+}
+
 // debits returns what a note says of the promise of privacy.
 func debits(r strategy.Registration, n *NoteRecord) [][]byte {
 	if n == nil || r.Debit == nil {
@@ -75,9 +86,9 @@ func debits(r strategy.Registration, n *NoteRecord) [][]byte {
 
 // sameTask guards against a journal that was moved to another task.
 func (a *Agent) sameTask(r *TaskRecord) error {
-	t, err := a.cfg.Strategies.Parse("journal", r.Canonical)
+	t, err := r.parse(a.cfg.Strategies)
 	if err != nil {
-		return fmt.Errorf("agent: task in journal: %w", err)
+		return err
 	}
 	if t.ID() != a.id {
 		return fmt.Errorf("agent: the journal is about task %v, not %v", t.ID(), a.id)

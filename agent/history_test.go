@@ -1,8 +1,11 @@
 package agent
 
 import (
+	"errors"
+	"slices"
 	"testing"
 
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 )
 
@@ -46,6 +49,22 @@ func TestReadHistory(t *testing.T) {
 	}
 	if _, err := ReadHistory(nil, all.Strategies()); err == nil {
 		t.Error("an empty journal has a history")
+	}
+}
+
+func TestHistoryOfAnUnknownStrategy(t *testing.T) {
+	d := newBowl(t)
+	d.run(1, bowl)
+	own := d.cfg.Task.Strategy.Type
+	others := slices.DeleteFunc(all.Strategies(), func(r strategy.Registration) bool { return r.Name == own })
+	_, err := ReadHistory(decodeAll(t, d.journal), others)
+	var unknown *strategy.UnknownError
+	if !errors.As(err, &unknown) || unknown.Type != own {
+		t.Fatalf("%v, want an UnknownError of %s", err, own)
+	}
+	want := `agent: task in journal: strategy "` + own + `" is unknown to this program; the program that wrote it can read it`
+	if err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

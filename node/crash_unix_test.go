@@ -5,19 +5,19 @@ package node_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -155,26 +155,11 @@ func (l *ledger) note(line string) {
 // check reads the journal and compares.
 func (l *ledger) check() {
 	l.t.Helper()
-	opened, err := journal.OpenReadOnly(filepath.Join(l.dir, node.JournalFile), time.Second)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	defer opened.Close()
-	log, err := opened.Log(parse(l.t, victimTask).ID().String())
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	records, err := node.ReadLog(log)
-	if err != nil {
+	history, err := node.ReadHistory(l.dir, parse(l.t, victimTask).ID().String(), all.Strategies())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it was killed before it began
 		l.t.Fatal(err)
 	}
 	kept := map[uint64]strategy.Trial{}
-	var history agent.History
-	if len(records) > 0 { // else it was killed before it began
-		if history, err = agent.ReadHistory(records, all.Strategies()); err != nil {
-			l.t.Fatal(err)
-		}
-	}
 	for _, trial := range history.Trials {
 		kept[trial.ID] = trial
 	}

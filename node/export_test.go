@@ -13,6 +13,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
+// ReadLog returns a task's records, in order.
+var ReadLog = readLog
+
 // CloseJournal makes every later write to the journal fail.
 func (n *Node) CloseJournal() error { return n.journal.Close() }
 

@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/fbo-node/fbo/node"
 	wire "github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // startHub starts a hub on loopback and returns its address.
@@ -269,6 +272,37 @@ func TestADirectConnectionReplacesARelayedOne(t *testing.T) {
 	})
 	t.Logf("the relay left %v after a direct path was free", time.Since(began))
 	exchange(t, a, b)
+}
+
+// A hub keeps a task of a strategy that only its own program knows.
+func TestHubKeepsAnOwnStrategy(t *testing.T) {
+	t.Parallel()
+	fts, ok := all.Strategies().Named("fts")
+	if !ok {
+		t.Fatal("no fts")
+	}
+	fts.Name = "own-strategy"
+	strategies := append(all.Strategies(), fts)
+	spec, err := strategies.Parse("task.yaml", []byte(`
+name: own
+goal: minimize
+parameters:
+  - {name: x, type: float, low: 0, high: 1}
+strategy: {type: own-strategy}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &node.Hub{Strategies: strategies}
+	startHub(t, h)
+	if _, err := h.Keep(t.Context(), spec); err != nil {
+		t.Error(err)
+	}
+	plain := &node.Hub{}
+	startHub(t, plain)
+	var unknown *strategy.UnknownError
+	if _, err := plain.Keep(t.Context(), spec); !errors.As(err, &unknown) || unknown.Type != "own-strategy" {
+		t.Errorf("a hub without the strategy: %v", err)
+	}
 }
 
 func TestHubMistakes(t *testing.T) {

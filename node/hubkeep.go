@@ -16,7 +16,7 @@ func (h *Hub) Keep(ctx context.Context, t *task.Task) (*Session, error) {
 		return nil, errors.New("node: Hub.Keep: Start comes first")
 	}
 	if h.keeper == nil {
-		keeper := &Node{Dir: h.Dir, Host: h.host, Allow: h.Allow, Log: h.Log, OnWarning: h.OnWarning}
+		keeper := &Node{Dir: h.Dir, Host: h.host, Allow: h.Allow, Strategies: h.Strategies, Log: h.Log, OnWarning: h.OnWarning}
 		if err := keeper.Start(ctx); err != nil {
 			return nil, err
 		}

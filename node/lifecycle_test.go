@@ -12,7 +12,6 @@ import (
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
 
-	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -161,7 +160,7 @@ func TestStartErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
-		if n.Dir == busy.Dir && !errors.Is(err, journal.ErrBusy) {
+		if n.Dir == busy.Dir && !errors.Is(err, node.ErrBusy) {
 			t.Errorf("%v is not ErrBusy", err)
 		}
 		if _, err := n.Join(t.Context(), parse(t, bowl), node.JoinOptions{}); err == nil || !strings.Contains(err.Error(), "Start comes first") {
@@ -184,7 +183,7 @@ func TestStartAgainAfterAFailedStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := &node.Node{Dir: first.Dir, Listen: loopbackAddresses()}
-	if err := second.Start(t.Context()); !errors.Is(err, journal.ErrBusy) {
+	if err := second.Start(t.Context()); !errors.Is(err, node.ErrBusy) {
 		t.Fatalf("Start: %v", err)
 	}
 	if err := first.Close(); err != nil {

@@ -162,7 +162,7 @@ func (s *Session) openLog() ([]agent.Record, error) {
 		return nil, err
 	}
 	s.log = log
-	return ReadLog(log)
+	return readLog(log)
 }
 
 func seedOf(n *uint64) random.Seed {

@@ -6,10 +6,11 @@ import (
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
 )
 
-// ReadLog returns a task's records, in order.
-func ReadLog(log *journal.Log) ([]agent.Record, error) {
+// readLog returns a task's records, in order.
+func readLog(log *journal.Log) ([]agent.Record, error) {
 	var records []agent.Record
 	err := log.Replay(func(entry journal.Entry) error {
 		record, err := agent.DecodeRecord(entry.Data)
@@ -54,7 +55,11 @@ func checkTask(path, id string, entry journal.Entry, strategies strategy.Set) (c
 		return false, nil
 	}
 	if t, err := strategies.Parse("journal", record.Task.Canonical); err == nil && t.ID().String() != id {
-		return true, fmt.Errorf("node: %s is %w: what it holds under task %q is about task %s", path, journal.ErrDamaged, id, t.ID())
+		return true, misplaced(path, id, t)
 	}
 	return true, nil
+}
+
+func misplaced(path, id string, t *task.Task) error {
+	return fmt.Errorf("node: %s is %w: what it holds under task %q is about task %s", path, ErrDamaged, id, t.ID())
 }

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -87,7 +88,7 @@ func (s Set) Check() error {
 	return nil
 }
 
-// Of returns the registration of a task's strategy.
+// Of returns the registration of a task's strategy, or an *UnknownError.
 func (s Set) Of(t *task.Task) (Registration, error) {
 	if err := s.Check(); err != nil {
 		return Registration{}, err
@@ -95,7 +96,17 @@ func (s Set) Of(t *task.Task) (Registration, error) {
 	if r, ok := s.Named(t.Strategy.Type); ok {
 		return r, nil
 	}
-	return Registration{}, fmt.Errorf("strategy %q is unknown to this program", t.Strategy.Type)
+	return Registration{}, &UnknownError{t.Strategy.Type}
+}
+
+// UnknownError says that a task has a strategy that the program does not know. Another
+// program may, which has added it to its [Set].
+type UnknownError struct {
+	Type string // of the strategy, as the task has it
+}
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("strategy %q is unknown to this program", e.Type)
 }
 
 // Named returns the registration of this name.
@@ -112,6 +123,18 @@ func (s Set) Named(name string) (r Registration, ok bool) {
 // and the errors.
 func (s Set) Parse(file string, data []byte) (*task.Task, error) {
 	return s.make(func() (*task.Task, error) { return task.Parse(file, data, s.types()) })
+}
+
+// ParseCanonical reads what Task.Canonical has written, perhaps in another program. For
+// a strategy that is not one of the set the error is an *UnknownError.
+func (s Set) ParseCanonical(file string, data []byte) (*task.Task, error) {
+	var form struct{ Strategy struct{ Type string } }
+	if err := json.Unmarshal(data, &form); err == nil && form.Strategy.Type != "" {
+		if _, ok := s.Named(form.Strategy.Type); !ok {
+			return nil, &UnknownError{form.Strategy.Type}
+		}
+	}
+	return s.Parse(file, data)
 }
 
 // NewTask returns the task that Parse makes of a file with the same content.

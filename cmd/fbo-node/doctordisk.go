@@ -10,13 +10,16 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // What is enough of a disk. A journal grows by some kilobytes per trial.
@@ -174,28 +177,41 @@ func checkJournal(dir string, running *nodeState) finding {
 	if running != nil {
 		return ok(what, "held by the running node %s on task %s (%s)", running.PeerID, running.Task, running.Name)
 	}
-	path := filepath.Join(dir, node.JournalFile)
-	opened, err := journal.OpenReadOnly(path, 0)
+	whole, err := readWholeJournal(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return ok(what, "none yet; the first start makes one")
-	case errors.Is(err, journal.ErrBusy):
+	case errors.Is(err, node.ErrBusy):
 		return warn(what, "stop that process before starting another node here", "held by another process, which does not answer as a node does")
 	case err != nil:
 		return fail(what, restoreJournal, "%v", err)
 	}
-	defer opened.Close()
-	tasks, err := opened.Tasks()
+	return ok(what, "whole: %s", whole)
+}
+
+// readWholeJournal counts what is in the journal.
+func readWholeJournal(dir string) (content string, err error) {
+	tasks, err := node.ReadTasks(dir)
 	if err != nil {
-		return fail(what, restoreJournal, "%v", err)
+		return "", err
 	}
-	trials := 0
+	trials, own := 0, 0
+	var others []string // the strategies of tasks of other programs
 	for _, id := range tasks {
-		history, err := historyOfTask(opened, id)
-		if err != nil {
-			return fail(what, restoreJournal, "%v", err)
+		history, err := node.ReadHistory(dir, id, all.Strategies())
+		if unknown, is := errors.AsType[*strategy.UnknownError](err); is {
+			others = append(others, strconv.Quote(unknown.Type))
+			continue
 		}
+		if err != nil {
+			return "", err
+		}
+		own++
 		trials += len(history.Trials)
 	}
-	return ok(what, "whole: %s on %s", plain.Count(trials, "trial"), plain.Count(len(tasks), "task"))
+	content = fmt.Sprintf("%s on %s", plain.Count(trials, "trial"), plain.Count(own, "task"))
+	if len(others) > 0 {
+		content += fmt.Sprintf("; %s of another program, by a strategy unknown to this one: %s", plain.Count(len(others), "task"), strings.Join(others, ", "))
+	}
+	return content, nil
 }

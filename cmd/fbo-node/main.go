@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 )
@@ -51,7 +50,7 @@ func run(args []string) int {
 	if err == nil {
 		return exitDone
 	}
-	if errors.Is(err, journal.ErrDamaged) {
+	if errors.Is(err, node.ErrDamaged) {
 		err = fmt.Errorf("%w; %s", err, restoreJournal)
 	}
 	fmt.Fprintf(os.Stderr, "fbo-node: %v\n", err)

@@ -7,13 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
@@ -110,15 +106,10 @@ func decodeTrial(encoded []byte, space *task.Space) (strategy.Trial, error) {
 }
 
 func pastOfJournal(dir, id string) (past, error) {
-	opened, err := journal.OpenReadOnly(filepath.Join(dir, node.JournalFile), time.Second)
+	tasks, err := node.ReadTasks(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return past{}, fmt.Errorf("nothing has run with data directory %s yet", dir)
 	}
-	if err != nil {
-		return past{}, err
-	}
-	defer opened.Close()
-	tasks, err := opened.Tasks()
 	if err != nil {
 		return past{}, err
 	}
@@ -129,13 +120,13 @@ func pastOfJournal(dir, id string) (past, error) {
 		case 1:
 			id = tasks[0]
 		default:
-			return past{}, sayWhich(dir, opened, tasks)
+			return past{}, sayWhich(dir, tasks)
 		}
 	}
 	if !slices.Contains(tasks, id) {
 		return past{}, fmt.Errorf("data directory %s knows nothing of task %s", dir, id)
 	}
-	h, err := historyOfTask(opened, id)
+	h, err := node.ReadHistory(dir, id, all.Strategies())
 	if err != nil {
 		return past{}, err
 	}
@@ -151,27 +142,15 @@ func pastOfJournal(dir, id string) (past, error) {
 // journal still holds it for running. The next start offers it again.
 const interrupted strategy.State = "interrupted"
 
-func historyOfTask(opened *journal.Journal, id string) (agent.History, error) {
-	log, err := opened.Log(id)
-	if err != nil {
-		return agent.History{}, err
-	}
-	records, err := node.ReadLog(log)
-	if err != nil {
-		return agent.History{}, err
-	}
-	h, err := agent.ReadHistory(records, all.Strategies())
-	if err == nil && h.Task.ID().String() != id {
-		err = fmt.Errorf("%s is %w: what it holds under task %q is about task %s", opened.Path(), journal.ErrDamaged, id, h.Task.ID())
-	}
-	return h, err
-}
-
 // sayWhich lists the tasks by name and ID.
-func sayWhich(dir string, opened *journal.Journal, tasks []string) error {
+func sayWhich(dir string, tasks []string) error {
 	var list []string
 	for _, id := range tasks {
-		h, err := historyOfTask(opened, id)
+		h, err := node.ReadHistory(dir, id, all.Strategies())
+		if unknown, is := errors.AsType[*strategy.UnknownError](err); is {
+			list = append(list, fmt.Sprintf("%s (strategy %q, unknown to this program)", id, unknown.Type))
+			continue
+		}
 		if err != nil {
 			return err
 		}

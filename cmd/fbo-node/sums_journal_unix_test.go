@@ -78,8 +78,12 @@ func parseJournalOfSums(path string) (journalOfSums, error) {
 	if err != nil {
 		return j, err
 	}
-	records, err := node.ReadLog(log)
-	if err != nil {
+	var records []agent.Record
+	if err := log.Replay(func(entry journal.Entry) error {
+		record, err := agent.DecodeRecord(entry.Data)
+		records = append(records, record)
+		return err
+	}); err != nil {
 		return j, err
 	}
 	for _, r := range records {

@@ -5,10 +5,8 @@ package evaluator
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -38,18 +36,20 @@ func Guard(args []string) error {
 		fmt.Fprintf(report, "%s%v\n", reportFailure, err)
 		return nil
 	}
-	var stopping atomic.Bool
-	nodeGone := make(chan struct{})
-	go watch(lifeline, &stopping, nodeGone)
+	node := listenTo(lifeline)
 	ended := make(chan syscall.WaitStatus, 1)
 	go reap(child.Pid, ended)
 	select {
-	case <-nodeGone:
+	case <-node.heard:
 		killAll(child.Pid)
 	case status := <-ended:
+		stopping, gone := node.soFar()
+		if gone {
+			killAll(0)
+		}
 		fmt.Fprintf(report, "%s%d\n", reportStatus, status)
-		if stopping.Load() {
-			waitForOthers(nodeGone)
+		if stopping {
+			waitForOthers(listenTo(lifeline).heard)
 		}
 	}
 	return nil
@@ -67,6 +67,9 @@ func guardPipes(args []string) (lifeline, report *os.File, err error) {
 		}
 		syscall.CloseOnExec(descriptor) // the command shall not hold it
 	}
+	if err := syscall.SetNonblock(lifelineDescriptor, true); err != nil {
+		return nil, nil, err
+	}
 	return os.NewFile(lifelineDescriptor, "lifeline"), os.NewFile(reportDescriptor, "report"), nil
 }
 
@@ -81,15 +84,50 @@ func outliveSignals() {
 	}
 }
 
-// watch notes that the node stops the command, and that the node is gone.
-func watch(lifeline io.Reader, stopping *atomic.Bool, gone chan<- struct{}) {
-	defer close(gone)
-	message := make([]byte, 1)
-	for {
-		if _, err := lifeline.Read(message); err != nil {
-			return
+// listener reads what the node says over the lifeline.
+type listener struct {
+	lifeline *os.File
+	heard    chan error // gets why the reading ended; io.EOF: the node is gone
+	stopping bool       // the node stops the command; owned by the reading until heard
+}
+
+func listenTo(lifeline *os.File) *listener {
+	l := &listener{lifeline: lifeline, heard: make(chan error, 1)}
+	_ = lifeline.SetReadDeadline(time.Time{}) // it can, since the pipe does not block
+	go func() {
+		message := make([]byte, 1)
+		for {
+			if _, err := lifeline.Read(message); err != nil {
+				l.heard <- err
+				return
+			}
+			l.stopping = message[0] == guardStop
 		}
-		stopping.Store(message[0] == guardStop)
+	}()
+	return l
+}
+
+// soFar ends the reading and returns what the node has said until now, whether or not
+// it had been read: a command that is stopped may end before the guard has read why.
+func (l *listener) soFar() (stopping, gone bool) {
+	if l.lifeline.SetReadDeadline(time.Now()) != nil {
+		return false, false // cannot be, as long as the pipe does not block
+	}
+	if err := <-l.heard; !errors.Is(err, os.ErrDeadlineExceeded) {
+		return l.stopping, true
+	}
+	message := make([]byte, 1)
+	for { // what a deadline that has passed keeps Read from reading
+		n, err := syscall.Read(lifelineDescriptor, message)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil: // EAGAIN: there is no more
+			return l.stopping, false
+		case n == 0:
+			return l.stopping, true
+		default:
+			l.stopping = message[0] == guardStop
+		}
 	}
 }
 
@@ -110,14 +148,25 @@ func reap(command int, ended chan<- syscall.WaitStatus) {
 
 // waitForOthers gives what the command has left behind the time to end that the
 // node gives it.
-func waitForOthers(nodeGone <-chan struct{}) {
-	for len(descendants()) > 0 {
+func waitForOthers(nodeGone <-chan error) {
+	for !none() {
 		select {
 		case <-nodeGone:
 			killAll(0)
 		case <-time.After(pollInterval):
 		}
 	}
+}
+
+// none tells whether no descendant is left. It looks twice: a process whose parent ends
+// while the list is made may be missing in it, and is a child of the guard in the next.
+func none() bool {
+	for range 2 {
+		if len(descendants()) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // killRounds bounds the search for processes that start others meanwhile.
@@ -130,11 +179,10 @@ func killAll(command int) {
 		_ = syscall.Kill(command, syscall.SIGKILL) // it may have ended
 	}
 	for range killRounds {
-		found := descendants()
-		for _, pid := range found {
+		for _, pid := range descendants() {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 		}
-		if len(found) == 0 {
+		if none() {
 			break
 		}
 		time.Sleep(time.Millisecond)

@@ -105,6 +105,9 @@ func playWorker(manner string, args []string) {
 		os.Exit(3)
 	}
 	fmt.Fprintln(os.Stderr, "started", os.Getpid())
+	if manner == "long-line" { // whose output may come first, and push the line above out of the log
+		fmt.Println("started", os.Getpid())
+	}
 	lines := bufio.NewScanner(os.Stdin)
 	for answered := 0; lines.Scan(); answered++ {
 		var request struct {

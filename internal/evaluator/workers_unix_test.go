@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,7 +49,7 @@ func (w testWorkers) processes(t testing.TB, trials uint64) (pids []string) {
 	t.Helper()
 	for trial := uint64(1); trial <= trials; trial++ {
 		for _, line := range strings.Split(outputOf(t, w.dir, trial), "\n") {
-			if pid, ok := strings.CutPrefix(line, "started "); ok {
+			if pid, ok := strings.CutPrefix(line, "started "); ok && !slices.Contains(pids, pid) {
 				pids = append(pids, pid)
 			}
 		}

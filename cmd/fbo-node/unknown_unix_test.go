@@ -21,6 +21,7 @@ func tuneByOwn(t *testing.T, dir string) string {
 	strategies := append(all.Strategies(), strategy.Registration{
 		StrategyType: task.StrategyType{Name: "own-strategy"},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return tsampling.NewTS(t), nil },
+		Describe:     func(*task.Task) string { return "Thompson sampling alone" },
 	})
 	spec, err := strategies.Parse("task.yaml", []byte(strings.Replace(bowlTask, "fts", "own-strategy", 1)))
 	if err != nil {

@@ -201,8 +201,18 @@ func (p Parameter) stepProblems() []problem {
 		return one("step %s must be at least %g between these bounds", formatFloat(p.Step), least)
 	case newGrid(p).count < 2:
 		return one("step %s must be at most %s, from low to high", formatFloat(p.Step), formatFloat(p.High-p.Low))
+	case p.Kind == Float && len(p.upToLastStep().floatProblems()) > 0:
+		return one("step %s leaves values from %s to %s, which are too close together (a float64 has no more digits)",
+			formatFloat(p.Step), formatFloat(p.Low), formatFloat(p.upToLastStep().High))
 	}
 	return nil
+}
+
+// upToLastStep has the bounds that a Space gives to a parameter with steps.
+func (p Parameter) upToLastStep() Parameter {
+	g := newGrid(p)
+	p.High, p.Step = g.value(g.count-1).size(), 0
+	return p
 }
 
 func (p Parameter) intProblems() []problem {

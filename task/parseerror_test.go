@@ -85,6 +85,7 @@ func TestParseErrors(t *testing.T) {
 		{item("{name: x, type: float, low: '0', high: 1e999}"), `4:33: parameter "x": low must be a number, not the text "0"
 4:44: parameter "x": high must be a number within the range of a float64, not 1e999`},
 		{item("{name: x, type: float, low: 1, high: 1e301}"), `4:42: parameter "x": high 1e+301 must be at most 1e+300`},
+		{item("{name: x, type: float, low: -1, high: -0.99999999999, step: 2.25e-12}"), `4:65: parameter "x": step 2.25e-12 leaves values from -1 to -0.999999999991, which are too close together (a float64 has no more digits)`},
 		{item("{name: x, type: float, low: 1, high: 1.0000000000001}"), `4:42: parameter "x": high 1.0000000000001 is too close to low 1: they must be at least 1e-11 apart (a float64 has no more digits)`},
 		{item("{name: x, type: float, low: 1, high: 1.001, scale: log}"), `4:42: parameter "x": high 1.001 must be at least 1.01 times low 1 with scale: log; use scale: linear for a narrow range`},
 		{item("{name: x, type: float, low: 0, high: 1, choices: [a, b]}"), `4:45: parameter "x": choices is not accepted beside low: it says by itself which values there are`},

@@ -78,9 +78,10 @@ func panicOf(err error) *guarded.Panic {
 
 func nameOf(exchange string) string { return fmt.Sprintf("the exchange %q", exchange) }
 
-// decode is the Decode of an exchange, and the slot of what it returns. A payload that makes it panic is as malformed as
-// one that it refuses, so that whoever sends such payloads is counted as misbehaving. The
-// user is told once for each kind, since there is no end to the names of a hostile peer.
+// decode is the Decode of an exchange, and the slot of what it returns. A payload that
+// makes it panic is as malformed as one that it refuses, so that whoever sends such
+// payloads is counted as misbehaving. The user is told once for each kind, since there
+// is no end to the names of a hostile peer.
 func (a *Agent) decode(exchange strategy.Exchange, kind string, payload []byte) (value any, slot uint64, err error) {
 	value, err = guarded.Call(nameOf(kind), func() (any, error) {
 		value, err := exchange.Decode(payload)

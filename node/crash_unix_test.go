@@ -155,7 +155,12 @@ func (l *ledger) note(line string) {
 // check reads the journal and compares.
 func (l *ledger) check() {
 	l.t.Helper()
-	history, err := node.ReadHistory(l.dir, parse(l.t, victimTask).ID().String(), all.Strategies())
+	archive, err := node.OpenArchive(l.dir)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer archive.Close()
+	history, err := archive.History(parse(l.t, victimTask).ID().String(), all.Strategies())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it was killed before it began
 		l.t.Fatal(err)
 	}

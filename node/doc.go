@@ -21,7 +21,7 @@
 // node can join several tasks. [Node.Metrics] takes a Prometheus registry;
 // [Probe] finds out whether a peer can be reached.
 //
-// [ReadTasks] and [ReadHistory] read what a node that has ended has left. [ErrBusy] and
+// An [Archive] reads what a node that has ended has left. [ErrBusy] and
 // [ErrDamaged] are what can be wrong with a journal.
 //
 // A [Hub] on a machine that all can reach introduces the nodes of a task to each

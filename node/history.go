@@ -21,29 +21,33 @@ var (
 
 const readTimeout = time.Second
 
-// ReadTasks returns the IDs of the tasks in the journal of a node's directory, sorted.
-// No node may run on it: after a second the error wraps ErrBusy. It wraps
-// fs.ErrNotExist where there is no journal, and ErrDamaged where it cannot be read.
-func ReadTasks(dir string) (ids []string, err error) {
-	opened, err := readJournal(dir)
+// Archive is the journal that a node which has ended has left in its directory. It is
+// verified once, when it is opened.
+type Archive struct{ journal *journal.Journal }
+
+// OpenArchive opens the journal of a directory for reading. No node may run on it:
+// after a second the error wraps ErrBusy. It wraps fs.ErrNotExist where there is no
+// journal, and ErrDamaged where it cannot be read.
+func OpenArchive(dir string) (*Archive, error) {
+	opened, err := journal.OpenReadOnly(filepath.Join(dir, JournalFile), readTimeout)
 	if err != nil {
 		return nil, err
 	}
-	defer opened.Close()
-	return opened.Tasks()
+	return &Archive{opened}, nil
 }
 
-// ReadHistory returns what the journal of a node's directory tells about the task with
-// this ID. The errors are those of ReadTasks; for a task that is not in the journal it
-// wraps fs.ErrNotExist too, and for one whose strategy is not in the set a
-// *strategy.UnknownError.
-func ReadHistory(dir, id string, strategies strategy.Set) (agent.History, error) {
-	opened, err := readJournal(dir)
-	if err != nil {
-		return agent.History{}, err
-	}
-	defer opened.Close()
-	log, err := opened.Log(id)
+// Close lets nodes start on the directory again.
+func (a *Archive) Close() error { return a.journal.Close() }
+
+// Tasks returns the IDs of the tasks in the journal, sorted.
+func (a *Archive) Tasks() ([]string, error) { return a.journal.Tasks() }
+
+// History returns what the journal tells about the task with this ID. For a task that
+// is not in it the error wraps fs.ErrNotExist, for one whose strategy is not in the set
+// it is a *strategy.UnknownError, and it wraps ErrDamaged where records are not as they
+// were written.
+func (a *Archive) History(id string, strategies strategy.Set) (agent.History, error) {
+	log, err := a.journal.Log(id)
 	if err != nil {
 		return agent.History{}, err
 	}
@@ -52,18 +56,14 @@ func ReadHistory(dir, id string, strategies strategy.Set) (agent.History, error)
 		return agent.History{}, err
 	}
 	if len(records) == 0 {
-		return agent.History{}, fmt.Errorf("node: task %q in %s: %w", id, opened.Path(), fs.ErrNotExist)
+		return agent.History{}, fmt.Errorf("node: task %q in %s: %w", id, a.journal.Path(), fs.ErrNotExist)
 	}
 	h, err := agent.ReadHistory(records, strategies)
 	if err != nil {
 		return agent.History{}, err
 	}
 	if h.Task.ID().String() != id {
-		return agent.History{}, misplaced(opened.Path(), id, h.Task)
+		return agent.History{}, misplaced(a.journal.Path(), id, h.Task)
 	}
 	return h, nil
-}
-
-func readJournal(dir string) (*journal.Journal, error) {
-	return journal.OpenReadOnly(filepath.Join(dir, JournalFile), readTimeout)
 }

@@ -16,12 +16,12 @@ import (
 )
 
 // An embedding program reads what its node has left, and tells the errors apart.
-func TestReadHistoryOfADirectory(t *testing.T) {
+func TestArchive(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	spec := parse(t, "name: line\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\nstrategy: {type: ts}\n")
 	id := spec.ID().String()
-	if _, err := node.ReadTasks(dir); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := node.OpenArchive(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a journal: %v", err)
 	}
 
@@ -37,33 +37,41 @@ func TestReadHistoryOfADirectory(t *testing.T) {
 	if err := session.Run(t.Context(), one, node.RunOptions{Evals: 2}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := node.ReadHistory(dir, id, all.Strategies()); !errors.Is(err, node.ErrBusy) {
+	if _, err := node.OpenArchive(dir); !errors.Is(err, node.ErrBusy) {
 		t.Errorf("while the node runs: %v", err)
 	}
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
 
-	ids, err := node.ReadTasks(dir)
+	archive, err := node.OpenArchive(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, err := archive.Tasks()
 	if err != nil || !slices.Equal(ids, []string{id}) {
 		t.Errorf("tasks %v, %v; want %s", ids, err, id)
 	}
-	h, err := node.ReadHistory(dir, id, all.Strategies())
+	h, err := archive.History(id, all.Strategies())
 	if err != nil || h.Task.ID() != spec.ID() || len(h.Trials) != 2 || h.Trials[1].State != strategy.Done {
 		t.Errorf("history %+v, %v", h, err)
 	}
 	var unknown *strategy.UnknownError
-	if _, err := node.ReadHistory(dir, id, nil); !errors.As(err, &unknown) {
+	if _, err := archive.History(id, nil); !errors.As(err, &unknown) {
 		t.Errorf("without the strategy: %v", err)
 	}
-	if _, err := node.ReadHistory(dir, "other", all.Strategies()); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := archive.History("other", all.Strategies()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("another task: %v", err)
+	}
+
+	if err := archive.Close(); err != nil {
+		t.Error(err)
 	}
 
 	if err := os.Truncate(filepath.Join(dir, node.JournalFile), 1000); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := node.ReadHistory(dir, id, all.Strategies()); !errors.Is(err, node.ErrDamaged) {
+	if _, err := node.OpenArchive(dir); !errors.Is(err, node.ErrDamaged) {
 		t.Errorf("damaged: %v", err)
 	}
 	if err := (&node.Node{Dir: dir}).Start(t.Context()); !errors.Is(err, node.ErrDamaged) {

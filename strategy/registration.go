@@ -28,15 +28,16 @@ type Registration struct {
 	// agents on the task neither tell each other anything nor listen.
 	Exchanges func(env Env) ([]Exchange, error)
 
-	// Describe says in a line, for `task check`, how designs are chosen and what a share holds.
+	// Describe says in a line, for `task check`, how designs are chosen and what a
+	// share holds.
 	Describe func(t *task.Task) string
 
 	// Reveals says in one or more sentences, for `task check` and the first lines of
-	// `run`, what peers get, and what they can learn from it. Nil with Exchanges nil.
+	// `run`, what peers get, and what they can learn from it. Needed with Exchanges.
 	Reveals func(t *task.Task) string
 
-	// Outdated is for strategies that need their authors to be there. It says why shares are of no use to a task when their authors have ended;
-	// nil, or an empty text, when they are.
+	// Outdated says why the shares of nodes that have ended are of no use to a task.
+	// Nil, or an empty text: they are of use.
 	Outdated func(t *task.Task) string
 
 	// Suggestions says that the strategy uses View.Suggested.

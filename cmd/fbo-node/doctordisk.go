@@ -191,14 +191,19 @@ func checkJournal(dir string, running *nodeState) finding {
 
 // readWholeJournal counts what is in the journal.
 func readWholeJournal(dir string) (content string, err error) {
-	tasks, err := node.ReadTasks(dir)
+	archive, err := node.OpenArchive(dir)
+	if err != nil {
+		return "", err
+	}
+	defer archive.Close()
+	tasks, err := archive.Tasks()
 	if err != nil {
 		return "", err
 	}
 	trials, own := 0, 0
 	var others []string // the strategies of tasks of other programs
 	for _, id := range tasks {
-		history, err := node.ReadHistory(dir, id, all.Strategies())
+		history, err := archive.History(id, all.Strategies())
 		if unknown, is := errors.AsType[*strategy.UnknownError](err); is {
 			others = append(others, strconv.Quote(unknown.Type))
 			continue

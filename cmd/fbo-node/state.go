@@ -106,10 +106,15 @@ func decodeTrial(encoded []byte, space *task.Space) (strategy.Trial, error) {
 }
 
 func pastOfJournal(dir, id string) (past, error) {
-	tasks, err := node.ReadTasks(dir)
+	archive, err := node.OpenArchive(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return past{}, fmt.Errorf("nothing has run with data directory %s yet", dir)
 	}
+	if err != nil {
+		return past{}, err
+	}
+	defer archive.Close()
+	tasks, err := archive.Tasks()
 	if err != nil {
 		return past{}, err
 	}
@@ -120,13 +125,13 @@ func pastOfJournal(dir, id string) (past, error) {
 		case 1:
 			id = tasks[0]
 		default:
-			return past{}, sayWhich(dir, tasks)
+			return past{}, sayWhich(dir, archive, tasks)
 		}
 	}
 	if !slices.Contains(tasks, id) {
 		return past{}, fmt.Errorf("data directory %s knows nothing of task %s", dir, id)
 	}
-	h, err := node.ReadHistory(dir, id, all.Strategies())
+	h, err := archive.History(id, all.Strategies())
 	if err != nil {
 		return past{}, err
 	}
@@ -143,10 +148,10 @@ func pastOfJournal(dir, id string) (past, error) {
 const interrupted strategy.State = "interrupted"
 
 // sayWhich lists the tasks by name and ID.
-func sayWhich(dir string, tasks []string) error {
+func sayWhich(dir string, archive *node.Archive, tasks []string) error {
 	var list []string
 	for _, id := range tasks {
-		h, err := node.ReadHistory(dir, id, all.Strategies())
+		h, err := archive.History(id, all.Strategies())
 		if unknown, is := errors.AsType[*strategy.UnknownError](err); is {
 			list = append(list, fmt.Sprintf("%s (strategy %q, unknown to this program)", id, unknown.Type))
 			continue

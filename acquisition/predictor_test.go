@@ -47,21 +47,28 @@ func (o oneObservation) PredictGradient(dMean, dVariance, x []float64) (mean, va
 	return k * o.y, 1 - k*k
 }
 
+func atMost(p Predictor, high float64) Limit {
+	return Limit{Predictor: p, Low: math.Inf(-1), High: high}
+}
+
 func acquisitions(p, constraint Predictor) map[string]Function {
 	return map[string]Function{
-		"mean":            Mean(p),
-		"ucb":             UCB(p, 4),
-		"lcb":             LCB(p, 4),
-		"ei":              EI(p, 0.4),
-		"log ei":          LogEI(p, 0.4),
-		"log ei, far":     LogEI(p, 40),
-		"feasibility":     Feasibility(constraint, -0.3),
-		"log feasibility": LogFeasibility(constraint, -0.3),
-		"infeasible":      LogFeasibility(constraint, -90),
-		"product":         Product(EI(p, 0.4), Feasibility(constraint, -0.3), Feasibility(p, 0.2)),
-		"sum":             Sum(LogEI(p, 0.4), LogFeasibility(constraint, -0.3)),
-		"no factors":      Product(),
-		"no terms":        Sum(),
+		"mean":        Mean(p),
+		"ucb":         UCB(p, 4),
+		"lcb":         LCB(p, 4),
+		"ei":          EI(p, 0.4),
+		"log ei":      LogEI(p, 0.4),
+		"log ei, far": LogEI(p, 40),
+		"at most":     LogFeasibility(atMost(constraint, -0.3)),
+		"at least":    LogFeasibility(Limit{Predictor: constraint, Low: 0.1, High: math.Inf(1)}),
+		"between":     LogFeasibility(Limit{Predictor: constraint, Low: -0.4, High: 0.3}),
+		"far above":   LogFeasibility(Limit{Predictor: constraint, Low: -92, High: -90}),
+		"far below":   LogFeasibility(Limit{Predictor: constraint, Low: 90, High: 92}),
+		"narrow":      LogFeasibility(Limit{Predictor: constraint, Low: 0.3, High: 0.3001}),
+		"two limits":  LogFeasibility(atMost(constraint, -0.3), Limit{Predictor: p, Low: -0.5, High: 0.5}),
+		"penalised":   Penalised(LogEI(p, 0.4), append(Margin(Limit{Predictor: constraint, Low: -0.2, High: 0.2}, 1), Bounded{Mean(p), 0, 0.1})...),
+		"sum":         Sum(LogEI(p, 0.4), LogFeasibility(atMost(constraint, -0.3))),
+		"no terms":    Sum(),
 	}
 }
 
@@ -137,15 +144,14 @@ func TestWithoutVariance(t *testing.T) {
 		f    Function
 		want float64
 	}{
-		"ucb":             {UCB(p, 9), 1},
-		"ei":              {EI(p, 0.25), 0.75},
-		"no ei":           {EI(p, 1.5), 0},
-		"log ei":          {LogEI(p, 0.25), math.Log(0.75)},
-		"no log ei":       {LogEI(p, 1.5), math.Inf(-1)},
-		"feasible":        {Feasibility(p, 1), 1},
-		"infeasible":      {Feasibility(p, 0.9), 0},
-		"log feasible":    {LogFeasibility(p, 1), 0},
-		"log, infeasible": {LogFeasibility(p, 0.9), math.Inf(-1)},
+		"ucb":        {UCB(p, 9), 1},
+		"ei":         {EI(p, 0.25), 0.75},
+		"no ei":      {EI(p, 1.5), 0},
+		"log ei":     {LogEI(p, 0.25), math.Log(0.75)},
+		"no log ei":  {LogEI(p, 1.5), math.Inf(-1)},
+		"feasible":   {LogFeasibility(atMost(p, 1)), 0},
+		"infeasible": {LogFeasibility(atMost(p, 0.9)), math.Inf(-1)},
+		"too low":    {LogFeasibility(Limit{Predictor: p, Low: 1.1, High: 2}), math.Inf(-1)},
 	}
 	for name, test := range tests {
 		grad := []float64{7}
@@ -220,7 +226,7 @@ func ExampleLogEI() {
 	space, _ := task.NewSpace([]task.Parameter{{Name: "x", Kind: task.Float, Low: 0, High: 1}})
 	objective := oneObservation{at: []float64{0.2}, y: 1, length: 0.2} // from gp.Posterior in earnest
 	constraint := oneObservation{at: []float64{0.9}, y: 2, length: 0.3}
-	f := Sum(LogEI(objective, 1), LogFeasibility(constraint, 0.5))
+	f := Sum(LogEI(objective, 1), LogFeasibility(Limit{Predictor: constraint, Low: math.Inf(-1), High: 0.5}))
 	x, _, _ := Maximizer{Space: space}.Maximize(context.Background(), f, nil, rand.New(rand.NewPCG(1, 2)))
 	fmt.Printf("try %.2f\n", x[0])
 	// Output: try 0.02

@@ -185,6 +185,10 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	models, err := newModels(cfg.Task, cfg.Model)
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
 	a := &Agent{
 		cfg:       cfg,
 		id:        cfg.Task.ID(),
@@ -196,7 +200,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 		peers:     newAcquaintances(),
 		held:      cfg.Hold && follows(cfg.Strategy),
 		born:      now,
-		models:    newModels(cfg.Task, cfg.Model),
+		models:    models,
 		work:      map[uint64]job{},
 		counts:    Counts{Sent: map[string]int{}, Received: map[string]int{}},
 	}
@@ -366,7 +370,7 @@ func (a *Agent) view(now time.Time) strategy.View {
 		Trials:       a.trials.snapshot(),
 		Observations: a.trials.done,
 		Posterior:    a.objective().posterior,
-		Bounded:      a.bounded(),
+		Constraints:  a.constraints(),
 		Shares:       a.shares.valid(now),
 		Results:      a.exchanges.results,
 		Suggested:    a.cfg.Suggested,

@@ -70,7 +70,7 @@ func TestErrorsChangeNothing(t *testing.T) {
 		{"tell a failed trial", tell(failed.ID, strategy.Outcome{Value: 1}), ErrFinished},
 		{"tell NaN", tell(running.ID, strategy.Outcome{Value: math.NaN()}), ErrBadOutcome},
 		{"tell infinity", tell(running.ID, strategy.Outcome{Value: math.Inf(-1)}), ErrBadOutcome},
-		{"tell a constraint NaN", tell(running.ID, strategy.Outcome{Constraints: map[string]float64{"c": math.NaN()}}), ErrBadOutcome},
+		{"tell a constraint NaN", tell(running.ID, strategy.Outcome{Constraints: map[string]task.Reading{"c": task.Number(math.NaN())}}), ErrBadOutcome},
 		{"tell an infinite metric", tell(running.ID, strategy.Outcome{Metrics: map[string]float64{"m": math.Inf(1)}}), ErrBadOutcome},
 		{"tell a metric without a name", tell(running.ID, strategy.Outcome{Metrics: map[string]float64{"": 1}}), ErrBadOutcome},
 		{"tell a metric that would move the cursor", tell(running.ID, strategy.Outcome{Metrics: map[string]float64{"\x1b[2J": 1}}), ErrBadOutcome},

@@ -47,7 +47,7 @@ func (a *Agent) Return(now time.Time, id uint64) error {
 // waiting trial accepts an outcome too: its evaluator may have outlived a
 // restart of the node. Errors: ErrUnknownTrial, ErrFinished, ErrBadOutcome.
 func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
-	if err := checkOutcome(outcome); err != nil {
+	if err := checkOutcome(a.cfg.Task, outcome); err != nil {
 		return fmt.Errorf("agent: trial %d: %w", id, err)
 	}
 	already, err := a.trials.open(id, func(t strategy.Trial) bool {
@@ -80,10 +80,10 @@ func (a *Agent) Fail(now time.Time, id uint64, reason string) error {
 
 // end carries out a TellRecord or FailRecord.
 func (a *Agent) end(now time.Time, r Record, id uint64) {
-	before := a.trials.best
+	before := a.trials.nearest
 	a.record(r)
 	a.offers = slices.DeleteFunc(a.offers, func(other uint64) bool { return other == id })
-	a.announceEnd(id, a.trials.best != before)
+	a.announceEnd(id, a.trials.nearest != before)
 	for _, name := range a.exchanges.order {
 		a.step(now, name, strategy.Told{})
 	}
@@ -91,7 +91,12 @@ func (a *Agent) end(now time.Time, r Record, id uint64) {
 
 func (a *Agent) announceEnd(id uint64, better bool) {
 	trial := a.trials.list[id-1]
-	a.event(Event{Type: TrialFinished, Trial: &trial, Best: a.trials.bestTrial(), Better: better})
+	e := Event{Type: TrialFinished, Trial: &trial, Best: a.trials.bestTrial()}
+	if e.Best == nil {
+		e.Nearest = a.trials.nearestTrial()
+	}
+	e.Better = better && e.Best != nil
+	a.event(e)
 }
 
 // Past is an evaluation that was made before or elsewhere.
@@ -107,7 +112,7 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 		if err := a.cfg.Task.Space.Check(p.Design); err != nil {
 			return 0, fmt.Errorf("agent: imported trial %d: %w", i+1, err)
 		}
-		if err := checkOutcome(p.Outcome); err != nil {
+		if err := checkOutcome(a.cfg.Task, p.Outcome); err != nil {
 			return 0, fmt.Errorf("agent: imported trial %d: %w", i+1, err)
 		}
 	}

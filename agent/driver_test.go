@@ -339,6 +339,6 @@ func show(trials []strategy.Trial) string {
 // snapshot is everything about an agent that an error must leave alone.
 func (d *driver) snapshot() string {
 	a := d.agent
-	return fmt.Sprintf("%s|%v|%v|%v|%v|%v|%v|%v|%+v|%v|%v", show(a.Trials()), a.trials.best, a.epoch, a.sequence, a.asks,
+	return fmt.Sprintf("%s|%v|%v|%v|%v|%v|%v|%v|%+v|%v|%v", show(a.Trials()), a.trials.nearest, a.epoch, a.sequence, a.asks,
 		a.offers, a.suggesting, slices.Sorted(maps.Keys(a.work)), a.ready, a.Digest(), a.Counts())
 }

@@ -15,7 +15,7 @@ type History struct {
 	Task   *task.Task
 	Epoch  uint64 // counts the starts
 	Trials []strategy.Trial
-	Best   *strategy.Trial // nil when no trial has an outcome that may be feasible
+	Best   *strategy.Trial // nil when no trial is feasible
 	Spent  *ledger.State   // of the task's promise of privacy; nil when there is none
 }
 

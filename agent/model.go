@@ -22,12 +22,17 @@ type model struct {
 	working   bool
 }
 
-// newModels lets the outputs share one kind, which keeps nothing of what it learns.
-func newModels(t *task.Task, kind surrogate.Model) (models []*model) {
-	for _, output := range t.Outputs() {
-		models = append(models, &model{output: output, kind: kind})
+// newModels takes the kind of the objective's. The others' follow from the task.
+func newModels(t *task.Task, objective surrogate.Model) (models []*model, err error) {
+	models = append(models, &model{output: task.Objective, kind: objective})
+	for _, c := range t.Constraints {
+		kind, err := surrogate.NewConstraint(t, c)
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, &model{output: c.Output, kind: kind})
 	}
-	return models
+	return models, nil
 }
 
 // fitName is the journal's key of an output's fits, and the name of their random
@@ -41,19 +46,14 @@ func fitName(output task.Output) string {
 
 func (a *Agent) objective() *model { return a.models[0] }
 
-// bounded returns the posteriors of all outputs but the objective.
-func (a *Agent) bounded() map[task.Output]surrogate.Posterior {
-	var bounded map[task.Output]surrogate.Posterior
+// constraints returns the posteriors of all outputs but the objective.
+func (a *Agent) constraints() (all []*surrogate.Constraint) {
 	for _, m := range a.models[1:] {
-		if m.posterior == nil {
-			continue
+		if m.posterior != nil {
+			all = append(all, m.posterior.(*surrogate.Constraint))
 		}
-		if bounded == nil {
-			bounded = map[task.Output]surrogate.Posterior{}
-		}
-		bounded[m.output] = m.posterior
 	}
-	return bounded
+	return all
 }
 
 func (a *Agent) restoreFit(r *FitRecord) error {

@@ -3,7 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -17,14 +17,14 @@ import (
 // bound returns a task that also bounds memory.
 func bound(spec *task.Task, memory float64) *task.Task {
 	bounded := *spec
-	bounded.Bounds = []task.Bound{{Output: "memory", Side: task.AtMost, Limit: memory}}
+	bounded.Constraints = []task.Constraint{{Output: "memory", Low: math.Inf(-1), High: memory}}
 	return &bounded
 }
 
 func memoryOf(d task.Design) float64 { return 100 + 3*float64(d.Int("a")) }
 
 func withMemory(value, memory float64) strategy.Outcome {
-	return strategy.Outcome{Value: value, Constraints: map[string]float64{"memory": memory}}
+	return strategy.Outcome{Value: value, Constraints: map[string]task.Reading{"memory": task.Number(memory)}}
 }
 
 // evaluate asks for a trial and measures both outputs.
@@ -41,47 +41,6 @@ func (d *driver) tellOutcome(id uint64, outcome strategy.Outcome) {
 		d.t.Fatal(err)
 	}
 	d.carryOut()
-}
-
-// TestAnOutputThatStrategiesIgnore: with bounds that all designs keep, two agents that
-// hear each other choose the same designs, query for query, and share the same.
-func TestAnOutputThatStrategiesIgnore(t *testing.T) {
-	for _, name := range []string{"bowl", "cup"} {
-		for _, keys := range []string{"type: ts", "type: logei", "type: ucb", "type: fts", "type: peer-prior", "type: density", "type: constrained-gp", "type: consensus, mode: asynchronous"} {
-			t.Run(name+" "+keys, func(t *testing.T) {
-				spec := newTask(t, name, keys+", initial_designs: 2")
-				one, two := history(t, spec), history(t, bound(spec, 1000))
-				if one != two {
-					t.Errorf("one output:\n%s\ntwo outputs:\n%s", one, two)
-				}
-			})
-		}
-	}
-}
-
-// history lets two agents evaluate seven designs each, one of which fails.
-func history(t *testing.T, spec *task.Task) string {
-	first, second := newDriver(t, configOf(t, spec, 1)), newDriver(t, configOf(t, spec, 2))
-	var text strings.Builder
-	for i := range 7 {
-		for _, d := range []*driver{first, second} {
-			if i == 3 {
-				if err := d.agent.Fail(d.now, d.ask().ID, "broken"); err != nil {
-					t.Fatal(err)
-				}
-				d.carryOut()
-			} else {
-				d.evaluate()
-			}
-		}
-		for _, d := range []*driver{first, second} {
-			for _, share := range d.published {
-				fmt.Fprintf(&text, "%s %v %x\n", share.Kind, share.Stamp, share.Digest)
-			}
-		}
-		exchange(first, second)
-	}
-	return text.String() + show(first.agent.Trials()) + "\n" + show(second.agent.Trials())
 }
 
 // fitsOf lists behind how many observations the output was fitted.
@@ -128,7 +87,7 @@ func TestOutputsAreModelledAndRestored(t *testing.T) {
 	checkMemory(t, d, after)
 	x := spec.Space.Encode(after.Trials[0].Design)
 	for what, pair := range map[string][2]surrogate.Posterior{
-		"objective": {before.Posterior, after.Posterior}, "memory": {before.Bounded["memory"], after.Bounded["memory"]},
+		"objective": {before.Posterior, after.Posterior}, "memory": {before.Constraints[0], after.Constraints[0]},
 	} {
 		mean, variance := pair[0].Predict(x)
 		if m, v := pair[1].Predict(x); !near(m, mean) || !near(v, variance) {
@@ -142,11 +101,11 @@ func near(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
 // checkMemory checks that the view's model of memory is that of the values as measured.
 func checkMemory(t *testing.T, d *driver, view strategy.View) {
 	t.Helper()
-	got := view.Bounded["memory"]
-	if got == nil || len(view.Bounded) != 1 {
-		t.Fatalf("posteriors of %v", view.Bounded)
+	if len(view.Constraints) != 1 || view.Constraints[0].Output != "memory" {
+		t.Fatalf("posteriors of %v", view.Constraints)
 	}
-	kind, err := surrogate.New(view.Task)
+	got := view.Constraints[0]
+	kind, err := surrogate.NewConstraint(view.Task, view.Task.Constraints[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +136,7 @@ func (l listening) Fit(ctx context.Context, obs surrogate.Observations, previous
 	return l.Model.Fit(ctx, obs, previous, rng)
 }
 
-// TestEachOutputHasItsOwnStream: a further output takes no number from the objective.
+// TestEachOutputHasItsOwnStream: a constraint takes no number from the objective.
 func TestEachOutputHasItsOwnStream(t *testing.T) {
 	spec := bound(newTask(t, "bowl", "type: ts, initial_designs: 2"), 130)
 	kind, err := surrogate.New(spec)
@@ -190,40 +149,33 @@ func TestEachOutputHasItsOwnStream(t *testing.T) {
 	d := newDriver(t, cfg)
 	d.evaluate()
 	d.evaluate()
-	var want []uint64
-	for count := range uint64(2) {
-		for _, name := range []string{"fit", "fit/memory"} {
-			want = append(want, cfg.Seed.Stream(name, count+1).Uint64())
-		}
-	}
-	if !slices.Equal(heard, want) {
+	if want := []uint64{cfg.Seed.Stream("fit", 1).Uint64(), cfg.Seed.Stream("fit", 2).Uint64()}; !slices.Equal(heard, want) {
 		t.Errorf("fits drew %v, want %v", heard, want)
 	}
 }
 
-func TestOutputsThatWereNotMeasured(t *testing.T) {
+// TestOutcomesWithoutAConstraintAreRefused: the trial can still be told properly.
+func TestOutcomesWithoutAConstraintAreRefused(t *testing.T) {
 	spec := bound(newTask(t, "bowl", "type: ts, initial_designs: 1"), 130)
 	d := newDriver(t, configOf(t, spec, 1))
-	d.tell(d.ask().ID, 3)
-	d.tell(d.ask().ID, 2)
-	if view := d.agent.View(d.now); view.Posterior == nil || len(view.Bounded) != 0 || fitsOf(d.records, "memory") != nil {
-		t.Errorf("memory was never measured, yet %v", view.Bounded)
+	trial := d.ask()
+	for _, c := range []struct {
+		readings map[string]task.Reading
+		message  string
+	}{
+		{nil, `the task's constraint "memory" is missing in the outcome`},
+		{map[string]task.Reading{"memory": task.Number(1), "time": task.Number(2)}, `constraint "time" is unknown; the task has memory`},
+		{map[string]task.Reading{"memory": task.Truth(true)}, `constraint "memory" is true, accepted is a number (at most 130 keeps it)`},
+		{map[string]task.Reading{"memory": task.Number(math.NaN())}, `constraint "memory" is NaN, not a finite number`},
+	} {
+		err := d.agent.Tell(d.now, trial.ID, strategy.Outcome{Value: 1, Constraints: c.readings})
+		if !errors.Is(err, ErrBadOutcome) || !strings.HasSuffix(err.Error(), c.message) {
+			t.Errorf("%v: %v", c.readings, err)
+		}
 	}
-	d.evaluate()
-	d.tell(d.ask().ID, 1)
-	if err := d.agent.Fail(d.now, d.ask().ID, "broken"); err != nil {
-		t.Fatal(err)
-	}
-	d.carryOut()
-	d.evaluate()
-	if got := fitsOf(d.records, task.Objective); !slices.Equal(got, []int{1, 2, 3, 4, 5}) {
-		t.Errorf("the objective was fitted after %v observations", got)
-	}
-	if got := fitsOf(d.records, "memory"); !slices.Equal(got, []int{1, 2}) {
-		t.Errorf("memory was fitted after %v observations", got)
-	}
-	if at, all := d.agent.Modelled(); at != 5 || !all || !d.agent.Settled() {
-		t.Errorf("%d outcomes modelled, all: %v", at, all)
+	d.tellOutcome(trial.ID, withMemory(1, 2))
+	if view := d.agent.View(d.now); len(view.Constraints) != 1 {
+		t.Errorf("constraints %v", view.Constraints)
 	}
 }
 
@@ -255,16 +207,14 @@ func TestAllOutputsAreCaughtUp(t *testing.T) {
 	}
 }
 
-// lopsided learns nothing of large values.
-type lopsided struct{ surrogate.Model }
+// unteachable learns nothing.
+type unteachable struct{ surrogate.Model }
 
-func (l lopsided) Condition(obs surrogate.Observations, h surrogate.Hyperparameters, previous surrogate.Posterior) (surrogate.Posterior, error) {
-	if obs.Y[0] > 50 {
-		return nil, errors.New("too large")
-	}
-	return l.Model.Condition(obs, h, previous)
+func (unteachable) Condition(surrogate.Observations, surrogate.Hyperparameters, surrogate.Posterior) (surrogate.Posterior, error) {
+	return nil, errors.New("too large")
 }
 
+// TestAnOutputThatCannotBeLearned: the others can.
 func TestAnOutputThatCannotBeLearned(t *testing.T) {
 	spec := bound(newTask(t, "bowl", "type: ts, initial_designs: 1"), 130)
 	kind, err := surrogate.New(spec)
@@ -272,15 +222,15 @@ func TestAnOutputThatCannotBeLearned(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := configOf(t, spec, 1)
-	cfg.Model = lopsided{kind}
+	cfg.Model = unteachable{kind}
 	d := newDriver(t, cfg)
 	d.evaluate()
 	d.evaluate()
-	if view := d.agent.View(d.now); view.Posterior == nil || len(view.Bounded) != 0 {
-		t.Errorf("posterior %v, bounded %v", view.Posterior, view.Bounded)
+	if view := d.agent.View(d.now); view.Posterior != nil || len(view.Constraints) != 1 {
+		t.Errorf("posterior %v, constraints %v", view.Posterior, view.Constraints)
 	}
 	if !slices.ContainsFunc(d.events, func(e Event) bool {
-		return strings.HasPrefix(e.Message, `the surrogate of "memory" could not learn from 2 observations (too large)`)
+		return strings.HasPrefix(e.Message, `the surrogate could not learn from 2 observations (too large)`)
 	}) {
 		t.Errorf("no warning among %+v", d.events)
 	}
@@ -309,11 +259,6 @@ func TestOldFitsAreTheObjectives(t *testing.T) {
 	if h := d.agent.View(d.now).Posterior.Hyperparameters(); h.Noise != 0.125 || fitsOf(d.records, task.Objective) != nil {
 		t.Errorf("hyperparameters %+v, fits %v", h, fitsOf(d.records, task.Objective))
 	}
-	d.cfg.Task = bound(spec, 130)
-	d.start()
-	if fitsOf(d.records, task.Objective) != nil || !slices.Equal(fitsOf(d.records, "memory"), []int{2}) {
-		t.Errorf("with a bound: fits %v and of memory %v", fitsOf(d.records, task.Objective), fitsOf(d.records, "memory"))
-	}
 }
 
 func TestAFitOfNoOutputOfTheTask(t *testing.T) {
@@ -332,22 +277,24 @@ func TestBestIsFeasible(t *testing.T) {
 		what    string
 		outcome strategy.Outcome
 		best    uint64 // 0: none
+		nearest uint64 // while there is none
 	}{
-		{"infeasible", withMemory(5, 131), 0},
-		{"infeasible and better", withMemory(4, 132), 0},
-		{"unknown", strategy.Outcome{Value: 9}, 3},
-		{"infeasible and better than unknown", withMemory(1, 131), 3},
-		{"unknown and better", strategy.Outcome{Value: 8}, 5},
-		{"feasible with a worse value", withMemory(20, 130), 6},
-		{"unknown with a better value", strategy.Outcome{Value: 2}, 6},
-		{"infeasible with a better value", withMemory(2, 131), 6},
-		{"feasible and better", withMemory(3, 1), 9},
+		{"infeasible", withMemory(5, 132), 0, 1},
+		{"infeasible with a better value, but farther", withMemory(4, 133), 0, 1},
+		{"infeasible and nearer", withMemory(9, 131), 0, 3},
+		{"as near with a better value", withMemory(8, 131), 0, 4},
+		{"feasible with a worse value", withMemory(20, 130), 5, 0},
+		{"infeasible with a better value", withMemory(2, 131), 5, 0},
+		{"feasible and better", withMemory(3, 1), 7, 0},
 	} {
 		id := d.ask().ID
 		d.tellOutcome(id, c.outcome)
 		event := d.events[len(d.events)-1]
 		for j := len(d.events) - 1; event.Type != TrialFinished; j-- {
 			event = d.events[j]
+		}
+		if best(event.Nearest) != c.nearest {
+			t.Errorf("trial %d, %s: nearest %d, want %d", i+1, c.what, best(event.Nearest), c.nearest)
 		}
 		if best(event.Best) != c.best || best(d.agent.Best()) != c.best || event.Better != (c.best == id) {
 			t.Errorf("trial %d, %s: best %d, in the event %d, better %v; want %d", i+1, c.what, best(d.agent.Best()), best(event.Best), event.Better, c.best)

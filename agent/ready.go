@@ -63,6 +63,7 @@ type Event struct {
 	Type    EventType       `json:"event"`
 	Trial   *strategy.Trial `json:"trial,omitempty"`
 	Best    *strategy.Trial `json:"best,omitempty"`     // with trial_finished: the best so far, if any
+	Nearest *strategy.Trial `json:"nearest,omitempty"`  // with trial_finished while nothing is feasible: the one of least violation
 	Better  bool            `json:"improved,omitempty"` // with trial_finished: Best is this trial
 	Peer    peer.ID         `json:"peer,omitempty"`
 	Kind    string          `json:"kind,omitempty"`

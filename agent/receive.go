@@ -113,7 +113,7 @@ func (a *Agent) Since(now time.Time, known []protocol.Held) []protocol.SyncItem 
 // Trials returns all trials, in order of ID.
 func (a *Agent) Trials() []strategy.Trial { return slices.Clone(a.trials.list) }
 
-// Best returns the best trial so far, nil when no trial has an outcome that may be feasible.
+// Best returns the best trial so far, nil when no trial is feasible.
 func (a *Agent) Best() *strategy.Trial { return a.trials.bestTrial() }
 
 // Spent returns what has been spent of the task's promise of privacy; nil when it

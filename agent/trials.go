@@ -26,13 +26,13 @@ type trials struct {
 	task     *task.Task
 	list     []strategy.Trial
 	done     int                 // trials with an outcome
-	measured map[task.Output]int // in how many of them
-	best     int                 // index of the best of them, -1 when there is none that may be feasible
+	measured map[task.Output]int // how many trials have measured it
+	nearest  int                 // index of the best of them by task.Compare, -1 when there is none
 	shown    []strategy.Trial    // a copy of the list as it is; nil when it has changed
 }
 
 func newTrials(t *task.Task) trials {
-	return trials{task: t, measured: map[task.Output]int{}, best: -1}
+	return trials{task: t, measured: map[task.Output]int{}, nearest: -1}
 }
 
 // next is the ID of the next trial.
@@ -71,14 +71,12 @@ func (t *trials) open(id uint64, same func(strategy.Trial) bool) (already bool, 
 	return false, nil
 }
 
-func checkOutcome(outcome strategy.Outcome) error {
+func checkOutcome(t *task.Task, outcome strategy.Outcome) error {
 	if math.IsNaN(outcome.Value) || math.IsInf(outcome.Value, 0) {
 		return fmt.Errorf("%w: value %g is not a finite number", ErrBadOutcome, outcome.Value)
 	}
-	for name, value := range outcome.Constraints {
-		if math.IsNaN(value) || math.IsInf(value, 0) {
-			return fmt.Errorf("%w: constraint %q is %g, not a finite number", ErrBadOutcome, name, value)
-		}
+	if err := t.CheckReadings(outcome.Constraints); err != nil {
+		return fmt.Errorf("%w: %w", ErrBadOutcome, err)
 	}
 	return checkMetrics(outcome.Metrics)
 }
@@ -160,7 +158,7 @@ func (t *trials) add(r TrialRecord) error {
 	}
 	trial := strategy.Trial{ID: r.ID, Design: design, Why: r.Why, State: strategy.Running, Attempts: 1, Started: r.Time}
 	if r.Imported != nil {
-		if err := checkOutcome(*r.Imported); err != nil {
+		if err := checkOutcome(t.task, *r.Imported); err != nil {
 			return fmt.Errorf("trial %d: %w", r.ID, err)
 		}
 		trial.Attempts = 0
@@ -173,31 +171,43 @@ func (t *trials) add(r TrialRecord) error {
 }
 
 func (t *trials) tell(r TellRecord) error {
-	if err := checkOutcome(r.Outcome); err != nil {
+	if err := checkOutcome(t.task, r.Outcome); err != nil {
 		return fmt.Errorf("trial %d: %w", r.ID, err)
 	}
 	return t.change(r.ID, func(trial *strategy.Trial) {
-		best := t.bestTrial()
 		trial.State, trial.Outcome, trial.Finished = strategy.Done, &r.Outcome, r.Time
 		t.done++
-		for _, output := range t.task.Outputs() {
-			if _, ok := r.Outcome.Measured(output); ok {
-				t.measured[output]++
-			}
-		}
-		if strategy.Improves(t.task, &r.Outcome, best) {
-			t.best = int(r.ID) - 1
+		t.countOutputs(trial)
+		if t.nearest < 0 || t.task.Better(&r.Outcome, t.list[t.nearest].Outcome) {
+			t.nearest = int(r.ID) - 1
 		}
 	})
 }
 
-// bestTrial returns a copy of the best trial, nil when there is none.
-func (t *trials) bestTrial() *strategy.Trial {
-	if t.best < 0 {
+func (t *trials) countOutputs(trial *strategy.Trial) {
+	for _, output := range t.task.Outputs() {
+		if _, ok := trial.Measured(output); ok {
+			t.measured[output]++
+		}
+	}
+}
+
+// nearestTrial returns a copy of the best trial or, where nothing is feasible, of the one
+// of least violation; nil when no trial has an outcome.
+func (t *trials) nearestTrial() *strategy.Trial {
+	if t.nearest < 0 {
 		return nil
 	}
-	trial := t.list[t.best]
+	trial := t.list[t.nearest]
 	return &trial
+}
+
+// bestTrial returns a copy of the best feasible trial, nil when there is none.
+func (t *trials) bestTrial() *strategy.Trial {
+	if nearest := t.nearestTrial(); nearest != nil && t.task.Feasible(nearest.Outcome) {
+		return nearest
+	}
+	return nil
 }
 
 // interrupted lists, after a replay, the trials whose evaluation was cut off.

@@ -30,12 +30,12 @@ func TestTellAndFailTwice(t *testing.T) {
 	d := newBowl(t)
 	one, two := d.ask(), d.ask()
 	outcome := func() strategy.Outcome {
-		return strategy.Outcome{Value: 2, Constraints: map[string]float64{"memory": 3}, Metrics: manyMetrics(strategy.MaxMetrics)}
+		return strategy.Outcome{Value: 2, Constraints: map[string]task.Reading{"memory": task.Number(3)}, Metrics: manyMetrics(strategy.MaxMetrics)}
 	}
 	if err := d.agent.Tell(d.now, one.ID, outcome()); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.agent.Tell(d.now, two.ID, strategy.Outcome{Value: 1, Constraints: map[string]float64{}}); err != nil {
+	if err := d.agent.Tell(d.now, two.ID, strategy.Outcome{Value: 1, Constraints: map[string]task.Reading{}}); err != nil {
 		t.Fatal(err)
 	}
 	d.carryOut()
@@ -48,7 +48,7 @@ func TestTellAndFailTwice(t *testing.T) {
 		before := d.snapshot()
 		if err := errors.Join(
 			d.agent.Tell(d.now, one.ID, outcome()),
-			d.agent.Tell(d.now, two.ID, strategy.Outcome{Value: 1, Constraints: map[string]float64{}}),
+			d.agent.Tell(d.now, two.ID, strategy.Outcome{Value: 1, Constraints: map[string]task.Reading{}}),
 			d.agent.Tell(d.now, two.ID, strategy.Outcome{Value: 1}),
 			d.agent.Fail(d.now, three.ID, "twice"),
 		); err != nil {
@@ -65,18 +65,18 @@ func TestTellAndFailTwice(t *testing.T) {
 func TestOutcomesAreCopied(t *testing.T) {
 	d := newBowl(t)
 	trial := d.ask()
-	constraints, metrics := map[string]float64{"memory": 3}, map[string]float64{"accuracy": 3}
+	constraints, metrics := map[string]task.Reading{"memory": task.Number(3)}, map[string]float64{"accuracy": 3}
 	if err := d.agent.Tell(d.now, trial.ID, strategy.Outcome{Value: 2, Constraints: constraints, Metrics: metrics}); err != nil {
 		t.Fatal(err)
 	}
-	past, pastMetrics := map[string]float64{"memory": 4}, map[string]float64{"accuracy": 4}
+	past, pastMetrics := map[string]task.Reading{"memory": task.Truth(true)}, map[string]float64{"accuracy": 4}
 	if _, err := d.agent.Import(d.now, []Past{{trial.Design, strategy.Outcome{Value: 5, Constraints: past, Metrics: pastMetrics}}}); err != nil {
 		t.Fatal(err)
 	}
-	constraints["memory"], past["memory"], metrics["accuracy"], pastMetrics["accuracy"] = 99, 99, 99, 99
+	constraints["memory"], past["memory"], metrics["accuracy"], pastMetrics["accuracy"] = task.Number(99), task.Number(99), 99, 99
 	d.carryOut()
-	for i, want := range []float64{3, 4} {
-		if got := d.agent.Trials()[i].Outcome; got.Constraints["memory"] != want || got.Metrics["accuracy"] != want {
+	for i, want := range []task.Reading{task.Number(3), task.Truth(true)} {
+		if got := d.agent.Trials()[i].Outcome; got.Constraints["memory"] != want || got.Metrics["accuracy"] != float64(3+i) {
 			t.Errorf("trial %d: %+v, want %v", i+1, got, want)
 		}
 	}

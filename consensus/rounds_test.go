@@ -332,13 +332,13 @@ func TestResponseIsTheBestInUnitsOfTheTask(t *testing.T) {
 // TestResponseIsFeasible: an agent leads by no value that breaks a bound.
 func TestResponseIsFeasible(t *testing.T) {
 	spec := *newTask(t, ", weights: leader") // minimize
-	spec.Bounds = []task.Bound{{Output: "memory", Side: task.AtMost, Limit: 10}}
+	spec.Constraints = []task.Constraint{{Output: "memory", Low: math.Inf(-1), High: 10}}
 	talk, err := newTalk(&spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	trial := func(value, memory float64) strategy.Trial {
-		return strategy.Trial{State: strategy.Done, Outcome: &strategy.Outcome{Value: value, Constraints: map[string]float64{"memory": memory}}}
+		return strategy.Trial{State: strategy.Done, Outcome: &strategy.Outcome{Value: value, Constraints: map[string]task.Reading{"memory": task.Number(memory)}}}
 	}
 	trials := []strategy.Trial{trial(-5, 11), trial(3, 9), trial(4, 9)}
 	for n, want := range map[int]float64{1: -protocol.MaxUnit, 3: -3} {

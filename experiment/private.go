@@ -65,7 +65,7 @@ func (m mute) Step(view strategy.View, in strategy.Input) []strategy.Output {
 		if work, ok := output.(strategy.Work); ok {
 			run := work.Run
 			work.Run = func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
-				view.Posterior, view.Bounded = nil, nil
+				view.Posterior, view.Constraints = nil, nil
 				return run(ctx, view, seed)
 			}
 			outputs[i] = work

@@ -52,7 +52,7 @@ func TestTellAndFail(t *testing.T) {
 		{s.Fail(ctx, 3, "x"), agent.ErrUnknownTrial},
 		{s.Tell(ctx, 1, math.NaN()), agent.ErrBadOutcome},
 		{s.Tell(ctx, 1, math.Inf(-1)), agent.ErrBadOutcome},
-		{s.TellOutcome(ctx, 1, strategy.Outcome{Constraints: map[string]float64{"c": math.Inf(1)}}), agent.ErrBadOutcome},
+		{s.TellOutcome(ctx, 1, strategy.Outcome{Constraints: map[string]task.Reading{"c": task.Number(math.Inf(1))}}), agent.ErrBadOutcome},
 		{s.Tell(ctx, 1, 0.5), nil},
 		{s.Tell(ctx, 1, 0.5), nil}, // the same again, as after a lost answer
 		{s.Tell(ctx, 1, 0.6), agent.ErrFinished},

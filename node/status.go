@@ -139,8 +139,7 @@ func (s *Session) Trials(ctx context.Context) (trials []strategy.Trial, err erro
 	return trials, err
 }
 
-// Best returns the best trial so far, nil when no trial has an outcome that may be
-// feasible.
+// Best returns the best trial so far, nil when no trial is feasible.
 func (s *Session) Best(ctx context.Context) (best *strategy.Trial, err error) {
 	err = s.do(ctx, func(time.Time) { best = s.agent.Best() })
 	return best, err

@@ -13,14 +13,21 @@ func (o *Outcome) Measured(output task.Output) (value float64, ok bool) {
 	if output == task.Objective {
 		return o.Value, true
 	}
-	value, ok = o.Constraints[string(output)]
-	return value, ok
+	reading, ok := o.Constraints[string(output)]
+	return reading.Float(), ok
+}
+
+// Measured returns what a trial has measured of an output: nothing unless it is done.
+func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
+	if t.State != Done {
+		return 0, false
+	}
+	return t.Outcome.Measured(output)
 }
 
 // Observed lists what trials of the task have measured of an output, as surrogates
-// want it: encoded designs and values. A trial that has failed, or did not measure
-// the output, gives no observation. Larger values of the objective are better. Values
-// of other outputs are as measured, since a bound's limit is in the same units.
+// want it: encoded designs and values. Larger values of the objective are better.
+// Values of other outputs are as measured.
 func Observed(t *task.Task, trials []Trial, output task.Output) surrogate.Observations {
 	sign := 1.0
 	if output == task.Objective {
@@ -28,10 +35,7 @@ func Observed(t *task.Task, trials []Trial, output task.Output) surrogate.Observ
 	}
 	var obs surrogate.Observations
 	for _, trial := range trials {
-		if trial.State != Done {
-			continue
-		}
-		if value, ok := trial.Outcome.Measured(output); ok {
+		if value, ok := trial.Measured(output); ok {
 			obs.X = append(obs.X, t.Space.Encode(trial.Design))
 			obs.Y = append(obs.Y, sign*value)
 		}
@@ -39,22 +43,24 @@ func Observed(t *task.Task, trials []Trial, output task.Output) surrogate.Observ
 	return obs
 }
 
-// Best returns the best trial with an outcome, of equal ones the first; nil when there
-// is none but infeasible ones. It points into trials.
-func Best(t *task.Task, trials []Trial) (best *Trial) {
-	for i := range trials {
-		if trial := &trials[i]; trial.State == Done && Improves(t, trial.Outcome, best) {
-			best = trial
-		}
+// Best returns the best feasible trial, of equal ones the first; nil when there is
+// none. It points into trials.
+func Best(t *task.Task, trials []Trial) *Trial {
+	if best := Nearest(t, trials); best != nil && t.Feasible(best.Outcome) {
+		return best
 	}
-	return best
+	return nil
 }
 
-// Improves tells whether an outcome is better than that of the best trial so far, nil
-// when there is none.
-func Improves(t *task.Task, outcome *Outcome, best *Trial) bool {
-	if best == nil {
-		return t.Feasibility(outcome) != task.Infeasible
+// Nearest returns the best feasible trial, or where there is none the trial of least
+// violation, of equal ones the first; nil when no trial has an outcome. It points
+// into trials.
+func Nearest(t *task.Task, trials []Trial) (nearest *Trial) {
+	for i := range trials {
+		trial := &trials[i]
+		if trial.State == Done && (nearest == nil || t.Better(trial.Outcome, nearest.Outcome)) {
+			nearest = trial
+		}
 	}
-	return t.Better(outcome, best.Outcome)
+	return nearest
 }

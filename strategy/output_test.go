@@ -1,6 +1,7 @@
 package strategy_test
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"testing"
@@ -18,12 +19,12 @@ func boundedTask(t *testing.T) *task.Task {
 		t.Fatal(err)
 	}
 	bounded := *parsed
-	bounded.Bounds = []task.Bound{{Output: "memory", Side: task.AtMost, Limit: 10}}
+	bounded.Constraints = []task.Constraint{{Output: "memory", Low: math.Inf(-1), High: 10}}
 	return &bounded
 }
 
 func measured(value, memory float64) *strategy.Outcome {
-	return &strategy.Outcome{Value: value, Constraints: map[string]float64{"memory": memory}}
+	return &strategy.Outcome{Value: value, Constraints: map[string]task.Reading{"memory": task.Number(memory)}}
 }
 
 // trialsOf makes trials in state done of outcomes, failed ones of nil.
@@ -67,19 +68,15 @@ func TestObservedByOutput(t *testing.T) {
 
 func TestBest(t *testing.T) {
 	spec := boundedTask(t)
-	unknown := func(value float64) *strategy.Outcome { return &strategy.Outcome{Value: value} }
 	for name, c := range map[string]struct {
 		outcomes []*strategy.Outcome
 		want     uint64 // 0: none
 	}{
-		"no trial":                  {nil, 0},
-		"failed":                    {[]*strategy.Outcome{nil}, 0},
-		"infeasible better value":   {[]*strategy.Outcome{measured(1, 11), measured(5, 9), measured(2, 11)}, 2},
-		"of equal ones the first":   {[]*strategy.Outcome{nil, measured(5, 1), measured(5, 9)}, 2},
-		"unknown before feasible":   {[]*strategy.Outcome{unknown(1), measured(5, 9)}, 2},
-		"unknown after feasible":    {[]*strategy.Outcome{measured(5, 9), unknown(1)}, 1},
-		"unknown for want of those": {[]*strategy.Outcome{measured(1, 11), unknown(3), unknown(2)}, 3},
-		"no feasible trial at all":  {[]*strategy.Outcome{measured(1, 11), nil, measured(2, 12)}, 0},
+		"no trial":                 {nil, 0},
+		"failed":                   {[]*strategy.Outcome{nil}, 0},
+		"infeasible better value":  {[]*strategy.Outcome{measured(1, 11), measured(5, 9), measured(2, 11)}, 2},
+		"of equal ones the first":  {[]*strategy.Outcome{nil, measured(5, 1), measured(5, 9)}, 2},
+		"no feasible trial at all": {[]*strategy.Outcome{measured(1, 11), nil, measured(2, 12)}, 0},
 	} {
 		trials := trialsOf(t, spec, c.outcomes...)
 		got := strategy.Best(spec, trials)

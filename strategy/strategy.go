@@ -23,9 +23,9 @@ type View struct {
 	Results      map[string]any      // the latest Result of each exchange, by its name
 	Suggested    []task.Design       // that experts or history hold for near-optimal, as the node's user says
 
-	// Bounded are the posteriors of the other outputs that the task bounds, but for
-	// those without an observation. They model values as measured.
-	Bounded map[task.Output]surrogate.Posterior
+	// Constraints are the posteriors of the task's constraints, in the order of
+	// Task.Constraints, but for those without an observation.
+	Constraints []*surrogate.Constraint
 
 	// Waited names the exchange that the strategy has waited for in vain. It is empty
 	// unless a Wait of this trial has ended without a Result; then the strategy must

@@ -25,9 +25,9 @@ const (
 // Outcome is what an evaluation measured, in the task's own units. All numbers
 // are finite.
 type Outcome struct {
-	Value       float64            `json:"value"`
-	Constraints map[string]float64 `json:"constraints,omitempty"` // further outputs by name, which a task may bound
-	Metrics     map[string]float64 `json:"metrics,omitempty"`     // further numbers, for people; at most MaxMetrics, named as IsMetricName accepts
+	Value       float64                 `json:"value"`
+	Constraints map[string]task.Reading `json:"constraints,omitempty"` // by name: those of the task, or any where it has none
+	Metrics     map[string]float64      `json:"metrics,omitempty"`     // further numbers, for people; at most MaxMetrics, named as IsMetricName accepts
 }
 
 // Bounds of an outcome's metrics.

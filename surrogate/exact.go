@@ -30,6 +30,7 @@ const (
 
 // exact is the Gaussian process.
 type exact struct {
+	end        tail
 	spec       gp.Spec
 	space      *task.Space
 	shared     *rff.Map
@@ -39,6 +40,7 @@ type exact struct {
 
 func newExact(t *task.Task, shared *rff.Map) *exact {
 	return &exact{
+		end:        bent,
 		spec:       ProcessSpec(t),
 		space:      t.Space,
 		shared:     shared,
@@ -72,7 +74,7 @@ func projectionPoints(t *task.Task) [][]float64 {
 }
 
 func (e *exact) Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
-	y, err := standardise(obs)
+	y, _, err := rescale(obs, e.end)
 	if err != nil {
 		return Hyperparameters{}, err
 	}
@@ -88,7 +90,7 @@ func (e *exact) Fit(ctx context.Context, obs Observations, previous *Hyperparame
 }
 
 func (e *exact) Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error) {
-	y, err := standardise(obs)
+	y, _, err := rescale(obs, e.end)
 	if err != nil {
 		return nil, err
 	}

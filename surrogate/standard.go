@@ -1,6 +1,7 @@
 package surrogate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -28,13 +29,51 @@ type Units struct {
 // Standardise returns the outputs in the units of everything that a posterior
 // of these observations says.
 func Standardise(obs Observations) ([]float64, Units, error) {
-	y, units, err := rescale(obs)
-	return y, units, err
+	y, s, err := rescale(obs, bent)
+	if err != nil {
+		return nil, Units{}, err
+	}
+	return y, Units{Level: s.largest * s.mean, Scale: s.largest * s.deviation}, nil
 }
 
 func standardise(obs Observations) ([]float64, error) {
-	y, _, err := rescale(obs)
+	y, _, err := rescale(obs, bent)
 	return y, err
+}
+
+// tail says what becomes of the bad tail of the outputs.
+type tail bool
+
+const (
+	bent     tail = true
+	straight tail = false
+)
+
+// scaling is how outputs become standardised ones. All of it but largest is in units
+// of largest.
+type scaling struct {
+	largest         float64 // of the absolute outputs; 0 when all are 0
+	median, bending float64 // where the tail is bent, and its unit; bending 0: nowhere
+	mean, deviation float64 // deviation 0: the outputs do not differ
+}
+
+// of standardises a value. Where the outputs do not differ nothing says how large a
+// difference is: a smaller value is -1, a larger one 1.
+func (s scaling) of(v float64) float64 {
+	if s.deviation == 0 {
+		return float64(cmp.Compare(v, s.largest*s.mean))
+	}
+	return (s.bend(v/s.largest) - s.mean) / s.deviation
+}
+
+func (s scaling) bend(v float64) float64 {
+	if s.bending == 0 {
+		return v
+	}
+	if excess := (s.median-v)/s.bending - bendAt; excess > 0 {
+		return s.median - s.bending*(bendAt+math.Log1p(excess))
+	}
+	return v
 }
 
 // rescale returns the outputs in the form that the priors of the surrogates
@@ -47,47 +86,46 @@ func standardise(obs Observations) ([]float64, error) {
 // stays; good values are never bent. The deviation is that of the good half.
 //
 // Outputs that do not differ, up to rounding, become zeros.
-func rescale(obs Observations) ([]float64, Units, error) {
+func rescale(obs Observations, end tail) ([]float64, scaling, error) {
 	if len(obs.Y) == 0 {
-		return nil, Units{}, ErrNoObservations
+		return nil, scaling{}, ErrNoObservations
 	}
 	if len(obs.X) != len(obs.Y) {
-		return nil, Units{}, fmt.Errorf("surrogate: %d designs but %d values", len(obs.X), len(obs.Y))
+		return nil, scaling{}, fmt.Errorf("surrogate: %d designs but %d values", len(obs.X), len(obs.Y))
 	}
-	largest := 0.0
+	s := scaling{}
 	for i, v := range obs.Y {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, Units{}, fmt.Errorf("surrogate: value %g of observation %d: must be finite", v, i)
+			return nil, scaling{}, fmt.Errorf("surrogate: value %g of observation %d: must be finite", v, i)
 		}
-		largest = max(largest, math.Abs(v))
+		s.largest = max(s.largest, math.Abs(v))
 	}
 	y := make([]float64, len(obs.Y))
-	if largest == 0 {
-		return y, Units{}, nil
+	if s.largest == 0 {
+		return y, s, nil
 	}
 	for i, v := range obs.Y {
-		y[i] = v / largest // so that no square overflows or vanishes
+		y[i] = v / s.largest // so that no square overflows or vanishes
 	}
-	bend(y)
-	mean, deviation := center(y)
-	return y, Units{Level: largest * mean, Scale: largest * deviation}, nil
+	if end == bent {
+		s.measureTail(y)
+		for i, v := range y {
+			y[i] = s.bend(v)
+		}
+	}
+	s.mean, s.deviation = center(y)
+	return y, s, nil
 }
 
-// bend changes values of order one in place.
-func bend(y []float64) {
+// measureTail finds where values of order one begin to bend.
+func (s *scaling) measureTail(y []float64) {
 	if len(y) < leastToBend {
 		return
 	}
 	sorted := slices.Sorted(slices.Values(y))
 	median := quantile(sorted, 0.5)
-	deviation := (quantile(sorted, goodShare) - median) / goodNormal
-	if !(deviation > rounding) {
-		return
-	}
-	for i, v := range y {
-		if excess := (median-v)/deviation - bendAt; excess > 0 {
-			y[i] = median - deviation*(bendAt+math.Log1p(excess))
-		}
+	if deviation := (quantile(sorted, goodShare) - median) / goodNormal; deviation > rounding {
+		s.median, s.bending = median, deviation
 	}
 }
 

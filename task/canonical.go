@@ -28,6 +28,9 @@ func (t *Task) Canonical() []byte {
 		"goal":       t.Goal,
 		"parameters": canonicalParameters(t.Space),
 	}
+	if len(t.Constraints) > 0 {
+		form["constraints"] = canonicalConstraints(t.Constraints)
+	}
 	for _, s := range sections() {
 		if part := s.canonical(t); part != nil {
 			form[s.key] = part

@@ -14,9 +14,10 @@
 // cube and back, exactly. Categorical parameters and bools become one-hot blocks,
 // never ordinal codes; numbers with an order, listed ones too, are one coordinate.
 //
-// A task has one objective and may bound further outputs ([Bound]). Which of two
-// evaluations is better, and whether a design is feasible, is asked of the task:
-// [Task.Better], [Task.Feasibility].
+// A task has one objective and may have constraints on further outputs
+// ([Constraint]), of which an evaluation reports a [Reading] each. Which of two
+// evaluations is better, and whether one is feasible, is asked of the task:
+// [Task.Better], [Task.Feasible], [Task.Violation].
 //
 // The package knows the words of the file, not what they do: kernels, surrogates
 // and strategies live elsewhere. It reads no files and keeps no settings of a

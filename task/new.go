@@ -11,6 +11,9 @@ type Spec struct {
 	Goal       Goal
 	Parameters []Parameter
 
+	// Constraints are at most 16, in any order.
+	Constraints []Constraint
+
 	// The optional sections of the task file, with its keys. What is left out has the
 	// defaults of the file.
 	Surrogate, Strategy, Privacy Settings
@@ -32,6 +35,9 @@ func New(spec Spec, strategies []StrategyType) (*Task, error) {
 		"name":       spec.Name,
 		"goal":       spec.Goal,
 		"parameters": canonicalParameters(space),
+	}
+	if len(spec.Constraints) > 0 {
+		form["constraints"] = canonicalConstraints(spec.Constraints)
 	}
 	for key, settings := range map[string]Settings{"surrogate": spec.Surrogate, "strategy": spec.Strategy, "privacy": spec.Privacy} {
 		if settings != nil {

@@ -3,46 +3,19 @@ package task
 import (
 	"cmp"
 	"math"
-	"slices"
 )
 
 // Output names a number that an evaluation measures.
 type Output string
 
-// Objective is the output that Goal is about. Every other output has a name.
+// Objective is the output that Goal is about. Constraints have names.
 const Objective Output = ""
 
-// Side says on which side of a limit values are allowed. The limit itself always is.
-type Side string
-
-// The sides of a limit.
-const (
-	AtMost  Side = "at_most"
-	AtLeast Side = "at_least"
-)
-
-// Bound is a condition on an output: a design that breaks one is infeasible.
-type Bound struct {
-	Output Output
-	Side   Side
-	Limit  float64 // finite, in the output's own units
-}
-
-// Keeps tells whether the value is allowed.
-func (b Bound) Keeps(value float64) bool {
-	if b.Side == AtLeast {
-		return value >= b.Limit
-	}
-	return value <= b.Limit
-}
-
-// Outputs lists the objective and then every bounded output once, in order of Bounds.
+// Outputs lists the objective and then the output of every constraint.
 func (t *Task) Outputs() []Output {
 	outputs := []Output{Objective}
-	for _, b := range t.Bounds {
-		if !slices.Contains(outputs, b.Output) {
-			outputs = append(outputs, b.Output)
-		}
+	for _, c := range t.Constraints {
+		outputs = append(outputs, c.Output)
 	}
 	return outputs
 }
@@ -54,39 +27,31 @@ type Measurement interface {
 	Measured(output Output) (value float64, ok bool)
 }
 
-// Feasibility says whether a measurement keeps the bounds of its task.
-type Feasibility int
+// Feasible tells whether a measurement keeps all constraints. Without constraints
+// everything is feasible.
+func (t *Task) Feasible(m Measurement) bool { return t.Violation(m) == 0 }
 
-// Feasibilities, the worst first.
-const (
-	Infeasible         Feasibility = iota // a measured output breaks a bound
-	FeasibilityUnknown                    // none does, but a bounded output was not measured
-	Feasible                              // all bounds are kept
-)
-
-// Feasibility judges a measurement by the task's bounds. Without bounds everything is
-// feasible.
-func (t *Task) Feasibility(m Measurement) Feasibility {
-	feasibility := Feasible
-	for _, b := range t.Bounds {
-		switch value, ok := m.Measured(b.Output); {
-		case !ok:
-			feasibility = FeasibilityUnknown
-		case !b.Keeps(value):
-			return Infeasible
+// Violation says how far a measurement is from being feasible: 0 when it is, else the
+// sum of the constraints' [Constraint.Violation].
+func (t *Task) Violation(m Measurement) float64 {
+	sum := 0.0
+	for _, c := range t.Constraints {
+		value, ok := m.Measured(c.Output)
+		if !ok {
+			value = math.NaN()
 		}
+		sum += c.Violation(value)
 	}
-	return feasibility
+	return sum
 }
 
 // Compare returns 1 when a is better than b, -1 when it is worse, and 0 when the task
-// prefers neither. Feasibility comes first, then the objective by the task's goal: a
-// measurement that may be infeasible is not preferred to a feasible one, nor an
-// infeasible one to any other. How far a bound is broken does not count, since
-// outputs have no common unit. A measurement without the objective is the worst of its
-// feasibility.
+// prefers neither: feasible ones come first, then those of smaller violation, then
+// the objective decides by the task's goal (Deb, "An efficient constraint handling
+// method for genetic algorithms", 2000, section 3). A measurement without the
+// objective is the worst of its violation.
 func (t *Task) Compare(a, b Measurement) int {
-	return cmp.Or(cmp.Compare(t.Feasibility(a), t.Feasibility(b)), cmp.Compare(t.merit(a), t.merit(b)))
+	return cmp.Or(cmp.Compare(t.Violation(b), t.Violation(a)), cmp.Compare(t.merit(a), t.merit(b)))
 }
 
 // Better tells whether a is better than b: see Compare.

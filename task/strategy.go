@@ -1,6 +1,9 @@
 package task
 
-import "maps"
+import (
+	"maps"
+	"strings"
+)
 
 const (
 	defaultInitialDesigns = 3
@@ -20,6 +23,9 @@ type StrategyType struct {
 	// package's constants, or "" for none. With Private it cannot be left out.
 	Mechanism string
 	Private   bool
+
+	// Constraints says that it takes tasks with constraints.
+	Constraints bool
 }
 
 // StrategySettings are what a type of strategy has read from a task file.
@@ -59,18 +65,38 @@ func strategySection() section {
 func parseStrategy(m *Section, t *Task) {
 	names := m.d.strategyNames("")
 	s := &t.Strategy
-	s.Type = m.Word("type", names[0], names...)
+	s.Type = m.Word("type", m.d.defaultStrategy(t), names...)
 	for _, known := range m.d.strategies {
 		if known.Name != s.Type {
 			continue
 		}
 		m.d.chosen = known
+		if t.Constrained() && !known.Constraints {
+			m.Errorf("type", "type %s takes no constraints, which the task has; those that do: %s", known.Name, strings.Join(m.d.takingConstraints(), ", "))
+		}
 		if known.Settings != nil {
 			s.Settings = known.Settings(m)
 		}
 		s.InitialDesigns = m.Whole("initial_designs", defaultInitialDesigns, 1, maxInitialDesigns)
 		m.finish()
 	}
+}
+
+// defaultStrategy is the first that takes the task.
+func (d *decoder) defaultStrategy(t *Task) string {
+	if able := d.takingConstraints(); t.Constrained() && len(able) > 0 {
+		return able[0]
+	}
+	return d.strategies[0].Name
+}
+
+func (d *decoder) takingConstraints() (names []string) {
+	for _, s := range d.strategies {
+		if s.Constraints {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 // strategyNames lists the types that go with a mechanism; "" for all.

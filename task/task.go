@@ -30,9 +30,8 @@ type Task struct {
 	Strategy  Strategy
 	Privacy   *Privacy // nil when nothing is promised
 
-	// Bounds are on outputs other than the objective. A task file of this version has
-	// none; they have no part in Canonical and so in the ID.
-	Bounds []Bound
+	// Constraints are on outputs other than the objective: at most 16, by name.
+	Constraints []Constraint
 }
 
 // Privacy is what a node promises about what it shares: (Epsilon, Delta) against

@@ -10,7 +10,8 @@ import (
 )
 
 // TS is Thompson sampling alone: after the starting designs, each design
-// maximises a sample of the agent's own posterior.
+// maximises a sample of the agent's own posterior, among the designs that are feasible
+// in a sample of each constraint's.
 type TS struct {
 	search search.Search
 }
@@ -36,6 +37,6 @@ func (s TS) Sample(ctx context.Context, view strategy.View, trial uint64, seed r
 
 // ownSample is Sample; probability is the chance that it had, nil if there was no choice.
 func (s TS) ownSample(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, probability *float64) (strategy.Suggestion, error) {
-	sample := view.Posterior.Draw(seed.Stream("own sample", trial))
+	sample := search.Draw(view, seed, "own sample", trial)
 	return s.search.Maximise(ctx, view, trial, seed, sample, strategy.Why{Source: strategy.Own, OwnProbability: probability})
 }

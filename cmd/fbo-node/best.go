@@ -59,8 +59,8 @@ a POSIX shell, which reads that quoting with eval. Without any outcome the exit 
 
 // accepted says what the best trial must have.
 func accepted(t *task.Task) string {
-	if len(t.Bounds) > 0 {
-		return "an outcome that may be feasible"
+	if t.Constrained() {
+		return "a feasible outcome"
 	}
 	return "an outcome"
 }

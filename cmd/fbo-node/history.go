@@ -68,7 +68,7 @@ func writeTrials(out io.Writer, p past) error {
 
 func writeTable(out io.Writer, p past) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	withMetrics := len(numberColumns(metricPrefix, p.trials, metricsOf)) > 0
+	withMetrics := len(outcomeColumns(metricPrefix, p.trials, metricsOf, exact)) > 0
 	cells := func(trial, state, value, metrics, parameters, why string) {
 		if withMetrics {
 			value += "\t" + metrics
@@ -139,31 +139,31 @@ func csvColumns(space *task.Space, trials []strategy.Trial) []csvColumn {
 	for _, parameter := range space.Parameters() {
 		columns = append(columns, csvColumn{parameter.Name, func(t strategy.Trial) string { return t.Design.Value(parameter.Name).String() }})
 	}
-	columns = append(columns, numberColumns(constraintPrefix, trials, func(o strategy.Outcome) map[string]float64 { return o.Constraints })...)
-	columns = append(columns, numberColumns(metricPrefix, trials, metricsOf)...)
+	columns = append(columns, outcomeColumns(constraintPrefix, trials, func(o strategy.Outcome) map[string]task.Reading { return o.Constraints }, task.Reading.String)...)
+	columns = append(columns, outcomeColumns(metricPrefix, trials, metricsOf, exact)...)
 	return append(columns, after...)
 }
 
-// numberColumns are the numbers that outcomes have beside their values, one column
-// for each name that any of them has.
-func numberColumns(prefix string, trials []strategy.Trial, numbers func(strategy.Outcome) map[string]float64) []csvColumn {
+// outcomeColumns are what outcomes have beside their values, one column for each name
+// that any of them has.
+func outcomeColumns[V any](prefix string, trials []strategy.Trial, of func(strategy.Outcome) map[string]V, text func(V) string) []csvColumn {
 	names := map[string]bool{}
-	of := func(t strategy.Trial) map[string]float64 {
+	held := func(t strategy.Trial) map[string]V {
 		if t.Outcome == nil {
 			return nil
 		}
-		return numbers(*t.Outcome)
+		return of(*t.Outcome)
 	}
 	for _, t := range trials {
-		for name := range of(t) {
+		for name := range held(t) {
 			names[name] = true
 		}
 	}
 	var columns []csvColumn
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		columns = append(columns, csvColumn{prefix + name, func(t strategy.Trial) string {
-			if v, ok := of(t)[name]; ok {
-				return exact(v)
+			if v, ok := held(t)[name]; ok {
+				return text(v)
 			}
 			return ""
 		}})

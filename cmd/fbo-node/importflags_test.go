@@ -110,7 +110,7 @@ func TestImportFlags(t *testing.T) {
 		for _, past := range got.trials {
 			text := past.Design.String() + " " + exact(past.Outcome.Value)
 			for name, v := range past.Outcome.Constraints {
-				text += " " + name + " " + exact(v)
+				text += " " + name + " " + v.String()
 			}
 			parts = append(parts, text)
 		}

@@ -227,7 +227,7 @@ func (r pastRow) parse(space *task.Space) (p agent.Past, ok bool, err error) {
 	if p.Outcome.Value, err = toNumber(r.value); err != nil {
 		return agent.Past{}, false, fmt.Errorf("%s: %w", valueColumn, err)
 	}
-	if p.Outcome.Constraints, err = toNumbers("constraint", r.constraints); err != nil {
+	if p.Outcome.Constraints, err = toReadings(r.constraints); err != nil {
 		return agent.Past{}, false, err
 	}
 	if p.Outcome.Metrics, err = parseMetrics(r.metrics); err != nil {
@@ -268,20 +268,32 @@ func (r pastRow) outside(name string, err error) error {
 	return outsideError{err}
 }
 
-// toNumbers returns nil when there are none.
-func toNumbers(kind string, raw map[string]any) (map[string]float64, error) {
-	var all map[string]float64
+// toReadings returns nil when there are none.
+func toReadings(raw map[string]any) (map[string]task.Reading, error) {
+	var all map[string]task.Reading
 	for name, given := range raw {
-		v, err := toNumber(given)
+		reading, err := toReading(given)
 		if err != nil {
-			return nil, fmt.Errorf("%s %q: %w", kind, name, err)
+			return nil, fmt.Errorf("constraint %q: %w", name, err)
 		}
 		if all == nil {
-			all = map[string]float64{}
+			all = map[string]task.Reading{}
 		}
-		all[name] = v
+		all[name] = reading
 	}
 	return all, nil
+}
+
+// toReading takes true and false, which pandas writes as True and False, and numbers.
+func toReading(raw any) (task.Reading, error) {
+	switch strings.ToLower(fmt.Sprint(raw)) {
+	case "true":
+		return task.Truth(true), nil
+	case "false":
+		return task.Truth(false), nil
+	}
+	v, err := toNumber(raw)
+	return task.Number(v), err
 }
 
 func toNumber(raw any) (float64, error) {

@@ -170,9 +170,9 @@ parameters:
 					trial.Outcome.Metrics = metrics
 				}
 				if names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"ram", "a, b", "value", "lr", "x.y", ""}), 0, 3, rapid.ID[string]).Draw(rt, "constraints"); len(names) > 0 {
-					trial.Outcome.Constraints = map[string]float64{}
+					trial.Outcome.Constraints = map[string]task.Reading{}
 					for _, name := range names {
-						trial.Outcome.Constraints[name] = rapid.Float64().Draw(rt, "constraint")
+						trial.Outcome.Constraints[name] = rapid.OneOf(rapid.Map(rapid.Float64(), task.Number), rapid.Map(rapid.Bool(), task.Truth)).Draw(rt, "constraint")
 					}
 				}
 				want = append(want, agent.Past{Design: design, Outcome: *trial.Outcome})
@@ -231,7 +231,7 @@ func TestBadMetricsAreRefused(t *testing.T) {
 func TestConstraintsAreImported(t *testing.T) {
 	parsed := mixedSpace(t)
 	past, err := parsePastJSON([]byte(`[{"parameters":{"lr":0.1,"units":3,"kind":"sgd"},"state":"done","outcome":{"value":1,"constraints":{"ram":2}}}]`), parsed.Space)
-	if err != nil || len(past) != 1 || past[0].Outcome.Constraints["ram"] != 2 {
+	if err != nil || len(past) != 1 || past[0].Outcome.Constraints["ram"] != task.Number(2) {
 		data, _ := json.Marshal(past)
 		t.Errorf("got %s, %v", data, err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"math"
 	"strings"
 	"testing"
 
@@ -79,10 +80,10 @@ func TestRecord(t *testing.T) {
 
 func TestRecordIsFeasible(t *testing.T) {
 	spec := *mixedSpace(t) // bigger is better
-	spec.Bounds = []task.Bound{{Output: "ram", Side: task.AtMost, Limit: 10}}
+	spec.Constraints = []task.Constraint{{Output: "ram", Low: math.Inf(-1), High: 10}}
 	trials := []strategy.Trial{trialOf(1, strategy.Own, 5), trialOf(2, strategy.Own, 7), trialOf(3, strategy.Own, 4), trialOf(4, strategy.Own, 6)}
 	for i, ram := range []float64{11, 12, 9, 10} {
-		trials[i].Outcome.Constraints = map[string]float64{"ram": ram}
+		trials[i].Outcome.Constraints = map[string]task.Reading{"ram": task.Number(ram)}
 	}
 	for i, want := range []bool{false, false, true, true} {
 		if got := record(&spec, trials[:i+1]); got != want {

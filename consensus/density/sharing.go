@@ -27,6 +27,9 @@ const (
 	sampleSearches   = 8
 )
 
+// rather is the least probability of feasibility of a design to speak of.
+const rather = 0.5
+
 // NewSharing returns the exchange of one agent on a task of type density: it
 // publishes where the agent believes the optimum to be, after the starting designs
 // and then after every observation.
@@ -41,7 +44,7 @@ func NewSharing(t *task.Task) *newest.Exchange {
 				return nil, nil // the surrogate could not be fitted; nothing to say yet
 			}
 			d, err := believed(ctx, t, view, seed)
-			if err != nil {
+			if err != nil || len(d.Components) == 0 {
 				return nil, err
 			}
 			return d.Encode(t.Space)
@@ -61,8 +64,9 @@ func decode(t *task.Task, payload []byte) (any, error) {
 	return d, nil
 }
 
-// believed is where an agent with a posterior believes the optimum to be. Its error
-// is that of ctx.
+// believed is where an agent with a posterior believes the optimum to be: nowhere, without
+// a component, while it knows no design that is rather feasible than not. Its error is
+// that of ctx.
 func believed(ctx context.Context, t *task.Task, view strategy.View, seed random.Seed) (protocol.Density, error) {
 	d := protocol.Density{Observations: view.Observations}
 	seed = seed.Derive("density", uint64(view.Observations))
@@ -72,18 +76,26 @@ func believed(ctx context.Context, t *task.Task, view strategy.View, seed random
 		if err := ctx.Err(); err != nil {
 			return d, err
 		}
+		if search.Feasibility(view, t.Space.Encode(best)) < rather {
+			return d, nil
+		}
 		d.Components = []protocol.Component{{Weight: 1, Spread: settings.Spread, Centre: protocol.PointOf(t.Space, best)}}
 		return d, nil
 	}
 	find.Maximizer.Candidates, find.Maximizer.Searches = sampleCandidates, sampleSearches
-	maximisers := make([][]float64, samples)
-	for i := range maximisers {
-		f := view.Posterior.Draw(seed.Stream("sample", uint64(i)))
-		x, _, err := find.Maximizer.Maximize(ctx, f, find.Best(view), seed.Stream("maximise", uint64(i)))
+	var maximisers [][]float64
+	for i := range uint64(samples) {
+		f := search.Draw(view, seed, "sample", i)
+		x, _, err := find.Maximizer.Maximize(ctx, f, find.Best(view), seed.Stream("maximise", i))
 		if err != nil {
 			return d, err
 		}
-		maximisers[i] = x
+		if search.Feasibility(view, x) >= rather {
+			maximisers = append(maximisers, x)
+		}
+	}
+	if len(maximisers) == 0 {
+		return d, nil
 	}
 	d.Components = fit(newLayout(t.Space), maximisers, settingsOf(t).Components, seed.Stream("clusters", 0))
 	return d, nil

@@ -22,8 +22,8 @@ const suggestedSpread = 0.2
 // is on average that of all.
 const mostPeers = 64
 
-// Strategy is expected improvement, weighed by where peers believe the optimum to
-// be. It is immutable.
+// Strategy is expected improvement, or while nothing feasible is known the probability of
+// feasibility, weighed by where peers believe the optimum to be. It is immutable.
 type Strategy struct {
 	alone  alone.LogEI
 	search search.Search
@@ -59,9 +59,8 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	if len(heard.densities) == 0 || heard.weight == 0 {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
-	best := alone.BestMean(view.Posterior, s.search.Best(view))
-	score := acquisition.Sum(acquisition.LogEI(view.Posterior, best), heard)
-	return s.search.Maximise(ctx, view, trial, seed, score, why)
+	score, _ := s.alone.Score(view)
+	return s.search.Maximise(ctx, view, trial, seed, acquisition.Sum(score, heard), why)
 }
 
 // exponent returns γ_t = β/t after this many own observations; below 1 they count

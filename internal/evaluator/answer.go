@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
 )
 
 // answer is the JSON object that ends an evaluation.
@@ -69,10 +70,15 @@ func readAnswer(line string) (a answer, err error) {
 	return a, err
 }
 
-func readConstraints(raw json.RawMessage) (map[string]float64, error) {
-	constraints := map[string]float64{}
-	err := eachField(raw, func(name string, raw json.RawMessage) (err error) {
-		constraints[name], err = readNumber(raw)
+func readConstraints(raw json.RawMessage) (map[string]task.Reading, error) {
+	constraints := map[string]task.Reading{}
+	err := eachField(raw, func(name string, raw json.RawMessage) error {
+		if text := string(raw); text == "true" || text == "false" {
+			constraints[name] = task.Truth(text == "true")
+			return nil
+		}
+		value, err := readNumber(raw)
+		constraints[name] = task.Number(value)
 		return describe(fmt.Sprintf("constraint %q", name), err)
 	})
 	if len(constraints) == 0 {

@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/fbo-node/fbo/task"
 )
 
 // Result is what one run of the command measured. All numbers are finite.
 type Result struct {
 	Value       float64
-	Constraints map[string]float64 // nil when there are none
-	Metrics     map[string]float64 // further numbers; nil when there are none
+	Constraints map[string]task.Reading // nil when there are none
+	Metrics     map[string]float64      // further numbers; nil when there are none
 }
 
 // Bounds of what is kept in memory, in bytes.

@@ -72,7 +72,8 @@ func TestParseOutputRejects(t *testing.T) {
 		{`{"value": 1`, "not valid JSON"},
 		{`{"value": 1} 2`, "more after"},
 		{`{"value": 1, "constraints": [1]}`, "not a JSON object"},
-		{`{"value": 1, "constraints": {"m": true}}`, `constraint "m"`},
+		{`{"value": 1, "constraints": {"m": "true"}}`, `constraint "m"`},
+		{`{"value": 1, "constraints": {"m": null}}`, `constraint "m"`},
 		{`{"value": 1, "constraints": {"m": 1, "m": 1}}`, "repeated"},
 	}
 	for _, c := range cases {
@@ -119,11 +120,14 @@ func FuzzParseOutput(f *testing.F) {
 			}
 			return
 		}
-		for _, numbers := range []map[string]float64{result.Constraints, result.Metrics} {
-			for name, v := range numbers {
-				if math.IsNaN(v) || math.IsInf(v, 0) {
-					t.Fatalf("%q is %v", name, v)
-				}
+		for name, v := range result.Metrics {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				t.Fatalf("%q is %v", name, v)
+			}
+		}
+		for name, v := range result.Constraints {
+			if math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0) {
+				t.Fatalf("%q is %v", name, v)
 			}
 		}
 		if len(result.Metrics) > strategy.MaxMetrics {

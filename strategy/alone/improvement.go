@@ -24,7 +24,12 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// LogEI is expected improvement alone.
+// LogEI is the expected improvement over the best design so far, by its logarithm. On a
+// task with constraints it is the improvement over the best feasible design times the
+// probability of being feasible, and that probability alone while no design is known
+// to be: Gelbart, Snoek and Adams, "Bayesian Optimization with Unknown Constraints"
+// (UAI 2014), section 3, as in Perrone et al., "Fair Bayesian Optimization" (AIES
+// 2021), algorithm 1.
 type LogEI struct {
 	search search.Search
 }
@@ -39,9 +44,23 @@ func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, se
 	if s.search.Starting(view, trial) {
 		return s.search.Start(view, trial, seed)
 	}
-	best := BestMean(view.Posterior, s.search.Best(view))
-	f := acquisition.LogEI(view.Posterior, best)
-	return s.search.Maximise(ctx, view, trial, seed, f, strategy.Why{Source: "improve", Phrase: "expected improvement"})
+	f, why := s.Score(view)
+	return s.search.Maximise(ctx, view, trial, seed, f, why)
+}
+
+// Score returns what Suggest maximises, and the reason of the design that it leads to.
+// The view has a posterior.
+func (s LogEI) Score(view strategy.View) (acquisition.Function, strategy.Why) {
+	designs, limits := s.search.BestFeasible(view), search.Limits(view)
+	if len(designs) == 0 && len(limits) > 0 {
+		return acquisition.LogFeasibility(limits...), strategy.Why{Source: "feasibility", Phrase: "probability of feasibility"}
+	}
+	why := strategy.Why{Source: "improve", Phrase: "expected improvement"}
+	f := acquisition.LogEI(view.Posterior, BestMean(view.Posterior, designs))
+	if len(limits) == 0 {
+		return f, why
+	}
+	return acquisition.Sum(f, acquisition.LogFeasibility(limits...)), why
 }
 
 // BestMean is the largest posterior mean at one of the encoded designs; -Inf when

@@ -8,7 +8,7 @@ import (
 // RegisterLogEI registers expected improvement.
 func RegisterLogEI() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "logei"},
+		StrategyType: task.StrategyType{Name: "logei", Constraints: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return NewLogEI(t), nil },
 		Describe:     func(*task.Task) string { return "expected improvement alone; nothing is shared" },
 	}

@@ -82,13 +82,14 @@ func (s Search) Maximise(ctx context.Context, view strategy.View, trial uint64, 
 	return strategy.Suggestion{Design: design, Why: why}, nil
 }
 
-// Recommend returns the design of largest posterior mean; the zero design while
-// there is no posterior, and when ctx ends before the search does.
+// Recommend returns the design of largest posterior mean, among those believed to be
+// feasible; the zero design while there is no posterior, and when ctx ends before the
+// search does.
 func (s Search) Recommend(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
 	if view.Posterior == nil {
 		return task.Design{}
 	}
-	return s.Top(ctx, view, seed, acquisition.Mean(view.Posterior))
+	return s.Top(ctx, view, seed, Believed(view, acquisition.Mean(view.Posterior)))
 }
 
 // Top returns the design at the maximum of f, to be recommended; the zero design when
@@ -101,12 +102,21 @@ func (s Search) Top(ctx context.Context, view strategy.View, seed random.Seed, f
 	return s.space.Decode(x)
 }
 
-// Best returns the encodings of the best designs so far, best first. Infeasible ones
-// come last.
+// Best returns the encodings of the five best designs so far, best first: feasible
+// ones, then those of least violation.
 func (s Search) Best(view strategy.View) [][]float64 {
+	return s.best(view, func(strategy.Trial) bool { return true })
+}
+
+// BestFeasible is Best of the feasible designs.
+func (s Search) BestFeasible(view strategy.View) [][]float64 {
+	return s.best(view, func(trial strategy.Trial) bool { return s.task.Feasible(trial.Outcome) })
+}
+
+func (s Search) best(view strategy.View, among func(strategy.Trial) bool) [][]float64 {
 	var done []strategy.Trial
 	for _, trial := range view.Trials {
-		if trial.State == strategy.Done {
+		if trial.State == strategy.Done && among(trial) {
 			done = append(done, trial)
 		}
 	}

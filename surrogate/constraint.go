@@ -1,0 +1,82 @@
+package surrogate
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+// Constraint is the posterior of a constraint's output, with its limits in the units in
+// which the posterior speaks. Where larger numbers break the constraint it is of the
+// output times -1, so that the bent tail is that of the bad values, as an objective's.
+type Constraint struct {
+	Posterior
+	Output task.Output
+	// Low and High are the least and the largest value that keep the constraint. One
+	// of them may be infinite.
+	Low, High float64
+}
+
+// NewConstraint returns the model of a constraint's output: the exact Gaussian process,
+// whatever the task's surrogate. Its posteriors are of type *Constraint. Observations are
+// values as measured.
+func NewConstraint(t *task.Task, c task.Constraint) (Model, error) {
+	shared, err := SharedMap(t)
+	if err != nil {
+		return nil, err
+	}
+	m := &constraint{process: newExact(t, shared), of: c, sign: 1}
+	switch {
+	case math.IsInf(c.Low, -1):
+		m.sign = -1
+	case !math.IsInf(c.High, 1):
+		m.process.end = straight // both tails are bad
+	}
+	return m, nil
+}
+
+// constraint models a number.
+type constraint struct {
+	process *exact
+	of      task.Constraint
+	sign    float64
+}
+
+func (m *constraint) turned(obs Observations) Observations {
+	if m.sign > 0 {
+		return obs
+	}
+	obs.Y = slices.Clone(obs.Y)
+	for i := range obs.Y {
+		obs.Y[i] *= m.sign
+	}
+	return obs
+}
+
+func (m *constraint) Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
+	return m.process.Fit(ctx, m.turned(obs), previous, rng)
+}
+
+func (m *constraint) Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error) {
+	obs = m.turned(obs)
+	_, s, err := rescale(obs, m.process.end)
+	if err != nil {
+		return nil, err
+	}
+	var known Posterior
+	if before, ok := previous.(*Constraint); ok {
+		known = before.Posterior
+	}
+	p, err := m.process.Condition(obs, h, known)
+	if err != nil {
+		return nil, err
+	}
+	c := &Constraint{Posterior: p, Output: m.of.Output, Low: s.of(m.of.Low), High: s.of(m.of.High)}
+	if m.sign < 0 {
+		c.Low, c.High = s.of(-m.of.High), math.Inf(1)
+	}
+	return c, nil
+}

@@ -1,0 +1,165 @@
+package task
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+const maxConstraints = 16
+
+// Constraint is a condition on an output other than the objective: a design that
+// breaks one is infeasible.
+type Constraint struct {
+	Output Output // [A-Za-z][A-Za-z0-9_]*, at most 64 characters
+	// Low and High are the least and the largest number that keep the constraint, in
+	// the output's own units. One of them may be infinite.
+	Low, High float64
+}
+
+// Keeps tells whether the value keeps the constraint; NaN does not.
+func (c Constraint) Keeps(value float64) bool { return c.Low <= value && value <= c.High }
+
+// Violation is by how much a value breaks the constraint, 0 when it keeps it. Since
+// outputs have no common unit it is measured by the width of what is allowed, or by
+// the size of the only limit, or where that is 0 by 1. NaN
+// breaks by 1.
+func (c Constraint) Violation(value float64) float64 {
+	switch {
+	case c.Keeps(value):
+		return 0
+	case math.IsNaN(value):
+		return 1
+	}
+	over, unit := max(c.Low-value, value-c.High), c.High-c.Low
+	if math.IsInf(unit, 0) {
+		unit = math.Abs(c.Low)
+		if math.IsInf(unit, 0) {
+			unit = math.Abs(c.High)
+		}
+	}
+	if !(unit > 0) {
+		unit = 1
+	}
+	// A limit at the end of the range of floats is no reason to call it kept.
+	return min(max(over/unit, math.SmallestNonzeroFloat64), math.MaxFloat64/(2*maxConstraints))
+}
+
+// String says what is allowed, as in "at most 10".
+func (c Constraint) String() string {
+	low, high := formatFloat(c.Low), formatFloat(c.High)
+	switch {
+	case math.IsInf(c.Low, 0):
+		return "at most " + high
+	case math.IsInf(c.High, 0):
+		return "at least " + low
+	}
+	return low + " to " + high
+}
+
+// Constrained tells whether designs can be infeasible.
+func (t *Task) Constrained() bool { return len(t.Constraints) > 0 }
+
+// CheckReadings says what is wrong with what an evaluation reports of constraints. A
+// task with constraints takes each of them and no others; a task without takes any.
+func (t *Task) CheckReadings(readings map[string]Reading) error {
+	for _, name := range sortedKeys(readings) {
+		if math.IsNaN(readings[name].Float()) || math.IsInf(readings[name].Float(), 0) {
+			return fmt.Errorf("constraint %s is %s, not a finite number", quote(name), readings[name])
+		}
+	}
+	if len(t.Constraints) == 0 {
+		return nil
+	}
+	var missing, all []string
+	for _, c := range t.Constraints {
+		all = append(all, string(c.Output))
+		reading, ok := readings[string(c.Output)]
+		if !ok {
+			missing = append(missing, quote(string(c.Output)))
+			continue
+		}
+		if reading.IsTruth() {
+			return fmt.Errorf("constraint %s is %s, accepted is a number (%s keeps it)", quote(string(c.Output)), reading, c)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("the task's constraint %s is missing in the outcome", strings.Join(missing, ", "))
+	}
+	for _, name := range sortedKeys(readings) {
+		if !slices.Contains(all, name) {
+			return fmt.Errorf("constraint %s is unknown; the task has %s", quote(name), strings.Join(all, ", "))
+		}
+	}
+	return nil
+}
+
+// constraints reads the list of constraints, which may be missing, sorted by name: their
+// order means nothing.
+func (m *Section) constraints() []Constraint {
+	if _, ok := m.get("constraints"); !ok {
+		return nil
+	}
+	items, ok := m.list("constraints")
+	if !ok {
+		return nil
+	}
+	if n := len(items); n < 1 || n > maxConstraints {
+		m.Errorf("constraints", "constraints must be 1 to %d, not %d", maxConstraints, n)
+		return nil
+	}
+	all, taken := make([]Constraint, 0, len(items)), map[Output]bool{}
+	for i, item := range items {
+		if part := m.d.mapping(item, fmt.Sprintf("constraint %d", i+1)); part != nil {
+			all = append(all, part.constraint(taken))
+		}
+	}
+	slices.SortFunc(all, func(a, b Constraint) int { return strings.Compare(string(a.Output), string(b.Output)) })
+	return all
+}
+
+func (m *Section) constraint(taken map[Output]bool) Constraint {
+	c := Constraint{Low: math.Inf(-1), High: math.Inf(1)}
+	if name, ok := m.text("name"); ok {
+		m.what, c.Output = "constraint "+quote(name), Output(name)
+		if message := checkParameterName(name); message != "" {
+			m.Errorf("name", "%s", message)
+		}
+		if taken[c.Output] {
+			m.Errorf("name", "the name is repeated")
+		}
+		taken[c.Output] = true
+	}
+	_, low := m.get("low")
+	_, high := m.get("high")
+	if low {
+		c.Low, _, _ = m.number("low")
+	}
+	if high {
+		c.High, _, _ = m.number("high")
+	}
+	switch {
+	case !low && !high:
+		m.errorf(m.at, "needs low, high or both")
+	case c.Low > c.High:
+		m.Errorf("high", "high %s must not be below low %s", formatFloat(c.High), formatFloat(c.Low))
+	}
+	m.finish()
+	return c
+}
+
+func canonicalConstraints(all []Constraint) []map[string]any {
+	forms := make([]map[string]any, len(all))
+	for i, c := range all {
+		form := map[string]any{"name": c.Output}
+		if !math.IsInf(c.Low, 0) {
+			form["low"] = c.Low
+		}
+		if !math.IsInf(c.High, 0) {
+			form["high"] = c.High
+		}
+		forms[i] = form
+	}
+	return forms
+}

@@ -1,0 +1,65 @@
+package task
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// Reading is what an evaluation reports of a constraint: a number, or true or false. In
+// JSON it is just that. Readings can be compared; the zero one is the number 0.
+type Reading struct {
+	value float64
+	truth bool
+}
+
+// Number is the reading of a number.
+func Number(value float64) Reading { return Reading{value: value} }
+
+// Truth is the reading of what is true (the constraint is kept) or false.
+func Truth(kept bool) Reading {
+	if kept {
+		return Reading{value: 1, truth: true}
+	}
+	return Reading{truth: true}
+}
+
+// IsTruth tells whether it is true or false rather than a number.
+func (r Reading) IsTruth() bool { return r.truth }
+
+// Float returns the number, or 1 for true and 0 for false.
+func (r Reading) Float() float64 { return r.value }
+
+func (r Reading) String() string {
+	if r.truth {
+		return strconv.FormatBool(r.value == 1)
+	}
+	return strconv.FormatFloat(r.value, 'g', -1, 64)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (r Reading) MarshalJSON() ([]byte, error) {
+	if r.truth {
+		return json.Marshal(r.value == 1)
+	}
+	return json.Marshal(r.value)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *Reading) UnmarshalJSON(data []byte) error {
+	var kept bool
+	if err := json.Unmarshal(data, &kept); err == nil && string(data) != "null" {
+		*r = Truth(kept)
+		return nil
+	}
+	var value *float64
+	if err := json.Unmarshal(data, &value); err != nil || value == nil {
+		return fmt.Errorf("%s is neither a number nor true or false", data)
+	}
+	*r = Number(*value)
+	return nil
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -176,6 +176,7 @@ func (t *trials) tell(r TellRecord) error {
 	}
 	return t.change(r.ID, func(trial *strategy.Trial) {
 		trial.State, trial.Outcome, trial.Finished = strategy.Done, &r.Outcome, r.Time
+		trial.Broken = t.task.Broken(trial.Outcome)
 		t.done++
 		t.countOutputs(trial)
 		if t.nearest < 0 || t.task.Better(&r.Outcome, t.list[t.nearest].Outcome) {

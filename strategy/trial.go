@@ -54,6 +54,10 @@ type Trial struct {
 	Finished time.Time   `json:"finished,omitzero"`
 	Outcome  *Outcome    `json:"outcome,omitempty"` // when done
 	Reason   string      `json:"reason,omitempty"`  // when failed
+
+	// Broken names the constraints of the task that the outcome breaks: without one it
+	// is feasible.
+	Broken []task.Output `json:"broken,omitempty"`
 }
 
 // ShortID is the end of a peer ID, which tells peers apart at a glance.

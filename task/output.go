@@ -45,6 +45,16 @@ func (t *Task) Violation(m Measurement) float64 {
 	return sum
 }
 
+// Broken lists the outputs of the constraints that a measurement breaks.
+func (t *Task) Broken(m Measurement) (outputs []Output) {
+	for _, c := range t.Constraints {
+		if value, ok := m.Measured(c.Output); !ok || !c.Keeps(value) {
+			outputs = append(outputs, c.Output)
+		}
+	}
+	return outputs
+}
+
 // Compare returns 1 when a is better than b, -1 when it is worse, and 0 when the task
 // prefers neither: feasible ones come first, then those of smaller violation, then
 // the objective decides by the task's goal (Deb, "An efficient constraint handling

@@ -18,12 +18,12 @@ func newBest() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "best [TASK]",
 		Short: "Print the best design so far of a task (a file or an ID), while the node runs or after",
-		Long: `Print the design with the best observed value of this node's trials, imported ones
-included. Where evaluations are noisy that value is better than the design deserves.
+		Long: `Print the design with the best observed value of this node's feasible trials, imported
+ones included. Where evaluations are noisy that value is better than the design deserves.
 
 --format flags prints --name value for each parameter, for a command line; env
 prints NAME=value, with the names that run gives to its command. Both are quoted for
-a POSIX shell, which reads that quoting with eval. Without any outcome the exit code is 1.`,
+a POSIX shell, which reads that quoting with eval. Without a feasible outcome the exit code is 1.`,
 		Example: `  fbo-node best task.yaml
   eval "python train.py $(fbo-node best task.yaml --format flags)"`,
 		Args: atMostOne,
@@ -46,7 +46,10 @@ a POSIX shell, which reads that quoting with eval. Without any outcome the exit 
 				return err
 			}
 			if p.best == nil {
-				return fmt.Errorf("task %q has no best design yet: of %s none has %s", p.task.Name, plain.Count(len(p.trials), "trial"), accepted(p.task))
+				if text := nothingFeasible(p.task, p.trials); text != "" {
+					return fmt.Errorf("task %q has no best design: %s", p.task.Name, text)
+				}
+				return fmt.Errorf("task %q has no best design yet: of %s none has an outcome", p.task.Name, plain.Count(len(p.trials), "trial"))
 			}
 			return write(command.OutOrStdout(), p.task, *p.best)
 		},
@@ -55,14 +58,6 @@ a POSIX shell, which reads that quoting with eval. Without any outcome the exit 
 	command.Flags().StringVar(&format, "format", "text", "text, json, flags or env")
 	command.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return command
-}
-
-// accepted says what the best trial must have.
-func accepted(t *task.Task) string {
-	if t.Constrained() {
-		return "a feasible outcome"
-	}
-	return "an outcome"
 }
 
 // writeBest prints a line for each parameter; values are exact.

@@ -18,7 +18,8 @@ type continued struct {
 	Failed      int             `json:"failed"`
 	Imported    int             `json:"imported"`
 	Best        *strategy.Trial `json:"best"`
-	Again       []uint64        `json:"again"` // trials that were interrupted and are evaluated again
+	Nearest     *strategy.Trial `json:"nearest,omitempty"` // while nothing is feasible: the one of least violation
+	Again       []uint64        `json:"again"`             // trials that were interrupted and are evaluated again
 	Knowledge   node.Knowledge  `json:"knowledge"`
 }
 
@@ -38,13 +39,13 @@ func (p *progress) continues(ctx context.Context, session *node.Session, o runOp
 		c.Again = c.Again[:left]
 	}
 	c.Knowledge = status.Knowledge
-	p.say(c, "%s", c.text(o))
+	p.say(c, "%s", c.text(p.task, o))
 	return nil
 }
 
 func continuedOf(t *task.Task, trials []strategy.Trial) continued {
 	s := summarise(t, trials)
-	c := continued{Event: "continued", Evaluations: s.Evaluations, Failed: s.Failed, Imported: s.Imported, Best: strategy.Best(t, trials), Again: []uint64{}}
+	c := continued{Event: "continued", Evaluations: s.Evaluations, Failed: s.Failed, Imported: s.Imported, Best: strategy.Best(t, trials), Nearest: infeasibleNearest(t, trials), Again: []uint64{}}
 	for _, trial := range trials {
 		if trial.State == strategy.Waiting || trial.State == strategy.Running {
 			c.Again = append(c.Again, trial.ID)
@@ -56,7 +57,7 @@ func continuedOf(t *task.Task, trials []strategy.Trial) continued {
 // left is how many of the outcomes that --evals asks for are missing.
 func (c continued) left(o runOptions) int { return o.evals - (c.Evaluations - c.Failed) }
 
-func (c continued) text(o runOptions) string {
+func (c continued) text(t *task.Task, o runOptions) string {
 	first := fmt.Sprintf("continues after %s (%d failed)", plain.Count(c.Evaluations, "evaluation"), c.Failed)
 	if c.Imported > 0 {
 		first += " and " + plain.Count(c.Imported, "imported trial")
@@ -67,6 +68,8 @@ func (c continued) text(o runOptions) string {
 	lines := []string{first}
 	if c.Best != nil {
 		lines = append(lines, fmt.Sprintf("best so far %s: trial %d, %s  [%s]", valueText(*c.Best), c.Best.ID, c.Best.Design, c.Best.Why))
+	} else if c.Nearest != nil {
+		lines = append(lines, nothingFeasible(t, []strategy.Trial{*c.Nearest}))
 	}
 	if authors := c.Knowledge.Authors; authors > 0 {
 		lines = append(lines, fmt.Sprintf("knows what %s shared in earlier runs", plain.Count(authors, "other node")))

@@ -69,15 +69,18 @@ func writeTrials(out io.Writer, p past) error {
 func writeTable(out io.Writer, p past) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	withMetrics := len(outcomeColumns(metricPrefix, p.trials, metricsOf, exact)) > 0
-	cells := func(trial, state, value, metrics, parameters, why string) {
+	cells := func(trial, state, value, feasible, metrics, parameters, why string) {
+		if p.task.Constrained() {
+			value += "\t" + feasible
+		}
 		if withMetrics {
 			value += "\t" + metrics
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", trial, state, value, parameters, why)
 	}
-	cells("trial", "state", "value", "metrics", "parameters", "why")
+	cells("trial", "state", "value", "feasible", "metrics", "parameters", "why")
 	for _, trial := range p.trials {
-		cells(strconv.FormatUint(trial.ID, 10), string(trial.State), valueText(trial),
+		cells(strconv.FormatUint(trial.ID, 10), string(trial.State), valueText(trial), feasibleText(p.task, trial),
 			metricsText(trial.Outcome, strategy.MaxMetrics), trial.Design.String(), whyText(trial))
 	}
 	if err := table.Flush(); err != nil {
@@ -85,6 +88,8 @@ func writeTable(out io.Writer, p past) error {
 	}
 	if p.best != nil {
 		fmt.Fprintf(out, "best: %s (trial %d)\n", valueText(*p.best), p.best.ID)
+	} else if text := nothingFeasible(p.task, p.trials); text != "" {
+		fmt.Fprintln(out, text)
 	}
 	return nil
 }
@@ -100,7 +105,7 @@ func whyText(trial strategy.Trial) string {
 // writeCSV writes a file that --import reads, unless a parameter is named
 // "value".
 func writeCSV(out io.Writer, p past) error {
-	columns := csvColumns(p.task.Space, p.trials)
+	columns := csvColumns(p.task, p.trials)
 	rows := [][]string{nil}
 	for _, column := range columns {
 		rows[0] = append(rows[0], column.name)
@@ -121,11 +126,20 @@ type csvColumn struct {
 }
 
 // csvColumns leaves out what has the name of a parameter, but for the value.
-func csvColumns(space *task.Space, trials []strategy.Trial) []csvColumn {
+func csvColumns(of *task.Task, trials []strategy.Trial) []csvColumn {
+	space := of.Space
 	columns := []csvColumn{
 		{"trial", func(t strategy.Trial) string { return strconv.FormatUint(t.ID, 10) }},
 		{stateColumn, func(t strategy.Trial) string { return string(t.State) }},
 		{valueColumn, exactValue},
+	}
+	if of.Constrained() {
+		columns = append(columns, csvColumn{feasibleColumn, func(t strategy.Trial) string {
+			if t.Outcome == nil {
+				return ""
+			}
+			return strconv.FormatBool(of.Feasible(t.Outcome))
+		}})
 	}
 	after := []csvColumn{
 		{"source", func(t strategy.Trial) string { return string(t.Why.Source) }},
@@ -248,6 +262,7 @@ type statusJSON struct {
 	Starts    uint64          `json:"starts"`
 	Trials    map[string]int  `json:"trials"`
 	Best      *strategy.Trial `json:"best"`
+	Nearest   *strategy.Trial `json:"nearest,omitempty"` // while nothing is feasible: the one of least violation
 	PeerID    string          `json:"peer_id,omitempty"`
 	Addresses []string        `json:"addresses,omitempty"`
 	MeshPeers []string        `json:"mesh_peers,omitempty"`
@@ -266,7 +281,7 @@ type statusJSON struct {
 }
 
 func statusObject(p past) statusJSON {
-	s := statusJSON{Task: p.task.ID().String(), Name: p.task.Name, Starts: p.epoch, Trials: map[string]int{}, Best: p.best}
+	s := statusJSON{Task: p.task.ID().String(), Name: p.task.Name, Starts: p.epoch, Trials: map[string]int{}, Best: p.best, Nearest: infeasibleNearest(p.task, p.trials)}
 	for _, trial := range p.trials {
 		s.Trials[string(trial.State)]++
 	}
@@ -299,6 +314,8 @@ func writeStatus(out io.Writer, p past) {
 	fmt.Fprintf(out, "trials    %s\n", trialsText(s))
 	if p.best != nil {
 		fmt.Fprintf(out, "best      %s (trial %d, %s): %s\n", valueText(*p.best), p.best.ID, p.best.Why, p.best.Design)
+	} else if text := nothingFeasible(p.task, p.trials); text != "" {
+		fmt.Fprintf(out, "best      %s\n", text)
 	}
 	if !s.Running {
 		fmt.Fprintln(out, "node      not running")

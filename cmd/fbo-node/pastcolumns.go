@@ -12,6 +12,7 @@ import (
 const (
 	valueColumn      = "value"
 	stateColumn      = "state"
+	feasibleColumn   = "feasible"
 	constraintPrefix = "constraint." // no parameter's name has a dot
 	metricPrefix     = "metric."     // of an outcome's further numbers
 )
@@ -19,7 +20,7 @@ const (
 // historyColumns may stand in a CSV file beside the parameters, so that what
 // history writes can be imported.
 func historyColumns() []string {
-	return []string{"trial", stateColumn, "source", "peer", "started", "finished", "reason"}
+	return []string{"trial", stateColumn, feasibleColumn, "source", "peer", "started", "finished", "reason"}
 }
 
 // meaning is what a column of a file of trials holds, or a key of its objects.

@@ -189,18 +189,21 @@ func (p *progress) trialLine(e agent.Event) string {
 	if t.State == strategy.Failed {
 		return fmt.Sprintf("%4d  failed: %s", t.ID, t.Reason)
 	}
-	best := "none feasible"
+	best := "nothing feasible"
 	switch {
 	case e.Better:
 		best = "new best"
 	case e.Best != nil:
 		best = "best " + number(e.Best.Outcome.Value)
 	}
-	metrics := metricsText(t.Outcome, shownMetrics)
-	if metrics != "" {
-		metrics = "  (" + metrics + ")"
+	notes := ""
+	if broken := brokenText(p.task, t.Outcome); broken != "" {
+		notes = "  infeasible: " + broken
 	}
-	return fmt.Sprintf("%4d  %-12s %-17s %s%s  [%s]", t.ID, number(t.Outcome.Value), best, t.Design, metrics, t.Why)
+	if metrics := metricsText(t.Outcome, shownMetrics); metrics != "" {
+		notes += "  (" + metrics + ")"
+	}
+	return fmt.Sprintf("%4d  %-12s %-17s %s%s  [%s]", t.ID, number(t.Outcome.Value), best, t.Design, notes, t.Why)
 }
 
 // shownMetrics is how many metrics the line of a trial shows.

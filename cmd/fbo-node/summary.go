@@ -22,6 +22,7 @@ type summary struct {
 	Failed      int             `json:"failed"`
 	Imported    int             `json:"imported"`
 	Best        *strategy.Trial `json:"best"`
+	Nearest     *strategy.Trial `json:"nearest,omitempty"` // while nothing is feasible: the one of least violation
 
 	// Of trials that have ended:
 	PeerQueries int `json:"peer_queries"` // designs that rest on what peers shared
@@ -49,12 +50,12 @@ func (p *progress) summary(ctx context.Context, session *node.Session) error {
 		return err
 	}
 	s := summarise(p.task, trials)
-	s.PeerID, s.Best = status.PeerID.String(), status.Best
+	s.PeerID, s.Best, s.Nearest = status.PeerID.String(), status.Best, infeasibleNearest(p.task, trials)
 	s.Privacy, s.Sums = status.Privacy, status.Sums
 	s.SharesSent, s.SharesReceived = status.SharesSent, status.SharesReceived
 	s.BytesSent, s.BytesReceived = status.BytesSent, status.BytesReceived
 	s.Connected = len(status.MeshPeers)
-	lines := []string{s.text()}
+	lines := []string{s.text(p.task)}
 	if s.SharesSent > 0 || s.Evaluations > s.Failed {
 		lines = append(lines, whatBecomes(p.task, s.Connected, status.Knowledge.Own > 0)...)
 	}
@@ -113,13 +114,17 @@ func record(t *task.Task, trials []strategy.Trial) bool {
 	return best != nil && best.ID == trials[len(trials)-1].ID
 }
 
-func (s summary) text() string {
+func (s summary) text(t *task.Task) string {
 	switch {
 	case s.Best != nil:
 	case s.Evaluations == 0:
 		return "no result: no evaluation has ended yet"
 	case s.Evaluations > s.Failed:
-		return fmt.Sprintf("no result: %s (%d failed), none of a feasible design", plain.Count(s.Evaluations, "evaluation"), s.Failed)
+		text := fmt.Sprintf("no result: %s (%d failed)", plain.Count(s.Evaluations, "evaluation"), s.Failed)
+		if s.Nearest != nil {
+			text += "; " + nothingFeasible(t, []strategy.Trial{*s.Nearest})
+		}
+		return text
 	case s.Evaluations == 1:
 		return "no result: 1 evaluation, failed"
 	default:

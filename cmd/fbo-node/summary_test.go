@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"math"
 	"strings"
@@ -94,11 +95,36 @@ func TestRecordIsFeasible(t *testing.T) {
 
 // TestTrialLineWithoutABest: all that was measured so far broke a bound.
 func TestTrialLineWithoutABest(t *testing.T) {
+	spec := *mixedSpace(t)
+	spec.Constraints = []task.Constraint{{Output: "ram", Low: math.Inf(-1), High: 10}}
 	trial := trialOf(3, strategy.Own, 0.5)
-	trial.Design = designOf(t, mixedSpace(t))
-	line := newProgress(io.Discard, mixedSpace(t), false).trialLine(agent.Event{Type: agent.TrialFinished, Trial: &trial})
-	if want := "   3  0.5          none feasible     lr=0.1 "; !strings.HasPrefix(line, want) {
+	trial.Design = designOf(t, &spec)
+	trial.Outcome.Constraints = map[string]task.Reading{"ram": task.Number(12)}
+	line := newProgress(io.Discard, &spec, false).trialLine(agent.Event{Type: agent.TrialFinished, Trial: &trial})
+	if want := "   3  0.5          nothing feasible  lr=0.1 "; !strings.HasPrefix(line, want) || !strings.Contains(line, "  infeasible: ram=12 (at most 10)  [") {
 		t.Errorf("got %q, want %q", line, want)
+	}
+	trials := []strategy.Trial{trial}
+	const nothing = "nothing feasible yet; the least violation so far is that of trial 3: ram=12 (at most 10)"
+	if got := (summary{Evaluations: 2, Failed: 1, Nearest: infeasibleNearest(&spec, trials)}).text(&spec); got != "no result: 2 evaluations (1 failed); "+nothing {
+		t.Errorf("summary %q", got)
+	}
+	if got := continuedOf(&spec, trials).text(&spec, runOptions{}); !strings.HasSuffix(got, "\n"+nothing) {
+		t.Errorf("continued %q", got)
+	}
+	var status, table, csv strings.Builder
+	p := past{task: &spec, trials: trials}
+	writeStatus(&status, p)
+	if err := errors.Join(writeTable(&table, p), writeCSV(&csv, p)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][2]string{
+		{status.String(), "best      " + nothing + "\n"}, {table.String(), "no: ram=12 (at most 10)"}, {table.String(), nothing + "\n"},
+		{csv.String(), "trial,state,value,feasible,"}, {csv.String(), "3,done,0.5,false,"}, {csv.String(), "constraint.ram"},
+	} {
+		if !strings.Contains(c[0], c[1]) {
+			t.Errorf("%q is not in\n%s", c[1], c[0])
+		}
 	}
 }
 
@@ -115,8 +141,6 @@ func TestSummaryText(t *testing.T) {
 		{summary{}, "no result: no evaluation has ended yet", "failed"},
 		{summary{Evaluations: 1, Failed: 1}, "no result: 1 evaluation, failed", "all"},
 		{summary{Evaluations: 2, Failed: 2}, "no result: 2 evaluations, all failed", ""},
-		{summary{Evaluations: 1}, "no result: 1 evaluation (0 failed), none of a feasible design", ""},
-		{summary{Evaluations: 3, Failed: 1}, "no result: 3 evaluations (1 failed), none of a feasible design", "all"},
 		{summary{Best: &own, Evaluations: 1}, "best 0.5 in 1 evaluation (0 failed): trial 3, ", "peers:"},
 		{summary{Best: &own, Evaluations: 4, Queries: 1}, "peers: 0 of 1 design after the random start came from peers\n", ""},
 		{summary{Best: &own, Evaluations: 9, Queries: 6, PeerQueries: 2}, "peers: 2 of 6 designs after the random start came from peers; none of these set a new best", ""},
@@ -126,7 +150,7 @@ func TestSummaryText(t *testing.T) {
 		{summary{Best: &own, Privacy: &ledger.State{Planned: 6, Released: 2}, Sums: &strategy.Sums{Known: 3}}, "0 bytes sent on the network in all\nprivacy: 2 of 6 releases spent\nprivate sums: 3 known", "share"},
 		{summary{Best: &own, Sums: &strategy.Sums{Known: 3, Failed: 1, Reason: "no quorum"}}, "private sums: 3 known, 1 round without one in this run; the last: no quorum", ""},
 	} {
-		got := c.summary.text()
+		got := c.summary.text(mixedSpace(t))
 		if !strings.Contains(got, c.want) || (c.not != "" && strings.Contains(got, c.not)) {
 			t.Errorf("got %q, want %q and not %q", got, c.want, c.not)
 		}

@@ -97,6 +97,9 @@ func describeTask(out io.Writer, t *task.Task) {
 	for _, p := range t.Space.Parameters() {
 		fmt.Fprintf(out, "parameter   %s\n", describeParameter(p))
 	}
+	for _, c := range t.Constraints {
+		fmt.Fprintf(out, "constraint  %s\n", describeConstraint(c))
+	}
 	s := t.Surrogate
 	fmt.Fprintf(out, "surrogate   %s, kernel %s\nfeatures    %d that all nodes have in common, lengthscale %g\n", s.Type, s.Kernel, s.Features, s.Lengthscale)
 	fmt.Fprintf(out, "strategy    %s\n", describeStrategy(t))

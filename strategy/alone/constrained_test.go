@@ -1,0 +1,118 @@
+package alone_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/strategy/alone"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling"
+)
+
+// discTask wants the design nearest to a corner, in a disc that the corner is not in and
+// that covers a seventh of the square. The optimum is on the border.
+func discTask(t *testing.T, name string) *task.Task {
+	t.Helper()
+	got, err := all.Strategies().NewTask(task.Spec{
+		Name: "disc", Goal: task.Minimize,
+		Parameters:  []task.Parameter{{Name: "x", Kind: task.Float, High: 1}, {Name: "y", Kind: task.Float, High: 1}},
+		Constraints: []task.Constraint{{Output: "radius", Low: math.Inf(-1), High: 0.22}, {Output: "x", Low: 0.1, High: 0.9}},
+		Strategy:    task.Settings{"type": name, "initial_designs": 3},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func disc(d task.Design) *strategy.Outcome {
+	x, y := d.Float("x"), d.Float("y")
+	return &strategy.Outcome{Value: (x-0.9)*(x-0.9) + (y-0.1)*(y-0.1), Constraints: map[string]task.Reading{
+		"radius": task.Number(math.Hypot(x-0.4, y-0.6)), "x": task.Number(x),
+	}}
+}
+
+// search evaluates so many designs, and returns the last view.
+func searchDisc(t *testing.T, spec *task.Task, s strategy.Strategy, seed random.Seed, trials uint64) strategy.View {
+	t.Helper()
+	outputs := map[task.Output]surrogate.Model{}
+	var err error
+	if outputs[task.Objective], err = surrogate.New(spec); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range spec.Constraints {
+		if outputs[c.Output], err = surrogate.NewConstraint(spec, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	view := strategy.View{Task: spec}
+	for id := uint64(1); id <= trials; id++ {
+		got, err := s.Suggest(t.Context(), view, id, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if feasible := strategy.Best(spec, view.Trials) != nil; id > 3 && !feasible && got.Why.Source == "improve" {
+			t.Errorf("trial %d improves on nothing feasible", id)
+		}
+		view.Trials = append(view.Trials, strategy.Trial{ID: id, Design: got.Design, Why: got.Why, State: strategy.Done, Outcome: disc(got.Design)})
+		view.Constraints = nil
+		for _, output := range spec.Outputs() {
+			obs := strategy.Observed(spec, view.Trials, output)
+			h, err := outputs[output].Fit(t.Context(), obs, nil, seed.Stream("fit "+string(output), id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := outputs[output].Condition(obs, h, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if output == task.Objective {
+				view.Posterior = p
+			} else {
+				view.Constraints = append(view.Constraints, p.(*surrogate.Constraint))
+			}
+		}
+	}
+	return view
+}
+
+// Of 25 designs the best feasible one is near the optimum. A random search of 25
+// does so in one of a hundred cases.
+func TestConstrainedSearch(t *testing.T) {
+	optimum := math.Pow(math.Hypot(0.5, 0.5)-0.22, 2)
+	for name, make := range map[string]func(*task.Task) strategy.Strategy{
+		"logei": func(t *task.Task) strategy.Strategy { return alone.NewLogEI(t) },
+		"ts":    func(t *task.Task) strategy.Strategy { return tsampling.NewTS(t) },
+	} {
+		for seed := range uint64(3) {
+			spec := discTask(t, name)
+			view := searchDisc(t, spec, make(spec), random.SeedOf(seed), 25)
+			best := strategy.Best(spec, view.Trials)
+			if best == nil || best.Outcome.Value > optimum+0.006 {
+				t.Errorf("%s, seed %d: best %+v, optimum %g", name, seed, best, optimum)
+			}
+		}
+	}
+}
+
+// While nothing is feasible only feasibility counts, whatever the objective promises.
+func TestFeasibilityFirst(t *testing.T) {
+	spec := discTask(t, "logei")
+	s := alone.NewLogEI(spec)
+	for seed := range uint64(20) {
+		view := searchDisc(t, spec, s, random.SeedOf(seed), 3)
+		if strategy.Best(spec, view.Trials) != nil {
+			continue
+		}
+		got, err := s.Suggest(t.Context(), view, 4, random.SeedOf(seed))
+		if err != nil || got.Why.Source != "feasibility" {
+			t.Fatalf("seed %d: %+v, %v", seed, got, err)
+		}
+		return
+	}
+	t.Error("every start is feasible: nothing was tested")
+}

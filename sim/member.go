@@ -270,8 +270,11 @@ func (m *member) tickAt(wake time.Time) {
 }
 
 func (m *member) evaluate(trial strategy.Trial) {
-	value := m.Objective(trial.Design, trial.ID)
-	if err := m.agent.Tell(m.run.clock(), trial.ID, strategy.Outcome{Value: value}); err != nil {
+	outcome := strategy.Outcome{Value: m.Objective(trial.Design, trial.ID)}
+	if m.Constraints != nil {
+		outcome.Constraints = m.Constraints(trial.Design, trial.ID)
+	}
+	if err := m.agent.Tell(m.run.clock(), trial.ID, outcome); err != nil {
 		m.fail(err)
 		return
 	}

@@ -48,6 +48,10 @@ type Member struct {
 	// once per trial, for different members perhaps at the same time.
 	Objective func(d task.Design, trial uint64) float64
 
+	// Constraints measures the task's constraints at the same design, after Objective.
+	// It is needed where the task has any.
+	Constraints func(d task.Design, trial uint64) map[string]task.Reading
+
 	Evaluations int           // budget; a member that has spent it stays and is heard
 	Start       time.Duration // when it joins
 	Duration    time.Duration // of an evaluation, more than 0
@@ -118,6 +122,8 @@ func (s *Scenario) validate() error {
 		switch {
 		case m.Objective == nil:
 			return fmt.Errorf("sim: member %d has no Objective", i)
+		case s.Task.Constrained() && m.Constraints == nil:
+			return fmt.Errorf("sim: member %d has no Constraints, and the task has", i)
 		case m.Evaluations < 0 || m.Parallel < 0 || m.Start < 0:
 			return fmt.Errorf("sim: member %d: Evaluations, Parallel and Start must be 0 or more", i)
 		case m.Duration <= 0:

@@ -236,10 +236,15 @@ func TestScenariosThatCannotRun(t *testing.T) {
 		"Members is empty":          func(s *sim.Scenario) { s.Members = nil },
 		"Workers is -1":             func(s *sim.Scenario) { s.Workers = -1 },
 		"member 1 has no Objective": func(s *sim.Scenario) { s.Members[1].Objective = nil },
-		"Duration is 0s":            func(s *sim.Scenario) { s.Members[0].Duration = 0 },
-		"Loss is 1":                 func(s *sim.Scenario) { s.Network.Loss = 1 },
-		"Resync is 1ns":             func(s *sim.Scenario) { s.Network.Resync = 1 },
-		"into 1 parts":              func(s *sim.Scenario) { s.Network.Partitions = []sim.Partition{{Parts: 1}} },
+		"member 0 has no Constraints": func(s *sim.Scenario) {
+			spec := *s.Task
+			spec.Constraints = []task.Constraint{{Output: "size", Low: 1, High: 2}}
+			s.Task = &spec
+		},
+		"Duration is 0s": func(s *sim.Scenario) { s.Members[0].Duration = 0 },
+		"Loss is 1":      func(s *sim.Scenario) { s.Network.Loss = 1 },
+		"Resync is 1ns":  func(s *sim.Scenario) { s.Network.Resync = 1 },
+		"into 1 parts":   func(s *sim.Scenario) { s.Network.Partitions = []sim.Partition{{Parts: 1}} },
 	} {
 		s := scenario(t, "ts", 2, 2)
 		change(&s)

@@ -53,6 +53,14 @@ func play(mode string, args []string) int {
 	case "steady": // leaves the machine to others
 		time.Sleep(50 * time.Millisecond)
 		fmt.Println(bowlValue())
+	case "limits": // two constraints beside the value; every fifth trial leaves one out
+		time.Sleep(50 * time.Millisecond)
+		x, y := os.Getenv("FBO_PARAM_X"), os.Getenv("FBO_PARAM_Y")
+		if trial%5 == 0 {
+			fmt.Printf(`{"value": %g, "constraints": {"right": %s}}`+"\n", bowlValue(), x)
+			return 0
+		}
+		fmt.Printf(`{"value": %g, "constraints": {"right": %s, "up": %s}}`+"\n", bowlValue(), x, y)
 	case "nothing":
 	case "text":
 		fmt.Println("all went well")

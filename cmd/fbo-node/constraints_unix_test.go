@@ -1,0 +1,116 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const limitsTask = `name: limits
+goal: minimize
+parameters:
+  - {name: x, type: float, low: -2, high: 2}
+  - {name: y, type: float, low: -2, high: 2}
+constraints:
+  - {name: right, low: 1}
+  - {name: up, low: -0.5, high: 0.5}
+surrogate: {features: 64}
+`
+
+// Three nodes on a task with two constraints. One is killed and started again: all that
+// it said of a trial before is in its history, and feasible is what keeps both limits as
+// measured. An evaluation that leaves out a constraint fails by its name.
+func TestKilledNodeKeepsConstraints(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "task.yaml", limitsTask)
+	first := start(t, join(runLine(file, shortTempDir(t), "--json"), objective("limits"))...)
+	peer := first.address(t)
+	third := start(t, join(runLine(file, shortTempDir(t), "--json", "--peer", peer), objective("limits"))...)
+	dir := shortTempDir(t)
+	line := join(runLine(file, dir, "--json", "--peer", peer, "--evals", "16"), objective("limits"))
+	victim := start(t, line...)
+	victim.await(t, "its sixth trial", func(e event) bool { return e.Event == "trial_finished" && e.Trial.ID == 6 })
+	victim.signal(t, syscall.SIGKILL)
+	victim.wait(t)
+	printed := victim.of("trial_finished")
+
+	victim = start(t, line...)
+	if code := victim.wait(t); code != exitDone {
+		t.Errorf("exit code %d: %s", code, victim.stderr.String())
+	}
+	trials := historyOf(t, dir)
+	for _, e := range printed {
+		if trial := trials[e.Trial.ID-1]; !reflect.DeepEqual(trial.Outcome, e.Trial.Outcome) || trial.Reason != e.Trial.Reason {
+			t.Errorf("trial %d: said %+v, in the history %+v", e.Trial.ID, e.Trial, trial)
+		}
+	}
+	var raw []struct {
+		ID     uint64
+		Broken []string
+	}
+	if err := json.Unmarshal([]byte(must(t, "history", "--json", "--data-dir", dir)), &raw); err != nil {
+		t.Fatal(err)
+	}
+	done := 0
+	for i, trial := range trials {
+		if trial.ID%5 == 0 {
+			if trial.State != "failed" || !strings.Contains(trial.Reason, `the task's constraint "up" is missing in the outcome`) {
+				t.Errorf("trial %d: %s, %q", trial.ID, trial.State, trial.Reason)
+			}
+			continue
+		}
+		done++
+		var broken []string
+		right, up := trial.Outcome.Constraints["right"].Float(), trial.Outcome.Constraints["up"].Float()
+		if right < 1 {
+			broken = append(broken, "right")
+		}
+		if up < -0.5 || up > 0.5 {
+			broken = append(broken, "up")
+		}
+		if !slices.Equal(raw[i].Broken, broken) {
+			t.Errorf("trial %d: right %g, up %g, broken %v", trial.ID, right, up, raw[i].Broken)
+		}
+	}
+	if done != 16 {
+		t.Errorf("%d outcomes, want 16", done)
+	}
+	best := must(t, "best", "--json", "--data-dir", dir)
+	if best := statusOf(t, dir).Best; best == nil || best.Outcome.Constraints["right"].Float() < 1 {
+		t.Errorf("best %+v", best)
+	}
+	if table := must(t, "history", "--data-dir", dir); !strings.Contains(table, "feasible") || !strings.Contains(table, "no: ") || !strings.Contains(table, "yes") {
+		t.Errorf("history\n%s", table)
+	}
+
+	// What a node has exported another takes over, and one row less is an error.
+	csv := must(t, "history", "--format", "csv", "--data-dir", dir)
+	other := shortTempDir(t)
+	must(t, join(runLine(file, other, "--evals", "0", "--import", writeFile(t, "past.csv", csv)), objective("limits"))...)
+	if again := must(t, "best", "--json", "--data-dir", other); fmt.Sprint(valueOf(t, again)) != fmt.Sprint(valueOf(t, best)) {
+		t.Errorf("best %s, imported %s", best, again)
+	}
+	e := call(t, join(runLine(file, shortTempDir(t), "--evals", "0", "--import", writeFile(t, "less.csv", "x,y,value,constraint.right\n1,0,3,1\n")), objective("limits"))...)
+	if e.code == exitDone || !strings.Contains(e.stderr, `the task's constraint "up" is missing in the outcome`) {
+		t.Errorf("exit code %d, %q", e.code, e.stderr)
+	}
+	for _, p := range []*process{first, third} {
+		p.signal(t, syscall.SIGINT)
+		if code := p.wait(t); code != exitDone {
+			t.Errorf("a peer ended with code %d: %s", code, p.stderr.String())
+		}
+	}
+}
+
+func valueOf(t *testing.T, trial string) float64 {
+	t.Helper()
+	var parsed nodeTrial
+	decode(t, trial, &parsed)
+	return parsed.Outcome.Value
+}

@@ -1,0 +1,118 @@
+"""Run the methods of README.md on the same starts, and print tables: python compare.py --help"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import data
+import fair
+import models
+import numpy as np
+
+HERE = Path(__file__).parent
+
+# What decides which results belong together; the limits only where a method knows them.
+KEY = ("data", "sensitive", "model", "rows", "evals", "method", "constraints", "merge", "split")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Tune by several methods on several splits; results are lines of JSON in a file.")
+    fair.add_problem(parser)
+    fair.add_evaluation(parser)
+    parser.add_argument("--methods", default="random,free,logei", help="random, free (no constraints in the task), untuned, "
+                        "or strategies under constraints such as logei, mes, ts; default %(default)s")
+    parser.add_argument("--splits", type=int, default=10, help="how many, from --seed on; default %(default)s")
+    parser.add_argument("--evals", type=int, default=100, help="evaluations in each run, five random ones included; default %(default)s")
+    parser.add_argument("--results", default="results.jsonl", help="file that lines are added to; what it has is not run again")
+    parser.add_argument("--fbo-node", default="fbo-node", help="the program")
+    args = parser.parse_args()
+    limits = fair.problem(parser, args)
+    if not limits:
+        parser.error("accepted are one --constraint or more")
+
+    known = {key(line) for line in read(args.results)}
+    for seed in range(args.seed, args.seed + args.splits):
+        for method in args.methods.split(","):
+            tells = method not in ("random", "free")  # random search and the task without limits are run once for all limits
+            line = {
+                "data": args.data, "sensitive": args.sensitive or next(iter(data.SENSITIVE[args.data])),
+                "model": args.model, "rows": args.rows, "evals": 1 if method == "untuned" else args.evals, "method": method,
+                "constraints": limits if tells else {}, "merge": args.merge and tells, "split": seed,
+            }
+            if key(line) in known:
+                continue
+            begin = time.time()
+            line["trials"] = untuned(args, limits, seed) if method == "untuned" else tune(args, limits, method, seed)
+            line["seconds"] = round(time.time() - begin, 1)
+            with open(args.results, "a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+            known.add(key(line))
+            print(*(f"{name}={value}" for name, value in line.items() if name != "trials"), flush=True)
+
+
+def key(line):
+    return tuple(json.dumps(line[name], sort_keys=True) for name in KEY)
+
+
+def read(path):
+    if not Path(path).exists():
+        return []
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def untuned(args, limits, seed):
+    """Evaluate a model that lessens unfairness by itself, as it comes."""
+    split = data.split(data.load(args.data, args.dir, args.sensitive), seed, args.rows)
+    parameters = models.UNTUNED[args.model](limits.get("dsp", min(limits.values())))
+    return [trial(parameters, fair.evaluate(split, args.model, seed, {}, False, parameters))]
+
+
+def tune(args, limits, method, seed):
+    """Run a node; all of a split start with the first five designs of its random search."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        if method == "random":
+            return node(args, folder, fair.task(args.data, args.model, {}, strategy="logei", initial=args.evals), {}, seed)
+        line = next((line for line in read(args.results) if line["method"] == "random" and line["split"] == seed
+                     and all(line[name] == getattr(args, name) for name in ("data", "model", "rows", "evals"))
+                     and args.sensitive in (None, line["sensitive"])), None)
+        if line is None:
+            sys.exit("compare.py: the other methods start with designs of random; accepted are --methods with random before them")
+        (folder / "first.json").write_text(json.dumps([first["parameters"] for first in line["trials"][:5]]))
+        known = {} if method == "free" else limits
+        strategy = "logei" if method == "free" else method
+        return node(args, folder, fair.task(args.data, args.model, known, args.merge and method != "free", strategy), known, seed,
+                    "--first", str(folder / "first.json"))
+
+
+def node(args, folder, task, limits, seed, *flags):
+    """Return the trials of a node of its own."""
+    (folder / "task.yaml").write_text(task)
+    worker = [sys.executable, str(HERE / "worker.py"), "--data", args.data, "--model", args.model, "--dir", args.dir,
+              "--seed", str(seed), "--rows", str(args.rows), *(["--sensitive", args.sensitive] if args.sensitive else [])]
+    for name, limit in limits.items():
+        worker += ["--constraint", f"{name}={limit}"]
+    if args.merge and limits:
+        worker += ["--merge"]
+    where = ["--data-dir", str(folder / "node")]
+    run = subprocess.run([args.fbo_node, "run", str(folder / "task.yaml"), "--evals", str(args.evals), "--seed", str(seed + 1), "--mdns=false",
+                          "--listen", "/ip4/127.0.0.1/udp/0/quic-v1", "--wait-for-peers", "0s", *where, *flags, "--worker", "--", *worker],
+                         capture_output=True, text=True)
+    if run.returncode != 0:
+        sys.exit(f"compare.py: fbo-node run: {run.stdout[-2000:]}{run.stderr[-2000:]}")
+    history = subprocess.run([args.fbo_node, "history", "--json", *where], capture_output=True, text=True, check=True)
+    return [trial(one["parameters"], {"value": one["outcome"]["value"], **one["outcome"]["metrics"]})
+            for one in json.loads(history.stdout) if one["state"] == "done"]
+
+
+def trial(parameters, answer):
+    return {"parameters": parameters, **{name: answer[name] for name in ("value", "dsp", "deo", "dfp", "undefined")}}
+
+
+if __name__ == "__main__":
+    main()

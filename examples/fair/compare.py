@@ -11,7 +11,7 @@ from pathlib import Path
 import data
 import fair
 import models
-import numpy as np
+import tables
 
 HERE = Path(__file__).parent
 
@@ -28,21 +28,22 @@ def main():
     parser.add_argument("--splits", type=int, default=10, help="how many, from --seed on; default %(default)s")
     parser.add_argument("--evals", type=int, default=100, help="evaluations in each run, five random ones included; default %(default)s")
     parser.add_argument("--results", default="results.jsonl", help="file that lines are added to; what it has is not run again")
+    parser.add_argument("--table", action="store_true", help="run nothing; print a table of what the file has")
     parser.add_argument("--fbo-node", default="fbo-node", help="the program")
     args = parser.parse_args()
     limits = fair.problem(parser, args)
     if not limits:
         parser.error("accepted are one --constraint or more")
+    if args.table:
+        tables.compare(collect(args, limits), limits)
+        return
+    if not args.dir:
+        parser.error("accepted are --dir, or --table")
 
     known = {key(line) for line in read(args.results)}
     for seed in range(args.seed, args.seed + args.splits):
         for method in args.methods.split(","):
-            tells = method not in ("random", "free")  # random search and the task without limits are run once for all limits
-            line = {
-                "data": args.data, "sensitive": args.sensitive or next(iter(data.SENSITIVE[args.data])),
-                "model": args.model, "rows": args.rows, "evals": 1 if method == "untuned" else args.evals, "method": method,
-                "constraints": limits if tells else {}, "merge": args.merge and tells, "split": seed,
-            }
+            line = wanted(args, limits, method, seed)
             if key(line) in known:
                 continue
             begin = time.time()
@@ -52,6 +53,29 @@ def main():
                 file.write(json.dumps(line) + "\n")
             known.add(key(line))
             print(*(f"{name}={value}" for name, value in line.items() if name != "trials"), flush=True)
+
+
+def wanted(args, limits, method, seed):
+    """Return the line of a run, without its trials."""
+    tells = method not in ("random", "free")  # random search and the task without limits are run once for all limits
+    return {
+        "data": args.data, "sensitive": args.sensitive or next(iter(data.SENSITIVE[args.data])),
+        "model": args.model, "rows": args.rows, "evals": 1 if method == "untuned" else args.evals, "method": method,
+        "constraints": limits if tells else {}, "merge": args.merge and tells, "split": seed,
+    }
+
+
+def collect(args, limits):
+    """Return for each method its trials by split, as far as the file has them for all splits."""
+    found = {key(line): line["trials"] for line in read(args.results)}
+    seeds = range(args.seed, args.seed + args.splits)
+    runs = {}
+    for method in args.methods.split(","):
+        keys = {seed: key(wanted(args, limits, method, seed)) for seed in seeds}
+        if missing := [seed for seed in seeds if keys[seed] not in found]:
+            sys.exit(f"compare.py: {args.results} has no {method} of split {missing[0]}; accepted is the same command without --table first")
+        runs[method] = {seed: found[keys[seed]] for seed in seeds}
+    return runs
 
 
 def key(line):
@@ -78,12 +102,11 @@ def tune(args, limits, method, seed):
         folder = Path(folder)
         if method == "random":
             return node(args, folder, fair.task(args.data, args.model, {}, strategy="logei", initial=args.evals), {}, seed)
-        line = next((line for line in read(args.results) if line["method"] == "random" and line["split"] == seed
-                     and all(line[name] == getattr(args, name) for name in ("data", "model", "rows", "evals"))
-                     and args.sensitive in (None, line["sensitive"])), None)
-        if line is None:
+        start = key(wanted(args, limits, "random", seed))
+        trials = next((line["trials"] for line in read(args.results) if key(line) == start), None)
+        if trials is None:
             sys.exit("compare.py: the other methods start with designs of random; accepted are --methods with random before them")
-        (folder / "first.json").write_text(json.dumps([first["parameters"] for first in line["trials"][:5]]))
+        (folder / "first.json").write_text(json.dumps([first["parameters"] for first in trials[:5]]))
         known = {} if method == "free" else limits
         strategy = "logei" if method == "free" else method
         return node(args, folder, fair.task(args.data, args.model, known, args.merge and method != "free", strategy), known, seed,

@@ -78,7 +78,7 @@ def add_problem(parser):
 
 def add_evaluation(parser):
     """Add the flags that say on which rows."""
-    parser.add_argument("--dir", required=True, help="folder of the data files, see README.md")
+    parser.add_argument("--dir", help="folder of the data files, see README.md")
     parser.add_argument("--sensitive", help="by what groups are made: adult sex, race; compas white, race, sex; german sex; default the first")
     parser.add_argument("--seed", type=int, default=0, help="of the split into training and validation, and of the training")
     parser.add_argument("--rows", type=int, default=0, help="how many training rows to use; default all")

@@ -17,6 +17,8 @@ fair.add_problem(parser)
 fair.add_evaluation(parser)
 args = parser.parse_args()
 limits = fair.problem(parser, args)
+if not args.dir:
+    parser.error("accepted is --dir with the folder of the data files")
 try:
     split = data.split(data.load(args.data, args.dir, args.sensitive), args.seed, args.rows, args.part)
 except data.DataError as error:

@@ -1,6 +1,10 @@
 package acquisition
 
-import "math"
+import (
+	"math"
+
+	"github.com/fbo-node/fbo/internal/normal"
+)
 
 // Limit is a constraint on a predicted output: it is kept from Low to High, in the
 // units of the predictor. One of these may be infinite.
@@ -41,7 +45,7 @@ func (w within) slopes(mean, sd float64) (value, byMean, bySD float64) {
 		return math.Inf(-1), 0, 0
 	}
 	a, b := (w.low-mean)/sd, (w.high-mean)/sd
-	value, byA, byB := logBetween(a, b)
+	value, byA, byB := normal.LogBetween(a, b)
 	if !math.IsInf(a, 0) {
 		byMean -= byA / sd
 		bySD -= byA * a / sd
@@ -51,40 +55,4 @@ func (w within) slopes(mean, sd float64) (value, byMean, bySD float64) {
 		bySD -= byB * b / sd
 	}
 	return value, byMean, bySD
-}
-
-const (
-	leastWidth  = 1e-6 // of an interval, in standard deviations
-	narrowWidth = 1e-3 // below which the density's course within the interval hardly counts
-)
-
-// logBetween returns log(Φ(b) - Φ(a)) for a <= b, with the derivatives by a and b.
-func logBetween(a, b float64) (value, byA, byB float64) {
-	switch {
-	case math.IsInf(a, -1) && math.IsInf(b, 1):
-		return 0, 0, 0
-	case math.IsInf(a, -1):
-		value, byB = logCumulative(b)
-		return value, 0, byB
-	case math.IsInf(b, 1):
-		value, slope := logCumulative(-a)
-		return value, -slope, 0
-	case a+b > 0: // the lower tail has the digits
-		value, byB, byA = logBetween(-b, -a)
-		return value, -byA, -byB
-	}
-	centre, width := (a+b)/2, max(b-a, leastWidth)
-	if width*max(1, math.Abs(centre)) < narrowWidth {
-		// The density's logarithm is a parabola: its integral over the interval, to
-		// the second order in the width.
-		value = math.Log(width) - centre*centre/2 - halfLog2Pi + width*width*(centre*centre-1)/24
-		byCentre, byWidth := -centre+width*width*centre/12, 1/width+width*(centre*centre-1)/12
-		return value, byCentre/2 - byWidth, byCentre/2 + byWidth
-	}
-	logA, _ := logCumulative(a)
-	logB, _ := logCumulative(b)
-	value = logB + math.Log(-math.Expm1(logA-logB))
-	byA = -math.Exp(-a*a/2 - halfLog2Pi - value)
-	byB = math.Exp(-b*b/2 - halfLog2Pi - value)
-	return value, byA, byB
 }

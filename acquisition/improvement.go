@@ -1,6 +1,10 @@
 package acquisition
 
-import "math"
+import (
+	"math"
+
+	"github.com/fbo-node/fbo/internal/normal"
+)
 
 // EI returns the expected improvement over best, sd·(zΦ(z) + φ(z)) with
 // z = (mean - best)/sd: Jones, Schonlau and Welch, "Efficient Global Optimization
@@ -37,7 +41,7 @@ func (e improvement) value(mean, sd float64) float64 {
 	if sd == 0 {
 		return max(mean-e.best, 0)
 	}
-	h, _, _ := excess((mean - e.best) / sd)
+	h, _, _ := normal.Excess((mean - e.best) / sd)
 	return sd * h
 }
 
@@ -48,7 +52,7 @@ func (e improvement) slopes(mean, sd float64) (value, byMean, bySD float64) {
 		}
 		return max(mean-e.best, 0), byMean, 0
 	}
-	h, c, d := excess((mean - e.best) / sd)
+	h, c, d := normal.Excess((mean - e.best) / sd)
 	return sd * h, c, d
 }
 
@@ -67,6 +71,6 @@ func (e logImprovement) slopes(mean, sd float64) (value, byMean, bySD float64) {
 		}
 		return math.Log(gain), byMean, 0
 	}
-	h, c, d := logExcess((mean - e.best) / sd)
+	h, c, d := normal.LogExcess((mean - e.best) / sd)
 	return math.Log(sd) + h, c / sd, d / sd
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"time"
 
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/examples/strategy/leader"
@@ -66,6 +67,11 @@ func run(ctx context.Context, evals int) (err error) {
 		sessions, known = append(sessions, session), n.Addresses()
 	}
 
+	for _, session := range sessions {
+		if err := meet(ctx, session); err != nil {
+			return err
+		}
+	}
 	ended := make(chan error, len(sessions))
 	for _, session := range sessions {
 		go func() { ended <- session.Run(ctx, rosenbrock, node.RunOptions{Evals: evals}) }()
@@ -76,8 +82,23 @@ func run(ctx context.Context, evals int) (err error) {
 	return err
 }
 
-// rosenbrock is the function of that name, whose minimum is 0 at (1, 1).
+// meet waits until the session's node is connected with the other one. Without it the
+// nodes help each other as well, from the moment on that they meet: evaluations this
+// short may have ended by then.
+func meet(ctx context.Context, session *node.Session) error {
+	for {
+		status, err := session.Status(ctx)
+		if err != nil || len(status.MeshPeers) > 0 {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// rosenbrock is the function of that name, whose minimum is 0 at (1, 1). It takes a
+// moment, as what is worth tuning does.
 func rosenbrock(_ context.Context, d task.Design) (float64, error) {
+	time.Sleep(20 * time.Millisecond)
 	x, y := d.Float("x"), d.Float("y")
 	return (1-x)*(1-x) + 100*(y-x*x)*(y-x*x), nil
 }

@@ -27,6 +27,7 @@ var layers = map[string]int{
 	"internal/plain":      1,
 	"internal/guarded":    1,
 	"internal/linalg":     1,
+	"internal/normal":     1,
 	"protocol":            2,
 	"internal/fourier":    2,
 	"internal/radial":     2,

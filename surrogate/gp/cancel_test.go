@@ -44,7 +44,7 @@ func TestFitEndsWithItsContext(t *testing.T) {
 // contain a panic.
 func TestAPanicOfTheDensityReachesTheCaller(t *testing.T) {
 	start := []float64{0, 0}
-	o := &objective{theta: start, value: 1, gradient: []float64{1, 1}} // without evidence all other places panic
+	o := &objective{density: (*evidence)(nil), theta: start, value: 1, gradient: []float64{1, 1}} // all other places panic
 	_, err := guarded.Call("the surrogate", func() (float64, error) {
 		_, value, err := o.descend(t.Context(), start)
 		return value, err

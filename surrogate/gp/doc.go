@@ -1,13 +1,16 @@
 // Package gp is exact Gaussian process regression: zero mean, unit output
 // scale, one lengthscale per group of coordinates, and Gaussian noise.
 //
-// [Fit] learns the [Hyperparameters] by maximising their posterior density, a
-// [Posterior] conditions the process on observations, and its Draw gives a
+// Outputs are numbers, or known by the [Interval] that they lie in, as a side of 0 for
+// what is true or false.
+//
+// [Fit] and [FitIntervals] learn the [Hyperparameters] by maximising their posterior
+// density, a [Posterior] conditions the process on observations, and its Draw gives a
 // [Function], one sample path with an analytic gradient that costs O(features +
 // t) to evaluate anywhere.
 //
 // Sources: Rasmussen and Williams, "Gaussian Processes for Machine Learning"
-// (2006), algorithm 2.1 and equation 5.9; Wilson et al., "Efficiently Sampling
+// (2006), algorithm 2.1 and equation 5.9, and for intervals algorithm 3.5; Wilson et al., "Efficiently Sampling
 // Functions from Gaussian Process Posteriors" (ICML 2020) for the draws; Hvarfner, Hellsten and Nardi, "Vanilla Bayesian Optimization Performs
 // Great in High Dimensions" (ICML 2024), for the prior on lengthscales.
 //

@@ -87,9 +87,7 @@ func newEvidence(spec Spec, x [][]float64, y []float64) *evidence {
 	return e
 }
 
-// logPosterior returns the log posterior density of the hyperparameters, up to a
-// constant, and fills gradient with its derivatives by their logarithms: one for each
-// lengthscale and the noise.
+// logPosterior implements density.
 func (e *evidence) logPosterior(gradient []float64, h Hyperparameters) (float64, error) {
 	e.fillCovariance(h)
 	factor, logRoot, ok := linalg.Factorise(blas64.Symmetric{N: e.t, Stride: e.t, Data: e.k, Uplo: blas.Upper})

@@ -34,11 +34,22 @@ func Fit(ctx context.Context, spec Spec, x [][]float64, y []float64, starts []Hy
 	if err := checkObservations(spec, x, y); err != nil {
 		return Hyperparameters{}, err
 	}
+	points, err := startingPoints(spec, starts, rng)
+	if err != nil {
+		return Hyperparameters{}, err
+	}
+	x, y = choose(x, y, mostFitted, rng)
+	return climb(ctx, newEvidence(spec, x, y), points)
+}
+
+// startingPoints are the mode of the prior, the caller's starts, and random ones when there
+// are none of these.
+func startingPoints(spec Spec, starts []Hyperparameters, rng *rand.Rand) ([][]float64, error) {
 	groups := spec.lengthscales()
 	points := [][]float64{encode(priorMode(groups))}
 	for _, h := range starts {
 		if err := h.validate(spec); err != nil {
-			return Hyperparameters{}, err
+			return nil, err
 		}
 		points = append(points, encode(h))
 	}
@@ -47,8 +58,12 @@ func Fit(ctx context.Context, spec Spec, x [][]float64, y []float64, starts []Hy
 			points = append(points, encode(randomStart(groups, rng)))
 		}
 	}
-	x, y = choose(x, y, rng)
-	objective := &objective{evidence: newEvidence(spec, x, y), gradient: make([]float64, groups+1)}
+	return points, nil
+}
+
+// climb returns the largest maximum of the density that it reaches from the points.
+func climb(ctx context.Context, d density, points [][]float64) (Hyperparameters, error) {
+	objective := &objective{density: d, gradient: make([]float64, len(points[0]))}
 	best, bestValue := points[0], math.Inf(1)
 	for _, point := range points {
 		theta, value, err := objective.descend(ctx, point)
@@ -65,15 +80,15 @@ func Fit(ctx context.Context, spec Spec, x [][]float64, y []float64, starts []Hy
 	return decode(best), nil
 }
 
-// choose returns the observations that enter the fit.
-func choose(x [][]float64, y []float64, rng *rand.Rand) ([][]float64, []float64) {
-	if len(x) <= mostFitted {
+// choose returns the observations that enter the fit, at most so many.
+func choose[T any](x [][]float64, y []T, most int, rng *rand.Rand) ([][]float64, []T) {
+	if len(x) <= most {
 		return x, y
 	}
-	order := rng.Perm(len(x))[:mostFitted]
+	order := rng.Perm(len(x))[:most]
 	slices.Sort(order)
 	var someX [][]float64
-	var someY []float64
+	var someY []T
 	for _, i := range order {
 		someX, someY = append(someX, x[i]), append(someY, y[i])
 	}
@@ -127,11 +142,18 @@ func decode(theta []float64) Hyperparameters {
 
 func limit(logExcess float64) float64 { return min(max(logExcess, -logLimit), logLimit) }
 
+// density is a log posterior density of hyperparameters, up to a constant, which fills
+// gradient with its derivatives by their logarithms: one for each lengthscale and the
+// noise.
+type density interface {
+	logPosterior(gradient []float64, h Hyperparameters) (float64, error)
+}
+
 // objective is the negative log posterior over the unconstrained parameters. An
 // optimiser asks for value and gradient apart, mostly at the same place, and
 // they cost nearly the same, so it keeps the last ones.
 type objective struct {
-	evidence *evidence
+	density  density
 	theta    []float64 // where value and gradient hold
 	value    float64   // +Inf where there is none
 	gradient []float64
@@ -144,7 +166,7 @@ func (o *objective) at(theta []float64) {
 	}
 	o.theta = append(o.theta[:0], theta...)
 	h := decode(theta)
-	value, err := o.evidence.logPosterior(o.gradient, h)
+	value, err := o.density.logPosterior(o.gradient, h)
 	if err != nil {
 		o.value = math.Inf(1)
 		clear(o.gradient)

@@ -1,4 +1,4 @@
-package acquisition
+package normal
 
 import (
 	"math"
@@ -39,9 +39,9 @@ func TestNormalFunctions(t *testing.T) {
 	// Just above the tail, two terms of size z²·h cancel in h.
 	const relative = 2e-13
 	for _, row := range normalTable {
-		value, cumulativeRatio, densityRatio := logExcess(row.z)
-		logPhi, slope := logCumulative(row.z)
-		h, c, d := excess(row.z)
+		value, cumulativeRatio, densityRatio := LogExcess(row.z)
+		logPhi, slope := LogCDF(row.z)
+		h, c, d := Excess(row.z)
 		for _, check := range []struct {
 			name      string
 			got, want float64
@@ -70,13 +70,13 @@ func TestNormalFunctions(t *testing.T) {
 func TestNormalFunctionsAreContinuous(t *testing.T) {
 	for _, z := range []float64{-tail, 1} {
 		below, above := math.Nextafter(z, math.Inf(-1)), math.Nextafter(z, math.Inf(1))
-		first, _, _ := logExcess(below)
-		second, _, _ := logExcess(above)
+		first, _, _ := LogExcess(below)
+		second, _, _ := LogExcess(above)
 		if !near(first, second, 1e-13) {
 			t.Errorf("log h steps from %.17g to %.17g at %g", first, second, z)
 		}
-		first, _ = logCumulative(below)
-		second, _ = logCumulative(above)
+		first, _ = LogCDF(below)
+		second, _ = LogCDF(above)
 		if !near(first, second, 1e-13) {
 			t.Errorf("log Φ steps from %.17g to %.17g at %g", first, second, z)
 		}

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import compare
@@ -12,7 +13,7 @@ import data
 import fair
 import tables
 
-CHECKPOINTS = (10, 20, 40)
+CHECKPOINTS = (10, 20)
 
 
 def main():
@@ -63,7 +64,7 @@ def repeat(args, limits, seed, folder):
         run = start(args, limits, seed, folder, "together", client, "--first", str(folder / f"first{client}.json"), *peer)
         runs.append(run)
         if not peer:
-            peer = ["--peer", json.loads(run.stdout.readline())["addresses"][0]]
+            peer = ["--peer", address(run, folder / "together0.jsonl")]
     for run in runs:
         finish(run)
     return {"alone": alone, "together": [history(args, folder, "together", client) for client in range(args.clients)]}
@@ -74,16 +75,26 @@ def start(args, limits, seed, folder, name, client, *flags):
               "--rows", str(args.rows), "--part", f"{client}/{args.clients}", *(["--sensitive", args.sensitive] if args.sensitive else [])]
     for limit in limits.items():
         worker += ["--constraint", "{}={}".format(*limit)]
-    return subprocess.Popen([args.fbo_node, "run", str(folder / f"{name}.yaml"), "--json", "--evals", str(args.evals),
-                             "--seed", str(args.clients * seed + client + 1), "--mdns=false", "--listen", "/ip4/127.0.0.1/udp/0/quic-v1",
-                             "--data-dir", str(folder / f"{name}{client}"), *flags, "--worker", "--", *worker],
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with open(folder / f"{name}{client}.jsonl", "w", encoding="utf-8") as events:
+        return subprocess.Popen([args.fbo_node, "run", str(folder / f"{name}.yaml"), "--json", "--evals", str(args.evals),
+                                 "--seed", str(args.clients * seed + client + 1), "--mdns=false", "--listen", "/ip4/127.0.0.1/udp/0/quic-v1",
+                                 "--data-dir", str(folder / f"{name}{client}"), *flags, "--worker", "--", *worker],
+                                stdout=events, stderr=subprocess.STDOUT)
+
+
+def address(run, events):
+    """Return where a node can be reached, which is in its first event."""
+    while run.poll() is None:
+        line, newline, _ = events.read_text(encoding="utf-8").partition("\n")
+        if newline:
+            return json.loads(line)["addresses"][0]
+        time.sleep(0.05)
+    sys.exit(f"federated.py: fbo-node run: {events.read_text(encoding='utf-8')}")
 
 
 def finish(run):
-    output, problem = run.communicate()
-    if run.returncode != 0:
-        sys.exit(f"federated.py: fbo-node run: {output[-2000:]}{problem[-2000:]}")
+    if run.wait() != 0:
+        sys.exit(f"federated.py: {' '.join(run.args)}: exit code {run.returncode}")
 
 
 def history(args, folder, name, client):
@@ -94,16 +105,21 @@ def history(args, folder, name, client):
 
 
 def table(lines, limits, evals):
-    """Print means over clients, with intervals over repeats: clients of one repeat know of each other."""
-    checkpoints = [at for at in CHECKPOINTS if at <= evals]
+    """Print means over clients, with intervals over repeats: clients of one repeat know of each other.
+
+    A classifier that says no to everybody treats groups alike; of use is one that does not.
+    """
+    checkpoints = [at for at in CHECKPOINTS if at < evals] + [evals]
     print(f"{len(lines)} repeats")
-    print("| | first feasible |", *(f"error after {at} |" for at in checkpoints), "nothing feasible |")
-    print("|---|---|" + "---|" * (len(checkpoints) + 1))
+    print("| | first feasible | first of use |", *(f"error after {at} |" for at in checkpoints), "nothing feasible |")
+    print("|---|" + "---|" * (len(checkpoints) + 3))
     for name in ("alone", "together"):
         first = [mean(tables.needed(trials, limits, 1) for trials in line[name]) for line in lines]
+        useful = [mean(tables.needed([trial | {"value": trial["positive"] == 0} for trial in trials], limits, 0) for trials in line[name]) for line in lines]
         best = {at: [[tables.best(trials[:at], limits) for trials in line[name]] for line in lines] for at in checkpoints}
         errors = [tables.show(mean, [mean(one["value"] for one in ones if one) for ones in best[at]]) for at in checkpoints]
-        print("|", name, "|", tables.show(mean, first, form=".1f"), "|", " | ".join(errors), "|", sum(one is None for ones in best[evals] for one in ones), "|")
+        print("|", name, "|", tables.show(mean, first, form=".1f"), "|", tables.show(mean, useful, form=".1f"), "|", " | ".join(errors), "|",
+              sum(one is None for ones in best[evals] for one in ones), "|")
     for at in checkpoints:
         pairs = [mean(theirs["value"] - ours["value"] for ours, theirs in zip(*([tables.best(trials[:at], limits) for trials in line[name]]
                                                                                 for name in ("together", "alone"))) if ours and theirs) for line in lines]

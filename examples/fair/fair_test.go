@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // needData returns the absolute path of the folder with a data file, or skips.
@@ -46,7 +48,11 @@ func needPython(t *testing.T) string {
 	if err != nil {
 		t.Skipf("there is no Python: %v; FBO_PYTHON can name one", err)
 	}
-	const script = "import sklearn, pandas, xgboost, fairlearn, imblearn, optuna, yaml; print(sklearn.__version__)"
+	// Looked for and not imported, which takes seconds.
+	const script = `
+import importlib.metadata, importlib.util, sys
+missing = [name for name in "sklearn pandas xgboost fairlearn imblearn optuna yaml".split() if not importlib.util.find_spec(name)]
+sys.exit("no " + ", ".join(missing)) if missing else print(importlib.metadata.version("scikit-learn"))`
 	output, err := exec.CommandContext(t.Context(), path, "-c", script).CombinedOutput()
 	if err != nil {
 		lines := strings.Split(strings.TrimSpace(string(output)), "\n")
@@ -107,13 +113,13 @@ func TestRunUnderALimit(t *testing.T) {
 	python := needPython(t)
 	binary := build(t)
 	dir := t.TempDir()
-	problem := []string{"--data", "compas", "--model", "rf", "--constraint", "dsp=0.05"}
+	problem := []string{"--data", "compas", "--model", "rf", "--constraint", "dsp=0.1"}
 	file := filepath.Join(dir, "task.yaml")
 	text := run(t, "", python, append([]string{"-B", "fair.py", "task"}, problem...)...)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const evals = 12
+	const evals = 15
 	run(t, "", binary, append([]string{"run", file, "--data-dir", dir, "--evals", fmt.Sprint(evals), "--seed", "1",
 		"--mdns=false", "--listen", "/ip4/127.0.0.1/udp/0/quic-v1", "--worker", "--",
 		python, "-B", "worker.py", "--dir", folder, "--seed", "3"}, problem...)...)
@@ -142,10 +148,10 @@ print(json.dumps(answers))`, folder)
 		if math.Abs(one.Outcome.Value-direct[i].Value) > 1e-12 || math.Abs(gap-direct[i].DSP) > 1e-12 {
 			t.Errorf("trial %d has error %g and dsp %g, directly %+v", one.ID, one.Outcome.Value, gap, direct[i])
 		}
-		if (gap > 0.05) != (len(one.Broken) == 1) {
+		if (gap > 0.1) != (len(one.Broken) == 1) {
 			t.Errorf("trial %d with dsp %g breaks %q", one.ID, gap, one.Broken)
 		}
-		if gap <= 0.05 {
+		if gap <= 0.1 {
 			least = min(least, one.Outcome.Value)
 		} else {
 			infeasible++
@@ -158,7 +164,7 @@ print(json.dumps(answers))`, folder)
 	if err := json.Unmarshal([]byte(run(t, "", binary, "best", "--json", "--data-dir", dir)), &best); err != nil {
 		t.Fatal(err)
 	}
-	if best.Outcome.Constraints["dsp"] > 0.05 || best.Outcome.Value != least {
+	if best.Outcome.Constraints["dsp"] > 0.1 || best.Outcome.Value != least {
 		t.Errorf("the best is %+v, want one that keeps the limit with error %g", best, least)
 	}
 	t.Logf("%d of %d designs break the limit; the best has %+v", infeasible, evals, best.Outcome)
@@ -168,7 +174,6 @@ print(json.dumps(answers))`, folder)
 // the README is what it writes.
 func TestTaskFiles(t *testing.T) {
 	python := needPython(t)
-	binary := build(t)
 	var texts map[string]string
 	compute(t, python, "", &texts, `
 import json, fair, models
@@ -177,13 +182,13 @@ print(json.dumps({model: fair.task("adult", model, {"dsp": 0.05, "deo": 0.1}) fo
 	// The numbers of parameters are those that the paper's appendix A.1 states.
 	dimensions := map[string]int{"rf": 4, "xgb": 7, "nn": 11, "linear": 6}
 	for model, text := range texts {
-		file := filepath.Join(t.TempDir(), "task.yaml")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+		parsed, err := all.Strategies().Parse(model, []byte(text))
+		if err != nil {
+			t.Errorf("%s: %v\n%s", model, err, text)
+			continue
 		}
-		output := run(t, "", binary, "task", "check", file)
-		if got := strings.Count(output, "\nparameter "); dimensions[model] > 0 && got != dimensions[model] {
-			t.Errorf("%s has %d parameters, want %d:\n%s", model, got, dimensions[model], output)
+		if got := parsed.Space.Len(); dimensions[model] > 0 && got != dimensions[model] {
+			t.Errorf("%s has %d parameters, want %d:\n%s", model, got, dimensions[model], text)
 		}
 	}
 	if file, err := os.ReadFile("task.yaml"); err != nil || strings.ReplaceAll(string(file), "\r\n", "\n") != texts["README"] {
@@ -272,13 +277,13 @@ func TestUndefinedRates(t *testing.T) {
 	python := needPython(t)
 	const setting = `{"n_estimators": 2, "min_samples_split": 0.1, "max_depth": %d, "criterion": "gini"}`
 	input := fmt.Sprintf(`{"trial": 1, "parameters": `+setting+"}\n"+`{"trial": 2, "parameters": `+setting+"}\n", 1, 0)
-	for merge, want := range map[string]string{
-		"--merge":       `{"trial": 1, "value": 0.4363636363636364, "constraints": {"fair": false}, `,
-		"--seed=0":      `{"trial": 1, "value": 0.4363636363636364, "constraints": {"deo": 1.0}, `,
+	for flag, want := range map[string]string{
+		"--merge":       `"constraints": {"fair": false}, `,
+		"--seed=0":      `"constraints": {"deo": 1.0}, `,
 		"--sensitive=z": "",
 	} {
 		args := []string{"-B", "worker.py", "--dir", folder, "--data", "compas", "--sensitive", "race", "--model", "rf",
-			"--constraint", "deo=0.9", "--part", "0/34", merge}
+			"--constraint", "deo=0.9", "--part", "0/34", flag}
 		if want == "" {
 			output, err := exec.CommandContext(t.Context(), python, args...).CombinedOutput()
 			if err == nil || !strings.Contains(string(output), "sensitive attribute 'z' of compas: accepted are white, race, sex") {
@@ -287,9 +292,9 @@ func TestUndefinedRates(t *testing.T) {
 			continue
 		}
 		lines := strings.Split(strings.TrimSpace(run(t, input, python, args...)), "\n")
-		if len(lines) != 2 || !strings.HasPrefix(lines[0], want) || !strings.Contains(lines[0], `"undefined": `) ||
-			!strings.HasPrefix(lines[1], `{"trial": 2, "error": "`) {
-			t.Errorf("%s: answers %q, want %s", merge, lines, want)
+		if len(lines) != 2 || !strings.HasPrefix(lines[0], `{"trial": 1, "value": 0.`) || !strings.Contains(lines[0], want) ||
+			!strings.Contains(lines[0], `"undefined": 3, `) || !strings.HasPrefix(lines[1], `{"trial": 2, "error": "`) {
+			t.Errorf("%s: answers %q, want %s", flag, lines, want)
 		}
 	}
 }
@@ -301,7 +306,7 @@ func TestTables(t *testing.T) {
 import tables
 def run(*trials):
     return [{"value": value, "dsp": dsp, "deo": 0, "dfp": 0} for value, dsp in trials]
-tables.CHECKPOINTS = (2, 4)
+tables.CHECKPOINTS = (2,)
 tables.compare({
     "random": {0: run((.4, 0), (.1, .2), (.4, 0), (.3, .05)), 1: run((.4, .2), (.4, .2), (.4, .2), (.4, .06))},
     "logei": {0: run((.4, 0), (.301, .05), (.5, 0), (.5, 0)), 1: run((.4, .2), (.2, 0), (.3, .2), (.3, .2))},
@@ -319,51 +324,61 @@ tables.compare({
 	}
 }
 
-// TestPrograms runs the programs of the README with few evaluations.
+// TestPrograms runs the programs of the README with few evaluations, in one process, since
+// every start imports scikit-learn.
 func TestPrograms(t *testing.T) {
 	folder := needData(t, "compas.csv.gz")
 	python := needPython(t)
 	binary := build(t)
-	results := filepath.Join(t.TempDir(), "results.jsonl")
-	problem := []string{"--data", "compas", "--model", "linear", "--constraint", "dsp=0.1", "--results", results}
-	call := func(program string, args ...string) string {
-		return run(t, "", python, append(append([]string{"-B", program}, problem...), args...)...)
+	dir := t.TempDir()
+	const script = `
+import contextlib, io, json, sys
+import compare, federated, importance
+folder, program, results = sys.argv[1:]
+problem = "--data compas --model linear --constraint dsp=0.1".split()
+where = ["--dir", folder, "--fbo-node", program]
+def call(module, *args):
+    sys.argv = [module.__name__ + ".py", *args]
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        module.main()
+    return printed.getvalue()
+compared = [*problem, *where, "--results", results + "/c", *"--splits 1 --evals 8 --methods random,logei".split()]
+nodes = [*problem, *where, "--results", results + "/f", *"--repeats 1 --clients 2 --evals 6".split()]
+print(json.dumps({
+    "first": call(compare, *compared), "again": call(compare, *compared), "table": call(compare, *compared, "--table"),
+    "lines": compare.read(results + "/c"),
+    "importance": call(importance, *"--data compas --model linear --results".split(), results + "/c"),
+    "nodes": call(federated, *nodes), "nodestable": call(federated, *nodes, "--table"),
+}))`
+	var got struct {
+		First, Again, Table, Importance, Nodes, NodesTable string
+		Lines                                              []struct {
+			Method string
+			Trials []trial
+		}
 	}
-	compare := []string{"--dir", folder, "--fbo-node", binary, "--splits", "1", "--evals", "10", "--methods", "random,free,logei"}
-	if first := call("compare.py", compare...); strings.Count(first, "\n") != 3 {
-		t.Errorf("compare.py prints %s", first)
+	compute(t, python, "", &got, script, folder, binary, dir)
+	if strings.Count(got.First, "\n") != 2 || got.Again != "" || len(got.Lines) != 2 {
+		t.Errorf("compare.py prints %q, when called again %q", got.First, got.Again)
 	}
-	if again := call("compare.py", compare...); again != "" {
-		t.Errorf("compare.py runs again: %s", again)
-	}
-	var lines []struct {
-		Method string
-		Trials []trial
-	}
-	compute(t, python, "", &lines, `import json, sys, compare; print(json.dumps(compare.read(sys.argv[1])))`, results)
-	for _, line := range lines {
-		if len(line.Trials) != 10 {
-			t.Errorf("%s has %d trials, want 10", line.Method, len(line.Trials))
+	for _, line := range got.Lines {
+		if len(line.Trials) != 8 {
+			t.Errorf("%s has %d trials, want 8", line.Method, len(line.Trials))
 			continue
 		}
 		for i := range 5 {
-			if got, want := fmt.Sprint(line.Trials[i].Parameters), fmt.Sprint(lines[0].Trials[i].Parameters); got != want {
-				t.Errorf("%s starts with %s, random with %s", line.Method, got, want)
+			if mine, others := fmt.Sprint(line.Trials[i].Parameters), fmt.Sprint(got.Lines[0].Trials[i].Parameters); mine != others {
+				t.Errorf("%s starts with %s, random with %s", line.Method, mine, others)
 			}
 		}
 	}
-	if table := call("compare.py", append(compare, "--table")...); strings.Count(table, "\n| ") < 3 {
-		t.Errorf("compare.py --table prints %s", table)
+	if strings.Count(got.Table, "\n| ") != 3 {
+		t.Errorf("compare.py --table prints %s", got.Table)
 	}
-	if table := run(t, "", python, "-B", "importance.py", "--data", "compas", "--model", "linear", "--results", results); !strings.Contains(table, "10 designs\n") || !strings.Contains(table, "\n| alpha | ") {
-		t.Errorf("importance.py prints %s", table)
+	if !strings.HasPrefix(got.Importance, "8 designs\n") || !strings.Contains(got.Importance, "\n| alpha | ") {
+		t.Errorf("importance.py prints %s", got.Importance)
 	}
-
-	results = filepath.Join(t.TempDir(), "federated.jsonl")
-	problem[len(problem)-1] = results
-	federated := []string{"--dir", folder, "--fbo-node", binary, "--repeats", "1", "--clients", "2", "--evals", "7"}
-	call("federated.py", federated...)
-	if table := call("federated.py", append(federated, "--table")...); !strings.HasPrefix(table, "1 repeats\n") || strings.Count(table, "\n| ") != 3 {
-		t.Errorf("federated.py --table prints %s", table)
+	if got.Nodes != "split 0\n" || !strings.HasPrefix(got.NodesTable, "1 repeats\n") || strings.Count(got.NodesTable, "\n| ") != 3 {
+		t.Errorf("federated.py prints %q, with --table %s", got.Nodes, got.NodesTable)
 	}
 }

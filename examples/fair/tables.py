@@ -4,7 +4,7 @@ import numpy as np
 
 # An evaluation has reached the fair optimum when its error is at most so much above it.
 TOLERANCE = 0.002
-CHECKPOINTS = (10, 20, 50, 100)
+CHECKPOINTS = (10, 20, 50)
 
 
 def feasible(trial, limits):
@@ -46,7 +46,7 @@ def compare(runs, limits):
     spent = {method: np.array([needed(by_split[split], limits, target[split]) for split in splits]) for method, by_split in runs.items()}
 
     length = max(len(trials) for by_split in runs.values() for trials in by_split.values())
-    shown = [at for at in CHECKPOINTS if at <= length]
+    shown = [at for at in CHECKPOINTS if at < length] + [length]
     print("limits:", ", ".join(f"{name} at most {limit:g}" for name, limit in limits.items()), f"; {len(splits)} splits")
     print("| method |", *(f"error after {at} |" for at in shown), "nothing feasible | dsp, deo, dfp of the best |",
           "not reached | evaluations | random / method |")

@@ -11,6 +11,7 @@ from pathlib import Path
 import data
 import fair
 import models
+import numpy as np
 import tables
 
 HERE = Path(__file__).parent
@@ -29,6 +30,7 @@ def main():
     parser.add_argument("--evals", type=int, default=100, help="evaluations in each run, five random ones included; default %(default)s")
     parser.add_argument("--results", default="results.jsonl", help="file that lines are added to; what it has is not run again")
     parser.add_argument("--table", action="store_true", help="run nothing; print a table of what the file has")
+    parser.add_argument("--again", type=int, default=0, metavar="N", help="tune nothing; train the best of each run once more on N other splits")
     parser.add_argument("--fbo-node", default="fbo-node", help="the program")
     args = parser.parse_args()
     limits = fair.problem(parser, args)
@@ -39,6 +41,9 @@ def main():
         return
     if not args.dir:
         parser.error("accepted are --dir, or --table")
+    if args.again:
+        again(args, limits)
+        return
 
     known = {key(line) for line in read(args.results)}
     for seed in range(args.seed, args.seed + args.splits):
@@ -76,6 +81,22 @@ def collect(args, limits):
             sys.exit(f"compare.py: {args.results} has no {method} of split {missing[0]}; accepted is the same command without --table first")
         runs[method] = {seed: found[keys[seed]] for seed in seeds}
     return runs
+
+
+def again(args, limits):
+    """Print what the best designs come to on splits that they were not chosen on."""
+    table = data.load(args.data, args.dir, args.sensitive)
+    # Other numbers than those of any splits that were tuned on.
+    others = {seed: data.split(table, seed, args.rows) for seed in range(10000, 10000 + args.again)}
+    print(f"| method | designs | error where chosen | error on {args.again} other splits | limits kept there |")
+    print("|---|---|---|---|---|")
+    for method, by_split in collect(args, limits).items():
+        winners = [winner for winner in (tables.best(trials, limits) for trials in by_split.values()) if winner]
+        answers = [[fair.evaluate(split, args.model, seed, {}, False, winner["parameters"]) for seed, split in others.items()] for winner in winners]
+        cells = [tables.show(np.mean, [winner["value"] for winner in winners]),
+                 tables.show(np.mean, [np.mean([answer["value"] for answer in ones]) for ones in answers]),
+                 tables.show(np.mean, [np.mean([tables.feasible(answer, limits) for answer in ones]) for ones in answers], form=".2f")]
+        print("|", method, "|", len(winners), "|", " | ".join(cells), "|")
 
 
 def key(line):

@@ -11,6 +11,33 @@ import (
 type Limit struct {
 	Predictor
 	Low, High float64
+	// Noise is a variance that adds to the predicted one, 0 or more: that of what
+	// decides beside the predicted function whether the limit is kept.
+	Noise float64
+}
+
+// predictor is that of the output with the noise.
+func (l Limit) predictor() Predictor {
+	if l.Noise == 0 {
+		return l.Predictor
+	}
+	return noisy{l.Predictor, l.Noise}
+}
+
+// noisy adds a variance to what is predicted.
+type noisy struct {
+	Predictor
+	noise float64
+}
+
+func (n noisy) Predict(x []float64) (mean, variance float64) {
+	mean, variance = n.Predictor.Predict(x)
+	return mean, variance + n.noise
+}
+
+func (n noisy) PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64) {
+	mean, variance = n.Predictor.PredictGradient(meanGradient, varianceGradient, x)
+	return mean, variance + n.noise
 }
 
 // LogFeasibility returns the logarithm of the probability that all limits are kept,
@@ -21,7 +48,7 @@ type Limit struct {
 func LogFeasibility(limits ...Limit) Function {
 	terms := make([]Function, len(limits))
 	for i, l := range limits {
-		terms[i] = &scored{p: l.Predictor, by: within{l.Low, l.High}}
+		terms[i] = &scored{p: l.predictor(), by: within{l.Low, l.High}}
 	}
 	if len(terms) == 1 {
 		return terms[0]

@@ -53,10 +53,10 @@ func Violation(x []float64, all ...Bounded) float64 {
 func Margin(l Limit, deviations float64) []Bounded {
 	var all []Bounded
 	if !math.IsInf(l.Low, -1) {
-		all = append(all, Bounded{LCB(l.Predictor, deviations*deviations), l.Low, math.Inf(1)})
+		all = append(all, Bounded{LCB(l.predictor(), deviations*deviations), l.Low, math.Inf(1)})
 	}
 	if !math.IsInf(l.High, 1) {
-		all = append(all, Bounded{UCB(l.Predictor, deviations*deviations), math.Inf(-1), l.High})
+		all = append(all, Bounded{UCB(l.predictor(), deviations*deviations), math.Inf(-1), l.High})
 	}
 	return all
 }

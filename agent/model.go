@@ -25,7 +25,7 @@ type model struct {
 // newModels takes the kind of the objective's. The others' follow from the task.
 func newModels(t *task.Task, objective surrogate.Model) (models []*model, err error) {
 	models = append(models, &model{output: task.Objective, kind: objective})
-	for _, c := range t.Constraints {
+	for _, c := range t.Bounds() {
 		kind, err := surrogate.NewConstraint(t, c)
 		if err != nil {
 			return nil, err
@@ -73,7 +73,7 @@ func (m *model) refitDue(observations int) bool {
 	return m.fitted == nil || observations-m.fitted.Observations >= max(1, (observations-1)/20*2)
 }
 
-func (m *model) caughtUp(t *trials) bool { return !m.working && m.at == t.measured[m.output] }
+func (m *model) caughtUp(t *trials) bool { return !m.working && m.at == t.measured(m.output) }
 
 // caughtUp tells whether the posteriors know every observation.
 func (a *Agent) caughtUp() bool {

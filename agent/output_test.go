@@ -312,3 +312,86 @@ func best(trial *strategy.Trial) uint64 {
 	}
 	return trial.ID
 }
+
+// TestOutcomesOfWhatIsTrueOrFalse: a number is refused, both truths are taken, and what is
+// false is infeasible.
+func TestOutcomesOfWhatIsTrueOrFalse(t *testing.T) {
+	spec := *newTask(t, "bowl", "type: ts, initial_designs: 9")
+	spec.Constraints = []task.Constraint{task.TruthOf("sound")}
+	d := newDriver(t, configOf(t, &spec, 1))
+	sound := func(value float64, reading task.Reading) strategy.Outcome {
+		return strategy.Outcome{Value: value, Constraints: map[string]task.Reading{"sound": reading}}
+	}
+	trial := d.ask()
+	err := d.agent.Tell(d.now, trial.ID, sound(1, task.Number(1)))
+	if !errors.Is(err, ErrBadOutcome) || !strings.HasSuffix(err.Error(), `constraint "sound" is 1, accepted are true and false`) {
+		t.Error(err)
+	}
+	d.tellOutcome(trial.ID, sound(1, task.Truth(false)))
+	if best(d.agent.Best()) != 0 {
+		t.Errorf("best %+v", d.agent.Best())
+	}
+	d.tellOutcome(d.ask().ID, sound(7, task.Truth(true)))
+	d.start()
+	if best(d.agent.Best()) != 2 {
+		t.Errorf("best %+v", d.agent.Best())
+	}
+	view := d.agent.View(d.now)
+	if len(view.Constraints) != 1 || view.Constraints[0].Noise <= 0 || view.Constraints[0].Low != 0 {
+		t.Fatalf("%+v", view.Constraints)
+	}
+	no, _ := view.Constraints[0].Predict(spec.Space.Encode(view.Trials[0].Design))
+	yes, _ := view.Constraints[0].Predict(spec.Space.Encode(view.Trials[1].Design))
+	if !(no < 0 && yes > 0) {
+		t.Errorf("false is %g and true %g", no, yes)
+	}
+}
+
+// TestFailuresAreObserved: from the first one on, with a fit in the journal for each further
+// trial, that a restart restores; and not where they do not count.
+func TestFailuresAreObserved(t *testing.T) {
+	for _, count := range []bool{true, false} {
+		spec := *newTask(t, "bowl", "type: ts, initial_designs: 2")
+		spec.FailuresCount = count
+		d := newDriver(t, configOf(t, &spec, 1))
+		d.run(2, bowl)
+		if view := d.agent.View(d.now); len(view.Constraints) != 0 {
+			t.Errorf("before a failure: %v", view.Constraints)
+		}
+		failed := d.ask()
+		if err := d.agent.Fail(d.now, failed.ID, "it burned"); err != nil {
+			t.Fatal(err)
+		}
+		d.carryOut()
+		d.run(1, bowl)
+		var want []int
+		if count {
+			want = []int{3, 4}
+		}
+		if got := fitsOf(d.records, task.Completion); !slices.Equal(got, want) {
+			t.Errorf("count %v: fits after %v observations, want %v", count, got, want)
+		}
+		d.start()
+		view := d.agent.View(d.now)
+		if !count {
+			if len(view.Constraints) != 0 {
+				t.Errorf("ignored, yet %v", view.Constraints)
+			}
+			continue
+		}
+		if slices.ContainsFunc(d.records, func(r Record) bool { return r.Fit != nil }) {
+			t.Error("a restart decides about hyperparameters again")
+		}
+		if len(view.Constraints) != 1 || view.Constraints[0].Output != task.Completion {
+			t.Fatalf("constraints %+v", view.Constraints)
+		}
+		bad, _ := view.Constraints[0].Predict(spec.Space.Encode(failed.Design))
+		good, _ := view.Constraints[0].Predict(spec.Space.Encode(view.Trials[0].Design))
+		if bad >= good {
+			t.Errorf("completion %g where it failed, %g where not", bad, good)
+		}
+		if b := d.agent.Best(); b == nil || len(b.Broken) > 0 {
+			t.Errorf("best %+v", b)
+		}
+	}
+}

@@ -23,16 +23,16 @@ var (
 // that replaying the journal rebuilds it. Only cutOff has no record: a process that
 // dies writes none.
 type trials struct {
-	task     *task.Task
-	list     []strategy.Trial
-	done     int                 // trials with an outcome
-	measured map[task.Output]int // how many trials have measured it
-	nearest  int                 // index of the best of them by task.Compare, -1 when there is none
-	shown    []strategy.Trial    // a copy of the list as it is; nil when it has changed
+	task    *task.Task
+	list    []strategy.Trial
+	done    int              // trials with an outcome
+	failed  int              // trials without one
+	nearest int              // index of the best of those with an outcome by task.Compare, -1 when there is none
+	shown   []strategy.Trial // a copy of the list as it is; nil when it has changed
 }
 
 func newTrials(t *task.Task) trials {
-	return trials{task: t, measured: map[task.Output]int{}, nearest: -1}
+	return trials{task: t, nearest: -1}
 }
 
 // next is the ID of the next trial.
@@ -130,6 +130,7 @@ func (t *trials) apply(r Record) error {
 	case r.Fail != nil:
 		return t.change(r.Fail.ID, func(trial *strategy.Trial) {
 			trial.State, trial.Reason, trial.Finished = strategy.Failed, r.Fail.Reason, r.Fail.Time
+			t.failed++
 		})
 	}
 	return nil
@@ -178,19 +179,22 @@ func (t *trials) tell(r TellRecord) error {
 		trial.State, trial.Outcome, trial.Finished = strategy.Done, &r.Outcome, r.Time
 		trial.Broken = t.task.Broken(trial.Outcome)
 		t.done++
-		t.countOutputs(trial)
 		if t.nearest < 0 || t.task.Better(&r.Outcome, t.list[t.nearest].Outcome) {
 			t.nearest = int(r.ID) - 1
 		}
 	})
 }
 
-func (t *trials) countOutputs(trial *strategy.Trial) {
-	for _, output := range t.task.Outputs() {
-		if _, ok := trial.Measured(output); ok {
-			t.measured[output]++
-		}
+// measured is the number of observations of an output, which strategy.Observed lists: an
+// accepted outcome has measured all but completion, of which failures are observations.
+func (t *trials) measured(output task.Output) int {
+	switch {
+	case output != task.Completion:
+		return t.done
+	case t.failed == 0:
+		return 0
 	}
+	return t.done + t.failed
 }
 
 // nearestTrial returns a copy of the best trial or, where nothing is feasible, of the one

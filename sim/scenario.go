@@ -122,7 +122,7 @@ func (s *Scenario) validate() error {
 		switch {
 		case m.Objective == nil:
 			return fmt.Errorf("sim: member %d has no Objective", i)
-		case s.Task.Constrained() && m.Constraints == nil:
+		case len(s.Task.Constraints) > 0 && m.Constraints == nil:
 			return fmt.Errorf("sim: member %d has no Constraints, and the task has", i)
 		case m.Evaluations < 0 || m.Parallel < 0 || m.Start < 0:
 			return fmt.Errorf("sim: member %d: Evaluations, Parallel and Start must be 0 or more", i)

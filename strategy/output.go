@@ -1,6 +1,8 @@
 package strategy
 
 import (
+	"slices"
+
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
@@ -10,15 +12,22 @@ var _ task.Measurement = (*Outcome)(nil)
 // Measured implements task.Measurement: outputs other than the objective are the
 // outcome's constraints.
 func (o *Outcome) Measured(output task.Output) (value float64, ok bool) {
-	if output == task.Objective {
+	switch output {
+	case task.Objective:
 		return o.Value, true
+	case task.Completion:
+		return 1, true
 	}
 	reading, ok := o.Constraints[string(output)]
 	return reading.Float(), ok
 }
 
-// Measured returns what a trial has measured of an output: nothing unless it is done.
+// Measured returns what a trial has measured of an output: nothing unless it is done, and
+// of a failed one that it does not complete.
 func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
+	if output == task.Completion && t.State == Failed {
+		return 0, true
+	}
 	if t.State != Done {
 		return 0, false
 	}
@@ -27,13 +36,18 @@ func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
 
 // Observed lists what trials of the task have measured of an output, as surrogates
 // want it: encoded designs and values. Larger values of the objective are better.
-// Values of other outputs are as measured.
+// Values of other outputs are as measured. Of completion nothing is observed before the
+// first failure: until then nothing says that it depends on the design.
 func Observed(t *task.Task, trials []Trial, output task.Output) surrogate.Observations {
 	sign := 1.0
 	if output == task.Objective {
 		sign = t.Goal.Sign()
 	}
 	var obs surrogate.Observations
+	failed := func(t Trial) bool { return t.State == Failed }
+	if output == task.Completion && !slices.ContainsFunc(trials, failed) {
+		return obs
+	}
 	for _, trial := range trials {
 		if value, ok := trial.Measured(output); ok {
 			obs.X = append(obs.X, t.Space.Encode(trial.Design))

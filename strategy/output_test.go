@@ -51,9 +51,10 @@ func TestObservedByOutput(t *testing.T) {
 		at []float64
 		y  []float64
 	}{
-		task.Objective: {[]float64{0, 0.2, 0.3}, []float64{-1, -3, -4}}, // larger is better
-		"memory":       {[]float64{0, 0.3}, []float64{20, -5}},          // as measured
-		"latency":      {nil, nil},
+		task.Objective:  {[]float64{0, 0.2, 0.3}, []float64{-1, -3, -4}}, // larger is better
+		"memory":        {[]float64{0, 0.3}, []float64{20, -5}},          // as measured
+		"latency":       {nil, nil},
+		task.Completion: {[]float64{0, 0.1, 0.2, 0.3}, []float64{1, 0, 1, 1}},
 	} {
 		got := strategy.Observed(spec, trials, output)
 		var at []float64

@@ -24,7 +24,7 @@ type View struct {
 	Suggested    []task.Design       // that experts or history hold for near-optimal, as the node's user says
 
 	// Constraints are the posteriors of the task's constraints, in the order of
-	// Task.Constraints, but for those without an observation.
+	// Task.Bounds, but for those without an observation.
 	Constraints []*surrogate.Constraint
 
 	// Waited names the exchange that the strategy has waited for in vain. It is empty

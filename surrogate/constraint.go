@@ -16,17 +16,25 @@ type Constraint struct {
 	Posterior
 	Output task.Output
 	// Low and High are the least and the largest value that keep the constraint. One
-	// of them may be infinite.
+	// of them may be infinite. Of what is true or false the posterior is that of a
+	// function which is above 0 where it is true, without the noise of the label.
 	Low, High float64
+	// Noise is the variance of what decides beside the posterior's function whether the
+	// constraint is kept: the noise of a label, or 0.
+	Noise float64
 }
 
 // NewConstraint returns the model of a constraint's output: the exact Gaussian process,
-// whatever the task's surrogate. Its posteriors are of type *Constraint. Observations are
-// values as measured.
+// whatever the task's surrogate, or for what is true or false the process with the probit
+// likelihood. Its posteriors are of type *Constraint. Observations are values as measured,
+// or 1 for true and 0 for false.
 func NewConstraint(t *task.Task, c task.Constraint) (Model, error) {
 	shared, err := SharedMap(t)
 	if err != nil {
 		return nil, err
+	}
+	if c.Truth {
+		return &truth{process: newExact(t, shared), of: c.Output}, nil
 	}
 	m := &constraint{process: newExact(t, shared), of: c, sign: 1}
 	switch {

@@ -78,15 +78,19 @@ func (e *exact) Fit(ctx context.Context, obs Observations, previous *Hyperparame
 	if err != nil {
 		return Hyperparameters{}, err
 	}
-	var starts []gp.Hyperparameters
-	if previous != nil {
-		starts = append(starts, gp.Hyperparameters(*previous))
-	}
-	h, err := gp.Fit(ctx, e.spec, obs.X, y, starts, rng)
+	h, err := gp.Fit(ctx, e.spec, obs.X, y, startsOf(previous), rng)
 	if err != nil {
 		return Hyperparameters{}, fmt.Errorf("surrogate: %w", err)
 	}
 	return Hyperparameters(h), nil
+}
+
+// startsOf is where a fit begins beside the places that it knows itself.
+func startsOf(previous *Hyperparameters) []gp.Hyperparameters {
+	if previous == nil {
+		return nil
+	}
+	return []gp.Hyperparameters{gp.Hyperparameters(*previous)}
 }
 
 func (e *exact) Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error) {

@@ -31,6 +31,9 @@ func (t *Task) Canonical() []byte {
 	if len(t.Constraints) > 0 {
 		form["constraints"] = canonicalConstraints(t.Constraints)
 	}
+	if t.FailuresCount {
+		form["failures"] = counted
+	}
 	for _, s := range sections() {
 		if part := s.canonical(t); part != nil {
 			form[s.key] = part

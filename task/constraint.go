@@ -9,6 +9,9 @@ import (
 
 const maxConstraints = 16
 
+// numeric is the type of a constraint that has limits.
+const numeric = "number"
+
 // Constraint is a condition on an output other than the objective: a design that
 // breaks one is infeasible.
 type Constraint struct {
@@ -16,6 +19,14 @@ type Constraint struct {
 	// Low and High are the least and the largest number that keep the constraint, in
 	// the output's own units. One of them may be infinite.
 	Low, High float64
+	// Truth says that the output is no number but true (kept) or false. True counts as
+	// 1 and false as 0; Low and High are 1 and +Inf.
+	Truth bool
+}
+
+// TruthOf returns the constraint that an output is true.
+func TruthOf(output Output) Constraint {
+	return Constraint{Output: output, Low: 1, High: math.Inf(1), Truth: true}
 }
 
 // Keeps tells whether the value keeps the constraint; NaN does not.
@@ -46,8 +57,11 @@ func (c Constraint) Violation(value float64) float64 {
 	return min(max(over/unit, math.SmallestNonzeroFloat64), math.MaxFloat64/(2*maxConstraints))
 }
 
-// String says what is allowed, as in "at most 10".
+// String says what is allowed, as in "at most 10" or "true".
 func (c Constraint) String() string {
+	if c.Truth {
+		return "true"
+	}
 	low, high := formatFloat(c.Low), formatFloat(c.High)
 	switch {
 	case math.IsInf(c.Low, 0):
@@ -58,8 +72,28 @@ func (c Constraint) String() string {
 	return low + " to " + high
 }
 
-// Constrained tells whether designs can be infeasible.
-func (t *Task) Constrained() bool { return len(t.Constraints) > 0 }
+// takes says what is wrong with a reading, "" when nothing is.
+func (c Constraint) takes(reading Reading) string {
+	switch {
+	case c.Truth && !reading.IsTruth():
+		return fmt.Sprintf("%s, accepted are true and false", reading)
+	case !c.Truth && reading.IsTruth():
+		return fmt.Sprintf("%s, accepted is a number (%s keeps it)", reading, c)
+	}
+	return ""
+}
+
+// Constrained tells whether designs can be infeasible, or fail so that it counts.
+func (t *Task) Constrained() bool { return len(t.Bounds()) > 0 }
+
+// Bounds are all conditions on outputs that a search must know of: the constraints, and
+// where failures count that the evaluation completes.
+func (t *Task) Bounds() []Constraint {
+	if !t.FailuresCount {
+		return t.Constraints
+	}
+	return append(slices.Clone(t.Constraints), TruthOf(Completion))
+}
 
 // CheckReadings says what is wrong with what an evaluation reports of constraints. A
 // task with constraints takes each of them and no others; a task without takes any.
@@ -80,8 +114,8 @@ func (t *Task) CheckReadings(readings map[string]Reading) error {
 			missing = append(missing, quote(string(c.Output)))
 			continue
 		}
-		if reading.IsTruth() {
-			return fmt.Errorf("constraint %s is %s, accepted is a number (%s keeps it)", quote(string(c.Output)), reading, c)
+		if problem := c.takes(reading); problem != "" {
+			return fmt.Errorf("constraint %s is %s", quote(string(c.Output)), problem)
 		}
 	}
 	if len(missing) > 0 {
@@ -131,6 +165,14 @@ func (m *Section) constraint(taken map[Output]bool) Constraint {
 		}
 		taken[c.Output] = true
 	}
+	c.Truth = m.Word("type", numeric, numeric, string(Bool)) == string(Bool)
+	if c.Truth {
+		for _, key := range []string{"low", "high"} {
+			m.Refuse(key, "type: "+numeric)
+		}
+		m.finish()
+		return TruthOf(c.Output)
+	}
 	_, low := m.get("low")
 	_, high := m.get("high")
 	if low {
@@ -141,7 +183,7 @@ func (m *Section) constraint(taken map[Output]bool) Constraint {
 	}
 	switch {
 	case !low && !high:
-		m.errorf(m.at, "needs low, high or both")
+		m.errorf(m.at, "needs low, high or both, or type: bool")
 	case c.Low > c.High:
 		m.Errorf("high", "high %s must not be below low %s", formatFloat(c.High), formatFloat(c.Low))
 	}
@@ -153,6 +195,11 @@ func canonicalConstraints(all []Constraint) []map[string]any {
 	forms := make([]map[string]any, len(all))
 	for i, c := range all {
 		form := map[string]any{"name": c.Output}
+		if c.Truth {
+			form["type"] = Bool
+			forms[i] = form
+			continue
+		}
 		if !math.IsInf(c.Low, 0) {
 			form["low"] = c.Low
 		}

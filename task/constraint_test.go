@@ -30,17 +30,21 @@ constraints:
   - {name: gap, high: 0.05}
   - {name: speed, low: -3.5}
   - {name: exact, low: 2, high: 2}
+  - {name: sound, type: bool}
+  - {name: most, high: 1, type: number}
 `)
 	want := []Constraint{
 		{Output: "exact", Low: 2, High: 2},
 		{Output: "gap", Low: -inf, High: 0.05},
 		{Output: "latency_ms", Low: 1, High: 10},
+		{Output: "most", Low: -inf, High: 1},
+		{Output: "sound", Low: 1, High: inf, Truth: true},
 		{Output: "speed", Low: -3.5, High: inf},
 	}
 	if !slices.Equal(got.Constraints, want) || !got.Constrained() {
 		t.Errorf("%+v", got.Constraints)
 	}
-	for i, text := range []string{"2 to 2", "at most 0.05", "1 to 10", "at least -3.5"} {
+	for i, text := range []string{"2 to 2", "at most 0.05", "1 to 10", "at most 1", "true", "at least -3.5"} {
 		if got := got.Constraints[i].String(); got != text {
 			t.Errorf("%q, want %q", got, text)
 		}
@@ -57,7 +61,7 @@ func TestConstraintsAreInTheID(t *testing.T) {
 		t.Errorf("a task without constraints: %s", plain.Canonical())
 	}
 	one := constrained(t, "constraints: [{name: a, high: 1}, {name: b, low: 0.5}]")
-	if same := constrained(t, "constraints: [{low: 5e-1, name: b }, {name: a, high: 1.0}]"); same.ID() != one.ID() {
+	if same := constrained(t, "failures: ignore\nconstraints: [{low: 5e-1, name: b }, {name: a, high: 1.0, type: number}]"); same.ID() != one.ID() {
 		t.Errorf("%s\n%s", one.Canonical(), same.Canonical())
 	}
 	seen := map[string]string{}
@@ -69,6 +73,9 @@ func TestConstraintsAreInTheID(t *testing.T) {
 		"constraints: [{name: a, high: 2}]",
 		"constraints: [{name: b, high: 1}]",
 		"constraints: [{name: A, high: 1}]",
+		"constraints: [{name: a, type: bool}]",
+		"constraints: [{name: a, type: bool}]\nfailures: constraint",
+		"failures: constraint",
 	} {
 		id := constrained(t, lines).ID().String()
 		if other, ok := seen[id]; ok {
@@ -91,14 +98,18 @@ func TestCanonicalConstraintsAreRead(t *testing.T) {
 			if side != "low" {
 				c.High = max(low, rapid.Float64Range(-1e300, 1e300).Draw(rt, "high"))
 			}
+			if rapid.Bool().Draw(rt, "truth") {
+				c = TruthOf(c.Output)
+			}
 			spec.Constraints = append(spec.Constraints, c)
 		}
+		spec.FailuresCount = rapid.Bool().Draw(rt, "failures")
 		made, err := New(spec, able)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		read, err := Parse("canonical", made.Canonical(), able)
-		if err != nil || read.ID() != made.ID() || !slices.Equal(read.Constraints, made.Constraints) {
+		if err != nil || read.ID() != made.ID() || !slices.Equal(read.Constraints, made.Constraints) || read.FailuresCount != spec.FailuresCount {
 			rt.Fatalf("%s: %v", made.Canonical(), err)
 		}
 		for _, c := range spec.Constraints {
@@ -122,7 +133,12 @@ func TestConstraintErrors(t *testing.T) {
 		"constraints: [{name: a, high: x}]":                          `constraint "a": high must be a number`,
 		"constraints: [{name: a, high: .inf}]":                       `constraint "a": high must be`,
 		"constraints: [{name: a, low: 2, high: 1}]":                  `constraint "a": high 1 must not be below low 2`,
-		"constraints: [{name: a, hihg: 1}]":                          `unknown key "hihg"; accepted: name, low, high`,
+		"constraints: [{name: a, type: bool, high: 1}]":              `constraint "a": high`,
+		"constraints: [{name: a, type: truth}]":                      "type must be one of number, bool",
+		"failures: [1]":                                              "failures must be",
+		"failures: count":                                            "failures must be one of ignore, constraint",
+		"failures: constraint\nstrategy: {type: first}":              "type first takes no constraints, which the task has by failures: constraint; those that do: keeps, too",
+		"constraints: [{name: a, hihg: 1}]":                          `unknown key "hihg"; accepted: name, type, low, high`,
 		"constraints: [{name: a, high: 1}, {name: a, low: 0}]":       `constraint "a": the name is repeated`,
 		"constraints: [{name: a, high: 1}]\nstrategy: {type: first}": "strategy: type first takes no constraints, which the task has; those that do: keeps, too",
 	} {

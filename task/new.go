@@ -14,6 +14,9 @@ type Spec struct {
 	// Constraints are at most 16, in any order.
 	Constraints []Constraint
 
+	// FailuresCount is the key failures: constraint.
+	FailuresCount bool
+
 	// The optional sections of the task file, with its keys. What is left out has the
 	// defaults of the file.
 	Surrogate, Strategy, Privacy Settings
@@ -38,6 +41,9 @@ func New(spec Spec, strategies []StrategyType) (*Task, error) {
 	}
 	if len(spec.Constraints) > 0 {
 		form["constraints"] = canonicalConstraints(spec.Constraints)
+	}
+	if spec.FailuresCount {
+		form["failures"] = counted
 	}
 	for key, settings := range map[string]Settings{"surrogate": spec.Surrogate, "strategy": spec.Strategy, "privacy": spec.Privacy} {
 		if settings != nil {

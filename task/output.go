@@ -8,13 +8,18 @@ import (
 // Output names a number that an evaluation measures.
 type Output string
 
-// Objective is the output that Goal is about. Constraints have names.
-const Objective Output = ""
+const (
+	// Objective is the output that Goal is about. Constraints have names.
+	Objective Output = ""
+	// Completion is whether an evaluation completes: 1, or 0 when it fails. No
+	// constraint of a task file can have its name.
+	Completion Output = "(completion)"
+)
 
-// Outputs lists the objective and then the output of every constraint.
+// Outputs lists the objective and then the output of each of Bounds.
 func (t *Task) Outputs() []Output {
 	outputs := []Output{Objective}
-	for _, c := range t.Constraints {
+	for _, c := range t.Bounds() {
 		outputs = append(outputs, c.Output)
 	}
 	return outputs

@@ -37,13 +37,16 @@ func sections() []section {
 //	  - {name: hidden_units, type: int, choices: [16, 32, 64, 256]}
 //	constraints:
 //	  - {name: latency_ms, high: 10}   # low, high or both
+//	  - {name: converged, type: bool}
+//	failures: constraint               # or ignore, the default
 //	surrogate: {type: exact, kernel: matern52, features: 256, lengthscale: 0.3, category_lengthscale: 1}
 //	strategy: {type: fts, mode: concurrent, schedule: inverse-sqrt, initial_designs: 3, share_every: 1}
 //	privacy: {mechanism: local, epsilon: 4, delta: 1e-5, clip: 16, releases: 10, adjacency: replace-one}
 //
 // The sections surrogate and strategy, and every key of theirs, have defaults; so
 // has the section privacy, which is to promise nothing. Without constraints, of which
-// there are at most 16, every design is feasible. A promise needs epsilon and,
+// there are at most 16, every design is feasible; with failures: constraint designs near
+// those that fail are avoided too. A promise needs epsilon and,
 // with mechanism aggregate, a roster: the peer IDs of all who may take part, at most
 // 1024. A strategy goes with one mechanism or none.
 // Names, and choices among texts, that look like numbers or true/false are written in
@@ -71,6 +74,12 @@ func Parse(file string, data []byte, strategies []StrategyType) (*Task, error) {
 	return t, nil
 }
 
+// What the key failures may say.
+const (
+	ignored = "ignore"
+	counted = "constraint"
+)
+
 func (m *Section) task(t *Task) {
 	m.formatVersion()
 	if name, ok := m.text("name"); ok {
@@ -82,6 +91,7 @@ func (m *Section) task(t *Task) {
 	t.Goal = Goal(m.Word("goal", "", string(Minimize), string(Maximize)))
 	t.Space = m.space()
 	t.Constraints = m.constraints()
+	t.FailuresCount = m.Word("failures", ignored, ignored, counted) == counted
 	for _, s := range sections() {
 		n, ok := m.get(s.key)
 		part := m.d.absent(s.key, m.at)

@@ -72,7 +72,7 @@ func parseStrategy(m *Section, t *Task) {
 		}
 		m.d.chosen = known
 		if t.Constrained() && !known.Constraints {
-			m.Errorf("type", "type %s takes no constraints, which the task has; those that do: %s", known.Name, strings.Join(m.d.takingConstraints(), ", "))
+			m.Errorf("type", "type %s takes no constraints, which the task has%s; those that do: %s", known.Name, t.whichBound(), strings.Join(m.d.takingConstraints(), ", "))
 		}
 		if known.Settings != nil {
 			s.Settings = known.Settings(m)
@@ -80,6 +80,14 @@ func parseStrategy(m *Section, t *Task) {
 		s.InitialDesigns = m.Whole("initial_designs", defaultInitialDesigns, 1, maxInitialDesigns)
 		m.finish()
 	}
+}
+
+// whichBound names the key by which the task has a constraint, if it is not constraints.
+func (t *Task) whichBound() string {
+	if len(t.Constraints) == 0 {
+		return " by failures: " + counted
+	}
+	return ""
 }
 
 // defaultStrategy is the first that takes the task.

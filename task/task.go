@@ -32,6 +32,10 @@ type Task struct {
 
 	// Constraints are on outputs other than the objective: at most 16, by name.
 	Constraints []Constraint
+
+	// FailuresCount says that a failed evaluation is evidence about its design, as one
+	// that breaks a constraint is.
+	FailuresCount bool
 }
 
 // Privacy is what a node promises about what it shares: (Epsilon, Delta) against

@@ -23,7 +23,7 @@ func NewTS(t *task.Task) TS { return TS{search.New(t)} }
 
 // Suggest implements strategy.Strategy.
 func (s TS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	if s.search.Starting(view, trial) {
+	if s.search.Starting(view, trial) || search.Blind(view) {
 		return s.search.Start(view, trial, seed)
 	}
 	return s.Sample(ctx, view, trial, seed)

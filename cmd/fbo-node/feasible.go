@@ -9,15 +9,22 @@ import (
 )
 
 // brokenText lists the constraints that an outcome breaks, as in "gap=0.08 (at most
-// 0.05)"; empty when it is feasible.
+// 0.05), converged=false"; empty when it is feasible.
 func brokenText(t *task.Task, outcome *strategy.Outcome) string {
 	var parts []string
 	for _, c := range t.Constraints {
 		if value, ok := outcome.Measured(c.Output); ok && !c.Keeps(value) {
-			parts = append(parts, fmt.Sprintf("%s=%s (%s)", c.Output, number(value), c))
+			parts = append(parts, brokenPart(c, value))
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+func brokenPart(c task.Constraint, value float64) string {
+	if c.Truth {
+		return fmt.Sprintf("%s=false", c.Output)
+	}
+	return fmt.Sprintf("%s=%s (%s)", c.Output, number(value), c)
 }
 
 // feasibleText is the cell of a trial in a table.
@@ -55,5 +62,8 @@ func infeasibleNearest(t *task.Task, trials []strategy.Trial) *strategy.Trial {
 }
 
 func describeConstraint(c task.Constraint) string {
+	if c.Truth {
+		return fmt.Sprintf("%s: must be true; evaluations report true or false", c.Output)
+	}
 	return fmt.Sprintf("%s: %s; evaluations report it as a number", c.Output, c)
 }

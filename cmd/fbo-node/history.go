@@ -70,7 +70,7 @@ func writeTable(out io.Writer, p past) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	withMetrics := len(outcomeColumns(metricPrefix, p.trials, metricsOf, exact)) > 0
 	cells := func(trial, state, value, feasible, metrics, parameters, why string) {
-		if p.task.Constrained() {
+		if len(p.task.Constraints) > 0 {
 			value += "\t" + feasible
 		}
 		if withMetrics {
@@ -133,7 +133,7 @@ func csvColumns(of *task.Task, trials []strategy.Trial) []csvColumn {
 		{stateColumn, func(t strategy.Trial) string { return string(t.State) }},
 		{valueColumn, exactValue},
 	}
-	if of.Constrained() {
+	if len(of.Constraints) > 0 {
 		columns = append(columns, csvColumn{feasibleColumn, func(t strategy.Trial) string {
 			if t.Outcome == nil {
 				return ""

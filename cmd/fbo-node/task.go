@@ -100,6 +100,9 @@ func describeTask(out io.Writer, t *task.Task) {
 	for _, c := range t.Constraints {
 		fmt.Fprintf(out, "constraint  %s\n", describeConstraint(c))
 	}
+	if t.FailuresCount {
+		fmt.Fprintln(out, "failures    count: designs near those whose evaluation fails are avoided")
+	}
 	s := t.Surrogate
 	fmt.Fprintf(out, "surrogate   %s, kernel %s\nfeatures    %d that all nodes have in common, lengthscale %g\n", s.Type, s.Kernel, s.Features, s.Lengthscale)
 	fmt.Fprintf(out, "strategy    %s\n", describeStrategy(t))

@@ -36,15 +36,22 @@ func disc(d task.Design) *strategy.Outcome {
 	}}
 }
 
-// search evaluates so many designs, and returns the last view.
+// searchDisc evaluates so many designs of the disc, and returns the last view.
 func searchDisc(t *testing.T, spec *task.Task, s strategy.Strategy, seed random.Seed, trials uint64) strategy.View {
+	t.Helper()
+	return searchAll(t, spec, s, seed, trials, disc)
+}
+
+// searchAll evaluates so many designs, which fail where there is no outcome, and returns
+// the last view.
+func searchAll(t *testing.T, spec *task.Task, s strategy.Strategy, seed random.Seed, trials uint64, evaluate func(task.Design) *strategy.Outcome) strategy.View {
 	t.Helper()
 	outputs := map[task.Output]surrogate.Model{}
 	var err error
 	if outputs[task.Objective], err = surrogate.New(spec); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range spec.Constraints {
+	for _, c := range spec.Bounds() {
 		if outputs[c.Output], err = surrogate.NewConstraint(spec, c); err != nil {
 			t.Fatal(err)
 		}
@@ -58,10 +65,16 @@ func searchDisc(t *testing.T, spec *task.Task, s strategy.Strategy, seed random.
 		if feasible := strategy.Best(spec, view.Trials) != nil; id > 3 && !feasible && got.Why.Source == "improve" {
 			t.Errorf("trial %d improves on nothing feasible", id)
 		}
-		view.Trials = append(view.Trials, strategy.Trial{ID: id, Design: got.Design, Why: got.Why, State: strategy.Done, Outcome: disc(got.Design)})
+		view.Trials = append(view.Trials, strategy.Trial{ID: id, Design: got.Design, Why: got.Why, State: strategy.Done, Outcome: evaluate(got.Design)})
+		if last := &view.Trials[id-1]; last.Outcome == nil {
+			last.State = strategy.Failed
+		}
 		view.Constraints = nil
 		for _, output := range spec.Outputs() {
 			obs := strategy.Observed(spec, view.Trials, output)
+			if len(obs.Y) == 0 {
+				continue
+			}
 			h, err := outputs[output].Fit(t.Context(), obs, nil, seed.Stream("fit "+string(output), id))
 			if err != nil {
 				t.Fatal(err)

@@ -41,7 +41,7 @@ func NewLogEI(t *task.Task) LogEI { return LogEI{search.New(t)} }
 
 // Suggest implements strategy.Strategy.
 func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	if s.search.Starting(view, trial) {
+	if s.search.Starting(view, trial) || search.Blind(view) {
 		return s.search.Start(view, trial, seed)
 	}
 	f, why := s.Score(view)

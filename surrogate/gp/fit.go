@@ -95,6 +95,9 @@ func choose[T any](x [][]float64, y []T, most int, rng *rand.Rand) ([][]float64,
 	return someX, someY
 }
 
+// PriorMode returns the hyperparameters that are most likely before any observation.
+func PriorMode(spec Spec) Hyperparameters { return priorMode(spec.lengthscales()) }
+
 func priorMode(groups int) Hyperparameters {
 	h := Hyperparameters{Noise: math.Exp(noiseLocation - noiseSpread*noiseSpread)}
 	for range groups {

@@ -1,0 +1,67 @@
+package surrogate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fbo-node/fbo/surrogate/gp"
+	"github.com/fbo-node/fbo/task"
+)
+
+// truth models what is true or false: a process that is above 0 where it is true, observed
+// by sides of 0 with noise. Rasmussen and Williams, "Gaussian Processes for Machine
+// Learning" (2006), section 3.6. Its labels are not standardised, and their noise is learned
+// where the book learns the variance of the process: only their ratio counts.
+type truth struct {
+	process *exact
+	of      task.Output
+}
+
+// Fit keeps the mode of the prior while all labels are the same: such are most likely where
+// the process hardly varies, which would have the search look for the other label at the
+// ends of the space only.
+func (m *truth) Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
+	sides, err := sidesOf(obs)
+	if err != nil {
+		return Hyperparameters{}, err
+	}
+	if !slices.Contains(obs.Y, 0) || !slices.Contains(obs.Y, 1) {
+		return Hyperparameters(gp.PriorMode(m.process.spec)), nil
+	}
+	h, err := gp.FitIntervals(ctx, m.process.spec, obs.X, sides, startsOf(previous), rng)
+	if err != nil {
+		return Hyperparameters{}, fmt.Errorf("surrogate: %w", err)
+	}
+	return Hyperparameters(h), nil
+}
+
+// Condition does not make use of the previous posterior: each label changes what all others
+// say.
+func (m *truth) Condition(obs Observations, h Hyperparameters, _ Posterior) (Posterior, error) {
+	sides, err := sidesOf(obs)
+	if err != nil {
+		return nil, err
+	}
+	p, err := gp.NewIntervalPosterior(m.process.spec, obs.X, sides, gp.Hyperparameters(h))
+	if err != nil {
+		return nil, fmt.Errorf("surrogate: %w", err)
+	}
+	return &Constraint{Posterior: &exactPosterior{model: m.process, process: p}, Output: m.of, High: math.Inf(1), Noise: h.Noise}, nil
+}
+
+func sidesOf(obs Observations) ([]gp.Interval, error) {
+	if len(obs.Y) == 0 {
+		return nil, ErrNoObservations
+	}
+	sides := make([]gp.Interval, len(obs.Y))
+	for i, y := range obs.Y {
+		if y != 0 && y != 1 {
+			return nil, fmt.Errorf("surrogate: label %g of observation %d: must be 0 or 1", y, i)
+		}
+		sides[i] = gp.Side(y == 1)
+	}
+	return sides, nil
+}

@@ -178,7 +178,7 @@ func TestTaskFiles(t *testing.T) {
 	compute(t, python, "", &texts, `
 import json, fair, models
 print(json.dumps({model: fair.task("adult", model, {"dsp": 0.05, "deo": 0.1}) for model in models.SPACES}
-                 | {"README": fair.task("adult", "rf", {"dsp": 0.05})}))`)
+                 | {"README": fair.task("adult", "rf", {"dsp": 0.05}), "merged": fair.task("adult", "rf", {"dsp": 0.05, "deo": 0.1}, merge=True)}))`)
 	// The numbers of parameters are those that the paper's appendix A.1 states.
 	dimensions := map[string]int{"rf": 4, "xgb": 7, "nn": 11, "linear": 6}
 	for model, text := range texts {
@@ -347,12 +347,13 @@ nodes = [*problem, *where, "--results", results + "/f", *"--repeats 1 --clients 
 print(json.dumps({
     "first": call(compare, *compared), "again": call(compare, *compared), "table": call(compare, *compared, "--table"),
     "lines": compare.read(results + "/c"),
+    "merged": call(compare, *compared[:-1], "logei", "--merge"),
     "importance": call(importance, *"--data compas --model linear --results".split(), results + "/c"),
     "nodes": call(federated, *nodes), "nodestable": call(federated, *nodes, "--table"),
 }))`
 	var got struct {
-		First, Again, Table, Importance, Nodes, NodesTable string
-		Lines                                              []struct {
+		First, Again, Table, Merged, Importance, Nodes, NodesTable string
+		Lines                                                      []struct {
 			Method string
 			Trials []trial
 		}
@@ -360,6 +361,9 @@ print(json.dumps({
 	compute(t, python, "", &got, script, folder, binary, dir)
 	if strings.Count(got.First, "\n") != 2 || got.Again != "" || len(got.Lines) != 2 {
 		t.Errorf("compare.py prints %q, when called again %q", got.First, got.Again)
+	}
+	if !strings.Contains(got.Merged, "method=logei constraints={'dsp': 0.1} merge=True split=0 ") {
+		t.Errorf("compare.py --merge prints %q", got.Merged)
 	}
 	for _, line := range got.Lines {
 		if len(line.Trials) != 8 {

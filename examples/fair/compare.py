@@ -122,7 +122,7 @@ def tune(args, limits, method, seed):
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         if method == "random":
-            return node(args, folder, fair.task(args.data, args.model, {}, strategy="logei", initial=args.evals), {}, seed)
+            return node(args, folder, fair.task(args.data, args.model, {}, initial=args.evals, sensitive=args.sensitive), {}, seed)
         start = key(wanted(args, limits, "random", seed))
         trials = next((line["trials"] for line in read(args.results) if key(line) == start), None)
         if trials is None:
@@ -130,22 +130,29 @@ def tune(args, limits, method, seed):
         (folder / "first.json").write_text(json.dumps([first["parameters"] for first in trials[:5]]))
         known = {} if method == "free" else limits
         strategy = "logei" if method == "free" else method
-        return node(args, folder, fair.task(args.data, args.model, known, args.merge and method != "free", strategy), known, seed,
-                    "--first", str(folder / "first.json"))
+        task = fair.task(args.data, args.model, known, args.merge and method != "free", strategy, sensitive=args.sensitive)
+        return node(args, folder, task, known, seed, "--first", str(folder / "first.json"))
+
+
+def worker(args, limits, seed):
+    """Return the command of a worker."""
+    command = [sys.executable, str(HERE / "worker.py"), "--data", args.data, "--model", args.model, "--dir", args.dir,
+               "--seed", str(seed), "--rows", str(args.rows)]
+    if args.sensitive:
+        command += ["--sensitive", args.sensitive]
+    for name, limit in limits.items():
+        command += ["--constraint", f"{name}={limit}"]
+    if args.merge and limits:
+        command += ["--merge"]
+    return command
 
 
 def node(args, folder, task, limits, seed, *flags):
     """Return the trials of a node of its own."""
     (folder / "task.yaml").write_text(task)
-    worker = [sys.executable, str(HERE / "worker.py"), "--data", args.data, "--model", args.model, "--dir", args.dir,
-              "--seed", str(seed), "--rows", str(args.rows), *(["--sensitive", args.sensitive] if args.sensitive else [])]
-    for name, limit in limits.items():
-        worker += ["--constraint", f"{name}={limit}"]
-    if args.merge and limits:
-        worker += ["--merge"]
     where = ["--data-dir", str(folder / "node")]
     run = subprocess.run([args.fbo_node, "run", str(folder / "task.yaml"), "--evals", str(args.evals), "--seed", str(seed + 1), "--mdns=false",
-                          "--listen", "/ip4/127.0.0.1/udp/0/quic-v1", "--wait-for-peers", "0s", *where, *flags, "--worker", "--", *worker],
+                          "--listen", "/ip4/127.0.0.1/udp/0/quic-v1", "--wait-for-peers", "0s", *where, *flags, "--worker", "--", *worker(args, limits, seed)],
                          capture_output=True, text=True)
     if run.returncode != 0:
         sys.exit(f"compare.py: fbo-node run: {run.stdout[-2000:]}{run.stderr[-2000:]}")

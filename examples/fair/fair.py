@@ -37,9 +37,14 @@ def evaluate(split, model, seed, limits, merge, parameters):
     }
 
 
-def task(data_name, model, limits, merge=False, strategy="logei", initial=5):
-    """Return a task file."""
-    lines = [f"name: fair-{data_name}-{model}", "goal: minimize              # the validation error", "parameters:"]
+def task(data_name, model, limits, merge=False, strategy="logei", initial=5, sensitive=None):
+    """Return a task file. Nodes on it work together, so its name has what else must be alike."""
+    name = f"fair-{data_name}-{model}"
+    if sensitive not in (None, next(iter(data.SENSITIVE[data_name]))):
+        name += f"-{sensitive}"
+    if merge:
+        name += "".join(f"-{criterion}{limit}" for criterion, limit in sorted(limits.items()))
+    lines = [f"name: {name}", "goal: minimize              # the validation error", "parameters:"]
     lines += [f"  - {parameter}" for parameter in models.SPACES[model]]
     if merge:
         lines += ["constraints:", "  - {name: fair, type: bool}"]
@@ -71,6 +76,7 @@ def add_problem(parser):
     """Add the flags that say what is tuned under which limits."""
     parser.add_argument("--data", required=True, choices=list(data.READERS))
     parser.add_argument("--model", required=True, choices=list(models.SPACES))
+    parser.add_argument("--sensitive", help="by what groups are made: adult sex, race; compas white, race, sex; german sex; default the first")
     parser.add_argument("--constraint", type=limit, action="append", default=[], metavar="NAME=LIMIT",
                         help="dsp, deo or dfp, and the largest that is accepted; as often as need be")
     parser.add_argument("--merge", action="store_true", help="one constraint that is true or false, for all limits together")
@@ -79,17 +85,18 @@ def add_problem(parser):
 def add_evaluation(parser):
     """Add the flags that say on which rows."""
     parser.add_argument("--dir", help="folder of the data files, see README.md")
-    parser.add_argument("--sensitive", help="by what groups are made: adult sex, race; compas white, race, sex; german sex; default the first")
     parser.add_argument("--seed", type=int, default=0, help="of the split into training and validation, and of the training")
     parser.add_argument("--rows", type=int, default=0, help="how many training rows to use; default all")
     parser.add_argument("--part", type=part, metavar="I/N", help="only the I-th of N disjoint parts of the rows")
 
 
 def problem(parser, args):
-    """Return the limits, by name; they must fit the other flags."""
+    """Return the limits, by name; the flags must fit each other."""
     limits = dict(args.constraint)
     if len(limits) < len(args.constraint):
         parser.error("--constraint: one limit for each name is accepted")
+    if args.sensitive not in (None, *data.SENSITIVE[args.data]):
+        parser.error(f"--sensitive {args.sensitive}: accepted for {args.data} are {', '.join(data.SENSITIVE[args.data])}")
     if args.merge and not limits:
         parser.error("--merge needs a --constraint")
     return limits
@@ -101,7 +108,7 @@ def main():
     add_problem(parser)
     parser.add_argument("--strategy", default="logei")
     args = parser.parse_args()
-    print(task(args.data, args.model, problem(parser, args), args.merge, args.strategy), end="")
+    print(task(args.data, args.model, problem(parser, args), args.merge, args.strategy, sensitive=args.sensitive), end="")
 
 
 if __name__ == "__main__":

@@ -286,7 +286,7 @@ func TestUndefinedRates(t *testing.T) {
 			"--constraint", "deo=0.9", "--part", "0/34", flag}
 		if want == "" {
 			output, err := exec.CommandContext(t.Context(), python, args...).CombinedOutput()
-			if err == nil || !strings.Contains(string(output), "sensitive attribute 'z' of compas: accepted are white, race, sex") {
+			if err == nil || !strings.Contains(string(output), "--sensitive z: accepted for compas are white, race, sex") {
 				t.Errorf("an unknown attribute: %v, %s", err, output)
 			}
 			continue

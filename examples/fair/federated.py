@@ -32,7 +32,7 @@ def main():
     if not limits or not (args.dir or args.table):
         parser.error("accepted are one --constraint or more, and --dir unless --table")
 
-    about = {name: getattr(args, name) for name in ("data", "sensitive", "model", "rows", "clients", "evals")} | {"constraints": limits}
+    about = {name: getattr(args, name) for name in ("data", "sensitive", "model", "merge", "rows", "clients", "evals")} | {"constraints": limits}
     lines = [line for line in compare.read(args.results) if all(line[name] == value for name, value in about.items())]
     if args.table:
         table(lines, limits, args.evals)
@@ -50,8 +50,8 @@ def main():
 
 def repeat(args, limits, seed, folder):
     """Return the trials of each client alone, and of each together with the others."""
-    (folder / "alone.yaml").write_text(fair.task(args.data, args.model, limits, strategy="logei"))
-    (folder / "together.yaml").write_text(fair.task(args.data, args.model, limits, strategy="density"))
+    (folder / "alone.yaml").write_text(fair.task(args.data, args.model, limits, args.merge, "logei", sensitive=args.sensitive))
+    (folder / "together.yaml").write_text(fair.task(args.data, args.model, limits, args.merge, "density", sensitive=args.sensitive))
     alone = []
     for client in range(args.clients):
         run = start(args, limits, seed, folder, "alone", client)
@@ -71,10 +71,7 @@ def repeat(args, limits, seed, folder):
 
 
 def start(args, limits, seed, folder, name, client, *flags):
-    worker = [sys.executable, str(compare.HERE / "worker.py"), "--data", args.data, "--model", args.model, "--dir", args.dir, "--seed", str(seed),
-              "--rows", str(args.rows), "--part", f"{client}/{args.clients}", *(["--sensitive", args.sensitive] if args.sensitive else [])]
-    for limit in limits.items():
-        worker += ["--constraint", "{}={}".format(*limit)]
+    worker = [*compare.worker(args, limits, seed), "--part", f"{client}/{args.clients}"]
     with open(folder / f"{name}{client}.jsonl", "w", encoding="utf-8") as events:
         return subprocess.Popen([args.fbo_node, "run", str(folder / f"{name}.yaml"), "--json", "--evals", str(args.evals),
                                  "--seed", str(args.clients * seed + client + 1), "--mdns=false", "--listen", "/ip4/127.0.0.1/udp/0/quic-v1",

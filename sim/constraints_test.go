@@ -16,7 +16,7 @@ import (
 // keeps the limit and the optimum is on its border: all end within 0.02 of it, and hear
 // where the others believe it to be.
 func TestConstraintsAmongPeers(t *testing.T) {
-	for _, kind := range []string{"density", "logei", "ts"} {
+	for _, kind := range []string{"density", "constrained-gp", "logei", "ts"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			spec, err := all.Strategies().NewTask(task.Spec{
@@ -44,7 +44,7 @@ func TestConstraintsAmongPeers(t *testing.T) {
 				if best == nil || best.Outcome.Value > optimum+0.02 {
 					t.Errorf("member %d: best %+v, optimum %g", i, best, optimum)
 				}
-				if kind == "density" && m.PeerQueries == 0 {
+				if (kind == "density" || kind == "constrained-gp") && m.PeerQueries == 0 {
 					t.Errorf("member %d listened to nobody", i)
 				}
 				for _, trial := range m.Trials {

@@ -27,9 +27,6 @@ const (
 	sampleSearches   = 8
 )
 
-// rather is the least probability of feasibility of a design to speak of.
-const rather = 0.5
-
 // NewSharing returns the exchange of one agent on a task of type density: it
 // publishes where the agent believes the optimum to be, after the starting designs
 // and then after every observation.
@@ -76,7 +73,7 @@ func believed(ctx context.Context, t *task.Task, view strategy.View, seed random
 		if err := ctx.Err(); err != nil {
 			return d, err
 		}
-		if search.Feasibility(view, t.Space.Encode(best)) < rather {
+		if !search.Likely(view, t.Space.Encode(best)) {
 			return d, nil
 		}
 		d.Components = []protocol.Component{{Weight: 1, Spread: settings.Spread, Centre: protocol.PointOf(t.Space, best)}}
@@ -90,7 +87,7 @@ func believed(ctx context.Context, t *task.Task, view strategy.View, seed random
 		if err != nil {
 			return d, err
 		}
-		if search.Feasibility(view, x) >= rather {
+		if search.Likely(view, x) {
 			maximisers = append(maximisers, x)
 		}
 	}

@@ -81,6 +81,10 @@ func Draw(view strategy.View, seed random.Seed, name string, number uint64) acqu
 	return acquisition.Penalised(f, bounded...)
 }
 
+// Likely tells whether the design at x is rather feasible than not: whoever knows none such
+// has no good design to tell of.
+func Likely(view strategy.View, x []float64) bool { return Feasibility(view, x) >= 0.5 }
+
 // Feasibility is the probability that the design at x keeps all constraints.
 func Feasibility(view strategy.View, x []float64) float64 {
 	return math.Exp(acquisition.LogFeasibility(Limits(view)...).Value(x))

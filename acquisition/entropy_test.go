@@ -82,8 +82,8 @@ func TestGainIsTheLossOfEntropy(t *testing.T) {
 	}
 }
 
-// Two values from a calculation with 50 digits, and the middle of the distribution, which
-// without it has twice its density and the same entropy of its distances.
+// Two values of an independent calculation, and that of a half, which has the density
+// doubled and its entropy less by ln 2.
 func TestGainsThatAreKnown(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct{ got, want float64 }{
@@ -192,9 +192,6 @@ func TestSlopesOfPortions(t *testing.T) {
 		}
 		s := portionOf(mean, sd, low, high)
 		step := 1e-4 * sd
-		if z := max((mean-low)/sd, (high-mean)/sd); math.Abs(z-certain) < 1e-2 {
-			rt.Skip("the edge of certainty")
-		}
 		check := func(name string, by, less, more, size float64) {
 			want := (more - less) / (2 * step)
 			// Differences err by their third derivatives and by what rounding leaves.
@@ -209,6 +206,56 @@ func TestSlopesOfPortions(t *testing.T) {
 		check("ln m by the deviation", s.logBySD, less.log, more.log, math.Abs(s.log))
 		check("e/m by the deviation", s.ratioBySD, less.ratio, more.ratio, math.Abs(s.ratio))
 	})
+}
+
+// The slopes of the gain agree with differences: where the mean is far above the optimum and
+// far below, with limits that are nearly kept or certainly broken, and where it is negative.
+func TestSlopesOfTheGain(t *testing.T) {
+	negative := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		mean, sd := rapid.Float64Range(-100, 30).Draw(rt, "mean"), math.Exp(rapid.Float64Range(-0.1, 2).Draw(rt, "log sd"))
+		g := gain{optima: []float64{rapid.Float64Range(-2, 0).Draw(rt, "optimum"), 0.3, 1}}
+		kept := portion{}
+		for i := range rapid.IntRange(0, 4).Draw(rt, "limits") {
+			centre := rapid.Float64Range(-1, 1).Draw(rt, fmt.Sprint("centre", i)) * rapid.SampledFrom([]float64{1, 1, 40}).Draw(rt, "distance")
+			width := math.Exp(rapid.Float64Range(-3, 3).Draw(rt, "log width"))
+			kept.times(portionOf(centre, 1, -width/2, width/2))
+		}
+		value, by := g.average(mean, sd, kept)
+		if (mean+2)/sd > certain-1 {
+			rt.Skip("around what counts as certain")
+		}
+		rounding := 1e-13 * (1 + math.Abs(value) + mean*mean/sd/sd)
+		if value < belowLogs/2 {
+			negative++
+			rounding = 2e-7
+		}
+		check := func(name string, by, step float64, f func(step float64) float64) {
+			less, more := f(-step), f(step)
+			if (less < belowLogs/2) != (more < belowLogs/2) {
+				return // the gain changes its sign
+			}
+			want, second := (more-less)/(2*step), (more-2*value+less)/step
+			if tolerance := 2e-3*(math.Abs(by)+math.Abs(want)) + 1e-2*math.Abs(second) + 4*rounding/step; math.Abs(by-want) > tolerance {
+				rt.Errorf("by %s: %g, by differences %g ± %g", name, by, want, tolerance)
+			}
+		}
+		check("mean", by.mean, 1e-3*sd, func(step float64) float64 { v, _ := g.average(mean+step, sd, kept); return v })
+		check("deviation", by.sd, 1e-4*sd, func(step float64) float64 { v, _ := g.average(mean, sd+step, kept); return v })
+		if kept.log < -1e-3 {
+			check("log", by.log, 1e-4*min(-kept.log, 1), func(step float64) float64 {
+				v, _ := g.average(mean, sd, portion{log: kept.log + step, ratio: kept.ratio})
+				return v
+			})
+			check("ratio", by.ratio, 1e-3, func(step float64) float64 {
+				v, _ := g.average(mean, sd, portion{log: kept.log, ratio: kept.ratio + step})
+				return v
+			})
+		}
+	})
+	if negative == 0 {
+		t.Error("no gain is negative")
+	}
 }
 
 // Where every gain underflows a search still finds its way to where there is most of it.

@@ -16,14 +16,14 @@ import (
 
 // discTask wants the design nearest to a corner, in a disc that the corner is not in and
 // that covers a seventh of the square. The optimum is on the border.
-func discTask(t *testing.T, name string) *task.Task {
+func discTask(t testing.TB, name string) *task.Task {
 	t.Helper()
 	return cornerTask(t, name,
 		task.Constraint{Output: "radius", Low: math.Inf(-1), High: 0.22}, task.Constraint{Output: "x", Low: 0.1, High: 0.9})
 }
 
 // cornerTask is discTask with other constraints.
-func cornerTask(t *testing.T, name string, constraints ...task.Constraint) *task.Task {
+func cornerTask(t testing.TB, name string, constraints ...task.Constraint) *task.Task {
 	t.Helper()
 	got, err := all.Strategies().NewTask(task.Spec{
 		Name: "disc", Goal: task.Minimize,
@@ -45,7 +45,7 @@ func disc(d task.Design) *strategy.Outcome {
 }
 
 // search evaluates so many designs, and returns the last view.
-func searchDisc(t *testing.T, spec *task.Task, s strategy.Strategy, seed random.Seed, trials uint64) strategy.View {
+func searchDisc(t testing.TB, spec *task.Task, s strategy.Strategy, seed random.Seed, trials uint64) strategy.View {
 	t.Helper()
 	models := modelsOf(t, spec)
 	view := strategy.View{Task: spec}

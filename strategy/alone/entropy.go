@@ -32,8 +32,8 @@ const (
 // posterior mean and two deviations. The gain is that of an outcome without noise: where a
 // sample says that the optimum is less than a design that is known, it is large there
 // however well the design is known, and the search would stay. The code of Wang and Jegelka
-// has a floor too, the largest observation and five deviations of the noise. That was tried:
-// on smooth functions it soon exceeds all samples, and the search goes where it knows least.
+// has a floor too, the largest observation and five deviations of the noise: on smooth
+// functions it soon exceeds all samples, and the search goes where it knows least.
 type MES struct {
 	search search.Search
 	sample acquisition.Maximizer

@@ -11,12 +11,16 @@ import (
 	"github.com/fbo-node/fbo/random"
 )
 
+func between(p Predictor, low, high float64) Limit {
+	return Limit{Predictor: p, Low: low, High: high}
+}
+
 // gainAt is the gain of an output with mean 0 and deviation 1 that must exceed optimum,
 // and of constraints with the same that lie between bounds.
 func gainAt(optimum float64, bounds ...[2]float64) float64 {
 	var limits []Limit
 	for _, b := range bounds {
-		limits = append(limits, Limit{fixed{0, 1}, b[0], b[1]})
+		limits = append(limits, between(fixed{0, 1}, b[0], b[1]))
 	}
 	return gainFrom(LogGain(fixed{0, 1}, []float64{optimum}, limits...).Value(nil))
 }
@@ -99,7 +103,7 @@ func TestGainsThatAreKnown(t *testing.T) {
 
 // The gain is the average over the samples.
 func TestGainIsAnAverage(t *testing.T) {
-	limit := Limit{fixed{0, 1}, -1, 0.3}
+	limit := between(fixed{0, 1}, -1, 0.3)
 	sum, optima := 0.0, []float64{3, -1, math.Inf(-1), 0.4}
 	for _, optimum := range optima {
 		sum += math.Exp(LogGain(fixed{0, 1}, []float64{optimum}, limit).Value(nil))
@@ -118,7 +122,7 @@ func TestGainInTheTails(t *testing.T) {
 		if got := LogGain(fixed{0, 1}, []float64{z}).Value(nil); math.Abs(got-want) > 1e-12*math.Abs(want) {
 			t.Errorf("optimum %g away: %g, want %g", z, got, want)
 		}
-		limit := Limit{fixed{0, 1}, z, math.Inf(1)}
+		limit := between(fixed{0, 1}, z, math.Inf(1))
 		if got := LogGain(fixed{0, 1}, []float64{math.Inf(-1)}, limit).Value(nil); math.Abs(got-want) > 1e-12*math.Abs(want) {
 			t.Errorf("limit %g away: %g, want %g", z, got, want)
 		}
@@ -149,14 +153,14 @@ func TestGainInTheTails(t *testing.T) {
 func TestGainWithoutVariance(t *testing.T) {
 	inf := math.Inf(1)
 	known, unknown := fixed{1, 0}, fixed{0, 1}
-	kept, broken := Limit{known, -inf, 2}, Limit{known, -inf, 0.5}
+	kept, broken := between(known, -inf, 2), between(known, -inf, 0.5)
 	for name, c := range map[string]struct{ got, want float64 }{
 		"nothing is unknown":            {LogGain(known, []float64{0}, kept).Value(nil), belowLogs},
 		"the objective falls short":     {LogGain(known, []float64{3}).Value(nil), -inf},
 		"a limit is broken":             {LogGain(unknown, []float64{0}, broken).Value(nil), -inf},
 		"a limit is kept":               {LogGain(unknown, []float64{0.5}, kept).Value(nil), LogGain(unknown, []float64{0.5}).Value(nil)},
-		"only the limit is unknown":     {LogGain(known, []float64{0}, Limit{unknown, -inf, 1}).Value(nil), LogGain(fixed{0, 1}, []float64{-1}).Value(nil)},
-		"the same, and nothing is kept": {LogGain(known, []float64{-inf}, Limit{unknown, -inf, 1}).Value(nil), LogGain(fixed{0, 1}, []float64{-1}).Value(nil)},
+		"only the limit is unknown":     {LogGain(known, []float64{0}, between(unknown, -inf, 1)).Value(nil), LogGain(fixed{0, 1}, []float64{-1}).Value(nil)},
+		"the same, and nothing is kept": {LogGain(known, []float64{-inf}, between(unknown, -inf, 1)).Value(nil), LogGain(fixed{0, 1}, []float64{-1}).Value(nil)},
 	} {
 		if c.got != c.want && math.Abs(c.got-c.want) > 1e-12 {
 			t.Errorf("%s: %g, want %g", name, c.got, c.want)
@@ -172,14 +176,14 @@ func TestGainDoesNotDependOnWhatDoesNotMatter(t *testing.T) {
 		p := fixed{number("mean", -3, 3), number("variance", 1e-4, 4)}
 		optima := []float64{number("first", -3, 6), number("second", -3, 6), number("third", -3, 6)}
 		plain := LogGain(p, optima).Value(nil)
-		certainly := []Limit{{fixed{2, 1e-4}, math.Inf(-1), 9}, {fixed{2, 1e-4}, 0, 9}, {fixed{2, 0}, 1, math.Inf(1)}}
+		certainly := []Limit{between(fixed{2, 1e-4}, math.Inf(-1), 9), between(fixed{2, 1e-4}, 0, 9), between(fixed{2, 0}, 1, math.Inf(1))}
 		if got := LogGain(p, optima, certainly...).Value(nil); math.Abs(got-plain) > 1e-9 {
 			rt.Fatalf("%g with limits that are kept, %g without", got, plain)
 		}
 		var limits []Limit
 		for i := range rapid.IntRange(2, 4).Draw(rt, "limits") {
 			low := number(fmt.Sprint("low", i), -3, 3)
-			l := Limit{fixed{number("c", -3, 3), number("csd", 1e-4, 4)}, low, low + number("width", 0, 3)}
+			l := between(fixed{number("c", -3, 3), number("csd", 1e-4, 4)}, low, low + number("width", 0, 3))
 			if rapid.Bool().Draw(rt, "one side") {
 				l.Low = math.Inf(-1)
 			}
@@ -283,7 +287,7 @@ func TestGainLeadsThroughTheTails(t *testing.T) {
 	space := floats(t, 2)
 	p := oneObservation{[]float64{0.3, 0.6}, 1, 0.5}
 	limit := oneObservation{[]float64{0.8, 0.2}, 5, 0.3}
-	f := LogGain(p, []float64{math.Inf(-1)}, Limit{limit, 400, math.Inf(1)})
+	f := LogGain(p, []float64{math.Inf(-1)}, between(limit, 400, math.Inf(1)))
 	x, value, err := Maximizer{Space: space}.Maximize(t.Context(), f, nil, random.SeedOf(1).Stream("t", 0))
 	if err != nil || value > -1000 {
 		t.Fatalf("value %g, %v: the test wants gains that underflow", value, err)

@@ -183,7 +183,7 @@ func TestGainDoesNotDependOnWhatDoesNotMatter(t *testing.T) {
 		var limits []Limit
 		for i := range rapid.IntRange(2, 4).Draw(rt, "limits") {
 			low := number(fmt.Sprint("low", i), -3, 3)
-			l := between(fixed{number("c", -3, 3), number("csd", 1e-4, 4)}, low, low + number("width", 0, 3))
+			l := between(fixed{number("c", -3, 3), number("csd", 1e-4, 4)}, low, low+number("width", 0, 3))
 			if rapid.Bool().Draw(rt, "one side") {
 				l.Low = math.Inf(-1)
 			}

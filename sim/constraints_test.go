@@ -16,7 +16,7 @@ import (
 // keeps the limit and the optimum is on its border: all end within 0.02 of it, and hear
 // where the others believe it to be.
 func TestConstraintsAmongPeers(t *testing.T) {
-	for _, kind := range []string{"density", "constrained-gp", "logei", "ts"} {
+	for _, kind := range []string{"density", "constrained-gp", "logei", "mes", "ts"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			spec, err := all.Strategies().NewTask(task.Spec{

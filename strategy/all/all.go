@@ -25,5 +25,6 @@ func Strategies() strategy.Set {
 		tsampling.RegisterTS(),
 		alone.RegisterLogEI(),
 		alone.RegisterUCB(),
+		alone.RegisterMES(),
 	}
 }

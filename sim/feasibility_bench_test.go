@@ -89,7 +89,7 @@ func firstFeasible(spec *task.Task, trials []strategy.Trial) int {
 // (regret/op, in radii, 1 without a feasible design). Behind them standard errors over the
 // federations.
 func BenchmarkFirstFeasible(b *testing.B) {
-	const members, evaluations, repeats = 4, 24, 6
+	const members, evaluations, repeats = 4, 24, 16
 	for _, c := range []struct {
 		dim    int
 		radius float64

@@ -59,15 +59,29 @@ func New(t *task.Task) Strategy {
 // Suggest implements strategy.Strategy. With no density to count it suggests
 // exactly what alone.LogEI does for the same view, trial and seed.
 func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	if s.search.Starting(view, trial) {
+	blind := search.Blind(view)
+	if s.starting(view, trial) || blind && seed.Stream("blind", trial).IntN(2) == 0 {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	heard, why := s.listen(view, trial, seed)
+	if blind {
+		heard.weight *= float64(max(view.Observations, 1))
+	}
 	if heard.len() == 0 || heard.weight == 0 {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	score, _ := s.alone.Score(view)
 	return s.search.Maximise(ctx, view, trial, seed, acquisition.Sum(score, heard), why)
+}
+
+// starting is search.Starting, but that an agent all of whose evaluations have failed can
+// follow its peers where failures count: it has no model of the objective, but one of what
+// fails.
+func (s Strategy) starting(view strategy.View, trial uint64) bool {
+	if view.Observations == 0 && len(view.Constraints) > 0 {
+		return s.search.AfterStart(trial) == 0
+	}
+	return s.search.Starting(view, trial)
 }
 
 // exponent returns γ_t = β/t after this many own observations; below 1 they count
@@ -81,7 +95,7 @@ func exponent(settings Settings, observations int) float64 {
 func (s Strategy) listen(view strategy.View, trial uint64, seed random.Seed) (*pool, strategy.Why) {
 	why := strategy.Why{Source: "density", Phrase: "expected improvement, weighed by the suggested designs"}
 	heard := &pool{}
-	for _, p := range s.labelled(view, trial, seed) {
+	for _, p := range labelled(view, trial, seed) {
 		l, err := learn(s.task, p, s.evenly)
 		if err != nil {
 			continue // a peer must not stop the agent
@@ -118,13 +132,16 @@ func choose(view strategy.View, trial uint64, seed random.Seed) []protocol.Densi
 	return atMost(mostPeers, all, trial, seed)
 }
 
-// labelled is choose for peers' labels. To an agent that has never seen the truth of what
-// must be true, peers that have not either say little: see search.Blind.
-func (s Strategy) labelled(view strategy.View, trial uint64, seed random.Seed) []labels.Peer {
+// labelled is choose for peers' labels. While some know a feasible design the others do not
+// count: they say little, and would halve what those say. To an agent that has never seen
+// the truth of what must be true they say nothing: see search.Blind.
+func labelled(view strategy.View, trial uint64, seed random.Seed) []labels.Peer {
 	all := labels.Of(view)
-	some := func(p labels.Peer) bool { return slices.Contains(p.Feasible, true) }
-	if search.Blind(view) && !slices.ContainsFunc(all, some) {
-		return nil
+	none := func(p labels.Peer) bool { return !slices.Contains(p.Feasible, true) }
+	if some := slices.DeleteFunc(slices.Clone(all), none); len(some) > 0 {
+		all = some
+	} else if search.Blind(view) {
+		all = nil
 	}
 	return atMost(mostPeers, all, trial, seed)
 }

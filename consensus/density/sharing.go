@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/fbo-node/fbo/consensus/labels"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -29,8 +30,11 @@ const (
 
 // NewSharing returns the exchange of one agent on a task of type density: it
 // publishes where the agent believes the optimum to be, after the starting designs
-// and then after every observation.
+// and then after every observation, or with share: feasibility what labels.NewSharing does.
 func NewSharing(t *task.Task) *newest.Exchange {
+	if settingsOf(t).Share == feasibility {
+		return labels.NewSharing(t)
+	}
 	return newest.New(newest.Spec{
 		Kind:   Kind,
 		From:   t.Strategy.InitialDesigns,

@@ -25,6 +25,13 @@ func TestSizeOfSharedDesigns(t *testing.T) {
 		}
 		return d
 	}
+	labels := func(count int) Feasibility {
+		f := Feasibility{Observations: 64}
+		for i := range count {
+			f.Labels = append(f.Labels, Label{point, i%2 == 0})
+		}
+		return f
+	}
 	for _, c := range []struct {
 		name, kind     string
 		slot           uint64
@@ -41,6 +48,8 @@ func TestSizeOfSharedDesigns(t *testing.T) {
 		}, 39, 218},
 		{"density of 1 component", "density", 0, func() ([]byte, error) { return mixture(1).Encode(space) }, 42, 222},
 		{"density of 16 components", "density", 0, func() ([]byte, error) { return mixture(16).Encode(space) }, 642, 824},
+		{"feasibility of 1 label", "feasibility", 0, func() ([]byte, error) { return labels(1).Encode(space) }, 34, 218},
+		{"feasibility of 64 labels", "feasibility", 0, func() ([]byte, error) { return labels(64).Encode(space) }, 1986, 2172},
 	} {
 		payload, err := c.encode()
 		if err != nil {

@@ -250,7 +250,7 @@ func TestWrittenDefaultsOfSharedDesigns(t *testing.T) {
 		"{type: consensus}":                  "{type: consensus, acquisition: logei, weights: uniform, mode: rounds, rounds: 5e1, deadline: 60.0}",
 		"{type: consensus, weights: leader}": "{response: value, weights: leader, deadline: 60, type: consensus}",
 		"{type: constrained-gp}":             "{confidence: 2.0, threshold: none, type: constrained-gp}",
-		"{type: density}":                    "{type: density, beta: 5, components: 1, spread: 2e-1}",
+		"{type: density}":                    "{type: density, beta: 5, components: 1, spread: 2e-1, share: best}",
 		"{type: density, components: 2}":     "{components: 2, beta: +5, type: density}",
 	} {
 		first, err := parse("", []byte(one+"strategy: "+short))

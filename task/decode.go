@@ -18,6 +18,8 @@ type decoder struct {
 
 	strategies []StrategyType // that are accepted, the default first
 	chosen     StrategyType   // of these, when the section strategy has been read
+
+	constrained bool // what Task.Constrained tells, before the optional sections are read
 }
 
 func newDecoder(file string, strategies []StrategyType) *decoder {
@@ -142,6 +144,10 @@ func (m *Section) Refuse(key, condition string) {
 		m.order = slices.DeleteFunc(m.order, func(k string) bool { return k == key })
 	}
 }
+
+// Constrained tells whether designs of the task can be infeasible, as Task.Constrained
+// does: for keys that apply only then.
+func (m *Section) Constrained() bool { return m.d.constrained }
 
 // text returns the text of a required key.
 func (m *Section) text(key string) (string, bool) {

@@ -92,6 +92,7 @@ func (m *Section) task(t *Task) {
 	t.Space = m.space()
 	t.Constraints = m.constraints()
 	t.FailuresCount = m.Word("failures", ignored, ignored, counted) == counted
+	m.d.constrained = t.Constrained()
 	for _, s := range sections() {
 		n, ok := m.get(s.key)
 		part := m.d.absent(s.key, m.at)

@@ -189,6 +189,6 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: density, spread: 0.0009, components: 1}\n", `5:35: strategy: spread 0.0009 must be from 0.001 to 10`},
 		{one + "strategy: {type: density, spread: 0.2, components: 4}\n", `5:27: strategy: spread applies only with components: 1`},
 		{one + "strategy: {type: density, components: 20, spread: 0.2, rounds: 1}\n", `5:39: strategy: components 20 must be a whole number from 1 to 16
-5:56: strategy: unknown key "rounds"; accepted: type, beta, components, spread, initial_designs`},
+5:56: strategy: unknown key "rounds"; accepted: type, beta, share, components, spread, initial_designs`},
 	})
 }

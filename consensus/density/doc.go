@@ -1,7 +1,8 @@
 // Package density lets agents share where they believe the optimum to be:
 // [Strategy] chooses designs of large expected improvement in places that peers
 // believe in, and the exchange [NewSharing] publishes the agent's own belief, a
-// protocol.Density.
+// protocol.Density. On tasks with constraints agents may share which of their designs were
+// feasible instead: see below.
 //
 // # The design
 //
@@ -39,16 +40,36 @@
 // this tends to 1, and the influence of the peers ends. (πBO's analysis rests on
 // the same: the largest ratio of densities to the power γ_t.)
 //
+// While something that must be true has never been true (search.Blind), the agent's own
+// labels say little about where to look, however many they are. Until it has been, γ_t is
+// β, and every design is with probability 1/2 that of the agent alone, a random one. So
+// whatever peers say then, half of the designs are random.
+//
 // # The density
 //
-// With components: 1 a share is a normal of the task's spread around the design of
-// largest posterior mean. With more it is a mixture of up to so many normals,
-// fitted to the maximisers of 32 samples of the posterior. Normals are isotropic
+// With share: best (the default) and components: 1 a share is a normal of the task's
+// spread around the design of largest posterior mean, on tasks with constraints among
+// those believed to be feasible. With more components it is a mixture of up to so many
+// normals, fitted to the maximisers of 32 samples of the posterior. Normals are isotropic
 // and truncated to the unit cube. An int counts as the coordinate at which it is
 // encoded. A categorical of L choices has the law of a normal truncated to the
 // unit interval on L cells of it, one for each choice, with the centre's choice in
 // the middle, where the other choices share evenly what is left: nearly certain
 // when the spread is small against 1/L, uniform when it is large.
+//
+// # Feasible or not
+//
+// With share: feasibility, which needs a task with constraints, a share holds designs that
+// its author has evaluated and whether each was feasible (package labels), so that neither
+// the objective nor the numbers behind the constraints are sent. The receiver makes of
+// the labels of peer j a process of what is true or false, with hyperparameters that the
+// peer cannot choose. Its probability P_j(x) of being feasible gives the density
+//
+//	π_j(x) = P_j(x) / average of P_j over 256 designs of the space,
+//
+// which is bounded as any other, so that all that is said above holds. It is the peer's
+// density of feasible designs, not of good ones. Peers that know no feasible design say
+// where not to look, which is little: they count only while no peer knows one.
 //
 // The package does not weigh peers by how well they did, does not ask whether they
 // are present, and adds no noise for privacy: a share of one component tells which

@@ -20,8 +20,12 @@ const (
 // term beside LogEI.
 type pool struct {
 	densities []*mixture
+	learned   []learned
 	weight    float64 // γ_t/n
 }
+
+// len is n.
+func (p *pool) len() int { return len(p.densities) + len(p.learned) }
 
 var _ acquisition.Function = (*pool)(nil)
 
@@ -31,6 +35,10 @@ func (p *pool) Value(x []float64) float64 {
 	var each logs
 	for _, m := range p.densities {
 		value, _ := bounded(m.log(&each, x))
+		sum += value
+	}
+	for _, l := range p.learned {
+		value, _ := bounded(l.Value(x) - l.level)
 		sum += value
 	}
 	return p.weight * sum
@@ -46,6 +54,17 @@ func (p *pool) Gradient(grad, x []float64) float64 {
 		value, slope := bounded(total)
 		sum += value
 		m.addGradient(grad, x, &each, total, p.weight*slope)
+	}
+	if len(p.learned) == 0 {
+		return p.weight * sum
+	}
+	of := make([]float64, len(x))
+	for _, l := range p.learned {
+		value, slope := bounded(l.Gradient(of, x) - l.level)
+		sum += value
+		for i := range grad {
+			grad[i] += p.weight * slope * of[i]
+		}
 	}
 	return p.weight * sum
 }

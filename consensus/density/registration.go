@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/consensus/labels"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -23,8 +24,17 @@ const (
 	maxSpread     = 10
 )
 
+// What nodes share: where they believe the optimum to be, or on tasks with constraints
+// only which of their designs were feasible.
+const (
+	best        = "best"
+	feasibility = "feasibility"
+)
+
 // Settings are the keys of a task file for strategy density.
 type Settings struct {
+	// Share is "best" or "feasibility". With the latter Components and Spread are 0.
+	Share string
 	// Beta is the exponent of the peers' densities times the trial number: 0 to 1000.
 	Beta float64
 	// Components is how many normals a density has, 1 (around the best design) or
@@ -37,9 +47,18 @@ type Settings struct {
 
 func readSettings(s *task.Section) task.StrategySettings {
 	d := Settings{
-		Beta:       s.Within("beta", defaultBeta, 0, maxBeta),
-		Components: s.Whole("components", defaultComponents, 1, maxComponents),
+		Beta:  s.Within("beta", defaultBeta, 0, maxBeta),
+		Share: s.Word("share", best, best, feasibility),
 	}
+	if d.Share == feasibility {
+		if !s.Constrained() {
+			s.Errorf("share", "share %s applies only to tasks with constraints, or with failures: constraint; accepted is %s", feasibility, best)
+		}
+		s.Refuse("components", "share: "+best)
+		s.Refuse("spread", "share: "+best)
+		return d
+	}
+	d.Components = s.Whole("components", defaultComponents, 1, maxComponents)
 	if d.Components == 1 {
 		d.Spread = s.Within("spread", defaultSpread, minSpread, maxSpread)
 	} else {
@@ -48,8 +67,12 @@ func readSettings(s *task.Section) task.StrategySettings {
 	return d
 }
 
-// Keys implements task.StrategySettings.
+// Keys implements task.StrategySettings. The share is left out where it is the best, so
+// that tasks from before it had a choice keep their IDs.
 func (s Settings) Keys() map[string]any {
+	if s.Share == feasibility {
+		return map[string]any{"beta": s.Beta, "share": s.Share}
+	}
 	keys := map[string]any{"beta": s.Beta, "components": s.Components}
 	if s.Components == 1 {
 		keys["spread"] = s.Spread
@@ -67,10 +90,17 @@ func Register() strategy.Registration {
 		},
 		Describe: func(t *task.Task) string {
 			s := settingsOf(t)
+			if s.Share == feasibility {
+				return fmt.Sprintf("expected improvement weighed by where peers found designs feasible, to the power %g/t; a share holds up to %d designs and whether each was feasible",
+					s.Beta, protocol.MaxLabels)
+			}
 			return fmt.Sprintf("expected improvement weighed by the densities of peers to the power %g/t; a share holds %s",
 				s.Beta, plain.Count(s.Components, "normal"))
 		},
-		Reveals: func(*task.Task) string {
+		Reveals: func(t *task.Task) string {
+			if settingsOf(t).Share == feasibility {
+				return "Peers get the designs that this node has tried and which were feasible, never its results; that is not privacy."
+			}
 			return "Peers get designs of this node, which show where it looks and what it holds for good, never its results; that is not privacy."
 		},
 		Suggestions: true,
@@ -78,8 +108,11 @@ func Register() strategy.Registration {
 	}
 }
 
-// forge replaces the centres of a density by random designs.
-func forge(t *task.Task, _ string, payload []byte, rng *rand.Rand) ([]byte, error) {
+// forge replaces the centres of a density by random designs, and labels by others.
+func forge(t *task.Task, kind string, payload []byte, rng *rand.Rand) ([]byte, error) {
+	if kind == labels.Kind {
+		return labels.Forge(t, payload, rng)
+	}
 	belief, err := protocol.DecodeDensity(payload, t.Space)
 	if err != nil {
 		return nil, err

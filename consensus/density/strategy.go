@@ -2,8 +2,10 @@ package density
 
 import (
 	"context"
+	"slices"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/consensus/labels"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -14,7 +16,7 @@ import (
 )
 
 // suggestedSpread is that of the density around a design which the user suggests,
-// where the task has no spread because its densities are fitted.
+// where the task has no spread.
 const suggestedSpread = 0.2
 
 // mostPeers bounds the work of a suggestion. Where more peers have said something,
@@ -30,6 +32,8 @@ type Strategy struct {
 	task   *task.Task
 	layout *layout
 	spread float64 // around suggested designs
+
+	evenly [][]float64 // share: feasibility: designs to average over
 }
 
 var _ strategy.Strategy = Strategy{}
@@ -43,7 +47,10 @@ func New(t *task.Task) Strategy {
 		layout: newLayout(t.Space),
 		spread: suggestedSpread,
 	}
-	if settings := settingsOf(t); settings.Components == 1 {
+	switch settings := settingsOf(t); {
+	case settings.Share == feasibility:
+		s.evenly = evenly(t)
+	case settings.Components == 1:
 		s.spread = settings.Spread
 	}
 	return s
@@ -52,15 +59,29 @@ func New(t *task.Task) Strategy {
 // Suggest implements strategy.Strategy. With no density to count it suggests
 // exactly what alone.LogEI does for the same view, trial and seed.
 func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	if s.search.Starting(view, trial) {
+	blind := search.Blind(view)
+	if s.starting(view, trial) || blind && seed.Stream("blind", trial).IntN(2) == 0 {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	heard, why := s.listen(view, trial, seed)
-	if len(heard.densities) == 0 || heard.weight == 0 {
+	if blind {
+		heard.weight *= float64(max(view.Observations, 1))
+	}
+	if heard.len() == 0 || heard.weight == 0 {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	score, _ := s.alone.Score(view)
 	return s.search.Maximise(ctx, view, trial, seed, acquisition.Sum(score, heard), why)
+}
+
+// starting is search.Starting, but that an agent all of whose evaluations have failed can
+// follow its peers where failures count: it has no model of the objective, but one of what
+// fails.
+func (s Strategy) starting(view strategy.View, trial uint64) bool {
+	if view.Observations == 0 && len(view.Constraints) > 0 {
+		return s.search.AfterStart(trial) == 0
+	}
+	return s.search.Starting(view, trial)
 }
 
 // exponent returns γ_t = β/t after this many own observations; below 1 they count
@@ -74,19 +95,31 @@ func exponent(settings Settings, observations int) float64 {
 func (s Strategy) listen(view strategy.View, trial uint64, seed random.Seed) (*pool, strategy.Why) {
 	why := strategy.Why{Source: "density", Phrase: "expected improvement, weighed by the suggested designs"}
 	heard := &pool{}
+	for _, p := range labelled(view, trial, seed) {
+		l, err := learn(s.task, p, s.evenly)
+		if err != nil {
+			continue // a peer must not stop the agent
+		}
+		heard.learned = append(heard.learned, l)
+		why.Listened++
+		why.Observations = strategy.AddObservations(why.Observations, p.Observations)
+	}
+	if why.Listened > 0 {
+		why.Phrase = "expected improvement, weighed by what " + plain.Count(why.Listened, "peer") + " found feasible"
+	}
 	for _, d := range choose(view, trial, seed) {
 		heard.densities = append(heard.densities, newMixture(s.layout, s.task.Space, d))
 		why.Listened++
 		why.Observations = strategy.AddObservations(why.Observations, d.Observations)
 	}
-	if why.Listened > 0 {
+	if len(heard.densities) > 0 {
 		why.Phrase = "expected improvement, weighed by the densities of " + plain.Count(why.Listened, "peer")
 	}
 	for _, design := range view.Suggested {
 		around := newComponent(s.layout, 1, s.spread, s.task.Space.Encode(design))
 		heard.densities = append(heard.densities, &mixture{layout: s.layout, components: []component{around}})
 	}
-	heard.weight = exponent(settingsOf(s.task), view.Observations) / float64(max(len(heard.densities), 1))
+	heard.weight = exponent(settingsOf(s.task), view.Observations) / float64(max(heard.len(), 1))
 	return heard, why
 }
 
@@ -96,9 +129,28 @@ func choose(view strategy.View, trial uint64, seed random.Seed) []protocol.Densi
 	for _, d := range strategy.Shares[protocol.Density](view) {
 		all = append(all, d)
 	}
-	if len(all) > mostPeers {
+	return atMost(mostPeers, all, trial, seed)
+}
+
+// labelled is choose for peers' labels. While some know a feasible design the others do not
+// count: they say little, and would halve what those say. To an agent that has never seen
+// the truth of what must be true they say nothing: see search.Blind.
+func labelled(view strategy.View, trial uint64, seed random.Seed) []labels.Peer {
+	all := labels.Of(view)
+	none := func(p labels.Peer) bool { return !slices.Contains(p.Feasible, true) }
+	if some := slices.DeleteFunc(slices.Clone(all), none); len(some) > 0 {
+		all = some
+	} else if search.Blind(view) {
+		all = nil
+	}
+	return atMost(mostPeers, all, trial, seed)
+}
+
+// atMost returns so many of them, drawn for this trial.
+func atMost[T any](most int, all []T, trial uint64, seed random.Seed) []T {
+	if len(all) > most {
 		seed.Stream("which peers", trial).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		all = all[:mostPeers]
+		all = all[:most]
 	}
 	return all
 }

@@ -45,7 +45,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	if s.search.Starting(view, trial) {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
-	f, claims, err := s.consider(ctx, view, trial, seed)
+	f, claims, err := s.score(ctx, view, trial, seed)
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
@@ -72,20 +72,52 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	return strategy.Suggestion{Design: design, Why: why}, nil
 }
 
-// consider returns what to maximise, and the claims that it is conditioned on;
-// without a claim there is nothing to maximise.
-func (s Strategy) consider(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (*averageImprovement, []claim, error) {
+// score returns what to maximise, and the claims that it is conditioned on; without a
+// claim there is nothing to maximise. Claims say that a design is feasible, and once
+// something feasible is known also that it is better than that.
+func (s Strategy) score(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (acquisition.Function, []claim, error) {
 	claims := claimsOf(s.task, view)
+	if len(view.Constraints) == 0 {
+		f, left, err := s.consider(ctx, view, claims, trial, seed)
+		return f, left, err
+	}
+	claims = keepable(view, claims)
+	f := acquisition.Sum()
+	if len(claims) > 0 && strategy.Best(s.task, view.Trials) != nil {
+		improvement, left, err := s.consider(ctx, view, claims, trial, seed)
+		if err != nil {
+			return nil, nil, err
+		}
+		f, claims = improvement, left
+	}
+	if len(claims) == 0 {
+		return nil, nil, nil
+	}
+	limits, err := given(view, claims)
+	if err != nil {
+		return nil, nil, err
+	}
+	return acquisition.Sum(f, acquisition.LogFeasibility(limits...)), claims, nil
+}
+
+// consider returns the expected improvement given those of the claims that the own
+// posterior of the objective leaves, and these.
+func (s Strategy) consider(ctx context.Context, view strategy.View, claims []claim, trial uint64, seed random.Seed) (*averageImprovement, []claim, error) {
 	posterior, ok := view.Posterior.(surrogate.JointPosterior)
 	if !ok || len(claims) == 0 {
 		return nil, nil, nil
 	}
-	designs := s.search.Best(view)
-	_, threshold, err := s.search.Maximizer.Maximize(ctx, acquisition.Mean(posterior), designs, seed.Stream("threshold", trial))
+	designs, mean := s.search.BestFeasible(view), acquisition.Mean(posterior)
+	x, threshold, err := s.search.Maximizer.Maximize(ctx, search.Believed(view, mean), designs, seed.Stream("threshold", trial))
 	if err != nil {
 		return nil, nil, err
 	}
-	threshold = predict(claims, posterior, threshold)
+	highest := predict(claims, posterior)
+	if len(view.Constraints) > 0 {
+		threshold = mean.Value(x)
+	} else {
+		threshold = max(threshold, highest)
+	}
 	passed, err := s.compare(view, claims, threshold)
 	if err != nil {
 		return nil, nil, err

@@ -573,6 +573,112 @@ func (x *Component) GetCentre() *Point {
 	return nil
 }
 
+// Feasibility is the payload of kind "feasibility": designs that the author has
+// evaluated, and whether each was feasible.
+type Feasibility struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Observations  uint32                 `protobuf:"varint,1,opt,name=observations,proto3" json:"observations,omitempty"` // how many such designs the author has, these and older ones
+	Labels        []*Label               `protobuf:"bytes,2,rep,name=labels,proto3" json:"labels,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Feasibility) Reset() {
+	*x = Feasibility{}
+	mi := &file_fbo_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Feasibility) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Feasibility) ProtoMessage() {}
+
+func (x *Feasibility) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Feasibility.ProtoReflect.Descriptor instead.
+func (*Feasibility) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Feasibility) GetObservations() uint32 {
+	if x != nil {
+		return x.Observations
+	}
+	return 0
+}
+
+func (x *Feasibility) GetLabels() []*Label {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+type Label struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Point         *Point                 `protobuf:"bytes,1,opt,name=point,proto3" json:"point,omitempty"`
+	Feasible      bool                   `protobuf:"varint,2,opt,name=feasible,proto3" json:"feasible,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Label) Reset() {
+	*x = Label{}
+	mi := &file_fbo_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Label) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Label) ProtoMessage() {}
+
+func (x *Label) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Label.ProtoReflect.Descriptor instead.
+func (*Label) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Label) GetPoint() *Point {
+	if x != nil {
+		return x.Point
+	}
+	return nil
+}
+
+func (x *Label) GetFeasible() bool {
+	if x != nil {
+		return x.Feasible
+	}
+	return false
+}
+
 // Contribution is the payload of kind "aggregate": what its author has given to
 // secure sums so far, said before it gives.
 type Contribution struct {
@@ -585,7 +691,7 @@ type Contribution struct {
 
 func (x *Contribution) Reset() {
 	*x = Contribution{}
-	mi := &file_fbo_proto_msgTypes[8]
+	mi := &file_fbo_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -597,7 +703,7 @@ func (x *Contribution) String() string {
 func (*Contribution) ProtoMessage() {}
 
 func (x *Contribution) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[8]
+	mi := &file_fbo_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -610,7 +716,7 @@ func (x *Contribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contribution.ProtoReflect.Descriptor instead.
 func (*Contribution) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{8}
+	return file_fbo_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Contribution) GetRelease() uint32 {
@@ -639,7 +745,7 @@ type Presence struct {
 
 func (x *Presence) Reset() {
 	*x = Presence{}
-	mi := &file_fbo_proto_msgTypes[9]
+	mi := &file_fbo_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -651,7 +757,7 @@ func (x *Presence) String() string {
 func (*Presence) ProtoMessage() {}
 
 func (x *Presence) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[9]
+	mi := &file_fbo_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -664,7 +770,7 @@ func (x *Presence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Presence.ProtoReflect.Descriptor instead.
 func (*Presence) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{9}
+	return file_fbo_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Presence) GetMembersHash() []byte {
@@ -702,7 +808,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_fbo_proto_msgTypes[10]
+	mi := &file_fbo_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -714,7 +820,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[10]
+	mi := &file_fbo_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -727,7 +833,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{10}
+	return file_fbo_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Held) GetAuthor() []byte {
@@ -775,7 +881,7 @@ type SyncRequest struct {
 
 func (x *SyncRequest) Reset() {
 	*x = SyncRequest{}
-	mi := &file_fbo_proto_msgTypes[11]
+	mi := &file_fbo_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -787,7 +893,7 @@ func (x *SyncRequest) String() string {
 func (*SyncRequest) ProtoMessage() {}
 
 func (x *SyncRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[11]
+	mi := &file_fbo_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -800,7 +906,7 @@ func (x *SyncRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncRequest.ProtoReflect.Descriptor instead.
 func (*SyncRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{11}
+	return file_fbo_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SyncRequest) GetHeld() []*Held {
@@ -830,7 +936,7 @@ type SyncItem struct {
 
 func (x *SyncItem) Reset() {
 	*x = SyncItem{}
-	mi := &file_fbo_proto_msgTypes[12]
+	mi := &file_fbo_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -842,7 +948,7 @@ func (x *SyncItem) String() string {
 func (*SyncItem) ProtoMessage() {}
 
 func (x *SyncItem) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[12]
+	mi := &file_fbo_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -855,7 +961,7 @@ func (x *SyncItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncItem.ProtoReflect.Descriptor instead.
 func (*SyncItem) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{12}
+	return file_fbo_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SyncItem) GetEnvelope() []byte {
@@ -890,7 +996,7 @@ type MeetRequest struct {
 
 func (x *MeetRequest) Reset() {
 	*x = MeetRequest{}
-	mi := &file_fbo_proto_msgTypes[13]
+	mi := &file_fbo_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -902,7 +1008,7 @@ func (x *MeetRequest) String() string {
 func (*MeetRequest) ProtoMessage() {}
 
 func (x *MeetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[13]
+	mi := &file_fbo_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -915,7 +1021,7 @@ func (x *MeetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetRequest.ProtoReflect.Descriptor instead.
 func (*MeetRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{13}
+	return file_fbo_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MeetRequest) GetTask() []byte {
@@ -942,7 +1048,7 @@ type MeetResponse struct {
 
 func (x *MeetResponse) Reset() {
 	*x = MeetResponse{}
-	mi := &file_fbo_proto_msgTypes[14]
+	mi := &file_fbo_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -954,7 +1060,7 @@ func (x *MeetResponse) String() string {
 func (*MeetResponse) ProtoMessage() {}
 
 func (x *MeetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[14]
+	mi := &file_fbo_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -967,7 +1073,7 @@ func (x *MeetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetResponse.ProtoReflect.Descriptor instead.
 func (*MeetResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{14}
+	return file_fbo_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *MeetResponse) GetRecords() [][]byte {
@@ -987,7 +1093,7 @@ type NamesakeRequest struct {
 
 func (x *NamesakeRequest) Reset() {
 	*x = NamesakeRequest{}
-	mi := &file_fbo_proto_msgTypes[15]
+	mi := &file_fbo_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -999,7 +1105,7 @@ func (x *NamesakeRequest) String() string {
 func (*NamesakeRequest) ProtoMessage() {}
 
 func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[15]
+	mi := &file_fbo_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1012,7 +1118,7 @@ func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamesakeRequest.ProtoReflect.Descriptor instead.
 func (*NamesakeRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{15}
+	return file_fbo_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *NamesakeRequest) GetNameHash() []byte {
@@ -1032,7 +1138,7 @@ type NamesakeResponse struct {
 
 func (x *NamesakeResponse) Reset() {
 	*x = NamesakeResponse{}
-	mi := &file_fbo_proto_msgTypes[16]
+	mi := &file_fbo_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1044,7 +1150,7 @@ func (x *NamesakeResponse) String() string {
 func (*NamesakeResponse) ProtoMessage() {}
 
 func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[16]
+	mi := &file_fbo_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1057,7 +1163,7 @@ func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamesakeResponse.ProtoReflect.Descriptor instead.
 func (*NamesakeResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{16}
+	return file_fbo_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *NamesakeResponse) GetTasks() [][]byte {
@@ -1117,7 +1223,13 @@ const file_fbo_proto_rawDesc = "" +
 	"\tComponent\x12\x16\n" +
 	"\x06weight\x18\x01 \x01(\x02R\x06weight\x12\x16\n" +
 	"\x06spread\x18\x02 \x01(\x02R\x06spread\x12%\n" +
-	"\x06centre\x18\x03 \x01(\v2\r.fbo.v1.PointR\x06centre\">\n" +
+	"\x06centre\x18\x03 \x01(\v2\r.fbo.v1.PointR\x06centre\"X\n" +
+	"\vFeasibility\x12\"\n" +
+	"\fobservations\x18\x01 \x01(\rR\fobservations\x12%\n" +
+	"\x06labels\x18\x02 \x03(\v2\r.fbo.v1.LabelR\x06labels\"H\n" +
+	"\x05Label\x12#\n" +
+	"\x05point\x18\x01 \x01(\v2\r.fbo.v1.PointR\x05point\x12\x1a\n" +
+	"\bfeasible\x18\x02 \x01(\bR\bfeasible\">\n" +
 	"\fContribution\x12\x18\n" +
 	"\arelease\x18\x01 \x01(\rR\arelease\x12\x14\n" +
 	"\x05round\x18\x02 \x01(\rR\x05round\"a\n" +
@@ -1161,7 +1273,7 @@ func file_fbo_proto_rawDescGZIP() []byte {
 	return file_fbo_proto_rawDescData
 }
 
-var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_fbo_proto_goTypes = []any{
 	(*Share)(nil),            // 0: fbo.v1.Share
 	(*Weights)(nil),          // 1: fbo.v1.Weights
@@ -1171,27 +1283,31 @@ var file_fbo_proto_goTypes = []any{
 	(*NearOptimal)(nil),      // 5: fbo.v1.NearOptimal
 	(*Density)(nil),          // 6: fbo.v1.Density
 	(*Component)(nil),        // 7: fbo.v1.Component
-	(*Contribution)(nil),     // 8: fbo.v1.Contribution
-	(*Presence)(nil),         // 9: fbo.v1.Presence
-	(*Held)(nil),             // 10: fbo.v1.Held
-	(*SyncRequest)(nil),      // 11: fbo.v1.SyncRequest
-	(*SyncItem)(nil),         // 12: fbo.v1.SyncItem
-	(*MeetRequest)(nil),      // 13: fbo.v1.MeetRequest
-	(*MeetResponse)(nil),     // 14: fbo.v1.MeetResponse
-	(*NamesakeRequest)(nil),  // 15: fbo.v1.NamesakeRequest
-	(*NamesakeResponse)(nil), // 16: fbo.v1.NamesakeResponse
+	(*Feasibility)(nil),      // 8: fbo.v1.Feasibility
+	(*Label)(nil),            // 9: fbo.v1.Label
+	(*Contribution)(nil),     // 10: fbo.v1.Contribution
+	(*Presence)(nil),         // 11: fbo.v1.Presence
+	(*Held)(nil),             // 12: fbo.v1.Held
+	(*SyncRequest)(nil),      // 13: fbo.v1.SyncRequest
+	(*SyncItem)(nil),         // 14: fbo.v1.SyncItem
+	(*MeetRequest)(nil),      // 15: fbo.v1.MeetRequest
+	(*MeetResponse)(nil),     // 16: fbo.v1.MeetResponse
+	(*NamesakeRequest)(nil),  // 17: fbo.v1.NamesakeRequest
+	(*NamesakeResponse)(nil), // 18: fbo.v1.NamesakeResponse
 }
 var file_fbo_proto_depIdxs = []int32{
 	3,  // 0: fbo.v1.Candidate.point:type_name -> fbo.v1.Point
 	3,  // 1: fbo.v1.NearOptimal.point:type_name -> fbo.v1.Point
 	7,  // 2: fbo.v1.Density.components:type_name -> fbo.v1.Component
 	3,  // 3: fbo.v1.Component.centre:type_name -> fbo.v1.Point
-	10, // 4: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
-	5,  // [5:5] is the sub-list for method output_type
-	5,  // [5:5] is the sub-list for method input_type
-	5,  // [5:5] is the sub-list for extension type_name
-	5,  // [5:5] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	9,  // 4: fbo.v1.Feasibility.labels:type_name -> fbo.v1.Label
+	3,  // 5: fbo.v1.Label.point:type_name -> fbo.v1.Point
+	12, // 6: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
+	7,  // [7:7] is the sub-list for method output_type
+	7,  // [7:7] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_fbo_proto_init() }
@@ -1207,7 +1323,7 @@ func file_fbo_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fbo_proto_rawDesc), len(file_fbo_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   17,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

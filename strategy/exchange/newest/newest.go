@@ -19,6 +19,10 @@ type Spec struct {
 	From int           // observations before the first share
 	TTL  time.Duration // how long a share stays valid without a word from its author
 
+	// Count is how many observations a share of this view rests on; nil:
+	// View.Observations.
+	Count func(view strategy.View) int
+
 	// Decode is that of the exchange.
 	Decode func(payload []byte) (any, error)
 	// Compute returns the payload of a share of this view, or nil when there is
@@ -37,7 +41,12 @@ type Exchange struct {
 var _ strategy.Exchange = (*Exchange)(nil)
 
 // New returns the exchange of one agent.
-func New(spec Spec) *Exchange { return &Exchange{spec: spec} }
+func New(spec Spec) *Exchange {
+	if spec.Count == nil {
+		spec.Count = func(view strategy.View) int { return view.Observations }
+	}
+	return &Exchange{spec: spec}
+}
 
 // statement is a payload with the number of observations behind it.
 type statement struct {
@@ -74,15 +83,16 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 
 // compute asks for a new share when there is news.
 func (e *Exchange) compute(view strategy.View) []strategy.Output {
-	if e.computing || view.Observations <= e.sharedAt || view.Observations < e.spec.From {
+	observations := e.spec.Count(view)
+	if e.computing || observations <= e.sharedAt || observations < e.spec.From {
 		return nil
 	}
-	e.computing, e.sharedAt = true, view.Observations
+	e.computing, e.sharedAt = true, observations
 	return []strategy.Output{strategy.Work{Name: e.spec.Kind, Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
 		payload, err := e.spec.Compute(ctx, view, seed)
 		if err != nil {
 			return nil, err
 		}
-		return statement{view.Observations, payload}, nil
+		return statement{e.spec.Count(view), payload}, nil
 	}}}
 }

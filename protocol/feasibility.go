@@ -1,0 +1,78 @@
+package protocol
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/task"
+)
+
+// MaxLabels is how many labels a share holds at most.
+const MaxLabels = 64
+
+// Feasibility says which designs its author has evaluated and which of them were
+// feasible, and nothing of what was measured.
+type Feasibility struct {
+	// Observations is how many labels the author has, those of Labels and older ones: at
+	// least as many as Labels.
+	Observations int
+	Labels       []Label // 1 to MaxLabels; the same design may come twice
+}
+
+// Label is a design with whether it was feasible.
+type Label struct {
+	Point    Point
+	Feasible bool
+}
+
+// Encode returns the payload. It refuses what Decode would.
+func (f Feasibility) Encode(space *task.Space) ([]byte, error) {
+	if err := f.validate(space); err != nil {
+		return nil, fmt.Errorf("protocol: %w", err)
+	}
+	m := &pb.Feasibility{Observations: uint32(f.Observations)}
+	for _, l := range f.Labels {
+		m.Labels = append(m.Labels, &pb.Label{Point: l.Point.message(), Feasible: l.Feasible})
+	}
+	return proto.Marshal(m)
+}
+
+// DecodeFeasibility accepts labels of points of the space.
+func DecodeFeasibility(payload []byte, space *task.Space) (Feasibility, error) {
+	if limit := MaxLabels*(pointBytes(space)+8) + roomBytes; len(payload) > limit {
+		return Feasibility{}, fmt.Errorf("%w: labels of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
+	}
+	var m pb.Feasibility
+	if err := proto.Unmarshal(payload, &m); err != nil {
+		return Feasibility{}, fmt.Errorf("%w: labels: %w", ErrMalformed, err)
+	}
+	f := Feasibility{Observations: int(m.Observations)}
+	for _, l := range m.Labels {
+		f.Labels = append(f.Labels, Label{Point: pointFrom(l.Point), Feasible: l.Feasible})
+	}
+	if err := f.validate(space); err != nil {
+		return Feasibility{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return f, nil
+}
+
+func (f Feasibility) validate(space *task.Space) error {
+	if err := checkObservations("list of labels", f.Observations); err != nil {
+		return err
+	}
+	n := len(f.Labels)
+	if n < 1 || n > MaxLabels {
+		return fmt.Errorf("a list of %d labels, accepted are 1 to %d", n, MaxLabels)
+	}
+	if f.Observations < n {
+		return fmt.Errorf("a list of %d labels that rests on %d observations, accepted are as many or more", n, f.Observations)
+	}
+	for i, l := range f.Labels {
+		if err := l.Point.check(space); err != nil {
+			return fmt.Errorf("label %d: %w", i, err)
+		}
+	}
+	return nil
+}

@@ -5,8 +5,8 @@
 // which it evaluates the function stands for a design, so ints are whole numbers
 // and categories are one choice. Rounding only the final answer would make a
 // search propose the same few designs again and again. In Thompson sampling the
-// function is the sampled one itself. [Mean], [UCB], [LCB], [EI], [LogEI] and
-// [LogFeasibility] make one from a [Predictor]; [Sum] and [Penalised] combine them.
+// function is the sampled one itself. [Mean], [UCB], [LCB], [EI], [LogEI],
+// [LogGain] and [LogFeasibility] make one from a [Predictor]; [Sum] and [Penalised] combine them.
 // A function that is faster on many points at once says so by [Batch].
 //
 // Sources: Garrido-Merchán and Hernández-Lobato, "Dealing with Categorical and

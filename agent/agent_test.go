@@ -80,9 +80,9 @@ func TestErrorsChangeNothing(t *testing.T) {
 		{"return an unknown trial", func() error { return d.agent.Return(d.now, 99) }, ErrUnknownTrial},
 		{"return a trial that is done", func() error { return d.agent.Return(d.now, 1) }, nil},
 		{"return a failed trial", func() error { return d.agent.Return(d.now, failed.ID) }, nil},
-		{"import NaN behind a good one", load(good, Past{running.Design, strategy.Outcome{Value: math.NaN()}}), ErrBadOutcome},
+		{"import NaN behind a good one", load(good, Past{Design: running.Design, Outcome: strategy.Outcome{Value: math.NaN()}}), ErrBadOutcome},
 		{"import a foreign design", load(good, foreign), nil},
-		{"import no design", load(good, Past{task.Design{}, strategy.Outcome{Value: 1}}), nil},
+		{"import no design", load(good, Past{Design: task.Design{}, Outcome: strategy.Outcome{Value: 1}}), nil},
 	} {
 		before := d.snapshot()
 		err := c.do()
@@ -181,7 +181,7 @@ func TestImport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		past = append(past, Past{design, strategy.Outcome{Value: bowl(design)}})
+		past = append(past, Past{Design: design, Outcome: strategy.Outcome{Value: bowl(design)}})
 	}
 	past = append(past, past[0]) // measured twice, which is no mistake
 	d.hold = true

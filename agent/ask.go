@@ -103,6 +103,7 @@ func (a *Agent) announceEnd(id uint64, better bool) {
 type Past struct {
 	Design  task.Design
 	Outcome strategy.Outcome
+	Failed  string // why there is no outcome, when there is none
 }
 
 // Import adds past evaluations as ended trials and returns how many were new:
@@ -112,6 +113,9 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 		if err := a.cfg.Task.Space.Check(p.Design); err != nil {
 			return 0, fmt.Errorf("agent: imported trial %d: %w", i+1, err)
 		}
+		if p.Failed != "" {
+			continue
+		}
 		if err := checkOutcome(a.cfg.Task, p.Outcome); err != nil {
 			return 0, fmt.Errorf("agent: imported trial %d: %w", i+1, err)
 		}
@@ -119,17 +123,24 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 	known := map[string]int{}
 	for _, trial := range a.trials.list {
 		if trial.Why.Source == strategy.Imported {
-			known[identity(trial.Design, *trial.Outcome)]++
+			known[identity(trial.Design, trial.Outcome)]++
 		}
 	}
 	for _, p := range past {
-		if known[identity(p.Design, p.Outcome)] > 0 {
-			known[identity(p.Design, p.Outcome)]--
+		outcome := new(ownMaps(p.Outcome))
+		if p.Failed != "" {
+			outcome = nil
+		}
+		if same := identity(p.Design, outcome); known[same] > 0 {
+			known[same]--
 			continue
 		}
 		record := a.trialRecord(now, p.Design, strategy.Why{Source: strategy.Imported})
-		record.Imported = new(ownMaps(p.Outcome))
+		record.Imported = outcome
 		a.record(Record{Trial: record})
+		if outcome == nil {
+			a.record(Record{Fail: &FailRecord{ID: record.ID, Reason: strings.ToValidUTF8(p.Failed, "\uFFFD"), Time: now}})
+		}
 		added++
 	}
 	if added > 0 {
@@ -138,7 +149,8 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 	return added, nil
 }
 
-func identity(design task.Design, outcome strategy.Outcome) string {
+// identity is of a trial without an outcome the same, whatever the reason.
+func identity(design task.Design, outcome *strategy.Outcome) string {
 	data, _ := json.Marshal(outcome) // finite numbers only
 	return design.Key() + string(data)
 }

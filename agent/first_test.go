@@ -63,7 +63,7 @@ func TestFirstDesignsAreChecked(t *testing.T) {
 func TestFirstDesignsWithEveryStrategy(t *testing.T) {
 	for _, keys := range []string{
 		"type: peer-prior, initial_designs: 1", "type: fts, initial_designs: 1", "type: ts, initial_designs: 1", "type: logei, initial_designs: 1",
-		"type: ucb, initial_designs: 1", "type: constrained-gp, initial_designs: 1", "type: density, initial_designs: 1",
+		"type: ucb, initial_designs: 1", "type: mes, initial_designs: 1", "type: constrained-gp, initial_designs: 1", "type: density, initial_designs: 1",
 		"type: consensus, mode: asynchronous, rounds: 9, initial_designs: 1",
 	} {
 		t.Run(keys, func(t *testing.T) {

@@ -47,7 +47,7 @@ func exampleJournal(t testing.TB) [][]byte {
 	d := newDriver(t, configOf(t, newTask(t, "coin", "type: fts, mode: one-shot, share_after: 1, initial_designs: 1"), 1))
 	trial := d.ask()
 	d.tell(trial.ID, 1)
-	if _, err := d.agent.Import(d.now, []Past{{trial.Design, strategy.Outcome{Value: 3, Constraints: map[string]task.Reading{"c": task.Number(1)}, Metrics: map[string]float64{"m": 2}}}}); err != nil {
+	if _, err := d.agent.Import(d.now, []Past{{Design: trial.Design, Outcome: strategy.Outcome{Value: 3, Constraints: map[string]task.Reading{"c": task.Number(1)}, Metrics: map[string]float64{"m": 2}}}}); err != nil {
 		t.Fatal(err)
 	}
 	d.carryOut()

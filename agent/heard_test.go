@@ -309,7 +309,7 @@ func TestEvaluationTime(t *testing.T) {
 
 // Nobody tells anything about tasks whose strategy shares nothing.
 func TestNothingIsWaitedForWhereNothingIsShared(t *testing.T) {
-	for _, keys := range []string{"type: ts", "type: logei", "type: ucb"} {
+	for _, keys := range []string{"type: ts", "type: logei", "type: ucb", "type: mes"} {
 		cfg := configOf(t, newTask(t, "cup", keys), 1)
 		cfg.Hold = true
 		d := newDriver(t, cfg)

@@ -395,3 +395,39 @@ func TestFailuresAreObserved(t *testing.T) {
 		}
 	}
 }
+
+// TestImportedFailures: they are observations, and importing them again adds nothing, also
+// after a restart.
+func TestImportedFailures(t *testing.T) {
+	spec := *newTask(t, "bowl", "type: ts, initial_designs: 2")
+	spec.FailuresCount = true
+	d := newDriver(t, configOf(t, &spec, 1))
+	d.run(2, bowl)
+	var past []Past
+	for i, x := range []float64{0.1, 0.9} {
+		p := Past{Design: spec.Space.Decode(slices.Repeat([]float64{x}, spec.Space.Dim()))}
+		if i == 0 {
+			p.Failed = "burned"
+		} else {
+			p.Outcome.Value = 3
+		}
+		past = append(past, p)
+	}
+	for again := range 3 {
+		added, err := d.agent.Import(d.now, past)
+		if want := map[int]int{0: 2}[again]; err != nil || added != want {
+			t.Fatalf("import %d: %d added, want %d, %v", again, added, want, err)
+		}
+		d.carryOut()
+		if again == 1 {
+			d.start()
+		}
+	}
+	trials := d.agent.Trials()
+	if len(trials) != 4 || trials[2].State != strategy.Failed || trials[2].Reason != "burned" || trials[3].State != strategy.Done {
+		t.Errorf("%+v", trials)
+	}
+	if view := d.agent.View(d.now); len(view.Constraints) != 1 {
+		t.Errorf("constraints %+v", view.Constraints)
+	}
+}

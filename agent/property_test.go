@@ -66,7 +66,7 @@ func randomStep(rt *rapid.T, d, peer *driver) {
 	case "import":
 		space := d.cfg.Task.Space
 		design := space.Decode(make([]float64, space.Dim()))
-		if _, err := d.agent.Import(d.now, []Past{{design, strategy.Outcome{Value: value}}}); err != nil {
+		if _, err := d.agent.Import(d.now, []Past{{Design: design, Outcome: strategy.Outcome{Value: value}}}); err != nil {
 			rt.Fatal(err)
 		}
 	case "pass":

@@ -70,7 +70,7 @@ func TestOutcomesAreCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	past, pastMetrics := map[string]task.Reading{"memory": task.Truth(true)}, map[string]float64{"accuracy": 4}
-	if _, err := d.agent.Import(d.now, []Past{{trial.Design, strategy.Outcome{Value: 5, Constraints: past, Metrics: pastMetrics}}}); err != nil {
+	if _, err := d.agent.Import(d.now, []Past{{Design: trial.Design, Outcome: strategy.Outcome{Value: 5, Constraints: past, Metrics: pastMetrics}}}); err != nil {
 		t.Fatal(err)
 	}
 	constraints["memory"], past["memory"], metrics["accuracy"], pastMetrics["accuracy"] = task.Number(99), task.Number(99), 99, 99

@@ -27,7 +27,7 @@ func faulty(p *Plan) {
 func TestEveryAgentFinishesAmongFaults(t *testing.T) {
 	p := tiny(t, func(p *Plan) {
 		faulty(p)
-		p.Strategies = specsOf(t, "ts,logei,ucb,fts,peer-prior,pooled,random,density,constrained-gp,constrained-gp:threshold=open,"+
+		p.Strategies = specsOf(t, "ts,logei,ucb,mes,fts,peer-prior,pooled,random,density,constrained-gp,constrained-gp:threshold=open,"+
 			"consensus,consensus:weights=leader,consensus:weights=metropolis,consensus:mode=asynchronous")
 	})
 	f := drawn(t, p)

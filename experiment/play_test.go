@@ -57,7 +57,7 @@ func TestStrategiesStartWithTheSameDesigns(t *testing.T) {
 // Where nobody listens, members that do not count are left out. That must change
 // nothing for those that do.
 func TestLeavingOutWhoDoesNotCountChangesNothing(t *testing.T) {
-	p := tiny(t, func(p *Plan) { p.Strategies = specsOf(t, "ts,logei,ucb,random") })
+	p := tiny(t, func(p *Plan) { p.Strategies = specsOf(t, "ts,logei,ucb,mes,random") })
 	f := drawn(t, p)
 	all := playAll(t, p, f)
 	fewer := *f

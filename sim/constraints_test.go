@@ -18,7 +18,8 @@ import (
 func TestConstraintsAmongPeers(t *testing.T) {
 	for name, keys := range map[string]task.Settings{
 		"density": {"type": "density"}, "labels": {"type": "density", "share": "feasibility"},
-		"logei": {"type": "logei"}, "ts": {"type": "ts"},
+		"constrained-gp": {"type": "constrained-gp"},
+		"logei":          {"type": "logei"}, "mes": {"type": "mes"}, "ts": {"type": "ts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,7 +48,7 @@ func TestConstraintsAmongPeers(t *testing.T) {
 				if best == nil || best.Outcome.Value > optimum+0.02 {
 					t.Errorf("member %d: best %+v, optimum %g", i, best, optimum)
 				}
-				if keys["type"] == "density" && m.PeerQueries == 0 {
+				if listens := keys["type"] == "density" || keys["type"] == "constrained-gp"; listens && m.PeerQueries == 0 {
 					t.Errorf("member %d listened to nobody", i)
 				}
 				for _, trial := range m.Trials {

@@ -2,10 +2,12 @@ package surrogate
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/fbo-node/fbo/surrogate/gp"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -22,6 +24,43 @@ type Constraint struct {
 	// Noise is the variance of what decides beside the posterior's function whether the
 	// constraint is kept: the noise of a label, or 0.
 	Noise float64
+}
+
+// Given returns the posterior given also whether the constraint is kept at some designs,
+// which somebody else has found out: at the encoded points x (one row each) where kept is
+// true. What breaks a constraint of two limits is left out, since it may lie on either side.
+// With nothing that counts it is c itself.
+func (c *Constraint) Given(x [][]float64, kept []bool) (*Constraint, error) {
+	p, ok := c.Posterior.(*exactPosterior)
+	if !ok {
+		return nil, fmt.Errorf("surrogate: a constraint with a posterior of type %T knows no sides", c.Posterior)
+	}
+	var points [][]float64
+	var within []gp.Interval
+	for i := range x {
+		side := gp.Interval{Low: c.Low, High: c.High}
+		if !kept[i] {
+			switch {
+			case math.IsInf(c.High, 1):
+				side = gp.Interval{Low: math.Inf(-1), High: c.Low}
+			case math.IsInf(c.Low, -1):
+				side = gp.Interval{Low: c.High, High: math.Inf(1)}
+			default:
+				continue
+			}
+		}
+		points, within = append(points, x[i]), append(within, side)
+	}
+	if len(points) == 0 {
+		return c, nil
+	}
+	process, err := p.process.Within(points, within)
+	if err != nil {
+		return nil, fmt.Errorf("surrogate: %w", err)
+	}
+	given := *c
+	given.Posterior = &exactPosterior{model: p.model, process: process}
+	return &given, nil
 }
 
 // NewConstraint returns the model of a constraint's output: the exact Gaussian process,

@@ -118,8 +118,12 @@ func (t *Task) CheckReadings(readings map[string]Reading) error {
 			return fmt.Errorf("constraint %s is %s", quote(string(c.Output)), problem)
 		}
 	}
-	if len(missing) > 0 {
-		return fmt.Errorf("the task's constraint %s is missing in the outcome", strings.Join(missing, ", "))
+	switch len(missing) {
+	case 0:
+	case 1:
+		return fmt.Errorf("the task's constraint %s is missing in the outcome", missing[0])
+	default:
+		return fmt.Errorf("the task's constraints %s are missing in the outcome", strings.Join(missing, ", "))
 	}
 	for _, name := range sortedKeys(readings) {
 		if !slices.Contains(all, name) {

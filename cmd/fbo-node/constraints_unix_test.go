@@ -114,3 +114,56 @@ func valueOf(t *testing.T, trial string) float64 {
 	decode(t, trial, &parsed)
 	return parsed.Outcome.Value
 }
+
+const truthsTask = `name: truths
+goal: minimize
+parameters:
+  - {name: x, type: float, low: -2, high: 2}
+  - {name: y, type: float, low: -2, high: 2}
+constraints: [{name: sound, type: bool}]
+failures: constraint
+surrogate: {features: 64}
+`
+
+// What is true or false, and failures that count, in a run that goes on after its end: the
+// history says the same before and after, and the table says what is false.
+func TestTruthsAndFailures(t *testing.T) {
+	t.Parallel()
+	file, dir := writeFile(t, "task.yaml", truthsTask), shortTempDir(t)
+	checked := must(t, "task", "check", file)
+	for _, want := range []string{"sound: must be true; evaluations report true or false", "failures    count: ", "density"} {
+		if !strings.Contains(checked, want) {
+			t.Errorf("task check lacks %q:\n%s", want, checked)
+		}
+	}
+	must(t, join(runLine(file, dir, "--evals", "6", "--failures", "60"), objective("truths"))...)
+	before := historyOf(t, dir)
+	must(t, join(runLine(file, dir, "--evals", "12", "--failures", "60"), objective("truths"))...)
+	trials := historyOf(t, dir)
+	if !reflect.DeepEqual(before, trials[:len(before)]) {
+		t.Error("the first trials have changed")
+	}
+	failed, unsound := 0, 0
+	for _, trial := range trials {
+		switch {
+		case trial.ID%5 == 0 || trial.State == "failed":
+			failed++
+			if trial.State != "failed" || !strings.Contains(trial.Reason, "diverged") && !strings.Contains(trial.Reason, `constraint "sound" is 0.5, accepted are true and false`) {
+				t.Errorf("trial %d: %s, %q", trial.ID, trial.State, trial.Reason)
+			}
+		case !trial.Outcome.Constraints["sound"].IsTruth():
+			t.Errorf("trial %d: sound is %v", trial.ID, trial.Outcome.Constraints["sound"])
+		case trial.Outcome.Constraints["sound"].Float() == 0:
+			unsound++
+		}
+	}
+	if len(trials)-failed != 12 || unsound == 0 {
+		t.Errorf("%d trials, %d failed, %d unsound", len(trials), failed, unsound)
+	}
+	if best := statusOf(t, dir).Best; best == nil || best.Outcome.Constraints["sound"].Float() != 1 {
+		t.Errorf("best %+v", best)
+	}
+	if table := must(t, "history", "--data-dir", dir); !strings.Contains(table, "no: sound=false") {
+		t.Errorf("history\n%s", table)
+	}
+}

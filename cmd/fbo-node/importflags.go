@@ -43,7 +43,7 @@ type imported struct {
 
 // read returns what there is to import; without a file, nothing. Its errors are the
 // user's.
-func (f importFlags) read(space *task.Space) (imported, error) {
+func (f importFlags) read(t *task.Task) (imported, error) {
 	got := imported{file: f.file}
 	if f.outside != "error" && f.outside != "skip" {
 		return got, usagef("--import-outside %q: accepted are error and skip", f.outside)
@@ -54,11 +54,11 @@ func (f importFlags) read(space *task.Space) (imported, error) {
 		}
 		return got, nil
 	}
-	c, err := f.meanings(space)
+	c, err := f.meanings(t.Space)
 	if err != nil {
 		return got, usageError{err}
 	}
-	if err := c.read(f.file, true, got.add(space, f.outside == "skip")); err != nil {
+	if err := c.read(f.file, true, got.add(t, f.outside == "skip")); err != nil {
 		return got, usageError{err}
 	}
 	return got, nil
@@ -99,10 +99,15 @@ func (f importFlags) meanings(space *task.Space) (columns, error) {
 	return c, nil
 }
 
-// add takes the rows of a file. Those outside the space are errors, or counted.
-func (i *imported) add(space *task.Space, skip bool) func(pastRow) error {
+// add takes the rows of a file. Those outside the space are errors, or counted. Failed
+// ones are of use where failures count.
+func (i *imported) add(t *task.Task, skip bool) func(pastRow) error {
 	return func(r pastRow) error {
-		past, ok, err := r.parse(space)
+		past, ok, err := r.parse(t.Space)
+		if t.FailuresCount && r.failed() {
+			ok, past.Failed = true, "as imported"
+			past.Design, err = r.parseDesign(t.Space)
+		}
 		var outside outsideError
 		switch {
 		case errors.As(err, &outside) && skip:

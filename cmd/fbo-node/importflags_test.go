@@ -34,7 +34,7 @@ const studySpace = `
 func TestImportOfAStudy(t *testing.T) {
 	space := spaceOf(t, studySpace)
 	f := importFlags{file: filepath.Join("testdata", "study.csv"), outside: "skip", ignored: []string{"params_deep"}}
-	got, err := f.read(space)
+	got, err := f.read(&task.Task{Space: space})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +50,41 @@ func TestImportOfAStudy(t *testing.T) {
 	}
 	if want := `; left out: 1 row outside the space, the first is line 7: column "params_units": task: parameter "units": 400 is not accepted; it takes a whole number from 1 to 64; 3 rows without a result`; got.leftOut() != want {
 		t.Errorf("%s", got.leftOut())
+	}
+}
+
+// Where failures count, failed trials are past trials too, of this program's files as of
+// Optuna's; pruned and running ones are none.
+func TestImportOfFailures(t *testing.T) {
+	const table = "C,value,state\n0.1,1,done\n0.2,,failed\n0.3,,running\n"
+	file := filepath.Join(t.TempDir(), "past.csv")
+	if err := os.WriteFile(file, []byte(table), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own := spaceOf(t, "  - {name: C, type: float, low: 0, high: 1}\n")
+	for _, c := range []struct {
+		flags        importFlags
+		space        *task.Space
+		done, failed int
+	}{
+		{importFlags{file: file, outside: "error"}, own, 1, 1},
+		{importFlags{file: filepath.Join("testdata", "study.csv"), outside: "skip", ignored: []string{"params_deep"}}, spaceOf(t, studySpace), 3, 1},
+	} {
+		for _, count := range []bool{true, false} {
+			got, err := c.flags.read(&task.Task{Space: c.space, FailuresCount: count})
+			if err != nil {
+				t.Fatal(err)
+			}
+			failed := 0
+			for _, past := range got.trials {
+				if past.Failed != "" {
+					failed++
+				}
+			}
+			if want := map[bool]int{true: c.failed}[count]; failed != want || len(got.trials)-failed != c.done {
+				t.Errorf("%s, counting %v: %d failed of %d, want %d and %d others", c.flags.file, count, failed, len(got.trials), want, c.done)
+			}
+		}
 	}
 }
 
@@ -105,7 +140,7 @@ func TestImportFlags(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, err := c.flags.read(spaceOf(t, c.parameters))
+		got, err := c.flags.read(&task.Task{Space: spaceOf(t, c.parameters)})
 		var parts []string
 		for _, past := range got.trials {
 			text := past.Design.String() + " " + exact(past.Outcome.Value)

@@ -61,6 +61,17 @@ func play(mode string, args []string) int {
 			return 0
 		}
 		fmt.Printf(`{"value": %g, "constraints": {"right": %s, "up": %s}}`+"\n", bowlValue(), x, y)
+	case "truths": // fails where y is negative; sound where x is; every fifth trial says a number
+		x, y := os.Getenv("FBO_PARAM_X"), os.Getenv("FBO_PARAM_Y")
+		if strings.HasPrefix(y, "-") {
+			fmt.Fprintln(os.Stderr, "diverged")
+			return 3
+		}
+		sound := strconv.FormatBool(strings.HasPrefix(x, "-"))
+		if trial%5 == 0 {
+			sound = "0.5"
+		}
+		fmt.Printf(`{"value": %g, "constraints": {"sound": %s}}`+"\n", bowlValue(), sound)
 	case "nothing":
 	case "text":
 		fmt.Println("all went well")

@@ -217,6 +217,15 @@ func (c columns) rowOfObject(place string, fields map[string]any) (pastRow, erro
 	return row, nil
 }
 
+// failed tells whether the row is of a trial that has failed, in this program's word or
+// Optuna's.
+func (r pastRow) failed() bool {
+	if r.study {
+		return r.state == "FAIL"
+	}
+	return r.state == string(strategy.Failed)
+}
+
 // parse reads one row; ok is false for a trial without a result. The design's error
 // is an outsideError.
 func (r pastRow) parse(space *task.Space) (p agent.Past, ok bool, err error) {

@@ -60,13 +60,13 @@ func checkMessage(t *testing.T, err error) {
 
 func parsePastCSV(data []byte, space *task.Space) (_ []agent.Past, err error) {
 	var got imported
-	err = columns{space: space, purpose: importing}.readCSV(data, true, got.add(space, false))
+	err = columns{space: space, purpose: importing}.readCSV(data, true, got.add(&task.Task{Space: space}, false))
 	return got.trials, err
 }
 
 func parsePastJSON(data []byte, space *task.Space) (_ []agent.Past, err error) {
 	var got imported
-	err = columns{space: space, purpose: importing}.readJSON(data, got.add(space, false))
+	err = columns{space: space, purpose: importing}.readJSON(data, got.add(&task.Task{Space: space}, false))
 	return got.trials, err
 }
 

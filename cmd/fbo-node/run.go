@@ -144,7 +144,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 		return err
 	}
 	defer end()
-	earlier, err := o.imports.read(t.Space)
+	earlier, err := o.imports.read(t)
 	if err != nil {
 		return err
 	}

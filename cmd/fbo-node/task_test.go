@@ -24,6 +24,7 @@ func TestEveryStrategyIsDescribed(t *testing.T) {
 		"type: ts":                                          "Thompson sampling alone; nothing is shared",
 		"type: logei":                                       "expected improvement alone; nothing is shared",
 		"type: ucb":                                         "upper confidence bound alone; nothing is shared",
+		"type: mes":                                         "max-value entropy search alone; nothing is shared",
 		"type: fts, schedule: constant, own_probability: 1": "schedule constant 1",
 		"type: fts, schedule: inverse":                      "schedule inverse; ",
 	} {

@@ -28,14 +28,11 @@ const (
 	sampleSearches   = 8
 )
 
-// rather is the least probability of feasibility of a design to speak of.
-const rather = 0.5
-
 // NewSharing returns the exchange of one agent on a task of type density: it
 // publishes where the agent believes the optimum to be, after the starting designs
 // and then after every observation, or with share: feasibility what labels.NewSharing does.
 func NewSharing(t *task.Task) *newest.Exchange {
-	if settingsOf(t).Share == feasibility {
+	if settingsOf(t).Share == labels.Feasibility {
 		return labels.NewSharing(t)
 	}
 	return newest.New(newest.Spec{
@@ -80,7 +77,7 @@ func believed(ctx context.Context, t *task.Task, view strategy.View, seed random
 		if err := ctx.Err(); err != nil {
 			return d, err
 		}
-		if search.Feasibility(view, t.Space.Encode(best)) < rather {
+		if !search.Likely(view, t.Space.Encode(best)) {
 			return d, nil
 		}
 		d.Components = []protocol.Component{{Weight: 1, Spread: settings.Spread, Centre: protocol.PointOf(t.Space, best)}}
@@ -94,7 +91,7 @@ func believed(ctx context.Context, t *task.Task, view strategy.View, seed random
 		if err != nil {
 			return d, err
 		}
-		if search.Feasibility(view, x) >= rather {
+		if search.Likely(view, x) {
 			maximisers = append(maximisers, x)
 		}
 	}

@@ -2,11 +2,14 @@ package designs
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
+	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
@@ -61,16 +64,62 @@ func claimsOf(t *task.Task, view strategy.View) []claim {
 	return all
 }
 
-// predict fills in what the own posterior says of the claims, and returns the
-// threshold, raised if one of them has a larger mean: then the search for the
-// maximum has missed it.
-func predict(claims []claim, posterior surrogate.Posterior, threshold float64) float64 {
+// predict fills in what the own posterior says of the claims, and returns the largest
+// mean. Without constraints the threshold is at least that: if it is not, the search for
+// the maximum has missed one of them.
+func predict(claims []claim, posterior surrogate.Posterior) (highest float64) {
+	highest = math.Inf(-1)
 	for i := range claims {
 		c := &claims[i]
 		c.mean, c.variance = posterior.Predict(c.x)
-		threshold = max(threshold, c.mean)
+		highest = max(highest, c.mean)
 	}
-	return threshold
+	return highest
+}
+
+// keepable returns the claims that can be feasible, the most probable first.
+func keepable(view strategy.View, claims []claim) []claim {
+	limits := search.Limits(view)
+	probability := acquisition.LogFeasibility(limits...)
+	claims = slices.DeleteFunc(claims, func(c claim) bool { return !canKeep(limits, c.x) })
+	slices.SortStableFunc(claims, func(a, b claim) int {
+		return cmp.Compare(probability.Value(b.x), probability.Value(a.x))
+	})
+	return distinct(claims)
+}
+
+// canKeep tells whether the own posteriors do not contradict that the design at x keeps the
+// limits, by the rule of plausible.
+func canKeep(limits []acquisition.Limit, x []float64) bool {
+	return !slices.ContainsFunc(limits, func(l acquisition.Limit) bool {
+		mean, sd := predicted(l, x)
+		return !(mean-l.Low >= leastScore*sd && l.High-mean >= leastScore*sd)
+	})
+}
+
+// canBreak is canKeep for the other side of a limit on one side.
+func canBreak(l acquisition.Limit, x []float64) bool {
+	mean, sd := predicted(l, x)
+	return l.Low-mean >= leastScore*sd || mean-l.High >= leastScore*sd
+}
+
+func predicted(l acquisition.Limit, x []float64) (mean, sd float64) {
+	mean, variance := l.Predict(x)
+	return mean, math.Sqrt(variance + l.Noise)
+}
+
+// given is the view with posteriors of the constraints that take it for true which of the
+// designs at x keep them.
+func given(view strategy.View, x [][]float64, kept []bool) (strategy.View, error) {
+	view.Constraints = slices.Clone(view.Constraints)
+	for i, c := range view.Constraints {
+		conditioned, err := c.Given(x, kept)
+		if err != nil {
+			return view, fmt.Errorf("designs: constraint %q: %w", c.Output, err)
+		}
+		view.Constraints[i] = conditioned
+	}
+	return view, nil
 }
 
 // plausible returns the claims that the own posterior does not contradict, the
@@ -78,17 +127,21 @@ func predict(claims []claim, posterior surrogate.Posterior, threshold float64) f
 func plausible(claims []claim, threshold float64) []claim {
 	claims = slices.DeleteFunc(claims, func(c claim) bool { return !(c.score(threshold) >= leastScore) })
 	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Compare(b.score(threshold), a.score(threshold)) })
-	var distinct []claim
+	return distinct(claims)
+}
+
+// distinct returns the first mostClaims, equal ones as one.
+func distinct(claims []claim) (all []claim) {
 	for _, c := range claims {
 		same := func(other claim) bool { return near(c.x, other.x) }
-		if i := slices.IndexFunc(distinct, same); i >= 0 {
-			distinct[i].peers += c.peers
-			distinct[i].observations = strategy.AddObservations(distinct[i].observations, c.observations)
-		} else if len(distinct) < mostClaims {
-			distinct = append(distinct, c)
+		if i := slices.IndexFunc(all, same); i >= 0 {
+			all[i].peers += c.peers
+			all[i].observations = strategy.AddObservations(all[i].observations, c.observations)
+		} else if len(all) < mostClaims {
+			all = append(all, c)
 		}
 	}
-	return distinct
+	return all
 }
 
 func near(a, b []float64) bool {

@@ -39,6 +39,16 @@
 // has been evaluated before, which the condition would else repeat for as long as
 // noise keeps the own posterior from contradicting it.
 //
+// # Constraints
+//
+// The paper has none. On a task with constraints a design is shared while it is believed
+// to be feasible and rather is so than not, and whoever hears of it conditions the process
+// of each constraint on its being kept there, by expectation propagation
+// ([surrogate.Constraint.Given]), unless that lies more than four deviations outside of the
+// limits. The acquisition is multiplied by the probability of feasibility under that
+// condition. Once something feasible is known δ is the largest mean of what is believed to
+// be feasible; before, nothing is compared with δ, and only feasibility counts.
+//
 // # Influence
 //
 // δ and what is dropped follow from own observations alone. A sample moves the

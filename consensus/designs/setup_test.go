@@ -148,7 +148,7 @@ func (l *lab) suggest(view strategy.View, trial uint64, seed uint64) strategy.Su
 // considered returns the function to maximise and the claims behind it.
 func (l *lab) considered(view strategy.View, seed uint64) (*averageImprovement, []claim) {
 	l.t.Helper()
-	f, claims, err := l.strategy.consider(l.t.Context(), view, 9, random.SeedOf(seed))
+	f, claims, err := l.strategy.consider(l.t.Context(), view, claimsOf(l.task, view), 9, random.SeedOf(seed))
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -73,13 +73,13 @@ func nearOptimal(ctx context.Context, t *task.Task, s search.Search, view strate
 	}
 	deviations := settingsOf(t).Confidence
 	lcb := acquisition.LCB(view.Posterior, deviations*deviations)
-	x, bound, err := s.Maximizer.Maximize(ctx, lcb, s.Best(view), seed.Stream("near-optimal", uint64(view.Observations)))
-	if err != nil {
+	x, _, err := s.Maximizer.Maximize(ctx, search.Believed(view, lcb), s.Best(view), seed.Stream("near-optimal", uint64(view.Observations)))
+	if err != nil || !search.Likely(view, x) {
 		return n, false, err
 	}
 	n = protocol.NearOptimal{Observations: view.Observations, Point: protocol.PointOf(t.Space, t.Space.Decode(x))}
 	if settingsOf(t).Threshold == open {
-		bound = own(units, bound)
+		bound := own(units, lcb.Value(x))
 		n.Bound = &bound
 	}
 	return n, true, nil

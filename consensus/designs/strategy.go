@@ -2,8 +2,10 @@ package designs
 
 import (
 	"context"
+	"slices"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/consensus/labels"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -45,7 +47,10 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	if s.search.Starting(view, trial) {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
-	f, claims, err := s.consider(ctx, view, trial, seed)
+	if settingsOf(s.task).Share == labels.Feasibility {
+		return s.byLabels(ctx, view, trial, seed)
+	}
+	f, claims, err := s.score(ctx, view, trial, seed)
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
@@ -60,8 +65,13 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	if why.Listened > 0 {
 		why.Phrase = "expected improvement, given the designs of " + plain.Count(why.Listened, "peer")
 	}
-	around := append(points(claims[:min(len(claims), aroundClaims)]), s.search.Best(view)...)
-	x, _, err := s.search.Maximizer.Maximize(ctx, f, around, seed.Stream("maximise", trial))
+	return s.maximise(ctx, view, trial, seed, f, points(claims[:min(len(claims), aroundClaims)]), why)
+}
+
+// maximise suggests the maximiser of f, or where it has been tried what expected
+// improvement alone does.
+func (s Strategy) maximise(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, f acquisition.Function, around [][]float64, why strategy.Why) (strategy.Suggestion, error) {
+	x, _, err := s.search.Maximizer.Maximize(ctx, f, append(around, s.search.Best(view)...), seed.Stream("maximise", trial))
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
@@ -72,20 +82,52 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	return strategy.Suggestion{Design: design, Why: why}, nil
 }
 
-// consider returns what to maximise, and the claims that it is conditioned on;
-// without a claim there is nothing to maximise.
-func (s Strategy) consider(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (*averageImprovement, []claim, error) {
+// score returns what to maximise, and the claims that it is conditioned on; without a
+// claim there is nothing to maximise. Claims say that a design is feasible, and once
+// something feasible is known also that it is better than that.
+func (s Strategy) score(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (acquisition.Function, []claim, error) {
 	claims := claimsOf(s.task, view)
+	if len(view.Constraints) == 0 {
+		f, left, err := s.consider(ctx, view, claims, trial, seed)
+		return f, left, err
+	}
+	claims = keepable(view, claims)
+	f := acquisition.Sum()
+	if len(claims) > 0 && strategy.Best(s.task, view.Trials) != nil {
+		improvement, left, err := s.consider(ctx, view, claims, trial, seed)
+		if err != nil {
+			return nil, nil, err
+		}
+		f, claims = improvement, left
+	}
+	if len(claims) == 0 {
+		return nil, nil, nil
+	}
+	view, err := given(view, points(claims), slices.Repeat([]bool{true}, len(claims)))
+	if err != nil {
+		return nil, nil, err
+	}
+	return acquisition.Sum(f, acquisition.LogFeasibility(search.Limits(view)...)), claims, nil
+}
+
+// consider returns the expected improvement given those of the claims that the own
+// posterior of the objective leaves, and these.
+func (s Strategy) consider(ctx context.Context, view strategy.View, claims []claim, trial uint64, seed random.Seed) (*averageImprovement, []claim, error) {
 	posterior, ok := view.Posterior.(surrogate.JointPosterior)
 	if !ok || len(claims) == 0 {
 		return nil, nil, nil
 	}
-	designs := s.search.Best(view)
-	_, threshold, err := s.search.Maximizer.Maximize(ctx, acquisition.Mean(posterior), designs, seed.Stream("threshold", trial))
+	designs, mean := s.search.BestFeasible(view), acquisition.Mean(posterior)
+	x, threshold, err := s.search.Maximizer.Maximize(ctx, search.Believed(view, mean), designs, seed.Stream("threshold", trial))
 	if err != nil {
 		return nil, nil, err
 	}
-	threshold = predict(claims, posterior, threshold)
+	highest := predict(claims, posterior)
+	if len(view.Constraints) > 0 {
+		threshold = mean.Value(x)
+	} else {
+		threshold = max(threshold, highest)
+	}
 	passed, err := s.compare(view, claims, threshold)
 	if err != nil {
 		return nil, nil, err

@@ -56,7 +56,7 @@ func TestContradictedDesignsAreDropped(t *testing.T) {
 				l.checkAlone(suggested, trial, trial)
 			}
 			claims := claimsOf(l.task, shared)
-			threshold := predict(claims, view.Posterior, 0.5)
+			threshold := max(predict(claims, view.Posterior), 0.5)
 			if z := claims[0].score(threshold); z >= leastScore {
 				t.Errorf("%s: the design lies only %g deviations below, the test is void", model, -z)
 			}
@@ -248,11 +248,11 @@ func TestThresholdIsRaised(t *testing.T) {
 		mean, _ := view.Posterior.Predict(x)
 		want = max(want, mean)
 	}
-	if got := predict(claimsOf(l.task, view), view.Posterior, -100); math.Abs(got-want) > 1e-6 {
+	if got := predict(claimsOf(l.task, view), view.Posterior); math.Abs(got-want) > 1e-6 {
 		t.Errorf("threshold %g, want %g", got, want)
 	}
-	if got := predict(claimsOf(l.task, view), view.Posterior, 100); got != 100 {
-		t.Errorf("threshold %g, want 100", got)
+	if got := predict(nil, view.Posterior); !math.IsInf(got, -1) {
+		t.Errorf("threshold %g without a claim", got)
 	}
 }
 
@@ -261,7 +261,7 @@ func TestAtMostTwentyClaims(t *testing.T) {
 	l := newLab(t, "maximize", plane, "exact", "none")
 	view := l.with(l.view(l.designs(4, 2), bump(0.3)), l.designs(120, 6)...)
 	claims := claimsOf(l.task, view)
-	threshold := predict(claims, view.Posterior, 1)
+	threshold := max(predict(claims, view.Posterior), 1)
 	chosen := plausible(claims, threshold)
 	if len(chosen) != mostClaims {
 		t.Fatalf("%d claims", len(chosen))

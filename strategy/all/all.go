@@ -12,18 +12,19 @@ import (
 	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
-// Strategies returns them. The first is the default of a task file. A program that
-// has others appends theirs.
+// Strategies returns them. The first is the default of a task file, or of one with
+// constraints the first that takes these. A program that has others appends theirs.
 func Strategies() strategy.Set {
 	return strategy.Set{
 		peerprior.Register(),
 		tsampling.RegisterFTS(),
 		ftsde.Register(),
 		consensus.Register(),
-		designs.Register(),
 		density.Register(),
+		designs.Register(),
 		tsampling.RegisterTS(),
 		alone.RegisterLogEI(),
 		alone.RegisterUCB(),
+		alone.RegisterMES(),
 	}
 }

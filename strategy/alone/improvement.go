@@ -1,6 +1,7 @@
 // Package alone chooses designs from the agent's own posterior alone, by
-// the largest expected improvement over the best one so far, [LogEI], or by the
-// largest upper confidence bound, [UCB]. Neither listens to anybody.
+// the largest expected improvement over the best one so far, [LogEI], by the
+// largest upper confidence bound, [UCB], or by the most information on the best value,
+// [MES]. None listens to anybody.
 //
 // Source of expected improvement: Jones, Schonlau, Welch, "Efficient Global Optimization of Expensive
 // Black-Box Functions" (Journal of Global Optimization, 1998), maximised through

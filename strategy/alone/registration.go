@@ -22,3 +22,12 @@ func RegisterUCB() strategy.Registration {
 		Describe:     func(*task.Task) string { return "the upper confidence bound alone; nothing is shared" },
 	}
 }
+
+// RegisterMES registers max-value entropy search.
+func RegisterMES() strategy.Registration {
+	return strategy.Registration{
+		StrategyType: task.StrategyType{Name: "mes", Constraints: true},
+		New:          func(t *task.Task) (strategy.Strategy, error) { return NewMES(t), nil },
+		Describe:     func(*task.Task) string { return "max-value entropy search alone; nothing is shared" },
+	}
+}

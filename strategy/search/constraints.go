@@ -72,14 +72,24 @@ func margin(view strategy.View, limit acquisition.Limit) float64 {
 // (AISTATS 2021), section 3. The sample of the objective is from the stream of this
 // name and number, the same with constraints and without.
 func Draw(view strategy.View, seed random.Seed, name string, number uint64) acquisition.Function {
-	f := view.Posterior.Draw(seed.Stream(name, number))
-	var bounded []acquisition.Bounded
+	f, bounded := Sample(view, seed, name, number)
+	return acquisition.Penalised(f, bounded...)
+}
+
+// Sample returns what Draw is made of: the sample of the objective, and those of the
+// constraints with their limits.
+func Sample(view strategy.View, seed random.Seed, name string, number uint64) (f acquisition.Function, bounded []acquisition.Bounded) {
+	f = view.Posterior.Draw(seed.Stream(name, number))
 	for _, c := range view.Constraints {
 		sample := c.Draw(seed.Stream(name+" of "+string(c.Output), number))
 		bounded = append(bounded, acquisition.Bounded{Function: sample, Low: c.Low, High: c.High})
 	}
-	return acquisition.Penalised(f, bounded...)
+	return f, bounded
 }
+
+// Likely tells whether the design at x is rather feasible than not: whoever knows none such
+// has no good design to tell of.
+func Likely(view strategy.View, x []float64) bool { return Feasibility(view, x) >= 0.5 }
 
 // Feasibility is the probability that the design at x keeps all constraints.
 func Feasibility(view strategy.View, x []float64) float64 {

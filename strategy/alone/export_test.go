@@ -1,0 +1,4 @@
+package alone
+
+// Optima is what Suggest samples before it maximises.
+var Optima = MES.optima

@@ -181,13 +181,19 @@ func (m MemberRecord) first(evaluations int) float64 {
 	return float64(evaluations + 1)
 }
 
+// consistent tells whether what is said of constraints belongs to the regrets.
+func (m MemberRecord) consistent() bool {
+	return len(m.Violation) == len(m.Regret) && len(m.Best) == len(m.Regret) && len(m.RecommendedViolation) == len(m.Recommended) &&
+		!slices.ContainsFunc(m.Best, func(best int) bool { return best < 0 || best > len(m.Regret) })
+}
+
 // complete tells whether the record is one of a plan of this size.
 func (r Record) complete(p Plan) bool {
 	for _, m := range r.Members {
 		if len(m.Regret) < p.LeastEvaluations || len(m.Regret) > p.Evaluations || len(m.Recommended) != len(p.Checkpoints) {
 			return false
 		}
-		if m.constrained() && (len(m.Violation) != len(m.Regret) || len(m.Best) != len(m.Regret) || len(m.RecommendedViolation) != len(m.Recommended)) {
+		if m.constrained() && !m.consistent() {
 			return false
 		}
 	}

@@ -272,14 +272,23 @@ func TestGramacyClusters(t *testing.T) {
 	}
 }
 
-func BenchmarkLimits(b *testing.B) {
-	for _, spec := range []string{"limits", "limits:c=2", "limits:d=6", "limits:d=6,c=2", "limits:d=6,c=2,border=yes", "gramacy", "gp:d=6"} {
+// BenchmarkFeasibleOptimum draws federations of one; "missed" is the share of functions
+// where a random search finds a feasible design that is better by more than 1e-6.
+func BenchmarkFeasibleOptimum(b *testing.B) {
+	for _, spec := range []string{"limits", "limits:c=2", "limits:c=3,feasible=0.05", "limits:d=6", "limits:d=6,c=2", "limits:d=6,c=2,kernel=matern52", "gramacy"} {
 		b.Run(spec, func(b *testing.B) {
-			seed := uint64(0)
+			missed, n := 0.0, uint64(0)
 			for b.Loop() {
-				mustDraw(b, spec, seed, 4)
-				seed++
+				f := mustDraw(b, spec, n, 1)
+				n++
+				b.StopTimer()
+				if found, stated := bestOf(f, f.Members[0], 20_000, n); found > stated+1e-6 {
+					b.Logf("draw %d: beaten by %g", n-1, found-stated)
+					missed++
+				}
+				b.StartTimer()
 			}
+			b.ReportMetric(missed/float64(n), "missed")
 		})
 	}
 }

@@ -71,6 +71,61 @@ func TestFeasibleOptimaAreOptimal(t *testing.T) {
 	}
 }
 
+// In this draw a constraint is flat where it meets a side of the square: a climb beyond
+// the limit pays there, and leads away from the optimum.
+func TestOptimumWhereAConstraintIsFlat(t *testing.T) {
+	f, err := mustParse(t, "limits:c=2").Draw(random.SeedOf(2).Derive("repeat", 16).Derive("federation", 0), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, stated := bestOf(f, f.Members[2], 20_000, 1); !(found <= stated+1e-8 && found > stated-1e-4) {
+		t.Errorf("random search finds %.9g, the stated optimum is %.9g", found, stated)
+	}
+}
+
+// linear is a·x.
+type linear []float64
+
+func (a linear) Value(x []float64) float64 {
+	sum := 0.0
+	for i, v := range a {
+		sum += v * x[i]
+	}
+	return sum
+}
+
+func (a linear) Gradient(grad, x []float64) float64 {
+	copy(grad, a)
+	return a.Value(x)
+}
+
+// The nearest feasible point, by hand: where one limit, two limits, and a limit and a
+// side of the square are met; and where nothing is feasible none is found.
+func TestRestored(t *testing.T) {
+	inf := math.Inf(1)
+	sum := acquisition.Bounded{Function: linear{1, 1}, Low: -inf, High: 0.5}
+	wedge := acquisition.Bounded{Function: linear{1, -0.1}, Low: 0.3, High: inf}
+	steep := acquisition.Bounded{Function: linear{1, 10}, Low: -inf, High: 0.5}
+	for _, c := range []struct {
+		bounds   []acquisition.Bounded
+		from, to []float64
+	}{
+		{[]acquisition.Bounded{sum}, []float64{0.2, 0.3}, []float64{0.2, 0.3}},
+		{[]acquisition.Bounded{sum}, []float64{0.6, 0.5}, []float64{0.3, 0.2}},
+		{[]acquisition.Bounded{sum, wedge}, []float64{0.1, 0.9}, []float64{0.35 / 1.1, 0.2 / 1.1}},
+		{[]acquisition.Bounded{steep}, []float64{0.9, 0}, []float64{0.5, 0}},
+	} {
+		x, ok := restored(c.bounds, c.from)
+		if !ok || math.Hypot(x[0]-c.to[0], x[1]-c.to[1]) > 1e-7 {
+			t.Errorf("from %v to %v, %t; want %v", c.from, x, ok, c.to)
+		}
+	}
+	never := acquisition.Bounded{Function: linear{1, 1}, Low: -inf, High: -1}
+	if x, ok := restored([]acquisition.Bounded{never}, []float64{0.5, 0.5}); ok {
+		t.Errorf("%v keeps what nothing keeps", x)
+	}
+}
+
 // Members without a part of their own have the wanted share of the dense points, and
 // without a wanted one federations differ within what is said.
 func TestFeasibleShare(t *testing.T) {

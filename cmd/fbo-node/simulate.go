@@ -113,6 +113,10 @@ Strategies are those of a task file (ts, logei, fts, peer-prior, …) with its k
 settings, as in fts:mode=one-shot,share_after=10, and the baselines
 ` + strings.Join(experiment.Baselines(), ", ") + `.
 
+The families limits and gramacy have constraints. Strategies that take none are
+refused there; density, ts, logei and random take them. Regrets are then of the best
+feasible designs, and the table says how soon one was found.
+
 --plot needs a program that is no part of this one, since it would make it a
 quarter larger: in the source of this project, cd benchmarks && go build -o ` + plotter + ` ./plot,
 and put it beside fbo-node or on the PATH.

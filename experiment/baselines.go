@@ -16,6 +16,7 @@ type method struct {
 	name     string
 	alone    bool // it listens to nobody
 	units    bool // it accepts the setting units
+	limits   bool // it takes constraints
 	messages func(evaluations int) int
 	make     func(t *task.Task, pool *baseline.Pool, self int, units baseline.Units) strategy.Strategy
 
@@ -28,7 +29,7 @@ func methods() []method {
 	once := func(int) int { return 1 }
 	always := func(evaluations int) int { return evaluations }
 	return []method{
-		{name: "random", alone: true, messages: never, make: func(t *task.Task, _ *baseline.Pool, _ int, _ baseline.Units) strategy.Strategy {
+		{name: "random", alone: true, limits: true, messages: never, make: func(t *task.Task, _ *baseline.Pool, _ int, _ baseline.Units) strategy.Strategy {
 			return baseline.NewRandom(t)
 		}},
 		{name: "rgpe", messages: once, make: func(t *task.Task, pool *baseline.Pool, self int, _ baseline.Units) strategy.Strategy {
@@ -137,6 +138,9 @@ func (p Plan) checkBaseline(s Spec) error {
 	m, ok := methodOf(s)
 	if !ok {
 		return nil
+	}
+	if len(p.Family.Constraints) > 0 && !m.limits {
+		return fmt.Errorf("the baseline %s takes no constraints, which --family %s has; of the baselines random does", s.Name, p.Family.Name)
 	}
 	if m.server {
 		_, err := trustedOf(s)

@@ -57,7 +57,7 @@ func among(b *testing.B, s Spec, others int) (strategy.Strategy, strategy.View) 
 		b.Fatal(err)
 	}
 	f := &federation{Federation: members, seed: seed}
-	t, err := taskOf("among", f.Space, f.Goal, p.Surrogate, asTask(s), p.Initial, nil)
+	t, err := taskOf("among", f.Federation, p.Surrogate, asTask(s), p.Initial, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

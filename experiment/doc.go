@@ -8,6 +8,9 @@
 // its members first, and standard errors are over federations, since members
 // of one federation are not independent.
 //
+// Under constraints regrets are of feasible designs, and the report says how soon and
+// by how many members one was found: [Feasibility].
+//
 // [Run] plays what is missing in a [Store] and returns a [Report]. All of it but
 // the cost is a function of the plan, on any number of cores.
 //

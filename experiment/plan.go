@@ -170,7 +170,8 @@ func (p Plan) template(s Spec) (*task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := taskOf("template", p.Family.Space, task.Maximize, p.Surrogate, asTask(s), p.Initial, roster)
+	drawn := family.Federation{Space: p.Family.Space, Goal: task.Maximize, Constraints: p.Family.Constraints}
+	t, err := taskOf("template", drawn, p.Surrogate, asTask(s), p.Initial, roster)
 	if err != nil {
 		return nil, messages(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/experiment/family"
@@ -67,7 +68,7 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	if err != nil {
 		return Record{}, err
 	}
-	t, err := taskOf(fmt.Sprintf("simulation %d-%d", p.Seed, repeat), f.Space, f.Goal, p.Surrogate, asTask(s), p.Initial, roster)
+	t, err := taskOf(fmt.Sprintf("simulation %d-%d", p.Seed, repeat), f.Federation, p.Surrogate, asTask(s), p.Initial, roster)
 	if err != nil {
 		return Record{}, messages(err)
 	}
@@ -143,6 +144,11 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 			return value
 		},
 	}
+	if t.Constrained() {
+		member.Constraints = func(d task.Design, trial uint64) map[string]task.Reading {
+			return readings(t, m, d, func(name string) float64 { return noise.Stream("trial of "+name, trial).NormFloat64() })
+		}
+	}
 	if signalOf(s) == noSignal {
 		member.Wrap = func(e strategy.Exchange) strategy.Exchange { return mute{e} }
 	}
@@ -157,32 +163,109 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 	return member, forger
 }
 
+// readings is what a member measures of the constraints, with normal numbers for the
+// noise of each; nil means none.
+func readings(t *task.Task, m family.Member, d task.Design, normal func(name string) float64) map[string]task.Reading {
+	all := map[string]task.Reading{}
+	for i, c := range t.Constraints {
+		value := m.Constraints[i].Value(d)
+		if normal != nil && m.Constraints[i].Noise > 0 {
+			value += m.Constraints[i].Noise * normal(string(c.Output))
+		}
+		all[string(c.Output)] = task.Number(value)
+	}
+	return all
+}
+
 func (p Plan) record(f *federation, t *task.Task, result sim.Result) Record {
-	r := Record{Goal: string(f.Goal), Deviation: f.deviation}
+	r := Record{Goal: string(f.Goal), Deviation: f.deviation, Infeasible: f.Infeasible}
 	for i, m := range result.Members {
 		r.Bytes += float64(m.Bytes+m.DirectBytes) / float64(len(result.Members))
 		if !f.Members[i].Counts {
 			continue
 		}
-		regret := regretOf(f.Members[i].Objective, t.Goal)
-		one := MemberRecord{Member: i, PeerQueries: m.PeerQueries}
-		for _, trial := range m.Trials {
-			v := regret(trial.Design)
-			one.Excess = max(one.Excess, -v)
-			one.Regret = append(one.Regret, Number(max(v, 0)))
-		}
-		for _, at := range p.Checkpoints {
-			v := math.NaN()
-			if d, ok := m.Recommended[min(at, len(m.Trials))]; ok && !d.IsZero() {
-				v = max(regret(d), 0)
-			}
-			one.Recommended = append(one.Recommended, Number(v))
-		}
-		r.Members = append(r.Members, one)
-		r.Noise += f.Members[i].Objective.Noise
+		r.Members = append(r.Members, p.memberRecord(i, f, t, m))
+		r.Noise += noiseOf(f, i)
 	}
 	r.Noise /= float64(max(len(r.Members), 1))
 	return r
+}
+
+// noiseOf is that of what regrets are of.
+func noiseOf(f *federation, member int) float64 {
+	if !f.Infeasible {
+		return f.Members[member].Objective.Noise
+	}
+	most := 0.0
+	for _, m := range f.Members[member].Constraints {
+		most = max(most, m.Noise)
+	}
+	return most
+}
+
+func (p Plan) memberRecord(i int, f *federation, t *task.Task, m sim.MemberResult) MemberRecord {
+	one := MemberRecord{Member: i, PeerQueries: m.PeerQueries}
+	judge, limited := judgeOf(f, t, i), t.Constrained() && !f.Infeasible
+	if limited {
+		one.Nothing = Number(f.Members[i].Objective.Range)
+	}
+	for k, trial := range m.Trials {
+		regret, violation := judge(trial.Design)
+		if violation == 0 {
+			one.Excess = max(one.Excess, -regret)
+		}
+		one.Regret = append(one.Regret, regretIf(violation == 0, regret))
+		if limited {
+			one.Violation = append(one.Violation, Number(violation))
+			one.Best = append(one.Best, reported(t, m.Trials[:k+1]))
+		}
+	}
+	for _, at := range p.Checkpoints {
+		regret, violation := math.NaN(), math.NaN()
+		if d, ok := m.Recommended[min(at, len(m.Trials))]; ok && !d.IsZero() {
+			regret, violation = judge(d)
+		}
+		one.Recommended = append(one.Recommended, regretIf(violation == 0, regret))
+		if limited {
+			one.RecommendedViolation = append(one.RecommendedViolation, Number(violation))
+		}
+	}
+	return one
+}
+
+func regretIf(feasible bool, regret float64) Number {
+	if !feasible {
+		return Number(math.NaN())
+	}
+	return Number(max(regret, 0))
+}
+
+// reported is the number, from 1, of the trial that a node would report as the best; 0
+// when it has measured no feasible one.
+func reported(t *task.Task, trials []strategy.Trial) int {
+	best := strategy.Best(t, trials)
+	if best == nil {
+		return 0
+	}
+	return 1 + slices.IndexFunc(trials, func(trial strategy.Trial) bool { return trial.ID == best.ID })
+}
+
+// judgeOf returns how far a design is from the best one, below 0 when it is better
+// than that, and by how much it breaks the constraints, both without noise. Where
+// nothing can be feasible the violation is in place of the regret.
+func judgeOf(f *federation, t *task.Task, member int) func(task.Design) (regret, violation float64) {
+	m := f.Members[member]
+	regret := regretOf(m.Objective, t.Goal)
+	return func(d task.Design) (float64, float64) {
+		violation := 0.0
+		if t.Constrained() {
+			violation = t.Violation(&strategy.Outcome{Constraints: readings(t, m, d, nil)})
+		}
+		if f.Infeasible {
+			return violation, 0
+		}
+		return regret(d), violation
+	}
 }
 
 // regretOf returns how far a design is from the best one; below 0 when it is

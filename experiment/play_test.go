@@ -110,7 +110,7 @@ func TestDeviation(t *testing.T) {
 func forgeries(t *testing.T, p Plan, s Spec) (before, after [][]byte) {
 	t.Helper()
 	f := drawn(t, p)
-	own, err := taskOf("forgeries", f.Space, f.Goal, p.Surrogate, s, p.Initial, nil)
+	own, err := taskOf("forgeries", f.Federation, p.Surrogate, s, p.Initial, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestPeersOfTheOwnCluster(t *testing.T) {
 	f := drawn(t, p)
 	heard := func(s Spec) map[int]bool {
 		all := map[int]bool{}
-		task, err := taskOf("clusters", f.Space, f.Goal, p.Surrogate, asTask(s), p.Initial, nil)
+		task, err := taskOf("clusters", f.Federation, p.Surrogate, asTask(s), p.Initial, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package experiment
 import (
 	"encoding/json"
 	"math"
+	"slices"
 )
 
 // Record is one strategy's result on the federation of one repeat.
@@ -19,6 +20,11 @@ type Record struct {
 	// Bytes is what a member of the federation sent, on average.
 	Bytes float64 `json:"bytes"`
 
+	// Infeasible says that no design keeps the constraints of these members. What
+	// stands for regrets then are violations (task.Task.Violation), without noise, and
+	// Noise is that of the constraints.
+	Infeasible bool `json:"infeasible,omitempty"`
+
 	Goal    string  `json:"goal"`
 	Seconds float64 `json:"seconds"`      // real
 	Core    float64 `json:"core_seconds"` // of processors
@@ -32,12 +38,19 @@ type Record struct {
 }
 
 // MemberRecord is what became of one member. Regrets are noise-free and 0 or
-// more, in the units of its objective.
+// more, in the units of its objective, and NaN for designs that are infeasible
+// without noise.
 type MemberRecord struct {
 	Member      int      `json:"member"`
 	Regret      []Number `json:"regret"`      // of each evaluated design, in order
 	Recommended []Number `json:"recommended"` // of the recommended design, per checkpoint, at the end of the budget if that comes first; NaN when there is none
 	PeerQueries int      `json:"peer_queries"`
+
+	// These are there where the task has constraints that can be kept.
+	Violation            []Number `json:"violation,omitempty"`             // of each evaluated design, without noise; 0 when it is feasible
+	Best                 []int    `json:"best,omitempty"`                  // after each evaluation, the number of the one that a node would report as the best, by what it measured; 0 for none
+	RecommendedViolation []Number `json:"recommended_violation,omitempty"` // per checkpoint; NaN when nothing is recommended
+	Nothing              Number   `json:"nothing,omitempty"`               // the regret, at most, that counts for a design, and for none that is feasible
 
 	// Excess is by how much a design was better than what the family says is the
 	// best possible; 0 when none was.
@@ -73,8 +86,30 @@ func held(curve []float64, evaluations int) []float64 {
 	return curve
 }
 
-// simple returns the regret of the best design so far, after each evaluation.
+// constrained tells whether designs can be infeasible, and others not.
+func (m MemberRecord) constrained() bool { return m.Violation != nil }
+
+// count returns what a regret counts as.
+func (m MemberRecord) count(regret Number) float64 {
+	if m.constrained() && !(regret < m.Nothing) {
+		return float64(m.Nothing)
+	}
+	return float64(regret)
+}
+
+// simple returns the regret of the best design so far, after each evaluation; with
+// constraints of the one that is reported as the best.
 func (m MemberRecord) simple() []float64 {
+	if m.constrained() {
+		curve := make([]float64, len(m.Regret))
+		for i, best := range m.Best {
+			curve[i] = float64(m.Nothing)
+			if best > 0 {
+				curve[i] = m.count(m.Regret[best-1])
+			}
+		}
+		return curve
+	}
 	best := math.Inf(1)
 	curve := make([]float64, len(m.Regret))
 	for i, r := range m.Regret {
@@ -94,7 +129,7 @@ func (m MemberRecord) gap(initial int) []float64 {
 	for k := initial - 1; k < len(curve); k++ {
 		curve[k] = 1
 		if first := simple[initial-1]; first > 0 {
-			curve[k] = 1 - simple[k]/first
+			curve[k] = max(1-simple[k]/first, 0) // less only where an infeasible design is reported
 		}
 	}
 	return curve
@@ -105,7 +140,7 @@ func (m MemberRecord) cumulative() []float64 {
 	sum := 0.0
 	curve := make([]float64, len(m.Regret))
 	for i, r := range m.Regret {
-		sum += float64(r)
+		sum += m.count(r)
 		curve[i] = sum
 	}
 	return curve
@@ -115,14 +150,50 @@ func (m MemberRecord) recommended() []float64 {
 	curve := make([]float64, len(m.Recommended))
 	for i, r := range m.Recommended {
 		curve[i] = float64(r)
+		if m.constrained() && m.RecommendedViolation[i] > 0 {
+			curve[i] = m.count(r)
+		}
 	}
 	return curve
+}
+
+// nothing says after each evaluation with 1 that no feasible design is reported, and
+// mistaken that an infeasible one is.
+func (m MemberRecord) nothing() (nothing, mistaken []float64) {
+	nothing, mistaken = make([]float64, len(m.Best)), make([]float64, len(m.Best))
+	for i, best := range m.Best {
+		switch {
+		case best == 0:
+			nothing[i] = 1
+		case m.Violation[best-1] > 0:
+			nothing[i], mistaken[i] = 1, 1
+		}
+	}
+	return nothing, mistaken
+}
+
+// first returns which evaluation was the first of a feasible design, and one more than
+// there could be when none was.
+func (m MemberRecord) first(evaluations int) float64 {
+	if i := slices.Index(m.Violation, 0); i >= 0 {
+		return float64(i + 1)
+	}
+	return float64(evaluations + 1)
+}
+
+// consistent tells whether what is said of constraints belongs to the regrets.
+func (m MemberRecord) consistent() bool {
+	return len(m.Violation) == len(m.Regret) && len(m.Best) == len(m.Regret) && len(m.RecommendedViolation) == len(m.Recommended) &&
+		!slices.ContainsFunc(m.Best, func(best int) bool { return best < 0 || best > len(m.Regret) })
 }
 
 // complete tells whether the record is one of a plan of this size.
 func (r Record) complete(p Plan) bool {
 	for _, m := range r.Members {
 		if len(m.Regret) < p.LeastEvaluations || len(m.Regret) > p.Evaluations || len(m.Recommended) != len(p.Checkpoints) {
+			return false
+		}
+		if m.constrained() && !m.consistent() {
 			return false
 		}
 	}

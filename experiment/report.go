@@ -50,6 +50,11 @@ type Report struct {
 	// where the operating system does not tell.
 	Memory int64 `json:"memory_bytes"`
 
+	// Constraints says what designs must keep, as in "c1 at most 0".
+	Constraints []string `json:"constraints,omitempty"`
+	// Infeasible says that no design can: regrets are then violations without noise.
+	Infeasible bool `json:"infeasible,omitempty"`
+
 	Strategies []StrategyReport `json:"strategies"`
 	Warnings   []string         `json:"warnings,omitempty"`
 }
@@ -126,8 +131,37 @@ type StrategyReport struct {
 	// margin, federation by federation. Nil when never.
 	HitHigh *int `json:"hit_high"`
 
+	// Feasibility is there where the task has constraints that can be kept.
+	Feasibility *Feasibility `json:"feasibility,omitempty"`
+
 	// Compared has the comparisons with the control; none for the control itself.
 	Compared []Comparison `json:"compared,omitempty"`
+}
+
+// Feasibility says how soon feasible designs were found. A design is feasible here if
+// it is without noise. Shares, 0 to 1, are of all counting members of all federations.
+type Feasibility struct {
+	// Nothing is the share that reports no feasible design, after each evaluation, and
+	// Mistaken the part of it that reports an infeasible one.
+	Nothing  []Number `json:"nothing"`
+	Mistaken []Number `json:"mistaken"`
+
+	// Recommended is the share whose recommended design is infeasible, per checkpoint.
+	Recommended []Number `json:"recommended_infeasible"`
+
+	// First is after how many evaluations a member had evaluated a feasible design:
+	// quartiles, null when that is never.
+	First [3]Number `json:"first"`
+	// Never is the share that never had.
+	Never Number `json:"never"`
+
+	// FirstRatio is the geometric mean over federations of First/control's, a
+	// federation's being the mean of its counting members' and never one evaluation
+	// more than there are; each bound holds alone with the report's Confidence. Null
+	// for the control.
+	FirstRatio Number `json:"first_ratio"`
+	FirstLow   Number `json:"first_ratio_low"`
+	FirstHigh  Number `json:"first_ratio_high"`
 }
 
 // Series summarises regrets, or gaps. A federation's regret is the mean over its counting
@@ -168,6 +202,11 @@ type sample struct {
 	simple, cumulative, recommended, gap [][]float64 // a row per federation
 	members                              [4][][]float64
 	floors                               []float64 // per federation
+
+	// Of constraints, none without: a row per counting member, but firsts, which are
+	// means per federation.
+	nothing, mistaken, infeasible [][]float64
+	first, firsts                 []float64
 }
 
 // NewReport summarises what the store has of a plan, which is from Complete; all
@@ -198,6 +237,7 @@ func NewReport(p Plan, store *Store, command, build string) (Report, error) {
 		if i != control {
 			r.Strategies[i].HitHigh = hitHigh(samples[i].simple, samples[control].simple)
 			r.Strategies[i].Compared = p.compare(samples[i], samples[control])
+			r.Strategies[i].Feasibility.compare(samples[i].firsts, samples[control].firsts)
 		}
 	}
 	if pooled >= 0 && pooled != control {
@@ -223,6 +263,7 @@ func (s *sample) add(r Record) {
 		s.members[i] = append(s.members[i], rows...)
 	}
 	s.floors = append(s.floors, r.floor())
+	s.addFeasibility(r)
 }
 
 func (s *sample) report() StrategyReport {
@@ -245,6 +286,7 @@ func (s *sample) report() StrategyReport {
 		r.CoreSeconds += Number(record.Core)
 	}
 	r.PeerQueries, r.BytesPerAgent = Number(mean(queries)), Number(mean(sent))
+	r.Feasibility = s.feasibility()
 	return r
 }
 
@@ -328,6 +370,10 @@ func (p Plan) report(samples []sample, build string) Report {
 		Control:           p.Control,
 		Checkpoints:       p.Checkpoints,
 		Confidence:        confidence,
+		Infeasible:        samples[0].records[0].Infeasible,
+	}
+	for _, c := range p.Family.Constraints {
+		r.Constraints = append(r.Constraints, fmt.Sprintf("%s %s", c.Output, c))
 	}
 	var counting, deviations, floors []float64
 	for _, record := range samples[0].records {

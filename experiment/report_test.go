@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"flag"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,19 +134,7 @@ func TestTableIsTheGoldenOne(t *testing.T) {
 	if err := byHand(t).WriteTable(&b); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("testdata", "table.txt")
-	if *update {
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.String() != strings.ReplaceAll(string(want), "\r\n", "\n") {
-		t.Errorf("the table is\n%s\ninstead of\n%s", b.String(), want)
-	}
+	golden(t, "table.txt", b.String())
 }
 
 func TestJSONHasThePromisedFields(t *testing.T) {

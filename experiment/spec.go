@@ -10,6 +10,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/experiment/family"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
@@ -156,12 +157,12 @@ func scalar(text string) any {
 // taskOf returns the task that the members of a federation work on. The name is
 // part of its ID, from which the shared features derive. The roster matters for
 // strategies that sum.
-func taskOf(name string, space *task.Space, goal task.Goal, surrogate, chosen Spec, initial int, roster []peer.ID) (*task.Task, error) {
+func taskOf(name string, f family.Federation, surrogate, chosen Spec, initial int, roster []peer.ID) (*task.Task, error) {
 	chosen, privacy := chosen.private(roster)
 	section := chosen.section()
 	section["initial_designs"] = initial
 	return all.Strategies().NewTask(task.Spec{
-		Name: name, Goal: goal, Parameters: space.Parameters(),
+		Name: name, Goal: f.Goal, Parameters: f.Space.Parameters(), Constraints: f.Constraints,
 		Surrogate: surrogate.section(), Strategy: section, Privacy: privacy,
 	})
 }

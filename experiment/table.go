@@ -44,7 +44,21 @@ func (r Report) writeCaption(w io.Writer) {
 	if r.Network.LeastEvaluations < r.Evaluations {
 		who += ", after their budget with their last value"
 	}
-	fmt.Fprintf(w, "Simple regret: noise-free, of the best design so far; %s; an objective's standard deviation is %s.\n", who, short(r.Deviation))
+	r.writeMeasure(w, who)
+}
+
+// writeMeasure says what regrets are of.
+func (r Report) writeMeasure(w io.Writer, who string) {
+	best := "the best design so far"
+	if len(r.Constraints) > 0 {
+		fmt.Fprintf(w, "Constraints: %s.\n", strings.Join(r.Constraints, ", "))
+		best = "the design that an agent would report as its best"
+	}
+	if r.Infeasible {
+		fmt.Fprintf(w, "No design keeps them. In place of regrets stands the least violation so far, noise-free; %s.\n", who)
+		return
+	}
+	fmt.Fprintf(w, "Simple regret: noise-free, of %s; %s; an objective's standard deviation is %s.\n", best, who, short(r.Deviation))
 }
 
 func (n Network) text() string {
@@ -88,19 +102,63 @@ func (r Report) writeRegrets(w io.Writer) {
 	for _, t := range r.Checkpoints {
 		fmt.Fprintf(w, "\tt = %d", t)
 	}
-	fmt.Fprintln(w, "\thit\tpeer queries\tbytes\tcore-s")
+	fmt.Fprint(w, "\thit\tpeer queries\tbytes\tcore-s")
+	if r.Strategies[0].Feasibility != nil {
+		fmt.Fprintf(w, "\tfirst feasible\tof %s's", r.Control)
+	}
+	fmt.Fprintln(w)
 	for _, s := range r.Strategies {
 		simple := func(cell func(Series, int) string) []string { return r.cells(s.Simple, cell) }
-		row(w, s.Strategy, "mean ± se", simple(meanAndError), hitText(s.Hit, s.HitHigh), short(s.PeerQueries), short(s.BytesPerAgent), short(s.CoreSeconds))
-		row(w, "", "median", simple(func(x Series, k int) string { return short(x.Median[k]) }))
-		row(w, "", "agents' quartiles", simple(memberQuartiles))
+		r.row(w, s.Strategy, "mean ± se", simple(meanAndError), append([]string{
+			hitText(s.Hit, s.HitHigh), short(s.PeerQueries), short(s.BytesPerAgent), short(s.CoreSeconds),
+		}, s.Feasibility.firstTexts()...)...)
+		r.row(w, "", "median", simple(func(x Series, k int) string { return short(x.Median[k]) }))
+		r.row(w, "", "agents' quartiles", simple(memberQuartiles))
 		var recommended []string
 		for k := range r.Checkpoints {
 			recommended = append(recommended, meanAndError(s.Recommended, k))
 		}
-		row(w, "", "recommended", recommended)
-		row(w, "", "gap", r.cells(s.Gap, meanAndError))
+		r.row(w, "", "recommended", recommended)
+		r.row(w, "", "gap", r.cells(s.Gap, meanAndError))
+		if f := s.Feasibility; f != nil {
+			r.row(w, "", "nothing feasible", r.each(func(_, t int) string {
+				return share(f.Nothing[t-1]) + " (" + share(f.Mistaken[t-1]) + ")"
+			}))
+			r.row(w, "", "recommended infeasible", r.each(func(k, _ int) string { return share(f.Recommended[k]) }))
+		}
 	}
+}
+
+// firstTexts are the columns of first feasible designs, none without constraints.
+func (f *Feasibility) firstTexts() []string {
+	if f == nil {
+		return nil
+	}
+	times := make([]string, len(f.First))
+	for i, t := range f.First {
+		times[i] = short(t)
+		if math.IsNaN(float64(t)) {
+			times[i] = "never"
+		}
+	}
+	ratio := ""
+	if !math.IsNaN(float64(f.FirstRatio)) {
+		ratio = ratioText(f.FirstRatio, f.FirstLow, f.FirstHigh)
+	}
+	return []string{strings.Join(times, ", "), ratio}
+}
+
+func ratioText(ratio, low, high Number) string {
+	return fmt.Sprintf("%s [%s, %s]", short(ratio), short(low), short(high))
+}
+
+// each makes a cell for every checkpoint, by its place and its evaluations.
+func (r Report) each(cell func(k, t int) string) []string {
+	var all []string
+	for k, t := range r.Checkpoints {
+		all = append(all, cell(k, t))
+	}
+	return all
 }
 
 // cells takes a series at the checkpoints.
@@ -113,8 +171,11 @@ func (r Report) cells(s Series, cell func(Series, int) string) []string {
 }
 
 // row writes all columns of the first table, so that they are aligned.
-func row(w io.Writer, name, what string, cells []string, more ...string) {
+func (r Report) row(w io.Writer, name, what string, cells []string, more ...string) {
 	last := make([]string, 4)
+	if r.Strategies[0].Feasibility != nil {
+		last = make([]string, 6)
+	}
 	copy(last, more)
 	fmt.Fprintf(w, "%s\t%s\t%s\n", name, what, strings.Join(append(cells, last...), "\t"))
 }
@@ -156,24 +217,24 @@ func (r Report) writeComparisons(w io.Writer) {
 		var ratios, diffs, gaps []string
 		closed := false
 		for _, c := range s.Compared {
-			ratios = append(ratios, fmt.Sprintf("%s [%s, %s]", short(c.Ratio), short(c.RatioLow), short(c.RatioHigh)))
+			ratios = append(ratios, ratioText(c.Ratio, c.RatioLow, c.RatioHigh))
 			diffs = append(diffs, fmt.Sprintf("%s [≤ %s]", short(c.Difference), short(c.Upper)))
-			gaps = append(gaps, gap(c.GapClosed))
+			gaps = append(gaps, share(c.GapClosed))
 			closed = closed || !math.IsNaN(float64(c.GapClosed))
 		}
-		row(w, s.Strategy, "ratio", ratios)
-		row(w, "", "difference", diffs)
+		r.row(w, s.Strategy, "ratio", ratios)
+		r.row(w, "", "difference", diffs)
 		if closed {
-			row(w, "", "gap closed", gaps)
+			r.row(w, "", "gap closed", gaps)
 		}
 	}
 }
 
-func gap(g Number) string {
-	if math.IsNaN(float64(g)) {
+func share(n Number) string {
+	if math.IsNaN(float64(n)) {
 		return "-"
 	}
-	return strconv.FormatFloat(100*float64(g), 'f', 0, 64) + " %"
+	return strconv.FormatFloat(100*float64(n), 'f', 0, 64) + " %"
 }
 
 func (r Report) writeCost(w io.Writer) {
@@ -184,6 +245,12 @@ evaluations until the mean is what %s's is at t = %d, with a bound if there is o
 bytes: sent per agent. ratio: geometric mean over federations, regrets below %s counting as that. Bounds are one-sided,
 %s each, and not corrected for being many.
 `, r.Initial, r.Control, r.Evaluations, short(r.RatioFloor), percent(float64(r.Confidence)))
+	if r.Strategies[0].Feasibility != nil {
+		fmt.Fprint(w, `nothing feasible: agents that report no feasible design, whose regret is the objective's range; in brackets the part of all
+that reports an infeasible one, for noise. first feasible: evaluations until an agent had evaluated a design that is
+feasible without noise, quartiles; beside it the ratio to the control's, a geometric mean over federations of means.
+`)
+	}
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}

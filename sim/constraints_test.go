@@ -19,7 +19,7 @@ func TestConstraintsAmongPeers(t *testing.T) {
 	for name, keys := range map[string]task.Settings{
 		"density": {"type": "density"}, "labels": {"type": "density", "share": "feasibility"},
 		"constrained-gp": {"type": "constrained-gp"},
-		"logei": {"type": "logei"}, "mes": {"type": "mes"}, "ts": {"type": "ts"},
+		"logei":          {"type": "logei"}, "mes": {"type": "mes"}, "ts": {"type": "ts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -118,13 +118,50 @@ func TestLabelsShowNewcomersTheWay(t *testing.T) {
 	}
 }
 
-// After how many evaluations four members with the same problem find the first feasible
-// design (found/op, the mean over members; never/op, the part of them that finds none,
-// counted as one more than there are), and how far the best is from the optimum at last
-// (regret/op, in radii, 1 without a feasible design). Behind them standard errors over the
-// federations.
+// After how many evaluations four members find the first feasible design (found/op, the
+// mean over members; never/op, the part of them that finds none, counted as one more than
+// there are), and how far the best is from the optimum at last (regret/op, in radii, 1
+// without a feasible design). Behind them standard errors over the federations. Members
+// have the same problem or, where they are unlike, balls of their own.
 func BenchmarkFirstFeasible(b *testing.B) {
 	const members, evaluations, repeats = 4, 24, 16
+	measure := func(b *testing.B, dim int, radius float64, truth, alike bool, keys task.Settings) {
+		var found, regret []float64
+		never := 0.0
+		for repeat := uint64(100); repeat < 100+repeats; repeat++ { // no seed on which anything was chosen
+			s := sim.Scenario{Seed: random.SeedOf(repeat), Network: sim.Network{Delay: 50 * time.Millisecond}}
+			balls := make([]ball, members)
+			for i := range balls {
+				which := repeat
+				if !alike {
+					which += uint64(1000 * i)
+				}
+				balls[i] = newBall(b, dim, radius, truth, which, keys)
+				s.Task, s.Members = balls[i].spec, append(s.Members, balls[i].member(evaluations))
+			}
+			result, err := sim.Run(context.Background(), s)
+			if err != nil {
+				b.Fatal(err)
+			}
+			meanFound, meanRegret := 0.0, 0.0
+			for i, m := range result.Members {
+				meanFound += float64(firstFeasible(s.Task, m.Trials)) / members
+				if best := strategy.Best(s.Task, m.Trials); best != nil {
+					meanRegret += (best.Outcome.Value + balls[i].radius) / balls[i].radius / members
+				} else {
+					meanRegret += 1.0 / members
+					never += 1.0 / members / repeats
+				}
+			}
+			found, regret = append(found, meanFound), append(regret, meanRegret)
+		}
+		for unit, values := range map[string][]float64{"found": found, "regret": regret} {
+			mean, se := meanAndError(values)
+			b.ReportMetric(mean, unit+"/op")
+			b.ReportMetric(se, unit+"-se/op")
+		}
+		b.ReportMetric(never, "never/op")
+	}
 	for _, c := range []struct {
 		dim    int
 		radius float64
@@ -133,41 +170,13 @@ func BenchmarkFirstFeasible(b *testing.B) {
 			for name, keys := range map[string]task.Settings{
 				"alone": {"type": "logei"}, "best": {"type": "density"}, "feasibility": {"type": "density", "share": "feasibility"},
 			} {
-				b.Run(fmt.Sprintf("d=%d/truth=%t/%s", c.dim, truth, name), func(b *testing.B) {
-					for b.Loop() {
-						var found, regret []float64
-						never := 0.0
-						for repeat := uint64(100); repeat < 100+repeats; repeat++ { // no seed on which anything was chosen
-							p := newBall(b, c.dim, c.radius, truth, repeat, keys)
-							s := sim.Scenario{Task: p.spec, Seed: random.SeedOf(repeat), Network: sim.Network{Delay: 50 * time.Millisecond}}
-							for range members {
-								s.Members = append(s.Members, p.member(evaluations))
-							}
-							result, err := sim.Run(context.Background(), s)
-							if err != nil {
-								b.Fatal(err)
-							}
-							meanFound, meanRegret := 0.0, 0.0
-							for _, m := range result.Members {
-								first := firstFeasible(p.spec, m.Trials)
-								meanFound += float64(first) / members
-								if best := strategy.Best(p.spec, m.Trials); best != nil {
-									meanRegret += (best.Outcome.Value + p.radius) / p.radius / members
-								} else {
-									meanRegret += 1.0 / members
-									never += 1.0 / members / repeats
-								}
-							}
-							found, regret = append(found, meanFound), append(regret, meanRegret)
+				for _, alike := range []bool{true, false} {
+					b.Run(fmt.Sprintf("d=%d/truth=%t/alike=%t/%s", c.dim, truth, alike, name), func(b *testing.B) {
+						for b.Loop() {
+							measure(b, c.dim, c.radius, truth, alike, keys)
 						}
-						for unit, values := range map[string][]float64{"found": found, "regret": regret} {
-							mean, se := meanAndError(values)
-							b.ReportMetric(mean, unit+"/op")
-							b.ReportMetric(se, unit+"-se/op")
-						}
-						b.ReportMetric(never, "never/op")
-					}
-				})
+					})
+				}
 			}
 		}
 	}

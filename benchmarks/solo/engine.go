@@ -1,87 +1,36 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math/rand/v2"
-	"time"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
-
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/benchmarks/internal/drive"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
-// engine is this project's agent without peers, driven as a node drives it but
-// for journal, network and clock.
+// engine is this project's agent without peers.
 func engine(strategyType, surrogateType string, settings map[string]string) method {
 	return func(s search) ([]string, error) {
 		spec, err := taskFor(s.space, strategyType, surrogateType, settings)
 		if err != nil {
 			return nil, err
 		}
-		key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8(s.seed.Derive("key", 0)))
+		d, err := drive.New(spec, nil, s.seed)
 		if err != nil {
 			return nil, err
 		}
-		d := &driver{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
-		if d.agent, err = agent.New(agent.Config{Task: spec, Key: key, Seed: s.seed.Derive("agent", 0)}, nil, d.now); err != nil {
-			return nil, err
-		}
-		d.carryOut()
-		for i := range s.evals {
-			trial, err := d.ask(uint64(i + 1))
+		for range s.evals {
+			trial, err := d.Ask()
 			if err != nil {
-				return d.warnings, err
+				return d.Warnings, err
 			}
-			if err := d.agent.Tell(d.now, trial.ID, strategy.Outcome{Value: s.observe(trial.Design)}); err != nil {
-				return d.warnings, err
-			}
-			// The work that this makes possible belongs to the next trial, and
-			// the last trial has none.
-		}
-		return d.warnings, nil
-	}
-}
-
-// driver does what an agent wants done, at once and in one goroutine.
-type driver struct {
-	agent    *agent.Agent
-	now      time.Time
-	answers  []agent.Answer
-	warnings []string
-}
-
-func (d *driver) ask(request uint64) (strategy.Trial, error) {
-	d.agent.Ask(d.now, request)
-	d.carryOut()
-	if len(d.answers) != 1 {
-		return strategy.Trial{}, errors.New("the agent waits for something that never comes without peers")
-	}
-	answer := d.answers[0]
-	d.answers = nil
-	return answer.Trial, answer.Err
-}
-
-func (d *driver) carryOut() {
-	for {
-		ready := d.agent.Ready()
-		d.answers = append(d.answers, ready.Answers...)
-		for _, event := range ready.Events {
-			if event.Type == agent.Warning {
-				d.warnings = append(d.warnings, event.Message)
+			if err := d.Tell(trial.ID, strategy.Outcome{Value: s.observe(trial.Design)}); err != nil {
+				return d.Warnings, err
 			}
 		}
-		if len(ready.Work) == 0 {
-			return
-		}
-		for _, work := range ready.Work {
-			d.agent.Done(d.now, work.ID, work.Run(context.Background()))
-		}
+		return d.Warnings, nil
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"os"
 	"runtime"
 	"strings"
+
+	"github.com/fbo-node/fbo/benchmarks/internal/build"
 )
 
 func main() {
@@ -126,7 +128,7 @@ func (c config) carryOut(stdout, stderr io.Writer) error {
 		return err
 	}
 	defer all.file.Close()
-	build, err := thisBuild()
+	name, err := build.Name()
 	if err != nil {
 		return err
 	}
@@ -137,14 +139,14 @@ func (c config) carryOut(stdout, stderr io.Writer) error {
 		}
 	}
 	if c.tableOnly {
-		return printTable(stdout, c, all, len(missing), build)
+		return printTable(stdout, c, all, len(missing), name)
 	}
-	p := &pool{results: all, build: build, limit: c.coreMinutes * 60, report: func(r result, left int) {
+	p := &pool{results: all, build: name, limit: c.coreMinutes * 60, report: func(r result, left int) {
 		fmt.Fprintf(stderr, "%-16s %-14s seed %-3d regret %-10.4g %6.1f s, %d runs to start\n", r.Function, r.Method, r.Seed, r.Regret[r.Evals-1], r.Seconds, left)
 	}}
 	left, err := p.run(missing, c.workers)
 	if err != nil {
 		return err // what is done is in the file
 	}
-	return printTable(stdout, c, all, left, build)
+	return printTable(stdout, c, all, left, name)
 }

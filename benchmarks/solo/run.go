@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/fbo-node/fbo/benchmarks/internal/cpu"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -35,7 +36,7 @@ func (j job) do() (result, error) {
 	}
 	seed := random.SeedOf(j.Seed).Derive(j.Function, 0)
 	o := newObserver(p, seed)
-	before := processorSeconds()
+	before := cpu.Seconds()
 	warnings, err := m(search{space: o.quiet.Space, seed: seed.Derive("method", 0), evals: j.Evals, observe: o.observe})
 	if err != nil {
 		return result{}, fmt.Errorf("%s on %s, seed %d: %w", j.Method, j.Function, j.Seed, err)
@@ -43,5 +44,5 @@ func (j job) do() (result, error) {
 	if len(o.regret) != j.Evals {
 		return result{}, fmt.Errorf("%s on %s, seed %d: %d evaluations were made instead of %d", j.Method, j.Function, j.Seed, len(o.regret), j.Evals)
 	}
-	return result{job: j, Regret: o.regret, Seconds: processorSeconds() - before, Warnings: warnings}, nil
+	return result{job: j, Regret: o.regret, Seconds: cpu.Seconds() - before, Warnings: warnings}, nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/fbo-node/fbo/experiment/family"
 	"github.com/fbo-node/fbo/experiment/family/trained"
 	"github.com/fbo-node/fbo/sim"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 type simulateOptions struct {
@@ -112,6 +113,11 @@ repeats or strategies, computes only what is missing.
 Strategies are those of a task file (ts, logei, fts, peer-prior, …) with its keys as
 settings, as in fts:mode=one-shot,share_after=10, and the baselines
 ` + strings.Join(experiment.Baselines(), ", ") + `.
+
+The families limits and gramacy have constraints. Strategies that take none are
+refused there; those that do: ` + strings.Join(takingConstraints(), ", ") + `
+and random. Regrets are then of the best feasible designs, and the table says how soon
+one was found.
 
 --plot needs a program that is no part of this one, since it would make it a
 quarter larger: in the source of this project, cd benchmarks && go build -o ` + plotter + ` ./plot,
@@ -331,4 +337,14 @@ func buildName() string {
 		return "unknown"
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:6])
+}
+
+// takingConstraints names the strategies that take tasks with constraints.
+func takingConstraints() (names []string) {
+	for _, s := range all.Strategies() {
+		if s.Constraints {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }

@@ -76,6 +76,43 @@ func TestSimulateWritesJSONAndCSV(t *testing.T) {
 	}
 }
 
+// With constraints the table says what is feasible and how soon it was found, and the
+// second time all is read from what was kept.
+func TestSimulateWithConstraints(t *testing.T) {
+	args := []string{"--family", "limits:d=1,c=2", "--strategy", "logei,density,random", "--agents", "2", "--evals", "6",
+		"--repeats", "2", "--features", "32", "--checkpoints", "4", "--out", t.TempDir()}
+	table, err := simulate(t.Context(), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Constraints: c1 at most 0, c2 at most 0.\n",
+		"Simple regret: noise-free, of the design that an agent would report as its best;",
+		"first feasible", "of logei's", "nothing feasible", "recommended infeasible",
+	} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table does not say %q:\n%s", want, table)
+		}
+	}
+	if strings.Contains(table, "warning") {
+		t.Errorf("there are warnings:\n%s", table)
+	}
+	out, err := simulate(t.Context(), append(args, "--json")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report experiment.Report
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Constraints) != 2 || report.Strategies[2].Feasibility == nil || len(report.Strategies[2].Feasibility.Nothing) != 6 {
+		t.Errorf("%+v", report)
+	}
+	if again, err := simulate(t.Context(), args...); err != nil || again != table {
+		t.Errorf("the second time %v:\n%s\nthe first\n%s", err, again, table)
+	}
+}
+
 // Faults are part of what is said of a run, and runs with and without are kept apart.
 func TestSimulateWithFaults(t *testing.T) {
 	dir := t.TempDir()
@@ -126,6 +163,8 @@ func TestSimulateFlagErrorsNameFlagValueAndWhatIsAccepted(t *testing.T) {
 		{"--family gp", "--strategy is missing, accepted are"},
 		{"--family gp --strategy ts,", `--strategy ts,: "ts," has an empty name, accepted are NAME`},
 		{"--family gp --strategy tsx", "--strategy tsx: strategy: type must be one of "},
+		{"--family limits --strategy logei,fts", "--strategy fts: strategy: type fts takes no constraints, which the task has; those that do: density, constrained-gp, ts, logei, mes"},
+		{"--family limits --strategy pooled", "--strategy pooled: the baseline pooled takes no constraints, which --family limits has; of the baselines random does"},
 		{"--family gp --strategy ts --agents 0", "--agents 0: accepted are 1 to 1000"},
 		{"--family gp --strategy ts --agents x", "--agents x: accepted are whole numbers"},
 		{"--family gp --strategy ts --evals 0", "--evals 0: accepted are 1 to 10000"},

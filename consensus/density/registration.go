@@ -24,13 +24,6 @@ const (
 	maxSpread     = 10
 )
 
-// What nodes share: where they believe the optimum to be, or on tasks with constraints
-// only which of their designs were feasible.
-const (
-	best        = "best"
-	feasibility = "feasibility"
-)
-
 // Settings are the keys of a task file for strategy density.
 type Settings struct {
 	// Share is "best" or "feasibility". With the latter Components and Spread are 0.
@@ -48,14 +41,9 @@ type Settings struct {
 func readSettings(s *task.Section) task.StrategySettings {
 	d := Settings{
 		Beta:  s.Within("beta", defaultBeta, 0, maxBeta),
-		Share: s.Word("share", best, best, feasibility),
+		Share: labels.ReadShare(s, "components", "spread"),
 	}
-	if d.Share == feasibility {
-		if !s.Constrained() {
-			s.Errorf("share", "share %s applies only to tasks with constraints, or with failures: constraint; accepted is %s", feasibility, best)
-		}
-		s.Refuse("components", "share: "+best)
-		s.Refuse("spread", "share: "+best)
+	if d.Share == labels.Feasibility {
 		return d
 	}
 	d.Components = s.Whole("components", defaultComponents, 1, maxComponents)
@@ -70,7 +58,7 @@ func readSettings(s *task.Section) task.StrategySettings {
 // Keys implements task.StrategySettings. The share is left out where it is the best, so
 // that tasks from before it had a choice keep their IDs.
 func (s Settings) Keys() map[string]any {
-	if s.Share == feasibility {
+	if s.Share == labels.Feasibility {
 		return map[string]any{"beta": s.Beta, "share": s.Share}
 	}
 	keys := map[string]any{"beta": s.Beta, "components": s.Components}
@@ -90,7 +78,7 @@ func Register() strategy.Registration {
 		},
 		Describe: func(t *task.Task) string {
 			s := settingsOf(t)
-			if s.Share == feasibility {
+			if s.Share == labels.Feasibility {
 				return fmt.Sprintf("expected improvement weighed by where peers found designs feasible, to the power %g/t; a share holds up to %d designs and whether each was feasible",
 					s.Beta, protocol.MaxLabels)
 			}
@@ -98,8 +86,8 @@ func Register() strategy.Registration {
 				s.Beta, plain.Count(s.Components, "normal"))
 		},
 		Reveals: func(t *task.Task) string {
-			if settingsOf(t).Share == feasibility {
-				return "Peers get the designs that this node has tried and which were feasible, never its results; that is not privacy."
+			if settingsOf(t).Share == labels.Feasibility {
+				return labels.Reveals
 			}
 			return "Peers get designs of this node, which show where it looks and what it holds for good, never its results; that is not privacy."
 		},

@@ -32,7 +32,7 @@ const (
 // publishes where the agent believes the optimum to be, after the starting designs
 // and then after every observation, or with share: feasibility what labels.NewSharing does.
 func NewSharing(t *task.Task) *newest.Exchange {
-	if settingsOf(t).Share == feasibility {
+	if settingsOf(t).Share == labels.Feasibility {
 		return labels.NewSharing(t)
 	}
 	return newest.New(newest.Spec{

@@ -48,7 +48,7 @@ func New(t *task.Task) Strategy {
 		spread: suggestedSpread,
 	}
 	switch settings := settingsOf(t); {
-	case settings.Share == feasibility:
+	case settings.Share == labels.Feasibility:
 		s.evenly = evenly(t)
 	case settings.Components == 1:
 		s.spread = settings.Spread

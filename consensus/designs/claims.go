@@ -77,37 +77,49 @@ func predict(claims []claim, posterior surrogate.Posterior) (highest float64) {
 	return highest
 }
 
-// keepable returns the claims of which the own posteriors of the constraints do not
-// contradict that they are feasible, by the rule of plausible, the most probable first.
+// keepable returns the claims that can be feasible, the most probable first.
 func keepable(view strategy.View, claims []claim) []claim {
 	limits := search.Limits(view)
-	contradicted := func(c claim) bool {
-		return slices.ContainsFunc(limits, func(l acquisition.Limit) bool {
-			mean, variance := l.Predict(c.x)
-			sd := math.Sqrt(variance + l.Noise)
-			return !(mean-l.Low >= leastScore*sd && l.High-mean >= leastScore*sd)
-		})
-	}
 	probability := acquisition.LogFeasibility(limits...)
-	claims = slices.DeleteFunc(claims, contradicted)
+	claims = slices.DeleteFunc(claims, func(c claim) bool { return !canKeep(limits, c.x) })
 	slices.SortStableFunc(claims, func(a, b claim) int {
 		return cmp.Compare(probability.Value(b.x), probability.Value(a.x))
 	})
 	return distinct(claims)
 }
 
-// given are the limits of the view with posteriors that take all claims to be feasible.
-func given(view strategy.View, claims []claim) ([]acquisition.Limit, error) {
-	constraints := slices.Clone(view.Constraints)
-	for i, c := range constraints {
-		conditioned, err := c.Given(points(claims), slices.Repeat([]bool{true}, len(claims)))
+// canKeep tells whether the own posteriors do not contradict that the design at x keeps the
+// limits, by the rule of plausible.
+func canKeep(limits []acquisition.Limit, x []float64) bool {
+	return !slices.ContainsFunc(limits, func(l acquisition.Limit) bool {
+		mean, sd := predicted(l, x)
+		return !(mean-l.Low >= leastScore*sd && l.High-mean >= leastScore*sd)
+	})
+}
+
+// canBreak is canKeep for the other side of a limit on one side.
+func canBreak(l acquisition.Limit, x []float64) bool {
+	mean, sd := predicted(l, x)
+	return l.Low-mean >= leastScore*sd || mean-l.High >= leastScore*sd
+}
+
+func predicted(l acquisition.Limit, x []float64) (mean, sd float64) {
+	mean, variance := l.Predict(x)
+	return mean, math.Sqrt(variance + l.Noise)
+}
+
+// given is the view with posteriors of the constraints that take it for true which of the
+// designs at x keep them.
+func given(view strategy.View, x [][]float64, kept []bool) (strategy.View, error) {
+	view.Constraints = slices.Clone(view.Constraints)
+	for i, c := range view.Constraints {
+		conditioned, err := c.Given(x, kept)
 		if err != nil {
-			return nil, fmt.Errorf("designs: constraint %q: %w", c.Output, err)
+			return view, fmt.Errorf("designs: constraint %q: %w", c.Output, err)
 		}
-		constraints[i] = conditioned
+		view.Constraints[i] = conditioned
 	}
-	view.Constraints = constraints
-	return search.Limits(view), nil
+	return view, nil
 }
 
 // plausible returns the claims that the own posterior does not contradict, the

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/consensus/labels"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -20,6 +21,9 @@ const (
 
 // Settings are the keys of a task file for strategy constrained-gp.
 type Settings struct {
+	// Share is labels.Best or labels.Feasibility. With the latter nodes share which of
+	// their designs were feasible and nothing else, and the other settings are empty.
+	Share string
 	// Threshold is "none" (designs are shared always) or "open" (with the lower
 	// confidence bound of the objective, so that the receiver can compare it with
 	// what it has).
@@ -30,14 +34,21 @@ type Settings struct {
 }
 
 func readSettings(s *task.Section) task.StrategySettings {
-	return Settings{
-		Threshold:  s.Word("threshold", none, none, open),
-		Confidence: s.Within("confidence", defaultConfidence, 0, maxConfidence),
+	d := Settings{Share: labels.ReadShare(s, "threshold", "confidence")}
+	if d.Share == labels.Feasibility {
+		return d
 	}
+	d.Threshold = s.Word("threshold", none, none, open)
+	d.Confidence = s.Within("confidence", defaultConfidence, 0, maxConfidence)
+	return d
 }
 
-// Keys implements task.StrategySettings.
+// Keys implements task.StrategySettings. The share is left out where it is the best, so
+// that tasks from before it had a choice keep their IDs.
 func (s Settings) Keys() map[string]any {
+	if s.Share == labels.Feasibility {
+		return map[string]any{"share": s.Share}
+	}
 	return map[string]any{"threshold": s.Threshold, "confidence": s.Confidence}
 }
 
@@ -47,14 +58,23 @@ func Register() strategy.Registration {
 		StrategyType: task.StrategyType{Name: "constrained-gp", Settings: readSettings, Constraints: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t), nil },
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+			if settingsOf(env.Task).Share == labels.Feasibility {
+				return []strategy.Exchange{labels.NewSharing(env.Task)}, nil
+			}
 			return []strategy.Exchange{NewSharing(env.Task)}, nil
 		},
 		Describe: func(t *task.Task) string {
 			s := settingsOf(t)
+			if s.Share == labels.Feasibility {
+				return fmt.Sprintf("expected improvement given which designs of peers were feasible; a share holds up to %d designs and whether each was feasible", protocol.MaxLabels)
+			}
 			return fmt.Sprintf("expected improvement given that peers' designs are good, threshold %s; a share holds the design whose lower bound, at %g deviations, is best",
 				s.Threshold, s.Confidence)
 		},
 		Reveals: func(t *task.Task) string {
+			if settingsOf(t).Share == labels.Feasibility {
+				return labels.Reveals
+			}
 			beside := "never its results"
 			if settingsOf(t).Threshold == open {
 				beside = "and how good it is at least"
@@ -66,8 +86,11 @@ func Register() strategy.Registration {
 	}
 }
 
-// forge replaces a design by a random one.
-func forge(t *task.Task, _ string, payload []byte, rng *rand.Rand) ([]byte, error) {
+// forge replaces a design by a random one, and labels by others.
+func forge(t *task.Task, kind string, payload []byte, rng *rand.Rand) ([]byte, error) {
+	if kind == labels.Kind {
+		return labels.Forge(t, payload, rng)
+	}
 	design, err := protocol.DecodeNearOptimal(payload, t.Space)
 	if err != nil {
 		return nil, err

@@ -2,8 +2,10 @@ package designs
 
 import (
 	"context"
+	"slices"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/consensus/labels"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -45,6 +47,9 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	if s.search.Starting(view, trial) {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
+	if settingsOf(s.task).Share == labels.Feasibility {
+		return s.byLabels(ctx, view, trial, seed)
+	}
 	f, claims, err := s.score(ctx, view, trial, seed)
 	if err != nil {
 		return strategy.Suggestion{}, err
@@ -60,8 +65,13 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	if why.Listened > 0 {
 		why.Phrase = "expected improvement, given the designs of " + plain.Count(why.Listened, "peer")
 	}
-	around := append(points(claims[:min(len(claims), aroundClaims)]), s.search.Best(view)...)
-	x, _, err := s.search.Maximizer.Maximize(ctx, f, around, seed.Stream("maximise", trial))
+	return s.maximise(ctx, view, trial, seed, f, points(claims[:min(len(claims), aroundClaims)]), why)
+}
+
+// maximise suggests the maximiser of f, or where it has been tried what expected
+// improvement alone does.
+func (s Strategy) maximise(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, f acquisition.Function, around [][]float64, why strategy.Why) (strategy.Suggestion, error) {
+	x, _, err := s.search.Maximizer.Maximize(ctx, f, append(around, s.search.Best(view)...), seed.Stream("maximise", trial))
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
@@ -93,11 +103,11 @@ func (s Strategy) score(ctx context.Context, view strategy.View, trial uint64, s
 	if len(claims) == 0 {
 		return nil, nil, nil
 	}
-	limits, err := given(view, claims)
+	view, err := given(view, points(claims), slices.Repeat([]bool{true}, len(claims)))
 	if err != nil {
 		return nil, nil, err
 	}
-	return acquisition.Sum(f, acquisition.LogFeasibility(limits...)), claims, nil
+	return acquisition.Sum(f, acquisition.LogFeasibility(search.Limits(view)...)), claims, nil
 }
 
 // consider returns the expected improvement given those of the claims that the own

@@ -24,6 +24,10 @@ type Kind struct {
 	// wrong with several together.
 	Build func(v Values) (*task.Space, DrawFunc, error)
 
+	// Constraints, when not nil, returns those of the federations with these values,
+	// which are in each Federation as well.
+	Constraints func(v Values) []task.Constraint
+
 	// Content, when not nil, returns a digest of what Build reads beside the values.
 	Content func(v Values) (string, error)
 }
@@ -70,6 +74,9 @@ func (c Catalogue) Parse(spec string) (Family, error) {
 		Space:  space,
 		Forges: values.given[othersKey] == forged,
 		draw:   draw,
+	}
+	if kind.Constraints != nil {
+		family.Constraints = kind.Constraints(values)
 	}
 	if kind.Content != nil {
 		if family.Content, err = kind.Content(values); err != nil {

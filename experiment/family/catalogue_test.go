@@ -42,6 +42,7 @@ func TestNamesAreShortestAndCanonical(t *testing.T) {
 		"levy:d=5,clusters=3,rotate=15,warp=.1": "levy:rotate=15,warp=0.1,clusters=3",
 		"shekel4:shift=.2,noise=0.1":            "shekel4:shift=0.2",
 		"ackley:d=3.0":                          "ackley:d=3",
+		"limits:feasible=.10,c=1,border=any":    "limits:feasible=0.1",
 	} {
 		if f := mustParse(t, spec); f.Name != name {
 			t.Errorf("Parse(%q).Name is %q, want %q", spec, f.Name, name)
@@ -73,6 +74,11 @@ func TestParseErrorsSayWhatIsAccepted(t *testing.T) {
 		"shekel4:d=4":                    {`"d=4"`, "shift"},
 		"branin:shift=0.6":               {"key shift", "0 to 0.5"},
 		"hartmann6:scale=1":              {"key scale", "0 to 0.99"},
+		"limits:c=4":                     {"key c", "1 to 3, whole"},
+		"limits:feasible=0.5":            {"key feasible", "0 to 0.4"},
+		"limits:d_n=1":                   {`"d_n=1"`, "border"},
+		"limits:border=yes,feasible=0":   {"key border applies where something is feasible"},
+		"gramacy:shift=0.3":              {"key shift", "0 to 0.25"},
 		"ackley:warp=0.1=0.2,offset=abc": {"key warp"},
 	} {
 		_, err := Kinds().Parse(spec)

@@ -1,6 +1,7 @@
 package family
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"runtime"
@@ -10,10 +11,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// function is one member's objective over the unit cube of the space.
+// function is one member's objective over the unit cube of the space, and what it
+// measures of each of the source's constraints.
 type function struct {
 	value   func(u []float64) float64
-	optimum func() float64 // may take a second; safe for concurrent use
+	limits  []func(u []float64) float64
+	optimum func() float64 // may take seconds; safe for concurrent use
+	err     error          // why the function is not what it should be
 }
 
 // source makes the functions of one federation. Their standard deviation over the
@@ -22,6 +26,10 @@ type source struct {
 	space *task.Space
 	goal  task.Goal
 	noise float64
+
+	constraints []task.Constraint // each is kept by what is at most 0
+	limitNoise  float64           // of what is measured of them
+	infeasible  bool              // no design keeps them
 
 	// member returns the function of member k as one of a cluster. Members of one
 	// cluster are alike; clusters are independent.
@@ -79,29 +87,36 @@ func build(v Values, space *task.Space, from func(random.Seed) (source, error)) 
 		if err != nil {
 			return Federation{}, err
 		}
-		return c.gather(s, seed.Derive("company", 0), agents), nil
+		return c.gather(s, seed.Derive("company", 0), agents)
 	}, nil
 }
 
-func (c company) gather(s source, seed random.Seed, agents int) Federation {
-	f := Federation{Space: s.space, Goal: s.goal, Members: make([]Member, agents)}
+func (c company) gather(s source, seed random.Seed, agents int) (Federation, error) {
+	f := Federation{Space: s.space, Goal: s.goal, Members: make([]Member, agents), Constraints: s.constraints, Infeasible: s.infeasible}
 	honest := 0 // the one who alone is honest, or alone counts
 	if c.newcomer {
 		honest = agents - 1
 	}
+	var failed error
+	draw := s.member
+	s.member = func(cluster, k int) function {
+		g := draw(cluster, k)
+		failed = cmp.Or(failed, g.err)
+		return g
+	}
 	odd := odds{source: s, seed: seed}
-	optima := make([]func() float64, agents)
+	counting := make([]function, agents)
 	for k := range f.Members {
 		switch {
 		case c.others == alike:
 			cluster := k % c.clusters
 			g := s.member(cluster, k)
-			f.Members[k] = Member{Objective: s.objective(g), Counts: !c.newcomer || k == honest, Cluster: cluster}
-			optima[k] = g.optimum
+			f.Members[k] = s.playing(g, Member{Counts: !c.newcomer || k == honest, Cluster: cluster})
+			counting[k] = g
 		case k == honest:
 			g := s.member(0, k)
-			f.Members[k] = Member{Objective: s.objective(g), Counts: true}
-			optima[k] = g.optimum
+			f.Members[k] = s.playing(g, Member{Counts: true})
+			counting[k] = g
 			odd.victim = g
 		}
 	}
@@ -114,22 +129,32 @@ func (c company) gather(s source, seed random.Seed, agents int) Federation {
 			}
 		}
 	}
-	f.Members[honest].Late = c.newcomer
-	f.findOptima(optima)
-	return f
-}
-
-// objective has no optimum yet.
-func (s source) objective(g function) Objective {
-	return Objective{
-		Value:   func(d task.Design) float64 { return g.value(s.space.Encode(d)) },
-		Noise:   s.noise,
-		Optimum: math.NaN(),
+	if failed != nil {
+		return Federation{}, failed
 	}
+	f.Members[honest].Late = c.newcomer
+	f.findOptima(counting)
+	return f, nil
 }
 
-// findOptima calls the functions of the members that count, some at a time.
-func (f Federation) findOptima(optima []func() float64) {
+// playing gives a member its function. The objective has no optimum yet.
+func (s source) playing(g function, m Member) Member {
+	m.Objective = Objective{Value: s.ofDesign(g.value), Noise: s.noise, Optimum: math.NaN()}
+	for _, limit := range g.limits {
+		m.Constraints = append(m.Constraints, Measure{Value: s.ofDesign(limit), Noise: s.limitNoise})
+	}
+	if len(s.constraints) > 0 {
+		m.Objective.Range = math.NaN()
+	}
+	return m
+}
+
+func (s source) ofDesign(value func(u []float64) float64) func(task.Design) float64 {
+	return func(d task.Design) float64 { return value(s.space.Encode(d)) }
+}
+
+// findOptima asks the functions of the members that count, some at a time.
+func (f Federation) findOptima(functions []function) {
 	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var all sync.WaitGroup
 	for k := range f.Members {
@@ -137,9 +162,24 @@ func (f Federation) findOptima(optima []func() float64) {
 			limit <- struct{}{}
 			all.Go(func() {
 				defer func() { <-limit }()
-				f.Members[k].Objective.Optimum = optima[k]()
+				o := &f.Members[k].Objective
+				o.Optimum = functions[k].optimum()
+				if len(f.Constraints) > 0 {
+					o.Range = rangeOf(functions[k].value, f.Space.Dim())
+				}
 			})
 		}
 	}
 	all.Wait()
+}
+
+// rangeOf is the largest less the smallest value over a dense set of points.
+func rangeOf(value func(u []float64) float64, d int) float64 {
+	low, high := math.Inf(1), math.Inf(-1)
+	points := dense(densePoints, d)
+	for i := range densePoints {
+		v := value(points[i*d : (i+1)*d])
+		low, high = min(low, v), max(high, v)
+	}
+	return high - low
 }

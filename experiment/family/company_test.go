@@ -55,6 +55,7 @@ var companySpecs = []string{
 	"gp:d=1,others=lying", "gp:others=constant", "gp:d=1,others=noise", "gp:d=1,others=forged", "gp:d=1,others=lying,newcomer=true",
 	"gp:d=1,d_n=0.3", "branin:clusters=2,rotate=10,warp=0.1,scale=0.2,offset=0.3", "hartmann6:others=unlike", "levy:d=2,others=lying",
 	"corner:d=2,ints=1,choices=1,clusters=2", "corner:decoy=0.3,others=lying",
+	"limits:c=2,border=yes,clusters=2", "limits:d=1,others=lying", "limits:d=1,others=unlike,newcomer=true", "limits:others=noise", "gramacy:others=constant",
 }
 
 func TestSameSeedSameFederation(t *testing.T) {
@@ -69,7 +70,12 @@ func TestSameSeedSameFederation(t *testing.T) {
 			if !slices.Equal(valuesAt(m.Objective, at), valuesAt(n.Objective, at)) {
 				t.Errorf("%s: member %d has other values with the same seed", spec, k)
 			}
-			m.Objective.Value, n.Objective.Value = nil, nil
+			for i := range m.Constraints {
+				if !slices.Equal(measuredAt(m.Constraints[i], at), measuredAt(n.Constraints[i], at)) {
+					t.Errorf("%s: member %d measures other constraints with the same seed", spec, k)
+				}
+			}
+			m.Objective.Value, n.Objective.Value, m.Constraints, n.Constraints = nil, nil, nil, nil
 			if fmt.Sprint(m) != fmt.Sprint(n) {
 				t.Errorf("%s: member %d is %v and %v with the same seed", spec, k, m, n)
 			}

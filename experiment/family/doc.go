@@ -19,6 +19,11 @@
 //     parameter, so that the optimum is in a corner of the space, or on an edge; on
 //     request with a second, worse minimum in the opposite corner. Made for this
 //     package, since optima on bounds are usual in tuning.
+//   - limits: a sample of a Gaussian process as in gp for the objective, and one for
+//     each of up to three constraints, every one with its limit at 0. The joint share of
+//     the space that is feasible is that of what members have in common.
+//   - gramacy: the sum of two floats under two constraints of Gramacy et al. (2016),
+//     moved for every member.
 //
 // # Company
 //
@@ -27,13 +32,15 @@
 // All others then are
 //
 //   - unlike: independent functions of the kind
-//   - negated: what they would be if they were alike, times -1; half-negated: every
-//     second of them
+//   - negated: what they would be if they were alike, constraints too, times -1;
+//     half-negated: every second of them
 //   - lying: alike, plus a bell-shaped peak (a hole where the goal is to minimise)
 //     of height 3 and width 0.1·sqrt(d) at one place for all, where the honest
-//     member's function is worse than at most designs
-//   - constant: the same value, better by 3 than 0, and noise
-//   - noise: a standard normal number for every design
+//     member's function is worse than at most designs; constraints have a hole of the
+//     same depth there
+//   - constant: the same value, better by 3 than 0, and noise; constraints are kept by
+//     as much everywhere
+//   - noise: a standard normal number for every design, and of every constraint
 //   - forged: alike, but what they share is to be replaced by random weights or designs
 //
 // where a standard deviation of the objective is 1.
@@ -45,6 +52,16 @@
 // # Further kinds
 //
 // A [Catalogue] is a list of kinds, and other packages can have their own.
+//
+// # Constraints
+//
+// The constraints of a federation are those of the task, so that limits are the same
+// for all members; what members measure of them differs. The optimum of a member is the
+// best value of a design that keeps all without noise, found by searching the penalised
+// functions (acquisition.Penalised) and going to the border from there. Where a federation
+// is Infeasible there is none.
+//
+// # Values
 //
 // A function and the noise of its evaluations are separate: Value is without, and
 // who evaluates adds it. The package does not simulate agents, and does not judge

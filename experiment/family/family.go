@@ -23,18 +23,36 @@ type Objective struct {
 	Noise float64
 
 	// Optimum is the best value in the space, the largest or smallest by the
-	// federation's goal, as exactly as the family's kind can say. It is NaN for
-	// members that do not count.
+	// federation's goal, as exactly as the family's kind can say; with constraints
+	// the best of a design that keeps them. It is NaN for members that do not count,
+	// and where no design keeps the constraints.
 	Optimum float64
+
+	// Range is the largest less the smallest value at 4096 points that fill the
+	// space: what it costs to have no feasible design. It is 0 in federations without
+	// constraints, and NaN for members that do not count.
+	Range float64
+}
+
+// Measure is what one agent measures of a constraint.
+type Measure struct {
+	// Value is the measured output without noise, in the constraint's units. It
+	// always returns the same for the same design, and is safe for concurrent use.
+	Value func(d task.Design) float64
+
+	// Noise is the standard deviation of the independent normal noise that an
+	// evaluation adds; 0 or more.
+	Noise float64
 }
 
 // Member is one agent of a federation.
 type Member struct {
-	Objective Objective
-	Counts    bool // its regret belongs to the result
-	Cluster   int  // members with the same number are alike
-	Late      bool // it starts when all others have spent their budgets
-	Forged    bool // what it shares is replaced by random weights before it is sent
+	Objective   Objective
+	Constraints []Measure // in the order of the federation's
+	Counts      bool      // its regret belongs to the result
+	Cluster     int       // members with the same number are alike
+	Late        bool      // it starts when all others have spent their budgets
+	Forged      bool      // what it shares is replaced by random weights before it is sent
 }
 
 // Federation is what a family draws. At least one member counts.
@@ -42,6 +60,13 @@ type Federation struct {
 	Space   *task.Space
 	Goal    task.Goal
 	Members []Member
+
+	// Constraints are the limits of the task that all members work on.
+	Constraints []task.Constraint
+
+	// Infeasible says that no design keeps the constraints of a member that counts, so
+	// that there are no optima.
+	Infeasible bool
 }
 
 // DrawFunc draws a federation of a number of agents that is 1 to MaxAgents. It is
@@ -61,6 +86,9 @@ type Family struct {
 
 	// Space is that of all its federations.
 	Space *task.Space
+
+	// Constraints are those of all its federations, none for most kinds.
+	Constraints []task.Constraint
 
 	// Content is a digest of files that the federations are made of, "" without any.
 	Content string
@@ -85,4 +113,8 @@ func (f Family) Draw(seed random.Seed, agents int) (Federation, error) {
 }
 
 // Kinds returns the kinds of this package.
-func Kinds() Catalogue { return append(Catalogue{gpKind(), cornerKind()}, classicKinds()...) }
+func Kinds() Catalogue {
+	all := Catalogue{gpKind(), cornerKind()}
+	all = append(all, classicKinds()...)
+	return append(all, limitsKind(), gramacyKind())
+}

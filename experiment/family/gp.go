@@ -19,8 +19,8 @@ const (
 	densePoints  = 4096
 )
 
-func gpKind() Kind {
-	keys := []Key{
+func gpKeys() []Key {
+	return []Key{
 		{Name: "kernel", Type: Choice, Default: rff.SE, Choices: []string{rff.SE, rff.Matern52}, Meaning: "kernel of the process"},
 		{Name: "d", Type: Whole, Default: "2", Low: 1, High: 20, Meaning: "number of floats"},
 		{Name: "lengthscale", Type: Number, Low: 0.01, High: 100, Meaning: "of every float, whose range is 1; without it 0.2·sqrt(d)"},
@@ -30,8 +30,11 @@ func gpKind() Kind {
 			Meaning: "in place of e: members have f plus a function of their own, whose largest absolute value is d_n"},
 		noiseKey("that of the process"),
 	}
+}
+
+func gpKind() Kind {
 	return Kind{
-		Info:  Info{Name: "gp", About: "samples of a Gaussian process of variance 1 over the unit cube, to be maximised", Keys: append(keys, companyKeys()...)},
+		Info:  Info{Name: "gp", About: "samples of a Gaussian process of variance 1 over the unit cube, to be maximised", Keys: append(gpKeys(), companyKeys()...)},
 		Build: buildGP,
 	}
 }
@@ -94,18 +97,24 @@ func (g gp) source(seed random.Seed, noise float64) (source, error) {
 		return source{}, err
 	}
 	return source{space: g.space, goal: task.Maximize, noise: noise, member: func(cluster, k int) function {
-		common := normals(features.Features(), seed.Stream("common", uint64(cluster)))
-		own := normals(features.Features(), seed.Stream("own", uint64(k)))
-		a, b := g.parts(features, own)
-		for i := range own {
-			own[i] = a*common[i] + b*own[i]
-		}
-		f := features.Function(own)
-		return function{f.Value, func() float64 {
+		f := g.mixed(features, seed, seed, cluster, k)
+		return function{value: f.Value, optimum: func() float64 {
 			_, value := largest(g.space, f, nil, seed.Derive("optimum", uint64(k)))
 			return value
 		}}
 	}}, nil
+}
+
+// mixed is member k's function: what its cluster has in common is drawn from one seed,
+// and what is its own from another.
+func (g gp) mixed(features *rff.Map, common, own random.Seed, cluster, k int) *rff.Function {
+	shared := normals(features.Features(), common.Stream("common", uint64(cluster)))
+	weights := normals(features.Features(), own.Stream("own", uint64(k)))
+	a, b := g.parts(features, weights)
+	for i := range weights {
+		weights[i] = a*shared[i] + b*weights[i]
+	}
+	return features.Function(weights)
 }
 
 // parts returns how much of the common function and of a member's own add up to

@@ -25,22 +25,22 @@ func (o *odds) member(others string, k, place int) Member {
 	same := func() function { return o.source.member(0, k) }
 	switch others {
 	case unlike:
-		return Member{Objective: o.objective(o.source.member(1+k, k)), Cluster: 1 + k}
+		return o.playing(o.source.member(1+k, k), Member{Cluster: 1 + k})
 	case halfNegated:
 		if place%2 == 1 {
-			return Member{Objective: o.objective(same())}
+			return o.playing(same(), Member{})
 		}
-		return Member{Objective: o.objective(negative(same())), Cluster: 1}
+		return o.playing(negative(same()), Member{Cluster: 1})
 	case negated:
-		return Member{Objective: o.objective(negative(same())), Cluster: 1}
+		return o.playing(negative(same()), Member{Cluster: 1})
 	case lying:
-		return Member{Objective: o.objective(o.withPeak(same())), Cluster: 1}
+		return o.playing(o.withPeak(same()), Member{Cluster: 1})
 	case constant:
-		return Member{Objective: o.objective(function{value: func([]float64) float64 { return o.better() * lie }}), Cluster: 1}
+		return o.playing(o.flat(), Member{Cluster: 1})
 	case noisy:
-		return Member{Objective: o.random(k), Cluster: 1 + k}
+		return o.random(k)
 	case forged:
-		return Member{Objective: o.objective(same()), Forged: true}
+		return o.playing(same(), Member{Forged: true})
 	}
 	panic("family: others are " + others)
 }
@@ -54,33 +54,63 @@ func (o *odds) better() float64 {
 }
 
 func negative(g function) function {
-	return function{value: func(u []float64) float64 { return -g.value(u) }}
+	minus := func(f func([]float64) float64) func([]float64) float64 {
+		return func(u []float64) float64 { return -f(u) }
+	}
+	n := function{value: minus(g.value)}
+	for _, limit := range g.limits {
+		n.limits = append(n.limits, minus(limit))
+	}
+	return n
+}
+
+// flat is as good everywhere, and keeps all constraints.
+func (o *odds) flat() function {
+	always := func(value float64) func([]float64) float64 { return func([]float64) float64 { return value } }
+	g := function{value: always(o.better() * lie)}
+	for range o.constraints {
+		g.limits = append(g.limits, always(-lie))
+	}
+	return g
 }
 
 // random is no function of the design but a normal number for each.
-func (o *odds) random(k int) Objective {
+func (o *odds) random(k int) Member {
 	seed := o.seed.Derive("noise", uint64(k))
-	return Objective{
+	m := Member{Cluster: 1 + k, Objective: Objective{
 		Value:   func(d task.Design) float64 { return seed.Stream(d.Key(), 0).NormFloat64() },
 		Optimum: math.NaN(),
+	}}
+	for i := range o.constraints {
+		limit := seed.Derive("constraint", uint64(i))
+		m.Constraints = append(m.Constraints, Measure{
+			Value: func(d task.Design) float64 { return limit.Stream(d.Key(), 0).NormFloat64() },
+		})
+		m.Objective.Range = math.NaN()
 	}
+	return m
 }
 
 // withPeak adds what looks like an optimum to those who share in the lie, where
-// the honest member's function is worse than at most designs.
+// the honest member's function is worse than at most designs. There they say that
+// constraints are kept, too.
 func (o *odds) withPeak(g function) function {
 	if o.peak == nil {
 		o.choosePeak()
 	}
 	width := 0.1 * math.Sqrt(float64(o.space.Dim()))
-	height := o.better() * lie
-	return function{value: func(u []float64) float64 {
+	bell := func(u []float64) float64 {
 		square := 0.0
 		for i, v := range u {
 			square += (v - o.peak[i]) * (v - o.peak[i])
 		}
-		return g.value(u) + height*math.Exp(-square/(2*width*width))
-	}}
+		return lie * math.Exp(-square/(2*width*width))
+	}
+	raised := function{value: func(u []float64) float64 { return g.value(u) + o.better()*bell(u) }}
+	for _, limit := range g.limits {
+		raised.limits = append(raised.limits, func(u []float64) float64 { return limit(u) - bell(u) })
+	}
+	return raised
 }
 
 func (o *odds) choosePeak() {

@@ -3,6 +3,7 @@ package gp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -328,9 +329,10 @@ func TestIntervalsAreChecked(t *testing.T) {
 	}
 }
 
-func BenchmarkFitIntervals(b *testing.B) {
+// What is known only by sides of 0, beside the same known by numbers.
+func BenchmarkIntervals(b *testing.B) {
 	rng := rngOf(1)
-	for _, n := range []int{20, 60, 150} {
+	for _, n := range []int{20, 100, 300} {
 		x := scattered(n, rng)
 		var within []Interval
 		y := make([]float64, n)
@@ -338,19 +340,23 @@ func BenchmarkFitIntervals(b *testing.B) {
 			y[i] = x[i][0] - 0.4 + 0.1*math.Sin(9*x[i][1])
 			within = append(within, Side(y[i] > 0))
 		}
-		b.Run("intervals", func(b *testing.B) {
-			for b.Loop() {
-				if _, err := FitIntervals(b.Context(), plane, x, within, nil, rngOf(1)); err != nil {
-					b.Fatal(err)
+		h := Hyperparameters{Lengthscales: []float64{0.5, 1}, Noise: 0.01}
+		for name, run := range map[string]func() error{
+			"fit/intervals": func() error {
+				_, err := FitIntervals(b.Context(), plane, x, within, nil, rngOf(1))
+				return err
+			},
+			"fit/numbers":         func() error { _, err := Fit(b.Context(), plane, x, y, nil, rngOf(1)); return err },
+			"posterior/intervals": func() error { _, err := NewIntervalPosterior(plane, x, within, h); return err },
+			"posterior/numbers":   func() error { _, err := NewPosterior(plane, x, y, h); return err },
+		} {
+			b.Run(fmt.Sprintf("%s/t=%d", name, n), func(b *testing.B) {
+				for b.Loop() {
+					if err := run(); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
-		b.Run("numbers", func(b *testing.B) {
-			for b.Loop() {
-				if _, err := Fit(b.Context(), plane, x, y, nil, rngOf(1)); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+			})
+		}
 	}
 }

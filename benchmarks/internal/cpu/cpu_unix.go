@@ -1,11 +1,12 @@
 //go:build unix
 
-package main
+// Package cpu tells how much processor time this process has used.
+package cpu
 
 import "syscall"
 
-// processorSeconds is what this process has used so far on all processors.
-func processorSeconds() float64 {
+// Seconds is what this process has used so far on all processors.
+func Seconds() float64 {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
 		panic(err) // it fails on wrong arguments only

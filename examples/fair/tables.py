@@ -68,5 +68,7 @@ def compare(runs, limits):
             pairs = [(ours["value"], theirs["value"]) for ours, theirs in pairs if ours and theirs]
             if pairs:
                 print(f"error of {other} less that of logei, where both have one:", show(lambda a, b: np.mean(b - a), *zip(*pairs)))
+            if pairs and other == "mes":
+                print("error, mes / logei:", show(lambda a, b: np.mean(b) / np.mean(a), *zip(*pairs), form=".3f"))
     if "mes" in runs and "logei" in runs:
         print("evaluations, mes / logei:", show(lambda a, b: np.mean(a) / np.mean(b), spent["mes"], spent["logei"], form=".2f"))

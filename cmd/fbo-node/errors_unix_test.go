@@ -76,7 +76,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"guard", "/bin/echo", "echo"}, "evaluator: guard: a node starts it, beside a command"},
 		{run("--import", "nosuch.csv", "--", os.Args[0]), "import: open nosuch.csv: no such file or directory"},
 		{run("--import", plain, "--", os.Args[0]), "import: .*plain: accepted are files named .csv and .json"},
-		{run("--suggest", "nosuch.csv", "--", os.Args[0]), "--suggest: the task's strategy is .*; suggested designs are used by density and constrained-gp"},
+		{run("--suggest", "nosuch.csv", "--", os.Args[0]), "--suggest: the task's strategy is .*; suggested designs are used by constrained-gp and density"},
 	}
 	for _, c := range cases {
 		e := call(t, c.args...)

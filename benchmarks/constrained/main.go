@@ -107,7 +107,7 @@ func (c config) carryOut(out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer kept.file.Close()
+	defer kept.Close()
 	if !c.tableOnly {
 		if err := c.run(kept, progress); err != nil {
 			return err
@@ -116,7 +116,7 @@ func (c config) carryOut(out, progress io.Writer) error {
 	return printTable(out, c, kept)
 }
 
-func (c config) run(kept *results, progress io.Writer) error {
+func (c config) run(kept results, progress io.Writer) error {
 	var rival *proposer // started when a run needs it
 	defer func() { rival.stop() }()
 	for i := range c.draws {
@@ -136,7 +136,7 @@ func (c config) run(kept *results, progress io.Writer) error {
 				if err != nil {
 					return err
 				}
-				if err := kept.add(r); err != nil {
+				if err := kept.Add(r); err != nil {
 					return err
 				}
 				fmt.Fprintf(progress, "draw %d of %s by %s: %.1f s\n", j.Draw, j.Family, j.Method, r.Seconds)

@@ -29,7 +29,7 @@ func checkpoints(evals int) []int {
 
 // printTable prints what the file holds of what the command line asks for. Only draws
 // that all methods have count, so that methods are compared in pairs.
-func printTable(w io.Writer, c config, kept *results) error {
+func printTable(w io.Writer, c config, kept results) error {
 	fmt.Fprintf(w, "Regret of the best feasible design after n evaluations, without noise: median; ratio to %s's, the geometric mean over draws\n", c.control)
 	fmt.Fprintf(w, "with one-sided %g %% bounds, regrets below %g counting as that; share of draws with nothing feasible yet. Core-seconds per run, median.\n", 100*confidence, c.floor)
 	fmt.Fprintf(w, "Command: %s\n", c.command)
@@ -78,12 +78,12 @@ func printTable(w io.Writer, c config, kept *results) error {
 
 // rows returns each method's results over the draws that all methods have, and how
 // many evaluations all of these have.
-func (c config) rows(kept *results, spec string) (rows [][]result, evals int) {
+func (c config) rows(kept results, spec string) (rows [][]result, evals int) {
 	rows, evals = make([][]result, len(c.methods)), math.MaxInt
 	for i := range c.draws {
 		var row []result
 		for _, method := range c.methods {
-			if r, ok := kept.byKey[job{Family: spec, Method: method, Draw: uint64(c.first + i)}]; ok {
+			if r, ok := kept.Get(job{Family: spec, Method: method, Draw: uint64(c.first + i)}); ok {
 				row = append(row, r)
 			}
 		}

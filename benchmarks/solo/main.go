@@ -127,7 +127,7 @@ func (c config) carryOut(stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer all.file.Close()
+	defer all.Close()
 	name, err := build.Name()
 	if err != nil {
 		return err

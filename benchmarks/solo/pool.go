@@ -7,7 +7,7 @@ import (
 
 // pool carries out jobs in worker processes and appends their results.
 type pool struct {
-	results *results
+	results results
 	build   string
 	limit   float64 // processor seconds after which no further run starts
 	report  func(r result, left int)
@@ -70,7 +70,7 @@ func (p *pool) finish(r result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.spent += r.Seconds
-	if err := p.results.add(r); err != nil && p.err == nil {
+	if err := p.results.Add(r); err != nil && p.err == nil {
 		p.err = err
 	}
 	p.report(r, len(p.jobs))

@@ -24,7 +24,7 @@ func (c config) checkpoints() []int {
 
 // printTable prints what the file holds of what the command line asks for. Only
 // seeds that all methods have count, so that methods are compared in pairs.
-func printTable(w io.Writer, c config, all *results, left int, build string) error {
+func printTable(w io.Writer, c config, all results, left int, build string) error {
 	fmt.Fprintf(w, "Simple regret after n evaluations, median [quartiles] over seeds; optimum shifted at random by seed; core-seconds per run.\n")
 	fmt.Fprintf(w, "Command: %s\n", c.command)
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -77,7 +77,7 @@ func printTable(w io.Writer, c config, all *results, left int, build string) err
 }
 
 // rows returns each method's results over the seeds that all methods have.
-func (c config) rows(all *results, function string) (rows [][]result, seeds int) {
+func (c config) rows(all results, function string) (rows [][]result, seeds int) {
 	rows = make([][]result, len(c.methods))
 	for i := range c.seeds {
 		seed := uint64(c.first + i)
@@ -90,7 +90,8 @@ func (c config) rows(all *results, function string) (rows [][]result, seeds int)
 		}
 		seeds++
 		for m, method := range c.methods {
-			rows[m] = append(rows[m], all.byKey[job{Function: function, Method: method, Seed: seed}])
+			r, _ := all.Get(job{Function: function, Method: method, Seed: seed})
+			rows[m] = append(rows[m], r)
 		}
 	}
 	return rows, seeds

@@ -23,9 +23,9 @@ func Limits(view strategy.View) []acquisition.Limit {
 }
 
 // Blind tells whether some constraint that is true or false has never been true. Where it
-// is likeliest then is where nothing has been tried, which is first of all at the ends of
-// the space: of six parameters, where a tenth of the designs is feasible, chance found the
-// first of these in a sixth of the evaluations that the model needed.
+// is likeliest then, by the model, is where nothing has been tried: first of all at the
+// ends of the space, of which there are many with many parameters. Chance, which looks
+// there no more than elsewhere, finds what is feasible sooner.
 func Blind(view strategy.View) bool {
 	for _, bound := range view.Task.Bounds() {
 		kept := func(trial strategy.Trial) bool {

@@ -2,6 +2,7 @@ package designs
 
 import (
 	"context"
+	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/consensus/labels"
 	"github.com/fbo-node/fbo/internal/plain"
@@ -10,8 +11,11 @@ import (
 	"github.com/fbo-node/fbo/strategy/search"
 )
 
-// mostLabels is how many labels of all peers together are considered.
-const mostLabels = 64
+// Bounds of the work of a suggestion.
+const (
+	mostLabels    = 64 // of all peers together
+	mostLabellers = 64 // peers who are asked, drawn anew for each trial
+)
 
 // told are the labels that count, with the peers who gave them.
 type told struct {
@@ -27,7 +31,7 @@ type told struct {
 // label that counts it is expected improvement alone, and so it is while the agent is blind
 // and nobody knows a feasible design.
 func (s Strategy) byLabels(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	t := tell(view)
+	t := tell(view, seed.Stream("which peers", trial))
 	if len(t.x) == 0 || len(t.feasible) == 0 && search.Blind(view) {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
@@ -46,7 +50,7 @@ func (s Strategy) byLabels(ctx context.Context, view strategy.View, trial uint64
 // tell collects the newest labels, a peer's latest first, that the own posteriors do not
 // contradict. What is infeasible counts where there is one constraint: of several nobody
 // says which one is broken.
-func tell(view strategy.View) (t told) {
+func tell(view strategy.View, rng *rand.Rand) (t told) {
 	limits := search.Limits(view)
 	if len(limits) == 0 {
 		return t
@@ -68,6 +72,10 @@ func tell(view strategy.View) (t told) {
 		}
 	}
 	peers := labels.Of(view)
+	if len(peers) > mostLabellers {
+		rng.Shuffle(len(peers), func(i, j int) { peers[i], peers[j] = peers[j], peers[i] })
+		peers = peers[:mostLabellers]
+	}
 	counts := make([]bool, len(peers))
 	for back, more := 1, true; more; back++ {
 		more = false

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fbo-node/fbo/consensus/labels"
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
@@ -66,7 +67,7 @@ func TestLabelsLead(t *testing.T) {
 
 	at := l.task.Space.Encode(alone.Design)
 	view.Shares = []*strategy.Share{l.says(1, [][]float64{at}, false)}
-	known, err := given(view, tell(view).x, tell(view).kept)
+	known, err := given(view, tell(view, nil).x, tell(view, nil).kept)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestInfeasibleLabelsOfSeveralConstraints(t *testing.T) {
 	spec.Constraints = append(spec.Constraints, task.Constraint{Output: "second", Low: -1, High: 2})
 	view.Task = &spec
 	view.Shares = []*strategy.Share{l.says(1, [][]float64{{0.8, 0.2}, {0.7, 0.3}}, false, true)}
-	if got := tell(view); len(got.x) != 1 || !got.kept[0] || got.peers != 1 {
+	if got := tell(view, nil); len(got.x) != 1 || !got.kept[0] || got.peers != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -102,12 +103,19 @@ func TestManyLabels(t *testing.T) {
 		}
 		view.Shares = append(view.Shares, l.says(author, x, feasible...))
 	}
-	got := tell(view)
+	got := tell(view, nil)
 	if len(got.x) != mostLabels || got.peers != 5 {
 		t.Fatalf("%d labels of %d peers", len(got.x), got.peers)
 	}
 	if got.x[0][0] < got.x[mostLabels-1][0] {
 		t.Error("the oldest come first")
+	}
+	crowd := view
+	for author := 5; author < 200; author++ {
+		crowd.Shares = append(crowd.Shares, l.says(author, [][]float64{{0.7, float64(author) / 200}}, true))
+	}
+	if some := tell(crowd, random.SeedOf(1).Stream("t", 0)); len(some.x) != mostLabels || some.peers > mostLabellers {
+		t.Errorf("%d labels of %d peers among 200", len(some.x), some.peers)
 	}
 	known, err := given(view, got.x, got.kept)
 	if err != nil {

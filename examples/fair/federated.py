@@ -17,13 +17,14 @@ CHECKPOINTS = (10, 20)
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Tune on disjoint parts of the data, by processes of fbo-node that are peers (density) "
+    parser = argparse.ArgumentParser(description="Tune on disjoint parts of the data, by processes of fbo-node that are peers "
                                      "and by such that know of nobody (logei), with the same starts.")
     fair.add_problem(parser)
     fair.add_evaluation(parser)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--evals", type=int, default=40)
     parser.add_argument("--repeats", type=int, default=5, help="splits, from --seed on; default %(default)s")
+    parser.add_argument("--strategy", default="constrained-gp", help="of those that are peers: constrained-gp, density; default %(default)s")
     parser.add_argument("--results", default="federated.jsonl", help="file that lines are added to; what it has is not run again")
     parser.add_argument("--table", action="store_true", help="run nothing; print a table of what the file has")
     parser.add_argument("--fbo-node", default="fbo-node", help="the program")
@@ -32,7 +33,7 @@ def main():
     if not limits or not (args.dir or args.table):
         parser.error("accepted are one --constraint or more, and --dir unless --table")
 
-    about = {name: getattr(args, name) for name in ("data", "sensitive", "model", "merge", "rows", "clients", "evals")} | {"constraints": limits}
+    about = {name: getattr(args, name) for name in ("data", "sensitive", "model", "merge", "rows", "clients", "evals", "strategy")} | {"constraints": limits}
     lines = [line for line in compare.read(args.results) if all(line[name] == value for name, value in about.items())]
     if args.table:
         table(lines, limits, args.evals)
@@ -51,7 +52,7 @@ def main():
 def repeat(args, limits, seed, folder):
     """Return the trials of each client alone, and of each together with the others."""
     (folder / "alone.yaml").write_text(fair.task(args.data, args.model, limits, args.merge, "logei", sensitive=args.sensitive))
-    (folder / "together.yaml").write_text(fair.task(args.data, args.model, limits, args.merge, "density", sensitive=args.sensitive))
+    (folder / "together.yaml").write_text(fair.task(args.data, args.model, limits, args.merge, args.strategy, sensitive=args.sensitive))
     alone = []
     for client in range(args.clients):
         run = start(args, limits, seed, folder, "alone", client)

@@ -31,8 +31,8 @@ import (
 // its middle. There the function is the gain less 1e9, below the logarithms of all gains
 // above exp(-1e9).
 //
-// The outcome of a limit with Noise is taken for a number with that noise. Of what is true or
-// false less is told than the gain says, by as much for all designs of the same probability.
+// The outcome of a limit with Noise is taken for a number with that noise, although of what
+// is true or false no number is seen.
 //
 // An output without variance tells nothing. A mean of more than 37 deviations above a
 // sample of y* counts as if it were 37 above. LogGain panics without a sample.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/fbo-node/fbo/internal/normal"
 	"github.com/fbo-node/fbo/surrogate/gp"
 	"github.com/fbo-node/fbo/task"
 )
@@ -39,6 +40,9 @@ func (c *Constraint) Given(x [][]float64, kept []bool) (*Constraint, error) {
 	var within []gp.Interval
 	for i := range x {
 		side := gp.Interval{Low: c.Low, High: c.High}
+		if side.High-side.Low < normal.LeastWidth { // what must be one number, as for probabilities
+			side.High = side.Low + normal.LeastWidth
+		}
 		if !kept[i] {
 			switch {
 			case math.IsInf(c.High, 1):

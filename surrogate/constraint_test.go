@@ -115,3 +115,30 @@ func TestLimitsKeepTheirPlace(t *testing.T) {
 		}
 	})
 }
+
+// Somebody has found a design that is exactly what is asked for: the mean goes there, and
+// what is said of the other side of two limits is left out.
+func TestGivenOfEqualLimits(t *testing.T) {
+	constraint := task.Constraint{Output: "c", Low: 2, High: 2}
+	model, err := surrogate.NewConstraint(lineTask(t, constraint), constraint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	obs := surrogate.Observations{X: [][]float64{{0.1}, {0.9}}, Y: []float64{0, 5}}
+	posterior, err := model.Condition(obs, surrogate.Hyperparameters{Lengthscales: []float64{0.3}, Noise: 1e-3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, at := posterior.(*surrogate.Constraint), []float64{0.5}
+	given, err := known.Given([][]float64{at, {0.6}}, []bool{true, false})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _ := known.Predict(at)
+	if mean, _ := given.Predict(at); math.Abs(mean-known.Low) > 0.01 || math.Abs(before-known.Low) < 0.05 {
+		t.Errorf("the mean is %g, before %g; asked is %g", mean, before, known.Low)
+	}
+	if same, err := known.Given([][]float64{at}, []bool{false}); err != nil || same != known {
+		t.Errorf("%v, %v", same, err)
+	}
+}

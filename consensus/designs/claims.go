@@ -97,8 +97,12 @@ func canKeep(limits []acquisition.Limit, x []float64) bool {
 	})
 }
 
-// canBreak is canKeep for the other side of a limit on one side.
+// canBreak is canKeep for the other side of a limit on one side. With two sides nobody says
+// on which of them what is broken lies.
 func canBreak(l acquisition.Limit, x []float64) bool {
+	if !math.IsInf(l.Low, -1) && !math.IsInf(l.High, 1) {
+		return false
+	}
 	mean, sd := predicted(l, x)
 	return l.Low-mean >= leastScore*sd || mean-l.High >= leastScore*sd
 }

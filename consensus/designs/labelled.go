@@ -36,8 +36,8 @@ func (s Strategy) byLabels(ctx context.Context, view strategy.View, trial uint64
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	known, err := given(view, t.x, t.kept)
-	if err != nil {
-		return strategy.Suggestion{}, err
+	if err != nil { // a peer must not stop the agent
+		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	f, _ := s.alone.Score(known)
 	why := strategy.Why{Source: "designs", Phrase: "expected improvement, given the suggested designs", Listened: t.peers, Observations: t.observations}
@@ -48,8 +48,8 @@ func (s Strategy) byLabels(ctx context.Context, view strategy.View, trial uint64
 }
 
 // tell collects the newest labels, a peer's latest first, that the own posteriors do not
-// contradict. What is infeasible counts where there is one constraint: of several nobody
-// says which one is broken.
+// contradict. What is infeasible counts where there is one constraint with one limit: of
+// several nobody says which one is broken.
 func tell(view strategy.View, rng *rand.Rand) (t told) {
 	limits := search.Limits(view)
 	if len(limits) == 0 {

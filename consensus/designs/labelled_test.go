@@ -87,6 +87,13 @@ func TestInfeasibleLabelsOfSeveralConstraints(t *testing.T) {
 	if got := tell(view, nil); len(got.x) != 1 || !got.kept[0] || got.peers != 1 {
 		t.Errorf("%+v", got)
 	}
+	both := *view.Constraints[0]
+	both.High = both.Low + 1
+	view.Task, view.Constraints = l.task, []*surrogate.Constraint{&both}
+	view.Shares = []*strategy.Share{l.says(1, [][]float64{{0.8, 0.2}}, false)}
+	if got := tell(view, nil); len(got.x) != 0 || got.peers != 0 {
+		t.Errorf("one constraint of two limits: %+v", got)
+	}
 }
 
 // Of many labels the newest of each peer count first, 64 in all, and the posterior that

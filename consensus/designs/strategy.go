@@ -105,7 +105,7 @@ func (s Strategy) score(ctx context.Context, view strategy.View, trial uint64, s
 	}
 	view, err := given(view, points(claims), slices.Repeat([]bool{true}, len(claims)))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil // a peer must not stop the agent
 	}
 	return acquisition.Sum(f, acquisition.LogFeasibility(search.Limits(view)...)), claims, nil
 }

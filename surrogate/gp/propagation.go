@@ -17,7 +17,10 @@ const (
 	mostSweeps  = 100
 	siteChange  = 1e-6  // of a precision, in units of 1 + that
 	leastWeight = 1e-10 // of a site as an observation: its precision
-	mostShrink  = 1 - 1e-10
+
+	// leastVariance is that of the function at a point, where rounding leaves none.
+	leastVariance = 1e-12
+	mostShrink    = 1 - 1e-10
 )
 
 // propagation is expectation propagation for outputs within intervals: Rasmussen and
@@ -74,7 +77,7 @@ func (p *propagation) run(prior []float64, noise float64) error {
 
 // cavity returns the distribution of the function at point i without its interval.
 func (p *propagation) cavity(i int) (mean, variance float64) {
-	posterior := p.cov[i*p.n+i]
+	posterior := max(p.cov[i*p.n+i], leastVariance)
 	precision := 1/posterior - p.precision[i]
 	if !(precision > 0) { // by rounding only: sites have positive precisions
 		precision = leastWeight

@@ -129,7 +129,7 @@ func choose(view strategy.View, trial uint64, seed random.Seed) []protocol.Densi
 	for _, d := range strategy.Shares[protocol.Density](view) {
 		all = append(all, d)
 	}
-	return atMost(mostPeers, all, trial, seed)
+	return search.AtMost(mostPeers, all, seed.Stream("which peers", trial))
 }
 
 // labelled is choose for peers' labels. While some know a feasible design the others do not
@@ -143,14 +143,5 @@ func labelled(view strategy.View, trial uint64, seed random.Seed) []labels.Peer 
 	} else if search.Blind(view) {
 		all = nil
 	}
-	return atMost(mostPeers, all, trial, seed)
-}
-
-// atMost returns so many of them, drawn for this trial.
-func atMost[T any](most int, all []T, trial uint64, seed random.Seed) []T {
-	if len(all) > most {
-		seed.Stream("which peers", trial).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		all = all[:most]
-	}
-	return all
+	return search.AtMost(mostPeers, all, seed.Stream("which peers", trial))
 }

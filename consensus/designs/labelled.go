@@ -71,11 +71,7 @@ func tell(view strategy.View, rng *rand.Rand) (t told) {
 			add(view.Task.Space.Encode(design), true)
 		}
 	}
-	peers := labels.Of(view)
-	if len(peers) > mostLabellers {
-		rng.Shuffle(len(peers), func(i, j int) { peers[i], peers[j] = peers[j], peers[i] })
-		peers = peers[:mostLabellers]
-	}
+	peers := search.AtMost(mostLabellers, labels.Of(view), rng)
 	counts := make([]bool, len(peers))
 	for back, more := 1, true; more; back++ {
 		more = false

@@ -136,6 +136,16 @@ func (s Search) Tried(view strategy.View, design task.Design) bool {
 	return s.pastOf(view).at(design, s.space.Encode(design)) != nil
 }
 
+// AtMost returns so many of all, drawn by rng where there are more; it may alter the order
+// of all.
+func AtMost[T any](most int, all []T, rng *rand.Rand) []T {
+	if len(all) > most {
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		all = all[:most]
+	}
+	return all
+}
+
 // fresh draws a design uniformly among those not tried. When chance finds none,
 // the space is all but exhausted: it returns a repeated design and false, one
 // that has not failed if chance finds such a one.

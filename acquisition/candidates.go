@@ -63,12 +63,27 @@ func place(blocks []task.Block, x, u []float64) {
 	}
 }
 
+// Place returns the encoding of the design at u, which has one number of [0, 1) per
+// parameter. Choices of a categorical take equal parts of it, other parameters what
+// Decode gives them. Where u is uniform the design is so as [Sample] has it, unless
+// designs are listed: then it is the nearest of them.
+func Place(space *task.Space, u []float64) []float64 {
+	x := make([]float64, space.Dim())
+	place(space.Blocks(), x, u)
+	space.Snap(x)
+	return x
+}
+
 // Sample returns the encoding of a design drawn uniformly: every choice of a
 // categorical and every value of an int, or of another parameter that takes finitely
 // many numbers, is equally likely, floats are uniform, and both ints and floats on log
-// scale are so in their logarithms.
+// scale are so in their logarithms. Of listed designs each is equally likely.
 func Sample(space *task.Space, rng *rand.Rand) []float64 {
 	x := make([]float64, space.Dim())
+	if l := space.Listing(); l != nil && !l.Absent() {
+		l.Encode(x, rng.IntN(l.Len()))
+		return x
+	}
 	for i := range x {
 		x[i] = rng.Float64()
 	}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/task"
 )
 
 // In every coordinate 256 points leave no gap wider than 12/256 between
@@ -116,5 +117,30 @@ func TestStartsWithInfiniteValues(t *testing.T) {
 	chosen := starts(all, 0, 2, random.SeedOf(1).Stream("t", 0))
 	if !slices.Equal(chosen, []int{3, 7}) {
 		t.Errorf("starts %v, want the two usable points", chosen)
+	}
+}
+
+// Choices take equal parts of a categorical's coordinate, and what else there is takes it as
+// it is; listed designs are the nearest.
+func TestPlace(t *testing.T) {
+	parameters := []task.Parameter{{Name: "x", Kind: task.Float, High: 1}, {Name: "n", Kind: task.Int, Low: 1, High: 4}, {Name: "c", Kind: task.Categorical, Choices: []string{"a", "b", "c"}}}
+	space, err := task.NewSpace(parameters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for choice, u := range []float64{0.3, 0.4, 0.9} {
+		want := []float64{0.2, space.Place(1, 3), 0, 0, 0}
+		want[2+choice] = 1
+		if got := Place(space, []float64{0.2, 0.8, u}); !slices.Equal(got, want) {
+			t.Errorf("%g: %v, want %v", u, got, want)
+		}
+	}
+	row := []task.Value{task.FloatValue(0.75), task.IntValue(2), task.ChoiceValue("b")}
+	listed, err := task.NewListed(parameters, [][]task.Value{row}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := Place(listed, []float64{0.2, 0.8, 0}), []float64{0.75, space.Place(1, 1), 0, 1, 0}; !slices.Equal(got, want) {
+		t.Errorf("listed: %v, want %v", got, want)
 	}
 }

@@ -9,19 +9,28 @@ import (
 )
 
 const (
-	enumerable = 4096 // designs: a finite space up to this size is searched whole
-	together   = 512  // designs held in memory at once
+	mostEnumerated = 4096 // designs: a finite space up to this size is searched whole
+	together       = 512  // designs held in memory at once
 )
 
+// enumerable tells how many designs there are, if so few, or listed, that all are
+// evaluated, and what writes the design of a number.
+func enumerable(space *task.Space) (count int, write func(x []float64, number int), ok bool) {
+	if l := space.Listing(); l != nil && !l.Absent() {
+		return l.Len(), l.Encode, true
+	}
+	count, ok = space.Finite()
+	return count, newNeighbours(space).write, ok && count <= mostEnumerated
+}
+
 // enumerate evaluates all count designs of a finite space. Its error is that of ctx.
-func enumerate(ctx context.Context, space *task.Space, count int, f Function, workers int) (x []float64, value float64, err error) {
-	moves := newNeighbours(space)
-	all := newPoints(min(count, together), space.Dim())
+func enumerate(ctx context.Context, dim, count int, write func(x []float64, number int), f Function, workers int) (x []float64, value float64, err error) {
+	all := newPoints(min(count, together), dim)
 	highest := math.Inf(-1)
 	for from := 0; from < count; from += together {
 		part := all.first(min(together, count-from))
 		for i := range part.values {
-			moves.write(part.row(i), from+i)
+			write(part.row(i), from+i)
 		}
 		part.score(ctx, f, workers)
 		if err := ctx.Err(); err != nil {

@@ -25,7 +25,8 @@ const (
 // Maximizer searches the designs of a space. It is a plain value, safe for
 // concurrent use.
 //
-// A space of at most 4096 designs is enumerated. Otherwise the function is
+// A space of at most 4096 designs is enumerated, and so is one that is a list, whatever
+// its length. Otherwise the function is
 // evaluated at Candidates designs, a quasi-random sequence and perturbations of
 // near ones, and local searches climb from the best and from others drawn with
 // odds that grow with their values. They compete in groups of eight, of which
@@ -78,8 +79,8 @@ func (m Maximizer) Maximize(ctx context.Context, f Function, near [][]float64, r
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	if count, ok := m.Space.Finite(); ok && count <= enumerable {
-		return enumerate(ctx, m.Space, count, f, workers)
+	if count, write, ok := enumerable(m.Space); ok {
+		return enumerate(ctx, m.Space.Dim(), count, write, f, workers)
 	}
 	moves := newNeighbours(m.Space)
 	searchCount, candidateCount := m.effort(moves)

@@ -14,6 +14,9 @@ type neighbours struct {
 
 func newNeighbours(space *task.Space) *neighbours {
 	n := &neighbours{space: space, blocks: space.Blocks()}
+	if space.Listing() != nil {
+		return n // what one parameter makes of a listed design need not be listed
+	}
 	for i, block := range n.blocks {
 		count := block.Len - 1
 		switch block.Kind {

@@ -30,7 +30,7 @@ const past = 1e-15
 
 // Outside is a function outside of boxes. A point inside has the value of the
 // nearest one outside that differs in one float only, so that searches go along the
-// faces of boxes; where there is none, it is -Inf.
+// faces of boxes; where there is none, as with listed designs, it is -Inf.
 type Outside struct {
 	f      Function
 	boxes  []Box

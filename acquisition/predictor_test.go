@@ -69,6 +69,7 @@ func acquisitions(p, constraint Predictor) map[string]Function {
 		"penalised":              Penalised(LogEI(p, 0.4), append(Margin(Limit{Predictor: constraint, Low: -0.2, High: 0.2}, 1), Bounded{Mean(p), 0, 0.1})...),
 		"sum":                    Sum(LogEI(p, 0.4), LogFeasibility(atMost(constraint, -0.3))),
 		"no terms":               Sum(),
+		"log mean":               LogMean(LogEI(p, 0.4), LogEI(constraint, 0.1), LogEI(p, 40)),
 		"gain":                   LogGain(p, []float64{0.4, 1.1, 2}),
 		"gain, far":              LogGain(p, []float64{40, 45}),
 		"gain, limits":           LogGain(p, []float64{-1, 0.4, 2}, atMost(constraint, -0.3), Limit{Predictor: constraint, Low: -0.4, High: 0.3}),

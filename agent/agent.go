@@ -50,8 +50,12 @@ type Config struct {
 	// shares, says nothing of its own, and is not present.
 	Keep bool
 
+	// Estimate asks the exchanges that can for what the node would have got by itself
+	// (strategy.Estimator), which costs computations beside the agent.
+	Estimate bool
+
 	// First are designs to evaluate before the strategy chooses any, in this order,
-	// but for those that a trial has had already. They take the places of random
+	// but for those that a trial has had already. They take the places of
 	// starting designs, and when there are more of them of later ones.
 	First []task.Design
 
@@ -90,6 +94,9 @@ func (c *Config) validate() error {
 	}
 	if c.MaxAttempts < 0 {
 		return fmt.Errorf("agent: Config.MaxAttempts is %d, accepted are 1 and more", c.MaxAttempts)
+	}
+	if l := c.Task.Space.Listing(); l.Absent() && !c.Keep {
+		return fmt.Errorf("agent: Config.Task was read without its table of %d designs, and this agent is to choose among them: read the task file beside its table, or only keep what others share", l.Len())
 	}
 	for i, design := range c.Suggested {
 		if err := c.Task.Space.Check(design); err != nil {
@@ -142,6 +149,7 @@ type Agent struct {
 	exchanges exchanges
 	trials    trials
 	shares    shares
+	testimony testimony
 	peers     acquaintances
 	models    []*model // of each output, the objective's first
 
@@ -155,6 +163,7 @@ type Agent struct {
 	born       time.Time
 	held       bool // no design is chosen before Release, unless there are outcomes
 	keeping    bool // the agent evaluates nothing
+	doubled    bool // another node with the same key is known to run
 
 	work     map[uint64]job
 	lastWork uint64
@@ -185,6 +194,11 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Estimate {
+		if err := askForEstimates(cfg.Exchanges); err != nil {
+			return nil, err
+		}
+	}
 	models, err := newModels(cfg.Task, cfg.Model)
 	if err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
@@ -205,6 +219,11 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 		counts:    Counts{Sent: map[string]int{}, Received: map[string]int{}},
 	}
 	a.shares.met = a.peers.met
+	releases := 0
+	if cfg.Task.Privacy != nil {
+		releases = cfg.Task.Privacy.Releases
+	}
+	a.testimony = newTestimony(self, releases, a.peers.met)
 	for i, record := range replay {
 		if err := a.replay(record, now); err != nil {
 			return nil, fmt.Errorf("agent: journal record %d: %w", i+1, err)
@@ -313,8 +332,9 @@ func (a *Agent) Tick(now time.Time) {
 // Joined says that a connection to a peer of the task has come.
 func (a *Agent) Joined(id peer.ID) {
 	if a.peers.meet(id) {
-		a.ready.Heard = a.ready.Heard || len(a.shares.of(id)) > 0
-		a.peers.forget(&a.shares)
+		_, known := a.testimony.receipts[id]
+		a.ready.Heard = a.ready.Heard || known || len(a.shares.of(id)) > 0
+		a.peers.forget(&a.shares, &a.testimony)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/exchange/presence"
@@ -22,6 +23,20 @@ func NewExchanges(r strategy.Registration, env strategy.Env) ([]strategy.Exchang
 	}
 	further, err := r.Exchanges(env)
 	return append(list, further...), err
+}
+
+// askForEstimates asks those that can for what the node would have got by itself.
+func askForEstimates(list []strategy.Exchange) error {
+	for _, exchange := range list {
+		estimator, ok := exchange.(strategy.Estimator)
+		if !ok {
+			continue
+		}
+		if _, err := guarded.Call(nameOf(exchange.Name()), func() (any, error) { estimator.EstimateAlone(); return nil, nil }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type exchanges struct {
@@ -111,6 +126,8 @@ func (a *Agent) step(now time.Time, name string, in strategy.Input) {
 			a.record(Record{Note: &NoteRecord{Exchange: name, Data: output.Data}})
 		case strategy.Publish:
 			a.publish(now, name, output)
+		case strategy.Receipt:
+			a.attest(now, output.Payload)
 		case strategy.Send:
 			a.ready.Send = append(a.ready.Send, Direct{To: output.To, Exchange: name, Data: output.Data})
 		case strategy.SetTimer:

@@ -9,10 +9,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/consensus"
-	"github.com/fbo-node/fbo/consensus/density"
 	"github.com/fbo-node/fbo/consensus/designs"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
 	"github.com/fbo-node/fbo/tsampling/peerprior"
@@ -22,10 +22,10 @@ import (
 // read most.
 var listeners = map[string]string{
 	tsampling.Kind: "type: fts, initial_designs: 2",
-	peerprior.Kind: "type: peer-prior, initial_designs: 2",
+	peerprior.Kind: "type: peer-prior, share: exact, initial_designs: 2",
 	consensus.Kind: "type: consensus, initial_designs: 2, weights: leader, rounds: 4, deadline: 1",
 	designs.Kind:   "type: constrained-gp, initial_designs: 2, threshold: open",
-	density.Kind:   "type: density, initial_designs: 2",
+	optimum.Kind:   "type: density, initial_designs: 2",
 }
 
 var (

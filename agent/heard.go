@@ -26,7 +26,7 @@ const (
 // Heard is what an agent knows from its peers, for the next start. It is no
 // journal: to lose it loses nothing that was acknowledged.
 type Heard struct {
-	Shares     []HeardShare       // in order of author, kind and slot
+	Shares     []HeardShare       // in order of author, kind and slot; receipts and contradictions last
 	Distrusted map[peer.ID]uint64 // the epoch up to which an author is not believed
 }
 
@@ -35,10 +35,14 @@ type HeardShare struct {
 	Envelope []byte
 	Sent     time.Time // by its author, as far as is known
 	Met      bool      // the author was connected to this node on the task at some time
+
+	// With a Contradiction this is the second envelope, and nothing else counts.
+	Contradicts []byte
 }
 
 // Heard returns what to keep: of authors that are believed the shares that have
-// not run out, but for short-lived ones. Beyond the bounds the authors that this
+// not run out, but for short-lived ones, and for good the receipts of private releases
+// and the contradictions. Beyond the bounds the authors that this
 // agent never met go first, then the oldest shares.
 func (a *Agent) Heard(now time.Time) Heard {
 	heard := Heard{Distrusted: make(map[peer.ID]uint64, len(a.shares.void))}
@@ -51,9 +55,15 @@ func (a *Agent) Heard(now time.Time) Heard {
 			kept = append(kept, h)
 		}
 	}
-	for _, h := range a.peers.bound(kept) {
+	testimony := a.testimony.kept()
+	room := mostHeardBytes
+	for _, h := range testimony {
+		room -= len(h.Envelope) + len(h.Contradicts)
+	}
+	for _, h := range a.peers.bound(kept, room) {
 		heard.Shares = append(heard.Shares, HeardShare{Envelope: h.Envelope, Sent: h.accepted, Met: a.peers.met[h.Author]})
 	}
+	heard.Shares = append(heard.Shares, testimony...)
 	return heard
 }
 
@@ -98,12 +108,12 @@ func (p *acquaintances) meet(id peer.ID) bool {
 }
 
 // forget drops those of whom nothing is held when there are too many.
-func (p *acquaintances) forget(s *shares) {
+func (p *acquaintances) forget(s *shares, t *testimony) {
 	if len(p.met) <= 2*maxAuthors {
 		return
 	}
 	for id := range p.met {
-		if len(s.of(id)) == 0 {
+		if _, known := t.receipts[id]; !known && len(s.of(id)) == 0 {
 			delete(p.met, id)
 		}
 	}
@@ -111,7 +121,7 @@ func (p *acquaintances) forget(s *shares) {
 
 // bound leaves out what is above the bounds. Of those never met the first that
 // were heard of keep their places for as long as they have valid shares.
-func (p *acquaintances) bound(shares []*held) []*held {
+func (p *acquaintances) bound(shares []*held, mostBytes int) []*held {
 	var present []peer.ID
 	for _, h := range shares {
 		if !p.met[h.Author] && !slices.Contains(present, h.Author) {
@@ -133,7 +143,7 @@ func (p *acquaintances) bound(shares []*held) []*held {
 	})
 	bytes := 0
 	for i, h := range kept {
-		if bytes += len(h.Envelope); bytes > mostHeardBytes {
+		if bytes += len(h.Envelope); bytes > mostBytes {
 			kept = kept[:i]
 			break
 		}

@@ -20,6 +20,14 @@ func (d *driver) recall(heard Heard) (verdicts []Verdict) {
 		d.agent.Distrust(author, epoch)
 	}
 	for _, kept := range heard.Shares {
+		if kept.Contradicts != nil {
+			c, err := protocol.OpenContradiction(kept.Envelope, kept.Contradicts)
+			if err != nil {
+				d.t.Fatal(err)
+			}
+			d.agent.Contradicted(d.now, c)
+			continue
+		}
 		share, err := protocol.Open(kept.Envelope)
 		if err != nil {
 			d.t.Fatal(err)
@@ -57,7 +65,7 @@ func TestHeardLivesOverARestart(t *testing.T) {
 	d.pass(time.Hour)
 	before := d.agent.View(d.now).Shares
 	heard := d.agent.Heard(d.now)
-	if len(heard.Shares) != 1 || len(heard.Distrusted) != 1 {
+	if len(heard.Shares) != 2 || heard.Shares[1].Contradicts == nil || len(heard.Distrusted) != 1 {
 		t.Fatalf("kept: %+v", heard)
 	}
 

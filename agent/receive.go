@@ -19,11 +19,11 @@ import (
 // Offence.
 func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) (Verdict, error) {
 	if share.Task == a.id && share.Author == a.self {
-		a.recognise(now, share)
+		a.recognise(now, share, age)
 		return Stale, nil
 	}
 	verdict, err := a.accept(now, share, age)
-	if verdict == Accepted {
+	if verdict == Accepted && share.Kind != protocol.ReceiptKind {
 		a.counts.Received[share.Kind]++
 		a.event(Event{Type: ShareReceived, Peer: share.Author, Kind: share.Kind, Stamp: &share.Stamp, Bytes: len(share.Envelope)})
 	}
@@ -36,6 +36,9 @@ func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) 
 func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration) (Verdict, error) {
 	if share.Task != a.id {
 		return Malformed, fmt.Errorf("agent: %w: a share of task %v on the topic of task %v", protocol.ErrMalformed, share.Task, a.id)
+	}
+	if share.Kind == protocol.ReceiptKind && a.testimony.releases > 0 && share.Author != a.self {
+		return a.acceptReceipt(now, share, age)
 	}
 	if share.Author == a.self || age >= share.TTL {
 		return Stale, nil
@@ -54,6 +57,8 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration) (
 	verdict, err := a.shares.judge(now, share)
 	if verdict == Offence {
 		a.ready.Heard = true
+		other, _ := a.shares.atStamp(share)
+		a.contradict(now, other, share)
 	}
 	if verdict != Accepted {
 		return verdict, err
@@ -68,23 +73,44 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration) (
 	return Accepted, nil
 }
 
+// ageError is how much older shares may be than peers say: they tell whole seconds.
+const ageError = 2 * time.Second
+
 // recognise handles a share of the agent's own that comes back. One that it
 // does not remember shows that its journal was lost while its key was kept:
 // peers would ignore all it says, so it moves past that epoch and repeats
-// itself.
-func (a *Agent) recognise(now time.Time, share protocol.Share) {
-	if exchange, ok := a.exchanges.byName[share.Kind]; ok {
+// itself. It does not when the share was sent in this run: then another node has the
+// same journal, and would move past it in turn, without end.
+func (a *Agent) recognise(now time.Time, share protocol.Share, age time.Duration) {
+	if share.Kind == protocol.ReceiptKind && a.testimony.releases > 0 {
+		a.recogniseReceipt(now, share)
+	} else if exchange, ok := a.exchanges.byName[share.Kind]; ok {
 		if value, _, err := a.decode(exchange, share.Kind, share.Payload); err == nil {
 			a.step(now, share.Kind, strategy.Echo{Share: strategy.Share{Share: share, Value: value}})
 		}
 	}
+	if other, ok := a.shares.atStamp(share); ok {
+		a.contradict(now, other, share)
+	}
 	if share.Stamp.Compare(protocol.Stamp{Epoch: a.epoch, Sequence: a.sequence}) <= 0 {
 		return
 	}
+	if now.Add(-age).After(a.born.Add(ageError)) {
+		if !a.doubled {
+			a.doubled = true
+			a.warn("another node with this node's key is at work on the task, perhaps with a copy of its data directory: peers listen to one of them at most, so end one")
+		}
+		return
+	}
 	a.warn("peers know shares of this node that its journal does not (up to epoch %d, the journal says %d): was the data directory lost or restored from a backup?", share.Epoch, a.epoch)
-	a.openEpoch(share.Epoch + 1)
+	a.moveOn(now, share.Epoch+1)
+}
+
+// moveOn opens an epoch in which peers believe the agent again, and repeats what holds.
+func (a *Agent) moveOn(now time.Time, epoch uint64) {
+	a.openEpoch(epoch)
 	for _, own := range a.shares.sorted() {
-		if own.Author == a.self && own.expires.After(now) {
+		if own.Author == a.self && own.expires.After(now) && !a.withholds(own.Share.Share) {
 			_, talks := a.exchanges.byName[own.Kind]
 			if talks {
 				a.publish(now, own.Kind, strategy.Publish{Slot: own.Slot, Payload: own.Payload, TTL: own.TTL, Ephemeral: own.ephemeral})
@@ -102,12 +128,16 @@ func (a *Agent) CaughtUp(now time.Time, peer peer.ID) {
 	a.pump(now)
 }
 
-// Digest lists the shares that the agent holds, its own among them.
-func (a *Agent) Digest() []protocol.Held { return a.shares.digest() }
+// Digest lists the shares that the agent holds, its own among them, and what it keeps of
+// authors for good.
+func (a *Agent) Digest() []protocol.Held {
+	return append(a.shares.digest(a.withholds), a.testimony.digest()...)
+}
 
-// Since lists the shares that somebody who holds known lacks.
+// Since lists what somebody who holds known lacks, first what is kept for good: it says
+// more of what happened to an author than a single share does.
 func (a *Agent) Since(now time.Time, known []protocol.Held) []protocol.SyncItem {
-	return a.shares.since(known, now)
+	return append(a.testimony.since(known, now), a.shares.since(known, now, a.withholds)...)
 }
 
 // Trials returns all trials, in order of ID.
@@ -132,6 +162,19 @@ func (a *Agent) Sums() *strategy.Sums {
 	for _, name := range a.exchanges.order {
 		if counter, ok := a.exchanges.results[name].(strategy.SumCounter); ok {
 			return ask(name, counter.CountSums)
+		}
+	}
+	return nil
+}
+
+// Gains returns what the parties of the task have got of their evaluations, as far as this
+// agent knows; nil where the strategy does not tell.
+func (a *Agent) Gains() []strategy.Gain {
+	for _, name := range a.exchanges.order {
+		if gainer, ok := a.exchanges.results[name].(strategy.Gainer); ok {
+			if gains := ask(name, gainer.Gains); gains != nil {
+				return *gains
+			}
 		}
 	}
 	return nil

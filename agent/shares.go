@@ -109,11 +109,9 @@ func (s *shares) judge(now time.Time, share protocol.Share) (Verdict, error) {
 	if share.Epoch <= s.void[share.Author] {
 		return Stale, nil
 	}
-	for _, other := range s.of(share.Author) {
-		if other.Stamp == share.Stamp && other.Digest != share.Digest {
-			s.distrust(share.Author, share.Epoch)
-			return Offence, fmt.Errorf("agent: %s signed two different shares with stamp %v", share.Author, share.Stamp)
-		}
+	if _, ok := s.atStamp(share); ok {
+		s.distrust(share.Author, share.Epoch)
+		return Offence, fmt.Errorf("agent: %s signed two different shares with stamp %v", share.Author, share.Stamp)
 	}
 	if s.isFull(now, share.Author) || s.superseded(share) {
 		return Stale, nil
@@ -132,6 +130,16 @@ func (s *shares) judge(now time.Time, share protocol.Share) (Verdict, error) {
 		return Known, nil
 	}
 	return Stale, nil
+}
+
+// atStamp returns another share that its author has signed with the same stamp.
+func (s *shares) atStamp(share protocol.Share) (protocol.Share, bool) {
+	for _, other := range s.of(share.Author) {
+		if other.Stamp == share.Stamp && other.Digest != share.Digest {
+			return other.Share.Share, true
+		}
+	}
+	return protocol.Share{}, false
 }
 
 // repeats tells whether a share says what the one that it replaces says, which is
@@ -288,16 +296,20 @@ func (s *shares) valid(now time.Time) []*strategy.Share {
 
 // since lists the valid shares that somebody who holds known lacks. A share
 // that has run out is listed when an older one of its key is known: an author
-// that has lost its journal learns from it which stamps it has used.
-func (s *shares) since(known []protocol.Held, now time.Time) []protocol.SyncItem {
-	stamps := make(map[protocol.Key]protocol.Stamp, len(known))
+// that has lost its journal learns from it which stamps it has used. One that differs
+// from what is known under its stamp is listed too, so that this is noticed.
+func (s *shares) since(known []protocol.Held, now time.Time, withholds func(protocol.Share) bool) []protocol.SyncItem {
+	byKey := make(map[protocol.Key]protocol.Held, len(known))
 	for _, h := range known {
-		stamps[h.Key] = h.Stamp
+		byKey[h.Key] = h
 	}
 	var items []protocol.SyncItem
 	for _, share := range s.order {
-		stamp, known := stamps[share.Key]
-		if share.Stamp.Compare(stamp) > 0 && (known || share.expires.After(now)) {
+		theirs, known := byKey[share.Key]
+		mine := protocol.HeldOf(share.Share.Share)
+		newer := share.Stamp.Compare(theirs.Stamp) > 0 && (known || share.expires.After(now))
+		differs := known && share.Stamp == theirs.Stamp && theirs.Digest != mine.Digest && theirs.Digest != [protocol.DigestBytes]byte{}
+		if (newer || differs) && !withholds(share.Share.Share) {
 			items = append(items, protocol.SyncItem{Envelope: share.Envelope, Age: now.Sub(share.accepted)})
 		}
 	}
@@ -305,10 +317,12 @@ func (s *shares) since(known []protocol.Held, now time.Time) []protocol.SyncItem
 }
 
 // digest lists what is held.
-func (s *shares) digest() []protocol.Held {
+func (s *shares) digest(withholds func(protocol.Share) bool) []protocol.Held {
 	var digest []protocol.Held
 	for _, share := range s.order {
-		digest = append(digest, protocol.Held{Key: share.Key, Stamp: share.Stamp})
+		if !withholds(share.Share.Share) {
+			digest = append(digest, protocol.HeldOf(share.Share.Share))
+		}
 	}
 	return digest
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/binary"
 	"flag"
 	"fmt"
 	"os"
@@ -13,8 +14,10 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/consensus/fair"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
 )
 
 var update = flag.Bool("update", false, "write the answers in testdata anew")
@@ -23,7 +26,8 @@ var update = flag.Bool("update", false, "write the answers in testdata anew")
 // indented, what came of it. `go test ./agent -run Transcripts -update` writes
 // the answers anew; read what changed before committing it.
 //
-//	agents N TASK KEYS    N agents; KEYS are those of the task's strategy
+//	agents N TASK KEYS    N agents; KEYS are those of the task's strategy, with @1 for the
+//	                      name of agent 1 and so on
 //	ask N                 the request numbers count from 1 for each agent
 //	tell N ID VALUE       fail N ID REASON   return N ID   cancel N REQUEST
 //	run N COUNT           ask and tell the bowl's value
@@ -90,6 +94,7 @@ func play(t *testing.T, script string) string {
 // stage is where agents meet.
 type stage struct {
 	t       *testing.T
+	task    *task.Task
 	now     time.Time
 	agents  []*driver // nil while it is down
 	backs   []*driver // the same, never nil
@@ -101,6 +106,7 @@ type stage struct {
 type letter struct {
 	from, to int
 	share    protocol.Share
+	direct   *Direct // instead of a share
 }
 
 func (s *stage) say(format string, args ...any) {
@@ -201,19 +207,22 @@ func (s *stage) one(n int, d *driver, words []string, number func(int) int) {
 }
 
 func (s *stage) open(n int, name, keys string) {
+	for i := range n {
+		id, err := peer.IDFromPrivateKey(keyOf(s.t, byte(i+1)))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.names[id] = i + 1
+		keys = strings.ReplaceAll(keys, fmt.Sprintf("@%d", i+1), id.String())
+	}
 	spec := newTask(s.t, name, keys)
-	s.now = epochStart
+	s.task, s.now = spec, epochStart
 	s.agents, s.backs = make([]*driver, n), make([]*driver, n)
 	for i := range n {
 		cfg := configOf(s.t, spec, byte(i+1))
 		cfg.Lease = time.Minute
 		d := &driver{t: s.t, cfg: cfg, stamps: map[protocol.Stamp][32]byte{}}
 		s.backs[i] = d
-		id, err := peer.IDFromPrivateKey(cfg.Key)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		s.names[id] = i + 1
 	}
 	for i := range n {
 		s.start(i + 1)
@@ -253,10 +262,15 @@ func (s *stage) tellOf(n int, d *driver) {
 		s.say("%d publishes %s %v, %d bytes", n, share.Kind, share.Stamp, len(share.Envelope))
 		for to := range s.agents {
 			if to+1 != n {
-				s.network = append(s.network, letter{n, to + 1, share})
+				s.network = append(s.network, letter{from: n, to: to + 1, share: share})
 			}
 		}
 	}
+	for _, message := range d.sent {
+		s.say("%d says to %d: %s", n, s.names[message.To], s.message(message.Data))
+		s.network = append(s.network, letter{from: n, to: s.names[message.To], direct: &message})
+	}
+	d.sent = nil
 	for _, answer := range d.answers {
 		if answer.Err != nil {
 			s.say("%d answers request %d: %v", n, answer.Request, answer.Err)
@@ -294,10 +308,85 @@ func (s *stage) record(r Record) string {
 		return fmt.Sprintf("fit to %d observations", r.Fit.Observations)
 	case r.Sent != nil:
 		return fmt.Sprintf("share of kind %s", r.Sent.Kind)
+	case r.Note != nil && r.Note.Exchange == fair.Kind:
+		return fmt.Sprintf("note of fair: %s", s.note(r.Note.Data))
 	case r.Note != nil:
 		return fmt.Sprintf("note of %s: %s", r.Note.Exchange, r.Note.Data)
 	}
 	return "nothing"
+}
+
+// note says what an exchange of fair batches has taken down: a letter, for own evaluations
+// the number of the trial, and a statement.
+func (s *stage) note(data []byte) string {
+	body := data[1:]
+	if data[0] == 'o' {
+		_, size := binary.Uvarint(body)
+		body = body[size:]
+	}
+	return s.statement(body)
+}
+
+// message is what one agent says to another about fair batches.
+func (s *stage) message(data []byte) string {
+	m, err := protocol.DecodeFairMessage(data, len(s.agents))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var parts []string
+	for _, envelope := range m.Statements {
+		parts = append(parts, s.statement(envelope))
+	}
+	if h := m.Holding; h != nil {
+		text := fmt.Sprintf("has round %d and %v evaluations", h.Round, s.inOrder(h.Counts))
+		if h.Waiting {
+			text += ", waits"
+		}
+		parts = append(parts, text)
+	}
+	for _, n := range m.Notices {
+		parts = append(parts, fmt.Sprintf("names agent %d for %d", s.names[s.roster()[n.Party]], n.Reason))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (s *stage) statement(envelope []byte) string {
+	share, err := protocol.Open(envelope)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	text := fmt.Sprintf("%s %d of agent %d", share.Kind, share.Slot, s.names[share.Author])
+	switch share.Kind {
+	case "batch":
+		b, err := protocol.DecodeBatch(share.Payload, s.task.Space, len(s.agents))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		served := make([]int, len(b.Assigned))
+		for i, a := range b.Assigned {
+			served[i] = s.names[s.roster()[a.Party]]
+		}
+		slices.Sort(served)
+		return fmt.Sprintf("%s on %v evaluations, turn %d, for %v", text, s.inOrder(b.Counts), b.Turn, served)
+	case "assignment":
+		a, err := protocol.DecodeAssignment(share.Payload, s.task.Space)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return fmt.Sprintf("%s for agent %d, one of %d", text, s.names[a.Party], a.Parties)
+	}
+	return text
+}
+
+func (s *stage) roster() []peer.ID { return s.task.Strategy.Settings.(fair.Settings).Roster }
+
+// inOrder sorts what is in order of the roster by agents.
+func (s *stage) inOrder(counts []int) []int {
+	sorted := make([]int, len(counts))
+	for party, count := range counts {
+		sorted[s.names[s.roster()[party]]-1] = count
+	}
+	return sorted
 }
 
 func (s *stage) why(w strategy.Why) string {
@@ -319,6 +408,13 @@ func (s *stage) deliver(to int, lost bool) {
 		switch {
 		case to != 0 && l.to != to:
 			s.network = append(s.network, l)
+		case l.direct != nil && (lost || d == nil):
+			s.say("%d -> %d: %s lost", l.from, l.to, s.message(l.direct.Data))
+		case l.direct != nil:
+			s.say("%d -> %d: %s", l.from, l.to, s.message(l.direct.Data))
+			d.agent.Direct(d.now, s.backs[l.from-1].self(), l.direct.Exchange, l.direct.Data)
+			d.carryOut()
+			s.tellOf(l.to, d)
 		case lost || d == nil:
 			s.say("%d -> %d: %s %v lost", l.from, l.to, l.share.Kind, l.share.Stamp)
 		default:
@@ -361,7 +457,7 @@ func (s *stage) pass(span time.Duration) {
 		d.now = s.now
 		d.agent.Tick(d.now)
 		d.carryOut()
-		if len(d.records)-d.shown+len(d.published)+len(d.events) > 0 {
+		if len(d.records)-d.shown+len(d.published)+len(d.sent)+len(d.events) > 0 {
 			s.say("(%v)", s.now.Sub(epochStart))
 		}
 		s.tellOf(next, d)

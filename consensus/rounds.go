@@ -10,6 +10,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/exchange/presence"
+	step "github.com/fbo-node/fbo/strategy/exchange/rounds"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -42,11 +43,10 @@ const (
 type rounds struct {
 	talk
 	round   Round
+	barrier step.Barrier    // of the same round
 	before  int             // the number of the agent's round before this one, 0 after a start
 	deaf    bool            // started just now, and may not know yet who is present
-	late    bool            // the deadline has passed
 	counted map[peer.ID]int // the newest round of each peer that has counted
-	lapses  lapses          // of those that were waited for in vain
 }
 
 var _ strategy.Exchange = (*rounds)(nil)
@@ -54,7 +54,7 @@ var _ strategy.Exchange = (*rounds)(nil)
 // newRounds returns the exchange of one agent.
 func newRounds(t *task.Task) (*rounds, error) {
 	talk, err := newTalk(t)
-	return &rounds{talk: talk, counted: map[peer.ID]int{}, lapses: lapses{}}, err
+	return &rounds{talk: talk, counted: map[peer.ID]int{}}, err
 }
 
 // inRound is a candidate in the slot of its round: an author has one for each of the
@@ -107,7 +107,9 @@ func (r *rounds) timer(view strategy.View, name string) []strategy.Output {
 	if !r.round.Open || r.round.Own == nil {
 		return nil // left over from an earlier round
 	}
-	r.late = r.late || name == deadlineTimer
+	if name == deadlineTimer {
+		r.barrier.Expire()
+	}
 	if outputs := r.close(view); len(outputs) > 0 {
 		return outputs
 	}
@@ -121,7 +123,8 @@ func (r *rounds) begin(view strategy.View) []strategy.Output {
 		return nil
 	}
 	r.before = r.round.Number // several evaluators, or imported trials, skip numbers
-	r.round, r.late = Round{Number: number, Open: true}, false
+	r.barrier.Open(number)
+	r.round = Round{Number: number, Open: true}
 	return []strategy.Output{strategy.Result{Value: r.round}, r.work(number)}
 }
 
@@ -129,6 +132,7 @@ func (r *rounds) begin(view strategy.View) []strategy.Output {
 func (r *rounds) speak(view strategy.View, result any) []strategy.Output {
 	candidate, ok := result.(protocol.Candidate)
 	if !ok { // the agent has reported why; it chooses alone this time
+		r.barrier.Close(nil, nil)
 		r.round.Open = false
 		return []strategy.Output{strategy.Result{Value: r.round}}
 	}
@@ -150,23 +154,24 @@ func (r *rounds) close(view strategy.View) []strategy.Output {
 	present := presence.Of(view).Present
 	said := spoken(view)
 	var voices []Voice
-	var missing []peer.ID
+	var expected []peer.ID
 	for _, id := range present {
 		if id == view.Self {
 			continue
 		}
 		candidate := said[id].choose(r.round.Number)
-		if r.waitsFor(id, candidate) {
-			if !r.late {
-				return nil
-			}
-			missing = append(missing, id)
+		if r.inStep(candidate) {
+			expected = append(expected, id)
 		}
 		if candidate.Round > r.counted[id] {
 			voices = append(voices, Voice{Peer: id, Candidate: candidate})
 		}
 	}
-	r.lapses.blame(missing, r.round.Number)
+	ofRound := func(id peer.ID) bool { return said[id].choose(r.round.Number).Round == r.round.Number }
+	if len(r.barrier.Waits(expected, ofRound)) > 0 {
+		return nil
+	}
+	r.barrier.Close(expected, ofRound)
 	maps.DeleteFunc(r.counted, func(id peer.ID, _ int) bool { return len(said[id]) == 0 })
 	for _, voice := range voices {
 		r.counted[voice.Peer] = voice.Candidate.Round
@@ -179,18 +184,16 @@ func (r *rounds) close(view strategy.View) []strategy.Output {
 // agent has not heard. When all whom it has heard see the same set, there are none.
 func (r *rounds) cannotKnow(view strategy.View) bool {
 	seen := presence.Of(view)
-	if r.late || len(seen.Present) > 1 && seen.Agreed {
+	if r.barrier.Late() || len(seen.Present) > 1 && seen.Agreed {
 		r.deaf = false
 	}
 	return r.deaf
 }
 
-// waitsFor tells whether a peer of which this is the best candidate, the zero one if
-// it has none, is in step, so that it will have one of the round soon, and has not
-// let the agent wait too often.
-func (r *rounds) waitsFor(id peer.ID, best protocol.Candidate) bool {
-	inStep := r.before <= best.Round && best.Round < r.round.Number
-	return inStep && r.lapses.forgiven(id, r.round.Number)
+// inStep tells whether a peer of which this is the best candidate, the zero one if it has
+// none, has one of the round, or was in step before, so that it will have one soon.
+func (r *rounds) inStep(best protocol.Candidate) bool {
+	return r.before <= best.Round && best.Round <= r.round.Number
 }
 
 // words are the candidates of one peer that are held, in order of round.

@@ -1,6 +1,9 @@
 package consensus
 
-import "github.com/fbo-node/fbo/task"
+import (
+	"github.com/fbo-node/fbo/privacy/guard"
+	"github.com/fbo-node/fbo/task"
+)
 
 // Words of a task file.
 const (
@@ -14,6 +17,8 @@ const (
 
 	modeRounds       = "rounds"
 	modeAsynchronous = "asynchronous"
+
+	exact = "exact" // the only form that a share has here
 
 	responseValue = "value"
 	responseNoisy = "noisy"
@@ -52,6 +57,9 @@ type Settings struct {
 }
 
 func readSettings(s *task.Section) task.StrategySettings {
+	if share := s.Word("share", exact, exact, guard.Share); share == guard.Share {
+		s.Errorf("share", "share %s does not go with strategy consensus: nodes evaluate the average of their candidates, which must be exact; those that can be guarded: peer-prior, density, constrained-gp", guard.Share)
+	}
 	c := Settings{
 		Acquisition: s.Word("acquisition", acquisitionLogEI, acquisitionLogEI, acquisitionUCB, acquisitionTS),
 		Weights:     s.Word("weights", weightsUniform, weightsUniform, weightsLeader, weightsMetropolis),

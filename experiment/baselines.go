@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,14 +100,7 @@ const (
 	ownCluster = "own-cluster" // as if an agent knew who is like it
 )
 
-func peersOf(s Spec) string {
-	for _, x := range s.Settings {
-		if x.Key == peersKey {
-			return x.Value
-		}
-	}
-	return everybody
-}
+func peersOf(s Spec) string { return cmp.Or(s.setting(peersKey), everybody) }
 
 func checkPeers(s Spec) error {
 	switch peers := peersOf(s); peers {
@@ -122,16 +116,16 @@ func asTask(s Spec) Spec {
 	if isBaseline(s) {
 		return Spec{Name: "ts"}
 	}
-	s.Settings = slices.DeleteFunc(slices.Clone(s.Settings), func(x Setting) bool { return x.Key == peersKey || x.Key == signalKey })
+	s.Settings = slices.DeleteFunc(slices.Clone(s.Settings), func(x Setting) bool { return x.Key == peersKey || x.Key == signalKey || x.Key == understateKey })
 	return s
 }
 
 // alone tells whether what others do changes nothing for whoever follows s.
-func alone(s Spec) bool {
+func (p Plan) alone(s Spec) bool {
 	if m, ok := methodOf(s); ok {
 		return m.alone
 	}
-	return registrationOf(s).Exchanges == nil
+	return p.registrationOf(s).Exchanges == nil
 }
 
 func (p Plan) checkBaseline(s Spec) error {
@@ -141,6 +135,9 @@ func (p Plan) checkBaseline(s Spec) error {
 	}
 	if len(p.Family.Constraints) > 0 && !m.limits {
 		return fmt.Errorf("the baseline %s takes no constraints, which --family %s has; of the baselines random does", s.Name, p.Family.Name)
+	}
+	if p.Family.Steps > 0 {
+		return fmt.Errorf("the baseline %s moves along no graph, as --family %s asks for; accepted: the family with steps=0, or a strategy that moves", s.Name, p.Family.Name)
 	}
 	if m.server {
 		_, err := trustedOf(s)
@@ -159,6 +156,9 @@ func (p Plan) checkBaseline(s Spec) error {
 	}
 	if !m.alone && p.Surrogate.Name != "exact" {
 		return fmt.Errorf("the baseline %s accepts --surrogate exact only, not %s", s.Name, p.Surrogate.Name)
+	}
+	if !m.alone && slices.Contains(p.Surrogate.Settings, Setting{"process", "known"}) {
+		return fmt.Errorf("the baseline %s accepts a process that is learned only, not --surrogate %s", s.Name, p.Surrogate)
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func (m method) install(spec Spec, s *sim.Scenario) error {
 		s.Watch = pool.Watch
 	}
 	for i := range s.Members {
-		s.Members[i].Strategy = m.make(s.Task, pool, i, units)
+		s.Members[i].Strategy = m.make(s.TaskOf(i), pool, i, units)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 // of six floats that has heard N others with 12 each, M = 512. RGPE and TAF have
 // the others' models at hand; what it takes to send and keep them is left out.
 func BenchmarkSuggestionAmongPeers(b *testing.B) {
-	for _, text := range []string{"ts", "fts:mode=one-shot,share_after=12", "peer-prior", "rgpe", "taf"} {
+	for _, text := range []string{"ts", "fts:mode=one-shot,share_after=12", "peer-prior", "peer-prior:share=exact", "rgpe", "taf"} {
 		spec, err := ParseSpec(text)
 		if err != nil {
 			b.Fatal(err)
@@ -57,7 +57,7 @@ func among(b *testing.B, s Spec, others int) (strategy.Strategy, strategy.View) 
 		b.Fatal(err)
 	}
 	f := &federation{Federation: members, seed: seed}
-	t, err := taskOf("among", f.Federation, p.Surrogate, asTask(s), p.Initial, nil)
+	t, err := p.taskOf("among", f.Federation, asTask(s), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func among(b *testing.B, s Spec, others int) (strategy.Strategy, strategy.View) 
 	if isBaseline {
 		return scenario.Members[0].Strategy, view
 	}
-	chosen, err := registrationOf(Spec{Name: t.Strategy.Type}).New(t)
+	chosen, err := Plan{}.registrationOf(Spec{Name: t.Strategy.Type}).New(t)
 	if err != nil {
 		b.Fatal(err)
 	}

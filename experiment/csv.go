@@ -8,7 +8,8 @@ import (
 )
 
 // WriteCSV writes a row per strategy and evaluation, behind a row of names. What
-// has no meaning is empty.
+// has no meaning is empty. Where fairness is judged there are its curves of the worst and
+// the median agent, too.
 func (r Report) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	header := []string{"family", "strategy", "evaluation"}
@@ -16,6 +17,10 @@ func (r Report) WriteCSV(w io.Writer) error {
 		for _, statistic := range []string{"mean", "se", "median", "member_q1", "member_median", "member_q3"} {
 			header = append(header, series+"_"+statistic)
 		}
+	}
+	judged := r.Strategies[0].Fairness != nil
+	if judged {
+		header = append(header, "worst_cumulative_regret", "worst_simple_regret", "median_cumulative_regret", "median_simple_regret")
 	}
 	if err := out.Write(header); err != nil {
 		return err
@@ -26,6 +31,11 @@ func (r Report) WriteCSV(w io.Writer) error {
 			for _, x := range []Series{s.Simple, s.Cumulative, s.Gap} {
 				for _, n := range []Number{x.Mean[k], x.SE[k], x.Median[k], x.MemberQ1[k], x.MemberMedian[k], x.MemberQ3[k]} {
 					row = append(row, exact(n))
+				}
+			}
+			if judged {
+				for _, f := range []Frontier{s.Fairness.Worst, s.Fairness.Median} {
+					row = append(row, exact(f.Cumulative[k]), exact(f.Simple[k]))
 				}
 			}
 			if err := out.Write(row); err != nil {

@@ -6,10 +6,18 @@
 // n-th evaluation of a member, and the same network, so that strategies are
 // compared in pairs. The federation is what repeats: regrets are averaged over
 // its members first, and standard errors are over federations, since members
-// of one federation are not independent.
+// of one federation are not independent. Where all federations are drawn from the
+// same members, which have names, repeats tell of these members only: there each
+// member's results are averaged over its federations, and standard errors are over
+// members.
+//
+// The control is a strategy, or best-alone: at each number of evaluations whichever
+// of ts and logei is better there.
 //
 // Under constraints regrets are of feasible designs, and the report says how soon and
 // by how many members one was found: [Feasibility].
+//
+// How regret is spread over agents that work together is in [Fairness].
 //
 // [Run] plays what is missing in a [Store] and returns a [Report]. All of it but
 // the cost is a function of the plan, on any number of cores.

@@ -158,7 +158,7 @@ func TestNewcomersComeLastWhateverTheSchedule(t *testing.T) {
 // Who has ended keeps the regret that he had, and counts.
 func TestCurvesGoOnAfterTheEndOfABudget(t *testing.T) {
 	s := sample{initial: 1, length: 4}
-	s.add(Record{Members: []MemberRecord{{Regret: []Number{2, 1}, Recommended: []Number{1}}, {Regret: []Number{4, 4, 3, 1}, Recommended: []Number{1}}}})
+	s.add(Plan{}, Record{Members: []MemberRecord{{Regret: []Number{2, 1}, Recommended: []Number{1}}, {Regret: []Number{4, 4, 3, 1}, Recommended: []Number{1}}}})
 	for name, c := range map[string]struct{ got, want []float64 }{
 		"simple":     {s.simple[0], []float64{3, 2.5, 2, 1}},
 		"cumulative": {s.cumulative[0], []float64{3, 5.5, 7, 7.5}},
@@ -172,7 +172,7 @@ func TestCurvesGoOnAfterTheEndOfABudget(t *testing.T) {
 
 func TestReportTellsOfFaults(t *testing.T) {
 	p := tiny(t, faulty)
-	r := p.report([]sample{{records: []Record{{Members: []MemberRecord{{}}}}}}, "")
+	r := p.report([]sample{{records: []Record{{Members: []MemberRecord{{}}}}, floors: []float64{1}}})
 	var b bytes.Buffer
 	r.writeCaption(&b)
 	for _, want := range []string{"4 agents, 3 to 6 evaluations each", "agents count, after their budget with their last value;", "loss 30 %, all join within 40s, agents up to 2 times as slow as others, the last agent 3 times as slow, each away 40 % of the time, cut in halves from 15s to 45s."} {

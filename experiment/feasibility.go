@@ -2,9 +2,9 @@ package experiment
 
 import "math"
 
-func (s *sample) addFeasibility(r Record) {
+func (s *sample) addFeasibility(row []MemberRecord) {
 	var firsts []float64
-	for _, m := range r.Members {
+	for _, m := range row {
 		if !m.constrained() {
 			continue
 		}
@@ -62,12 +62,12 @@ func means(rows [][]float64) []Number {
 	return all
 }
 
-// compare fills in the ratio to the control, federation by federation.
-func (f *Feasibility) compare(mine, control []float64) {
+// compare fills in the ratio to the control, unit by unit.
+func (f *Feasibility) compare(s sample, c control) {
 	if f == nil {
 		return
 	}
-	logs := logRatios(mine, control, make([]float64, len(mine)))
+	logs := s.units.means(logRatios(s.firsts, c.first().firsts, make([]float64, len(s.firsts))))
 	f.FirstRatio = Number(math.Exp(mean(logs)))
 	f.FirstLow = Number(math.Exp(mean(logs) - margin(logs)))
 	f.FirstHigh = Number(math.Exp(mean(logs) + margin(logs)))

@@ -57,7 +57,7 @@ func constrainedByHand(t *testing.T) Report {
 	}
 	// What has been written reads as it was.
 	store = openTemp(t, filepath.Dir(store.Path()), p)
-	report, err := NewReport(p, store, "fbo-node simulate --family limits:d=1", "test")
+	report, err := NewReport(p, store, "fbo-node simulate --family limits:d=1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,11 +195,12 @@ func TestNothingFeasibleIsReportedAsViolations(t *testing.T) {
 				t.Errorf("%s: %+v", name, m)
 			}
 		}
+		r.Build = "test"
 		if err := store.add(r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	report, err := NewReport(p, store, "", "")
+	report, err := NewReport(p, store, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +216,7 @@ func TestNothingFeasibleIsReportedAsViolations(t *testing.T) {
 
 func TestStrategiesWithoutConstraintsAreRefused(t *testing.T) {
 	for strategy, want := range map[string]string{
-		"fts":           "--strategy fts: strategy: type fts takes no constraints, which the task has; those that do: constrained-gp, density, ts, logei, mes",
+		"fts":           "--strategy fts: strategy: type fts takes no constraints, which the task has; those that do: constrained-gp, density, alone, ts, logei, mes",
 		"peer-prior":    "--strategy peer-prior: strategy: type peer-prior takes no constraints",
 		"pooled":        "--strategy pooled: the baseline pooled takes no constraints, which --family limits has; of the baselines random does",
 		"dp-fts-de":     "--strategy dp-fts-de: the baseline dp-fts-de takes no constraints",
@@ -258,11 +259,12 @@ func TestNothingIsAddedWithoutConstraints(t *testing.T) {
 		if slices.Contains(keys(r), "infeasible") {
 			t.Errorf("a record has %v", keys(r))
 		}
+		r.Build = "test"
 		if err := store.add(r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	report, err := NewReport(p, store, "", "")
+	report, err := NewReport(p, store, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/consensus"
-	"github.com/fbo-node/fbo/consensus/density"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -88,7 +88,7 @@ strategy: {type: density}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newForger(definition, registrationOf(Spec{Name: "density"}), random.SeedOf(1), 0)
+	f := newForger(definition, Plan{}.registrationOf(Spec{Name: "density"}), random.SeedOf(1), 0)
 	honest, err := protocol.Density{Observations: 3, Components: []protocol.Component{
 		{Weight: 1, Spread: 0.2, Centre: protocol.PointOf(definition.Space, definition.Space.Decode(make([]float64, definition.Space.Dim())))},
 	}}.Encode(definition.Space)
@@ -99,7 +99,7 @@ strategy: {type: density}`))
 	sum, squares := 0.0, 0.0
 	seen := map[string]int{}
 	for range count {
-		forged, err := protocol.DecodeDensity(f.forge(density.Kind, honest), definition.Space)
+		forged, err := protocol.DecodeDensity(f.forge(optimum.Kind, honest), definition.Space)
 		if err != nil || f.err != nil {
 			t.Fatal(err, f.err)
 		}

@@ -14,13 +14,14 @@ import (
 	"github.com/fbo-node/fbo/experiment/family"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
 // arithmetic is part of what identifies results. It grows with every change, here
 // or below, after which the same plan has other results.
-const arithmetic = 14
+const arithmetic = 16
 
 // EvaluationTime is how long an evaluation lasts on the virtual clock, unless the
 // plan's Schedule says otherwise.
@@ -49,14 +50,25 @@ type Plan struct {
 	Strategies  []Spec
 	Seed        uint64
 
+	// Own are strategies of the caller's that specs can name, beside those of package
+	// all.
+	Own strategy.Set
+
 	Surrogate Spec // zero means exact, with all defaults of the task file
 	Initial   int  // random designs at an agent's start, 1 to Evaluations; 0 means 3 if there are so many
 	Network   sim.Network
 	Schedule
 
 	// Control names the strategy, as its Spec's String, that the others are
-	// compared with. Empty means the first one of type ts, else the first.
+	// compared with. Empty means the first one of type ts, else the first. The text
+	// best-alone means, at each checkpoint, whichever of ts and logei is better there;
+	// Complete adds them to Strategies.
 	Control string
+	added   []string // the strategies that the control has added
+
+	// Fairness asks for StrategyReport.Fairness, which plans with a strategy that has a
+	// roster report anyway.
+	Fairness bool
 
 	// Checkpoints are the numbers of evaluations, ascending, at which strategies
 	// are compared and designs recommended; Evaluations is always one. Nil means
@@ -135,7 +147,7 @@ func (p Plan) checkSections() error {
 	if len(p.Strategies) == 0 {
 		return fmt.Errorf("--strategy is missing, accepted are one or more, as in --strategy ts,fts")
 	}
-	if _, err := p.template(Spec{Name: "ts"}); err != nil {
+	if _, err := p.modelled(); err != nil {
 		return fmt.Errorf("--surrogate %s: %w", p.Surrogate, err)
 	}
 	seen := map[string]Spec{}
@@ -146,10 +158,13 @@ func (p Plan) checkSections() error {
 		if err := checkPeers(s); err != nil {
 			return fmt.Errorf("--strategy %s: %w", s, err)
 		}
-		if err := checkSignal(s); err != nil {
+		if err := p.checkSignal(s); err != nil {
 			return fmt.Errorf("--strategy %s: %w", s, err)
 		}
-		if err := p.checkSums(s); err != nil {
+		if err := p.checkUnderstate(s); err != nil {
+			return fmt.Errorf("--strategy %s: %w", s, err)
+		}
+		if err := p.checkRoster(s); err != nil {
 			return err
 		}
 		if _, err := p.template(s); err != nil {
@@ -164,14 +179,20 @@ func (p Plan) checkSections() error {
 	return nil
 }
 
+// modelled is a task with the plan's surrogate, whatever its strategies are.
+func (p Plan) modelled() (*task.Task, error) {
+	p.Family.Steps = 0 // ts moves along no graph
+	return p.template(Spec{Name: "ts"})
+}
+
 // template is a task of the plan without a federation's name.
 func (p Plan) template(s Spec) (*task.Task, error) {
 	roster, err := p.roster(s, random.SeedOf(0))
 	if err != nil {
 		return nil, err
 	}
-	drawn := family.Federation{Space: p.Family.Space, Goal: task.Maximize, Constraints: p.Family.Constraints}
-	t, err := taskOf("template", drawn, p.Surrogate, asTask(s), p.Initial, roster)
+	drawn := family.Federation{Space: p.Family.Space, Goal: task.Maximize, Constraints: p.Family.Constraints, Steps: p.Family.Steps}
+	t, err := p.taskOf("template", drawn, asTask(s), roster)
 	if err != nil {
 		return nil, messages(err)
 	}
@@ -181,7 +202,7 @@ func (p Plan) template(s Spec) (*task.Task, error) {
 // roster names the members of the scenario with this seed, if the strategy needs to
 // know.
 func (p Plan) roster(s Spec, seed random.Seed) ([]peer.ID, error) {
-	if !sums(s) {
+	if !p.needsRoster(s) {
 		return nil, nil
 	}
 	return sim.Roster(seed, p.Agents)
@@ -197,6 +218,9 @@ func (p Plan) key(s Spec) string {
 		panic(err) // Complete has checked it
 	}
 	key := canonical(t, "strategy")
+	if p.registrationOf(s).Roster {
+		key = nameless(key)
+	}
 	if t.Privacy != nil {
 		key += " " + promise(t)
 	}
@@ -206,24 +230,10 @@ func (p Plan) key(s Spec) string {
 	if peers := peersOf(s); peers != everybody {
 		key += " " + peersKey + "=" + peers
 	}
+	if by := understated(s, 0); by > 0 {
+		key += fmt.Sprintf(" %s=%v", understateKey, by)
+	}
 	return key
-}
-
-func (p *Plan) chooseControl() error {
-	if p.Control == "" {
-		p.Control = p.Strategies[0].String()
-		if i := slices.IndexFunc(p.Strategies, func(s Spec) bool { return s.Name == "ts" }); i >= 0 {
-			p.Control = p.Strategies[i].String()
-		}
-	}
-	var all []string
-	for _, s := range p.Strategies {
-		if s.String() == p.Control {
-			return nil
-		}
-		all = append(all, s.String())
-	}
-	return fmt.Errorf("--control %s: accepted is one of --strategy: %s", p.Control, strings.Join(all, ", "))
 }
 
 func (p *Plan) chooseCheckpoints() error {
@@ -275,7 +285,7 @@ type header struct {
 
 // header is for plans from Complete.
 func (p Plan) header() []byte {
-	t, err := p.template(Spec{Name: "ts"})
+	t, err := p.modelled()
 	if err != nil {
 		panic(err) // Complete has checked it
 	}

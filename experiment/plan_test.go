@@ -104,6 +104,13 @@ func TestPlansAreCheckedInTheWordsOfTheCommandLine(t *testing.T) {
 		{set("pooled:units=si"), `--strategy pooled:units=si: units must be one of own, common, not "si"`},
 		{set("pooled,pooled:units=own"), "--strategy pooled:units=own: it is the same as pooled"},
 		{func(p *Plan) { p.Surrogate.Name = "rff"; p.Strategies = specsOf(t, "pooled") }, "--strategy pooled: the baseline pooled accepts --surrogate exact only, not rff"},
+		{func(p *Plan) {
+			p.Surrogate = Spec{Name: "exact"}.With("process", "known").With("lengthscales", "1;").With("mean", "0").With("deviation", "1").With("noise", ".1")
+			p.Strategies = specsOf(t, "pooled")
+		}, "--strategy pooled: the baseline pooled accepts a process that is learned only, not --surrogate exact:process=known,lengthscales=1;,mean=0,deviation=1,noise=.1"},
+		{func(p *Plan) { p.Surrogate = Spec{Name: "exact"}.With("process", "known").With("lengthscales", "1;2") },
+			`--surrogate exact:process=known,lengthscales=1;2: surrogate: missing key "mean"; surrogate: missing key "deviation"; surrogate: missing key "noise"; surrogate: lengthscales must be one for each of the 1 parameters, not 2`},
+		{func(p *Plan) { p.Surrogate = p.Surrogate.With("noise", ".1") }, "surrogate: noise applies only with process: known"},
 		{func(p *Plan) { p.Surrogate.Name = "tree" }, "--surrogate tree:features=32: surrogate: type must be one of exact, rff"},
 		{func(p *Plan) { p.Surrogate = Spec{Name: "rff"}.With("features", "3") }, "--surrogate rff:features=3: surrogate: features 3 must be even"},
 		{func(p *Plan) { p.Control = "logei" }, `--control logei: accepted is one of --strategy: ts, fts`},
@@ -142,6 +149,7 @@ func TestHashIsOfWhatDecidesARun(t *testing.T) {
 		"schedule": func(p *Plan) {
 			p.Schedule = Schedule{JoinWithin: EvaluationTime, Speeds: 1, Slow: 1, LeastEvaluations: p.Evaluations}
 		},
+		"learned": func(p *Plan) { p.Surrogate = p.Surrogate.With("process", "learned") },
 		"default": func(p *Plan) { p.Surrogate = p.Surrogate.With("kernel", "matern52") },
 	} {
 		if tiny(t, change).Hash() != hash {

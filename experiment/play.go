@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -21,8 +22,9 @@ const deviationDesigns = 500
 // federation is what all strategies of a repeat are played on.
 type federation struct {
 	family.Federation
-	seed      random.Seed // of the repeat
-	deviation float64
+	seed       random.Seed // of the repeat
+	deviation  float64     // on average
+	deviations []float64   // by member; at least of those that count and have a name
 }
 
 func (p Plan) draw(repeat int) (*federation, error) {
@@ -31,12 +33,13 @@ func (p Plan) draw(repeat int) (*federation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %s, repeat %d: %w", p.Family.Name, repeat, err)
 	}
-	f := &federation{Federation: drawn, seed: seed}
+	f := &federation{Federation: drawn, seed: seed, deviations: make([]float64, len(drawn.Members))}
 	counting := 0
 	for i, m := range f.Members {
-		if m.Counts && counting < MaxMesh { // enough for an average
+		if m.Counts && (counting < MaxMesh || m.Name != "") { // so many are enough for an average
 			counting++
-			f.deviation += deviation(f.Space, m.Objective, seed.Derive("deviation", uint64(i)))
+			f.deviations[i] = deviation(cmp.Or(m.Space, f.Space), m.Objective, seed.Derive("deviation", uint64(i)))
+			f.deviation += f.deviations[i]
 		}
 	}
 	if counting == 0 {
@@ -46,8 +49,12 @@ func (p Plan) draw(repeat int) (*federation, error) {
 	return f, nil
 }
 
-// deviation measures how much the noise-free objective varies over the space.
+// deviation measures how much the noise-free objective varies over the space, unless the
+// family knows it.
 func deviation(space *task.Space, o family.Objective, seed random.Seed) float64 {
+	if o.Deviation > 0 {
+		return o.Deviation
+	}
 	rng := seed.Stream("designs", 0)
 	values := make([]float64, deviationDesigns)
 	for i := range values {
@@ -64,11 +71,14 @@ func deviation(space *task.Space, o family.Objective, seed random.Seed) float64 
 // play runs one strategy on a federation, with so many members computing at a
 // time. evaluated is called at each evaluation, one after the other.
 func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, workers int, evaluated func()) (Record, error) {
+	if err := p.checkTogether(s, f); err != nil {
+		return Record{}, err
+	}
 	roster, err := p.roster(s, runSeed(f))
 	if err != nil {
 		return Record{}, err
 	}
-	t, err := taskOf(fmt.Sprintf("simulation %d-%d", p.Seed, repeat), f.Federation, p.Surrogate, asTask(s), p.Initial, roster)
+	t, err := p.taskOf(fmt.Sprintf("simulation %d-%d", p.Seed, repeat), f.Federation, asTask(s), roster)
 	if err != nil {
 		return Record{}, messages(err)
 	}
@@ -87,6 +97,10 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 			return Record{}, err
 		}
 	}
+	warnings := 0
+	if understated(s, 0) > 0 { // which others may notice, and say
+		scenario.Warned = func(int, string) { warnings++ }
+	}
 	result, err := sim.Run(ctx, scenario)
 	if err != nil {
 		return Record{}, err
@@ -97,6 +111,7 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 		}
 	}
 	r := p.record(f, t, result)
+	r.Observed, r.Warnings = p.observed(s, t, f, result), warnings
 	r.Repeat, r.Strategy = repeat, p.key(s)
 	if isMethod {
 		sent := int64(0)
@@ -114,11 +129,12 @@ func runSeed(f *federation) random.Seed { return f.seed.Derive("run", 0) }
 // scenario has no members yet.
 func (p Plan) scenario(s Spec, t *task.Task, f *federation, workers int) sim.Scenario {
 	scenario := sim.Scenario{
-		Task:      t,
-		Network:   p.Network,
-		Seed:      runSeed(f),
-		Workers:   workers,
-		Recommend: p.Checkpoints,
+		Task:       t,
+		Strategies: p.known(),
+		Network:    p.Network,
+		Seed:       runSeed(f),
+		Workers:    workers,
+		Recommend:  p.Checkpoints,
 	}
 	if peersOf(s) == ownCluster {
 		scenario.Hears = func(hearer, author int) bool { return f.Members[hearer].Cluster == f.Members[author].Cluster }
@@ -131,7 +147,9 @@ func (p Plan) scenario(s Spec, t *task.Task, f *federation, workers int) sim.Sce
 func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func()) (sim.Member, *forger) {
 	m := f.Members[i]
 	noise := f.seed.Derive("noise", uint64(i))
+	worse := t.Goal.Sign() * understated(s, i)
 	member := sim.Member{
+		Space:    m.Space,
 		Start:    p.start(i, m, f.seed),
 		Duration: p.duration(i, f.seed),
 		Offline:  p.offline(i, f.seed),
@@ -141,7 +159,7 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 			if m.Objective.Noise > 0 {
 				value += m.Objective.Noise * noise.Stream("trial", trial).NormFloat64()
 			}
-			return value
+			return value - worse
 		},
 	}
 	if t.Constrained() {
@@ -152,13 +170,13 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 	if signalOf(s) == noSignal {
 		member.Wrap = func(e strategy.Exchange) strategy.Exchange { return mute{e} }
 	}
-	if m.Counts || !alone(s) {
+	if m.Counts || !p.alone(s) {
 		member.Evaluations = p.budget(i, m, f.seed)
 	}
 	if !m.Forged || isBaseline(s) {
 		return member, nil
 	}
-	forger := newForger(t, registrationOf(s), f.seed, i)
+	forger := newForger(t, p.registrationOf(s), f.seed, i)
 	member.Forge = forger.forge
 	return member, forger
 }
@@ -173,6 +191,9 @@ func readings(t *task.Task, m family.Member, d task.Design, normal func(name str
 			value += m.Constraints[i].Noise * normal(string(c.Output))
 		}
 		all[string(c.Output)] = task.Number(value)
+		if c.Truth {
+			all[string(c.Output)] = task.Truth(c.Keeps(value))
+		}
 	}
 	return all
 }
@@ -205,6 +226,9 @@ func noiseOf(f *federation, member int) float64 {
 
 func (p Plan) memberRecord(i int, f *federation, t *task.Task, m sim.MemberResult) MemberRecord {
 	one := MemberRecord{Member: i, PeerQueries: m.PeerQueries}
+	if name := f.Members[i].Name; name != "" {
+		one.Name, one.Deviation, one.Noise = name, f.deviations[i], noiseOf(f, i)
+	}
 	judge, limited := judgeOf(f, t, i), t.Constrained() && !f.Infeasible
 	if limited {
 		one.Nothing = Number(f.Members[i].Objective.Range)

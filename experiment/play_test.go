@@ -110,7 +110,7 @@ func TestDeviation(t *testing.T) {
 func forgeries(t *testing.T, p Plan, s Spec) (before, after [][]byte) {
 	t.Helper()
 	f := drawn(t, p)
-	own, err := taskOf("forgeries", f.Federation, p.Surrogate, s, p.Initial, nil)
+	own, err := p.taskOf("forgeries", f.Federation, s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestForgedSharesHaveOtherWeightsAndNothingElseChanged(t *testing.T) {
 	check("fts", honest, forged)
 
 	honest, forged = nil, nil
-	before, after = forgeries(t, p, Spec{Name: "peer-prior"})
+	before, after = forgeries(t, p, specsOf(t, "peer-prior:share=exact")[0])
 	for i := range before {
 		x, err1 := protocol.DecodeMean(before[i], 32, 1)
 		y, err2 := protocol.DecodeMean(after[i], 32, 1)
@@ -184,7 +184,7 @@ func TestSharesOfUnknownKindAreNotForgedInSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newForger(template, registrationOf(Spec{Name: "fts"}), random.SeedOf(1), 0)
+	f := newForger(template, Plan{}.registrationOf(Spec{Name: "fts"}), random.SeedOf(1), 0)
 	if f.forge("gossip", nil); f.err == nil {
 		t.Error("a share of an unknown kind passes unforged and unnoticed")
 	}
@@ -216,7 +216,7 @@ func TestPeersOfTheOwnCluster(t *testing.T) {
 	f := drawn(t, p)
 	heard := func(s Spec) map[int]bool {
 		all := map[int]bool{}
-		task, err := taskOf("clusters", f.Federation, p.Surrogate, asTask(s), p.Initial, nil)
+		task, err := p.taskOf("clusters", f.Federation, asTask(s), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

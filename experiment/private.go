@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,39 +20,15 @@ const (
 	noSignal  = "none"
 )
 
-func signalOf(s Spec) string {
-	for _, x := range s.Settings {
-		if x.Key == signalKey {
-			return x.Value
-		}
-	}
-	return ownSignal
-}
+func signalOf(s Spec) string { return cmp.Or(s.setting(signalKey), ownSignal) }
 
-func checkSignal(s Spec) error {
+func (p Plan) checkSignal(s Spec) error {
 	signal := signalOf(s)
 	if signal != ownSignal && signal != noSignal {
 		return fmt.Errorf("%s must be one of %s, %s, not %q", signalKey, ownSignal, noSignal, signal)
 	}
-	if _, private := s.private(nil); signal == noSignal && private == nil {
+	if _, private := p.private(s, nil); signal == noSignal && private == nil {
 		return fmt.Errorf("%s=%s applies only under a promise of privacy: without noise nothing is left", signalKey, noSignal)
-	}
-	return nil
-}
-
-// checkSums says why agents of this plan could not add up.
-func (p Plan) checkSums(s Spec) error {
-	switch {
-	case !sums(s):
-		return nil
-	case p.Agents < 2:
-		return fmt.Errorf("--strategy %s: one agent has nobody to add up with, accepted are --agents 2 to %d", s, MaxMesh)
-	case peersOf(s) != everybody:
-		return fmt.Errorf("--strategy %s: all must hear the whole roster, accepted is %s=%s", s, peersKey, everybody)
-	case p.Family.Forges:
-		return fmt.Errorf("--strategy %s: --family %s forges what agents share, which sums have no share of; accepted are strategies without sums", s, p.Family.Name)
-	case p.Network.Degree != 0 && p.Network.Degree < p.Agents-1:
-		return fmt.Errorf("--strategy %s: all must hear the whole roster, accepted are --agents 2 to %d without --degree", s, MaxMesh)
 	}
 	return nil
 }

@@ -5,9 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/experiment/baseline"
 	"github.com/fbo-node/fbo/experiment/family"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
 )
 
 func privatePlan(t *testing.T, strategies string, agents int) Plan {
@@ -54,6 +57,65 @@ func TestSettingsOfPromises(t *testing.T) {
 	}
 	if _, err := privatePlan(t, "ts,fts-de:epsilon=4,fts-de:epsilon=4,signal=none,fts-de:epsilon=2,fts:mechanism=local,epsilon=4,dp-fts-de,dp-fts-de:noise=0", 5).Complete(); err != nil {
 		t.Error(err)
+	}
+}
+
+// noisy registers strategies of random search that have settings named epsilon and
+// releases: one that takes no section privacy, and one that takes it.
+func noisy() strategy.Set {
+	settings := func(s *task.Section) task.StrategySettings {
+		return noise{s.Within("epsilon", 1, 0, 1), s.Within("releases", 1, 0, 1)}
+	}
+	noisy := strategy.Registration{
+		StrategyType: task.StrategyType{Name: "noisy", Settings: settings},
+		New:          func(t *task.Task) (strategy.Strategy, error) { return baseline.NewRandom(t), nil },
+		Describe:     func(*task.Task) string { return "random search" },
+	}
+	promised := noisy
+	promised.Name, promised.Mechanism = "promised", task.MechanismLocal
+	return strategy.Set{noisy, promised}
+}
+
+type noise struct{ epsilon, releases float64 }
+
+func (n noise) Keys() map[string]any {
+	return map[string]any{"epsilon": n.epsilon, "releases": n.releases}
+}
+
+func (n noise) Release(task.Surrogate) task.Release { return task.Release{Numbers: 1, Norm: 1} }
+
+// A strategy has its own settings, whatever keys the section privacy has too.
+func TestOwnSettingsWithNamesOfThePrivacySection(t *testing.T) {
+	for _, c := range []struct {
+		spec string
+		own  noise
+	}{
+		{"noisy:epsilon=0.25", noise{0.25, 1}},
+		{"noisy:epsilon=0.25,releases=0.5", noise{0.25, 0.5}},
+		{"promised:releases=0.5", noise{1, 0.5}},
+	} {
+		p := privatePlan(t, c.spec, 2)
+		p.Own = noisy()
+		p, err := p.Complete()
+		if err != nil {
+			t.Errorf("%s: %v", c.spec, err)
+			continue
+		}
+		made, err := p.template(p.Strategies[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if made.Strategy.Settings != c.own || made.Privacy != nil {
+			t.Errorf("%s: %+v and %+v", c.spec, made.Strategy.Settings, made.Privacy)
+		}
+	}
+	p := privatePlan(t, "promised:mechanism=local,epsilon=0.5", 2)
+	p.Own = noisy()
+	if _, err := p.Complete(); err == nil || !strings.Contains(err.Error(), `missing key "epsilon"`) { // which the strategy has taken
+		t.Errorf("error %v", err)
+	}
+	if _, err := privatePlan(t, "ts:epsilon=4", 2).Complete(); err == nil || !strings.Contains(err.Error(), `strategy: unknown key "epsilon"`) {
+		t.Errorf("error %v", err)
 	}
 }
 

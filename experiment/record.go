@@ -20,6 +20,12 @@ type Record struct {
 	// Bytes is what a member of the federation sent, on average.
 	Bytes float64 `json:"bytes"`
 
+	// Observed is there for strategies with a roster, where all agents count.
+	Observed *Observed `json:"observed,omitempty"`
+
+	// Warnings is how often agents warned of one another where one understates.
+	Warnings int `json:"warnings,omitempty"`
+
 	// Infeasible says that no design keeps the constraints of these members. What
 	// stands for regrets then are violations (task.Task.Violation), without noise, and
 	// Noise is that of the constraints.
@@ -45,6 +51,12 @@ type MemberRecord struct {
 	Regret      []Number `json:"regret"`      // of each evaluated design, in order
 	Recommended []Number `json:"recommended"` // of the recommended design, per checkpoint, at the end of the budget if that comes first; NaN when there is none
 	PeerQueries int      `json:"peer_queries"`
+
+	// Name is family.Member.Name. With it go the standard deviation of its own objective
+	// over the space, without noise, and that of its evaluations' noise.
+	Name      string  `json:"name,omitempty"`
+	Deviation float64 `json:"deviation,omitempty"`
+	Noise     float64 `json:"noise,omitempty"`
 
 	// These are there where the task has constraints that can be kept.
 	Violation            []Number `json:"violation,omitempty"`             // of each evaluated design, without noise; 0 when it is feasible

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/fbo-node/fbo/internal/plain"
 )
 
 // Ratios tell no regret apart from none that is below a millionth of the
@@ -14,8 +16,15 @@ const (
 	noiseFloor    = 0.1
 )
 
-func (r Record) floor() float64 {
-	return max(relativeFloor*r.Deviation, noiseFloor*r.Noise, math.SmallestNonzeroFloat64)
+// floor returns below what regrets tell nothing apart, for objectives with this deviation
+// and noise. The family may say that less than a part of the deviation is nothing to it;
+// that part is not one of violations, which stand for regrets in infeasible federations.
+func (p Plan) floor(deviation, noise float64, infeasible bool) float64 {
+	part := relativeFloor
+	if !infeasible {
+		part = max(part, p.Family.Floor)
+	}
+	return max(part*deviation, noiseFloor*noise, math.SmallestNonzeroFloat64)
 }
 
 // Report is what a plan came to. Of its JSON, all but build, command and what
@@ -36,12 +45,24 @@ type Report struct {
 	Builds            []string `json:"builds"` // of this program, that made the runs
 	Command           string   `json:"command"`
 
-	Control     string `json:"control"`
+	// Control is a strategy or best-alone. That is another strategy at each checkpoint:
+	// Controls has them, in the order of Checkpoints, and FirstControl that for
+	// Feasibility.FirstRatio; Added has those that the plan did not name.
+	Control      string   `json:"control"`
+	Controls     []string `json:"controls,omitempty"`
+	FirstControl string   `json:"first_feasible_control,omitempty"`
+	Added        []string `json:"added_strategies,omitempty"`
+	// Reference is the strategy with which is compared what is not of one checkpoint,
+	// StrategyReport.Hit and Fairness: the control, or ts where that is best-alone.
+	Reference string `json:"reference"`
+
 	Checkpoints []int  `json:"checkpoints"`
-	Confidence  Number `json:"confidence"`   // of each bound, one-sided
-	Deviation   Number `json:"deviation"`    // of the noise-free objectives over the space, on average
-	RatioFloor  Number `json:"ratio_floor"`  // on average: regrets below count as this in ratios
-	CoreSeconds Number `json:"core_seconds"` // of all that the report rests on
+	Confidence  Number `json:"confidence"`  // of each bound, one-sided
+	Deviation   Number `json:"deviation"`   // of the noise-free objectives over the space, on average
+	RatioFloor  Number `json:"ratio_floor"` // on average: regrets below count as this in ratios
+	// RatioFloors are the least and the largest of which RatioFloor is the average.
+	RatioFloors [2]Number `json:"ratio_floors"`
+	CoreSeconds Number    `json:"core_seconds"` // of all that the report rests on
 
 	// DrawingCoreSeconds is the part of CoreSeconds that making the federations took.
 	DrawingCoreSeconds Number `json:"drawing_core_seconds"`
@@ -54,6 +75,12 @@ type Report struct {
 	Constraints []string `json:"constraints,omitempty"`
 	// Infeasible says that no design can: regrets are then violations without noise.
 	Infeasible bool `json:"infeasible,omitempty"`
+
+	// Unit is what standard errors and bounds are over: "federation", or "member" where
+	// federations are drawn from the same members, each with the mean over its
+	// federations. Units is how many there are.
+	Unit  string `json:"unit"`
+	Units int    `json:"units"`
 
 	Strategies []StrategyReport `json:"strategies"`
 	Warnings   []string         `json:"warnings,omitempty"`
@@ -108,6 +135,7 @@ func networkOf(p Plan) Network {
 // Recommended one per checkpoint.
 type StrategyReport struct {
 	Strategy    string `json:"strategy"`
+	OtherBuilds int    `json:"other_builds,omitempty"` // how many of its runs other builds of the program have made
 	Simple      Series `json:"simple_regret"`
 	Cumulative  Series `json:"cumulative_regret"`
 	Recommended Series `json:"recommended_regret"`
@@ -123,16 +151,20 @@ type StrategyReport struct {
 	CoreSeconds   Number `json:"core_seconds"`
 
 	// Hit is after how many evaluations the mean regret is first at most what the
-	// control's is in the end; nil when never.
+	// reference's is in the end; nil when never.
 	Hit *int `json:"hit"`
 
 	// HitHigh bounds Hit from above with the report's Confidence: after so many, and
-	// not before, the regret is below the control's in the end by more than its
-	// margin, federation by federation. Nil when never.
+	// not before, the regret is below the reference's in the end by more than its
+	// margin, unit by unit. Nil when never.
 	HitHigh *int `json:"hit_high"`
 
 	// Feasibility is there where the task has constraints that can be kept.
 	Feasibility *Feasibility `json:"feasibility,omitempty"`
+
+	// Fairness is there where Plan.Fairness asks for it or a strategy of the plan has a
+	// roster, if all agents that count evaluate equally many designs.
+	Fairness *Fairness `json:"fairness,omitempty"`
 
 	// Compared has the comparisons with the control; none for the control itself.
 	Compared []Comparison `json:"compared,omitempty"`
@@ -155,7 +187,7 @@ type Feasibility struct {
 	// Never is the share that never had.
 	Never Number `json:"never"`
 
-	// FirstRatio is the geometric mean over federations of First/control's, a
+	// FirstRatio is the geometric mean over the report's units of First/control's, a
 	// federation's being the mean of its counting members' and never one evaluation
 	// more than there are; each bound holds alone with the report's Confidence. Null
 	// for the control.
@@ -165,7 +197,7 @@ type Feasibility struct {
 }
 
 // Series summarises regrets, or gaps. A federation's regret is the mean over its counting
-// members; Mean, SE and Median are over federations, the others over all counting
+// members; Mean, SE and Median are over the report's units, the others over all counting
 // members of all federations.
 type Series struct {
 	Mean   []Number `json:"mean"`
@@ -177,8 +209,8 @@ type Series struct {
 	MemberQ3     []Number `json:"member_q3"`
 }
 
-// Comparison sets a strategy's simple regret beside the control's, federation by
-// federation. Every bound holds alone with the report's Confidence.
+// Comparison sets a strategy's simple regret beside the control's, unit by unit of the
+// report. Every bound holds alone with the report's Confidence.
 type Comparison struct {
 	Evaluations int    `json:"evaluations"`
 	Ratio       Number `json:"ratio"` // geometric mean of strategy/control
@@ -187,121 +219,87 @@ type Comparison struct {
 	Difference  Number `json:"difference"` // mean of strategy-control
 	Upper       Number `json:"difference_high"`
 
+	// OtherBuilds says that runs of other builds of the program are compared here.
+	OtherBuilds bool `json:"other_builds,omitempty"`
+
 	// GapClosed is log(control/strategy)/log(control/pooled), by mean logarithms;
 	// null unless pooled is among the strategies and better than the control.
 	GapClosed Number `json:"gap_closed"`
 }
 
-// sample is all records of one strategy, in the order of repeats.
-type sample struct {
-	spec    Spec
-	initial int // designs, random, at an agent's start
-	length  int // of curves, in evaluations
-	records []Record
-
-	simple, cumulative, recommended, gap [][]float64 // a row per federation
-	members                              [4][][]float64
-	floors                               []float64 // per federation
-
-	// Of constraints, none without: a row per counting member, but firsts, which are
-	// means per federation.
-	nothing, mistaken, infeasible [][]float64
-	first, firsts                 []float64
-}
-
 // NewReport summarises what the store has of a plan, which is from Complete; all
-// of it must be there. command is how to make it again, and build what
-// Options.Build would be now.
-func NewReport(p Plan, store *Store, command, build string) (Report, error) {
+// of it must be there. command is how to make it again.
+func NewReport(p Plan, store *Store, command string) (Report, error) {
+	all, err := p.records(store)
+	if err != nil {
+		return Report{}, err
+	}
+	units, err := newUnits(all)
+	if err != nil {
+		return Report{}, err
+	}
 	var samples []sample
-	for _, s := range p.Strategies {
-		one := sample{spec: s, initial: p.Initial, length: p.Evaluations}
-		for repeat := range p.Repeats {
-			record, ok := store.get(repeat, p.key(s))
-			if !ok {
-				return Report{}, fmt.Errorf("experiment: repeat %d of %s is missing", repeat, s)
+	for i, s := range p.Strategies {
+		one := sample{spec: s, initial: p.Initial, length: p.Evaluations, units: units}
+		for _, record := range all[i] {
+			one.add(p, record)
+			if store.foreign(record) {
+				one.foreign++
 			}
-			one.add(record)
 		}
 		samples = append(samples, one)
 	}
-	r := p.report(samples, build)
+	r := p.report(samples)
 	r.Command = command
 	for _, s := range samples {
 		r.Strategies = append(r.Strategies, s.report())
 	}
-	control := slices.IndexFunc(samples, func(s sample) bool { return s.spec.String() == p.Control })
-	pooled := slices.IndexFunc(samples, func(s sample) bool { return s.spec.Name == pooledName })
+	control := p.control(samples)
+	r.addControl(control)
 	for i := range samples {
-		r.Strategies[i].Hit = hit(r.Strategies[i].Simple.Mean, r.Strategies[control].Simple.Mean)
-		if i != control {
-			r.Strategies[i].HitHigh = hitHigh(samples[i].simple, samples[control].simple)
-			r.Strategies[i].Compared = p.compare(samples[i], samples[control])
-			r.Strategies[i].Feasibility.compare(samples[i].firsts, samples[control].firsts)
+		r.Strategies[i].Hit = hit(r.Strategies[i].Simple.Mean, r.Strategies[control.reference].Simple.Mean)
+		if i != control.reference {
+			r.Strategies[i].HitHigh = hitHigh(samples[i].simple, samples[control.reference].simple, units)
+		}
+		if !control.is(i) {
+			r.Strategies[i].Compared = p.compare(samples[i], control)
+			r.Strategies[i].Feasibility.compare(samples[i], control)
 		}
 	}
-	if pooled >= 0 && pooled != control {
+	if pooled := slices.IndexFunc(samples, func(s sample) bool { return s.spec.Name == pooledName }); pooled >= 0 {
 		gapsClosed(r.Strategies, r.Strategies[pooled].Compared)
 	}
+	p.addFairness(&r, samples, control.reference)
 	return r, nil
 }
 
-func (s *sample) add(r Record) {
-	s.records = append(s.records, r)
-	var simple, cumulative, recommended, gap [][]float64
-	for _, m := range r.Members {
-		simple = append(simple, held(m.simple(), s.length))
-		cumulative = append(cumulative, held(m.cumulative(), s.length))
-		recommended = append(recommended, m.recommended())
-		gap = append(gap, held(m.gap(s.initial), s.length))
-	}
-	s.simple = append(s.simple, average(simple))
-	s.cumulative = append(s.cumulative, average(cumulative))
-	s.recommended = append(s.recommended, average(recommended))
-	s.gap = append(s.gap, average(gap))
-	for i, rows := range [][][]float64{simple, cumulative, recommended, gap} {
-		s.members[i] = append(s.members[i], rows...)
-	}
-	s.floors = append(s.floors, r.floor())
-	s.addFeasibility(r)
-}
-
-func (s *sample) report() StrategyReport {
-	r := StrategyReport{
-		Strategy:    s.spec.String(),
-		Simple:      newSeries(s.simple, s.members[0]),
-		Cumulative:  newSeries(s.cumulative, s.members[1]),
-		Recommended: newSeries(s.recommended, s.members[2]),
-		Gap:         newSeries(s.gap, s.members[3]),
-	}
-	var queries, sent []float64
-	for _, record := range s.records {
-		total := 0
-		for _, m := range record.Members {
-			total += m.PeerQueries
+// records returns what the store has of each strategy, in the order of repeats.
+func (p Plan) records(store *Store) ([][]Record, error) {
+	all := make([][]Record, len(p.Strategies))
+	for i, s := range p.Strategies {
+		for repeat := range p.Repeats {
+			record, ok := store.get(repeat, p.key(s))
+			if !ok {
+				return nil, fmt.Errorf("experiment: repeat %d of %s is missing", repeat, s)
+			}
+			all[i] = append(all[i], record)
 		}
-		queries = append(queries, float64(total)/float64(len(record.Members)))
-		sent = append(sent, record.Bytes)
-		r.Seconds += Number(record.Seconds)
-		r.CoreSeconds += Number(record.Core)
 	}
-	r.PeerQueries, r.BytesPerAgent = Number(mean(queries)), Number(mean(sent))
-	r.Feasibility = s.feasibility()
-	return r
+	return all, nil
 }
 
-func newSeries(federations, members [][]float64) Series {
-	var s Series
-	for k := range federations[0] {
-		f, m := column(federations, k), column(members, k)
-		s.Mean = append(s.Mean, Number(mean(f)))
-		s.SE = append(s.SE, Number(standardError(f)))
-		s.Median = append(s.Median, Number(median(f)))
-		s.MemberQ1 = append(s.MemberQ1, Number(quantile(m, 0.25)))
-		s.MemberMedian = append(s.MemberMedian, Number(median(m)))
-		s.MemberQ3 = append(s.MemberQ3, Number(quantile(m, 0.75)))
+// addControl says what the control is at each checkpoint, where that differs.
+func (r *Report) addControl(c control) {
+	r.Reference = r.Strategies[c.reference].Strategy
+	if len(c.candidates) == 1 {
+		return
 	}
-	return s
+	for _, t := range r.Checkpoints {
+		r.Controls = append(r.Controls, c.at(t).spec.String())
+	}
+	if r.Strategies[0].Feasibility != nil {
+		r.FirstControl = c.first().spec.String()
+	}
 }
 
 func hit(mine, control []Number) *int {
@@ -312,10 +310,10 @@ func hit(mine, control []Number) *int {
 	return nil
 }
 
-func hitHigh(mine, control [][]float64) *int {
+func hitHigh(mine, control [][]float64, u units) *int {
 	last := len(control[0]) - 1
 	for k := range mine[0] {
-		diffs := differences(column(mine, k), column(control, last))
+		diffs := u.means(differences(column(mine, k), column(control, last)))
 		if mean(diffs)+margin(diffs) <= 0 {
 			return new(k + 1)
 		}
@@ -323,11 +321,11 @@ func hitHigh(mine, control [][]float64) *int {
 	return nil
 }
 
-func (p Plan) compare(s, control sample) []Comparison {
+func (p Plan) compare(s sample, c control) []Comparison {
 	var all []Comparison
 	for _, t := range p.Checkpoints {
-		x, y := column(s.simple, t-1), column(control.simple, t-1)
-		logs, diffs := logRatios(x, y, s.floors), differences(x, y)
+		x, y := column(s.simple, t-1), column(c.at(t).simple, t-1)
+		logs, diffs := s.units.means(logRatios(x, y, s.floors)), s.units.means(differences(x, y))
 		all = append(all, Comparison{
 			Evaluations: t,
 			Ratio:       Number(math.Exp(mean(logs))),
@@ -335,6 +333,7 @@ func (p Plan) compare(s, control sample) []Comparison {
 			RatioHigh:   Number(math.Exp(mean(logs) + margin(logs))),
 			Difference:  Number(mean(diffs)),
 			Upper:       Number(mean(diffs) + margin(diffs)),
+			OtherBuilds: s.foreign > 0 || c.foreign(),
 			GapClosed:   Number(math.NaN()),
 		})
 	}
@@ -342,19 +341,22 @@ func (p Plan) compare(s, control sample) []Comparison {
 }
 
 // gapsClosed fills in how much of the control's distance to pooled each strategy
-// makes good.
+// makes good. Without comparisons pooled is the control.
 func gapsClosed(all []StrategyReport, pooled []Comparison) {
+	if pooled == nil {
+		return
+	}
 	for _, s := range all {
 		for k := range s.Compared {
 			if pooled[k].Ratio < 1 {
-				s.Compared[k].GapClosed = Number(math.Log(float64(s.Compared[k].Ratio)) / math.Log(float64(pooled[k].Ratio)))
+				s.Compared[k].GapClosed = Number(math.Log(1/float64(s.Compared[k].Ratio)) / math.Log(1/float64(pooled[k].Ratio)))
 			}
 		}
 	}
 }
 
 // report fills in what concerns all strategies.
-func (p Plan) report(samples []sample, build string) Report {
+func (p Plan) report(samples []sample) Report {
 	r := Report{
 		Family:            p.Family.Name,
 		Goal:              samples[0].records[0].Goal,
@@ -368,6 +370,7 @@ func (p Plan) report(samples []sample, build string) Report {
 		EvaluationSeconds: EvaluationTime.Seconds(),
 		Arithmetic:        arithmetic,
 		Control:           p.Control,
+		Added:             p.added,
 		Checkpoints:       p.Checkpoints,
 		Confidence:        confidence,
 		Infeasible:        samples[0].records[0].Infeasible,
@@ -375,24 +378,23 @@ func (p Plan) report(samples []sample, build string) Report {
 	for _, c := range p.Family.Constraints {
 		r.Constraints = append(r.Constraints, fmt.Sprintf("%s %s", c.Output, c))
 	}
-	var counting, deviations, floors []float64
+	var counting, deviations []float64
 	for _, record := range samples[0].records {
 		counting = append(counting, float64(len(record.Members)))
 		deviations = append(deviations, record.Deviation)
-		floors = append(floors, record.floor())
 	}
 	r.Counting, r.Deviation = Number(mean(counting)), Number(mean(deviations))
+	floors := samples[0].floors
 	r.RatioFloor = Number(mean(floors))
+	r.RatioFloors = [2]Number{Number(slices.Min(floors)), Number(slices.Max(floors))}
 	runs, foreign, exceeded := 0, 0, 0
 	for _, s := range samples {
+		foreign += s.foreign
 		for _, record := range s.records {
 			r.DrawingCoreSeconds += Number(record.Drawing)
 			r.CoreSeconds += Number(record.Core + record.Drawing)
 			r.Memory = max(r.Memory, record.Memory)
 			runs++
-			if record.Build != build {
-				foreign++
-			}
 			if !slices.Contains(r.Builds, record.Build) {
 				r.Builds = append(r.Builds, record.Build)
 			}
@@ -405,14 +407,12 @@ func (p Plan) report(samples []sample, build string) Report {
 	}
 	slices.Sort(r.Builds)
 	if exceeded > 0 {
-		r.warn("%d times an agent found a better design than the optimum that the family states; its regret counts as 0", exceeded)
+		r.warn("an agent found a better design than the optimum that the family states, %s; its regret counts as 0", plain.Count(exceeded, "time"))
 	}
 	if foreign > 0 {
-		r.warn("%d of %d runs were made by other builds of this program, which may compute differently; --fresh makes all anew", foreign, runs)
+		r.warn("rows marked with %s rest on runs that other builds of this program have made, %d of %d in all, which may compute differently; so does what is compared with these rows; without --other-builds such runs are made anew", foreignMark, foreign, runs)
 	}
-	if r.Repeats == 1 {
-		r.warn("one repeat allows no standard errors and no bounds")
-	}
+	samples[0].units.describe(&r)
 	return r
 }
 

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func byHand(t *testing.T) Report {
 	t.Helper()
 	p := tiny(t, func(p *Plan) { p.Strategies, p.Checkpoints = specsOf(t, "ts,fts,pooled"), []int{3} })
-	store, err := OpenStore(t.TempDir(), p, false)
+	store, err := OpenStore(t.TempDir(), p, StoreOptions{Build: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func byHand(t *testing.T) Report {
 	add("fts", 1, 3, 1, 1, 1)
 	add("pooled", 0, 4, 0.5, 0.5, 0.5)
 	add("pooled", 1, 4, 1, 1, 1)
-	report, err := NewReport(p, store, "fbo-node simulate --family gp:d=1", "test")
+	report, err := NewReport(p, store, "fbo-node simulate --family gp:d=1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,14 +117,14 @@ func TestBoundOfAHit(t *testing.T) {
 		{[][]float64{{12, 9, 5}, {12, 9, 9}, {12, 12, 11}}, 0},
 	} {
 		got := 0
-		if high := hitHigh(c.mine, control); high != nil {
+		if high := hitHigh(c.mine, control, units{}); high != nil {
 			got = *high
 		}
 		if got != c.want {
 			t.Errorf("%v: %d, want %d", c.mine, got, c.want)
 		}
 	}
-	if hitHigh([][]float64{{1, 1}}, [][]float64{{9, 9}}) != nil {
+	if hitHigh([][]float64{{1, 1}}, [][]float64{{9, 9}}, units{}) != nil {
 		t.Error("one federation has a bound")
 	}
 }
@@ -208,9 +208,9 @@ func TestWarnings(t *testing.T) {
 	record := Record{Deviation: 1, Members: []MemberRecord{{Excess: 1e-7}, {Excess: 1e-3}}, Build: "one"}
 	other := record
 	other.Build = "two"
-	r := p.report([]sample{{records: []Record{record}}, {records: []Record{other}}}, "one")
-	if got := strings.Join(r.Warnings, "\n"); len(r.Warnings) != 3 || !strings.Contains(got, "2 times an agent found a better design") ||
-		!strings.Contains(got, "1 of 2 runs were made by other builds") || !strings.Contains(got, "one repeat") {
+	r := p.report([]sample{{records: []Record{record}, floors: []float64{1}}, {records: []Record{other}, foreign: 1}})
+	if got := strings.Join(r.Warnings, "\n"); len(r.Warnings) != 3 || !strings.Contains(got, "than the optimum that the family states, 2 times") ||
+		!strings.Contains(got, "rows marked with * rest on runs that other builds of this program have made, 1 of 2 in all") || !strings.Contains(got, "one repeat") {
 		t.Errorf("warnings\n%s", got)
 	}
 }

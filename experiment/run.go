@@ -12,8 +12,7 @@ import (
 
 // Options say how a plan is carried out. They change no result.
 type Options struct {
-	Workers int    // runs at a time; 0 means GOMAXPROCS
-	Build   string // of this program, kept with every record
+	Workers int // runs at a time; 0 means GOMAXPROCS
 
 	// Progress, when not nil, is called after each evaluation and run, never
 	// concurrently. It should return soon.
@@ -156,7 +155,7 @@ func (r *runner) run(ctx context.Context, j job) error {
 	record.Seconds, record.Core = account.real.Seconds(), account.core.Seconds()
 	record.Memory = processMemory()
 	record.Drawing = r.takeDrawing(d)
-	record.Build = r.options.Build
+	record.Build = r.store.options.Build
 	if !record.complete(r.Plan) {
 		return errors.New("experiment: a run ended before its time") // the simulator's fault
 	}

@@ -17,7 +17,7 @@ import (
 
 func openTemp(t *testing.T, dir string, p Plan) *Store {
 	t.Helper()
-	store, err := OpenStore(dir, p, false)
+	store, err := OpenStore(dir, p, StoreOptions{Build: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func openTemp(t *testing.T, dir string, p Plan) *Store {
 // outcome is a report without its costs, as text.
 func outcome(t *testing.T, p Plan, store *Store) string {
 	t.Helper()
-	r, err := NewReport(p, store, "", "")
+	r, err := NewReport(p, store, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestRunGoesOnAfterAnInterruption(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
-	if _, err := NewReport(p, store, "", ""); err == nil || !strings.Contains(err.Error(), "is missing") {
+	if _, err := NewReport(p, store, ""); err == nil || !strings.Contains(err.Error(), "is missing") {
 		t.Errorf("error of a report on an interrupted run: %v", err)
 	}
 	store.Close()
@@ -167,10 +167,10 @@ func TestStoreRefusesWhatItCannotBelieve(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenStore(dir, p, false); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := OpenStore(dir, p, StoreOptions{Build: "test"}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
-		fresh, err := OpenStore(dir, p, true)
+		fresh, err := OpenStore(dir, p, StoreOptions{Build: "test", Fresh: true})
 		if err != nil {
 			t.Errorf("%s: with fresh: %v", name, err)
 			continue
@@ -184,12 +184,12 @@ func TestStoreRefusesWhatItCannotBelieve(t *testing.T) {
 
 func TestOneStoreAtATimeWrites(t *testing.T) {
 	p, dir := tiny(t, nil), t.TempDir()
-	store, err := OpenStore(dir, p, false)
+	store, err := OpenStore(dir, p, StoreOptions{Build: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, fresh := range []bool{false, true} {
-		if _, err := OpenStore(dir, p, fresh); err == nil || !strings.Contains(err.Error(), "another simulation with these settings is at work") {
+		if _, err := OpenStore(dir, p, StoreOptions{Fresh: fresh}); err == nil || !strings.Contains(err.Error(), "another simulation with these settings is at work") {
 			t.Errorf("fresh %t: error %v", fresh, err)
 		}
 	}

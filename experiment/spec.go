@@ -24,7 +24,8 @@ type Spec struct {
 	Settings []Setting
 }
 
-// Setting is one key of a section with its value.
+// Setting is one key of a section with its value: a number, a text, or a list of them with
+// semicolons between them.
 type Setting struct{ Key, Value string }
 
 // ParseSpec reads NAME or NAME:KEY=VALUE,KEY=VALUE. It does not know which names,
@@ -87,6 +88,16 @@ func (s Spec) has(key string) bool {
 	return slices.ContainsFunc(s.Settings, func(x Setting) bool { return x.Key == key })
 }
 
+// setting returns the value of a key, "" without it.
+func (s Spec) setting(key string) string {
+	for _, x := range s.Settings {
+		if x.Key == key {
+			return x.Value
+		}
+	}
+	return ""
+}
+
 // String returns what ParseSpec reads.
 func (s Spec) String() string {
 	parts := make([]string, len(s.Settings))
@@ -103,31 +114,51 @@ func (s Spec) String() string {
 func (s Spec) section() map[string]any {
 	section := map[string]any{"type": s.Name}
 	for _, x := range s.Settings {
-		section[x.Key] = scalar(x.Value)
+		section[x.Key] = x.value()
 	}
 	return section
 }
 
-// privateKeys are the settings of a strategy that belong to the section privacy. The
+// value returns what a task file would have: a list where semicolons separate its items,
+// the last of which may be followed by one, so that a list can be of one item.
+func (x Setting) value() any {
+	if !strings.Contains(x.Value, ";") {
+		return scalar(x.Value)
+	}
+	var list []any
+	for item := range strings.SplitSeq(strings.TrimSuffix(x.Value, ";"), ";") {
+		list = append(list, scalar(strings.TrimSpace(item)))
+	}
+	return list
+}
+
+// privateKeys are the keys of the section privacy that can be settings of a strategy. The
 // roster is that of the federation.
 func privateKeys() []string {
 	return []string{"mechanism", "epsilon", "delta", "clip", "releases", "adjacency", "contributors", "committee", "colluding"}
 }
 
+// isPrivate tells whether a setting of a strategy belongs to the section privacy. That is
+// so where the strategy goes with one, and has no key of that name itself.
+func isPrivate(r strategy.Registration, key string) bool {
+	return r.Mechanism != "" && slices.Contains(privateKeys(), key) && !r.Has(key)
+}
+
 // private takes the section privacy out of the settings; nil without one.
-func (s Spec) private(roster []peer.ID) (Spec, map[string]any) {
+func (p Plan) private(s Spec, roster []peer.ID) (Spec, map[string]any) {
 	rest, section := Spec{Name: s.Name}, map[string]any{}
+	registration := p.registrationOf(s)
 	for _, x := range s.Settings {
-		if slices.Contains(privateKeys(), x.Key) {
+		if isPrivate(registration, x.Key) {
 			section[x.Key] = scalar(x.Value)
 		} else {
 			rest.Settings = append(rest.Settings, x)
 		}
 	}
-	if len(section) == 0 && !sums(s) {
+	if len(section) == 0 && !p.sums(s) {
 		return rest, nil
 	}
-	if sums(s) && section["mechanism"] == nil {
+	if p.sums(s) && section["mechanism"] == nil {
 		section["mechanism"] = task.MechanismAggregate
 	}
 	if section["mechanism"] == task.MechanismAggregate {
@@ -136,34 +167,42 @@ func (s Spec) private(roster []peer.ID) (Spec, map[string]any) {
 	return rest, section
 }
 
+// known are the strategies that specs can name, beside the baselines.
+func (p Plan) known() strategy.Set { return append(all.Strategies(), p.Own...) }
+
 // registrationOf returns what is known of a strategy of task files; nothing of a
 // baseline.
-func registrationOf(s Spec) strategy.Registration {
-	r, _ := all.Strategies().Named(s.Name)
+func (p Plan) registrationOf(s Spec) strategy.Registration {
+	r, _ := p.known().Named(s.Name)
 	return r
 }
 
 // sums tells whether a strategy rests on sums of its roster.
-func sums(s Spec) bool { return registrationOf(s).Mechanism == task.MechanismAggregate }
+func (p Plan) sums(s Spec) bool { return p.registrationOf(s).Mechanism == task.MechanismAggregate }
 
-// scalar leaves numbers as they are written and makes a text of all else.
+// scalar leaves numbers as they are written, but for a 0 that JSON wants before the point,
+// and makes a text of all else.
 func scalar(text string) any {
-	if _, err := strconv.ParseFloat(text, 64); err == nil && json.Valid([]byte(text)) {
-		return json.Number(text)
+	number := text
+	if strings.HasPrefix(strings.TrimPrefix(text, "-"), ".") {
+		number = strings.Replace(text, ".", "0.", 1)
+	}
+	if _, err := strconv.ParseFloat(number, 64); err == nil && json.Valid([]byte(number)) {
+		return json.Number(number)
 	}
 	return text
 }
 
 // taskOf returns the task that the members of a federation work on. The name is
 // part of its ID, from which the shared features derive. The roster matters for
-// strategies that sum.
-func taskOf(name string, f family.Federation, surrogate, chosen Spec, initial int, roster []peer.ID) (*task.Task, error) {
-	chosen, privacy := chosen.private(roster)
-	section := chosen.section()
-	section["initial_designs"] = initial
-	return all.Strategies().NewTask(task.Spec{
-		Name: name, Goal: f.Goal, Parameters: f.Space.Parameters(), Constraints: f.Constraints,
-		Surrogate: surrogate.section(), Strategy: section, Privacy: privacy,
+// strategies that need one.
+func (p Plan) taskOf(name string, f family.Federation, chosen Spec, roster []peer.ID) (*task.Task, error) {
+	chosen, privacy := p.private(chosen, roster)
+	section := p.rostered(chosen, roster)
+	section["initial_designs"] = p.Initial
+	return p.known().NewTask(task.Spec{
+		Name: name, Goal: f.Goal, Parameters: f.Space.Parameters(), Listing: f.Space.Listing(), Steps: f.Steps, Constraints: f.Constraints,
+		Surrogate: p.Surrogate.section(), Strategy: section, Privacy: privacy,
 	})
 }
 

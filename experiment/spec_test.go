@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ func TestParseSpecs(t *testing.T) {
 		{"fts:schedule=inverse-square,mode=one-shot,ts", "fts:schedule=inverse-square,mode=one-shot|ts"},
 		{"fts:mode=one-shot, share_after=10 ,fts", "fts:mode=one-shot,share_after=10|fts"},
 		{"x:key=a:b,other=c:d", "x:key=a:b,other=c:d"},
+		{"exact:lengthscales=.3;2,mean=1,rff", "exact:lengthscales=.3;2,mean=1|rff"},
 		{"", "error: empty name"},
 		{"ts,,fts", "error: empty name"},
 		{"mode=one-shot", "error: no name before it"},
@@ -41,6 +43,30 @@ func TestParseSpecs(t *testing.T) {
 	}
 	if _, err := ParseSpec("ts,fts"); err == nil {
 		t.Error("two specs pass for one")
+	}
+}
+
+func TestValuesOfSettings(t *testing.T) {
+	for text, want := range map[string]string{
+		"0.30":         `0.30`,
+		".3":           `0.3`,
+		"-.3":          `-0.3`,
+		"-1e-3":        `-1e-3`,
+		"own-only":     `"own-only"`,
+		"010":          `"010"`,
+		"0x10":         `"0x10"`,
+		"inf":          `"inf"`,
+		".":            `"."`,
+		".3;.3967 ; 1": `[0.3,0.3967,1]`,
+		"2;":           `[2]`,
+		"a;1":          `["a",1]`,
+		";":            `[""]`,
+		"1;;2":         `[1,"",2]`,
+	} {
+		got, err := json.Marshal(Setting{"key", text}.value())
+		if err != nil || string(got) != want {
+			t.Errorf("%q is %s, %v, want %s", text, got, err, want)
+		}
 	}
 }
 

@@ -60,11 +60,16 @@ func margin(x []float64) float64 {
 // logRatios returns log(x/y) pair by pair, where no number counts as less than
 // its floor.
 func logRatios(x, y, floors []float64) []float64 {
-	ratios := make([]float64, len(x))
+	return differences(logs(x, floors), logs(y, floors))
+}
+
+// logs returns the logarithms of numbers, none of which counts as less than its floor.
+func logs(x, floors []float64) []float64 {
+	all := make([]float64, len(x))
 	for i := range x {
-		ratios[i] = math.Log(max(x[i], floors[i]) / max(y[i], floors[i]))
+		all[i] = math.Log(max(x[i], floors[i]))
 	}
-	return ratios
+	return all
 }
 
 func differences(x, y []float64) []float64 {
@@ -91,4 +96,14 @@ func average(rows [][]float64) []float64 {
 		all[k] = mean(column(rows, k))
 	}
 	return all
+}
+
+// wilson returns bounds, one-sided, of a share p of n observations (Wilson, Probable
+// Inference, the Law of Succession, and Statistical Inference, 1927).
+func wilson(p float64, n int) (low, high float64) {
+	z, count := distuv.UnitNormal.Quantile(confidence), float64(n)
+	centre := p + z*z/(2*count)
+	spread := z * math.Sqrt(p*(1-p)/count+z*z/(4*count*count))
+	whole := 1 + z*z/count
+	return max((centre-spread)/whole, 0), min((centre+spread)/whole, 1)
 }

@@ -16,13 +16,32 @@ import (
 
 // Store keeps records in a file, a line of JSON each behind a line for the plan,
 // and synced one by one, so that an interruption loses only what was under way.
+//
+// The records of several builds of the program stand in one file, and each build goes
+// by its own: builds that take turns lose nothing of each other's.
 type Store struct {
-	path string
-	lock *flock.Flock // who holds it may write
+	path    string
+	lock    *flock.Flock // who holds it may write
+	options StoreOptions
 
-	mu      sync.Mutex
-	file    *os.File
-	records map[runID]Record
+	mu     sync.Mutex
+	file   *os.File
+	own    map[runID]Record // of this build
+	others map[runID]Record // of other builds, the newest of each run
+}
+
+// StoreOptions say which records of a file count.
+type StoreOptions struct {
+	// Build tells this build of the program from others, which may compute differently;
+	// it is kept with every record.
+	Build string
+
+	// OtherBuilds lets a run of another build count where this one has not made it. A
+	// report marks what rests on such runs.
+	OtherBuilds bool
+
+	// Fresh forgets what the file held, of all builds.
+	Fresh bool
 }
 
 // runID is one strategy on one repeat.
@@ -32,14 +51,13 @@ type runID struct {
 }
 
 // OpenStore opens the file of a plan, which is from Complete, in a directory that
-// it makes if need be, for one Store at a time. fresh forgets what the file held. A
-// last line that was cut off is removed.
-func OpenStore(dir string, p Plan, fresh bool) (*Store, error) {
+// it makes if need be, for one Store at a time. A last line that was cut off is removed.
+func OpenStore(dir string, p Plan, o StoreOptions) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("experiment: keep results: %w; --out chooses another directory", err)
 	}
 	path := filepath.Join(dir, p.Hash()+".jsonl")
-	s := &Store{path: path, lock: flock.New(path + ".lock"), records: map[runID]Record{}}
+	s := &Store{path: path, lock: flock.New(path + ".lock"), options: o, own: map[runID]Record{}, others: map[runID]Record{}}
 	locked, err := s.lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("experiment: keep results: %w", err)
@@ -47,14 +65,14 @@ func OpenStore(dir string, p Plan, fresh bool) (*Store, error) {
 	if !locked {
 		return nil, fmt.Errorf("experiment: %s: another simulation with these settings is at work; wait for it, or name all strategies in one command, or choose another --out", path)
 	}
-	if err := s.open(p, fresh); err != nil {
+	if err := s.open(p); err != nil {
 		return nil, errors.Join(err, s.lock.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) open(p Plan, fresh bool) error {
-	if fresh {
+func (s *Store) open(p Plan) error {
+	if s.options.Fresh {
 		if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("experiment: forget results: %w", err)
 		}
@@ -121,13 +139,17 @@ func (s *Store) append(line []byte) error {
 	return s.file.Sync()
 }
 
-// keep remembers the first record of a run.
+// keep remembers the newest record of a run.
 func (s *Store) keep(r Record) {
-	id := runID{r.Repeat, r.Strategy}
-	if _, ok := s.records[id]; !ok {
-		s.records[id] = r
+	records := s.own
+	if s.foreign(r) {
+		records = s.others
 	}
+	records[runID{r.Repeat, r.Strategy}] = r
 }
+
+// foreign tells whether another build of the program has made a record.
+func (s *Store) foreign(r Record) bool { return r.Build != s.options.Build }
 
 // add appends a record.
 func (s *Store) add(r Record) error {
@@ -144,11 +166,34 @@ func (s *Store) add(r Record) error {
 	return nil
 }
 
+// get returns the record that counts for a run.
 func (s *Store) get(repeat int, strategy string) (Record, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, ok := s.records[runID{repeat, strategy}]
+	id := runID{repeat, strategy}
+	r, ok := s.own[id]
+	if !ok && s.options.OtherBuilds {
+		r, ok = s.others[id]
+	}
 	return r, ok
+}
+
+// Foreign returns how many runs of a plan, which is from Complete, other builds have
+// made and this one has not.
+func (s *Store) Foreign(p Plan) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	count := 0
+	for _, strategy := range p.Strategies {
+		for repeat := range p.Repeats {
+			id := runID{repeat, p.key(strategy)}
+			_, own := s.own[id]
+			if _, other := s.others[id]; other && !own {
+				count++
+			}
+		}
+	}
+	return count
 }
 
 // Path returns where the records are.

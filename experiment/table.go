@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -17,6 +18,7 @@ func (r Report) WriteTable(w io.Writer) error {
 	out := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	r.writeRegrets(out)
 	r.writeComparisons(out)
+	r.writeFairness(out)
 	if err := out.Flush(); err != nil {
 		return err
 	}
@@ -45,6 +47,19 @@ func (r Report) writeCaption(w io.Writer) {
 		who += ", after their budget with their last value"
 	}
 	r.writeMeasure(w, who)
+	r.writeControl(w)
+}
+
+// writeControl says what the control is where it is no strategy.
+func (r Report) writeControl(w io.Writer) {
+	if r.Controls == nil {
+		return
+	}
+	fmt.Fprintf(w, "Control %s: at each t whichever of %s has the lower geometric mean", r.Control, loneNames())
+	if len(r.Added) > 0 {
+		fmt.Fprintf(w, "; added for it: %s", strings.Join(r.Added, ", "))
+	}
+	fmt.Fprintln(w, ".")
 }
 
 // writeMeasure says what regrets are of.
@@ -104,12 +119,12 @@ func (r Report) writeRegrets(w io.Writer) {
 	}
 	fmt.Fprint(w, "\thit\tpeer queries\tbytes\tcore-s")
 	if r.Strategies[0].Feasibility != nil {
-		fmt.Fprintf(w, "\tfirst feasible\tof %s's", r.Control)
+		fmt.Fprintf(w, "\tfirst feasible\tof %s's", cmp.Or(r.FirstControl, r.Control))
 	}
 	fmt.Fprintln(w)
 	for _, s := range r.Strategies {
 		simple := func(cell func(Series, int) string) []string { return r.cells(s.Simple, cell) }
-		r.row(w, s.Strategy, "mean ± se", simple(meanAndError), append([]string{
+		r.row(w, s.marked(), "mean ± se", simple(meanAndError), append([]string{
 			hitText(s.Hit, s.HitHigh), short(s.PeerQueries), short(s.BytesPerAgent), short(s.CoreSeconds),
 		}, s.Feasibility.firstTexts()...)...)
 		r.row(w, "", "median", simple(func(x Series, k int) string { return short(x.Median[k]) }))
@@ -127,6 +142,18 @@ func (r Report) writeRegrets(w io.Writer) {
 			r.row(w, "", "recommended infeasible", r.each(func(k, _ int) string { return share(f.Recommended[k]) }))
 		}
 	}
+}
+
+// foreignMark stands behind the names of rows that rest on runs of other builds.
+const foreignMark = "*"
+
+func (s StrategyReport) marked() string { return marked(s.Strategy, s.OtherBuilds > 0) }
+
+func marked(name string, foreign bool) string {
+	if foreign {
+		name += " " + foreignMark
+	}
+	return name
 }
 
 // firstTexts are the columns of first feasible designs, none without constraints.
@@ -210,6 +237,9 @@ func (r Report) writeComparisons(w io.Writer) {
 		fmt.Fprintf(w, "\tt = %d", t)
 	}
 	fmt.Fprintln(w)
+	if r.Controls != nil {
+		r.row(w, "", "which", r.Controls)
+	}
 	for _, s := range r.Strategies {
 		if s.Compared == nil {
 			continue
@@ -222,7 +252,7 @@ func (r Report) writeComparisons(w io.Writer) {
 			gaps = append(gaps, share(c.GapClosed))
 			closed = closed || !math.IsNaN(float64(c.GapClosed))
 		}
-		r.row(w, s.Strategy, "ratio", ratios)
+		r.row(w, marked(s.Strategy, s.Compared[0].OtherBuilds), "ratio", ratios)
 		r.row(w, "", "difference", diffs)
 		if closed {
 			r.row(w, "", "gap closed", gaps)
@@ -238,19 +268,33 @@ func share(n Number) string {
 }
 
 func (r Report) writeCost(w io.Writer) {
+	floor := short(r.RatioFloor)
+	if least, most := short(r.RatioFloors[0]), short(r.RatioFloors[1]); least != most {
+		floor = fmt.Sprintf("%s to %s, by the objective,", least, most)
+	}
 	fmt.Fprintf(w, `
-mean ± se, median: of the federations' mean regrets. agents' quartiles: of all agents that count. recommended: of the
+mean ± se, median: of the %ss' mean regrets. agents' quartiles: of all agents that count. recommended: of the
 design that the model takes for best. gap: the part, 0 to 1, of an agent's regret at t = %d that has been made good. hit:
 evaluations until the mean is what %s's is at t = %d, with a bound if there is one. peer queries: per agent that counts.
-bytes: sent per agent. ratio: geometric mean over federations, regrets below %s counting as that. Bounds are one-sided,
-%s each, and not corrected for being many.
-`, r.Initial, r.Control, r.Evaluations, short(r.RatioFloor), percent(float64(r.Confidence)))
-	if r.Strategies[0].Feasibility != nil {
-		fmt.Fprint(w, `nothing feasible: agents that report no feasible design, whose regret is the objective's range; in brackets the part of all
-that reports an infeasible one, for noise. first feasible: evaluations until an agent had evaluated a design that is
-feasible without noise, quartiles; beside it the ratio to the control's, a geometric mean over federations of means.
-`)
+bytes: sent per agent. ratio: geometric mean over %ss, regrets below %s counting as that.
+Bounds are one-sided, %s each, and not corrected for being many.
+`, r.Unit, r.Initial, r.Reference, r.Evaluations, r.Unit, floor, percent(float64(r.Confidence)))
+	if r.Unit == memberUnit {
+		fmt.Fprintf(w, `Standard errors and bounds are over %d members, not over repeats: of each member counts the mean over its federations, in
+ratios that of the logarithm of its own ratio. They tell of other members like these.
+`, r.Units)
 	}
+	if r.Strategies[0].Feasibility != nil {
+		over := "federations of means"
+		if r.Unit == memberUnit {
+			over = "members"
+		}
+		fmt.Fprintf(w, `nothing feasible: agents that report no feasible design, whose regret is the objective's range; in brackets the part of all
+that reports an infeasible one, for noise. first feasible: evaluations until an agent had evaluated a design that is
+feasible without noise, quartiles; beside it the ratio to the control's, a geometric mean over %s.
+`, over)
+	}
+	r.explainFairness(w)
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}

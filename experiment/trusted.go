@@ -47,7 +47,7 @@ func installServer(spec Spec, s *sim.Scenario) error {
 	}
 	s.Watch = server.Watch
 	for i := range s.Members {
-		s.Members[i].Strategy = baseline.NewTrusted(server, i)
+		s.Members[i].Strategy = baseline.NewTrusted(s.TaskOf(i), server, i)
 	}
 	return nil
 }

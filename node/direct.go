@@ -18,7 +18,7 @@ import (
 
 const (
 	directTimeout        = 10 * time.Second // of one attempt, without dialling
-	directProtocolPrefix = "/fbo/direct/1/" // and the task's ID
+	directProtocolPrefix = "/fbo/direct/1/" // and the task's ID or tag
 )
 
 // Bounds of what waits to be delivered. One message to each peer is on its way
@@ -81,7 +81,7 @@ func newCourier(t *topic) *courier {
 }
 
 func (c *courier) protocol() libp2pprotocol.ID {
-	return libp2pprotocol.ID(directProtocolPrefix + c.topic.session.id)
+	return libp2pprotocol.ID(directProtocolPrefix + c.topic.session.called.String())
 }
 
 // post never blocks: what there is no room for displaces the oldest. It is called
@@ -177,6 +177,18 @@ func (c *courier) lost(to peer.ID, reason string, count int) {
 	}
 }
 
+// busy tells whether something waits for a peer that is connected, or is on its way to it.
+func (c *courier) busy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id := range c.queues {
+		if c.topic.session.node.host.Network().Connectedness(id) == network.Connected {
+			return true
+		}
+	}
+	return false
+}
+
 // wake makes the next attempt come at once.
 func (c *courier) wake(id peer.ID) {
 	c.mu.Lock()
@@ -254,6 +266,9 @@ func (c *courier) deliver(to peer.ID, d protocol.Direct) error {
 }
 
 func (c *courier) hand(stream network.Stream, d protocol.Direct) error {
+	if err := c.topic.prove(stream); err != nil {
+		return err
+	}
 	if err := protocol.WriteDirect(stream, d); err != nil {
 		return err
 	}

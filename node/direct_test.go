@@ -94,6 +94,31 @@ func lines(count, size int) (all []string) {
 
 func sorted(messages []string) []string { slices.Sort(messages); return messages }
 
+// Settle returns when what was sent to a connected peer has arrived, and does not wait for
+// one that is not there.
+func TestSettleWaitsForDirectMessages(t *testing.T) {
+	t.Parallel()
+	address := loopbackAddresses()[0]
+	na, nb := &node.Node{Listen: []string{address}}, &node.Node{Listen: []string{address}}
+	mails := []*mail{newMail(na), newMail(nb)}
+	a, b := listen(t, na), listen(t, nb)
+	if err := connect(t.Context(), a.node, b.node); err != nil {
+		t.Fatal(err)
+	}
+	want := lines(30, 40000) // in one step; one is on its way at a time
+	mails[0].send(t, a.session, b.node.ID(), want...)
+	if err := a.session.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := mails[1].of(a.node.ID()); len(got) != len(want) {
+		t.Errorf("%d messages of %d have come", len(got), len(want))
+	}
+	mails[0].send(t, a.session, peer.ID("somebody else"), "nobody is there")
+	if err := a.session.Settle(t.Context()); err != nil {
+		t.Errorf("with a message to a peer that is not there: %v", err)
+	}
+}
+
 // Between two nodes on real sockets, by QUIC and by TCP, messages of every length
 // come to whom they were sent, each once, and from whom sent them.
 func TestDirectMessagesOverRealSockets(t *testing.T) {

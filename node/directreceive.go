@@ -67,6 +67,9 @@ func (c *courier) admit(stream network.Stream, from peer.ID) error {
 	if err := stream.SetDeadline(time.Now().Add(directTimeout)); err != nil {
 		return err
 	}
+	if err := c.topic.demand(stream); err != nil {
+		return err
+	}
 	message, err := protocol.ReadDirect(stream, func(exchange string, bytes int) error {
 		if !c.exchanges[exchange] {
 			return fmt.Errorf("%w: the task has no exchange %q", protocol.ErrMalformed, exchange)

@@ -31,8 +31,13 @@ func (f *fleet) cutOff(index int, cut *atomic.Bool) {
 
 // Messages to a node that is out of reach for less than a minute arrive, but for
 // those that there was no room for; to one that is for longer they are given up.
-func TestDirectMessagesToANodeOutOfReach(t *testing.T) {
+func TestDirectMessagesToANodeOutOfReach(t *testing.T) { testDirectOutOfReach(t, false) }
+
+func TestDirectMessagesToAGuestOutOfReach(t *testing.T) { testDirectOutOfReach(t, true) }
+
+func testDirectOutOfReach(t *testing.T, invited bool) {
 	inSimulation(t, func(t *testing.T, f *fleet) {
+		f.invite(invited)
 		var cut atomic.Bool
 		f.direct = true
 		f.cutOff(1, &cut)

@@ -26,11 +26,13 @@
 //
 // A [Hub] on a machine that all can reach introduces the nodes of a task to each
 // other and relays between those behind NATs; Node.Hubs names it. Node.Allow
-// names who may take part; without it everybody may who knows the task.
+// names who may take part, and [JoinOptions].Invitation closes a task to those without a
+// secret; with neither everybody may take part who reaches a node, which tells the task's ID.
 //
 // What leaves the node is shares of the agents, what they say to each other
 // directly, the IDs of its tasks, a hash of their names to peers on other tasks, and
-// nothing else. A share
+// nothing else; of a task by invitation the first two only to those who have it too, and
+// in place of the rest a tag. A share
 // without noise is not private: whoever knows where was measured can read much
 // of what was measured out of it.
 package node

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/invitation"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -71,6 +72,60 @@ parameters:
 	// Output:
 	// 20 evaluations
 	// within 3 of the optimum: true
+}
+
+// Two nodes take part in a task by invitation: without it nobody joins, reads what they
+// share, or learns the task's ID. A program takes the text to the other machines by a
+// way of its own.
+func ExampleJoinOptions_invitation() {
+	t, err := all.Strategies().Parse("task.yaml", []byte(`
+name: oven
+goal: minimize
+parameters:
+  - {name: temperature, type: float, low: 150, high: 250}
+`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	text := invitation.New(t.ID()).Text() // once, on one machine
+
+	ctx := context.Background()
+	var sessions []*node.Session
+	var addresses []string
+	for range 2 {
+		dir, err := os.MkdirTemp("", "fbo-example")
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		invited, err := invitation.Parse(text)
+		if err != nil {
+			log.Fatal(err)
+		}
+		n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1"}, Peers: addresses}
+		if err := n.Start(ctx); err != nil {
+			log.Fatal(err)
+		}
+		defer n.Close()
+		addresses = n.Addresses()
+		session, err := n.Join(ctx, t, node.JoinOptions{Invitation: &invited}) // later starts need not name it
+		if err != nil {
+			log.Fatal(err)
+		}
+		sessions = append(sessions, session)
+	}
+	for met := false; !met; time.Sleep(10 * time.Millisecond) {
+		status, err := sessions[0].Status(ctx)
+		if err != nil {
+			log.Fatal(err)
+		}
+		met = len(status.MeshPeers) == 1
+	}
+	fmt.Println("the same tag:", sessions[0].Tag() == sessions[1].Tag())
+	fmt.Println("the task's ID:", sessions[0].Tag() == t.ID())
+	// Output:
+	// the same tag: true
+	// the task's ID: false
 }
 
 // An application with a loop of its own asks for trials and tells what came of

@@ -57,7 +57,7 @@ func (t *topic) gather(longest time.Duration) {
 
 // company lists all peers that are connected, in order, those on the task twice.
 func (t *topic) company() []peer.ID {
-	all := slices.Concat(t.session.node.host.Network().Peers(), t.topic.ListPeers())
+	all := slices.Concat(t.session.node.host.Network().Peers(), t.onTask())
 	slices.Sort(all)
 	return all
 }
@@ -65,7 +65,7 @@ func (t *topic) company() []peer.ID {
 // gathered tells whether there is nothing more to wait for, so long after the last
 // peer came or went.
 func (t *topic) gathered(connected bool, quiet time.Duration) bool {
-	if peers := t.topic.ListPeers(); len(peers) > 0 {
+	if peers := t.onTask(); len(peers) > 0 {
 		told := !slices.ContainsFunc(peers, func(id peer.ID) bool { return !t.fetched.has(id) })
 		return told && quiet >= gatherQuiet
 	}

@@ -32,6 +32,13 @@ type memory struct {
 	failed  bool             // the user has been told that it cannot be written
 }
 
+// HeardOf tells whether a directory holds what a node, a keeper or a hub has heard on a
+// task.
+func HeardOf(dir, task string) bool {
+	_, err := os.Stat(filepath.Join(dir, heardDir, task+".jsonl"))
+	return err == nil
+}
+
 type writtenFile struct{ err error }
 
 func newMemory(n *Node, task string) *memory {
@@ -147,6 +154,16 @@ func (s *Session) recall() {
 }
 
 func (s *Session) recallShare(kept heard.Share, now time.Time) agent.Verdict {
+	if kept.Contradicts != nil {
+		c, err := protocol.OpenContradiction(kept.Envelope, kept.Contradicts)
+		if err != nil {
+			return agent.Malformed
+		}
+		if !(unheard{s.node}).Contains(c.First.Author) {
+			s.agent.Contradicted(now, c)
+		}
+		return agent.Accepted
+	}
 	share, err := protocol.Open(kept.Envelope)
 	if err != nil {
 		return agent.Malformed

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/fbo-node/fbo/invitation"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -12,6 +13,12 @@ import (
 // they share, which a hub otherwise does not. Where nodes have a list of those who may
 // take part, the hub must be on it. It may be called after Start, once a task.
 func (h *Hub) Keep(ctx context.Context, t *task.Task) (*Session, error) {
+	return h.KeepInvited(ctx, t, nil)
+}
+
+// KeepInvited is Keep for a task that needs an invitation, as JoinOptions.Invitation
+// says.
+func (h *Hub) KeepInvited(ctx context.Context, t *task.Task, i *invitation.Invitation) (*Session, error) {
 	if h.host == nil {
 		return nil, errors.New("node: Hub.Keep: Start comes first")
 	}
@@ -22,5 +29,5 @@ func (h *Hub) Keep(ctx context.Context, t *task.Task) (*Session, error) {
 		}
 		h.keeper = keeper
 	}
-	return h.keeper.Join(ctx, t, JoinOptions{Keep: true})
+	return h.keeper.Join(ctx, t, JoinOptions{Keep: true, Invitation: i})
 }

@@ -37,7 +37,7 @@ func (t *topic) link() {
 		case <-time.After(jittered(linkPause)):
 		}
 		now := time.Now()
-		peers := t.topic.ListPeers()
+		peers := t.onTask()
 		if direct.due(now) {
 			t.running.Go(func() { t.dialDirectly(peers) })
 		}

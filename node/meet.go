@@ -123,7 +123,7 @@ func (t *topic) meet(h *hub) {
 		}
 		handedIn, connection = record, current
 		next = time.Now().Add(jittered(pause))
-		if pause = min(2*pause, longPause); err == nil && len(t.topic.ListPeers()) >= enoughPeers {
+		if pause = min(2*pause, longPause); err == nil && len(t.onTask()) >= enoughPeers {
 			next = time.Now().Add(jittered(meetRenewal))
 		}
 	}
@@ -156,7 +156,7 @@ func (t *topic) converse(ctx context.Context, stream network.Stream, record []by
 			return nil, err
 		}
 	}
-	if err := protocol.WriteMeetRequest(stream, protocol.MeetRequest{Task: t.session.task.ID(), Record: record}); err != nil {
+	if err := protocol.WriteMeetRequest(stream, protocol.MeetRequest{Task: t.session.meeting, Record: record}); err != nil {
 		return nil, err
 	}
 	if err := stream.CloseWrite(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/invitation"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -30,7 +31,8 @@ const (
 // another ID: its file differs, so that the two do not help each other.
 type Namesake struct {
 	Peer peer.ID `json:"peer"`
-	Task string  `json:"task"` // its ID
+	Task string  `json:"task"`           // its ID
+	Open bool    `json:"open,omitempty"` // it is this very task, which the session joined by invitation and the peer without
 }
 
 // serveNamesakes tells a peer which of the node's tasks have the name that it asks
@@ -73,7 +75,7 @@ func (n *Node) tasksNamed(asking peer.ID, nameHash [sha256.Size]byte) (tasks []c
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, s := range n.sessions {
-		if protocol.NameHash(asking, n.host.ID(), s.task.Name) == nameHash {
+		if s.keys == nil && protocol.NameHash(asking, n.host.ID(), s.task.Name) == nameHash {
 			tasks = append(tasks, s.task.ID())
 		}
 	}
@@ -126,26 +128,39 @@ func converseNamesakes(ctx context.Context, stream network.Stream, nameHash [sha
 	return protocol.ReadNamesakeResponse(stream)
 }
 
-// partIn lists the tasks that a connected peer says it takes part in, sorted, and
-// tells whether it answers about their names.
-func partIn(h host.Host, id peer.ID) (tasks []string, answers bool) {
+// part is what a peer says it takes part in.
+type part struct {
+	tasks   []string // IDs, sorted
+	tags    []string // of tasks by invitation, sorted
+	answers bool     // about the names of tasks
+}
+
+// partIn tells what a connected peer says it takes part in.
+func partIn(h host.Host, id peer.ID) (p part) {
 	spoken, err := h.Peerstore().GetProtocols(id)
 	if err != nil {
-		return nil, false // not known yet
+		return part{} // not known yet
 	}
 	for _, name := range spoken {
-		// What is no task's ID is no task, whatever the peer calls it.
-		if task, ok := strings.CutPrefix(string(name), syncProtocolPrefix); ok && isTaskID(task) {
-			tasks = append(tasks, task)
+		p.answers = p.answers || name == namesakeProtocol
+		task, ok := strings.CutPrefix(string(name), syncProtocolPrefix)
+		switch {
+		case !ok || !isTaskID(task): // what is no task's ID is no task, whatever the peer calls it
+		case invitation.IsName(cid.MustParse(task)):
+			p.tags = append(p.tags, task)
+		default:
+			p.tasks = append(p.tasks, task)
 		}
-		answers = answers || name == namesakeProtocol
 	}
-	slices.Sort(tasks)
-	return tasks, answers
+	slices.Sort(p.tasks)
+	slices.Sort(p.tags)
+	return p
 }
 
 // namesakes is what a session knows of connected peers on tasks of its name.
 type namesakes struct {
+	own string // the session's task
+
 	mu     sync.Mutex
 	asked  map[peer.ID]question
 	found  map[peer.ID][]string
@@ -158,8 +173,8 @@ type question struct {
 	retry time.Time // zero: answered
 }
 
-func newNamesakes() *namesakes {
-	return &namesakes{asked: map[peer.ID]question{}, found: map[peer.ID][]string{}, warned: map[peer.ID]bool{}}
+func newNamesakes(own string) *namesakes {
+	return &namesakes{own: own, asked: map[peer.ID]question{}, found: map[peer.ID][]string{}, warned: map[peer.ID]bool{}}
 }
 
 // list is what status shows.
@@ -168,7 +183,7 @@ func (m *namesakes) list() (all []Namesake) {
 	defer m.mu.Unlock()
 	for id, tasks := range m.found {
 		for _, task := range tasks {
-			all = append(all, Namesake{Peer: id, Task: task})
+			all = append(all, Namesake{Peer: id, Task: task, Open: task == m.own})
 		}
 	}
 	slices.SortFunc(all, func(a, b Namesake) int { return strings.Compare(string(a.Peer)+a.Task, string(b.Peer)+b.Task) })
@@ -229,9 +244,8 @@ func (t *topic) compareNames() {
 		}
 		others := map[peer.ID][]string{}
 		for _, id := range h.Network().Peers() {
-			tasks, answers := partIn(h, id)
-			if answers && len(tasks) > 0 && !slices.Contains(tasks, t.session.id) {
-				others[id] = tasks
+			if p := partIn(h, id); t.strange(p) {
+				others[id] = p.tasks
 			}
 		}
 		t.namesakes.forget(func(id peer.ID) bool { return others[id] != nil })
@@ -243,9 +257,27 @@ func (t *topic) compareNames() {
 	}
 }
 
+// strange tells whether a peer may mean to work on this task and does not. By invitation
+// a peer is asked nothing, since the question would give the name to those who guess it;
+// only who runs the task openly is noticed, by the ID that it tells everybody. A mistyped
+// file has another ID than the invitation, so that nobody starts with it.
+func (t *topic) strange(p part) bool {
+	same := slices.Contains(p.tasks, t.session.id)
+	if t.session.keys != nil {
+		return same
+	}
+	return p.answers && len(p.tasks) > 0 && !same
+}
+
 func (t *topic) compareName(id peer.ID, tasks []string) {
 	n, s := t.session.node, t.session
 	if !n.gate.mayTakePart(id) || n.conduct.isBanned(id) {
+		return
+	}
+	if s.keys != nil {
+		if t.namesakes.answered(id, tasks, []string{s.id}, nil, time.Now()) {
+			n.warn(fmt.Sprintf("peer %v works on this task, %q, without the invitation: the two do not help each other, and it tells the task's ID to everybody; give its user the invitation", id, s.task.Name))
+		}
 		return
 	}
 	named, err := askNamesakes(t.ctx, n.host, id, s.task.Name, tasks)

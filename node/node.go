@@ -264,6 +264,7 @@ func (n *Node) openPubSub(ctx context.Context) (err error) {
 		pubsub.WithValidateThrottle(64),
 		pubsub.WithValidateWorkers(2),
 	}
+	options = append(options, n.follows.keepOut()...)
 	if n.metrics != nil {
 		options = append(options, pubsub.WithRawTracer(tracer{metrics: n.metrics}))
 	}

@@ -12,13 +12,16 @@ type peerSet struct {
 	peers map[peer.ID]bool
 }
 
-func (s *peerSet) add(id peer.ID) {
+// add tells whether the peer was not in the set before.
+func (s *peerSet) add(id peer.ID) (added bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.peers == nil {
 		s.peers = map[peer.ID]bool{}
 	}
+	added = !s.peers[id]
 	s.peers[id] = true
+	return added
 }
 
 func (s *peerSet) remove(id peer.ID) {

@@ -35,6 +35,7 @@ type Reach struct {
 	RTT     time.Duration // of one ping
 	Agent   string        // what the peer calls its program, made fit to be shown
 	Tasks   []string      // IDs of the tasks that it says it takes part in, sorted; one joined this moment may be missing
+	Tags    []string      // the same of those that it has joined by invitation; see invitation.Keys.Tag
 	Named   []string      // those of them whose name was asked for, sorted
 }
 
@@ -99,11 +100,11 @@ func reachOf(ctx context.Context, h host.Host, id peer.ID, taskName string) (Rea
 		name, _ := program.(string)
 		r.Agent = plain.Text(name, mostAgent)
 	}
-	tasks, answers := partIn(h, id) // known, since Connect waits for identification
-	r.Tasks = tasks
-	if taskName != "" && answers {
+	p := partIn(h, id) // known, since Connect waits for identification
+	r.Tasks, r.Tags = p.tasks, p.tags
+	if taskName != "" && p.answers {
 		// Without an answer the names stay unknown, as those of an older node.
-		r.Named, _ = askNamesakes(ctx, h, id, taskName, tasks)
+		r.Named, _ = askNamesakes(ctx, h, id, taskName, p.tasks)
 	}
 	return r, nil
 }

@@ -9,11 +9,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/internal/journal"
+	"github.com/fbo-node/fbo/invitation"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -48,8 +50,14 @@ type JoinOptions struct {
 	// First are designs to evaluate before any other, such as today's settings, in
 	// this order; any strategy. Each is evaluated once: those that a trial of an
 	// earlier run or an imported one has had are left out. They count as evaluations
-	// and take the places of random starting designs.
+	// and take the places of starting designs.
 	First []task.Design
+
+	// Invitation closes the task: the node speaks of it only with nodes that prove to
+	// have the same invitation, and tells others no ID. The node's directory keeps it,
+	// and Join without one takes the one that is kept. Default: that, or an open task.
+	// ReadInvitation reads it from a file.
+	Invitation *invitation.Invitation
 
 	// OnEvent is told what happens, in order; warnings go to the node's
 	// OnWarning. It must not block, nor call the session.
@@ -62,6 +70,9 @@ type Session struct {
 	node    *Node
 	task    *task.Task
 	id      string
+	keys    *invitation.Keys // nil: the task is open
+	called  cid.Cid          // what the topic and streams are named by: the ID, or the tag
+	meeting cid.Cid          // what hubs are asked for
 	options JoinOptions
 	log     *journal.Log
 	topic   *topic
@@ -115,10 +126,14 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 	if err != nil {
 		return nil, err
 	}
+	if err := s.enter(len(replay) > 0); err != nil {
+		return nil, err
+	}
 	config := agent.Config{
 		Task:       t,
 		Hold:       options.Wait >= 0 && !options.Keep,
 		Keep:       options.Keep,
+		Estimate:   true,
 		Key:        n.key,
 		Seed:       seedOf(options.Seed),
 		Lease:      options.Lease,
@@ -401,7 +416,8 @@ func (s *Session) Return(ctx context.Context, trial uint64) (err error) {
 }
 
 // Settle waits until what the outcomes teach has been worked out and handed to
-// gossip. A node that closes at once after its last outcome does not share it.
+// gossip, and until what was sent to single peers that are connected has reached them. A
+// node that closes at once after its last outcome does not share it.
 func (s *Session) Settle(ctx context.Context) error {
 	settled := make(chan struct{})
 	if err := s.do(ctx, func(time.Time) { s.settled = append(s.settled, settled) }); err != nil {
@@ -409,13 +425,27 @@ func (s *Session) Settle(ctx context.Context) error {
 	}
 	select {
 	case <-settled:
-		return nil
 	case <-s.ended:
 		return s.failure
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	look := time.NewTicker(settleInterval)
+	defer look.Stop()
+	for s.topic.courier.busy() {
+		select {
+		case <-look.C:
+		case <-s.ended:
+			return s.failure
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
+
+// settleInterval is how often Settle looks whether messages are on their way.
+const settleInterval = 20 * time.Millisecond
 
 // Keep ends the node's own part in the task for this session: what runs is handed
 // back, peers are told goodbye, and Ask fails with ErrKeeping. From then on the node

@@ -17,6 +17,7 @@ import (
 	"github.com/marcopolo/simnet"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/invitation"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/task"
@@ -49,6 +50,7 @@ type fleet struct {
 
 	// Of the nodes that are started next.
 	keep  bool
+	by    *invitation.Invitation
 	wait  time.Duration
 	peers []string
 	build func(*node.Node) // called before the node starts
@@ -118,10 +120,18 @@ func (f *fleet) add() *simulated {
 		f.t.Fatal(err)
 	}
 	seed := uint64(f.started)
-	if s.session, err = s.node.Join(context.Background(), f.task, node.JoinOptions{Seed: &seed, Wait: f.wait, Keep: f.keep, OnEvent: s.note}); err != nil {
+	if s.session, err = s.node.Join(context.Background(), f.task, node.JoinOptions{Seed: &seed, Wait: f.wait, Keep: f.keep, Invitation: f.by, OnEvent: s.note}); err != nil {
 		f.t.Fatal(err)
 	}
 	return s
+}
+
+// invite makes the nodes that are started next take part by invitation.
+func (f *fleet) invite(invited bool) {
+	if invited {
+		i := invitation.New(f.task.ID())
+		f.by = &i
+	}
 }
 
 func (s *simulated) note(e agent.Event) {
@@ -168,8 +178,13 @@ func (s *simulated) evaluate() {
 	}
 }
 
-func TestEveryShareReachesAFullMeshOfTenWithin2s(t *testing.T) {
+func TestEveryShareReachesAFullMeshOfTenWithin2s(t *testing.T) { testFullMesh(t, false) }
+
+func TestEveryShareReachesTenByInvitationWithin2s(t *testing.T) { testFullMesh(t, true) }
+
+func testFullMesh(t *testing.T, invited bool) {
 	inSimulation(t, func(t *testing.T, f *fleet) {
+		f.invite(invited)
 		for range 10 {
 			f.add().connect()
 		}
@@ -199,8 +214,13 @@ func TestEveryShareReachesAFullMeshOfTenWithin2s(t *testing.T) {
 	})
 }
 
-func TestLateJoinerHasEveryPresentShareWithin5s(t *testing.T) {
+func TestLateJoinerHasEveryPresentShareWithin5s(t *testing.T) { testLateJoiner(t, false) }
+
+func TestLateGuestHasEveryPresentShareWithin5s(t *testing.T) { testLateJoiner(t, true) }
+
+func testLateJoiner(t *testing.T, invited bool) {
 	inSimulation(t, func(t *testing.T, f *fleet) {
+		f.invite(invited)
 		for range 10 {
 			f.add().connect()
 		}

@@ -15,7 +15,8 @@ import (
 
 // Status is where a session stands.
 type Status struct {
-	Task      string                 `json:"task"` // its ID
+	Task      string                 `json:"task"`          // its ID
+	Tag       string                 `json:"tag,omitempty"` // stands for the task on the network, with an invitation
 	Name      string                 `json:"name"`
 	PeerID    peer.ID                `json:"peer_id"`
 	Addresses []string               `json:"addresses"`
@@ -35,6 +36,8 @@ type Status struct {
 
 	Privacy *ledger.State  `json:"privacy,omitempty"` // of the task's promise; nil when there is none
 	Sums    *strategy.Sums `json:"sums,omitempty"`    // private ones; nil when the task has none
+
+	Gains []strategy.Gain `json:"gains,omitempty"` // of the parties that this node knows of; nil where the strategy does not tell
 
 	SharesSent     int   `json:"shares_sent"` // presence not counted
 	SharesReceived int   `json:"shares_received"`
@@ -77,8 +80,11 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		PeerID:    s.node.ID(),
 		Addresses: s.node.Addresses(),
 		Trials:    map[strategy.State]int{},
-		MeshPeers: s.topic.topic.ListPeers(),
+		MeshPeers: s.topic.onTask(),
 		Namesakes: s.topic.namesakes.list(),
+	}
+	if s.keys != nil {
+		status.Tag = s.keys.Tag().String()
 	}
 	for _, id := range status.MeshPeers {
 		if link, ok := s.node.linkTo(id); ok {
@@ -102,6 +108,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		status.Knowledge.Own = s.agent.OwnShares(now)
 		status.Privacy = s.agent.Spent()
 		status.Sums = s.agent.Sums()
+		status.Gains = s.agent.Gains()
 		counts := s.agent.Counts()
 		status.SharesSent, status.SharesReceived = countShares(counts.Sent), countShares(counts.Received)
 	})

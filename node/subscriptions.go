@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -52,6 +53,7 @@ type subscriptions struct {
 	mu     sync.Mutex
 	own    map[string]bool
 	others map[peer.ID]map[string]bool // of the connected peers
+	doors  map[string]*door            // by those own topics for which an invitation is needed
 }
 
 var _ pubsub.SubscriptionFilter = (*subscriptions)(nil)
@@ -81,8 +83,12 @@ func (s *subscriptions) keep(from peer.ID, topic string, comes bool) bool {
 	switch {
 	case !comes:
 		delete(others, topic)
+		s.knocks(from, topic, false)
 		return true // gossip passes over what it does not know
-	case s.own[topic] || others[topic]:
+	case s.own[topic]:
+		s.knocks(from, topic, true)
+		return true
+	case others[topic]:
 		return true
 	case len(others) >= mostTopics || !isTopic(topic) || !s.connected(from):
 		return false
@@ -109,6 +115,7 @@ func (s *subscriptions) left(topic string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.own, topic)
+	delete(s.doors, topic)
 }
 
 // forget is called when the last connection with a peer is gone.
@@ -116,6 +123,9 @@ func (s *subscriptions) forget(id peer.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.others, id)
+	for _, d := range s.doors {
+		delete(d.outside, id)
+	}
 }
 
 // followSubscriptions makes the node's filter of subscriptions.
@@ -132,7 +142,10 @@ func (n *Node) followSubscriptions() {
 }
 
 // inspect drops gossip of those who are not heard, and breaks with whoever
-// announces subscriptions without end: to read past them costs a processor.
+// announces subscriptions without end: to read past them costs a processor. Messages of
+// a task by somebody who has not proven its invitation are taken out before gossip sees
+// them: that is no fault, since this node's own proof may have been the first, and they
+// must not pass for seen when somebody else brings them.
 func (n *Node) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	if err := n.gate.inspect(from); err != nil {
 		return err
@@ -144,5 +157,6 @@ func (n *Node) inspect(from peer.ID, rpc *pubsub.RPC) error {
 		n.blame(from, mostFaults, errTooManySubscriptions)
 		return errTooManySubscriptions
 	}
+	rpc.Publish = slices.DeleteFunc(rpc.Publish, func(m *pb.Message) bool { return !n.follows.mayHear(from, m.GetTopic()) })
 	return nil
 }

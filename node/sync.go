@@ -11,16 +11,17 @@ import (
 	libp2pprotocol "github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/invitation"
 	"github.com/fbo-node/fbo/protocol"
 )
 
 const (
 	syncTimeout        = 10 * time.Second
-	syncProtocolPrefix = "/fbo/sync/1/" // and the task's ID
+	syncProtocolPrefix = "/fbo/sync/1/" // and the task's ID or tag
 )
 
 func (t *topic) syncProtocol() libp2pprotocol.ID {
-	return libp2pprotocol.ID(syncProtocolPrefix + t.session.id)
+	return libp2pprotocol.ID(syncProtocolPrefix + t.session.called.String())
 }
 
 // fetch gets from a peer the shares that this agent lacks.
@@ -42,28 +43,36 @@ func (t *topic) fetch(from peer.ID) {
 }
 
 func (t *topic) fetchShares(ctx context.Context, from peer.ID) error {
-	var held []protocol.Held
-	if err := t.session.do(ctx, func(time.Time) { held = t.session.agent.Digest() }); err != nil {
+	request := protocol.SyncRequest{Records: t.introduce()}
+	if err := t.session.do(ctx, func(time.Time) {
+		request.Held = t.session.agent.Digest()
+		for _, c := range t.session.agent.Contradictions() {
+			request.Contradictions = append(request.Contradictions, protocol.SealedContradiction{First: c.First.Envelope, Second: c.Second.Envelope})
+		}
+	}); err != nil {
 		return err
 	}
 	stream, err := t.session.node.host.NewStream(ctx, from, t.syncProtocol())
 	if err != nil {
 		return err
 	}
-	if err := t.ask(ctx, stream, held); err != nil {
+	if err := t.ask(ctx, stream, request); err != nil {
 		_ = stream.Reset()
 		return err
 	}
 	return stream.Close()
 }
 
-func (t *topic) ask(ctx context.Context, stream network.Stream, held []protocol.Held) error {
+func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol.SyncRequest) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		if err := stream.SetDeadline(deadline); err != nil {
 			return err
 		}
 	}
-	if err := protocol.WriteSyncRequest(stream, protocol.SyncRequest{Held: held, Records: t.introduce()}); err != nil {
+	if err := t.prove(stream); err != nil {
+		return err
+	}
+	if err := protocol.WriteSyncRequest(stream, request); err != nil {
 		return err
 	}
 	if err := stream.CloseWrite(); err != nil {
@@ -72,6 +81,9 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, held []protocol.
 	return t.blamed(stream, protocol.ReadSyncItems(stream, func(item protocol.SyncItem) error {
 		if item.Record != nil {
 			return t.members.learn(item.Record)
+		}
+		if item.Contradicts != nil {
+			return t.contradicted(ctx, item.Envelope, item.Contradicts)
 		}
 		share, err := protocol.Open(item.Envelope)
 		if err != nil {
@@ -93,9 +105,24 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, held []protocol.
 	}))
 }
 
-// blamed makes malformed messages a fault of the peer that sent them.
+// contradicted takes a proof that somebody, perhaps this node, has signed what
+// contradicts itself. Who passes it on is not at fault, and neither is the author when it
+// hears of it: only so can it learn that it is not alone.
+func (t *topic) contradicted(ctx context.Context, first, second []byte) error {
+	c, err := protocol.OpenContradiction(first, second)
+	if err != nil {
+		return err
+	}
+	if !t.session.node.gate.mayTakePart(c.First.Author) {
+		return nil
+	}
+	return t.session.do(ctx, func(now time.Time) { t.session.agent.Contradicted(now, c) })
+}
+
+// blamed makes malformed messages a fault of the peer that sent them, and a proof that it
+// does not have the invitation: whoever knows the protocol's name and is honest has it.
 func (t *topic) blamed(stream network.Stream, err error) error {
-	if errors.Is(err, protocol.ErrMalformed) {
+	if errors.Is(err, protocol.ErrMalformed) || errors.Is(err, invitation.ErrForeign) {
 		t.session.node.blame(stream.Conn().RemotePeer(), 1, err)
 	}
 	return err
@@ -121,12 +148,20 @@ func (t *topic) answer(stream network.Stream) error {
 	if err := stream.SetDeadline(time.Now().Add(syncTimeout)); err != nil {
 		return err
 	}
+	if err := t.demand(stream); err != nil {
+		return err
+	}
 	request, err := protocol.ReadSyncRequest(stream)
 	if err != nil {
 		return t.blamed(stream, err)
 	}
 	for _, sealed := range request.Records {
 		if err := t.members.learn(sealed); err != nil {
+			return t.blamed(stream, err)
+		}
+	}
+	for _, c := range request.Contradictions {
+		if err := t.contradicted(t.ctx, c.First, c.Second); err != nil {
 			return t.blamed(stream, err)
 		}
 	}

@@ -62,7 +62,7 @@ func newTaskMetrics(s *Session) *taskMetrics {
 	m := &taskMetrics{
 		collectors: collectors{registerer: prometheus.WrapRegistererWith(prometheus.Labels{taskLabel: shortTask(s.id)}, n.registerer)},
 		node:       n,
-		topic:      topicName(s.id),
+		topic:      topicName(s.called.String()),
 		kinds:      map[string]bool{},
 		begun:      map[uint64]time.Time{},
 		mesh:       map[peer.ID]bool{},
@@ -218,7 +218,7 @@ func (m *taskMetrics) meshSize() int {
 func (m *taskMetrics) defineStates(s *Session) {
 	m.add(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "fbo_topic_peers", Help: "Connected peers that take part in the task's gossip.",
-	}, func() float64 { return float64(len(s.topic.topic.ListPeers())) }))
+	}, func() float64 { return float64(len(s.topic.onTask())) }))
 	m.add(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "fbo_mesh_peers", Help: "Those of them to which whole messages are passed on.",
 	}, func() float64 { return float64(m.meshSize()) }))

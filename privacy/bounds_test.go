@@ -56,31 +56,84 @@ func TestGaussianLiesBelowConcentrated(t *testing.T) {
 	})
 }
 
-func TestRoundingDistanceHolds(t *testing.T) {
+// roundedPMF returns the probabilities of rounded continuous noise at −most..most.
+func roundedPMF(sigma float64, most int) []float64 {
+	q := make([]float64, 2*most+1)
+	for i := range q {
+		x := math.Abs(float64(i - most)) // from the far side, where tails do not cancel
+		q[i] = (math.Erfc((x-0.5)/(sigma*math.Sqrt2)) - math.Erfc((x+0.5)/(sigma*math.Sqrt2))) / 2
+	}
+	return q
+}
+
+// Both inequalities hold at every number within reach, and neither is idle: the ratios
+// come to half of what they may be and more.
+func TestRoundingRatioHolds(t *testing.T) {
 	for _, sigma := range []float64{1, 1.5, 2, 5, 20, 100} {
-		pmf := exactPMF(sigma, 2000)
-		distance := 0.0
-		for i, p := range pmf {
-			x := math.Abs(float64(i - 2000)) // from the far side, where tails do not cancel
-			cell := (math.Erfc((x-0.5)/(sigma*math.Sqrt2)) - math.Erfc((x+0.5)/(sigma*math.Sqrt2))) / 2
-			distance += math.Abs(p-cell) / 2
-		}
-		if bound := roundingDistance(sigma); distance > bound || distance < bound/10 {
-			t.Errorf("σ %g: distance %g, bound %g; want below it and above a tenth", sigma, distance, bound)
+		for _, deviations := range []float64{2, 5, 8} {
+			low, high := roundingRatio(sigma, deviations)
+			most := int(deviations * sigma)
+			// So far out that what exactPMF leaves off does not count.
+			p, q := exactPMF(sigma, 40*most), roundedPMF(sigma, most)
+			worstLow, worstHigh := 0.0, 0.0
+			for i, v := range q {
+				ratio := math.Log(v / p[39*most+i])
+				worstLow, worstHigh = max(worstLow, -ratio), max(worstHigh, ratio)
+			}
+			if worstLow > low*(1+1e-6)+1e-11 || worstHigh > high+1e-11 {
+				t.Errorf("σ %g, reach %g: logarithms %g and %g, bounds %g and %g", sigma, deviations, worstLow, worstHigh, low, high)
+			}
+			if worstLow < low/2 || worstHigh < high/2 {
+				t.Errorf("σ %g, reach %g: logarithms %g and %g are less than half the bounds %g and %g", sigma, deviations, worstLow, worstHigh, low, high)
+			}
 		}
 	}
 }
 
-// With the slack added, the continuous figure bounds the discrete one.
-func TestSlackMakesTheTightFigureTrue(t *testing.T) {
+// exactDeltaOfPairs is exactDelta for two numbers, shifted each by its own.
+func exactDeltaOfPairs(pmf []float64, shifts [2]int, epsilon float64) float64 {
+	first, second := shifted(pmf, shifts[0]), shifted(pmf, shifts[1])
+	delta := 0.0
+	for i, p := range pmf {
+		for j, q := range pmf {
+			delta += max(0, p*q-math.Exp(epsilon)*first[i]*second[j])
+		}
+	}
+	return delta
+}
+
+// With what onGrid adds the continuous figure bounds the discrete one: on the line and
+// in the plane, where the numbers' shares of ε add up.
+func TestGridMakesTheTightFigureTrue(t *testing.T) {
+	const deviations = 7 // and not reach, with which nothing could go wrong
+	added := func(sigma, numbers, epsilon float64) (ofEpsilon, ofDelta float64) {
+		low, high := roundingRatio(sigma, deviations)
+		beyond := numbers * 2 * math.Exp(-(deviations-0.5/sigma)*(deviations-0.5/sigma)/2)
+		return numbers * (low + high), math.Exp(numbers*low+epsilon) * beyond
+	}
 	for _, sigma := range []float64{1, 2, 4, 10, 50} {
 		pmf := exactPMF(sigma, 1000)
 		for _, shift := range []int{1, 2, 5, 20} {
 			for _, epsilon := range []float64{0.01, 0.3, 1, 3} {
-				exact := exactDelta(pmf, shift, epsilon)
-				bound := gaussianDelta(float64(shift)/sigma, epsilon) + (1+math.Exp(epsilon))*roundingDistance(sigma)
-				if exact > bound {
+				low, _ := roundingRatio(sigma, deviations)
+				more, delta := added(sigma, 1, epsilon)
+				exact := exactDelta(pmf, shift, epsilon+more)
+				if bound := math.Exp(low)*gaussianDelta(float64(shift)/sigma, epsilon) + delta; exact > bound {
 					t.Errorf("σ %g, shift %d, ε %g: δ %g above %g", sigma, shift, epsilon, exact, bound)
+				}
+			}
+		}
+	}
+	for _, sigma := range []float64{3, 8, 20} {
+		pmf := exactPMF(sigma, int(12*sigma))
+		for _, shifts := range [][2]int{{1, 0}, {2, 3}, {7, -4}} {
+			for _, epsilon := range []float64{0.1, 1} {
+				mu := math.Hypot(float64(shifts[0]), float64(shifts[1])) / sigma
+				low, _ := roundingRatio(sigma, deviations)
+				more, delta := added(sigma, 2, epsilon)
+				exact := exactDeltaOfPairs(pmf, shifts, epsilon+more)
+				if bound := math.Exp(2*low)*gaussianDelta(mu, epsilon) + delta; exact > bound {
+					t.Errorf("σ %g, shifts %v, ε %g: δ %g above %g", sigma, shifts, epsilon, exact, bound)
 				}
 			}
 		}
@@ -91,7 +144,27 @@ func TestSlackMakesTheTightFigureTrue(t *testing.T) {
 		worst = max(worst, exactDelta(pmf, 1, epsilon)-gaussianDelta(1, epsilon))
 	}
 	if worst < 1e-3 {
-		t.Errorf("the discrete Gaussian's δ exceeds the continuous one's by at most %g: the slack would be idle", worst)
+		t.Errorf("the discrete Gaussian's δ exceeds the continuous one's by at most %g: what is added would be idle", worst)
+	}
+}
+
+// What the grid adds, where tasks are, is nothing that anybody could see; ε 100 is the
+// largest that a promise may have.
+func TestGridAddsNextToNothing(t *testing.T) {
+	p := plan64()
+	p.Dimension, p.Releases, p.Parties = 4096, 1000, 200
+	for _, epsilon := range []float64{0.1, 1, 15, MaxEpsilon} {
+		for _, delta := range []float64{MinDelta, 1e-5, 0.1} {
+			sigma, err := p.Sigma(Promise{Epsilon: epsilon, Delta: delta, Bound: Tight})
+			if err != nil {
+				t.Fatal(err)
+			}
+			loss := mustLoss(t, p, sigma)
+			if loss.ratio > 1e-7*epsilon {
+				t.Errorf("ε %g, δ %g: the grid adds %g", epsilon, delta, loss.ratio)
+			}
+			near(t, "ε", mustEpsilon(t, p, sigma, delta, Tight), epsilon, 1e-5)
+		}
 	}
 }
 
@@ -117,6 +190,15 @@ func TestSumsOfDiscreteGaussians(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+	// Nor need the parts be alike: two of scale 1.3 and one of 0.7 are as close as
+	// three of 0.7 would be.
+	sum := convolve(exactPMF(1.3, 30), convolve(exactPMF(1.3, 30), exactPMF(0.7, 30)))
+	whole, tau := exactPMF(math.Sqrt(2*1.3*1.3+0.7*0.7), (len(sum)-1)/2), sumExcess(0.7, 3)
+	for i := range sum {
+		if whole[i] > 1e-13 && math.Abs(math.Log(sum[i]/whole[i])) > tau {
+			t.Errorf("unlike parts: probabilities differ by e^%g, bound %g", math.Log(sum[i]/whole[i]), tau)
 		}
 	}
 	near(t, "ρ of one party", sumConcentration(2, 10, 1, 100), 2.0*2/(2*10*10), 1e-15)

@@ -45,19 +45,28 @@ func gaussianEpsilon(mu, delta float64) float64 {
 	return high
 }
 
-// roundingDistance bounds the total variation distance between discrete Gaussian
-// noise of scale sigma ≥ 1 and continuous Gaussian noise rounded to the nearest
-// integer, per coordinate: 1/8σ².
+// reach is how many deviations of noise roundingRatio speaks of. Noise beyond has a
+// probability below 2·exp(logBeyond), next to which no δ is small.
+const (
+	reach     = 40
+	logBeyond = -(reach - 0.5) * (reach - 0.5) / 2
+)
+
+// roundingRatio bounds how far apart discrete Gaussian noise of scale sigma ≥ 1 and
+// continuous Gaussian noise rounded to the nearest integer are. With p(k) and q(k) the
+// probabilities of one number of each,
 //
-// Proof. Write φ for the continuous density. ∫φ over [k−½, k+½] differs from φ(k)
-// by at most ⅛·∫|φ″| over it (Taylor with remainder, whose kernel ½(½−|s|)² is at
-// most ⅛), and ∫|φ″| over the line is four times the largest slope of φ, 0.242/σ².
-// So Σ|φ(k) − ∫φ| ≤ 0.121/σ². Hence Σφ(k) is as close to 1, and dividing by it to
-// obtain the discrete Gaussian moves it by as much again; half the sum of both is
-// 0.121/σ².
+//	p(k) ≤ e^low·q(k) for all k,   q(k) ≤ e^high·p(k) for |k| ≤ reach·σ,
 //
-// An integer plus rounded noise is the rounded sum of the integer and the noise, so
-// that what holds for continuous Gaussian releases, adaptive or not, holds for the
-// rounded ones, and for discrete Gaussian ones with δ larger by (1+e^ε) times the
-// sum of the distances.
-func roundingDistance(sigma float64) float64 { return 1 / (8 * sigma * sigma) }
+// low = 1/24σ² and high = (reach²+1)/24σ².
+//
+// Proof. p(k) = exp(−k²/2σ²)/Z with Z = √2π·σ·(1 + 2·Σ exp(−2π²σ²m²)), m ≥ 1 (Poisson
+// summation), and q(k) is the integral of exp(−(k+s)²/2σ²)/√2π·σ over s in [−½, ½]. So
+// q(k)/p(k) is Z/√2π·σ, which is at least 1 and at most exp(3·exp(−2π²σ²)), times the
+// mean of exp(−(ks + s²/2)/σ²) over s. By Jensen's inequality the mean is at least
+// exp(−1/24σ²). It is at most the mean of exp(−ks/σ²), which is sinh(a)/a ≤ exp(a²/6)
+// with a = k/2σ², and a²/6 = k²/24σ⁴. At last 3·exp(−2π²σ²) ≤ 1/24σ².
+func roundingRatio(sigma, reach float64) (low, high float64) {
+	low = 1 / (24 * sigma * sigma)
+	return low, (reach*reach + 1) * low
+}

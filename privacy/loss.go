@@ -21,8 +21,7 @@ const (
 const minSampledMultiplier = 0.05
 
 // ErrNoTight is returned for figures of the bound Tight that cannot be given: a
-// release was sampled, or its noise is so small that rounding to the grid could
-// matter.
+// release was sampled, or its noise is of so few grid units that the grid matters.
 var ErrNoTight = errors.New("privacy: no tight figure for sampled releases or noise of few grid units; use Renyi")
 
 // Bound names the argument behind an ε. Both are upper bounds for discrete noise.
@@ -32,9 +31,8 @@ const (
 	// Renyi: from the Rényi divergence of the discrete Gaussian, which holds at
 	// any noise scale and for sampled releases.
 	Renyi Bound = iota
-	// Tight: from the exact ε of the continuous Gaussian, after proof that the
-	// discrete one adds less than a millionth of δ. It is smaller, by 5 to 20 %, as
-	// long as the proof succeeds: on a grid of 30 bits up to an ε of about 15.
+	// Tight: from the exact ε of the continuous Gaussian, with what the grid adds to
+	// ε and δ, which is next to nothing on a grid of 30 bits. It is smaller.
 	Tight
 )
 
@@ -92,7 +90,8 @@ type Loss struct {
 	adjacency Adjacency
 	rho       float64   // zCDP of releases in which the node surely took part
 	sampled   []float64 // RDP at orders() of those in which it took part by chance, nil if none
-	distance  float64   // total variation distance of all noise from rounded continuous noise
+	numbers   float64   // released, in all vectors together
+	ratio     float64   // sumRatio of all of them
 }
 
 // Releases returns how many releases the loss is of.
@@ -110,7 +109,8 @@ func (p Plan) Loss(sigma int64) (Loss, error) {
 	scale, count := float64(sigma), float64(p.Releases)
 	sensitivity := float64(p.Grid.Sensitivity(p.Adjacency))
 	loss := Loss{releases: p.Releases, adjacency: p.Adjacency}
-	loss.distance = count * sumDistance(scale, p.Parties, p.Dimension)
+	loss.numbers = count * float64(p.Dimension)
+	loss.ratio = count * sumRatio(scale, p.Parties, p.Dimension)
 	if p.Rate == 1 {
 		loss.rho = count * sumConcentration(sensitivity, scale, p.Parties, p.Dimension)
 		return loss, nil
@@ -140,7 +140,10 @@ func (l Loss) Plus(other Loss) (Loss, error) {
 	if l.adjacency != other.adjacency {
 		return Loss{}, fmt.Errorf("privacy: parameter %q: %v must be %v, as of the loss it is added to", "Adjacency", other.adjacency, l.adjacency)
 	}
-	sum := Loss{releases: l.releases + other.releases, adjacency: l.adjacency, rho: l.rho + other.rho, distance: l.distance + other.distance}
+	sum := Loss{
+		releases: l.releases + other.releases, adjacency: l.adjacency, rho: l.rho + other.rho,
+		numbers: l.numbers + other.numbers, ratio: l.ratio + other.ratio,
+	}
 	if l.sampled != nil || other.sampled != nil {
 		sum.sampled = make([]float64, len(orders()))
 		for i := range sum.sampled {
@@ -184,15 +187,14 @@ func (l Loss) Epsilon(delta float64, bound Bound) (float64, error) {
 }
 
 // overOrders is the least ε over orders(). At whole orders the divergence is that of
-// the discrete noise; at others that of the continuous one, which counts only where
-// the difference is negligible.
+// the discrete noise; at others that of the continuous one, with what the grid adds.
 func (l Loss) overOrders(delta float64) float64 {
 	best := math.Inf(1)
 	for i, alpha := range orders() {
 		total := l.sampled[i] + alpha*l.rho
 		if whole(alpha) {
 			best = min(best, epsilonAt(total, alpha, delta))
-		} else if epsilon := epsilonAt(total, alpha, delta*(1-slackShare)); l.negligible(max(0, epsilon), delta) {
+		} else if epsilon, ok := l.onGrid(max(0, epsilonAt(total, alpha, delta*(1-gridShare))), delta); ok {
 			best = min(best, epsilon)
 		}
 	}
@@ -204,18 +206,38 @@ func (l Loss) tight(delta float64) (float64, error) {
 		return 0, ErrNoTight
 	}
 	// √2ρ is μ: the ρ of releases adds up as μ² does.
-	epsilon := gaussianEpsilon(math.Sqrt(2*l.rho), delta*(1-slackShare))
-	if !l.negligible(epsilon, delta) {
+	epsilon, ok := l.onGrid(gaussianEpsilon(math.Sqrt(2*l.rho), delta*(1-gridShare)), delta)
+	if !ok {
 		return 0, ErrNoTight
 	}
 	return epsilon, nil
 }
 
-// slackShare of δ is set aside for the distance between discrete and rounded
-// continuous noise.
-const slackShare = 1e-6
+// gridShare of δ is set aside for what the grid adds.
+const gridShare = 1e-6
 
-// negligible reports whether that share suffices; see roundingDistance.
-func (l Loss) negligible(epsilon, delta float64) bool {
-	return (1+math.Exp(epsilon))*l.distance <= delta*slackShare
+// onGrid turns ε at δ·(1−gridShare) of continuous Gaussian noise into ε at δ of the
+// noise that there is: with r the sum of roundingRatio's logarithms over all numbers
+// that are released, ε grows by r. It reports false where that share of δ does not do.
+//
+// Proof. An integer plus rounded noise is the rounded sum of the integer and the
+// noise, so what holds for continuous Gaussian releases, adaptive or not, holds for
+// rounded ones. Let P and Q be the probabilities of all that is released with discrete
+// and with rounded noise, P′ and Q′ the same under the neighbouring contribution. The
+// probability of a transcript is a product of one factor for each number, the
+// probability of the noise that turns what was clipped, given all before, into what
+// was released. Hence P(S) ≤ e^low·Q(S) for every set S of transcripts, low and high
+// being sums over all numbers. The noise of all of them is within reach but for a
+// probability B ≤ numbers·2·exp(logBeyond) under Q′, whence Q′(S) ≤ e^high·P′(S) + B.
+// Together
+//
+//	P(S) ≤ e^low·(e^ε·Q′(S) + δ·(1−gridShare)) ≤ e^(ε+r)·P′(S) + e^low·(e^ε·B + δ·(1−gridShare)).
+//
+// With low ≤ r ≤ gridShare/2 and e^(ε+r)·B ≤ δ·gridShare/2 the last term is at most δ.
+// A coin that decides whether the node takes part is one more factor, equal in P and
+// Q, summed over at the end.
+func (l Loss) onGrid(epsilon, delta float64) (float64, bool) {
+	logBeyondAll := math.Log(2*l.numbers) + logBeyond
+	ok := l.ratio <= gridShare/2 && epsilon+l.ratio+logBeyondAll <= math.Log(delta*gridShare/2)
+	return epsilon + l.ratio, ok
 }

@@ -10,6 +10,16 @@ import "math"
 //
 // if sigma ≥ ½. It is zero for n = 1, else never zero: what underflows is replaced
 // by the smallest float, for it is a bound.
+//
+// It holds as well when the scales differ and each is at least sigma, the variances
+// adding up to that of the one, as among nodes of which some add more noise than is
+// due. Proof. With scales a and b the sum takes z with a probability proportional to
+// exp(−z²/2(a²+b²)) times Σ exp(−(x−cz)²/2s²) over the integers x, where
+// c = a²/(a²+b²) and s = ab/√(a²+b²). That sum lies within √2π·s·(1 ± 2.1·h),
+// h = exp(−2π²s²), whatever cz is (Poisson summation, s² ≥ ⅛), so that the probabilities
+// of sum and one noise differ by a factor of at most (1+2.1·h)/(1−2.1·h) ≤ e^5h. Add one
+// part after another: when k of them are in, a² ≥ kσ² and b² ≥ σ², hence
+// s² ≥ σ²k/(k+1), and the factors multiply.
 func sumExcess(sigma float64, n int) float64 {
 	if n == 1 {
 		return 0
@@ -35,9 +45,10 @@ func sumConcentration(sensitivity, sigma float64, n, dimension int) float64 {
 	return root * root / 2
 }
 
-// sumDistance bounds the total variation distance between such noise and rounded
-// continuous Gaussian noise of the same variance, over all coordinates.
-func sumDistance(sigma float64, n, dimension int) float64 {
-	each := roundingDistance(sigma*math.Sqrt(float64(n))) + math.Expm1(sumExcess(sigma, n))
-	return float64(dimension) * each
+// sumRatio bounds how far apart the noise of a release of this many numbers is from
+// rounded continuous noise of the same variance: the sum of both logarithms of
+// roundingRatio, with the excess of a sum in each, over all numbers.
+func sumRatio(sigma float64, n, dimension int) float64 {
+	low, high := roundingRatio(sigma*math.Sqrt(float64(n)), reach)
+	return float64(dimension) * (low + high + 2*sumExcess(sigma, n))
 }

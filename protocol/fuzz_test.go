@@ -98,7 +98,7 @@ func FuzzReadSyncRequest(f *testing.F) {
 	var wire bytes.Buffer
 	author := idsOf(f, 1)[0]
 	if err := WriteSyncRequest(&wire, SyncRequest{
-		Held:    []Held{{Key{author, "weights", 0}, Stamp{1, 2}}, {Key{author, "presence", 1}, Stamp{1, 3}}},
+		Held:    []Held{{Key: Key{author, "weights", 0}, Stamp: Stamp{1, 2}}, {Key{author, "presence", 1}, Stamp{1, 3}, [DigestBytes]byte{1}}},
 		Records: [][]byte{[]byte("a record")},
 	}); err != nil {
 		f.Fatal(err)

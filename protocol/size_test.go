@@ -3,6 +3,7 @@ package protocol
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -32,6 +33,17 @@ func TestSizeOfSharedDesigns(t *testing.T) {
 		}
 		return f
 	}
+	batch := func(parties int) Batch {
+		b := Batch{
+			Round: 50, Turn: 1, Counts: slices.Repeat([]int{52}, parties), Heads: make([]byte, parties*HeadBytes),
+			Lengthscales: []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, Noise: 0.01,
+		}
+		for party := range parties {
+			b.Assigned = append(b.Assigned, Assigned{party, point})
+		}
+		return b
+	}
+	party := idsOf(t, 1)[0]
 	for _, c := range []struct {
 		name, kind     string
 		slot           uint64
@@ -50,6 +62,15 @@ func TestSizeOfSharedDesigns(t *testing.T) {
 		{"density of 16 components", "density", 0, func() ([]byte, error) { return mixture(16).Encode(space) }, 642, 824},
 		{"feasibility of 1 label", "feasibility", 0, func() ([]byte, error) { return labels(1).Encode(space) }, 34, 218},
 		{"feasibility of 64 labels", "feasibility", 0, func() ([]byte, error) { return labels(64).Encode(space) }, 1986, 2172},
+		{"evaluation", "evaluation", 52, func() ([]byte, error) {
+			return Evaluation{Number: 52, Round: 50, Point: point, Value: &value}.Encode(space)
+		}, 41, 226},
+		{"assignment", "assignment", 50, func() ([]byte, error) {
+			return Assignment{Round: 50, Party: party, Point: point, Parties: 8, Gain: 0.5}.Encode(space)
+		}, 81, 267},
+		{"batch of 3 parties", "batch", 50, func() ([]byte, error) { return batch(3).Encode(space) }, 212, 394},
+		{"batch of 8 parties", "batch", 50, func() ([]byte, error) { return batch(8).Encode(space) }, 458, 640},
+		{"batch of 50 parties", "batch", 50, func() ([]byte, error) { return batch(50).Encode(space) }, 2516, 2698},
 	} {
 		payload, err := c.encode()
 		if err != nil {

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -18,18 +19,43 @@ import (
 
 // Limits of one sync exchange.
 const (
-	MaxHeld         = 8192 // shares named by one request
-	MaxRecords      = 32   // peer records in one request or response
-	maxRequestBytes = 1<<20 + MaxRecords*(MaxRecordBytes+8)
-	maxItemBytes    = MaxEnvelopeBytes + 64
+	MaxHeld           = 8192 // shares named by one request
+	MaxRecords        = 32   // peer records in one request or response
+	MaxContradictions = 2    // of the asking node itself, one for each Conflict
+	maxRequestBytes   = 1<<20 + MaxRecords*(MaxRecordBytes+8) + MaxContradictions*(MaxContradictionBytes+16)
+	maxItemBytes      = MaxEnvelopeBytes + 64
 
 	maxResponseBytes = 64 << 20
 )
 
-// Held names a share that a node already has.
+// DigestBytes is the length of the digests by which requests tell shares apart.
+const DigestBytes = 16
+
+// contradictionKind is the kind by which requests name a Contradiction; the slot is its
+// Conflict. No share has it.
+const contradictionKind = "contradiction"
+
+// Held names a share that a node already has, or a Contradiction.
 type Held struct {
 	Key
 	Stamp
+	Digest [DigestBytes]byte // zero: not told, as by nodes of earlier versions
+}
+
+// HeldOf names a share. The digest of a receipt is that of its payload, since it says
+// the same under every stamp.
+func HeldOf(s Share) Held {
+	h := Held{Key: s.Key, Stamp: s.Stamp, Digest: [DigestBytes]byte(s.Digest[:])}
+	if s.Kind == ReceiptKind {
+		sum := sha256.Sum256(s.Payload)
+		h.Digest = [DigestBytes]byte(sum[:])
+	}
+	return h
+}
+
+// HeldContradiction names a contradiction.
+func HeldContradiction(c Contradiction) Held {
+	return Held{Key: Key{Author: c.First.Author, Kind: contradictionKind, Slot: uint64(c.Conflict)}, Digest: c.Digest()}
 }
 
 // SyncRequest asks for the shares that Held does not name, and introduces the
@@ -37,14 +63,29 @@ type Held struct {
 type SyncRequest struct {
 	Held    []Held
 	Records [][]byte // sealed, as OpenRecord takes them
+
+	// Contradictions of the asking node itself. Where two nodes have one key, the
+	// asked one could reach the other when it asks back.
+	Contradictions []SealedContradiction
 }
 
+// SealedContradiction is what OpenContradiction takes.
+type SealedContradiction struct{ First, Second []byte }
+
 // SyncItem is one share of a response, still sealed: the receiver opens it as
-// it opens every other envelope. Or it is a peer record, for OpenRecord.
+// it opens every other envelope. Or it is a peer record, for OpenRecord, or two
+// envelopes, for OpenContradiction.
 type SyncItem struct {
-	Envelope []byte
-	Age      time.Duration // since the sender of the item accepted it, whole seconds
-	Record   []byte
+	Envelope    []byte
+	Age         time.Duration // since the sender of the item accepted it, whole seconds
+	Record      []byte
+	Contradicts []byte // with Envelope: another one, of a Contradiction
+}
+
+// ContradictionItem passes a contradiction on. To nodes of earlier versions it is a share
+// that has run out.
+func ContradictionItem(c Contradiction) SyncItem {
+	return SyncItem{Envelope: c.First.Envelope, Contradicts: c.Second.Envelope, Age: MaxTTL}
 }
 
 // WriteSyncRequest names at most the first MaxHeld shares and sends at most the
@@ -53,22 +94,33 @@ func WriteSyncRequest(w io.Writer, request SyncRequest) error {
 	m := &pb.SyncRequest{Records: request.Records[:min(len(request.Records), MaxRecords)]}
 	for _, h := range request.Held[:min(len(request.Held), MaxHeld)] {
 		m.Held = append(m.Held, &pb.Held{
-			Author: []byte(h.Author), Kind: h.Kind, Slot: h.Slot, Epoch: h.Epoch, Sequence: h.Sequence,
+			Author: []byte(h.Author), Kind: h.Kind, Slot: h.Slot, Epoch: h.Epoch, Sequence: h.Sequence, Digest: h.digest(),
 		})
+	}
+	for _, c := range request.Contradictions[:min(len(request.Contradictions), MaxContradictions)] {
+		m.Contradictions = append(m.Contradictions, &pb.Contradiction{First: c.First, Second: c.Second})
 	}
 	_, err := protodelim.MarshalTo(w, m)
 	return err
 }
 
+// digest leaves the wire as it was where there is none.
+func (h Held) digest() []byte {
+	if h.Digest == [DigestBytes]byte{} {
+		return nil
+	}
+	return h.Digest[:]
+}
+
 // ReadSyncRequest reads what WriteSyncRequest wrote.
 func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 	var m pb.SyncRequest
-	if err := unmarshalCounted(r, &m, maxRequestBytes, MaxHeld+MaxRecords); err != nil {
+	if err := unmarshalCounted(r, &m, maxRequestBytes, MaxHeld+MaxRecords+MaxContradictions); err != nil {
 		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w", err)
 	}
-	if len(m.Held) > MaxHeld || len(m.Records) > MaxRecords {
-		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: %d shares and %d records, the limits are %d and %d",
-			ErrMalformed, len(m.Held), len(m.Records), MaxHeld, MaxRecords)
+	if len(m.Held) > MaxHeld || len(m.Records) > MaxRecords || len(m.Contradictions) > MaxContradictions {
+		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: %d shares, %d records and %d contradictions, the limits are %d, %d and %d",
+			ErrMalformed, len(m.Held), len(m.Records), len(m.Contradictions), MaxHeld, MaxRecords, MaxContradictions)
 	}
 	request := SyncRequest{Held: make([]Held, len(m.Held)), Records: m.Records}
 	for i, h := range m.Held {
@@ -76,7 +128,14 @@ func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 		if err != nil {
 			return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: author: %w", ErrMalformed, err)
 		}
-		request.Held[i] = Held{Key{author, h.Kind, h.Slot}, Stamp{h.Epoch, h.Sequence}}
+		if len(h.Digest) != 0 && len(h.Digest) != DigestBytes {
+			return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: digest of %d bytes, accepted are %d", ErrMalformed, len(h.Digest), DigestBytes)
+		}
+		request.Held[i] = Held{Key: Key{author, h.Kind, h.Slot}, Stamp: Stamp{h.Epoch, h.Sequence}}
+		copy(request.Held[i].Digest[:], h.Digest)
+	}
+	for _, c := range m.Contradictions {
+		request.Contradictions = append(request.Contradictions, SealedContradiction{First: c.First, Second: c.Second})
 	}
 	return request, nil
 }
@@ -117,6 +176,8 @@ func WriteSyncItem(w io.Writer, item SyncItem) error {
 		Envelope:   item.Envelope,
 		AgeSeconds: uint32(min(max(item.Age, 0), MaxTTL) / time.Second),
 		Record:     item.Record,
+
+		Contradicts: item.Contradicts,
 	})
 	return err
 }
@@ -134,7 +195,8 @@ func ReadSyncItems(r io.Reader, accept func(SyncItem) error) error {
 		if err != nil {
 			return fmt.Errorf("protocol: sync response: %w", err)
 		}
-		if err := accept(SyncItem{Envelope: m.Envelope, Age: time.Duration(m.AgeSeconds) * time.Second, Record: m.Record}); err != nil {
+		item := SyncItem{Envelope: m.Envelope, Age: time.Duration(m.AgeSeconds) * time.Second, Record: m.Record, Contradicts: m.Contradicts}
+		if err := accept(item); err != nil {
 			return err
 		}
 	}

@@ -23,6 +23,7 @@ func TestSyncRequestRoundTrip(t *testing.T) {
 			return Held{
 				Key{rapid.SampledFrom(ids).Draw(t, "author"), rapid.StringN(1, 8, MaxKindBytes).Draw(t, "kind"), rapid.Uint64().Draw(t, "slot")},
 				Stamp{rapid.Uint64().Draw(t, "epoch"), rapid.Uint64().Draw(t, "sequence")},
+				[DigestBytes]byte(rapid.SliceOfN(rapid.Byte(), DigestBytes, DigestBytes).Draw(t, "digest")),
 			}
 		}), 0, 20).Draw(t, "held")
 		var wire bytes.Buffer
@@ -42,7 +43,7 @@ func TestSyncRequestIsBounded(t *testing.T) {
 	held := make([]Held, MaxHeld+5)
 	for i := range held {
 		kind := fmt.Sprintf("%0*d", MaxKindBytes, i)
-		held[i] = Held{Key{author, kind, 1<<64 - 1}, Stamp{1<<64 - 1, 1<<64 - 1}}
+		held[i] = Held{Key{author, kind, 1<<64 - 1}, Stamp{1<<64 - 1, 1<<64 - 1}, [DigestBytes]byte{1}}
 	}
 	var wire bytes.Buffer
 	if err := WriteSyncRequest(&wire, SyncRequest{Held: held}); err != nil {

@@ -28,6 +28,7 @@ type member struct {
 	Member
 	run   *run
 	index int
+	task  *task.Task // the scenario's, with the member's space
 	key   crypto.PrivKey
 	id    peer.ID
 	agent *agent.Agent // nil until it joins
@@ -72,8 +73,16 @@ func newMember(r *run, index int) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &member{Member: r.Members[index], run: r, index: index, key: key, id: id, wake: -1}
+	m := &member{Member: r.Members[index], run: r, index: index, task: r.TaskOf(index), key: key, id: id, wake: -1}
 	m.Parallel = cmp.Or(m.Parallel, 1)
+	if m.Strategy == nil {
+		m.Strategy = r.strategy
+		if m.Space != nil { // the strategy looks there alone
+			if m.Strategy, err = r.newStrategy(m.task); err != nil {
+				return nil, err
+			}
+		}
+	}
 	m.result.Recommended = map[int]task.Design{}
 	if m.Evaluations == 0 {
 		r.unfinished--
@@ -105,7 +114,7 @@ func (m *member) join() {
 	if exchanges == nil {
 		var err error
 		exchanges, err = guarded.Call("the making of the exchanges", func() ([]strategy.Exchange, error) {
-			return agent.NewExchanges(m.run.registration, strategy.Env{Task: m.run.Task, Key: m.key, Entropy: m.entropy()})
+			return agent.NewExchanges(m.run.registration, strategy.Env{Task: m.task, Key: m.key, Entropy: m.entropy()})
 		})
 		if err != nil {
 			m.fail(err)
@@ -120,12 +129,12 @@ func (m *member) join() {
 	}
 	var err error
 	m.agent, err = agent.New(agent.Config{
-		Task:       m.run.Task,
+		Task:       m.task,
 		Strategies: m.run.Strategies,
 		Key:        m.key,
 		Seed:       m.run.Seed.Derive("member", uint64(m.index)),
 		Model:      m.run.Model,
-		Strategy:   cmp.Or(m.Strategy, m.run.strategy),
+		Strategy:   m.Strategy,
 		Exchanges:  exchanges,
 	}, nil, m.run.clock())
 	if err != nil {
@@ -201,6 +210,10 @@ func (m *member) carryOut() {
 	}
 	for _, e := range ready.Events {
 		if e.Type == agent.Warning {
+			if m.run.Warned != nil && e.Stack == "" {
+				m.run.Warned(m.index, e.Message)
+				continue
+			}
 			m.fail(errors.New(strings.TrimSpace("the agent warns: " + e.Message + "\n" + e.Stack)))
 			return
 		}

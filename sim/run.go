@@ -19,6 +19,7 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
 )
 
 // Run plays a scenario until every member has spent its budget. It ends early
@@ -42,11 +43,10 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("sim: %w", err)
 	}
-	chosen, err := guarded.Call("the making of the strategy", func() (strategy.Strategy, error) { return registration.New(s.Task) })
-	if err != nil {
+	r := &run{ctx: ctx, Scenario: s, registration: registration, network: newNetwork(s), indices: map[peer.ID]int{}, unfinished: len(s.Members)}
+	if r.strategy, err = r.newStrategy(s.Task); err != nil {
 		return Result{}, fmt.Errorf("sim: %w", err)
 	}
-	r := &run{ctx: ctx, Scenario: s, registration: registration, strategy: chosen, network: newNetwork(s), indices: map[peer.ID]int{}, unfinished: len(s.Members)}
 	r.Workers = cmp.Or(r.Workers, runtime.GOMAXPROCS(0))
 	for i := range s.Members {
 		m, err := newMember(r, i)
@@ -74,7 +74,7 @@ type run struct {
 	ctx context.Context
 	Scenario
 	registration strategy.Registration
-	strategy     strategy.Strategy // of all members that have none of their own
+	strategy     strategy.Strategy // of all members that have neither one nor a space of their own
 	network      *network
 	delivering   *sent
 	members      []*member
@@ -86,6 +86,10 @@ type run struct {
 	events events
 	count  uint64 // of events ever scheduled; orders those of one instant
 	failed error
+}
+
+func (r *run) newStrategy(t *task.Task) (strategy.Strategy, error) {
+	return guarded.Call("the making of the strategy", func() (strategy.Strategy, error) { return r.registration.New(t) })
 }
 
 // began is an arbitrary date; agents want one.

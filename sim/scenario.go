@@ -21,7 +21,7 @@ type Scenario struct {
 	// Strategies has the one that the task names. Nil means those of package all.
 	Strategies strategy.Set
 
-	// Model is the task's surrogate; nil makes one. All members share it.
+	// Model is the surrogate of Task; nil makes one. All members share it.
 	Model surrogate.Model
 
 	// Hears, when not nil, tells whether a member could ever hear another.
@@ -40,6 +40,11 @@ type Scenario struct {
 	// Watch, when not nil, sees a member's view whenever its model has taken in
 	// an outcome. It is never called concurrently, nor while anybody computes.
 	Watch func(member int, view strategy.View)
+
+	// Warned, when not nil, hears what a member's agent warns of, which otherwise ends
+	// the run with an error; a panic ends it all the same. It is never called
+	// concurrently.
+	Warned func(member int, message string)
 }
 
 // Member is one agent and its evaluations.
@@ -51,6 +56,10 @@ type Member struct {
 	// Constraints measures the task's constraints at the same design, after Objective.
 	// It is needed where the task has any.
 	Constraints func(d task.Design, trial uint64) map[string]task.Reading
+
+	// Space, when not nil, is what the member can evaluate of the task's space, from its
+	// Within.
+	Space *task.Space
 
 	Evaluations int           // budget; a member that has spent it stays and is heard
 	Start       time.Duration // when it joins
@@ -72,6 +81,17 @@ type Member struct {
 	// Forge, when not nil, replaces the payload of what the member sends, other
 	// than its presence: what a liar does. The result is signed as ever.
 	Forge func(kind string, payload []byte) []byte
+}
+
+// TaskOf returns the task as a member has it: with its Space, where it has one.
+func (s *Scenario) TaskOf(member int) *task.Task {
+	space := s.Members[member].Space
+	if space == nil {
+		return s.Task
+	}
+	own := *s.Task
+	own.Space = space
+	return &own
 }
 
 // Span is a span of virtual time.
@@ -126,6 +146,8 @@ func (s *Scenario) validate() error {
 			return fmt.Errorf("sim: member %d has no Constraints, and the task has", i)
 		case m.Evaluations < 0 || m.Parallel < 0 || m.Start < 0:
 			return fmt.Errorf("sim: member %d: Evaluations, Parallel and Start must be 0 or more", i)
+		case m.Space != nil && !s.TaskOf(i).ID().Equals(s.Task.ID()):
+			return fmt.Errorf("sim: member %d: Space is no part of the task's, accepted is what its Within returns", i)
 		case m.Duration <= 0:
 			return fmt.Errorf("sim: member %d: Duration is %v, accepted is more than 0", i, m.Duration)
 		}

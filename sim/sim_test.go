@@ -70,7 +70,7 @@ func text(t testing.TB, r sim.Result) string {
 
 func TestResultDoesNotDependOnWorkers(t *testing.T) {
 	for _, r := range all.Strategies() {
-		if r.Exchanges == nil || r.Private {
+		if r.Exchanges == nil || r.Private || r.Roster {
 			continue
 		}
 		kind := r.Name

@@ -6,6 +6,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -51,7 +52,12 @@ type (
 	CaughtUp struct{ Peer peer.ID }
 	// Echo is a share of the agent's own that a peer tells: perhaps one that the
 	// journal does not know, being lost or restored from a backup.
+	// Where releases are counted, its value may be the protocol.Receipt of them that a
+	// peer holds.
 	Echo struct{ Share Share }
+	// Contradicted says that the agent's key has signed what no agent with one whole
+	// journal signs: its data directory was copied or restored from a backup.
+	Contradicted struct{ Contradiction protocol.Contradiction }
 	// WorkDone returns what a Work gave.
 	WorkDone struct {
 		Name   string
@@ -62,16 +68,17 @@ type (
 	Stop struct{}
 )
 
-func (Start) input()    {}
-func (Replayed) input() {}
-func (Told) input()     {}
-func (Received) input() {}
-func (Direct) input()   {}
-func (Timer) input()    {}
-func (CaughtUp) input() {}
-func (Echo) input()     {}
-func (WorkDone) input() {}
-func (Stop) input()     {}
+func (Start) input()        {}
+func (Replayed) input()     {}
+func (Told) input()         {}
+func (Received) input()     {}
+func (Direct) input()       {}
+func (Timer) input()        {}
+func (CaughtUp) input()     {}
+func (Echo) input()         {}
+func (Contradicted) input() {}
+func (WorkDone) input()     {}
+func (Stop) input()         {}
 
 // Output is one of the types below. The records of a step are on disk before
 // anything else of it is carried out.
@@ -89,6 +96,11 @@ type (
 		TTL       time.Duration
 		Ephemeral bool
 	}
+	// Receipt tells all agents how far this agent's account of private releases has
+	// come, an encoded protocol.Receipt. They keep it for good, and tell it to the
+	// agent. Until an agent has told it in a run, it withholds its own shares: who tells
+	// one before has it of an earlier run.
+	Receipt struct{ Payload []byte }
 	// Send tells one agent. Delivery is not promised.
 	Send struct {
 		To   peer.ID
@@ -115,6 +127,7 @@ type (
 
 func (Record) output()   {}
 func (Publish) output()  {}
+func (Receipt) output()  {}
 func (Send) output()     {}
 func (SetTimer) output() {}
 func (Work) output()     {}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 
@@ -42,6 +43,10 @@ type Registration struct {
 
 	// Suggestions says that the strategy uses View.Suggested.
 	Suggestions bool
+
+	// Roster says that its section of the task file lists who takes part, as peer IDs
+	// under the key roster.
+	Roster bool
 
 	// Debit returns the part of a note of an exchange that counts what has been spent
 	// of a promise of privacy, and nil when it has none. Nil without a Mechanism.
@@ -126,8 +131,16 @@ func (s Set) Parse(file string, data []byte) (*task.Task, error) {
 	return s.make(func() (*task.Task, error) { return task.Parse(file, data, s.types()) })
 }
 
+// ParseBeside is Parse of a task file in a folder, from which a table of designs that it
+// names is read: see task.ParseBeside.
+func (s Set) ParseBeside(folder fs.FS, file string, data []byte) (*task.Task, error) {
+	return s.make(func() (*task.Task, error) { return task.ParseBeside(folder, file, data, s.types()) })
+}
+
 // ParseCanonical reads what Task.Canonical has written, perhaps in another program. For
-// a strategy that is not one of the set the error is an *UnknownError.
+// a strategy that is not one of the set the error is an *UnknownError. Of a task with
+// listed designs the listing is Absent: whoever reads it so can keep and pass on what
+// others share, and cannot choose designs.
 func (s Set) ParseCanonical(file string, data []byte) (*task.Task, error) {
 	var form struct{ Strategy struct{ Type string } }
 	if err := json.Unmarshal(data, &form); err == nil && form.Strategy.Type != "" {

@@ -1,6 +1,10 @@
 package strategy
 
-import "github.com/fbo-node/fbo/privacy/ledger"
+import (
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/privacy/ledger"
+)
 
 // What the value of a Result may be too, so that a node can show it.
 type (
@@ -9,7 +13,38 @@ type (
 
 	// SumCounter tells how rounds of private sums ended.
 	SumCounter interface{ CountSums() Sums }
+
+	// Gainer tells what parties have got of their evaluations.
+	Gainer interface{ Gains() []Gain }
 )
+
+// Gain is what one party has got of its evaluations, in the objective's units. Those that
+// failed, or were made before or elsewhere, do not count.
+type Gain struct {
+	Party       peer.ID `json:"party"`
+	Evaluations int     `json:"evaluations"`
+	Sum         float64 `json:"sum"`
+	Best        float64 `json:"best"` // of them; 0 without any
+	// Against is how much better than average its results were, all together: larger is
+	// better whatever the goal.
+	Against float64 `json:"against_mean"`
+	// Alone is what the party would have got by itself; nil where nobody has estimated it.
+	Alone *Estimate `json:"alone,omitempty"`
+}
+
+// Estimate is what a party would have got by itself, as a model of the objective says, in
+// the objective's units.
+type Estimate struct {
+	Evaluations int     `json:"evaluations"` // the party's first ones, which it is about
+	Sum         float64 `json:"sum"`
+	Best        float64 `json:"best"` // of them
+	Got         float64 `json:"got"`  // the sum that the party has got of as many
+}
+
+// Estimator is what an Exchange may be too: one that can estimate what the node would have
+// got by itself. That costs computations and serves people alone, so it happens where it
+// was asked for, before Start: a node asks, an experiment does not.
+type Estimator interface{ EstimateAlone() }
 
 // Sums counts how rounds of private sums ended.
 type Sums struct {

@@ -63,7 +63,7 @@ func (c *Constraint) Given(x [][]float64, kept []bool) (*Constraint, error) {
 		return nil, fmt.Errorf("surrogate: %w", err)
 	}
 	given := *c
-	given.Posterior = &exactPosterior{model: p.model, process: process}
+	given.Posterior = &exactPosterior{model: p.model, process: process, units: p.units}
 	return &given, nil
 }
 
@@ -77,9 +77,9 @@ func NewConstraint(t *task.Task, c task.Constraint) (Model, error) {
 		return nil, err
 	}
 	if c.Truth {
-		return &truth{process: newExact(t, shared), of: c.Output}, nil
+		return &truth{process: newExact(t, ConstraintSpec(t), shared), of: c.Output}, nil
 	}
-	m := &constraint{process: newExact(t, shared), of: c, sign: 1}
+	m := &constraint{process: newExact(t, ConstraintSpec(t), shared), of: c, sign: 1}
 	switch {
 	case math.IsInf(c.Low, -1):
 		m.sign = -1

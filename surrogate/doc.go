@@ -9,7 +9,8 @@
 //   - exact: a Gaussian process with learned lengthscales (package gp). Its
 //     shared weights are a sample path projected onto the task's shared
 //     features by ridge regression. The choice for up to some hundred
-//     observations.
+//     observations. A task may say which process it is (task.KnownProcess), in the
+//     objective's own units; then nothing is learned but the function.
 //   - rff: the Bayesian linear model over the shared features (package rff) of
 //     Dai, Low and Jaillet, "Federated Bayesian Optimization via Thompson
 //     Sampling" (NeurIPS 2020), whose weights are drawn from their equation 3.
@@ -18,6 +19,7 @@
 //
 // Outputs are standardised here, with the agent's own mean and deviation and a
 // bent bad tail, so that functions of different agents are comparable in shape
-// though not in units. Larger is better; a caller who minimises negates. The package does not
+// though not in units; those of a known process with its mean and deviation, the same for
+// all agents, and nothing is bent. Larger is better; a caller who minimises negates. The package does not
 // see a design, only its encoding, and knows nothing of other agents.
 package surrogate

@@ -38,10 +38,10 @@ type exact struct {
 	seed       random.Seed // of what the task alone determines
 }
 
-func newExact(t *task.Task, shared *rff.Map) *exact {
+func newExact(t *task.Task, spec gp.Spec, shared *rff.Map) *exact {
 	return &exact{
 		end:        bent,
-		spec:       ProcessSpec(t),
+		spec:       spec,
 		space:      t.Space,
 		shared:     shared,
 		projection: lazyProjection(t, shared),
@@ -94,25 +94,33 @@ func startsOf(previous *Hyperparameters) []gp.Hyperparameters {
 }
 
 func (e *exact) Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error) {
-	y, _, err := rescale(obs, e.end)
+	y, s, err := rescale(obs, e.end)
 	if err != nil {
 		return nil, err
 	}
+	return e.given(obs.X, y, s.units(), h, previous)
+}
+
+// given conditions the process on standardised outputs, by what the previous posterior
+// knows where that is of the same process.
+func (e *exact) given(x [][]float64, y []float64, units Units, h Hyperparameters, previous Posterior) (Posterior, error) {
 	var p *gp.Posterior
+	var err error
 	if before, ok := previous.(*exactPosterior); ok && before.process.Hyperparameters().Equal(gp.Hyperparameters(h)) {
-		p, err = before.process.Extend(obs.X, y)
+		p, err = before.process.Extend(x, y)
 	} else {
-		p, err = gp.NewPosterior(e.spec, obs.X, y, gp.Hyperparameters(h))
+		p, err = gp.NewPosterior(e.spec, x, y, gp.Hyperparameters(h))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("surrogate: %w", err)
 	}
-	return &exactPosterior{model: e, process: p}, nil
+	return &exactPosterior{model: e, process: p, units: units}, nil
 }
 
 type exactPosterior struct {
 	model   *exact
 	process *gp.Posterior
+	units   Units // none where the outputs are sides
 }
 
 func (p *exactPosterior) Predict(x []float64) (mean, variance float64) {

@@ -9,6 +9,9 @@ type JointPosterior interface {
 	// Joint returns the joint distribution of the function at k >= 1 points, each
 	// as long as the space's Dim. It panics on other lengths and without points.
 	Joint(points [][]float64) Joint
+	// MeanGradient fills grad, as long as x, with the gradient of the mean at x and returns
+	// the mean. Of the exact process that takes O(t), where PredictGradient takes O(t²).
+	MeanGradient(grad, x []float64) float64
 }
 
 // Joint is the normal distribution of the function at k points together, in
@@ -36,3 +39,12 @@ var (
 func (p *exactPosterior) Joint(points [][]float64) Joint { return p.process.Joint(points) }
 
 func (p *linearPosterior) Joint(points [][]float64) Joint { return p.weights.Joint(points) }
+
+func (p *exactPosterior) MeanGradient(grad, x []float64) float64 {
+	return p.process.MeanGradient(grad, x)
+}
+
+func (p *linearPosterior) MeanGradient(grad, x []float64) float64 {
+	mean, _ := p.weights.PredictGradient(grad, make([]float64, len(x)), x)
+	return mean
+}

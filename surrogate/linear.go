@@ -94,7 +94,7 @@ func maximum(f func(float64) float64, low, high float64) float64 {
 }
 
 func (l *linear) Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error) {
-	y, err := standardise(obs)
+	y, units, err := Standardise(obs)
 	if err != nil {
 		return nil, err
 	}
@@ -107,13 +107,14 @@ func (l *linear) Condition(obs Observations, h Hyperparameters, previous Posteri
 	if err != nil {
 		return nil, fmt.Errorf("surrogate: %w", err)
 	}
-	return &linearPosterior{model: l, weights: p, x: linalg.Clone(obs.X)}, nil
+	return &linearPosterior{model: l, weights: p, x: linalg.Clone(obs.X), units: units}, nil
 }
 
 type linearPosterior struct {
 	model   *linear
 	weights *rff.Posterior
 	x       [][]float64
+	units   Units
 }
 
 // begins tells whether the first of the points are those of p.

@@ -40,9 +40,11 @@ func (p *exactPosterior) DetailedMean() (level float64, weights []float64) {
 			best, highest = x, mean
 		}
 	}
-	rng := p.model.seed.Stream("around the best", uint64(p.process.Len()))
-	for range aroundBest {
-		add(near(p.model.space, best, rng))
+	if best != nil {
+		rng := p.model.seed.Stream("around the best", uint64(p.process.Len()))
+		for range aroundBest {
+			add(near(p.model.space, best, rng))
+		}
 	}
 	if weights, err = refined.Weights(); err != nil { // rounding makes the further points useless
 		return level, projection.Project(values)

@@ -24,16 +24,27 @@ const (
 // Level + Scale times its standardised value, unless it lies in the bent tail.
 type Units struct {
 	Level, Scale float64 // Scale is 0 when all outputs are the same
+
+	tail *scaling // nil: nothing is bent
+}
+
+// Output returns what has this value in the standardised units. Where the outputs did not
+// differ it is what they all were.
+func (u Units) Output(standardised float64) float64 {
+	if u.tail != nil {
+		return u.tail.output(standardised)
+	}
+	return u.Level + u.Scale*standardised
 }
 
 // Standardise returns the outputs in the units of everything that a posterior
-// of these observations says.
+// of these observations says, where the process is learned.
 func Standardise(obs Observations) ([]float64, Units, error) {
 	y, s, err := rescale(obs, bent)
 	if err != nil {
 		return nil, Units{}, err
 	}
-	return y, Units{Level: s.largest * s.mean, Scale: s.largest * s.deviation}, nil
+	return y, s.units(), nil
 }
 
 func standardise(obs Observations) ([]float64, error) {
@@ -57,6 +68,11 @@ type scaling struct {
 	mean, deviation float64 // deviation 0: the outputs do not differ
 }
 
+// units are those of what lies outside the bent tail.
+func (s scaling) units() Units {
+	return Units{Level: s.largest * s.mean, Scale: s.largest * s.deviation, tail: &s}
+}
+
 // of standardises a value. Where the outputs do not differ nothing says how large a
 // difference is: a smaller value is -1, a larger one 1.
 func (s scaling) of(v float64) float64 {
@@ -76,6 +92,19 @@ func (s scaling) bend(v float64) float64 {
 	return v
 }
 
+// output is the inverse of of.
+func (s scaling) output(z float64) float64 { return s.largest * s.unbend(s.mean+s.deviation*z) }
+
+func (s scaling) unbend(v float64) float64 {
+	if s.bending == 0 {
+		return v
+	}
+	if excess := (s.median-v)/s.bending - bendAt; excess > 0 {
+		return s.median - s.bending*(bendAt+math.Expm1(excess))
+	}
+	return v
+}
+
 // rescale returns the outputs in the form that the priors of the surrogates
 // are stated for: mean zero and deviation one, after the bad tail has been bent.
 //
@@ -90,8 +119,8 @@ func rescale(obs Observations, end tail) ([]float64, scaling, error) {
 	if len(obs.Y) == 0 {
 		return nil, scaling{}, ErrNoObservations
 	}
-	if len(obs.X) != len(obs.Y) {
-		return nil, scaling{}, fmt.Errorf("surrogate: %d designs but %d values", len(obs.X), len(obs.Y))
+	if err := checkLengths(obs); err != nil {
+		return nil, scaling{}, err
 	}
 	s := scaling{}
 	for i, v := range obs.Y {
@@ -115,6 +144,13 @@ func rescale(obs Observations, end tail) ([]float64, scaling, error) {
 	}
 	s.mean, s.deviation = center(y)
 	return y, s, nil
+}
+
+func checkLengths(obs Observations) error {
+	if len(obs.X) != len(obs.Y) {
+		return fmt.Errorf("surrogate: %d designs but %d values", len(obs.X), len(obs.Y))
+	}
+	return nil
 }
 
 // measureTail finds where values of order one begin to bend.

@@ -47,6 +47,29 @@ func TestStandardise(t *testing.T) {
 	})
 }
 
+// Output takes back what Standardise does, inside the bent tail and outside of it.
+func TestOutputIsTheInverseOfStandardise(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		y := rapid.SliceOfN(rapid.Float64Range(-100, 100), 2, 40).Draw(rt, "y")
+		standardised, units, err := Standardise(Observations{X: make([][]float64, len(y)), Y: y})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if units.Scale < 1e-3 {
+			rt.Skip("the outputs do not differ")
+		}
+		for i, v := range y {
+			if got := units.Output(standardised[i]); math.Abs(got-v) > 1e-6*(1+math.Abs(v)) {
+				rt.Fatalf("%g became %g and then %g", v, standardised[i], got)
+			}
+		}
+	})
+	straight := Units{Level: 3, Scale: 2}
+	if got := straight.Output(-5); got != -7 {
+		t.Errorf("-7 became %g", got)
+	}
+}
+
 // One terrible value must not make the good ones equal.
 func TestStandardiseKeepsGoodValuesApart(t *testing.T) {
 	y := []float64{-1e6, -3, -2, -1, 0, 1, 2, 3}

@@ -26,7 +26,7 @@ type Function interface {
 	Gradient(grad, x []float64) float64
 }
 
-// Hyperparameters are what Fit learns. They survive JSON unchanged.
+// Hyperparameters are what Fit learns, or knows. They survive JSON unchanged.
 type Hyperparameters struct {
 	// Lengthscales has one entry per parameter of the task for exact, in units
 	// of the encoded cube, and none for rff, whose lengthscales are the task's.
@@ -42,7 +42,8 @@ type Model interface {
 	// result depends on the arguments and rng alone. When ctx ends before that, Fit
 	// returns its error soon.
 	Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error)
-	// Condition returns the posterior given at least one observation. The
+	// Condition returns the posterior given at least one observation, or where the
+	// process is known given any number. The
 	// inputs are not altered and not kept. previous, when not nil, is a posterior
 	// of this model; where it knows the first of the same observations under the
 	// same hyperparameters it is extended, which is faster and gives the same up
@@ -53,7 +54,8 @@ type Model interface {
 // Posterior is a model conditioned on observations. It is immutable and safe
 // for concurrent use, each caller with its own rng. Draws depend on the rng
 // alone. All it says is in standardised units: the outputs moved and scaled to
-// mean zero and deviation one, with a bent bad tail.
+// mean zero and deviation one, with a bent bad tail; or where the process is known by its
+// mean and deviation, with nothing bent.
 type Posterior interface {
 	// Predict returns the mean and the variance of the function at x, in
 	// standardised units and without the noise of an observation.
@@ -95,7 +97,11 @@ func New(t *task.Task) (Model, error) {
 	}
 	switch t.Surrogate.Type {
 	case "exact":
-		return newExact(t, shared), nil
+		process := newExact(t, ProcessSpec(t), shared)
+		if t.Surrogate.Known != nil {
+			return newKnown(t, process), nil
+		}
+		return process, nil
 	case "rff":
 		return &linear{shared: shared, projection: lazyProjection(t, shared)}, nil
 	}
@@ -104,6 +110,14 @@ func New(t *task.Task) (Model, error) {
 
 // ProcessSpec says which Gaussian process models the task's objective.
 func ProcessSpec(t *task.Task) gp.Spec {
+	spec := ConstraintSpec(t)
+	spec.Centred = t.Surrogate.Known != nil
+	return spec
+}
+
+// ConstraintSpec says which Gaussian process models a constraint, or which designs keep
+// all: that of an objective of which nothing is known.
+func ConstraintSpec(t *task.Task) gp.Spec {
 	spec := gp.Spec{Kernel: t.Surrogate.Kernel}
 	for parameter, block := range t.Space.Blocks() {
 		for range block.Len {

@@ -25,7 +25,7 @@ func aggregateKeys() []string { return []string{"roster", "contributors", "commi
 func (m *Section) aggregate(t *Task) *Aggregate {
 	a := &Aggregate{}
 	var ok bool
-	a.Roster, ok = m.roster()
+	a.Roster, ok = m.Roster(maxRoster)
 	nodes := len(a.Roster)
 	m.summed(t, nodes)
 	if !ok {
@@ -70,14 +70,15 @@ func (m *Section) summed(t *Task, nodes int) {
 	}
 }
 
-// roster returns the nodes in order, each once.
-func (m *Section) roster() (roster []peer.ID, ok bool) {
+// Roster returns the nodes that the required list "roster" names, 2 to most, in order,
+// each once; ok is false when something is wrong with it, which has been reported.
+func (m *Section) Roster(most int) (roster []peer.ID, ok bool) {
 	items, ok := m.list("roster")
 	if !ok {
 		return nil, false
 	}
-	if n := len(items); n < 2 || n > maxRoster {
-		m.Errorf("roster", "roster must name 2 to %d nodes, not %d", maxRoster, n)
+	if n := len(items); n < 2 || n > most {
+		m.Errorf("roster", "roster must name 2 to %d nodes, not %d", most, n)
 		return nil, false
 	}
 	for i, n := range items {
@@ -93,6 +94,20 @@ func (m *Section) roster() (roster []peer.ID, ok bool) {
 	}
 	slices.Sort(roster)
 	return roster, ok
+}
+
+// Peer returns the node that an optional key names; ok is false without the key, and
+// when something is wrong with it, which has been reported.
+func (m *Section) Peer(key string) (id peer.ID, ok bool) {
+	n, ok := m.get(key)
+	if !ok {
+		return "", false
+	}
+	id, message := m.d.scalar(n).peerID()
+	if message != "" {
+		m.Errorf(key, "%s %s", key, message)
+	}
+	return id, message == ""
 }
 
 // peerID returns the ID of a node, or what is wrong.

@@ -19,7 +19,7 @@ const jsonCodec = 0x0200
 
 // Canonical returns the task as canonical JSON: keys sorted, no spaces, numbers
 // in their shortest form, all defaults written out. It is itself a task file with
-// the same ID. It panics when the task was not made by Parse and has numbers that
+// the same ID; of a table of designs it has the digest. It panics when the task was not made by Parse and has numbers that
 // are not finite.
 func (t *Task) Canonical() []byte {
 	form := map[string]any{
@@ -27,6 +27,9 @@ func (t *Task) Canonical() []byte {
 		"name":       t.Name,
 		"goal":       t.Goal,
 		"parameters": canonicalParameters(t.Space),
+	}
+	if designs := canonicalDesigns(t.Space.Whole().listing, t.Steps); designs != nil {
+		form["designs"] = designs
 	}
 	if len(t.Constraints) > 0 {
 		form["constraints"] = canonicalConstraints(t.Constraints)

@@ -15,9 +15,29 @@ func TestGoldenIDs(t *testing.T) {
 	for _, c := range []struct{ text, canonical, id string }{
 		{one,
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"initial_designs":3,"share":"guarded","type":"peer-prior"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaieratzup3op7wuaopbceasikl7oqllujexp2c3hd4wnh5jjo7qjfts5q"},
+		{one + "strategy: {share: exact}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
 				`"strategy":{"initial_designs":3,"type":"peer-prior"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
 			"bagaaiera7mkcvgi36iqkl5hv2mdsie44eaykejwnkkta7xvgwvczq3eiswsq"},
+		{one + "strategy: {type: density, share: guarded}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"beta":5,"initial_designs":3,"share":"guarded","spread":0.2,"type":"density"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaieraehanw2f22ok3xusd725ru765kvvxxhwrl75qlz47swbywgwc27pa"},
+		{one + "strategy: {type: constrained-gp, share: guarded}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"confidence":2,"initial_designs":3,"share":"guarded","type":"constrained-gp"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaieraedqfawkvqkqnf6bv7gpu6xobtrv2vk6rxqw7wkjufwpmykuurp5a"},
+		{one + "strategy: {type: consensus, share: exact}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"acquisition":"logei","deadline":60,"initial_designs":3,"mode":"rounds","rounds":50,"type":"consensus","weights":"uniform"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaieragkohwa4eax5wvg23eilg5vur4ylxdfjz55djge24fsm6jtyqy66q"},
 		{`
 name: wearable-lr
 goal: minimize
@@ -60,6 +80,7 @@ parameters:
   - {name: batch, type: int, choices: [16, 32, 64]}
   - {name: c, type: float, choices: [0.1, 1, 10]}
   - {name: seed, type: categorical, choices: [7, 3]}
+strategy: {share: exact}
 `,
 			`{"fbo":1,"goal":"minimize","name":"kinds","parameters":[{"name":"nesterov","type":"bool"},` +
 				`{"high":0.9,"low":0,"name":"momentum","scale":"linear","step":0.3,"type":"float"},` +
@@ -79,6 +100,11 @@ parameters:
 				`"strategy":{"initial_designs":3,"type":"ucb"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
 			"bagaaiera7v5jcp3jwis7i7jmkvhdyju7cffhbyr5hb3lkhrua7gzvco4zbka"},
+		{one + "strategy: {type: ucb, c1: .080, c2: 5.0}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"c1":0.08,"c2":5,"initial_designs":3,"type":"ucb"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaierafogaypx7t5ysesonxgekelsrfefog6ijdchjl225caknu2whyhtq"},
 		{one + "strategy: {type: consensus}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
 				`"strategy":{"acquisition":"logei","deadline":60,"initial_designs":3,"mode":"rounds","rounds":50,"type":"consensus","weights":"uniform"},` +
@@ -165,6 +191,11 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		one + "surrogate: {features: 128}",
 		one + "surrogate: {lengthscale: 0.4}",
 		one + "surrogate: {category_lengthscale: 2}",
+		one + "surrogate: {process: known, lengthscales: [0.3], mean: 2, deviation: 1, noise: 0.1}",
+		one + "surrogate: {process: known, lengthscales: [0.2], mean: 2, deviation: 1, noise: 0.1}",
+		one + "surrogate: {process: known, lengthscales: [0.3], mean: 0, deviation: 1, noise: 0.1}",
+		one + "surrogate: {process: known, lengthscales: [0.3], mean: 2, deviation: 2, noise: 0.1}",
+		one + "surrogate: {process: known, lengthscales: [0.3], mean: 2, deviation: 1, noise: 0.2}",
 		one + "strategy: {type: ts}",
 		one + "strategy: {type: fts, mode: one-shot}",
 		one + "strategy: {type: fts, mode: one-shot, share_after: 9}",
@@ -175,6 +206,9 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		one + "strategy: {type: fts, share_every: 2}",
 		one + "strategy: {type: logei}",
 		one + "strategy: {type: ucb}",
+		one + "strategy: {type: ucb, c1: 0.08, c2: 5}",
+		one + "strategy: {type: ucb, c1: 0.08, c2: 6}",
+		one + "strategy: {type: ucb, c1: 0.09, c2: 5}",
 		one + "strategy: {type: consensus}",
 		one + "strategy: {type: consensus, acquisition: ucb}",
 		one + "strategy: {type: consensus, acquisition: ts}",
@@ -185,10 +219,16 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		one + "strategy: {type: consensus, weights: leader}",
 		one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: 1}",
 		one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: 2}",
+		one + "strategy: {share: exact}",
 		one + "strategy: {type: constrained-gp}",
+		one + "strategy: {type: constrained-gp, share: guarded}",
+		one + "strategy: {type: constrained-gp, share: guarded, confidence: 3}",
 		one + "strategy: {type: constrained-gp, threshold: open}",
 		one + "strategy: {type: constrained-gp, confidence: 3}",
 		one + "strategy: {type: density}",
+		one + "strategy: {type: density, share: guarded}",
+		one + "strategy: {type: density, share: guarded, beta: 4}",
+		one + "strategy: {type: density, share: guarded, spread: 0.3}",
 		one + "strategy: {type: density, beta: 4}",
 		one + "strategy: {type: density, spread: 0.3}",
 		one + "strategy: {type: density, components: 2}",
@@ -249,7 +289,10 @@ func TestWrittenDefaultsOfSharedDesigns(t *testing.T) {
 		"{type: ucb}":                        "{type: ucb, initial_designs: 3}",
 		"{type: consensus}":                  "{type: consensus, acquisition: logei, weights: uniform, mode: rounds, rounds: 5e1, deadline: 60.0}",
 		"{type: consensus, weights: leader}": "{response: value, weights: leader, deadline: 60, type: consensus}",
-		"{type: constrained-gp}":             "{confidence: 2.0, threshold: none, type: constrained-gp}",
+		"{type: peer-prior}":                 "{share: guarded}",
+		"{type: consensus, rounds: 9}":       "{type: consensus, rounds: 9, share: exact}",
+		"{type: constrained-gp}":             "{confidence: 2.0, threshold: none, type: constrained-gp, share: best}",
+		"{share: guarded, type: density}":    "{type: density, share: guarded, beta: 5, spread: 0.2}",
 		"{type: density}":                    "{type: density, beta: 5, components: 1, spread: 2e-1, share: best}",
 		"{type: density, components: 2}":     "{components: 2, beta: +5, type: density}",
 	} {
@@ -286,10 +329,15 @@ func TestCanonicalIsATaskFile(t *testing.T) {
 		one + "strategy: {type: ts}",
 		one + "strategy: {type: fts, mode: one-shot, schedule: constant, own_probability: 1e-7}",
 		one + "strategy: {type: ucb}",
+		one + "strategy: {type: ucb, c1: 1e-7, c2: 1e6}",
 		one + "strategy: {type: consensus}",
 		one + "strategy: {type: consensus, mode: asynchronous}",
 		one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: 1e100}",
 		one + "strategy: {type: constrained-gp, threshold: open, confidence: 1e-7}",
+		one + "strategy: {share: exact}",
+		one + "strategy: {share: guarded}",
+		one + "strategy: {type: constrained-gp, share: guarded, confidence: 0}",
+		one + "strategy: {type: density, share: guarded, spread: 10}",
 		one + "strategy: {type: density, spread: 1e-3}",
 		one + "strategy: {type: density, components: 16}",
 		one + "strategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 4}",
@@ -325,5 +373,23 @@ func TestDefaultLengthscale(t *testing.T) {
 		if got := fmt.Sprint(task.LengthscaleFor(parameters)); got != want {
 			t.Errorf("%d parameters: %s, want %s", parameters, got, want)
 		}
+	}
+}
+
+// A canonical form of before peer-prior had a choice of shares means what it meant: a
+// journal holds it, and a task of exact shares goes on.
+func TestCanonicalFormsKeepTheirMeaning(t *testing.T) {
+	const former = `{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+		`"strategy":{"initial_designs":3,"type":"peer-prior"},` +
+		`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`
+	got, err := parse("", []byte(former))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got.Canonical()) != former {
+		t.Errorf("it became %s", got.Canonical())
+	}
+	if exact, err := parse("", []byte(one+"strategy: {share: exact}")); err != nil || !exact.ID().Equals(got.ID()) {
+		t.Errorf("share: exact is another task, or an error: %v", err)
 	}
 }

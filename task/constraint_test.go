@@ -2,6 +2,7 @@ package task
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -183,6 +184,23 @@ func TestReadings(t *testing.T) {
 	for _, text := range []string{"null", `"1"`, `"true"`, "[]", "{}", "1e999"} {
 		if err := json.Unmarshal([]byte(text), new(Reading)); err == nil {
 			t.Errorf("%s is a reading", text)
+		}
+	}
+}
+
+// A strategy that needs the exact process takes no task of another, and says so once.
+func TestStrategiesThatNeedTheExactProcess(t *testing.T) {
+	types := []StrategyType{{Name: "any"}, {Name: "picky", Exact: true}}
+	for lines, want := range map[string]string{
+		"strategy: {type: picky}":                             "",
+		"surrogate: {type: rff}":                              "",
+		"surrogate: {type: rff}\nstrategy: {type: picky}":     "task:5:18: strategy: type picky needs surrogate type exact, not rff",
+		"strategy: {type: picky}\nsurrogate: {type: rff}":     "task:4:18: strategy: type picky needs surrogate type exact, not rff",
+		"surrogate: {type: precise}\nstrategy: {type: picky}": `task:4:19: surrogate: type must be one of exact, rff, not the text "precise"`,
+	} {
+		_, err := Parse("task", []byte("name: a\ngoal: minimize\nparameters: [{name: x, type: float, low: 0, high: 1}]\n"+lines), types)
+		if got := fmt.Sprint(err); got != want && !(err == nil && want == "") {
+			t.Errorf("%s: %s, want %q", lines, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"io/fs"
 	"math"
 	"regexp"
 	"slices"
@@ -19,7 +20,12 @@ type decoder struct {
 	strategies []StrategyType // that are accepted, the default first
 	chosen     StrategyType   // of these, when the section strategy has been read
 
+	beside  fs.FS    // the folder of the file, for tables; nil when there is none
+	listing *Listing // that a canonical form may mean; nil for none
+	omitted int      // errors that are not in the list
+
 	constrained bool // what Task.Constrained tells, before the optional sections are read
+	complete    bool // what Section.Complete tells
 }
 
 func newDecoder(file string, strategies []StrategyType) *decoder {
@@ -145,6 +151,13 @@ func (m *Section) Refuse(key, condition string) {
 	}
 }
 
+// Given tells whether the section has a key, which is not accepted by that.
+func (m *Section) Given(key string) bool { _, ok := m.entries[key]; return ok }
+
+// Complete tells whether the file is as Canonical writes it, with all defaults: a key that
+// it lacks has been added since, and means what was so before.
+func (m *Section) Complete() bool { return m.d.complete }
+
 // Constrained tells whether designs of the task can be infeasible, as Task.Constrained
 // does: for keys that apply only then.
 func (m *Section) Constrained() bool { return m.d.constrained }
@@ -238,6 +251,30 @@ func (m *Section) Whole(key string, fallback, low, high int) int {
 		return fallback
 	}
 	return int(v)
+}
+
+// numbers returns the items of a required list, each from low to high; nil after an error.
+func (m *Section) numbers(key string, low, high float64) []float64 {
+	items, ok := m.list(key)
+	if !ok {
+		return nil
+	}
+	all := make([]float64, len(items))
+	for i, n := range items {
+		v, _, message := m.d.scalar(n).number()
+		if message == "" && (v < low || v > high) {
+			message = fmt.Sprintf("must be from %s to %s, not %s", formatFloat(low), formatFloat(high), formatFloat(v))
+		}
+		if message != "" {
+			m.errorf(nodePosition(n), "%s: entry %d %s", key, i+1, message)
+			ok = false
+		}
+		all[i] = v
+	}
+	if !ok {
+		return nil
+	}
+	return all
 }
 
 // list returns the items of a required list.

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Error is one thing that is wrong with a task file.
+// Error is one thing that is wrong with a task file, or with the table that it names.
 type Error struct {
-	File         string // as given to Parse
-	Line, Column int    // from 1; columns count characters; 0 without a file
+	File         string // as given to Parse, or the table in its folder
+	Line, Column int    // from 1; columns count characters, in tables bytes; 0 without a file
 	Message      string
 }
 
@@ -37,12 +37,19 @@ type ParseError struct {
 	Omitted int      // how many more there are
 }
 
-func newParseError(all []*Error) *ParseError {
-	slices.SortStableFunc(all, func(a, b *Error) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+// parseError returns what the decoder has collected.
+func (d *decoder) parseError() *ParseError {
+	table := func(e *Error) int { // behind the task file
+		if e.File == d.file {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(d.errors, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(table(a), table(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	shown := min(len(all), maxErrors)
-	return &ParseError{Errors: all[:shown], Omitted: len(all) - shown}
+	shown := min(len(d.errors), maxErrors)
+	return &ParseError{Errors: d.errors[:shown], Omitted: len(d.errors) - shown + d.omitted}
 }
 
 // Error returns one line per error.

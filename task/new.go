@@ -11,6 +11,11 @@ type Spec struct {
 	Goal       Goal
 	Parameters []Parameter
 
+	// Listing is that of a space with these parameters (NewListed): the task's designs
+	// are those listed. Nil means every combination. Steps is Task.Steps.
+	Listing *Listing
+	Steps   int
+
 	// Constraints are at most 16, in any order.
 	Constraints []Constraint
 
@@ -23,12 +28,12 @@ type Spec struct {
 }
 
 // Settings are the keys of a section of the task file: numbers, texts, and for the
-// roster a list of texts, as in Settings{"type": "fts", "share_every": 2}.
+// roster and the lengthscales of a known process a list of them, as in Settings{"type": "fts", "share_every": 2}.
 type Settings map[string]any
 
 // New returns the task that Parse makes of a file with the same content, with the
 // same ID. An
-// error is what NewSpace says of the parameters, or else a *ParseError without places.
+// error is what NewSpace says of the parameters, that the Listing is not of them, or else a *ParseError without places.
 func New(spec Spec, strategies []StrategyType) (*Task, error) {
 	space, err := NewSpace(spec.Parameters)
 	if err != nil {
@@ -38,6 +43,17 @@ func New(spec Spec, strategies []StrategyType) (*Task, error) {
 		"name":       spec.Name,
 		"goal":       spec.Goal,
 		"parameters": canonicalParameters(space),
+	}
+	switch {
+	case spec.Listing != nil && !sameParameters(spec.Listing.space, space):
+		return nil, errors.New("task: Spec.Listing is of a space with other parameters than Spec.Parameters")
+	case spec.Listing == nil && spec.Steps != 0:
+		return nil, fmt.Errorf("task: Spec.Steps is %d without a Spec.Listing, accepted is 0", spec.Steps)
+	case spec.Listing != nil && spec.Steps != 0 && !spec.Listing.Graph() && !spec.Listing.Absent():
+		return nil, fmt.Errorf("task: Spec.Steps is %d, and Spec.Listing has no graph", spec.Steps)
+	}
+	if spec.Listing != nil {
+		form["designs"] = canonicalDesigns(spec.Listing, spec.Steps)
 	}
 	if len(spec.Constraints) > 0 {
 		form["constraints"] = canonicalConstraints(spec.Constraints)
@@ -54,7 +70,9 @@ func New(spec Spec, strategies []StrategyType) (*Task, error) {
 	if err != nil {
 		return nil, fmt.Errorf("task: settings: %w", err)
 	}
-	t, err := Parse("", text, strategies)
+	d := newDecoder("", strategies)
+	d.listing = spec.Listing
+	t, err := d.parse(text)
 	var problems *ParseError
 	if errors.As(err, &problems) {
 		for _, one := range problems.Errors {

@@ -1,6 +1,9 @@
 package task
 
-import "fmt"
+import (
+	"fmt"
+	"io/fs"
+)
 
 // section is an optional part of the task file beside name, goal and parameters.
 // Adding one takes a file that defines it and a line in sections.
@@ -35,6 +38,7 @@ func sections() []section {
 //	  - {name: nesterov, type: bool}
 //	  - {name: momentum, type: float, low: 0, high: 0.95, step: 0.05}
 //	  - {name: hidden_units, type: int, choices: [16, 32, 64, 256]}
+//	designs: {file: roads.csv, steps: 1} # only these, see ParseBeside
 //	constraints:
 //	  - {name: latency_ms, high: 10}   # low, high or both
 //	  - {name: converged, type: bool}
@@ -43,7 +47,8 @@ func sections() []section {
 //	strategy: {type: fts, mode: concurrent, schedule: inverse-sqrt, initial_designs: 3, share_every: 1}
 //	privacy: {mechanism: local, epsilon: 4, delta: 1e-5, clip: 16, releases: 10, adjacency: replace-one}
 //
-// The sections surrogate and strategy, and every key of theirs, have defaults; so
+// The sections surrogate and strategy, and every key of theirs, have defaults, but for
+// those that say which process is known (process: known); so
 // has the section privacy, which is to promise nothing. Without constraints, of which
 // there are at most 16, every design is feasible; with failures: constraint designs near
 // those that fail are avoided too. A promise needs epsilon and,
@@ -54,12 +59,30 @@ func sections() []section {
 //
 // strategies are the types of strategy that the file may name, the default first.
 // Programs have them from strategy.Set, whose Parse calls this.
+//
+// A file that names a table of designs is an error: ParseBeside reads it.
 func Parse(file string, data []byte, strategies []StrategyType) (*Task, error) {
+	return newDecoder(file, strategies).parse(data)
+}
+
+// ParseBeside is Parse of a task file in a folder, from which the table is read that the
+// key designs may name. The table is CSV of at most 64 MiB, with a header, a column for
+// each parameter, and with a graph the column neighbours: the numbers of rows, from 1,
+// with ; between them.
+//
+// Errors in the table have the table's name, line and column. With the key designs as
+// Canonical writes it no table is read, and the listing is Absent.
+func ParseBeside(folder fs.FS, file string, data []byte, strategies []StrategyType) (*Task, error) {
 	d := newDecoder(file, strategies)
+	d.beside = folder
+	return d.parse(data)
+}
+
+func (d *decoder) parse(data []byte) (*Task, error) {
 	root, failure := parseYAML(data)
 	if failure != nil {
 		d.errorf(failure.at, "%s", failure.message)
-		return nil, newParseError(d.errors)
+		return nil, d.parseError()
 	}
 	t := &Task{}
 	if m := d.mapping(root, ""); m != nil {
@@ -69,7 +92,7 @@ func Parse(file string, data []byte, strategies []StrategyType) (*Task, error) {
 		d.errorf(position{1, 1}, "with all defaults written out the task takes %d bytes, accepted are %d", len(t.Canonical()), maxFileBytes)
 	}
 	if len(d.errors) > 0 {
-		return nil, newParseError(d.errors)
+		return nil, d.parseError()
 	}
 	return t, nil
 }
@@ -90,6 +113,7 @@ func (m *Section) task(t *Task) {
 	}
 	t.Goal = Goal(m.Word("goal", "", string(Minimize), string(Maximize)))
 	t.Space = m.space()
+	m.designs(t)
 	t.Constraints = m.constraints()
 	t.FailuresCount = m.Word("failures", ignored, ignored, counted) == counted
 	m.d.constrained = t.Constrained()
@@ -113,6 +137,7 @@ func (m *Section) formatVersion() {
 		return
 	}
 	m.get("fbo")
+	m.d.complete = true
 	s := m.d.scalar(n.value)
 	if v, exact, message := s.number(); message != "" || !exact || v != version {
 		m.errorf(nodePosition(n.value), "fbo must be %d, the version of the task format, not %s", version, s.describe())

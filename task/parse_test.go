@@ -11,6 +11,7 @@ import (
 	"github.com/fbo-node/fbo/consensus/density"
 	"github.com/fbo-node/fbo/consensus/designs"
 	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
 )
@@ -43,11 +44,14 @@ parameters:
 	if p := got.Space.Parameters(); !reflect.DeepEqual(p, wantParameters) {
 		t.Errorf("parameters %+v", p)
 	}
-	if want := (task.Surrogate{"exact", "matern52", 256, "quasi", 0.3, 1}); got.Surrogate != want {
+	if want := (task.Surrogate{"exact", "matern52", 256, "quasi", 0.3, 1, nil}); got.Surrogate != want {
 		t.Errorf("surrogate %+v, want %+v", got.Surrogate, want)
 	}
-	if want := (task.Strategy{Type: "peer-prior", InitialDesigns: 3}); got.Strategy != want {
+	if want := (task.Strategy{Type: "peer-prior", InitialDesigns: 3}); got.Strategy.Type != want.Type || got.Strategy.InitialDesigns != want.InitialDesigns {
 		t.Errorf("strategy %+v, want %+v", got.Strategy, want)
+	}
+	if keys := got.Strategy.Settings.Keys(); keys["share"] != "guarded" {
+		t.Errorf("the share of the default strategy is %v", keys["share"])
 	}
 }
 
@@ -81,6 +85,8 @@ func TestParseSharedDesigns(t *testing.T) {
 	}{
 		{"{type: ucb}", task.Strategy{Type: "ucb", InitialDesigns: 3}},
 		{"{type: ucb, initial_designs: 7}", task.Strategy{Type: "ucb", InitialDesigns: 7}},
+		{"{type: ucb, c1: 0.08, c2: 5}", task.Strategy{Type: "ucb", InitialDesigns: 3, Settings: alone.UCBSettings{C1: 0.08, C2: 5}}},
+		{"{type: ucb, c1: 0, c2: 1e-6}", task.Strategy{Type: "ucb", InitialDesigns: 3, Settings: alone.UCBSettings{C2: 1e-6}}},
 		{"{type: consensus}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
 			Acquisition: "logei", Weights: "uniform", Mode: "rounds", Rounds: 50, Deadline: 60}}},
 		{"{type: consensus, acquisition: ts, weights: metropolis, rounds: 7, deadline: 5, initial_designs: 4}", task.Strategy{Type: "consensus", InitialDesigns: 4, Settings: consensus.Settings{
@@ -117,8 +123,9 @@ func TestParseAcceptsOtherWritings(t *testing.T) {
 		"markers":         "---\n" + one + "...\n# end\n",
 		"JSON":            "{\n\t\"name\": \"a\", \"goal\": \"minimize\",\n\t\"parameters\": [{\"name\": \"x\", \"type\": \"float\", \"low\": 0, \"high\": 1}]\n}",
 		"block style":     "parameters:\n- name: x\n  type: float\n  low: -0.0\n  high: +1.\ngoal: 'minimize'\nname: \"\\u0061\"\n",
-		"version":         one + "fbo: 1\n",
+		"version":         one + "fbo: 1\nstrategy: {share: guarded}\n",
 		"defaults":        one + "surrogate: {}\nstrategy: {}\n",
+		"learned":         one + "surrogate: {process: learned}\n",
 	} {
 		got, err := parse("task.yaml", []byte(text))
 		if err != nil {

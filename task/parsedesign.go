@@ -13,8 +13,29 @@ import (
 )
 
 // Check returns an error that names the parameter, the value and what is
-// accepted when d is not a design of this space.
+// accepted when d is not a design of this space. A listing that is absent accepts
+// whatever its parameters do.
 func (s *Space) Check(d Design) error {
+	if err := s.checkValues(d); err != nil {
+		return err
+	}
+	return s.checkListed(d.values)
+}
+
+// checkListed takes values that the parameters accept.
+func (s *Space) checkListed(values []Value) error {
+	l := s.present()
+	if l == nil {
+		return nil
+	}
+	if _, ok := l.index(values); !ok {
+		return fmt.Errorf("task: %s is none of the %d listed designs", Design{s, values}, l.count)
+	}
+	return nil
+}
+
+// checkValues goes by the parameters alone.
+func (s *Space) checkValues(d Design) error {
 	if d.IsZero() {
 		return errors.New("task: the design has no values")
 	}
@@ -52,7 +73,16 @@ func (s *Space) NewDesign(values ...Value) (Design, error) {
 			return Design{}, err
 		}
 	}
-	return Design{space: s, values: taken}, nil
+	return s.designOf(taken)
+}
+
+// designOf returns the design of values that the parameters accept, if it is listed
+// where designs are.
+func (s *Space) designOf(values []Value) (Design, error) {
+	if err := s.checkListed(values); err != nil {
+		return Design{}, err
+	}
+	return Design{space: s, values: values}, nil
 }
 
 func (s *Space) names() string {
@@ -141,7 +171,7 @@ func (s *Space) ParseDesign(values map[string]any) (Design, error) {
 		}
 		parsed[i] = v
 	}
-	return Design{space: s, values: parsed}, nil
+	return s.designOf(parsed)
 }
 
 // unknown reports the first unknown name in alphabetical order, so that the same

@@ -56,12 +56,12 @@ func TestParseErrors(t *testing.T) {
 		{"name: 1\ngoal: up\nparameters: 3\nfoo: 1\nname: b\n", `1:7: name must be a text, not the number 1; write it in quotes
 2:7: goal must be one of minimize, maximize, not the text "up"
 3:13: parameters must be a list, not the number 3
-4:1: unknown key "foo"; accepted: name, goal, parameters, constraints, failures, surrogate, strategy, privacy
+4:1: unknown key "foo"; accepted: name, goal, parameters, designs, constraints, failures, surrogate, strategy, privacy
 5:1: key "name" is repeated; it is first on line 1`},
 		{"x: 1", `1:1: missing key "name"
 1:1: missing key "goal"; accepted: minimize, maximize
 1:1: missing key "parameters"
-1:1: unknown key "x"; accepted: name, goal, parameters, constraints, failures, surrogate, strategy, privacy`},
+1:1: unknown key "x"; accepted: name, goal, parameters, designs, constraints, failures, surrogate, strategy, privacy`},
 		{strings.Replace(one, "name: a", "name: ' a'", 1), `1:7: name " a" is not accepted: it begins or ends with a space`},
 		{strings.Replace(one, "name: a", `name: "a\u0007"`, 1), `1:7: name "a\a" is not accepted: it has a character that cannot be printed`},
 		{strings.Replace(one, "name: a", `name: ""`, 1), `1:7: name "" is not accepted: it is empty`},
@@ -139,6 +139,30 @@ func TestParseErrors(t *testing.T) {
 		{one + "surrogate: {basis: sobol}\n", `5:20: surrogate: basis must be one of quasi, orthogonal, plain, random-phase, not the text "sobol"`},
 		{one + "surrogate: {features: 5000, type: gp}\n", `5:23: surrogate: features 5000 must be a whole number from 2 to 4096
 5:35: surrogate: type must be one of exact, rff, not the text "gp"`},
+		{one + "surrogate: {process: known}\n", `5:12: surrogate: missing key "lengthscales"
+5:12: surrogate: missing key "mean"
+5:12: surrogate: missing key "deviation"
+5:12: surrogate: missing key "noise"`},
+		{one + "surrogate: {process: given}\n", `5:22: surrogate: process must be one of learned, known, not the text "given"`},
+		{one + "surrogate: {lengthscales: [1], mean: 0, process: learned, deviation: 1, noise: 1}\n", `5:13: surrogate: lengthscales applies only with process: known
+5:32: surrogate: mean applies only with process: known
+5:59: surrogate: deviation applies only with process: known
+5:73: surrogate: noise applies only with process: known`},
+		{one + "surrogate: {type: rff, process: known, lengthscales: [1], mean: 0, deviation: 1, noise: 1}\n", `5:33: surrogate: process: known applies only with type: exact`},
+		{one + "surrogate: {type: gp, process: known, lengthscales: [1]}\n", `5:19: surrogate: type must be one of exact, rff, not the text "gp"`},
+		{one + "surrogate: {process: known, lengthscales: 1, mean: x, deviation: 0, noise: [1]}\n", `5:43: surrogate: lengthscales must be a list, not the number 1
+5:52: surrogate: mean must be a number, not the text "x"
+5:66: surrogate: deviation 0 must be from 1e-100 to 1e+100
+5:76: surrogate: noise must be a number, not a list`},
+		{one + "surrogate: {process: known, lengthscales: [0, x], mean: 2e100, deviation: 2, noise: 0.001}\n", `5:44: surrogate: lengthscales: entry 1 must be from 0.001 to 1000, not 0
+5:47: surrogate: lengthscales: entry 2 must be a number, not the text "x"
+5:57: surrogate: mean 2e+100 must be from -1e+100 to 1e+100
+5:85: surrogate: noise 0.001 must be from 0.001 to 1000 times the deviation, 2`},
+		{one + "surrogate: {process: known, lengthscales: [], mean: 0, deviation: 1, noise: 2000}\n", `5:43: surrogate: lengthscales must be one for each of the 1 parameters, not 0
+5:77: surrogate: noise 2000 must be from 0.001 to 1000 times the deviation, 1`},
+		{one + "surrogate: {process: known, lengthscales: [1, 1], mean: 0, deviation: 1, noise: -1, x: 1}\n", `5:43: surrogate: lengthscales must be one for each of the 1 parameters, not 2
+5:81: surrogate: noise -1 must be from 0 to 1e+100
+5:85: surrogate: unknown key "x"; accepted: type, process, lengthscales, mean, deviation, noise, kernel, features, basis, lengthscale, category_lengthscale`},
 		{one + "strategy: {type: xx, foo: 1}\n", `5:18: strategy: type must be one of @types, not the text "xx"`},
 		{one + "strategy: {type: ts, mode: concurrent}\n", `5:22: strategy: unknown key "mode"; accepted: type, initial_designs`},
 		{one + "strategy: {type: fts, share_after: 3, own_probability: 1, x: y}\n", `5:23: strategy: share_after applies only with mode: one-shot
@@ -149,7 +173,13 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: fts, schedule: constant, own_probability: 1.5, initial_designs: 0}\n", `5:60: strategy: own_probability 1.5 must be from 0 to 1
 5:82: strategy: initial_designs 0 must be a whole number from 1 to 1000`},
 		// shared designs
-		{one + "strategy: {type: ucb, rounds: 3}\n", `5:23: strategy: unknown key "rounds"; accepted: type, initial_designs`},
+		{one + "strategy: {type: ucb, rounds: 3}\n", `5:23: strategy: unknown key "rounds"; accepted: type, c1, c2, initial_designs`},
+		{one + "strategy: {type: ucb, c1: 0.1}\n", `5:23: strategy: c1 applies only with c2`},
+		{one + "strategy: {type: ucb, c2: 5}\n", `5:23: strategy: c2 applies only with c1`},
+		{one + "strategy: {type: ucb, c1: -1, c2: 0}\n", `5:27: strategy: c1 -1 must be from 0 to 1000000
+5:35: strategy: c2 0 must be from 0.000001 to 1000000`},
+		{one + "strategy: {type: ucb, c1: much, c2: .nan}\n", `5:27: strategy: c1 must be a number, not the text "much"
+5:37: strategy: c2 must be a finite number, not .nan`},
 		{one + "strategy: {type: consensus, acquisition: ei, weights: even, mode: sync}\n", `5:42: strategy: acquisition must be one of logei, ucb, ts, not the text "ei"
 5:55: strategy: weights must be one of uniform, leader, metropolis, not the text "even"
 5:67: strategy: mode must be one of rounds, asynchronous, not the text "sync"`},
@@ -173,7 +203,7 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: consensus, weights: leader, response: noisy}\n", `5:11: strategy: missing key "response_noise"`},
 		{one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: -1}\n", `5:79: strategy: response_noise -1 must be from 0 to 1e+100`},
 		{one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: 1e101}\n", `5:79: strategy: response_noise 1e+101 must be from 0 to 1e+100`},
-		{one + "strategy: {type: consensus, beta: 1}\n", `5:29: strategy: unknown key "beta"; accepted: type, acquisition, weights, mode, rounds, deadline, initial_designs`},
+		{one + "strategy: {type: consensus, beta: 1}\n", `5:29: strategy: unknown key "beta"; accepted: type, share, acquisition, weights, mode, rounds, deadline, initial_designs`},
 		{one + "strategy: {type: constrained-gp, threshold: closed, confidence: -1}\n", `5:45: strategy: threshold must be one of none, open, not the text "closed"
 5:65: strategy: confidence -1 must be from 0 to 100`},
 		{one + "strategy: {type: constrained-gp, threshold: 0.5, confidence: 100.5}\n", `5:45: strategy: threshold must be one of none, open, not the number 0.5
@@ -188,6 +218,19 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: density, spread: 10.1}\n", `5:35: strategy: spread 10.1 must be from 0.001 to 10`},
 		{one + "strategy: {type: density, spread: 0.0009, components: 1}\n", `5:35: strategy: spread 0.0009 must be from 0.001 to 10`},
 		{one + "strategy: {type: density, spread: 0.2, components: 4}\n", `5:27: strategy: spread applies only with components: 1`},
+		// guarded shares
+		{one + "strategy: {share: best}\n", `5:19: strategy: share must be one of guarded, exact, not the text "best"`},
+		{one + "strategy: {share: guarded, spread: 0.2}\n", `5:28: strategy: unknown key "spread"; accepted: type, share, initial_designs`},
+		{one + "strategy: {type: density, share: guarded, components: 1}\n", `5:43: strategy: components applies only with share: best`},
+		{one + "strategy: {type: density, share: guarded, components: 4, spread: 11}\n", `5:43: strategy: components applies only with share: best
+5:66: strategy: spread 11 must be from 0.001 to 10`},
+		{one + "strategy: {type: density, share: exact}\n", `5:34: strategy: share must be one of best, guarded, feasibility, not the text "exact"`},
+		{one + "strategy: {type: constrained-gp, share: guarded, threshold: open, confidence: 101}\n", `5:50: strategy: threshold applies only with share: best
+5:79: strategy: confidence 101 must be from 0 to 100`},
+		{one + "strategy: {type: constrained-gp, share: exact}\n", `5:41: strategy: share must be one of best, guarded, feasibility, not the text "exact"`},
+		{one + "strategy: {type: consensus, share: guarded}\n", `5:36: strategy: share guarded does not go with strategy consensus: nodes evaluate the average of their candidates, which must be exact; those that can be guarded: peer-prior, density, constrained-gp`},
+		{one + "strategy: {type: consensus, share: best}\n", `5:36: strategy: share must be one of exact, guarded, not the text "best"`},
+		{one + "strategy: {type: fts, share: guarded}\n", `5:23: strategy: unknown key "share"; accepted: type, mode, schedule, share_every, initial_designs`},
 		{one + "strategy: {type: density, components: 20, spread: 0.2, rounds: 1}\n", `5:39: strategy: components 20 must be a whole number from 1 to 16
 5:56: strategy: unknown key "rounds"; accepted: type, beta, share, components, spread, initial_designs`},
 	})

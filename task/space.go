@@ -15,6 +15,9 @@ import (
 // The cube has one coordinate per float or int and a one-hot block per categorical
 // or bool, with a coordinate for each choice, and for false and true. The order of
 // parameters and of choices is part of the space.
+//
+// Every combination of the parameters' values is a design, or with a [Listing] only
+// those listed are.
 type Space struct {
 	parameters []Parameter
 	index      map[string]int // name -> position in parameters
@@ -23,6 +26,8 @@ type Space struct {
 	grids      []grid    // one per parameter; used for other numbers with an order
 	listed     [][]Value // one per parameter; used for one-hot blocks
 	dim        int
+	listing    *Listing // nil when every combination is a design
+	whole      *Space   // the task's, where this one is only the designs within reach of one node; else nil
 }
 
 // Block is the part of an encoded point that belongs to one parameter:
@@ -159,8 +164,12 @@ func (s *Space) Encode(d Design) []float64 {
 			panic(err)
 		}
 	}
+	return s.encode(d.values)
+}
+
+func (s *Space) encode(values []Value) []float64 {
 	u := make([]float64, s.dim)
-	for i, v := range d.values {
+	for i, v := range values {
 		block := s.blocks[i]
 		switch block.Kind {
 		case Float:
@@ -185,8 +194,14 @@ func (s *Space) Encode(d Design) []float64 {
 // Decode(Encode(v)) is exactly v. A design made from values off the grid
 // (NewDesign, ParseDesign) keeps its values; it encodes to its true place, and
 // only Decode would round it.
+//
+// With a Listing the design is the listed one whose encoding is nearest to u by
+// Euclid's distance, the first of equals, with the values that are listed.
 func (s *Space) Decode(u []float64) Design {
 	s.checkDim(u)
+	if l := s.present(); l != nil {
+		return l.Design(l.nearest(clamped(u)))
+	}
 	values := make([]Value, len(s.parameters))
 	for i, block := range s.blocks {
 		switch block.Kind {
@@ -204,9 +219,14 @@ func (s *Space) Decode(u []float64) Design {
 // Snap moves u, of length Dim, in place to the encoding of a valid design: ints and
 // what else has Count places to where Encode puts them, categories to one-hot,
 // floats into [0, 1]. Floats are not rounded to Decode's decimal grid. NaN and ends are treated as in
-// Decode. It does not allocate.
+// Decode. It does not allocate. With a Listing it moves u to the encoding of Decode's
+// design, and may allocate.
 func (s *Space) Snap(u []float64) {
 	s.checkDim(u)
+	if l := s.present(); l != nil {
+		l.Encode(u, l.nearest(clamped(u)))
+		return
+	}
 	for i, block := range s.blocks {
 		switch block.Kind {
 		case Float:
@@ -235,6 +255,17 @@ func (s *Space) Place(parameter int, k int64) float64 { return s.grids[parameter
 // at u, as Decode reads it.
 func (s *Space) Number(parameter int, u float64) int64 { return s.grids[parameter].index(u) }
 
+// clamped returns u within the cube.
+func clamped(u []float64) []float64 {
+	inside := make([]float64, len(u))
+	for i, x := range u {
+		if x > 0 { // not NaN
+			inside[i] = math.Min(x, 1)
+		}
+	}
+	return inside
+}
+
 func (s *Space) checkDim(u []float64) {
 	if len(u) != s.dim {
 		panic(fmt.Sprintf("task: a point of %d coordinates given; the space has %d", len(u), s.dim))
@@ -253,9 +284,13 @@ func largest(u []float64) int {
 	return best
 }
 
-// Finite returns the number of designs when all parameters take finitely many values
-// (no float without a step) and at most 1<<20 designs; otherwise ok is false.
+// Finite returns the number of designs when they are listed, or when all parameters take
+// finitely many values (no float without a step), and there are at most 1<<20 designs;
+// otherwise ok is false.
 func (s *Space) Finite() (count int, ok bool) {
+	if s.listing != nil {
+		return s.listing.count, true
+	}
 	const most = 1 << 20
 	all := int64(1)
 	for _, block := range s.blocks {

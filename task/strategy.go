@@ -2,6 +2,7 @@ package task
 
 import (
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +27,24 @@ type StrategyType struct {
 
 	// Constraints says that it takes tasks with constraints.
 	Constraints bool
+
+	// Moves says that it takes tasks with Steps: each design that it chooses is within
+	// so many moves of the node's last one.
+	Moves bool
+
+	// Exact says that it needs the surrogate of type exact.
+	Exact bool
+}
+
+// Has tells whether the type reads a key of the section strategy when nothing else stands
+// there.
+func (s StrategyType) Has(key string) bool {
+	if s.Settings == nil {
+		return false
+	}
+	alone := newDecoder("", []StrategyType{s}).absent("strategy", position{})
+	s.Settings(alone)
+	return slices.Contains(alone.accepted, key)
 }
 
 // StrategySettings are what a type of strategy has read from a task file.
@@ -74,6 +93,12 @@ func parseStrategy(m *Section, t *Task) {
 		if t.Constrained() && !known.Constraints {
 			m.Errorf("type", "type %s takes no constraints, which the task has%s; those that do: %s", known.Name, t.whichBound(), strings.Join(m.d.takingConstraints(), ", "))
 		}
+		if t.Steps > 0 && !known.Moves {
+			m.Errorf("type", "type %s goes to any design at once, and nodes of this task move along a graph (designs: steps); %s", known.Name, m.d.moving())
+		}
+		if known.Exact && t.Surrogate.Type != exact && t.Surrogate.Type != "" { // a wrong word is reported
+			m.Errorf("type", "type %s needs surrogate type %s, not %s", known.Name, exact, t.Surrogate.Type)
+		}
 		if known.Settings != nil {
 			s.Settings = known.Settings(m)
 		}
@@ -92,10 +117,26 @@ func (t *Task) whichBound() string {
 
 // defaultStrategy is the first that takes the task.
 func (d *decoder) defaultStrategy(t *Task) string {
-	if able := d.takingConstraints(); t.Constrained() && len(able) > 0 {
-		return able[0]
+	for _, s := range d.strategies {
+		if (s.Constraints || !t.Constrained()) && (s.Moves || t.Steps == 0) {
+			return s.Name
+		}
 	}
 	return d.strategies[0].Name
+}
+
+// moving names the types that take tasks with steps.
+func (d *decoder) moving() string {
+	var names []string
+	for _, s := range d.strategies {
+		if s.Moves {
+			names = append(names, s.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "no known type does"
+	}
+	return "those that do: " + strings.Join(names, ", ")
 }
 
 func (d *decoder) takingConstraints() (names []string) {

@@ -6,6 +6,8 @@ import (
 )
 
 const (
+	exact = "exact"
+
 	fewFeatures   = 256
 	manyFeatures  = 512
 	fewParameters = 4
@@ -27,7 +29,8 @@ func parseSurrogate(m *Section, t *Task) {
 		parameters = t.Space.Len()
 	}
 	s := &t.Surrogate
-	s.Type = m.Word("type", "exact", "exact", "rff")
+	s.Type = m.Word("type", exact, exact, "rff")
+	s.Known = m.process(t)
 	s.Kernel = m.Word("kernel", "matern52", "matern52", "se")
 	s.Features = m.Whole("features", featuresFor(parameters), 2, maxFeatures)
 	if s.Features%2 != 0 {
@@ -60,7 +63,7 @@ func lengthscaleFor(parameters int) float64 {
 }
 
 func canonicalSurrogate(t *Task) any {
-	return map[string]any{
+	form := map[string]any{
 		"type":                 t.Surrogate.Type,
 		"kernel":               t.Surrogate.Kernel,
 		"features":             t.Surrogate.Features,
@@ -68,4 +71,6 @@ func canonicalSurrogate(t *Task) any {
 		"lengthscale":          t.Surrogate.Lengthscale,
 		"category_lengthscale": t.Surrogate.CategoryLengthscale,
 	}
+	t.Surrogate.Known.canonical(form)
+	return form
 }

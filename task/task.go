@@ -25,10 +25,14 @@ func (g Goal) Sign() float64 {
 type Task struct {
 	Name      string
 	Goal      Goal
-	Space     *Space
+	Space     *Space // with a Listing where the task has the key designs
 	Surrogate Surrogate
 	Strategy  Strategy
 	Privacy   *Privacy // nil when nothing is promised
+
+	// Steps is at most how many times a node moves to a neighbour, in the graph of the
+	// listing, from one design to its next: 1 or 2. 0 means that it goes to any design.
+	Steps int
 
 	// Constraints are on outputs other than the objective: at most 16, by name.
 	Constraints []Constraint
@@ -95,6 +99,25 @@ type Surrogate struct {
 	Lengthscale float64
 	// CategoryLengthscale is that of one-hot coordinates: 0.001 to 1000.
 	CategoryLengthscale float64
+
+	// Known is the process of the objective where it is known beforehand, with type
+	// exact; nil where it is learned. Those of constraints are learned.
+	Known *KnownProcess
+}
+
+// KnownProcess is a Gaussian process of the objective of which nothing is learned but the
+// function. All but the lengthscales are in the objective's own units, as it is measured.
+type KnownProcess struct {
+	// Lengthscales has one for each parameter, in the unit cube: 0.001 to 1000.
+	Lengthscales []float64
+	// Mean is that of the function: -1e100 to 1e100.
+	Mean float64
+	// Deviation is that of the function about Mean, the root of the process's variance:
+	// 1e-100 to 1e100.
+	Deviation float64
+	// Noise is the standard deviation of an evaluation's noise: 0.001 to 1000 times
+	// Deviation.
+	Noise float64
 }
 
 // Strategy says how the next design is chosen and what is shared.

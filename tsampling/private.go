@@ -23,11 +23,21 @@ func (s *Sharing) dueAt(release int) int {
 // tell nothing new.
 func (s *Sharing) drawForRelease(view strategy.View) []strategy.Output {
 	next := s.ledger.State().Released + 1
-	if s.drawing || view.Observations <= s.drawnAt || !s.ledger.Open() || view.Observations < s.dueAt(next) || !s.ledger.Trusted(presence.Of(view).Present) {
+	if s.drawing || view.Observations <= s.drawnAt || !s.ledger.Open() || view.Observations < s.dueAt(next) {
 		return nil
+	}
+	if present := presence.Of(view).Present; !s.ledger.Trusted(present) {
+		return warning(s.ledger.Waits(present))
 	}
 	s.drawing, s.drawnAt = true, view.Observations
 	return []strategy.Output{strategy.Work{Name: "draw", Run: drawWeights}}
+}
+
+func warning(message string) []strategy.Output {
+	if message == "" {
+		return nil
+	}
+	return []strategy.Output{strategy.Warn{Message: message}}
 }
 
 // release spends a release on the draw; the record of it goes before the share.
@@ -58,23 +68,41 @@ func (s *Sharing) release(draw []float64) []strategy.Output {
 
 // echo looks whether the journal knows what peers hold of this node.
 func (s *Sharing) echo(share strategy.Share) []strategy.Output {
-	weights, ok := share.Value.(protocol.Weights)
-	if !ok {
-		return nil
+	switch value := share.Value.(type) {
+	case protocol.Weights:
+		return s.carry(s.ledger.Echo(value.Release))
+	case protocol.Receipt:
+		return s.carry(s.ledger.Told(value))
 	}
-	record, reason := s.ledger.Echo(weights.Release)
+	return nil
+}
+
+// carry carries out what the ledger has found; the record is nil where nothing is new.
+func (s *Sharing) carry(record []byte, reason string) []strategy.Output {
 	if record == nil {
 		return nil
 	}
-	return []strategy.Output{
-		strategy.Record{Data: record},
-		strategy.Warn{Message: "this node shares nothing more: " + reason},
-		strategy.Result{Value: s.ledger.State()},
+	out := []strategy.Output{strategy.Record{Data: record}, strategy.Result{Value: s.ledger.State()}}
+	if reason != "" {
+		out = append(out, strategy.Warn{Message: "this node shares nothing more: " + reason})
 	}
+	return out
 }
 
-// stepPrivately is Step under a promise of privacy.
+// stepPrivately is Step under a promise of privacy. Whatever happened, the receipt goes
+// out behind the records that it speaks of.
 func (s *Sharing) stepPrivately(view strategy.View, in strategy.Input) []strategy.Output {
+	out := s.account(view, in)
+	if _, replays := in.(strategy.Replayed); replays {
+		return out
+	}
+	if payload := s.ledger.Announce(); payload != nil {
+		out = append(out, strategy.Receipt{Payload: payload})
+	}
+	return out
+}
+
+func (s *Sharing) account(view strategy.View, in strategy.Input) []strategy.Output {
 	switch in := in.(type) {
 	case strategy.Replayed:
 		s.ledger.Replay(in.Data)
@@ -86,7 +114,9 @@ func (s *Sharing) stepPrivately(view strategy.View, in strategy.Input) []strateg
 	case strategy.Told:
 		return s.drawForRelease(view)
 	case strategy.Echo:
-		return s.echo(in.Share)
+		return append(s.echo(in.Share), s.drawForRelease(view)...)
+	case strategy.Contradicted:
+		return s.carry(s.ledger.Contradicted(in.Contradiction))
 	case strategy.WorkDone:
 		s.drawing = false
 		if !s.ledger.Open() {

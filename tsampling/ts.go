@@ -26,16 +26,11 @@ func (s TS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed 
 	if s.search.Starting(view, trial) || search.Blind(view) {
 		return s.search.Start(view, trial, seed)
 	}
-	return s.Sample(ctx, view, trial, seed)
-}
-
-// Sample suggests the maximiser of a sample of the agent's own posterior, which the
-// view must have, whether or not the trial is a starting design.
-func (s TS) Sample(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	return s.ownSample(ctx, view, trial, seed, nil)
 }
 
-// ownSample is Sample; probability is the chance that it had, nil if there was no choice.
+// ownSample suggests the maximiser of a sample of the agent's own posterior, which the view
+// must have; probability is the chance that it had, nil if there was no choice.
 func (s TS) ownSample(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, probability *float64) (strategy.Suggestion, error) {
 	sample := search.Draw(view, seed, "own sample", trial)
 	return s.search.Maximise(ctx, view, trial, seed, sample, strategy.Why{Source: strategy.Own, OwnProbability: probability})

@@ -10,10 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/benchmarks/internal/drive"
 	"github.com/fbo-node/fbo/random"
-	"github.com/fbo-node/fbo/strategy/all"
-	"github.com/fbo-node/fbo/task"
 )
 
 func configOf(t *testing.T, arguments ...string) config {
@@ -30,7 +27,7 @@ func configOf(t *testing.T, arguments ...string) config {
 func TestRunsRepeatAndArePaired(t *testing.T) {
 	var first []result
 	for _, method := range []string{"random", "logei", "ts", "density"} {
-		j := job{Family: "limits:noise=0", Method: method, Draw: 1, Evals: 9}
+		j := job{Family: "limits:noise=0", Method: method, Draw: 2, Evals: 9}
 		a, err := j.do(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -51,42 +48,6 @@ func TestRunsRepeatAndArePaired(t *testing.T) {
 	}
 	if reflect.DeepEqual(first[0].Regret, first[1].Regret) {
 		t.Error("logei is random search")
-	}
-}
-
-// BoTorch starts where an agent on the task with its constraints does.
-func TestStartsAreThoseOfAnAgent(t *testing.T) {
-	p, err := job{Family: "limits:d=6,noise=0,c=2", Draw: 5}.problem()
-	if err != nil {
-		t.Fatal(err)
-	}
-	seed := random.SeedOf(8)
-	starts, err := p.starts(30, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := all.Strategies().NewTask(task.Spec{Name: "constrained", Goal: p.Goal, Parameters: p.Space.Parameters(), Constraints: p.Constraints, Strategy: task.Settings{"type": "logei"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := drive.New(own, nil, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(starts) != own.Strategy.InitialDesigns {
-		t.Errorf("%d starts, and an agent has %d", len(starts), own.Strategy.InitialDesigns)
-	}
-	for i, start := range starts {
-		trial, err := d.Ask()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if trial.Design.Key() != start.Key() {
-			t.Errorf("start %d is %v, and an agent's %v", i, start, trial.Design)
-		}
-		if err := d.Tell(trial.ID, p.observe(trial.Design)); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fbo-node/fbo/benchmarks/internal/python"
 	"github.com/fbo-node/fbo/experiment/family"
 	"github.com/fbo-node/fbo/strategy/all"
 )
@@ -117,8 +118,8 @@ func (c config) carryOut(out, progress io.Writer) error {
 }
 
 func (c config) run(kept results, progress io.Writer) error {
-	var rival *proposer // started when a run needs it
-	defer func() { rival.stop() }()
+	var rival *python.Process // started when a run needs it
+	defer func() { rival.Stop() }()
 	for i := range c.draws {
 		for _, spec := range c.families {
 			for _, method := range c.methods {

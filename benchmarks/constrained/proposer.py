@@ -1,22 +1,13 @@
 """Suggests designs by BoTorch's constrained expected improvement.
 
-Reads one JSON object per line and answers each with one. The first answer, before any
-request, has the versions: {"versions": {...}}. A request holds all that is known:
+A request, of internal/python, holds all that is known:
 
     {"x": [[...], ...], "y": [...], "c": [[...], ...], "seed": 7}
 
 with points of the unit cube, the objective, larger being better, and the values of
-each constraint at these points, at most 0 where it is kept. The answer is
-{"x": [...], "seconds": processor seconds}, or {"error": "..."}.
+each constraint at these points, at most 0 where it is kept. The answer is {"x": [...]}.
 """
 
-import json
-import sys
-import time
-import warnings
-
-import botorch
-import gpytorch
 import torch
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 from botorch.acquisition.objective import GenericMCObjective
@@ -27,10 +18,13 @@ from botorch.optim import optimize_acqf
 from botorch.sampling.normal import SobolQMCNormalSampler
 from gpytorch.mlls import SumMarginalLogLikelihood
 
+PACKAGES = ("botorch", "gpytorch", "torch")
 SAMPLES, RESTARTS, RAW_SAMPLES = 512, 10, 512
 
+torch.set_num_threads(1)
 
-def suggest(request):
+
+def answer(request):
     torch.manual_seed(request["seed"])
     x = torch.tensor(request["x"], dtype=torch.double)
     outputs = [request["y"]] + request["c"]
@@ -51,23 +45,4 @@ def suggest(request):
     )
     bounds = torch.tensor([[0.0] * x.shape[-1], [1.0] * x.shape[-1]], dtype=torch.double)
     best, _ = optimize_acqf(acquisition, bounds=bounds, q=1, num_restarts=RESTARTS, raw_samples=RAW_SAMPLES)
-    return best.squeeze(0).tolist()
-
-
-def main():
-    warnings.simplefilter("ignore")
-    torch.set_num_threads(1)
-    versions = {"botorch": botorch.__version__, "gpytorch": gpytorch.__version__, "torch": torch.__version__}
-    print(json.dumps({"versions": versions}), flush=True)
-    for line in sys.stdin:
-        begin = time.process_time()
-        try:
-            answer = {"x": suggest(json.loads(line))}
-        except Exception as error:  # told to whoever asked, who decides
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        answer["seconds"] = time.process_time() - begin
-        print(json.dumps(answer), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    return {"x": best.squeeze(0).tolist()}

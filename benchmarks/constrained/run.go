@@ -7,6 +7,7 @@ import (
 	"github.com/fbo-node/fbo/benchmarks/internal/build"
 	"github.com/fbo-node/fbo/benchmarks/internal/cpu"
 	"github.com/fbo-node/fbo/benchmarks/internal/drive"
+	"github.com/fbo-node/fbo/benchmarks/internal/python"
 	"github.com/fbo-node/fbo/experiment/baseline"
 	"github.com/fbo-node/fbo/experiment/family"
 	"github.com/fbo-node/fbo/random"
@@ -87,7 +88,7 @@ func (p *problem) observe(d task.Design) strategy.Outcome {
 }
 
 // do carries out a run. The proposer is needed by BoTorch only.
-func (j job) do(rival *proposer) (result, error) {
+func (j job) do(rival *python.Process) (result, error) {
 	p, err := j.problem()
 	if err != nil {
 		return result{}, err
@@ -106,16 +107,21 @@ func (j job) do(rival *proposer) (result, error) {
 	return p.result, nil
 }
 
+// task has all defaults but for the type of its strategy.
+func (p *problem) task(kind string) (*task.Task, error) {
+	return all.Strategies().NewTask(task.Spec{
+		Name: "constrained", Goal: p.Goal, Parameters: p.Space.Parameters(), Constraints: p.Constraints,
+		Strategy: task.Settings{"type": kind},
+	})
+}
+
 // byAgent plays a strategy, with all defaults of the task file.
 func (p *problem) byAgent(method string, evals int, seed random.Seed) error {
 	kind := method
 	if method == randomName {
 		kind = "ts" // whose place it takes
 	}
-	t, err := all.Strategies().NewTask(task.Spec{
-		Name: "constrained", Goal: p.Goal, Parameters: p.Space.Parameters(), Constraints: p.Constraints,
-		Strategy: task.Settings{"type": kind},
-	})
+	t, err := p.task(kind)
 	if err != nil {
 		return err
 	}
@@ -142,10 +148,10 @@ func (p *problem) byAgent(method string, evals int, seed random.Seed) error {
 	return err
 }
 
-// byBoTorch starts with the designs that every other method starts with.
-func (p *problem) byBoTorch(j job, seed random.Seed, rival *proposer) error {
+// byBoTorch starts with the designs that an agent starts with.
+func (p *problem) byBoTorch(j job, seed random.Seed, rival *python.Process) error {
 	r := request{C: make([][]float64, len(p.Constraints))}
-	observe := func(d task.Design) {
+	observe := func(d task.Design) strategy.Outcome {
 		o := p.observe(d)
 		r.X, r.Y = append(r.X, p.Space.Encode(d)), append(r.Y, p.Goal.Sign()*o.Value)
 		for i, c := range p.Constraints {
@@ -155,49 +161,26 @@ func (p *problem) byBoTorch(j job, seed random.Seed, rival *proposer) error {
 			}
 			r.C[i] = append(r.C[i], over)
 		}
+		return o
 	}
-	starts, err := p.starts(j.Evals, seed)
+	t, err := p.task("logei")
 	if err != nil {
 		return err
 	}
-	for _, d := range starts {
-		observe(d)
+	if err := drive.Start(t, seed, j.Evals, observe); err != nil {
+		return err
 	}
 	for len(r.Y) < j.Evals {
 		r.Seed = j.Draw*maxEvals + uint64(len(r.Y))
-		x, seconds, err := rival.ask(r)
+		x, seconds, err := propose(rival, r)
 		if err != nil {
 			return err
 		}
 		p.result.Seconds += seconds
 		observe(p.Space.Decode(x))
 	}
-	p.result.Versions = rival.versions
+	p.result.Versions = rival.Versions
 	return nil
-}
-
-// starts are the first designs of an agent, as many as are random by default.
-func (p *problem) starts(most int, seed random.Seed) ([]task.Design, error) {
-	t, err := all.Strategies().NewTask(task.Spec{Name: "constrained", Goal: p.Goal, Parameters: p.Space.Parameters(), Strategy: task.Settings{"type": "ts"}})
-	if err != nil {
-		return nil, err
-	}
-	d, err := drive.New(t, baseline.NewRandom(t), seed)
-	if err != nil {
-		return nil, err
-	}
-	var designs []task.Design
-	for range min(t.Strategy.InitialDesigns, most) {
-		trial, err := d.Ask()
-		if err != nil {
-			return nil, err
-		}
-		designs = append(designs, trial.Design)
-		if err := d.Tell(trial.ID, strategy.Outcome{Value: 0}); err != nil {
-			return nil, err
-		}
-	}
-	return designs, nil
 }
 
 // excess is what must be at most 0.

@@ -1,43 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"image/color"
 	"math"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/fbo-node/fbo/benchmarks/internal/picture"
 	"github.com/fbo-node/fbo/experiment"
 )
 
-// Size of the picture, without the legend, which stands to the right of the curves.
-const (
-	width  = 7 * vg.Inch
-	height = 4.5 * vg.Inch
-	gap    = vg.Inch / 8
-)
-
-// palette is that of Okabe and Ito (Color Universal Design, 2008), without yellow:
-// it can be told apart with impaired colour vision too.
-var palette = []color.RGBA{
-	{R: 0, G: 0, B: 0, A: 255},
-	{R: 213, G: 94, B: 0, A: 255},
-	{R: 0, G: 114, B: 178, A: 255},
-	{R: 0, G: 158, B: 115, A: 255},
-	{R: 204, G: 121, B: 167, A: 255},
-	{R: 230, G: 159, B: 0, A: 255},
-	{R: 86, G: 180, B: 233, A: 255},
-}
-
-// dashes tell strategies apart when colours repeat.
-var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.Points(2)}}
+const height = 4.5 * vg.Inch
 
 const bandOpacity = 45 // of 255
 
@@ -48,23 +24,7 @@ func save(r experiment.Report, path string) error {
 	if err != nil {
 		return err
 	}
-	legend := p.Legend
-	p.Legend = plot.NewLegend()
-	size := legend.Rectangle(draw.Canvas{}).Size()
-	beside := size.X + 2*gap
-	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
-	canvas, err := draw.NewFormattedCanvas(width+beside, max(height, size.Y+2*gap), format)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	all := draw.New(canvas)
-	p.Draw(draw.Crop(all, gap, -beside, 0, 0))
-	legend.Draw(draw.Crop(all, width+gap, 0, gap, -gap))
-	var picture bytes.Buffer
-	if _, err := canvas.WriteTo(&picture); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return os.WriteFile(path, picture.Bytes(), 0o644)
+	return picture.Save(p, height, path)
 }
 
 func chart(r experiment.Report) (*plot.Plot, error) {
@@ -83,9 +43,8 @@ func chart(r experiment.Report) (*plot.Plot, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Strategy, err)
 		}
-		ink := palette[i%len(palette)]
-		c.line.Color, c.line.Width = ink, vg.Points(1.5)
-		c.line.Dashes = dashes[i/len(palette)%len(dashes)]
+		ink, dash, _ := picture.Line(i)
+		c.line.Color, c.line.Width, c.line.Dashes = ink, vg.Points(1.5), dash
 		if c.band != nil {
 			c.band.Color = color.NRGBA{R: ink.R, G: ink.G, B: ink.B, A: bandOpacity}
 			c.band.LineStyle.Width = 0

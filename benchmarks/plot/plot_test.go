@@ -18,6 +18,7 @@ import (
 
 	"gonum.org/v1/plot/vg/vgimg"
 
+	lines "github.com/fbo-node/fbo/benchmarks/internal/picture"
 	"github.com/fbo-node/fbo/experiment"
 )
 
@@ -105,7 +106,9 @@ func TestPNGShowsCurvesAndBands(t *testing.T) {
 	picture := drawn(t, made())
 	pixels := inks(picture, picture.Bounds())
 	band := color.RGBA{R: 255 - bandOpacity, G: 255 - bandOpacity, B: 255 - bandOpacity, A: 255} // black on white
-	for what, ink := range map[string]color.RGBA{"first curve": palette[0], "second curve": palette[1], "band": band} {
+	first, _, _ := lines.Line(0)
+	second, _, _ := lines.Line(1)
+	for what, ink := range map[string]color.RGBA{"first curve": first, "second curve": second, "band": band} {
 		if pixels[ink] < 100 {
 			t.Errorf("%s: %d pixels of %v", what, pixels[ink], ink)
 		}
@@ -128,7 +131,7 @@ func TestTheLegendIsBesideTheCurves(t *testing.T) {
 	white := color.RGBA{R: 255, G: 255, B: 255, A: 255}
 	for name, picture := range map[string]image.Image{"few": short, "many": long} {
 		frame := picture.Bounds()
-		left := int(width.Dots(vgimg.DefaultDPI))
+		left := int(lines.Width.Dots(vgimg.DefaultDPI))
 		beside := image.Rect(left, frame.Min.Y, frame.Max.X, frame.Max.Y)
 		if n := beside.Dx() * beside.Dy(); n-inks(picture, beside)[white] < 100 {
 			t.Errorf("%s: no legend beside the curves", name)

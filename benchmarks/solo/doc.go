@@ -13,9 +13,14 @@
 // OBSERVED value among the first n, the earliest of equals: without noise the
 // best design so far, with noise perhaps a lucky one, as it would be for a user.
 //
+// The methods botorch and optuna-gp are those of rivals.py, in a Python process
+// that is told what is observed and answers with designs: this program evaluates,
+// so that all see the same functions and noise. Both start with the designs that
+// this project's engine evaluates first with the same seed.
+//
 // Runs are spread over worker processes, each with one GOMAXPROCS. What a run
 // costs is the processor time of its worker over the run, the function itself
-// included (microseconds). A line per run is appended to the file of results;
-// runs that it holds already are not repeated, so that the same command goes on
-// after a stop.
+// included (microseconds), and of its Python, which starts before the run. A line
+// per run is appended to the file of results; runs that it holds already are not
+// repeated, so that the same command goes on after a stop.
 package main

@@ -12,44 +12,32 @@ import (
 
 // engine is this project's agent without peers.
 func engine(strategyType, surrogateType string, settings map[string]string) method {
-	return func(s search) ([]string, error) {
+	return func(s search) error {
 		spec, err := taskFor(s.space, strategyType, surrogateType, settings)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		d, err := drive.New(spec, nil, s.seed)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for range s.evals {
 			trial, err := d.Ask()
 			if err != nil {
-				return d.Warnings, err
+				return err
 			}
 			if err := d.Tell(trial.ID, strategy.Outcome{Value: s.observe(trial.Design)}); err != nil {
-				return d.Warnings, err
+				return err
 			}
 		}
-		return d.Warnings, nil
+		s.result.Warnings = d.Warnings
+		return nil
 	}
 }
 
 // taskFor writes and reads a task file, so that all that is not set has the
 // defaults that users get, and what is wrong gives the error that they get.
 func taskFor(space *task.Space, strategyType, surrogateType string, settings map[string]string) (*task.Task, error) {
-	var parameters []map[string]any
-	for _, p := range space.Parameters() {
-		item := map[string]any{"name": p.Name, "type": p.Kind}
-		if p.Kind == task.Categorical {
-			item["choices"] = p.Choices
-		} else {
-			item["low"], item["high"] = p.Low, p.High
-			if p.Scale != "" {
-				item["scale"] = p.Scale
-			}
-		}
-		parameters = append(parameters, item)
-	}
 	sections := map[string]map[string]any{"strategy": {"type": strategyType}, "surrogate": {"type": surrogateType}}
 	for key, value := range settings {
 		section := "strategy"
@@ -64,11 +52,30 @@ func taskFor(space *task.Space, strategyType, surrogateType string, settings map
 		sections[section][key] = parsed
 	}
 	text, err := json.Marshal(map[string]any{
-		"name": "solo", "goal": task.Minimize, "parameters": parameters,
+		"name": "solo", "goal": task.Minimize, "parameters": parametersOf(space),
 		"strategy": sections["strategy"], "surrogate": sections["surrogate"],
 	})
 	if err != nil {
 		return nil, fmt.Errorf("task for the engine: %w", err)
 	}
 	return all.Strategies().Parse("solo", text)
+}
+
+// parametersOf are the parameters of a task file. Test functions have floats, ints and
+// choices among texts.
+func parametersOf(space *task.Space) []map[string]any {
+	var parameters []map[string]any
+	for _, p := range space.Parameters() {
+		item := map[string]any{"name": p.Name, "type": p.Kind}
+		if p.Kind == task.Categorical {
+			item["choices"] = p.Choices
+		} else {
+			item["low"], item["high"] = p.Low, p.High
+			if p.Scale != "" {
+				item["scale"] = p.Scale
+			}
+		}
+		parameters = append(parameters, item)
+	}
+	return parameters
 }

@@ -17,14 +17,14 @@ import (
 // goptunaTPE is a weak rival in v0.9.0: its mixture's log density leaves out a
 // square and sums logarithms where it should take the logarithm of a sum
 // (tpe/sampler.go, gmmLogPDF and logsumRows).
-func goptunaTPE(s search) ([]string, error) {
+func goptunaTPE(s search) error {
 	return s.goptuna(goptuna.StudyOptionSampler(tpe.NewSampler(tpe.SamplerOptionSeed(s.seed64()))))
 }
 
 // goptunaCMAES uses CMA-ES from the first trial on; what it does not support
 // (choices) is drawn at random. Its restarts are off, as they are by default: they
 // depend on the order of a map, so that a seed would not repeat a run.
-func goptunaCMAES(s search) ([]string, error) {
+func goptunaCMAES(s search) error {
 	return s.goptuna(
 		goptuna.StudyOptionRelativeSampler(cmaes.NewSampler(cmaes.SamplerOptionSeed(s.seed64()))),
 		goptuna.StudyOptionSampler(goptuna.NewRandomSampler(goptuna.RandomSamplerOptionSeed(s.seed64()))),
@@ -34,12 +34,12 @@ func goptunaCMAES(s search) ([]string, error) {
 
 func (s search) seed64() int64 { return int64(s.seed.Stream("goptuna", 0).Uint64() >> 1) }
 
-func (s search) goptuna(options ...goptuna.StudyOption) ([]string, error) {
+func (s search) goptuna(options ...goptuna.StudyOption) error {
 	study, err := goptuna.CreateStudy("solo", append(options,
 		goptuna.StudyOptionDirection(goptuna.StudyDirectionMinimize),
 		goptuna.StudyOptionLogger(nil))...)
 	if err != nil {
-		return nil, fmt.Errorf("goptuna: %w", err)
+		return fmt.Errorf("goptuna: %w", err)
 	}
 	err = study.Optimize(func(trial goptuna.Trial) (float64, error) {
 		design, err := suggested(trial, s.space)
@@ -49,9 +49,9 @@ func (s search) goptuna(options ...goptuna.StudyOption) ([]string, error) {
 		return s.observe(design), nil
 	}, s.evals)
 	if err != nil {
-		return nil, fmt.Errorf("goptuna: %w", err)
+		return fmt.Errorf("goptuna: %w", err)
 	}
-	return nil, nil
+	return nil
 }
 
 func suggested(trial goptuna.Trial, space *task.Space) (task.Design, error) {

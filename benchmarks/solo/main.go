@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/fbo-node/fbo/benchmarks/internal/build"
@@ -35,7 +36,8 @@ type config struct {
 	functions, methods []string
 	seeds, first       int
 	evals              int
-	out                string
+	out, python        string
+	against            string
 	workers            int
 	coreMinutes        float64
 	tableOnly          bool
@@ -62,6 +64,8 @@ func parseFlags(arguments []string, stderr io.Writer) (config, error) {
 	set.IntVar(&c.first, "first-seed", 1, "the first seed")
 	set.IntVar(&c.evals, "evals", 100, "evaluations per run")
 	set.StringVar(&c.out, "out", "results.jsonl", "file of results; runs that it holds are not repeated")
+	set.StringVar(&c.python, "python", os.Getenv(pythonVariable), "a Python with BoTorch and Optuna, for the methods botorch and optuna-gp; the default is the variable "+pythonVariable)
+	set.StringVar(&c.against, "against", "", "the method whose regrets the others' are summed up in ratio to; none unless given")
 	set.IntVar(&c.workers, "workers", runtime.GOMAXPROCS(0), "worker processes, each on one core")
 	set.Float64Var(&c.coreMinutes, "core-minutes", 30, "start no further run after so much processor time; the same command goes on")
 	set.BoolVar(&c.tableOnly, "table", false, "only print the table of what the file holds")
@@ -93,6 +97,11 @@ func (c config) validate() error {
 			return err
 		}
 	}
+	if !c.tableOnly && slices.ContainsFunc(c.methods, inPython) {
+		if err := checkPython(c.python); err != nil {
+			return err
+		}
+	}
 	switch {
 	case c.seeds < 1 || c.seeds > maxSeeds:
 		return fmt.Errorf("--seeds %d: accepted are 1 to %d", c.seeds, maxSeeds)
@@ -102,6 +111,8 @@ func (c config) validate() error {
 		return fmt.Errorf("--evals %d: accepted are 1 to %d", c.evals, maxEvals)
 	case c.workers < 1:
 		return fmt.Errorf("--workers %d: accepted are 1 and more", c.workers)
+	case c.against != "" && !slices.Contains(c.methods, c.against):
+		return fmt.Errorf("--against %s: accepted is one of --methods", c.against)
 	case !(c.coreMinutes > 0):
 		return fmt.Errorf("--core-minutes %g: must be above 0", c.coreMinutes)
 	}
@@ -141,7 +152,7 @@ func (c config) carryOut(stdout, stderr io.Writer) error {
 	if c.tableOnly {
 		return printTable(stdout, c, all, len(missing), name)
 	}
-	p := &pool{results: all, build: name, limit: c.coreMinutes * 60, report: func(r result, left int) {
+	p := &pool{results: all, build: name, python: c.python, limit: c.coreMinutes * 60, report: func(r result, left int) {
 		fmt.Fprintf(stderr, "%-16s %-14s seed %-3d regret %-10.4g %6.1f s, %d runs to start\n", r.Function, r.Method, r.Seed, r.Regret[r.Evals-1], r.Seconds, left)
 	}}
 	left, err := p.run(missing, c.workers)

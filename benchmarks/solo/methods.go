@@ -20,10 +20,13 @@ type search struct {
 	seed    random.Seed
 	evals   int
 	observe func(task.Design) float64
+
+	python *interpreter // for methods that are not in Go
+	result *result      // takes warnings, versions, and the processor time of other processes
 }
 
-// method minimises; it returns warnings for the record.
-type method func(s search) (warnings []string, err error)
+// method minimises.
+type method func(s search) error
 
 func baselines() map[string]method {
 	return map[string]method{
@@ -31,6 +34,8 @@ func baselines() map[string]method {
 		"quasi":         quasi,
 		"goptuna-tpe":   goptunaTPE,
 		"goptuna-cmaes": goptunaCMAES,
+		botorchName:     rival(botorchName),
+		optunaName:      rival(optunaName),
 	}
 }
 
@@ -44,7 +49,7 @@ func methodNamed(name string) (method, error) {
 	parts := strings.Split(name, "+")
 	strategy, surrogate, ok := strings.Cut(parts[0], "-")
 	if !ok {
-		return nil, fmt.Errorf("method %q is not known; accepted: random, quasi, goptuna-tpe, goptuna-cmaes, or STRATEGY-SURROGATE[+KEY=VALUE…] as in ts-exact+features=512", name)
+		return nil, fmt.Errorf("method %q is not known; accepted: random, quasi, goptuna-tpe, goptuna-cmaes, botorch, optuna-gp, or STRATEGY-SURROGATE[+KEY=VALUE…] as in ts-exact+features=512", name)
 	}
 	settings := map[string]string{}
 	for _, part := range parts[1:] {
@@ -58,12 +63,12 @@ func methodNamed(name string) (method, error) {
 }
 
 // uniform draws each parameter uniformly.
-func uniform(s search) ([]string, error) {
+func uniform(s search) error {
 	rng := s.seed.Stream("uniform", 0)
 	for range s.evals {
 		s.observe(spread(s.space, coordinates(rng, s.space.Len())))
 	}
-	return nil, nil
+	return nil
 }
 
 func coordinates(rng *rand.Rand, n int) []float64 {
@@ -76,14 +81,14 @@ func coordinates(rng *rand.Rand, n int) []float64 {
 
 // quasi takes a scrambled Halton sequence with one coordinate per parameter
 // (Owen, "A randomized Halton algorithm in R", 2017, in gonum).
-func quasi(s search) ([]string, error) {
+func quasi(s search) error {
 	source := s.seed.Stream("halton", 0)
 	points := mat.NewDense(s.evals, s.space.Len(), nil)
 	samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(s.space.Len(), source), Src: source}.Sample(points)
 	for i := range s.evals {
 		s.observe(spread(s.space, points.RawRowView(i)))
 	}
-	return nil, nil
+	return nil
 }
 
 // spread is the design at u, with one coordinate in [0, 1) per parameter; choices

@@ -9,6 +9,7 @@ import (
 type pool struct {
 	results results
 	build   string
+	python  string
 	limit   float64 // processor seconds after which no further run starts
 	report  func(r result, left int)
 
@@ -23,7 +24,7 @@ func (p *pool) run(jobs []job, workers int) (left int, err error) {
 	p.jobs = jobs
 	var group sync.WaitGroup
 	for range min(workers, len(jobs)) {
-		w, err := startWorker()
+		w, err := startWorker(p.python)
 		if err != nil {
 			p.fail(err)
 			break

@@ -18,14 +18,15 @@ type job struct {
 // result is what a run gave: one line of the file of results.
 type result struct {
 	job
-	Regret   []float64 `json:"regret"`  // simple regret after each evaluation
-	Seconds  float64   `json:"seconds"` // of processor time
-	Build    string    `json:"build"`   // of the program that ran it
-	Warnings []string  `json:"warnings,omitempty"`
+	Regret   []float64         `json:"regret"`             // simple regret after each evaluation
+	Seconds  float64           `json:"seconds"`            // of processor time
+	Build    string            `json:"build"`              // of the program that ran it
+	Versions map[string]string `json:"versions,omitempty"` // of what a method in Python uses
+	Warnings []string          `json:"warnings,omitempty"`
 }
 
-// do carries out a run in this process.
-func (j job) do() (result, error) {
+// do carries out a run in this process, and in Python what is a method there.
+func (j job) do(python *interpreter) (result, error) {
 	p, err := problemNamed(j.Function)
 	if err != nil {
 		return result{}, err
@@ -36,13 +37,18 @@ func (j job) do() (result, error) {
 	}
 	seed := random.SeedOf(j.Seed).Derive(j.Function, 0)
 	o := newObserver(p, seed)
+	done := result{job: j}
 	before := cpu.Seconds()
-	warnings, err := m(search{space: o.quiet.Space, seed: seed.Derive("method", 0), evals: j.Evals, observe: o.observe})
-	if err != nil {
+	if err := m(search{
+		space: o.quiet.Space, seed: seed.Derive("method", 0), evals: j.Evals, observe: o.observe,
+		python: python, result: &done,
+	}); err != nil {
 		return result{}, fmt.Errorf("%s on %s, seed %d: %w", j.Method, j.Function, j.Seed, err)
 	}
 	if len(o.regret) != j.Evals {
 		return result{}, fmt.Errorf("%s on %s, seed %d: %d evaluations were made instead of %d", j.Method, j.Function, j.Seed, len(o.regret), j.Evals)
 	}
-	return result{job: j, Regret: o.regret, Seconds: cpu.Seconds() - before, Warnings: warnings}, nil
+	done.Seconds += cpu.Seconds() - before
+	done.Regret = o.regret
+	return done, nil
 }

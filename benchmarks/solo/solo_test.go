@@ -38,12 +38,12 @@ func TestMethodsRunAndRepeat(t *testing.T) {
 	for _, method := range []string{"random", "quasi", "goptuna-tpe", "goptuna-cmaes", "ts-exact", "ts-rff+features=16+kernel=se"} {
 		for _, function := range []string{"branin", "mixed", "hartmann6-noisy"} {
 			j := job{Function: function, Method: method, Seed: 3, Evals: 13}
-			first, err := j.do()
+			first, err := j.do(nil)
 			if err != nil {
 				t.Error(err)
 				continue
 			}
-			second, err := j.do()
+			second, err := j.do(nil)
 			if err != nil {
 				t.Error(err)
 				continue
@@ -121,7 +121,7 @@ func TestRegretIsOfTheObservedIncumbent(t *testing.T) {
 // The command runs, resumes without repeating anything, and prints its table.
 func TestCommandResumes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.jsonl")
-	short := []string{"--functions", "branin,mixed", "--methods", "random,ts-rff", "--evals", "6", "--workers", "2", "--out", path}
+	short := []string{"--functions", "branin,mixed", "--methods", "random,ts-rff", "--evals", "6", "--workers", "2", "--against", "random", "--out", path}
 	carryOut := func(arguments ...string) (table string, lines int) {
 		t.Helper()
 		var out strings.Builder
@@ -149,7 +149,7 @@ func TestCommandResumes(t *testing.T) {
 	if lines != 8 {
 		t.Errorf("%d lines, want 8: the 3 kept, the one lost, 4 new", lines)
 	}
-	for _, want := range []string{"branin (2 seeds)", "mixed (2 seeds)", "n = 6", "ts-rff", "mean rank of 2", "core-minutes"} {
+	for _, want := range []string{"branin (2 seeds)", "mixed (2 seeds)", "n = 6", "ts-rff", "mean rank of 2", "ratio to that of random, geometric mean over 2 functions", "core-minutes"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("%q is missing in\n%s", want, table)
 		}
@@ -188,6 +188,9 @@ func TestErrors(t *testing.T) {
 		{[]string{"--methods", "ts-exact+features"}, `setting "features" must be KEY=VALUE`},
 		{[]string{"--seeds", "0"}, "--seeds 0"},
 		{[]string{"--evals", "0"}, "--evals 0"},
+		{[]string{"--methods", "random,ts-exact", "--against", "quasi"}, "--against quasi: accepted is one of --methods"},
+		{[]string{"--methods", "random,botorch", "--python", ""}, "need a Python with BoTorch and Optuna, by --python or FBO_PYTHON, after pip install -r solo/requirements.txt: no Python is named"},
+		{[]string{"--methods", "optuna-gp", "--python", "no-such-python"}, "pip install -r solo/requirements.txt: no-such-python: "},
 		{[]string{"--workers", "0"}, "--workers 0"},
 		{[]string{"--core-minutes", "0"}, "--core-minutes 0"},
 		{[]string{"branin"}, "only flags"},
@@ -196,6 +199,11 @@ func TestErrors(t *testing.T) {
 		if _, err := parseFlags(test.arguments, &stderr); err == nil || !strings.Contains(stderr.String(), test.want) {
 			t.Errorf("%v: %q, want %q", test.arguments, stderr.String(), test.want)
 		}
+	}
+	// A table of what is there needs no Python.
+	var stderr strings.Builder
+	if _, err := parseFlags([]string{"--methods", "random,botorch", "--python", "", "--table"}, &stderr); err != nil {
+		t.Errorf("with --table: %v", err)
 	}
 	// What the task file does not know shows in its own words, through a worker.
 	path := filepath.Join(t.TempDir(), "results.jsonl")

@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -25,10 +27,11 @@ func (c config) checkpoints() []int {
 // printTable prints what the file holds of what the command line asks for. Only
 // seeds that all methods have count, so that methods are compared in pairs.
 func printTable(w io.Writer, c config, all results, left int, build string) error {
-	fmt.Fprintf(w, "Simple regret after n evaluations, median [quartiles] over seeds; optimum shifted at random by seed; core-seconds per run.\n")
+	fmt.Fprintf(w, "Simple regret after n evaluations, median [quartiles] over seeds; optimum shifted at random by seed; median core-seconds per run and core-milliseconds per evaluation.\n")
 	fmt.Fprintf(w, "Command: %s\n", c.command)
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	ranks := newRanking(c)
+	ranks, ratios := newRanking(c), summary{config: c}
+	versions := map[string]bool{}
 	spent, strangers, warned := 0.0, 0, 0
 	for _, function := range c.functions {
 		rows, seeds := c.rows(all, function)
@@ -36,7 +39,7 @@ func printTable(w io.Writer, c config, all results, left int, build string) erro
 		for _, n := range c.checkpoints() {
 			fmt.Fprintf(out, "n = %d\t", n)
 		}
-		fmt.Fprintln(out, "core-s")
+		fmt.Fprintln(out, "core-s\tcore-ms each")
 		if seeds == 0 {
 			continue
 		}
@@ -46,24 +49,36 @@ func printTable(w io.Writer, c config, all results, left int, build string) erro
 				q := quartiles(regretsAfter(rows[i], n))
 				fmt.Fprintf(out, "%.3g [%.3g, %.3g]\t", q[1], q[0], q[2])
 			}
-			var costs []float64
+			var costs, each []float64
 			for _, r := range rows[i] {
-				costs = append(costs, r.Seconds)
+				costs, each = append(costs, r.Seconds), append(each, 1000*r.Seconds/float64(r.Evals))
 				spent += r.Seconds
 				warned += min(len(r.Warnings), 1)
 				if r.Build != build {
 					strangers++
 				}
+				for name, version := range r.Versions {
+					versions[name+" "+version] = true
+				}
 			}
-			fmt.Fprintf(out, "%.3g\n", quartiles(costs)[1])
+			fmt.Fprintf(out, "%.3g\t%.3g\n", quartiles(costs)[1], quartiles(each)[1])
 		}
 		ranks.add(rows)
+		p, err := problemNamed(function)
+		if err != nil {
+			return err
+		}
+		ratios.add(p, rows)
 	}
 	ranks.print(out)
+	ratios.print(out)
 	if err := out.Flush(); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\nThis table cost %.1f core-minutes.\n", spent/60)
+	if len(versions) > 0 {
+		fmt.Fprintf(w, "In Python: %s.\n", strings.Join(slices.Sorted(maps.Keys(versions)), ", "))
+	}
 	if left > 0 {
 		fmt.Fprintf(w, "%d runs are missing: run the same command again, it goes on where it stopped.\n", left)
 	}
@@ -105,18 +120,19 @@ func regretsAfter(rows []result, n int) []float64 {
 	return regrets
 }
 
-// quartiles returns the 25, 50 and 75 % quantiles, interpolated between order
-// statistics as NumPy does by default (type 7 of Hyndman and Fan, 1996).
+// quartiles returns the 25, 50 and 75 % quantiles.
 func quartiles(x []float64) [3]float64 {
 	sorted := slices.Sorted(slices.Values(x))
-	var q [3]float64
-	for i := range q {
-		at := float64(i+1) / 4 * float64(len(sorted)-1)
-		low := int(at)
-		high := min(low+1, len(sorted)-1)
-		q[i] = sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
-	}
-	return q
+	return [3]float64{quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)}
+}
+
+// quantile interpolates between order statistics as NumPy does by default (type 7 of
+// Hyndman and Fan, 1996).
+func quantile(sorted []float64, p float64) float64 {
+	at := p * float64(len(sorted)-1)
+	low := int(at)
+	high := min(low+1, len(sorted)-1)
+	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 }
 
 // ranking averages the ranks of the methods (1 is best, equals share) over all

@@ -21,6 +21,8 @@ type reply struct {
 
 func work(in io.Reader, out io.Writer) error {
 	decoder, encoder := json.NewDecoder(in), json.NewEncoder(out)
+	python := &interpreter{path: os.Getenv(pythonVariable)}
+	defer python.stop()
 	for {
 		var j job
 		if err := decoder.Decode(&j); errors.Is(err, io.EOF) {
@@ -29,7 +31,7 @@ func work(in io.Reader, out io.Writer) error {
 			return err
 		}
 		var r reply
-		done, err := j.do()
+		done, err := j.do(python)
 		if r.Result = done; err != nil {
 			r.Error = err.Error()
 		}
@@ -47,13 +49,13 @@ type worker struct {
 	decoder *json.Decoder
 }
 
-func startWorker() (*worker, error) {
+func startWorker(python string) (*worker, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	command := exec.Command(program)
-	command.Env = append(os.Environ(), workerVariable+"=1", "GOMAXPROCS=1")
+	command.Env = append(os.Environ(), workerVariable+"=1", "GOMAXPROCS=1", pythonVariable+"="+python)
 	command.Stderr = os.Stderr
 	in, err := command.StdinPipe()
 	if err != nil {

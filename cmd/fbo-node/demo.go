@@ -25,10 +25,11 @@ import (
 //go:embed demo.yaml
 var demoTask []byte
 
-// demoStrategies are those that listen to peers and need no promise of privacy.
+// demoStrategies are those that listen to peers and need neither a promise of privacy nor a
+// roster: the nodes of the demo have no names before they run.
 func demoStrategies() (names []string) {
 	for _, r := range all.Strategies() {
-		if r.Exchanges != nil && !r.Private {
+		if r.Exchanges != nil && !r.Private && !r.Roster {
 			names = append(names, r.Name)
 		}
 	}

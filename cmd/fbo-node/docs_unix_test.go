@@ -134,3 +134,39 @@ func TestChangingATask(t *testing.T) {
 		t.Errorf("%d trials", len(trials))
 	}
 }
+
+// TestTables follows docs/tables.md: the histories of nodes, and a grid, are played.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	f := newFollower(t)
+	f.env = append(f.env, "XDG_CACHE_HOME="+filepath.Join(f.dir, "cache"), "HOME="+f.dir) // where finished runs are kept
+	var simulated []string
+	for _, b := range blocksOf(t, "tables.md") {
+		if out := f.follow(t, b); strings.Contains(b.text, "fbo-node simulate") {
+			simulated = append(simulated, out)
+		}
+	}
+	if len(simulated) != 2 {
+		t.Fatalf("%d simulations", len(simulated))
+	}
+	for i, out := range simulated {
+		for _, want := range []string{"minimize: 3 agents, 8 evaluations each, 20 repeats", "\npeer-prior ", "compared with ts"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("simulation %d does not say %q:\n%s", i+1, want, out)
+			}
+		}
+	}
+	history, err := os.ReadFile(filepath.Join(f.dir, "sweeps", "0.02.csv"))
+	if err != nil || !strings.HasPrefix(string(history), "trial,state,value,learning_rate,layers,source,peer,started,finished,reason\n1,done,") || strings.Count(string(history), "\n") != 21 {
+		t.Errorf("history, %v:\n%s", err, history)
+	}
+	// The error that the page shows.
+	broken := strings.Replace(string(history), "\n3,done,", "\n3,done,0,0.1,7,,,,,\n4,done,", 1)
+	if err := os.WriteFile(filepath.Join(f.dir, "sweeps", "0.02.csv"), []byte(broken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := f.follow(t, block{text: "fbo-node simulate --family table:task=sweep.yaml,file=sweeps --strategy ts 2>&1 || true"})
+	if want := `key file: sweeps/0.02.csv: line 4: parameter "layers": 7 is not accepted; it takes a whole number from 1 to 6`; !strings.Contains(out, want) {
+		t.Errorf("%s\ndoes not say %s", out, want)
+	}
+}

@@ -49,6 +49,7 @@ type doctorOptions struct {
 	dir    string
 	listen []string
 	peers  []string
+	invite string
 	json   bool
 }
 
@@ -79,6 +80,7 @@ and a node that runs is not disturbed.`,
 	addDataDir(command, &o.dir)
 	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress that the node shall listen on, repeatable (default: the ports of its last start)")
 	flags.StringArrayVar(&o.peers, "peer", nil, "address of another node to reach, as it prints it, repeatable")
+	flags.StringVar(&o.invite, "invite", "", "file with the invitation to TASK, by which --peer is looked for (default: the one that the data directory keeps)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }
@@ -87,11 +89,18 @@ func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) er
 	if err := node.CheckListen(o.listen); err != nil {
 		return usagef("--listen: %w", err)
 	}
-	taskID, taskName, err := wantedTask(wanted)
+	dir, err := resolveDataDir(o.dir)
 	if err != nil {
 		return err
 	}
-	dir, err := resolveDataDir(o.dir)
+	taskID, taskName, err := wantedTask(ctx, dir, wanted)
+	if err != nil {
+		return err
+	}
+	if o.invite != "" && taskID == "" {
+		return usagef("--invite: name the TASK too, a file or an ID")
+	}
+	tag, invited, err := o.checkInvitation(dir, taskID)
 	if err != nil {
 		return err
 	}
@@ -105,10 +114,43 @@ func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) er
 	findings = append(findings, checkPorts(dir, o.listen, running)...)
 	findings = append(findings, checkBuffers()...)
 	findings = append(findings, checkClock(dir), checkMemory())
+	findings = append(findings, invited...)
 	for _, address := range o.peers {
-		findings = append(findings, checkPeer(ctx, address, taskID, taskName)...)
+		findings = append(findings, checkPeer(ctx, address, sought{taskID, taskName, tag})...)
 	}
 	return showFindings(out, findings, o.json)
+}
+
+// checkInvitation returns the tag of the invitation that is given, or else kept; empty
+// when there is none.
+func (o doctorOptions) checkInvitation(dir, taskID string) (tag string, findings []finding, err error) {
+	const what = "invitation"
+	if taskID == "" {
+		return "", nil, nil
+	}
+	if o.invite == "" {
+		tag, err := keptTag(dir, taskID)
+		switch {
+		case err != nil:
+			return "", []finding{fail(what, "put the invitation there again, with mode 0600", "%v", err)}, nil
+		case tag == "":
+			return "", nil, nil
+		}
+		return tag, []finding{ok(what, "kept by the data directory; announced as %s", tag)}, nil
+	}
+	i, err := readInvitation("--invite", o.invite)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := fits("--invite", o.invite, i, taskID); err != nil {
+		return "", nil, err
+	}
+	tag = i.Keys().Tag().String()
+	kept, err := keptTag(dir, taskID)
+	if err != nil || kept != "" && kept != tag {
+		return tag, []finding{warn(what, "give the node the right one by run --invite", "the data directory keeps another one, or one that cannot be read; this one is announced as %s", tag)}, nil
+	}
+	return tag, []finding{ok(what, "to this task; announced as %s", tag)}, nil
 }
 
 // showFindings prints everything; its error says that something failed.

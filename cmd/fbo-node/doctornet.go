@@ -14,6 +14,7 @@ import (
 
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 )
 
@@ -203,12 +204,22 @@ func (d direction) advice() string {
 	return "raise the system's limit for UDP buffers, or leave it: shares are small"
 }
 
+// sought is the task that a peer shall take part in.
+type sought struct {
+	id, name string
+	tag      string // with an invitation
+}
+
 // checkPeer names the step that failed: the address, the connection, who
 // answers there, the task.
-func checkPeer(ctx context.Context, address, taskID, taskName string) []finding {
+func checkPeer(ctx context.Context, address string, wanted sought) []finding {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	reach, err := node.Probe(ctx, address, taskName)
+	name := wanted.name
+	if wanted.tag != "" {
+		name = "" // by invitation names are asked of nobody
+	}
+	reach, err := node.Probe(ctx, address, name)
 	const what = "peer"
 	switch {
 	case errors.Is(err, node.ErrPeerAddress):
@@ -221,8 +232,8 @@ func checkPeer(ctx context.Context, address, taskID, taskName string) []finding 
 		return []finding{fail(what, "", "%s: %v", address, err)}
 	}
 	findings := []finding{ok(what, "%s answers at %s after %v (%s)", reach.ID, reach.Address, reach.RTT.Round(10*time.Microsecond), program(reach))}
-	if taskID != "" {
-		findings = append(findings, checkPeerTask(reach, taskID))
+	if wanted.id != "" {
+		findings = append(findings, checkPeerTask(reach, wanted))
 	}
 	return findings
 }
@@ -236,14 +247,25 @@ func program(r node.Reach) string {
 
 const mostTasksShown = 5 // of a peer
 
-func checkPeerTask(r node.Reach, taskID string) finding {
+func checkPeerTask(r node.Reach, wanted sought) finding {
 	const what = "peer's task"
+	taskID, byInvitation := wanted.id, plain.Count(len(r.Tags), "task")
 	switch {
+	case wanted.tag != "" && slices.Contains(r.Tags, wanted.tag):
+		return ok(what, "it takes part in %s by this invitation", taskID)
+	case wanted.tag != "" && slices.Contains(r.Tasks, taskID):
+		return fail(what, "give it the invitation too (run --invite)", "it takes part in %s without an invitation", taskID)
+	case wanted.tag != "" && len(r.Tags) > 0:
+		return fail(what, "compare what `fbo-node task check FILE --invite FILE` says that nodes announce, on both machines",
+			"it takes part in %s by invitation, and not by this one", byInvitation)
 	case slices.Contains(r.Tasks, taskID):
 		return ok(what, "it takes part in %s", taskID)
 	case len(r.Named) > 0:
 		return fail(what, "compare what `fbo-node task check FILE` prints on both machines: the task files differ",
 			"it takes part in another task of the same name, %s, not in %s", strings.Join(r.Named, ", "), taskID)
+	case len(r.Tags) > 0 && wanted.tag == "":
+		return fail(what, "if it has an invitation to this task, get it and name it by --invite",
+			"it does not take part in %s openly; it takes part in %s by invitation, which cannot be told from outside", taskID, byInvitation)
 	case len(r.Tasks) == 0:
 		return fail(what, "start it on this task; if it is not a node of fbo, copy the address of one", "it takes part in no task")
 	}

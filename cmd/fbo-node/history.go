@@ -258,6 +258,7 @@ check. A hub counts too, unless a TASK is named.`,
 type statusJSON struct {
 	Running   bool            `json:"running"`
 	Task      string          `json:"task"`
+	Tag       string          `json:"tag,omitempty"` // on the network, with an invitation
 	Name      string          `json:"name"`
 	Starts    uint64          `json:"starts"`
 	Trials    map[string]int  `json:"trials"`
@@ -276,19 +277,20 @@ type statusJSON struct {
 	Sent      int             `json:"shares_sent,omitempty"`
 	Received  int             `json:"shares_received,omitempty"`
 	Sums      *strategy.Sums  `json:"sums,omitempty"`
+	Gains     []strategy.Gain `json:"gains,omitempty"`
 	BytesSent int64           `json:"bytes_sent,omitempty"`
 	BytesRecv int64           `json:"bytes_received,omitempty"`
 }
 
 func statusObject(p past) statusJSON {
-	s := statusJSON{Task: p.task.ID().String(), Name: p.task.Name, Starts: p.epoch, Trials: map[string]int{}, Best: p.best, Nearest: infeasibleNearest(p.task, p.trials)}
+	s := statusJSON{Task: p.task.ID().String(), Tag: p.tag, Name: p.task.Name, Starts: p.epoch, Trials: map[string]int{}, Best: p.best, Nearest: infeasibleNearest(p.task, p.trials)}
 	for _, trial := range p.trials {
 		s.Trials[string(trial.State)]++
 	}
 	if r := p.running; r != nil {
 		s.Running, s.PeerID, s.Addresses, s.Agreed = true, r.PeerID.String(), r.Addresses, r.Agreed
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv = r.SharesSent, r.SharesReceived, r.BytesSent, r.BytesReceived
-		s.Peers, s.Namesakes, s.Hubs, s.Sums = r.Peers, r.Namesakes, r.Hubs, r.Sums
+		s.Peers, s.Namesakes, s.Hubs, s.Sums, s.Gains = r.Peers, r.Namesakes, r.Hubs, r.Sums, r.Gains
 		s.Keeping, s.Knowledge = r.Keeping, &r.Knowledge
 		for _, id := range r.MeshPeers {
 			s.MeshPeers = append(s.MeshPeers, id.String())
@@ -311,6 +313,9 @@ func others(s statusJSON) int {
 func writeStatus(out io.Writer, p past) {
 	s := statusObject(p)
 	fmt.Fprintf(out, "task      %s\nid        %s\n", s.Name, s.Task)
+	if s.Tag != "" {
+		fmt.Fprintf(out, "invited   announced as %s\n", s.Tag)
+	}
 	fmt.Fprintf(out, "trials    %s\n", trialsText(s))
 	if p.best != nil {
 		fmt.Fprintf(out, "best      %s (trial %d, %s): %s\n", valueText(*p.best), p.best.ID, p.best.Why, p.best.Design)
@@ -335,6 +340,10 @@ func writeStatus(out io.Writer, p past) {
 		fmt.Fprintf(out, "peer      %s, %s, %s\n", link.ID, link.Path, link.Address)
 	}
 	for _, n := range s.Namesakes {
+		if n.Open {
+			fmt.Fprintf(out, "other     %s is on this task without the invitation\n", n.Peer)
+			continue
+		}
 		fmt.Fprintf(out, "other     %s is on another task of this name, id %s: the task files differ\n", n.Peer, n.Task)
 	}
 	for _, h := range s.Hubs {
@@ -342,6 +351,9 @@ func writeStatus(out io.Writer, p past) {
 	}
 	if s.Sums != nil {
 		fmt.Fprintf(out, "sums      %s\n", sumsText(*s.Sums))
+	}
+	for _, line := range gainLines(s.Gains, p.running.PeerID) {
+		fmt.Fprintf(out, "%s\n", line)
 	}
 	fmt.Fprintf(out, "shares    %d sent, %d received; %d bytes sent, %d received on the network\n",
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv)

@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ipfs/go-cid"
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/invitation"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
 )
@@ -20,6 +22,7 @@ type hubOptions struct {
 	listen   []string
 	allow    string
 	keep     []string
+	invites  []string
 	json     bool
 	logLevel string
 }
@@ -50,6 +53,7 @@ Ctrl-C stops it; nodes come back to it when it starts again.`,
 	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress to listen on, repeatable (default: port 4001 by QUIC and TCP)")
 	addAllow(command, &o.allow)
 	flags.StringArrayVar(&o.keep, "keep", nil, "task file of which to keep what the nodes share, for those who come later, repeatable; see `fbo-node keep --help`")
+	flags.StringArrayVar(&o.invites, "invite", nil, "file with the invitation to a task of --keep, repeatable; the hub's directory keeps it for later starts")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
 	addLogLevel(command, &o.logLevel)
 	return command
@@ -66,16 +70,20 @@ func (o hubOptions) run(ctx context.Context, out io.Writer) error {
 	if err := setLogLevel(o.logLevel); err != nil {
 		return err
 	}
-	kept, err := o.readKept()
-	if err != nil {
-		return err
-	}
 	dir := o.dir
 	if dir == "" {
 		if dir, err = resolveDataDir(""); err != nil {
 			return err
 		}
 		dir = hubDir(dir)
+	}
+	kept, err := o.readKept(ctx, dir)
+	if err != nil {
+		return err
+	}
+	invited, err := o.readInvites(kept)
+	if err != nil {
+		return err
 	}
 	h := &node.Hub{Dir: dir, Listen: o.listen, Allow: allowed, Log: logger(), OnWarning: func(message string) { o.warning(out, message) }}
 	if err := h.Start(ctx); err != nil {
@@ -91,7 +99,7 @@ func (o hubOptions) run(ctx context.Context, out io.Writer) error {
 		defer stopAnswers()
 	}
 	o.started(out, h)
-	if err := o.keepAll(ctx, out, h, kept); err != nil {
+	if err := o.keepAll(ctx, out, h, kept, invited); err != nil {
 		return errors.Join(err, h.Close())
 	}
 	<-ctx.Done()
@@ -104,12 +112,13 @@ func (o hubOptions) run(ctx context.Context, out io.Writer) error {
 }
 
 // readKept reads the tasks to keep.
-func (o hubOptions) readKept() (kept []*task.Task, err error) {
+func (o hubOptions) readKept(ctx context.Context, dir string) (kept []*task.Task, err error) {
 	for _, file := range o.keep {
 		t, err := readKeptTask(file)
 		if err != nil {
 			return nil, fmt.Errorf("--keep: %w", err)
 		}
+		t = inDirectory(ctx, dir, t)
 		if slices.ContainsFunc(kept, func(other *task.Task) bool { return other.ID() == t.ID() }) {
 			return nil, usagef("--keep %s: task %q (%s) is named twice", file, t.Name, t.ID())
 		}
@@ -118,13 +127,32 @@ func (o hubOptions) readKept() (kept []*task.Task, err error) {
 	return kept, nil
 }
 
-func (o hubOptions) keepAll(ctx context.Context, out io.Writer, h *node.Hub, kept []*task.Task) error {
+// readInvites reads the invitations to kept tasks, by task.
+func (o hubOptions) readInvites(kept []*task.Task) (map[cid.Cid]*invitation.Invitation, error) {
+	invited := map[cid.Cid]*invitation.Invitation{}
+	for _, file := range o.invites {
+		i, err := readInvitation("--invite", file)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(kept, func(t *task.Task) bool { return t.ID() == i.Task() }) {
+			return nil, usagef("--invite: %s is an invitation to task %v, which no --keep names", file, i.Task())
+		}
+		if invited[i.Task()] != nil {
+			return nil, usagef("--invite: %s is a second invitation to task %v", file, i.Task())
+		}
+		invited[i.Task()] = &i
+	}
+	return invited, nil
+}
+
+func (o hubOptions) keepAll(ctx context.Context, out io.Writer, h *node.Hub, kept []*task.Task, invited map[cid.Cid]*invitation.Invitation) error {
 	for _, t := range kept {
-		session, err := h.Keep(ctx, t)
+		session, err := h.KeepInvited(ctx, t, invited[t.ID()])
 		if err != nil {
 			return err
 		}
-		o.say(out, object{"event": "keeping", "task": t.ID().String(), "name": t.Name, "useless": useless(t)}, keptLine(t))
+		o.say(out, object{"event": "keeping", "task": t.ID().String(), "name": t.Name, "tag": tagOf(session), "useless": useless(t)}, keptLine(t, tagOf(session)))
 		go watchHeld(ctx, session, func(held node.Knowledge) {
 			o.say(out, object{"event": "held", "task": t.ID().String(), "authors": held.Authors, "shares": held.Shares},
 				fmt.Sprintf("task %q: %s", t.Name, heldText(held)))
@@ -133,8 +161,11 @@ func (o hubOptions) keepAll(ctx context.Context, out io.Writer, h *node.Hub, kep
 	return nil
 }
 
-func keptLine(t *task.Task) string {
+func keptLine(t *task.Task, tag string) string {
 	line := fmt.Sprintf("keeps what the nodes of task %q (%s) share", t.Name, t.ID())
+	if tag != "" {
+		line += ", by invitation as " + tag
+	}
 	if why := useless(t); why != "" {
 		line += "; what absent nodes have shared is of no use to it: " + why
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/invitation"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
 )
@@ -18,6 +19,7 @@ import (
 type keepOptions struct {
 	dir      string
 	network  networkOptions
+	invite   string
 	json     bool
 	metrics  string
 	logLevel string
@@ -46,6 +48,7 @@ Ctrl-C stops it; the same command continues.`,
 	}
 	addDataDir(command, &o.dir)
 	addNetwork(command, &o.network)
+	addInvite(command, &o.invite)
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object per event")
 	command.Flags().StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
 	addLogLevel(command, &o.logLevel)
@@ -71,9 +74,14 @@ func (o keepOptions) run(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
+	t = inDirectory(ctx, dir, t)
+	invited, err := readInvite(o.invite, t)
+	if err != nil {
+		return err
+	}
 	show := newProgress(os.Stdout, t, o.json)
 	n := o.network.node(dir, allowed, show.warning)
-	err = o.keep(ctx, t, n, show)
+	err = o.keep(ctx, t, n, invited, show)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		show.interrupted()
 		return nil
@@ -81,14 +89,14 @@ func (o keepOptions) run(ctx context.Context, file string) error {
 	return err
 }
 
-func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, show *progress) (err error) {
-	options := node.JoinOptions{Keep: true, OnEvent: show.event}
+func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, invited *invitation.Invitation, show *progress) (err error) {
+	options := node.JoinOptions{Keep: true, Invitation: invited, OnEvent: show.event}
 	m, err := takePart(ctx, n, t, options, o.metrics, show)
 	defer func() { err = m.close(err) }()
 	if err != nil {
 		return err
 	}
-	show.keeping(n)
+	show.keeping(n, m.session)
 	if m.metrics != nil {
 		show.metrics(m.metrics.url())
 	}
@@ -114,15 +122,15 @@ func useless(t *task.Task) string {
 }
 
 // keeping is what keep prints first.
-func (p *progress) keeping(n *node.Node) {
-	lines := p.hello(n)
+func (p *progress) keeping(n *node.Node, session *node.Session) {
+	lines := p.hello(n, session)
 	lines[0] += ", kept for others; this node evaluates nothing"
 	if why := useless(p.task); why != "" {
 		lines = append(lines, "What absent nodes have shared is of no use to this task: "+why+".")
 	}
 	p.say(object{
 		"event": "keeper_started", "task": p.task.ID().String(), "name": p.task.Name,
-		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": n.Allow == nil, "useless": useless(p.task),
+		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": isOpen(n, session), "tag": tagOf(session), "useless": useless(p.task),
 	}, "%s", text(lines))
 	p.begin()
 }
@@ -185,8 +193,19 @@ func settle(ctx context.Context, session *node.Session) error {
 	return ctx.Err()
 }
 
-// stay goes on as a keeper after the evaluations.
+// stay goes on as a keeper after the evaluations. Where only those of a roster take part,
+// what absent nodes have shared is of no use, and the node goes on talking to the others:
+// the mediator of parties serves them as before.
 func stay(ctx context.Context, session *node.Session, show *progress) error {
+	if registrationOf(show.task).Roster {
+		show.resume()
+		show.say(object{"event": "staying"}, "All evaluations are made; this node stays and goes on serving the others' rounds, until Ctrl-C.")
+		go show.watch(ctx, session, false)
+		if err := watchHeld(ctx, session, func(node.Knowledge) {}); err != nil {
+			return err
+		}
+		return ctx.Err()
+	}
 	if err := session.Keep(ctx); err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/fbo-node/fbo/internal/heard"
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
 // site is one machine's part in a tuning: its own data, and a command that trains on
@@ -54,7 +56,7 @@ func startKeeper(t *testing.T, file, dir string) (keeper *process, address strin
 	return keeper, keeper.await(t, "its start", isEvent("keeper_started")).Addresses[0]
 }
 
-// onDisk waits until a node's file of what it has heard holds means that rest on so
+// onDisk waits until a node's file of what it has heard holds what peers believe, resting on so
 // many observations each.
 func onDisk(t *testing.T, dir, file string, authors, observations int) {
 	t.Helper()
@@ -75,11 +77,7 @@ func onDisk(t *testing.T, dir, file string, authors, observations int) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			mean, err := protocol.DecodeMean(share.Payload, parsed.Surrogate.Features, parsed.Space.Len())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if mean.Observations == observations {
+			if observationsOf(t, parsed, share) == observations {
 				held++
 			}
 		}
@@ -88,6 +86,23 @@ func onDisk(t *testing.T, dir, file string, authors, observations int) {
 		}
 	}
 	t.Fatalf("%s holds what %d nodes know in the end, want %d", path, held, authors)
+}
+
+// observationsOf returns how many a share of peer-prior rests on.
+func observationsOf(t *testing.T, of *task.Task, share protocol.Share) int {
+	t.Helper()
+	if share.Kind == peerprior.Kind {
+		mean, err := protocol.DecodeMean(share.Payload, of.Surrogate.Features, of.Space.Len())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return mean.Observations
+	}
+	believed, err := protocol.DecodeDensity(share.Payload, of.Space)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return believed.Observations
 }
 
 // tuneAndEnd lets sites tune together; the keeper is the only one they know.

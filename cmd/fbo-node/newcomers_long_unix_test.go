@@ -24,6 +24,7 @@ goal: minimize
 parameters:
   - {name: C, type: float, low: 0.001, high: 1000, scale: log}
   - {name: gamma, type: float, low: 0.00001, high: 10, scale: log}
+strategy: {share: exact}
 `
 
 // pythonWithSklearn is named by FBO_PYTHON, or python3.

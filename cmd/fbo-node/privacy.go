@@ -17,14 +17,25 @@ import (
 func newPrivacy() *cobra.Command {
 	var dir string
 	var asJSON bool
+	var attacks attackOptions
 	command := &cobra.Command{
 		Use:   "privacy [TASK]",
 		Short: "Show what a task promises about what this node shares, and what is spent of it",
 		Long: `Show what a task (a file or an ID) promises about what this node shares, against
 whom, what is spent of that, and what each planned release will have cost, while the
-node runs or after. A task file that nothing has run with yet shows the plan.`,
+node runs or after. A task file that nothing has run with yet shows the plan.
+
+With --attack FILE it plays federations of that task with drawn objectives, reads what
+one node shares as somebody would who wants to know what it has measured, and says what
+is found, beside what the best design alone would tell. This takes minutes.`,
 		Args: atMostOne,
 		RunE: func(command *cobra.Command, args []string) error {
+			if err := attacks.check(command.Flags(), args); err != nil {
+				return err
+			}
+			if attacks.file != "" {
+				return attacks.run(command.Context(), command.OutOrStdout(), command.ErrOrStderr(), asJSON)
+			}
 			dataDir, err := resolveDataDir(dir)
 			if err != nil {
 				return err
@@ -45,6 +56,9 @@ node runs or after. A task file that nothing has run with yet shows the plan.`,
 			if err != nil {
 				return err
 			}
+			if p.running == nil { // else only the running task can be asked for
+				report.Told = findElsewhere(command.Context(), dataDir, p.task, nil)
+			}
 			if asJSON {
 				return printJSON(command.OutOrStdout(), report)
 			}
@@ -53,6 +67,7 @@ node runs or after. A task file that nothing has run with yet shows the plan.`,
 	}
 	addDataDir(command, &dir)
 	command.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	attacks.addFlags(command.Flags())
 	return command
 }
 
@@ -72,6 +87,7 @@ type privacyReport struct {
 	Spent float64    `json:"epsilon_spent"`
 	Costs []float64  `json:"epsilon_after"`       // after each planned release
 	Sums  *sumReport `json:"aggregate,omitempty"` // of that mechanism
+	Told  *elsewhere `json:"told_elsewhere,omitempty"`
 }
 
 func newPrivacyReport(p past) (privacyReport, error) {
@@ -93,6 +109,7 @@ func newPrivacyReport(p past) (privacyReport, error) {
 	if p.spent != nil {
 		r.State = *p.spent
 	}
+	r.Released = r.Known()
 	if r.Spent, err = terms.Spent(r.Released); err != nil {
 		return privacyReport{}, err
 	}
@@ -110,7 +127,7 @@ func (r privacyReport) write(out io.Writer) error {
 	fmt.Fprintf(out, "task %q (%s), mechanism %s\n%s\n", r.Name, r.Task, r.Mechanism, r.text())
 	switch {
 	case r.Refused != "":
-		fmt.Fprintf(out, "spent: %s counted, and there will be no more: %s\n", plain.Count(r.Released, "release"), r.Refused)
+		fmt.Fprintf(out, "spent: %s at least, ε = %.3g; there will be no more: %s\n", plain.Count(r.Released, "release"), r.Spent, r.Refused)
 	case r.Released == r.Planned:
 		fmt.Fprintf(out, "spent: all %s, ε = %.3g; the node goes on without sharing\n", plain.Count(r.Released, "release"), r.Spent)
 	default:
@@ -125,7 +142,14 @@ func (r privacyReport) write(out io.Writer) error {
 		}
 		fmt.Fprintf(table, "%d\t%.3g%s\n", i+1, cost, state)
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if r.Told != nil {
+		fmt.Fprintln(out)
+		r.Told.write(out)
+	}
+	return nil
 }
 
 // text says what is promised, and at what price.

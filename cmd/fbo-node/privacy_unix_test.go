@@ -96,6 +96,12 @@ func TestThePromiseOutlivesTheJournal(t *testing.T) {
 	if !strings.Contains(refused.Refused, "restored from a backup") {
 		t.Errorf("after the restoration: %+v", refused)
 	}
+	if refused.Released != 3 || refused.Spent != spent.Spent {
+		t.Errorf("peers hold three releases, and of these is told: %+v", refused)
+	}
+	if text := must(t, "privacy", "--data-dir", dir); !strings.Contains(text, "spent: 3 releases at least, ε = 4; there will be no more: peers hold") || strings.Count(text, "  spent") != 3 {
+		t.Errorf("privacy after the refusal:\n%s", text)
+	}
 	if count := sent(run("35")); count != 0 {
 		t.Errorf("%d shares after the refusal", count)
 	}

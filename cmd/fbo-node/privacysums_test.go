@@ -152,9 +152,9 @@ func TestWhatIsSaidOfSums(t *testing.T) {
 				"only the 4 nodes on the roster can take part; a sum is of 3 at least.",
 				"a committee of 4, drawn anew for every round: no member of it sees\nanything of it, however long they compute",
 				"3 of the 4 must be up in a round, so that 1 may be down",
-				"deviation 3.61 to each of its 16 numbers (1 cell times 16 features), clipped to norm 2 before",
-				"all 4 nodes holds at most 0.28 times", "the least 3 at most 0.24 times",
-				"average of all sums so far, which after 4 of all nodes holds at most 0.54 times",
+				"deviation 3.4 to each of its 16 numbers (1 cell times 16 features), clipped to norm 2 before",
+				"all 4 nodes holds at most 0.29 times", "the least 3 at most 0.26 times",
+				"average of all sums so far, which after 4 of all nodes holds at most 0.57 times",
 				"warning: the noise drowns the signal. Sums", "With 7 nodes on the roster, 6 of them in every sum",
 				"not protected: that a node takes part", "against more than 1 that collude",
 			},
@@ -164,7 +164,7 @@ func TestWhatIsSaidOfSums(t *testing.T) {
 			name: "enough nodes", nodes: 40, features: 16, privacyKeys: ", releases: 6",
 			want: []string{
 				"up to 2 nodes that pool all they know", "a sum is of 30 at least", "no 2 members of it together see",
-				"5 of the 7 must be up in a round, so that 2 may be down", "all 40 nodes holds at most 2.7 times",
+				"5 of the 7 must be up in a round, so that 2 may be down", "all 40 nodes holds at most 2.8 times",
 			},
 			not: []string{"warning"},
 		},
@@ -172,16 +172,16 @@ func TestWhatIsSaidOfSums(t *testing.T) {
 			name: "cells", nodes: 40, features: 32, strategyKeys: ", cells: 4", privacyKeys: ", releases: 4",
 			want: []string{
 				"128 numbers (4 cells times 32 features), clipped to norm 2.828 before",
-				"at most 0.29 times as much signal as noise, that of the least 30 at most 0.25 times\n" +
-					"in the first sum, for which nodes tell of their own cells alone, and 0.29 times in the last, or 0.25.\nNodes follow",
-				"after 4 of all nodes holds at most 0.56 times", "warning: the noise drowns the signal.",
+				"at most 0.31 times as much signal as noise, that of the least 30 at most 0.27 times\n" +
+					"in the first sum, for which nodes tell of their own cells alone, and 0.31 times in the last, or 0.27.\nNodes follow",
+				"after 4 of all nodes holds at most 0.6 times", "warning: the noise drowns the signal.",
 			},
 			not: []string{"cells are more"},
 		},
 		{
 			// From 40 observations on all nodes tell of all cells, four times as much.
 			name: "cells that come together", nodes: 40, features: 32, strategyKeys: ", cells: 4, share_every: 20, listen: schedule", privacyKeys: ", releases: 4",
-			want: []string{"tell of their own cells alone, and 1.2 times in the last, or 1\nwarning: the noise drowns the signal."},
+			want: []string{"tell of their own cells alone, and 1.2 times in the last, or 1.1\nwarning: the noise drowns the signal."},
 			not:  []string{"so far"},
 		},
 		{

@@ -22,7 +22,7 @@ import (
 
 // patienceOfTests bounds every wait, not what is measured: the machine may be
 // loaded.
-const patienceOfTests = 60 * time.Second
+const patienceOfTests = slowness * 60 * time.Second
 
 const bowlTask = `name: bowl
 goal: minimize
@@ -150,6 +150,7 @@ type event struct {
 	Own         int      `json:"own"`
 	Useless     string   `json:"useless"`
 	Open        bool     `json:"open"`
+	Tag         string   `json:"tag"`
 
 	Stamp protocol.Stamp `json:"stamp"`
 }
@@ -332,6 +333,7 @@ type statusView struct {
 	Running   bool           `json:"running"`
 	Keeping   bool           `json:"keeping"`
 	Task      string         `json:"task"`
+	Tag       string         `json:"tag"`
 	Name      string         `json:"name"`
 	Starts    uint64         `json:"starts"`
 	Trials    map[string]int `json:"trials"`

@@ -23,6 +23,7 @@ type progress struct {
 	out   io.Writer
 	task  *task.Task
 	json  bool
+	told  *elsewhere    // what this node has told of the same data under other tasks; nil is nothing
 	begun bool          // what the node works on has been shown, which comes first
 	early []agent.Event // happened before
 	ended int           // evaluations that ended in this run
@@ -76,7 +77,7 @@ func (p *progress) resume() {
 func text(lines []string) string { return strings.Join(lines, "\n") }
 
 // hello says what the node works on, how it is reached and by whom.
-func (p *progress) hello(n *node.Node) []string {
+func (p *progress) hello(n *node.Node, session *node.Session) []string {
 	lines := []string{
 		fmt.Sprintf("task %q: %s over %s, id %s", p.task.Name, p.task.Goal, plain.Count(p.task.Space.Len(), "parameter"), p.task.ID()),
 		fmt.Sprintf("node %s, data in %s", n.ID(), n.Dir),
@@ -84,27 +85,55 @@ func (p *progress) hello(n *node.Node) []string {
 	for _, address := range worthShowing(n.Addresses()) {
 		lines = append(lines, "others reach it with --peer "+address)
 	}
+	return append(lines, p.whoMay(n, session)...)
+}
+
+// whoMay says who can take part and read.
+func (p *progress) whoMay(n *node.Node, session *node.Session) (lines []string) {
+	tag := tagOf(session)
+	if tag != "" {
+		lines = append(lines, "Only nodes that prove to have the invitation can join, read shares and be heard. Whoever else reaches a port learns "+tag+" in place of the task's ID, and can tell nothing from it.")
+	}
 	switch {
-	case n.Allow == nil && p.task.Privacy != nil && p.task.Privacy.Aggregate != nil:
-		lines = append(lines, fmt.Sprintf("Only the %s on the roster can take part; whoever knows the task's ID and reaches one of them sees who does (--allow FILE names who may connect).",
-			plain.Count(len(p.task.Privacy.Aggregate.Roster), "node")))
-	case n.Allow == nil:
-		lines = append(lines, "The task is open: whoever knows its ID and reaches one of its nodes can take part (--allow FILE names who may).")
-	default:
-		lines = append(lines, fmt.Sprintf("Only the %s on the list may take part besides this node.", plain.Count(len(n.Allow), "node")))
+	case n.Allow != nil:
+		line := fmt.Sprintf("Only the %s on the list may take part besides this node", plain.Count(len(n.Allow), "node"))
+		if tag == "" {
+			line += ", which tells others nothing, but hubs the task's ID"
+		}
+		lines = append(lines, line+".")
+	case rosterOf(p.task) > 0 && tag == "":
+		lines = append(lines, fmt.Sprintf("Only the %s on the roster can take part; whoever reaches a port of one of them learns the task's ID and sees who does (--invite FILE closes the task to those without a secret, --allow FILE names who may connect).",
+			plain.Count(rosterOf(p.task), "node")))
+	case tag == "":
+		lines = append(lines, "The task is open: whoever reaches a port of one of its nodes learns its ID, can join, read all shares and be heard (--invite FILE closes it to those without a secret, --allow FILE names who may connect).")
 	}
 	return lines
 }
 
-func (p *progress) started(n *node.Node) {
-	lines := p.hello(n)
+func isOpen(n *node.Node, session *node.Session) bool { return n.Allow == nil && tagOf(session) == "" }
+
+// tagOf is what stands for the task on the network; empty without an invitation.
+func tagOf(session *node.Session) string {
+	if tag := session.Tag(); tag.Defined() {
+		return tag.String()
+	}
+	return ""
+}
+
+func (p *progress) started(n *node.Node, session *node.Session) {
+	lines := p.hello(n, session)
 	if reveals := registrationOf(p.task).Reveals; reveals != nil {
 		lines = append(lines, reveals(p.task))
 	}
 	p.say(object{
 		"event": "node_started", "task": p.task.ID().String(), "name": p.task.Name,
-		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": n.Allow == nil,
+		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": isOpen(n, session), "tag": tagOf(session),
 	}, "%s", text(lines))
+	if p.told != nil {
+		for _, line := range p.told.lines() {
+			p.warning(line)
+		}
+	}
 	p.begin()
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
@@ -26,6 +27,7 @@ type runOptions struct {
 	trialTimeout  time.Duration
 	worker        bool
 	network       networkOptions
+	invite        string
 	wait          time.Duration
 	stay          bool
 	imports       importFlags
@@ -73,6 +75,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.DurationVar(&o.trialTimeout, "trial-timeout", 0, "stop an evaluation after this time, such as 10m (default: never)")
 	flags.BoolVar(&o.worker, "worker", false, "COMMAND stays and evaluates one trial after the other, each a line of its standard input")
 	addNetwork(command, &o.network)
+	addInvite(command, &o.invite)
 	flags.DurationVar(&o.wait, "wait-for-peers", node.DefaultWait, "time that the first design of a new node waits at most for what peers know; 0: not at all")
 	flags.BoolVar(&o.stay, "stay", false, "after the evaluations go on passing on what is known, until Ctrl-C")
 	o.imports.add(flags)
@@ -135,8 +138,16 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	if err != nil {
 		return err
 	}
+	if l := t.Space.Listing(); l.Absent() {
+		return usagef("%s: it has the digest of a table of %s and not the table, which a node needs to choose: take the task file that names it", file, plain.Count(l.Len(), "design"))
+	}
 	dir, err := resolveDataDir(o.dir)
 	if err != nil {
+		return err
+	}
+	given := t
+	t = inDirectory(ctx, dir, t)
+	if err := checkRoster(t, dir); err != nil {
 		return err
 	}
 	evaluate, end, err := o.measurer(t, dir, args)
@@ -153,6 +164,10 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 		return usageError{err}
 	}
 	show := newProgress(os.Stdout, t, o.json)
+	show.told = findElsewhere(ctx, dir, t, earlier.trials)
+	if t != given {
+		show.warning(asBefore)
+	}
 	n := o.network.node(dir, allowed, show.warning)
 	join.OnEvent = show.event
 	if file == "-" {
@@ -173,7 +188,7 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, evalua
 		return err
 	}
 	session := m.session
-	show.started(n)
+	show.started(n, session)
 	if err := show.continues(ctx, session, o); err != nil {
 		return err
 	}
@@ -256,6 +271,9 @@ func (o runOptions) join(t *task.Task) (options node.JoinOptions, err error) {
 	}
 	if o.seeded {
 		options.Seed = &o.seed
+	}
+	if options.Invitation, err = readInvite(o.invite, t); err != nil {
+		return options, err
 	}
 	if options.Suggested, err = o.suggestions(t); err != nil || o.first == "" {
 		return options, err

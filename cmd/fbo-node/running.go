@@ -38,7 +38,7 @@ func serveHub(h *node.Hub) (stop func(), err error) {
 // findRunning asks the node of a data directory and, when no task is wanted, its
 // hub as well.
 func findRunning(ctx context.Context, dir, wanted string) (r runningJSON, err error) {
-	id, err := wantedID(wanted)
+	id, err := wantedID(ctx, dir, wanted)
 	if err != nil {
 		return runningJSON{}, err
 	}

@@ -34,17 +34,24 @@ type simulateOptions struct {
 	partition  string
 	points     []string
 
-	workers int
-	dir     string
-	fresh   bool
-	json    bool
-	csv     string
-	plot    string
-	command string // that makes the same again
+	workers     int
+	dir         string
+	fresh       bool
+	otherBuilds bool
+	json        bool
+	csv         string
+	raw         string
+	plot        string
+	command     string // that makes the same again
 }
 
-// families are those with formulas and those with trainings.
-func families() family.Catalogue { return append(family.Kinds(), trained.Kinds()...) }
+// families are those with formulas, those with trainings, and that of the user's programs.
+func families(programs *trained.Programs) family.Catalogue {
+	return append(append(family.Kinds(), trained.Kinds()...), programs.Kind())
+}
+
+// noPrograms is for what is told of families, which runs none.
+func noPrograms() *trained.Programs { return trained.NewPrograms(context.Background(), 1, nil) }
 
 func newSimulate() *cobra.Command {
 	var o simulateOptions
@@ -77,10 +84,10 @@ func (o *simulateOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.plan.Evaluations, "evals", 50, "evaluations per agent")
 	flags.IntVar(&o.plan.Repeats, "repeats", 30, "federations, each played with every strategy")
 	flags.Uint64Var(&o.plan.Seed, "seed", 1, "seed of everything random")
-	flags.StringVar(&o.surrogate, "surrogate", "exact", "exact or rff, and settings as in the task file's section: exact:kernel=se")
+	flags.StringVar(&o.surrogate, "surrogate", "exact", "exact or rff, and settings as in the task file's section, lists with semicolons: exact:kernel=se")
 	flags.IntVar(&o.features, "features", 0, "number of shared features (default: the task file's)")
 	flags.IntVar(&o.plan.Initial, "initial", 3, "random designs at an agent's start")
-	flags.StringVar(&o.plan.Control, "control", "", "the strategy that the others are compared with (default: the first of type ts, else the first)")
+	flags.StringVar(&o.plan.Control, "control", "", "the strategy that the others are compared with, or best-alone: whichever of ts and logei is better at each checkpoint (default: the first of type ts, else the first)")
 	flags.StringSliceVar(&o.points, "checkpoints", nil, "numbers of evaluations that the table shows (default 10,15,25,50); the last one is added")
 	flags.DurationVar(&o.plan.Network.Delay, "delay", 50*time.Millisecond, "time that a share takes to reach a peer; an evaluation takes "+experiment.EvaluationTime.String())
 	flags.DurationVar(&o.plan.Network.Jitter, "jitter", 0, "at most this much more, at random")
@@ -92,11 +99,14 @@ func (o *simulateOptions) addFlags(flags *pflag.FlagSet) {
 	flags.Float64Var(&o.plan.Slow, "slow", 1, "the last agent takes this many times as long per evaluation, 1 to "+strconv.Itoa(experiment.MaxSlow))
 	flags.Float64Var(&o.plan.Churn, "churn", 0, fmt.Sprintf("the part of the time that each agent is away, a minute at a time on average; up to %g", experiment.MaxChurn))
 	flags.StringVar(&o.partition, "partition", "", "in the span `FROM-UNTIL`, such as 100s-200s, agents with even numbers and those with odd ones do not hear each other")
+	flags.BoolVar(&o.plan.Fairness, "fairness", false, "also tell how regrets are spread over agents; strategies with a roster always do")
 	flags.IntVar(&o.workers, "workers", 0, "runs at a time; changes no result (default: one per processor)")
 	flags.StringVar(&o.dir, "out", "", "directory that keeps finished runs (default "+describeSimulateDir()+")")
-	flags.BoolVar(&o.fresh, "fresh", false, "forget the finished runs of these settings, of all strategies")
+	flags.BoolVar(&o.fresh, "fresh", false, "forget the finished runs of these settings, of all strategies and builds of this program")
+	flags.BoolVar(&o.otherBuilds, "other-builds", false, "use finished runs of other builds of this program, which may compute differently, and mark them")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead of a table")
 	flags.StringVar(&o.csv, "csv", "", "also write regrets to this file, a row per strategy and evaluation")
+	flags.StringVar(&o.raw, "raw", "", "also write all that these rest on to this CSV file, a row per strategy, federation, agent and evaluation")
 	flags.StringVar(&o.plot, "plot", "", "also draw regret curves to this file, .svg or .png; needs the program "+plotter+", see above")
 }
 
@@ -113,9 +123,11 @@ repeats or strategies, computes only what is missing.
 Strategies are those of a task file (ts, logei, fts, peer-prior, …) with its keys as
 settings, as in fts:mode=one-shot,share_after=10, and the baselines
 ` + strings.Join(experiment.Baselines(), ", ") + `.
+Those with a roster (fair) have the agents on it, mediator=first makes the first of them the
+mediator, and understate=X lets it tell values that are worse by X.
 
-The families limits and gramacy have constraints. Strategies that take none are
-refused there; those that do: ` + strings.Join(takingConstraints(), ", ") + `
+The families limits and gramacy have constraints, and table and command those of their
+task file. Strategies that take none are refused there; those that do: ` + strings.Join(takingConstraints(), ", ") + `
 and random. Regrets are then of the best feasible designs, and the table says how soon
 one was found.
 
@@ -125,7 +137,7 @@ and put it beside fbo-node or on the PATH.
 
 Families and their settings:
 `)
-	writeFamilies(&b, families().List())
+	writeFamilies(&b, families(noPrograms()).List())
 	return strings.TrimRight(b.String(), "\n")
 }
 
@@ -151,7 +163,9 @@ func writeFamilies(w io.Writer, all []family.Info) {
 }
 
 func (o *simulateOptions) run(ctx context.Context, out, messages io.Writer) (err error) {
-	plan, err := o.complete()
+	programs := trained.NewPrograms(ctx, max(o.workers, 0), guardLine())
+	defer programs.Close()
+	plan, err := o.complete(programs)
 	if err != nil {
 		return usageError{err}
 	}
@@ -159,21 +173,24 @@ func (o *simulateOptions) run(ctx context.Context, out, messages io.Writer) (err
 	if err != nil {
 		return usageError{err}
 	}
-	if err := o.checkCSV(); err != nil {
+	if err := o.checkFiles(); err != nil {
 		return usageError{err}
 	}
 	dir, err := o.directory()
 	if err != nil {
 		return err
 	}
-	store, err := experiment.OpenStore(dir, plan, o.fresh)
+	store, err := experiment.OpenStore(dir, plan, experiment.StoreOptions{Build: buildName(), OtherBuilds: o.otherBuilds, Fresh: o.fresh})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	build := buildName()
+	if foreign := store.Foreign(plan); foreign > 0 && !o.otherBuilds {
+		fmt.Fprintf(messages, "%d of %d runs are there from other builds of this program, which may compute differently: they are made anew, and kept; --other-builds uses them\n",
+			foreign, plan.Repeats*len(plan.Strategies))
+	}
 	show := newSimulateProgress(messages, isTerminal(messages))
-	err = experiment.Run(ctx, plan, store, experiment.Options{Workers: o.workers, Build: build, Progress: show.update})
+	err = experiment.Run(programs.Context(), plan, store, experiment.Options{Workers: o.workers, Progress: show.update})
 	done := show.end()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return fmt.Errorf("interrupted: %d of %d runs are finished and kept in %s; the same command goes on from there%s",
@@ -182,9 +199,14 @@ func (o *simulateOptions) run(ctx context.Context, out, messages io.Writer) (err
 	if err != nil {
 		return err
 	}
-	report, err := experiment.NewReport(plan, store, o.command, build)
+	report, err := experiment.NewReport(plan, store, o.command)
 	if err != nil {
 		return err
+	}
+	if o.raw != "" { // first: drawing may fail
+		if err := writeToFile("raw", o.raw, func(w io.Writer) error { return experiment.WriteRaw(w, plan, store) }); err != nil {
+			return err
+		}
 	}
 	return o.output(ctx, out, report, plotterPath)
 }
@@ -197,7 +219,7 @@ func (o *simulateOptions) exceptFresh() string {
 }
 
 // complete makes the plan of the flags.
-func (o *simulateOptions) complete() (experiment.Plan, error) {
+func (o *simulateOptions) complete(programs *trained.Programs) (experiment.Plan, error) {
 	p := o.plan
 	if o.workers < 0 {
 		return p, fmt.Errorf("--workers %d: accepted are 0 and more", o.workers)
@@ -206,7 +228,7 @@ func (o *simulateOptions) complete() (experiment.Plan, error) {
 	if o.family == "" {
 		return p, fmt.Errorf("--family is missing, accepted are %s", strings.Join(familyNames(), ", "))
 	}
-	if p.Family, err = families().Parse(o.family); err != nil {
+	if p.Family, err = families(programs).Parse(o.family); err != nil {
 		return p, fmt.Errorf("--family: %w", err) // which names the value
 	}
 	for _, text := range o.strategies {
@@ -267,7 +289,7 @@ func halves(text string) (sim.Partition, error) {
 
 func familyNames() []string {
 	var names []string
-	for _, info := range families().List() {
+	for _, info := range families(noPrograms()).List() {
 		names = append(names, info.Name)
 	}
 	return names
@@ -311,9 +333,11 @@ func commandLine(command *cobra.Command) string {
 			return
 		}
 		switch f.Name {
-		case "out", "fresh", "json", "csv", "plot", "workers":
+		case "out", "fresh", "other-builds", "json", "csv", "raw", "plot", "workers":
 		case "strategy", "checkpoints":
 			add(f.Name, strings.Join(f.Value.(pflag.SliceValue).GetSlice(), ","))
+		case "fairness":
+			line += " --fairness=" + f.Value.String()
 		default:
 			add(f.Name, f.Value.String())
 		}

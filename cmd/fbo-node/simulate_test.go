@@ -56,10 +56,78 @@ func TestSimulatePrintsATableAndKeepsItsRuns(t *testing.T) {
 	}
 }
 
+// Runs of another build are made anew, unless they are asked for; then they are marked.
+func TestSimulateAndRunsOfOtherBuilds(t *testing.T) {
+	dir := t.TempDir()
+	args := tinySimulation(dir)
+	first, err := simulate(t.Context(), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if err != nil || len(paths) != 1 {
+		t.Fatalf("%v, %v", paths, err)
+	}
+	kept, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := strings.ReplaceAll(string(kept), `"build":"`+buildName(), `"build":"other`)
+	if err := os.WriteFile(paths[0], []byte(others), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	used, err := simulate(t.Context(), append(args, "--other-builds")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\nts *", "\nlogei *", "warning: rows marked with * rest on runs that other builds of this program have made, 4 of 4 in all"} {
+		if !strings.Contains(used, want) {
+			t.Errorf("the table does not say %q:\n%s", want, used)
+		}
+	}
+	if text, err := os.ReadFile(paths[0]); err != nil || string(text) != others {
+		t.Errorf("with --other-builds runs were made, or %v", err)
+	}
+	anew, err := simulate(t.Context(), args...)
+	if err != nil || strings.Contains(anew, "*") || anew == first {
+		t.Errorf("%v, made anew:\n%s", err, anew)
+	}
+	if text, err := os.ReadFile(paths[0]); err != nil || !strings.HasPrefix(string(text), others) || strings.Count(string(text), "\n") != 1+4+4 {
+		t.Errorf("%v, kept is\n%s", err, text)
+	}
+}
+
+// One line says beforehand that runs of other builds are made anew.
+func TestSimulateSaysThatRunsAreMadeAnew(t *testing.T) {
+	o := simulateOptions{family: "gp:d=1", strategies: []string{"ts"}, surrogate: "exact", features: 32, dir: t.TempDir()}
+	o.plan = experiment.Plan{Agents: 1, Evaluations: 4, Repeats: 2, Seed: 1, Initial: 3, Schedule: experiment.Schedule{JoinWithin: time.Second, Speeds: 1, Slow: 1}}
+	plan, err := o.complete(noPrograms())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := experiment.OpenStore(o.dir, plan, experiment.StoreOptions{Build: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(experiment.Run(t.Context(), plan, store, experiment.Options{}), store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"2 of 2 runs are there from other builds of this program", ""} {
+		var said bytes.Buffer
+		if err := o.run(t.Context(), &bytes.Buffer{}, &said); err != nil {
+			t.Fatal(err)
+		}
+		if got := said.String(); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+}
+
 func TestSimulateWritesJSONAndCSV(t *testing.T) {
 	dir := t.TempDir()
 	table := filepath.Join(dir, "regrets.csv")
-	out, err := simulate(t.Context(), tinySimulation(dir, "--json", "--csv", table)...)
+	raw := filepath.Join(dir, "raw.csv")
+	out, err := simulate(t.Context(), tinySimulation(dir, "--json", "--csv", table, "--raw", raw)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +141,23 @@ func TestSimulateWritesJSONAndCSV(t *testing.T) {
 	text, err := os.ReadFile(table)
 	if err != nil || strings.Count(string(text), "\n") != 1+2*5 {
 		t.Errorf("%v, the CSV is\n%s", err, text)
+	}
+	if text, err := os.ReadFile(raw); err != nil || strings.Count(string(text), "\n") != 1+2*2*2*5 {
+		t.Errorf("%v, the raw CSV is\n%s", err, text)
+	}
+}
+
+// The command below the table is one that makes it again.
+func TestSimulateTellsOfFairness(t *testing.T) {
+	dir := t.TempDir()
+	first, err := simulate(t.Context(), tinySimulation(dir, "--fairness")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, command, _ := strings.Cut(first, "Command:\n  fbo-node simulate ")
+	again, err := simulate(t.Context(), append(strings.Fields(command), "--out", dir)...)
+	if err != nil || again != first || !strings.Contains(first, "regret per party") {
+		t.Errorf("%v:\n%s\nthe first\n%s", err, again, first)
 	}
 }
 
@@ -163,7 +248,7 @@ func TestSimulateFlagErrorsNameFlagValueAndWhatIsAccepted(t *testing.T) {
 		{"--family gp", "--strategy is missing, accepted are"},
 		{"--family gp --strategy ts,", `--strategy ts,: "ts," has an empty name, accepted are NAME`},
 		{"--family gp --strategy tsx", "--strategy tsx: strategy: type must be one of "},
-		{"--family limits --strategy logei,fts", "--strategy fts: strategy: type fts takes no constraints, which the task has; those that do: constrained-gp, density, ts, logei, mes"},
+		{"--family limits --strategy logei,fts", "--strategy fts: strategy: type fts takes no constraints, which the task has; those that do: constrained-gp, density, alone, ts, logei, mes"},
 		{"--family limits --strategy pooled", "--strategy pooled: the baseline pooled takes no constraints, which --family limits has; of the baselines random does"},
 		{"--family gp --strategy ts --agents 0", "--agents 0: accepted are 1 to 1000"},
 		{"--family gp --strategy ts --agents x", "--agents x: accepted are whole numbers"},
@@ -175,7 +260,7 @@ func TestSimulateFlagErrorsNameFlagValueAndWhatIsAccepted(t *testing.T) {
 		{"--family gp --strategy ts --surrogate exact,rff", `--surrogate exact,rff: "exact,rff" names 2, accepted is one`},
 		{"--family gp --strategy ts --features 3", "--surrogate exact:features=3: surrogate: features 3 must be even"},
 		{"--family gp --strategy ts --features 4 --surrogate rff:features=8", "--features 4: --surrogate rff:features=8 says features too, accepted is one of both"},
-		{"--family gp --strategy ts --control fts", "--control fts: accepted is one of --strategy: ts"},
+		{"--family gp --strategy ts --control fts", "--control fts: accepted is one of --strategy: ts; or best-alone"},
 		{"--family gp --strategy ts --checkpoints 5,x", "--checkpoints x: accepted are whole numbers"},
 		{"--family gp --strategy ts --checkpoints 60", "--checkpoints 60: 60 is not accepted there; accepted are ascending numbers from 1 to --evals 50"},
 		{"--family gp --strategy ts --loss 1", "--loss 1: accepted is 0 to below 1"},
@@ -198,6 +283,9 @@ func TestSimulateFlagErrorsNameFlagValueAndWhatIsAccepted(t *testing.T) {
 		{"--family gp --strategy ts --workers -1", "--workers -1: accepted are 0 and more"},
 		{"--family gp --strategy ts --csv nonesuch/c.csv", "--csv nonesuch/c.csv: nonesuch is no directory"},
 		{"--family gp --strategy ts --csv .", "--csv .: it is a directory"},
+		{"--family gp --strategy ts --raw nonesuch/c.csv", "--raw nonesuch/c.csv: nonesuch is no directory"},
+		{"--family gp --strategy ts --raw .", "--raw .: it is a directory"},
+		{"--family gp --strategy ts --raw c.csv --csv ./c.csv", "--raw c.csv: --csv writes to that file"},
 		{"--family gp --strategy ts --plot c.pdf", "--plot c.pdf: accepted are names that end in .svg or .png"},
 		{"--family gp --strategy ts --plot c.svg", "--plot c.svg: the program fbo-plot is neither beside fbo-node nor on the PATH"},
 		{"surplus", "takes no arguments, not 1"},

@@ -57,7 +57,7 @@ func (o *simulateOptions) output(ctx context.Context, out io.Writer, report expe
 		return err
 	}
 	if o.csv != "" {
-		if err := writeSimulateCSV(o.csv, report); err != nil {
+		if err := writeToFile("csv", o.csv, report.WriteCSV); err != nil {
 			return err
 		}
 	}
@@ -76,16 +76,21 @@ func (o *simulateOptions) output(ctx context.Context, out io.Writer, report expe
 	return nil
 }
 
-// checkCSV finds out before a long run, rather than after, whether there can be such a file.
-func (o *simulateOptions) checkCSV() error {
-	if o.csv == "" {
-		return nil
+// checkFiles finds out before a long run, rather than after, whether there can be such files.
+func (o *simulateOptions) checkFiles() error {
+	for _, file := range []struct{ flag, path string }{{"csv", o.csv}, {"raw", o.raw}} {
+		if file.path == "" {
+			continue
+		}
+		if isDir(file.path) {
+			return fmt.Errorf("--%s %s: it is a directory; accepted is the name of a file", file.flag, file.path)
+		}
+		if dir := filepath.Dir(file.path); !isDir(dir) {
+			return fmt.Errorf("--%s %s: %s is no directory; accepted is the name of a file in one", file.flag, file.path, dir)
+		}
 	}
-	if isDir(o.csv) {
-		return fmt.Errorf("--csv %s: it is a directory; accepted is the name of a file", o.csv)
-	}
-	if dir := filepath.Dir(o.csv); !isDir(dir) {
-		return fmt.Errorf("--csv %s: %s is no directory; accepted is the name of a file in one", o.csv, dir)
+	if o.raw != "" && filepath.Clean(o.raw) == filepath.Clean(o.csv) {
+		return fmt.Errorf("--raw %s: --csv writes to that file; accepted is the name of another", o.raw)
 	}
 	return nil
 }
@@ -95,12 +100,15 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-func writeSimulateCSV(path string, report experiment.Report) error {
+func writeToFile(flag, path string, write func(io.Writer) error) error {
 	file, err := os.Create(path)
 	if err != nil {
-		return fmt.Errorf("--csv: %w", err)
+		return fmt.Errorf("--%s: %w", flag, err)
 	}
-	return errors.Join(report.WriteCSV(file), file.Close())
+	if err := errors.Join(write(file), file.Close()); err != nil {
+		return fmt.Errorf("--%s %s: %w", flag, path, err)
+	}
+	return nil
 }
 
 // simulateProgress shows how far a simulation is: on a terminal one line that is

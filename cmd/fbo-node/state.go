@@ -26,11 +26,12 @@ type past struct {
 	epoch   uint64
 	spent   *ledger.State // nil when the task promises no privacy
 	running *node.Status  // nil when the node does not run
+	tag     string        // by which it takes part with an invitation
 }
 
 // readPast finds the task by its file or ID; empty means the only one there is.
 func readPast(ctx context.Context, dir, wanted string) (past, error) {
-	id, err := wantedID(wanted)
+	id, err := wantedID(ctx, dir, wanted)
 	if err != nil {
 		return past{}, err
 	}
@@ -38,20 +39,27 @@ func readPast(ctx context.Context, dir, wanted string) (past, error) {
 	if err != nil {
 		return past{}, err
 	}
+	var p past
 	if ok {
-		return pastOfRunning(running, id)
+		p, err = pastOfRunning(running, id)
+	} else {
+		p, err = pastOfJournal(dir, id)
 	}
-	return pastOfJournal(dir, id)
+	if err != nil {
+		return past{}, err
+	}
+	p.tag, err = keptTag(dir, p.task.ID().String())
+	return p, err
 }
 
 // wantedID accepts a task file or an ID.
-func wantedID(wanted string) (id string, err error) {
-	id, _, err = wantedTask(wanted)
+func wantedID(ctx context.Context, dir, wanted string) (id string, err error) {
+	id, _, err = wantedTask(ctx, dir, wanted)
 	return id, err
 }
 
 // wantedTask also tells the name, which an ID does not.
-func wantedTask(wanted string) (id, name string, err error) {
+func wantedTask(ctx context.Context, dir, wanted string) (id, name string, err error) {
 	if wanted == "" {
 		return "", "", nil
 	}
@@ -62,7 +70,7 @@ func wantedTask(wanted string) (id, name string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	return t.ID().String(), t.Name, nil
+	return inDirectory(ctx, dir, t).ID().String(), t.Name, nil
 }
 
 func pastOfRunning(s state, id string) (past, error) {

@@ -32,6 +32,8 @@ type summary struct {
 	Privacy *ledger.State  `json:"privacy,omitempty"` // of the task's promise; nil when there is none
 	Sums    *strategy.Sums `json:"sums,omitempty"`    // private ones; nil when the task has none
 
+	Gains []strategy.Gain `json:"gains,omitempty"` // of the parties that this node knows of; nil where the strategy does not tell
+
 	SharesSent     int   `json:"shares_sent"`
 	SharesReceived int   `json:"shares_received"`
 	BytesSent      int64 `json:"bytes_sent"`
@@ -51,11 +53,11 @@ func (p *progress) summary(ctx context.Context, session *node.Session) error {
 	}
 	s := summarise(p.task, trials)
 	s.PeerID, s.Best, s.Nearest = status.PeerID.String(), status.Best, infeasibleNearest(p.task, trials)
-	s.Privacy, s.Sums = status.Privacy, status.Sums
+	s.Privacy, s.Sums, s.Gains = status.Privacy, status.Sums, status.Gains
 	s.SharesSent, s.SharesReceived = status.SharesSent, status.SharesReceived
 	s.BytesSent, s.BytesReceived = status.BytesSent, status.BytesReceived
 	s.Connected = len(status.MeshPeers)
-	lines := []string{s.text(p.task)}
+	lines := append([]string{s.text(p.task)}, gainLines(s.Gains, status.PeerID)...)
 	if s.SharesSent > 0 || s.Evaluations > s.Failed {
 		lines = append(lines, whatBecomes(p.task, s.Connected, status.Knowledge.Own > 0)...)
 	}
@@ -136,14 +138,14 @@ func (s summary) text(t *task.Task) string {
 		lines = append(lines, s.help())
 	}
 	sent := byteText(s.BytesSent) + " sent on the network in all"
-	if s.Sums == nil { // else a share says no more than that its sender has contributed
+	if s.Sums == nil && s.Gains == nil { // else a share says no more than that its sender has contributed, or there are none
 		sent = fmt.Sprintf("this run published %s and received %d; %s", plain.Count(s.SharesSent, "share"), s.SharesReceived, sent)
 	}
 	lines = append(lines, sent)
 	if p := s.Privacy; p != nil {
-		line := fmt.Sprintf("privacy: %d of %s spent", p.Released, plain.Count(p.Planned, "release"))
+		line := fmt.Sprintf("privacy: %d of %s spent", p.Known(), plain.Count(p.Planned, "release"))
 		if p.Refused != "" {
-			line += ", and there will be no more: " + p.Refused
+			line += " at least, and there will be no more: " + p.Refused
 		}
 		lines = append(lines, line)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -51,7 +52,7 @@ func TestSummarise(t *testing.T) {
 	got := summarise(parsed, trials)
 	want := summary{Event: "summary", Task: parsed.ID().String(), Evaluations: 8, Failed: 2, Imported: 1,
 		Queries: 5, PeerQueries: 3, PeerRecords: 1}
-	if got != want {
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 }

@@ -60,10 +60,27 @@ type fleetNode struct {
 // newFleet makes the identities and a task of them.
 func newFleet(t *testing.T, nodes, evals int, strategy, privacy string) *fleet {
 	t.Helper()
-	f := &fleet{
-		evals: evals, script: writeFile(t, "objective.sh", summedObjective),
-		listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1", "/ip4/127.0.0.1/tcp/0"},
+	f := &fleet{evals: evals, script: writeFile(t, "objective.sh", summedObjective)}
+	roster := f.enrol(t, nodes)
+	for i, n := range f.nodes {
+		n.shift = 0.1 * float64(i)
 	}
+	f.read(t, fmt.Sprintf(`name: sums
+goal: minimize
+parameters:
+  - {name: x, type: float, low: -2, high: 2}
+  - {name: y, type: float, low: -2, high: 2}
+surrogate: {features: 16}
+strategy: {type: fts-de, %s}
+privacy: {mechanism: aggregate, %s, roster: [%s]}
+`, strategy, privacy, strings.Join(roster, ", ")))
+	return f
+}
+
+// enrol makes the nodes' identities, and returns them as a roster.
+func (f *fleet) enrol(t *testing.T, nodes int) (roster []string) {
+	t.Helper()
+	f.listen = []string{"/ip4/127.0.0.1/udp/0/quic-v1", "/ip4/127.0.0.1/tcp/0"}
 	for range nodes {
 		dir := shortTempDir(t)
 		id, err := peer.Decode(strings.TrimSpace(must(t, "key", "--data-dir", dir)))
@@ -73,26 +90,20 @@ func newFleet(t *testing.T, nodes, evals int, strategy, privacy string) *fleet {
 		f.nodes = append(f.nodes, &fleetNode{id: id, dir: dir, limit: writeFile(t, "limit", "0\n")})
 	}
 	slices.SortFunc(f.nodes, func(a, b *fleetNode) int { return strings.Compare(string(a.id), string(b.id)) })
-	var roster []string
-	for i, n := range f.nodes {
+	for _, n := range f.nodes {
 		roster = append(roster, n.id.String())
-		n.shift = 0.1 * float64(i)
 	}
-	text := fmt.Sprintf(`name: sums
-goal: minimize
-parameters:
-  - {name: x, type: float, low: -2, high: 2}
-  - {name: y, type: float, low: -2, high: 2}
-surrogate: {features: 16}
-strategy: {type: fts-de, %s}
-privacy: {mechanism: aggregate, %s, roster: [%s]}
-`, strategy, privacy, strings.Join(roster, ", "))
+	return roster
+}
+
+// read takes the fleet's task from the text of a file.
+func (f *fleet) read(t *testing.T, text string) {
+	t.Helper()
 	f.file = writeFile(t, "task.yaml", text)
 	var err error
 	if f.task, err = all.Strategies().Parse(f.file, []byte(text)); err != nil {
 		t.Fatal(err)
 	}
-	return f
 }
 
 // outside returns the first node that is not one of these.

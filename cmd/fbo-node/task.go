@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -18,17 +20,21 @@ import (
 func newTask() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "task",
-		Short: "Check a task file, or print its ID",
+		Short: "Check a task file, print its ID, or make an invitation to it",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return usagef("%s: say what to do: check or id; see `%s --help`", command.CommandPath(), command.CommandPath())
+			return usagef("%s: say what to do: check, id or invite; see `%s --help`", command.CommandPath(), command.CommandPath())
 		},
 	}
 	var asJSON bool
+	var dir, invite string
 	check := &cobra.Command{
 		Use:   "check TASK",
 		Short: "Check a task file and show what it means, defaults filled in",
-		Args:  exactly(1),
+		Long: `Check a task file and show what it means, defaults filled in, and what its nodes promise
+about what they share. If another task in the data directory has told something about the
+same data, or may have, that is shown too, with what both promises come to.`,
+		Args: exactly(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			t, err := readTask(args[0])
 			if err != nil {
@@ -38,19 +44,35 @@ func newTask() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			tag, err := tagBy(invite, t)
+			if err != nil {
+				return err
+			}
+			var told *elsewhere
+			if dataDir, err := resolveDataDir(dir); err == nil { // without one there is nothing to tell
+				told = findElsewhere(command.Context(), dataDir, t, nil)
+			}
 			if asJSON {
 				return printJSON(command.OutOrStdout(), struct {
 					ID      string          `json:"id"`
+					Tag     string          `json:"tag,omitempty"`
 					Task    json.RawMessage `json:"task"`
 					Privacy *privacyReport  `json:"privacy,omitempty"` // as privacy --json prints it
-				}{t.ID().String(), t.Canonical(), promised})
+					Told    *elsewhere      `json:"told_elsewhere,omitempty"`
+				}{t.ID().String(), tag, t.Canonical(), promised, told})
 			}
 			describeTask(command.OutOrStdout(), t)
+			if tag != "" {
+				fmt.Fprintf(command.OutOrStdout(), "invitation  to this task; nodes that have it announce the task as %s\n", tag)
+			}
 			describePrivacy(command.OutOrStdout(), t, promised)
+			told.write(command.OutOrStdout())
 			return nil
 		},
 	}
+	addDataDir(check, &dir)
 	check.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	check.Flags().StringVar(&invite, "invite", "", "file with an invitation: check that it is one to this task, and show what nodes announce in place of the ID")
 	id := &cobra.Command{
 		Use:   "id TASK",
 		Short: "Print the task's ID; nodes with the same ID work together",
@@ -64,14 +86,16 @@ func newTask() *cobra.Command {
 			return nil
 		},
 	}
-	command.AddCommand(check, id)
+	command.AddCommand(check, id, newInvite())
 	return command
 }
 
-// readTask reads a task file; "-" is standard input. Its errors are the user's.
+// readTask reads a task file; "-" is standard input. A table of designs lies beside the
+// file, or in the working directory. Its errors are the user's.
 func readTask(path string) (*task.Task, error) {
 	var data []byte
 	var err error
+	folder := filepath.Dir(path)
 	if path == "-" {
 		data, err = io.ReadAll(io.LimitReader(os.Stdin, 1<<20))
 	} else {
@@ -80,7 +104,7 @@ func readTask(path string) (*task.Task, error) {
 	if err != nil {
 		return nil, usagef("task file: %w", err)
 	}
-	t, err := all.Strategies().Parse(path, data)
+	t, err := all.Strategies().ParseBeside(os.DirFS(folder), path, data)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -92,10 +116,25 @@ func readTask(path string) (*task.Task, error) {
 	return t, nil
 }
 
+// tagBy reads an invitation to a task and returns its tag; no file, no tag.
+func tagBy(file string, t *task.Task) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	i, err := readInvite(file, t)
+	if err != nil {
+		return "", err
+	}
+	return i.Keys().Tag().String(), nil
+}
+
 func describeTask(out io.Writer, t *task.Task) {
 	fmt.Fprintf(out, "task        %s\nid          %s\ngoal        %s\n", t.Name, t.ID(), t.Goal)
 	for _, p := range t.Space.Parameters() {
 		fmt.Fprintf(out, "parameter   %s\n", describeParameter(p))
+	}
+	if l := t.Space.Listing(); l != nil {
+		fmt.Fprintf(out, "designs     %s\n", describeListing(l, t.Steps))
 	}
 	for _, c := range t.Constraints {
 		fmt.Fprintf(out, "constraint  %s\n", describeConstraint(c))
@@ -104,8 +143,21 @@ func describeTask(out io.Writer, t *task.Task) {
 		fmt.Fprintln(out, "failures    count: designs near those whose evaluation fails are avoided")
 	}
 	s := t.Surrogate
-	fmt.Fprintf(out, "surrogate   %s, kernel %s\nfeatures    %d that all nodes have in common, lengthscale %g\n", s.Type, s.Kernel, s.Features, s.Lengthscale)
+	fmt.Fprintf(out, "surrogate   %s, kernel %s\n", s.Type, s.Kernel)
+	if s.Known != nil {
+		fmt.Fprintf(out, "process     %s\n", describeProcess(t))
+	}
+	fmt.Fprintf(out, "features    %d that all nodes have in common, lengthscale %g\n", s.Features, s.Lengthscale)
 	fmt.Fprintf(out, "strategy    %s\n", describeStrategy(t))
+}
+
+func describeProcess(t *task.Task) string {
+	k := t.Surrogate.Known
+	lengthscales := make([]string, len(k.Lengthscales))
+	for i, p := range t.Space.Parameters() {
+		lengthscales[i] = fmt.Sprintf("%s %g", p.Name, k.Lengthscales[i])
+	}
+	return fmt.Sprintf("known: mean %g, deviation %g, noise %g; lengthscales %s", k.Mean, k.Deviation, k.Noise, strings.Join(lengthscales, ", "))
 }
 
 func describeParameter(p task.Parameter) string {
@@ -124,6 +176,19 @@ func describeParameter(p task.Parameter) string {
 		return fmt.Sprintf("%s: %s from %v to %v in steps of %v", p.Name, p.Kind, p.Low, p.High, p.Step)
 	}
 	return fmt.Sprintf("%s: %s from %v to %v, %s scale", p.Name, p.Kind, p.Low, p.High, p.Scale)
+}
+
+func describeListing(l *task.Listing, steps int) string {
+	text := plain.Count(l.Len(), "design")
+	if l.Absent() {
+		text += " of a table that is not here: shares can be kept and passed on, no design can be chosen"
+	} else {
+		text += " of " + plain.Text(l.File(), 200)
+	}
+	if steps > 0 {
+		text += fmt.Sprintf(", of which a node goes to one at most %s away", plain.Count(steps, "step"))
+	}
+	return text
 }
 
 func describeStrategy(t *task.Task) string {

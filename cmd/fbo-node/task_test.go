@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/fbo-node/fbo/strategy/all"
 )
@@ -13,7 +14,8 @@ import (
 // Each strategy is told in words of its own.
 func TestEveryStrategyIsDescribed(t *testing.T) {
 	for strategy, want := range map[string]string{
-		"type: peer-prior":                                  "around the mean of the peers",
+		"type: peer-prior":                                  "toward where peers believe the optimum to be; a share holds that place, coarsely, and how many results it rests on",
+		"type: peer-prior, share: exact":                    "around the mean of the peers",
 		"type: fts, share_every: 3":                         "a share after every 3 observations",
 		"type: fts, mode: one-shot, share_after: 20":        "one share, after 20 observations",
 		"type: consensus":                                   "weights uniform, in 50 rounds, each waiting up to 60 s; a share holds a candidate (",
@@ -23,7 +25,8 @@ func TestEveryStrategyIsDescribed(t *testing.T) {
 		"type: density, components: 3":                      "a share holds 3 normals",
 		"type: ts":                                          "Thompson sampling alone; nothing is shared",
 		"type: logei":                                       "expected improvement alone; nothing is shared",
-		"type: ucb":                                         "upper confidence bound alone; nothing is shared",
+		"type: ucb":                                         "upper confidence bound alone, the mean plus 2 standard deviations; nothing is shared",
+		"type: ucb, c1: 0.08, c2: 5":                        "the mean plus sqrt(0.08 * 1 * ln(5 * t)) standard deviations in trial t; nothing is shared",
 		"type: mes":                                         "max-value entropy search alone; nothing is shared",
 		"type: fts, schedule: constant, own_probability: 1": "schedule constant 1",
 		"type: fts, schedule: inverse":                      "schedule inverse; ",
@@ -37,6 +40,25 @@ func TestEveryStrategyIsDescribed(t *testing.T) {
 		describeTask(&out, parsed)
 		if !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "("+parsed.Strategy.Type+")\n") {
 			t.Errorf("%s:\n%s", strategy, out.String())
+		}
+	}
+}
+
+func TestKnownProcessesAreDescribed(t *testing.T) {
+	for keys, want := range map[string]string{
+		"process: known, lengthscales: [0.5, 1], mean: -2, deviation: 3, noise: 0.1": "surrogate   exact, kernel matern52\n" +
+			"process     known: mean -2, deviation 3, noise 0.1; lengthscales x 0.5, c 1\nfeatures    256 that",
+		"": "surrogate   exact, kernel matern52\nfeatures    256 that",
+	} {
+		parsed, err := all.Strategies().Parse("task.yaml", fmt.Appendf(nil,
+			"name: a\ngoal: minimize\nparameters: [{name: x, type: float, low: 0, high: 1}, {name: c, type: bool}]\nsurrogate: {%s}\n", keys))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		describeTask(&out, parsed)
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s:\n%s", keys, out.String())
 		}
 	}
 }
@@ -57,24 +79,35 @@ func TestPrivateSumsAreDescribed(t *testing.T) {
 	}
 }
 
-// Whoever copies a whole task from the documentation has one that is accepted.
+// Whoever copies a whole task from the documentation, and the table that one of them
+// names, has one that is accepted.
 func TestTasksOfTheDocumentation(t *testing.T) {
 	text, err := os.ReadFile("../../docs/task-file.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	strategies := map[string]bool{}
-	for i, block := range strings.Split(string(text), "```") {
+	blocks := strings.Split(string(text), "```")
+	tables := fstest.MapFS{}
+	for _, block := range blocks {
+		if table, ok := strings.CutPrefix(block, "csv\n"); ok {
+			tables["roads.csv"] = &fstest.MapFile{Data: []byte(table)}
+		}
+	}
+	strategies, listed := map[string]bool{}, 0
+	for i, block := range blocks {
 		if file, ok := strings.CutPrefix(block, "yaml\nname:"); ok {
-			parsed, err := all.Strategies().Parse(fmt.Sprintf("block %d", i/2+1), []byte("name:"+file))
+			parsed, err := all.Strategies().ParseBeside(tables, fmt.Sprintf("block %d", i/2+1), []byte("name:"+file))
 			if err != nil {
 				t.Error(err)
 				continue
 			}
 			strategies[parsed.Strategy.Type] = true
+			if parsed.Space.Listing() != nil {
+				listed = parsed.Space.Listing().Len()
+			}
 		}
 	}
-	if !strategies["peer-prior"] || !strategies["fts-de"] {
-		t.Errorf("whole tasks of %v", strategies)
+	if !strategies["peer-prior"] || !strategies["fts-de"] || listed != 3 {
+		t.Errorf("whole tasks of %v, one with %d listed designs", strategies, listed)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy/optimum"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 // two choices of a categorical are as far apart as the ends of a coordinate. A
 // weight is the cluster's share of the points. A spread is the one under which
 // its members are likeliest, so that truncation and categories count too.
-func fit(l *layout, points [][]float64, most int, rng *rand.Rand) []protocol.Component {
+func fit(l *optimum.Layout, points [][]float64, most int, rng *rand.Rand) []protocol.Component {
 	var components []protocol.Component
 	for _, members := range clusters(l, points, most, rng) {
 		centre := middle(l, members)
@@ -38,7 +39,7 @@ func fit(l *layout, points [][]float64, most int, rng *rand.Rand) []protocol.Com
 }
 
 // clusters parts the points into at most this many sets, none of them empty.
-func clusters(l *layout, points [][]float64, most int, rng *rand.Rand) [][][]float64 {
+func clusters(l *optimum.Layout, points [][]float64, most int, rng *rand.Rand) [][][]float64 {
 	centres := carefulCentres(l, points, most, rng)
 	for range clusterRounds {
 		sets := byNearest(l, points, centres)
@@ -57,7 +58,7 @@ func clusters(l *layout, points [][]float64, most int, rng *rand.Rand) [][][]flo
 // carefulCentres draws points as first centres: each with a probability that
 // grows with the square of its distance from those drawn before. There are fewer
 // than most when there are fewer different points.
-func carefulCentres(l *layout, points [][]float64, most int, rng *rand.Rand) [][]float64 {
+func carefulCentres(l *optimum.Layout, points [][]float64, most int, rng *rand.Rand) [][]float64 {
 	centres := [][]float64{points[rng.IntN(len(points))]}
 	for len(centres) < most {
 		total := 0.0
@@ -85,7 +86,7 @@ func carefulCentres(l *layout, points [][]float64, most int, rng *rand.Rand) [][
 
 // byNearest parts the points by the centre that they are nearest to, and drops
 // empty parts.
-func byNearest(l *layout, points, centres [][]float64) [][][]float64 {
+func byNearest(l *optimum.Layout, points, centres [][]float64) [][][]float64 {
 	sets := make([][][]float64, len(centres))
 	for _, x := range points {
 		i, _ := nearest(l, centres, x)
@@ -96,7 +97,7 @@ func byNearest(l *layout, points, centres [][]float64) [][][]float64 {
 
 // nearest returns the index of the nearest centre, the first of equals, and the
 // square of its distance.
-func nearest(l *layout, centres [][]float64, x []float64) (index int, square float64) {
+func nearest(l *optimum.Layout, centres [][]float64, x []float64) (index int, square float64) {
 	square = math.Inf(1)
 	for i, centre := range centres {
 		if s := distance(l, centre, x); s < square {
@@ -107,12 +108,12 @@ func nearest(l *layout, centres [][]float64, x []float64) (index int, square flo
 }
 
 // distance is squared.
-func distance(l *layout, a, b []float64) float64 {
+func distance(l *optimum.Layout, a, b []float64) float64 {
 	square := 0.0
-	for _, i := range l.numbers {
+	for _, i := range l.Numbers {
 		square += (a[i] - b[i]) * (a[i] - b[i])
 	}
-	for _, block := range l.categories {
+	for _, block := range l.Categories {
 		if !slices.Equal(a[block.Start:block.Start+block.Len], b[block.Start:block.Start+block.Len]) {
 			square++
 		}
@@ -122,17 +123,17 @@ func distance(l *layout, a, b []float64) float64 {
 
 // middle returns the average of the members in every number and the most
 // frequent choice, the first of equals, in every categorical.
-func middle(l *layout, members [][]float64) []float64 {
-	sum := make([]float64, l.dim)
+func middle(l *optimum.Layout, members [][]float64) []float64 {
+	sum := make([]float64, l.Dim)
 	for _, x := range members {
 		for i, v := range x {
 			sum[i] += v
 		}
 	}
-	for _, i := range l.numbers {
+	for _, i := range l.Numbers {
 		sum[i] /= float64(len(members))
 	}
-	for _, block := range l.categories {
+	for _, block := range l.Categories {
 		counts := sum[block.Start : block.Start+block.Len]
 		frequent := slices.Index(counts, slices.Max(counts))
 		clear(counts)
@@ -142,14 +143,14 @@ func middle(l *layout, members [][]float64) []float64 {
 }
 
 // likeliestSpread compares a fixed series of spreads.
-func likeliestSpread(l *layout, members [][]float64, centre []float64) float64 {
+func likeliestSpread(l *optimum.Layout, members [][]float64, centre []float64) float64 {
 	best, likeliest := leastSpread, math.Inf(-1)
 	spread := leastSpread
 	for range spreadSteps {
-		c := newComponent(l, 1, spread, centre)
+		c := optimum.NewNormal(l, 1, spread, centre)
 		likelihood := 0.0
 		for _, x := range members {
-			likelihood += c.log(l, x)
+			likelihood += c.Log(l, x)
 		}
 		if likelihood > likeliest {
 			best, likeliest = spread, likelihood
@@ -161,12 +162,12 @@ func likeliestSpread(l *layout, members [][]float64, centre []float64) float64 {
 
 // pointAt is the point that this centre encodes, to the precision in which it
 // travels.
-func pointAt(l *layout, centre []float64) protocol.Point {
+func pointAt(l *optimum.Layout, centre []float64) protocol.Point {
 	var p protocol.Point
-	for _, i := range l.numbers {
+	for _, i := range l.Numbers {
 		p.Coordinates = append(p.Coordinates, float64(float32(centre[i])))
 	}
-	for _, block := range l.categories {
+	for _, block := range l.Categories {
 		p.Choices = append(p.Choices, slices.Index(centre[block.Start:block.Start+block.Len], 1))
 	}
 	return p

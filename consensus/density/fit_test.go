@@ -13,20 +13,21 @@ import (
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/task"
 )
 
 // scattered are encoded points around a centre, by normal steps in the numbers;
 // a choice is another with this probability.
 func scattered(spec *task.Task, count int, centre []float64, spread, astray float64, rng *rand.Rand) [][]float64 {
-	l := newLayout(spec.Space)
+	l := optimum.NewLayout(spec.Space)
 	points := make([][]float64, count)
 	for i := range points {
 		points[i] = slices.Clone(centre)
-		for _, k := range l.numbers {
+		for _, k := range l.Numbers {
 			points[i][k] += spread * rng.NormFloat64()
 		}
-		for _, block := range l.categories {
+		for _, block := range l.Categories {
 			if rng.Float64() < astray {
 				part := points[i][block.Start : block.Start+block.Len]
 				clear(part)
@@ -39,7 +40,7 @@ func scattered(spec *task.Task, count int, centre []float64, spread, astray floa
 }
 
 func components(spec *task.Task, points [][]float64, most int, seed uint64) []protocol.Component {
-	return fit(newLayout(spec.Space), points, most, random.SeedOf(seed).Stream("clusters", 0))
+	return fit(optimum.NewLayout(spec.Space), points, most, random.SeedOf(seed).Stream("clusters", 0))
 }
 
 // Modes eight spreads apart are found whatever the seed: the first centre lies in
@@ -97,7 +98,7 @@ func TestFittedSpread(t *testing.T) {
 					points = append(points, x)
 				}
 			}
-			if got := likeliestSpread(newLayout(spec.Space), points, []float64{at, at}); got < spread/1.19 || got > spread*1.19 {
+			if got := likeliestSpread(optimum.NewLayout(spec.Space), points, []float64{at, at}); got < spread/1.19 || got > spread*1.19 {
 				t.Errorf("spread %g around %g has become %g", spread, at, got)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/strategy/optimum"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 // pool is the weight times the sum of the logarithms of bounded densities, as a
 // term beside LogEI.
 type pool struct {
-	densities []*mixture
+	densities []*optimum.Mixture
 	learned   []learned
 	weight    float64 // γ_t/n
 }
@@ -32,9 +33,9 @@ var _ acquisition.Function = (*pool)(nil)
 // Value implements acquisition.Function.
 func (p *pool) Value(x []float64) float64 {
 	sum := 0.0
-	var each logs
+	var each optimum.Logs
 	for _, m := range p.densities {
-		value, _ := bounded(m.log(&each, x))
+		value, _ := bounded(m.Log(&each, x))
 		sum += value
 	}
 	for _, l := range p.learned {
@@ -48,12 +49,12 @@ func (p *pool) Value(x []float64) float64 {
 func (p *pool) Gradient(grad, x []float64) float64 {
 	clear(grad)
 	sum := 0.0
-	var each logs
+	var each optimum.Logs
 	for _, m := range p.densities {
-		total := m.log(&each, x)
+		total := m.Log(&each, x)
 		value, slope := bounded(total)
 		sum += value
-		m.addGradient(grad, x, &each, total, p.weight*slope)
+		m.AddGradient(grad, x, &each, total, p.weight*slope)
 	}
 	if len(p.learned) == 0 {
 		return p.weight * sum

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/consensus/labels"
 	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -26,7 +27,8 @@ const (
 
 // Settings are the keys of a task file for strategy density.
 type Settings struct {
-	// Share is "best" or "feasibility". With the latter Components and Spread are 0.
+	// Share is labels.Best, Guarded or Feasibility. With the latter Components and Spread
+	// are 0, and with Guarded there is one component.
 	Share string
 	// Beta is the exponent of the peers' densities times the trial number: 0 to 1000.
 	Beta float64
@@ -46,7 +48,12 @@ func readSettings(s *task.Section) task.StrategySettings {
 	if d.Share == labels.Feasibility {
 		return d
 	}
-	d.Components = s.Whole("components", defaultComponents, 1, maxComponents)
+	d.Components = defaultComponents
+	if d.Share == labels.Guarded {
+		s.Refuse("components", "share: "+labels.Best)
+	} else {
+		d.Components = s.Whole("components", defaultComponents, 1, maxComponents)
+	}
 	if d.Components == 1 {
 		d.Spread = s.Within("spread", defaultSpread, minSpread, maxSpread)
 	} else {
@@ -61,6 +68,9 @@ func (s Settings) Keys() map[string]any {
 	if s.Share == labels.Feasibility {
 		return map[string]any{"beta": s.Beta, "share": s.Share}
 	}
+	if s.Share == labels.Guarded {
+		return map[string]any{"beta": s.Beta, "share": s.Share, "spread": s.Spread}
+	}
 	keys := map[string]any{"beta": s.Beta, "components": s.Components}
 	if s.Components == 1 {
 		keys["spread"] = s.Spread
@@ -74,6 +84,10 @@ func Register() strategy.Registration {
 		StrategyType: task.StrategyType{Name: "density", Settings: readSettings, Constraints: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t), nil },
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+			if s := settingsOf(env.Task); s.Share == labels.Guarded {
+				guarded, err := optimum.NewGuarded(env, s.Spread)
+				return []strategy.Exchange{guarded}, err
+			}
 			return []strategy.Exchange{NewSharing(env.Task)}, nil
 		},
 		Describe: func(t *task.Task) string {
@@ -82,12 +96,18 @@ func Register() strategy.Registration {
 				return fmt.Sprintf("expected improvement weighed by where peers found designs feasible, to the power %g/t; a share holds up to %d designs and whether each was feasible",
 					s.Beta, protocol.MaxLabels)
 			}
-			return fmt.Sprintf("expected improvement weighed by the densities of peers to the power %g/t; a share holds %s",
-				s.Beta, plain.Count(s.Components, "normal"))
+			holds := plain.Count(s.Components, "normal")
+			if s.Share == labels.Guarded {
+				holds += ", coarsely placed"
+			}
+			return fmt.Sprintf("expected improvement weighed by the densities of peers to the power %g/t; a share holds %s", s.Beta, holds)
 		},
 		Reveals: func(t *task.Task) string {
 			if settingsOf(t).Share == labels.Feasibility {
 				return labels.Reveals
+			}
+			if settingsOf(t).Share == labels.Guarded {
+				return guard.Reveals
 			}
 			return "Peers get designs of this node, which show where it looks and what it holds for good, never its results; that is not privacy."
 		},
@@ -101,14 +121,7 @@ func forge(t *task.Task, kind string, payload []byte, rng *rand.Rand) ([]byte, e
 	if kind == labels.Kind {
 		return labels.Forge(t, payload, rng)
 	}
-	belief, err := protocol.DecodeDensity(payload, t.Space)
-	if err != nil {
-		return nil, err
-	}
-	for i := range belief.Components {
-		belief.Components[i].Centre = protocol.PointOf(t.Space, t.Space.Decode(acquisition.Sample(t.Space, rng)))
-	}
-	return belief.Encode(t.Space)
+	return optimum.Forge(t, payload, rng)
 }
 
 func settingsOf(t *task.Task) Settings { return t.Strategy.Settings.(Settings) }

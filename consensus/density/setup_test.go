@@ -13,6 +13,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
@@ -78,7 +79,7 @@ func designs(spec *task.Task, count int, rng *rand.Rand) [][]float64 {
 
 // bowl has its minimum 0 in the numbers at this place, with every choice.
 func bowl(spec *task.Task, at float64) func(x []float64) float64 {
-	numbers := newLayout(spec.Space).numbers
+	numbers := optimum.NewLayout(spec.Space).Numbers
 	return func(x []float64) float64 {
 		sum := 0.0
 		for _, i := range numbers {
@@ -106,7 +107,7 @@ func shareOf(t testing.TB, spec *task.Task, author string, d protocol.Density) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &strategy.Share{Share: protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: Kind}}, Value: value}
+	return &strategy.Share{Share: protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: optimum.Kind}}, Value: value}
 }
 
 func suggest(t testing.TB, s strategy.Strategy, view strategy.View, trial uint64, seed random.Seed) strategy.Suggestion {
@@ -130,4 +131,29 @@ func randomDensity(spec *task.Task, rng *rand.Rand) protocol.Density {
 		})
 	}
 	return d
+}
+
+func mixtureOf(spec *task.Task, d protocol.Density) *optimum.Mixture {
+	return optimum.NewMixture(optimum.NewLayout(spec.Space), spec.Space, d)
+}
+
+func logOf(m *optimum.Mixture, x []float64) float64 {
+	var each optimum.Logs
+	return m.Log(&each, x)
+}
+
+func checkGradient(t *testing.T, grad, x []float64, f func(x []float64) float64) {
+	t.Helper()
+	const step = 1e-6
+	for i := range x {
+		was := x[i]
+		x[i] = was + step
+		up := f(x)
+		x[i] = was - step
+		down := f(x)
+		x[i] = was
+		if want := (up - down) / (2 * step); math.Abs(grad[i]-want) > 1e-4*(1+math.Abs(want)) {
+			t.Fatalf("slope %d is %g, differences say %g", i, grad[i], want)
+		}
+	}
 }

@@ -9,15 +9,10 @@ import (
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/exchange/newest"
+	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 )
-
-// Kind names the exchange and its shares.
-const Kind = "density"
-
-// ttl is how long a density stays valid, whether or not its author is present.
-const ttl = protocol.MaxTTL
 
 // How a density of more than one component is found. What is wanted is on which
 // hills the samples have their maxima, not where exactly, so that a maximisation
@@ -36,9 +31,9 @@ func NewSharing(t *task.Task) *newest.Exchange {
 		return labels.NewSharing(t)
 	}
 	return newest.New(newest.Spec{
-		Kind:   Kind,
+		Kind:   optimum.Kind,
 		From:   t.Strategy.InitialDesigns,
-		TTL:    ttl,
+		TTL:    optimum.TTL,
 		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
 		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
 			if view.Posterior == nil {
@@ -98,6 +93,6 @@ func believed(ctx context.Context, t *task.Task, view strategy.View, seed random
 	if len(maximisers) == 0 {
 		return d, nil
 	}
-	d.Components = fit(newLayout(t.Space), maximisers, settingsOf(t).Components, seed.Stream("clusters", 0))
+	d.Components = fit(optimum.NewLayout(t.Space), maximisers, settingsOf(t).Components, seed.Stream("clusters", 0))
 	return d, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
+	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 )
@@ -30,7 +31,7 @@ type Strategy struct {
 	alone  alone.LogEI
 	search search.Search
 	task   *task.Task
-	layout *layout
+	layout *optimum.Layout
 	spread float64 // around suggested designs
 
 	evenly [][]float64 // share: feasibility: designs to average over
@@ -44,7 +45,7 @@ func New(t *task.Task) Strategy {
 		alone:  alone.NewLogEI(t),
 		search: search.New(t),
 		task:   t,
-		layout: newLayout(t.Space),
+		layout: optimum.NewLayout(t.Space),
 		spread: suggestedSpread,
 	}
 	switch settings := settingsOf(t); {
@@ -108,7 +109,7 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed random.Seed) (*p
 		why.Phrase = "expected improvement, weighed by what " + plain.Count(why.Listened, "peer") + " found feasible"
 	}
 	for _, d := range choose(view, trial, seed) {
-		heard.densities = append(heard.densities, newMixture(s.layout, s.task.Space, d))
+		heard.densities = append(heard.densities, optimum.NewMixture(s.layout, s.task.Space, d))
 		why.Listened++
 		why.Observations = strategy.AddObservations(why.Observations, d.Observations)
 	}
@@ -116,8 +117,7 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed random.Seed) (*p
 		why.Phrase = "expected improvement, weighed by the densities of " + plain.Count(why.Listened, "peer")
 	}
 	for _, design := range view.Suggested {
-		around := newComponent(s.layout, 1, s.spread, s.task.Space.Encode(design))
-		heard.densities = append(heard.densities, &mixture{layout: s.layout, components: []component{around}})
+		heard.densities = append(heard.densities, optimum.Around(s.layout, s.spread, s.task.Space.Encode(design)))
 	}
 	heard.weight = exponent(settingsOf(s.task), view.Observations) / float64(max(heard.len(), 1))
 	return heard, why

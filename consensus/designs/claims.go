@@ -52,8 +52,9 @@ func inTheOpen(_ strategy.View, share strategy.Share, threshold float64) bool {
 // claimsOf lists what peers and the node's user say.
 func claimsOf(t *task.Task, view strategy.View) []claim {
 	var all []claim
+	whole := t.Space.Whole() // where peers look, though it may be out of the node's own reach
 	for share, n := range strategy.Shares[protocol.NearOptimal](view) {
-		x := t.Space.Encode(t.Space.Decode(n.Point.Encoded(t.Space)))
+		x := whole.Encode(whole.Decode(n.Point.Encoded(whole)))
 		all = append(all, claim{x: x, peers: 1, observations: n.Observations, share: share})
 	}
 	for _, design := range view.Suggested {

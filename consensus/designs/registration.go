@@ -6,6 +6,7 @@ import (
 
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/consensus/labels"
+	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -21,7 +22,7 @@ const (
 
 // Settings are the keys of a task file for strategy constrained-gp.
 type Settings struct {
-	// Share is labels.Best or labels.Feasibility. With the latter nodes share which of
+	// Share is labels.Best, Guarded or Feasibility. With the latter nodes share which of
 	// their designs were feasible and nothing else, and the other settings are empty.
 	Share string
 	// Threshold is "none" (designs are shared always) or "open" (with the lower
@@ -38,7 +39,12 @@ func readSettings(s *task.Section) task.StrategySettings {
 	if d.Share == labels.Feasibility {
 		return d
 	}
-	d.Threshold = s.Word("threshold", none, none, open)
+	d.Threshold = none
+	if d.Share == labels.Guarded {
+		s.Refuse("threshold", "share: "+labels.Best)
+	} else {
+		d.Threshold = s.Word("threshold", none, none, open)
+	}
 	d.Confidence = s.Within("confidence", defaultConfidence, 0, maxConfidence)
 	return d
 }
@@ -48,6 +54,9 @@ func readSettings(s *task.Section) task.StrategySettings {
 func (s Settings) Keys() map[string]any {
 	if s.Share == labels.Feasibility {
 		return map[string]any{"share": s.Share}
+	}
+	if s.Share == labels.Guarded {
+		return map[string]any{"share": s.Share, "confidence": s.Confidence}
 	}
 	return map[string]any{"threshold": s.Threshold, "confidence": s.Confidence}
 }
@@ -61,12 +70,22 @@ func Register() strategy.Registration {
 			if settingsOf(env.Task).Share == labels.Feasibility {
 				return []strategy.Exchange{labels.NewSharing(env.Task)}, nil
 			}
-			return []strategy.Exchange{NewSharing(env.Task)}, nil
+			if settingsOf(env.Task).Share == labels.Guarded {
+				grid, err := guard.New(env.Key, env.Task.Space)
+				if err != nil {
+					return nil, err
+				}
+				return []strategy.Exchange{NewSharing(env.Task, grid)}, nil
+			}
+			return []strategy.Exchange{NewSharing(env.Task, nil)}, nil
 		},
 		Describe: func(t *task.Task) string {
 			s := settingsOf(t)
 			if s.Share == labels.Feasibility {
 				return fmt.Sprintf("expected improvement given which designs of peers were feasible; a share holds up to %d designs and whether each was feasible", protocol.MaxLabels)
+			}
+			if s.Share == labels.Guarded {
+				return fmt.Sprintf("expected improvement given that designs near what peers say are good; a share holds coarsely the design whose lower bound, at %g deviations, is best", s.Confidence)
 			}
 			return fmt.Sprintf("expected improvement given that peers' designs are good, threshold %s; a share holds the design whose lower bound, at %g deviations, is best",
 				s.Threshold, s.Confidence)
@@ -74,6 +93,9 @@ func Register() strategy.Registration {
 		Reveals: func(t *task.Task) string {
 			if settingsOf(t).Share == labels.Feasibility {
 				return labels.Reveals
+			}
+			if settingsOf(t).Share == labels.Guarded {
+				return guard.Reveals
 			}
 			beside := "never its results"
 			if settingsOf(t).Threshold == open {

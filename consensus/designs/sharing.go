@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -25,8 +26,9 @@ const ttl = protocol.MaxTTL
 
 // NewSharing returns the exchange of one agent on a task of type constrained-gp:
 // it publishes, after every observation from the last starting design on, the
-// maximiser of the lower confidence bound of the agent's posterior.
-func NewSharing(t *task.Task) *newest.Exchange {
+// maximiser of the lower confidence bound of the agent's posterior. With a grid, which may
+// be nil, it tells that coarsely.
+func NewSharing(t *task.Task, grid *guard.Grid) *newest.Exchange {
 	find := search.New(t)
 	return newest.New(newest.Spec{
 		Kind:   Kind,
@@ -38,6 +40,7 @@ func NewSharing(t *task.Task) *newest.Exchange {
 			if !ok || err != nil {
 				return nil, err
 			}
+			n.Point = grid.Coarse(n.Point)
 			payload, err := n.Encode(t.Space)
 			if err != nil {
 				return nil, nil // a bound beyond all limits says nothing; the next one will do
@@ -88,7 +91,7 @@ func nearOptimal(ctx context.Context, t *task.Task, s search.Search, view strate
 // unitsOf relates what the posterior of the view says to the objective's own
 // units, larger being better. The view has an observation.
 func unitsOf(t *task.Task, view strategy.View) (surrogate.Units, error) {
-	_, units, err := surrogate.Standardise(strategy.Observed(t, view.Trials, task.Objective))
+	_, units, err := surrogate.Outputs(t, strategy.Observed(t, view.Trials, task.Objective))
 	if err != nil {
 		return surrogate.Units{}, fmt.Errorf("designs: %w", err)
 	}

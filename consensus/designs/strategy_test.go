@@ -331,3 +331,29 @@ func TestEqualOutputs(t *testing.T) {
 		}
 	}
 }
+
+// A peer's design that the node cannot evaluate keeps its place: what is said of it is said
+// of no other design.
+func TestClaimsBeyondTheNodesOwnDesigns(t *testing.T) {
+	l := newLab(t, "maximize", mixed, "exact", "none")
+	there, here := l.designs(5, 3), l.designs(4, 4)
+	view := l.with(l.view(here, bump(0.4)), there...)
+	var rows [][]task.Value
+	for _, x := range here {
+		rows = append(rows, l.task.Space.Decode(x).Values())
+	}
+	own := *l.task
+	var err error
+	if own.Space, err = l.task.Space.Within(rows); err != nil {
+		t.Fatal(err)
+	}
+	claims := claimsOf(&own, view)
+	if len(claims) != len(there) {
+		t.Fatalf("%d claims of %d peers", len(claims), len(there))
+	}
+	for i, c := range claims {
+		if !near(c.x, there[i]) {
+			t.Errorf("what was said of %v is said of %v", there[i], c.x)
+		}
+	}
+}

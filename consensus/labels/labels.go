@@ -97,7 +97,7 @@ type Peer struct {
 // Of lists what the peers of the view say, in the order of View.Shares.
 func Of(view strategy.View) []Peer {
 	var all []Peer
-	space := view.Task.Space
+	space := view.Task.Space.Whole() // where peers look, though it may be out of the node's own reach
 	for share, f := range strategy.Shares[protocol.Feasibility](view) {
 		p := Peer{Share: share, Observations: f.Observations}
 		for _, l := range f.Labels {
@@ -119,7 +119,7 @@ func (p Peer) Limit(t *task.Task) (acquisition.Limit, error) {
 	for i, feasible := range p.Feasible {
 		sides[i] = gp.Side(feasible)
 	}
-	spec := surrogate.ProcessSpec(t)
+	spec := surrogate.ConstraintSpec(t)
 	h := gp.PriorMode(spec)
 	process, err := gp.NewIntervalPosterior(spec, p.X, sides, h)
 	if err != nil {

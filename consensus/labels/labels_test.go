@@ -278,3 +278,23 @@ func TestForge(t *testing.T) {
 		t.Error("a malformed payload was forged")
 	}
 }
+
+// A peer's label stays with its design where the node cannot evaluate that.
+func TestLabelsBeyondTheNodesOwnDesigns(t *testing.T) {
+	spec := newTask(t, "")
+	here, there := trialsOf(spec, "fg", 1)[0].Design, trialsOf(spec, "fg", 1)[1].Design
+	own := *spec
+	var err error
+	if own.Space, err = spec.Space.Within([][]task.Value{here.Values()}); err != nil {
+		t.Fatal(err)
+	}
+	view := viewOf(&own, nil)
+	view.Shares = []*strategy.Share{{Value: protocol.Feasibility{Observations: 1,
+		Labels: []protocol.Label{{Point: protocol.PointOf(spec.Space, there), Feasible: true}}}}}
+	x, want := Of(view)[0].X[0], spec.Space.Encode(there)
+	for i := range x {
+		if math.Abs(x[i]-want[i]) > 1e-6 {
+			t.Fatalf("the label of %v is at %v", want, x)
+		}
+	}
+}

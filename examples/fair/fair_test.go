@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/examples/internal/interpreter"
 	"github.com/fbo-node/fbo/strategy/all"
 )
 
@@ -34,32 +35,10 @@ func needData(t *testing.T, name string) string {
 	return folder
 }
 
-// needPython returns an interpreter that has the packages of requirements.txt, or skips.
-func needPython(t *testing.T) string {
+// need returns an interpreter that has the packages of requirements.txt, or skips.
+func need(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("not with -short: it trains real classifiers")
-	}
-	name := os.Getenv("FBO_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("there is no Python: %v; FBO_PYTHON can name one", err)
-	}
-	// Looked for and not imported, which takes seconds.
-	const script = `
-import importlib.metadata, importlib.util, sys
-missing = [name for name in "sklearn pandas xgboost fairlearn imblearn optuna yaml".split() if not importlib.util.find_spec(name)]
-sys.exit("no " + ", ".join(missing)) if missing else print(importlib.metadata.version("scikit-learn"))`
-	output, err := exec.CommandContext(t.Context(), path, "-c", script).CombinedOutput()
-	if err != nil {
-		lines := strings.Split(strings.TrimSpace(string(output)), "\n")
-		t.Skipf("%s lacks a package of requirements.txt: %s; FBO_PYTHON can name another Python", path, lines[len(lines)-1])
-	}
-	t.Logf("%s with scikit-learn %s", path, bytes.TrimSpace(output))
-	return path
+	return interpreter.Need(t, "sklearn", "pandas", "xgboost", "fairlearn", "imblearn", "optuna", "yaml")
 }
 
 // run returns what a command prints, given some input.
@@ -110,7 +89,7 @@ type trial struct {
 // best keeps the limit, and the recorded numbers are those of a direct computation.
 func TestRunUnderALimit(t *testing.T) {
 	folder := needData(t, "compas.csv.gz")
-	python := needPython(t)
+	python := need(t)
 	binary := build(t)
 	dir := t.TempDir()
 	problem := []string{"--data", "compas", "--model", "rf", "--constraint", "dsp=0.1"}
@@ -173,7 +152,7 @@ print(json.dumps(answers))`, folder)
 // TestTaskFiles: the program accepts what fair.py writes for every model, and the file of
 // the README is what it writes.
 func TestTaskFiles(t *testing.T) {
-	python := needPython(t)
+	python := need(t)
 	var texts map[string]string
 	compute(t, python, "", &texts, `
 import json, fair, models
@@ -200,7 +179,7 @@ print(json.dumps({model: fair.task("adult", model, {"dsp": 0.05, "deo": 0.1}) fo
 // always. Without it nobody has done much better than an error of .3.
 func TestCOMPASWithoutLeaks(t *testing.T) {
 	folder := needData(t, "compas.csv.gz")
-	python := needPython(t)
+	python := need(t)
 	var got struct {
 		Rows        int
 		With, Ours  float64
@@ -232,7 +211,7 @@ print(json.dumps({"rows": len(ours.labels), "names": list(ours.frame), "yes": in
 
 // TestGaps compares the three differences with some computed by hand, and with fairlearn's.
 func TestGaps(t *testing.T) {
-	python := needPython(t)
+	python := need(t)
 	var got struct {
 		Hand   map[string]float64
 		Absent map[string]*float64
@@ -274,7 +253,7 @@ print(json.dumps({"hand": metrics.gaps(labels, said, groups, 2), "apart": apart,
 // with one trial does not end the worker.
 func TestUndefinedRates(t *testing.T) {
 	folder := needData(t, "compas.csv.gz")
-	python := needPython(t)
+	python := need(t)
 	const setting = `{"n_estimators": 2, "min_samples_split": 0.1, "max_depth": %d, "criterion": "gini"}`
 	input := fmt.Sprintf(`{"trial": 1, "parameters": `+setting+"}\n"+`{"trial": 2, "parameters": `+setting+"}\n", 1, 0)
 	for flag, want := range map[string]string{
@@ -301,7 +280,7 @@ func TestUndefinedRates(t *testing.T) {
 
 // TestTables: the figures of the tables, on runs whose figures can be told by looking.
 func TestTables(t *testing.T) {
-	python := needPython(t)
+	python := need(t)
 	output := run(t, "", python, "-B", "-c", `
 import tables
 def run(*trials):
@@ -328,7 +307,7 @@ tables.compare({
 // every start imports scikit-learn.
 func TestPrograms(t *testing.T) {
 	folder := needData(t, "compas.csv.gz")
-	python := needPython(t)
+	python := need(t)
 	binary := build(t)
 	dir := t.TempDir()
 	const script = `

@@ -19,6 +19,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fbo-node/fbo/examples/internal/interpreter"
 )
 
 const dataDir = "../../../shared/data/landmine"
@@ -40,33 +42,6 @@ func needData(t *testing.T, names ...string) []string {
 		paths = append(paths, path)
 	}
 	return paths
-}
-
-// needPython returns an interpreter that has scikit-learn, or skips.
-func needPython(t *testing.T) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("not with -short: it trains real classifiers")
-	}
-	name := os.Getenv("FBO_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("there is no Python: %v; FBO_PYTHON can name one", err)
-	}
-	output, err := exec.CommandContext(t.Context(), path, "-c", "import sklearn; print(sklearn.__version__)").CombinedOutput()
-	if err != nil {
-		t.Skipf("%s cannot import scikit-learn: %s; FBO_PYTHON can name another Python", path, lastLine(output))
-	}
-	t.Logf("%s with scikit-learn %s", path, lastLine(output))
-	return path
-}
-
-func lastLine(text []byte) string {
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return lines[len(lines)-1]
 }
 
 // point is one setting of the classifier on one field.
@@ -110,7 +85,7 @@ print(json.dumps([evaluate.auc(*evaluate.read_field(sys.argv[1], p["field"]), p[
 // data of its own field.
 func TestThreeFieldsEndToEnd(t *testing.T) {
 	data := needData(t, "landmine_split_fts.csv")[0]
-	python := needPython(t)
+	python := interpreter.Need(t, "sklearn")
 	binary := filepath.Join(t.TempDir(), "fbo-node.exe") // Windows insists on the ending
 	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../../cmd/fbo-node").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, output)
@@ -251,7 +226,7 @@ const gridTolerance = 0.005
 // split of the CSV and by the one that evaluate.py makes.
 func TestEvaluateAgreesWithTheGrid(t *testing.T) {
 	paths := needData(t, "auc_grid.csv", "landmine_split_fts.csv", "landmine.csv")
-	python := needPython(t)
+	python := interpreter.Need(t, "sklearn")
 	points, want := readGrid(t, paths[0], 292) // 292 is prime to the 121 points of a field
 	for _, data := range paths[1:] {
 		for i, got := range evaluate(t, python, data, points) {
@@ -293,7 +268,7 @@ func readGrid(t *testing.T, path string, n int) (points []point, aucs []float64)
 
 // TestEvaluateSaysWhatIsWrong checks the errors that a user meets first.
 func TestEvaluateSaysWhatIsWrong(t *testing.T) {
-	python := needPython(t)
+	python := interpreter.Need(t, "sklearn")
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)

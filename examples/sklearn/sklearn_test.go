@@ -7,36 +7,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
-)
 
-// needPython returns an interpreter that has scikit-learn, or skips.
-func needPython(t *testing.T) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("not with -short: it trains real classifiers")
-	}
-	name := os.Getenv("FBO_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("there is no Python: %v; FBO_PYTHON can name one", err)
-	}
-	output, err := exec.CommandContext(t.Context(), path, "-c", "import sklearn; print(sklearn.__version__)").CombinedOutput()
-	if err != nil {
-		t.Skipf("%s cannot import scikit-learn: %s; FBO_PYTHON can name another Python", path, bytes.TrimSpace(output))
-	}
-	t.Logf("%s with scikit-learn %s", path, bytes.TrimSpace(output))
-	return path
-}
+	"github.com/fbo-node/fbo/examples/internal/interpreter"
+)
 
 // run returns what a command prints, given some input.
 func run(t *testing.T, input, name string, args ...string) string {
@@ -65,7 +44,7 @@ type result struct {
 // TestWorkerAndCommandAgree runs the README's commands: the same seed gives the same
 // designs, and the same training the same results.
 func TestWorkerAndCommandAgree(t *testing.T) {
-	python := needPython(t)
+	python := interpreter.Need(t, "sklearn")
 	binary := filepath.Join(t.TempDir(), "fbo-node.exe") // Windows insists on the ending
 	run(t, "", "go", "build", "-o", binary, "../../cmd/fbo-node")
 	const evals = 4
@@ -103,7 +82,7 @@ func TestWorkerAndCommandAgree(t *testing.T) {
 // TestWorkerReportsErrors: what is wrong with one trial does not end the worker, and
 // what libraries print is no answer.
 func TestWorkerReportsErrors(t *testing.T) {
-	python := needPython(t)
+	python := interpreter.Need(t, "sklearn")
 	output := run(t, `{"trial": 1, "parameters": {"C": -1, "gamma": 0.001}}
 {"trial": 2, "parameters": {"C": 1, "gamma": 0.001}}
 `, python, "worker.py", "--site", "3")

@@ -167,3 +167,10 @@ func TestMessageNumbers(t *testing.T) {
 	}()
 	MessageNumbers("telepathy", 100, 6)
 }
+
+func TestNoPoolOfKnownProcesses(t *testing.T) {
+	known := &task.Task{Surrogate: task.Surrogate{Type: "exact", Known: &task.KnownProcess{}}}
+	if _, err := NewPool(known, 2); err == nil || !strings.Contains(err.Error(), "known") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -12,8 +12,8 @@ import (
 // uniform is random search.
 type uniform struct{ search search.Search }
 
-// NewRandom returns the strategy that draws every design uniformly among those
-// not tried yet. Its starting designs are those of every other strategy with the
+// NewRandom returns the strategy that draws every design after the start uniformly among
+// those not tried yet. Its starting designs are those of every other strategy with the
 // same seed.
 func NewRandom(t *task.Task) strategy.Strategy { return uniform{search.New(t)} }
 

@@ -156,9 +156,10 @@ type trusted struct {
 }
 
 // NewTrusted returns the strategy of a member: with probability p_t = 1-1/t, p_1 = 0,
-// it follows its own sample, else the average of the cell where that is largest.
-func NewTrusted(server *Server, self int) strategy.Strategy {
-	return trusted{server: server, self: self, search: search.New(server.task), alone: tsampling.NewTS(server.task)}
+// it follows its own sample, else the average of the cell where that is largest. t is the
+// server's task, with the member's space.
+func NewTrusted(t *task.Task, server *Server, self int) strategy.Strategy {
+	return trusted{server: server, self: self, search: search.New(t), alone: tsampling.NewTS(t)}
 }
 
 // Suggest implements strategy.Strategy.

@@ -28,6 +28,12 @@ type Kind struct {
 	// which are in each Federation as well.
 	Constraints func(v Values) []task.Constraint
 
+	// Floor is Family.Floor.
+	Floor float64
+
+	// Steps, when not nil, returns those of the federations with these values.
+	Steps func(v Values) int
+
 	// Content, when not nil, returns a digest of what Build reads beside the values.
 	Content func(v Values) (string, error)
 }
@@ -73,10 +79,14 @@ func (c Catalogue) Parse(spec string) (Family, error) {
 		About:  kind.About,
 		Space:  space,
 		Forges: values.given[othersKey] == forged,
+		Floor:  kind.Floor,
 		draw:   draw,
 	}
 	if kind.Constraints != nil {
 		family.Constraints = kind.Constraints(values)
+	}
+	if kind.Steps != nil {
+		family.Steps = kind.Steps(values)
 	}
 	if kind.Content != nil {
 		if family.Content, err = kind.Content(values); err != nil {

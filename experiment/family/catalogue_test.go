@@ -42,6 +42,8 @@ func TestNamesAreShortestAndCanonical(t *testing.T) {
 		"levy:d=5,clusters=3,rotate=15,warp=.1": "levy:rotate=15,warp=0.1,clusters=3",
 		"shekel4:shift=.2,noise=0.1":            "shekel4:shift=0.2",
 		"ackley:d=3.0":                          "ackley:d=3",
+		"branin:units=deviation":                "branin",
+		"ackley:noise=.2,units=own,d=3":         "ackley:d=3,units=own,noise=0.2",
 		"limits:feasible=.10,c=1,border=any":    "limits:feasible=0.1",
 	} {
 		if f := mustParse(t, spec); f.Name != name {
@@ -70,8 +72,13 @@ func TestParseErrorsSayWhatIsAccepted(t *testing.T) {
 		"gp:others=hostile":              {"key others", "half-negated"},
 		"gp:newcomer=yes":                {"key newcomer", "true, false"},
 		"gp:clusters=2,others=negated":   {"clusters is for others=alike"},
-		"levy:d=1,rotate=10":             {"key rotate", "one coordinate"},
+		"levy:d=1,rotate=10":             {"key rotate", "one float"},
+		"rosenbrock:d=1":                 {"key d", "2 to 20, whole"},
+		"mixed:d=4":                      {`"d=4"`, "shift"},
 		"shekel4:d=4":                    {`"d=4"`, "shift"},
+		"branin:units=raw":               {"key units", "deviation, own"},
+		"branin:units=own,others=lying":  {"keys units=own and others=lying", "units=deviation"},
+		"gp:units=own":                   {`"units=own"`, "lengthscale"},
 		"branin:shift=0.6":               {"key shift", "0 to 0.5"},
 		"hartmann6:scale=1":              {"key scale", "0 to 0.99"},
 		"limits:c=4":                     {"key c", "1 to 3, whole"},

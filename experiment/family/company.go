@@ -21,7 +21,7 @@ type function struct {
 }
 
 // source makes the functions of one federation. Their standard deviation over the
-// space is about 1.
+// space is about 1, but for those of published functions in their own units.
 type source struct {
 	space *task.Space
 	goal  task.Goal

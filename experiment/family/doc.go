@@ -10,11 +10,12 @@
 //     Dai, Low and Jaillet, "Federated Bayesian Optimization via Thompson Sampling"
 //     (NeurIPS 2020), call d_n the bound on what peer n differs by from the target;
 //     here it is from f, and two members may differ by twice as much.
-//   - branin, hartmann3, hartmann6, shekel4, ackley, levy: those of package
-//     testfunc, shifted, scaled, rotated and warped differently for every member,
-//     and divided by their standard deviation over their space, so that noise means
-//     the same for all. shekel4 has ten wells; the deepest is narrow, 57 standard
-//     deviations below the mean.
+//   - every function of package testfunc (its All): shifted, scaled, rotated and warped
+//     differently for every member, and divided by its standard deviation over its
+//     space, so that noise means the same for all; or with units=own with its published
+//     values. Floats are moved in every way, ints shifted by whole numbers, and choices
+//     stay, but for clusters beyond the first, where they change places. The deepest of
+//     shekel4's ten wells is narrow, 57 standard deviations below the mean.
 //   - corner: functions of floats, ints and categoricals that fall along every
 //     parameter, so that the optimum is in a corner of the space, or on an edge; on
 //     request with a second, worse minimum in the opposite corner. Made for this

@@ -28,15 +28,20 @@ type Objective struct {
 	// and where no design keeps the constraints.
 	Optimum float64
 
+	// Deviation is the standard deviation of the value over the space where the family
+	// knows it. 0 leaves it to the judge to measure, who evaluates some hundred designs.
+	Deviation float64
+
 	// Range is the largest less the smallest value at 4096 points that fill the
-	// space: what it costs to have no feasible design. It is 0 in federations without
+	// space, or at those of a search: what it costs to have no feasible design. It is 0 in federations without
 	// constraints, and NaN for members that do not count.
 	Range float64
 }
 
 // Measure is what one agent measures of a constraint.
 type Measure struct {
-	// Value is the measured output without noise, in the constraint's units. It
+	// Value is the measured output without noise, in the constraint's units; 1 for true
+	// and 0 for false. It
 	// always returns the same for the same design, and is safe for concurrent use.
 	Value func(d task.Design) float64
 
@@ -50,9 +55,18 @@ type Member struct {
 	Objective   Objective
 	Constraints []Measure // in the order of the federation's
 	Counts      bool      // its regret belongs to the result
-	Cluster     int       // members with the same number are alike
-	Late        bool      // it starts when all others have spent their budgets
-	Forged      bool      // what it shares is replaced by random weights before it is sent
+
+	// Name identifies the member from federation to federation, where these are drawn
+	// from the same members. It is "" where each federation has members of its own.
+	Name string
+
+	// Space, when not nil, is the part of the federation's space that the member can
+	// evaluate, from its Within: its Objective and Constraints know no other designs.
+	Space *task.Space
+
+	Cluster int  // members with the same number are alike
+	Late    bool // it starts when all others have spent their budgets
+	Forged  bool // what it shares is replaced by random weights before it is sent
 }
 
 // Federation is what a family draws. At least one member counts.
@@ -63,6 +77,9 @@ type Federation struct {
 
 	// Constraints are the limits of the task that all members work on.
 	Constraints []task.Constraint
+
+	// Steps is that of the task, 0 unless the space has a graph.
+	Steps int
 
 	// Infeasible says that no design keeps the constraints of a member that counts, so
 	// that there are no optima.
@@ -90,6 +107,13 @@ type Family struct {
 	// Constraints are those of all its federations, none for most kinds.
 	Constraints []task.Constraint
 
+	// Steps is that of all its federations, 0 for most kinds.
+	Steps int
+
+	// Floor is the part of the objective's standard deviation below which a regret
+	// counts as none in ratios; 0 leaves that to the judge.
+	Floor float64
+
 	// Content is a digest of files that the federations are made of, "" without any.
 	Content string
 
@@ -109,7 +133,9 @@ func (f Family) Draw(seed random.Seed, agents int) (Federation, error) {
 	if agents < 1 || agents > MaxAgents {
 		return Federation{}, fmt.Errorf("family %q: %d agents; accepted: 1 to %d", f.Name, agents, MaxAgents)
 	}
-	return f.draw(seed, agents)
+	drawn, err := f.draw(seed, agents)
+	drawn.Steps = f.Steps
+	return drawn, err
 }
 
 // Kinds returns the kinds of this package.

@@ -13,7 +13,7 @@ type Type string
 
 // The types of keys.
 const (
-	Number Type = "number" // a finite real number from Low to High
+	Number Type = "number" // a finite real number from Low to High, which may be infinite
 	Whole  Type = "whole"  // a whole number from Low to High
 	Choice Type = "choice" // one of Choices
 	Switch Type = "switch" // true or false
@@ -34,6 +34,9 @@ type Key struct {
 func (k Key) Accepts() string {
 	switch k.Type {
 	case Number:
+		if math.IsInf(k.Low, -1) && math.IsInf(k.High, 1) {
+			return "a number"
+		}
 		return fmt.Sprintf("%s to %s", decimal(k.Low), decimal(k.High))
 	case Whole:
 		return fmt.Sprintf("%s to %s, whole", decimal(k.Low), decimal(k.High))
@@ -51,7 +54,7 @@ func (k Key) canonical(value string) (string, bool) {
 	switch k.Type {
 	case Number, Whole:
 		v, err := strconv.ParseFloat(value, 64)
-		inside := err == nil && v >= k.Low && v <= k.High && (k.Type == Number || v == math.Trunc(v))
+		inside := err == nil && !math.IsInf(v, 0) && v >= k.Low && v <= k.High && (k.Type == Number || v == math.Trunc(v))
 		return decimal(v + 0), inside // + 0 makes one of the two zeros
 	case Choice:
 		return value, slices.Contains(k.Choices, value)

@@ -8,13 +8,14 @@ import (
 // The functions in this file are defined in any dimension d, 1 to 100 (more or
 // fewer panic), and are everywhere, not only in the space, at least Optimum.
 
-func anyDim(name string, d int, low, high float64, value func(x []float64) float64, optimum, minimizer float64) Function {
+func anyDim(name string, d int, low, high float64, value func(x []float64) float64, optimum, minimizer, deviation float64) Function {
 	return Function{
 		Name:       fmt.Sprintf("%s%d", name, d),
 		Space:      box(d, low, high),
 		Value:      value,
 		Optimum:    optimum,
 		Minimizers: [][]float64{filled(d, minimizer)},
+		Deviation:  deviation,
 		Reach:      math.Inf(1),
 	}
 }
@@ -24,7 +25,7 @@ func anyDim(name string, d int, low, high float64, value func(x []float64) float
 //
 // Source: Ackley (1987), "A connectionist machine for genetic hillclimbing".
 func Ackley(d int) Function {
-	return anyDim("ackley", d, -32.768, 32.768, ackley, 0, 0)
+	return anyDim("ackley", d, -32.768, 32.768, ackley, 0, 0, ackleyDeviation(d))
 }
 
 func ackley(x []float64) float64 {
@@ -43,7 +44,7 @@ func ackley(x []float64) float64 {
 // minimization of functions", SIAM Journal on Scientific and Statistical
 // Computing 6, in the form of Laguna and Martí (2005).
 func Levy(d int) Function {
-	return anyDim("levy", d, -10, 10, levy, 0, 1)
+	return anyDim("levy", d, -10, 10, levy, 0, 1, levyDeviation(d))
 }
 
 func levy(x []float64) float64 {
@@ -66,7 +67,7 @@ func Rosenbrock(d int) Function {
 	if d < 2 {
 		panic(fmt.Sprintf("testfunc: Rosenbrock in %d dimensions; accepted: 2 and more", d))
 	}
-	return anyDim("rosenbrock", d, -5, 10, rosenbrock, 0, 1)
+	return anyDim("rosenbrock", d, -5, 10, rosenbrock, 0, 1, rosenbrockDeviation(d))
 }
 
 func rosenbrock(x []float64) float64 {
@@ -84,7 +85,7 @@ func rosenbrock(x []float64) float64 {
 // Source: Griewank (1981), "Generalized descent for global optimization",
 // Journal of Optimization Theory and Applications 34.
 func Griewank(d int) Function {
-	return anyDim("griewank", d, -600, 600, griewank, 0, 0)
+	return anyDim("griewank", d, -600, 600, griewank, 0, 0, griewankDeviation(d))
 }
 
 func griewank(x []float64) float64 {

@@ -25,6 +25,7 @@ func Branin() Function {
 		Value:      branin,
 		Optimum:    5 / (4 * math.Pi),
 		Minimizers: [][]float64{{-math.Pi, 12.275}, {math.Pi, 2.275}, {3 * math.Pi, 2.475}},
+		Deviation:  braninDeviation,
 		Reach:      math.Inf(1),
 	}
 }

@@ -25,6 +25,11 @@ type Function struct {
 	// not always all.
 	Minimizers [][]float64
 
+	// Deviation is the standard deviation of Value at a uniform point of the space,
+	// as published: [Shifted] and [Noisy] leave it. It is 0 when not known, which is
+	// so of Ackley's function of more than 20 floats and Shekel's of fewer than ten wells.
+	Deviation float64
+
 	// Reach says how far outside the space, as a multiple of each float's or
 	// int's range, Value goes on without falling below Optimum: 0 or more, maybe
 	// infinite. Choices know no outside.

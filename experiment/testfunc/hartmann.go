@@ -31,6 +31,7 @@ func Hartmann3() Function {
 		Value:      hartmann(sharpness, centres),
 		Optimum:    -3.8627797873326624,
 		Minimizers: [][]float64{{0.11458887665506895, 0.5556488946169301, 0.8525469846866774}},
+		Deviation:  hartmann3Deviation,
 		Reach:      math.Inf(1),
 	}
 }
@@ -59,7 +60,8 @@ func Hartmann6() Function {
 			0.20168951100670543, 0.15001069182345797, 0.476873974221897,
 			0.2753324304940561, 0.31165161660011326, 0.6573005340656204,
 		}},
-		Reach: math.Inf(1),
+		Deviation: hartmann6Deviation,
+		Reach:     math.Inf(1),
 	}
 }
 

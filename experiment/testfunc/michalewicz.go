@@ -13,15 +13,17 @@ import (
 // Programs", with steepness m = 10.
 //
 // It is a sum over coordinates, so that the optimum is found here one coordinate
-// at a time. Up to π outside the space every term is at least 0 (the sine has the
-// other sign), hence the reach of 1.
+// at a time. Up to π outside the space every term is at least 0, since the sine has
+// the other sign; farther outside, where it changes again, the terms have their
+// absolute value here.
 func Michalewicz(d int) Function {
 	f := Function{
 		Name:       fmt.Sprintf("michalewicz%d", d),
 		Space:      box(d, 0, math.Pi),
 		Value:      michalewicz,
 		Minimizers: [][]float64{make([]float64, d)},
-		Reach:      1,
+		Deviation:  michalewiczDeviation(d),
+		Reach:      math.Inf(1),
 	}
 	for i := range d {
 		f.Minimizers[0][i] = michalewiczValley(i)
@@ -39,11 +41,15 @@ func michalewicz(x []float64) float64 {
 }
 
 func michalewiczTerm(i int, v float64) float64 {
+	height := -math.Sin(v)
+	if v < 0 || v > math.Pi {
+		height = math.Abs(height)
+	}
 	s := math.Sin(float64(i+1) * v * v / math.Pi)
 	s2 := s * s
 	s4 := s2 * s2
 	s8 := s4 * s4
-	return -math.Sin(v) * s8 * s8 * s4
+	return height * s8 * s8 * s4
 }
 
 // michalewiczValley returns where the term of coordinate i is least. A grid finds

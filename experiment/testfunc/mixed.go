@@ -30,6 +30,7 @@ func Mixed() Function {
 		Value:      mixed,
 		Optimum:    0,
 		Minimizers: [][]float64{{-0.6, 0.5, 7, 2}},
+		Deviation:  mixedDeviation,
 		Reach:      math.Inf(1),
 	}
 }

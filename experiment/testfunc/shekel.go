@@ -15,7 +15,7 @@ import (
 // All wells are centred inside, and each is the shallower the farther from its
 // centre, so that the least value is that of the whole space.
 func Shekel4(m int) Function {
-	var optimum float64
+	var optimum, deviation float64
 	var minimizer []float64
 	switch m {
 	case 5:
@@ -24,6 +24,7 @@ func Shekel4(m int) Function {
 		optimum, minimizer = -10.402915336777744, []float64{4.000572819251117, 3.9996062096096887, 4.000572819251117, 3.9996062096096887}
 	case 10:
 		optimum, minimizer = -10.536443153483528, []float64{4.000746868270634, 3.9995094800857736, 4.000746868270634, 3.9995094800857736}
+		deviation = shekel4Deviation
 	default:
 		panic(fmt.Sprintf("testfunc: Shekel4 with %d wells; accepted: 5, 7, 10", m))
 	}
@@ -33,6 +34,7 @@ func Shekel4(m int) Function {
 		Value:      shekel(m),
 		Optimum:    optimum,
 		Minimizers: [][]float64{minimizer},
+		Deviation:  deviation,
 		Reach:      math.Inf(1),
 	}
 }

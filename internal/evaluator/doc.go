@@ -20,6 +20,8 @@
 // with the constraints left out if there are none; further numbers are metrics. Or
 // it is {"error": "text"}. What is printed is kept by package triallog.
 //
+// In a simulation ([Member]) one command evaluates for all members of all federations.
+//
 // The package does not decide which design to evaluate, does not repeat failed
 // runs, does not limit the time of a run (the caller's context does), and is no
 // sandbox: the command runs with the rights of the node.

@@ -16,13 +16,19 @@ import (
 // started are told to end, killed after c.Grace, and the failure wraps the
 // context's cause. On Windows the command alone is killed, at once.
 func (c *Command) Evaluate(ctx context.Context, trial uint64, design task.Design) (Result, error) {
+	return c.EvaluateOf(ctx, nil, trial, design)
+}
+
+// EvaluateOf is Evaluate for a member of a simulation, whom the command learns of by
+// FBO_MEMBER and FBO_FEDERATION; nil for none.
+func (c *Command) EvaluateOf(ctx context.Context, member *Member, trial uint64, design task.Design) (Result, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Result{}, &Failure{Trial: trial, Reason: "was not started: " + err.Error(), Err: err}
 	}
 	log := c.logs.Writer(trial)
 	defer log.Close()
 	complaints := tail{limit: maxComplaint}
-	result, err := c.run(ctx, trial, design, log, &complaints)
+	result, err := c.run(ctx, member, trial, design, log, &complaints)
 	if err != nil {
 		return Result{}, &Failure{
 			Trial: trial, Reason: err.Error(), Err: errors.Unwrap(err), Stderr: complaints.lastLine(), Log: log.Path(),
@@ -33,7 +39,7 @@ func (c *Command) Evaluate(ctx context.Context, trial uint64, design task.Design
 
 // run starts the command and waits for it. An error completes the sentence "the
 // command ...".
-func (c *Command) run(ctx context.Context, trial uint64, design task.Design, log io.Writer, complaints *tail) (Result, error) {
+func (c *Command) run(ctx context.Context, member *Member, trial uint64, design task.Design, log io.Writer, complaints *tail) (Result, error) {
 	args, err := c.expand(func(p task.Parameter) string { return design.Value(p.Name).String() })
 	if err != nil {
 		return Result{}, fmt.Errorf("was not started: %w", err)
@@ -41,6 +47,9 @@ func (c *Command) run(ctx context.Context, trial uint64, design task.Design, log
 	env, err := c.environment(trial, design)
 	if err != nil {
 		return Result{}, fmt.Errorf("was not started: %w", err)
+	}
+	if member != nil {
+		env = append(env, member.variables()...)
 	}
 	stdout := tail{limit: maxOutput}
 	p, err := launch{

@@ -83,12 +83,18 @@ func NewWorkers(args []string, logDir string) (*Workers, error) {
 // A worker that has answered and ends before it reads the next trial is replaced,
 // and the trial is not failed.
 func (w *Workers) Evaluate(ctx context.Context, trial uint64, design task.Design) (Result, error) {
+	return w.EvaluateOf(ctx, nil, trial, design)
+}
+
+// EvaluateOf is Evaluate for a member of a simulation, whom the line tells of by the
+// keys "member" and "federation"; nil for none.
+func (w *Workers) EvaluateOf(ctx context.Context, member *Member, trial uint64, design task.Design) (Result, error) {
 	failure := &Failure{Trial: trial, worker: true}
 	if err := context.Cause(ctx); err != nil {
 		failure.Reason, failure.Err = "was not asked: "+err.Error(), err
 		return Result{}, failure
 	}
-	request, err := workerRequest(trial, design)
+	request, err := workerRequest(trial, design, member)
 	if err != nil {
 		failure.Reason, failure.Err = "was not asked: "+err.Error(), err
 		return Result{}, failure
@@ -193,11 +199,12 @@ func (w *Workers) Close() {
 	w.idle = nil
 }
 
-func workerRequest(trial uint64, design task.Design) ([]byte, error) {
+func workerRequest(trial uint64, design task.Design, member *Member) ([]byte, error) {
 	line, err := json.Marshal(struct {
 		Trial  uint64      `json:"trial"`
 		Design task.Design `json:"parameters"`
-	}{trial, design})
+		*Member
+	}{trial, design, member})
 	return append(line, '\n'), err
 }
 

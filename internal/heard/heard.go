@@ -36,6 +36,10 @@ type Share struct {
 	Envelope []byte    `json:"share"`
 	Sent     time.Time `json:"sent"` // by its author, as far as is known
 	Met      bool      `json:"met,omitempty"`
+
+	// A second share of the author, which contradicts the first one. Both are proof for
+	// good; earlier versions discard a file that has such a line.
+	Contradicts []byte `json:"contradicts,omitempty"`
 }
 
 type (

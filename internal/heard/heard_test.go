@@ -19,6 +19,7 @@ func someContents() Contents {
 		Shares: []Share{
 			{Envelope: []byte{0, 1, 2, '\n', 255}, Sent: sent, Met: true},
 			{Envelope: []byte("another"), Sent: sent.Add(-time.Hour)},
+			{Envelope: []byte("one"), Contradicts: []byte("the other")},
 		},
 		Distrusted: map[string]uint64{"12D3KooWliar": 7, "12D3KooWother": 1},
 	}
@@ -109,6 +110,8 @@ func TestRoundTrip(t *testing.T) {
 				Envelope: rapid.SliceOfN(rapid.Byte(), 1, 50).Draw(rt, "envelope"),
 				Sent:     time.Unix(rapid.Int64Range(0, 1<<33).Draw(rt, "sent"), 0).UTC(),
 				Met:      rapid.Bool().Draw(rt, "met"),
+
+				Contradicts: rapid.SliceOfN(rapid.Byte(), 1, 5).Draw(rt, "contradicts"),
 			})
 		}
 		var text bytes.Buffer

@@ -26,9 +26,11 @@ var layers = map[string]int{
 	"random":              1,
 	"internal/plain":      1,
 	"internal/guarded":    1,
+	"internal/audit":      1,
 	"internal/linalg":     1,
 	"internal/normal":     1,
 	"protocol":            2,
+	"invitation":          2,
 	"internal/fourier":    2,
 	"internal/radial":     2,
 	"experiment/testfunc": 2,
@@ -39,28 +41,31 @@ var layers = map[string]int{
 	"privacy":             4,
 	"experiment/family":   4,
 	"privacy/ledger":      5,
+	"privacy/guard":       5,
 	"strategy":            6,
 	"strategy/exchange":   7,
 	"strategy/search":     7,
 	"privacy/securesum":   7,
 	"strategy/alone":      8,
-	"tsampling":           8,
-	"consensus":           9,
-	"strategy/all":        10,
-	"experiment/baseline": 10,
-	"agent":               11,
-	"internal/journal":    11,
-	"internal/heard":      11,
-	"internal/evaluator":  11,
-	"node":                12,
-	"sim":                 12,
-	"examples/synthetic":  12,
-	"experiment":          13,
-	"cmd":                 14,
-	"examples":            14,
-	"internal/layers":     14,
+	"strategy/optimum":    8,
+	"tsampling":           9,
+	"consensus":           10,
+	"strategy/all":        11,
+	"experiment/baseline": 11,
+	"agent":               12,
+	"internal/journal":    12,
+	"internal/heard":      12,
+	"internal/evaluator":  12,
+	"node":                13,
+	"sim":                 13,
+	"examples/synthetic":  13,
+	"experiment":          14,
+	"privacy/attack":      14,
+	"cmd":                 15,
+	"examples":            15,
+	"internal/layers":     15,
 
-	"experiment/family/trained": 13,
+	"experiment/family/trained": 14,
 }
 
 // folderOf returns the line of layers that a package belongs to.
@@ -81,7 +86,7 @@ func mayImport(pkg, inner string) bool {
 }
 
 // driverLayer is the lowest layer that may touch the outside world.
-const driverLayer = 11
+const driverLayer = 12
 
 // agentPackage is the highest pure package although it shares that layer.
 const agentPackage = "agent"

@@ -10,12 +10,14 @@
 // anybody outside sees them; what is sent again are those bytes. So a crash between
 // any two steps either leaves no trace of the release, or has it counted.
 //
-// Nothing local can tell that a journal was restored from a backup, after which
-// releases would be counted anew. Therefore every release carries its number, and a
-// Ledger releases nothing before more than half of the peers that are present have
-// told, in this run, all shares that they hold: if one of these is a release that
-// the journal does not know, the Ledger refuses for good. A node whose peers have
-// all forgotten, or lie, is not protected by that.
+// Nothing local can tell that a journal was restored from a backup, or copied, after
+// which releases would be counted anew. Therefore every release has a random name, and
+// peers keep the receipt of an author's releases for good ([protocol.Receipt]). A Ledger
+// releases nothing before more than half of the peers that are present have told, in
+// this run, all that they hold, and one of them a receipt that reaches to its last
+// release or the one before. If one tells a release that the journal does not know, the
+// Ledger refuses for good, and counts that too. A node whose peers have all forgotten,
+// lie, or were away since the backup is not protected by that.
 //
 // # Which releases
 //

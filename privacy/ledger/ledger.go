@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,6 +29,12 @@ type Terms struct {
 // NewTerms works out the noise that the promise of a task needs. The task must
 // promise something. An error says that no noise that can be sampled keeps it: the
 // other bounds of package privacy are wider than those of a task.
+//
+// Earlier versions took the noise from a looser bound, privacy.Renyi, which asks for
+// more. A node that has released with such noise and goes on with less keeps its
+// promise, since no release has less than is due at each of those planned. So does one
+// that adds up with nodes of those versions: every part is as large as is due, and
+// parts may differ (see privacy's sumExcess).
 func NewTerms(t *task.Task) (Terms, error) {
 	release, ok := t.Release()
 	if !ok {
@@ -48,7 +55,7 @@ func NewTerms(t *task.Task) (Terms, error) {
 		terms.plan.Adjacency = privacy.ZeroOut
 	}
 	var err error
-	terms.sigma, err = terms.plan.Sigma(privacy.Promise{Epsilon: t.Privacy.Epsilon, Delta: t.Privacy.Delta})
+	terms.sigma, err = terms.plan.Sigma(privacy.Promise{Epsilon: t.Privacy.Epsilon, Delta: t.Privacy.Delta, Bound: privacy.Tight})
 	if err != nil {
 		return Terms{}, fmt.Errorf("privacy: (epsilon %g, delta %g) over %d releases takes more noise than can be sampled; raise epsilon or plan fewer releases",
 			t.Privacy.Epsilon, t.Privacy.Delta, t.Privacy.Releases)
@@ -59,16 +66,8 @@ func NewTerms(t *task.Task) (Terms, error) {
 
 // Spent returns the ε, at the task's δ, of this many releases.
 func (t Terms) Spent(releases int) (float64, error) {
-	if releases == 0 {
-		return 0, nil
-	}
-	plan := t.plan
-	plan.Releases = releases
-	loss, err := plan.Loss(t.sigma)
-	if err != nil {
-		return 0, fmt.Errorf("ledger: %w", err)
-	}
-	return loss.Epsilon(t.Delta, privacy.Renyi)
+	epsilon, _, err := Together(t.Delta, Spending{t, releases})
+	return epsilon, err
 }
 
 // Numbers is how many a released vector has.
@@ -84,22 +83,27 @@ func (t Terms) Weights(units []int64) []float64 {
 // State is what a Ledger stands at.
 type State struct {
 	Planned  int    `json:"planned"`
-	Released int    `json:"released"`
+	Released int    `json:"released"`          // of this node, by any journal that is known of
 	Refused  string `json:"refused,omitempty"` // why there will be no more, although the plan has some left
 }
 
 // Account returns the state. What shows more than a State embeds one, and has it too.
 func (s State) Account() State { return s }
 
-// entry is a record of the journal: a release, or why there are to be no more.
+// entry is a record of the journal: that the account is known to others, a release, or
+// why there are to be no more.
 type entry struct {
-	Release int    `json:"release,omitempty"`
+	Opened  bool   `json:"opened,omitempty"`  // a peer holds the account, without a release
+	Release int    `json:"release,omitempty"` // its number
+	Name    string `json:"name,omitempty"`    // of the release; earlier versions gave none
 	Refused string `json:"refused,omitempty"`
+	Known   int    `json:"known,omitempty"` // releases, with Refused
 }
 
 // Ledger is one node's account on one task. It is not safe for concurrent use.
 type Ledger struct {
 	Terms
+	account
 	entropy io.Reader
 	state   State
 	told    []peer.ID // who has told all shares in this run
@@ -122,11 +126,18 @@ func (l *Ledger) State() State { return l.state }
 // releases: what it counted is not known.
 func (l *Ledger) Replay(record []byte) {
 	var e entry
-	if err := json.Unmarshal(record, &e); err != nil || e == (entry{}) {
+	err := json.Unmarshal(record, &e)
+	name, unread := decodeName(e.Name)
+	l.earlier = true
+	if err != nil || unread != nil || e == (entry{}) || e.Release < 0 || e.Release > protocol.MaxReceipted {
 		l.state.Refused = "the journal has a record of releases that this version cannot read"
 		return
 	}
-	l.state.Released = max(l.state.Released, e.Release)
+	l.opened = true
+	if e.Release > len(l.journal.Releases) {
+		l.count(e.Release, name)
+	}
+	l.state.Released = max(l.state.Released, e.Release, e.Known)
 	if e.Refused != "" {
 		l.state.Refused = e.Refused
 	}
@@ -152,23 +163,16 @@ func (l *Ledger) CaughtUp(id peer.ID) {
 // as many, nothing is released.
 const maxTold = 4096
 
-// Echo looks at an own release that a peer tells. It returns a record, and why
-// there will be no more releases, when the journal does not know it.
-func (l *Ledger) Echo(release int) (record []byte, reason string) {
-	if release <= l.state.Released || l.state.Refused != "" {
-		return nil, ""
-	}
-	l.state.Refused = fmt.Sprintf("peers hold release %d of this node, and its journal knows of %d: the data directory was lost or restored from a backup, so that it is not known what has been spent",
-		release, l.state.Released)
-	return mustMarshal(entry{Refused: l.state.Refused}), l.state.Refused
-}
-
 // Open tells whether releases are left.
 func (l *Ledger) Open() bool { return l.state.Refused == "" && l.state.Released < l.state.Planned }
 
-// Trusted tells whether enough of those present, the node itself among them, have
-// told what they hold. A node alone has nobody to share with.
-func (l *Ledger) Trusted(present []peer.ID) bool {
+// Trusted tells whether the journal's account can be relied on: enough of those present,
+// the node itself among them, have told what they hold, and the account has begun in
+// this run or somebody has told how far it had come. A node alone has nobody to share
+// with.
+func (l *Ledger) Trusted(present []peer.ID) bool { return l.heardEnough(present) && l.whole() }
+
+func (l *Ledger) heardEnough(present []peer.ID) bool {
 	told := 0
 	for _, id := range l.told {
 		if slices.Contains(present, id) {
@@ -215,8 +219,14 @@ func (l *Ledger) Contribute(weights []float64) (units []int64, release int, reco
 	if err != nil {
 		return nil, 0, nil, fmt.Errorf("ledger: %w", err)
 	}
-	l.state.Released++
-	return units, l.state.Released, mustMarshal(entry{Release: l.state.Released}), nil
+	e := entry{Release: l.state.Released + 1}
+	name, err := newName(l.entropy)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	l.count(e.Release, name)
+	e.Name, l.state.Released = hex.EncodeToString(name[:]), e.Release
+	return units, e.Release, mustMarshal(e), nil
 }
 
 func mustMarshal(e entry) []byte {

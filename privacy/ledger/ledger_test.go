@@ -10,6 +10,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/privacy"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -73,6 +74,41 @@ func TestTermsKeepThePromise(t *testing.T) {
 	zero, _ := NewTerms(parse(t, terms+", adjacency: zero-out"))
 	if ratio := one.Sigma / zero.Sigma; math.Abs(ratio-2) > 1e-3 {
 		t.Errorf("replace-one has %g times the noise of zero-out, want 2", ratio)
+	}
+}
+
+// Releases of a version that took its noise from the looser bound, and then of this
+// one: the promise of all of them together is kept, whenever the version changed.
+func TestAnAccountOfALooserVersionGoesOn(t *testing.T) {
+	for _, epsilon := range []float64{0.5, 4, 20} {
+		const releases = 6
+		now, err := NewTerms(parse(t, fmt.Sprintf("epsilon: %g, releases: %d", epsilon, releases)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		loose, err := now.plan.Sigma(privacy.Promise{Epsilon: epsilon, Delta: now.Delta, Bound: privacy.Renyi})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ratio := float64(loose) / float64(now.sigma); ratio < 1.03 || ratio > 1.3 {
+			t.Errorf("ε %g: the looser bound asks for %g times the noise", epsilon, ratio)
+		}
+		for before := 1; before < releases; before++ {
+			old, rest := now.plan, now.plan
+			old.Releases, rest.Releases = before, releases-before
+			a, err := old.Loss(loose)
+			b, other := rest.Loss(now.sigma)
+			if err != nil || other != nil {
+				t.Fatal(err, other)
+			}
+			sum, err := a.Plus(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if spent, err := sum.Epsilon(now.Delta, privacy.Tight); err != nil || spent > epsilon {
+				t.Errorf("ε %g: %d releases of before and %d spend %g, %v", epsilon, before, releases-before, spent, err)
+			}
+		}
 	}
 }
 
@@ -183,13 +219,20 @@ func TestARestoredJournalEndsReleases(t *testing.T) {
 	if record == nil || l.Open() || !strings.Contains(reason, "release 2") {
 		t.Fatalf("record %s, reason %q", record, reason)
 	}
-	if again, _ := l.Echo(3); again != nil {
+	if again, _ := l.Echo(2); again != nil {
 		t.Error("refused twice")
+	}
+	more, none := l.Echo(3)
+	if more == nil || none != "" || l.State().Released != 3 {
+		t.Errorf("a further release is recorded and not told: record %s, reason %q, state %+v", more, none, l.State())
 	}
 	restarted := open(t, terms)
 	restarted.Replay(record)
-	if restarted.Open() || restarted.State().Refused != reason {
-		t.Errorf("after a restart: %+v", restarted.State())
+	if restarted.Open() || !strings.HasPrefix(reason, restarted.State().Refused+"; 2 releases known to be made, ε = ") || restarted.State().Released != 2 {
+		t.Errorf("after a restart: %+v, told was %q", restarted.State(), reason)
+	}
+	if restarted.Replay(more); restarted.State() != l.State() {
+		t.Errorf("after the second record: %+v, want %+v", restarted.State(), l.State())
 	}
 }
 

@@ -679,6 +679,483 @@ func (x *Label) GetFeasible() bool {
 	return false
 }
 
+// Evaluation is the payload of kind "evaluation": what a party of fair batches has
+// evaluated. It goes by direct messages, to those whom the task lets see it.
+type Evaluation struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        uint32                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // of the author's evaluations, from 1; the same as the slot
+	Round         uint32                 `protobuf:"varint,2,opt,name=round,proto3" json:"round,omitempty"`   // in which the design was assigned; 0: in none
+	Point         *Point                 `protobuf:"bytes,3,opt,name=point,proto3" json:"point,omitempty"`
+	Value         *float64               `protobuf:"fixed64,4,opt,name=value,proto3,oneof" json:"value,omitempty"` // larger being better; none when the evaluation has failed
+	Past          bool                   `protobuf:"varint,5,opt,name=past,proto3" json:"past,omitempty"`          // made before or elsewhere
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Evaluation) Reset() {
+	*x = Evaluation{}
+	mi := &file_fbo_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Evaluation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Evaluation) ProtoMessage() {}
+
+func (x *Evaluation) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Evaluation.ProtoReflect.Descriptor instead.
+func (*Evaluation) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Evaluation) GetNumber() uint32 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Evaluation) GetRound() uint32 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *Evaluation) GetPoint() *Point {
+	if x != nil {
+		return x.Point
+	}
+	return nil
+}
+
+func (x *Evaluation) GetValue() float64 {
+	if x != nil && x.Value != nil {
+		return *x.Value
+	}
+	return 0
+}
+
+func (x *Evaluation) GetPast() bool {
+	if x != nil {
+		return x.Past
+	}
+	return false
+}
+
+// Batch is the payload of kind "batch": designs for the parties of a round, and what
+// they were chosen by. It goes by direct messages.
+type Batch struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Round         uint32                 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"`                       // from 1; the same as the slot
+	Turn          uint32                 `protobuf:"varint,2,opt,name=turn,proto3" json:"turn,omitempty"`                         // whose turn in the round it was, from 0
+	Counts        []uint32               `protobuf:"varint,3,rep,packed,name=counts,proto3" json:"counts,omitempty"`              // of each party's evaluations, in order of the roster
+	Heads         []byte                 `protobuf:"bytes,4,opt,name=heads,proto3" json:"heads,omitempty"`                        // 16 bytes for each party, of the chain of these
+	Lengthscales  []float64              `protobuf:"fixed64,5,rep,packed,name=lengthscales,proto3" json:"lengthscales,omitempty"` // of the process
+	Noise         float64                `protobuf:"fixed64,6,opt,name=noise,proto3" json:"noise,omitempty"`
+	Assigned      []*Assigned            `protobuf:"bytes,7,rep,name=assigned,proto3" json:"assigned,omitempty"` // in order of the roster
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Batch) Reset() {
+	*x = Batch{}
+	mi := &file_fbo_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Batch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Batch) ProtoMessage() {}
+
+func (x *Batch) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Batch.ProtoReflect.Descriptor instead.
+func (*Batch) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Batch) GetRound() uint32 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *Batch) GetTurn() uint32 {
+	if x != nil {
+		return x.Turn
+	}
+	return 0
+}
+
+func (x *Batch) GetCounts() []uint32 {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *Batch) GetHeads() []byte {
+	if x != nil {
+		return x.Heads
+	}
+	return nil
+}
+
+func (x *Batch) GetLengthscales() []float64 {
+	if x != nil {
+		return x.Lengthscales
+	}
+	return nil
+}
+
+func (x *Batch) GetNoise() float64 {
+	if x != nil {
+		return x.Noise
+	}
+	return 0
+}
+
+func (x *Batch) GetAssigned() []*Assigned {
+	if x != nil {
+		return x.Assigned
+	}
+	return nil
+}
+
+type Assigned struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Party         uint32                 `protobuf:"varint,1,opt,name=party,proto3" json:"party,omitempty"` // place on the roster, from 0
+	Point         *Point                 `protobuf:"bytes,2,opt,name=point,proto3" json:"point,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Assigned) Reset() {
+	*x = Assigned{}
+	mi := &file_fbo_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Assigned) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Assigned) ProtoMessage() {}
+
+func (x *Assigned) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Assigned.ProtoReflect.Descriptor instead.
+func (*Assigned) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Assigned) GetParty() uint32 {
+	if x != nil {
+		return x.Party
+	}
+	return 0
+}
+
+func (x *Assigned) GetPoint() *Point {
+	if x != nil {
+		return x.Point
+	}
+	return nil
+}
+
+// Assignment is the payload of kind "assignment": what a mediator has one party
+// evaluate. It goes to that party by a direct message.
+type Assignment struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Round         uint32                 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"` // the same as the slot
+	Party         []byte                 `protobuf:"bytes,2,opt,name=party,proto3" json:"party,omitempty"`  // peer ID
+	Point         *Point                 `protobuf:"bytes,3,opt,name=point,proto3" json:"point,omitempty"`
+	Parties       uint32                 `protobuf:"varint,4,opt,name=parties,proto3" json:"parties,omitempty"` // that evaluate in this round
+	Gain          float64                `protobuf:"fixed64,5,opt,name=gain,proto3" json:"gain,omitempty"`      // how much more the party has got than the average party, in the objective's units
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Assignment) Reset() {
+	*x = Assignment{}
+	mi := &file_fbo_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Assignment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Assignment) ProtoMessage() {}
+
+func (x *Assignment) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Assignment.ProtoReflect.Descriptor instead.
+func (*Assignment) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Assignment) GetRound() uint32 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *Assignment) GetParty() []byte {
+	if x != nil {
+		return x.Party
+	}
+	return nil
+}
+
+func (x *Assignment) GetPoint() *Point {
+	if x != nil {
+		return x.Point
+	}
+	return nil
+}
+
+func (x *Assignment) GetParties() uint32 {
+	if x != nil {
+		return x.Parties
+	}
+	return 0
+}
+
+func (x *Assignment) GetGain() float64 {
+	if x != nil {
+		return x.Gain
+	}
+	return 0
+}
+
+// FairMessage is what nodes of a task with fair batches say to each other directly.
+type FairMessage struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Statements    [][]byte               `protobuf:"bytes,1,rep,name=statements,proto3" json:"statements,omitempty"` // signed shares of the kinds above
+	Holding       *Holding               `protobuf:"bytes,2,opt,name=holding,proto3" json:"holding,omitempty"`
+	Notices       []*Notice              `protobuf:"bytes,3,rep,name=notices,proto3" json:"notices,omitempty"` // of a mediator
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FairMessage) Reset() {
+	*x = FairMessage{}
+	mi := &file_fbo_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FairMessage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FairMessage) ProtoMessage() {}
+
+func (x *FairMessage) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FairMessage.ProtoReflect.Descriptor instead.
+func (*FairMessage) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *FairMessage) GetStatements() [][]byte {
+	if x != nil {
+		return x.Statements
+	}
+	return nil
+}
+
+func (x *FairMessage) GetHolding() *Holding {
+	if x != nil {
+		return x.Holding
+	}
+	return nil
+}
+
+func (x *FairMessage) GetNotices() []*Notice {
+	if x != nil {
+		return x.Notices
+	}
+	return nil
+}
+
+// Holding says what the sender has.
+type Holding struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Round         uint32                 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"`          // the latest that it has a batch of, or an assignment
+	Counts        []uint32               `protobuf:"varint,2,rep,packed,name=counts,proto3" json:"counts,omitempty"` // of each party's evaluations, in order of the roster
+	Waiting       bool                   `protobuf:"varint,3,opt,name=waiting,proto3" json:"waiting,omitempty"`      // for the next round
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Holding) Reset() {
+	*x = Holding{}
+	mi := &file_fbo_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Holding) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Holding) ProtoMessage() {}
+
+func (x *Holding) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Holding.ProtoReflect.Descriptor instead.
+func (*Holding) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Holding) GetRound() uint32 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *Holding) GetCounts() []uint32 {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *Holding) GetWaiting() bool {
+	if x != nil {
+		return x.Waiting
+	}
+	return false
+}
+
+// Notice names a party whose results do not fit.
+type Notice struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Party         uint32                 `protobuf:"varint,1,opt,name=party,proto3" json:"party,omitempty"`
+	Reason        uint32                 `protobuf:"varint,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Notice) Reset() {
+	*x = Notice{}
+	mi := &file_fbo_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Notice) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Notice) ProtoMessage() {}
+
+func (x *Notice) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Notice.ProtoReflect.Descriptor instead.
+func (*Notice) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Notice) GetParty() uint32 {
+	if x != nil {
+		return x.Party
+	}
+	return 0
+}
+
+func (x *Notice) GetReason() uint32 {
+	if x != nil {
+		return x.Reason
+	}
+	return 0
+}
+
 // Contribution is the payload of kind "aggregate": what its author has given to
 // secure sums so far, said before it gives.
 type Contribution struct {
@@ -691,7 +1168,7 @@ type Contribution struct {
 
 func (x *Contribution) Reset() {
 	*x = Contribution{}
-	mi := &file_fbo_proto_msgTypes[10]
+	mi := &file_fbo_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -703,7 +1180,7 @@ func (x *Contribution) String() string {
 func (*Contribution) ProtoMessage() {}
 
 func (x *Contribution) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[10]
+	mi := &file_fbo_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -716,7 +1193,7 @@ func (x *Contribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contribution.ProtoReflect.Descriptor instead.
 func (*Contribution) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{10}
+	return file_fbo_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Contribution) GetRelease() uint32 {
@@ -733,6 +1210,52 @@ func (x *Contribution) GetRound() uint32 {
 	return 0
 }
 
+// Receipt is the payload of kind "receipt": the author's account of its private
+// releases, which peers keep for good.
+type Receipt struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Releases      []byte                 `protobuf:"bytes,1,opt,name=releases,proto3" json:"releases,omitempty"` // 8 random bytes for each, in order; zero bytes for those of earlier versions
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Receipt) Reset() {
+	*x = Receipt{}
+	mi := &file_fbo_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Receipt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Receipt) ProtoMessage() {}
+
+func (x *Receipt) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Receipt.ProtoReflect.Descriptor instead.
+func (*Receipt) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Receipt) GetReleases() []byte {
+	if x != nil {
+		return x.Releases
+	}
+	return nil
+}
+
 // Presence is the payload of kind "presence".
 type Presence struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -745,7 +1268,7 @@ type Presence struct {
 
 func (x *Presence) Reset() {
 	*x = Presence{}
-	mi := &file_fbo_proto_msgTypes[11]
+	mi := &file_fbo_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -757,7 +1280,7 @@ func (x *Presence) String() string {
 func (*Presence) ProtoMessage() {}
 
 func (x *Presence) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[11]
+	mi := &file_fbo_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -770,7 +1293,7 @@ func (x *Presence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Presence.ProtoReflect.Descriptor instead.
 func (*Presence) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{11}
+	return file_fbo_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Presence) GetMembersHash() []byte {
@@ -802,13 +1325,14 @@ type Held struct {
 	Slot          uint64                 `protobuf:"varint,3,opt,name=slot,proto3" json:"slot,omitempty"`
 	Epoch         uint64                 `protobuf:"varint,4,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	Sequence      uint64                 `protobuf:"varint,5,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	Digest        []byte                 `protobuf:"bytes,6,opt,name=digest,proto3" json:"digest,omitempty"` // the first 16 bytes of the SHA-256 of what was signed, for a receipt of its payload
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_fbo_proto_msgTypes[12]
+	mi := &file_fbo_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -820,7 +1344,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[12]
+	mi := &file_fbo_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -833,7 +1357,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{12}
+	return file_fbo_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Held) GetAuthor() []byte {
@@ -871,17 +1395,78 @@ func (x *Held) GetSequence() uint64 {
 	return 0
 }
 
-type SyncRequest struct {
+func (x *Held) GetDigest() []byte {
+	if x != nil {
+		return x.Digest
+	}
+	return nil
+}
+
+// Contradiction is two shares of one author that no author with one journal signs.
+type Contradiction struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Held          []*Held                `protobuf:"bytes,1,rep,name=held,proto3" json:"held,omitempty"`
-	Records       [][]byte               `protobuf:"bytes,2,rep,name=records,proto3" json:"records,omitempty"` // peer records that the asking node knows, its own first
+	First         []byte                 `protobuf:"bytes,1,opt,name=first,proto3" json:"first,omitempty"` // envelope
+	Second        []byte                 `protobuf:"bytes,2,opt,name=second,proto3" json:"second,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
+func (x *Contradiction) Reset() {
+	*x = Contradiction{}
+	mi := &file_fbo_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Contradiction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Contradiction) ProtoMessage() {}
+
+func (x *Contradiction) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Contradiction.ProtoReflect.Descriptor instead.
+func (*Contradiction) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Contradiction) GetFirst() []byte {
+	if x != nil {
+		return x.First
+	}
+	return nil
+}
+
+func (x *Contradiction) GetSecond() []byte {
+	if x != nil {
+		return x.Second
+	}
+	return nil
+}
+
+type SyncRequest struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Held           []*Held                `protobuf:"bytes,1,rep,name=held,proto3" json:"held,omitempty"`
+	Records        [][]byte               `protobuf:"bytes,2,rep,name=records,proto3" json:"records,omitempty"`               // peer records that the asking node knows, its own first
+	Contradictions []*Contradiction       `protobuf:"bytes,3,rep,name=contradictions,proto3" json:"contradictions,omitempty"` // of the asking node itself
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
 func (x *SyncRequest) Reset() {
 	*x = SyncRequest{}
-	mi := &file_fbo_proto_msgTypes[13]
+	mi := &file_fbo_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -893,7 +1478,7 @@ func (x *SyncRequest) String() string {
 func (*SyncRequest) ProtoMessage() {}
 
 func (x *SyncRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[13]
+	mi := &file_fbo_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -906,7 +1491,7 @@ func (x *SyncRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncRequest.ProtoReflect.Descriptor instead.
 func (*SyncRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{13}
+	return file_fbo_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SyncRequest) GetHeld() []*Held {
@@ -923,6 +1508,13 @@ func (x *SyncRequest) GetRecords() [][]byte {
 	return nil
 }
 
+func (x *SyncRequest) GetContradictions() []*Contradiction {
+	if x != nil {
+		return x.Contradictions
+	}
+	return nil
+}
+
 // SyncItem is one share that the asking node lacked, or one peer record; a
 // response is a sequence of them.
 type SyncItem struct {
@@ -930,13 +1522,14 @@ type SyncItem struct {
 	Envelope      []byte                 `protobuf:"bytes,1,opt,name=envelope,proto3" json:"envelope,omitempty"`
 	AgeSeconds    uint32                 `protobuf:"varint,2,opt,name=age_seconds,json=ageSeconds,proto3" json:"age_seconds,omitempty"` // since the answering node accepted it
 	Record        []byte                 `protobuf:"bytes,3,opt,name=record,proto3" json:"record,omitempty"`
+	Contradicts   []byte                 `protobuf:"bytes,4,opt,name=contradicts,proto3" json:"contradicts,omitempty"` // another envelope, which the first one contradicts; then the age is that of shares that have run out
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SyncItem) Reset() {
 	*x = SyncItem{}
-	mi := &file_fbo_proto_msgTypes[14]
+	mi := &file_fbo_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -948,7 +1541,7 @@ func (x *SyncItem) String() string {
 func (*SyncItem) ProtoMessage() {}
 
 func (x *SyncItem) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[14]
+	mi := &file_fbo_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -961,7 +1554,7 @@ func (x *SyncItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncItem.ProtoReflect.Descriptor instead.
 func (*SyncItem) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{14}
+	return file_fbo_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SyncItem) GetEnvelope() []byte {
@@ -985,6 +1578,13 @@ func (x *SyncItem) GetRecord() []byte {
 	return nil
 }
 
+func (x *SyncItem) GetContradicts() []byte {
+	if x != nil {
+		return x.Contradicts
+	}
+	return nil
+}
+
 // MeetRequest is what a node says to a hub about one of its tasks.
 type MeetRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -996,7 +1596,7 @@ type MeetRequest struct {
 
 func (x *MeetRequest) Reset() {
 	*x = MeetRequest{}
-	mi := &file_fbo_proto_msgTypes[15]
+	mi := &file_fbo_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1008,7 +1608,7 @@ func (x *MeetRequest) String() string {
 func (*MeetRequest) ProtoMessage() {}
 
 func (x *MeetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[15]
+	mi := &file_fbo_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1021,7 +1621,7 @@ func (x *MeetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetRequest.ProtoReflect.Descriptor instead.
 func (*MeetRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{15}
+	return file_fbo_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *MeetRequest) GetTask() []byte {
@@ -1048,7 +1648,7 @@ type MeetResponse struct {
 
 func (x *MeetResponse) Reset() {
 	*x = MeetResponse{}
-	mi := &file_fbo_proto_msgTypes[16]
+	mi := &file_fbo_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1060,7 +1660,7 @@ func (x *MeetResponse) String() string {
 func (*MeetResponse) ProtoMessage() {}
 
 func (x *MeetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[16]
+	mi := &file_fbo_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1073,7 +1673,7 @@ func (x *MeetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetResponse.ProtoReflect.Descriptor instead.
 func (*MeetResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{16}
+	return file_fbo_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *MeetResponse) GetRecords() [][]byte {
@@ -1093,7 +1693,7 @@ type NamesakeRequest struct {
 
 func (x *NamesakeRequest) Reset() {
 	*x = NamesakeRequest{}
-	mi := &file_fbo_proto_msgTypes[17]
+	mi := &file_fbo_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1105,7 +1705,7 @@ func (x *NamesakeRequest) String() string {
 func (*NamesakeRequest) ProtoMessage() {}
 
 func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[17]
+	mi := &file_fbo_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1118,7 +1718,7 @@ func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamesakeRequest.ProtoReflect.Descriptor instead.
 func (*NamesakeRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{17}
+	return file_fbo_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *NamesakeRequest) GetNameHash() []byte {
@@ -1138,7 +1738,7 @@ type NamesakeResponse struct {
 
 func (x *NamesakeResponse) Reset() {
 	*x = NamesakeResponse{}
-	mi := &file_fbo_proto_msgTypes[18]
+	mi := &file_fbo_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1150,7 +1750,7 @@ func (x *NamesakeResponse) String() string {
 func (*NamesakeResponse) ProtoMessage() {}
 
 func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[18]
+	mi := &file_fbo_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1163,7 +1763,7 @@ func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamesakeResponse.ProtoReflect.Descriptor instead.
 func (*NamesakeResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{18}
+	return file_fbo_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *NamesakeResponse) GetTasks() [][]byte {
@@ -1229,28 +1829,75 @@ const file_fbo_proto_rawDesc = "" +
 	"\x06labels\x18\x02 \x03(\v2\r.fbo.v1.LabelR\x06labels\"H\n" +
 	"\x05Label\x12#\n" +
 	"\x05point\x18\x01 \x01(\v2\r.fbo.v1.PointR\x05point\x12\x1a\n" +
-	"\bfeasible\x18\x02 \x01(\bR\bfeasible\">\n" +
+	"\bfeasible\x18\x02 \x01(\bR\bfeasible\"\x98\x01\n" +
+	"\n" +
+	"Evaluation\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\rR\x06number\x12\x14\n" +
+	"\x05round\x18\x02 \x01(\rR\x05round\x12#\n" +
+	"\x05point\x18\x03 \x01(\v2\r.fbo.v1.PointR\x05point\x12\x19\n" +
+	"\x05value\x18\x04 \x01(\x01H\x00R\x05value\x88\x01\x01\x12\x12\n" +
+	"\x04past\x18\x05 \x01(\bR\x04pastB\b\n" +
+	"\x06_value\"\xc7\x01\n" +
+	"\x05Batch\x12\x14\n" +
+	"\x05round\x18\x01 \x01(\rR\x05round\x12\x12\n" +
+	"\x04turn\x18\x02 \x01(\rR\x04turn\x12\x16\n" +
+	"\x06counts\x18\x03 \x03(\rR\x06counts\x12\x14\n" +
+	"\x05heads\x18\x04 \x01(\fR\x05heads\x12\"\n" +
+	"\flengthscales\x18\x05 \x03(\x01R\flengthscales\x12\x14\n" +
+	"\x05noise\x18\x06 \x01(\x01R\x05noise\x12,\n" +
+	"\bassigned\x18\a \x03(\v2\x10.fbo.v1.AssignedR\bassigned\"E\n" +
+	"\bAssigned\x12\x14\n" +
+	"\x05party\x18\x01 \x01(\rR\x05party\x12#\n" +
+	"\x05point\x18\x02 \x01(\v2\r.fbo.v1.PointR\x05point\"\x8b\x01\n" +
+	"\n" +
+	"Assignment\x12\x14\n" +
+	"\x05round\x18\x01 \x01(\rR\x05round\x12\x14\n" +
+	"\x05party\x18\x02 \x01(\fR\x05party\x12#\n" +
+	"\x05point\x18\x03 \x01(\v2\r.fbo.v1.PointR\x05point\x12\x18\n" +
+	"\aparties\x18\x04 \x01(\rR\aparties\x12\x12\n" +
+	"\x04gain\x18\x05 \x01(\x01R\x04gain\"\x82\x01\n" +
+	"\vFairMessage\x12\x1e\n" +
+	"\n" +
+	"statements\x18\x01 \x03(\fR\n" +
+	"statements\x12)\n" +
+	"\aholding\x18\x02 \x01(\v2\x0f.fbo.v1.HoldingR\aholding\x12(\n" +
+	"\anotices\x18\x03 \x03(\v2\x0e.fbo.v1.NoticeR\anotices\"Q\n" +
+	"\aHolding\x12\x14\n" +
+	"\x05round\x18\x01 \x01(\rR\x05round\x12\x16\n" +
+	"\x06counts\x18\x02 \x03(\rR\x06counts\x12\x18\n" +
+	"\awaiting\x18\x03 \x01(\bR\awaiting\"6\n" +
+	"\x06Notice\x12\x14\n" +
+	"\x05party\x18\x01 \x01(\rR\x05party\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\rR\x06reason\">\n" +
 	"\fContribution\x12\x18\n" +
 	"\arelease\x18\x01 \x01(\rR\arelease\x12\x14\n" +
-	"\x05round\x18\x02 \x01(\rR\x05round\"a\n" +
+	"\x05round\x18\x02 \x01(\rR\x05round\"%\n" +
+	"\aReceipt\x12\x1a\n" +
+	"\breleases\x18\x01 \x01(\fR\breleases\"a\n" +
 	"\bPresence\x12!\n" +
 	"\fmembers_hash\x18\x01 \x01(\fR\vmembersHash\x12\x18\n" +
 	"\amembers\x18\x02 \x01(\rR\amembers\x12\x18\n" +
-	"\aleaving\x18\x03 \x01(\bR\aleaving\"x\n" +
+	"\aleaving\x18\x03 \x01(\bR\aleaving\"\x90\x01\n" +
 	"\x04Held\x12\x16\n" +
 	"\x06author\x18\x01 \x01(\fR\x06author\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04slot\x18\x03 \x01(\x04R\x04slot\x12\x14\n" +
 	"\x05epoch\x18\x04 \x01(\x04R\x05epoch\x12\x1a\n" +
-	"\bsequence\x18\x05 \x01(\x04R\bsequence\"I\n" +
+	"\bsequence\x18\x05 \x01(\x04R\bsequence\x12\x16\n" +
+	"\x06digest\x18\x06 \x01(\fR\x06digest\"=\n" +
+	"\rContradiction\x12\x14\n" +
+	"\x05first\x18\x01 \x01(\fR\x05first\x12\x16\n" +
+	"\x06second\x18\x02 \x01(\fR\x06second\"\x88\x01\n" +
 	"\vSyncRequest\x12 \n" +
 	"\x04held\x18\x01 \x03(\v2\f.fbo.v1.HeldR\x04held\x12\x18\n" +
-	"\arecords\x18\x02 \x03(\fR\arecords\"_\n" +
+	"\arecords\x18\x02 \x03(\fR\arecords\x12=\n" +
+	"\x0econtradictions\x18\x03 \x03(\v2\x15.fbo.v1.ContradictionR\x0econtradictions\"\x81\x01\n" +
 	"\bSyncItem\x12\x1a\n" +
 	"\benvelope\x18\x01 \x01(\fR\benvelope\x12\x1f\n" +
 	"\vage_seconds\x18\x02 \x01(\rR\n" +
 	"ageSeconds\x12\x16\n" +
-	"\x06record\x18\x03 \x01(\fR\x06record\"9\n" +
+	"\x06record\x18\x03 \x01(\fR\x06record\x12 \n" +
+	"\vcontradicts\x18\x04 \x01(\fR\vcontradicts\"9\n" +
 	"\vMeetRequest\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\fR\x04task\x12\x16\n" +
 	"\x06record\x18\x02 \x01(\fR\x06record\"(\n" +
@@ -1273,7 +1920,7 @@ func file_fbo_proto_rawDescGZIP() []byte {
 	return file_fbo_proto_rawDescData
 }
 
-var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_fbo_proto_goTypes = []any{
 	(*Share)(nil),            // 0: fbo.v1.Share
 	(*Weights)(nil),          // 1: fbo.v1.Weights
@@ -1285,15 +1932,24 @@ var file_fbo_proto_goTypes = []any{
 	(*Component)(nil),        // 7: fbo.v1.Component
 	(*Feasibility)(nil),      // 8: fbo.v1.Feasibility
 	(*Label)(nil),            // 9: fbo.v1.Label
-	(*Contribution)(nil),     // 10: fbo.v1.Contribution
-	(*Presence)(nil),         // 11: fbo.v1.Presence
-	(*Held)(nil),             // 12: fbo.v1.Held
-	(*SyncRequest)(nil),      // 13: fbo.v1.SyncRequest
-	(*SyncItem)(nil),         // 14: fbo.v1.SyncItem
-	(*MeetRequest)(nil),      // 15: fbo.v1.MeetRequest
-	(*MeetResponse)(nil),     // 16: fbo.v1.MeetResponse
-	(*NamesakeRequest)(nil),  // 17: fbo.v1.NamesakeRequest
-	(*NamesakeResponse)(nil), // 18: fbo.v1.NamesakeResponse
+	(*Evaluation)(nil),       // 10: fbo.v1.Evaluation
+	(*Batch)(nil),            // 11: fbo.v1.Batch
+	(*Assigned)(nil),         // 12: fbo.v1.Assigned
+	(*Assignment)(nil),       // 13: fbo.v1.Assignment
+	(*FairMessage)(nil),      // 14: fbo.v1.FairMessage
+	(*Holding)(nil),          // 15: fbo.v1.Holding
+	(*Notice)(nil),           // 16: fbo.v1.Notice
+	(*Contribution)(nil),     // 17: fbo.v1.Contribution
+	(*Receipt)(nil),          // 18: fbo.v1.Receipt
+	(*Presence)(nil),         // 19: fbo.v1.Presence
+	(*Held)(nil),             // 20: fbo.v1.Held
+	(*Contradiction)(nil),    // 21: fbo.v1.Contradiction
+	(*SyncRequest)(nil),      // 22: fbo.v1.SyncRequest
+	(*SyncItem)(nil),         // 23: fbo.v1.SyncItem
+	(*MeetRequest)(nil),      // 24: fbo.v1.MeetRequest
+	(*MeetResponse)(nil),     // 25: fbo.v1.MeetResponse
+	(*NamesakeRequest)(nil),  // 26: fbo.v1.NamesakeRequest
+	(*NamesakeResponse)(nil), // 27: fbo.v1.NamesakeResponse
 }
 var file_fbo_proto_depIdxs = []int32{
 	3,  // 0: fbo.v1.Candidate.point:type_name -> fbo.v1.Point
@@ -1302,12 +1958,19 @@ var file_fbo_proto_depIdxs = []int32{
 	3,  // 3: fbo.v1.Component.centre:type_name -> fbo.v1.Point
 	9,  // 4: fbo.v1.Feasibility.labels:type_name -> fbo.v1.Label
 	3,  // 5: fbo.v1.Label.point:type_name -> fbo.v1.Point
-	12, // 6: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
-	7,  // [7:7] is the sub-list for method output_type
-	7,  // [7:7] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	3,  // 6: fbo.v1.Evaluation.point:type_name -> fbo.v1.Point
+	12, // 7: fbo.v1.Batch.assigned:type_name -> fbo.v1.Assigned
+	3,  // 8: fbo.v1.Assigned.point:type_name -> fbo.v1.Point
+	3,  // 9: fbo.v1.Assignment.point:type_name -> fbo.v1.Point
+	15, // 10: fbo.v1.FairMessage.holding:type_name -> fbo.v1.Holding
+	16, // 11: fbo.v1.FairMessage.notices:type_name -> fbo.v1.Notice
+	20, // 12: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
+	21, // 13: fbo.v1.SyncRequest.contradictions:type_name -> fbo.v1.Contradiction
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_fbo_proto_init() }
@@ -1317,13 +1980,14 @@ func file_fbo_proto_init() {
 	}
 	file_fbo_proto_msgTypes[4].OneofWrappers = []any{}
 	file_fbo_proto_msgTypes[5].OneofWrappers = []any{}
+	file_fbo_proto_msgTypes[10].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fbo_proto_rawDesc), len(file_fbo_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -5,6 +5,7 @@ import (
 	"github.com/fbo-node/fbo/consensus"
 	"github.com/fbo-node/fbo/consensus/density"
 	"github.com/fbo-node/fbo/consensus/designs"
+	"github.com/fbo-node/fbo/consensus/fair"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/tsampling"
@@ -22,6 +23,8 @@ func Strategies() strategy.Set {
 		consensus.Register(),
 		designs.Register(),
 		density.Register(),
+		fair.Register(),
+		alone.Register(),
 		tsampling.RegisterTS(),
 		alone.RegisterLogEI(),
 		alone.RegisterUCB(),

@@ -161,6 +161,7 @@ func TestConstrainedSearch(t *testing.T) {
 		"logei": func(t *task.Task) strategy.Strategy { return alone.NewLogEI(t) },
 		"mes":   func(t *task.Task) strategy.Strategy { return alone.NewMES(t) },
 		"ts":    func(t *task.Task) strategy.Strategy { return tsampling.NewTS(t) },
+		"alone": func(t *task.Task) strategy.Strategy { return alone.NewEngine(t) },
 	} {
 		for seed := range uint64(3) {
 			spec := discTask(t, name)
@@ -176,15 +177,21 @@ func TestConstrainedSearch(t *testing.T) {
 // While nothing is feasible only feasibility counts, whatever the objective promises.
 func TestFeasibilityFirst(t *testing.T) {
 	spec := discTask(t, "logei")
-	s := alone.NewLogEI(spec)
 	for seed := range uint64(20) {
-		view := searchDisc(t, spec, s, random.SeedOf(seed), 3)
+		view := searchDisc(t, spec, alone.NewLogEI(spec), random.SeedOf(seed), 3)
 		if strategy.Best(spec, view.Trials) != nil {
 			continue
 		}
-		got, err := s.Suggest(t.Context(), view, 4, random.SeedOf(seed))
-		if err != nil || got.Why.Source != "feasibility" {
-			t.Fatalf("seed %d: %+v, %v", seed, got, err)
+		var designs []task.Design
+		for name, s := range map[string]strategy.Strategy{"logei": alone.NewLogEI(spec), "alone": alone.NewEngine(spec)} {
+			got, err := s.Suggest(t.Context(), view, 4, random.SeedOf(seed))
+			if err != nil || got.Why.Source != "feasibility" {
+				t.Fatalf("%s, seed %d: %+v, %v", name, seed, got, err)
+			}
+			designs = append(designs, got.Design)
+		}
+		if !designs[0].Equal(designs[1]) {
+			t.Errorf("seed %d: designs %v of one probability", seed, designs)
 		}
 		return
 	}

@@ -51,24 +51,28 @@ func (s MES) Suggest(ctx context.Context, view strategy.View, trial uint64, seed
 	if s.search.Starting(view, trial) || search.Blind(view) {
 		return s.search.Start(view, trial, seed)
 	}
-	optima, err := s.optima(ctx, view, seed.Derive("optima", trial))
+	optima, err := s.optima(ctx, view, optima, seed.Derive("optima", trial))
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
 	f := acquisition.LogGain(view.Posterior, optima, search.Limits(view)...)
-	why := strategy.Why{Source: "entropy", Phrase: "information on the best value"}
-	return s.search.Maximise(ctx, view, trial, seed, f, why)
+	return s.search.Maximise(ctx, view, trial, seed, f, informed())
 }
 
-// optima samples the value of the best feasible design, -Inf where there is none. Its
-// error is that of ctx.
-func (s MES) optima(ctx context.Context, view strategy.View, seed random.Seed) ([]float64, error) {
+// informed is why a design goes by entropy.
+func informed() strategy.Why {
+	return strategy.Why{Source: "entropy", Phrase: "information on the best value"}
+}
+
+// optima returns count samples of the value of the best feasible design, -Inf where there
+// is none. Its error is that of ctx.
+func (s MES) optima(ctx context.Context, view strategy.View, count int, seed random.Seed) ([]float64, error) {
 	floor, bound := math.Inf(-1), acquisition.UCB(view.Posterior, confidence*confidence)
 	for _, x := range s.search.BestFeasible(view) {
 		floor = max(floor, bound.Value(x))
 	}
 	near := s.search.Best(view)
-	values := make([]float64, optima)
+	values := make([]float64, count)
 	for i := range values {
 		sample, bounded := search.Sample(view, seed, "sample", uint64(i))
 		f := acquisition.Penalised(sample, bounded...)

@@ -44,6 +44,7 @@ func TestConstraintsThatAreKept(t *testing.T) {
 		"logei": func(t *task.Task) strategy.Strategy { return alone.NewLogEI(t) },
 		"mes":   func(t *task.Task) strategy.Strategy { return alone.NewMES(t) },
 		"ts":    func(t *task.Task) strategy.Strategy { return tsampling.NewTS(t) },
+		"alone": func(t *task.Task) strategy.Strategy { return alone.NewEngine(t) },
 	} {
 		plain, constrained := cornerTask(t, name), cornerTask(t, name, wide...)
 		want := searchDisc(t, plain, make(plain), random.SeedOf(4), 12).Trials
@@ -78,7 +79,25 @@ func TestWithoutConstraints(t *testing.T) {
 		"mes": {
 			func(t *task.Task) strategy.Strategy { return alone.NewMES(t) },
 			func(view strategy.View, s search.Search, trial uint64) acquisition.Function {
-				return acquisition.LogGain(view.Posterior, plainOptima(t, view, s, seed.Derive("optima", trial)))
+				return acquisition.LogGain(view.Posterior, plainOptima(t, view, s, 10, seed.Derive("optima", trial)))
+			},
+		},
+		"alone": {
+			func(t *task.Task) strategy.Strategy { return alone.NewEngine(t) },
+			func(view strategy.View, s search.Search, trial uint64) acquisition.Function {
+				members, err := view.Posterior.(surrogate.Ensemble).Members(t.Context(), 4, seed.Stream("hyperparameters", trial))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if trial%2 == 0 {
+					return noisyImprovement(members, allOf(view), trial, seed)
+				}
+				var gains []acquisition.Function
+				for i, p := range members {
+					view.Posterior = p
+					gains = append(gains, acquisition.LogGain(p, plainOptima(t, view, s, 2, seed.Derive("optima", trial).Derive("member", uint64(i)))))
+				}
+				return acquisition.LogMean(gains...)
 			},
 		},
 	} {
@@ -96,13 +115,13 @@ func TestWithoutConstraints(t *testing.T) {
 }
 
 // plainOptima are the maxima of samples of a posterior.
-func plainOptima(t *testing.T, view strategy.View, s search.Search, seed random.Seed) []float64 {
+func plainOptima(t *testing.T, view strategy.View, s search.Search, count uint64, seed random.Seed) []float64 {
 	t.Helper()
 	floor := bestBound(view.Posterior, s.Best(view))
 	m := s.Maximizer
 	m.Searches = 16
 	var optima []float64
-	for i := range uint64(10) {
+	for i := range count {
 		_, value, err := m.Maximize(t.Context(), view.Posterior.Draw(seed.Stream("sample", i)), s.Best(view), seed.Stream("maximise", i))
 		if err != nil {
 			t.Fatal(err)
@@ -148,11 +167,11 @@ func TestSampledOptima(t *testing.T) {
 		known bool
 	}{"feasible": {0.5, true}, "nearly infeasible": {0.04, true}, "infeasible": {-10, false}} {
 		spec := cornerTask(t, "mes", task.Constraint{Output: "radius", Low: math.Inf(-1), High: c.high})
-		view := searchDisc(t, spec, alone.NewLogEI(spec), random.SeedOf(1), 12)
+		view := searchDisc(t, spec, alone.NewLogEI(spec), random.SeedOf(1), 8)
 		if known := strategy.Best(spec, view.Trials) != nil; known != c.known {
 			t.Fatalf("%s: known %t", name, known)
 		}
-		optima, err := alone.Optima(alone.NewMES(spec), t.Context(), view, random.SeedOf(1))
+		optima, err := alone.Optima(alone.NewMES(spec), t.Context(), view, 10, random.SeedOf(1))
 		if err != nil || len(optima) != 10 {
 			t.Fatalf("%s: %v, %v", name, optima, err)
 		}
@@ -177,6 +196,7 @@ func BenchmarkSuggest(b *testing.B) {
 	for name, make := range map[string]func(*task.Task) strategy.Strategy{
 		"logei": func(t *task.Task) strategy.Strategy { return alone.NewLogEI(t) },
 		"mes":   func(t *task.Task) strategy.Strategy { return alone.NewMES(t) },
+		"alone": func(t *task.Task) strategy.Strategy { return alone.NewEngine(t) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			spec, view := sixParameters(b, name)
@@ -204,6 +224,7 @@ func BenchmarkConstrainedSearch(b *testing.B) {
 		{"logei", func(t *task.Task) strategy.Strategy { return alone.NewLogEI(t) }},
 		{"mes", func(t *task.Task) strategy.Strategy { return alone.NewMES(t) }},
 		{"ts", func(t *task.Task) strategy.Strategy { return tsampling.NewTS(t) }},
+		{"alone", func(t *task.Task) strategy.Strategy { return alone.NewEngine(t) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {

@@ -1,7 +1,7 @@
 // Package alone chooses designs from the agent's own posterior alone, by
 // the largest expected improvement over the best one so far, [LogEI], by the
-// largest upper confidence bound, [UCB], or by the most information on the best value,
-// [MES]. None listens to anybody.
+// largest upper confidence bound, [UCB], by the most information on the best value,
+// [MES], or by improvement and information in turn, [Engine]. None listens to anybody.
 //
 // Source of expected improvement: Jones, Schonlau, Welch, "Efficient Global Optimization of Expensive
 // Black-Box Functions" (Journal of Global Optimization, 1998), maximised through
@@ -11,7 +11,8 @@
 // which under noise is mostly luck. Source of the bound: Srinivas et al.,
 // "Gaussian Process Optimization in the Bandit Setting: No Regret and
 // Experimental Design" (ICML 2010), here without the growth of its confidence,
-// and so without the regret that they prove.
+// and so without the regret that they prove; a task may have it grow by constants of its
+// own ([UCBSettings]).
 package alone
 
 import (

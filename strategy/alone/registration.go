@@ -1,9 +1,22 @@
 package alone
 
 import (
+	"fmt"
+
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
+
+// Register registers what a node does best alone.
+func Register() strategy.Registration {
+	return strategy.Registration{
+		StrategyType: task.StrategyType{Name: "alone", Constraints: true},
+		New:          func(t *task.Task) (strategy.Strategy, error) { return NewEngine(t), nil },
+		Describe: func(*task.Task) string {
+			return "expected improvement and max-value entropy search in turns, alone; nothing is shared"
+		},
+	}
+}
 
 // RegisterLogEI registers expected improvement.
 func RegisterLogEI() strategy.Registration {
@@ -17,9 +30,15 @@ func RegisterLogEI() strategy.Registration {
 // RegisterUCB registers the upper confidence bound.
 func RegisterUCB() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "ucb"},
+		StrategyType: task.StrategyType{Name: "ucb", Settings: readUCBSettings},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return NewUCB(t), nil },
-		Describe:     func(*task.Task) string { return "the upper confidence bound alone; nothing is shared" },
+		Describe: func(t *task.Task) string {
+			deviations := fmt.Sprintf("%d standard deviations", confidence)
+			if c, ok := t.Strategy.Settings.(UCBSettings); ok {
+				deviations = fmt.Sprintf("sqrt(%g * %d * ln(%g * t)) standard deviations in trial t", c.C1, t.Space.Len(), c.C2)
+			}
+			return "the upper confidence bound alone, the mean plus " + deviations + "; nothing is shared"
+		},
 	}
 }
 

@@ -18,6 +18,7 @@ func constrainedAlone() map[string]func(*task.Task) strategy.Strategy {
 	return map[string]func(*task.Task) strategy.Strategy{
 		"logei": func(t *task.Task) strategy.Strategy { return alone.NewLogEI(t) },
 		"ts":    func(t *task.Task) strategy.Strategy { return tsampling.NewTS(t) },
+		"alone": func(t *task.Task) strategy.Strategy { return alone.NewEngine(t) },
 	}
 }
 

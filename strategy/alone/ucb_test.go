@@ -60,8 +60,21 @@ func boundAt(posterior surrogate.Posterior, x []float64, deviations float64) flo
 // No design of a grid has a larger bound than the suggestion, while the designs
 // that are best for bounds with fewer or more deviations have clearly smaller
 // ones: so it is this bound that is maximised.
-func TestUCBMaximisesMeanPlusTwoDeviations(t *testing.T) {
-	definition := parse(t, "exact", "ucb")
+func TestUCBMaximisesMeanPlusDeviations(t *testing.T) {
+	for _, c := range []struct {
+		strategy   string
+		deviations float64 // in trial 8, of 3 parameters
+	}{
+		{"ucb", 2},
+		{"ucb, c1: 0.08, c2: 5", 0.941},
+		{"ucb, c1: 1, c2: 5", 3.327},
+	} {
+		t.Run(c.strategy, func(t *testing.T) { maximisesBound(t, c.strategy, c.deviations) })
+	}
+}
+
+func maximisesBound(t *testing.T, name string, deviations float64) {
+	definition := parse(t, "exact", name)
 	s := alone.NewUCB(definition)
 	fewer, more := 0.0, 0.0 // what the other bounds' designs lose, at most
 	for seed := range uint64(2) {
@@ -70,17 +83,41 @@ func TestUCBMaximisesMeanPlusTwoDeviations(t *testing.T) {
 		if err != nil || got.Why != (strategy.Why{Source: "bound", Phrase: "upper confidence bound"}) {
 			t.Fatalf("%+v, %v", got, err)
 		}
-		reached := boundAt(view.Posterior, definition.Space.Encode(got.Design), 2)
-		if best, at := boundOn(definition.Space, view.Posterior, 2); best > reached+1e-6 {
+		reached := boundAt(view.Posterior, definition.Space.Encode(got.Design), deviations)
+		if best, at := boundOn(definition.Space, view.Posterior, deviations); best > reached+1e-6 {
 			t.Errorf("seed %d: %v reaches %g, %v reaches %g", seed, got.Design, reached, definition.Space.Decode(at), best)
 		}
-		_, near := boundOn(definition.Space, view.Posterior, 1.5)
-		_, far := boundOn(definition.Space, view.Posterior, 2.5)
-		fewer = max(fewer, reached-boundAt(view.Posterior, near, 2))
-		more = max(more, reached-boundAt(view.Posterior, far, 2))
+		_, near := boundOn(definition.Space, view.Posterior, 0.75*deviations)
+		_, far := boundOn(definition.Space, view.Posterior, 1.25*deviations)
+		fewer = max(fewer, reached-boundAt(view.Posterior, near, deviations))
+		more = max(more, reached-boundAt(view.Posterior, far, deviations))
 	}
-	t.Logf("lost with 1.5 deviations %.3g, with 2.5 %.3g", fewer, more)
+	t.Logf("lost with a quarter less %.3g, with a quarter more %.3g", fewer, more)
 	if fewer < 1e-3 || more < 1e-3 {
-		t.Errorf("the test cannot tell 2 deviations from 1.5 or 2.5, whose designs lose %g and %g", fewer, more)
+		t.Errorf("the test cannot tell %g deviations from a quarter less or more, whose designs lose %g and %g", deviations, fewer, more)
+	}
+}
+
+// The bound grows with the trial, starting designs included, and with the number of
+// parameters, of which a categorical one is one.
+func TestConfidenceOfUCB(t *testing.T) {
+	for _, c := range []struct {
+		strategy string
+		trial    uint64
+		want     float64
+	}{
+		{"ucb", 1, 4},
+		{"ucb", 1000, 4},
+		{"ucb, c1: 0.08, c2: 5", 1, 0.08 * 3 * math.Log(5)},
+		{"ucb, c1: 0.08, c2: 5", 70, 0.08 * 3 * math.Log(350)},
+		{"ucb, c1: 0.01, c2: 1", 1, 0},
+		{"ucb, c1: 0.5, c2: 0.1", 9, 0}, // not below
+		{"ucb, c1: 0, c2: 5", 9, 0},
+		{"consensus, acquisition: ucb", 9, 4},
+	} {
+		s := alone.NewUCB(parse(t, "exact", c.strategy))
+		if got := alone.Beta(s, c.trial); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s: trial %d has %g, want %g", c.strategy, c.trial, got, c.want)
+		}
 	}
 }

@@ -4,6 +4,9 @@
 //   - Who takes part: package presence, an exchange that every task has.
 //   - One share per agent, anew after every observation: package newest. Its Spec says
 //     what is shared and from when on.
+//   - One thing said per agent and round, for which agents in step wait up to a deadline:
+//     package rounds. Its Barrier knows for whom a round still waits, its Turns whose
+//     turn it is to propose.
 //   - Slots: an author has one share of a kind at a time, so that it has one voice. An
 //     exchange whose authors need several returns a strategy.Slotted from Decode; of
 //     these the three highest slots are held. The agent refuses what stands in another
@@ -12,8 +15,4 @@
 //     strategy.ResultOf returns the Result of an exchange.
 //   - Waiting: a strategy that cannot choose before an exchange has a result returns a
 //     strategy.Wait with a time limit, and sees in View.Waited that it was in vain.
-//
-// A barrier of rounds, in which agents in step say one thing each and wait for the
-// others up to a deadline, is part of package consensus and knows its candidates. When
-// a second exchange needs one, it belongs here.
 package exchange

@@ -1,8 +1,28 @@
-// Package search is what the strategies have in common: the random designs at
-// the start, and how a function to maximise becomes the next design.
+// Package search is what the strategies have in common: the designs at the start, and how
+// a function to maximise becomes the next design.
 //
 // A [Search] knows the task's space and reads the agent's trials from the view
 // it is given; it keeps no state. A strategy decides what to maximise.
+//
+// # The start
+//
+// The n starting designs of an agent are a Latin hypercube (McKay, Beckman and Conover, "A
+// Comparison of Three Methods for Selecting Values of Input Variables in the Analysis of
+// Output from a Computer Code", Technometrics 1979, in gonum): one in each n-th of every
+// parameter, floats and ints on log scale by their logarithms, choices taking equal parts.
+// Each by itself is uniform. It is drawn from the agent's seed: whoever does not know that
+// can foresee no more than that designs yet to come lie in other parts than those that it
+// has seen. A node with a new seed, as after a restart, goes on in another hypercube.
+//
+// One public sequence for all agents, of which each takes a part by a hash of its name,
+// fills the space no more evenly: such parts are as independent of each other as
+// hypercubes are. They would have to be blurred to stay secret, too: over a 64th of a space
+// with six parameters means over half of every range. Places on a roster would make the
+// parts complementary, and the starts those of the strategy, which could not be compared
+// then with what an agent gets alone from the same ones.
+//
+// Where designs are listed, within parts of the space, and in trials after the n-th for
+// which there is nothing to learn from yet, designs are random among those not tried.
 //
 // # When a maximiser has been tried
 //

@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"slices"
 
@@ -12,11 +11,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-const (
-	nearest      = 5  // how many of the best own designs a search also starts from
-	freshDesigns = 64 // how many random designs are tried to find a new one
-	smallestPart = 16 // of the space within which so many are found, on average: a sixteenth
-)
+// nearest is how many of the best own designs a search also starts from.
+const nearest = 5
 
 // Search finds designs of one task.
 type Search struct {
@@ -46,24 +42,6 @@ func (s Search) Starting(view strategy.View, trial uint64) bool {
 // AfterStart counts trials from the first one that is not a starting design;
 // 0 for a starting design.
 func (s Search) AfterStart(trial uint64) uint64 { return trial - min(trial, s.initial) }
-
-// Start suggests a random design that was not tried yet.
-func (s Search) Start(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	return s.StartWithin(view, trial, seed, func([]float64) bool { return true })
-}
-
-// StartWithin is Start among the designs whose encodings lie within a part of the
-// space. Where chance finds none of these, it is Start.
-func (s Search) StartWithin(view strategy.View, trial uint64, seed random.Seed, within func(x []float64) bool) (strategy.Suggestion, error) {
-	design, ok := s.freshWithin(view, seed.Stream("start", trial), within)
-	if !ok {
-		design, ok = s.fresh(view, seed.Stream("start", trial))
-	}
-	if !ok && s.failed(view)[design.Key()] {
-		return strategy.Suggestion{}, errors.New("search: every design that was tried has failed, and chance finds no other")
-	}
-	return strategy.Suggestion{Design: design, Why: strategy.Why{Source: strategy.Initial}}, nil
-}
 
 // Maximise suggests the maximiser of f, or the next best design where that has been
 // tried: see the package comment.
@@ -113,13 +91,28 @@ func (s Search) BestFeasible(view strategy.View) [][]float64 {
 	return s.best(view, func(trial strategy.Trial) bool { return s.task.Feasible(trial.Outcome) })
 }
 
-func (s Search) best(view strategy.View, among func(strategy.Trial) bool) [][]float64 {
-	var done []strategy.Trial
+// Feasible returns the encodings of all designs that were measured to be feasible, in the
+// order of trials.
+func (s Search) Feasible(view strategy.View) [][]float64 {
+	var all [][]float64
+	for _, trial := range finished(view, func(trial strategy.Trial) bool { return s.task.Feasible(trial.Outcome) }) {
+		all = append(all, s.space.Encode(trial.Design))
+	}
+	return all
+}
+
+// finished lists the trials that have an outcome.
+func finished(view strategy.View, among func(strategy.Trial) bool) (all []strategy.Trial) {
 	for _, trial := range view.Trials {
 		if trial.State == strategy.Done && among(trial) {
-			done = append(done, trial)
+			all = append(all, trial)
 		}
 	}
+	return all
+}
+
+func (s Search) best(view strategy.View, among func(strategy.Trial) bool) [][]float64 {
+	done := finished(view, among)
 	slices.SortStableFunc(done, func(a, b strategy.Trial) int {
 		return s.task.Compare(b.Outcome, a.Outcome)
 	})
@@ -144,51 +137,4 @@ func AtMost[T any](most int, all []T, rng *rand.Rand) []T {
 		all = all[:most]
 	}
 	return all
-}
-
-// fresh draws a design uniformly among those not tried. When chance finds none,
-// the space is all but exhausted: it returns a repeated design and false, one
-// that has not failed if chance finds such a one.
-func (s Search) fresh(view strategy.View, rng *rand.Rand) (task.Design, bool) {
-	return s.freshWithin(view, rng, func([]float64) bool { return true })
-}
-
-func (s Search) freshWithin(view strategy.View, rng *rand.Rand, within func(x []float64) bool) (task.Design, bool) {
-	tried, failed := s.tried(view), s.failed(view)
-	var repeated task.Design
-	inside := 0
-	for range freshDesigns * smallestPart {
-		design := s.space.Decode(acquisition.Sample(s.space, rng))
-		if !within(s.space.Encode(design)) {
-			continue
-		}
-		if inside++; inside > freshDesigns {
-			break
-		}
-		if !tried[design.Key()] {
-			return design, true
-		}
-		if repeated.IsZero() || failed[repeated.Key()] {
-			repeated = design
-		}
-	}
-	return repeated, false
-}
-
-func (s Search) failed(view strategy.View) map[string]bool {
-	failed := map[string]bool{}
-	for _, trial := range view.Trials {
-		if trial.State == strategy.Failed {
-			failed[trial.Design.Key()] = true
-		}
-	}
-	return failed
-}
-
-func (s Search) tried(view strategy.View) map[string]bool {
-	tried := make(map[string]bool, len(view.Trials))
-	for _, trial := range view.Trials {
-		tried[trial.Design.Key()] = true
-	}
-	return tried
 }

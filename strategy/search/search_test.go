@@ -48,7 +48,7 @@ func TestWhenTheStartEnds(t *testing.T) {
 func TestStartingDesigns(t *testing.T) {
 	for name, parameters := range spaces {
 		t.Run(name, func(t *testing.T) {
-			definition := newTask(t, parameters)
+			definition := parse(t, "maximize", 5, parameters)
 			s, space := search.New(definition), definition.Space
 			rapid.Check(t, func(t *rapid.T) {
 				seed := random.SeedOf(rapid.Uint64().Draw(t, "seed"))

@@ -1,5 +1,6 @@
-// Package gp is exact Gaussian process regression: zero mean, unit output
-// scale, one lengthscale per group of coordinates, and Gaussian noise.
+// Package gp is exact Gaussian process regression: an unknown constant mean, or with
+// [Spec].Centred a known mean of zero, unit output scale, one lengthscale per group of
+// coordinates, and Gaussian noise.
 //
 // Outputs are numbers, or known by the [Interval] that they lie in, as a side of 0 for
 // what is true or false.

@@ -55,7 +55,7 @@ func Covariance(spec Spec, x [][]float64, lengthscales []float64) *mat.SymDense 
 	k := mat.NewSymDense(e.t, e.k)
 	for i := range e.t {
 		for j := i; j < e.t; j++ {
-			k.SetSym(i, j, k.At(i, j)-meanVariance)
+			k.SetSym(i, j, k.At(i, j)-spec.meanVariance())
 		}
 	}
 	return k
@@ -89,23 +89,41 @@ func newEvidence(spec Spec, x [][]float64, y []float64) *evidence {
 
 // logPosterior implements density.
 func (e *evidence) logPosterior(gradient []float64, h Hyperparameters) (float64, error) {
-	e.fillCovariance(h)
-	factor, logRoot, ok := linalg.Factorise(blas64.Symmetric{N: e.t, Stride: e.t, Data: e.k, Uplo: blas.Upper})
-	if !ok {
-		return 0, ErrNotPositiveDefinite
+	factor, value, err := e.logLikelihood(h)
+	if err != nil {
+		return 0, err
 	}
-	copy(e.alpha, e.y)
-	lapack64.Potrs(factor, blas64.General{Rows: e.t, Cols: 1, Stride: 1, Data: e.alpha})
-	value := -0.5 * (linalg.Dot(e.y, e.alpha) + 2*logRoot + float64(e.t)*math.Log(2*math.Pi))
-	if _, ok := lapack64.Potri(factor); !ok || math.IsNaN(value) {
+	if _, ok := lapack64.Potri(factor); !ok {
 		return 0, ErrNotPositiveDefinite
 	}
 	e.fillGradient(gradient, h)
 	return value + addPriors(gradient, h), nil
 }
 
+// logDensity is logPosterior without the gradient, which is most of the work.
+func (e *evidence) logDensity(h Hyperparameters) (float64, error) {
+	_, value, err := e.logLikelihood(h)
+	return value + addPriors(make([]float64, len(h.Lengthscales)+1), h), err
+}
+
+// logLikelihood leaves the factor of the covariance in k.
+func (e *evidence) logLikelihood(h Hyperparameters) (factor blas64.Triangular, value float64, err error) {
+	e.fillCovariance(h)
+	factor, logRoot, ok := linalg.Factorise(blas64.Symmetric{N: e.t, Stride: e.t, Data: e.k, Uplo: blas.Upper})
+	if !ok {
+		return factor, 0, ErrNotPositiveDefinite
+	}
+	copy(e.alpha, e.y)
+	lapack64.Potrs(factor, blas64.General{Rows: e.t, Cols: 1, Stride: 1, Data: e.alpha})
+	value = -0.5 * (linalg.Dot(e.y, e.alpha) + 2*logRoot + float64(e.t)*math.Log(2*math.Pi))
+	if math.IsNaN(value) {
+		return factor, 0, ErrNotPositiveDefinite
+	}
+	return factor, value, nil
+}
+
 func (e *evidence) fillCovariance(h Hyperparameters) {
-	dim := len(e.spec.Groups)
+	dim, constant := len(e.spec.Groups), e.spec.meanVariance()
 	for c, g := range e.spec.Groups {
 		inverse := 1 / h.Lengthscales[g]
 		for i := c; i < len(e.x); i += dim {
@@ -114,7 +132,7 @@ func (e *evidence) fillCovariance(h Hyperparameters) {
 	}
 	for i := range e.t {
 		at := e.scaled[i*dim : (i+1)*dim]
-		e.k[i*e.t+i] = priorVariance + h.Noise
+		e.k[i*e.t+i] = e.spec.priorVariance() + h.Noise
 		k, slopes := e.k[i*e.t+i+1:(i+1)*e.t], e.slopes[i*e.t+i+1:(i+1)*e.t]
 		for j := range k {
 			square := 0.0
@@ -126,7 +144,7 @@ func (e *evidence) fillCovariance(h Hyperparameters) {
 		}
 		radial.EvaluateAll(e.spec.Kernel, k, slopes, k)
 		for j := range k {
-			k[j] += meanVariance
+			k[j] += constant
 		}
 	}
 }
@@ -162,12 +180,20 @@ func addPriors(gradient []float64, h Hyperparameters) (value float64) {
 	return value + prior
 }
 
-func checkObservations(spec Spec, x [][]float64, y []float64) error {
-	if err := spec.validate(); err != nil {
+// checkSome is checkObservations where there must be one.
+func checkSome(spec Spec, x [][]float64, y []float64) error {
+	if err := checkObservations(spec, x, y); err != nil {
 		return err
 	}
 	if len(x) == 0 {
 		return errors.New("gp: no observations")
+	}
+	return nil
+}
+
+func checkObservations(spec Spec, x [][]float64, y []float64) error {
+	if err := spec.validate(); err != nil {
+		return err
 	}
 	if len(x) != len(y) {
 		return fmt.Errorf("gp: %d points but %d outputs", len(x), len(y))

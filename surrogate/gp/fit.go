@@ -31,7 +31,7 @@ const (
 // The result is a function of the arguments and rng alone. When ctx ends before that,
 // Fit returns its error; it looks at ctx before each evaluation of the density.
 func Fit(ctx context.Context, spec Spec, x [][]float64, y []float64, starts []Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
-	if err := checkObservations(spec, x, y); err != nil {
+	if err := checkSome(spec, x, y); err != nil {
 		return Hyperparameters{}, err
 	}
 	points, err := startingPoints(spec, starts, rng)

@@ -45,7 +45,7 @@ func priorDraw(spec Spec, h Hyperparameters, points [][]float64, rng *rand.Rand)
 				square += d * d
 			}
 			value, _ := radial.Evaluate(spec.Kernel, square)
-			k.SetSym(j, i, meanVariance+value)
+			k.SetSym(j, i, spec.meanVariance()+value)
 		}
 	}
 	chol, _, err := factorise(k)
@@ -230,7 +230,6 @@ func TestRejects(t *testing.T) {
 		"kernel":       {Spec{Kernel: "rbf", Groups: []int{0}}, [][]float64{{0}}, []float64{0}, h},
 		"group":        {Spec{Kernel: SE, Groups: []int{1}}, [][]float64{{0}}, []float64{0}, h},
 		"no groups":    {Spec{Kernel: SE}, [][]float64{{}}, []float64{0}, h},
-		"none":         {good, nil, nil, h},
 		"lengths":      {good, [][]float64{{0}}, []float64{0, 1}, h},
 		"coordinates":  {good, [][]float64{{0, 1}}, []float64{0}, h},
 		"NaN":          {good, [][]float64{{0}}, []float64{math.NaN()}, h},

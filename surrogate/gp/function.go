@@ -38,7 +38,7 @@ func (p *Posterior) drawPrior(rows int, rng *rand.Rand) (prior *fourier.Sum, con
 		weights[2*i] = amplitude * rng.NormFloat64()
 		weights[2*i+1] = amplitude * rng.NormFloat64()
 	}
-	return fourier.NewWaves(len(p.inverse), frequencies).Sum(weights), math.Sqrt(meanVariance) * rng.NormFloat64()
+	return fourier.NewWaves(len(p.inverse), frequencies).Sum(weights), math.Sqrt(p.spec.meanVariance()) * rng.NormFloat64()
 }
 
 // chiSquare is not distuv's, whose draws differ: a seed would give other designs.

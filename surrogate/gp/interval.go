@@ -99,7 +99,7 @@ func checkIntervals(spec Spec, x [][]float64, within []Interval) error {
 			return fmt.Errorf("gp: interval %d is %g to %g: the first must be below the second", i, w.Low, w.High)
 		}
 	}
-	return checkObservations(spec, x, make([]float64, len(x)))
+	return checkSome(spec, x, make([]float64, len(x)))
 }
 
 // intervalEvidence is the evidence of expectation propagation.

@@ -38,7 +38,7 @@ func TestOneIntervalIsExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sd := math.Sqrt(priorVariance + h.Noise)
+		sd := math.Sqrt(plane.priorVariance() + h.Noise)
 		want, _, _ := normal.LogBetween(within.Low/sd, within.High/sd)
 		if got := value - addPriors(gradient, h); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%v: evidence %g, want %g", within, got, want)
@@ -62,7 +62,7 @@ func moments(within Interval, noise float64) (mean, variance float64) {
 	for i := range steps {
 		f := -12 + 24*(float64(i)+0.5)/steps
 		log, _, _ := normal.LogBetween((within.Low-f)/math.Sqrt(noise), (within.High-f)/math.Sqrt(noise))
-		weight := math.Exp(log - f*f/(2*priorVariance))
+		weight := math.Exp(log - f*f/(2*plane.priorVariance()))
 		sum += weight
 		first += weight * f
 		second += weight * f * f
@@ -81,7 +81,7 @@ func TestEvidenceOfAnOrthant(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rho := e.prior[1] / (priorVariance + h.Noise)
+	rho := e.prior[1] / (plane.priorVariance() + h.Noise)
 	want := math.Log(0.25 - math.Asin(rho)/(2*math.Pi))
 	if got := value - addPriors(gradient, h); math.Abs(got-want) > 0.01 {
 		t.Errorf("correlation %g: evidence %g, the orthant has %g", rho, got, want)

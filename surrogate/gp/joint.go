@@ -31,7 +31,7 @@ func (p *Posterior) Joint(points [][]float64) *Joint {
 	for _, x := range points {
 		checkPoint(x, len(p.inverse))
 	}
-	k := len(points)
+	k, constant := len(points), p.spec.meanVariance()
 	j := &Joint{
 		dim:        len(p.inverse),
 		mean:       make([]float64, k),
@@ -43,20 +43,24 @@ func (p *Posterior) Joint(points [][]float64) *Joint {
 	// U⁻ᵀk(X, point): the covariance is a difference of products of these, which
 	// keeps its diagonal equal to the variance that Predict gives.
 	halves := make([][]float64, k)
+	for i, x := range points {
+		halves[i] = p.covariances(nil, x)
+	}
+	p.halfAll(halves)
+	for i := range points {
+		j.along[i] = slices.Clone(halves[i])
+	}
+	p.otherHalfAll(j.along)
 	prior := radial.NewCenters(p.spec.Kernel, p.inverse, points)
 	row := make([]float64, k)
 	for i, x := range points {
 		j.mean[i] = p.Mean(x)
-		halves[i] = p.covariances(nil, x)
-		j.along[i] = slices.Clone(halves[i])
-		p.half(halves[i])
-		p.solve(j.along[i])
-		j.offset[i] = meanVariance * (1 - sum(j.along[i]))
+		j.offset[i] = constant * (1 - sum(j.along[i]))
 		prior.Kernel(row, x)
 		for other := range i {
-			j.covariance.SetSym(other, i, row[other]+meanVariance-linalg.Dot(halves[other], halves[i]))
+			j.covariance.SetSym(other, i, row[other]+constant-linalg.Dot(halves[other], halves[i]))
 		}
-		j.covariance.SetSym(i, i, max(priorVariance-linalg.Dot(halves[i], halves[i]), 0))
+		j.covariance.SetSym(i, i, max(p.spec.priorVariance()-linalg.Dot(halves[i], halves[i]), 0))
 	}
 	return j
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/fbo-node/fbo/random"
 )
 
-// jointProblem is a posterior of 1 to 20 observations and 1 to 6 points.
+// jointProblem is a posterior of 1 to 20 observations and 1 to 12 points, which are solved for one by one or together.
 func jointProblem(rt *rapid.T) (p *Posterior, points [][]float64) {
 	rng := random.SeedOf(rapid.Uint64().Draw(rt, "seed")).Stream("t", 0)
 	dim := rapid.IntRange(1, 4).Draw(rt, "dim")
@@ -29,7 +29,7 @@ func jointProblem(rt *rapid.T) (p *Posterior, points [][]float64) {
 	if err != nil {
 		rt.Fatal(err)
 	}
-	return p, uniformPoints(rapid.IntRange(1, 6).Draw(rt, "points"), dim, rng)
+	return p, uniformPoints(rapid.IntRange(1, manyVectors+4).Draw(rt, "points"), dim, rng)
 }
 
 // At each point alone the joint distribution is what Predict says, and the

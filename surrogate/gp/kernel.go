@@ -21,6 +21,15 @@ type Spec struct {
 	// at 0 and leave none out. The coordinates of a one-hot category share one,
 	// which makes the kernel one of equal and unequal choices.
 	Groups []int
+	// Centred says that the mean of the process is known to be zero. Otherwise it is
+	// an unknown constant, which is integrated out.
+	Centred bool
+}
+
+// clone copies what a caller may change.
+func (s Spec) clone() Spec {
+	s.Groups = slices.Clone(s.Groups)
+	return s
 }
 
 func (s Spec) validate() error {
@@ -80,14 +89,23 @@ func (h Hyperparameters) validate(s Spec) error {
 	return nil
 }
 
-// meanVariance is the prior variance of the process's unknown mean, which is
+// unknownMean is the prior variance of the process's unknown mean, which is
 // constant over the cube. It is integrated out: the covariance of two values is
-// meanVariance + k. Standardised outputs have mean zero, but where an optimiser
+// unknownMean + k. Standardised outputs have mean zero, but where an optimiser
 // has looked is not where the process lives.
-const meanVariance = 1.0
+const unknownMean = 1.0
+
+// meanVariance is the prior variance of the constant part of the function: none where
+// the mean is known.
+func (s Spec) meanVariance() float64 {
+	if s.Centred {
+		return 0
+	}
+	return unknownMean
+}
 
 // priorVariance is that of the function at every point.
-const priorVariance = meanVariance + 1
+func (s Spec) priorVariance() float64 { return s.meanVariance() + 1 }
 
 func checkPoint(x []float64, dim int) {
 	if len(x) != dim {

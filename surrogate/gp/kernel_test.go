@@ -63,7 +63,7 @@ func TestVarianceAndInterpolation(t *testing.T) {
 		// sqrt(n·t).
 		noise := h.Noise
 		if p.jittered {
-			noise = 10 * firstJitter * priorVariance
+			noise = 10 * firstJitter * spec.priorVariance()
 		}
 		bound := 5 * math.Sqrt(noise*float64(len(x)))
 		for i := range x {
@@ -72,7 +72,7 @@ func TestVarianceAndInterpolation(t *testing.T) {
 			}
 		}
 		for _, at := range uniformPoints(20, len(spec.Groups), rng) {
-			if _, variance := p.Predict(at); variance < 0 || variance > priorVariance {
+			if _, variance := p.Predict(at); variance < 0 || variance > spec.priorVariance() {
 				rt.Fatalf("variance %g", variance)
 			}
 		}

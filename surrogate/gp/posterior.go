@@ -24,14 +24,14 @@ type Posterior struct {
 	y        []float64
 	noise    []float64       // of each observation
 	centers  *radial.Centers // x
-	chol     *mat.Cholesky   // of K + noise
+	chol     *mat.Cholesky   // of K + noise; nil without observations
 	jittered bool            // more than the noise is on its diagonal
 	mean     *radial.Sum     // (K + noise I)⁻¹ y over x
 	constant float64         // what the constant part adds to the mean
 }
 
-// NewPosterior conditions the process on outputs y (length t >= 1) at the
-// points x (t rows). The inputs are copied. Equal points are allowed.
+// NewPosterior conditions the process on outputs y (length t, none leave it as it is) at
+// the points x (t rows). The inputs are copied. Equal points are allowed.
 func NewPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters) (*Posterior, error) {
 	noise := make([]float64, len(x))
 	for i := range noise {
@@ -54,7 +54,7 @@ func NewUnequalPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameter
 		return nil, err
 	}
 	p := &Posterior{
-		spec:    Spec{Kernel: spec.Kernel, Groups: slices.Clone(spec.Groups)},
+		spec:    spec.clone(),
 		h:       Hyperparameters{Lengthscales: slices.Clone(h.Lengthscales), Noise: h.Noise},
 		inverse: make([]float64, len(spec.Groups)),
 		x:       linalg.Clone(x),
@@ -64,19 +64,27 @@ func NewUnequalPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameter
 		p.inverse[i] = 1 / h.Lengthscales[g]
 	}
 	p.centers = radial.NewCenters(p.spec.Kernel, p.inverse, p.x)
-	k := mat.NewSymDense(len(x), nil)
-	for i := range x {
-		for j, v := range p.covariances(nil, x[i])[:i] {
-			k.SetSym(j, i, v)
-		}
-		k.SetSym(i, i, priorVariance+noise[i])
-	}
-	var err error
-	if p.chol, p.jittered, err = factorise(k); err != nil {
+	if err := p.factorise(); err != nil {
 		return nil, err
 	}
 	p.condition(y)
 	return p, nil
+}
+
+// factorise sets the factor of K + noise, which stays nil without observations.
+func (p *Posterior) factorise() (err error) {
+	if len(p.x) == 0 {
+		return nil
+	}
+	k := mat.NewSymDense(len(p.x), nil)
+	for i, x := range p.x {
+		for j, v := range p.covariances(nil, x)[:i] {
+			k.SetSym(j, i, v)
+		}
+		k.SetSym(i, i, p.spec.priorVariance()+p.noise[i])
+	}
+	p.chol, p.jittered, err = factorise(k)
+	return err
 }
 
 // Extend returns the posterior given more observations with the same
@@ -87,12 +95,12 @@ func (p *Posterior) Extend(x [][]float64, y []float64) (*Posterior, error) {
 	if err := checkObservations(p.spec, x, y); err != nil {
 		return nil, err
 	}
-	if p.jittered || !p.begins(x) {
+	if p.jittered || len(p.x) == 0 || !p.begins(x) {
 		return NewPosterior(p.spec, x, y, p.h)
 	}
 	next := *p
 	for _, point := range x[len(p.x):] {
-		column := append(next.covariances(nil, point), priorVariance+p.h.Noise)
+		column := append(next.covariances(nil, point), p.spec.priorVariance()+p.h.Noise)
 		var chol mat.Cholesky
 		if !chol.ExtendVecSym(next.chol, mat.NewVecDense(len(column), column)) {
 			return NewPosterior(p.spec, x, y, p.h)
@@ -117,7 +125,7 @@ func (p *Posterior) condition(y []float64) {
 	p.y = slices.Clone(y)
 	alpha := slices.Clone(y)
 	p.solve(alpha)
-	p.mean, p.constant = p.centers.Sum(alpha), meanVariance*sum(alpha)
+	p.mean, p.constant = p.centers.Sum(alpha), p.spec.meanVariance()*sum(alpha)
 }
 
 // covariances fills dst (allocated when nil) with the prior covariances of the
@@ -127,8 +135,9 @@ func (p *Posterior) covariances(dst, x []float64) []float64 {
 		dst = make([]float64, p.centers.Len(), p.centers.Len()+1)
 	}
 	p.centers.Kernel(dst, x)
+	constant := p.spec.meanVariance()
 	for i := range dst {
-		dst[i] += meanVariance
+		dst[i] += constant
 	}
 	return dst
 }
@@ -136,14 +145,51 @@ func (p *Posterior) covariances(dst, x []float64) []float64 {
 // solve multiplies v by the inverse of K + noise I, in place.
 func (p *Posterior) solve(v []float64) {
 	p.half(v)
-	u := p.chol.RawU().(mat.RawTriangular).RawTriangular()
-	blas64.Trsv(blas.NoTrans, u, linalg.Vector(v))
+	p.otherHalf(v)
 }
 
 // half multiplies v by U⁻ᵀ, where UᵀU = K + noise I, in place.
-func (p *Posterior) half(v []float64) {
+func (p *Posterior) half(v []float64) { p.solveHalf(blas.Trans, v) }
+
+// otherHalf multiplies v by U⁻¹, in place.
+func (p *Posterior) otherHalf(v []float64) { p.solveHalf(blas.NoTrans, v) }
+
+func (p *Posterior) solveHalf(t blas.Transpose, v []float64) {
+	if len(v) == 0 { // there is no factor
+		return
+	}
 	u := p.chol.RawU().(mat.RawTriangular).RawTriangular()
-	blas64.Trsv(blas.Trans, u, linalg.Vector(v))
+	blas64.Trsv(t, u, linalg.Vector(v))
+}
+
+// halfAll and otherHalfAll are half and otherHalf of several vectors, which from
+// manyVectors on are solved for together: then the factor is read once and not for each.
+func (p *Posterior) halfAll(v [][]float64)      { p.solveAll(blas.Trans, v) }
+func (p *Posterior) otherHalfAll(v [][]float64) { p.solveAll(blas.NoTrans, v) }
+
+const manyVectors = 8
+
+func (p *Posterior) solveAll(transposed blas.Transpose, v [][]float64) {
+	n := len(v)
+	if n < manyVectors || len(p.x) == 0 {
+		for _, column := range v {
+			p.solveHalf(transposed, column)
+		}
+		return
+	}
+	all := blas64.General{Rows: len(p.x), Cols: n, Stride: n, Data: make([]float64, len(p.x)*n)}
+	for i, column := range v {
+		for j, c := range column {
+			all.Data[j*n+i] = c
+		}
+	}
+	u := p.chol.RawU().(mat.RawTriangular).RawTriangular()
+	blas64.Trsm(blas.Left, transposed, 1, u, all)
+	for i, column := range v {
+		for j := range column {
+			column[j] = all.Data[j*n+i]
+		}
+	}
 }
 
 // Len returns the number of observations, t.
@@ -151,6 +197,9 @@ func (p *Posterior) Len() int { return len(p.x) }
 
 // Points returns where they are, which must not be altered.
 func (p *Posterior) Points() [][]float64 { return p.x }
+
+// Outputs returns what was observed there, which must not be altered.
+func (p *Posterior) Outputs() []float64 { return p.y }
 
 // Hyperparameters returns those that p was made with; they must not be altered.
 func (p *Posterior) Hyperparameters() Hyperparameters { return p.h }
@@ -192,7 +241,7 @@ func (p *Posterior) Predict(x []float64) (mean, variance float64) {
 	mean = p.mean.Value(x) + p.constant
 	cross := p.covariances(nil, x)
 	p.half(cross)
-	return mean, max(priorVariance-linalg.Dot(cross, cross), 0)
+	return mean, max(p.spec.priorVariance()-linalg.Dot(cross, cross), 0)
 }
 
 // Variances fills dst (length n) with what Predict says of the variance at n
@@ -214,10 +263,12 @@ func (p *Posterior) Variances(dst, points []float64) {
 			cross[j*n+i] = c
 		}
 	}
-	u := p.chol.RawU().(mat.RawTriangular).RawTriangular()
-	blas64.Trsm(blas.Left, blas.Trans, 1, u, blas64.General{Rows: t, Cols: n, Stride: n, Data: cross})
+	if t > 0 {
+		u := p.chol.RawU().(mat.RawTriangular).RawTriangular()
+		blas64.Trsm(blas.Left, blas.Trans, 1, u, blas64.General{Rows: t, Cols: n, Stride: n, Data: cross})
+	}
 	for i := range dst {
-		dst[i] = priorVariance
+		dst[i] = p.spec.priorVariance()
 	}
 	for j := range t {
 		for i, c := range cross[j*n : (j+1)*n] {
@@ -236,9 +287,8 @@ func (p *Posterior) PredictGradient(meanGradient, varianceGradient, x []float64)
 	mean = p.mean.Gradient(meanGradient, x) + p.constant
 	cross := p.covariances(nil, x)
 	p.half(cross)
-	variance = priorVariance - linalg.Dot(cross, cross)
-	u := p.chol.RawU().(mat.RawTriangular).RawTriangular()
-	blas64.Trsv(blas.NoTrans, u, linalg.Vector(cross))
+	variance = p.spec.priorVariance() - linalg.Dot(cross, cross)
+	p.otherHalf(cross)
 	// The variance is prior - cᵀK⁻¹c, so its gradient is that of the sum of
 	// kernels with weights -2K⁻¹c, held fixed.
 	for i := range cross {
@@ -272,7 +322,7 @@ func (p *Posterior) Draw(features int, rng *rand.Rand) *Function {
 		dim:      len(p.inverse),
 		prior:    prior,
 		update:   p.centers.Sum(residual),
-		constant: constant + meanVariance*sum(residual),
+		constant: constant + p.spec.meanVariance()*sum(residual),
 	}
 }
 

@@ -28,7 +28,7 @@ func reference(spec Spec, x [][]float64, y, noise []float64, h Hyperparameters, 
 	c := mat.NewDense(t, t, nil)
 	for i := range t {
 		for j := range t {
-			c.Set(i, j, k.At(i, j)+meanVariance)
+			c.Set(i, j, k.At(i, j)+spec.meanVariance())
 		}
 		c.Set(i, i, c.At(i, i)+noise[i])
 	}
@@ -38,11 +38,11 @@ func reference(spec Spec, x [][]float64, y, noise []float64, h Hyperparameters, 
 	}
 	cross := mat.NewVecDense(t, nil)
 	for i := range t {
-		cross.SetVec(i, k.At(i, t)+meanVariance)
+		cross.SetVec(i, k.At(i, t)+spec.meanVariance())
 	}
 	var weights mat.VecDense
 	weights.MulVec(&inverse, cross)
-	return mat.Dot(&weights, mat.NewVecDense(t, y)), priorVariance - mat.Dot(&weights, cross)
+	return mat.Dot(&weights, mat.NewVecDense(t, y)), spec.priorVariance() - mat.Dot(&weights, cross)
 }
 
 func TestUnequalNoiseIsThatOfTheFormula(t *testing.T) {

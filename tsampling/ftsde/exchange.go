@@ -155,6 +155,8 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 		}
 	case strategy.Echo:
 		out = e.echo(in.Share)
+	case strategy.Contradicted:
+		out = e.carry(e.ledger.Contradicted(in.Contradiction))
 	case strategy.WorkDone:
 		e.drawing, failed = false, in.Err != nil
 		out = e.contribute(in)
@@ -162,6 +164,9 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 	out = append(out, e.pass(e.sum.Step(view, in))...)
 	if !failed { // at once it would fail again, without end; the next input may bring a change
 		out = append(out, e.draw(view)...)
+	}
+	if payload := e.ledger.Announce(); payload != nil {
+		out = append(out, strategy.Receipt{Payload: payload})
 	}
 	if _, starting := in.(strategy.Start); starting || e.shown {
 		out = append(out, e.show())
@@ -229,8 +234,17 @@ func (e *Exchange) show() strategy.Output {
 func (e *Exchange) draw(view strategy.View) []strategy.Output {
 	round, ok := e.sum.Next()
 	if !ok || round > uint64(e.rounds) || e.drawing || e.broken || !e.ledger.Open() ||
-		!e.sum.Underway() && !e.due(view, round) ||
-		!e.enough(presence.Of(view)) {
+		!e.sum.Underway() && !e.due(view, round) {
+		return nil
+	}
+	here := e.here(presence.Of(view))
+	if len(here) < e.least {
+		return nil
+	}
+	if !e.ledger.Trusted(here) {
+		if waits := e.ledger.Waits(here); waits != "" {
+			return []strategy.Output{strategy.Warn{Message: waits}}
+		}
 		return nil
 	}
 	e.drawing = true
@@ -253,17 +267,16 @@ func (e *Exchange) due(view strategy.View, round uint64) bool {
 	return view.Observations >= e.dueAt(round) && view.Observations > e.begunAt
 }
 
-// enough tells whether a sum can come about, and the ledger trusts its journal.
-// Only those on the roster count: anybody can be present under many names, and say
-// that it holds nothing of this node.
-func (e *Exchange) enough(present presence.Result) bool {
-	var here []peer.ID
+// here lists those present who are on the roster, the node among them. Others do not
+// count: anybody can be present under many names, and say that it holds nothing of this
+// node.
+func (e *Exchange) here(present presence.Result) (here []peer.ID) {
 	for _, id := range e.roster {
 		if id == e.self || present.Has(id) {
 			here = append(here, id)
 		}
 	}
-	return len(here) >= e.least && e.ledger.Trusted(here)
+	return here
 }
 
 // drawn is a vector for a round, without noise.
@@ -337,19 +350,26 @@ func (e *Exchange) give(d drawn) (out []strategy.Output, err error) {
 
 // echo looks whether the journal knows what peers hold of this node.
 func (e *Exchange) echo(share strategy.Share) []strategy.Output {
-	c, ok := share.Value.(protocol.Contribution)
-	if !ok {
-		return nil
+	switch value := share.Value.(type) {
+	case protocol.Contribution:
+		return e.carry(e.ledger.Echo(value.Release))
+	case protocol.Receipt:
+		return e.carry(e.ledger.Told(value))
 	}
-	record, reason := e.ledger.Echo(c.Release)
+	return nil
+}
+
+// carry carries out what the ledger has found; the record is nil where nothing is new.
+func (e *Exchange) carry(record []byte, reason string) []strategy.Output {
 	if record == nil {
 		return nil
 	}
 	e.shown = true
-	return []strategy.Output{
-		tagged(ofLedger, record),
-		strategy.Warn{Message: "this node contributes to no further sum: " + reason},
+	out := []strategy.Output{tagged(ofLedger, record)}
+	if reason != "" {
+		out = append(out, strategy.Warn{Message: "this node contributes to no further sum: " + reason})
 	}
+	return out
 }
 
 // pass carries out what the sums ask for, and takes their results.

@@ -215,6 +215,7 @@ func TestATornStepSendsNothing(t *testing.T) {
 	w := newWorld(t, definition, 0)
 	m := w.members[0]
 	m.journal = [][]byte{[]byte(`b{"release":1}`)}
+	m.receipt = &protocol.Receipt{} // peers know that it is there
 	w.boot(0)
 	w.play(3)
 	if len(m.seen()) != 0 || m.exchange.ledger.State().Released != 2 || len(m.warnings) != 1 {

@@ -29,7 +29,7 @@ func alone(t testing.TB, definition *task.Task) float64 {
 		Rate:      1,
 		Releases:  p.Releases,
 		Parties:   1,
-	}.Sigma(privacy.Promise{Epsilon: p.Epsilon, Delta: p.Delta})
+	}.Sigma(privacy.Promise{Epsilon: p.Epsilon, Delta: p.Delta, Bound: privacy.Tight})
 	if err != nil {
 		t.Fatal(err)
 	}

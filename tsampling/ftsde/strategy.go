@@ -64,9 +64,10 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 	return s, err
 }
 
-// Suggest implements strategy.Strategy. While there is no sum to follow, and
-// whenever it follows none, it suggests what Thompson sampling alone would, but for
-// the starting designs, which lie in the node's cell.
+// Suggest implements strategy.Strategy. While there is no sum to follow, and whenever a
+// schedule has it follow none, it suggests what Thompson sampling alone would, but for
+// the starting designs, which lie in the node's cell. Whenever it judges the sums and
+// follows none, it suggests what [peerprior.Strategy] does alone.
 func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) && s.cells.Len() > 1 {
 		return s.explore(view, trial, seed)

@@ -48,6 +48,7 @@ type member struct {
 
 	// What others have of it:
 	published []protocol.Contribution
+	receipt   *protocol.Receipt // the latest
 	dealt     map[deal][]byte
 }
 
@@ -100,6 +101,11 @@ func (w *world) boot(i int) {
 		}
 		if n := len(m.published); n > 0 {
 			w.step(i, strategy.Echo{Share: strategy.Share{Value: m.published[n-1]}})
+		}
+		for _, k := range []int{i, j} {
+			if r := w.members[k].receipt; r != nil {
+				w.step(k, strategy.Echo{Share: strategy.Share{Value: *r}})
+			}
 		}
 		w.step(i, strategy.CaughtUp{Peer: other.id})
 		w.step(j, strategy.CaughtUp{Peer: m.id})
@@ -178,6 +184,12 @@ func (w *world) effect(m *member, output strategy.Output) {
 			w.t.Fatal(err)
 		}
 		m.published = append(m.published, value.(protocol.Contribution))
+	case strategy.Receipt:
+		r, err := protocol.DecodeReceipt(output.Payload, w.task.Privacy.Releases)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		m.receipt = &r
 	case strategy.Work:
 		run := m.runs
 		w.queue = append(w.queue, func() {

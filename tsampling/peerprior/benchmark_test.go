@@ -11,7 +11,7 @@ import (
 
 // BenchmarkSuggest is a suggestion with the posterior at hand, M = 256 shared
 // features and 6 floats, over the trials that draw a model with peers or not as
-// they come; with 0 peers it is Thompson sampling alone. The peers' shares have been
+// they come; with 0 peers it is the engine alone. The peers' shares have been
 // listened to before.
 func BenchmarkSuggest(b *testing.B) {
 	var parameters []string

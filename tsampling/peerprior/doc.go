@@ -1,6 +1,19 @@
-// Package peerprior is peer-prior Thompson sampling: an agent takes what its peers
+// Package peerprior is the strategy peer-prior, in two forms.
+//
+// With share: guarded, the default, an agent tells coarsely where it believes the optimum to
+// be (package optimum), and chooses what it would alone, drawn to where its peers believe
+// theirs: to what [alone.Engine] maximises
+//
+//	(5/t) · ln[0.1 + 0.9 · (1/n) Σ_j π_j(x)]
+//
+// is added, with t own observations and a normal π_j around what each of n peers says,
+// relative to the uniform density. The form is that of Hvarfner et al., "πBO: Augmenting
+// Acquisition Functions with User Beliefs for Bayesian Optimization" (ICLR 2022), with the
+// average of the peers for the belief.
+//
+// With share: exact it is peer-prior Thompson sampling: an agent takes what its peers
 // have learned for the prior mean of its own objective, and learns from its own
-// observations how far to trust that.
+// observations how far to trust that. All that follows is of this form.
 //
 // Each agent shares the mean of its posterior, from its own observations alone, and
 // how much it knows where, as weights over the task's shared features ([NewSharing]):
@@ -15,7 +28,7 @@
 // over scales s and unlikenesses h, where left(x) is the part of the variance at x
 // that the peers leave. It draws a model by its posterior probability, then a function
 // from that model's posterior, and evaluates where that is largest ([Strategy]). Where
-// it draws "alone" or "silent" it does what Thompson sampling by itself does. However
+// it draws "alone" or "silent" it does what a node does best alone, [alone.Engine]. However
 // much speaks for the peers, it does so in one suggestion of twenty after five own
 // observations and of ten after many.
 //
@@ -53,6 +66,9 @@
 // or worse and 1 for certainty. The kernel has the average lengthscales of the agent and
 // its peers, unless the own observations speak against these.
 //
-// The package knows nothing of what peers evaluate, and gives no privacy: a mean and
-// what is known where tell all its author's observations to whoever solves for them.
+// Where the task knows the process, its lengthscales, noise and units are taken over, but
+// the scales s and the level c are weighed by the evidence all the same.
+//
+// This form gives no privacy: a mean and what is known where tell all its author's
+// observations to whoever solves for them.
 package peerprior

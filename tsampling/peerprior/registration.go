@@ -3,17 +3,69 @@ package peerprior
 import (
 	"math/rand/v2"
 
+	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
+// What the key share may say.
+const (
+	Guarded = guard.Share // coarsely where the node believes the optimum to be
+	Exact   = "exact"     // the mean of its posterior, and where it knows how much
+)
+
+// Settings are the keys of a task file for strategy peer-prior.
+type Settings struct {
+	Share string // Guarded or Exact
+
+	assumed bool // the file does not say
+}
+
+// readSettings takes guarded for the default since there is a choice: a file with all
+// defaults from before means exact.
+func readSettings(s *task.Section) task.StrategySettings {
+	share := Guarded
+	if s.Complete() {
+		share = Exact
+	}
+	return Settings{Share: s.Word("share", share, Guarded, Exact), assumed: !s.Given("share") && !s.Complete()}
+}
+
+// Former returns the task that a file without the key share meant before there was one:
+// that with exact shares. It is nil for a file that has the key, and for one of another
+// strategy.
+func Former(t *task.Task) *task.Task {
+	settings, ok := t.Strategy.Settings.(Settings)
+	if !ok || !settings.assumed {
+		return nil
+	}
+	former := *t
+	former.Strategy.Settings = Settings{Share: Exact}
+	return &former
+}
+
+// Keys implements task.StrategySettings. Exact is left out, so that tasks from before there
+// was a choice keep their IDs.
+func (s Settings) Keys() map[string]any {
+	if s.Share == Exact {
+		return nil
+	}
+	return map[string]any{"share": s.Share}
+}
+
+func settingsOf(t *task.Task) Settings { return t.Strategy.Settings.(Settings) }
+
 // Register registers peer-prior Thompson sampling.
 func Register() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "peer-prior"},
+		StrategyType: task.StrategyType{Name: "peer-prior", Settings: readSettings},
 		New: func(t *task.Task) (strategy.Strategy, error) {
+			if settingsOf(t).Share == Guarded {
+				return newGuarded(t), nil
+			}
 			features, err := surrogate.SharedMap(t)
 			if err != nil {
 				return nil, err
@@ -21,20 +73,34 @@ func Register() strategy.Registration {
 			return New(t, features)
 		},
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+			if settingsOf(env.Task).Share == Guarded {
+				guarded, err := optimum.NewGuarded(env, spread)
+				return []strategy.Exchange{guarded}, err
+			}
 			return []strategy.Exchange{NewSharing(env.Task)}, nil
 		},
-		Describe: func(*task.Task) string {
+		Describe: func(t *task.Task) string {
+			if settingsOf(t).Share == Guarded {
+				return "expected improvement and entropy search in turns, toward where peers believe the optimum to be; a share holds that place, coarsely, and how many results it rests on"
+			}
 			return "Thompson sampling around the mean of the peers, as far as own results bear it out; a share holds the node's own mean and where it knows how much, from which all its results can be computed"
 		},
-		Reveals: func(*task.Task) string {
+		Reveals: func(t *task.Task) string {
+			if settingsOf(t).Share == Guarded {
+				return guard.Reveals
+			}
 			return "Peers get this node's model of its results. Whoever knows the task can compute all results from it, designs and values: they are as good as published to all who can take part (docs/privacy.md says which strategies avoid that)."
 		},
 		Forge: forge,
 	}
 }
 
-// forge replaces the weights of a mean by ones drawn from the prior.
-func forge(t *task.Task, _ string, payload []byte, rng *rand.Rand) ([]byte, error) {
+// forge replaces the weights of a mean by ones drawn from the prior, and a place by a random
+// one.
+func forge(t *task.Task, kind string, payload []byte, rng *rand.Rand) ([]byte, error) {
+	if kind == optimum.Kind {
+		return optimum.Forge(t, payload, rng)
+	}
 	mean, err := protocol.DecodeMean(payload, t.Surrogate.Features, t.Space.Len())
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
@@ -27,7 +28,7 @@ const (
 func newTask(t testing.TB, goal, parameters, model string) *task.Task {
 	t.Helper()
 	parsed, err := strategy.Set{Register()}.Parse("test", fmt.Appendf(nil,
-		"name: test\ngoal: %s\nparameters: [%s]\nsurrogate: {%s}\nstrategy: {type: peer-prior, initial_designs: 3}\n", goal, parameters, model))
+		"name: test\ngoal: %s\nparameters: [%s]\nsurrogate: {%s}\nstrategy: {type: peer-prior, share: exact, initial_designs: 3}\n", goal, parameters, model))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,10 +60,10 @@ func newLab(t testing.TB, goal, parameters, model string) *lab {
 	return l
 }
 
-// suggestAlone is what Thompson sampling without peers suggests.
+// suggestAlone is what an agent suggests that has no peers.
 func (l *lab) suggestAlone(view strategy.View, trial uint64, seed random.Seed) strategy.Suggestion {
 	l.t.Helper()
-	got, err := l.strategy.alone.Suggest(l.t.Context(), view, trial, seed)
+	got, err := alone.NewEngine(l.task).Suggest(l.t.Context(), view, trial, seed)
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -13,16 +13,16 @@ import (
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/surrogate/gp"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // Strategy is peer-prior Thompson sampling on one task. It is immutable.
 type Strategy struct {
-	alone      tsampling.TS
+	alone      alone.Engine
 	search     search.Search
 	task       *task.Task
 	spec       gp.Spec
@@ -47,7 +47,7 @@ const Source strategy.Source = "peers"
 // the task share.
 func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 	s := &Strategy{
-		alone:    tsampling.NewTS(t),
+		alone:    alone.NewEngine(t),
 		search:   search.New(t),
 		task:     t,
 		spec:     surrogate.ProcessSpec(t),
@@ -68,8 +68,8 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 }
 
 // Suggest implements strategy.Strategy. While there is nobody to listen to, and
-// whenever it draws the model without peers, it suggests exactly what Thompson
-// sampling alone would.
+// whenever it draws the model without peers, it suggests exactly what the agent would
+// alone ([alone.Engine]).
 func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	peers := s.listen(view, trial, seed)
 	starting := s.search.Starting(view, trial)
@@ -93,7 +93,7 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 		// that is to follow nobody follows its own few observations, and without
 		// any it listens in any case.
 		if view.Posterior != nil {
-			return s.alone.Sample(ctx, view, trial, seed)
+			return s.alone.Choose(ctx, view, trial, seed)
 		}
 		f, err = b.drawJoined(sample, which)
 	}
@@ -173,7 +173,7 @@ func (s *Strategy) consider(ctx context.Context, view strategy.View, peers []*li
 func observations(t *task.Task, view strategy.View) (x [][]float64, y []float64, units surrogate.Units, err error) {
 	obs := strategy.Observed(t, view.Trials, task.Objective)
 	if len(obs.Y) > 0 {
-		y, units, err = surrogate.Standardise(obs)
+		y, units, err = surrogate.Outputs(t, obs)
 	}
 	return obs.X, y, units, err
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// equalToAlone compares some suggestions with those of Thompson sampling.
+// equalToAlone compares some suggestions with those of an agent alone, of which every third
+// after the starting designs goes by entropy.
 func (l *lab) equalToAlone(t *testing.T, view strategy.View, first uint64) {
 	t.Helper()
 	for trial := first; trial < first+12; trial++ {
@@ -26,7 +27,7 @@ func (l *lab) equalToAlone(t *testing.T, view strategy.View, first uint64) {
 	}
 }
 
-func TestWithoutPeersItIsThompsonSampling(t *testing.T) {
+func TestWithoutPeersItIsTheEngineAlone(t *testing.T) {
 	for _, model := range []string{exact, linear} {
 		l := newLab(t, "maximize", plane, model)
 		view := l.view(l.designs(6, random.SeedOf(1)), bump(0.3))
@@ -43,8 +44,8 @@ func TestWithoutPeersItIsThompsonSampling(t *testing.T) {
 }
 
 // Who has found all designs equal does not share; a mean that says nothing
-// about where to look is no reason to leave the own sample either.
-func TestConstantSharesAreThompsonSampling(t *testing.T) {
+// about where to look is no reason to leave what the agent does alone either.
+func TestConstantSharesAreTheEngineAlone(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	m := l.peersOf(1, 10, bump(0.7), 1)[0]
 	clear(m.Values)
@@ -53,9 +54,9 @@ func TestConstantSharesAreThompsonSampling(t *testing.T) {
 	}
 }
 
-// Whenever the model without peers is drawn, the design is that of Thompson
-// sampling with the same seed.
-func TestModelAloneIsThompsonSampling(t *testing.T) {
+// Whenever the model without peers is drawn, the design is that of an agent alone with the
+// same seed.
+func TestModelAloneIsTheEngine(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	view := with(l.view(l.designs(5, random.SeedOf(1)), bump(0.3)), l.peersOf(2, 10, bump(0.7), 1)...)
 	b := l.considered(view)
@@ -256,7 +257,7 @@ func TestNewcomersNeverStartAtRandom(t *testing.T) {
 		for trial := uint64(1); trial <= 3; trial++ {
 			view := with(l.view(x[:trial-1], unlike), means...)
 			got := l.suggest(view, trial, random.SeedOf(seed))
-			if got.Why.Source != "peers" && got.Why.Source != strategy.Own {
+			if got.Why.Source != "peers" && got.Why.Source != "improve" {
 				t.Errorf("seed %d, trial %d: %v", seed, trial, got.Why)
 			}
 			if trial == 1 && got.Why.Source != "peers" {

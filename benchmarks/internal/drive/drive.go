@@ -76,3 +76,22 @@ func (d *Driver) carryOut() {
 		}
 	}
 }
+
+// Start evaluates the designs that an agent alone starts a task with, before its model
+// has a say: as many as the task has initial designs, and at most so many.
+func Start(t *task.Task, seed random.Seed, most int, evaluate func(task.Design) strategy.Outcome) error {
+	d, err := New(t, nil, seed)
+	if err != nil {
+		return err
+	}
+	for range min(t.Strategy.InitialDesigns, most) {
+		trial, err := d.Ask()
+		if err != nil {
+			return err
+		}
+		if err := d.Tell(trial.ID, evaluate(trial.Design)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -11,9 +11,26 @@
 // class, about half of them, have nothing to tune and are passed over. The
 // optima are the best of a search, and others may be better by a few hundredths.
 //
-// The kind landmine looks up how well support vector machines do on the fields of
-// Xue et al., "Multi-Task Learning for Classification with Dirichlet Process
-// Priors" (JMLR 2007), in a table of trained ones that has to be given as a file.
+// The kind table looks up what was measured before, on any task, in files that have to be
+// given: a member is whoever has measured, and a design what somebody has measured. Where
+// all members have a full grid, values between its nodes are interpolated, linearly in each
+// coordinate of the encoded design ([task.Space.Encode]), so that a member's optimum is at a
+// node; choices have no between. Otherwise there are no designs but those measured, and each
+// member has its own where they are not all the same. Of several measurements of a design by
+// a member the mean counts. docs/tables.md tells how to use it.
+//
+// The kind traffic looks up how much demand there is for rides in the regions of a city,
+// from the table of Chen et al., "Gaussian Process Decentralized Data Fusion and Active
+// Sensing for Spatiotemporal Traffic Modeling and Prediction in Mobility-on-Demand
+// Systems" (IEEE Trans. Autom. Sci. Eng. 2015), as Sim et al. use it in "Collaborative
+// Bayesian Optimization with Fair Regret" (ICML 2021): all members look for the region of
+// highest demand, and each goes from where it is to regions nearby. It trains nothing and
+// is here since it reads files.
+//
+// The kind command, that of [Programs], has a program of the user's measure, as a node
+// does (package internal/evaluator). It is no part of Kinds, since programs have to be
+// ended: its owner runs under the context of its Programs and closes them. The optima are
+// the best of a search, unless one is stated.
 //
 // How alike members are is in the data: the kinds have no odd company, but
 // newcomers. The package trains nothing of its own.

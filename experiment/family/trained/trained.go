@@ -9,8 +9,15 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Kinds returns the kinds of this package.
-func Kinds() family.Catalogue { return family.Catalogue{syntheticKind(), landmineKind()} }
+// Kinds returns the kinds of this package that run no programs; Programs.Kind is the one
+// that does.
+func Kinds() family.Catalogue {
+	return family.Catalogue{syntheticKind(), tableKind(), trafficKind()}
+}
+
+// measuredFloor is the part of the deviation of measured values that no application would
+// notice: a search misses more of the optimum, and the values are known no better.
+const measuredFloor = 0.01
 
 func newcomerKey() family.Key {
 	return family.Key{Name: "newcomer", Type: family.Switch, Default: "false",

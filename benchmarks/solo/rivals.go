@@ -1,0 +1,110 @@
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+
+	"github.com/fbo-node/fbo/benchmarks/internal/drive"
+	"github.com/fbo-node/fbo/benchmarks/internal/python"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// The methods of this file are those of rivals.py.
+const (
+	botorchName = "botorch"
+	optunaName  = "optuna-gp"
+
+	// pythonVariable names the Python when no flag does, and tells workers.
+	pythonVariable = "FBO_PYTHON"
+)
+
+//go:embed rivals.py
+var script string
+
+func inPython(method string) bool { return method == botorchName || method == optunaName }
+
+// checkPython returns an error when this Python does not have what rivals.py imports.
+func checkPython(path string) error {
+	err := errors.New("no Python is named")
+	if path != "" {
+		err = python.Has(path, "botorch", "optuna", "torch")
+	}
+	if err != nil {
+		return fmt.Errorf("%s and %s need a Python with BoTorch and Optuna, by --python or %s, after pip install -r solo/requirements.txt: %w", botorchName, optunaName, pythonVariable, err)
+	}
+	return nil
+}
+
+// interpreter is a Python that is started when a run needs it, and serves all later ones.
+type interpreter struct {
+	path    string
+	process *python.Process
+}
+
+func (i *interpreter) started() (*python.Process, error) {
+	if i.process == nil {
+		process, err := python.Start(i.path, script)
+		if err != nil {
+			return nil, err
+		}
+		i.process = process
+	}
+	return i.process, nil
+}
+
+func (i *interpreter) stop() { i.process.Stop() }
+
+// request has what was observed since the last one of the same run.
+type request struct {
+	Begin *begin        `json:"begin,omitempty"`
+	X     []task.Design `json:"x"`
+	Y     []float64     `json:"y"`
+}
+
+type begin struct {
+	Method     string           `json:"method"`
+	Seed       uint32           `json:"seed"`
+	Parameters []map[string]any `json:"parameters"` // as in a task file
+}
+
+// rival starts with the designs that this project's engine starts with, and lets
+// rivals.py go on.
+func rival(name string) method {
+	return func(s search) error {
+		process, err := s.python.started()
+		if err != nil {
+			return err
+		}
+		s.result.Versions = process.Versions
+		r := request{Begin: &begin{name, s.seed.Stream("python", 0).Uint32(), parametersOf(s.space)}}
+		observe := func(d task.Design) strategy.Outcome {
+			value := s.observe(d)
+			r.X, r.Y = append(r.X, d), append(r.Y, value)
+			return strategy.Outcome{Value: value}
+		}
+		spec, err := taskFor(s.space, "logei", "exact", nil)
+		if err != nil {
+			return err
+		}
+		if err := drive.Start(spec, s.seed, s.evals, observe); err != nil {
+			return err
+		}
+		for range s.evals - len(r.Y) {
+			var answer struct{ X map[string]any }
+			seconds, err := process.Ask(r, &answer)
+			if err != nil {
+				return err
+			}
+			s.result.Seconds += seconds
+			design, err := s.space.ParseDesign(answer.X)
+			if err != nil {
+				return fmt.Errorf("design %v: %w", answer.X, err)
+			}
+			r = request{}
+			observe(design)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/fbo-node/fbo/random"
+)
+
+const (
+	// smallest is the regret, in standard deviations of the objective, below which
+	// regrets count as this in ratios: nobody would go on for less.
+	smallest = 1e-3
+
+	// With fewer seeds resamples hardly differ, and bounds would look narrow.
+	leastSeeds = 5
+
+	resamples = 2000
+)
+
+// summary compares the methods' median regrets with those of one of them, over all
+// functions.
+type summary struct {
+	config config
+	parts  []part
+}
+
+// part is what a summary knows of one function.
+type part struct {
+	rows  [][]result // by method and seed
+	floor float64    // smallest, in the function's unit
+}
+
+func (s *summary) add(p problem, rows [][]result) {
+	if s.config.against != "" {
+		s.parts = append(s.parts, part{rows, smallest * p.deviation()})
+	}
+}
+
+// deviation is the standard deviation of the function at uniform designs, without noise,
+// from 2^14 of them: within some percent, which is enough for a floor.
+func (p problem) deviation() float64 {
+	const designs = 1 << 14
+	rng := random.SeedOf(1).Stream("deviation", 0)
+	mean, squares := 0.0, 0.0
+	for i := range designs {
+		value := p.function.At(spread(p.function.Space, coordinates(rng, p.function.Space.Len())))
+		off := value - mean
+		mean += off / float64(i+1)
+		squares += off * (value - mean)
+	}
+	return math.Sqrt(squares / designs)
+}
+
+// logRatios returns, for each method, the mean over functions of the logarithm of its
+// median regret in ratio to that of the method of reference. Seeds are those that pick
+// gives for a number of them, the same for all methods.
+func (s *summary) logRatios(n int, pick func(seeds int) []int) []float64 {
+	means := make([]float64, len(s.config.methods))
+	reference := slices.Index(s.config.methods, s.config.against)
+	for _, p := range s.parts {
+		picked := pick(len(p.rows[0]))
+		medians := make([]float64, len(means))
+		for i, row := range p.rows {
+			regrets := make([]float64, len(picked))
+			for k, seed := range picked {
+				regrets[k] = max(row[seed].Regret[n-1], p.floor)
+			}
+			slices.Sort(regrets)
+			medians[i] = math.Log(quantile(regrets, 0.5))
+		}
+		for i := range means {
+			means[i] += (medians[i] - medians[reference]) / float64(len(s.parts))
+		}
+	}
+	return means
+}
+
+// bounds returns, for each method, the 5 and 95 % quantiles of logRatios over resamples of
+// the seeds of each function with replacement (Efron's percentile bootstrap).
+func (s *summary) bounds(n int) [][2]float64 {
+	rng := random.SeedOf(1).Stream("bootstrap", uint64(n))
+	drawn := make([][]float64, len(s.config.methods))
+	for range resamples {
+		for i, ratio := range s.logRatios(n, func(seeds int) []int {
+			picked := make([]int, seeds)
+			for k := range picked {
+				picked[k] = rng.IntN(seeds)
+			}
+			return picked
+		}) {
+			drawn[i] = append(drawn[i], ratio)
+		}
+	}
+	bounds := make([][2]float64, len(drawn))
+	for i, ratios := range drawn {
+		slices.Sort(ratios)
+		bounds[i] = [2]float64{quantile(ratios, 0.05), quantile(ratios, 0.95)}
+	}
+	return bounds
+}
+
+// everySeed picks each once.
+func everySeed(seeds int) []int {
+	all := make([]int, seeds)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// bounded tells whether each function has seeds enough for bounds.
+func (s *summary) bounded() bool {
+	return !slices.ContainsFunc(s.parts, func(p part) bool { return len(p.rows[0]) < leastSeeds })
+}
+
+func (s *summary) print(out io.Writer) {
+	if len(s.parts) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "\nMedian regret in ratio to that of %s, geometric mean over %d functions:\n\t", s.config.against, len(s.parts))
+	cells := make([]string, len(s.config.methods))
+	for _, n := range s.config.checkpoints() {
+		fmt.Fprintf(out, "n = %d\t", n)
+		ratios := s.logRatios(n, everySeed)
+		var bounds [][2]float64
+		if s.bounded() {
+			bounds = s.bounds(n)
+		}
+		for i := range cells {
+			cells[i] += fmt.Sprintf("%.3g", math.Exp(ratios[i]))
+			if bounds != nil {
+				cells[i] += fmt.Sprintf(" [%.3g, %.3g]", math.Exp(bounds[i][0]), math.Exp(bounds[i][1]))
+			}
+			cells[i] += "\t"
+		}
+	}
+	fmt.Fprintln(out)
+	for i, method := range s.config.methods {
+		if method != s.config.against {
+			fmt.Fprintf(out, "%s\t%s\n", method, cells[i])
+		}
+	}
+	about := fmt.Sprintf("5 and 95 %% quantiles over %d bootstrap resamples of the seeds, in pairs", resamples)
+	if !s.bounded() {
+		about = fmt.Sprintf("no bounds with fewer than %d seeds of each function", leastSeeds)
+	}
+	fmt.Fprintf(out, "(%s; regrets below %g standard deviations of a function count as that)\n", about, smallest)
+}

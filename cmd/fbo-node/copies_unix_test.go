@@ -1,0 +1,292 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/journal"
+	"github.com/fbo-node/fbo/node"
+)
+
+// keeper is a node of its own, which stays until the test ends or says otherwise.
+func keeper(t *testing.T, file, dir string, peers ...*process) *process {
+	t.Helper()
+	p := start(t, join(runLine(file, dir, join([]string{"--json"}, toPeers(t, peers...))...), objective("steady"))...)
+	p.await(t, "its start", isEvent("node_started"))
+	return p
+}
+
+func toPeers(t *testing.T, peers ...*process) (flags []string) {
+	t.Helper()
+	for _, p := range peers {
+		flags = append(flags, "--peer", p.address(t))
+	}
+	return flags
+}
+
+// interrupt ends a node as Ctrl-C does.
+func interrupt(t *testing.T, p *process) {
+	t.Helper()
+	p.signal(t, syscall.SIGINT)
+	<-p.ended
+}
+
+// weightsSent counts the releases that a node has published.
+func weightsSent(p *process) (count int) {
+	for _, e := range p.of("share_sent") {
+		if e.Kind == "weights" {
+			count++
+		}
+	}
+	return count
+}
+
+// releasing runs a node so long and returns how much it has released in all.
+func releasing(t *testing.T, file, dir, evals string, peers ...*process) int {
+	t.Helper()
+	p := start(t, join(runLine(file, dir, join([]string{"--json", "--evals", evals}, toPeers(t, peers...))...), objective("steady"))...)
+	if code := p.wait(t); code != exitDone {
+		t.Fatalf("exit code %d", code)
+	}
+	return privacyOf(t, dir).Released
+}
+
+// manyReleases is privateTask with room for releases of several runs.
+func manyReleases(t *testing.T) string {
+	t.Helper()
+	return writeFile(t, "task.yaml", strings.Replace(privateTask, "releases: 3", "releases: 40", 1))
+}
+
+// copyDir copies the files of a data directory that no node uses.
+func copyDir(t *testing.T, from string) string {
+	t.Helper()
+	to := shortTempDir(t)
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	for _, private := range []string{node.IdentityFile, node.JournalFile} {
+		if err := os.Chmod(filepath.Join(to, private), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
+func isWarning(text string) func(event) bool {
+	return func(e event) bool { return e.Event == "warning" && strings.Contains(e.Message, text) }
+}
+
+// With its journal put back to after the first releases, a node shares nothing with
+// newcomers, who cannot tell, and says why. Neither does it in the next run with them.
+// Once a peer comes that was there, it refuses for good, and says what is spent.
+func TestARestoredBackupAmongNewcomers(t *testing.T) {
+	t.Parallel()
+	file, dir, dirOfWitness := manyReleases(t), shortTempDir(t), shortTempDir(t)
+	witness := keeper(t, file, dirOfWitness)
+	early := releasing(t, file, dir, "6", witness)
+	backup := copyDir(t, dir)
+	late := releasing(t, file, dir, "12", witness)
+	if early == 0 || late <= early {
+		t.Fatalf("%d releases, then %d", early, late)
+	}
+	interrupt(t, witness)
+
+	newcomer := keeper(t, file, shortTempDir(t))
+	for range 2 {
+		p := keeper(t, file, backup, newcomer)
+		p.await(t, "why nothing is shared", isWarning("this node shares nothing before a peer is there that knows of this node's release"))
+		time.Sleep(time.Second) // some more evaluations
+		if n := weightsSent(p); n != 0 {
+			t.Errorf("%d releases after the restoration", n)
+		}
+		interrupt(t, p)
+	}
+	if r := privacyOf(t, backup); r.Released != early || r.Refused != "" {
+		t.Errorf("before anybody has told: %+v", r.State)
+	}
+
+	keeper(t, file, dirOfWitness, newcomer)
+	p := keeper(t, file, backup, newcomer)
+	p.await(t, "the refusal", isWarning("restored from a backup"))
+	interrupt(t, p)
+	if r := privacyOf(t, backup); r.Released != late || r.Refused == "" || !(r.Spent > 0) {
+		t.Errorf("the witness knows of %d releases: %+v, ε = %g", late, r.State, r.Spent)
+	}
+	if n := weightsSent(p); n != 0 {
+		t.Errorf("%d releases by a restored journal", n)
+	}
+}
+
+// copied is a node whose data directory exists twice, both with one journal that has some
+// releases.
+type copied struct {
+	file, script string
+	before       int // releases
+	dirs, limits [2]string
+}
+
+// copyOf lets a node release to peers, ends it and copies its data directory.
+func copyOf(t *testing.T, file string, peers ...*process) (c copied) {
+	t.Helper()
+	c = copied{file: file, script: writeFile(t, "objective.sh", summedObjective), dirs: [2]string{shortTempDir(t)}}
+	for i := range c.limits {
+		c.limits[i] = writeFile(t, "limit", "6\n")
+	}
+	p := c.start(t, 0, peers...)
+	p.await(t, "six trials", finishedTrial(6))
+	interrupt(t, p)
+	if c.before = privacyOf(t, c.dirs[0]).Released; c.before == 0 {
+		t.Fatal("nothing was released")
+	}
+	c.dirs[1] = copyDir(t, c.dirs[0])
+	return c
+}
+
+// start runs a copy that makes the observations which its limit allows.
+func (c copied) start(t *testing.T, i int, peers ...*process) *process {
+	t.Helper()
+	flags := join([]string{"--json"}, toPeers(t, peers...), []string{"--", "sh", c.script, c.limits[i], "0"})
+	p := start(t, runLine(c.file, c.dirs[i], flags...)...)
+	p.await(t, "its start", isEvent("node_started"))
+	return p
+}
+
+func (c copied) allow(t *testing.T, trial int) {
+	t.Helper()
+	for i, limit := range c.limits {
+		allow(t, trial, &fleetNode{dir: c.dirs[i], limit: limit})
+	}
+}
+
+func finishedTrial(id uint64) func(event) bool {
+	return func(e event) bool { return e.Event == "trial_finished" && e.Trial.ID == id }
+}
+
+// releasesIn counts those that a node has made itself, by its journal.
+func releasesIn(t *testing.T, dir string) (count int) {
+	t.Helper()
+	opened, err := journal.OpenReadOnly(filepath.Join(dir, node.JournalFile), time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	tasks, err := opened.Tasks()
+	if err != nil || len(tasks) != 1 {
+		t.Fatalf("tasks %v, %v", tasks, err)
+	}
+	log, err := opened.Log(tasks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Replay(func(entry journal.Entry) error {
+		record, err := agent.DecodeRecord(entry.Data)
+		if err == nil && record.Note != nil && bytes.Contains(record.Note.Data, []byte(`"release":`)) {
+			count++
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return count
+}
+
+// refused waits until copies that have released refuse, ends them, and holds what they
+// say to be spent against what their journals count: each knows of its own releases and of
+// some of the other's, which may have made one more before it heard.
+func (c copied) refused(t *testing.T, copies [2]*process) {
+	t.Helper()
+	var own [2]int
+	for i, p := range copies {
+		p.await(t, "the refusal", isWarning("this node shares nothing more: two copies of its data directory"))
+		interrupt(t, p)
+		own[i] = releasesIn(t, c.dirs[i])
+	}
+	for i, p := range copies {
+		r := privacyOf(t, c.dirs[i])
+		if r.Refused == "" || r.Released <= own[i] || r.Released > own[0]+own[1]-c.before || !(r.Spent > 0) {
+			t.Errorf("copy %d: %d releases before, %d by the copies' journals: %+v, ε = %g", i, c.before, own, r.State, r.Spent)
+		}
+		for _, e := range p.of("warning") {
+			t.Logf("copy %d: %s", i, e.Message)
+		}
+	}
+}
+
+// Two copies of a data directory release beside each other, each with a peer that was
+// there before. When these meet, both copies get to know and refuse, over restarts too.
+func TestTwoCopiesWithAPeerEach(t *testing.T) {
+	t.Parallel()
+	file := manyReleases(t)
+	dirs := [2]string{shortTempDir(t), shortTempDir(t)}
+	var peers [2]*process
+	peers[0] = keeper(t, file, dirs[0])
+	peers[1] = keeper(t, file, dirs[1], peers[0])
+	c := copyOf(t, file, peers[0], peers[1])
+	for i := range peers { // they lose sight of each other
+		interrupt(t, peers[i])
+	}
+	var copies [2]*process
+	for i := range peers {
+		peers[i] = keeper(t, file, dirs[i])
+		copies[i] = c.start(t, i, peers[i])
+	}
+	for _, p := range copies {
+		p.await(t, "its peer", isEvent("peers"))
+	}
+	time.Sleep(2 * time.Second) // each hears of its last release
+	c.allow(t, 7)
+	for _, p := range copies {
+		p.await(t, "a release", func(e event) bool { return e.Event == "share_sent" && e.Kind == "weights" })
+	}
+	keeper(t, file, shortTempDir(t), peers[0], peers[1])
+	c.refused(t, copies)
+
+	again := c.start(t, 1, peers[0])
+	c.allow(t, 9)
+	again.await(t, "nine trials", finishedTrial(9))
+	if n := weightsSent(again); n != 0 {
+		t.Errorf("%d releases after the refusal", n)
+	}
+}
+
+// Two copies with one peer, which takes them for one node and may hear one of them alone.
+// Whichever has not released by then learns from the peer that the other one has; if both
+// have, both refuse.
+func TestTwoCopiesWithOnePeer(t *testing.T) {
+	t.Parallel()
+	file := manyReleases(t)
+	peer := keeper(t, file, shortTempDir(t))
+	c := copyOf(t, file, peer)
+	var copies [2]*process
+	for i := range copies {
+		copies[i] = c.start(t, i, peer)
+	}
+	time.Sleep(3 * time.Second)
+	c.allow(t, 7)
+	for _, p := range copies {
+		p.await(t, "seven trials", finishedTrial(7))
+	}
+	time.Sleep(time.Second) // for a release, if there is one
+	sent := [2]int{weightsSent(copies[0]), weightsSent(copies[1])}
+	t.Logf("releases of the copies: %d", sent)
+	switch {
+	case sent[0]+sent[1] == 0:
+		t.Error("no copy releases, although a peer knows the last release")
+	case sent[0] > 0 && sent[1] > 0:
+		c.refused(t, copies)
+	default:
+		silent := copies[0]
+		if sent[0] > 0 {
+			silent = copies[1]
+		}
+		silent.await(t, "that the other has released", isWarning("this node shares nothing more"))
+	}
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/task"
+)
+
+// elsewhere is what this node has told about the data of a task under other tasks,
+// as far as the data directory shows: each task has a promise of its own, and what is
+// told about the same data adds up.
+type elsewhere struct {
+	Tasks []toldElsewhere `json:"tasks"`
+
+	// Of all releases of other tasks that are known and all planned ones of this, when it
+	// has a promise; 0 when one of them has none.
+	Epsilon   float64 `json:"epsilon_in_all,omitempty"`
+	Delta     float64 `json:"delta,omitempty"`
+	Adjacency string  `json:"adjacency,omitempty"`
+
+	planned int // releases of this task; 0 when it promises nothing
+}
+
+// toldElsewhere is another task with the same data, or with the same parameters, so that
+// it may have them.
+type toldElsewhere struct {
+	Task     string  `json:"task"`
+	Name     string  `json:"name"`
+	Promised bool    `json:"promised"`                // false: it has shared without noise
+	Releases int     `json:"releases,omitempty"`      // as far as is known
+	Epsilon  float64 `json:"epsilon_spent,omitempty"` // by these
+	Delta    float64 `json:"delta,omitempty"`
+	Trials   int     `json:"trials"` // that this task has too, or is about to import
+
+	spending ledger.Spending
+}
+
+// findElsewhere looks through a data directory, before a node runs on it or while one
+// does; imports is what comes to the task's own trials. It is nil when there is nothing
+// to say. What cannot be read is passed over: a run says so itself.
+func findElsewhere(ctx context.Context, dir string, t *task.Task, imports []agent.Past) *elsewhere {
+	if registrationOf(t).Reveals == nil {
+		return nil // it tells nothing
+	}
+	pasts := pastsIn(ctx, dir)
+	own := slices.Clone(imports)
+	for _, p := range pasts {
+		if p.task.ID() == t.ID() {
+			own = append(own, doneOf(p.trials)...)
+		}
+	}
+	var found elsewhere
+	if t.Privacy != nil {
+		found.planned = t.Privacy.Releases
+	}
+	for _, p := range pasts {
+		if told, ok := toldBy(p, t, own); ok {
+			found.Tasks = append(found.Tasks, told)
+		}
+	}
+	if found.Tasks == nil {
+		return nil
+	}
+	found.sum(t)
+	return &found
+}
+
+// pastsIn returns all tasks of a data directory that can be read: of a running node the
+// one that it works on.
+func pastsIn(ctx context.Context, dir string) []past {
+	if running, ok, err := askRunning(ctx, dir); err != nil || ok {
+		if p, unread := pastOfRunning(running, ""); err == nil && unread == nil {
+			return []past{p}
+		}
+		return nil
+	}
+	archive, err := node.OpenArchive(dir)
+	if err != nil {
+		return nil
+	}
+	defer archive.Close()
+	ids, err := archive.Tasks()
+	if err != nil {
+		return nil
+	}
+	var pasts []past
+	for _, id := range ids {
+		if h, err := archive.History(id, all.Strategies()); err == nil {
+			pasts = append(pasts, past{task: h.Task, trials: h.Trials, spent: h.Spent})
+		}
+	}
+	return pasts
+}
+
+func doneOf(trials []strategy.Trial) (done []agent.Past) {
+	for _, trial := range trials {
+		if trial.Outcome != nil {
+			done = append(done, agent.Past{Design: trial.Design, Outcome: *trial.Outcome})
+		}
+	}
+	return done
+}
+
+// toldBy reports false for a task that has told nothing, or only of other data: it has
+// other parameters and no trial that is among the own ones. Of tasks without a promise
+// only a task with one has something to say.
+func toldBy(p past, t *task.Task, own []agent.Past) (toldElsewhere, bool) {
+	told := toldElsewhere{Task: p.task.ID().String(), Name: p.task.Name, Promised: p.task.Privacy != nil}
+	if p.task.ID() == t.ID() {
+		return told, false
+	}
+	done := doneOf(p.trials)
+	told.Trials = inCommon(p.task.Space, done, t.Space, own)
+	if told.Trials == 0 && !slices.Equal(names(p.task.Space), names(t.Space)) {
+		return told, false
+	}
+	if !told.Promised {
+		return told, t.Privacy != nil && registrationOf(p.task).Reveals != nil && len(done) > 0
+	}
+	terms, err := ledger.NewTerms(p.task)
+	if err != nil || p.spent == nil {
+		return told, false
+	}
+	told.Releases, told.Delta = p.spent.Known(), terms.Delta
+	told.spending = ledger.Spending{Terms: terms, Releases: told.Releases}
+	told.Epsilon, err = terms.Spent(told.Releases)
+	return told, err == nil && told.Releases > 0
+}
+
+func names(space *task.Space) (sorted []string) {
+	for _, p := range space.Parameters() {
+		sorted = append(sorted, p.Name)
+	}
+	slices.Sort(sorted)
+	return sorted
+}
+
+// inCommon counts the trials of one task that the other has too: with the same value, at
+// designs that agree on all parameters that both tasks have. Others may have been
+// renamed, added or left out in between.
+func inCommon(space *task.Space, trials []agent.Past, other *task.Space, others []agent.Past) (count int) {
+	both := names(space)
+	theirs := names(other)
+	both = slices.DeleteFunc(both, func(name string) bool { return !slices.Contains(theirs, name) })
+	text := func(trial agent.Past) string {
+		parts := []string{exact(trial.Outcome.Value)}
+		for _, name := range both {
+			parts = append(parts, fmt.Sprintf("%q", trial.Design.Value(name).String()))
+		}
+		return strings.Join(parts, " ")
+	}
+	known := map[string]bool{}
+	for _, trial := range others {
+		known[text(trial)] = true
+	}
+	for _, trial := range trials {
+		if known[text(trial)] {
+			count++
+		}
+	}
+	return count
+}
+
+// sum fills in what all promises come to.
+func (e *elsewhere) sum(t *task.Task) {
+	if t.Privacy == nil {
+		return
+	}
+	terms, err := ledger.NewTerms(t)
+	if err != nil {
+		return // readTask has refused it
+	}
+	parts := []ledger.Spending{{Terms: terms, Releases: terms.Releases}}
+	for _, told := range e.Tasks {
+		if !told.Promised {
+			return
+		}
+		parts = append(parts, told.spending)
+	}
+	epsilon, adjacency, err := ledger.Together(terms.Delta, parts...)
+	if err == nil {
+		e.Epsilon, e.Delta, e.Adjacency = epsilon, terms.Delta, adjacency
+	}
+}
+
+// lines are the warnings.
+func (e *elsewhere) lines() (lines []string) {
+	for _, told := range e.Tasks {
+		lines = append(lines, told.text(e.planned > 0))
+	}
+	if e.Epsilon > 0 {
+		lines = append(lines, fmt.Sprintf("what is told of the same data adds up: with all %s that this task plans to (ε = %.3g, δ = %g), adjacency %s",
+			plain.Count(e.planned, "release"), e.Epsilon, e.Delta, e.Adjacency))
+	}
+	return lines
+}
+
+// write prints the warnings; of nil, nothing.
+func (e *elsewhere) write(out io.Writer) {
+	if e == nil {
+		return
+	}
+	for _, line := range e.lines() {
+		fmt.Fprintf(out, "warning: %s\n", line)
+	}
+}
+
+func (o toldElsewhere) text(promised bool) string {
+	data := "data with the same parameters, perhaps the same data"
+	if o.Trials > 0 {
+		data = fmt.Sprintf("the same data (of its trials %d are this task's too)", o.Trials)
+	}
+	where := fmt.Sprintf("task %q (%s) in this data directory", o.Name, o.Task)
+	if !o.Promised {
+		return fmt.Sprintf("%s has shared without a promise of privacy what it knows of %s: the promise of this task does not cover that", where, data)
+	}
+	text := fmt.Sprintf("%s has spent %s, (ε = %.3g, δ = %g), on %s", where, plain.Count(o.Releases, "release"), o.Epsilon, o.Delta, data)
+	if !promised {
+		text += ": that promise does not cover what this task shares, which is without one"
+	}
+	return text
+}

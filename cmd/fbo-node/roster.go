@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// rosterOf returns how many nodes the task names that alone can take part; 0 when it is open.
+func rosterOf(t *task.Task) int {
+	if t.Privacy != nil && t.Privacy.Aggregate != nil {
+		return len(t.Privacy.Aggregate.Roster)
+	}
+	if !registrationOf(t).Roster {
+		return 0
+	}
+	names, _ := t.Strategy.Settings.Keys()["roster"].([]string)
+	return len(names)
+}
+
+// checkRoster says whether the node with this data directory can take part where the
+// strategy has a roster, before anything is started for it.
+func checkRoster(t *task.Task, dir string) error {
+	r := registrationOf(t)
+	if !r.Roster {
+		return nil
+	}
+	key, err := node.LoadIdentity(dir)
+	if err != nil {
+		return err
+	}
+	if _, err = agent.NewExchanges(r, strategy.Env{Task: t, Key: key}); err != nil {
+		return fmt.Errorf("task %q: %w; the node's key is in %s", t.Name, err, dir)
+	}
+	return nil
+}

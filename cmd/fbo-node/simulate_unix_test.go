@@ -1,0 +1,61 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+// The example of docs/simulate.md: a script and a task file, and what goes wrong with
+// the script ends the simulation.
+func TestSimulateAProgram(t *testing.T) {
+	t.Setenv(playVariable, "1")     // for the guards of the script
+	t.Setenv("TMPDIR", t.TempDir()) // what a failed script prints is kept
+	t.Chdir(t.TempDir())
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("task.yaml", `name: oven
+goal: minimize
+parameters:
+  - {name: heat, type: float, low: 100, high: 300}
+  - {name: minutes, type: int, low: 5, high: 60}
+constraints:
+  - {name: colour, high: 8}
+`)
+	write("oven.sh", `#!/bin/sh
+awk -v h="$FBO_PARAM_HEAT" -v m="$FBO_PARAM_MINUTES" -v oven="$FBO_MEMBER" 'BEGIN {
+  done = (h - 5*oven) * m / 6000
+  printf "{\"value\": %.9g, \"constraints\": {\"colour\": %.9g}}\n", (done - 1)^2 + m/100, h/30
+}'
+`)
+	args := []string{"--family", "command:task=task.yaml,run=./oven.sh,members=4,search=16", "--strategy", "logei,density",
+		"--agents", "2", "--evals", "6", "--repeats", "2", "--features", "32", "--out", "kept"}
+	table, err := simulate(t.Context(), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Family command:task=task.yaml,run=./oven.sh,members=4,search=16, minimize: 2 agents",
+		"Constraints: colour at most 8.\n", "first feasible", "--family command:task=task.yaml,run=./oven.sh,members=4,search=16 --",
+	} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table does not say %q:\n%s", want, table)
+		}
+	}
+	write("oven.sh", "#!/bin/sh\necho the oven is cold >&2\nexit 3\n")
+	_, err = simulate(t.Context(), args...) // the runs that are kept are of another script
+	if err == nil || errors.As(err, new(usageError)) || !strings.Contains(err.Error(), `exited with code 3; the last line of its standard error is "the oven is cold" (see `) {
+		t.Errorf("with a cold oven: error %v", err)
+	}
+	_, err = simulate(t.Context(), "--family", "command:task=task.yaml,run=./stove.sh", "--strategy", "logei", "--out", "kept")
+	if !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), `there is no command "./stove.sh"`) {
+		t.Errorf("without a script: error %v", err)
+	}
+}

@@ -1,0 +1,107 @@
+package density
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/privacy/guard"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/newest"
+	"github.com/fbo-node/fbo/strategy/optimum"
+	"github.com/fbo-node/fbo/task"
+)
+
+func guardedOf(t testing.TB, spec *task.Task, n byte) (*newest.Exchange, *guard.Grid) {
+	t.Helper()
+	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8([32]byte{n}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	exchanges, err := Register().Exchanges(strategy.Env{Task: spec, Key: key})
+	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != optimum.Kind {
+		t.Fatalf("exchanges %v, %v", exchanges, err)
+	}
+	grid, err := guard.New(key, spec.Space)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exchanges[0].(*newest.Exchange), grid
+}
+
+// A guarded share is what an exact one of the same view and seed would be, but for its
+// place, which is that of the node's grid, and its width.
+func TestGuardedIsCoarselyTheSame(t *testing.T) {
+	for _, parameters := range []string{plane, mixed} {
+		exactTask := newTask(t, parameters, "exact", ", spread: 0.125")
+		spec := newTask(t, parameters, "exact", ", spread: 0.125, share: guarded")
+		view := viewOf(t, spec, points(spec, 9), bowl(spec, 0.3))
+		want := mustBelieve(t, exactTask, view, random.SeedOf(1))
+		for n := range byte(10) {
+			e, grid := guardedOf(t, spec, n)
+			got := step(t, e, view, view, strategy.Start{})
+			if len(got) != 1 {
+				t.Fatalf("%d shares", len(got))
+			}
+			coarse := want
+			coarse.Components = []protocol.Component{{
+				Weight: 1,
+				Spread: float64(float32(math.Hypot(0.125, guard.Deviation))),
+				Centre: grid.Coarse(want.Components[0].Centre),
+			}}
+			if !reflect.DeepEqual(got[0], coarse) {
+				t.Errorf("node %d shares %+v, want %+v", n, got[0], coarse)
+			}
+		}
+	}
+}
+
+// An agent listens to guarded shares as to exact ones, and without peers suggests what it
+// would on a task of these.
+func TestGuardedIsHeard(t *testing.T) {
+	exactTask, spec := newTask(t, plane, "exact", ""), newTask(t, plane, "exact", ", share: guarded")
+	s := New(spec)
+	view := viewOf(t, spec, points(spec, 5), bowl(spec, 0.3))
+	for seed := range uint64(5) {
+		own := suggest(t, s, view, 6, random.SeedOf(seed))
+		if want := suggest(t, New(exactTask), view, 6, random.SeedOf(seed)); !reflect.DeepEqual(own, want) {
+			t.Errorf("without peers %+v, with exact shares %+v", own, want)
+		}
+		e, _ := guardedOf(t, spec, byte(seed))
+		said := step(t, e, view, view, strategy.Start{})
+		heard := view
+		heard.Shares = []*strategy.Share{{Share: protocol.Share{Key: protocol.Key{Author: peer.ID("a"), Kind: optimum.Kind}}, Value: said[0]}}
+		if got := suggest(t, s, heard, 6, random.SeedOf(seed)); got.Why.Listened != 1 || got.Why.Observations != 5 || got.Design.Equal(own.Design) {
+			t.Errorf("with a peer %+v, without %+v", got, own)
+		}
+	}
+}
+
+// Nothing is shared while nothing is believed to be feasible.
+func TestGuardedSaysNothingOfTheInfeasible(t *testing.T) {
+	spec := newTask(t, plane, "exact", ", share: guarded")
+	plain := viewOf(t, spec, points(spec, 9), bowl(spec, 0.3))
+	for low, want := range map[float64]int{0: 1, 1.5: 0} {
+		with, view := constrained(t, spec, plain, low)
+		e, _ := guardedOf(t, with, 1)
+		if published := step(t, e, view, view, strategy.Start{}); len(published) != want {
+			t.Errorf("with x from %g: %d shares, want %d", low, len(published), want)
+		}
+	}
+}
+
+func TestGuardedIsSaidToBe(t *testing.T) {
+	r := Register()
+	if guarded := newTask(t, plane, "exact", ", share: guarded"); r.Reveals(guarded) != guard.Reveals {
+		t.Errorf("guarded shares reveal: %s", r.Reveals(guarded))
+	}
+	if exact := newTask(t, plane, "exact", ""); r.Reveals(exact) == guard.Reveals {
+		t.Error("exact shares are called guarded")
+	}
+}

@@ -1,0 +1,89 @@
+package batch
+
+import (
+	"math"
+	"slices"
+)
+
+// Weights are those of a welfare, positive and never rising: the first is for who has
+// least.
+type Weights []float64
+
+// Exponential returns the n weights ρ^(i-1), i = 1, …, n, of S21: 0 < ρ <= 1, where 1
+// counts all alike and less favours who has least.
+func Exponential(n int, rho float64) Weights {
+	w := make(Weights, n)
+	for i := range w {
+		w[i] = math.Pow(rho, float64(i))
+	}
+	return w
+}
+
+// Linear returns the n weights ρ(n-i) + 1, i = 1, …, n (S21, remark 4): ρ >= 0, where 0
+// counts all alike and 2 gives Gini's weights.
+func Linear(n int, rho float64) Weights {
+	w := make(Weights, n)
+	for i := range w {
+		w[i] = rho*float64(n-1-i) + 1
+	}
+	return w
+}
+
+// Welfare returns W(u), the sum of the utilities u in rising order, each times its
+// weight (S21, equation 3). It panics when there are not as many of both.
+func (w Weights) Welfare(u []float64) float64 {
+	if len(u) != len(w) {
+		panic("batch: as many utilities as weights are needed")
+	}
+	sum := 0.0
+	for i, v := range slices.Sorted(slices.Values(u)) {
+		sum += w[i] * v
+	}
+	return sum
+}
+
+// Normalised returns the weights over their sum.
+func (w Weights) Normalised() Weights {
+	total := w.sum()
+	scaled := slices.Clone(w)
+	for i := range scaled {
+		scaled[i] /= total
+	}
+	return scaled
+}
+
+func (w Weights) sum() (total float64) {
+	for _, v := range w {
+		total += v
+	}
+	return total
+}
+
+func (w Weights) squares() (total float64) {
+	for _, v := range w {
+		total += v * v
+	}
+	return total
+}
+
+// equal tells whether all parties count alike.
+func (w Weights) equal() bool { return w[0] == w[len(w)-1] }
+
+// Exploration says how much information counts beside utility.
+type Exploration struct {
+	C1, C2 float64
+	// Varying makes C1 smaller where the weights are unequal, so that √Σw² over Σw, and
+	// with it exploration over exploitation, is the same for all weights.
+	Varying bool
+}
+
+// Alpha returns α_t = c1·d·Σw²·ln(c2·t) (S21, section 5), for d parameters and t
+// evaluations of each party, those to be chosen now included; 0 where the logarithm is
+// negative. Varying multiplies it by (Σw)²/(nΣw²), which is 1 for equal weights.
+func (e Exploration) Alpha(w Weights, d, t int) float64 {
+	alpha := e.C1 * float64(d) * w.squares() * math.Log(e.C2*float64(t))
+	if e.Varying {
+		alpha *= w.sum() * w.sum() / (float64(len(w)) * w.squares())
+	}
+	return max(alpha, 0)
+}

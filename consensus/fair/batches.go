@@ -1,0 +1,280 @@
+package fair
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// offer is a batch that a party proposes.
+type offer struct {
+	protocol.Batch
+	share protocol.Share
+}
+
+// follow checks a batch of a later round than this node is in, which others have begun
+// without it: it was out of reach.
+func (e *Exchange) follow() bool {
+	for party := range e.roster {
+		o, ok := e.offers[party]
+		if ok && o.Round > e.barrier.Number() && e.begun(o.Round, party) && e.book.has(o.Counts) {
+			e.check(party, o)
+			return true
+		}
+	}
+	return false
+}
+
+// begun tells whether somebody beside the author of a batch has evaluated in the round
+// before it, so that there was such a round.
+func (e *Exchange) begun(round, author int) bool {
+	for party := range e.roster {
+		if party != author && e.book.latest(party) >= round-1 {
+			return true
+		}
+	}
+	return false
+}
+
+// results of the works.
+type (
+	chosen struct {
+		state
+		choice
+		turn int
+	}
+	checked struct {
+		party     int
+		offer     offer
+		own       choice
+		objection error
+	}
+)
+
+// choose computes the batch of this node's turn.
+func (e *Exchange) choose(parties []int) {
+	e.working = true
+	s := state{round: e.barrier.Number(), book: e.book.upTo(e.book.counts()), parties: parties}
+	chooser, turn := e.chooser, e.turn
+	e.emit(strategy.Work{Name: "batch", Run: func(ctx context.Context, _ strategy.View, _ random.Seed) (any, error) {
+		c, err := chooser.choose(ctx, s)
+		return chosen{s, c, turn}, err
+	}})
+}
+
+// check computes what this node thinks of a batch.
+func (e *Exchange) check(party int, o offer) {
+	delete(e.offers, party)
+	if objection := e.object(o); objection != nil {
+		e.refuse(party, o, objection)
+		return
+	}
+	e.working = true
+	s := state{round: o.Round, book: e.book.upTo(o.Counts)}
+	for _, a := range o.Assigned {
+		s.parties = append(s.parties, a.Party)
+	}
+	chooser := e.chooser
+	e.emit(strategy.Work{Name: "check", Run: func(ctx context.Context, _ strategy.View, _ random.Seed) (any, error) {
+		own, objection, err := chooser.judge(ctx, s, o.Batch)
+		return checked{party, o, own, objection}, err
+	}})
+}
+
+// object says what is wrong with a batch before anything is computed. All its evaluations
+// are in the book.
+func (e *Exchange) object(o offer) error {
+	if other := e.book.differing(o.Counts, o.Heads); other >= 0 {
+		e.send(slices.Index(e.roster, o.share.Author), e.evidence(other, o.Counts[other]))
+		return fmt.Errorf("it was made from other results of party %s than this node has", e.roster[other])
+	}
+	basis := e.book.upTo(o.Counts)
+	if most := basis.assigned() + protocol.MaxParties; o.Round-1 > most {
+		return fmt.Errorf("it is of round %d, and its results cannot be of more than %d rounds", o.Round, most)
+	}
+	served := map[int]bool{}
+	for _, a := range o.Assigned {
+		served[a.Party] = true
+		if !e.chooser.offers(basis, a) {
+			return fmt.Errorf("it has a design for party %s that is none of those that it can evaluate", e.roster[a.Party])
+		}
+		if !basis.started(a.Party, e.task.Strategy.InitialDesigns) {
+			return fmt.Errorf("it has a design for party %s, which has not evaluated its starting designs", e.roster[a.Party])
+		}
+	}
+	if o.Round != e.current.Number+1 {
+		return nil // what was assigned in between is not known here
+	}
+	for party, id := range e.roster {
+		switch ready := e.readyIn(basis, party); {
+		case served[party] && !ready:
+			return fmt.Errorf("it has a design for party %s, which still evaluates another one", id)
+		case !served[party] && ready && !e.left[party]:
+			return fmt.Errorf("it leaves out party %s, which has evaluated all that it was assigned", id)
+		case !ready && !e.barrier.Late() && e.ready(party) && slices.Contains(e.expected(), id):
+			return fmt.Errorf("it leaves out the results of party %s, which came in time", id)
+		}
+	}
+	return nil
+}
+
+// refuse passes over whoever has made a batch that is wrong.
+func (e *Exchange) refuse(party int, o offer, objection error) {
+	e.refused[o.share.Digest] = true
+	if o.Round == e.barrier.Number() && o.Turn == e.turn {
+		e.passOver("sent a batch that this node does not accept: " + objection.Error())
+		return
+	}
+	e.warn("round %d: the batch of node %s is not accepted: %v", o.Round, e.roster[party], objection)
+}
+
+func (e *Exchange) done(in strategy.WorkDone) {
+	e.working = false
+	if in.Err != nil {
+		if in.Name == "batch" {
+			e.fail(in.Err)
+		}
+		return
+	}
+	switch result := in.Result.(type) {
+	case chosen:
+		if result.round == e.barrier.Number() && result.turn == e.turn {
+			e.propose(result)
+		}
+	case checked:
+		switch {
+		case result.objection != nil:
+			e.refuse(result.party, result.offer, result.objection)
+		case result.offer.Round > e.current.Number:
+			e.suspect(result.own)
+			e.accept(result.offer.Batch, result.offer.share)
+		}
+	}
+}
+
+// fail gives up a batch of this node. It tries again after a pause, since the reason may
+// last; without a mediator another has the turn.
+func (e *Exchange) fail(err error) {
+	e.resting = true
+	if e.mediator < 0 {
+		e.passOver("could not compute a batch: " + err.Error())
+	}
+}
+
+// propose tells the others what this node has chosen.
+func (e *Exchange) propose(c chosen) {
+	e.suspect(c.choice)
+	b := protocol.Batch{
+		Round: c.round, Turn: c.turn, Counts: c.book.counts(), Lengthscales: c.hyper.Lengthscales, Noise: c.hyper.Noise,
+	}
+	b.Heads = c.book.heads(b.Counts)
+	for i, party := range c.parties {
+		b.Assigned = append(b.Assigned, protocol.Assigned{Party: party, Point: c.points[i]})
+	}
+	if e.mediator >= 0 {
+		e.assign(b)
+		return
+	}
+	payload, err := b.Encode(e.task.Space)
+	if err != nil {
+		e.fail(err)
+		return
+	}
+	share, ok := e.seal(batchKind, c.round, payload)
+	if !ok {
+		e.resting = true
+		return
+	}
+	e.accept(b, share)
+	e.tell(share.Envelope)
+}
+
+// assign sends each party its design.
+func (e *Exchange) assign(b protocol.Batch) {
+	gains := e.totals()
+	var sent []int
+	for _, a := range b.Assigned {
+		payload, err := protocol.Assignment{Round: b.Round, Party: e.roster[a.Party], Point: a.Point, Parties: len(b.Assigned), Gain: gains[a.Party]}.Encode(e.task.Space)
+		if err != nil {
+			e.warn("round %d: %v", b.Round, err)
+			e.resting = true
+			return
+		}
+		share, ok := e.seal(assignmentKind, b.Round, payload)
+		if !ok {
+			e.resting = true
+			return
+		}
+		e.record(assignmentRecord, share.Envelope)
+		e.letters[a.Party] = share.Envelope
+		sent = append(sent, a.Party)
+	}
+	e.settle(b)
+	for _, party := range sent {
+		e.send(party, protocol.FairMessage{Statements: [][]byte{e.letters[party]}})
+	}
+}
+
+// accept makes a batch the round's.
+func (e *Exchange) accept(b protocol.Batch, share protocol.Share) {
+	e.record(batchRecord, share.Envelope)
+	e.keepLetters(b, share)
+	e.settle(b)
+}
+
+// settle ends the round by its batch and begins the next one.
+func (e *Exchange) settle(b protocol.Batch) {
+	if b.Round == e.barrier.Number() {
+		e.barrier.Close(e.expected(), e.spoken)
+	}
+	e.takeDown(b)
+	e.barrier.Open(b.Round + 1)
+	e.turn, e.turning, e.counting = 0, false, false
+	clear(e.refused)
+	for party, o := range e.offers {
+		if o.Round <= b.Round {
+			delete(e.offers, party)
+		}
+	}
+	e.show()
+}
+
+// takeDown notes who got which design.
+func (e *Exchange) takeDown(b protocol.Batch) {
+	e.current.Number, e.current.Parties = b.Round, len(b.Assigned)
+	for _, a := range b.Assigned {
+		e.give(a.Party, b.Round, a.Point)
+	}
+}
+
+// give notes which design a party got in a round.
+func (e *Exchange) give(party, round int, point protocol.Point) {
+	e.assigned[party], e.points[party] = round, &point
+	if party == e.self {
+		e.current.Design, e.current.Of = e.task.Space.Decode(point.Encoded(e.task.Space)), round
+	}
+}
+
+// catchUp takes up the design of this node in a batch of an earlier round, which others
+// followed while it was out of reach: they count on its result.
+func (e *Exchange) catchUp(b protocol.Batch) bool {
+	for _, a := range b.Assigned {
+		if a.Party == e.self && b.Round > e.assigned[e.self] && e.waits() && e.chooser.offers(e.book, a) {
+			e.give(a.Party, b.Round, a.Point)
+			return true
+		}
+	}
+	return false
+}
+
+// keepLetters keeps what the parties of a batch need to know, without a mediator: the batch.
+func (e *Exchange) keepLetters(b protocol.Batch, share protocol.Share) {
+	e.latest = share.Envelope
+	for _, a := range b.Assigned {
+		e.letters[a.Party] = share.Envelope
+	}
+}

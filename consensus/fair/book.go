@@ -1,0 +1,190 @@
+package fair
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"slices"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+)
+
+// entry is an evaluation that its author has signed.
+type entry struct {
+	protocol.Evaluation
+	payload  []byte // what was signed, but for the envelope's own fields
+	envelope []byte
+	head     head // of the chain of the author's evaluations up to this one
+}
+
+// isGain tells whether the entry is a result that counts as its party's: no failure, and not
+// from before or elsewhere.
+func (e entry) isGain() bool { return e.Value != nil && !e.Past }
+
+// head stands for a chain of evaluations.
+type head [protocol.HeadBytes]byte
+
+func (h head) then(payload []byte) head {
+	sum := sha256.Sum256(append(slices.Clone(h[:]), payload...))
+	return head(sum[:protocol.HeadBytes])
+}
+
+// book holds what parties have evaluated, each party's evaluations in order of number.
+type book struct {
+	roster  []peer.ID
+	entries [][]entry // by party
+}
+
+func newBook(roster []peer.ID) *book {
+	return &book{roster: roster, entries: make([][]entry, len(roster))}
+}
+
+// verdict says what became of an evaluation.
+type verdict int
+
+const (
+	added         verdict = iota
+	known                 // it was there
+	ahead                 // one before it is missing
+	contradicting         // its author has signed another one of this number, and this one counts from now on
+	contradicted          // the same, and the other one goes on to count
+)
+
+// add enters an evaluation. Of two that contradict each other the one of smaller hash
+// counts, so that all who see both agree.
+func (b *book) add(party int, e entry) verdict {
+	list := b.entries[party]
+	switch {
+	case e.Number > len(list)+1:
+		return ahead
+	case e.Number == len(list)+1:
+		e.head = b.headOf(party, len(list)).then(e.payload)
+		b.entries[party] = append(list, e)
+		return added
+	}
+	old := list[e.Number-1]
+	if bytes.Equal(old.payload, e.payload) {
+		return known
+	}
+	one, other := sha256.Sum256(old.payload), sha256.Sum256(e.payload)
+	if bytes.Compare(one[:], other[:]) < 0 {
+		return contradicted
+	}
+	list = slices.Clone(list)
+	list[e.Number-1] = e
+	for i := e.Number - 1; i < len(list); i++ {
+		before := head{}
+		if i > 0 {
+			before = list[i-1].head
+		}
+		list[i].head = before.then(list[i].payload)
+	}
+	b.entries[party] = list
+	return contradicting
+}
+
+// counts returns how many evaluations there are of each party.
+func (b *book) counts() []int {
+	counts := make([]int, len(b.entries))
+	for i, list := range b.entries {
+		counts[i] = len(list)
+	}
+	return counts
+}
+
+func (b *book) headOf(party, count int) head {
+	if count == 0 {
+		return head{}
+	}
+	return b.entries[party][count-1].head
+}
+
+// heads returns those of the parties' first evaluations, all of which must be there.
+func (b *book) heads(counts []int) []byte {
+	var all []byte
+	for party, count := range counts {
+		h := b.headOf(party, count)
+		all = append(all, h[:]...)
+	}
+	return all
+}
+
+// differing returns a party of which these are not the heads of the first evaluations, all
+// of which must be there; -1 when there is none.
+func (b *book) differing(counts []int, heads []byte) int {
+	for party, count := range counts {
+		h := b.headOf(party, count)
+		if !bytes.Equal(h[:], heads[party*protocol.HeadBytes:(party+1)*protocol.HeadBytes]) {
+			return party
+		}
+	}
+	return -1
+}
+
+// has tells whether so many evaluations of each party are there.
+func (b *book) has(counts []int) bool {
+	for party, count := range counts {
+		if len(b.entries[party]) < count {
+			return false
+		}
+	}
+	return true
+}
+
+// upTo returns a book of the parties' first evaluations, which nobody changes.
+func (b *book) upTo(counts []int) *book {
+	first := newBook(b.roster)
+	for party, count := range counts {
+		first.entries[party] = slices.Clip(b.entries[party][:count])
+	}
+	return first
+}
+
+// reported tells whether a party has ended its evaluation of a round; of round 0, which is
+// none, always.
+func (b *book) reported(party, round int) bool {
+	return round == 0 || slices.ContainsFunc(b.entries[party], func(e entry) bool { return e.Round == round })
+}
+
+// latest is the newest round of which a party has ended its evaluation; 0 if none.
+func (b *book) latest(party int) int {
+	newest := 0
+	for _, e := range b.entries[party] {
+		newest = max(newest, e.Round)
+	}
+	return newest
+}
+
+// assigned counts the evaluations of designs that batches had.
+func (b *book) assigned() (count int) {
+	for _, list := range b.entries {
+		for _, e := range list {
+			if e.Round > 0 {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// started tells whether a party has ended so many evaluations, its starting designs, and
+// has a result among them.
+func (b *book) started(party, initial int) bool {
+	list := b.entries[party]
+	return len(list) >= initial && slices.ContainsFunc(list, func(e entry) bool { return e.Value != nil })
+}
+
+// lacking lists the envelopes that somebody with these counts lacks, from the oldest on,
+// up to about so many bytes.
+func (b *book) lacking(counts []int, most int) (envelopes [][]byte) {
+	for party, list := range b.entries {
+		for _, e := range list[min(counts[party], len(list)):] {
+			if most -= len(e.envelope); most < 0 {
+				return envelopes
+			}
+			envelopes = append(envelopes, e.envelope)
+		}
+	}
+	return envelopes
+}

@@ -1,0 +1,362 @@
+package fair
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/fbo-node/fbo/consensus/fair/batch"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/surrogate/gp"
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	// A batch of another node may be worth so much less than this node's own, in standardised
+	// units, and this part of the value: what the rounding of points on the wire and of floats
+	// on another processor is worth.
+	tolerance = 1e-6
+	rounding  = 1e-12
+
+	// From so many parties on that rounding decides at which of many maxima the search ends
+	// (BenchmarkStreams of package batch), and more is allowed: what it may cost then.
+	manyParties   = 8
+	manyTolerance = 0.2
+
+	// dealing is by how much, in standardised units, a design may be better than that of
+	// who has gained less, where the better designs are dealt out: what the mean of the
+	// process changes by when a point is rounded for the wire.
+	dealing = 1e-3
+
+	// evidenceTolerance is how much less likely than a node's own the hyperparameters of
+	// another may be, in logarithms.
+	evidenceTolerance = 0.01
+
+	// A result is far off that is so many times as far off as is usual.
+	farTimes = 4
+	// leastUsual is what is taken for usual, in deviations, where results fit better.
+	leastUsual = 0.25
+	// repeatedly is how many of a party's results must be far off, at least, and
+	// leastResults how many results it and the others must have before that is judged.
+	repeatedly   = 3
+	leastResults = 10
+
+	bestDesigns = 5 // that the search looks around
+)
+
+// chooser chooses batches, and judges those of others. What it says depends on its
+// arguments and the task alone, so that all nodes say the same up to rounding. It is
+// immutable.
+type chooser struct {
+	task     *task.Task
+	settings Settings
+	model    surrogate.Model
+	seed     random.Seed
+}
+
+func newChooser(t *task.Task) (chooser, error) {
+	model, err := surrogate.New(t)
+	hash := sha256.Sum256(append([]byte("fbo fair batches 1\x00"), t.ID().Bytes()...))
+	return chooser{task: t, settings: settingsOf(t), model: model, seed: random.Seed(hash)}, err
+}
+
+// state is what a batch is chosen by.
+type state struct {
+	round   int
+	book    *book
+	parties []int // that get a design, in order
+}
+
+// choice is a batch for a state.
+type choice struct {
+	hyper  surrogate.Hyperparameters
+	points []protocol.Point // for the parties of the state, in their order
+	value  float64
+
+	off []int // the parties, by place on the roster, of whose results too many are far off
+}
+
+// pool is the observations of all parties.
+type pool struct {
+	surrogate.Observations
+	party []int  // of each observation
+	past  []bool // made before or elsewhere
+}
+
+func (c chooser) pool(b *book) (p pool) {
+	for party, list := range b.entries {
+		for _, e := range list {
+			if e.Value == nil {
+				continue
+			}
+			p.X = append(p.X, e.Point.Encoded(c.task.Space))
+			p.Y = append(p.Y, *e.Value)
+			p.party = append(p.party, party)
+			p.past = append(p.past, e.Past)
+		}
+	}
+	return p
+}
+
+// takes tells whether the process can be given an evaluation. One that is known refuses
+// results that are too far from its mean, and with them everything else.
+func (c chooser) takes(e protocol.Evaluation) bool {
+	if e.Value == nil {
+		return true
+	}
+	_, _, err := surrogate.Outputs(c.task, surrogate.Observations{X: [][]float64{e.Point.Encoded(c.task.Space)}, Y: []float64{*e.Value}})
+	return err == nil
+}
+
+// offers tells whether a design is one that its party can evaluate next: one of the task's,
+// as it travels, since others are worth what no design is and are not evaluated as they stand.
+func (c chooser) offers(b *book, a protocol.Assigned) bool {
+	x := a.Point.Encoded(c.task.Space)
+	design := c.task.Space.Decode(x)
+	if !slices.Equal(protocol.PointOf(c.task.Space, design).Encoded(c.task.Space), x) {
+		return false
+	}
+	if c.task.Steps == 0 {
+		return true
+	}
+	i, _ := c.task.Space.Listing().Index(design)
+	return slices.Contains(moves(c.task, c.visits(b, a.Party)), i)
+}
+
+// choose returns the batch of a state.
+func (c chooser) choose(ctx context.Context, s state) (choice, error) {
+	p := c.pool(s.book)
+	if len(p.Y) == 0 {
+		return choice{}, surrogate.ErrNoObservations
+	}
+	h, err := c.model.Fit(ctx, p.Observations, nil, c.seed.Stream("fit", uint64(s.round)))
+	if err != nil {
+		return choice{}, err
+	}
+	problem, err := c.problem(s, p, h)
+	if err != nil {
+		return choice{}, err
+	}
+	return c.solve(ctx, s, p, h, problem)
+}
+
+// solve returns the best batch of a problem, which is that of the state under these
+// hyperparameters.
+func (c chooser) solve(ctx context.Context, s state, p pool, h surrogate.Hyperparameters, problem batch.Problem) (choice, error) {
+	found, err := problem.Maximise(ctx, c.seed.Stream("batch", uint64(s.round)))
+	if err != nil {
+		return choice{}, err
+	}
+	result := choice{hyper: h}
+	designs := make([][]float64, len(found.Designs))
+	for i, x := range found.Designs {
+		point := protocol.PointOf(c.task.Space, c.task.Space.Decode(x))
+		result.points = append(result.points, point)
+		designs[i] = point.Encoded(c.task.Space)
+	}
+	result.value = problem.Value(designs)
+	if surprise, ok := problem.Posterior.(surrogate.Surprise); ok {
+		result.off = farOff(p, surprise.LeaveOneOut(), len(s.book.roster))
+	}
+	return result, nil
+}
+
+// farOff returns the parties, of so many, of whose results three or more, and a tenth,
+// lie far off, given for each how many predictive deviations it is away from what all others
+// predict. Far is four times as much as is usual for the other parties' results.
+//
+// Four predictive deviations alone say little: a process that has learned from lies takes
+// them for noise, and one that is known, or has seen few results, may fit nobody's.
+func farOff(p pool, off []float64, parties int) (far []int) {
+	squares, results := make([]float64, parties), make([]int, parties)
+	for i, z := range off {
+		squares[p.party[i]] += z * z
+		results[p.party[i]]++
+	}
+	for party := range parties {
+		square, others := 0.0, 0
+		for other := range parties {
+			if other != party {
+				square += squares[other]
+				others += results[other]
+			}
+		}
+		if min(others, results[party]) < leastResults {
+			continue
+		}
+		limit := farTimes * max(math.Sqrt(square/float64(others)), leastUsual)
+		count := 0
+		for i, z := range off {
+			if p.party[i] == party && math.Abs(z) > limit {
+				count++
+			}
+		}
+		if count >= repeatedly && 10*count >= results[party] {
+			far = append(far, party)
+		}
+	}
+	return far
+}
+
+// problem is what is maximised.
+func (c chooser) problem(s state, p pool, h surrogate.Hyperparameters) (batch.Problem, error) {
+	posterior, err := c.model.Condition(p.Observations, h, nil)
+	if err != nil {
+		return batch.Problem{}, err
+	}
+	joint, ok := posterior.(surrogate.JointPosterior)
+	if !ok {
+		return batch.Problem{}, errors.New("the surrogate has no joint distribution of several designs")
+	}
+	scaled, ok := posterior.(surrogate.Scaled)
+	if !ok {
+		return batch.Problem{}, errors.New("the surrogate does not say in which units it is")
+	}
+	gains := c.gains(s, p, scaled.Units())
+	w := c.weights(len(s.parties))
+	exploration := batch.Exploration{C1: c.settings.C1, C2: c.settings.C2, Varying: c.settings.Exploration == explorationVarying}
+	return batch.Problem{
+		Space:     c.task.Space,
+		Posterior: joint,
+		Noise:     h.Noise,
+		Gains:     gains,
+		Weights:   w,
+		Alpha:     exploration.Alpha(w, c.task.Space.Len(), 1+evaluations(s.book)),
+		Rule:      batch.Rule(c.settings.Batch),
+		Choices:   c.choices(s.book, s.parties),
+		Near:      best(p.Observations),
+	}, nil
+}
+
+func (c chooser) weights(parties int) batch.Weights {
+	if c.settings.Weights == weightsLinear {
+		return batch.Linear(parties, c.settings.Rho)
+	}
+	return batch.Exponential(parties, c.settings.Rho)
+}
+
+// gains returns what the parties of the state have got so far, λ of S21, in the
+// posterior's units: each result counts by how much it is above the level of these.
+//
+// The paper's parties have evaluated equally often, so that no level matters. Here one that
+// was late has evaluated less often; a round without a result counts for it as one of an
+// average result, whatever number the objective begins at. Results from before or elsewhere
+// are no gain of the collaboration.
+func (c chooser) gains(s state, p pool, units surrogate.Units) []float64 {
+	all := make([]float64, len(s.book.roster))
+	for i, y := range p.Y {
+		if !p.past[i] && units.Scale > 0 {
+			all[p.party[i]] += (y - units.Level) / units.Scale
+		}
+	}
+	gains := make([]float64, len(s.parties))
+	for i, party := range s.parties {
+		gains[i] = all[party]
+	}
+	return gains
+}
+
+// evaluations is how many the party has made that has made the most of them, so far.
+func evaluations(b *book) (most int) {
+	for _, list := range b.entries {
+		count := 0
+		for _, e := range list {
+			if !e.Past {
+				count++
+			}
+		}
+		most = max(most, count)
+	}
+	return most
+}
+
+// best returns the designs of the largest results.
+func best(obs surrogate.Observations) (designs [][]float64) {
+	order := make([]int, len(obs.Y))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(obs.Y[b], obs.Y[a]) })
+	for _, i := range order[:min(len(order), bestDesigns)] {
+		designs = append(designs, obs.X[i])
+	}
+	return designs
+}
+
+// judge says what is wrong with a batch that another node has chosen in this state. Its
+// own choice comes with it.
+func (c chooser) judge(ctx context.Context, s state, b protocol.Batch) (own choice, objection error, err error) {
+	p := c.pool(s.book)
+	if len(p.Y) == 0 {
+		return choice{}, errors.New("it rests on no observation"), nil
+	}
+	h, err := c.model.Fit(ctx, p.Observations, nil, c.seed.Stream("fit", uint64(s.round)))
+	if err != nil {
+		return choice{}, nil, err
+	}
+	proposed := surrogate.Hyperparameters{Lengthscales: b.Lengthscales, Noise: b.Noise}
+	if !gp.Hyperparameters(h).Equal(gp.Hyperparameters(proposed)) {
+		if objection, err = c.doubt(p.Observations, h, proposed); objection != nil || err != nil {
+			return choice{}, objection, err
+		}
+	}
+	problem, err := c.problem(s, p, proposed)
+	if err != nil {
+		return choice{}, nil, err
+	}
+	if own, err = c.solve(ctx, s, p, proposed, problem); err != nil {
+		return choice{}, nil, err
+	}
+	designs := make([][]float64, len(b.Assigned))
+	for i, a := range b.Assigned {
+		designs[i] = a.Point.Encoded(c.task.Space)
+	}
+	allowed := tolerance + rounding*math.Abs(own.value)
+	if len(s.parties) >= manyParties {
+		allowed = manyTolerance
+	}
+	if value := problem.Value(designs); !(value >= own.value-allowed) {
+		return own, fmt.Errorf("its designs are worth %.7g, this node's own %.7g", value, own.value), nil
+	}
+	if problem.Rule == batch.TwoStep && problem.Choices == nil && !dealt(problem, designs) {
+		return own, errors.New("its better designs are not for who has gained least"), nil
+	}
+	return own, nil, nil
+}
+
+// dealt tells whether the better designs are for who has gained less, which the value of a
+// batch in two steps does not tell.
+func dealt(p batch.Problem, designs [][]float64) bool {
+	means := p.Posterior.Joint(designs).Mean()
+	for i, gain := range p.Gains {
+		for j, other := range p.Gains {
+			if gain < other-tolerance && means[i] < means[j]-dealing {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// doubt says what is wrong with hyperparameters that are not the node's own.
+func (c chooser) doubt(obs surrogate.Observations, own, other surrogate.Hyperparameters) (objection, err error) {
+	judge, ok := c.model.(surrogate.Judge)
+	if !ok {
+		return errors.New("its process has other hyperparameters than the task"), nil
+	}
+	likelihood, err := judge.LogPosterior(obs, own)
+	if err != nil {
+		return nil, err
+	}
+	others, err := judge.LogPosterior(obs, other)
+	if err != nil || !(others >= likelihood-evidenceTolerance) {
+		return errors.New("the hyperparameters of its process fit the observations less well than this node's"), nil
+	}
+	return nil, nil
+}

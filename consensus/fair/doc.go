@@ -1,0 +1,64 @@
+// Package fair is the strategy of parties that evaluate one common function together, and
+// each of whom wants its share of good results: in each round one batch of designs, one
+// for each party, is chosen by the results of all, so that who has got least is served
+// first. Package batch has the equations.
+//
+// Source: Sim, Zhang, Low and Jaillet, "Collaborative Bayesian Optimization with Fair
+// Regret" (ICML 2021): algorithm 1 and equation 5; remarks 4 and 5; appendices B.2 and C.6.
+//
+// # Who sees what
+//
+// The parties are the task's roster. With a mediator, one of them, all send it what they
+// have evaluated, signed, and it sends each its next design, signed. It sees all raw
+// results; the others see nothing of each other but how their own gain compares with the
+// average.
+//
+// Without a mediator everybody sends signed evaluations to all. Whoever has the turn sends
+// the batch, and the others check it: that it rests on the same evaluations, by the hashes
+// of their chains, that its hyperparameters explain these as well as their own do, that it
+// leaves out nobody who is there, and that it is worth as much as what they find
+// themselves, within 1e-6; from eight parties on within 0.2 deviations, since there the search
+// ends at another of many maxima on another processor. Whoever is late, silent or wrong is passed over and named.
+// Nobody compares designs bit by bit, since floating point may differ between processors.
+//
+// Every party then sees every result, and nothing can be done about it here: who checks a
+// batch must know the process and the gains. The gains of a party, round by round, have its
+// results as their differences; and the mean of the process at the designs, known together
+// with its variance, gives back the results by one linear system. A sum that is computed in
+// secret would tell the same. Only a mediator whom all trust sees less of it go round.
+//
+// # Rounds
+//
+// A party first evaluates its starting designs. Then a round waits for the results of all
+// who got a design in the one before, at most until a deadline after the first of them, and
+// goes on with those that are there (package rounds). Who is late keeps its design; when its
+// result comes, it gets one in the next round. Its gain stays counted: see chooser.gains for
+// rounds that it has missed. Batches do not know what late parties still evaluate.
+//
+// Messages are direct. What was lost is asked for every few seconds, from its author and
+// from others, who hold signed evaluations as well. Evaluations, batches and assignments are
+// on disk before anything follows from them, so that a node that was killed goes on where it
+// was. A node that was out of reach follows a batch of a later round when another party than
+// its author has evaluated in the round before.
+//
+// Two proposers may both be followed in one round, by parties that were cut off from each
+// other: each party evaluates the design of the first batch that it accepts, and all results
+// count. There is no vote, since nothing depends on all having the same batch.
+//
+// # Liars
+//
+// A party is named to all that sends what no honest party sends, that signs two results of
+// one evaluation (of which all then use the one of smaller hash), that evaluates another
+// design than a mediator has assigned to it, or of whose results a tenth or more are over
+// four times as far from what all others predict as those of the others are. It is named and
+// not shut out: whether it lies, or its machine differs, is for people to find out. A node
+// that has lost its journal and kept its key evaluates anew what others hold of it, and is
+// named for two results. A party that reports lower results than it has
+// is served first; nothing here can see that, as long as the results fit.
+//
+// # What a party would have got by itself
+//
+// A party that takes part wants to know whether it does well to. Where it is asked to, an
+// exchange plays what the party would have done alone on draws of its process, see
+// [Exchange.EstimateAlone]: a node asks, an experiment plays the real thing.
+package fair

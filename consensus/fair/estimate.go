@@ -1,0 +1,208 @@
+package fair
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	// estimateWork names the computation of an estimate.
+	estimateWork = "estimate"
+	// firstEstimate is with how many own evaluations the first estimate is made. Each
+	// further one comes with twice as many, so that all of them together cost no more than
+	// a few suggestions for each evaluation.
+	firstEstimate = 10
+	// estimateDraws is how many functions an estimate is the average over.
+	estimateDraws = 3
+)
+
+// estimate is what the node would have got by itself, as far as that is known.
+type estimate struct {
+	wanted bool
+	begun  int // evaluations that the latest one, ended or not, is about
+	latest *strategy.Estimate
+}
+
+var _ strategy.Estimator = (*Exchange)(nil)
+
+// EstimateAlone implements strategy.Estimator.
+func (e *Exchange) EstimateAlone() { e.estimate.wanted = true }
+
+// estimateWhenDue begins an estimate when the node's own evaluations have reached the next
+// number for one: 10, 20, 40, 80 and so on. After a restart that is so at once, if there
+// are as many.
+func (e *Exchange) estimateWhenDue() {
+	own := counted(e.book.entries[e.self])
+	due := firstEstimate
+	for due <= e.estimate.begun {
+		due *= 2
+	}
+	if !e.estimate.wanted || own < due {
+		return
+	}
+	e.estimate.begun = own
+	chooser, book, self := e.chooser, e.book.upTo(e.book.counts()), e.self
+	e.emit(strategy.Work{Name: estimateWork, Run: func(ctx context.Context, _ strategy.View, seed random.Seed) (any, error) {
+		result, err := chooser.alone(ctx, book, self, seed)
+		if err != nil && ctx.Err() == nil {
+			return err, nil // no failure that a suggestion might wait for
+		}
+		return result, err
+	}})
+}
+
+func (e *Exchange) estimated(in strategy.WorkDone) {
+	switch result := in.Result.(type) {
+	case strategy.Estimate:
+		e.estimate.latest = &result
+		e.show()
+	case error:
+		e.warn("what this node would have got by itself is not known: %v", result)
+	}
+}
+
+// counted is how many entries are results that count as a party's.
+func counted(list []entry) (n int) {
+	for _, entry := range list {
+		if entry.isGain() {
+			n++
+		}
+	}
+	return n
+}
+
+// alone estimates what a party would have got by itself in as many evaluations as it has
+// made: it plays the upper confidence bound alone, with the constants of the task
+// ([alone.UCBSettings]), on draws of the process that is left by the results of a book, and
+// averages. The party's starting designs and what it brought along keep the results that
+// they had. Later ones have the drawn function and the noise of the process as their
+// objective.
+//
+// This is no part of S21. It departs from what the party would have done in two ways that
+// make it cheap: the hyperparameters are those of all results in the book, from the
+// beginning, where a party alone would have to learn them; and there are no more than three
+// draws.
+func (c chooser) alone(ctx context.Context, b *book, party int, seed random.Seed) (strategy.Estimate, error) {
+	p := c.pool(b)
+	h, err := c.model.Fit(ctx, p.Observations, nil, seed.Stream("estimate fit", 0))
+	if err != nil {
+		return strategy.Estimate{}, err
+	}
+	posterior, err := c.model.Condition(p.Observations, h, nil)
+	if err != nil {
+		return strategy.Estimate{}, err
+	}
+	scaled, ok := posterior.(surrogate.Scaled)
+	if !ok {
+		return strategy.Estimate{}, fmt.Errorf("the surrogate does not say in which units it is")
+	}
+	sign := c.task.Goal.Sign()
+	result := strategy.Estimate{Evaluations: counted(b.entries[party])}
+	for _, entry := range b.entries[party] {
+		if entry.isGain() {
+			result.Got += sign * *entry.Value
+		}
+	}
+	for i := range estimateDraws {
+		g := game{
+			chooser: c,
+			h:       h,
+			truth:   posterior.Draw(seed.Stream("estimate draw", uint64(i))),
+			units:   scaled.Units(),
+			noise:   seed.Stream("estimate noise", uint64(i)),
+			seed:    seed.Derive("estimate play", uint64(i)),
+		}
+		sum, best, err := g.play(ctx, b.entries[party], result.Evaluations)
+		if err != nil {
+			return strategy.Estimate{}, err
+		}
+		result.Sum += sign * sum / estimateDraws
+		result.Best += sign * best / estimateDraws
+	}
+	return result, nil
+}
+
+// game is one play of a party alone.
+type game struct {
+	chooser
+	h     surrogate.Hyperparameters
+	truth surrogate.Function // in the units of the process
+	units surrogate.Units
+	noise *rand.Rand
+	seed  random.Seed
+}
+
+// evaluate returns a result; larger is better.
+func (g game) evaluate(x []float64) float64 {
+	y := g.units.Output(g.truth.Value(x) + math.Sqrt(g.h.Noise)*g.noise.NormFloat64())
+	return min(max(y, -math.MaxFloat64), math.MaxFloat64)
+}
+
+// play returns the sum and the best of so many results of a party alone that has begun as
+// these entries have; larger is better.
+func (g game) play(ctx context.Context, entries []entry, evaluations int) (sum, best float64, err error) {
+	solo := *g.task
+	solo.Strategy.Settings = alone.UCBSettings{C1: g.settings.C1, C2: g.settings.C2}
+	player := alone.NewUCB(&solo)
+	view := strategy.View{Task: &solo, Trials: g.beginning(entries)}
+	best = math.Inf(-1)
+	var counts int
+	count := func(trial strategy.Trial) {
+		if trial.State == strategy.Done && trial.Why.Source != strategy.Imported {
+			y := solo.Goal.Sign() * trial.Outcome.Value
+			counts, sum, best = counts+1, sum+y, max(best, y)
+		}
+	}
+	for _, trial := range view.Trials {
+		count(trial)
+	}
+	for counts < evaluations {
+		if obs := strategy.Observed(&solo, view.Trials, task.Objective); len(obs.Y) > 0 {
+			if view.Posterior, err = g.model.Condition(obs, g.h, view.Posterior); err != nil {
+				return 0, 0, err
+			}
+		}
+		id := uint64(len(view.Trials) + 1)
+		suggestion, err := player.Suggest(ctx, view, id, g.seed)
+		if err != nil {
+			return 0, 0, err
+		}
+		trial := strategy.Trial{ID: id, Design: suggestion.Design, Why: suggestion.Why, State: strategy.Done, Outcome: &strategy.Outcome{
+			Value: solo.Goal.Sign() * g.evaluate(solo.Space.Encode(suggestion.Design)),
+		}}
+		view.Trials = append(slices.Clip(view.Trials), trial)
+		count(trial)
+	}
+	return sum, best, nil
+}
+
+// beginning is the trials of a party before it heard of others: what it brought along, and
+// its starting designs.
+func (g game) beginning(entries []entry) (trials []strategy.Trial) {
+	for i, entry := range entries {
+		if i >= g.task.Strategy.InitialDesigns && !entry.Past {
+			continue
+		}
+		trial := strategy.Trial{
+			ID: uint64(len(trials) + 1), State: strategy.Failed,
+			Design: g.task.Space.Decode(entry.Point.Encoded(g.task.Space)), Why: strategy.Why{Source: strategy.Initial},
+		}
+		if entry.Past {
+			trial.Why.Source = strategy.Imported
+		}
+		if entry.Value != nil {
+			trial.State, trial.Outcome = strategy.Done, &strategy.Outcome{Value: g.task.Goal.Sign() * *entry.Value}
+		}
+		trials = append(trials, trial)
+	}
+	return trials
+}

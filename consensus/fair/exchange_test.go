@@ -1,0 +1,371 @@
+package fair
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// ways are the two ways to run a task, the mediator being one of the parties.
+func ways() map[string]int { return map[string]int{"mediator": 0, "none": noMediator} }
+
+func TestBothWaysChooseTheSame(t *testing.T) {
+	designs := map[string][][]string{}
+	for name, mediator := range ways() {
+		w := newWorld(t, newTask(t, 3, mediator, ""), 8)
+		w.bootAll()
+		w.play(time.Hour)
+		w.settle(time.Minute)
+		w.checkBooks()
+		w.checkNoWarnings()
+		for _, m := range w.members {
+			if m.ended() != 8 || m.assigned() != 6 {
+				t.Fatalf("%s: member %d has evaluated %d designs, of which %d were assigned; want 8 and 6", name, m.index, m.ended(), m.assigned())
+			}
+			var own []string
+			for _, trial := range m.trials {
+				own = append(own, trial.Design.Key())
+			}
+			designs[name] = append(designs[name], own)
+		}
+		best := 0.0
+		for _, m := range w.members {
+			for _, trial := range m.trials {
+				best = max(best, trial.Outcome.Value)
+			}
+		}
+		if best < 9.9 {
+			t.Errorf("%s: the best result is %g of 10", name, best)
+		}
+	}
+	// The tasks have other IDs, and so other streams for the search; its maxima are the same
+	// but for rounding. Starting designs are the parties' own.
+	for i, with := range designs["mediator"] {
+		if !slices.Equal(with[:2], designs["none"][i][:2]) {
+			t.Errorf("party %d starts differently", i)
+		}
+	}
+}
+
+// Who sees what.
+func TestPartiesOfAMediatorSeeNothingOfOthers(t *testing.T) {
+	w := newWorld(t, newTask(t, 3, 1, ""), 6)
+	w.bootAll()
+	w.play(time.Hour)
+	w.settle(time.Minute)
+	for _, m := range w.members {
+		for party, list := range m.exchange.book.entries {
+			if m.index != 1 && party != m.index && len(list) > 0 {
+				t.Errorf("party %d holds evaluations of party %d", m.index, party)
+			}
+		}
+		if got, want := len(m.result.Gains()), 1; m.index != 1 && got != want {
+			t.Errorf("party %d knows the gains of %d, want %d", m.index, got, want)
+		}
+	}
+}
+
+func TestLossIsMadeGood(t *testing.T) {
+	for name, mediator := range ways() {
+		w := newWorld(t, newTask(t, 4, mediator, ""), 7)
+		w.loss = 0.4
+		w.bootAll()
+		w.play(4 * time.Hour)
+		w.settle(5 * time.Minute)
+		w.checkBooks()
+		for _, m := range w.members {
+			if m.ended() != 7 {
+				t.Errorf("%s: member %d has evaluated %d designs of 7; warnings %q", name, m.index, m.ended(), m.warnings)
+			}
+		}
+	}
+}
+
+// A party that is late keeps its design, and is in the next round again.
+func TestALatePartyComesBack(t *testing.T) {
+	playsThrough(t)
+	for name, mediator := range ways() {
+		w := newWorld(t, newTask(t, 3, mediator, ""), 8)
+		w.members[2].duration = 170 * time.Second // others wait up to 100
+		w.members[0].budget, w.members[1].budget = 25, 25
+		w.bootAll()
+		w.play(2 * time.Hour)
+		w.settle(5 * time.Minute)
+		w.checkBooks()
+		w.checkNoWarnings()
+		for _, m := range w.members {
+			if m.ended() != m.budget || m.assigned() != m.budget-2 {
+				t.Errorf("%s: member %d has evaluated %d designs, %d assigned; want %d, all but 2", name, m.index, m.ended(), m.assigned(), m.budget)
+			}
+		}
+	}
+}
+
+// A party that was away from when it had told its results, while others went on with a design
+// for it and then without it, gets that design, evaluates it, and is in the rounds again.
+func TestAPartyThatHasMissedItsBatch(t *testing.T) {
+	playsThrough(t)
+	for name, mediator := range ways() {
+		w := newWorld(t, newTask(t, 3, mediator, ""), 25)
+		w.members[2].budget = 8
+		w.bootAll()
+		w.after(20900*time.Millisecond, func() { w.crash(2) })
+		w.after(260*time.Second, func() { w.boot(2) })
+		w.play(2 * time.Hour)
+		m := w.members[2]
+		if m.ended() != 8 || m.assigned() != 6 {
+			t.Errorf("%s: it has evaluated %d designs, %d assigned; want 8 and 6; warnings %q", name, m.ended(), m.assigned(), m.warnings)
+		}
+		if got := m.trials[2].Why.Round; got != 1 {
+			t.Errorf("%s: its first assigned design is of round %d, want 1", name, got)
+		}
+	}
+}
+
+// Who is present and never proposes costs ever less.
+func TestASilentProposer(t *testing.T) {
+	playsThrough(t)
+	w := newWorld(t, newTask(t, 3, noMediator, ""), 14)
+	w.members[1].tamper = func(o strategy.Output) []strategy.Output {
+		if work, ok := o.(strategy.Work); ok && work.Name == "batch" {
+			return nil
+		}
+		return []strategy.Output{o}
+	}
+	w.bootAll()
+	w.play(3 * time.Hour)
+	said := 0
+	for _, warning := range w.members[0].warnings {
+		if strings.Contains(warning, "said nothing") {
+			said++
+		}
+	}
+	if m := w.members[0]; m.ended() != 14 || said < 1 || said > 4 {
+		t.Errorf("member 0 has evaluated %d designs of 14 and was kept waiting %d times, at most 4 in 12 rounds: %q", m.ended(), said, m.warnings)
+	}
+}
+
+// A batch of a far round is none of the turn: who sends nothing else is passed over as if
+// silent, ever less.
+func TestBatchesOfFarRoundsHoldNoTurn(t *testing.T) {
+	playsThrough(t)
+	w := newWorld(t, newTask(t, 3, noMediator, ""), 14)
+	w.liesInBatches(w.members[1], func(b *protocol.Batch) { b.Round += 300 })
+	w.bootAll()
+	w.play(3 * time.Hour)
+	said := 0
+	for _, warning := range w.members[0].warnings {
+		if strings.Contains(warning, "said nothing") {
+			said++
+		}
+	}
+	if m := w.members[0]; m.ended() != 14 || said < 1 || said > 3 {
+		t.Errorf("member 0 has evaluated %d designs of 14 and was kept waiting %d times, at most 3 of 4: %q", m.ended(), said, m.warnings)
+	}
+}
+
+// A party that never comes costs one deadline.
+func TestAPartyThatNeverComes(t *testing.T) {
+	for name, mediator := range ways() {
+		w := newWorld(t, newTask(t, 3, mediator, ""), 8)
+		w.boot(0)
+		w.boot(1)
+		w.play(30 * time.Minute)
+		for _, m := range w.members[:2] {
+			if m.ended() != 8 || m.assigned() != 6 {
+				t.Errorf("%s: member %d has evaluated %d designs, %d assigned; want 8 and 6; warnings %q", name, m.index, m.ended(), m.assigned(), m.warnings)
+			}
+		}
+	}
+}
+
+// Kills at any time lose nothing and stop nobody for good.
+func TestKills(t *testing.T) {
+	playsThrough(t)
+	for name, mediator := range ways() {
+		for _, victim := range []int{0, 2} {
+			for second := 3; second < 60; second += 9 {
+				w := newWorld(t, newTask(t, 3, mediator, ""), 6)
+				w.bootAll()
+				w.after(time.Duration(second)*time.Second, func() { w.crash(victim) })
+				w.after(time.Duration(second+45)*time.Second, func() { w.boot(victim) })
+				w.play(2 * time.Hour)
+				w.settle(5 * time.Minute)
+				w.checkBooks()
+				for _, m := range w.members {
+					if m.ended() != 6 {
+						t.Errorf("%s, member %d killed after %d s: member %d has evaluated %d designs of 6; warnings %q", name, victim, second, m.index, m.ended(), m.warnings)
+					}
+					for _, warning := range m.warnings {
+						if !strings.Contains(warning, "is not there") && !strings.Contains(warning, "said nothing") {
+							t.Errorf("%s, member %d killed after %d s: member %d warns %q", name, victim, second, m.index, warning)
+						}
+					}
+				}
+				if t.Failed() {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Without a mediator the parties of each part of a network that is cut go on, and all
+// results are with everybody in the end.
+func TestACutNetwork(t *testing.T) {
+	w := newWorld(t, newTask(t, 4, noMediator, ""), 12)
+	w.cut = func(from, to int) bool {
+		return w.now > 40*time.Second && w.now < 400*time.Second && (from < 2) != (to < 2)
+	}
+	w.bootAll()
+	w.play(3 * time.Hour)
+	w.settle(5 * time.Minute)
+	w.checkBooks()
+	for _, m := range w.members {
+		if m.ended() != 12 {
+			t.Errorf("member %d has evaluated %d designs of 12; warnings %q", m.index, m.ended(), m.warnings)
+		}
+	}
+}
+
+func (m *member) warned(text string) bool {
+	return slices.ContainsFunc(m.warnings, func(warning string) bool { return strings.Contains(warning, text) })
+}
+
+// Where the mediator ends, parties go on alone.
+func TestAMediatorThatEnds(t *testing.T) {
+	w := newWorld(t, newTask(t, 3, 0, ""), 8)
+	w.bootAll()
+	w.after(45*time.Second, func() { w.crash(0) })
+	w.play(time.Hour)
+	for _, m := range w.members[1:] {
+		if m.ended() != 8 {
+			t.Errorf("member %d has evaluated %d designs of 8", m.index, m.ended())
+		}
+		if why := m.trials[7].Why; !strings.Contains(why.Phrase, "the mediator is not there") {
+			t.Errorf("member %d chose its last design by %q", m.index, why)
+		}
+	}
+}
+
+// A batch that is worth less, that leaves out a party, or that rests on other results is
+// refused, and whose it was is named; the round goes on.
+func TestWrongBatches(t *testing.T) {
+	playsThrough(t)
+	var liar *member
+	for name, c := range map[string]struct {
+		alter func(b *protocol.Batch)
+		text  string
+	}{
+		"worth less": {func(b *protocol.Batch) {
+			for i := range b.Assigned {
+				b.Assigned[i].Point.Coordinates[0] = 1 - b.Assigned[i].Point.Coordinates[0]*0.9
+			}
+		}, "its designs are worth"},
+		"swapped": {func(b *protocol.Batch) {
+			b.Assigned[0].Point, b.Assigned[1].Point, b.Assigned[2].Point = b.Assigned[1].Point, b.Assigned[2].Point, b.Assigned[0].Point
+		}, "its designs are worth"},
+		"leaves out a party": {func(b *protocol.Batch) { b.Assigned = b.Assigned[:2] }, "leaves out party"},
+		"other results":      {func(b *protocol.Batch) { b.Heads = slices.Clone(b.Heads); b.Heads[0]++ }, "made from other results"},
+		"other process":      {func(b *protocol.Batch) { b.Noise = 2 }, "fit the observations less well"},
+		"leaves results out": {func(b *protocol.Batch) {
+			b.Counts = slices.Clone(b.Counts)
+			b.Counts[2]--
+			b.Heads = liar.exchange.book.heads(b.Counts)
+			b.Assigned = b.Assigned[:2]
+		}, "leaves out the results of party"},
+		"of nothing":          {func(b *protocol.Batch) { b.Counts = make([]int, 3); b.Heads = make([]byte, 3*protocol.HeadBytes) }, "does not accept"},
+		"before it is needed": {func(b *protocol.Batch) { b.Round += 300 }, ""},
+	} {
+		w := newWorld(t, newTask(t, 3, noMediator, ""), 8)
+		liar = w.members[1]
+		w.liesInBatches(liar, c.alter)
+		w.bootAll()
+		w.play(3 * time.Hour)
+		w.settle(5 * time.Minute)
+		w.checkBooks()
+		for _, m := range w.members {
+			if m.ended() != 8 {
+				t.Errorf("%s: member %d has evaluated %d designs of 8; warnings %q", name, m.index, m.ended(), m.warnings)
+			}
+			if m != liar && c.text != "" && !m.warned(c.text) {
+				t.Errorf("%s: member %d warns %q", name, m.index, m.warnings)
+			}
+		}
+	}
+}
+
+// A party that signs two results of one evaluation is named to all, who then use the same.
+func TestTwoResultsOfOneEvaluation(t *testing.T) {
+	w := newWorld(t, newTask(t, 4, noMediator, ""), 8)
+	liar := w.members[1]
+	w.lies(liar, evaluationKind, func(payload []byte) (int, []byte) {
+		e, err := protocol.DecodeEvaluation(payload, w.task.Space)
+		if err != nil {
+			t.Fatal(err)
+		}
+		*e.Value += 1e-3
+		changed, err := e.Encode(w.task.Space)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Number, changed
+	}, w.members[3].id)
+	w.bootAll()
+	w.play(3 * time.Hour)
+	w.settle(5 * time.Minute)
+	w.checkBooks()
+	for _, m := range w.members {
+		if m.ended() != 8 {
+			t.Errorf("member %d has evaluated %d designs of 8; warnings %q", m.index, m.ended(), m.warnings)
+		}
+		if m != liar && !m.warned("two different results") {
+			t.Errorf("member %d warns %q", m.index, m.warnings)
+		}
+	}
+	counts := []int{7, 7, 7, 7} // no batch has been made from the last
+	for _, m := range w.members {
+		if !slices.Equal(m.exchange.book.heads(counts), w.members[0].exchange.book.heads(counts)) {
+			t.Errorf("members 0 and %d hold different results", m.index)
+		}
+	}
+}
+
+// Who repeatedly reports what does not fit is named to all.
+func TestResultsThatDoNotFit(t *testing.T) {
+	playsThrough(t)
+	for name, mediator := range ways() {
+		w := newWorld(t, newTask(t, 4, mediator, ""), 12)
+		liar := w.members[3]
+		liar.report = func(d task.Design, value float64) float64 {
+			if len(liar.trials)%2 == 0 {
+				return value + 25
+			}
+			return value
+		}
+		w.bootAll()
+		w.play(3 * time.Hour)
+		w.settle(5 * time.Minute)
+		named := 0
+		for _, m := range w.members {
+			if m != liar && m.warned("results of party "+liar.id.String()+" do not fit: a tenth") {
+				named++
+			}
+		}
+		if named != 3 {
+			t.Errorf("%s: %d of 3 others know it; %q", name, named, w.members[0].warnings)
+		}
+	}
+}
+
+// The exchange of a node that is not on the roster does not begin.
+func TestOnlyTheRoster(t *testing.T) {
+	if _, err := NewExchange(newTask(t, 3, noMediator, ""), keysOf(5)[4]); err == nil || !strings.Contains(err.Error(), "not on the task's roster") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,432 @@
+package fair
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// What a record holds, by its first byte.
+const (
+	ownRecord        = 'o' // number of the trial (varint) · envelope of the own evaluation
+	evaluationRecord = 'e' // envelope
+	batchRecord      = 'b' // envelope of an accepted batch
+	assignmentRecord = 'a' // envelope of an assignment, given or got
+)
+
+func (e *Exchange) record(tag byte, envelope []byte) {
+	e.emit(strategy.Record{Data: append([]byte{tag}, envelope...)})
+}
+
+// replay takes up what an earlier run knew. What cannot be read is left out: it is asked
+// for again.
+func (e *Exchange) replay(data []byte) {
+	if len(data) == 0 {
+		return
+	}
+	tag, body := data[0], data[1:]
+	trial := uint64(0)
+	if tag == ownRecord {
+		n, size := binary.Uvarint(body)
+		if size <= 0 {
+			return
+		}
+		trial, body = n, body[size:]
+	}
+	share, party, ok := e.open(body)
+	if !ok {
+		return
+	}
+	switch tag {
+	case ownRecord, evaluationRecord:
+		if evaluation, err := protocol.DecodeEvaluation(share.Payload, e.task.Space); err == nil {
+			e.book.add(party, entry{Evaluation: evaluation, payload: share.Payload, envelope: share.Envelope})
+			if tag == ownRecord {
+				e.entered[trial] = true
+			}
+		}
+	case batchRecord:
+		b, err := protocol.DecodeBatch(share.Payload, e.task.Space, len(e.roster))
+		switch {
+		case err != nil:
+		case b.Round > e.current.Number:
+			e.keepLetters(b, share)
+			e.takeDown(b)
+		default:
+			e.catchUp(b)
+		}
+	case assignmentRecord:
+		if a, err := protocol.DecodeAssignment(share.Payload, e.task.Space); err == nil {
+			e.recall(a, share)
+		}
+	}
+}
+
+// recall takes up an assignment.
+func (e *Exchange) recall(a protocol.Assignment, share protocol.Share) {
+	party := slices.Index(e.roster, a.Party)
+	if party < 0 || a.Round < e.current.Number {
+		return
+	}
+	e.letters[party] = share.Envelope
+	e.current.Number, e.current.Parties = a.Round, a.Parties
+	e.give(party, a.Round, a.Point)
+	if party == e.self {
+		e.against = a.Gain
+	}
+}
+
+// seal signs a statement of this node. Its slot tells it from others of its kind.
+func (e *Exchange) seal(kind string, slot int, payload []byte) (protocol.Share, bool) {
+	share, err := protocol.Seal(protocol.Share{
+		Task:    e.task.ID(),
+		Key:     protocol.Key{Kind: kind, Slot: uint64(slot)},
+		Stamp:   protocol.Stamp{Epoch: 1, Sequence: uint64(slot)},
+		TTL:     protocol.MaxTTL,
+		Payload: payload,
+	}, e.key)
+	if err != nil {
+		e.warn("%v", err)
+	}
+	return share, err == nil
+}
+
+// open returns a statement of a party of the task.
+func (e *Exchange) open(envelope []byte) (share protocol.Share, party int, ok bool) {
+	share, err := protocol.Open(envelope)
+	if err != nil || !share.Task.Equals(e.task.ID()) {
+		return share, 0, false
+	}
+	party = slices.Index(e.roster, share.Author)
+	return share, party, party >= 0
+}
+
+// enter signs the evaluations that have ended since.
+func (e *Exchange) enter(view strategy.View) {
+	if !e.started {
+		return
+	}
+	var envelopes [][]byte
+	for _, trial := range view.Trials {
+		ended := trial.State == strategy.Done || trial.State == strategy.Failed
+		if !ended || e.entered[trial.ID] {
+			continue
+		}
+		evaluation := protocol.Evaluation{
+			Number: len(e.book.entries[e.self]) + 1,
+			Round:  trial.Why.Round,
+			Point:  protocol.PointOf(e.task.Space, trial.Design),
+			Past:   trial.Why.Source == strategy.Imported,
+		}
+		if trial.State == strategy.Done {
+			value := min(max(e.task.Goal.Sign()*trial.Outcome.Value, -protocol.MaxUnit), protocol.MaxUnit)
+			evaluation.Value = &value
+		}
+		if !e.chooser.takes(evaluation) {
+			e.warn("trial %d: its result %g is too far from what the task knows, and counts as a failure", trial.ID, *evaluation.Value)
+			evaluation.Value = nil
+		}
+		payload, err := evaluation.Encode(e.task.Space)
+		if err != nil {
+			e.warn("trial %d: %v", trial.ID, err)
+			continue
+		}
+		share, ok := e.seal(evaluationKind, evaluation.Number, payload)
+		if !ok {
+			continue
+		}
+		e.entered[trial.ID] = true
+		e.book.add(e.self, entry{Evaluation: evaluation, payload: payload, envelope: share.Envelope})
+		e.record(ownRecord, append(binary.AppendUvarint(nil, trial.ID), share.Envelope...))
+		envelopes = append(envelopes, share.Envelope)
+	}
+	if len(envelopes) > 0 {
+		e.tell(envelopes...)
+		e.show()
+	}
+}
+
+// tell sends statements to all who may see them: the mediator, or without one all parties.
+func (e *Exchange) tell(envelopes ...[]byte) {
+	for len(envelopes) > 0 {
+		first, bytes := 0, 0
+		for first < len(envelopes) && (first == 0 || bytes+len(envelopes[first]) <= mostSent) {
+			bytes += len(envelopes[first])
+			first++
+		}
+		for _, party := range e.listeners() {
+			e.send(party, protocol.FairMessage{Statements: envelopes[:first]})
+		}
+		envelopes = envelopes[first:]
+	}
+}
+
+// listeners are the parties to which this node tells its results.
+func (e *Exchange) listeners() (parties []int) {
+	for party := range e.roster {
+		if party != e.self && (e.mediator < 0 || party == e.mediator) {
+			parties = append(parties, party)
+		}
+	}
+	return parties
+}
+
+func (e *Exchange) send(party int, m protocol.FairMessage) {
+	if party == e.self {
+		return
+	}
+	data, err := m.Encode()
+	if err != nil {
+		e.warn("%v", err)
+		return
+	}
+	e.emit(strategy.Send{To: e.roster[party], Data: data})
+}
+
+// holding is what this node says of itself to a party: of others' evaluations nothing where
+// there is a mediator.
+func (e *Exchange) holding(to int) *protocol.Holding {
+	counts := e.book.counts()
+	if e.mediator >= 0 {
+		about := e.self
+		if e.self == e.mediator {
+			about = to
+		}
+		only := make([]int, len(counts))
+		only[about] = counts[about]
+		counts = only
+	}
+	return &protocol.Holding{Round: e.current.Number, Counts: counts, Waiting: e.waits()}
+}
+
+// waits tells whether this node has nothing to evaluate of the latest round.
+func (e *Exchange) waits() bool { return e.book.reported(e.self, e.assigned[e.self]) }
+
+// greet tells all counterparts what this node has, so that they send what it lacks.
+func (e *Exchange) greet() {
+	for _, party := range e.listeners() {
+		e.send(party, protocol.FairMessage{Holding: e.holding(party)})
+	}
+}
+
+// ask asks for what this node lacks: one of those for whom the round waits, whoever has the
+// turn, and one after the other. Everybody who is asked tells all that it holds, so that one
+// is enough, and most of those for whom the round waits have nothing to tell yet.
+func (e *Exchange) ask() {
+	if e.mediator == e.self {
+		return
+	}
+	if e.mediator >= 0 {
+		if e.waits() || e.acked < len(e.book.entries[e.self]) {
+			e.send(e.mediator, protocol.FairMessage{Holding: e.holding(e.mediator)})
+		}
+		return
+	}
+	asked := map[int]bool{}
+	if waits := e.barrier.Waits(e.expected(), e.spoken); len(waits) > 0 {
+		asked[slices.Index(e.roster, waits[e.ticks%len(waits)])] = true
+	}
+	for party := range e.offers {
+		asked[party] = true
+	}
+	if e.turning {
+		asked[slices.Index(e.roster, e.turns.Leader(e.barrier.Number(), e.turn))] = true
+	}
+	asked[e.ticks%len(e.roster)] = true
+	for party := range e.roster {
+		if asked[party] {
+			e.send(party, protocol.FairMessage{Holding: e.holding(party)})
+		}
+	}
+}
+
+// receive takes what a party has sent. Others are not listened to.
+func (e *Exchange) receive(from peer.ID, data []byte) {
+	sender := slices.Index(e.roster, from)
+	if sender < 0 || sender == e.self || !e.started || e.mediator >= 0 && e.self != e.mediator && sender != e.mediator {
+		return
+	}
+	m, err := protocol.DecodeFairMessage(data, len(e.roster))
+	if err != nil {
+		e.name(sender, nonsense)
+		return
+	}
+	for _, envelope := range m.Statements {
+		e.hear(sender, envelope)
+	}
+	if m.Holding != nil {
+		e.answer(sender, *m.Holding)
+	}
+	if sender == e.mediator {
+		for _, n := range m.Notices {
+			e.name(n.Party, n.Reason)
+		}
+	}
+}
+
+// evidence is the newest of a party's first evaluations that this node has: who has others
+// finds out whose author has signed two.
+func (e *Exchange) evidence(party, count int) (m protocol.FairMessage) {
+	bytes := 0
+	for _, entry := range slices.Backward(e.book.entries[party][:count]) {
+		if bytes += len(entry.envelope); bytes > mostSent {
+			break
+		}
+		m.Statements = append(m.Statements, entry.envelope)
+	}
+	return m
+}
+
+// answer sends a party what it lacks, and says so when this node lacks something: once
+// between two ticks.
+func (e *Exchange) answer(sender int, h protocol.Holding) {
+	if e.mediator >= 0 && e.self != e.mediator {
+		e.acked = h.Counts[e.self]
+	}
+	if e.answered[sender] {
+		return
+	}
+	m := protocol.FairMessage{}
+	switch {
+	case e.mediator < 0:
+		m.Statements = e.book.lacking(h.Counts, mostSent)
+		if h.Round < e.current.Number && e.latest != nil {
+			m.Statements = append(m.Statements, e.latest)
+		}
+		if letter := e.letters[sender]; letter != nil && h.Waiting && !e.ready(sender) {
+			m.Statements = append(m.Statements, letter)
+		}
+	case e.self == e.mediator:
+		if letter := e.letters[sender]; letter != nil && h.Round < e.assigned[sender] {
+			m.Statements = append(m.Statements, letter)
+		}
+	default:
+		counts := slices.Repeat([]int{math.MaxInt32}, len(e.roster))
+		counts[e.self] = h.Counts[e.self]
+		m.Statements = e.book.lacking(counts, mostSent)
+	}
+	if e.lacks(sender, h) || e.self == e.mediator {
+		m.Holding = e.holding(sender)
+	}
+	if len(m.Statements) > 0 || m.Holding != nil {
+		e.answered[sender] = true
+		e.send(sender, m)
+	}
+}
+
+// lacks tells whether the sender has something that this node does not have.
+func (e *Exchange) lacks(sender int, h protocol.Holding) bool {
+	if e.mediator >= 0 {
+		return false
+	}
+	return !e.book.has(h.Counts) || h.Round > e.current.Number
+}
+
+// hear takes a signed statement.
+func (e *Exchange) hear(sender int, envelope []byte) {
+	share, author, ok := e.open(envelope)
+	if !ok {
+		e.name(sender, nonsense)
+		return
+	}
+	switch share.Kind {
+	case evaluationKind:
+		e.hearEvaluation(author, share)
+	case batchKind:
+		e.hearBatch(author, share)
+	case assignmentKind:
+		e.hearAssignment(author, share)
+	}
+}
+
+func (e *Exchange) hearEvaluation(author int, share protocol.Share) {
+	if !e.chooses() {
+		return
+	}
+	evaluation, err := protocol.DecodeEvaluation(share.Payload, e.task.Space)
+	if err != nil || uint64(evaluation.Number) != share.Slot || evaluation.Number > mostEvaluations || !e.chooser.takes(evaluation) {
+		e.name(author, nonsense)
+		return
+	}
+	switch e.book.add(author, entry{Evaluation: evaluation, payload: share.Payload, envelope: share.Envelope}) {
+	case added:
+		e.record(evaluationRecord, share.Envelope)
+		e.compare(author, evaluation)
+		e.show()
+	case contradicting:
+		e.record(evaluationRecord, share.Envelope)
+		e.name(author, contradicts)
+		e.disputed[dispute{author, evaluation.Number}] = true
+	case contradicted:
+		e.name(author, contradicts)
+		e.disputed[dispute{author, evaluation.Number}] = true
+	case known, ahead:
+	}
+}
+
+// tellDisputes tells which results count of those that contradict each other. It waits for
+// a tick, since an author can sign as many as it likes, each of which would go to everybody.
+func (e *Exchange) tellDisputes() {
+	var envelopes [][]byte
+	for party, list := range e.book.entries {
+		for _, entry := range list {
+			if e.disputed[dispute{party, entry.Number}] {
+				envelopes = append(envelopes, entry.envelope)
+			}
+		}
+	}
+	clear(e.disputed)
+	e.tell(envelopes...)
+}
+
+// compare names who has evaluated another design than the one that was assigned. Without a
+// mediator a party may have followed another batch of the round than this node has.
+func (e *Exchange) compare(party int, evaluation protocol.Evaluation) {
+	assigned := e.points[party]
+	if e.mediator < 0 || assigned == nil || evaluation.Round != e.assigned[party] {
+		return
+	}
+	if !slices.Equal(assigned.Encoded(e.task.Space), evaluation.Point.Encoded(e.task.Space)) {
+		e.name(party, disobedience)
+	}
+}
+
+func (e *Exchange) hearBatch(author int, share protocol.Share) {
+	if e.mediator >= 0 || e.refused[share.Digest] {
+		return
+	}
+	b, err := protocol.DecodeBatch(share.Payload, e.task.Space, len(e.roster))
+	if err != nil || uint64(b.Round) != share.Slot || e.turns.Leader(b.Round, b.Turn) != share.Author {
+		e.name(author, nonsense)
+		return
+	}
+	if b.Round <= e.current.Number {
+		if e.catchUp(b) {
+			e.record(batchRecord, share.Envelope)
+			e.show()
+		}
+		return
+	}
+	if held, ok := e.offers[author]; ok && held.Round > b.Round {
+		return
+	}
+	e.offers[author] = offer{b, share}
+	if !e.book.has(b.Counts) {
+		e.send(author, protocol.FairMessage{Holding: e.holding(author)})
+	}
+}
+
+func (e *Exchange) hearAssignment(author int, share protocol.Share) {
+	a, err := protocol.DecodeAssignment(share.Payload, e.task.Space)
+	if e.mediator < 0 || author != e.mediator || err != nil || uint64(a.Round) != share.Slot || a.Party != e.roster[e.self] || a.Round <= e.current.Number {
+		return
+	}
+	e.record(assignmentRecord, share.Envelope)
+	e.recall(a, share)
+	e.show()
+}

@@ -1,0 +1,95 @@
+package fair
+
+import (
+	"slices"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+// visit is an evaluation of a listed design, by the design's number.
+type visit struct {
+	design int
+	value  *float64 // larger being better; nil when the evaluation has failed
+}
+
+// visits are a party's, in order.
+func (c chooser) visits(b *book, party int) (all []visit) {
+	for _, e := range b.entries[party] {
+		if i, ok := c.task.Space.Listing().Index(c.task.Space.Decode(e.Point.Encoded(c.task.Space))); ok {
+			all = append(all, visit{i, e.Value})
+		}
+	}
+	return all
+}
+
+// choices returns for each of the parties the encoded designs that it can evaluate next,
+// where the task's designs are a list; nil where every combination of values is a design.
+func (c chooser) choices(b *book, parties []int) [][][]float64 {
+	switch space := c.task.Space; {
+	case space.Listing() == nil:
+		return nil
+	case c.task.Steps == 0:
+		return slices.Repeat([][][]float64{encodings(space, moves(c.task, nil))}, len(parties))
+	default:
+		all := make([][][]float64, len(parties))
+		for i, party := range parties {
+			all[i] = encodings(space, moves(c.task, c.visits(b, party)))
+		}
+		return all
+	}
+}
+
+// moves lists the listed designs to which one can go that has made these visits.
+//
+// In a graph one can go to any that was not visited yet and is as many steps away as the
+// task allows; when there is none, one step further, and so on; and where all that can be
+// reached was visited, to any of these again (S21, appendix C.1).
+func moves(t *task.Task, visits []visit) []int {
+	listing := t.Space.Listing()
+	if t.Steps == 0 || len(visits) == 0 {
+		all := make([]int, listing.Len())
+		for i := range all {
+			all[i] = i
+		}
+		return all
+	}
+	at := standing(t, visits)
+	var reached []int
+	for steps := t.Steps; ; steps++ {
+		within := listing.Within(at, steps)
+		fresh := slices.DeleteFunc(slices.Clone(within), func(i int) bool {
+			return slices.ContainsFunc(visits, func(v visit) bool { return v.design == i })
+		})
+		if len(fresh) > 0 {
+			return fresh
+		}
+		if len(within) == len(reached) { // there is nothing further away
+			return within
+		}
+		reached = within
+	}
+}
+
+// standing is where one is after at least one visit: at the latest design, and after the
+// starting designs at the best of these, the first of equals (S21, appendix C.1).
+func standing(t *task.Task, visits []visit) int {
+	best := visit{design: visits[len(visits)-1].design}
+	if len(visits) > t.Strategy.InitialDesigns {
+		return best.design
+	}
+	for _, v := range visits {
+		if v.value != nil && (best.value == nil || *v.value > *best.value) {
+			best = v
+		}
+	}
+	return best.design
+}
+
+func encodings(space *task.Space, designs []int) [][]float64 {
+	points := make([][]float64, len(designs))
+	for i, design := range designs {
+		points[i] = make([]float64, space.Dim())
+		space.Listing().Encode(points[i], design)
+	}
+	return points
+}

@@ -1,0 +1,121 @@
+package fair
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/presence"
+)
+
+func (e *Exchange) turnName() string { return fmt.Sprintf("%d/%d", e.barrier.Number(), e.turn) }
+
+// expected lists for whom a round waits: all of the roster before the first batch, then who
+// got a design in the latest. Who has said goodbye is not expected.
+func (e *Exchange) expected() (ids []peer.ID) {
+	for party, id := range e.roster {
+		if !e.left[party] && (e.current.Number == 0 || e.assigned[party] == e.current.Number) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (e *Exchange) spoken(id peer.ID) bool { return e.ready(slices.Index(e.roster, id)) }
+
+// ready tells whether a party has evaluated its starting designs and whatever it was
+// assigned, so that it can be given another design.
+func (e *Exchange) ready(party int) bool {
+	return e.readyIn(e.book, party)
+}
+
+func (e *Exchange) readyIn(b *book, party int) bool {
+	return b.started(party, e.task.Strategy.InitialDesigns) && b.reported(party, e.assigned[party])
+}
+
+// readyParties lists who can be given a design.
+func (e *Exchange) readyParties() (parties []int) {
+	for party := range e.roster {
+		if e.ready(party) && !e.left[party] {
+			parties = append(parties, party)
+		}
+	}
+	return parties
+}
+
+// advance takes the next step of the round, if it can be taken now.
+func (e *Exchange) advance(view strategy.View) {
+	if e.working || e.resting || !e.chooses() {
+		return
+	}
+	if e.follow() {
+		return
+	}
+	expected := e.expected()
+	if len(e.barrier.Waits(expected, e.spoken)) > 0 {
+		if !e.counting && len(e.readyParties()) > 0 {
+			e.counting = true
+			e.emit(strategy.SetTimer{Name: deadlineTimer + " " + strconv.Itoa(e.barrier.Number()), After: time.Duration(e.settings.Deadline) * time.Second})
+		}
+		return
+	}
+	parties := e.readyParties()
+	if len(parties) == 0 {
+		return // late themselves; the next result begins the round
+	}
+	leader := e.leader(view)
+	if leader == e.self {
+		e.choose(parties)
+		return
+	}
+	if o := e.offers[leader]; e.offered(leader) && e.book.has(o.Counts) {
+		e.check(leader, o)
+		return
+	}
+	if !e.turning {
+		e.turning = true
+		e.emit(strategy.SetTimer{Name: turnTimer + " " + e.turnName(), After: turnTime})
+	}
+}
+
+// offered tells whether there is a batch of a party for this turn of the round.
+func (e *Exchange) offered(party int) bool {
+	o, ok := e.offers[party]
+	return ok && o.Round == e.barrier.Number() && o.Turn == e.turn
+}
+
+// leader is whose turn it is. Who is not there is passed over.
+func (e *Exchange) leader(view strategy.View) int {
+	if e.mediator >= 0 {
+		return e.self
+	}
+	present := presence.Of(view)
+	for {
+		id := e.turns.Leader(e.barrier.Number(), e.turn)
+		party := slices.Index(e.roster, id)
+		switch {
+		case party == e.self || e.offered(party):
+			return party
+		case !e.turns.Forgiven(e.barrier.Number(), e.turn):
+			e.turn++
+			e.turning = false
+		case e.deaf || present.Has(id):
+			return party
+		default:
+			e.passOver("is not there")
+		}
+	}
+}
+
+// passOver ends a turn and names whose it was.
+func (e *Exchange) passOver(why string) {
+	id := e.turns.Leader(e.barrier.Number(), e.turn)
+	e.warn("round %d: node %s, whose turn it was to propose, %s; it was passed over", e.barrier.Number(), id, why)
+	e.turns.PassOver(e.barrier.Number(), e.turn)
+	e.turn++
+	e.turning = false
+}

@@ -1,0 +1,122 @@
+package fair
+
+import (
+	"slices"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Words of a task file.
+const (
+	weightsExponential = "exponential"
+	weightsLinear      = "linear"
+
+	explorationFixed   = "fixed"
+	explorationVarying = "varying"
+
+	batchFair    = "fair"
+	batchIFU     = "ifu"
+	batchTwoStep = "two-step"
+)
+
+const (
+	defaultRho       = 0.8
+	defaultLinearRho = 2 // Gini's weights: odd numbers
+	minRho           = 0.001
+	maxLinearRho     = 1e6
+
+	defaultC1 = 0.1
+	defaultC2 = 5
+	minC2     = 1e-6
+	maxC      = 1e6
+
+	defaultDeadline = 300
+	maxDeadline     = 604800
+)
+
+// Settings are the keys of a task file for strategy fair.
+type Settings struct {
+	// Roster is the parties, sorted, 2 to protocol.MaxParties: peer IDs with Ed25519 keys.
+	Roster []peer.ID
+	// Mediator is the one of the roster that gets all results and chooses for all; ""
+	// without one.
+	Mediator peer.ID
+	// Batch is "fair" (S21, equation 5), "ifu" (appendix C.6: the values of the gains do
+	// not count, only their order) or "two-step" (Remark 5: the sum is maximised and then
+	// dealt out).
+	Batch string
+	// Weights is "exponential", rho^(i-1), or "linear", rho·(n-i)+1 (Remark 4).
+	Weights string
+	// Rho is 0.001 to 1 with exponential weights, 1 weighing all parties alike;
+	// 0.001 to 1e6 with linear ones, larger being fairer. Unset with batch two-step.
+	Rho float64
+	// Exploration is "varying" (C1 is multiplied by (Σw)²/(nΣw²)) or "fixed".
+	Exploration string
+	// C1 and C2 are those of α_t = C1·d·Σw²·ln(C2·t), in the units of standardised outputs:
+	// C1 0 to 1e6, C2 1e-6 to 1e6.
+	C1, C2 float64
+	// Deadline is how many seconds a round waits for further results after its first one:
+	// 1 to 604800.
+	Deadline int
+}
+
+func readSettings(s *task.Section) task.StrategySettings {
+	var c Settings
+	roster, ok := s.Roster(protocol.MaxParties)
+	c.Roster = roster
+	if id, named := s.Peer("mediator"); named {
+		c.Mediator = id
+		if ok && !slices.Contains(roster, id) {
+			s.Errorf("mediator", "mediator %s must be one of the %d nodes of the roster", id, len(roster))
+		}
+	}
+	c.Batch = s.Word("batch", batchFair, batchFair, batchIFU, batchTwoStep)
+	switch c.Batch {
+	case batchTwoStep:
+		s.Refuse("rho", "batch: "+batchFair+" or "+batchIFU)
+		s.Refuse("weights", "batch: "+batchFair+" or "+batchIFU)
+		c.Rho, c.Weights = 1, weightsExponential
+	case "": // a wrong word, reported
+		s.Accept("rho", "weights")
+	default:
+		c.readWeights(s)
+	}
+	c.Exploration = s.Word("exploration", explorationVarying, explorationVarying, explorationFixed)
+	c.C1 = s.Within("c1", defaultC1, 0, maxC)
+	c.C2 = s.Within("c2", defaultC2, minC2, maxC)
+	c.Deadline = s.Whole("deadline", defaultDeadline, 1, maxDeadline)
+	return c
+}
+
+func (c *Settings) readWeights(s *task.Section) {
+	c.Weights = s.Word("weights", weightsExponential, weightsExponential, weightsLinear)
+	switch c.Weights {
+	case weightsExponential:
+		c.Rho = s.Within("rho", defaultRho, minRho, 1)
+	case weightsLinear:
+		c.Rho = s.Within("rho", defaultLinearRho, minRho, maxLinearRho)
+	default:
+		s.Accept("rho")
+	}
+}
+
+// Keys implements task.StrategySettings.
+func (c Settings) Keys() map[string]any {
+	names := make([]string, len(c.Roster))
+	for i, id := range c.Roster {
+		names[i] = id.String()
+	}
+	keys := map[string]any{"roster": names, "batch": c.Batch, "exploration": c.Exploration, "c1": c.C1, "c2": c.C2, "deadline": c.Deadline}
+	if c.Mediator != "" {
+		keys["mediator"] = c.Mediator.String()
+	}
+	if c.Batch != batchTwoStep {
+		keys["weights"], keys["rho"] = c.Weights, c.Rho
+	}
+	return keys
+}
+
+func settingsOf(t *task.Task) Settings { return t.Strategy.Settings.(Settings) }

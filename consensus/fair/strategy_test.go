@@ -1,0 +1,153 @@
+package fair
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+// viewOf is that of a node with results at these designs.
+func viewOf(t *testing.T, definition *task.Task, x ...[]float64) strategy.View {
+	t.Helper()
+	view := strategy.View{Task: definition, Self: settingsOf(definition).Roster[0], Results: map[string]any{}}
+	var obs surrogate.Observations
+	for i, u := range x {
+		design := definition.Space.Decode(u)
+		view.Trials = append(view.Trials, strategy.Trial{
+			ID: uint64(i + 1), Design: design, Why: strategy.Why{Source: strategy.Initial}, State: strategy.Done, Outcome: &strategy.Outcome{Value: hill(design)},
+		})
+		obs.X, obs.Y = append(obs.X, definition.Space.Encode(design)), append(obs.Y, hill(design))
+	}
+	view.Observations = len(x)
+	if len(x) == 0 {
+		return view
+	}
+	model, err := surrogate.New(definition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := model.Fit(t.Context(), obs, nil, random.SeedOf(1).Stream("fit", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if view.Posterior, err = model.Condition(obs, h, nil); err != nil {
+		t.Fatal(err)
+	}
+	return view
+}
+
+func suggest(t *testing.T, view strategy.View) strategy.Suggestion {
+	t.Helper()
+	s, err := New(view.Task).Suggest(t.Context(), view, uint64(len(view.Trials)+1), random.SeedOf(7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// run adds the trial of a suggestion, which has not ended.
+func run(view *strategy.View, s strategy.Suggestion) {
+	view.Trials = append(slices.Clone(view.Trials), strategy.Trial{ID: uint64(len(view.Trials) + 1), Design: s.Design, Why: s.Why, State: strategy.Running})
+}
+
+// A party starts as every strategy does, with the same designs, before any batch and though
+// there is one.
+func TestStartingDesigns(t *testing.T) {
+	definition := newTask(t, 3, noMediator, "")
+	view := viewOf(t, definition)
+	same := alone.NewLogEI(definition)
+	for trial := range uint64(2) {
+		if trial == 1 {
+			view.Results[Kind] = Round{Number: 1, Design: definition.Space.Decode([]float64{0.5, 0.5}), Parties: 3, Roster: 3}
+		}
+		got := suggest(t, view)
+		want, err := same.Suggest(t.Context(), view, trial+1, random.SeedOf(7))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Why.Source != strategy.Initial || !got.Design.Equal(want.Design) {
+			t.Errorf("trial %d: %v (%s), want %v", trial+1, got.Design, got.Why, want.Design)
+		}
+		run(&view, got)
+	}
+}
+
+// The design of a batch is taken once, by whichever of several evaluators asks first; the
+// others wait for the next batch, and take that.
+func TestADesignIsTakenOnce(t *testing.T) {
+	definition := newTask(t, 3, noMediator, "")
+	view := viewOf(t, definition, []float64{0.1, 0.2}, []float64{0.8, 0.7})
+	assigned := definition.Space.Decode([]float64{0.25, 0.5})
+	view.Results[Kind] = Round{Number: 4, Of: 4, Design: assigned, Parties: 2, Roster: 3}
+	first := suggest(t, view)
+	if !first.Design.Equal(assigned) || first.Wait.Exchange != "" {
+		t.Fatalf("%v, %+v; want the assigned %v", first.Design, first.Wait, assigned)
+	}
+	why := first.Why
+	if why.Source != "assigned" || why.Round != 4 || why.Listened != 1 || !why.FromPeers() ||
+		why.Phrase != "of the batch of round 4, for 2 parties, 1 without a design" {
+		t.Errorf("why: %+v", why)
+	}
+	run(&view, first)
+	for _, state := range []strategy.State{strategy.Running, strategy.Waiting, strategy.Failed, strategy.Done} {
+		view.Trials[2].State = state
+		if state == strategy.Done {
+			view.Trials[2].Outcome = &strategy.Outcome{Value: 1}
+		}
+		if again := suggest(t, view); again.Wait.Exchange != Kind {
+			t.Errorf("while its trial is %s: %v (%s)", state, again.Design, again.Why)
+		}
+	}
+	next := definition.Space.Decode([]float64{0.75, 0.5})
+	view.Results = map[string]any{Kind: Round{Number: 5, Of: 5, Design: next, Parties: 3, Roster: 3}}
+	if s := suggest(t, view); !s.Design.Equal(next) || s.Why.Phrase != "of the batch of round 5, for 3 parties" {
+		t.Errorf("in the next round: %v (%s)", s.Design, s.Why)
+	}
+	view.Results = map[string]any{Kind: Round{Number: 6, Parties: 2, Roster: 3}}
+	if s := suggest(t, view); s.Wait.Exchange != Kind {
+		t.Errorf("in a round without a design for it: %v", s.Design)
+	}
+}
+
+// A party waits for a batch: beyond the deadline, and not long for a mediator that is not
+// there. Then it goes on alone, with the design that expected improvement has, and says so.
+func TestWaitingAndGoingOnAlone(t *testing.T) {
+	definition := newTask(t, 3, noMediator, "")
+	view := viewOf(t, definition, []float64{0.1, 0.2}, []float64{0.8, 0.7})
+	want, err := alone.NewLogEI(definition).Suggest(t.Context(), view, 3, random.SeedOf(7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		round  any
+		wait   time.Duration
+		phrase string
+	}{
+		{nil, 2*100*time.Second + choosing, ", alone, since no batch came"},
+		{Round{Roster: 3}, 2*100*time.Second + choosing, ", alone, since no batch came"},
+		{Round{Roster: 3, Alone: true}, missing, ", alone, since no batch came: the mediator is not there"},
+	} {
+		view.Results, view.Waited = map[string]any{}, ""
+		if c.round != nil {
+			view.Results[Kind] = c.round
+		}
+		if got := suggest(t, view).Wait; got.Exchange != Kind || got.For != c.wait {
+			t.Errorf("%+v: waits %+v, want %v", c.round, got, c.wait)
+		}
+		view.Waited = Kind
+		got := suggest(t, view)
+		if got.Wait.Exchange != "" || !got.Design.Equal(want.Design) || got.Why.Round != 0 || got.Why.FromPeers() {
+			t.Errorf("%+v: after waiting in vain %v (%s), %+v; want %v", c.round, got.Design, got.Why, got.Wait, want.Design)
+		}
+		if !strings.HasSuffix(got.Why.Phrase, c.phrase) || len(got.Why.Phrase) == len(c.phrase) {
+			t.Errorf("%+v: says %q, want it to end with %q", c.round, got.Why.Phrase, c.phrase)
+		}
+	}
+}

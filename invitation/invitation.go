@@ -1,0 +1,112 @@
+package invitation
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"fmt"
+	"strings"
+
+	"github.com/ipfs/go-cid"
+)
+
+const (
+	secretBytes   = 32
+	checksumBytes = 4   // 1 of 4·10⁹ mistyped lines passes
+	maxTaskBytes  = 128 // of a task's ID
+	prefix        = "fbo-invite-"
+	version       = "1"
+
+	// MaxTextBytes bounds an invitation's text.
+	MaxTextBytes = 512
+)
+
+// accepted ends the errors about a text.
+const accepted = "accepted is the line that `fbo-node task invite` has made"
+
+var encoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// Invitation is what it takes to join a task that is closed to others. The zero value is
+// none. Printing one with fmt does not show the secret; Text does.
+type Invitation struct {
+	task   cid.Cid
+	secret [secretBytes]byte
+}
+
+// New makes an invitation to a task, with a secret of its own.
+func New(task cid.Cid) Invitation {
+	i := Invitation{task: task}
+	_, _ = rand.Read(i.secret[:]) // never fails
+	return i
+}
+
+// Parse reads what Text has written, with white space around it. Errors do not quote the
+// text, which may hold most of a secret.
+func Parse(text string) (Invitation, error) {
+	text = strings.TrimSpace(text)
+	if len(text) > MaxTextBytes {
+		return Invitation{}, fmt.Errorf("invitation: it has %d bytes, the limit is %d; %s", len(text), MaxTextBytes, accepted)
+	}
+	rest, ok := strings.CutPrefix(text, prefix)
+	if !ok {
+		return Invitation{}, fmt.Errorf("invitation: it does not begin with %s; %s", prefix, accepted)
+	}
+	number, body, ok := strings.Cut(rest, "-")
+	switch {
+	case !ok:
+		return Invitation{}, fmt.Errorf("invitation: it is cut short; %s", accepted)
+	case number != version:
+		return Invitation{}, fmt.Errorf("invitation: it is of another version than %s, which this program reads", version)
+	}
+	i, ok := decode(body)
+	if !ok || i.Text() != text {
+		return Invitation{}, fmt.Errorf("invitation: mistyped or cut short: its checksum is wrong; %s", accepted)
+	}
+	return i, nil
+}
+
+// decode reads the part behind the version: ID, secret, checksum.
+func decode(body string) (i Invitation, ok bool) {
+	raw, err := encoding.DecodeString(body)
+	if err != nil || len(raw) < secretBytes+checksumBytes || len(raw) > maxTaskBytes+secretBytes+checksumBytes {
+		return Invitation{}, false
+	}
+	content, sum := raw[:len(raw)-checksumBytes], raw[len(raw)-checksumBytes:]
+	if string(checksum(content)) != string(sum) {
+		return Invitation{}, false
+	}
+	id, secret := content[:len(content)-secretBytes], content[len(content)-secretBytes:]
+	if i.task, err = cid.Cast(id); err != nil {
+		return Invitation{}, false
+	}
+	copy(i.secret[:], secret)
+	return i, true
+}
+
+// checksum finds typing errors; it protects against nobody.
+func checksum(content []byte) []byte {
+	sum := sha256.Sum256([]byte(prefix + version + "-" + string(content)))
+	return sum[:checksumBytes]
+}
+
+// Text is the invitation as one line, without its end: the version, the task's ID and
+// the secret, and a checksum against typing errors. Whoever has it can join.
+func (i Invitation) Text() string {
+	content := append(i.task.Bytes(), i.secret[:]...)
+	return prefix + version + "-" + encoding.EncodeToString(append(content, checksum(content)...))
+}
+
+// Task is the ID of the task that it invites to.
+func (i Invitation) Task() cid.Cid { return i.task }
+
+// Equal tells whether two invitations are the same.
+func (i Invitation) Equal(other Invitation) bool {
+	return i.task == other.task && subtle.ConstantTimeCompare(i.secret[:], other.secret[:]) == 1
+}
+
+// String does not tell the secret.
+func (i Invitation) String() string { return fmt.Sprintf("invitation to %v", i.task) }
+
+// GoString is String: no verb of fmt shall show the secret.
+func (i Invitation) GoString() string { return i.String() }

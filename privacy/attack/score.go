@@ -1,0 +1,96 @@
+package attack
+
+import (
+	"math"
+	"slices"
+)
+
+// Near is how near a guess must be to an input to have found it, in every coordinate of the
+// encoded space.
+const Near = 0.02
+
+// Close is how far off a value may be that counts as known, in parts of the range of all
+// values.
+const Close = 0.05
+
+// Score is how much of the truth a guess has, on average over federations.
+type Score struct {
+	Inputs     float64 `json:"inputs"`       // there are
+	Found      float64 `json:"found"`        // of them
+	Distance   float64 `json:"distance"`     // the median over inputs, under the best assignment of guesses
+	Values     float64 `json:"values"`       // within Close, among the values guessed for the inputs
+	ValueError float64 `json:"value_error"`  // the median over inputs, in parts of their range
+	BestInput  float64 `json:"best_input"`   // distance of the guess at the best input from it
+	HasValues  bool    `json:"values_known"` // the attack guesses values itself; otherwise these are the mean
+}
+
+// score compares as many guesses as there are inputs.
+func score(truth Truth, guess Guess) Score {
+	s := Score{Inputs: float64(len(truth.X)), HasValues: guess.Y != nil}
+	own := assign(truth.X, guess.X)
+	level := mean(truth.Y)
+	extent := max(slices.Max(truth.Y)-slices.Min(truth.Y), math.SmallestNonzeroFloat64)
+	var distances, errors []float64
+	for i, x := range truth.X {
+		if slices.ContainsFunc(guess.X, func(g []float64) bool { return distance(x, g) <= Near }) {
+			s.Found++
+		}
+		distances = append(distances, distance(x, guess.X[own[i]]))
+		value := level
+		if guess.Y != nil {
+			value = guess.Y[own[i]]
+		}
+		off := math.Abs(value-truth.Y[i]) / extent
+		if off <= Close {
+			s.Values++
+		}
+		errors = append(errors, off)
+	}
+	s.Distance, s.ValueError = median(distances), median(errors)
+	s.BestInput = distance(guess.best(), truth.X[argmax(truth.Y)])
+	return s
+}
+
+func (g Guess) best() []float64 {
+	switch {
+	case g.Best != nil:
+		return g.Best
+	case g.Y != nil:
+		return g.X[argmax(g.Y)]
+	}
+	return g.X[0]
+}
+
+func argmax(values []float64) int { return slices.Index(values, slices.Max(values)) }
+
+func mean(values []float64) (mean float64) {
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	return mean
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	if n == 0 {
+		return math.NaN()
+	}
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// average is the mean of scores, each of a federation.
+func average(scores []Score) Score {
+	var a Score
+	n := float64(len(scores))
+	for _, s := range scores {
+		a.Inputs += s.Inputs / n
+		a.Found += s.Found / n
+		a.Distance += s.Distance / n
+		a.Values += s.Values / n
+		a.ValueError += s.ValueError / n
+		a.BestInput += s.BestInput / n
+		a.HasValues = a.HasValues || s.HasValues
+	}
+	return a
+}

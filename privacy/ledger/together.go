@@ -1,0 +1,47 @@
+package ledger
+
+import (
+	"fmt"
+
+	"github.com/fbo-node/fbo/privacy"
+)
+
+// Spending is a number of releases under the terms of one task.
+type Spending struct {
+	Terms    Terms
+	Releases int
+}
+
+// Together returns the ε at delta of all releases of one node under the terms of
+// several tasks, when they are about the same data: the μ² of Gaussian releases add up.
+// It also names what that ε cannot tell apart: the adjacency of all tasks, or zero-out
+// where they differ, since zeros are one of the vectors that replace-one speaks of. Of
+// nothing ε is 0.
+func Together(delta float64, parts ...Spending) (epsilon float64, adjacency string, err error) {
+	common := privacy.ReplaceOne
+	for _, part := range parts {
+		if part.Releases > 0 && part.Terms.plan.Adjacency != common {
+			common = privacy.ZeroOut
+		}
+	}
+	var sum privacy.Loss
+	for _, part := range parts {
+		if part.Releases == 0 {
+			continue
+		}
+		plan := part.Terms.plan
+		plan.Adjacency, plan.Releases = common, part.Releases
+		loss, err := plan.Loss(part.Terms.sigma)
+		if err == nil {
+			sum, err = sum.Plus(loss)
+		}
+		if err != nil {
+			return 0, "", fmt.Errorf("ledger: %w", err)
+		}
+	}
+	epsilon, err = sum.Epsilon(delta, privacy.Tight)
+	if err != nil {
+		return 0, "", fmt.Errorf("ledger: %w", err)
+	}
+	return epsilon, common.String(), nil
+}

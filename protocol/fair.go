@@ -1,0 +1,328 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Bounds of what parties of fair batches say to each other.
+const (
+	MaxParties    = 64 // on a roster
+	HeadBytes     = 16 // of what stands for the chain of a party's evaluations
+	maxNumber     = 1 << 24
+	maxStatements = 4096 // in a message, which has at most MaxDirectBytes
+	maxReason     = 255
+)
+
+// batchBytes bounds the encoded size of a batch.
+func batchBytes(space *task.Space, parties int) int {
+	return parties*(pointBytes(space)+HeadBytes+roomBytes) + 16*space.Len() + roomBytes
+}
+
+// Evaluation is what a party has evaluated.
+type Evaluation struct {
+	Number int // of its author's, from 1
+	Round  int // in which the design was assigned; 0: in none
+	Point  Point
+	Value  *float64 // larger being better; nil when the evaluation has failed
+	Past   bool     // made before or elsewhere
+}
+
+// Encode returns the payload. It refuses what Decode would.
+func (e Evaluation) Encode(space *task.Space) ([]byte, error) {
+	if err := e.validate(space); err != nil {
+		return nil, fmt.Errorf("protocol: %w", err)
+	}
+	return proto.Marshal(&pb.Evaluation{Number: uint32(e.Number), Round: uint32(e.Round), Point: e.Point.message(), Value: e.Value, Past: e.Past})
+}
+
+// DecodeEvaluation accepts a point of the space.
+func DecodeEvaluation(payload []byte, space *task.Space) (Evaluation, error) {
+	if limit := pointBytes(space) + roomBytes; len(payload) > limit {
+		return Evaluation{}, fmt.Errorf("%w: an evaluation of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
+	}
+	var m pb.Evaluation
+	if err := proto.Unmarshal(payload, &m); err != nil {
+		return Evaluation{}, fmt.Errorf("%w: evaluation: %w", ErrMalformed, err)
+	}
+	e := Evaluation{Number: whole(m.Number), Round: whole(m.Round), Point: pointFrom(m.Point), Value: m.Value, Past: m.Past}
+	if err := e.validate(space); err != nil {
+		return Evaluation{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return e, nil
+}
+
+func (e Evaluation) validate(space *task.Space) error {
+	if err := checkCount("number of an evaluation", e.Number, 1); err != nil {
+		return err
+	}
+	if err := checkCount("round of an evaluation", e.Round, 0); err != nil {
+		return err
+	}
+	if err := checkUnit("value", e.Value); err != nil {
+		return err
+	}
+	return e.Point.check(space)
+}
+
+// Batch is the designs of a round, and what they were chosen by.
+type Batch struct {
+	Round, Turn int
+	Counts      []int  // of each party's evaluations, in order of the roster
+	Heads       []byte // HeadBytes for each party, of the chain of these
+
+	// Lengthscales and Noise are those of the surrogate's process.
+	Lengthscales []float64
+	Noise        float64
+
+	Assigned []Assigned // in order of the roster; at least one
+}
+
+// Assigned is a design and the party, by its place on the roster, that evaluates it.
+type Assigned struct {
+	Party int
+	Point Point
+}
+
+// Encode returns the payload. It refuses what Decode would.
+func (b Batch) Encode(space *task.Space) ([]byte, error) {
+	if err := b.validate(space, len(b.Counts)); err != nil {
+		return nil, fmt.Errorf("protocol: %w", err)
+	}
+	m := &pb.Batch{Round: uint32(b.Round), Turn: uint32(b.Turn), Counts: unsigned(b.Counts), Heads: b.Heads, Lengthscales: b.Lengthscales, Noise: b.Noise}
+	for _, a := range b.Assigned {
+		m.Assigned = append(m.Assigned, &pb.Assigned{Party: uint32(a.Party), Point: a.Point.message()})
+	}
+	return proto.Marshal(m)
+}
+
+// DecodeBatch accepts one for a roster of so many.
+func DecodeBatch(payload []byte, space *task.Space, parties int) (Batch, error) {
+	if limit := batchBytes(space, parties); len(payload) > limit {
+		return Batch{}, fmt.Errorf("%w: a batch of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
+	}
+	var m pb.Batch
+	if err := proto.Unmarshal(payload, &m); err != nil {
+		return Batch{}, fmt.Errorf("%w: batch: %w", ErrMalformed, err)
+	}
+	b := Batch{Round: whole(m.Round), Turn: whole(m.Turn), Counts: wholes(m.Counts), Heads: m.Heads, Lengthscales: m.Lengthscales, Noise: m.Noise}
+	for _, a := range m.Assigned {
+		b.Assigned = append(b.Assigned, Assigned{Party: whole(a.Party), Point: pointFrom(a.Point)})
+	}
+	if err := b.validate(space, parties); err != nil {
+		return Batch{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return b, nil
+}
+
+func (b Batch) validate(space *task.Space, parties int) error {
+	if err := checkCount("round of a batch", b.Round, 1); err != nil {
+		return err
+	}
+	if err := checkCount("turn of a batch", b.Turn, 0); err != nil {
+		return err
+	}
+	if parties > MaxParties || len(b.Counts) != parties || len(b.Heads) != HeadBytes*parties {
+		return fmt.Errorf("a batch with %d counts and %d bytes of heads, the roster has %d parties", len(b.Counts), len(b.Heads), parties)
+	}
+	for _, count := range b.Counts {
+		if err := checkCount("count of evaluations", count, 0); err != nil {
+			return err
+		}
+	}
+	if n := len(b.Lengthscales); n > space.Len() {
+		return fmt.Errorf("a batch with %d lengthscales, the task has %d parameters", n, space.Len())
+	}
+	for _, v := range append([]float64{b.Noise}, b.Lengthscales...) {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("a batch with hyperparameter %g, accepted are numbers above 0", v)
+		}
+	}
+	if len(b.Assigned) == 0 {
+		return errors.New("a batch without designs")
+	}
+	for i, a := range b.Assigned {
+		if a.Party < 0 || a.Party >= parties || i > 0 && a.Party <= b.Assigned[i-1].Party {
+			return fmt.Errorf("design %d of a batch is for party %d of %d, accepted is one for each, in order", i, a.Party, parties)
+		}
+		if err := a.Point.check(space); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Assignment is what a mediator has one party evaluate.
+type Assignment struct {
+	Round   int
+	Party   peer.ID
+	Point   Point
+	Parties int     // that evaluate in this round, 1 to MaxParties
+	Gain    float64 // how much more the party has got than the average party, in the objective's units
+}
+
+// Encode returns the payload. It refuses what Decode would.
+func (a Assignment) Encode(space *task.Space) ([]byte, error) {
+	if err := a.validate(space); err != nil {
+		return nil, fmt.Errorf("protocol: %w", err)
+	}
+	return proto.Marshal(&pb.Assignment{Round: uint32(a.Round), Party: []byte(a.Party), Point: a.Point.message(), Parties: uint32(a.Parties), Gain: a.Gain})
+}
+
+// DecodeAssignment accepts a point of the space.
+func DecodeAssignment(payload []byte, space *task.Space) (Assignment, error) {
+	if limit := pointBytes(space) + 2*roomBytes; len(payload) > limit {
+		return Assignment{}, fmt.Errorf("%w: an assignment of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
+	}
+	var m pb.Assignment
+	if err := proto.Unmarshal(payload, &m); err != nil {
+		return Assignment{}, fmt.Errorf("%w: assignment: %w", ErrMalformed, err)
+	}
+	a := Assignment{Round: whole(m.Round), Party: peer.ID(m.Party), Point: pointFrom(m.Point), Parties: whole(m.Parties), Gain: m.Gain}
+	if err := a.validate(space); err != nil {
+		return Assignment{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return a, nil
+}
+
+func (a Assignment) validate(space *task.Space) error {
+	if err := checkCount("round of an assignment", a.Round, 1); err != nil {
+		return err
+	}
+	if _, err := peer.IDFromBytes([]byte(a.Party)); err != nil {
+		return fmt.Errorf("the party of an assignment is no peer ID: %w", err)
+	}
+	if a.Parties < 1 || a.Parties > MaxParties {
+		return fmt.Errorf("an assignment of a round with %d parties, accepted are 1 to %d", a.Parties, MaxParties)
+	}
+	if err := checkUnit("gain", &a.Gain); err != nil {
+		return err
+	}
+	return a.Point.check(space)
+}
+
+// FairMessage is what nodes of a task with fair batches say to each other directly.
+type FairMessage struct {
+	Statements [][]byte // envelopes of shares
+	Holding    *Holding // nil: the sender does not say
+	Notices    []Notice
+}
+
+// Holding says what the sender has.
+type Holding struct {
+	Round   int   // the latest that it has a batch of, or an assignment
+	Counts  []int // of each party's evaluations, in order of the roster
+	Waiting bool  // for the next round
+}
+
+// Notice names a party, by its place on the roster, whose results do not fit. What its
+// reasons mean, 1 to 255, is for the exchange to say.
+type Notice struct{ Party, Reason int }
+
+// Encode returns the message. It refuses what Decode would.
+func (f FairMessage) Encode() ([]byte, error) {
+	parties := 0
+	m := &pb.FairMessage{Statements: f.Statements}
+	if f.Holding != nil {
+		parties = len(f.Holding.Counts)
+		m.Holding = &pb.Holding{Round: uint32(f.Holding.Round), Counts: unsigned(f.Holding.Counts), Waiting: f.Holding.Waiting}
+	}
+	for _, n := range f.Notices {
+		parties = max(parties, n.Party+1)
+		m.Notices = append(m.Notices, &pb.Notice{Party: uint32(n.Party), Reason: uint32(n.Reason)})
+	}
+	if err := f.validate(parties); err != nil {
+		return nil, fmt.Errorf("protocol: %w", err)
+	}
+	if n := proto.Size(m); n > MaxDirectBytes {
+		return nil, fmt.Errorf("protocol: a message of %d bytes, the limit is %d", n, MaxDirectBytes)
+	}
+	return proto.Marshal(m)
+}
+
+// DecodeFairMessage accepts one for a roster of so many. Statements are as they came.
+func DecodeFairMessage(data []byte, parties int) (FairMessage, error) {
+	if len(data) > MaxDirectBytes {
+		return FairMessage{}, fmt.Errorf("%w: a message of %d bytes, the limit is %d", ErrMalformed, len(data), MaxDirectBytes)
+	}
+	var m pb.FairMessage
+	if err := proto.Unmarshal(data, &m); err != nil {
+		return FairMessage{}, fmt.Errorf("%w: message: %w", ErrMalformed, err)
+	}
+	f := FairMessage{Statements: m.Statements}
+	if h := m.Holding; h != nil {
+		f.Holding = &Holding{Round: whole(h.Round), Counts: wholes(h.Counts), Waiting: h.Waiting}
+	}
+	for _, n := range m.Notices {
+		f.Notices = append(f.Notices, Notice{Party: whole(n.Party), Reason: whole(n.Reason)})
+	}
+	if err := f.validate(parties); err != nil {
+		return FairMessage{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return f, nil
+}
+
+func (f FairMessage) validate(parties int) error {
+	if n := len(f.Statements); n > maxStatements {
+		return fmt.Errorf("a message of %d statements, accepted are up to %d", n, maxStatements)
+	}
+	if parties > MaxParties {
+		return fmt.Errorf("a message among %d parties, accepted are up to %d", parties, MaxParties)
+	}
+	if h := f.Holding; h != nil {
+		if len(h.Counts) != parties {
+			return fmt.Errorf("a message with %d counts, the roster has %d parties", len(h.Counts), parties)
+		}
+		for _, count := range append([]int{h.Round}, h.Counts...) {
+			if err := checkCount("round or count of a message", count, 0); err != nil {
+				return err
+			}
+		}
+	}
+	if len(f.Notices) > MaxParties {
+		return fmt.Errorf("a message of %d notices, accepted are up to %d", len(f.Notices), MaxParties)
+	}
+	for _, n := range f.Notices {
+		if n.Party < 0 || n.Party >= parties {
+			return fmt.Errorf("a notice about party %d, the roster has %d", n.Party, parties)
+		}
+		if n.Reason < 1 || n.Reason > maxReason {
+			return fmt.Errorf("a notice with reason %d, accepted are 1 to %d", n.Reason, maxReason)
+		}
+	}
+	return nil
+}
+
+func checkCount(name string, v, least int) error {
+	if v < least || v > maxNumber {
+		return fmt.Errorf("the %s is %d, accepted are %d to %d", name, v, least, maxNumber)
+	}
+	return nil
+}
+
+// whole stops at what every int holds; checkCount refuses it.
+func whole(v uint32) int { return int(min(v, maxNumber+1)) }
+
+func wholes(v []uint32) []int {
+	out := make([]int, len(v))
+	for i, x := range v {
+		out[i] = whole(x)
+	}
+	return out
+}
+
+func unsigned(v []int) []uint32 {
+	out := make([]uint32, len(v))
+	for i, x := range v {
+		out[i] = uint32(x)
+	}
+	return out
+}

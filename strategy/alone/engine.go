@@ -1,0 +1,128 @@
+package alone
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	// members is the number of posteriors, under hyperparameters of their own, that what
+	// is maximised is averaged over.
+	members = 4
+
+	// memberOptima is how many samples of the optimum each of them has for the entropy.
+	memberOptima = 2
+)
+
+// Engine is what a node does best alone. After the start noisy expected improvement and
+// max-value entropy search ([MES]) take turns, both averaged over posteriors whose
+// hyperparameters are drawn from their own posterior: Snoek, Larochelle and Adams,
+// "Practical Bayesian Optimization of Machine Learning Algorithms" (NeurIPS 2012), section
+// 3.1.
+//
+// Improvement finds narrow optima of many parameters soonest, and it stays where it once
+// was successful: under noise the best design so far is better by luck, and fitted
+// hyperparameters are surer than the observations. Entropy looks elsewhere when nearly
+// nothing is left to gain where the best designs are.
+//
+// The improvement is that over the best value of a function drawn from the posterior, at
+// the designs that were evaluated: Letham et al., "Constrained Bayesian Optimization with
+// Noisy Experiments" (Bayesian Analysis, 2019), equation 6. There the outcome is
+// conditioned on the drawn values, here it is not.
+//
+// On a task with constraints it is as [LogEI] and MES are. A surrogate whose
+// hyperparameters are known or are not learned has one posterior.
+type Engine struct {
+	search  search.Search
+	entropy MES
+}
+
+var _ strategy.Strategy = Engine{}
+
+// NewEngine returns the strategy for a task.
+func NewEngine(t *task.Task) Engine { return Engine{search.New(t), NewMES(t)} }
+
+// Suggest implements strategy.Strategy.
+func (s Engine) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	if s.search.Starting(view, trial) || search.Blind(view) {
+		return s.search.Start(view, trial, seed)
+	}
+	return s.Choose(ctx, view, trial, seed)
+}
+
+// Choose is Suggest by the posterior, which the view must have, whether or not the trial
+// is a starting design. To what is maximised, a logarithm, terms of the caller's are added.
+func (s Engine) Choose(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, terms ...acquisition.Function) (strategy.Suggestion, error) {
+	posteriors, err := s.posteriors(ctx, view, trial, seed)
+	if err != nil {
+		return strategy.Suggestion{}, fmt.Errorf("alone: %w", err)
+	}
+	var f acquisition.Function
+	var why strategy.Why
+	if after := s.search.AfterStart(trial); after > 0 && after%2 == 0 {
+		if f, err = s.information(ctx, view, posteriors, seed.Derive("optima", trial)); err != nil {
+			return strategy.Suggestion{}, err
+		}
+		why = informed()
+	} else {
+		f, why = s.improvement(view, posteriors, seed.Derive("best so far", trial))
+	}
+	if len(terms) > 0 {
+		f = acquisition.Sum(append(terms, f)...)
+	}
+	return s.search.Maximise(ctx, view, trial, seed, f, why)
+}
+
+// improvement is the logarithm of the average noisy expected improvement, or while no
+// design is feasible that of the probability to be.
+func (s Engine) improvement(view strategy.View, posteriors []surrogate.Posterior, seed random.Seed) (acquisition.Function, strategy.Why) {
+	designs, limits := s.search.Feasible(view), search.Limits(view)
+	if len(designs) == 0 && len(limits) > 0 {
+		return acquisition.LogFeasibility(limits...), strategy.Why{Source: "feasibility", Phrase: "probability of feasibility"}
+	}
+	var gains []acquisition.Function
+	for i, p := range posteriors {
+		drawn := p.Draw(seed.Stream("draw", uint64(i)))
+		best := math.Inf(-1)
+		for _, x := range designs {
+			best = max(best, drawn.Value(x))
+		}
+		gains = append(gains, acquisition.LogEI(p, best))
+	}
+	f := acquisition.LogMean(gains...)
+	if len(limits) > 0 {
+		f = acquisition.Sum(f, acquisition.LogFeasibility(limits...))
+	}
+	return f, strategy.Why{Source: "improve", Phrase: "expected improvement"}
+}
+
+// information is the logarithm of the average gain of information on the best value. Its
+// error is that of ctx.
+func (s Engine) information(ctx context.Context, view strategy.View, posteriors []surrogate.Posterior, seed random.Seed) (acquisition.Function, error) {
+	var gains []acquisition.Function
+	for i, p := range posteriors {
+		view.Posterior = p
+		optima, err := s.entropy.optima(ctx, view, memberOptima, seed.Derive("member", uint64(i)))
+		if err != nil {
+			return nil, err
+		}
+		gains = append(gains, acquisition.LogGain(p, optima, search.Limits(view)...))
+	}
+	return acquisition.LogMean(gains...), nil
+}
+
+// posteriors are those that improvement is averaged over.
+func (s Engine) posteriors(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) ([]surrogate.Posterior, error) {
+	if ensemble, ok := view.Posterior.(surrogate.Ensemble); ok {
+		return ensemble.Members(ctx, members, seed.Stream("hyperparameters", trial))
+	}
+	return []surrogate.Posterior{view.Posterior}, nil
+}

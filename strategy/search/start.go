@@ -1,0 +1,134 @@
+package search
+
+import (
+	"errors"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
+	"gonum.org/v1/gonum/stat/samplemv"
+
+	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	freshDesigns = 64 // how many random designs are tried to find a new one
+	smallestPart = 16 // of the space within which so many are found, on average: a sixteenth
+)
+
+// Start suggests the design of this trial in the Latin hypercube of the seed, or a random
+// one where that has been tried, the trial is none of the starting designs or designs are
+// listed.
+func (s Search) Start(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	if trial >= 1 && trial <= s.initial && s.space.Listing() == nil {
+		if design := s.latin(trial, seed); !s.tried(view)[design.Key()] {
+			return starting(design), nil
+		}
+	}
+	return s.StartWithin(view, trial, seed, func([]float64) bool { return true })
+}
+
+// StartWithin suggests a random design that was not tried yet, among those whose encodings
+// lie within a part of the space. Where chance finds none of these, it is one of the
+// whole space.
+func (s Search) StartWithin(view strategy.View, trial uint64, seed random.Seed, within func(x []float64) bool) (strategy.Suggestion, error) {
+	design, ok := s.freshWithin(view, seed.Stream("start", trial), within)
+	if !ok {
+		design, ok = s.fresh(view, seed.Stream("start", trial))
+	}
+	if !ok && s.failed(view)[design.Key()] {
+		return strategy.Suggestion{}, errors.New("search: every design that was tried has failed, and chance finds no other")
+	}
+	return starting(design), nil
+}
+
+func starting(design task.Design) strategy.Suggestion {
+	return strategy.Suggestion{Design: design, Why: strategy.Why{Source: strategy.Initial}}
+}
+
+// latin returns the design of a trial, from 1, in the Latin hypercube of the seed: there is
+// one in each of as many equal parts of every parameter as there are starting designs.
+func (s Search) latin(trial uint64, seed random.Seed) task.Design {
+	rng := seed.Stream("start", 1) // of a single starting design, without categories, the one that fresh draws
+	points := mat.NewDense(int(s.initial), s.space.Len(), nil)
+	samplemv.LatinHypercube{Q: distmv.NewUnitUniform(s.space.Len(), rng), Src: rng}.Sample(points)
+	return s.space.Decode(acquisition.Place(s.space, points.RawRowView(int(trial-1))))
+}
+
+// fresh draws a design uniformly among those not tried. When chance finds none,
+// the space is all but exhausted: it returns a repeated design and false, one
+// that has not failed if chance finds such a one. Where designs are listed it finds one
+// that was not tried as long as there is any.
+func (s Search) fresh(view strategy.View, rng *rand.Rand) (task.Design, bool) {
+	return s.freshWithin(view, rng, func([]float64) bool { return true })
+}
+
+func (s Search) freshWithin(view strategy.View, rng *rand.Rand, within func(x []float64) bool) (task.Design, bool) {
+	tried, failed := s.tried(view), s.failed(view)
+	if l := s.space.Listing(); l != nil && !l.Absent() {
+		if design, ok := s.remaining(l, view, rng, within); ok {
+			return design, true
+		}
+	}
+	var repeated task.Design
+	inside := 0
+	for range freshDesigns * smallestPart {
+		design := s.space.Decode(acquisition.Sample(s.space, rng))
+		if !within(s.space.Encode(design)) {
+			continue
+		}
+		if inside++; inside > freshDesigns {
+			break
+		}
+		if !tried[design.Key()] {
+			return design, true
+		}
+		if repeated.IsZero() || failed[repeated.Key()] {
+			repeated = design
+		}
+	}
+	return repeated, false
+}
+
+// remaining draws one of the listed designs that lie within a part of the space and were
+// not tried; false when there is none.
+func (s Search) remaining(l *task.Listing, view strategy.View, rng *rand.Rand, within func(x []float64) bool) (task.Design, bool) {
+	tried := map[int]bool{}
+	for _, trial := range view.Trials {
+		if i, ok := l.Index(trial.Design); ok {
+			tried[i] = true
+		}
+	}
+	var left []int
+	x := make([]float64, s.space.Dim())
+	for i := range l.Len() {
+		if l.Encode(x, i); !tried[i] && within(x) {
+			left = append(left, i)
+		}
+	}
+	if len(left) == 0 {
+		return task.Design{}, false
+	}
+	return l.Design(left[rng.IntN(len(left))]), true
+}
+
+func (s Search) failed(view strategy.View) map[string]bool {
+	failed := map[string]bool{}
+	for _, trial := range view.Trials {
+		if trial.State == strategy.Failed {
+			failed[trial.Design.Key()] = true
+		}
+	}
+	return failed
+}
+
+func (s Search) tried(view strategy.View) map[string]bool {
+	tried := make(map[string]bool, len(view.Trials))
+	for _, trial := range view.Trials {
+		tried[trial.Design.Key()] = true
+	}
+	return tried
+}

@@ -1,0 +1,307 @@
+package task
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Bounds of a listing.
+const (
+	maxListed     = 100_000 // designs
+	maxListedCube = 1 << 22 // designs times coordinates of an encoded one
+)
+
+// Listing is the designs of a [Space] that is a list, numbered from 0 in the order of the
+// list, and perhaps a graph of which are neighbours. It is immutable and safe for
+// concurrent use.
+//
+// A task that was read without its table has a listing that is [Listing.Absent]: how many
+// designs there are and the digest of the table are known, the designs are not.
+type Listing struct {
+	space      *Space
+	rows       [][]Value // nil when absent
+	encoded    []float64 // row after row
+	neighbours [][]int   // ascending; nil without a graph
+	count      int
+	digest     string // of rows and neighbours
+	file       string
+
+	byPlace map[string]int // the bytes of an encoded design -> its number
+	closest func(u []float64) int
+}
+
+// NewListed returns the space of the parameters that has these designs and no others: 1
+// to 100,000, with a value per parameter in each, no two of them alike. Times the
+// coordinates of an encoded design they may be 4,194,304.
+//
+// neighbours has for each design the numbers, from 0, of those beside it; nil is no
+// graph. Every design has a neighbour, none is its own, and whoever names another is
+// named by it. An error joins what is wrong.
+func NewListed(parameters []Parameter, rows [][]Value, neighbours [][]int) (*Space, error) {
+	s, err := NewSpace(parameters)
+	if err != nil {
+		return nil, err
+	}
+	if neighbours != nil && len(neighbours) != len(rows) {
+		return nil, fmt.Errorf("task: neighbours of %d designs given; there are %d", len(neighbours), len(rows))
+	}
+	var faults faults
+	l := s.list(rows, neighbours, &faults)
+	if l == nil {
+		return nil, faults.join()
+	}
+	return s.withListing(l), nil
+}
+
+// Within returns the space of a node that can evaluate these designs of s and no others,
+// as where the designs of the past are all that is known of it. Its listing is what the
+// node chooses among. It is no part of the task: with such a space a task keeps its ID, and
+// peers may evaluate other designs, whose places [Space.Whole] tells. rows are as for
+// NewListed; a space with a graph has no such part.
+func (s *Space) Within(rows [][]Value) (*Space, error) {
+	if l := s.present(); l != nil && l.Graph() {
+		return nil, errors.New("task: a space with a graph of its designs has no part of which some are left out")
+	}
+	whole := s.Whole()
+	for i, row := range rows {
+		if _, err := whole.NewDesign(row...); err != nil {
+			return nil, fmt.Errorf("%w (design %d)", err, i+1)
+		}
+	}
+	unlisted := *whole
+	unlisted.listing = nil
+	var faults faults
+	l := unlisted.list(rows, nil, &faults)
+	if l == nil {
+		return nil, faults.join()
+	}
+	part := unlisted.withListing(l)
+	part.whole = whole
+	return part, nil
+}
+
+// Whole returns the space of the task: s itself, but for spaces from Within that of which
+// they are a part.
+func (s *Space) Whole() *Space {
+	if s.whole != nil {
+		return s.whole
+	}
+	return s
+}
+
+// list checks designs and graph and numbers them; nil after a fault. It keeps the slices.
+func (s *Space) list(rows [][]Value, neighbours [][]int, f *faults) *Listing {
+	if n := len(rows); n < 1 || n > maxListed {
+		f.add(whole, "%d designs; accepted: 1 to %d", n, maxListed)
+		return nil
+	}
+	if n := len(rows) * s.dim; n > maxListedCube {
+		f.add(whole, "%d designs with %d coordinates each are %d numbers; accepted: up to %d", len(rows), s.dim, n, maxListedCube)
+		return nil
+	}
+	l := &Listing{count: len(rows), rows: make([][]Value, len(rows)), encoded: make([]float64, 0, len(rows)*s.dim), byPlace: make(map[string]int, len(rows))}
+	var place []byte
+	for i, row := range rows {
+		design, err := s.NewDesign(row...)
+		if err != nil {
+			f.add(i, "%s", messageOf(err))
+			continue
+		}
+		u := s.Encode(design)
+		place = placeOf(place, u)
+		if first, taken := l.byPlace[string(place)]; taken && slices.Equal(l.rows[first], design.values) {
+			f.add(i, "the design is that of row %d", first+1)
+		} else if taken {
+			f.add(i, "the design differs from that of row %d by less than can be told between these bounds", first+1)
+		} else {
+			l.byPlace[string(place)] = i
+		}
+		l.rows[i], l.encoded = design.values, append(l.encoded, u...)
+	}
+	if neighbours != nil {
+		l.neighbours = make([][]int, len(rows))
+		for i, named := range neighbours {
+			l.neighbours[i] = slices.Sorted(slices.Values(named))
+		}
+		checkGraph(l.neighbours, f)
+	}
+	if len(f.all) > 0 {
+		return nil
+	}
+	l.digest = l.sum()
+	l.closest = finder(l.encoded, s.dim)
+	return l
+}
+
+// checkGraph reports what is wrong with lists of neighbours in ascending order.
+func checkGraph(neighbours [][]int, f *faults) {
+	for i, named := range neighbours {
+		if len(named) == 0 {
+			f.add(i, "there is no neighbour, so nobody can come here or leave")
+		}
+		for k, j := range named {
+			switch {
+			case j < 0 || j >= len(neighbours):
+				f.add(i, "neighbour %d is not there; accepted: the rows 1 to %d", j+1, len(neighbours))
+			case j == i:
+				f.add(i, "row %d is named as its own neighbour", j+1)
+			case k > 0 && named[k-1] == j:
+				f.add(i, "neighbour %d is named twice", j+1)
+			case !hasNumber(neighbours[j], i):
+				f.add(i, "neighbour %d does not name row %d as its neighbour", j+1, i+1)
+			}
+		}
+	}
+}
+
+func hasNumber(ascending []int, n int) bool {
+	_, found := slices.BinarySearch(ascending, n)
+	return found
+}
+
+// absentListing is what a canonical form says of a listing.
+func absentListing(s *Space, count int, digest string) *Listing {
+	return &Listing{space: s, count: count, digest: digest}
+}
+
+// withListing returns the space with the listing, which was made for the same parameters.
+func (s *Space) withListing(l *Listing) *Space {
+	listed, of := *s, *l
+	listed.listing, of.space = &of, &listed
+	return &listed
+}
+
+// Listing returns the designs of a space that is a list of them; nil when every
+// combination of the parameters' values is a design.
+func (s *Space) Listing() *Listing { return s.listing }
+
+// present returns the listing if its designs are known, else nil.
+func (s *Space) present() *Listing {
+	if s.listing.Absent() {
+		return nil
+	}
+	return s.listing
+}
+
+// Absent tells whether the designs are unknown, since the task was read without its
+// table. Such a listing has a length and nothing else, and the space goes by the
+// parameters alone. Nil is not absent.
+func (l *Listing) Absent() bool { return l != nil && l.rows == nil }
+
+// Len returns the number of designs, 1 to 100,000.
+func (l *Listing) Len() int { return l.count }
+
+// File returns the path of the table as the task file has it, "" when the designs are
+// not from there.
+func (l *Listing) File() string { return l.file }
+
+// Design returns the design of this number; it panics on one that there is not, and when
+// the listing is absent.
+func (l *Listing) Design(i int) Design { return Design{space: l.space, values: l.rows[i]} }
+
+// Encode writes the encoding of the design of this number to u, which must have length
+// Space.Dim. It panics as Design does.
+func (l *Listing) Encode(u []float64, i int) {
+	l.space.checkDim(u)
+	copy(u, l.encoded[i*len(u):(i+1)*len(u)])
+}
+
+// Index returns the number of a design; false when it is not listed.
+func (l *Listing) Index(d Design) (i int, ok bool) {
+	if l.Absent() || d.IsZero() || l.space.checkValues(d) != nil {
+		return 0, false
+	}
+	return l.index(d.values)
+}
+
+// index takes values that the parameters accept.
+func (l *Listing) index(values []Value) (i int, ok bool) {
+	i, ok = l.byPlace[string(placeOf(nil, l.space.encode(values)))]
+	return i, ok && slices.Equal(l.rows[i], values)
+}
+
+// Graph tells whether there is a graph of neighbours.
+func (l *Listing) Graph() bool { return l.neighbours != nil }
+
+// Neighbours returns the numbers of the designs beside one, ascending; nil without a
+// graph. It must not be altered.
+func (l *Listing) Neighbours(i int) []int {
+	if l.neighbours == nil {
+		return nil
+	}
+	return l.neighbours[i]
+}
+
+// Within returns the numbers of the designs that lie 1 to steps moves from design i to a
+// neighbour away, ascending; i itself is not among them. Nil without a graph.
+func (l *Listing) Within(i, steps int) []int {
+	if l.neighbours == nil {
+		return nil
+	}
+	reached, last := map[int]bool{i: true}, []int{i}
+	var all []int
+	for range steps {
+		var next []int
+		for _, from := range last {
+			for _, to := range l.neighbours[from] {
+				if !reached[to] {
+					reached[to] = true
+					next = append(next, to)
+				}
+			}
+		}
+		all, last = append(all, next...), next
+	}
+	slices.Sort(all)
+	return all
+}
+
+// nearest returns the number of the design whose encoding is nearest to u by Euclid, the
+// first of equals. u is within the cube.
+func (l *Listing) nearest(u []float64) int {
+	var room [16 * 8]byte // of most spaces, without memory of its own
+	if i, ok := l.byPlace[string(placeOf(room[:0], u))]; ok {
+		return i
+	}
+	return l.closest(u)
+}
+
+// placeOf returns the bytes of an encoded design in the memory of b.
+func placeOf(b []byte, u []float64) []byte {
+	b = b[:0]
+	for _, x := range u {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+	}
+	return b
+}
+
+// sum returns the digest: the SHA-256 of a JSON list of the values of each design, with
+// the list of its neighbours' numbers from 1 behind it where there is a graph, and a line
+// end after each.
+func (l *Listing) sum() string {
+	h := sha256.New()
+	for i, row := range l.rows {
+		form := make([]any, len(row), len(row)+1)
+		for k, v := range row {
+			form[k] = v
+		}
+		if l.neighbours != nil {
+			numbers := make([]int, len(l.neighbours[i]))
+			for k, j := range l.neighbours[i] {
+				numbers[k] = j + 1
+			}
+			form = append(form, numbers)
+		}
+		text, err := marshal(form)
+		if err != nil {
+			panic(err) // values of a design are always finite
+		}
+		h.Write(append(text, '\n'))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

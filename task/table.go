@@ -1,0 +1,272 @@
+package task
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxTableBytes = 64 << 20
+
+	// neighboursColumn has the graph.
+	neighboursColumn = "neighbours"
+)
+
+// maxSteps is the largest number of moves to a neighbour between two designs of a node.
+const maxSteps = 2
+
+// designs reads the section designs, which may be missing, of a task whose parameters
+// have been read.
+func (m *Section) designs(t *Task) {
+	n, ok := m.get("designs")
+	if !ok {
+		return
+	}
+	part := m.d.mapping(n, "designs")
+	if part == nil {
+		return
+	}
+	t.Steps = part.Whole("steps", 0, 1, maxSteps)
+	var l *Listing
+	if _, written := part.entries["sha256"]; written {
+		l = part.writtenListing(t.Space)
+	} else if name, ok := part.text("file"); ok && t.Space != nil {
+		l = part.table(name, t.Space, t.Steps)
+	}
+	part.finish()
+	if l != nil {
+		t.Space = t.Space.withListing(l)
+	}
+}
+
+// writtenListing is what Canonical has written. The designs are known when the decoder
+// was given them.
+func (m *Section) writtenListing(s *Space) *Listing {
+	m.Refuse("file", "a task file that does not say count and sha256, which stand for the table")
+	before := len(m.d.errors)
+	m.require("count")
+	count := m.Whole("count", 0, 1, maxListed)
+	digest, ok := m.text("sha256")
+	if ok && (len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "") {
+		m.Errorf("sha256", "sha256 must be 64 digits 0 to 9 and a to f, not %s", quote(digest))
+	}
+	if len(m.d.errors) > before || s == nil {
+		return nil
+	}
+	if given := m.d.listing; given != nil && given.digest == digest && given.count == count {
+		return given
+	}
+	return absentListing(s, count, digest)
+}
+
+// table reads the table with this name; nil after an error.
+func (m *Section) table(name string, s *Space, steps int) *Listing {
+	data, message := m.d.read(name)
+	if message != "" {
+		m.Errorf("file", "file %s: %s", quote(name), message)
+		return nil
+	}
+	shown := filepath.Join(filepath.Dir(m.d.file), name)
+	rows, problem := readTable(data, s)
+	if problem == nil && steps > 0 && rows.neighbours == nil {
+		problem = &tableError{1, 1, "steps need a column " + neighboursColumn + ", which the table has not"}
+	}
+	if problem != nil {
+		m.d.errors = append(m.d.errors, &Error{File: shown, Line: problem.line, Column: problem.column, Message: problem.message})
+		return nil
+	}
+	var f faults
+	l := s.list(rows.values, rows.neighbours, &f)
+	for _, one := range f.all {
+		line := 1
+		if one.row != whole {
+			line = rows.lines[one.row]
+		}
+		m.d.errors = append(m.d.errors, &Error{File: shown, Line: line, Column: 1, Message: one.message})
+	}
+	m.d.omitted += f.omitted
+	if l != nil {
+		l.file = name
+	}
+	return l
+}
+
+// read returns a file from beside the task file, or why it cannot be had.
+func (d *decoder) read(name string) (data []byte, message string) {
+	switch {
+	case d.beside == nil:
+		return nil, "tables are read from beside a task file, and this task is read without"
+	case !fs.ValidPath(name) || name == ".":
+		return nil, "must be the path of a table in the folder of the task file or below it, with / between folders"
+	}
+	file, err := d.beside.Open(name)
+	if err == nil {
+		defer file.Close()
+		data, err = io.ReadAll(io.LimitReader(file, maxTableBytes+1))
+	}
+	var failed *fs.PathError
+	switch {
+	case errors.As(err, &failed):
+		return nil, failed.Err.Error()
+	case err != nil:
+		return nil, err.Error()
+	case len(data) > maxTableBytes:
+		return nil, "more than 64 MiB, which is what is accepted"
+	}
+	return data, ""
+}
+
+// table is a parsed table. Its rows are not checked against each other.
+type table struct {
+	values     [][]Value // by row, in the order of the space's parameters
+	neighbours [][]int   // from 0; nil without the column
+	lines      []int     // of each row in the file
+}
+
+// tableError is the first thing that is wrong with the cells of a table. Columns count
+// bytes.
+type tableError struct {
+	line, column int
+	message      string
+}
+
+// readTable reads CSV with a header: a column for each parameter, in any order, and with
+// a graph the column neighbours, the numbers of rows from 1 with ; between them.
+func readTable(data []byte, s *Space) (table, *tableError) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if !utf8.Valid(data) {
+		return table{}, &tableError{1, 1, "the table is not valid UTF-8"}
+	}
+	r := csv.NewReader(bytes.NewReader(data))
+	header, err := r.Read()
+	if err == io.EOF {
+		return table{}, &tableError{1, 1, "the table is empty; it needs a line with the names of the columns: " + s.names()}
+	}
+	if err != nil {
+		return table{}, csvError(err)
+	}
+	at, graph, problem := s.columns(header, r)
+	if problem != nil {
+		return table{}, problem
+	}
+	var t table
+	for {
+		record, err := r.Read()
+		if err == io.EOF {
+			return t, nil
+		}
+		if err != nil {
+			return table{}, csvError(err)
+		}
+		line, _ := r.FieldPos(0)
+		if len(t.values) == maxListed {
+			return table{}, &tableError{line, 1, "more than 100000 designs, which is what is accepted"}
+		}
+		row := make([]Value, len(at))
+		for i, column := range at {
+			if row[i], err = s.ParseValue(s.parameters[i].Name, record[column]); err != nil {
+				return table{}, cellError(r, column, messageOf(err))
+			}
+		}
+		t.values, t.lines = append(t.values, row), append(t.lines, line)
+		if graph >= 0 {
+			named, message := numbers(record[graph])
+			if message != "" {
+				return table{}, cellError(r, graph, message)
+			}
+			t.neighbours = append(t.neighbours, named)
+		}
+	}
+}
+
+// columns returns where each parameter's column is, and that of the graph or -1.
+func (s *Space) columns(header []string, r *csv.Reader) (at []int, graph int, problem *tableError) {
+	accepted := s.names() + ", " + neighboursColumn
+	if _, taken := s.index[neighboursColumn]; taken {
+		return nil, 0, &tableError{1, 1, "no parameter can be called " + neighboursColumn + ", which is the column of the graph"}
+	}
+	at, graph = make([]int, len(s.parameters)), -1
+	seen := map[string]bool{}
+	for column, name := range header {
+		name = strings.TrimSpace(name)
+		i, known := s.index[name]
+		switch {
+		case seen[name]:
+			return nil, 0, cellError(r, column, "column "+quote(name)+" is repeated")
+		case known:
+			at[i] = column
+		case name == neighboursColumn:
+			graph = column
+		default:
+			return nil, 0, cellError(r, column, "unknown column "+quote(name)+"; accepted: "+accepted)
+		}
+		seen[name] = true
+	}
+	for _, p := range s.parameters {
+		if !seen[p.Name] {
+			return nil, 0, cellError(r, 0, "missing column "+quote(p.Name)+"; each parameter has one")
+		}
+	}
+	return at, graph, nil
+}
+
+// numbers reads a cell of the column neighbours.
+func numbers(cell string) (all []int, message string) {
+	if strings.TrimSpace(cell) == "" {
+		return nil, ""
+	}
+	for text := range strings.SplitSeq(cell, ";") {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil {
+			return nil, "neighbours must be numbers of rows, from 1, with ; between them, not " + quote(cell)
+		}
+		all = append(all, n-1)
+	}
+	return all, ""
+}
+
+func cellError(r *csv.Reader, field int, message string) *tableError {
+	line, column := r.FieldPos(field)
+	return &tableError{line, column, message}
+}
+
+func csvError(err error) *tableError {
+	var parse *csv.ParseError
+	if !errors.As(err, &parse) {
+		return &tableError{1, 1, err.Error()}
+	}
+	message := parse.Err.Error()
+	if errors.Is(err, csv.ErrFieldCount) {
+		message = "another number of columns than in the first line"
+	}
+	return &tableError{parse.Line, max(parse.Column, 1), message}
+}
+
+// canonicalDesigns is nil when every combination of values is a design.
+func canonicalDesigns(l *Listing, steps int) map[string]any {
+	if l == nil {
+		return nil
+	}
+	form := map[string]any{"count": l.count, "sha256": l.digest}
+	if steps != 0 {
+		form["steps"] = steps
+	}
+	return form
+}
+
+// sameParameters tells whether spaces have the same parameters, so that they can have the
+// same designs.
+func sameParameters(a, b *Space) bool {
+	return slices.EqualFunc(a.parameters, b.parameters, func(p, q Parameter) bool {
+		return p.Name == q.Name && p.Kind == q.Kind && p.Low == q.Low && p.High == q.High && p.Scale == q.Scale && p.Step == q.Step &&
+			slices.Equal(p.Choices, q.Choices) && slices.Equal(p.Numbers, q.Numbers)
+	})
+}

@@ -60,7 +60,7 @@ func serveSocket(path string, answer func(context.Context) (any, error)) (stop f
 		w.Header().Set("Content-Type", "application/json")
 		_ = printJSON(w, object) // an error means that the asker has gone away
 	}
-	server := &http.Server{Handler: http.HandlerFunc(handle), ReadHeaderTimeout: time.Second}
+	server := &http.Server{Handler: http.HandlerFunc(handle), ReadHeaderTimeout: 5 * time.Second}
 	go server.Serve(listener) // ends with ErrServerClosed
 	return func() { server.Close() }, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/protocol"
 )
 
 // keeper is a node of its own, which stays until the test ends or says otherwise.
@@ -49,12 +50,22 @@ func weightsSent(p *process) (count int) {
 	return count
 }
 
-// releasing runs a node so long and returns how much it has released in all.
+// releasing runs a node so long and returns how much it has released in all, which the peers
+// have heard by then.
 func releasing(t *testing.T, file, dir, evals string, peers ...*process) int {
 	t.Helper()
 	p := start(t, join(runLine(file, dir, join([]string{"--json", "--evals", evals}, toPeers(t, peers...))...), objective("steady"))...)
 	if code := p.wait(t); code != exitDone {
 		t.Fatalf("exit code %d", code)
+	}
+	var last protocol.Stamp
+	for _, e := range p.of("share_sent") {
+		if e.Kind == "weights" {
+			last = e.Stamp
+		}
+	}
+	for _, peer := range peers {
+		peer.await(t, "the last release", func(e event) bool { return e.Event == "share_received" && e.Kind == "weights" && e.Stamp == last })
 	}
 	return privacyOf(t, dir).Released
 }
@@ -103,7 +114,8 @@ func TestARestoredBackupAmongNewcomers(t *testing.T) {
 	for range 2 {
 		p := keeper(t, file, backup, newcomer)
 		p.await(t, "why nothing is shared", isWarning("this node shares nothing before a peer is there that knows of this node's release"))
-		time.Sleep(time.Second) // some more evaluations
+		ended := len(p.of("trial_finished"))
+		p.await(t, "ten more evaluations", func(event) bool { return len(p.of("trial_finished")) >= ended+10 })
 		if n := weightsSent(p); n != 0 {
 			t.Errorf("%d releases after the restoration", n)
 		}
@@ -274,7 +286,11 @@ func TestTwoCopiesWithOnePeer(t *testing.T) {
 	for _, p := range copies {
 		p.await(t, "seven trials", finishedTrial(7))
 	}
-	time.Sleep(time.Second) // for a release, if there is one
+	sends := func() bool { return weightsSent(copies[0])+weightsSent(copies[1]) > 0 }
+	for began := time.Now(); !sends() && time.Since(began) < patienceOfTests; {
+		time.Sleep(50 * time.Millisecond)
+	}
+	time.Sleep(time.Second) // for a release of the other, if there is one
 	sent := [2]int{weightsSent(copies[0]), weightsSent(copies[1])}
 	t.Logf("releases of the copies: %d", sent)
 	switch {

@@ -259,7 +259,7 @@ func TestFairRunTellsGains(t *testing.T) {
 	t.Parallel()
 	f := newFairFleet(t, false, patient)
 	two := f.nodes[:2]
-	f.read(t, fairTask([]string{two[0].id.String(), two[1].id.String()}, ", initial_designs: 2, deadline: 2"))
+	f.read(t, fairTask([]string{two[0].id.String(), two[1].id.String()}, ", initial_designs: 2, deadline: 120"))
 	other := start(t, join(runLine(f.file, two[1].dir, "--json"), objective("steady"))...)
 	command := nodeCommand(join(runLine(f.file, two[0].dir, "--evals", "12", "--peer", other.address(t)), objective("steady"))...)
 	e := finish(t, command)
@@ -281,7 +281,9 @@ func TestFairRunTellsGains(t *testing.T) {
 	var s struct {
 		Gains []strategy.Gain
 	}
-	decode(t, must(t, "status", "--json", "--data-dir", two[1].dir), &s)
+	for began := time.Now(); (len(s.Gains) == 0 || s.Gains[0].Evaluations < 11) && time.Since(began) < patienceOfTests; {
+		decode(t, must(t, "status", "--json", "--data-dir", two[1].dir), &s)
+	}
 	if len(s.Gains) != 2 || s.Gains[0].Party != two[0].id || s.Gains[0].Evaluations < 11 || s.Gains[0].Alone != nil {
 		t.Errorf("status --json: %+v", s)
 	}

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"syscall"
 	"testing"
@@ -31,7 +33,12 @@ func TestHub(t *testing.T) {
 	}
 	for i, p := range nodes {
 		p.sharesOf(t, ids[1-i], "a share of the other", 0)
-		s := statusOf(t, dirs[i])
+		var s statusView
+		for began := time.Now(); time.Since(began) < patienceOfTests; time.Sleep(50 * time.Millisecond) {
+			if s = statusOf(t, dirs[i]); len(s.Hubs) == 1 && s.Hubs[0].Reachable { // peers may meet first
+				break
+			}
+		}
 		if got := s.path(ids[1-i]); got != node.Direct {
 			t.Errorf("the path is %q", got)
 		}
@@ -55,7 +62,7 @@ func TestHub(t *testing.T) {
 	for i, p := range nodes { // what is direct needs no hub
 		p.sharesOf(t, ids[1-i], "a share without the hub", len(p.all()))
 	}
-	text := finishSoon(t, "hub", "--data-dir", hubDir, "--listen", "/ip4/127.0.0.1/tcp/0")
+	text := shortHub(t, hubDir)
 	want := `\Ahub ` + begun.PeerID + `, data in \S+\n` +
 		`nodes use it with --hub /ip4/127\.0\.0\.1/tcp/\d+/p2p/` + begun.PeerID + `\n` +
 		`The hub is open: .*--allow FILE.*\nstopped; .*\n\z`
@@ -64,16 +71,20 @@ func TestHub(t *testing.T) {
 	}
 }
 
-// finishSoon runs something that ends only when it is told to.
-func finishSoon(t *testing.T, args ...string) string {
+// shortHub runs a hub for people until it answers, and returns what it prints.
+func shortHub(t *testing.T, dir string) string {
 	t.Helper()
-	command := nodeCommand(args...)
+	command := nodeCommand("hub", "--data-dir", dir, "--listen", "/ip4/127.0.0.1/tcp/0")
 	e := finishAnd(t, command, func() {
-		time.Sleep(time.Second)
+		for began := time.Now(); time.Since(began) < patienceOfTests; time.Sleep(20 * time.Millisecond) {
+			if _, err := os.Stat(filepath.Join(dir, hubSocket)); err == nil {
+				break
+			}
+		}
 		_ = command.Process.Signal(syscall.SIGINT)
 	})
 	if e.code != exitDone || e.stderr != "" {
-		t.Fatalf("%q: exit code %d, %s", args, e.code, e.stderr)
+		t.Fatalf("exit code %d, %s", e.code, e.stderr)
 	}
 	return e.stdout
 }

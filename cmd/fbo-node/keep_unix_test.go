@@ -122,7 +122,7 @@ func tuneAndEnd(t *testing.T, sites []site, keeper string, evals int) {
 // firstTrial lets a fourth site that only knows the keeper evaluate one design.
 func firstTrial(t *testing.T, s site, keeper string) *nodeTrial {
 	t.Helper()
-	p := s.run(t, shortTempDir(t), "--peer", keeper, "--evals", "1")
+	p := s.run(t, shortTempDir(t), "--peer", keeper, "--evals", "1", "--wait-for-peers", patienceOfTests.String())
 	if code := p.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, p.stderr.String())
 	}
@@ -208,7 +208,7 @@ func TestStayAndComeBack(t *testing.T) {
 	if held := keeper.await(t, "what it holds", isEvent("held")); held.Authors != 1 || held.Own != 1 {
 		t.Errorf("it holds %+v, want the shares of one other and its own", held)
 	}
-	p := sites[2].run(t, shortTempDir(t), "--peer", address, "--evals", "1")
+	p := sites[2].run(t, shortTempDir(t), "--peer", address, "--evals", "1", "--wait-for-peers", patienceOfTests.String())
 	if code := p.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, p.stderr.String())
 	}
@@ -231,7 +231,7 @@ func TestHubKeeps(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, first.stderr.String())
 	}
 	hub.await(t, "what it holds", func(e event) bool { return e.Event == "held" && e.Authors == 1 })
-	second := sites[1].run(t, shortTempDir(t), "--hub", address, "--evals", "1")
+	second := sites[1].run(t, shortTempDir(t), "--hub", address, "--evals", "1", "--wait-for-peers", patienceOfTests.String())
 	if code := second.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, second.stderr.String())
 	}
@@ -286,11 +286,11 @@ func TestFirstDesignDoesNotWaitForNobody(t *testing.T) {
 	file := writeFile(t, "task.yaml", bowlTask)
 	for name, c := range map[string]struct {
 		flags []string
-		most  float64 // seconds, by the node's own clock
+		most  float64 // seconds, by the node's own clock, less than the default of 10
 	}{
-		"nobody is looked for": {nil, 2},
+		"nobody is looked for": {nil, 8},
 		"wait is off":          {[]string{"--wait-for-peers", "0", "--mdns"}, 0},
-		"nobody answers":       {[]string{"--peer", "/ip4/127.0.0.1/udp/1/quic-v1/p2p/12D3KooWCtgLB35RpjwhC4Hwgj2ZbSsN7WRMiDdBQg9mExHX659m", "--wait-for-peers", "2s"}, 4},
+		"nobody answers":       {[]string{"--peer", "/ip4/127.0.0.1/udp/1/quic-v1/p2p/12D3KooWCtgLB35RpjwhC4Hwgj2ZbSsN7WRMiDdBQg9mExHX659m", "--wait-for-peers", "2s"}, 8},
 	} {
 		p := start(t, join(runLine(file, shortTempDir(t), append(c.flags, "--json", "--evals", "1")...), objective("bowl"))...)
 		if code := p.wait(t); code != exitDone {

@@ -105,14 +105,14 @@ func (o *outsider) announced(id peer.ID) string {
 
 // say opens a stream, says something and returns what the peer says.
 func (o *outsider) say(id peer.ID, name string, say []byte) []byte {
-	ctx, cancel := context.WithTimeout(o.t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(o.t.Context(), patienceOfTests)
 	defer cancel()
 	s, err := o.host.NewStream(ctx, id, libp2pprotocol.ID(name))
 	if err != nil {
 		return nil
 	}
 	defer s.Reset()
-	_ = s.SetDeadline(time.Now().Add(5 * time.Second))
+	_ = s.SetDeadline(time.Now().Add(patienceOfTests))
 	_, _ = s.Write(say)
 	_ = s.CloseWrite()
 	answer, _ := io.ReadAll(s)
@@ -156,7 +156,7 @@ type proofRelay struct {
 
 func (r *proofRelay) answer(s network.Stream) {
 	defer s.Reset()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patienceOfTests)
 	defer cancel()
 	r.tried.Add(1)
 	for _, target := range r.targets {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -89,7 +90,10 @@ func TestThePromiseOutlivesTheJournal(t *testing.T) {
 	if err := os.WriteFile(journal, backup, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if count := sent(run("30")); count != 0 {
+	restored := start(t, join(runLine(file, dir, "--json", "--peer", address), objective("steady"))...)
+	restored.await(t, "the refusal", isWarning("restored from a backup"))
+	interrupt(t, restored)
+	if count := sent(restored.all()); count != 0 {
 		t.Errorf("%d shares from a journal that was put back", count)
 	}
 	refused := privacyOf(t, dir)
@@ -102,7 +106,7 @@ func TestThePromiseOutlivesTheJournal(t *testing.T) {
 	if text := must(t, "privacy", "--data-dir", dir); !strings.Contains(text, "spent: 3 releases at least, ε = 4; there will be no more: peers hold") || strings.Count(text, "  spent") != 3 {
 		t.Errorf("privacy after the refusal:\n%s", text)
 	}
-	if count := sent(run("35")); count != 0 {
+	if count := sent(run(strconv.Itoa(len(historyOf(t, dir)) + 5))); count != 0 {
 		t.Errorf("%d shares after the refusal", count)
 	}
 }

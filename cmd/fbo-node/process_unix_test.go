@@ -21,8 +21,9 @@ import (
 )
 
 // patienceOfTests bounds every wait, not what is measured: the machine may be
-// loaded.
-const patienceOfTests = slowness * 60 * time.Second
+// loaded. It is longer than nodes wait for each other by themselves, such as a
+// minute for a party's turn.
+const patienceOfTests = 3 * time.Minute
 
 const bowlTask = `name: bowl
 goal: minimize
@@ -101,11 +102,11 @@ func finishAnd(t *testing.T, command *exec.Cmd, meanwhile func()) ended {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
-	command.WaitDelay = time.Second
+	command.WaitDelay = patienceOfTests // who outlives it may still hold its output
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	slow := time.AfterFunc(2*patienceOfTests, func() { _ = command.Process.Signal(syscall.SIGQUIT) })
+	slow := time.AfterFunc(patienceOfTests, func() { _ = command.Process.Signal(syscall.SIGQUIT) })
 	defer slow.Stop()
 	done := make(chan struct{})
 	go func() {

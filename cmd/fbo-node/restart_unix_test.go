@@ -58,6 +58,7 @@ func TestKilledNodeGoesOn(t *testing.T) {
 	if offered.Trial.ID != cut {
 		t.Errorf("the restarted node begins with trial %d, want the cut one", offered.Trial.ID)
 	}
+	victim.await(t, "its peers", isEvent("peers")) // its budget may be spent sooner than it is connected
 	seen = map[*process]int{first: len(first.all()), third: len(third.all())}
 	go func() {
 		for h := range g.waiting {

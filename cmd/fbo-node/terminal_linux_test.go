@@ -37,6 +37,7 @@ func openTerminal(t *testing.T) (screen, line *os.File) {
 // back and ends its evaluation.
 func TestClosedTerminal(t *testing.T) {
 	t.Parallel()
+	hearHangUps()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	screen, line := openTerminal(t)
 	g := newGate(t)

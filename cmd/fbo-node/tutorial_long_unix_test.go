@@ -63,7 +63,7 @@ func (g *guest) wait(t *testing.T) string {
 	t.Helper()
 	select {
 	case <-g.ended:
-	case <-time.After(3 * patienceOfTests):
+	case <-time.After(patienceOfTests):
 		t.Fatalf("%q does not end", g.command.Args)
 	}
 	if code := g.command.ProcessState.ExitCode(); code != exitDone {
@@ -95,7 +95,7 @@ func (f follower) trialsOf(t *testing.T, dir string) (done int) {
 func (f follower) awaitTrials(t *testing.T, dir string, count int) {
 	t.Helper()
 	for begun := time.Now(); f.trialsOf(t, dir) < count; time.Sleep(20 * time.Millisecond) {
-		if time.Since(begun) > 2*patienceOfTests {
+		if time.Since(begun) > patienceOfTests {
 			t.Fatalf("%s never has %d outcomes", dir, count)
 		}
 	}

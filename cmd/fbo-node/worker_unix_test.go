@@ -99,12 +99,12 @@ func TestWorkerThatDies(t *testing.T) {
 	file := writeFile(t, "task.yaml", bowlTask)
 	for _, c := range []struct{ manner, reason string }{
 		{"dies-in", "the worker was killed by a signal: killed (perhaps the system ran out of memory) before it answered"},
-		{"sleeps-in", "the worker was stopped: no outcome within the trial timeout of 5s"},
+		{"sleeps-in", "the worker was stopped: no outcome within the trial timeout of 15s"},
 	} {
 		t.Run(c.manner, func(t *testing.T) {
 			t.Parallel()
 			dir := shortTempDir(t)
-			must(t, join(runLine(file, dir, "--evals", "5", "--trial-timeout", "5s", "--worker"), worker(c.manner, "3"))...)
+			must(t, join(runLine(file, dir, "--evals", "5", "--trial-timeout", "15s", "--worker"), worker(c.manner, "3"))...)
 			for _, trial := range historyOf(t, dir) {
 				if failed := trial.ID == 3; failed != (trial.State == "failed") || failed != strings.HasPrefix(trial.Reason, c.reason) {
 					t.Errorf("trial %d: %s, %q", trial.ID, trial.State, trial.Reason)

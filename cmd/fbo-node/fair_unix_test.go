@@ -281,7 +281,8 @@ func TestFairRunTellsGains(t *testing.T) {
 	var s struct {
 		Gains []strategy.Gain
 	}
-	for began := time.Now(); (len(s.Gains) == 0 || s.Gains[0].Evaluations < 11) && time.Since(began) < patienceOfTests; {
+	for began := time.Now(); (len(s.Gains) == 0 || s.Gains[0].Evaluations < 11) && time.Since(began) < patienceOfTests; time.Sleep(100 * time.Millisecond) {
+		s.Gains = nil
 		decode(t, must(t, "status", "--json", "--data-dir", two[1].dir), &s)
 	}
 	if len(s.Gains) != 2 || s.Gains[0].Party != two[0].id || s.Gains[0].Evaluations < 11 || s.Gains[0].Alone != nil {

@@ -276,7 +276,7 @@ func TestSlopesOfTheGain(t *testing.T) {
 			})
 		}
 	})
-	if negative == 0 || checked < 100 {
+	if enough := negative > 0 && checked >= 100; !enough && !testing.Short() { // -short draws a fifth of the cases
 		t.Errorf("%d negative gains and %d slopes: too few", negative, checked)
 	}
 }

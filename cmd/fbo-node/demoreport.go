@@ -87,8 +87,8 @@ func (r report) write(out io.Writer, o demoOptions) {
 	fmt.Fprintln(out, r.Curves.sentence())
 	fmt.Fprintf(out, "Better together: %d of %s, worse: %d. Peers had a part in %d of %s.\n",
 		won, plain.Count(len(r.Nodes), "node"), lost, fromPeers, plain.Count(made, "design"))
-	fmt.Fprintf(out, "This took %.1f s; a node sent %.0f kB. The same seed again gives the same alone,\n", r.Seconds, float64(bytes)/1000/float64(len(r.Nodes)))
-	fmt.Fprintln(out, "and together about the same: it matters when shares arrive.")
+	fmt.Fprintf(out, "This took %.1f s; a node sent %.0f kB. The same seed again gives the same\n", r.Seconds, float64(bytes)/1000/float64(len(r.Nodes)))
+	fmt.Fprintln(out, "alone, and together about the same: it matters when shares arrive.")
 	fmt.Fprintln(out, o.typical())
 }
 

@@ -39,7 +39,9 @@ func demoStrategies() (names []string) {
 type demoOptions struct {
 	nodes    int
 	evals    int
+	samples  int
 	seed     uint64
+	seeds    int
 	strategy string
 	dir      string
 	json     bool
@@ -52,17 +54,24 @@ func newDemo() *cobra.Command {
 		Short: "Watch several nodes on this machine tune a real training together",
 		Long: `demo starts several nodes as separate processes on this machine. Each has its own
 identity, journal and data, and they tune the hyperparameters of a logistic
-regression together. Then the same nodes do it again, each alone, with the same
-starting points and the same number of evaluations, so that you can compare.`,
+regression together. They come one after the other, each when the one before has
+made half of its evaluations; a keeper holds for the later what the earlier have
+learned. With strategies that only listen to nodes that are there, all begin at
+once. Then the same nodes do it again, each alone with the strategy alone, with
+the same seeds, starting points and number of evaluations, so that you can compare.
+
+With --seeds N there are N runs, with data and random decisions of N seeds, and a table.`,
 		Args: exactly(0),
 		RunE: func(command *cobra.Command, _ []string) error {
 			return o.run(command.Context(), command.OutOrStdout())
 		},
 	}
 	flags := command.Flags()
-	flags.IntVar(&o.nodes, "nodes", 4, "how many nodes")
-	flags.IntVar(&o.evals, "evals", 20, "evaluations per node")
+	flags.IntVar(&o.nodes, "nodes", 8, "how many nodes")
+	flags.IntVar(&o.evals, "evals", 10, "evaluations per node")
+	flags.IntVar(&o.samples, "samples", 200, "samples in the data of a node, 30 % of them for validation")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the data and of all random decisions; what depends on timing still varies")
+	flags.IntVar(&o.seeds, "seeds", 1, "how many runs, with this seed and those after it")
 	flags.StringVar(&o.strategy, "strategy", demoStrategies()[0], "how the nodes choose their designs: "+strings.Join(demoStrategies(), ", "))
 	flags.StringVar(&o.dir, "data-dir", "", "new directory for what the nodes keep (default: a temporary one, removed at the end)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object at the end; progress goes to standard error")
@@ -75,54 +84,96 @@ func (o demoOptions) validate() error {
 		return usagef("--nodes %d: accepted are 1 to 32", o.nodes)
 	case o.evals < 1:
 		return usagef("--evals %d: accepted are 1 and more", o.evals)
+	case o.samples < 20 || o.samples > 100_000:
+		return usagef("--samples %d: accepted are 20 to 100000", o.samples)
+	case o.seeds < 1:
+		return usagef("--seeds %d: accepted are 1 and more", o.seeds)
+	case o.seeds > 1 && o.dir != "":
+		return usagef("--data-dir keeps one run; it cannot be given with --seeds %d", o.seeds)
 	case !slices.Contains(demoStrategies(), o.strategy):
 		return usagef("--strategy %q: accepted are %s", o.strategy, strings.Join(demoStrategies(), ", "))
 	}
 	return nil
 }
 
-func (o demoOptions) run(ctx context.Context, out io.Writer) (err error) {
+func (o demoOptions) run(ctx context.Context, out io.Writer) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	d, err := o.prepare()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.cleanUp()) }()
 	show := out
 	if o.json {
 		show = os.Stderr
 	}
-	d.screen = newScreen(show, isTerminal(show), o.nodes)
-	fmt.Fprintf(show, "%d nodes, each with its own data, tune %q together by %s: %s over %d parameters, %d evaluations each.\n",
-		o.nodes, d.task.Name, o.strategy, d.task.Goal, d.task.Space.Len(), o.evals)
-	begin := time.Now()
-	together, err := d.phase(ctx, true)
+	if o.seeds > 1 {
+		return o.runSeeds(ctx, show, out)
+	}
+	screen := newScreen(show, isTerminal(show), o.nodes)
+	report, err := o.play(ctx, screen)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(show, "Now the same nodes, each alone, with the same starting points:")
-	alone, err := d.phase(ctx, false)
-	if err != nil {
-		return err
-	}
-	report := newReport(d.task, time.Since(begin), together, alone)
 	if o.json {
 		return printJSON(out, report)
 	}
-	report.write(out)
+	screen.end()
+	report.write(out, o)
 	return nil
+}
+
+// runSeeds plays one seed after the other, with a line for each.
+func (o demoOptions) runSeeds(ctx context.Context, show, out io.Writer) error {
+	fmt.Fprintf(show, "%d nodes, %d evaluations each, by %s; mean best validation loss, smaller is better.\n", o.nodes, o.evals, o.strategy)
+	fmt.Fprintln(show, seedsHeader)
+	var all seedsReport
+	for i := range o.seeds {
+		one := o
+		one.seed += uint64(i)
+		r, err := one.play(ctx, newScreen(io.Discard, false, o.nodes))
+		if err != nil {
+			return fmt.Errorf("seed %d: %w", one.seed, err)
+		}
+		all.add(r)
+		fmt.Fprintln(show, r.line())
+	}
+	if o.json {
+		return printJSON(out, all)
+	}
+	fmt.Fprint(out, all.text())
+	return nil
+}
+
+// play makes one run, together and alone.
+func (o demoOptions) play(ctx context.Context, screen *screen) (r report, err error) {
+	d, err := o.prepare()
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, d.cleanUp()) }()
+	d.screen = screen
+	fmt.Fprintf(screen.out, "%d nodes tune %d hyperparameters, each on its own data, by %s.\n", o.nodes, d.task.Space.Len(), o.strategy)
+	begin := time.Now()
+	together, err := d.together(ctx)
+	if err != nil {
+		return r, err
+	}
+	alone, err := d.alone(ctx)
+	if err != nil {
+		return r, err
+	}
+	return newReport(d.task, o.seed, time.Since(begin), together, alone), nil
 }
 
 // demo is one run of the demo.
 type demo struct {
 	demoOptions
-	task     *task.Task
-	taskFile string
-	program  string
-	cleanUp  func() error
-	screen   *screen
+	task    *task.Task
+	program string
+	cleanUp func() error
+	screen  *screen
+}
+
+func demoText(strategy string) []byte {
+	return fmt.Appendf(nil, "%sstrategy: {type: %s}\n", demoTask, strategy)
 }
 
 func (o demoOptions) prepare() (*demo, error) {
@@ -131,8 +182,7 @@ func (o demoOptions) prepare() (*demo, error) {
 	if d.program, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("demo: find this program: %w", err)
 	}
-	text := fmt.Appendf(nil, "%sstrategy: {type: %s}\n", demoTask, o.strategy)
-	if d.task, err = all.Strategies().Parse("demo.yaml", text); err != nil {
+	if d.task, err = all.Strategies().Parse("demo.yaml", demoText(o.strategy)); err != nil {
 		return nil, err
 	}
 	if d.dir == "" {
@@ -143,72 +193,113 @@ func (o demoOptions) prepare() (*demo, error) {
 	} else if err = os.Mkdir(d.dir, 0o700); err != nil {
 		return nil, usagef("--data-dir must be a new directory: %w", err)
 	}
-	d.taskFile = filepath.Join(d.dir, "task.yaml")
-	if err := os.WriteFile(d.taskFile, text, 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("demo: %w", err), d.cleanUp())
+	for _, together := range []bool{true, false} {
+		text := demoText(o.strategy)
+		if !together {
+			text = demoText("alone")
+		}
+		if err := os.WriteFile(d.taskFile(together), text, 0o600); err != nil {
+			return nil, errors.Join(fmt.Errorf("demo: %w", err), d.cleanUp())
+		}
 	}
 	return d, nil
 }
 
-// phase runs all nodes, as peers of the first one or each alone, and returns
-// their summaries.
-func (d *demo) phase(ctx context.Context, together bool) ([]nodeSummary, error) {
+func (d *demo) taskFile(together bool) string {
+	return filepath.Join(d.dir, kind(together)+".yaml")
+}
+
+func kind(together bool) string {
+	if together {
+		return "together"
+	}
+	return "alone"
+}
+
+// together runs the nodes as peers: the next begins when one has made half of its
+// evaluations. Where nodes learn nothing from those that have ended, all begin at once.
+func (d *demo) together(ctx context.Context) ([]nodeSummary, error) {
+	d.screen.begin(true)
+	keeper, end, err := d.keeper(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	first := 1
+	if useless(d.task) != "" {
+		first = d.nodes
+	}
+	return d.all(ctx, keeper, first, (d.evals+1)/2)
+}
+
+// alone runs all nodes at once, none of which knows of another.
+func (d *demo) alone(ctx context.Context) ([]nodeSummary, error) {
+	d.screen.begin(false)
+	return d.all(ctx, "", d.nodes, 0)
+}
+
+// all runs all nodes and returns their summaries. The first ones begin at once, and one more
+// when another has made so many evaluations.
+func (d *demo) all(ctx context.Context, keeper string, first, evaluations int) ([]nodeSummary, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	d.screen.begin(together)
 	type ended struct {
 		node    int
 		summary nodeSummary
 		err     error
 	}
-	results := make(chan ended)
-	begin := func(i int, peer string, ready func(address string)) {
-		go func() {
-			summary, err := d.node(ctx, i, together, peer, ready)
-			results <- ended{i, summary, err}
-		}()
+	results, next := make(chan ended), make(chan struct{}, d.nodes)
+	for range first {
+		next <- struct{}{}
 	}
-	if together {
-		address := make(chan string, 1)
-		begin(0, "", func(a string) { address <- a })
-		var first string
-		select {
-		case first = <-address:
-		case e := <-results:
-			return nil, e.err
-		}
-		for i := 1; i < d.nodes; i++ {
-			begin(i, first, func(string) {})
-		}
-	} else {
-		for i := range d.nodes {
-			begin(i, "", func(string) {})
-		}
-	}
-	summaries := make([]nodeSummary, d.nodes)
 	var err error
-	for range d.nodes {
-		e := <-results
-		summaries[e.node] = e.summary
-		if e.err != nil && err == nil {
-			err = e.err
-			cancel(err)
+	summaries := make([]nodeSummary, d.nodes)
+	begun, running := 0, 0
+	for running > 0 || err == nil && begun < d.nodes {
+		select {
+		case <-next:
+			if err != nil || begun == d.nodes {
+				continue
+			}
+			go func(i int) {
+				summary, err := d.node(ctx, i, keeper, func(made int) {
+					if made == evaluations {
+						next <- struct{}{}
+					}
+				})
+				results <- ended{i, summary, err}
+			}(begun)
+			begun, running = begun+1, running+1
+		case e := <-results:
+			running--
+			summaries[e.node] = e.summary
+			if e.err != nil && err == nil {
+				err = e.err
+				cancel(err)
+			}
 		}
 	}
 	return summaries, err
 }
 
+// local keeps a node on this machine, and to the peers that it is given.
+func local() []string {
+	return []string{"--json", "--mdns=false", "--listen", "/ip4/127.0.0.1/udp/0/quic-v1", "--listen", "/ip4/127.0.0.1/tcp/0"}
+}
+
 // arguments are what a user would type to start this node.
-func (d *demo) arguments(i int, dir, peer string) []string {
-	arguments := []string{"run", d.taskFile, "--json", "--mdns=false",
-		"--wait-for-peers", "0", // all begin together, with the starting points that they have alone
-		"--listen", "/ip4/127.0.0.1/udp/0/quic-v1", "--listen", "/ip4/127.0.0.1/tcp/0",
-		"--data-dir", dir, "--evals", strconv.Itoa(d.evals), "--seed", strconv.FormatUint(d.seed*1000+uint64(i), 10)}
-	if peer != "" {
-		arguments = append(arguments, "--peer", peer)
+func (d *demo) arguments(i int, keeper string) []string {
+	together := keeper != ""
+	arguments := append([]string{"run", d.taskFile(together), "--data-dir", filepath.Join(d.dir, fmt.Sprintf("%s-%d", kind(together), i)),
+		"--evals", strconv.Itoa(d.evals), "--seed", strconv.FormatUint(d.seed*1000+uint64(i), 10)}, local()...)
+	if together {
+		arguments = append(arguments, "--peer", keeper)
+	}
+	if i == 0 {
+		arguments = append(arguments, "--wait-for-peers", "0") // nobody knows anything yet
 	}
 	return append(arguments, "--", d.program, "train", "--node", strconv.Itoa(i), "--seed", strconv.FormatUint(d.seed, 10),
-		"--learning-rate", "{learning_rate}", "--l2", "{l2}", "--momentum", "0.8",
+		"--samples", strconv.Itoa(d.samples), "--majority", "0.8", "--standardize", "--momentum", "0.8", "--learning-rate", "{learning_rate}", "--l2", "{l2}",
 		"--batch-size", "{batch_size}", "--optimizer", "{optimizer}")
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -76,13 +77,46 @@ func TestDemoForPeople(t *testing.T) {
 		t.Fatalf("exit code %d: %s", e.code, e.stderr)
 	}
 	checkEmpty(t, dir)
-	for _, want := range []string{"best together", "best alone", "2 nodes, each with its own data", "each alone", "Took "} {
+	for _, want := range []string{"together: made, best", "2 nodes tune 4 hyperparameters", "each alone", " reached after ", "of 2 nodes", "This took "} {
 		if !strings.Contains(e.stdout, want) {
 			t.Errorf("%q is missing in\n%s", want, e.stdout)
 		}
 	}
-	if n := strings.Count(e.stdout, "  evaluation "); n != 2*2*2 {
-		t.Errorf("%d lines of evaluations, want 8:\n%s", n, e.stdout)
+	lines := strings.Split(e.stdout, "\n")
+	if len(lines) > 24 || strings.Contains(e.stdout, "\x1b") {
+		t.Errorf("%d lines, or escape codes:\n%s", len(lines), e.stdout)
+	}
+	for _, line := range lines {
+		if len([]rune(line)) > 80 {
+			t.Errorf("%d characters: %s", len([]rune(line)), line)
+		}
+	}
+}
+
+// Nodes that nobody tells anything do the same in every run of a seed.
+func TestDemoSeeds(t *testing.T) {
+	t.Parallel()
+	dir := shortTempDir(t)
+	play := func() (all seedsReport) {
+		e := finish(t, demoCommand(dir, "--json", "--nodes", "2", "--evals", "3", "--seed", "7", "--seeds", "2"))
+		if e.code != exitDone {
+			t.Fatalf("exit code %d: %s", e.code, e.stderr)
+		}
+		if n := strings.Count(e.stderr, " of 2\n"); n != 2 {
+			t.Errorf("%d lines of seeds:\n%s", n, e.stderr)
+		}
+		decode(t, e.stdout, &all)
+		return all
+	}
+	first, again := play(), play()
+	checkEmpty(t, dir)
+	if len(first.Seeds) != 2 || first.Seeds[0].Seed != 7 || first.Seeds[1].Seed != 8 || first.Evaluations < 1 || first.Evaluations > 3 {
+		t.Fatalf("%+v", first)
+	}
+	for i, r := range first.Seeds {
+		if len(r.Curves.Together) != 3 || !slices.Equal(r.Curves.Alone, again.Seeds[i].Curves.Alone) {
+			t.Errorf("seed %d: %+v, then %+v", r.Seed, r.Curves, again.Seeds[i].Curves)
+		}
 	}
 }
 
@@ -93,7 +127,7 @@ func TestDemoInterrupted(t *testing.T) {
 	e := finishAnd(t, command, func() {
 		deadline := time.Now().Add(patienceOfTests)
 		for time.Now().Before(deadline) {
-			if journals, _ := filepath.Glob(filepath.Join(dir, "*", "*", "journal.db")); len(journals) == 2 {
+			if journals, _ := filepath.Glob(filepath.Join(dir, "*", "*", "journal.db")); len(journals) == 2 { // the keeper's and one of a node
 				break
 			}
 			time.Sleep(10 * time.Millisecond)
@@ -117,6 +151,9 @@ func TestDemoFlags(t *testing.T) {
 	}{
 		{[]string{"--nodes", "0"}, "fbo-node: --nodes 0: accepted are 1 to 32\n"},
 		{[]string{"--evals", "0"}, "fbo-node: --evals 0: accepted are 1 and more\n"},
+		{[]string{"--samples", "19"}, "fbo-node: --samples 19: accepted are 20 to 100000\n"},
+		{[]string{"--seeds", "0"}, "fbo-node: --seeds 0: accepted are 1 and more\n"},
+		{[]string{"--seeds", "2", "--data-dir", taken + "/new"}, "fbo-node: --data-dir keeps one run; it cannot be given with --seeds 2\n"},
 		{[]string{"--data-dir", taken}, "fbo-node: --data-dir must be a new directory: mkdir " + taken + ": file exists\n"},
 	} {
 		e := call(t, append([]string{"demo"}, c.args...)...)

@@ -15,13 +15,12 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// nodeEvent is what the demo reads of the events that run --json prints.
+// nodeEvent is what the demo reads of the events that run --json and keep --json print.
 type nodeEvent struct {
 	Event     string     `json:"event"`
 	Addresses []string   `json:"addresses"`
 	Trial     *nodeTrial `json:"trial"`
 	Best      *nodeTrial `json:"best"`
-	Improved  bool       `json:"improved"`
 	Message   string     `json:"message"`
 }
 
@@ -43,57 +42,95 @@ type nodeSummary struct {
 	SharesSent     int        `json:"shares_sent"`
 	SharesReceived int        `json:"shares_received"`
 	BytesSent      int64      `json:"bytes_sent"`
+
+	curve []float64 // the best loss after each evaluation that had an outcome
 }
 
-// node runs one node as a process of its own to its end.
-func (d *demo) node(ctx context.Context, i int, together bool, peer string, ready func(address string)) (nodeSummary, error) {
-	kind := "alone"
-	if together {
-		kind = "together"
+// node runs one node as a process of its own to its end. made hears how many
+// evaluations have had an outcome.
+func (d *demo) node(ctx context.Context, i int, keeper string, made func(evaluations int)) (nodeSummary, error) {
+	var summary nodeSummary
+	var curve []float64
+	together := keeper != ""
+	err := d.process(ctx, fmt.Sprintf("node %d", i), d.arguments(i, keeper), func(event nodeEvent, line []byte) error {
+		switch event.Event {
+		case "trial_finished":
+			if event.Trial.Outcome != nil && event.Best != nil {
+				curve = append(curve, event.Best.Outcome.Value)
+				made(len(curve))
+			}
+			d.screen.trial(i, together, len(curve), event)
+		case "warning":
+			d.screen.warning(i, event.Message)
+		case "summary":
+			return json.Unmarshal(line, &summary)
+		}
+		return nil
+	})
+	if err == nil && summary.Best == nil {
+		err = fmt.Errorf("demo: node %d found nothing: no training worked", i)
 	}
-	command := exec.CommandContext(ctx, d.program, d.arguments(i, filepath.Join(d.dir, fmt.Sprintf("%s-%d", kind, i)), peer)...)
-	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	summary.curve = curve
+	return summary, err
+}
+
+// keeper runs a keeper, which the nodes know as their peer, so that they find each other
+// and those who come later get what those who have ended knew. end ends it.
+func (d *demo) keeper(ctx context.Context) (address string, end func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	began, ended := make(chan string, 1), make(chan error, 1)
+	go func() {
+		arguments := append([]string{"keep", d.taskFile(true), "--data-dir", filepath.Join(d.dir, "keeper")}, local()...)
+		ended <- d.process(ctx, "keeper", arguments, func(event nodeEvent, _ []byte) error {
+			if event.Event == "keeper_started" {
+				began <- event.Addresses[0]
+			}
+			return nil
+		})
+	}()
+	select {
+	case address = <-began:
+		return address, func() { cancel(); <-ended }, nil
+	case err = <-ended:
+		cancel()
+		return "", nil, err
+	}
+}
+
+// process runs this program to its end, and hands over the events that it prints.
+func (d *demo) process(ctx context.Context, name string, arguments []string, heard func(event nodeEvent, line []byte) error) error {
+	command := exec.CommandContext(ctx, d.program, arguments...)
+	command.Cancel = func() error {
+		if err := command.Process.Signal(os.Interrupt); err != nil {
+			return command.Process.Kill() // there is no interrupt on Windows
+		}
+		return nil
+	}
 	command.WaitDelay = 5 * time.Second
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	stdout, err := command.StdoutPipe()
 	if err != nil {
-		return nodeSummary{}, err
+		return err
 	}
 	if err := command.Start(); err != nil {
-		return nodeSummary{}, fmt.Errorf("demo: start node %d: %w", i, err)
+		return fmt.Errorf("demo: start %s: %w", name, err)
 	}
-	var summary nodeSummary
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var event nodeEvent
-		if json.Unmarshal(lines.Bytes(), &event) != nil {
-			continue
-		}
-		switch event.Event {
-		case "node_started":
-			ready(event.Addresses[0])
-		case "trial_finished":
-			d.screen.trial(i, event)
-		case "warning":
-			d.screen.warning(i, event.Message)
-		case "summary":
-			err = errors.Join(err, json.Unmarshal(lines.Bytes(), &summary))
+		if json.Unmarshal(lines.Bytes(), &event) == nil {
+			err = errors.Join(err, heard(event, lines.Bytes()))
 		}
 	}
 	err = errors.Join(err, lines.Err())
-	if ended := command.Wait(); ended != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			return summary, cause
-		}
-		return summary, fmt.Errorf("demo: node %d: %w: %s", i, ended, bytes.TrimSpace(stderr.Bytes()))
-	}
+	ended := command.Wait()
 	if ctx.Err() != nil {
-		return summary, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	if err == nil && summary.Best == nil {
-		err = fmt.Errorf("demo: node %d found nothing: no training worked", i)
+	if ended != nil {
+		return fmt.Errorf("demo: %s: %w: %s", name, ended, bytes.TrimSpace(stderr.Bytes()))
 	}
-	return summary, err
+	return err
 }

@@ -13,7 +13,7 @@ import (
 func TestReportAsksTheTask(t *testing.T) {
 	summaries := func(values ...float64) (all []nodeSummary) {
 		for _, v := range values {
-			all = append(all, nodeSummary{Best: &nodeTrial{Outcome: &strategy.Outcome{Value: v}}})
+			all = append(all, nodeSummary{Best: &nodeTrial{Outcome: &strategy.Outcome{Value: v}}, curve: []float64{v}})
 		}
 		return all
 	}
@@ -21,11 +21,11 @@ func TestReportAsksTheTask(t *testing.T) {
 	down := *up
 	down.Goal = task.Minimize
 	for want, spec := range map[string]*task.Task{
-		"better on 2 of 4 nodes, worse on 1.": up,
-		"better on 1 of 4 nodes, worse on 2.": &down,
+		"Better together: 2 of 4 nodes, worse: 1.": up,
+		"Better together: 1 of 4 nodes, worse: 2.": &down,
 	} {
 		var out strings.Builder
-		newReport(spec, time.Second, summaries(2, 5, 5, 1), summaries(1, 4, 5, 3)).write(&out)
+		newReport(spec, 1, time.Second, summaries(2, 5, 5, 1), summaries(1, 4, 5, 3)).write(&out, demoOptions{})
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s\nwant %q", out.String(), want)
 		}

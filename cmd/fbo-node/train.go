@@ -13,6 +13,8 @@ func newTrain() *cobra.Command {
 	var c synthetic.Config
 	var h synthetic.Hyperparameters
 	var repeats int
+	var majority float64
+	var standardize bool
 	command := &cobra.Command{
 		Use:   "train",
 		Short: "Train the demo's classifier on one node's own data and print its validation loss",
@@ -21,9 +23,12 @@ of the synthetic(α, β) family, and print the cross-entropy on its validation p
 The demo evaluates this command; it is as good an example for run.`,
 		Args: exactly(0),
 		RunE: func(command *cobra.Command, _ []string) error {
-			data, err := synthetic.Generate(c)
+			data, err := synthetic.GenerateMixed(c, majority)
 			if err != nil {
 				return usageError{err}
+			}
+			if standardize {
+				data.Standardize()
 			}
 			score, err := synthetic.Average(command.Context(), data, h, c.Seed, repeats)
 			if err != nil {
@@ -39,6 +44,8 @@ The demo evaluates this command; it is as good an example for run.`,
 	flags.Float64Var(&c.Alpha, "alpha", 1, "variance of the nodes' model offsets")
 	flags.Float64Var(&c.Beta, "beta", 1, "how much the nodes' inputs differ")
 	flags.IntVar(&c.Samples, "samples", 400, "samples of the node, 30 % of them for validation")
+	flags.Float64Var(&majority, "majority", 1, "count only nodes with at most this share of one class")
+	flags.BoolVar(&standardize, "standardize", false, "shift and scale each input to mean 0 and variance 1")
 	flags.IntVar(&repeats, "repeats", 3, "trainings whose losses are averaged")
 	flags.Float64Var(&h.LearningRate, "learning-rate", 0.1, "step length")
 	flags.Float64Var(&h.L2, "l2", 0, "weight of the squared norm")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/fbo-node/fbo/random"
 )
@@ -110,6 +111,40 @@ func Generate(c Config) (*Data, error) {
 	return d, nil
 }
 
+// GenerateMixed is Generate, but counts as nodes only those in whose training data no class
+// has more than a share of majority: the others have little to learn.
+func GenerateMixed(c Config, majority float64) (*Data, error) {
+	const patience = 100 // nodes for each that is wanted
+	if !(majority > 0 && majority <= 1) {
+		return nil, fmt.Errorf("synthetic: majority %g is not in (0, 1]", majority)
+	}
+	most := patience * (c.Node + 1)
+	left := c.Node // to pass over; below 0 is an error of Generate
+	for c.Node = min(left, 0); c.Node < max(most, 1); c.Node++ {
+		d, err := Generate(c)
+		if err != nil {
+			return nil, err
+		}
+		if d.majority() > majority {
+			continue
+		}
+		if left == 0 {
+			return d, nil
+		}
+		left--
+	}
+	return nil, fmt.Errorf("synthetic: hardly a node has classes of at most %g of its data", majority)
+}
+
+// majority is the share of the most frequent class in the training data.
+func (d *Data) majority() float64 {
+	counts := make([]float64, d.Classes)
+	for _, class := range d.TrainY {
+		counts[class]++
+	}
+	return slices.Max(counts) / float64(len(d.TrainY))
+}
+
 // trueModel draws the model that labels a node's samples.
 func trueModel(alpha float64, rng *rand.Rand) *model {
 	u := rng.NormFloat64() * math.Sqrt(alpha)
@@ -137,4 +172,22 @@ func largest(values []float64) int {
 		}
 	}
 	return best
+}
+
+// Standardize shifts and scales each input so that over the training samples its mean
+// is 0 and its variance 1, as is common before training. The classes stay.
+func (d *Data) Standardize() {
+	n := float64(len(d.TrainX))
+	for j := range d.Dim {
+		var mean, variance float64
+		for _, x := range d.TrainX {
+			mean += x[j] / n
+		}
+		for _, x := range d.TrainX {
+			variance += (x[j] - mean) * (x[j] - mean) / n
+		}
+		for _, x := range slices.Concat(d.TrainX, d.ValidX) {
+			x[j] = (x[j] - mean) / math.Sqrt(variance)
+		}
+	}
 }

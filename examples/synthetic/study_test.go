@@ -72,6 +72,60 @@ func TestStudy(t *testing.T) {
 	}
 }
 
+// TestStudyLikeness prints the mean rank correlation of the loss between two nodes of a
+// federation, over 60 random settings in the ranges of the demo: of nodes as they come, of
+// those that have several classes, and of these with standardised inputs. Seeds 101 to 103,
+// eight nodes each; run it with
+//
+//	go test ./examples/synthetic -run StudyLikeness -study -v
+func TestStudyLikeness(t *testing.T) {
+	if !*study {
+		t.Skip("only with -study")
+	}
+	log := func(u, low, high float64) float64 { return low * math.Pow(high/low, u) }
+	rng := rand.New(rand.NewPCG(1, 1))
+	settings := make([]Hyperparameters, 60)
+	for i := range settings {
+		settings[i] = Hyperparameters{LearningRate: log(rng.Float64(), 1e-6, 1), L2: log(rng.Float64(), 1e-8, 1), Momentum: 0.8,
+			BatchSize: int(math.Round(log(rng.Float64(), 2, 128))), Epochs: 20, Optimizer: []string{"sgd", "adam"}[rng.IntN(2)]}
+	}
+	for _, c := range []struct {
+		name        string
+		majority    float64
+		standardize bool
+	}{{"as they come", 1, false}, {"several classes", 0.8, false}, {"several classes, standardised", 0.8, true}} {
+		sum, pairs := 0.0, 0.0
+		for seed := uint64(101); seed <= 103; seed++ {
+			var all [][]float64
+			for node := range 8 {
+				d, err := GenerateMixed(Config{Seed: seed, Node: node, Alpha: 1, Beta: 1, Samples: 200}, c.majority)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c.standardize {
+					d.Standardize()
+				}
+				losses := make([]float64, len(settings))
+				for i, h := range settings {
+					score, err := Train(t.Context(), d, h, seed)
+					if errors.Is(err, ErrDiverged) {
+						score.Loss = math.Inf(1)
+					} else if err != nil {
+						t.Fatal(err)
+					}
+					losses[i] = score.Loss
+				}
+				for _, other := range all {
+					sum += spearman(losses, other)
+					pairs++
+				}
+				all = append(all, losses)
+			}
+		}
+		t.Logf("%s: rank correlation %.2f", c.name, sum/pairs)
+	}
+}
+
 func lossesAt(t *testing.T, d *Data, points [][]float64, seed uint64) []float64 {
 	t.Helper()
 	losses := make([]float64, len(points))

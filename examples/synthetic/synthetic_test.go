@@ -86,6 +86,56 @@ func TestInputVariances(t *testing.T) {
 	}
 }
 
+// Nodes with little to learn are passed over, and the others keep their order.
+func TestGenerateMixed(t *testing.T) {
+	var mixed []*Data
+	for node := 0; len(mixed) < 4; node++ {
+		if d := mustGenerate(t, Config{Seed: 1, Node: node, Beta: 1}); d.majority() <= 0.8 {
+			mixed = append(mixed, d)
+		}
+	}
+	for node, want := range mixed {
+		if d, err := GenerateMixed(Config{Seed: 1, Node: node, Beta: 1}, 0.8); err != nil || !reflect.DeepEqual(d, want) {
+			t.Errorf("node %d: other data, %v", node, err)
+		}
+	}
+	if d, err := GenerateMixed(Config{Seed: 1, Node: 3, Beta: 1}, 1); err != nil || !reflect.DeepEqual(d, mustGenerate(t, Config{Seed: 1, Node: 3, Beta: 1})) {
+		t.Errorf("with a majority of 1: other data, %v", err)
+	}
+	for _, c := range []struct {
+		config   Config
+		majority float64
+	}{{Config{}, 0}, {Config{}, 1.1}, {Config{}, 0.01}, {Config{Node: -1}, 1}} {
+		if _, err := GenerateMixed(c.config, c.majority); err == nil {
+			t.Errorf("%+v, majority %g: no error", c.config, c.majority)
+		}
+	}
+}
+
+func TestStandardize(t *testing.T) {
+	d, raw := mustGenerate(t, Config{Seed: 3, Beta: 1}), mustGenerate(t, Config{Seed: 3, Beta: 1})
+	d.Standardize()
+	ratio := (d.ValidX[1][7] - d.ValidX[0][7]) / (raw.ValidX[1][7] - raw.ValidX[0][7])
+	for _, j := range []int{0, 7, 59} {
+		var column []float64
+		sum := 0.0
+		for _, x := range d.TrainX {
+			column = append(column, x[j])
+			sum += x[j]
+		}
+		n := float64(len(column))
+		if v := variance(column) * (n - 1) / n; math.Abs(sum) > 1e-9 || math.Abs(v-1) > 1e-9 {
+			t.Errorf("input %d: sum %g, variance %g", j, sum, v)
+		}
+	}
+	if again := (d.TrainX[1][7] - d.TrainX[0][7]) / (raw.TrainX[1][7] - raw.TrainX[0][7]); math.Abs(again-ratio) > 1e-9 {
+		t.Errorf("training inputs scaled by %g, validation inputs by %g", again, ratio)
+	}
+	if !reflect.DeepEqual(d.TrainY, raw.TrainY) || !reflect.DeepEqual(d.ValidY, raw.ValidY) {
+		t.Error("classes changed")
+	}
+}
+
 // Alpha moves the scores of all classes together, as the documentation of Config
 // says, so that it must not move a label.
 func TestAlphaDoesNotMoveLabels(t *testing.T) {

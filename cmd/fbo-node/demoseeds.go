@@ -1,0 +1,57 @@
+package main
+
+import "fmt"
+
+// seedsReport is what several seeds came to, as demo --seeds N --json prints it.
+type seedsReport struct {
+	Seeds []report `json:"seeds"`
+	// Evaluations is the mean number of evaluations until together reached alone's final
+	// mean, the whole budget where it did not.
+	Evaluations float64 `json:"evaluations_to_alone"`
+	Budget      float64 `json:"part_of_budget"` // the same as a part of the budget
+	Never       int     `json:"never"`          // seeds where it did not
+	Better      float64 `json:"nodes_better"`   // part of the nodes that were better together, ties half
+}
+
+func (s *seedsReport) add(r report) {
+	s.Seeds = append(s.Seeds, r)
+	var better, nodes, evaluations, budget float64
+	s.Never = 0
+	for _, r := range s.Seeds {
+		all := len(r.Curves.Alone)
+		reached := r.Reached
+		if reached == 0 {
+			reached = all
+			s.Never++
+		}
+		evaluations += float64(reached)
+		budget += float64(all)
+		better += r.Better
+		nodes += float64(len(r.Nodes))
+	}
+	s.Evaluations, s.Budget, s.Better = evaluations/float64(len(s.Seeds)), evaluations/budget, better/nodes
+}
+
+const seedsHeader = "  seed  together     alone  alone's final mean reached after  nodes better"
+
+// line is the row of one seed below seedsHeader.
+func (r report) line() string {
+	reached := "never"
+	if r.Reached > 0 {
+		reached = fmt.Sprintf("%d of %d", r.Reached, len(r.Curves.Alone))
+	}
+	return fmt.Sprintf("%6d  %8.4f  %8.4f  %32s  %7g of %d", r.Seed, last(r.Curves.Together), last(r.Curves.Alone), reached, r.Better, len(r.Nodes))
+}
+
+func (s seedsReport) text() string {
+	wins := 0
+	for _, r := range s.Seeds {
+		if last(r.Curves.Together) < last(r.Curves.Alone) {
+			wins++
+		}
+	}
+	return fmt.Sprintf(`Together reached alone's final mean after %.1f evaluations, %.0f %% of the budget
+(never, in %d of %d seeds, counts as all of it), and had the better mean in %d.
+%.0f %% of the nodes were better together by their final loss, ties counting half.
+`, s.Evaluations, 100*s.Budget, s.Never, len(s.Seeds), wins, 100*s.Better)
+}

@@ -176,7 +176,8 @@ func TestFairPartiesAreKilled(t *testing.T) {
 }
 
 // Parties that end by themselves, the mediator like all: everybody spends its budget, the whole of
-// it on assigned designs after the start, and nobody warns of anybody.
+// it on assigned designs after the start, and nobody warns of anybody in a round of the budget.
+// Whoever ends last may have begun the round after it, and see that others have left.
 func TestFairPartiesRunToTheEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("twice five processes")

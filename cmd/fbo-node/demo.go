@@ -116,7 +116,7 @@ func (o demoOptions) run(ctx context.Context, out io.Writer) error {
 		return printJSON(out, report)
 	}
 	screen.end()
-	report.write(out, o)
+	report.write(out)
 	return nil
 }
 

@@ -104,7 +104,7 @@ func TestDemoFitsTheScreen(t *testing.T) {
 		all = append(all, summary)
 	}
 	var out strings.Builder
-	newReport(mixedSpace(t), 1, 100*time.Second, all, all).write(&out, demoOptions{nodes: 8, evals: 10})
+	newReport(mixedSpace(t), 1, 100*time.Second, all, all).write(&out)
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	if len(lines)+screenRows+1+1+1 > 24 {
 		t.Errorf("%d lines:\n%s", len(lines), out.String())

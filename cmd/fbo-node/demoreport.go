@@ -70,7 +70,7 @@ func newReport(t *task.Task, seed uint64, took time.Duration, together, alone []
 // plotRows leave room on 24 lines for the table and what is said below.
 const plotRows = 6
 
-func (r report) write(out io.Writer, o demoOptions) {
+func (r report) write(out io.Writer) {
 	won, lost, fromPeers, made := 0, 0, 0, 0
 	var bytes int64
 	for _, n := range r.Nodes {
@@ -88,15 +88,6 @@ func (r report) write(out io.Writer, o demoOptions) {
 	fmt.Fprintf(out, "Better together: %d of %s, worse: %d. Peers had a part in %d of %s.\n",
 		won, plain.Count(len(r.Nodes), "node"), lost, fromPeers, plain.Count(made, "design"))
 	fmt.Fprintf(out, "This took %.1f s; a node sent %.0f kB. The same seed again gives the same\n", r.Seconds, float64(bytes)/1000/float64(len(r.Nodes)))
-	fmt.Fprintln(out, "alone, and together about the same: it matters when shares arrive.")
-	fmt.Fprintln(out, o.typical())
-}
-
-// typical says what to expect of other seeds, and the command that shows it. Its figures are
-// those of docs/experiments.md, section The demo.
-func (o demoOptions) typical() string {
-	if o.nodes == 8 && o.evals == 10 && o.samples == 200 && o.strategy == demoStrategies()[0] {
-		return "Seeds 1 to 20 need 6.5 of 10 on average, never get there in 6: demo --seeds 20"
-	}
-	return "What is typical: fbo-node demo --seeds 20, with the flags of this run."
+	fmt.Fprintln(out, "alone; together may differ, since it matters when shares arrive.")
+	fmt.Fprintln(out, "One seed tells little: fbo-node demo --seeds 20 plays twenty.")
 }

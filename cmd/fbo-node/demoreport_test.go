@@ -25,7 +25,7 @@ func TestReportAsksTheTask(t *testing.T) {
 		"Better together: 1 of 4 nodes, worse: 2.": &down,
 	} {
 		var out strings.Builder
-		newReport(spec, 1, time.Second, summaries(2, 5, 5, 1), summaries(1, 4, 5, 3)).write(&out, demoOptions{})
+		newReport(spec, 1, time.Second, summaries(2, 5, 5, 1), summaries(1, 4, 5, 3)).write(&out)
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s\nwant %q", out.String(), want)
 		}

@@ -105,6 +105,8 @@ func (e *Exchange) leader(view strategy.View) int {
 			e.turning = false
 		case e.deaf || present.Has(id):
 			return party
+		case e.left[party]:
+			e.nextTurn() // as it has told
 		default:
 			e.passOver("is not there")
 		}
@@ -115,6 +117,11 @@ func (e *Exchange) leader(view strategy.View) int {
 func (e *Exchange) passOver(why string) {
 	id := e.turns.Leader(e.barrier.Number(), e.turn)
 	e.warn("round %d: node %s, whose turn it was to propose, %s; it was passed over", e.barrier.Number(), id, why)
+	e.nextTurn()
+}
+
+// nextTurn passes over whose turn it is.
+func (e *Exchange) nextTurn() {
 	e.turns.PassOver(e.barrier.Number(), e.turn)
 	e.turn++
 	e.turning = false

@@ -73,8 +73,10 @@ func testStar(t *testing.T, count int) {
 	})
 }
 
-// A fifth of all shares gets lost on the way to each node, by gossip and by the
-// sync stream.
+// A fifth of all shares gets lost on the way to each node, by gossip and by the sync
+// stream. Nodes compare what they hold once a minute, and each comparison leaves about a
+// fifth of what was missing: after ten minutes a share of 1560 is missing with a
+// probability of less than one in ten thousand.
 func testLoss(t *testing.T, count int) {
 	inSimulation(t, func(t *testing.T, f *fleet) {
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -82,13 +84,17 @@ func testLoss(t *testing.T, count int) {
 		f.star(count)
 		time.Sleep(10 * time.Second)
 		f.evaluateAll(10 * time.Second)
-		soon, _ := f.missing()
-		time.Sleep(110 * time.Second)
 		pairs, slowest := f.missing()
-		if pairs > 0 {
-			t.Errorf("%d of %d shares have not arrived after 2 minutes", pairs, count*(count-1))
+		t.Logf("%d shares were missing after 10s", pairs)
+		for minutes := 1; pairs > 0 && minutes <= 10; minutes++ {
+			time.Sleep(time.Minute)
+			pairs, slowest = f.missing()
+			t.Logf("%d after %d minutes more", pairs, minutes)
 		}
-		t.Logf("%d shares were missing after 10s; the slowest of the delivered took %v", soon, slowest)
+		if pairs > 0 {
+			t.Errorf("%d of %d shares have not arrived after 10 minutes", pairs, count*(count-1))
+		}
+		t.Logf("the slowest of the delivered took %v", slowest)
 	})
 }
 

@@ -55,12 +55,6 @@ func (s Engine) Suggest(ctx context.Context, view strategy.View, trial uint64, s
 	if s.search.Starting(view, trial) || search.Blind(view) {
 		return s.search.Start(view, trial, seed)
 	}
-	return s.Choose(ctx, view, trial, seed)
-}
-
-// Choose is Suggest by the posterior, which the view must have, whether or not the trial
-// is a starting design. To what is maximised, a logarithm, terms of the caller's are added.
-func (s Engine) Choose(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, terms ...acquisition.Function) (strategy.Suggestion, error) {
 	score := s.Improvement
 	if s.Informs(trial) {
 		score = s.Information
@@ -69,14 +63,11 @@ func (s Engine) Choose(ctx context.Context, view strategy.View, trial uint64, se
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
-	if len(terms) > 0 {
-		f = acquisition.Sum(append(terms, f)...)
-	}
 	return s.search.Maximise(ctx, view, trial, seed, f, why)
 }
 
-// Informs tells whether Choose maximises the information of this trial, and not its
-// improvement.
+// Informs tells whether it is the information that Suggest maximises in this trial, and not
+// the improvement.
 func (s Engine) Informs(trial uint64) bool {
 	after := s.search.AfterStart(trial)
 	return after > 0 && after%2 == 0

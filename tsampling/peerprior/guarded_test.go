@@ -195,7 +195,9 @@ func TestGuardedWeightFades(t *testing.T) {
 	x := []float64{0.1, 0.2}
 	term := func(observations int, believed float64) float64 {
 		view := saying(l.view(l.designs(observations, random.SeedOf(1)), bump(0.3)), l.place(0.9, 10))
-		return s.near(view, &opinion{believed: believed}, 1, random.SeedOf(1)).Value(x)
+		o := l.considered(view)
+		o.believed = believed
+		return s.near(view, o).Value(x)
 	}
 	for _, observations := range []int{1, 5, 50} {
 		if got, want := term(observations, 0.6), term(0, 0.6)/float64(observations); math.Abs(got-want) > 1e-12 {

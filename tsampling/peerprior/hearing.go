@@ -13,9 +13,10 @@ import (
 // hearing is all that an agent hears of its objective for one suggestion.
 type hearing struct {
 	listened     []*listened
-	peers        int // who said it
-	observations int // behind it, of all of them
-	most         int // of one of them
+	places       []*optimum.Mixture // where peers believe the optimum to be; none where they do not say
+	peers        int                // who said it
+	observations int                // behind it, of all of them
+	most         int                // of one of them
 }
 
 // add notes what one peer says that has so many observations.
@@ -40,23 +41,24 @@ func toMeans(s *Strategy, view strategy.View, trial uint64, seed random.Seed, ow
 			h.add(p, said.Observations)
 		}
 	}
+	h.places = s.densities(told(view, trial, seed))
 	return h
 }
 
 // toPlaces makes of where peers believe the optimum to be one statement: that the objective is
 // the average of their densities, as far as they explain it.
 func toPlaces(s *Strategy, view strategy.View, trial uint64, seed random.Seed, own [][]float64) (h hearing) {
-	places := told(view, trial, seed)
-	if len(places) == 0 {
+	said := told(view, trial, seed)
+	if len(said) == 0 {
 		return h
 	}
-	densities := s.densities(places)
-	p := s.stated(Statement{Explained: placesExplain, Value: func(x []float64) float64 { return pooled(densities, x) }}, own)
+	h.places = s.densities(said)
+	p := s.stated(Statement{Explained: placesExplain, Value: func(x []float64) float64 { return pooled(h.places, x) }}, own)
 	if p == nil {
 		return h
 	}
 	h.listened = append(h.listened, p)
-	for _, d := range places {
+	for _, d := range said {
 		h.count(d.Observations)
 	}
 	return h
@@ -71,8 +73,8 @@ func told(view strategy.View, trial uint64, seed random.Seed) []protocol.Density
 	return search.AtMost(mostPeers, all, seed.Stream("which places", trial))
 }
 
-func (s *Strategy) densities(places []protocol.Density) (all []*optimum.Mixture) {
-	for _, d := range places {
+func (s *Strategy) densities(said []protocol.Density) (all []*optimum.Mixture) {
+	for _, d := range said {
 		all = append(all, optimum.NewMixture(s.layout, s.task.Space, d))
 	}
 	return all

@@ -33,7 +33,7 @@ type Strategy struct {
 	phi        *mat.Dense  // a row for each of them, of the features there
 	layout     *optimum.Layout
 	listen     listen
-	ofPeers    bool // what is heard is peers' shares, who also say where they believe the optimum to be
+	ofPeers    bool // what is heard is peers' shares
 }
 
 var (
@@ -113,7 +113,7 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 // Before the first posterior it is that term alone, or where nobody says so the mean of what
 // is heard.
 func (s *Strategy) score(ctx context.Context, view strategy.View, o *opinion, trial uint64, seed random.Seed) (acquisition.Function, string, error) {
-	near := s.near(view, o, trial, seed)
+	near := s.near(view, o)
 	if view.Posterior == nil {
 		if near == nil {
 			near = o.around.function(1)
@@ -129,15 +129,11 @@ func (s *Strategy) score(ctx context.Context, view strategy.View, o *opinion, tr
 
 // near is what draws designs to where peers believe the optimum to be, as far as the agent
 // believes them and the less the more it knows itself; nil where they do not say.
-func (s *Strategy) near(view strategy.View, o *opinion, trial uint64, seed random.Seed) acquisition.Function {
-	if !s.ofPeers {
+func (s *Strategy) near(view strategy.View, o *opinion) acquisition.Function {
+	if len(o.places) == 0 {
 		return nil
 	}
-	places := told(view, trial, seed)
-	if len(places) == 0 {
-		return nil
-	}
-	return optimum.Where(s.densities(places), trust*o.believed, exponent/float64(max(len(s.search.Feasible(view)), 1)))
+	return optimum.Where(o.places, trust*o.believed, exponent/float64(max(len(s.search.Feasible(view)), 1)))
 }
 
 // improvement is the logarithm of the expected improvement, averaged over the experts, of

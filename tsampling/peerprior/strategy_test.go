@@ -121,7 +121,7 @@ func TestPlacesDrawAsFarAsTheyAreBelieved(t *testing.T) {
 				share.Kind, share.Value = optimum.Kind, said
 				view.Shares = append(view.Shares, &share)
 			}
-			return l.strategy.near(view, l.considered(view), 12, random.SeedOf(seed)).Value(at)
+			return l.strategy.near(view, l.considered(view)).Value(at)
 		})
 	}
 	alike, contrary := gain(bump(0.32)), gain(scaled(bump(0.32), -1))

@@ -26,6 +26,7 @@ var layers = map[string]int{
 	"random":              1,
 	"internal/plain":      1,
 	"internal/guarded":    1,
+	"internal/feed":       1,
 	"internal/audit":      1,
 	"internal/linalg":     1,
 	"internal/normal":     1,
@@ -61,9 +62,10 @@ var layers = map[string]int{
 	"examples/synthetic":  13,
 	"experiment":          14,
 	"privacy/attack":      14,
-	"cmd":                 15,
-	"examples":            15,
-	"internal/layers":     15,
+	"internal/desk":       14,
+	"cmd":                 16,
+	"examples":            16,
+	"internal/layers":     16,
 
 	"experiment/family/trained": 14,
 }

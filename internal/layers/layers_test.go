@@ -57,6 +57,7 @@ var layers = map[string]int{
 	"internal/journal":    12,
 	"internal/heard":      12,
 	"internal/evaluator":  12,
+	"internal/httpguard":  12,
 	"node":                13,
 	"sim":                 13,
 	"examples/synthetic":  13,

@@ -3,6 +3,7 @@ module github.com/fbo-node/fbo
 go 1.26.0
 
 require (
+	github.com/danielgtaylor/huma/v2 v2.37.2
 	github.com/goccy/go-yaml v1.19.2
 	github.com/gofrs/flock v0.13.1
 	github.com/ipfs/go-cid v0.6.2

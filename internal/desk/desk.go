@@ -190,29 +190,42 @@ func (d *Desk) remove(id string) *node.Session {
 }
 
 // Leave ends the node's part in a task. Its journal stays, and Create goes on from there.
-func (d *Desk) Leave(id string) error {
+func (d *Desk) Leave(wanted string) error {
 	if d.fixed {
 		return ErrFixed
 	}
 	d.joining.Lock()
 	defer d.joining.Unlock()
-	if _, err := d.Task(id); err != nil {
+	t, err := d.Task(wanted)
+	if err != nil {
 		return err
 	}
-	if err := forgetServed(d.node.Dir, id); err != nil {
+	if err := forgetServed(d.node.Dir, t.id); err != nil {
 		return fmt.Errorf("desk: %w", err)
 	}
-	return d.remove(id).Close()
+	return d.remove(t.id).Close()
 }
 
-// Task finds a served task by its ID.
-func (d *Desk) Task(id string) (*Task, error) {
+// Task finds a served task by its ID, or by its name where only one has it.
+func (d *Desk) Task(wanted string) (found *Task, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if t, ok := d.tasks[id]; ok {
+	if t, ok := d.tasks[wanted]; ok {
 		return t, nil
 	}
-	return nil, fmt.Errorf("%w %.100q", ErrUnknownTask, id)
+	for _, t := range d.tasks {
+		if t.session.Task().Name != wanted {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("%w by this name: several have it, %.100q; say the ID", ErrUnknownTask, wanted)
+		}
+		found = t
+	}
+	if found == nil {
+		return nil, fmt.Errorf("%w %.100q", ErrUnknownTask, wanted)
+	}
+	return found, nil
 }
 
 // Tasks lists the served tasks, by ID.

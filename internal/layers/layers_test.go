@@ -64,6 +64,7 @@ var layers = map[string]int{
 	"experiment":          14,
 	"privacy/attack":      14,
 	"internal/desk":       14,
+	"internal/httpapi":    15,
 	"cmd":                 16,
 	"examples":            16,
 	"internal/layers":     16,

@@ -152,6 +152,8 @@ type event struct {
 	Useless     string   `json:"useless"`
 	Open        bool     `json:"open"`
 	Tag         string   `json:"tag"`
+	Token       string   `json:"token"`
+	Tasks       int      `json:"tasks"`
 
 	Stamp protocol.Stamp `json:"stamp"`
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -32,7 +33,8 @@ type taskBody struct {
 }
 
 type orderBody struct {
-	Text       string            `json:"text" minLength:"1" doc:"A task file, in YAML or JSON."`
+	Text       string            `json:"text,omitempty" minLength:"1" doc:"A task file, in YAML or JSON. Either this or task."`
+	Task       object            `json:"task,omitempty" doc:"The same as an object."`
 	Tables     map[string]string `json:"tables,omitempty" doc:"The files of designs that the task file names, by name."`
 	First      []object          `json:"first,omitempty" maxItems:"10000" doc:"Designs to evaluate first, such as today's settings."`
 	Suggested  []object          `json:"suggested,omitempty" maxItems:"10000" doc:"Designs that are held for good, for strategies that use them."`
@@ -40,14 +42,29 @@ type orderBody struct {
 	Invitation string            `json:"invitation,omitempty" doc:"The invitation that the task's nodes have."`
 }
 
-func (b orderBody) order() desk.Order {
+// field is where the task is.
+func (b orderBody) field() string {
+	if b.Task != nil {
+		return "task"
+	}
+	return "text"
+}
+
+func (b orderBody) order() (desk.Order, error) {
+	if (b.Text == "") == (b.Task == nil) {
+		return desk.Order{}, invalid("body", errors.New("accepted is either a text, or in task an object"))
+	}
 	raw := func(objects []object) (all []json.RawMessage) {
 		for _, o := range objects {
 			all = append(all, json.RawMessage(o))
 		}
 		return all
 	}
-	return desk.Order{Text: b.Text, Tables: b.Tables, First: raw(b.First), Suggested: raw(b.Suggested), Seed: b.Seed}
+	o := desk.Order{Text: b.Text, Tables: b.Tables, First: raw(b.First), Suggested: raw(b.Suggested), Seed: b.Seed}
+	if b.Task != nil {
+		o.Text = string(b.Task)
+	}
+	return o, nil
 }
 
 func (a *api) addTasks() {
@@ -125,7 +142,14 @@ type createOutput struct {
 }
 
 func (a *api) createTask(ctx context.Context, in *createInput) (*createOutput, error) {
-	t, created, err := a.desk.Create(ctx, in.Body.order(), in.Body.Invitation)
+	order, err := in.Body.order()
+	if err != nil {
+		return nil, err
+	}
+	t, created, err := a.desk.Create(ctx, order, in.Body.Invitation)
+	if field := (*desk.FieldError)(nil); errors.As(err, &field) && field.Field == "text" {
+		return nil, invalid("body."+in.Body.field(), field.Err)
+	}
 	if err != nil {
 		return nil, problem(err)
 	}

@@ -52,7 +52,11 @@ func findElsewhere(ctx context.Context, dir string, t *task.Task, imports []agen
 	if registrationOf(t).Reveals == nil {
 		return nil // it tells nothing
 	}
-	pasts := pastsIn(ctx, dir)
+	return elsewhereOf(t, pastsIn(ctx, dir), imports)
+}
+
+// elsewhereOf looks through these tasks.
+func elsewhereOf(t *task.Task, pasts []past, imports []agent.Past) *elsewhere {
 	own := slices.Clone(imports)
 	for _, p := range pasts {
 		if p.task.ID() == t.ID() {

@@ -153,6 +153,7 @@ type event struct {
 	Open        bool     `json:"open"`
 	Tag         string   `json:"tag"`
 	Token       string   `json:"token"`
+	Name        string   `json:"name"`
 	Tasks       int      `json:"tasks"`
 
 	Stamp protocol.Stamp `json:"stamp"`

@@ -123,6 +123,10 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 	d, err := desk.Open(ctx, n, desk.Options{
 		Strategies: all.Strategies(), Wait: o.waiting(), OnWarning: show.warning,
 		Meaning: func(t *task.Task) (*task.Task, error) { return onThisNode(n, t, show) },
+		OnJoin:  func(session *node.Session) { show.serves(n, session) },
+		OnLeave: func(t *task.Task) {
+			show.say(object{"event": "task_left", "task": t.ID().String(), "name": t.Name}, "task %q (%s) is left", t.Name, t.ID())
+		},
 	})
 	if err != nil {
 		return err
@@ -165,7 +169,43 @@ func onThisNode(n *node.Node, t *task.Task, show *progress) (*task.Task, error) 
 	return t, checkRoster(t, n.Dir)
 }
 
-// serving is what serve prints first. The token is told when it has been made, and never
+// serves tells of a task that is joined what run tells of its own: who can take part, what
+// is shared, and what this node has told of the same data.
+func (p *progress) serves(n *node.Node, session *node.Session) {
+	one := newProgress(p.out, session.Task(), p.json)
+	lines := one.hello(n, session)[:1]
+	lines = append(lines, one.whoMay(n, session)...)
+	if reveals := registrationOf(one.task).Reveals; reveals != nil {
+		lines = append(lines, reveals(one.task))
+	}
+	p.say(object{
+		"event": "task_served", "task": one.task.ID().String(), "name": one.task.Name, "open": isOpen(n, session), "tag": tagOf(session),
+	}, "%s", text(lines))
+	if one.task.Privacy == nil {
+		return
+	}
+	if told := elsewhereOf(one.task, pastsOf(n), nil); told != nil {
+		for _, line := range told.lines() {
+			p.warning(line)
+		}
+	}
+}
+
+// pastsOf returns all tasks in the journal of a node that runs, as far as they can be read.
+func pastsOf(n *node.Node) (pasts []past) {
+	ids, err := n.Known()
+	if err != nil {
+		return nil
+	}
+	for _, id := range ids {
+		if h, err := n.History(id); err == nil {
+			pasts = append(pasts, past{task: h.Task, trials: h.Trials, spent: h.Spent})
+		}
+	}
+	return pasts
+}
+
+// serving is what serve prints when it listens. The token is told when it has been made, and never
 // again.
 func (p *progress) serving(n *node.Node, d *desk.Desk, w *web) {
 	tasks := len(d.Tasks())

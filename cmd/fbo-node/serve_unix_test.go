@@ -101,6 +101,7 @@ func TestServeAndTheOtherCommands(t *testing.T) {
 	dir := shortTempDir(t)
 	p, _ := startServe(t, dir)
 	client := socketClient(dir)
+	p.await(t, "that it serves no task", func(e event) bool { return e.Event == "serving" && e.Tasks == 0 })
 	e := call(t, "status", "--data-dir", dir)
 	if e.code != exitFailed || !strings.Contains(e.stderr, "serves no task yet") {
 		t.Errorf("status without a task: %d, %s", e.code, e.stderr)
@@ -131,6 +132,8 @@ func TestServeAndTheOtherCommands(t *testing.T) {
 		t.Errorf("a second daemon: %d, %s", e.code, e.stderr)
 	}
 	mustRequest(t, http.StatusNoContent, client, "DELETE", "/v1/tasks/second", nil)
+	p.await(t, "the second task's coming", func(e event) bool { return e.Event == "task_served" && e.Name == "second" && e.Open })
+	p.await(t, "the second task's going", func(e event) bool { return e.Event == "task_left" && e.Name == "second" })
 
 	// A stream and an ask that are under way do not hold up the end.
 	response, err := client.Get("http://node/v1/tasks/first/events")

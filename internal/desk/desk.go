@@ -61,6 +61,10 @@ type Options struct {
 	// Wait is node.JoinOptions.Wait.
 	Wait time.Duration
 
+	// OnJoin and OnLeave, when they are set, are told which tasks come and go.
+	OnJoin  func(*node.Session)
+	OnLeave func(*task.Task)
+
 	// OnWarning is told what the user should know. It must not block.
 	OnWarning func(string)
 }
@@ -85,10 +89,7 @@ func Open(ctx context.Context, n *node.Node, options Options) (*Desk, error) {
 		return nil, fmt.Errorf("desk: %w", err)
 	}
 	for _, id := range ids {
-		t, o, err := readServed(n.Dir, id, options.Strategies)
-		if err == nil {
-			err = d.join(ctx, t, o, nil)
-		}
+		err := d.rejoin(ctx, id)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -97,6 +98,24 @@ func Open(ctx context.Context, n *node.Node, options Options) (*Desk, error) {
 		}
 	}
 	return d, nil
+}
+
+func (d *Desk) rejoin(ctx context.Context, id string) error {
+	t, o, err := readServed(d.node.Dir, id, d.options.Strategies)
+	if err != nil {
+		return err
+	}
+	session, err := d.join(ctx, t, o, nil)
+	if err == nil {
+		d.joined(session)
+	}
+	return err
+}
+
+func (d *Desk) joined(session *node.Session) {
+	if d.options.OnJoin != nil {
+		d.options.OnJoin(session)
+	}
 }
 
 // Adopted is a desk for the one task of a session that somebody else closes.
@@ -150,7 +169,8 @@ func (d *Desk) Create(ctx context.Context, o Order, invited string) (t *Task, cr
 	if len(d.Tasks()) >= MaxTasks {
 		return nil, false, ErrTooMany
 	}
-	if err := d.join(ctx, asked, o, by); err != nil {
+	session, err := d.join(ctx, asked, o, by)
+	if err != nil {
 		return nil, false, err
 	}
 	// Kept after it is joined, so that one that cannot be joined is not tried for ever; a
@@ -158,26 +178,27 @@ func (d *Desk) Create(ctx context.Context, o Order, invited string) (t *Task, cr
 	if err := writeServed(d.node.Dir, asked, o); err != nil {
 		return nil, false, errors.Join(fmt.Errorf("desk: %w", err), d.remove(id).Close())
 	}
+	d.joined(session)
 	t, err = d.Task(id)
 	return t, true, err
 }
 
-func (d *Desk) join(ctx context.Context, t *task.Task, o Order, by *invitation.Invitation) error {
+func (d *Desk) join(ctx context.Context, t *task.Task, o Order, by *invitation.Invitation) (*node.Session, error) {
 	options, err := o.options(t)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	events := NewEvents()
 	options.Wait, options.Invitation, options.OnEvent = d.options.Wait, by, events.Add
 	session, err := d.node.Join(ctx, t, options)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	joined := newTask(session, events)
 	d.tasks[joined.id] = joined
-	return nil
+	return session, nil
 }
 
 func (d *Desk) remove(id string) *node.Session {
@@ -203,7 +224,11 @@ func (d *Desk) Leave(wanted string) error {
 	if err := forgetServed(d.node.Dir, t.id); err != nil {
 		return fmt.Errorf("desk: %w", err)
 	}
-	return d.remove(t.id).Close()
+	session := d.remove(t.id)
+	if d.options.OnLeave != nil {
+		d.options.OnLeave(session.Task())
+	}
+	return session.Close()
 }
 
 // Task finds a served task by its ID, or by its name where only one has it.

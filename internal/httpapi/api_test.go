@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -357,6 +358,47 @@ func TestOpenAPI(t *testing.T) {
 		}
 	}
 	same(t, "operations", count, 20)
+}
+
+func FuzzEventNumber(f *testing.F) {
+	for _, text := range []string{"", "0", "7", "18446744073709551615", "18446744073709551616", "-1", "x", " 1", "1e3"} {
+		f.Add(text, "")
+		f.Add("", text)
+	}
+	f.Fuzz(func(t *testing.T, last, after string) {
+		in := eventsInput{Last: last, After: after}
+		n, err := in.number(5)
+		given := last
+		if given == "" {
+			given = after
+		}
+		if err == nil && given == "" && n != 5 || err == nil && given != "" && strings.TrimLeft(given, "0") != strings.TrimLeft(fmt.Sprint(n), "0") {
+			t.Fatalf("%q, %q: %d", last, after, n)
+		}
+	})
+}
+
+// FuzzLists asks for anything in a list.
+func FuzzLists(f *testing.F) {
+	w := newWorld(f, f.TempDir(), Options{})
+	w.must(201, "POST", "/v1/tasks", m{"text": bowl})
+	w.must(200, "POST", "/v1/tasks/bowl/ask", m{"client": "a", "count": 3})
+	for _, query := range []string{"", "after=1&limit=1", "state=running,done&client=a", "after=18446744073709551615", "limit=0", "state=", "client=%00", "after=-1"} {
+		f.Add("bowl", query)
+	}
+	f.Add("%2e%2e", "")
+	f.Fuzz(func(t *testing.T, task, query string) {
+		path := "/v1/tasks/" + task + "/trials?" + query
+		if u, err := url.Parse(w.url + path); err != nil || strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r > '~' }) || u.Host == "" {
+			return // no request
+		}
+		w := *w
+		w.t = t
+		r := w.do("GET", path, nil)
+		if r.status >= 500 || r.status >= 400 && r.header.Get("Content-Type") != "application/problem+json" {
+			t.Fatalf("%s: %d %s", path, r.status, r.text)
+		}
+	})
 }
 
 // FuzzBodies sends anything to everything that takes a body: no answer is an error of the

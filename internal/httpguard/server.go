@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// Timeouts of a server. Writing has none here: an ask may wait, and a stream stays open.
-// Handlers set their own.
+// Timeouts of a server. That of writing counts from the request, and an ask may wait; a
+// stream sets its own.
 const (
+	writeTimeout  = 5 * time.Minute
 	headerTimeout = 5 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 16 << 10 // bytes
@@ -19,6 +20,7 @@ func NewServer(handler http.Handler, log *log.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: headerTimeout,
+		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          log,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/internal/feed"
@@ -17,10 +18,21 @@ type Task struct {
 	session *node.Session
 	events  Events
 	turns   turns
+	asks    openAsks
 }
 
 func newTask(session *node.Session, events Events) *Task {
-	return &Task{id: session.Task().ID().String(), session: session, events: events}
+	t := &Task{id: session.Task().ID().String(), session: session, events: events}
+	// These end with the session.
+	t.asks.ask = func(c agent.Claim) (strategy.Trial, error) { return session.AskFor(context.Background(), c) }
+	t.asks.giveBack = func(trial uint64, client string) {
+		_ = session.ReturnBy(context.Background(), trial, client) // else it stays with the client
+	}
+	t.asks.turn = func(client string) func() {
+		end, _ := t.turns.take(context.Background(), client) // which does not end
+		return end
+	}
+	return t
 }
 
 // ID is the task's.
@@ -39,7 +51,7 @@ func (t *Task) LastEvent() uint64 { return t.events.Last() }
 const MaxCount = 1000
 
 // Ask lets a client hold count trials: those that it holds already, and new ones. When
-// ctx ends first it gets fewer, perhaps none, and no error. A request with a key gets
+// ctx ends first it gets fewer, perhaps none, and no error; the next Ask goes on waiting. A request with a key gets
 // what it got the first time, once it has got as many as it asked for.
 func (t *Task) Ask(ctx context.Context, claim agent.Claim, count int, once agent.Once) ([]strategy.Trial, error) {
 	end, err := t.turns.take(ctx, claim.Client)
@@ -60,17 +72,20 @@ func (t *Task) ask(ctx context.Context, claim agent.Claim, count int, once agent
 	if err != nil || known {
 		return t.trials(ctx, reply.Trials, err)
 	}
+	t.asks.settle(claim.Client)
 	held, err := t.session.HeldBy(ctx, claim.Client)
 	if err != nil {
 		return nil, err
 	}
 	held = held[:min(count, len(held))]
 	for len(held) < count {
-		trial, err := t.session.AskFor(ctx, claim)
+		trial, err := t.asks.next(ctx, claim)
 		if err != nil {
 			return held, err
 		}
-		held = append(held, trial)
+		if !slices.ContainsFunc(held, func(h strategy.Trial) bool { return h.ID == trial.ID }) { // it came just before HeldBy
+			held = append(held, trial)
+		}
 	}
 	for _, trial := range held {
 		reply.Trials = append(reply.Trials, trial.ID)

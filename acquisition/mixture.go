@@ -1,63 +1,78 @@
 package acquisition
 
 import (
+	"fmt"
 	"math"
 	"slices"
 )
 
-// LogMean returns the logarithm of the mean of what functions are the logarithms of: of
-// LogEI under several posteriors that of the expected improvement under their mixture. Of
-// one it is that one, and of none it panics.
+// LogMean is LogAverage with equal weights. Of one function it is that one.
 func LogMean(fs ...Function) Function {
-	switch len(fs) {
-	case 0:
-		panic("acquisition: LogMean of no functions")
-	case 1:
+	if len(fs) == 1 {
 		return fs[0]
 	}
-	return &logMean{fs: slices.Clone(fs)}
+	return LogAverage(slices.Repeat([]float64{1}, len(fs)), fs...)
 }
 
-var _ Batch = (*logMean)(nil)
+// LogAverage returns the logarithm of the weighted average of what functions are the
+// logarithms of: of LogEI under several posteriors that of the expected improvement under
+// their mixture. There is a weight for each, at least 0, of which only the ratios count.
+// Without a positive one it panics.
+func LogAverage(weights []float64, fs ...Function) Function {
+	total := 0.0
+	for _, w := range weights {
+		total += w
+	}
+	if len(weights) != len(fs) || !(total > 0) {
+		panic(fmt.Sprintf("acquisition: LogAverage of %d functions by weights %v", len(fs), weights))
+	}
+	m := &logAverage{}
+	for i, w := range weights {
+		if w > 0 {
+			m.fs, m.logs = append(m.fs, fs[i]), append(m.logs, math.Log(w/total))
+		}
+	}
+	return m
+}
 
-type logMean struct {
+var _ Batch = (*logAverage)(nil)
+
+type logAverage struct {
 	fs     []Function
+	logs   []float64 // of the weights, which sum to 1
 	memory scratch
 }
 
-func (m *logMean) Value(x []float64) float64 {
+func (m *logAverage) Value(x []float64) float64 {
 	total := math.Inf(-1)
-	for _, f := range m.fs {
-		total = logAdd(total, f.Value(x))
+	for i, f := range m.fs {
+		total = logAdd(total, m.logs[i]+f.Value(x))
 	}
-	return total - math.Log(float64(len(m.fs)))
+	return total
 }
 
-func (m *logMean) Values(dst, points []float64) {
+func (m *logAverage) Values(dst, points []float64) {
 	held := m.memory.take(len(dst))
 	for i := range dst {
 		dst[i] = math.Inf(-1)
 	}
-	for _, f := range m.fs {
+	for k, f := range m.fs {
 		evaluate(f, *held, points)
 		for i, value := range *held {
-			dst[i] = logAdd(dst[i], value)
+			dst[i] = logAdd(dst[i], m.logs[k]+value)
 		}
 	}
 	m.memory.put(held)
-	for i := range dst {
-		dst[i] -= math.Log(float64(len(m.fs)))
-	}
 }
 
-// Gradient is the mean of the gradients, weighted by what the functions are the
+// Gradient is the average of the gradients, weighted also by what the functions are the
 // logarithms of.
-func (m *logMean) Gradient(grad, x []float64) float64 {
+func (m *logAverage) Gradient(grad, x []float64) float64 {
 	held := m.memory.take(len(x))
 	clear(grad)
 	total := math.Inf(-1)
-	for _, f := range m.fs {
-		value := f.Gradient(*held, x)
+	for k, f := range m.fs {
+		value := m.logs[k] + f.Gradient(*held, x)
 		if math.IsInf(value, -1) || math.IsNaN(value) {
 			continue
 		}
@@ -69,7 +84,7 @@ func (m *logMean) Gradient(grad, x []float64) float64 {
 		total = next
 	}
 	m.memory.put(held)
-	return total - math.Log(float64(len(m.fs)))
+	return total
 }
 
 // logAdd returns log(exp(a)+exp(b)); NaN counts as nothing.

@@ -17,13 +17,13 @@ import (
 // of six floats that has heard N others with 12 each, M = 512. RGPE and TAF have
 // the others' models at hand; what it takes to send and keep them is left out.
 func BenchmarkSuggestionAmongPeers(b *testing.B) {
-	for _, text := range []string{"ts", "fts:mode=one-shot,share_after=12", "peer-prior", "peer-prior:share=exact", "rgpe", "taf"} {
+	for _, text := range []string{"ts", "alone", "fts:mode=one-shot,share_after=12", "peer-prior", "peer-prior:share=exact", "rgpe", "taf"} {
 		spec, err := ParseSpec(text)
 		if err != nil {
 			b.Fatal(err)
 		}
 		for _, others := range []int{10, 100, 1000} {
-			b.Run(fmt.Sprintf("%s/N=%d", spec.Name, others), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/N=%d", text, others), func(b *testing.B) {
 				chosen, view := among(b, spec, others)
 				trial := uint64(len(view.Trials))
 				for b.Loop() {

@@ -54,7 +54,7 @@ func TestForgedSharesHaveOtherDesignsAndNothingElseChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before, after := forgeries(t, p, spec)
+		before, after := forgeries(t, p, spec, "")
 		if len(before) == 0 {
 			t.Fatalf("%s: nothing was forged", spec)
 		}

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"slices"
 	"testing"
 )
 
@@ -10,9 +11,9 @@ const knownBranin = "exact:process=known,lengthscales=.25;.7,mean=54,deviation=6
 
 // All strategies of the task file that need no roster play a minimised function by a
 // process that is known, and none of their agents warns, which would end the run, as it
-// does of a process that cannot be conditioned. The last of 20 designs of six agents is on
-// average 0.03 to 7.5 from Branin's minimum; a random one of the same seeds 88. It tells that
-// they follow the process, not that its numbers are right, which package surrogate tests.
+// does of a process that cannot be conditioned. The median of the last nine of 20 designs is on
+// average 0.2 to 15 from Branin's minimum, that of random ones of the same seeds 46. It tells
+// that they follow the process, not that its numbers are right, which package surrogate tests.
 func TestStrategiesPlayByAKnownProcess(t *testing.T) {
 	p := tiny(t, func(p *Plan) {
 		p.Family = familyOf(t, "branin:shift=0,units=own,noise=1")
@@ -34,10 +35,13 @@ func TestStrategiesPlayByAKnownProcess(t *testing.T) {
 				t.Fatalf("%s: no record of repeat %d", s, repeat)
 			}
 			for _, m := range r.Members {
-				sum, count = sum+float64(m.Regret[len(m.Regret)-1]), count+1
+				last := slices.Sorted(slices.Values(m.Regret[len(m.Regret)-9:]))
+				sum, count = sum+float64(last[4]), count+1
 			}
 		}
-		if regret := sum / count; (regret < 20) == (s.Name == "random") {
+		regret := sum / count
+		t.Logf("%s: %.3g", s, regret)
+		if (regret < 20) == (s.Name == "random") {
 			t.Errorf("%s: a mean regret of %.3g", s, regret)
 		}
 	}

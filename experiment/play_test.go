@@ -105,9 +105,9 @@ func TestDeviation(t *testing.T) {
 	}
 }
 
-// forgeries plays a strategy among forgers and returns the payloads before and
-// after they were forged.
-func forgeries(t *testing.T, p Plan, s Spec) (before, after [][]byte) {
+// forgeries plays a strategy among forgers and returns the payloads of a kind, or with "" of
+// all, before and after they were forged.
+func forgeries(t *testing.T, p Plan, s Spec, of string) (before, after [][]byte) {
 	t.Helper()
 	f := drawn(t, p)
 	own, err := p.taskOf("forgeries", f.Federation, s, nil)
@@ -123,7 +123,9 @@ func forgeries(t *testing.T, p Plan, s Spec) (before, after [][]byte) {
 		if forger != nil {
 			m.Forge = func(kind string, payload []byte) []byte {
 				forged := forger.forge(kind, payload)
-				before, after = append(before, payload), append(after, forged)
+				if of == "" || kind == of {
+					before, after = append(before, payload), append(after, forged)
+				}
 				return forged
 			}
 		}
@@ -149,7 +151,7 @@ func TestForgedSharesHaveOtherWeightsAndNothingElseChanged(t *testing.T) {
 		}
 	}
 	var honest, forged [][]float64
-	before, after := forgeries(t, p, Spec{Name: "fts"})
+	before, after := forgeries(t, p, Spec{Name: "fts"}, "weights")
 	for i := range before {
 		x, err1 := protocol.DecodeWeights(before[i], 32)
 		y, err2 := protocol.DecodeWeights(after[i], 32)
@@ -164,7 +166,7 @@ func TestForgedSharesHaveOtherWeightsAndNothingElseChanged(t *testing.T) {
 	check("fts", honest, forged)
 
 	honest, forged = nil, nil
-	before, after = forgeries(t, p, specsOf(t, "peer-prior:share=exact")[0])
+	before, after = forgeries(t, p, specsOf(t, "peer-prior:share=exact")[0], "mean")
 	for i := range before {
 		x, err1 := protocol.DecodeMean(before[i], 32, 1)
 		y, err2 := protocol.DecodeMean(after[i], 32, 1)

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -27,6 +28,9 @@ type StrategyType struct {
 
 	// Constraints says that it takes tasks with constraints.
 	Constraints bool
+
+	// ForConstraints says that it is the type of a task with constraints that names none.
+	ForConstraints bool
 
 	// Moves says that it takes tasks with Steps: each design that it chooses is within
 	// so many moves of the node's last one.
@@ -115,14 +119,17 @@ func (t *Task) whichBound() string {
 	return ""
 }
 
-// defaultStrategy is the first that takes the task.
+// defaultStrategy is the first that takes the task; with constraints the one that is for
+// these, if it does.
 func (d *decoder) defaultStrategy(t *Task) string {
+	name := ""
 	for _, s := range d.strategies {
-		if (s.Constraints || !t.Constrained()) && (s.Moves || t.Steps == 0) {
-			return s.Name
+		takes := (s.Constraints || !t.Constrained()) && (s.Moves || t.Steps == 0)
+		if takes && (name == "" || t.Constrained() && s.ForConstraints) {
+			name = s.Name
 		}
 	}
-	return d.strategies[0].Name
+	return cmp.Or(name, d.strategies[0].Name)
 }
 
 // moving names the types that take tasks with steps.

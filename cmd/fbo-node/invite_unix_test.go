@@ -167,6 +167,7 @@ func TestStrangerAndInvitation(t *testing.T) {
 
 	// A proof that is passed on, and one that is made up: nodes break with who does that.
 	relay := &proofRelay{targets: []peer.ID{targets[ids[0]], targets[ids[1]]}}
+	defer func() { t.Logf("the relay was asked %d times", relay.tried.Load()) }()
 	between := newOutsider(t, nil, tag, absent, relay.answer)
 	relay.host = between.host
 	between.connect(addresses...)

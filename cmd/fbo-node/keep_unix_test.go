@@ -3,6 +3,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/heard"
 	"github.com/fbo-node/fbo/protocol"
@@ -65,27 +68,28 @@ func onDisk(t *testing.T, dir, file string, authors, observations int) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "heard", parsed.ID().String()+".jsonl")
-	held := 0
+	var held map[peer.ID]bool // whether all shares of an author rest on so many
 	for begun := time.Now(); time.Since(begun) < patienceOfTests; time.Sleep(50 * time.Millisecond) {
 		c, err := heard.Read(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		held = 0
+		held = map[peer.ID]bool{}
 		for _, kept := range c.Shares {
 			share, err := protocol.Open(kept.Envelope)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if observationsOf(t, parsed, share) == observations {
-				held++
-			}
+			last := observationsOf(t, parsed, share) == observations
+			before, known := held[share.Author]
+			held[share.Author] = last && (before || !known)
 		}
-		if held == authors {
+		maps.DeleteFunc(held, func(_ peer.ID, last bool) bool { return !last })
+		if len(held) == authors {
 			return
 		}
 	}
-	t.Fatalf("%s holds what %d nodes know in the end, want %d", path, held, authors)
+	t.Fatalf("%s holds what %d nodes know in the end, want %d", path, len(held), authors)
 }
 
 // observationsOf returns how many a share of peer-prior rests on.

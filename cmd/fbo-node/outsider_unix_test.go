@@ -124,6 +124,9 @@ func (o *outsider) awaitBreak(who string, left int) {
 	o.t.Helper()
 	for deadline := time.Now().Add(patienceOfTests); len(o.host.Network().Peers()) > left; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
+			for _, c := range o.host.Network().Conns() {
+				o.t.Logf("connected: %s by %s (%s), streams %d", c.RemotePeer(), c.RemoteMultiaddr(), c.Stat().Direction, len(c.GetStreams()))
+			}
 			o.t.Fatalf("nodes do not break with who %s", who)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func TestEveryStrategyIsDescribed(t *testing.T) {
 	for strategy, want := range map[string]string{
 		"type: peer-prior":                                  "toward where peers believe the optimum to be; a share holds that place, coarsely, and how many results it rests on",
-		"type: peer-prior, share: exact":                    "around the mean of the peers",
+		"type: peer-prior, share: exact":                    "toward where peers believe the optimum to be; a share holds the node's own mean",
 		"type: fts, share_every: 3":                         "a share after every 3 observations",
 		"type: fts, mode: one-shot, share_after: 20":        "one share, after 20 observations",
 		"type: consensus":                                   "weights uniform, in 50 rounds, each waiting up to 60 s; a share holds a candidate (",

@@ -36,7 +36,7 @@ func TestTwoDevices(t *testing.T) {
 	one.until("other devices: 1")
 	two.until("other devices: 1")
 	for _, d := range []*device{one, two} {
-		d.until("of 1 peer)")
+		d.until("by 1 peer)")
 		d.interrupt()
 		d.until("stopped;")
 		line := d.until(" with the help of ")

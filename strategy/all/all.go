@@ -14,7 +14,7 @@ import (
 )
 
 // Strategies returns them. The first is the default of a task file, or of one with
-// constraints the first that takes these. A program that has others appends theirs.
+// constraints the one that is for these. A program that has others appends theirs.
 func Strategies() strategy.Set {
 	return strategy.Set{
 		peerprior.Register(),

@@ -55,42 +55,40 @@ func (s Engine) Suggest(ctx context.Context, view strategy.View, trial uint64, s
 	if s.search.Starting(view, trial) || search.Blind(view) {
 		return s.search.Start(view, trial, seed)
 	}
-	return s.Choose(ctx, view, trial, seed)
-}
-
-// Choose is Suggest by the posterior, which the view must have, whether or not the trial
-// is a starting design. To what is maximised, a logarithm, terms of the caller's are added.
-func (s Engine) Choose(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, terms ...acquisition.Function) (strategy.Suggestion, error) {
-	posteriors, err := s.posteriors(ctx, view, trial, seed)
+	score := s.Improvement
+	if s.Informs(trial) {
+		score = s.Information
+	}
+	f, why, err := score(ctx, view, trial, seed)
 	if err != nil {
-		return strategy.Suggestion{}, fmt.Errorf("alone: %w", err)
-	}
-	var f acquisition.Function
-	var why strategy.Why
-	if after := s.search.AfterStart(trial); after > 0 && after%2 == 0 {
-		if f, err = s.information(ctx, view, posteriors, seed.Derive("optima", trial)); err != nil {
-			return strategy.Suggestion{}, err
-		}
-		why = informed()
-	} else {
-		f, why = s.improvement(view, posteriors, seed.Derive("best so far", trial))
-	}
-	if len(terms) > 0 {
-		f = acquisition.Sum(append(terms, f)...)
+		return strategy.Suggestion{}, err
 	}
 	return s.search.Maximise(ctx, view, trial, seed, f, why)
 }
 
-// improvement is the logarithm of the average noisy expected improvement, or while no
-// design is feasible that of the probability to be.
-func (s Engine) improvement(view strategy.View, posteriors []surrogate.Posterior, seed random.Seed) (acquisition.Function, strategy.Why) {
+// Informs tells whether it is the information that Suggest maximises in this trial, and not
+// the improvement.
+func (s Engine) Informs(trial uint64) bool {
+	after := s.search.AfterStart(trial)
+	return after > 0 && after%2 == 0
+}
+
+// Improvement is the logarithm of the average noisy expected improvement, or while no
+// design is feasible that of the probability to be, and why it is maximised. The view has
+// a posterior.
+func (s Engine) Improvement(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (acquisition.Function, strategy.Why, error) {
 	designs, limits := s.search.Feasible(view), search.Limits(view)
 	if len(designs) == 0 && len(limits) > 0 {
-		return acquisition.LogFeasibility(limits...), strategy.Why{Source: "feasibility", Phrase: "probability of feasibility"}
+		return acquisition.LogFeasibility(limits...), strategy.Why{Source: "feasibility", Phrase: "probability of feasibility"}, nil
+	}
+	posteriors, err := s.posteriors(ctx, view, trial, seed)
+	if err != nil {
+		return nil, strategy.Why{}, err
 	}
 	var gains []acquisition.Function
+	draws := seed.Derive("best so far", trial)
 	for i, p := range posteriors {
-		drawn := p.Draw(seed.Stream("draw", uint64(i)))
+		drawn := p.Draw(draws.Stream("draw", uint64(i)))
 		best := math.Inf(-1)
 		for _, x := range designs {
 			best = max(best, drawn.Value(x))
@@ -101,28 +99,38 @@ func (s Engine) improvement(view strategy.View, posteriors []surrogate.Posterior
 	if len(limits) > 0 {
 		f = acquisition.Sum(f, acquisition.LogFeasibility(limits...))
 	}
-	return f, strategy.Why{Source: "improve", Phrase: "expected improvement"}
+	return f, strategy.Why{Source: "improve", Phrase: "expected improvement"}, nil
 }
 
-// information is the logarithm of the average gain of information on the best value. Its
-// error is that of ctx.
-func (s Engine) information(ctx context.Context, view strategy.View, posteriors []surrogate.Posterior, seed random.Seed) (acquisition.Function, error) {
+// Information is the logarithm of the average gain of information on the best value, and
+// why it is maximised. The view has a posterior.
+func (s Engine) Information(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (acquisition.Function, strategy.Why, error) {
+	posteriors, err := s.posteriors(ctx, view, trial, seed)
+	if err != nil {
+		return nil, strategy.Why{}, err
+	}
 	var gains []acquisition.Function
+	draws := seed.Derive("optima", trial)
 	for i, p := range posteriors {
 		view.Posterior = p
-		optima, err := s.entropy.optima(ctx, view, memberOptima, seed.Derive("member", uint64(i)))
+		optima, err := s.entropy.optima(ctx, view, memberOptima, draws.Derive("member", uint64(i)))
 		if err != nil {
-			return nil, err
+			return nil, strategy.Why{}, fmt.Errorf("alone: %w", err)
 		}
 		gains = append(gains, acquisition.LogGain(p, optima, search.Limits(view)...))
 	}
-	return acquisition.LogMean(gains...), nil
+	return acquisition.LogMean(gains...), informed(), nil
 }
 
 // posteriors are those that improvement is averaged over.
 func (s Engine) posteriors(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) ([]surrogate.Posterior, error) {
-	if ensemble, ok := view.Posterior.(surrogate.Ensemble); ok {
-		return ensemble.Members(ctx, members, seed.Stream("hyperparameters", trial))
+	ensemble, ok := view.Posterior.(surrogate.Ensemble)
+	if !ok {
+		return []surrogate.Posterior{view.Posterior}, nil
 	}
-	return []surrogate.Posterior{view.Posterior}, nil
+	posteriors, err := ensemble.Members(ctx, members, seed.Stream("hyperparameters", trial))
+	if err != nil {
+		return nil, fmt.Errorf("alone: %w", err)
+	}
+	return posteriors, nil
 }

@@ -63,11 +63,11 @@ func TestStartOfTheEngine(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v, %v", name, got, err, want, wantErr)
 		}
 	}
-	// By the posterior all the same where it is asked for: a starting design is never one of
-	// entropy.
+	// A starting design is never one of entropy, by the posterior either.
 	for trial := uint64(1); trial <= 3; trial++ {
-		if got, err := s.Choose(t.Context(), learned, trial, random.SeedOf(2)); err != nil || got.Why.Source != "improve" {
-			t.Errorf("trial %d: %+v, %v", trial, got, err)
+		f, why, err := s.Improvement(t.Context(), learned, trial, random.SeedOf(2))
+		if s.Informs(trial) || err != nil || f == nil || why.Source != "improve" {
+			t.Errorf("trial %d: informs %v, %+v, %v", trial, s.Informs(trial), why, err)
 		}
 	}
 }

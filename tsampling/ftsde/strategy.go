@@ -34,8 +34,9 @@ var (
 // source of the designs that rest on sums.
 const source strategy.Source = "sum"
 
-func phrase(nodes int) string {
-	return "sample around the private sum of " + plain.Count(nodes, "node")
+// phrase says that a design rests on a sum.
+func phrase(words string, nodes int) string {
+	return words + " the private sum of " + plain.Count(nodes, "node")
 }
 
 // measuringPoints is how many designs tell how strong a sum is.
@@ -83,7 +84,7 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 	if why := &suggestion.Why; why.Listened > 0 {
 		why.Listened = sums[len(sums)-1].Contributors
 		if why.Source == peerprior.Source {
-			why.Source, why.Phrase = source, phrase(why.Listened)
+			why.Source, why.Phrase = source, phrase("informed by", why.Listened)
 		}
 	}
 	return suggestion, err
@@ -108,7 +109,7 @@ func (s *Strategy) published(ctx context.Context, view strategy.View, trial uint
 	}
 	return s.search.Maximise(ctx, view, trial, seed, s.patches(newest.Weights), strategy.Why{
 		Source:         source,
-		Phrase:         phrase(newest.Contributors),
+		Phrase:         phrase("sample of", newest.Contributors),
 		OwnProbability: &own,
 		Listened:       newest.Contributors,
 		Observations:   newest.Observations,

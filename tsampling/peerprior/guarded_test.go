@@ -24,14 +24,20 @@ import (
 var wide = math.Hypot(spread, guard.Deviation)
 
 // newGuardedLab is a lab of a task with guarded shares, without the exact strategy.
-func newGuardedLab(t testing.TB, parameters string) (*lab, guarded) {
+func newGuardedLab(t testing.TB, parameters string) (*lab, *Strategy) {
 	t.Helper()
 	l := &lab{t: t, task: parseKeys(t, parameters, "share: guarded, initial_designs: 3")}
 	var err error
 	if l.model, err = surrogate.New(l.task); err != nil {
 		t.Fatal(err)
 	}
-	return l, newGuarded(l.task)
+	if l.features, err = surrogate.SharedMap(l.task); err != nil {
+		t.Fatal(err)
+	}
+	if l.strategy, err = NewGuarded(l.task, l.features); err != nil {
+		t.Fatal(err)
+	}
+	return l, l.strategy
 }
 
 func parseKeys(t testing.TB, parameters, keys string) *task.Task {
@@ -116,7 +122,7 @@ func TestGuardedIsDrawnToPeers(t *testing.T) {
 			nearer++
 		}
 		why := got.Why
-		if why.Source != Source || why.Listened != 2 || why.Observations != 21 || !strings.HasSuffix(why.Phrase, ", toward the optima of 2 peers") {
+		if why.Source != Source || why.Listened != 2 || why.Observations != 21 || !strings.HasSuffix(why.Phrase, ", informed by 2 peers") {
 			t.Errorf("why: %+v", why)
 		}
 	}
@@ -165,7 +171,7 @@ func TestGuardedWithoutAPosterior(t *testing.T) {
 			if !(x[0] >= low && x[0] <= high && x[1] >= low && x[1] <= high) {
 				t.Errorf("%v said, %v looked at", c.places, got.Design)
 			}
-			f := s.where(said, exponent)
+			f := optimum.Where(s.densities(said), trust*(1-aloneOdds), exponent)
 			best, rng := f.Value(x), random.SeedOf(2).Stream("designs", 0)
 			for range 500 {
 				other := acquisition.Sample(l.task.Space, rng)
@@ -174,7 +180,7 @@ func TestGuardedWithoutAPosterior(t *testing.T) {
 					t.Fatalf("%g at %v, %g at the design %v", v, other, best, got.Design)
 				}
 			}
-			if got.Why.Listened != len(said) || got.Why.Phrase[:8] != "believed" {
+			if got.Why.Listened != len(said) || !strings.HasPrefix(got.Why.Phrase, "best guess") {
 				t.Errorf("why: %+v", got.Why)
 			}
 			l.checkInSpace(got.Design)
@@ -182,32 +188,24 @@ func TestGuardedWithoutAPosterior(t *testing.T) {
 	}
 }
 
-// Own observations outweigh what peers say: the term goes down as 1/t, so that where many
-// were made the design is that of a node alone, or all but.
+// Own observations outweigh what peers say: the term goes down as 1/t, and as the agent
+// believes its peers less.
 func TestGuardedWeightFades(t *testing.T) {
 	l, s := newGuardedLab(t, plane)
-	said := []protocol.Density{l.place(0.9, 10)}
 	x := []float64{0.1, 0.2}
-	for _, c := range []struct{ observations, weight float64 }{{1, 5}, {5, 1}, {50, 0.1}} {
-		want := c.weight / exponent * s.where(said, exponent).Value(x)
-		if got := s.where(said, exponent/c.observations).Value(x); math.Abs(got-want) > 1e-12 {
-			t.Errorf("%g after %g observations, want %g", got, c.observations, want)
+	term := func(observations int, believed float64) float64 {
+		view := saying(l.view(l.designs(observations, random.SeedOf(1)), bump(0.3)), l.place(0.9, 10))
+		o := l.considered(view)
+		o.believed = believed
+		return s.near(view, o).Value(x)
+	}
+	for _, observations := range []int{1, 5, 50} {
+		if got, want := term(observations, 0.6), term(0, 0.6)/float64(observations); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%g after %d observations, want %g", got, observations, want)
 		}
 	}
-	// What is said reaches the search with that weight: an agent of the same posterior that
-	// has made 10⁹ observations does what it would alone.
-	for i := range uint64(5) {
-		view := saying(l.view(l.designs(4, random.SeedOf(i)), bump(0.3)), said...)
-		own := l.task.Space.Encode(l.suggestAlone(view, 5, random.SeedOf(i)).Design)
-		moved := func() float64 {
-			got := l.task.Space.Encode(ask(t, s, view, 5, random.SeedOf(i)).Design)
-			return math.Hypot(got[0]-own[0], got[1]-own[1])
-		}
-		few := moved()
-		view.Observations = 1e9
-		if many := moved(); many > 1e-3 || few < 1e-2 {
-			t.Errorf("seed %d: peers move the design by %g after 4 observations, by %g after 10⁹", i, few, many)
-		}
+	if some, none := term(5, 0.5), term(5, 0); !(some < -0.1) || none != 0 {
+		t.Errorf("%g where peers are half believed, %g where they are not", some, none)
 	}
 }
 
@@ -249,8 +247,8 @@ func TestGuardedLiar(t *testing.T) {
 	honest := []protocol.Density{l.place(0.3, 9), l.place(0.35, 20), l.place(0.25, 4)}
 	liar := l.place(0.99, math.MaxInt32)
 	for _, weight := range []float64{5, 0.5} {
-		before, after := s.where(honest, weight), s.where(append(honest[:3:3], liar), weight)
-		alone := s.where([]protocol.Density{liar}, weight)
+		before, after := optimum.Where(s.densities(honest), trust, weight), optimum.Where(s.densities(append(honest[:3:3], liar)), trust, weight)
+		alone := optimum.Where(s.densities([]protocol.Density{liar}), trust, weight)
 		for range 1000 {
 			x := acquisition.Sample(l.task.Space, rng)
 			if taken, most := before.Value(x)-after.Value(x), weight*math.Log(4./3); taken > most+1e-9 {
@@ -269,7 +267,7 @@ func TestGuardedLiar(t *testing.T) {
 	}
 }
 
-// Of 1000 peers 64 count, drawn anew for each trial, nobody preferred: the observations that
+// Of 1000 peers 20 count, drawn anew for each trial, nobody preferred: the observations that
 // 60 trials rest on are those of all on average, within 4 standard errors (a draw is of
 // 1 to 1000, with a standard deviation of 289).
 func TestGuardedCountsSome(t *testing.T) {
@@ -284,10 +282,10 @@ func TestGuardedCountsSome(t *testing.T) {
 	sum, different := 0.0, map[int]bool{}
 	for trial := range uint64(trials) {
 		got := ask(t, s, view, trial+1, random.SeedOf(1))
-		if got.Why.Listened != 64 {
+		if got.Why.Listened != mostPeers {
 			t.Fatalf("why: %+v", got.Why)
 		}
-		sum += float64(got.Why.Observations) / 64 / trials
+		sum += float64(got.Why.Observations) / mostPeers / trials
 		different[got.Why.Observations] = true
 	}
 	if again := ask(t, s, view, 1, random.SeedOf(1)); !reflect.DeepEqual(again, ask(t, s, view, 1, random.SeedOf(1))) {
@@ -296,7 +294,7 @@ func TestGuardedCountsSome(t *testing.T) {
 	if len(different) < trials/2 {
 		t.Errorf("%d trials listen to peers with %d numbers of observations", trials, len(different))
 	}
-	if math.Abs(sum-500.5) > 4*289/math.Sqrt(trials*64) {
+	if math.Abs(sum-500.5) > 4*289/math.Sqrt(trials*mostPeers) {
 		t.Errorf("those counted have %g observations on average, all have 500.5", sum)
 	}
 }
@@ -305,8 +303,8 @@ func TestGuardedRegistration(t *testing.T) {
 	spec := parseKeys(t, plane, "initial_designs: 3")
 	r := Register()
 	s, err := r.New(spec)
-	if _, ok := s.(guarded); !ok || err != nil {
-		t.Fatalf("the default strategy is %T, %v", s, err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	if !s.(strategy.Follower).FollowsFromTheFirst() {
 		t.Error("a newcomer does not wait for the first shares")
@@ -342,10 +340,8 @@ func TestGuardedRegistration(t *testing.T) {
 	if r.Reveals(spec) != guard.Reveals || r.Reveals(mean.task) == guard.Reveals {
 		t.Error("what is said of what shares reveal is not of the kind of shares")
 	}
-	if s, err := r.New(mean.task); err != nil {
-		t.Error(err)
-	} else if _, ok := s.(*Strategy); !ok {
-		t.Errorf("with exact shares the strategy is %T", s)
+	if exchanges, err := r.Exchanges(strategy.Env{Task: mean.task, Key: key}); err != nil || len(exchanges) != 2 || exchanges[0].Name() != Kind || exchanges[1].Name() != optimum.Kind {
+		t.Errorf("with exact shares the exchanges are %v, %v", exchanges, err)
 	}
 }
 

@@ -128,42 +128,30 @@ func TestHostileSharesAreNotBelieved(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	own := l.view(l.designs(15, random.SeedOf(7)), bump(0.3))
 	for name, m := range l.hostile() {
-		for _, p := range l.considered(with(own, m)).peers {
-			for view := range p.views {
-				// Who says next to nothing keeps about the odds that all have.
-				if use := p.views[view].use; !(use <= (1+peerOdds)/2) {
-					t.Errorf("%s: probability of use %g in view %d", name, use, view)
-				}
+		for _, p := range l.considered(with(own, m)).listened {
+			// Who says next to nothing keeps about the odds that all have.
+			if !(p.use <= (1+useOdds)/2) {
+				t.Errorf("%s: probability of use %g", name, p.use)
 			}
 		}
 	}
 }
 
-// A hostile peer must not silence honest ones: with it, what is drawn is still
+// A hostile peer must not silence honest ones: with it, what is maximised is still
 // a finite function, at which a search can look.
-func TestDrawsAreFinite(t *testing.T) {
-	for _, factor := range []float64{1, 1e-80} {
-		drawsAreFinite(t, scaled(bump(0.3), factor))
-	}
-}
-
-func drawsAreFinite(t *testing.T, f func([]float64) float64) {
+func TestScoresAreFinite(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
-	own := l.view(l.designs(6, random.SeedOf(7)), f)
-	for name, m := range l.hostile() {
-		b := l.considered(with(own, append(l.peersOf(2, 10, bump(0.35), 1), m)...))
-		for seed := range uint64(8) {
-			f, err := b.draw(random.SeedOf(seed).Stream("s", 0), random.SeedOf(seed).Stream("w", 0))
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				break
-			}
-			if f == nil {
-				continue
-			}
-			if v := f.Value([]float64{0.4, 0.6}); math.IsNaN(v) || math.IsInf(v, 0) {
-				t.Errorf("%s: a function of value %g is drawn", name, v)
-				break
+	for _, factor := range []float64{1, 1e-80} {
+		own := l.view(l.designs(6, random.SeedOf(7)), scaled(bump(0.3), factor))
+		for name, m := range l.hostile() {
+			view := with(own, append(l.peersOf(2, 10, scaled(bump(0.35), factor), 1), m)...)
+			for trial := uint64(7); trial < 9; trial++ {
+				f, _, err := l.strategy.score(t.Context(), view, l.considered(view), trial, random.SeedOf(1))
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				} else if v := f.Value([]float64{0.4, 0.6}); math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Errorf("%s: a score of %g", name, v)
+				}
 			}
 		}
 	}

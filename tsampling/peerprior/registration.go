@@ -58,17 +58,17 @@ func (s Settings) Keys() map[string]any {
 
 func settingsOf(t *task.Task) Settings { return t.Strategy.Settings.(Settings) }
 
-// Register registers peer-prior Thompson sampling.
+// Register registers the strategy.
 func Register() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "peer-prior", Settings: readSettings},
+		StrategyType: task.StrategyType{Name: "peer-prior", Settings: readSettings, Constraints: true},
 		New: func(t *task.Task) (strategy.Strategy, error) {
-			if settingsOf(t).Share == Guarded {
-				return newGuarded(t), nil
-			}
 			features, err := surrogate.SharedMap(t)
 			if err != nil {
 				return nil, err
+			}
+			if settingsOf(t).Share == Guarded {
+				return NewGuarded(t, features)
 			}
 			return New(t, features)
 		},
@@ -77,13 +77,14 @@ func Register() strategy.Registration {
 				guarded, err := optimum.NewGuarded(env, spread)
 				return []strategy.Exchange{guarded}, err
 			}
-			return []strategy.Exchange{NewSharing(env.Task)}, nil
+			return []strategy.Exchange{NewSharing(env.Task), optimum.NewExact(env.Task, nearby)}, nil
 		},
 		Describe: func(t *task.Task) string {
+			does := "expected improvement over experts who believe the peers or do not, as own results bear them out, toward where peers believe the optimum to be; "
 			if settingsOf(t).Share == Guarded {
-				return "expected improvement and entropy search in turns, toward where peers believe the optimum to be; a share holds that place, coarsely, and how many results it rests on"
+				return does + "a share holds that place, coarsely, and how many results it rests on"
 			}
-			return "Thompson sampling around the mean of the peers, as far as own results bear it out; a share holds the node's own mean and where it knows how much, from which all its results can be computed"
+			return does + "a share holds the node's own mean and where it knows how much, from which all its results can be computed"
 		},
 		Reveals: func(t *task.Task) string {
 			if settingsOf(t).Share == Guarded {

@@ -185,13 +185,13 @@ func scaled(f func([]float64) float64, factor float64) func([]float64) float64 {
 	return func(x []float64) float64 { return factor * f(x) }
 }
 
-func (l *lab) considered(view strategy.View) *belief {
+func (l *lab) considered(view strategy.View) *opinion {
 	l.t.Helper()
-	b, err := l.strategy.consider(l.t.Context(), view, choose(view, 1, random.SeedOf(1)))
+	o, err := l.strategy.consider(view, 1, random.SeedOf(1))
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return b
+	return o
 }
 
 func (l *lab) checkInSpace(design task.Design) {

@@ -18,7 +18,8 @@ const Kind = "mean"
 const ttl = protocol.MaxTTL
 
 // NewSharing returns the exchange of one agent on a task: it publishes the mean of
-// the agent's posterior after every observation.
+// the agent's posterior after every observation. Level, unit and lengthscales are for agents
+// of earlier versions.
 func NewSharing(t *task.Task) *newest.Exchange {
 	return newest.New(newest.Spec{
 		Kind: Kind,

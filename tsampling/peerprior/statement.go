@@ -1,14 +1,16 @@
 package peerprior
 
 import (
-	"github.com/fbo-node/fbo/protocol"
+	"slices"
+
+	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
-// Statement is something said about the objective that is no peer's share, such as
-// what a sum over many peers tells.
+// Statement is something said about the objective that is no peer's mean, such as what a sum
+// over many peers tells.
 type Statement struct {
 	Observations int     // that it rests on; with more than the task's starting designs these may be skipped
 	Explained    float64 // the part of the prior variance of the objective that it explains, 0 to 1
@@ -21,24 +23,26 @@ type Statement struct {
 // NewFrom returns the strategy of an agent that listens to statements in place of
 // peers' shares.
 func NewFrom(t *task.Task, features *rff.Map, hear func(view strategy.View) []Statement) (*Strategy, error) {
-	s, err := New(t, features)
-	if err != nil {
-		return nil, err
+	listen := func(s *Strategy, view strategy.View, _ uint64, _ random.Seed, own [][]float64) (h hearing) {
+		for _, said := range hear(view) {
+			if p := s.stated(said, own); p != nil {
+				h.add(p, said.Observations)
+			}
+		}
+		return h
 	}
-	s.hear = hear
-	return s, nil
+	return newStrategy(t, features, listen, false)
 }
 
-// stated lists what is worth hearing.
-func (s *Strategy) stated(view strategy.View) []*listened {
-	var all []*listened
-	for _, said := range s.hear(view) {
-		if said.Explained >= leastExplained {
-			all = append(all, &listened{
-				share: &share{Mean: protocol.Mean{Observations: said.Observations, Explained: said.Explained}},
-				says:  said.Value,
-			})
-		}
+// stated returns what a statement says, nil where that is not worth hearing.
+func (s *Strategy) stated(said Statement, own [][]float64) *listened {
+	if said.Explained < leastExplained {
+		return nil
 	}
-	return all
+	var mean []float64
+	for _, x := range s.points {
+		mean = append(mean, said.Value(x))
+	}
+	known := slices.Repeat([]float64{min(said.Explained, mostKnown)}, len(s.points))
+	return newListened(said.Explained, mean, known, said.Value, own)
 }

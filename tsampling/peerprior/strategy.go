@@ -1,9 +1,9 @@
 package peerprior
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -14,13 +14,14 @@ import (
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
+	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/surrogate/gp"
 	"github.com/fbo-node/fbo/task"
 )
 
-// Strategy is peer-prior Thompson sampling on one task. It is immutable.
+// Strategy is peer-prior on one task. It is immutable.
 type Strategy struct {
 	alone      alone.Engine
 	search     search.Search
@@ -28,9 +29,11 @@ type Strategy struct {
 	spec       gp.Spec
 	features   *rff.Map
 	projection *rff.Projection
-	points     [][]float64                          // of reference
-	phi        *mat.Dense                           // a row for each of them, of the features there
-	hear       func(view strategy.View) []Statement // in place of shares; nil: shares
+	points     [][]float64 // of reference
+	phi        *mat.Dense  // a row for each of them, of the features there
+	layout     *optimum.Layout
+	listen     listen
+	ofPeers    bool // what is heard is peers' shares
 }
 
 var (
@@ -39,19 +42,31 @@ var (
 	_ strategy.Follower    = (*Strategy)(nil)
 )
 
-// Source of the designs that maximise a sample of a posterior whose prior mean is made
-// of peers' shares.
+// Source of the designs that rest on what peers say.
 const Source strategy.Source = "peers"
 
-// New returns the strategy of a task. The features are those that all agents of
-// the task share.
+// New returns the strategy of a task with exact shares. The features are those that all
+// agents of the task share.
 func New(t *task.Task, features *rff.Map) (*Strategy, error) {
+	return newStrategy(t, features, toMeans, true)
+}
+
+// NewGuarded returns that of a task with guarded shares. The features need not be those of
+// other agents.
+func NewGuarded(t *task.Task, features *rff.Map) (*Strategy, error) {
+	return newStrategy(t, features, toPlaces, true)
+}
+
+func newStrategy(t *task.Task, features *rff.Map, listen listen, ofPeers bool) (*Strategy, error) {
 	s := &Strategy{
 		alone:    alone.NewEngine(t),
 		search:   search.New(t),
 		task:     t,
 		spec:     surrogate.ProcessSpec(t),
 		features: features,
+		layout:   optimum.NewLayout(t.Space),
+		listen:   listen,
+		ofPeers:  ofPeers,
 	}
 	rng := random.SeedOf(0).Stream("reference points", 0)
 	s.points = make([][]float64, max(referencePoints, features.Features()*3/2))
@@ -67,106 +82,151 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 	return s, nil
 }
 
-// Suggest implements strategy.Strategy. While there is nobody to listen to, and
-// whenever it draws the model without peers, it suggests exactly what the agent would
-// alone ([alone.Engine]).
+// Suggest implements strategy.Strategy. While there is nobody to listen to it suggests
+// exactly what the agent would alone ([alone.Engine]).
 func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	peers := s.listen(view, trial, seed)
-	starting := s.search.Starting(view, trial)
-	if len(peers) == 0 || starting && !s.canSkipStart(peers) {
-		return s.alone.Suggest(ctx, view, trial, seed)
-	}
-	b, err := s.consider(ctx, view, peers)
+	o, err := s.consider(view, trial, seed)
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
-	if len(b.peers) == 0 {
+	if o.peers == 0 || s.search.Starting(view, trial) && o.most <= s.task.Strategy.InitialDesigns {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
-	sample, which := seed.Stream("own sample", trial), seed.Stream("which model", trial)
-	f, err := b.draw(sample, which)
-	if err == nil && f == nil {
-		if !starting {
-			return s.alone.Suggest(ctx, view, trial, seed)
-		}
-		// What peers know beyond the starting designs takes their place: a newcomer
-		// that is to follow nobody follows its own few observations, and without
-		// any it listens in any case.
-		if view.Posterior != nil {
-			return s.alone.Choose(ctx, view, trial, seed)
-		}
-		f, err = b.drawJoined(sample, which)
-	}
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return strategy.Suggestion{}, fmt.Errorf("peerprior: %w", err)
 	}
-	why := strategy.Why{Source: Source, Phrase: "sample around the mean of " + plain.Count(len(b.peers), "peer"), OwnProbability: new(b.ownProbability()), Listened: len(b.peers)}
-	for _, p := range b.peers {
-		why.Observations = strategy.AddObservations(why.Observations, p.Observations)
+	f, words, err := s.score(ctx, view, o, trial, seed)
+	if err != nil {
+		return strategy.Suggestion{}, err
 	}
-	return s.search.Maximise(ctx, view, trial, seed, f, why)
+	return s.search.Maximise(ctx, view, trial, seed, f, strategy.Why{
+		Source:         Source,
+		Phrase:         words + ", informed by " + plain.Count(o.peers, "peer"),
+		OwnProbability: new(1 - o.believed),
+		Listened:       o.peers,
+		Observations:   o.observations,
+	})
+}
+
+// score is what is maximised, in words and as a function: the logarithm of the improvement
+// that is expected, and the term that draws designs to where peers believe the optimum to be.
+// Before the first posterior it is that term alone, or where nobody says so the mean of what
+// is heard.
+func (s *Strategy) score(ctx context.Context, view strategy.View, o *opinion, trial uint64, seed random.Seed) (acquisition.Function, string, error) {
+	near := s.near(view, o)
+	if view.Posterior == nil {
+		if near == nil {
+			near = o.around.function(1)
+		}
+		return near, "best guess", nil
+	}
+	f, words, err := s.improvement(ctx, view, o, trial, seed)
+	if err == nil && near != nil {
+		f = acquisition.Sum(f, near)
+	}
+	return f, words, err
+}
+
+// near is what draws designs to where peers believe the optimum to be, as far as the agent
+// believes them and the less the more it knows itself; nil where they do not say.
+func (s *Strategy) near(view strategy.View, o *opinion) acquisition.Function {
+	if len(o.places) == 0 {
+		return nil
+	}
+	return optimum.Where(o.places, trust*o.believed, exponent/float64(max(len(s.search.Feasible(view)), 1)))
+}
+
+// improvement is the logarithm of the expected improvement, averaged over the experts, of
+// which those without peers are the engine alone. An agent that believes its peers less than
+// not seeks information in its place whenever the engine does, and so does one whose last
+// trial failed: of that nothing is observed, and improvement would go there again.
+func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *opinion, trial uint64, seed random.Seed) (acquisition.Function, string, error) {
+	engine := s.alone.Improvement
+	informs := (o.believed < 0.5 || lastFailed(view)) && s.alone.Informs(trial)
+	if informs {
+		engine = s.alone.Information
+	}
+	own, why, err := engine(ctx, view, trial, seed)
+	designs, limits := s.search.Feasible(view), search.Limits(view)
+	if err != nil || informs || len(designs) == 0 {
+		return own, why.Phrase, err
+	}
+	gains, weights := []acquisition.Function{own}, []float64{1 - o.believed}
+	for _, e := range o.experts {
+		if e.weight < leastWeight {
+			continue
+		}
+		b, err := e.believe(o.data)
+		if err != nil {
+			return nil, "", fmt.Errorf("peerprior: %w", err)
+		}
+		gain := b.improvement(designs)
+		if len(limits) > 0 {
+			gain = acquisition.Sum(gain, acquisition.LogFeasibility(limits...))
+		}
+		gains, weights = append(gains, gain), append(weights, e.weight)
+	}
+	return acquisition.LogAverage(weights, gains...), why.Phrase, nil
+}
+
+// lastFailed tells whether the newest trial that has ended failed.
+func lastFailed(view strategy.View) bool {
+	for _, trial := range slices.Backward(view.Trials) {
+		if trial.State == strategy.Done || trial.State == strategy.Failed {
+			return trial.State == strategy.Failed
+		}
+	}
+	return false
 }
 
 // FollowsFromTheFirst implements strategy.Follower. Statements are no shares to wait
 // for.
-func (s *Strategy) FollowsFromTheFirst() bool { return s.hear == nil }
+func (s *Strategy) FollowsFromTheFirst() bool { return s.ofPeers }
 
-// listen lists those whom the agent hears, before it judges them.
-func (s *Strategy) listen(view strategy.View, trial uint64, seed random.Seed) []*listened {
-	if s.hear != nil {
-		return s.stated(view)
-	}
-	return choose(view, trial, seed)
-}
-
-// canSkipStart tells whether somebody knows more than the random designs at the
-// start would tell.
-func (s *Strategy) canSkipStart(peers []*listened) bool {
-	return slices.ContainsFunc(peers, func(p *listened) bool { return p.Observations > s.task.Strategy.InitialDesigns })
-}
-
-// Recommend implements strategy.Recommender: the maximiser of the mean of the
-// most probable model.
+// Recommend implements strategy.Recommender: the maximiser of the mean of the expert that is
+// believed most, where those who listen are believed more than not.
 func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
-	if peers := s.listen(view, 0, seed); len(peers) > 0 && view.Posterior != nil {
-		if b, err := s.consider(ctx, view, peers); err == nil {
-			if f, err := b.mostProbable(); err == nil && f != nil {
-				return s.search.Top(ctx, view, seed, f)
+	if view.Posterior != nil {
+		if o, err := s.consider(view, 0, seed); err == nil && o.believed > 0.5 {
+			if b, err := o.favourite().believe(o.data); err == nil {
+				return s.search.Top(ctx, view, seed, search.Believed(view, acquisition.Mean(b)))
 			}
 		}
 	}
 	return s.search.Recommend(ctx, view, seed)
 }
 
-// consider forms the belief of an agent that listens to these peers. It looks at ctx
-// between its parts.
-func (s *Strategy) consider(ctx context.Context, view strategy.View, peers []*listened) (*belief, error) {
-	x, y, units, err := observations(s.task, view)
+// opinion is what an agent makes of its observations and of what it hears.
+type opinion struct {
+	hearing
+	data     *data
+	around   *consensus
+	experts  []*expert // those who listen
+	believed float64   // their weight
+}
+
+// favourite is the expert that is believed most of those who listen.
+func (o *opinion) favourite() *expert {
+	return slices.MaxFunc(o.experts, func(a, b *expert) int { return cmp.Compare(a.weight, b.weight) })
+}
+
+// consider forms the opinion of an agent, without experts where nobody says anything.
+func (s *Strategy) consider(view strategy.View, trial uint64, seed random.Seed) (*opinion, error) {
+	x, y, _, err := observations(s.task, view)
 	if err != nil {
 		return nil, fmt.Errorf("peerprior: %w", err)
 	}
-	common := s.hear == nil && len(y) >= leastObservations && units.Scale > 0
-	if !common {
-		units = surrogate.Units{Scale: 1}
+	o := &opinion{hearing: s.listen(s, view, trial, seed, x)}
+	if o.peers == 0 {
+		return o, nil
 	}
-	h := s.hyperparameters(view)
-	peers = s.evaluate(peers, x, units)
-	own := newData(s.spec, h, x, y)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	judge(peers, own)
-	h.Lengthscales = averageLengthscales(h.Lengthscales, len(y), peers)
-	averaged := newData(s.spec, h, x, y)
-	// The own lengthscales were fitted to the same observations, which by itself is
-	// worth half a nat per parameter.
-	if fitted := 0.5 * float64(len(h.Lengthscales)); own.alone > averaged.alone+fitted+lengthscaleDoubt {
-		averaged = own
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return s.believe(averaged, peers, common), nil
+	o.data = newData(s.spec, s.hyperparameters(view), x, y)
+	judge(o.listened, o.data)
+	o.around = s.agree(o.data, o.listened)
+	o.experts = experts(1-aloneOdds, o.around, o.around.atOwn, o.around.deviations)
+	weigh(slices.Concat(o.experts, experts(aloneOdds, nil, nil, nil)), o.data)
+	o.believed = weight(o.experts)
+	return o, nil
 }
 
 // observations are the agent's own, standardised.
@@ -201,30 +261,4 @@ func (s *Strategy) initialLengthscales() []float64 {
 		lengthscales = append(lengthscales, l)
 	}
 	return lengthscales
-}
-
-// averageLengthscales returns the geometric mean over the agent and its peers,
-// each counted by its observations and its use.
-func averageLengthscales(own []float64, observations int, peers []*listened) []float64 {
-	sum, total := make([]float64, len(own)), float64(observations)
-	for i, l := range own {
-		sum[i] = total * math.Log(l)
-	}
-	for _, p := range peers {
-		if len(p.Lengthscales) != len(own) {
-			continue // its surrogate learns none
-		}
-		weight := max(p.views[inOwnUnits].use, p.views[inCommonUnits].use) * float64(p.Observations)
-		total += weight
-		for i, l := range p.Lengthscales {
-			sum[i] += weight * math.Log(l)
-		}
-	}
-	if total == 0 {
-		return own
-	}
-	for i := range sum {
-		sum[i] = math.Exp(sum[i] / total)
-	}
-	return sum
 }

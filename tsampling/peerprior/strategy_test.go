@@ -1,16 +1,14 @@
 package peerprior
 
 import (
-	"math"
 	"reflect"
-	"slices"
 	"sync"
 	"testing"
 
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -54,94 +52,82 @@ func TestConstantSharesAreTheEngineAlone(t *testing.T) {
 	}
 }
 
-// Whenever the model without peers is drawn, the design is that of an agent alone with the
-// same seed.
-func TestModelAloneIsTheEngine(t *testing.T) {
+// What is said of a suggestion is what it rests on.
+func TestWhySaysWhoIsBelieved(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	view := with(l.view(l.designs(5, random.SeedOf(1)), bump(0.3)), l.peersOf(2, 10, bump(0.7), 1)...)
-	b := l.considered(view)
-	alone, joined := 0, 0
-	for trial := uint64(4); trial < 64; trial++ {
-		seed := random.SeedOf(trial)
-		f, err := b.draw(seed.Stream("own sample", trial), seed.Stream("which model", trial))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := l.suggest(view, trial, seed)
-		switch {
-		case f != nil:
-			joined++
-			if got.Why.Source != "peers" || got.Why.Listened != 2 || *got.Why.OwnProbability != b.ownProbability() {
-				t.Fatalf("trial %d follows peers, and says %+v", trial, got.Why)
-			}
-		default:
-			alone++
-			if want := l.suggestAlone(view, trial, seed); !got.Design.Equal(want.Design) || got.Why != want.Why {
-				t.Fatalf("trial %d: %v (%v), alone %v (%v)", trial, got.Design, got.Why, want.Design, want.Why)
-			}
-		}
-	}
-	if alone == 0 || joined == 0 {
-		t.Errorf("%d suggestions alone and %d with peers", alone, joined)
-	}
-}
-
-// However much speaks for the peers, an agent goes without them in one suggestion of ten
-// after many observations of its own, and in one of twenty after five; no more often than
-// that where they are right.
-func TestAgentGoesAloneNowAndThen(t *testing.T) {
-	l := newLab(t, "maximize", plane, exact)
-	means := l.peersOf(4, 25, bump(0.6), 50)
-	for _, c := range []struct {
-		observations int
-		least, most  float64
-	}{{0, 0, .2}, {5, .05, .08}, {95, .095, .105}} {
-		b := l.considered(with(l.view(l.designs(c.observations, random.SeedOf(4)), bump(0.6)), means...))
-		own := b.ownProbability()
-		if !(own >= c.least-1e-12 && own < c.most) {
-			t.Errorf("t = %d: alone with probability %g, want from %g to %g", c.observations, own, c.least, c.most)
-		}
-		const draws = 2000
-		alone := 0
-		for i := range uint64(draws) {
-			if _, joined := b.joins(random.SeedOf(7).Stream("which model", i)); !joined {
-				alone++
-			}
-		}
-		// Five standard deviations.
-		if part := float64(alone) / draws; math.Abs(part-own) > 5*math.Sqrt(own*(1-own)/draws) {
-			t.Errorf("t = %d: alone in %g of the draws, and says %g", c.observations, part, own)
+	o := l.considered(view)
+	for trial := uint64(4); trial < 10; trial++ {
+		why := l.suggest(view, trial, random.SeedOf(trial)).Why
+		if why.Source != Source || why.Listened != 2 || why.Observations != 20 || *why.OwnProbability != 1-o.believed {
+			t.Errorf("trial %d: %+v, believed are %g", trial, why, o.believed)
 		}
 	}
 }
 
-// The kernel has the average lengthscales of the agent and its peers, unless the own
-// observations speak against these.
-func TestWhoseLengthscalesAreTaken(t *testing.T) {
+// An agent that believes its peers less than not goes by entropy whenever it would alone,
+// and then finds the same design as alone unless it knows where they believe the optimum
+// to be; one that believes them goes by improvement.
+func TestEntropyTakesTurnsWithoutBelief(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
-	f := wave(1, 0, 0)
 	for name, c := range map[string]struct {
-		own, peers []float64
-		averaged   bool
-	}{
-		"all but the same": {[]float64{.4, 2}, []float64{.4, 1.8}, true},
-		"peers are wrong":  {[]float64{.2, 2}, []float64{5, .02}, false},
-		"peers are right":  {[]float64{2, .05}, []float64{.2, 2}, true},
-	} {
-		means := l.peersOf(4, 20, f, 1)
-		for i := range means {
-			means[i].Lengthscales = c.peers
+		peers    func([]float64) float64
+		believed bool
+	}{"unlike": {bump(0.7), false}, "alike": {unlike, true}} {
+		view := with(l.view(l.designs(40, random.SeedOf(1)), unlike), l.peersOf(4, 25, c.peers, 1)...)
+		if o := l.considered(view); (o.believed > 0.5) != c.believed {
+			t.Fatalf("%s: believed are %g", name, o.believed)
 		}
-		x := l.designs(15, random.SeedOf(3))
-		view := with(l.view(x, f), means...)
-		var err error
-		if view.Posterior, err = l.model.Condition(strategy.Observed(l.task, view.Trials, task.Objective), surrogate.Hyperparameters{Lengthscales: c.own, Noise: 1e-3}, nil); err != nil {
-			t.Fatal(err)
+		for trial := uint64(41); trial < 49; trial++ {
+			seed := random.SeedOf(trial)
+			got, want := l.suggest(view, trial, seed).Design, l.suggestAlone(view, trial, seed).Design
+			entropy := l.strategy.alone.Informs(trial) && !c.believed
+			if got.Equal(want) != entropy {
+				t.Errorf("%s, trial %d: %v, alone %v", name, trial, got, want)
+			}
 		}
-		got := l.considered(view).data.h.Lengthscales
-		if averaged := !slices.Equal(got, c.own); averaged != c.averaged {
-			t.Errorf("%s: lengthscales %v, the agent has %v, its peers %v", name, got, c.own, c.peers)
+	}
+}
+
+// After a failure entropy has its turn again, however much peers are believed.
+func TestEntropyAfterAFailure(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	view := with(l.view(l.designs(40, random.SeedOf(1)), unlike), l.peersOf(4, 25, unlike, 1)...)
+	view.Trials = append(view.Trials, strategy.Trial{ID: 41, Design: l.task.Space.Decode([]float64{0.5, 0.5}), State: strategy.Failed})
+	for trial := uint64(42); trial < 48; trial++ {
+		seed := random.SeedOf(trial)
+		got, want := l.suggest(view, trial, seed).Design, l.suggestAlone(view, trial, seed).Design
+		if got.Equal(want) != l.strategy.alone.Informs(trial) {
+			t.Errorf("trial %d: %v, alone %v", trial, got, want)
 		}
+	}
+}
+
+// What peers say of where the optimum is counts beside what their means say, as far as they
+// are believed: designs come nearer, and those whose means are borne out gain more from it
+// than the contrary ones.
+func TestPlacesDrawAsFarAsTheyAreBelieved(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	at := []float64{0.5, 0.35}
+	said := protocol.Density{Observations: 20, Components: []protocol.Component{
+		{Weight: 1, Spread: nearby, Centre: protocol.PointOf(l.task.Space, l.task.Space.Decode(at))},
+	}}
+	gain := func(peers func([]float64) float64) float64 {
+		means := l.peersOf(4, 25, peers, 1)
+		return average(func(seed uint64) float64 {
+			view := with(l.view(l.designs(10, random.SeedOf(seed)), bump(0.3)), means...)
+			for i := range 4 {
+				share := *view.Shares[i]
+				share.Kind, share.Value = optimum.Kind, said
+				view.Shares = append(view.Shares, &share)
+			}
+			return l.strategy.near(view, l.considered(view)).Value(at)
+		})
+	}
+	alike, contrary := gain(bump(0.32)), gain(scaled(bump(0.32), -1))
+	t.Logf("a design there gains %.3f from alike peers, %.3f from contrary ones", alike, contrary)
+	if !(alike > 2*contrary && contrary > 0) {
+		t.Errorf("a design there gains %.3f from alike peers, %.3f from contrary ones", alike, contrary)
 	}
 }
 
@@ -174,33 +160,33 @@ func TestSuggestIsPure(t *testing.T) {
 	}
 }
 
-// Peers are listened to up to a bound, those who know most first.
-func TestChooseThoseWhoKnowMost(t *testing.T) {
+// Peers are heard up to a bound, those who know most first.
+func TestThoseWhoKnowMostAreHeard(t *testing.T) {
 	var means []protocol.Mean
 	for i := range mostPeers + 40 {
 		means = append(means, protocol.Mean{Observations: i + 1, Explained: 0.1 + 0.8*float64(i)/float64(mostPeers+40)})
 	}
-	chosen := choose(with(strategy.View{Self: "me"}, means...), 1, random.SeedOf(1))
+	chosen := heard(with(strategy.View{Self: "me"}, means...), 1, random.SeedOf(1))
 	if len(chosen) != mostPeers {
-		t.Fatalf("%d are chosen", len(chosen))
+		t.Fatalf("%d are heard", len(chosen))
 	}
 	for _, p := range chosen {
 		if p.Observations <= 40 {
-			t.Errorf("chosen is one of the %dth rank from below", p.Observations)
+			t.Errorf("heard is one of the %dth rank from below", p.Observations)
 		}
 	}
 	// Of equals, everybody is heard some day.
 	for i := range means {
 		means[i].Explained = 0.5
 	}
-	heard := map[int]bool{}
+	sometime := map[int]bool{}
 	for trial := range uint64(60) {
-		for _, p := range choose(with(strategy.View{Self: "me"}, means...), trial, random.SeedOf(1)) {
-			heard[p.Observations] = true
+		for _, p := range heard(with(strategy.View{Self: "me"}, means...), trial, random.SeedOf(1)) {
+			sometime[p.Observations] = true
 		}
 	}
-	if len(heard) != len(means) {
-		t.Errorf("of %d equals only %d were ever heard", len(means), len(heard))
+	if len(sometime) != len(means) {
+		t.Errorf("of %d equals only %d were ever heard", len(means), len(sometime))
 	}
 }
 
@@ -245,10 +231,8 @@ func TestAShareServesManySuggestions(t *testing.T) {
 	group.Wait()
 }
 
-// A newcomer never tries a random start while it holds a share that rests on more
-// than the starting designs: without outcomes it listens in any case, and later,
-// where it is to follow nobody, it follows its own observations. Among peers that
-// tell it nothing true this is put to the test most.
+// A newcomer never tries a random start while it holds a share that rests on more than the
+// starting designs, even where that tells it nothing true.
 func TestNewcomersNeverStartAtRandom(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	for seed := range uint64(12) {
@@ -256,12 +240,8 @@ func TestNewcomersNeverStartAtRandom(t *testing.T) {
 		x := l.designs(3, random.SeedOf(seed))
 		for trial := uint64(1); trial <= 3; trial++ {
 			view := with(l.view(x[:trial-1], unlike), means...)
-			got := l.suggest(view, trial, random.SeedOf(seed))
-			if got.Why.Source != "peers" && got.Why.Source != "improve" {
+			if got := l.suggest(view, trial, random.SeedOf(seed)); got.Why.Source != Source {
 				t.Errorf("seed %d, trial %d: %v", seed, trial, got.Why)
-			}
-			if trial == 1 && got.Why.Source != "peers" {
-				t.Errorf("seed %d: the first design is from %v", seed, got.Why)
 			}
 		}
 	}

@@ -33,8 +33,19 @@ func NewGuarded(env strategy.Env, spread float64) (*newest.Exchange, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, find := env.Task, search.New(env.Task)
-	wide := float64(float32(min(math.Hypot(spread, guard.Deviation), protocol.MaxSpread))) // as it travels
+	return newPlace(env.Task, math.Hypot(spread, guard.Deviation), grid.Coarse), nil
+}
+
+// NewExact is NewGuarded for the place as it is believed to be.
+func NewExact(t *task.Task, spread float64) *newest.Exchange {
+	return newPlace(t, spread, func(best protocol.Point) protocol.Point { return best })
+}
+
+// newPlace returns the exchange of one agent that tells where it believes the optimum to
+// be, in these words.
+func newPlace(t *task.Task, spread float64, told func(best protocol.Point) protocol.Point) *newest.Exchange {
+	find := search.New(t)
+	wide := float64(float32(min(spread, protocol.MaxSpread))) // as it travels
 	return newest.New(newest.Spec{
 		Kind: Kind,
 		From: t.Strategy.InitialDesigns,
@@ -45,7 +56,7 @@ func NewGuarded(env strategy.Env, spread float64) (*newest.Exchange, error) {
 				return nil, err
 			}
 			if len(d.Components) != 1 || d.Components[0].Spread != wide {
-				return nil, fmt.Errorf("%w: a guarded density of %d components, accepted is one of spread %g", protocol.ErrMalformed, len(d.Components), wide)
+				return nil, fmt.Errorf("%w: a density of %d components, accepted is one of spread %g", protocol.ErrMalformed, len(d.Components), wide)
 			}
 			return d, nil
 		},
@@ -65,11 +76,11 @@ func NewGuarded(env strategy.Env, spread float64) (*newest.Exchange, error) {
 				Components: []protocol.Component{{
 					Weight: 1,
 					Spread: wide,
-					Centre: grid.Coarse(protocol.PointOf(t.Space, best)),
+					Centre: told(protocol.PointOf(t.Space, best)),
 				}},
 			}.Encode(t.Space)
 		},
-	}), nil
+	})
 }
 
 // Forge replaces the centres of a density by random designs.

@@ -1,0 +1,108 @@
+package peerprior
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/fbo-node/fbo/internal/linalg"
+	"github.com/fbo-node/fbo/rff"
+)
+
+// consensus is what is heard, taken together. It is immutable.
+type consensus struct {
+	features *rff.Map
+	weights  []float64 // of the mean m
+	left     *rff.Function
+	level    float64 // of what is left of the variance: level + left(x), which may stray from 0 to 1
+
+	atOwn, deviations []float64 // m and a at the own designs
+}
+
+// agree forms the consensus of what is heard.
+func (s *Strategy) agree(d *data, heard []*listened) *consensus {
+	mean, left := s.pool(heard)
+	level, _ := moments(left)
+	for i := range left {
+		left[i] -= level
+	}
+	c := &consensus{features: s.features, weights: s.project(mean), left: s.features.Function(s.project(left)), level: level}
+	m := c.function(1)
+	for _, x := range d.x {
+		c.atOwn = append(c.atOwn, m.Value(x))
+		deviation, _ := c.deviation(c.left.Value(x))
+		c.deviations = append(c.deviations, deviation)
+	}
+	return c
+}
+
+// pool returns the mean at the reference points, and the part of the variance that is left
+// there.
+//
+// It is the Bayesian committee machine (Tresp, Neural Computation 2000), in which each counts
+// by its use: who knows the part E of the variance at a point is an observation with noise
+// (1-E)/E there, to which peerNoise is added, since peers are never quite alike. It differs
+// in that it is nowhere surer than the surest, since peers who look at the same places err
+// together.
+func (s *Strategy) pool(heard []*listened) (mean, left []float64) {
+	n := len(s.points)
+	mean, left = make([]float64, n), slices.Repeat([]float64{1}, n)
+	precision := slices.Repeat([]float64{1}, n)
+	for _, p := range heard {
+		for i, known := range p.known {
+			weight := p.use / (1 - known + peerNoise*known)
+			precision[i] += weight * known
+			mean[i] += weight * p.mean[i]
+			left[i] = min(left[i], 1-p.use*known)
+		}
+	}
+	for i := range mean {
+		mean[i] /= precision[i]
+	}
+	return mean, left
+}
+
+// function is the mean times a factor.
+func (c *consensus) function(factor float64) *rff.Function {
+	weights := slices.Clone(c.weights)
+	for i := range weights {
+		weights[i] *= factor
+	}
+	return c.features.Function(weights)
+}
+
+// deviation returns that of the residual, a, where left has this value, and its derivative
+// by the value.
+func (c *consensus) deviation(left float64) (deviation, slope float64) {
+	part := c.level + left
+	if deviation = deviationOf(part); part > 0 && part < 1 {
+		slope = (1 - unlikeness) / (2 * deviation)
+	}
+	return deviation, slope
+}
+
+// deviationOf returns the deviation of an objective where peers leave this part of the
+// variance, which is taken for 0 to 1: some of it they cannot know.
+func deviationOf(left float64) float64 {
+	return math.Sqrt(unlikeness + (1-unlikeness)*min(max(left, 0), 1))
+}
+
+// project returns the weights nearest to a function with these values at the reference
+// points.
+func (s *Strategy) project(values []float64) []float64 {
+	moment := make([]float64, s.features.Features())
+	blas64.Gemv(blas.Trans, 1, s.phi.RawMatrix(), linalg.Vector(values), 0, linalg.Vector(moment))
+	return s.projection.FromMoment(moment)
+}
+
+func moments(values []float64) (mean, variance float64) {
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for _, v := range values {
+		variance += (v - mean) * (v - mean) / float64(len(values))
+	}
+	return mean, variance
+}

@@ -1,0 +1,153 @@
+package peerprior
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fbo-node/fbo/surrogate/gp"
+)
+
+// data is what the agent has observed, and the process by which it models that.
+type data struct {
+	spec gp.Spec
+	h    gp.Hyperparameters
+	x    [][]float64
+	y    []float64 // standardised
+	k    *mat.SymDense
+}
+
+func newData(spec gp.Spec, h gp.Hyperparameters, x [][]float64, y []float64) *data {
+	d := &data{spec: spec, h: h, x: x, y: y}
+	if len(x) > 0 {
+		d.k = gp.Covariance(spec, x, h.Lengthscales)
+	}
+	return d
+}
+
+// expert is one way to see the objective:
+//
+//	f = s·(m + a·r) + c,  r ~ GP(0, k),  c ~ N(0, (levelSize·s)²),
+//
+// with a size s, the mean m of what peers say, and the deviation a(x) of what they leave.
+// Without peers m is 0 and a is 1.
+type expert struct {
+	odds       float64 // beforehand
+	size       float64
+	around     *consensus // whose m that is; nil without peers
+	mean       []float64  // m at the own designs; nil: 0
+	deviations []float64  // a there; nil: 1
+
+	// Given the observations:
+	weight float64
+	level  float64 // the mean of c
+	logs   []float64
+}
+
+// observe fills in the level and the logarithm of each observation's density given those
+// before it, each less ln(2π)/2. It tells whether that could be computed.
+func (e *expert) observe(d *data) bool {
+	n := len(d.y)
+	e.level, e.logs = 0, make([]float64, n)
+	if n == 0 {
+		return true
+	}
+	ofLevel := levelSize * levelSize * e.size * e.size
+	k, rest := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
+	for i := range n {
+		rest.SetVec(i, d.y[i]-e.size*e.meanAt(i))
+		for j := range i + 1 {
+			k.SetSym(i, j, e.size*e.size*e.deviationAt(i)*e.deviationAt(j)*d.k.At(i, j)+ofLevel)
+		}
+		k.SetSym(i, i, k.At(i, i)+d.h.Noise)
+	}
+	var root mat.Cholesky
+	if !root.Factorize(k) {
+		return false
+	}
+	var l mat.TriDense
+	root.LTo(&l)
+	var z, solved mat.VecDense
+	if z.SolveVec(&l, rest) != nil {
+		return false
+	}
+	for i := range n {
+		e.logs[i] = -z.AtVec(i)*z.AtVec(i)/2 - math.Log(l.At(i, i))
+		if math.IsNaN(e.logs[i]) || math.IsInf(e.logs[i], 0) {
+			return false
+		}
+	}
+	if solved.SolveVec(l.T(), &z) != nil {
+		return false
+	}
+	e.level = ofLevel * mat.Sum(&solved)
+	return true
+}
+
+func (e *expert) meanAt(i int) float64 {
+	if e.mean == nil {
+		return 0
+	}
+	return e.mean[i]
+}
+
+func (e *expert) deviationAt(i int) float64 {
+	if e.deviations == nil {
+		return 1
+	}
+	return e.deviations[i]
+}
+
+// weigh lets experts observe and fills in their weights, which sum to 1, by Herbster and
+// Warmuth, "Tracking the Best Expert" (Machine Learning 1998), Fixed-share: each is
+// multiplied by the density that it gave the next observation, and then a part of all weight
+// is dealt out again by the odds. So whoever has been wrong for long can still become
+// believed, and the sooner the less is known. An expert that cannot be computed has weight 0.
+func weigh(all []*expert, d *data) {
+	var able []*expert
+	odds := 0.0
+	for _, e := range all {
+		if e.weight = 0; e.observe(d) {
+			able = append(able, e)
+			odds += e.odds
+		}
+	}
+	for _, e := range able {
+		e.odds /= odds
+		e.weight = e.odds
+	}
+	for t := range d.y {
+		most, total := math.Inf(-1), 0.0
+		for _, e := range able {
+			most = max(most, e.logs[t])
+		}
+		for _, e := range able {
+			e.weight *= math.Exp(e.logs[t] - most)
+			total += e.weight
+		}
+		dealt := switching(t + 1)
+		for _, e := range able {
+			e.weight = (1-dealt)*e.weight/total + dealt*e.odds
+		}
+	}
+}
+
+// switching is the part of all weight that is dealt out again after t observations.
+func switching(t int) float64 { return 1 / float64(t+1) }
+
+// experts lists those of all sizes, with a mean that has these values at the own designs and
+// what is left of the variance there; nil for both without peers.
+func experts(odds float64, around *consensus, mean, deviations []float64) (all []*expert) {
+	for _, size := range sizes {
+		all = append(all, &expert{odds: odds / float64(len(sizes)), size: size, around: around, mean: mean, deviations: deviations})
+	}
+	return all
+}
+
+// weight is that of some experts together.
+func weight(of []*expert) (total float64) {
+	for _, e := range of {
+		total += e.weight
+	}
+	return total
+}

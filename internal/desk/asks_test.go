@@ -17,10 +17,12 @@ type slow struct {
 	asked chan string
 	let   chan uint64
 	back  chan uint64
+	turns turns
+	ran   chan bool // has one entry for each request that ended when nobody waited, and all that followed
 }
 
 func newSlow() (*slow, *openAsks) {
-	s := &slow{make(chan string, 10), make(chan uint64), make(chan uint64, 10)}
+	s := &slow{asked: make(chan string, 10), let: make(chan uint64), back: make(chan uint64, 10), ran: make(chan bool, 10)}
 	return s, &openAsks{
 		ask: func(c agent.Claim) (strategy.Trial, error) {
 			s.asked <- c.Client
@@ -28,12 +30,17 @@ func newSlow() (*slow, *openAsks) {
 			if !ok {
 				return strategy.Trial{}, errors.New("closed")
 			}
-			return strategy.Trial{ID: id}, nil
+			return strategy.Trial{ID: id, Started: givenAt}, nil
 		},
 		giveBack: func(trial uint64, _ string) { s.back <- trial },
-		turn:     func(string) func() { return func() {} },
+		turn: func(client string) func() {
+			end, _ := s.turns.take(context.Background(), client)
+			return func() { end(); s.ran <- true }
+		},
 	}
 }
+
+var givenAt = time.Unix(1e9, 0)
 
 var someClaim = agent.Claim{Client: "a", Lease: time.Hour}
 
@@ -43,26 +50,20 @@ func TestAnAskOutlivesItsRequest(t *testing.T) {
 	for range 5 {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := a.next(ctx, someClaim); !errors.Is(err, context.Canceled) {
+		if err := a.next(ctx, someClaim); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 	}
-	got := make(chan uint64)
-	go func() {
-		trial, err := a.next(t.Context(), someClaim)
-		if err != nil {
-			t.Error(err)
-		}
-		got <- trial.ID
-	}()
+	got := make(chan error)
+	go func() { got <- a.next(t.Context(), someClaim) }()
 	for wanted := false; !wanted; { // until it waits
 		a.mu.Lock()
 		wanted = a.open["a"].wanted
 		a.mu.Unlock()
 	}
 	s.let <- 7
-	if id := <-got; id != 7 {
-		t.Errorf("trial %d", id)
+	if err := <-got; err != nil {
+		t.Error(err)
 	}
 	if len(s.asked) != 1 || len(s.back) != 0 || len(a.open) != 0 {
 		t.Errorf("asked %d times, handed back %d, open %v", len(s.asked), len(s.back), a.open)
@@ -74,7 +75,7 @@ func TestATrialThatNobodyWaitsFor(t *testing.T) {
 	s, a := newSlow()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := a.next(ctx, someClaim); !errors.Is(err, context.Canceled) {
+	if err := a.next(ctx, someClaim); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	s.let <- 3
@@ -82,8 +83,62 @@ func TestATrialThatNobodyWaitsFor(t *testing.T) {
 		t.Errorf("handed back: %d", id)
 	}
 	close(s.let)
-	if _, err := a.next(t.Context(), someClaim); err == nil || len(s.asked) != 2 {
+	if err := a.next(t.Context(), someClaim); err == nil || len(s.asked) != 2 {
 		t.Errorf("%v, asked %d times", err, len(s.asked))
+	}
+}
+
+// A trial of which the client was told before the request for it has ended stays with the
+// client; one that it had before, handed back and is given again does not.
+func TestATrialThatIsToldBeforeItsRequestEnds(t *testing.T) {
+	for _, c := range []struct {
+		told     strategy.Trial
+		handback bool
+	}{
+		{strategy.Trial{ID: 3, Started: givenAt}, false},
+		{strategy.Trial{ID: 3, Started: givenAt.Add(-time.Second)}, true},
+		{strategy.Trial{ID: 2, Started: givenAt}, true},
+	} {
+		s, a := newSlow()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := a.next(ctx, someClaim); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		a.tell("a", []strategy.Trial{c.told})
+		s.let <- 3
+		<-s.ran
+		if len(s.back) != 0 != c.handback || len(a.open) != 0 {
+			t.Errorf("told of %+v: handed back %d, open %v", c.told, len(s.back), a.open)
+		}
+	}
+}
+
+// What a request came to just before the client asks again is the client's, and is not
+// given to it a second time.
+func TestATrialThatNobodyHasNoticed(t *testing.T) {
+	s, a := newSlow()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	end, err := s.turns.take(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.next(ctx, someClaim); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	s.let <- 3
+	a.mu.Lock()
+	o := a.open["a"]
+	a.mu.Unlock()
+	<-o.done
+	if err := a.next(t.Context(), someClaim); err != nil { // notices
+		t.Fatal(err)
+	}
+	end()
+	<-s.ran
+	if len(s.back) != 0 || len(s.asked) != 1 || len(a.open) != 0 {
+		t.Errorf("handed back %d, asked %d times, open %v", len(s.back), len(s.asked), a.open)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/internal/feed"
@@ -72,25 +71,35 @@ func (t *Task) ask(ctx context.Context, claim agent.Claim, count int, once agent
 	if err != nil || known {
 		return t.trials(ctx, reply.Trials, err)
 	}
-	t.asks.settle(claim.Client)
-	held, err := t.session.HeldBy(ctx, claim.Client)
+	held, err := t.hold(ctx, claim, count)
 	if err != nil {
-		return nil, err
-	}
-	held = held[:min(count, len(held))]
-	for len(held) < count {
-		trial, err := t.asks.next(ctx, claim)
-		if err != nil {
-			return held, err
-		}
-		if !slices.ContainsFunc(held, func(h strategy.Trial) bool { return h.ID == trial.ID }) { // it came just before HeldBy
-			held = append(held, trial)
-		}
+		return held, err
 	}
 	for _, trial := range held {
 		reply.Trials = append(reply.Trials, trial.ID)
 	}
 	return held, t.remember(ctx, once, reply)
+}
+
+// hold has the client given trials until it holds count of them. The client is told what it
+// returns, also with the error of a context that has ended.
+func (t *Task) hold(ctx context.Context, claim agent.Claim, count int) ([]strategy.Trial, error) {
+	for {
+		// To ask it takes no longer than a write to the disk, and without an answer what the
+		// last request came to would be missed.
+		held, err := t.session.HeldBy(context.WithoutCancel(ctx), claim.Client)
+		if err != nil {
+			return nil, err
+		}
+		held = held[:min(count, len(held))]
+		if len(held) < count {
+			err = t.asks.next(ctx, claim)
+		}
+		if err != nil || len(held) == count {
+			t.asks.tell(claim.Client, held)
+			return held, err
+		}
+	}
 }
 
 // remember costs a write to the disk only where there is a key.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/desk"
 	"github.com/fbo-node/fbo/internal/httpapi"
+	"github.com/fbo-node/fbo/internal/httpguard"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -64,8 +65,8 @@ It listens on control.sock in the data directory, which only its owner can reach
 
 func (o serveOptions) validate() error {
 	switch {
-	case o.lease <= 0:
-		return usagef("--lease %v: accepted are positive times such as 10m", o.lease)
+	case o.lease < time.Second:
+		return usagef("--lease %v: accepted are times from 1s, such as 10m", o.lease)
 	case o.wait < 0:
 		return usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
 	}
@@ -107,6 +108,7 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 			err = errors.Join(err, end())
 		}
 	}()
+	var counter *httpguard.Counter
 	if o.metrics != "" {
 		metrics, err := serveMetrics(o.metrics)
 		if err != nil {
@@ -114,6 +116,9 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 		}
 		ends = append(ends, func() error { metrics.close(); return nil })
 		n.Metrics = metrics.registry
+		if counter, err = httpguard.NewCounter(metrics.registry); err != nil {
+			return err
+		}
 		show.metrics(metrics.url())
 	}
 	if err := n.Start(ctx); err != nil {
@@ -135,7 +140,7 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 	if err != nil {
 		return err
 	}
-	failed := w.serve(ctx, httpapi.New(d, httpapi.Options{Version: programVersion(), Lease: o.lease}))
+	failed := w.serve(ctx, httpapi.New(d, httpapi.Options{Version: programVersion(), Lease: o.lease}), counter)
 	ends = append(ends, w.close, func() error { d.Close(); return nil })
 	show.serving(n, d, w)
 	select {

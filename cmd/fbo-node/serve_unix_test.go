@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/ecdsa"
@@ -19,6 +20,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -269,6 +271,64 @@ func selfSigned(t *testing.T) (certificate, key string, pool *x509.CertPool) {
 	return certificate, key, pool
 }
 
+// What clients ask is counted by route and status, whatever refuses it, beside what run
+// counts.
+func TestServeMetrics(t *testing.T) {
+	t.Parallel()
+	dir := shortTempDir(t)
+	p, e := startServe(t, dir, "--metrics", "127.0.0.1:0", "--http", "127.0.0.1:0")
+	metrics := p.await(t, "the address", isEvent("metrics_served")).URL
+	client := socketClient(dir)
+	mustRequest(t, http.StatusCreated, client, "POST", "/v1/tasks", object{"text": fmt.Sprintf(servedBowl, "counted")})
+	for _, name := range []string{"a", "b"} {
+		mustRequest(t, http.StatusOK, client, "POST", "/v1/tasks/counted/ask", object{"client": name})
+	}
+	mustRequest(t, http.StatusNotFound, client, "POST", "/v1/tasks/other/ask", object{"client": "a"})
+	mustRequest(t, http.StatusUnprocessableEntity, client, "POST", "/v1/tasks/counted/trials/1/tell", object{"value": "much"})
+	mustRequest(t, http.StatusOK, client, "POST", "/v1/tasks/counted/trials/1/tell", object{"value": 1})
+	mustRequest(t, http.StatusNotFound, client, "GET", "/v1/anything", nil)
+	mustRequest(t, http.StatusMethodNotAllowed, client, "PUT", "/v1/tasks", nil)
+	if status, _, err := request(http.DefaultClient, "GET", e.URL+"/v1/tasks", nil); err != nil || status != http.StatusUnauthorized {
+		t.Errorf("without a token: %d, %v", status, err)
+	}
+	events, err := client.Get("http://node/v1/tasks/counted/events") // flushed through the counter
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(events.Body).ReadString('\n'); err != nil || line != ": events\n" {
+		t.Errorf("the stream begins with %q, %v", line, err)
+	}
+	events.Body.Close()
+	_, body := fetch(t, metrics)
+	for _, want := range []string{
+		`fbo_http_requests_total{code="201",method="post",route="/v1/tasks"} 1`,
+		`fbo_http_requests_total{code="200",method="post",route="/v1/tasks/{task}/ask"} 2`,
+		`fbo_http_requests_total{code="404",method="post",route="/v1/tasks/{task}/ask"} 1`,
+		`fbo_http_requests_total{code="422",method="post",route="/v1/tasks/{task}/trials/{trial}/tell"} 1`,
+		`fbo_http_requests_total{code="200",method="post",route="/v1/tasks/{task}/trials/{trial}/tell"} 1`,
+		`fbo_http_requests_total{code="404",method="get",route="none"} 1`,
+		`fbo_http_requests_total{code="405",method="put",route="none"} 1`,
+		`fbo_http_requests_total{code="401",method="get",route="none"} 1`,
+	} {
+		if !strings.Contains(body, want+"\n") {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	for _, want := range []string{
+		`fbo_suggestion_duration_seconds_count\{.*\} 2\n`,
+		`fbo_evaluation_duration_seconds_count\{node="\w{8}",state="done",task="\w{8}"\} 1\n`,
+	} {
+		if !regexp.MustCompile(want).MatchString(body) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	text, err := os.ReadFile("../../docs/metrics.md")
+	help := regexp.MustCompile(`# HELP fbo_http_requests_total (.*)\n`).FindStringSubmatch(body)
+	if err != nil || help == nil || !strings.Contains(string(text), "| `fbo_http_requests_total` | counter | route, method, code | "+help[1]+" |") {
+		t.Errorf("docs/metrics.md does not say %q, %v", help, err)
+	}
+}
+
 func TestServeUsage(t *testing.T) {
 	t.Parallel()
 	certificate, _, _ := selfSigned(t)
@@ -277,7 +337,7 @@ func TestServeUsage(t *testing.T) {
 		want  string
 	}{
 		{[]string{"task.yaml"}, "takes no arguments"},
-		{[]string{"--lease", "0"}, "--lease 0s: accepted are positive times"},
+		{[]string{"--lease", "0"}, "--lease 0s: accepted are times from 1s"},
 		{[]string{"--wait-for-peers", "-1s"}, "--wait-for-peers -1s: accepted are"},
 		{[]string{"--http", "7070"}, `--http "7070": accepted is an address with a port`},
 		{[]string{"--http", ":7070"}, `--http ":7070": accepted is an address with a port`},

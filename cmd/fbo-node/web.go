@@ -158,10 +158,10 @@ func (o webOptions) listenPort(dir string, w *web) error {
 }
 
 // serve answers until close; failed tells if a listener ends before.
-func (w *web) serve(ctx context.Context, handler http.Handler) (failed <-chan error) {
+func (w *web) serve(ctx context.Context, handler http.Handler, counter *httpguard.Counter) (failed <-chan error) {
 	ended := make(chan error, len(w.doors))
 	for _, d := range w.doors {
-		server := httpguard.NewServer(d.guard.Protect(handler), quietLog())
+		server := httpguard.NewServer(counter.Count(d.guard.Protect(handler)), quietLog())
 		// Who waits for a trial waits no longer than this process runs.
 		server.BaseContext = func(net.Listener) context.Context { return ctx }
 		w.servers = append(w.servers, server)

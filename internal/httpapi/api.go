@@ -23,7 +23,7 @@ const DefaultLease = 10 * time.Minute
 
 // Bounds of what a client may ask for.
 const (
-	maxLease  = 30 * 24 * time.Hour
+	maxLease  = 30 * 24 * time.Hour // and one of less than a second may end before the answer has come
 	maxWait   = time.Minute
 	maxPage   = 1000
 	largeBody = 32 << 20 // bytes of an order or an import

@@ -235,7 +235,7 @@ func TestProblems(t *testing.T) {
 		{"POST", "/v1/tasks/bowl/ask", m{}, 422, []string{"body", "client"}, nil},
 		{"POST", "/v1/tasks/bowl/ask", m{"client": " a"}, 422, []string{"body.client", "printable text"}, nil},
 		{"POST", "/v1/tasks/bowl/ask", m{"client": "a", "count": 1001}, 422, []string{"body.count", "number <= 1000"}, nil},
-		{"POST", "/v1/tasks/bowl/ask", m{"client": "a", "lease_seconds": 0}, 422, []string{"body.lease_seconds", "number > 0"}, nil},
+		{"POST", "/v1/tasks/bowl/ask", m{"client": "a", "lease_seconds": 0.5}, 422, []string{"body.lease_seconds", "number >= 1"}, nil},
 		{"POST", "/v1/tasks/bowl/ask", m{"client": "a"}, 422, []string{"header.Idempotency-Key", "visible ASCII"}, []string{"Idempotency-Key", "a b"}},
 		{"POST", "/v1/tasks/bowl/ask", m{"client": "a"}, 415, nil, []string{"Content-Type", "text/html"}},
 		{"POST", "/v1/tasks/bowl/trials/1/tell", m{"value": "high"}, 422, []string{"body.value", "number"}, nil},
@@ -331,7 +331,7 @@ func TestAnEndedLease(t *testing.T) {
 	w := newWorld(t, t.TempDir(), Options{})
 	w.must(201, "POST", "/v1/tasks", m{"text": bowl})
 	lines := w.open("/v1/tasks/bowl/events")
-	w.must(200, "POST", "/v1/tasks/bowl/ask", m{"client": "a", "lease_seconds": 0.05})
+	w.must(200, "POST", "/v1/tasks/bowl/ask", m{"client": "a", "lease_seconds": 1})
 	for event := ""; event != "lease_ended"; {
 		_, event = nextEvent(t, lines)
 	}

@@ -35,7 +35,7 @@ func (a *api) addTrials() {
 type askBody struct {
 	Client string   `json:"client" minLength:"1" maxLength:"64" doc:"The name of who evaluates; another one for each worker."`
 	Count  int      `json:"count,omitempty" default:"1" minimum:"1" maximum:"1000" doc:"How many trials the client will then hold."`
-	Lease  *float64 `json:"lease_seconds,omitempty" exclusiveMinimum:"0" maximum:"2592000" doc:"How long after the last sign of life another client gets the trials. Default: what the node was started with."`
+	Lease  *float64 `json:"lease_seconds,omitempty" minimum:"1" maximum:"2592000" doc:"How long after the last sign of life another client gets the trials. Default: what the node was started with."`
 	Wait   *float64 `json:"wait_seconds,omitempty" minimum:"0" maximum:"60" doc:"How long to wait for designs at most; default 30. Then the answer has fewer trials, perhaps none."`
 }
 
@@ -68,7 +68,7 @@ func (a *api) ask(ctx context.Context, in *askInput) (*answer[trialsBody], error
 	if err := agent.CheckClient(in.Body.Client); err != nil {
 		return nil, invalid("body.client", err)
 	}
-	claim := agent.Claim{Client: in.Body.Client, Lease: max(seconds(in.Body.Lease, a.options.Lease, maxLease), time.Millisecond)}
+	claim := agent.Claim{Client: in.Body.Client, Lease: seconds(in.Body.Lease, a.options.Lease, maxLease)}
 	once, err := in.once("ask", 0, struct {
 		Client string
 		Count  int

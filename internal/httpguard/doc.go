@@ -1,6 +1,7 @@
 // Package httpguard decides who may ask a node over HTTP, and how much: a token, the
 // Host header, origins, limits on bodies, rate and what is under way at once. It also
-// makes the listeners, of which a Unix socket is the control socket of a node.
+// makes the listeners, of which a Unix socket is the control socket of a node, and counts
+// requests ([Counter]).
 //
 // A [Guard] stands before a handler and knows nothing of what the handler does. Its
 // refusals are problem details (RFC 9457), as those of internal/httpapi.

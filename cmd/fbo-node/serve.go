@@ -210,8 +210,8 @@ func pastsOf(n *node.Node) (pasts []past) {
 	return pasts
 }
 
-// serving is what serve prints when it listens. The token is told when it has been made, and never
-// again.
+// serving is what serve prints when it listens. It does not tell the token: what is printed
+// may be kept where others read it.
 func (p *progress) serving(n *node.Node, d *desk.Desk, w *web) {
 	tasks := len(d.Tasks())
 	lines := []string{fmt.Sprintf("node %s serves %s, data in %s", n.ID(), plain.Count(tasks, "task"), n.Dir)}
@@ -223,10 +223,6 @@ func (p *progress) serving(n *node.Node, d *desk.Desk, w *web) {
 	if w.url != "" {
 		lines = append(lines, fmt.Sprintf("programs that have the token in %s ask it at %s", filepath.Join(n.Dir, tokenFile), w.url))
 		event["url"] = w.url
-	}
-	if w.made != "" {
-		lines = append(lines, "the token, made just now: "+w.made)
-		event["token"] = w.made
 	}
 	p.say(event, "%s", text(lines))
 	for _, warning := range w.warnings {

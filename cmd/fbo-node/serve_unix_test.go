@@ -192,14 +192,12 @@ func TestWhoIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := shortTempDir(t)
 	p, e := startServe(t, dir, "--http", "127.0.0.1:0", "--http-name", "tuner.example", "--origin", "https://board.example")
-	if len(e.Token) < 20 {
-		t.Fatalf("the token is not told: %+v", e)
-	}
+	token := tokenOf(t, dir)
 	info, err := os.Stat(filepath.Join(dir, tokenFile))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file of the token: %v, %v", info, err)
 	}
-	right := "Bearer " + e.Token
+	right := "Bearer " + token
 	for _, c := range []struct {
 		what    string
 		headers []string
@@ -216,16 +214,31 @@ func TestWhoIsRefused(t *testing.T) {
 	} {
 		for _, path := range []string{"/v1/tasks", "/v1/openapi.json"} {
 			status, answer, err := request(http.DefaultClient, "GET", e.URL+path, nil, c.headers...)
-			if err != nil || status != c.want || bytes.Contains(answer, []byte(e.Token)) {
+			if err != nil || status != c.want || bytes.Contains(answer, []byte(token)) {
 				t.Errorf("%s: %d %s, %v", c.what, status, answer, err)
 			}
 		}
 	}
 	p.signal(t, syscall.SIGTERM)
 	p.wait(t)
-	if _, again := startServe(t, dir, "--http", "127.0.0.1:0"); again.Token != "" {
-		t.Error("the token is told again")
+	if printed := p.printed(); !strings.Contains(printed, e.URL) || strings.Contains(printed+p.stderr.String(), token) {
+		t.Error("the token is printed")
 	}
+	startServe(t, dir, "--http", "127.0.0.1:0")
+	if again := tokenOf(t, dir); again != token {
+		t.Errorf("after a restart the token is %s, before it was %s", again, token)
+	}
+}
+
+// tokenOf reads the token of a data directory.
+func tokenOf(t *testing.T, dir string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, tokenFile))
+	token := strings.TrimSpace(string(data))
+	if err != nil || len(token) < 20 {
+		t.Fatalf("the token %q, %v", data, err)
+	}
+	return token
 }
 
 func TestServeOverTLS(t *testing.T) {
@@ -234,7 +247,7 @@ func TestServeOverTLS(t *testing.T) {
 	certificate, key, pool := selfSigned(t)
 	_, e := startServe(t, dir, "--http", "127.0.0.1:0", "--tls-cert", certificate, "--tls-key", key)
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
-	if status, answer, err := request(client, "GET", e.URL+"/v1/node", nil, "Authorization", "Bearer "+e.Token); err != nil || status != 200 {
+	if status, answer, err := request(client, "GET", e.URL+"/v1/node", nil, "Authorization", "Bearer "+tokenOf(t, dir)); err != nil || status != 200 {
 		t.Errorf("%s: %d %s, %v", e.URL, status, answer, err)
 	}
 	if status, _, err := request(client, "GET", e.URL+"/v1/node", nil); err != nil || status != 401 {

@@ -83,7 +83,6 @@ func limits(rate float64) httpguard.Guard {
 type web struct {
 	socket   string // its path; empty where there is none
 	url      string // of the port; empty where there is none
-	made     string // the token, when it has been made just now
 	warnings []string
 
 	doors   []door
@@ -125,13 +124,11 @@ func (o webOptions) listen(dir string) (w *web, err error) {
 func (o webOptions) listenPort(dir string, w *web) error {
 	guard := limits(o.rate)
 	guard.CheckHost, guard.Hosts, guard.Origins = true, o.names, o.origins
-	token, made, err := httpguard.LoadToken(filepath.Join(dir, tokenFile))
+	token, err := httpguard.LoadToken(filepath.Join(dir, tokenFile))
 	if err != nil {
 		return fmt.Errorf("token: %w", err)
 	}
-	if guard.Token = token; made {
-		w.made = token
-	}
+	guard.Token = token
 	var secure *tls.Config
 	scheme := "http"
 	if o.cert != "" {

@@ -19,25 +19,24 @@ const maxToken = 1024
 
 // LoadToken reads the token from a file, or makes both. A file that others can read is
 // refused.
-func LoadToken(path string) (token string, made bool, err error) {
+func LoadToken(path string) (token string, err error) {
 	token, err = readToken(path)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return token, false, err
+		return token, err
 	}
 	token = rand.Text()
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) { // somebody was quicker
-		token, err = readToken(path)
-		return token, false, err
+		return readToken(path)
 	}
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
 	_, err = fmt.Fprintln(file, token)
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return "", false, errors.Join(err, os.Remove(path))
+		return "", errors.Join(err, os.Remove(path))
 	}
-	return token, true, nil
+	return token, nil
 }
 
 func readToken(path string) (string, error) {

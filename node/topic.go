@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -253,13 +254,28 @@ func (t *topic) reconcile() {
 				next.Reset(jittered(pause))
 			}
 		case <-next.C:
-			if peers := t.onTask(); len(peers) > 0 {
+			peers := t.onTask()
+			if len(peers) == 0 {
+				peers = t.inReach()
+			}
+			if len(peers) > 0 {
 				t.fetch(peers[rand.IntN(len(peers))])
 			}
 			pause = min(2*pause, syncInterval)
 			next.Reset(jittered(pause))
 		}
 	}
+}
+
+// inReach lists the connected peers that answer questions about the task, on the topic
+// or not: a peer gossips with one node of each identity, so that the second of two
+// copies of a data directory is on the topic with nobody, and has to hear why.
+func (t *topic) inReach() []peer.ID {
+	host := t.session.node.host
+	return slices.DeleteFunc(host.Network().Peers(), func(id peer.ID) bool {
+		spoken, err := host.Peerstore().SupportsProtocols(id, t.syncProtocol())
+		return err != nil || len(spoken) == 0
+	})
 }
 
 // close is called after the session's loop has ended.

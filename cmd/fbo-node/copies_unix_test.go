@@ -210,20 +210,31 @@ func releasesIn(t *testing.T, dir string) (count int) {
 	return count
 }
 
-// refused waits until copies that have released refuse, ends them, and holds what they
-// say to be spent against what their journals count: each knows of its own releases and of
-// some of the other's, which may have made one more before it heard.
+// refused waits until copies that have released refuse and have heard of all releases,
+// ends them, and holds what they say to be spent against what their journals count.
 func (c copied) refused(t *testing.T, copies [2]*process) {
 	t.Helper()
+	for _, p := range copies { // one that refuses early has to stay, to pass on its proof
+		p.await(t, "the refusal", isWarning("this node shares nothing more: two copies of its data directory"))
+	}
+	var said [2]privacyReport
+	// Two shares with one stamp tell that there is a copy; its receipts come after that.
+	for began := time.Now(); time.Since(began) < patienceOfTests; time.Sleep(100 * time.Millisecond) {
+		for i, dir := range c.dirs {
+			said[i] = privacyOf(t, dir)
+		}
+		if said[0].Released == said[1].Released && said[0].Released > c.before+1 {
+			break
+		}
+	}
 	var own [2]int
 	for i, p := range copies {
-		p.await(t, "the refusal", isWarning("this node shares nothing more: two copies of its data directory"))
 		interrupt(t, p)
 		own[i] = releasesIn(t, c.dirs[i])
 	}
 	for i, p := range copies {
-		r := privacyOf(t, c.dirs[i])
-		if r.Refused == "" || r.Released <= own[i] || r.Released > own[0]+own[1]-c.before || !(r.Spent > 0) {
+		r := said[i]
+		if r.Refused == "" || r.Released != own[0]+own[1]-c.before || !(r.Spent > 0) {
 			t.Errorf("copy %d: %d releases before, %d by the copies' journals: %+v, ε = %g", i, c.before, own, r.State, r.Spent)
 		}
 		for _, e := range p.of("warning") {

@@ -148,6 +148,7 @@ type Agent struct {
 	strategy  strategy.Strategy
 	exchanges exchanges
 	trials    trials
+	replies   replies
 	shares    shares
 	testimony testimony
 	peers     acquaintances
@@ -156,8 +157,9 @@ type Agent struct {
 	epoch    uint64
 	sequence uint64
 
-	asks       []uint64 // requests without an answer, oldest first
-	suggesting bool     // a Work is choosing a design
+	asks       []uint64         // requests without an answer, oldest first
+	claims     map[uint64]Claim // of those requests that come from outside of the process
+	suggesting bool             // a Work is choosing a design
 	wait       waiting
 	offers     []uint64 // trials to offer again before new ones are chosen
 	born       time.Time
@@ -210,6 +212,8 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 		strategy:  cfg.Strategy,
 		exchanges: exchanges,
 		trials:    newTrials(cfg.Task),
+		replies:   newReplies(),
+		claims:    map[uint64]Claim{},
 		shares:    newShares(self),
 		peers:     newAcquaintances(),
 		held:      cfg.Hold && follows(cfg.Strategy),
@@ -252,7 +256,7 @@ func (a *Agent) replay(r Record, now time.Time) error {
 	case r.Note != nil:
 		a.step(now, r.Note.Exchange, strategy.Replayed{Data: r.Note.Data})
 	default:
-		return a.trials.apply(r)
+		return a.apply(r)
 	}
 	return nil
 }
@@ -261,6 +265,9 @@ func (a *Agent) replay(r Record, now time.Time) error {
 func (a *Agent) start(now time.Time) {
 	a.record(Record{Task: &TaskRecord{Canonical: a.cfg.Task.Canonical()}})
 	a.openEpoch(a.epoch + 1)
+	for id := range a.trials.leases { // nobody could give a sign of life meanwhile
+		a.trials.renew(id, now)
+	}
 	for _, trial := range a.trials.interrupted() {
 		if trial.Attempts >= a.cfg.MaxAttempts && trial.State == strategy.Running {
 			a.record(Record{Fail: &FailRecord{
@@ -291,10 +298,17 @@ func (a *Agent) openEpoch(epoch uint64) {
 // record applies a record and hands it to the journal. The agent makes only
 // records that apply, so an error is a fault of the program.
 func (a *Agent) record(r Record) {
-	if err := a.trials.apply(r); err != nil {
+	if err := a.apply(r); err != nil {
 		panic(fmt.Sprintf("agent: record %+v: %v", r, err))
 	}
 	a.ready.Records = append(a.ready.Records, r)
+}
+
+func (a *Agent) apply(r Record) error {
+	if r.Reply != nil {
+		return a.replies.apply(*r.Reply)
+	}
+	return a.trials.apply(r)
 }
 
 func (a *Agent) event(e Event) { a.ready.Events = append(a.ready.Events, e) }
@@ -306,7 +320,7 @@ func (a *Agent) warn(format string, args ...any) {
 // Ready returns what shall be done and forgets it.
 func (a *Agent) Ready() Ready {
 	ready := a.ready
-	ready.Wake = earliest(a.trials.leaseEnd(a.cfg.Lease), a.exchanges.next(), a.waitEnd())
+	ready.Wake = earliest(a.trials.leaseEnd(a.cfg.Lease), a.trials.firstEnd(), a.exchanges.next(), a.waitEnd())
 	a.ready = Ready{}
 	return ready
 }
@@ -320,6 +334,7 @@ func (a *Agent) Tick(now time.Time) {
 			Time:   now,
 		}}, id)
 	}
+	a.endLeases(now)
 	for _, timer := range a.exchanges.due(now) {
 		a.step(now, timer.exchange, strategy.Timer{Name: timer.name})
 	}
@@ -344,11 +359,11 @@ func (a *Agent) Direct(now time.Time, from peer.ID, exchange string, data []byte
 	a.pump(now)
 }
 
-// Stop prepares a clean end: what runs is handed back, so that the next start
-// offers it again without counting an attempt, and the peers are told goodbye.
+// Stop prepares a clean end: what runs in this process is handed back, so that the next
+// start offers it again without counting an attempt, and the peers are told goodbye.
 func (a *Agent) Stop(now time.Time) {
 	for _, trial := range a.trials.snapshot() {
-		if trial.State == strategy.Running {
+		if _, held := a.trials.leases[trial.ID]; !held && trial.State == strategy.Running {
 			a.record(Record{Return: &ReturnRecord{ID: trial.ID}})
 		}
 	}

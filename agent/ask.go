@@ -26,6 +26,7 @@ func (a *Agent) Ask(now time.Time, request uint64) {
 // Cancel withdraws an Ask that has no answer yet.
 func (a *Agent) Cancel(request uint64) {
 	a.asks = slices.DeleteFunc(a.asks, func(r uint64) bool { return r == request })
+	delete(a.claims, request)
 }
 
 // Return hands back a running trial that nobody evaluates; the next Ask gets it.
@@ -169,7 +170,7 @@ func (a *Agent) suggest(now time.Time) {
 	for len(a.asks) > 0 && len(a.offers) > 0 {
 		id := a.offers[0]
 		a.offers = a.offers[1:]
-		a.record(Record{Offer: &OfferRecord{ID: id, Time: now}})
+		a.record(Record{Offer: &OfferRecord{ID: id, Time: now, Claim: a.claims[a.asks[0]]}})
 		a.answer(id)
 	}
 	a.giveFirst(now)
@@ -216,6 +217,7 @@ func (a *Agent) take(now time.Time, id uint64, s suggested) {
 	switch {
 	case s.err != nil:
 		a.ready.Answers = append(a.ready.Answers, Answer{Request: a.asks[0], Err: fmt.Errorf("agent: choose trial %d: %w", id, s.err)})
+		delete(a.claims, a.asks[0])
 		a.asks, a.wait = a.asks[1:], waiting{}
 	case s.Wait.Exchange != "":
 		if a.wait.begin(now, s.Wait); a.exchanges.stopped[s.Wait.Exchange] {
@@ -223,7 +225,9 @@ func (a *Agent) take(now time.Time, id uint64, s suggested) {
 		}
 	default:
 		a.wait = waiting{}
-		a.record(Record{Trial: a.trialRecord(now, s.Design, s.Why)})
+		record := a.trialRecord(now, s.Design, s.Why)
+		record.Claim = a.claims[a.asks[0]]
+		a.record(Record{Trial: record})
 		a.answer(id)
 	}
 }
@@ -232,6 +236,7 @@ func (a *Agent) take(now time.Time, id uint64, s suggested) {
 func (a *Agent) answer(id uint64) {
 	trial := a.trials.list[id-1]
 	a.ready.Answers = append(a.ready.Answers, Answer{Request: a.asks[0], Trial: trial})
+	delete(a.claims, a.asks[0])
 	a.asks = a.asks[1:]
 	a.event(Event{Type: TrialStarted, Trial: &trial})
 }

@@ -17,7 +17,9 @@ func (a *Agent) giveFirst(now time.Time) {
 			return
 		}
 		id := a.trials.next()
-		a.record(Record{Trial: a.trialRecord(now, design, strategy.Why{Source: strategy.First})})
+		record := a.trialRecord(now, design, strategy.Why{Source: strategy.First})
+		record.Claim = a.claims[a.asks[0]]
+		a.record(Record{Trial: record})
 		a.answer(id)
 	}
 }

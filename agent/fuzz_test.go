@@ -60,18 +60,20 @@ func exampleJournal(t testing.TB) [][]byte {
 		t.Fatal(err)
 	}
 	d.carryOut()
-	d.ask()
+	d.askFor(Claim{Client: "a", Lease: time.Hour})
+	d.agent.Remember(Once{Key: "k", Digest: "d"}, Reply{Trials: []uint64{returned.ID}})
+	d.carryOut()
 	kinds := map[string]bool{}
 	for _, r := range decodeAll(t, d.journal) {
 		for kind, set := range map[string]bool{"task": r.Task != nil, "epoch": r.Epoch != nil, "trial": r.Trial != nil,
 			"offer": r.Offer != nil, "return": r.Return != nil, "tell": r.Tell != nil, "fail": r.Fail != nil,
-			"fit": r.Fit != nil, "sent": r.Sent != nil, "note": r.Note != nil} {
+			"fit": r.Fit != nil, "sent": r.Sent != nil, "note": r.Note != nil, "reply": r.Reply != nil} {
 			if set {
 				kinds[kind] = true
 			}
 		}
 	}
-	if len(kinds) != 10 {
+	if len(kinds) != 11 {
 		t.Fatalf("the example journal has only %v", kinds)
 	}
 	return d.journal
@@ -94,6 +96,8 @@ func FuzzNewOnDamagedJournal(f *testing.F) {
 		`{"sent":{"kind":"weights","slot":0,"envelope":"AAAA","time":"2030-01-01T00:00:00Z"}}`,
 		`{"note":{"exchange":"weights","data":""}}`,
 		`{"task":{"canonical":{}}}`,
+		`{"trial":{"id":1,"parameters":{"side":"heads"},"why":{"source":"own"},"time":"2030-01-01T00:00:00Z","client":"a","lease":-1}}`,
+		`{"reply":{"number":5,"key":"a","digest":"b","trials":[1]}}` + "\n" + `{"reply":{"number":5,"key":"a","digest":"b","trials":[1]}}`,
 	} {
 		f.Add([]byte(line))
 	}

@@ -63,6 +63,7 @@ func (a *Agent) Held() bool { return a.held && a.trials.done == 0 }
 func (a *Agent) refuse() {
 	for _, request := range a.asks {
 		a.ready.Answers = append(a.ready.Answers, Answer{Request: request, Err: ErrKeeping})
+		delete(a.claims, request)
 	}
 	a.asks = nil
 }

@@ -50,11 +50,22 @@ func randomStep(rt *rapid.T, d, peer *driver) {
 	id := rapid.Uint64Range(0, uint64(len(d.agent.Trials()))+1).Draw(rt, "id")
 	value := float64(rapid.IntRange(-3, 3).Draw(rt, "value"))
 	switch rapid.SampledFrom([]string{
-		"ask", "ask", "ask", "tell", "tell", "tell", "fail", "return", "cancel", "import", "pass", "stop", "crash", "peer", "sync",
+		"ask", "ask", "ask", "tell", "tell", "tell", "fail", "return", "cancel", "import", "pass", "stop", "crash", "peer", "sync", "claim", "heartbeat", "remember",
 	}).Draw(rt, "step") {
 	case "ask":
 		d.requests++
 		d.agent.Ask(d.now, d.requests)
+	case "claim":
+		d.requests++
+		client := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "client")
+		if err := d.agent.AskFor(d.now, d.requests, Claim{Client: client, Lease: 20 * time.Second}); err != nil {
+			rt.Fatal(err)
+		}
+	case "heartbeat":
+		_, _ = d.agent.Heartbeat(d.now, id, "a")
+	case "remember":
+		d.requests++
+		d.agent.Remember(Once{Key: fmt.Sprint(d.requests)}, Reply{Trials: []uint64{id}})
 	case "tell":
 		_ = d.agent.Tell(d.now, id, strategy.Outcome{Value: value}) // an error is one of the things that happen
 	case "fail":

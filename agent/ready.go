@@ -54,7 +54,8 @@ const (
 	TrialFinished EventType = "trial_finished" // done or failed
 	ShareSent     EventType = "share_sent"
 	ShareReceived EventType = "share_received"
-	Waited        EventType = "waited" // the first design was held back, and is so no longer
+	LeaseEnded    EventType = "lease_ended" // a client gave no sign of life; its trial waits for another one
+	Waited        EventType = "waited"      // the first design was held back, and is so no longer
 	Warning       EventType = "warning"
 )
 

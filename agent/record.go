@@ -26,6 +26,7 @@ type Record struct {
 	Fit    *FitRecord    `json:"fit,omitempty"`
 	Sent   *SentRecord   `json:"sent,omitempty"`
 	Note   *NoteRecord   `json:"note,omitempty"`
+	Reply  *ReplyRecord  `json:"reply,omitempty"`
 }
 
 type (
@@ -46,16 +47,19 @@ type (
 		Why      strategy.Why      `json:"why"`
 		Time     time.Time         `json:"time"`
 		Imported *strategy.Outcome `json:"imported,omitempty"`
+		Claim
 	}
 	// OfferRecord offers a trial again, whose evaluation was cut off.
 	OfferRecord struct {
 		ID   uint64    `json:"id"`
 		Time time.Time `json:"time"`
+		Claim
 	}
 	// ReturnRecord takes back an offer that nobody took up; it does not count
-	// as an attempt.
+	// as an attempt, unless a lease has ended.
 	ReturnRecord struct {
-		ID uint64 `json:"id"`
+		ID      uint64 `json:"id"`
+		Expired bool   `json:"expired,omitempty"`
 	}
 	// TellRecord ends a trial with an outcome.
 	TellRecord struct {
@@ -87,6 +91,14 @@ type (
 		Exchange string `json:"exchange"`
 		Data     []byte `json:"data"`
 	}
+	// ReplyRecord is what a request with a key came to. Of so many only the newest
+	// MaxReplies are kept.
+	ReplyRecord struct {
+		Number uint64 `json:"number"` // 1, 2, …
+		Key    string `json:"key"`
+		Digest string `json:"digest"`
+		Reply
+	}
 )
 
 // Key is empty for records to keep for ever; others replace the earlier record
@@ -103,6 +115,8 @@ func (r Record) Key() string {
 		// Of each kind only the highest slots are held; a newer one takes the place of
 		// one that is not.
 		return "sent/" + r.Sent.Kind + "/" + strconv.FormatUint(r.Sent.Slot%maxSlots, 10)
+	case r.Reply != nil:
+		return r.Reply.key()
 	}
 	return ""
 }
@@ -137,7 +151,7 @@ func DecodeRecord(data []byte) (Record, error) {
 func (r Record) fields() int {
 	n := 0
 	for _, set := range []bool{r.Task != nil, r.Epoch != nil, r.Trial != nil, r.Offer != nil, r.Return != nil, r.Tell != nil,
-		r.Fail != nil, r.Fit != nil, r.Sent != nil, r.Note != nil} {
+		r.Fail != nil, r.Fit != nil, r.Sent != nil, r.Note != nil, r.Reply != nil} {
 		if set {
 			n++
 		}

@@ -29,10 +29,11 @@ type trials struct {
 	failed  int              // trials without one
 	nearest int              // index of the best of those with an outcome by task.Compare, -1 when there is none
 	shown   []strategy.Trial // a copy of the list as it is; nil when it has changed
+	leases  map[uint64]lease // of running trials that clients outside of the process hold
 }
 
 func newTrials(t *task.Task) trials {
-	return trials{task: t, nearest: -1}
+	return trials{task: t, nearest: -1, leases: map[uint64]lease{}}
 }
 
 // next is the ID of the next trial.
@@ -116,14 +117,17 @@ func (t *trials) apply(r Record) error {
 		return t.change(r.Offer.ID, func(trial *strategy.Trial) {
 			trial.State, trial.Started = strategy.Running, r.Offer.Time
 			trial.Attempts++
+			t.claim(trial.ID, r.Offer.Claim, r.Offer.Time)
 		})
 	case r.Return != nil:
 		if trial, err := t.get(r.Return.ID); err == nil && trial.State == strategy.Waiting {
 			return fmt.Errorf("trial %d is handed back twice", trial.ID)
 		}
 		return t.change(r.Return.ID, func(trial *strategy.Trial) {
-			trial.State = strategy.Waiting
-			trial.Attempts--
+			trial.State, trial.Client = strategy.Waiting, ""
+			if delete(t.leases, trial.ID); !r.Return.Expired {
+				trial.Attempts--
+			}
 		})
 	case r.Tell != nil:
 		return t.tell(*r.Tell)
@@ -131,6 +135,7 @@ func (t *trials) apply(r Record) error {
 		return t.change(r.Fail.ID, func(trial *strategy.Trial) {
 			trial.State, trial.Reason, trial.Finished = strategy.Failed, r.Fail.Reason, r.Fail.Time
 			t.failed++
+			delete(t.leases, trial.ID)
 		})
 	}
 	return nil
@@ -165,6 +170,7 @@ func (t *trials) add(r TrialRecord) error {
 		trial.Attempts = 0
 	}
 	t.shown, t.list = nil, append(t.list, trial)
+	t.claim(trial.ID, r.Claim, r.Time)
 	if r.Imported != nil {
 		return t.tell(TellRecord{ID: r.ID, Outcome: *r.Imported, Time: r.Time})
 	}
@@ -179,6 +185,7 @@ func (t *trials) tell(r TellRecord) error {
 		trial.State, trial.Outcome, trial.Finished = strategy.Done, &r.Outcome, r.Time
 		trial.Broken = t.task.Broken(trial.Outcome)
 		t.done++
+		delete(t.leases, trial.ID)
 		if t.nearest < 0 || t.task.Better(&r.Outcome, t.list[t.nearest].Outcome) {
 			t.nearest = int(r.ID) - 1
 		}
@@ -215,11 +222,12 @@ func (t *trials) bestTrial() *strategy.Trial {
 	return nil
 }
 
-// interrupted lists, after a replay, the trials whose evaluation was cut off.
+// interrupted lists, after a replay, the trials whose evaluation was cut off. What a
+// client outside of the process evaluates goes on.
 func (t *trials) interrupted() []strategy.Trial {
 	var cut []strategy.Trial
 	for _, trial := range t.list {
-		if trial.State == strategy.Running || trial.State == strategy.Waiting {
+		if _, held := t.leases[trial.ID]; !held && (trial.State == strategy.Running || trial.State == strategy.Waiting) {
 			cut = append(cut, trial)
 		}
 	}
@@ -237,7 +245,7 @@ func (t *trials) expired(now time.Time, lease time.Duration) (ids []uint64) {
 		return nil
 	}
 	for _, trial := range t.list {
-		if trial.State == strategy.Running && !trial.Started.Add(lease).After(now) {
+		if _, held := t.leases[trial.ID]; !held && trial.State == strategy.Running && !trial.Started.Add(lease).After(now) {
 			ids = append(ids, trial.ID)
 		}
 	}
@@ -250,7 +258,7 @@ func (t *trials) leaseEnd(lease time.Duration) (end time.Time) {
 		return time.Time{}
 	}
 	for _, trial := range t.list {
-		if trial.State == strategy.Running {
+		if _, held := t.leases[trial.ID]; !held && trial.State == strategy.Running {
 			end = earliest(end, trial.Started.Add(lease))
 		}
 	}

@@ -47,7 +47,19 @@ func (a *Archive) Tasks() ([]string, error) { return a.journal.Tasks() }
 // it is a *strategy.UnknownError, and it wraps ErrDamaged where records are not as they
 // were written.
 func (a *Archive) History(id string, strategies strategy.Set) (agent.History, error) {
-	log, err := a.journal.Log(id)
+	return historyIn(a.journal, id, strategies)
+}
+
+// Known returns the IDs of the tasks in the journal of a node that has started, sorted.
+func (n *Node) Known() ([]string, error) { return n.journal.Tasks() }
+
+// History is that of an Archive, for a node that has started.
+func (n *Node) History(id string) (agent.History, error) {
+	return historyIn(n.journal, id, n.strategies)
+}
+
+func historyIn(j *journal.Journal, id string, strategies strategy.Set) (agent.History, error) {
+	log, err := j.Log(id)
 	if err != nil {
 		return agent.History{}, err
 	}
@@ -56,14 +68,14 @@ func (a *Archive) History(id string, strategies strategy.Set) (agent.History, er
 		return agent.History{}, err
 	}
 	if len(records) == 0 {
-		return agent.History{}, fmt.Errorf("node: task %q in %s: %w", id, a.journal.Path(), fs.ErrNotExist)
+		return agent.History{}, fmt.Errorf("node: task %q in %s: %w", id, j.Path(), fs.ErrNotExist)
 	}
 	h, err := agent.ReadHistory(records, strategies)
 	if err != nil {
 		return agent.History{}, err
 	}
 	if h.Task.ID().String() != id {
-		return agent.History{}, misplaced(a.journal.Path(), id, h.Task)
+		return agent.History{}, misplaced(j.Path(), id, h.Task)
 	}
 	return h, nil
 }

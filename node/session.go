@@ -339,16 +339,26 @@ func (s *Session) do(ctx context.Context, run func(now time.Time)) error {
 // that a stop of the node cut off comes before a new one. Whoever asked must
 // Tell or Fail the trial.
 func (s *Session) Ask(ctx context.Context) (strategy.Trial, error) {
+	return s.ask(ctx, agent.Claim{})
+}
+
+// ask is for a client or, with the zero claim, for this process.
+func (s *Session) ask(ctx context.Context, claim agent.Claim) (strategy.Trial, error) {
 	asked := time.Now()
 	answer := make(chan agent.Answer, 1)
 	var request uint64
+	var refused error
 	if err := s.do(ctx, func(now time.Time) {
 		s.asked++
 		request = s.asked
 		s.waiting[request] = answer
-		s.agent.Ask(now, request)
-	}); err != nil {
-		return strategy.Trial{}, err
+		if claim == (agent.Claim{}) {
+			s.agent.Ask(now, request)
+		} else if refused = s.agent.AskFor(now, request, claim); refused != nil {
+			delete(s.waiting, request)
+		}
+	}); err != nil || refused != nil {
+		return strategy.Trial{}, errors.Join(err, refused)
 	}
 	select {
 	case a := <-answer:
@@ -359,19 +369,20 @@ func (s *Session) Ask(ctx context.Context) (strategy.Trial, error) {
 	case <-s.ended:
 		return strategy.Trial{}, s.failure
 	case <-ctx.Done():
-		return strategy.Trial{}, errors.Join(ctx.Err(), s.withdraw(request, answer))
+		return strategy.Trial{}, errors.Join(ctx.Err(), s.withdraw(request, answer, claim))
 	}
 }
 
-// withdraw takes back a request; a trial that has answered it is handed back.
-func (s *Session) withdraw(request uint64, answer chan agent.Answer) error {
+// withdraw takes back a request; a trial that has answered it is handed back, unless a
+// client has it.
+func (s *Session) withdraw(request uint64, answer chan agent.Answer, claim agent.Claim) error {
 	var err error
 	if ended := s.do(context.Background(), func(now time.Time) {
 		s.agent.Cancel(request)
 		delete(s.waiting, request)
 		select {
 		case a := <-answer:
-			if a.Err == nil {
+			if a.Err == nil && claim == (agent.Claim{}) {
 				err = s.agent.Return(now, a.Trial.ID)
 			}
 		default:
@@ -471,8 +482,8 @@ func (s *Session) joined(ctx context.Context, id peer.ID) error {
 	return s.do(ctx, func(time.Time) { s.agent.Joined(id) })
 }
 
-// Close leaves the task: running trials are handed back to be offered at the
-// next start, the peers are told, everything is on disk. It may be called more
+// Close leaves the task: running trials, but for those of clients outside of the process,
+// are handed back to be offered at the next start, the peers are told, everything is on disk. It may be called more
 // than once.
 //
 // A choice of a design or a fit that runs is told to end by its context. One that does

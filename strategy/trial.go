@@ -50,6 +50,7 @@ type Trial struct {
 	Why      Why         `json:"why"`
 	State    State       `json:"state"`
 	Attempts int         `json:"attempts"`
+	Client   string      `json:"client,omitempty"` // who outside of the node's process evaluates it or did so
 	Started  time.Time   `json:"started,omitzero"`
 	Finished time.Time   `json:"finished,omitzero"`
 	Outcome  *Outcome    `json:"outcome,omitempty"` // when done

@@ -13,102 +13,141 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fbo-node/fbo/node"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/desk"
+	"github.com/fbo-node/fbo/internal/httpapi"
+	"github.com/fbo-node/fbo/internal/httpguard"
 )
 
-// A running node has its journal locked, so status and history ask the node
-// itself, over a Unix socket in the data directory. Only the directory's owner
-// can reach it. A hub has one too, which tells that it runs.
+// A running node has its journal locked, so status and history ask the node itself, by
+// the HTTP interface (docs/http.md) over a Unix socket in the data directory. Only the
+// directory's owner can reach it. A hub has a socket too, which tells that it runs.
 
 const (
 	controlSocket = "control.sock"
 	hubSocket     = "hub.sock"
 )
 
-// state is what the socket answers with.
-type state struct {
-	Task   json.RawMessage   `json:"task"` // canonical
-	Status json.RawMessage   `json:"status"`
-	Trials []json.RawMessage `json:"trials"`
+// serveControl lets others ask about the task of a session, and for its trials, until stop
+// is called. A socket that cannot be made costs that while the node runs, nothing else.
+func serveControl(dir string, d *desk.Desk) (stop func(), err error) {
+	return serveSocket(filepath.Join(dir, controlSocket), limits(defaultRate).Protect(httpapi.New(d, httpapi.Options{Version: programVersion()})))
 }
 
-// serveControl answers until the returned function is called. A socket that
-// cannot be made costs status and history while the node runs, nothing else.
-func serveControl(dir string, session *node.Session) (stop func(), err error) {
-	return serveSocket(filepath.Join(dir, controlSocket), func(ctx context.Context) (any, error) { return takeState(ctx, session) })
-}
-
-// serveSocket answers every request with one JSON object.
-func serveSocket(path string, answer func(context.Context) (any, error)) (stop func(), err error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	listener, err := net.Listen("unix", path)
+// serveSocket answers requests until stop is called.
+func serveSocket(path string, handler http.Handler) (stop func(), err error) {
+	listener, err := httpguard.ListenSocket(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		listener.Close()
-		return nil, err
-	}
-	handle := func(w http.ResponseWriter, r *http.Request) {
-		object, err := answer(r.Context())
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = printJSON(w, object) // an error means that the asker has gone away
-	}
-	server := &http.Server{Handler: http.HandlerFunc(handle), ReadHeaderTimeout: 5 * time.Second}
+	server := httpguard.NewServer(handler, quietLog())
 	go server.Serve(listener) // ends with ErrServerClosed
 	return func() { server.Close() }, nil
 }
 
-func takeState(ctx context.Context, session *node.Session) (state, error) {
-	s := state{Task: session.Task().Canonical(), Trials: []json.RawMessage{}}
-	status, err := session.Status(ctx)
-	if err != nil {
-		return state{}, err
-	}
-	if s.Status, err = json.Marshal(status); err != nil {
-		return state{}, err
-	}
-	trials, err := session.Trials(ctx)
-	if err != nil {
-		return state{}, err
-	}
-	for _, trial := range trials {
-		encoded, err := json.Marshal(trial)
-		if err != nil {
-			return state{}, err
-		}
-		s.Trials = append(s.Trials, encoded)
-	}
-	return s, nil
+// servedTask is a task of a running node.
+type servedTask struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
 }
 
-// askRunning asks the node that runs on a data directory; ok is false when none
-// answers.
-func askRunning(ctx context.Context, dir string) (s state, ok bool, err error) {
-	if ok, err = askSocket(ctx, filepath.Join(dir, controlSocket), &s); err != nil {
-		return state{}, false, fmt.Errorf("the running node: %w", err)
+// state is what a running node says of one of its tasks.
+type state struct {
+	Task   json.RawMessage   // canonical
+	Status json.RawMessage   // of node.Status
+	Trials []json.RawMessage // as history --json shows them
+}
+
+// nodeState is what a running node says about itself.
+type nodeState struct {
+	PeerID    peer.ID  `json:"peer_id"`
+	Addresses []string `json:"addresses"`
+	Tasks     []servedTask
+}
+
+// runningNode asks the node that runs on a directory; nil when none answers.
+func runningNode(ctx context.Context, dir string) (*nodeState, error) {
+	var n nodeState
+	tasks, ok, err := servedTasks(ctx, dir)
+	if err == nil && ok {
+		ok, err = askNode(ctx, dir, "/v1/node", &struct {
+			*nodeState
+			Tasks int `json:"tasks"` // which are known better
+		}{nodeState: &n})
 	}
-	return s, ok, nil
+	if err != nil || !ok {
+		return nil, err
+	}
+	n.Tasks = tasks
+	return &n, nil
+}
+
+// servedTasks lists the tasks of the node that runs on a data directory; ok is false when
+// none answers.
+func servedTasks(ctx context.Context, dir string) (tasks []servedTask, ok bool, err error) {
+	var answer struct {
+		Tasks *[]servedTask `json:"tasks"`
+	}
+	if ok, err = askNode(ctx, dir, "/v1/tasks", &answer); err != nil || !ok {
+		return nil, false, err
+	}
+	if answer.Tasks == nil {
+		return nil, false, errors.New("the running node: it is of an earlier version; ask it by the program that it runs by")
+	}
+	return *answer.Tasks, true, nil
+}
+
+// pageOfTrials is how many trials are asked for at once.
+const pageOfTrials = 1000
+
+// askTask asks a running node about one of its tasks; ok is false when no node answers.
+func askTask(ctx context.Context, dir, id string) (s state, ok bool, err error) {
+	var shown struct {
+		Task json.RawMessage `json:"task"`
+	}
+	path := "/v1/tasks/" + id
+	if ok, err := askNode(ctx, dir, path, &shown); err != nil || !ok {
+		return state{}, false, err
+	}
+	s.Task = shown.Task
+	if ok, err := askNode(ctx, dir, path+"/status", &s.Status); err != nil || !ok {
+		return state{}, false, err
+	}
+	for after := uint64(0); ; {
+		var page struct {
+			Trials []json.RawMessage `json:"trials"`
+			Next   uint64            `json:"next"`
+		}
+		if ok, err := askNode(ctx, dir, fmt.Sprintf("%s/trials?limit=%d&after=%d", path, pageOfTrials, after), &page); err != nil || !ok {
+			return state{}, false, err
+		}
+		s.Trials = append(s.Trials, page.Trials...)
+		if after = page.Next; after == 0 {
+			return s, true, nil
+		}
+	}
+}
+
+func askNode(ctx context.Context, dir, path string, into any) (ok bool, err error) {
+	if ok, err = askSocket(ctx, filepath.Join(dir, controlSocket), path, into); err != nil {
+		return false, fmt.Errorf("the running node: %w", err)
+	}
+	return ok, nil
 }
 
 // askSocket reads the object that a socket answers with; ok is false when nobody
 // listens.
-func askSocket(ctx context.Context, path string, into any) (ok bool, err error) {
+func askSocket(ctx context.Context, socket, path string, into any) (ok bool, err error) {
 	client := &http.Client{
 		Timeout: 5 * time.Second,
 		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var dialer net.Dialer
-			return dialer.DialContext(ctx, "unix", path)
+			return dialer.DialContext(ctx, "unix", socket)
 		}},
 	}
 	defer client.CloseIdleConnections()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://node/", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://node"+path, nil)
 	if err != nil {
 		return false, err
 	}
@@ -124,10 +163,19 @@ func askSocket(ctx context.Context, path string, into any) (ok bool, err error) 
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		message, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
-		return false, fmt.Errorf("it answers: %s", strings.TrimSpace(string(message)))
+		return false, fmt.Errorf("it answers: %s", refusalText(message))
 	}
 	if err := json.NewDecoder(response.Body).Decode(into); err != nil {
 		return false, fmt.Errorf("its answer: %w", err)
 	}
 	return true, nil
+}
+
+// refusalText is the text of a problem.
+func refusalText(body []byte) string {
+	var problem httpguard.Problem
+	if err := json.Unmarshal(body, &problem); err == nil && problem.Detail != "" {
+		return problem.Detail
+	}
+	return strings.TrimSpace(string(body))
 }

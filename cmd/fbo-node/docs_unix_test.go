@@ -170,3 +170,35 @@ func TestTables(t *testing.T) {
 		t.Errorf("%s\ndoes not say %s", out, want)
 	}
 }
+
+// TestHTTP follows docs/http.md beside a daemon.
+func TestHTTP(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"curl", "python3"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("the page needs %s: %v", program, err)
+		}
+	}
+	f, dir := newFollower(t), shortTempDir(t)
+	_, e := startServe(t, dir, "--http", "127.0.0.1:0")
+	f.env = append(f.env, dataDirVariable+"="+dir, "FBO_URL="+e.URL, "FBO_TOKEN="+filepath.Join(dir, tokenFile))
+	var out []string
+	for _, b := range blocksOf(t, "http.md") {
+		if b.file == "" {
+			out = append(out, f.follow(t, b))
+		} else {
+			f.follow(t, b)
+		}
+	}
+	if len(out) != 3 {
+		t.Fatalf("%d blocks of commands", len(out))
+	}
+	for i, want := range []string{`"name":"bowl","goal":"minimize"`, `"reason":"out of memory"`, "value  "} {
+		if !strings.Contains(out[i], want) {
+			t.Errorf("block %d does not say %q:\n%s", i+1, want, out[i])
+		}
+	}
+	if s := statusOf(t, dir); s.Trials["done"] != 6 || s.Trials["failed"] != 1 || len(s.Trials) > 2 {
+		t.Errorf("status %+v", s)
+	}
+}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,32 +30,6 @@ const (
 
 // errNotHere says that this system has no way to find out.
 var errNotHere = errors.New("not checked here (" + runtime.GOOS + ")")
-
-// nodeState is what a running node says about itself.
-type nodeState struct {
-	Task      string
-	Name      string
-	PeerID    peer.ID
-	Addresses []string
-}
-
-// runningNode asks the node that runs on a directory; nil when none answers.
-func runningNode(ctx context.Context, dir string) (*nodeState, error) {
-	answer, ok, err := askRunning(ctx, dir)
-	if err != nil || !ok {
-		return nil, err
-	}
-	var status struct {
-		Task      string   `json:"task"`
-		Name      string   `json:"name"`
-		PeerID    peer.ID  `json:"peer_id"`
-		Addresses []string `json:"addresses"`
-	}
-	if err := json.Unmarshal(answer.Status, &status); err != nil {
-		return nil, err
-	}
-	return &nodeState{status.Task, status.Name, status.PeerID, status.Addresses}, nil
-}
 
 // checkDirectory writes a small file and removes it again.
 func checkDirectory(dir string) []finding {
@@ -175,7 +147,7 @@ const restoreJournal = "restore it from a backup, or move it away to begin anew"
 func checkJournal(dir string, running *nodeState) finding {
 	const what = "journal"
 	if running != nil {
-		return ok(what, "held by the running node %s on task %s (%s)", running.PeerID, running.Task, running.Name)
+		return ok(what, "held by the running node %s on %s", running.PeerID, tasksText(running.Tasks))
 	}
 	whole, err := readWholeJournal(dir)
 	switch {

@@ -52,7 +52,11 @@ func findElsewhere(ctx context.Context, dir string, t *task.Task, imports []agen
 	if registrationOf(t).Reveals == nil {
 		return nil // it tells nothing
 	}
-	pasts := pastsIn(ctx, dir)
+	return elsewhereOf(t, pastsIn(ctx, dir), imports)
+}
+
+// elsewhereOf looks through these tasks.
+func elsewhereOf(t *task.Task, pasts []past, imports []agent.Past) *elsewhere {
 	own := slices.Clone(imports)
 	for _, p := range pasts {
 		if p.task.ID() == t.ID() {
@@ -75,14 +79,16 @@ func findElsewhere(ctx context.Context, dir string, t *task.Task, imports []agen
 	return &found
 }
 
-// pastsIn returns all tasks of a data directory that can be read: of a running node the
-// one that it works on.
-func pastsIn(ctx context.Context, dir string) []past {
-	if running, ok, err := askRunning(ctx, dir); err != nil || ok {
-		if p, unread := pastOfRunning(running, ""); err == nil && unread == nil {
-			return []past{p}
+// pastsIn returns all tasks of a data directory that can be read: of a running node those
+// that it works on.
+func pastsIn(ctx context.Context, dir string) (pasts []past) {
+	if tasks, ok, err := servedTasks(ctx, dir); err != nil || ok {
+		for _, t := range tasks {
+			if p, err := pastOfServed(ctx, dir, tasks, t.ID); err == nil {
+				pasts = append(pasts, p)
+			}
 		}
-		return nil
+		return pasts
 	}
 	archive, err := node.OpenArchive(dir)
 	if err != nil {
@@ -93,7 +99,6 @@ func pastsIn(ctx context.Context, dir string) []past {
 	if err != nil {
 		return nil
 	}
-	var pasts []past
 	for _, id := range ids {
 		if h, err := archive.History(id, all.Strategies()); err == nil {
 			pasts = append(pasts, past{task: h.Task, trials: h.Trials, spent: h.Spent})

@@ -18,11 +18,7 @@ import (
 // is resident after some idle seconds, and how large the program is.
 func BenchmarkFootprint(b *testing.B) {
 	dir := b.TempDir()
-	program, file := filepath.Join(dir, "fbo-node"), filepath.Join(dir, "task.yaml")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
+	program, file := released(b), filepath.Join(dir, "task.yaml")
 	info, err := os.Stat(program)
 	if err != nil {
 		b.Fatal(err)
@@ -65,6 +61,57 @@ func BenchmarkFootprint(b *testing.B) {
 	b.ReportMetric(first.Seconds()/float64(runs), "s-to-first-suggestion")
 	b.ReportMetric(resident/float64(runs), "MB-resident")
 	b.ReportMetric(float64(info.Size())/1e6, "MB-program")
+	b.ReportMetric(0, "ns/op")
+}
+
+// released builds the program as it is given to users.
+func released(b *testing.B) (program string) {
+	b.Helper()
+	program = filepath.Join(b.TempDir(), "fbo-node")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+// BenchmarkServeFootprint reports what the daemon has resident with one task, a minute
+// after the last of ten trials.
+func BenchmarkServeFootprint(b *testing.B) {
+	program := released(b)
+	const idle = time.Minute
+	resident, runs := 0.0, 0
+	for b.Loop() {
+		dir, err := os.MkdirTemp("", "fbo") // short enough for the name of a socket
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		daemon := exec.Command(program, serveLine(dir)...)
+		out, err := daemon.StdoutPipe()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := daemon.Start(); err != nil {
+			b.Fatal(err)
+		}
+		var e event
+		if err := json.NewDecoder(out).Decode(&e); err != nil || e.Event != "serving" {
+			b.Fatalf("%+v, %v", e, err)
+		}
+		client := socketClient(dir)
+		mustRequest(b, 201, client, "POST", "/v1/tasks", object{"text": bowlTask})
+		for trial := range 10 {
+			mustRequest(b, 200, client, "POST", "/v1/tasks/bowl/ask", object{"client": "a"})
+			mustRequest(b, 200, client, "POST", fmt.Sprintf("/v1/tasks/bowl/trials/%d/tell", trial+1), object{"value": trial})
+		}
+		time.Sleep(idle)
+		resident += residentMB(b, daemon.Process.Pid)
+		runs++
+		_ = daemon.Process.Signal(os.Interrupt)
+		_ = daemon.Wait()
+	}
+	b.ReportMetric(resident/float64(runs), "MB-resident")
 	b.ReportMetric(0, "ns/op")
 }
 

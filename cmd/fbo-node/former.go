@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/fbo-node/fbo/node"
-	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
@@ -19,7 +18,12 @@ func inDirectory(ctx context.Context, dir string, t *task.Task) *task.Task {
 	if former == nil {
 		return t
 	}
-	tasks := knownTasks(ctx, dir)
+	return asBegun(t, former, dir, knownTasks(ctx, dir))
+}
+
+// asBegun returns what the file has meant before, where a directory that knows these tasks
+// has begun so.
+func asBegun(t, former *task.Task, dir string, tasks []string) *task.Task {
 	known := func(t *task.Task) bool {
 		id := t.ID().String()
 		return slices.Contains(tasks, id) || node.HeardOf(dir, id)
@@ -32,11 +36,12 @@ func inDirectory(ctx context.Context, dir string, t *task.Task) *task.Task {
 
 // knownTasks lists the IDs of the tasks in a data directory, as far as they can be read.
 func knownTasks(ctx context.Context, dir string) []string {
-	if running, ok, err := askRunning(ctx, dir); err == nil && ok {
-		if t, err := all.Strategies().Parse("running node", running.Task); err == nil {
-			return []string{t.ID().String()}
+	if served, ok, err := servedTasks(ctx, dir); err == nil && ok {
+		var ids []string
+		for _, t := range served {
+			ids = append(ids, t.ID)
 		}
-		return nil
+		return ids
 	}
 	archive, err := node.OpenArchive(dir)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/desk"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
 )
@@ -31,16 +33,22 @@ func takePart(ctx context.Context, n *node.Node, t *task.Task, options node.Join
 		return m, err
 	}
 	m.ends = append(m.ends, n.Close)
+	events, tell := desk.NewEvents(), options.OnEvent
+	options.OnEvent = func(e agent.Event) {
+		events.Add(e)
+		tell(e)
+	}
 	if m.session, err = n.Join(ctx, t, options); err != nil {
 		return m, err
 	}
 	m.ends = append(m.ends, m.session.Close)
-	stop, err := serveControl(n.Dir, m.session)
+	d := desk.Adopted(n, m.session, events)
+	stop, err := serveControl(n.Dir, d)
 	if err != nil {
 		show.warning(fmt.Sprintf("status and history cannot be asked for while this node runs: %v", err))
 		return m, nil
 	}
-	m.ends = append(m.ends, func() error { stop(); return nil })
+	m.ends = append(m.ends, func() error { d.Close(); stop(); return nil })
 	return m, nil
 }
 

@@ -152,6 +152,8 @@ type event struct {
 	Useless     string   `json:"useless"`
 	Open        bool     `json:"open"`
 	Tag         string   `json:"tag"`
+	Name        string   `json:"name"`
+	Tasks       int      `json:"tasks"`
 
 	Stamp protocol.Stamp `json:"stamp"`
 }
@@ -164,6 +166,7 @@ type process struct {
 
 	mu      sync.Mutex
 	events  []event
+	lines   []byte   // as they were printed
 	bad     []string // lines that are no event
 	changed chan struct{}
 }
@@ -207,6 +210,7 @@ func startCommand(t *testing.T, command *exec.Cmd) *process {
 func (p *process) note(line []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.lines = append(append(p.lines, line...), '\n')
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil || e.Event == "" {
 		p.bad = append(p.bad, string(line))
@@ -220,6 +224,13 @@ func (p *process) all() []event {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]event(nil), p.events...)
+}
+
+// printed is all of standard output so far.
+func (p *process) printed() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return string(p.lines)
 }
 
 // of returns the events so far of one kind.

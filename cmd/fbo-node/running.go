@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"path/filepath"
+	"slices"
 
 	"github.com/fbo-node/fbo/node"
-	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // runningJSON is what status --running finds: processes that answer.
@@ -19,8 +20,10 @@ type runningJSON struct {
 }
 
 type nodeAnswer struct {
-	Task string `json:"task"`
-	Name string `json:"name"`
+	Task string `json:"task,omitempty"` // that was asked for, or the only one
+	Name string `json:"name,omitempty"`
+
+	Tasks []servedTask `json:"tasks,omitempty"` // where there are several and none was asked for
 }
 
 // hubAnswer is also what a hub's socket answers with.
@@ -32,7 +35,10 @@ type hubAnswer struct {
 // serveHub lets status --running find the hub until stop is called.
 func serveHub(h *node.Hub) (stop func(), err error) {
 	answer := hubAnswer{PeerID: h.ID().String(), Addresses: h.Addresses()}
-	return serveSocket(filepath.Join(h.Dir, hubSocket), func(context.Context) (any, error) { return answer, nil })
+	return serveSocket(filepath.Join(h.Dir, hubSocket), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = printJSON(w, answer) // an error means that the asker has gone away
+	}))
 }
 
 // findRunning asks the node of a data directory and, when no task is wanted, its
@@ -42,26 +48,30 @@ func findRunning(ctx context.Context, dir, wanted string) (r runningJSON, err er
 	if err != nil {
 		return runningJSON{}, err
 	}
-	s, ok, err := askRunning(ctx, dir)
+	tasks, ok, err := servedTasks(ctx, dir)
 	if err != nil {
 		return runningJSON{}, err
 	}
 	if ok {
-		t, err := all.Strategies().Parse("running node", s.Task)
-		if err != nil {
-			return runningJSON{}, err
+		answer := nodeAnswer{}
+		switch i := slices.IndexFunc(tasks, func(t servedTask) bool { return t.ID == id }); {
+		case i >= 0:
+			answer.Task, answer.Name = tasks[i].ID, tasks[i].Name
+		case id != "":
+			return runningJSON{}, fmt.Errorf("the node that runs on data directory %s works on %s", dir, tasksText(tasks))
+		case len(tasks) == 1:
+			answer.Task, answer.Name = tasks[0].ID, tasks[0].Name
+		default:
+			answer.Tasks = tasks
 		}
-		if id != "" && id != t.ID().String() {
-			return runningJSON{}, fmt.Errorf("the node that runs on data directory %s works on task %s (%s)", dir, t.ID(), t.Name)
-		}
-		r.Running, r.Node = true, &nodeAnswer{Task: t.ID().String(), Name: t.Name}
+		r.Running, r.Node = true, &answer
 	}
 	if id != "" {
 		return r, nil
 	}
 	for _, place := range []string{dir, hubDir(dir)} {
 		var hub hubAnswer
-		if ok, err := askSocket(ctx, filepath.Join(place, hubSocket), &hub); err != nil {
+		if ok, err := askSocket(ctx, filepath.Join(place, hubSocket), "/", &hub); err != nil {
 			return runningJSON{}, fmt.Errorf("the running hub: %w", err)
 		} else if ok {
 			r.Running, r.Hub = true, &hub
@@ -79,8 +89,12 @@ func showRunning(ctx context.Context, out io.Writer, dir, wanted string, asJSON 
 	if asJSON {
 		err = printJSON(out, r)
 	} else {
-		if r.Node != nil {
+		switch {
+		case r.Node == nil:
+		case r.Node.Task != "":
 			fmt.Fprintf(out, "node      running, task %s, id %s\n", r.Node.Name, r.Node.Task)
+		default:
+			fmt.Fprintf(out, "node      running, %s\n", tasksText(r.Node.Tasks))
 		}
 		if r.Hub != nil {
 			fmt.Fprintf(out, "hub       %s, running\n", r.Hub.PeerID)

@@ -42,15 +42,21 @@ func newKey() *cobra.Command {
 	return command
 }
 
+func programVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
 func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  exactly(0),
 		RunE: func(command *cobra.Command, _ []string) error {
-			version, revision := "(devel)", "unknown"
+			version, revision := programVersion(), "unknown"
 			if info, ok := debug.ReadBuildInfo(); ok {
-				version = info.Main.Version
 				for _, setting := range info.Settings {
 					if setting.Key == "vcs.revision" {
 						revision = setting.Value

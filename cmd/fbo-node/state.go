@@ -35,13 +35,13 @@ func readPast(ctx context.Context, dir, wanted string) (past, error) {
 	if err != nil {
 		return past{}, err
 	}
-	running, ok, err := askRunning(ctx, dir)
+	tasks, ok, err := servedTasks(ctx, dir)
 	if err != nil {
 		return past{}, err
 	}
 	var p past
 	if ok {
-		p, err = pastOfRunning(running, id)
+		p, err = pastOfServed(ctx, dir, tasks, id)
 	} else {
 		p, err = pastOfJournal(dir, id)
 	}
@@ -73,13 +73,50 @@ func wantedTask(ctx context.Context, dir, wanted string) (id, name string, err e
 	return inDirectory(ctx, dir, t).ID().String(), t.Name, nil
 }
 
-func pastOfRunning(s state, id string) (past, error) {
-	t, err := all.Strategies().Parse("running node", s.Task)
+// pastOfServed asks a running node about one of its tasks; empty means the only one.
+func pastOfServed(ctx context.Context, dir string, tasks []servedTask, id string) (past, error) {
+	if id == "" {
+		switch len(tasks) {
+		case 0:
+			return past{}, fmt.Errorf("the node that runs on data directory %s serves no task yet", dir)
+		case 1:
+			id = tasks[0].ID
+		default:
+			return past{}, usagef("the node that runs on data directory %s works on %d tasks, say which: %s", dir, len(tasks), tasksText(tasks))
+		}
+	}
+	if !slices.ContainsFunc(tasks, func(t servedTask) bool { return t.ID == id }) {
+		return past{}, fmt.Errorf("the node that runs on this data directory works on %s; stop it to read about others", tasksText(tasks))
+	}
+	s, ok, err := askTask(ctx, dir, id)
 	if err != nil {
 		return past{}, err
 	}
-	if id != "" && id != t.ID().String() {
-		return past{}, fmt.Errorf("the node that runs on this data directory works on task %s (%s); stop it to read about others", t.ID(), t.Name)
+	if !ok { // it has ended meanwhile
+		return pastOfJournal(dir, id)
+	}
+	return pastOfRunning(s)
+}
+
+// tasksText lists tasks by ID and name.
+func tasksText(tasks []servedTask) string {
+	if len(tasks) == 0 {
+		return "no task"
+	}
+	var list []string
+	for _, t := range tasks {
+		list = append(list, fmt.Sprintf("%s (%s)", t.ID, t.Name))
+	}
+	if len(list) == 1 {
+		return "task " + list[0]
+	}
+	return fmt.Sprintf("%d tasks: %s", len(list), strings.Join(list, ", "))
+}
+
+func pastOfRunning(s state) (past, error) {
+	t, err := all.Strategies().Parse("running node", s.Task)
+	if err != nil {
+		return past{}, err
 	}
 	p := past{task: t, running: &node.Status{}}
 	if err := json.Unmarshal(s.Status, &struct {
@@ -144,7 +181,7 @@ func pastOfJournal(dir, id string) (past, error) {
 		return past{}, err
 	}
 	for i, trial := range h.Trials {
-		if trial.State == strategy.Running {
+		if trial.State == strategy.Running && trial.Client == "" {
 			h.Trials[i].State = interrupted
 		}
 	}
@@ -152,7 +189,8 @@ func pastOfJournal(dir, id string) (past, error) {
 }
 
 // interrupted is a trial that ran when its node ended without a goodbye: the
-// journal still holds it for running. The next start offers it again.
+// journal still holds it for running. The next start offers it again. What a client
+// outside of the node evaluates goes on.
 const interrupted strategy.State = "interrupted"
 
 // sayWhich lists the tasks by name and ID.

@@ -226,13 +226,13 @@ func (n *fleetNode) contributions() (count int) {
 func (n *fleetNode) status(t *testing.T) (s node.Status) {
 	t.Helper()
 	began := time.Now()
-	running, ok, err := askRunning(context.Background(), n.dir)
+	running, ok, err := askOnly(n.dir)
 	for err != nil { // it gives up before a loaded machine has answered
 		if time.Since(began) > patienceOfTests {
 			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Millisecond)
-		running, ok, err = askRunning(context.Background(), n.dir)
+		running, ok, err = askOnly(n.dir)
 	}
 	if ok { // it may have ended
 		decode(t, string(running.Status), &struct {
@@ -241,6 +241,15 @@ func (n *fleetNode) status(t *testing.T) (s node.Status) {
 		}{Status: &s})
 	}
 	return s
+}
+
+// askOnly asks the node of a directory about its only task; ok is false when none runs.
+func askOnly(dir string) (s state, ok bool, err error) {
+	tasks, ok, err := servedTasks(context.Background(), dir)
+	if err != nil || !ok {
+		return state{}, ok, err
+	}
+	return askTask(context.Background(), dir, tasks[0].ID)
 }
 
 // sums is what it says of sums.

@@ -90,7 +90,7 @@ func unitLine(t *testing.T, unit string, variables map[string]string) *exec.Cmd 
 }
 
 // The units' command lines work: a node finishes, and has nothing to do when the
-// machine starts again; a hub and a keeper run until they are told to stop.
+// machine starts again; the others run until they are told to stop.
 func TestUnitsStart(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
@@ -105,7 +105,7 @@ func TestUnitsStart(t *testing.T) {
 			t.Errorf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 		}
 	}
-	for unit, started := range map[string]string{"fbo-hub.service": "hub_started", "fbo-keep@.service": "keeper_started"} {
+	for unit, started := range map[string]string{"fbo-hub.service": "hub_started", "fbo-keep@.service": "keeper_started", "fbo-serve.service": "serving"} {
 		command := unitLine(t, "../../deploy/"+unit, map[string]string{
 			"/etc/fbo/%i.yaml": file,
 			"$FLAGS":           "--json --listen /ip4/127.0.0.1/tcp/0",

@@ -1,0 +1,189 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// ErrNotHeld means that a trial is not evaluated by the client that says so; nothing
+// has changed.
+var ErrNotHeld = errors.New("trial is not held by this client")
+
+// Claim says who outside of the node's process evaluates a trial, and how long after
+// the last sign of life somebody else gets it. Such a trial survives the end of the
+// process: it is not cut off, and its lease begins anew at the next start. The zero
+// Claim is an evaluation inside of the process.
+type Claim struct {
+	Client string        `json:"client,omitempty"`
+	Lease  time.Duration `json:"lease,omitempty"` // in nanoseconds
+}
+
+// MaxClient is how many bytes the name of a client may have.
+const MaxClient = 64
+
+// Validate tells whether a client may make the claim.
+func (c Claim) Validate() error {
+	if err := CheckClient(c.Client); err != nil {
+		return err
+	}
+	if c.Lease <= 0 {
+		return fmt.Errorf("lease %v: accepted are positive times", c.Lease)
+	}
+	return nil
+}
+
+// CheckClient accepts names of 1 to MaxClient bytes of printable text without spaces at
+// the ends.
+func CheckClient(name string) error {
+	printable := utf8.ValidString(name)
+	for _, r := range name {
+		printable = printable && unicode.IsPrint(r)
+	}
+	if name == "" || len(name) > MaxClient || !printable || name[0] == ' ' || name[len(name)-1] == ' ' {
+		return fmt.Errorf("client %.80q: accepted are 1 to %d bytes of printable text without spaces at the ends", name, MaxClient)
+	}
+	return nil
+}
+
+// lease is the claim on a running trial.
+type lease struct {
+	span time.Duration
+	end  time.Time // zero after a replay, until the agent starts
+}
+
+// claim notes who evaluates a trial that has begun to run.
+func (t *trials) claim(id uint64, c Claim, began time.Time) {
+	if c.Client == "" {
+		return
+	}
+	t.list[id-1].Client = c.Client
+	t.leases[id] = lease{span: c.Lease, end: began.Add(c.Lease)}
+}
+
+// renew begins the lease of a trial anew.
+func (t *trials) renew(id uint64, now time.Time) (end time.Time) {
+	l := t.leases[id]
+	l.end = now.Add(l.span)
+	t.leases[id] = l
+	return l.end
+}
+
+// held returns a running trial of the client.
+func (t *trials) held(id uint64, client string) (*strategy.Trial, error) {
+	trial, err := t.get(id)
+	if err != nil {
+		return nil, err
+	}
+	if trial.State == strategy.Done || trial.State == strategy.Failed {
+		return nil, fmt.Errorf("%w: trial %d is %s", ErrFinished, id, trial.State)
+	}
+	if trial.State != strategy.Running || trial.Client != client {
+		return nil, fmt.Errorf("%w: trial %d", ErrNotHeld, id)
+	}
+	return trial, nil
+}
+
+// AskFor is Ask for a client outside of the process.
+func (a *Agent) AskFor(now time.Time, request uint64, claim Claim) error {
+	if err := claim.Validate(); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	a.claims[request] = claim
+	a.Ask(now, request)
+	return nil
+}
+
+// HeldBy lists the running trials of a client, and begins their leases anew: who asks
+// is alive.
+func (a *Agent) HeldBy(now time.Time, client string) (held []strategy.Trial) {
+	for _, trial := range a.trials.list {
+		if trial.State == strategy.Running && trial.Client == client && client != "" {
+			a.trials.renew(trial.ID, now)
+			held = append(held, trial)
+		}
+	}
+	return held
+}
+
+// Heartbeat begins the lease of a trial anew and returns its end. Leases are not
+// journaled: they begin anew at each start. Errors: ErrUnknownTrial, ErrFinished,
+// ErrNotHeld.
+func (a *Agent) Heartbeat(now time.Time, id uint64, client string) (end time.Time, err error) {
+	if _, err := a.trials.held(id, client); err != nil {
+		return time.Time{}, fmt.Errorf("agent: %w", err)
+	}
+	return a.trials.renew(id, now), nil
+}
+
+// ReturnBy is Return by a client. Errors: ErrUnknownTrial, ErrFinished, ErrNotHeld.
+func (a *Agent) ReturnBy(now time.Time, id uint64, client string) error {
+	if _, err := a.trials.held(id, client); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	return a.Return(now, id)
+}
+
+// FailBy is Fail by a client, which must hold the trial unless it has failed already.
+// Errors: ErrUnknownTrial, ErrFinished, ErrNotHeld.
+func (a *Agent) FailBy(now time.Time, id uint64, client, reason string) error {
+	if trial, err := a.trials.get(id); err == nil && trial.State == strategy.Failed && trial.Client == client {
+		return nil
+	}
+	if _, err := a.trials.held(id, client); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	return a.Fail(now, id, reason)
+}
+
+// Leases returns when the leases of the running trials end that clients hold.
+func (a *Agent) Leases() map[uint64]time.Time {
+	ends := make(map[uint64]time.Time, len(a.trials.leases))
+	for id, l := range a.trials.leases {
+		ends[id] = l.end
+	}
+	return ends
+}
+
+// endLeases gives the trials to others whose clients have given no sign of life.
+func (a *Agent) endLeases(now time.Time) {
+	for _, id := range a.trials.overdue(now) {
+		trial := a.trials.list[id-1]
+		if trial.Attempts >= a.cfg.MaxAttempts {
+			a.end(now, Record{Fail: &FailRecord{
+				ID:     id,
+				Reason: fmt.Sprintf("the lease ended %d times without an outcome, last that of client %s", trial.Attempts, trial.Client),
+				Time:   now,
+			}}, id)
+			continue
+		}
+		a.record(Record{Return: &ReturnRecord{ID: id, Expired: true}})
+		a.offers = append(a.offers, id)
+		a.event(Event{Type: LeaseEnded, Trial: &trial})
+	}
+}
+
+// overdue lists the trials whose leases have ended, in order of ID.
+func (t *trials) overdue(now time.Time) (ids []uint64) {
+	if len(t.leases) == 0 {
+		return nil
+	}
+	for _, trial := range t.list {
+		if l, ok := t.leases[trial.ID]; ok && !l.end.After(now) {
+			ids = append(ids, trial.ID)
+		}
+	}
+	return ids
+}
+
+// firstEnd is when the first lease of a client ends, zero for never.
+func (t *trials) firstEnd() (end time.Time) {
+	for _, l := range t.leases {
+		end = earliest(end, l.end)
+	}
+	return end
+}

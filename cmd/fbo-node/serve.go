@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/internal/desk"
+	"github.com/fbo-node/fbo/internal/httpapi"
+	"github.com/fbo-node/fbo/internal/httpguard"
+	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling/peerprior"
+)
+
+// serveOptions are the flags of serve.
+type serveOptions struct {
+	dir      string
+	network  networkOptions
+	web      webOptions
+	lease    time.Duration
+	wait     time.Duration
+	json     bool
+	metrics  string
+	logLevel string
+}
+
+func newServe() *cobra.Command {
+	var o serveOptions
+	command := &cobra.Command{
+		Use:   "serve [flags]",
+		Short: "Serve trials of any number of tasks to other programs, over HTTP",
+		Long: `Serve trials of any number of tasks to other programs, over HTTP with JSON.
+
+A program creates a task from the text of a task file, asks for trials, evaluates them
+and tells what they measured. Tasks, trials and who evaluates them survive the end of
+this process: start it again with the same data directory. docs/http.md has an example.
+
+It listens on control.sock in the data directory, which only its owner can reach. With
+--http it listens on a port too, for programs that have the token in http.token there.`,
+		Example: `  fbo-node serve
+  fbo-node serve --http 127.0.0.1:7070
+  curl --unix-socket ~/.local/share/fbo/control.sock http://node/v1/tasks`,
+		Args: exactly(0),
+		RunE: func(command *cobra.Command, _ []string) error { return o.run(command.Context()) },
+	}
+	addDataDir(command, &o.dir)
+	addNetwork(command, &o.network)
+	o.web.add(command.Flags())
+	command.Flags().DurationVar(&o.lease, "lease", httpapi.DefaultLease, "time without a sign of life of a client, after which another one gets its trials; clients may ask for another")
+	command.Flags().DurationVar(&o.wait, "wait-for-peers", node.DefaultWait, "time that the first design of a new task waits at most for what peers know; 0: not at all")
+	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object per event")
+	command.Flags().StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
+	addLogLevel(command, &o.logLevel)
+	return command
+}
+
+func (o serveOptions) validate() error {
+	switch {
+	case o.lease < time.Second:
+		return usagef("--lease %v: accepted are times from 1s, such as 10m", o.lease)
+	case o.wait < 0:
+		return usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
+	}
+	for _, err := range []error{o.network.validate(), o.web.validate(), checkMetricsAddress(o.metrics)} {
+		if err != nil {
+			return err
+		}
+	}
+	return setLogLevel(o.logLevel)
+}
+
+func (o serveOptions) run(ctx context.Context) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	allowed, err := readAllow(o.network.allow)
+	if err != nil {
+		return err
+	}
+	dir, err := resolveDataDir(o.dir)
+	if err != nil {
+		return err
+	}
+	show := newProgress(os.Stdout, nil, o.json)
+	err = o.serve(ctx, o.network.node(dir, allowed, show.warning), show)
+	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
+		show.interrupted()
+		return nil
+	}
+	return err
+}
+
+// serve runs until the context ends. What was opened is closed in turn: who reads events
+// and waits for trials first, then the node.
+func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (err error) {
+	var ends []func() error
+	defer func() {
+		for _, end := range slices.Backward(ends) {
+			err = errors.Join(err, end())
+		}
+	}()
+	var counter *httpguard.Counter
+	if o.metrics != "" {
+		metrics, err := serveMetrics(o.metrics)
+		if err != nil {
+			return err
+		}
+		ends = append(ends, func() error { metrics.close(); return nil })
+		n.Metrics = metrics.registry
+		if counter, err = httpguard.NewCounter(metrics.registry); err != nil {
+			return err
+		}
+		show.metrics(metrics.url())
+	}
+	if err := n.Start(ctx); err != nil {
+		return err
+	}
+	ends = append(ends, n.Close)
+	d, err := desk.Open(ctx, n, desk.Options{
+		Strategies: all.Strategies(), Wait: o.waiting(), OnWarning: show.warning,
+		Meaning: func(t *task.Task) (*task.Task, error) { return onThisNode(n, t, show) },
+		OnJoin:  func(session *node.Session) { show.serves(n, session) },
+		OnLeave: func(t *task.Task) {
+			show.say(object{"event": "task_left", "task": t.ID().String(), "name": t.Name}, "task %q (%s) is left", t.Name, t.ID())
+		},
+	})
+	if err != nil {
+		return err
+	}
+	w, err := o.web.listen(n.Dir)
+	if err != nil {
+		return err
+	}
+	failed := w.serve(ctx, httpapi.New(d, httpapi.Options{Version: programVersion(), Lease: o.lease}), counter)
+	ends = append(ends, w.close, func() error { d.Close(); return nil })
+	show.serving(n, d, w)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-failed:
+		return err
+	}
+}
+
+// waiting is node.JoinOptions.Wait, of which 0 means the default.
+func (o serveOptions) waiting() time.Duration {
+	if o.wait == 0 {
+		return -1
+	}
+	return o.wait
+}
+
+// onThisNode says what a task file means for this node's directory, as run does.
+func onThisNode(n *node.Node, t *task.Task, show *progress) (*task.Task, error) {
+	if former := peerprior.Former(t); former != nil {
+		known, err := n.Known()
+		if err != nil {
+			return nil, err
+		}
+		if begun := asBegun(t, former, n.Dir, known); begun != t {
+			t = begun
+			show.warning(asBefore)
+		}
+	}
+	return t, checkRoster(t, n.Dir)
+}
+
+// serves tells of a task that is joined what run tells of its own: who can take part, what
+// is shared, and what this node has told of the same data.
+func (p *progress) serves(n *node.Node, session *node.Session) {
+	one := newProgress(p.out, session.Task(), p.json)
+	lines := one.hello(n, session)[:1]
+	lines = append(lines, one.whoMay(n, session)...)
+	if reveals := registrationOf(one.task).Reveals; reveals != nil {
+		lines = append(lines, reveals(one.task))
+	}
+	p.say(object{
+		"event": "task_served", "task": one.task.ID().String(), "name": one.task.Name, "open": isOpen(n, session), "tag": tagOf(session),
+	}, "%s", text(lines))
+	if one.task.Privacy == nil {
+		return
+	}
+	if told := elsewhereOf(one.task, pastsOf(n), nil); told != nil {
+		for _, line := range told.lines() {
+			p.warning(line)
+		}
+	}
+}
+
+// pastsOf returns all tasks in the journal of a node that runs, as far as they can be read.
+func pastsOf(n *node.Node) (pasts []past) {
+	ids, err := n.Known()
+	if err != nil {
+		return nil
+	}
+	for _, id := range ids {
+		if h, err := n.History(id); err == nil {
+			pasts = append(pasts, past{task: h.Task, trials: h.Trials, spent: h.Spent})
+		}
+	}
+	return pasts
+}
+
+// serving is what serve prints when it listens. It does not tell the token: what is printed
+// may be kept where others read it.
+func (p *progress) serving(n *node.Node, d *desk.Desk, w *web) {
+	tasks := len(d.Tasks())
+	lines := []string{fmt.Sprintf("node %s serves %s, data in %s", n.ID(), plain.Count(tasks, "task"), n.Dir)}
+	event := object{"event": "serving", "peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "tasks": tasks}
+	if w.socket != "" {
+		lines = append(lines, "programs of this user ask it over "+w.socket)
+		event["socket"] = w.socket
+	}
+	if w.url != "" {
+		lines = append(lines, fmt.Sprintf("programs that have the token in %s ask it at %s", filepath.Join(n.Dir, tokenFile), w.url))
+		event["url"] = w.url
+	}
+	p.say(event, "%s", text(lines))
+	for _, warning := range w.warnings {
+		p.warning(warning)
+	}
+}

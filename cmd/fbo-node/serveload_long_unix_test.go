@@ -1,0 +1,9 @@
+//go:build long && unix
+
+package main
+
+import "testing"
+
+func TestLongManyClientsAndKills(t *testing.T) {
+	(&load{t: t, dir: shortTempDir(t), clients: 100, tasks: 100, trials: 100, kills: 10}).run()
+}

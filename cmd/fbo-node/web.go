@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/net/netutil"
+
+	"github.com/fbo-node/fbo/internal/httpguard"
+)
+
+// tokenFile in the data directory holds what programs must know that ask over a port.
+const tokenFile = "http.token"
+
+// Limits of what is asked over HTTP, beside those of the interface itself.
+const (
+	defaultRate     = 2000     // requests a second
+	mostConnections = 1024     // of a port
+	mostOpen        = 1024     // requests under way
+	mostBody        = 33 << 20 // bytes; the interface has lower ones for most requests
+	endPatience     = 2 * time.Second
+)
+
+// webOptions are the flags about HTTP.
+type webOptions struct {
+	address string
+	names   []string
+	origins []string
+	cert    string
+	key     string
+	rate    float64
+}
+
+func (o *webOptions) add(flags *pflag.FlagSet) {
+	flags.StringVar(&o.address, "http", "", "address to serve HTTP at too, such as 127.0.0.1:7070, for programs that have the token (default: only the socket)")
+	flags.StringArrayVar(&o.names, "http-name", nil, "name under which --http is asked too, besides addresses and localhost, repeatable")
+	flags.StringArrayVar(&o.origins, "origin", nil, "origin of web pages that may ask, such as https://board.example, repeatable (default: none)")
+	flags.StringVar(&o.cert, "tls-cert", "", "file with the certificate for --http, in PEM")
+	flags.StringVar(&o.key, "tls-key", "", "file with its key")
+	flags.Float64Var(&o.rate, "rate", defaultRate, "requests a second that are answered")
+}
+
+func (o webOptions) validate() error {
+	for _, origin := range o.origins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || origin != u.Scheme+"://"+u.Host {
+			return usagef("--origin %q: accepted are a scheme and a host, such as https://board.example", origin)
+		}
+	}
+	if !(o.rate > 0) {
+		return usagef("--rate %g: accepted are positive numbers", o.rate)
+	}
+	if o.address == "" {
+		if o.cert != "" || o.key != "" || len(o.names) > 0 || len(o.origins) > 0 {
+			return usagef("--tls-cert, --tls-key, --http-name and --origin are about --http, which is missing")
+		}
+		return nil
+	}
+	if _, err := httpguard.CheckAddress(o.address); err != nil {
+		return usagef("--http %w", err)
+	}
+	if (o.cert == "") != (o.key == "") {
+		return usagef("--tls-cert and --tls-key belong together; one of them is missing")
+	}
+	return nil
+}
+
+func limits(rate float64) httpguard.Guard {
+	return httpguard.Guard{MaxBody: mostBody, Rate: rate, Burst: int(min(2*rate+1, 1e6)), MaxOpen: mostOpen}
+}
+
+// web is the listeners of serve.
+type web struct {
+	socket   string // its path; empty where there is none
+	url      string // of the port; empty where there is none
+	warnings []string
+
+	doors   []door
+	servers []*http.Server
+}
+
+type door struct {
+	listener net.Listener
+	guard    httpguard.Guard
+}
+
+// listen opens the socket and, if asked for, the port. A system without Unix sockets needs
+// the port.
+func (o webOptions) listen(dir string) (w *web, err error) {
+	w = &web{}
+	defer func() {
+		if err != nil {
+			for _, d := range w.doors {
+				d.listener.Close()
+			}
+		}
+	}()
+	path := filepath.Join(dir, controlSocket)
+	socket, err := httpguard.ListenSocket(path)
+	switch {
+	case err == nil:
+		w.socket, w.doors = path, append(w.doors, door{socket, limits(o.rate)})
+	case o.address == "":
+		return nil, fmt.Errorf("the socket %s cannot be made: %w; --http 127.0.0.1:7070 serves at a port instead", path, err)
+	default:
+		w.warnings = append(w.warnings, fmt.Sprintf("status and history cannot be asked for while this node runs: %v", err))
+	}
+	if o.address == "" {
+		return w, nil
+	}
+	return w, o.listenPort(dir, w)
+}
+
+func (o webOptions) listenPort(dir string, w *web) error {
+	guard := limits(o.rate)
+	guard.CheckHost, guard.Hosts, guard.Origins = true, o.names, o.origins
+	token, err := httpguard.LoadToken(filepath.Join(dir, tokenFile))
+	if err != nil {
+		return fmt.Errorf("token: %w", err)
+	}
+	guard.Token = token
+	var secure *tls.Config
+	scheme := "http"
+	if o.cert != "" {
+		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
+		if err != nil {
+			return usagef("--tls-cert, --tls-key: %w", err)
+		}
+		scheme, secure = "https", &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	}
+	listener, err := net.Listen("tcp", o.address)
+	if err != nil {
+		return fmt.Errorf("--http %s: %w", o.address, err)
+	}
+	w.url = scheme + "://" + listener.Addr().String()
+	listener = netutil.LimitListener(listener, mostConnections)
+	if secure != nil {
+		listener = tls.NewListener(listener, secure)
+	}
+	w.doors = append(w.doors, door{listener, guard})
+	if local, _ := httpguard.CheckAddress(o.address); !local && secure == nil { // it was checked before
+		w.warnings = append(w.warnings, fmt.Sprintf("%s can be reached from other machines, and without --tls-cert the token and all else can be read on the way", w.url))
+	}
+	return nil
+}
+
+// serve answers until close; failed tells if a listener ends before.
+func (w *web) serve(ctx context.Context, handler http.Handler, counter *httpguard.Counter) (failed <-chan error) {
+	ended := make(chan error, len(w.doors))
+	for _, d := range w.doors {
+		server := httpguard.NewServer(counter.Count(d.guard.Protect(handler)), quietLog())
+		// Who waits for a trial waits no longer than this process runs.
+		server.BaseContext = func(net.Listener) context.Context { return ctx }
+		w.servers = append(w.servers, server)
+		go func() {
+			if err := server.Serve(d.listener); !errors.Is(err, http.ErrServerClosed) {
+				ended <- err
+			}
+		}()
+	}
+	return ended
+}
+
+// close lets requests that are under way end for a moment.
+func (w *web) close() error {
+	waiting, cancel := context.WithTimeout(context.Background(), endPatience)
+	defer cancel()
+	for _, server := range w.servers {
+		if server.Shutdown(waiting) != nil {
+			server.Close()
+		}
+	}
+	return nil
+}
+
+// quietLog is for errors of connections, which only matter to who looks for a fault.
+func quietLog() *log.Logger { return slog.NewLogLogger(logHandler(), slog.LevelDebug) }

@@ -1,0 +1,273 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/feed"
+	"github.com/fbo-node/fbo/invitation"
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/presence"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Errors of a desk.
+var (
+	// ErrUnknownTask: the desk does not serve it.
+	ErrUnknownTask = errors.New("this node does not serve the task")
+	// ErrFixed: the desk belongs to a run, which has one task.
+	ErrFixed = errors.New("this node runs one task; `fbo-node serve` takes others")
+	// ErrTooMany: the desk serves MaxTasks tasks.
+	ErrTooMany = fmt.Errorf("this node serves %d tasks, which is the most", MaxTasks)
+)
+
+// MaxTasks is how many tasks a desk serves.
+const MaxTasks = 1000
+
+// keptEvents is how many events of each task can be read again.
+const keptEvents = 1000
+
+// Events are what the agent of a task tells, numbered.
+type Events struct{ *feed.Feed[agent.Event] }
+
+// Add leaves out presence, which is told every few seconds.
+func (e Events) Add(event agent.Event) {
+	if event.Kind != presence.Kind {
+		e.Feed.Add(event)
+	}
+}
+
+// NewEvents makes a feed whose numbers come after those of earlier starts, as far as
+// clocks go forward: what a reader saw last before a restart is from long ago after it.
+func NewEvents() Events {
+	return Events{feed.New[agent.Event](keptEvents, uint64(time.Now().UnixMilli())<<12)}
+}
+
+// Options are a desk's own choices.
+type Options struct {
+	Strategies strategy.Set // by which orders are read
+
+	// Meaning, when set, says which task an order means on this node, or why the node
+	// cannot serve it.
+	Meaning func(*task.Task) (*task.Task, error)
+
+	// Wait is node.JoinOptions.Wait.
+	Wait time.Duration
+
+	// OnJoin and OnLeave, when they are set, are told which tasks come and go.
+	OnJoin  func(*node.Session)
+	OnLeave func(*task.Task)
+
+	// OnWarning is told what the user should know. It must not block.
+	OnWarning func(string)
+}
+
+// Desk serves tasks of one node. Its methods may be called from any goroutine.
+type Desk struct {
+	node    *node.Node
+	options Options
+	fixed   bool
+
+	joining sync.Mutex // while a task comes or goes
+	mu      sync.Mutex
+	tasks   map[string]*Task
+}
+
+// Open joins all tasks that the node has served and not left. A task that cannot be
+// joined is passed over with a warning; its order stays.
+func Open(ctx context.Context, n *node.Node, options Options) (*Desk, error) {
+	d := &Desk{node: n, options: options, tasks: map[string]*Task{}}
+	ids, err := listServed(n.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("desk: %w", err)
+	}
+	for _, id := range ids {
+		err := d.rejoin(ctx, id)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			options.OnWarning(fmt.Sprintf("task %s is not served: %v", id, err))
+		}
+	}
+	return d, nil
+}
+
+func (d *Desk) rejoin(ctx context.Context, id string) error {
+	t, o, err := readServed(d.node.Dir, id, d.options.Strategies)
+	if err != nil {
+		return err
+	}
+	session, err := d.join(ctx, t, o, nil)
+	if err == nil {
+		d.joined(session)
+	}
+	return err
+}
+
+func (d *Desk) joined(session *node.Session) {
+	if d.options.OnJoin != nil {
+		d.options.OnJoin(session)
+	}
+}
+
+// Adopted is a desk for the one task of a session that somebody else closes.
+func Adopted(n *node.Node, session *node.Session, events Events) *Desk {
+	t := newTask(session, events)
+	return &Desk{node: n, fixed: true, tasks: map[string]*Task{t.id: t}}
+}
+
+// Node is the node that serves.
+func (d *Desk) Node() *node.Node { return d.node }
+
+// Create joins a task for good: until Leave, also after restarts. created is false for
+// one that is served already, whose order stays as it was. Errors of the order are
+// FieldErrors.
+func (d *Desk) Create(ctx context.Context, o Order, invited string) (t *Task, created bool, err error) {
+	if d.fixed {
+		return nil, false, ErrFixed
+	}
+	asked, err := o.parse(d.options.Strategies)
+	if err != nil {
+		return nil, false, err
+	}
+	if l := asked.Space.Listing(); l.Absent() {
+		return nil, false, &FieldError{"text", errors.New("it has the digest of a table of designs and not the table, which a node needs to choose")}
+	}
+	if d.options.Meaning != nil {
+		if asked, err = d.options.Meaning(asked); err != nil {
+			return nil, false, &FieldError{"text", err}
+		}
+	}
+	var by *invitation.Invitation
+	if invited != "" {
+		i, err := invitation.Parse(invited)
+		if err == nil && i.Task() != asked.ID() {
+			err = fmt.Errorf("it invites to task %v, not to %v", i.Task(), asked.ID())
+		}
+		if err != nil {
+			return nil, false, &FieldError{"invitation", err}
+		}
+		by = &i
+	}
+	if _, err := o.options(asked); err != nil {
+		return nil, false, err
+	}
+	d.joining.Lock()
+	defer d.joining.Unlock()
+	id := asked.ID().String()
+	if t, err := d.Task(id); err == nil {
+		return t, false, nil
+	}
+	if len(d.Tasks()) >= MaxTasks {
+		return nil, false, ErrTooMany
+	}
+	session, err := d.join(ctx, asked, o, by)
+	if err != nil {
+		return nil, false, err
+	}
+	// Kept after it is joined, so that one that cannot be joined is not tried for ever; a
+	// process that ends in between has acknowledged nothing.
+	if err := writeServed(d.node.Dir, asked, o); err != nil {
+		return nil, false, errors.Join(fmt.Errorf("desk: %w", err), d.remove(id).Close())
+	}
+	d.joined(session)
+	t, err = d.Task(id)
+	return t, true, err
+}
+
+func (d *Desk) join(ctx context.Context, t *task.Task, o Order, by *invitation.Invitation) (*node.Session, error) {
+	options, err := o.options(t)
+	if err != nil {
+		return nil, err
+	}
+	events := NewEvents()
+	options.Wait, options.Invitation, options.OnEvent = d.options.Wait, by, events.Add
+	session, err := d.node.Join(ctx, t, options)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	joined := newTask(session, events)
+	d.tasks[joined.id] = joined
+	return session, nil
+}
+
+func (d *Desk) remove(id string) *node.Session {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := d.tasks[id]
+	delete(d.tasks, id)
+	t.events.Close()
+	return t.session
+}
+
+// Leave ends the node's part in a task. Its journal stays, and Create goes on from there.
+func (d *Desk) Leave(wanted string) error {
+	if d.fixed {
+		return ErrFixed
+	}
+	d.joining.Lock()
+	defer d.joining.Unlock()
+	t, err := d.Task(wanted)
+	if err != nil {
+		return err
+	}
+	if err := forgetServed(d.node.Dir, t.id); err != nil {
+		return fmt.Errorf("desk: %w", err)
+	}
+	session := d.remove(t.id)
+	if d.options.OnLeave != nil {
+		d.options.OnLeave(session.Task())
+	}
+	return session.Close()
+}
+
+// Task finds a served task by its ID, or by its name where only one has it.
+func (d *Desk) Task(wanted string) (found *Task, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if t, ok := d.tasks[wanted]; ok {
+		return t, nil
+	}
+	for _, t := range d.tasks {
+		if t.session.Task().Name != wanted {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("%w by this name: several have it, %.100q; say the ID", ErrUnknownTask, wanted)
+		}
+		found = t
+	}
+	if found == nil {
+		return nil, fmt.Errorf("%w %.100q", ErrUnknownTask, wanted)
+	}
+	return found, nil
+}
+
+// Tasks lists the served tasks, by ID.
+func (d *Desk) Tasks() []*Task {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := make([]*Task, 0, len(d.tasks))
+	for _, t := range d.tasks {
+		all = append(all, t)
+	}
+	slices.SortFunc(all, func(a, b *Task) int { return strings.Compare(a.id, b.id) })
+	return all
+}
+
+// Close ends the feeds, so that their readers end. The node closes the sessions.
+func (d *Desk) Close() {
+	for _, t := range d.Tasks() {
+		t.events.Close()
+	}
+}

@@ -1,0 +1,182 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fbo-node/fbo/internal/desk"
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// addAnswers adds what is only read.
+func (a *api) addAnswers() {
+	gone := http.StatusNotFound
+	get := func(name, id, summary string) huma.Operation {
+		return op(http.MethodGet, "/v1/tasks/{task}/"+name, id, summary, gone)
+	}
+	huma.Register(a.API, get("best", "get-best", "The best feasible trial so far"), a.best)
+	huma.Register(a.API, get("recommendation", "get-recommendation", "The design that the model holds for the best, which is the better choice where outcomes are noisy. It takes as long as a suggestion."), a.recommendation)
+	huma.Register(a.API, get("status", "get-status", "Where the node stands on the task"), a.status)
+	huma.Register(a.API, get("peers", "get-peers", "Who is connected, and who takes part"), a.peers)
+	huma.Register(a.API, get("privacy", "get-privacy", "What is spent of the task's promise of privacy"), a.privacy)
+	huma.Register(a.API, get("rounds", "get-rounds", "Where nodes act together: who they are, and how their rounds end"), a.rounds)
+}
+
+type bestBody struct {
+	Trial *trial `json:"trial" doc:"null while no trial is feasible."`
+}
+
+func (a *api) best(ctx context.Context, in *InTask) (*answer[bestBody], error) {
+	t, err := a.desk.Task(in.Task)
+	if err != nil {
+		return nil, problem(err)
+	}
+	best, err := t.Session().Best(ctx)
+	if err != nil || best == nil {
+		return answerOf(bestBody{}, err)
+	}
+	shown, err := showTrials(ctx, t, []strategy.Trial{*best})
+	if err != nil {
+		return nil, err
+	}
+	return &answer[bestBody]{bestBody{&shown.Body.Trials[0]}}, nil
+}
+
+type recommendationBody struct {
+	Parameters *object `json:"parameters" doc:"null while there is no model."`
+}
+
+func (a *api) recommendation(ctx context.Context, in *InTask) (*answer[recommendationBody], error) {
+	t, err := a.desk.Task(in.Task)
+	if err != nil {
+		return nil, problem(err)
+	}
+	design, err := t.Session().Recommend(ctx)
+	if err != nil || design.IsZero() {
+		return answerOf(recommendationBody{}, err)
+	}
+	shown, err := objectOf(design)
+	return answerOf(recommendationBody{&shown}, err)
+}
+
+// statusOf asks the session.
+func (a *api) statusOf(ctx context.Context, in *InTask) (*desk.Task, node.Status, error) {
+	t, err := a.desk.Task(in.Task)
+	if err != nil {
+		return nil, node.Status{}, problem(err)
+	}
+	status, err := t.Session().Status(ctx)
+	return t, status, problem(err)
+}
+
+// status is an object whose keys are those of node.Status, as programs in Go read it.
+func (a *api) status(ctx context.Context, in *InTask) (*answer[object], error) {
+	_, status, err := a.statusOf(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return answerOf(objectOf(status))
+}
+
+type linkBody struct {
+	ID      string `json:"id"`
+	Path    string `json:"path" enum:"direct,relayed"`
+	Address string `json:"address"`
+}
+
+type hubBody struct {
+	ID        string `json:"id"`
+	Connected bool   `json:"connected"`
+	Reachable bool   `json:"reachable" doc:"Others can reach the node through it."`
+}
+
+type peersBody struct {
+	Peers   []linkBody `json:"peers" doc:"Connected, on this task."`
+	Present []string   `json:"present" doc:"Peer IDs of those who take part, this node among them."`
+	Hubs    []hubBody  `json:"hubs"`
+}
+
+func (a *api) peers(ctx context.Context, in *InTask) (*answer[peersBody], error) {
+	_, status, err := a.statusOf(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	body := peersBody{Peers: []linkBody{}, Present: []string{}, Hubs: []hubBody{}}
+	for _, link := range status.Peers {
+		body.Peers = append(body.Peers, linkBody{link.ID.String(), link.Path, link.Address})
+	}
+	for _, id := range status.Present {
+		body.Present = append(body.Present, id.String())
+	}
+	for _, hub := range status.Hubs {
+		body.Hubs = append(body.Hubs, hubBody{hub.ID.String(), hub.Connected, hub.Reachable})
+	}
+	return &answer[peersBody]{body}, nil
+}
+
+type privacyBody struct {
+	Promised bool    `json:"promised"`
+	Planned  int     `json:"planned,omitempty" doc:"Releases in all."`
+	Released int     `json:"released,omitempty"`
+	Refused  string  `json:"refused,omitempty" doc:"Why there will be no more."`
+	Epsilon  float64 `json:"epsilon,omitempty" doc:"Promised, over all planned releases."`
+	Spent    float64 `json:"epsilon_spent,omitempty"`
+	Delta    float64 `json:"delta,omitempty"`
+}
+
+func (a *api) privacy(ctx context.Context, in *InTask) (*answer[privacyBody], error) {
+	t, status, err := a.statusOf(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if t.Session().Task().Privacy == nil {
+		return &answer[privacyBody]{}, nil
+	}
+	terms, err := ledger.NewTerms(t.Session().Task())
+	if err != nil {
+		return nil, problem(err)
+	}
+	body := privacyBody{Promised: true, Epsilon: t.Session().Task().Privacy.Epsilon, Delta: terms.Delta}
+	if s := status.Privacy; s != nil {
+		body.Planned, body.Released, body.Refused = s.Planned, s.Known(), s.Refused
+		body.Spent, err = terms.Spent(s.Known())
+	}
+	return answerOf(body, err)
+}
+
+type roundsBody struct {
+	Present []string `json:"present" doc:"Peer IDs of those who take part, this node among them."`
+	Agreed  bool     `json:"agreed" doc:"All of them see the same set."`
+	Sums    *object  `json:"sums,omitempty" doc:"How rounds of private sums ended."`
+	Gains   []object `json:"gains,omitempty" doc:"What each party has got, with strategy fair."`
+}
+
+func (a *api) rounds(ctx context.Context, in *InTask) (*answer[roundsBody], error) {
+	_, status, err := a.statusOf(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	body := roundsBody{Present: []string{}, Agreed: status.Agreed}
+	for _, id := range status.Present {
+		body.Present = append(body.Present, id.String())
+	}
+	if status.Sums != nil {
+		sums, err := objectOf(status.Sums)
+		if err != nil {
+			return nil, problem(err)
+		}
+		body.Sums = &sums
+	}
+	for _, gain := range status.Gains {
+		shown, err := objectOf(gain)
+		if err != nil {
+			return nil, problem(err)
+		}
+		body.Gains = append(body.Gains, shown)
+	}
+	return &answer[roundsBody]{body}, nil
+}

@@ -1,0 +1,75 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/fbo-node/fbo/internal/desk"
+)
+
+// Options are limits; zero means the default.
+type Options struct {
+	Version string        // of the program
+	Lease   time.Duration // of a trial whose client names none; default DefaultLease
+	Streams int           // of events at once; default 64
+}
+
+// DefaultLease is how long after the last sign of life of its client a trial is given to
+// another one.
+const DefaultLease = 10 * time.Minute
+
+// Bounds of what a client may ask for.
+const (
+	maxLease  = 30 * 24 * time.Hour // and one of less than a second may end before the answer has come
+	maxWait   = time.Minute
+	maxPage   = 1000
+	largeBody = 32 << 20 // bytes of an order or an import
+)
+
+type api struct {
+	huma.API
+	desk    *desk.Desk
+	options Options
+	streams chan struct{} // has one entry for each stream that is open
+}
+
+// New is the handler of a desk.
+func New(d *desk.Desk, o Options) http.Handler {
+	if o.Lease == 0 {
+		o.Lease = DefaultLease
+	}
+	if o.Streams == 0 {
+		o.Streams = 64
+	}
+	config := huma.DefaultConfig("fbo-node", o.Version)
+	config.Info.Description = "Trials of the tasks that a node serves. " +
+		"Requests with the header Idempotency-Key are carried out once, also over restarts of the node."
+	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "/v1/openapi", "", ""
+	config.CreateHooks = nil // no $schema in answers
+	config.RejectUnknownQueryParameters = true
+	mux := http.NewServeMux()
+	a := &api{API: humago.New(mux, config), desk: d, options: o, streams: make(chan struct{}, o.Streams)}
+	a.addTasks()
+	a.addTrials()
+	a.addAnswers()
+	a.addEvents()
+	return unknownPaths(mux)
+}
+
+// op describes an operation; errors are those that it has beside those of all.
+func op(method, path, id, summary string, errors ...int) huma.Operation {
+	o := huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, Errors: errors}
+	if o.Errors = append(o.Errors, http.StatusServiceUnavailable); method == http.MethodPost {
+		o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	return o
+}
+
+// large lets an operation have a large body, which may take long to come.
+func large(o huma.Operation) huma.Operation {
+	o.MaxBodyBytes, o.BodyReadTimeout = largeBody, time.Minute
+	return o
+}

@@ -1,0 +1,97 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/desk"
+	"github.com/fbo-node/fbo/internal/httpguard"
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/task"
+)
+
+// problem gives an error its status.
+func problem(err error) error {
+	if err == nil {
+		return nil
+	}
+	var field *desk.FieldError
+	status := http.StatusInternalServerError
+	switch {
+	case errors.As(err, &field):
+		return invalid("body."+field.Field, field.Err)
+	case errors.Is(err, agent.ErrBadOutcome):
+		return invalid("body", err)
+	case errors.Is(err, agent.ErrKeyReused):
+		return invalid("header.Idempotency-Key", err)
+	case errors.Is(err, desk.ErrUnknownTask), errors.Is(err, agent.ErrUnknownTrial):
+		status = http.StatusNotFound
+	case errors.Is(err, agent.ErrFinished), errors.Is(err, agent.ErrNotHeld), errors.Is(err, agent.ErrKeeping), errors.Is(err, desk.ErrFixed), errors.Is(err, desk.ErrTooMany):
+		status = http.StatusConflict
+	case errors.Is(err, node.ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		status = http.StatusServiceUnavailable
+	}
+	return huma.NewError(status, plainText(err))
+}
+
+// invalid says which field is wrong. The errors of a task file are told one by one.
+func invalid(location string, err error) error {
+	var details []error
+	var parse *task.ParseError
+	if errors.As(err, &parse) {
+		for _, one := range parse.Unwrap() {
+			details = append(details, &huma.ErrorDetail{Location: location, Message: one.Error()})
+		}
+	}
+	if details == nil {
+		details = []error{&huma.ErrorDetail{Location: location, Message: plainText(err)}}
+	}
+	return huma.NewError(http.StatusUnprocessableEntity, location+": "+firstLine(plainText(err)), details...)
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// plainText leaves out the names of packages, which mean nothing to a client.
+func plainText(err error) string {
+	text := err.Error()
+	for _, name := range []string{"agent: ", "task: ", "desk: ", "node: "} {
+		text = strings.TrimPrefix(text, name)
+	}
+	return text
+}
+
+// unknownPaths makes problems of what the mux answers by itself.
+func unknownPaths(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		refusal := &bareAnswer{header: http.Header{}}
+		mux.ServeHTTP(refusal, r)
+		if allowed := refusal.header.Get("Allow"); refusal.status == http.StatusMethodNotAllowed {
+			w.Header().Set("Allow", allowed)
+			httpguard.Refuse(w, refusal.status, "method "+r.Method+": accepted here are "+allowed)
+			return
+		}
+		httpguard.Refuse(w, http.StatusNotFound, "there is nothing at this path; /v1/openapi.json says what there is")
+	})
+}
+
+// bareAnswer keeps the status and header of an answer.
+type bareAnswer struct {
+	header http.Header
+	status int
+}
+
+func (b *bareAnswer) Header() http.Header         { return b.header }
+func (b *bareAnswer) Write(p []byte) (int, error) { return len(p), nil }
+func (b *bareAnswer) WriteHeader(status int)      { b.status = status }

@@ -1,0 +1,176 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fbo-node/fbo/internal/desk"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// InTask is the path of what belongs to a task.
+type InTask struct {
+	Task string `path:"task" doc:"The task's ID, or its name where only one has it."`
+}
+
+type taskLine struct {
+	ID     string         `json:"id"`
+	Name   string         `json:"name"`
+	Goal   string         `json:"goal" enum:"minimize,maximize"`
+	Trials map[string]int `json:"trials" doc:"How many there are in each state."`
+}
+
+type taskBody struct {
+	ID        string         `json:"id"`
+	Name      string         `json:"name"`
+	Goal      string         `json:"goal" enum:"minimize,maximize"`
+	Trials    map[string]int `json:"trials" doc:"How many there are in each state."`
+	Canonical object         `json:"task" doc:"The task, defaults filled in."`
+}
+
+type orderBody struct {
+	Text       string            `json:"text,omitempty" minLength:"1" doc:"A task file, in YAML or JSON. Either this or task."`
+	Task       object            `json:"task,omitempty" doc:"The same as an object."`
+	Tables     map[string]string `json:"tables,omitempty" doc:"The files of designs that the task file names, by name."`
+	First      []object          `json:"first,omitempty" maxItems:"10000" doc:"Designs to evaluate first, such as today's settings."`
+	Suggested  []object          `json:"suggested,omitempty" maxItems:"10000" doc:"Designs that are held for good, for strategies that use them."`
+	Seed       *uint64           `json:"seed,omitempty" doc:"Makes this node's random decisions repeatable."`
+	Invitation string            `json:"invitation,omitempty" doc:"The invitation that the task's nodes have."`
+}
+
+// field is where the task is.
+func (b orderBody) field() string {
+	if b.Task != nil {
+		return "task"
+	}
+	return "text"
+}
+
+func (b orderBody) order() (desk.Order, error) {
+	if (b.Text == "") == (b.Task == nil) {
+		return desk.Order{}, invalid("body", errors.New("accepted is either a text, or in task an object"))
+	}
+	raw := func(objects []object) (all []json.RawMessage) {
+		for _, o := range objects {
+			all = append(all, json.RawMessage(o))
+		}
+		return all
+	}
+	o := desk.Order{Text: b.Text, Tables: b.Tables, First: raw(b.First), Suggested: raw(b.Suggested), Seed: b.Seed}
+	if b.Task != nil {
+		o.Text = string(b.Task)
+	}
+	return o, nil
+}
+
+func (a *api) addTasks() {
+	huma.Register(a.API, op(http.MethodGet, "/v1/node", "get-node", "Who answers"), a.getNode)
+	huma.Register(a.API, op(http.MethodGet, "/v1/tasks", "list-tasks", "List the tasks that the node serves"), a.listTasks)
+	huma.Register(a.API, large(op(http.MethodPost, "/v1/tasks", "create-task", "Join a task, until it is left, also after restarts. One that is served already stays as it is.", http.StatusConflict)), a.createTask)
+	huma.Register(a.API, op(http.MethodGet, "/v1/tasks/{task}", "get-task", "Show a task", http.StatusNotFound), a.getTask)
+	leave := op(http.MethodDelete, "/v1/tasks/{task}", "leave-task", "Leave a task. What is known of it stays on the disk.", http.StatusNotFound, http.StatusConflict)
+	leave.DefaultStatus = http.StatusNoContent
+	huma.Register(a.API, leave, a.leaveTask)
+}
+
+type nodeBody struct {
+	Version   string   `json:"version"`
+	PeerID    string   `json:"peer_id"`
+	Addresses []string `json:"addresses" doc:"Under which other nodes may reach it."`
+	Tasks     int      `json:"tasks"`
+}
+
+type answer[T any] struct{ Body T }
+
+func answerOf[T any](body T, err error) (*answer[T], error) {
+	if err != nil {
+		return nil, problem(err)
+	}
+	return &answer[T]{body}, nil
+}
+
+func (a *api) getNode(context.Context, *struct{}) (*answer[nodeBody], error) {
+	n := a.desk.Node()
+	return &answer[nodeBody]{nodeBody{a.options.Version, n.ID().String(), n.Addresses(), len(a.desk.Tasks())}}, nil
+}
+
+type tasksBody struct {
+	Tasks []taskLine `json:"tasks"`
+}
+
+func (a *api) listTasks(ctx context.Context, _ *struct{}) (*answer[tasksBody], error) {
+	list := tasksBody{Tasks: []taskLine{}}
+	for _, t := range a.desk.Tasks() {
+		line, err := lineOf(ctx, t)
+		if err != nil {
+			return nil, problem(err)
+		}
+		list.Tasks = append(list.Tasks, line)
+	}
+	return &answer[tasksBody]{list}, nil
+}
+
+func lineOf(ctx context.Context, t *desk.Task) (taskLine, error) {
+	of := t.Session().Task()
+	line := taskLine{ID: t.ID(), Name: of.Name, Goal: string(of.Goal), Trials: map[string]int{
+		string(strategy.Waiting): 0, string(strategy.Running): 0, string(strategy.Done): 0, string(strategy.Failed): 0,
+	}}
+	trials, err := t.Session().Trials(ctx)
+	for _, trial := range trials {
+		line.Trials[string(trial.State)]++
+	}
+	return line, err
+}
+
+func bodyOf(ctx context.Context, t *desk.Task) (taskBody, error) {
+	line, err := lineOf(ctx, t)
+	return taskBody{line.ID, line.Name, line.Goal, line.Trials, t.Session().Task().Canonical()}, err
+}
+
+type createInput struct {
+	Unhurried
+	Body orderBody
+}
+
+type createOutput struct {
+	Status int
+	Body   taskBody
+}
+
+func (a *api) createTask(ctx context.Context, in *createInput) (*createOutput, error) {
+	order, err := in.Body.order()
+	if err != nil {
+		return nil, err
+	}
+	t, created, err := a.desk.Create(ctx, order, in.Body.Invitation)
+	if field := (*desk.FieldError)(nil); errors.As(err, &field) && field.Field == "text" {
+		return nil, invalid("body."+in.Body.field(), field.Err)
+	}
+	if err != nil {
+		return nil, problem(err)
+	}
+	out := &createOutput{Status: http.StatusOK}
+	if created {
+		out.Status = http.StatusCreated
+	}
+	if out.Body, err = bodyOf(ctx, t); err != nil {
+		return nil, problem(err)
+	}
+	return out, nil
+}
+
+func (a *api) getTask(ctx context.Context, in *InTask) (*answer[taskBody], error) {
+	t, err := a.desk.Task(in.Task)
+	if err != nil {
+		return nil, problem(err)
+	}
+	return answerOf(bodyOf(ctx, t))
+}
+
+func (a *api) leaveTask(_ context.Context, in *InTask) (*struct{}, error) {
+	return nil, problem(a.desk.Leave(in.Task))
+}

@@ -1,0 +1,293 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/desk"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// InTrial is the path of what belongs to a trial.
+type InTrial struct {
+	InTask
+	Trial uint64 `path:"trial" doc:"The trial's ID."`
+}
+
+func (a *api) addTrials() {
+	const trials, one = "/v1/tasks/{task}/trials", "/v1/tasks/{task}/trials/{trial}"
+	lost, gone := http.StatusConflict, http.StatusNotFound
+	huma.Register(a.API, op(http.MethodPost, "/v1/tasks/{task}/ask", "ask", "Get trials to evaluate: those that the client holds already, and new ones", gone, lost), a.ask)
+	huma.Register(a.API, large(op(http.MethodPost, "/v1/tasks/{task}/import", "import", "Add evaluations that were made before or elsewhere. The same list again adds nothing.", gone)), a.importPast)
+	huma.Register(a.API, op(http.MethodGet, trials, "list-trials", "List trials, in order of ID", gone), a.listTrials)
+	huma.Register(a.API, op(http.MethodGet, one, "get-trial", "Show a trial", gone), a.getTrial)
+	huma.Register(a.API, op(http.MethodPost, one+"/tell", "tell", "Say what a trial measured. The same again is no error. It is taken after the end of a lease too, while nobody else has told.", gone, lost), a.tell)
+	huma.Register(a.API, op(http.MethodPost, one+"/fail", "fail", "Say that a trial has no outcome, and why", gone, lost), a.fail)
+	huma.Register(a.API, op(http.MethodPost, one+"/return", "return", "Hand a trial back, which the next ask gets; it does not count as an attempt", gone, lost), a.giveBack)
+	huma.Register(a.API, op(http.MethodPost, one+"/heartbeat", "heartbeat", "Begin the lease of a trial anew", gone, lost), a.heartbeat)
+}
+
+type askBody struct {
+	Client string   `json:"client" minLength:"1" maxLength:"64" doc:"The name of who evaluates; another one for each worker."`
+	Count  int      `json:"count,omitempty" default:"1" minimum:"1" maximum:"1000" doc:"How many trials the client will then hold."`
+	Lease  *float64 `json:"lease_seconds,omitempty" minimum:"1" maximum:"2592000" doc:"How long after the last sign of life another client gets the trials. Default: what the node was started with."`
+	Wait   *float64 `json:"wait_seconds,omitempty" minimum:"0" maximum:"60" doc:"How long to wait for designs at most; default 30. Then the answer has fewer trials, perhaps none."`
+}
+
+type askInput struct {
+	Unhurried
+	InTask
+	Key
+	Body askBody
+}
+
+type trialsBody struct {
+	Trials []trial `json:"trials"`
+}
+
+// waitDefault is how long an ask waits that does not say.
+const waitDefault = 30 * time.Second
+
+func seconds(given *float64, otherwise, most time.Duration) time.Duration {
+	if given == nil {
+		return otherwise
+	}
+	return min(time.Duration(*given*float64(time.Second)), most)
+}
+
+func (a *api) ask(ctx context.Context, in *askInput) (*answer[trialsBody], error) {
+	t, err := a.desk.Task(in.Task)
+	if err != nil {
+		return nil, problem(err)
+	}
+	if err := agent.CheckClient(in.Body.Client); err != nil {
+		return nil, invalid("body.client", err)
+	}
+	claim := agent.Claim{Client: in.Body.Client, Lease: seconds(in.Body.Lease, a.options.Lease, maxLease)}
+	once, err := in.once("ask", 0, struct {
+		Client string
+		Count  int
+	}{in.Body.Client, in.Body.Count})
+	if err != nil {
+		return nil, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, seconds(in.Body.Wait, waitDefault, maxWait))
+	defer cancel()
+	trials, err := t.Ask(waiting, claim, in.Body.Count, once)
+	if err != nil {
+		return nil, problem(err)
+	}
+	return showTrials(ctx, t, trials)
+}
+
+func showTrials(ctx context.Context, t *desk.Task, trials []strategy.Trial) (*answer[trialsBody], error) {
+	leases, err := t.Session().Leases(ctx)
+	if err != nil {
+		return nil, problem(err)
+	}
+	shown, err := trialsOf(trials, leases)
+	return answerOf(trialsBody{shown}, err)
+}
+
+type listInput struct {
+	InTask
+	After  uint64   `query:"after" doc:"Only trials with a larger ID."`
+	Limit  int      `query:"limit" default:"100" minimum:"1" maximum:"1000"`
+	State  []string `query:"state" enum:"waiting,running,done,failed" doc:"Only trials in one of these states, separated by commas."`
+	Client string   `query:"client" doc:"Only trials of this client."`
+}
+
+type pageBody struct {
+	Trials []trial `json:"trials"`
+	Next   uint64  `json:"next,omitempty" doc:"There are more: ask again with this as after."`
+}
+
+func (a *api) listTrials(ctx context.Context, in *listInput) (*answer[pageBody], error) {
+	t, err := a.desk.Task(in.Task)
+	if err != nil {
+		return nil, problem(err)
+	}
+	all, err := t.Session().Trials(ctx)
+	if err != nil {
+		return nil, problem(err)
+	}
+	wanted := map[string]bool{}
+	for _, state := range in.State {
+		wanted[state] = true
+	}
+	var page []strategy.Trial
+	var next uint64
+	for _, trial := range all[min(in.After, uint64(len(all))):] { // IDs count from 1
+		if len(wanted) > 0 && !wanted[string(trial.State)] || in.Client != "" && trial.Client != in.Client {
+			continue
+		}
+		if len(page) == in.Limit {
+			next = page[len(page)-1].ID
+			break
+		}
+		page = append(page, trial)
+	}
+	shown, err := showTrials(ctx, t, page)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[pageBody]{pageBody{shown.Body.Trials, next}}, nil
+}
+
+func (a *api) getTrial(ctx context.Context, in *InTrial) (*answer[trial], error) {
+	t, err := a.desk.Task(in.Task)
+	if err != nil {
+		return nil, problem(err)
+	}
+	return showTrial(ctx, t, in.Trial)
+}
+
+func showTrial(ctx context.Context, t *desk.Task, id uint64) (*answer[trial], error) {
+	all, err := t.Session().Trials(ctx)
+	if err != nil {
+		return nil, problem(err)
+	}
+	if id == 0 || id > uint64(len(all)) {
+		return nil, problem(fmt.Errorf("%w %d: trials 1 to %d exist", agent.ErrUnknownTrial, id, len(all)))
+	}
+	shown, err := showTrials(ctx, t, all[id-1:id])
+	if err != nil {
+		return nil, err
+	}
+	return &answer[trial]{shown.Body.Trials[0]}, nil
+}
+
+type tellInput struct {
+	Unhurried
+	InTrial
+	Key
+	Body outcome
+}
+
+func (a *api) tell(ctx context.Context, in *tellInput) (*answer[trial], error) {
+	t, err := a.desk.Task(in.Task)
+	if err != nil {
+		return nil, problem(err)
+	}
+	if err := in.Body.check(t.Session().Task(), "body"); err != nil {
+		return nil, err
+	}
+	once, err := in.once("tell", in.Trial, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Session().TellOnce(ctx, once, in.Trial, in.Body.strategy()); err != nil {
+		return nil, problem(err)
+	}
+	return showTrial(ctx, t, in.Trial)
+}
+
+type holderBody struct {
+	Client string `json:"client" minLength:"1" maxLength:"64" doc:"Who holds the trial."`
+}
+
+type failInput struct {
+	Unhurried
+	InTrial
+	Body struct {
+		Client string `json:"client" minLength:"1" maxLength:"64" doc:"Who holds the trial."`
+		Reason string `json:"reason" minLength:"1" maxLength:"1000" doc:"In plain words."`
+	}
+}
+
+func (a *api) fail(ctx context.Context, in *failInput) (*answer[trial], error) {
+	t, err := a.desk.Task(in.Task)
+	if err != nil {
+		return nil, problem(err)
+	}
+	if err := t.Session().FailBy(ctx, in.Trial, in.Body.Client, in.Body.Reason); err != nil {
+		return nil, problem(err)
+	}
+	return showTrial(ctx, t, in.Trial)
+}
+
+type holderInput struct {
+	Unhurried
+	InTrial
+	Body holderBody
+}
+
+func (a *api) giveBack(ctx context.Context, in *holderInput) (*answer[trial], error) {
+	t, err := a.desk.Task(in.Task)
+	if err != nil {
+		return nil, problem(err)
+	}
+	if err := t.Session().ReturnBy(ctx, in.Trial, in.Body.Client); err != nil {
+		return nil, problem(err)
+	}
+	return showTrial(ctx, t, in.Trial)
+}
+
+type leaseBody struct {
+	LeaseEnds time.Time `json:"lease_ends"`
+}
+
+func (a *api) heartbeat(ctx context.Context, in *holderInput) (*answer[leaseBody], error) {
+	t, err := a.desk.Task(in.Task)
+	if err != nil {
+		return nil, problem(err)
+	}
+	end, err := t.Session().Heartbeat(ctx, in.Trial, in.Body.Client)
+	return answerOf(leaseBody{end}, err)
+}
+
+type pastBody struct {
+	Parameters object   `json:"parameters" doc:"The design: a value for each parameter of the task."`
+	Outcome    *outcome `json:"outcome,omitempty"`
+	Failed     string   `json:"failed,omitempty" maxLength:"1000" doc:"Why there is no outcome."`
+}
+
+type importInput struct {
+	Unhurried
+	InTask
+	Key
+	Body struct {
+		Trials []pastBody `json:"trials" minItems:"1" maxItems:"100000"`
+	}
+}
+
+type importedBody struct {
+	Added int `json:"added"`
+	Known int `json:"known" doc:"How many were imported before."`
+}
+
+func (a *api) importPast(ctx context.Context, in *importInput) (*answer[importedBody], error) {
+	t, err := a.desk.Task(in.Task)
+	if err != nil {
+		return nil, problem(err)
+	}
+	of := t.Session().Task()
+	past := make([]agent.Past, len(in.Body.Trials))
+	for i, given := range in.Body.Trials {
+		at := fmt.Sprintf("body.trials[%d]", i)
+		if past[i].Design, err = of.Space.UnmarshalDesign(given.Parameters); err != nil {
+			return nil, invalid(at+".parameters", err)
+		}
+		if (given.Outcome == nil) == (given.Failed == "") {
+			return nil, invalid(at, fmt.Errorf("accepted is either an outcome, or in failed the reason why there is none"))
+		}
+		if past[i].Failed = given.Failed; given.Outcome == nil {
+			continue
+		}
+		if err := given.Outcome.check(of, at+".outcome"); err != nil {
+			return nil, err
+		}
+		past[i].Outcome = given.Outcome.strategy()
+	}
+	once, err := in.once("import", 0, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	added, err := t.Session().ImportOnce(ctx, once, past)
+	return answerOf(importedBody{added, len(past) - added}, err)
+}

@@ -1,0 +1,170 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// object is JSON whose keys depend on the task, passed on as it is: numbers keep their
+// digits.
+type object json.RawMessage
+
+// Schema is what OpenAPI says of it.
+func (object) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}
+
+// MarshalJSON returns the object.
+func (o object) MarshalJSON() ([]byte, error) {
+	if o == nil {
+		return []byte("null"), nil
+	}
+	return o, nil
+}
+
+// UnmarshalJSON keeps a copy.
+func (o *object) UnmarshalJSON(data []byte) error {
+	*o = append((*o)[:0], data...)
+	return nil
+}
+
+func objectOf(v any) (object, error) {
+	data, err := json.Marshal(v)
+	return object(data), err
+}
+
+// reading is the value of a constraint.
+type reading struct{ task.Reading }
+
+// Schema is what OpenAPI says of it.
+func (reading) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeNumber}, {Type: huma.TypeBoolean}}}
+}
+
+// outcome is strategy.Outcome with a schema.
+type outcome struct {
+	Value       float64            `json:"value" doc:"Of the objective, in the task's own units."`
+	Constraints map[string]reading `json:"constraints,omitempty" doc:"Of the task's constraints, by name: a number or, where the task says so, true or false."`
+	Metrics     map[string]float64 `json:"metrics,omitempty" doc:"Further numbers, for people."`
+}
+
+func (o outcome) strategy() strategy.Outcome {
+	out := strategy.Outcome{Value: o.Value, Metrics: o.Metrics}
+	for name, r := range o.Constraints {
+		if out.Constraints == nil {
+			out.Constraints = map[string]task.Reading{}
+		}
+		out.Constraints[name] = r.Reading
+	}
+	return out
+}
+
+// check gives the error of an outcome its field.
+func (o outcome) check(t *task.Task, at string) error {
+	out := o.strategy()
+	if err := t.CheckReadings(out.Constraints); err != nil {
+		return invalid(at+".constraints", err)
+	}
+	return nil
+}
+
+func outcomeOf(o *strategy.Outcome) *outcome {
+	if o == nil {
+		return nil
+	}
+	out := &outcome{Value: o.Value, Metrics: o.Metrics}
+	for name, r := range o.Constraints {
+		if out.Constraints == nil {
+			out.Constraints = map[string]reading{}
+		}
+		out.Constraints[name] = reading{r}
+	}
+	return out
+}
+
+// trial is strategy.Trial as history --json shows it, with the end of its lease.
+type trial struct {
+	ID         uint64    `json:"id" doc:"1, 2, … of this node and task."`
+	Parameters object    `json:"parameters" doc:"The design to evaluate: a value for each parameter of the task."`
+	Why        object    `json:"why" doc:"How the design was chosen."`
+	State      string    `json:"state" enum:"waiting,running,done,failed"`
+	Attempts   int       `json:"attempts" doc:"How often it was given to somebody and not handed back."`
+	Client     string    `json:"client,omitempty" doc:"Who holds it or has evaluated it; none: this node itself."`
+	LeaseEnds  time.Time `json:"lease_ends,omitzero" doc:"When another client gets it, without a sign of life of this one."`
+	Started    time.Time `json:"started,omitzero"`
+	Finished   time.Time `json:"finished,omitzero"`
+	Outcome    *outcome  `json:"outcome,omitempty"`
+	Reason     string    `json:"reason,omitempty" doc:"Why it failed."`
+	Broken     []string  `json:"broken,omitempty" doc:"The constraints that the outcome breaks; without one it is feasible."`
+}
+
+func trialOf(t strategy.Trial, leaseEnds time.Time) (shown trial, err error) {
+	shown = trial{
+		ID: t.ID, State: string(t.State), Attempts: t.Attempts, Client: t.Client, LeaseEnds: leaseEnds,
+		Started: t.Started, Finished: t.Finished, Outcome: outcomeOf(t.Outcome), Reason: t.Reason,
+	}
+	for _, output := range t.Broken {
+		shown.Broken = append(shown.Broken, string(output))
+	}
+	if shown.Parameters, err = objectOf(t.Design); err != nil {
+		return trial{}, err
+	}
+	shown.Why, err = objectOf(t.Why)
+	return shown, err
+}
+
+func trialsOf(all []strategy.Trial, leases map[uint64]time.Time) ([]trial, error) {
+	shown := make([]trial, 0, len(all))
+	for _, t := range all {
+		one, err := trialOf(t, leases[t.ID])
+		if err != nil {
+			return nil, err
+		}
+		shown = append(shown, one)
+	}
+	return shown, nil
+}
+
+// Key is the header of a request that may come again.
+type Key struct {
+	Value string `header:"Idempotency-Key" maxLength:"128" doc:"Another one for each request: the same key with the same request gets the same answer and changes nothing. The newest 4096 of a task are remembered."`
+}
+
+// once ties the key to what is asked.
+func (k Key) once(operation string, id uint64, body any) (agent.Once, error) {
+	if k.Value == "" {
+		return agent.Once{}, nil
+	}
+	asked, err := json.Marshal(struct {
+		Operation string
+		ID        uint64
+		Body      any
+	}{operation, id, body})
+	if err != nil {
+		return agent.Once{}, err
+	}
+	sum := sha256.Sum256(asked)
+	once := agent.Once{Key: k.Value, Digest: hex.EncodeToString(sum[:16])}
+	if err := once.Validate(); err != nil {
+		return agent.Once{}, invalid("header.Idempotency-Key", err)
+	}
+	return once, nil
+}
+
+// Unhurried takes back the deadline for the body once that has been read: the server
+// would take it for the client's going away while the request is carried out.
+type Unhurried struct{}
+
+// Resolve runs between the body and the handler.
+func (*Unhurried) Resolve(ctx huma.Context) []error {
+	_ = ctx.SetReadDeadline(time.Time{}) // one that cannot be set has not been set
+	return nil
+}

@@ -1,0 +1,136 @@
+package httpguard
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"golang.org/x/time/rate"
+)
+
+// Guard says who may ask and how much. The zero value of a field means no such check.
+type Guard struct {
+	Token     string   // that a request must bear
+	CheckHost bool     // the Host must be an address, localhost or one of Hosts
+	Hosts     []string // names under which the node may be asked too
+	Origins   []string // of web pages that may ask
+
+	MaxBody int64   // bytes of a request
+	Rate    float64 // requests a second, on average
+	Burst   int     // requests at once, after a pause
+	MaxOpen int     // requests under way at once
+}
+
+// Protect puts the guard before a handler.
+func (g Guard) Protect(next http.Handler) http.Handler {
+	p := &protected{guard: g, next: next, token: sha256.Sum256([]byte(g.Token))}
+	if g.Rate > 0 {
+		p.limiter = rate.NewLimiter(rate.Limit(g.Rate), max(g.Burst, 1))
+	}
+	if g.MaxOpen > 0 {
+		p.open = make(chan struct{}, g.MaxOpen)
+	}
+	return p
+}
+
+type protected struct {
+	guard   Guard
+	next    http.Handler
+	token   [sha256.Size]byte
+	limiter *rate.Limiter
+	open    chan struct{}
+}
+
+func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	if p.guard.CheckHost && !acceptsHost(r.Host, p.guard.Hosts) {
+		Refuse(w, http.StatusMisdirectedRequest, fmt.Sprintf("header Host: %.100q is not this node; accepted are addresses, localhost and the names that the node was started with", r.Host))
+		return
+	}
+	if origin := r.Header.Get("Origin"); origin != "" {
+		if !slices.Contains(p.guard.Origins, origin) {
+			Refuse(w, http.StatusForbidden, fmt.Sprintf("header Origin: %.100q may not ask this node; accepted are the origins that the node was started with", origin))
+			return
+		}
+		p.allowOrigin(w, origin)
+		if r.Method == http.MethodOptions {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+	}
+	if p.limiter != nil && !p.limiter.Allow() { // before the token: guesses count too
+		w.Header().Set("Retry-After", "1")
+		Refuse(w, http.StatusTooManyRequests, fmt.Sprintf("more than %g requests a second", p.guard.Rate))
+		return
+	}
+	if p.guard.Token != "" && !p.bears(r) {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="fbo-node"`)
+		Refuse(w, http.StatusUnauthorized, "header Authorization: accepted is `Bearer TOKEN` with the token of this node")
+		return
+	}
+	if p.open != nil {
+		select {
+		case p.open <- struct{}{}:
+			defer func() { <-p.open }()
+		default:
+			w.Header().Set("Retry-After", "1")
+			Refuse(w, http.StatusServiceUnavailable, fmt.Sprintf("%d requests are under way, which is the most", p.guard.MaxOpen))
+			return
+		}
+	}
+	if p.guard.MaxBody > 0 {
+		r.Body = http.MaxBytesReader(w, r.Body, p.guard.MaxBody)
+	}
+	p.next.ServeHTTP(w, r)
+}
+
+// bears compares digests, so that the time it takes tells nothing of the token.
+func (p *protected) bears(r *http.Request) bool {
+	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	given := sha256.Sum256([]byte(token))
+	return ok && strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(given[:], p.token[:]) == 1
+}
+
+// allowOrigin lets a page read the answer.
+func (p *protected) allowOrigin(w http.ResponseWriter, origin string) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Add("Vary", "Origin")
+	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, Last-Event-ID")
+}
+
+// acceptsHost takes what no name server can point elsewhere, and the names of the user.
+func acceptsHost(given string, names []string) bool {
+	host := given
+	if name, _, err := net.SplitHostPort(given); err == nil {
+		host = name
+	}
+	bare := strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if ip, err := netip.ParseAddr(bare); err == nil && ip.Zone() == "" {
+		return true
+	}
+	return strings.EqualFold(host, "localhost") || slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(host, name) })
+}
+
+// Problem is a refusal as RFC 9457 has it.
+type Problem struct {
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+}
+
+// Refuse answers with a problem.
+func Refuse(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	// An error means that the asker has gone away.
+	_ = json.NewEncoder(w).Encode(Problem{http.StatusText(status), status, detail})
+}

@@ -1,0 +1,107 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// AskFor is Ask for a client outside of the process. The trial stays with it over
+// restarts of the node. Each sign of life of the client begins the lease anew; when it
+// ends, another Ask gets the trial. A request that is given up leaves the client what
+// it was given meanwhile, and HeldBy tells.
+func (s *Session) AskFor(ctx context.Context, claim agent.Claim) (strategy.Trial, error) {
+	if err := claim.Validate(); err != nil {
+		return strategy.Trial{}, err
+	}
+	return s.ask(ctx, claim)
+}
+
+// HeldBy lists the running trials of a client, and begins their leases anew.
+func (s *Session) HeldBy(ctx context.Context, client string) (held []strategy.Trial, err error) {
+	err = s.do(ctx, func(now time.Time) { held = s.agent.HeldBy(now, client) })
+	return held, err
+}
+
+// Heartbeat begins the lease of a client's trial anew and returns its end. Errors, also
+// of the two methods that follow: agent.ErrUnknownTrial, agent.ErrFinished,
+// agent.ErrNotHeld.
+func (s *Session) Heartbeat(ctx context.Context, trial uint64, client string) (end time.Time, err error) {
+	stopped := s.do(ctx, func(now time.Time) { end, err = s.agent.Heartbeat(now, trial, client) })
+	return end, errors.Join(stopped, err)
+}
+
+// ReturnBy is Return by a client that holds the trial.
+func (s *Session) ReturnBy(ctx context.Context, trial uint64, client string) (err error) {
+	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.ReturnBy(now, trial, client) }), err)
+}
+
+// FailBy is Fail by a client that holds the trial.
+func (s *Session) FailBy(ctx context.Context, trial uint64, client, reason string) (err error) {
+	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.FailBy(now, trial, client, reason) }), err)
+}
+
+// Leases returns when the leases of the running trials end that clients hold.
+func (s *Session) Leases(ctx context.Context) (ends map[uint64]time.Time, err error) {
+	err = s.do(ctx, func(time.Time) { ends = s.agent.Leases() })
+	return ends, err
+}
+
+// Replied returns what a request came to that was carried out before. Error, also of
+// the two methods that follow: agent.ErrKeyReused.
+func (s *Session) Replied(ctx context.Context, once agent.Once) (reply agent.Reply, ok bool, err error) {
+	stopped := s.do(ctx, func(time.Time) { reply, ok, err = s.agent.Replied(once) })
+	return reply, ok, errors.Join(stopped, err)
+}
+
+// Remember keeps what a request came to.
+func (s *Session) Remember(ctx context.Context, once agent.Once, reply agent.Reply) error {
+	return s.do(ctx, func(time.Time) { s.agent.Remember(once, reply) })
+}
+
+// TellOnce is TellOutcome for a request that may come again.
+func (s *Session) TellOnce(ctx context.Context, once agent.Once, trial uint64, outcome strategy.Outcome) error {
+	_, err := s.once(ctx, once, func(now time.Time) (agent.Reply, error) {
+		return agent.Reply{Trials: []uint64{trial}}, s.agent.Tell(now, trial, outcome)
+	})
+	return err
+}
+
+// ImportOnce is Import for a request that may come again.
+func (s *Session) ImportOnce(ctx context.Context, once agent.Once, past []agent.Past) (added int, err error) {
+	reply, err := s.once(ctx, once, func(now time.Time) (agent.Reply, error) {
+		added, err := s.agent.Import(now, past)
+		return agent.Reply{Added: added}, err
+	})
+	return reply.Added, err
+}
+
+// once carries out what has no reply yet. What it records and the reply are written
+// together.
+func (s *Session) once(ctx context.Context, once agent.Once, carryOut func(now time.Time) (agent.Reply, error)) (reply agent.Reply, err error) {
+	stopped := s.do(ctx, func(now time.Time) {
+		var known bool
+		if reply, known, err = s.agent.Replied(once); known || err != nil {
+			return
+		}
+		if reply, err = carryOut(now); err == nil {
+			s.agent.Remember(once, reply)
+		}
+	})
+	return reply, errors.Join(stopped, err)
+}
+
+// Recommend returns the design of largest posterior mean, which is a better guess at the
+// best design than the best outcome where outcomes are noisy; the zero design while
+// there is no posterior. It takes as long as a suggestion.
+func (s *Session) Recommend(ctx context.Context) (task.Design, error) {
+	var view strategy.View
+	if err := s.do(ctx, func(now time.Time) { view = s.agent.View(now) }); err != nil {
+		return task.Design{}, err
+	}
+	return s.agent.Recommend(ctx, view)
+}

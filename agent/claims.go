@@ -120,8 +120,13 @@ func (a *Agent) Heartbeat(now time.Time, id uint64, client string) (end time.Tim
 	return a.trials.renew(id, now), nil
 }
 
-// ReturnBy is Return by a client. Errors: ErrUnknownTrial, ErrFinished, ErrNotHeld.
+// ReturnBy is Return by a client. It changes nothing while nobody holds the trial, so that
+// a client whose answer was lost can say it again. Errors: ErrUnknownTrial, ErrFinished,
+// ErrNotHeld.
 func (a *Agent) ReturnBy(now time.Time, id uint64, client string) error {
+	if trial, err := a.trials.get(id); err == nil && trial.State == strategy.Waiting {
+		return nil
+	}
 	if _, err := a.trials.held(id, client); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}

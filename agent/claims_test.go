@@ -114,10 +114,12 @@ func TestClientsReturnAndFail(t *testing.T) {
 	if err := d.agent.ReturnBy(d.now, first.ID, "somebody else"); !errors.Is(err, ErrNotHeld) {
 		t.Errorf("another client's return: %v", err)
 	}
-	if err := d.agent.ReturnBy(d.now, first.ID, someClaim.Client); err != nil {
-		t.Fatal(err)
+	for range 2 { // the answer to the first was lost
+		if err := d.agent.ReturnBy(d.now, first.ID, someClaim.Client); err != nil {
+			t.Fatal(err)
+		}
+		d.carryOut()
 	}
-	d.carryOut()
 	if again := d.askFor(someClaim); again.ID != first.ID || again.Attempts != 1 {
 		t.Fatalf("after the return: %+v", again)
 	}

@@ -79,19 +79,20 @@ func checkOutcome(t *task.Task, outcome strategy.Outcome) error {
 	if err := t.CheckReadings(outcome.Constraints); err != nil {
 		return fmt.Errorf("%w: %w", ErrBadOutcome, err)
 	}
-	return checkMetrics(outcome.Metrics)
+	return CheckMetrics(outcome.Metrics)
 }
 
-func checkMetrics(metrics map[string]float64) error {
+// CheckMetrics tells whether an outcome may have the metrics. Error: ErrBadOutcome.
+func CheckMetrics(metrics map[string]float64) error {
 	if len(metrics) > strategy.MaxMetrics {
 		return fmt.Errorf("%w: %d metrics; accepted are at most %d", ErrBadOutcome, len(metrics), strategy.MaxMetrics)
 	}
 	for name, value := range metrics {
 		if !strategy.IsMetricName(name) {
-			return fmt.Errorf("%w: %q is no name of a metric; accepted are 1 to %d bytes of printable text", ErrBadOutcome, name, strategy.MaxMetricName)
+			return fmt.Errorf("%w: %.100q is no name of a metric; accepted are 1 to %d bytes of printable text", ErrBadOutcome, name, strategy.MaxMetricName)
 		}
 		if math.IsNaN(value) || math.IsInf(value, 0) {
-			return fmt.Errorf("%w: metric %q is %g, not a finite number", ErrBadOutcome, name, value)
+			return fmt.Errorf("%w: metric %.100q is %g, not a finite number", ErrBadOutcome, name, value)
 		}
 	}
 	return nil

@@ -28,21 +28,26 @@ func (s *Session) HeldBy(ctx context.Context, client string) (held []strategy.Tr
 }
 
 // Heartbeat begins the lease of a client's trial anew and returns its end. Errors, also
-// of the two methods that follow: agent.ErrUnknownTrial, agent.ErrFinished,
-// agent.ErrNotHeld.
+// of ReturnBy and FailBy: agent.ErrUnknownTrial, agent.ErrFinished, agent.ErrNotHeld.
 func (s *Session) Heartbeat(ctx context.Context, trial uint64, client string) (end time.Time, err error) {
 	stopped := s.do(ctx, func(now time.Time) { end, err = s.agent.Heartbeat(now, trial, client) })
 	return end, errors.Join(stopped, err)
 }
 
-// ReturnBy is Return by a client that holds the trial.
-func (s *Session) ReturnBy(ctx context.Context, trial uint64, client string) (err error) {
-	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.ReturnBy(now, trial, client) }), err)
+// ReturnBy is Return by a client that holds the trial, for a request that may come again.
+func (s *Session) ReturnBy(ctx context.Context, once agent.Once, trial uint64, client string) error {
+	_, err := s.once(ctx, once, func(now time.Time) (agent.Reply, error) {
+		return agent.Reply{Trials: []uint64{trial}}, s.agent.ReturnBy(now, trial, client)
+	})
+	return err
 }
 
-// FailBy is Fail by a client that holds the trial.
-func (s *Session) FailBy(ctx context.Context, trial uint64, client, reason string) (err error) {
-	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.FailBy(now, trial, client, reason) }), err)
+// FailBy is Fail by a client that holds the trial, for a request that may come again.
+func (s *Session) FailBy(ctx context.Context, once agent.Once, trial uint64, client, reason string) error {
+	_, err := s.once(ctx, once, func(now time.Time) (agent.Reply, error) {
+		return agent.Reply{Trials: []uint64{trial}}, s.agent.FailBy(now, trial, client, reason)
+	})
+	return err
 }
 
 // Leases returns when the leases of the running trials end that clients hold.

@@ -30,6 +30,13 @@ type bestBody struct {
 	Trial *trial `json:"trial" doc:"null while no trial is feasible."`
 }
 
+// TransformSchema says that the trial may be null.
+func (bestBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	given := s.Properties["trial"]
+	s.Properties["trial"] = &huma.Schema{Description: given.Description, AnyOf: []*huma.Schema{{Ref: given.Ref}, {Type: "null"}}}
+	return s
+}
+
 func (a *api) best(ctx context.Context, in *InTask) (*answer[bestBody], error) {
 	t, err := a.desk.Task(in.Task)
 	if err != nil {
@@ -47,7 +54,7 @@ func (a *api) best(ctx context.Context, in *InTask) (*answer[bestBody], error) {
 }
 
 type recommendationBody struct {
-	Parameters *object `json:"parameters" doc:"null while there is no model."`
+	Parameters *object `json:"parameters" nullable:"true" doc:"null while there is no model."`
 }
 
 func (a *api) recommendation(ctx context.Context, in *InTask) (*answer[recommendationBody], error) {
@@ -95,9 +102,9 @@ type hubBody struct {
 }
 
 type peersBody struct {
-	Peers   []linkBody `json:"peers" doc:"Connected, on this task."`
-	Present []string   `json:"present" doc:"Peer IDs of those who take part, this node among them."`
-	Hubs    []hubBody  `json:"hubs"`
+	Peers   []linkBody `json:"peers" nullable:"false" doc:"Connected, on this task."`
+	Present []string   `json:"present" nullable:"false" doc:"Peer IDs of those who take part, this node among them."`
+	Hubs    []hubBody  `json:"hubs" nullable:"false"`
 }
 
 func (a *api) peers(ctx context.Context, in *InTask) (*answer[peersBody], error) {
@@ -149,10 +156,10 @@ func (a *api) privacy(ctx context.Context, in *InTask) (*answer[privacyBody], er
 }
 
 type roundsBody struct {
-	Present []string `json:"present" doc:"Peer IDs of those who take part, this node among them."`
+	Present []string `json:"present" nullable:"false" doc:"Peer IDs of those who take part, this node among them."`
 	Agreed  bool     `json:"agreed" doc:"All of them see the same set."`
 	Sums    *object  `json:"sums,omitempty" doc:"How rounds of private sums ended."`
-	Gains   []object `json:"gains,omitempty" doc:"What each party has got, with strategy fair."`
+	Gains   []object `json:"gains,omitempty" nullable:"false" doc:"What each party has got, with strategy fair."`
 }
 
 func (a *api) rounds(ctx context.Context, in *InTask) (*answer[roundsBody], error) {

@@ -50,8 +50,17 @@ func New(d *desk.Desk, o Options) http.Handler {
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "/v1/openapi", "", ""
 	config.CreateHooks = nil // no $schema in answers
 	config.RejectUnknownQueryParameters = true
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {
+		Type: "http", Scheme: "bearer", Description: "The line in http.token in the data directory. On the socket none is needed.",
+	}}
+	config.Security = []map[string][]string{{"token": {}}}
+	format := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}
+	config.Formats = map[string]huma.Format{"application/json": format, "json": format} // json: what ends in +json
+	a := &api{desk: d, options: o, streams: make(chan struct{}, o.Streams)}
+	config.Transformers = []huma.Transformer{a.explain}
 	mux := http.NewServeMux()
-	a := &api{API: humago.New(mux, config), desk: d, options: o, streams: make(chan struct{}, o.Streams)}
+	a.API = humago.New(mux, config)
+	a.UseMiddleware(a.wellFormed)
 	a.addTasks()
 	a.addTrials()
 	a.addAnswers()
@@ -59,11 +68,14 @@ func New(d *desk.Desk, o Options) http.Handler {
 	return unknownPaths(mux)
 }
 
-// op describes an operation; errors are those that it has beside those of all.
+// op describes an operation; errors are those that it has beside those of all, of which
+// some are internal/httpguard's.
 func op(method, path, id, summary string, errors ...int) huma.Operation {
-	o := huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, Errors: errors}
-	if o.Errors = append(o.Errors, http.StatusServiceUnavailable); method == http.MethodPost {
-		o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	o := huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, Errors: append(errors,
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest,
+		http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable)}
+	if method == http.MethodPost {
+		o.Errors = append(o.Errors, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	return o
 }

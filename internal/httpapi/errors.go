@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"path"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -71,7 +72,9 @@ func plainText(err error) string {
 // unknownPaths makes problems of what the mux answers by itself.
 func unknownPaths(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, pattern := mux.Handler(r); pattern != "" {
+		// The mux would send a path with empty parts or dots elsewhere, with a page.
+		asked := r.URL.EscapedPath()
+		if _, pattern := mux.Handler(r); pattern != "" && asked == path.Clean(asked) {
 			mux.ServeHTTP(w, r)
 			return
 		}

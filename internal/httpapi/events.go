@@ -30,14 +30,18 @@ func (a *api) addEvents() {
 	o.Description = "Server-sent events: trial_started, trial_finished, lease_ended, share_sent, share_received, waited, warning; " +
 		"the data is an object as `run --json` prints it. The newest 1000 can be read again, by the ID of the last one seen; " +
 		"an event `missed` says that some before the next are not kept: read the trials anew. It begins with what happens after the request."
-	o.Responses = map[string]*huma.Response{"200": {Description: "The stream", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	text := func(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }
+	o.Responses = map[string]*huma.Response{"200": {Description: "The stream. The schema is that of one event.", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"event", "data"},
+		Properties: map[string]*huma.Schema{"id": text("none for missed"), "event": text("its type"), "data": text("an object in JSON")},
+	}}}}}
 	huma.Register(a.API, o, a.events)
 }
 
 type eventsInput struct {
 	InTask
-	Last  string `header:"Last-Event-ID" doc:"Begin after this event; clients of server-sent events say so by themselves."`
-	After string `query:"after" doc:"The same for others."`
+	Last  string `header:"Last-Event-ID" pattern:"^[0-9]{1,19}$" patternDescription:"the ID of an event, a whole number" doc:"Begin after this event; clients of server-sent events say so by themselves."`
+	After string `query:"after" pattern:"^[0-9]{1,19}$" patternDescription:"the ID of an event, a whole number" doc:"The same for others."`
 }
 
 // number reads an event's ID; none means the newest.

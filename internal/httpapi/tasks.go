@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -14,7 +15,7 @@ import (
 
 // InTask is the path of what belongs to a task.
 type InTask struct {
-	Task string `path:"task" doc:"The task's ID, or its name where only one has it."`
+	Task string `path:"task" minLength:"1" doc:"The task's ID, or its name where only one has it."`
 }
 
 type taskLine struct {
@@ -33,13 +34,13 @@ type taskBody struct {
 }
 
 type orderBody struct {
-	Text       string            `json:"text,omitempty" minLength:"1" doc:"A task file, in YAML or JSON. Either this or task."`
-	Task       object            `json:"task,omitempty" doc:"The same as an object."`
-	Tables     map[string]string `json:"tables,omitempty" doc:"The files of designs that the task file names, by name."`
-	First      []object          `json:"first,omitempty" maxItems:"10000" doc:"Designs to evaluate first, such as today's settings."`
-	Suggested  []object          `json:"suggested,omitempty" maxItems:"10000" doc:"Designs that are held for good, for strategies that use them."`
-	Seed       *uint64           `json:"seed,omitempty" doc:"Makes this node's random decisions repeatable."`
-	Invitation string            `json:"invitation,omitempty" doc:"The invitation that the task's nodes have."`
+	Text       string            `json:"text,omitempty" nullable:"true" minLength:"1" doc:"A task file, in YAML or JSON. Either this or task."`
+	Task       object            `json:"task,omitempty" nullable:"true" doc:"The same as an object."`
+	Tables     map[string]string `json:"tables,omitempty" nullable:"true" doc:"The files of designs that the task file names, by name."`
+	First      []object          `json:"first,omitempty" nullable:"true" maxItems:"10000" doc:"Designs to evaluate first, such as today's settings."`
+	Suggested  []object          `json:"suggested,omitempty" nullable:"true" maxItems:"10000" doc:"Designs that are held for good, for strategies that use them."`
+	Seed       *uint64           `json:"seed,omitempty" nullable:"true" format:"uint64" doc:"Makes this node's random decisions repeatable."`
+	Invitation string            `json:"invitation,omitempty" nullable:"true" doc:"The invitation that the task's nodes have."`
 }
 
 // field is where the task is.
@@ -67,10 +68,17 @@ func (b orderBody) order() (desk.Order, error) {
 	return o, nil
 }
 
+// exampleTask is a task file in the description.
+const exampleTask = "name: example\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: -2, high: 2}\n"
+
 func (a *api) addTasks() {
 	huma.Register(a.API, op(http.MethodGet, "/v1/node", "get-node", "Who answers"), a.getNode)
 	huma.Register(a.API, op(http.MethodGet, "/v1/tasks", "list-tasks", "List the tasks that the node serves"), a.listTasks)
-	huma.Register(a.API, large(op(http.MethodPost, "/v1/tasks", "create-task", "Join a task, until it is left, also after restarts. One that is served already stays as it is.", http.StatusConflict)), a.createTask)
+	create := large(op(http.MethodPost, "/v1/tasks", "create-task", "Join a task, until it is left, also after restarts. One that is served already stays as it is.", http.StatusConflict))
+	body := map[string]*huma.MediaType{"application/json": {Schema: a.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[taskBody](), true, "")}}
+	create.Responses = map[string]*huma.Response{"200": {Description: "It is served already", Content: body}, "201": {Description: "It is joined", Content: body}}
+	create.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{"application/json": {Example: map[string]any{"text": exampleTask}}}}
+	huma.Register(a.API, create, a.createTask)
 	huma.Register(a.API, op(http.MethodGet, "/v1/tasks/{task}", "get-task", "Show a task", http.StatusNotFound), a.getTask)
 	leave := op(http.MethodDelete, "/v1/tasks/{task}", "leave-task", "Leave a task. What is known of it stays on the disk.", http.StatusNotFound, http.StatusConflict)
 	leave.DefaultStatus = http.StatusNoContent
@@ -80,7 +88,7 @@ func (a *api) addTasks() {
 type nodeBody struct {
 	Version   string   `json:"version"`
 	PeerID    string   `json:"peer_id"`
-	Addresses []string `json:"addresses" doc:"Under which other nodes may reach it."`
+	Addresses []string `json:"addresses" nullable:"false" doc:"Under which other nodes may reach it."`
 	Tasks     int      `json:"tasks"`
 }
 
@@ -95,11 +103,11 @@ func answerOf[T any](body T, err error) (*answer[T], error) {
 
 func (a *api) getNode(context.Context, *struct{}) (*answer[nodeBody], error) {
 	n := a.desk.Node()
-	return &answer[nodeBody]{nodeBody{a.options.Version, n.ID().String(), n.Addresses(), len(a.desk.Tasks())}}, nil
+	return &answer[nodeBody]{nodeBody{a.options.Version, n.ID().String(), append([]string{}, n.Addresses()...), len(a.desk.Tasks())}}, nil
 }
 
 type tasksBody struct {
-	Tasks []taskLine `json:"tasks"`
+	Tasks []taskLine `json:"tasks" nullable:"false"`
 }
 
 func (a *api) listTasks(ctx context.Context, _ *struct{}) (*answer[tasksBody], error) {

@@ -16,7 +16,7 @@ import (
 // InTrial is the path of what belongs to a trial.
 type InTrial struct {
 	InTask
-	Trial uint64 `path:"trial" doc:"The trial's ID."`
+	Trial uint64 `path:"trial" format:"uint64" doc:"The trial's ID."`
 }
 
 func (a *api) addTrials() {
@@ -27,16 +27,16 @@ func (a *api) addTrials() {
 	huma.Register(a.API, op(http.MethodGet, trials, "list-trials", "List trials, in order of ID", gone), a.listTrials)
 	huma.Register(a.API, op(http.MethodGet, one, "get-trial", "Show a trial", gone), a.getTrial)
 	huma.Register(a.API, op(http.MethodPost, one+"/tell", "tell", "Say what a trial measured. The same again is no error. It is taken after the end of a lease too, while nobody else has told.", gone, lost), a.tell)
-	huma.Register(a.API, op(http.MethodPost, one+"/fail", "fail", "Say that a trial has no outcome, and why", gone, lost), a.fail)
-	huma.Register(a.API, op(http.MethodPost, one+"/return", "return", "Hand a trial back, which the next ask gets; it does not count as an attempt", gone, lost), a.giveBack)
+	huma.Register(a.API, op(http.MethodPost, one+"/fail", "fail", "Say that a trial has no outcome, and why. The same client may say it again.", gone, lost), a.fail)
+	huma.Register(a.API, op(http.MethodPost, one+"/return", "return", "Hand a trial back, which the next ask gets; it does not count as an attempt. It changes nothing while nobody holds the trial.", gone, lost), a.giveBack)
 	huma.Register(a.API, op(http.MethodPost, one+"/heartbeat", "heartbeat", "Begin the lease of a trial anew", gone, lost), a.heartbeat)
 }
 
 type askBody struct {
 	Client string   `json:"client" minLength:"1" maxLength:"64" doc:"The name of who evaluates; another one for each worker."`
-	Count  int      `json:"count,omitempty" default:"1" minimum:"1" maximum:"1000" doc:"How many trials the client will then hold."`
-	Lease  *float64 `json:"lease_seconds,omitempty" minimum:"1" maximum:"2592000" doc:"How long after the last sign of life another client gets the trials. Default: what the node was started with."`
-	Wait   *float64 `json:"wait_seconds,omitempty" minimum:"0" maximum:"60" doc:"How long to wait for designs at most; default 30. Then the answer has fewer trials, perhaps none."`
+	Count  int      `json:"count,omitempty" default:"1" minimum:"1" maximum:"1000" nullable:"true" doc:"How many trials the client will then hold."`
+	Lease  *float64 `json:"lease_seconds,omitempty" nullable:"true" minimum:"1" maximum:"2592000" doc:"How long after the last sign of life another client gets the trials. Default: what the node was started with."`
+	Wait   *float64 `json:"wait_seconds,omitempty" nullable:"true" minimum:"0" maximum:"60" doc:"How long to wait for designs at most; default 30. Then the answer has fewer trials, perhaps none."`
 }
 
 type askInput struct {
@@ -47,7 +47,7 @@ type askInput struct {
 }
 
 type trialsBody struct {
-	Trials []trial `json:"trials"`
+	Trials []trial `json:"trials" nullable:"false"`
 }
 
 // waitDefault is how long an ask waits that does not say.
@@ -96,15 +96,15 @@ func showTrials(ctx context.Context, t *desk.Task, trials []strategy.Trial) (*an
 
 type listInput struct {
 	InTask
-	After  uint64   `query:"after" doc:"Only trials with a larger ID."`
+	After  uint64   `query:"after" format:"uint64" doc:"Only trials with a larger ID."`
 	Limit  int      `query:"limit" default:"100" minimum:"1" maximum:"1000"`
-	State  []string `query:"state" enum:"waiting,running,done,failed" doc:"Only trials in one of these states, separated by commas."`
+	State  []string `query:"state" nullable:"false" enum:"waiting,running,done,failed" doc:"Only trials in one of these states, separated by commas."`
 	Client string   `query:"client" doc:"Only trials of this client."`
 }
 
 type pageBody struct {
-	Trials []trial `json:"trials"`
-	Next   uint64  `json:"next,omitempty" doc:"There are more: ask again with this as after."`
+	Trials []trial `json:"trials" nullable:"false"`
+	Next   uint64  `json:"next,omitempty" format:"uint64" doc:"There are more: ask again with this as after."`
 }
 
 func (a *api) listTrials(ctx context.Context, in *listInput) (*answer[pageBody], error) {
@@ -194,6 +194,7 @@ type holderBody struct {
 type failInput struct {
 	Unhurried
 	InTrial
+	Key
 	Body struct {
 		Client string `json:"client" minLength:"1" maxLength:"64" doc:"Who holds the trial."`
 		Reason string `json:"reason" minLength:"1" maxLength:"1000" doc:"In plain words."`
@@ -205,7 +206,11 @@ func (a *api) fail(ctx context.Context, in *failInput) (*answer[trial], error) {
 	if err != nil {
 		return nil, problem(err)
 	}
-	if err := t.Session().FailBy(ctx, in.Trial, in.Body.Client, in.Body.Reason); err != nil {
+	once, err := in.once("fail", in.Trial, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Session().FailBy(ctx, once, in.Trial, in.Body.Client, in.Body.Reason); err != nil {
 		return nil, problem(err)
 	}
 	return showTrial(ctx, t, in.Trial)
@@ -217,12 +222,23 @@ type holderInput struct {
 	Body holderBody
 }
 
-func (a *api) giveBack(ctx context.Context, in *holderInput) (*answer[trial], error) {
+type returnInput struct {
+	Unhurried
+	InTrial
+	Key
+	Body holderBody
+}
+
+func (a *api) giveBack(ctx context.Context, in *returnInput) (*answer[trial], error) {
 	t, err := a.desk.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}
-	if err := t.Session().ReturnBy(ctx, in.Trial, in.Body.Client); err != nil {
+	once, err := in.once("return", in.Trial, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Session().ReturnBy(ctx, once, in.Trial, in.Body.Client); err != nil {
 		return nil, problem(err)
 	}
 	return showTrial(ctx, t, in.Trial)
@@ -244,7 +260,16 @@ func (a *api) heartbeat(ctx context.Context, in *holderInput) (*answer[leaseBody
 type pastBody struct {
 	Parameters object   `json:"parameters" doc:"The design: a value for each parameter of the task."`
 	Outcome    *outcome `json:"outcome,omitempty"`
-	Failed     string   `json:"failed,omitempty" maxLength:"1000" doc:"Why there is no outcome."`
+	Failed     string   `json:"failed,omitempty" nullable:"true" maxLength:"1000" doc:"Why there is no outcome."`
+}
+
+// TransformSchema says that no outcome may be written as null too. It repeats the schema of
+// an outcome: huma would not say what is wrong within one of several.
+func (pastBody) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	optional := *r.SchemaFromRef(s.Properties["outcome"].Ref)
+	optional.Nullable = true
+	s.Properties["outcome"] = &optional
+	return s
 }
 
 type importInput struct {
@@ -252,7 +277,7 @@ type importInput struct {
 	InTask
 	Key
 	Body struct {
-		Trials []pastBody `json:"trials" minItems:"1" maxItems:"100000"`
+		Trials []pastBody `json:"trials" nullable:"false" minItems:"1" maxItems:"100000"`
 	}
 }
 

@@ -30,8 +30,12 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return o, nil
 }
 
-// UnmarshalJSON keeps a copy.
+// UnmarshalJSON keeps a copy; null is none.
 func (o *object) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		*o = nil
+		return nil
+	}
 	*o = append((*o)[:0], data...)
 	return nil
 }
@@ -52,8 +56,8 @@ func (reading) Schema(huma.Registry) *huma.Schema {
 // outcome is strategy.Outcome with a schema.
 type outcome struct {
 	Value       float64            `json:"value" doc:"Of the objective, in the task's own units."`
-	Constraints map[string]reading `json:"constraints,omitempty" doc:"Of the task's constraints, by name: a number or, where the task says so, true or false."`
-	Metrics     map[string]float64 `json:"metrics,omitempty" doc:"Further numbers, for people."`
+	Constraints map[string]reading `json:"constraints,omitempty" nullable:"true" doc:"Of the task's constraints, by name: a number or, where the task says so, true or false."`
+	Metrics     map[string]float64 `json:"metrics,omitempty" nullable:"true" doc:"Further numbers, for people."`
 }
 
 func (o outcome) strategy() strategy.Outcome {
@@ -72,6 +76,9 @@ func (o outcome) check(t *task.Task, at string) error {
 	out := o.strategy()
 	if err := t.CheckReadings(out.Constraints); err != nil {
 		return invalid(at+".constraints", err)
+	}
+	if err := agent.CheckMetrics(out.Metrics); err != nil {
+		return invalid(at+".metrics", err)
 	}
 	return nil
 }
@@ -92,7 +99,7 @@ func outcomeOf(o *strategy.Outcome) *outcome {
 
 // trial is strategy.Trial as history --json shows it, with the end of its lease.
 type trial struct {
-	ID         uint64    `json:"id" doc:"1, 2, … of this node and task."`
+	ID         uint64    `json:"id" format:"uint64" doc:"1, 2, … of this node and task."`
 	Parameters object    `json:"parameters" doc:"The design to evaluate: a value for each parameter of the task."`
 	Why        object    `json:"why" doc:"How the design was chosen."`
 	State      string    `json:"state" enum:"waiting,running,done,failed"`
@@ -103,7 +110,7 @@ type trial struct {
 	Finished   time.Time `json:"finished,omitzero"`
 	Outcome    *outcome  `json:"outcome,omitempty"`
 	Reason     string    `json:"reason,omitempty" doc:"Why it failed."`
-	Broken     []string  `json:"broken,omitempty" doc:"The constraints that the outcome breaks; without one it is feasible."`
+	Broken     []string  `json:"broken,omitempty" nullable:"false" doc:"The constraints that the outcome breaks; without one it is feasible."`
 }
 
 func trialOf(t strategy.Trial, leaseEnds time.Time) (shown trial, err error) {
@@ -135,7 +142,7 @@ func trialsOf(all []strategy.Trial, leases map[uint64]time.Time) ([]trial, error
 
 // Key is the header of a request that may come again.
 type Key struct {
-	Value string `header:"Idempotency-Key" maxLength:"128" doc:"Another one for each request: the same key with the same request gets the same answer and changes nothing. The newest 4096 of a task are remembered."`
+	Value string `header:"Idempotency-Key" pattern:"^[!-~]{1,128}$" patternDescription:"1 to 128 visible ASCII characters" doc:"Another one for each request: the same key with the same request gets the same answer and changes nothing. The newest 4096 of a task are remembered."`
 }
 
 // once ties the key to what is asked.
@@ -152,11 +159,7 @@ func (k Key) once(operation string, id uint64, body any) (agent.Once, error) {
 		return agent.Once{}, err
 	}
 	sum := sha256.Sum256(asked)
-	once := agent.Once{Key: k.Value, Digest: hex.EncodeToString(sum[:16])}
-	if err := once.Validate(); err != nil {
-		return agent.Once{}, invalid("header.Idempotency-Key", err)
-	}
-	return once, nil
+	return agent.Once{Key: k.Value, Digest: hex.EncodeToString(sum[:16])}, nil
 }
 
 // Unhurried takes back the deadline for the body once that has been read: the server

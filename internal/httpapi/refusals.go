@@ -1,0 +1,146 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// huma has no other place for this: a field in capitals would be taken for the field, and
+// two of them for one.
+func init() { huma.ValidateStrictCasing = true }
+
+// wellFormed refuses what huma would pass over: queries that cannot be read or say something
+// twice, and bodies that do not say that they are JSON.
+func (a *api) wellFormed(ctx huma.Context, next func(huma.Context)) {
+	status, at, message := malformed(ctx)
+	if status == 0 {
+		next(ctx)
+		return
+	}
+	// An error means that the asker has gone away.
+	_ = huma.WriteErr(a.API, ctx, status, at+": "+message, &huma.ErrorDetail{Location: at, Message: message})
+}
+
+func malformed(ctx huma.Context) (status int, at, message string) {
+	asked := ctx.URL()
+	query, err := url.ParseQuery(asked.RawQuery)
+	if err != nil {
+		return http.StatusBadRequest, "query", err.Error()
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if len(query[name]) > 1 {
+			return http.StatusUnprocessableEntity, fmt.Sprintf("query.%.100s", name), "given more than once; accepted is once, with commas between several values"
+		}
+	}
+	given := ctx.Header("Content-Type")
+	if ctx.Operation().RequestBody == nil || given == "" {
+		return 0, "", ""
+	}
+	media, parameters, err := mime.ParseMediaType(given)
+	if charset, ok := parameters["charset"]; err != nil || media != "application/json" || ok && !strings.EqualFold(charset, "utf-8") {
+		return http.StatusUnsupportedMediaType, "header.Content-Type", fmt.Sprintf("%.100q: accepted is application/json, in UTF-8", given)
+	}
+	return 0, "", ""
+}
+
+// unmarshal is json.Unmarshal, whose errors it says without types of Go.
+func unmarshal(data []byte, v any) error {
+	err := json.Unmarshal(data, v)
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Errorf("no JSON at byte %d: %w", syntax.Offset, err)
+	case errors.As(err, &kind) && kind.Field != "":
+		return fmt.Errorf("%s: %.100s is not accepted; accepted are whole numbers of 64 bits without a point or an exponent", kind.Field, kind.Value)
+	case errors.As(err, &kind):
+		return fmt.Errorf("%.100s is too large; accepted are numbers of up to 1.79e308", kind.Value)
+	}
+	return err
+}
+
+// explain makes huma's problems as clear as those of invalid: the detail names the first field
+// that is wrong, a name that is not known comes with those that are, and what was sent,
+// which may be large, is not sent back.
+func (a *api) explain(ctx huma.Context, _ string, v any) (any, error) {
+	problem, ok := v.(*huma.ErrorModel)
+	if !ok {
+		return v, nil
+	}
+	if problem.Status == http.StatusBadRequest && len(problem.Errors) == 0 {
+		problem.Add(&huma.ErrorDetail{Location: "body", Message: problem.Detail + "; accepted is an object in JSON"})
+	}
+	for _, one := range problem.Errors {
+		one.Value = nil
+		switch one.Message {
+		case "unexpected property":
+			one.Message += accepted(a.fieldsBeside(ctx.Operation(), one.Location))
+		case "unknown query parameter":
+			one.Message += accepted(queryOf(ctx.Operation()))
+		case "invalid integer":
+			one.Message = numberOf(ctx.Operation(), one.Location)
+		}
+	}
+	if problem.Detail == "validation failed" && len(problem.Errors) > 0 {
+		first := problem.Errors[0]
+		problem.Detail = first.Location + ": " + first.Message
+	}
+	return problem, nil
+}
+
+func accepted(names []string) string {
+	if len(names) == 0 {
+		return "; accepted is none"
+	}
+	return "; accepted: " + strings.Join(names, ", ")
+}
+
+// fieldsBeside lists the fields of the object in the body that the place is in.
+func (a *api) fieldsBeside(o *huma.Operation, at string) []string {
+	schema := o.RequestBody.Content["application/json"].Schema
+	resolve := func(s *huma.Schema) *huma.Schema {
+		if s.Ref != "" {
+			return a.OpenAPI().Components.Schemas.SchemaFromRef(s.Ref)
+		}
+		return s
+	}
+	parts := strings.Split(at, ".")
+	for _, part := range parts[1 : len(parts)-1] { // without "body" and the field itself
+		name, _, listed := strings.Cut(part, "[")
+		if schema = resolve(schema).Properties[name]; listed && schema != nil {
+			schema = schema.Items
+		}
+		if schema == nil {
+			return nil
+		}
+	}
+	return slices.Sorted(maps.Keys(resolve(schema).Properties))
+}
+
+func queryOf(o *huma.Operation) (names []string) {
+	for _, p := range o.Parameters {
+		if p.In == "query" {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// numberOf says which numbers a parameter takes.
+func numberOf(o *huma.Operation, at string) string {
+	for _, p := range o.Parameters {
+		if at == p.In+"."+p.Name && p.Schema.Minimum != nil && p.Schema.Maximum != nil {
+			return fmt.Sprintf("expected a whole number from %g to %g", *p.Schema.Minimum, *p.Schema.Maximum)
+		}
+	}
+	return "expected a whole number from 0, of 64 bits"
+}

@@ -12,14 +12,15 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
 // huma has no other place for this: a field in capitals would be taken for the field, and
 // two of them for one.
 func init() { huma.ValidateStrictCasing = true }
 
-// wellFormed refuses what huma would pass over: queries that cannot be read or say something
-// twice, and bodies that do not say that they are JSON.
+// wellFormed refuses what huma would pass over: queries that cannot be read, parameters that
+// are empty or there twice, and bodies that say that they are no JSON.
 func (a *api) wellFormed(ctx huma.Context, next func(huma.Context)) {
 	status, at, message := malformed(ctx)
 	if status == 0 {
@@ -37,8 +38,17 @@ func malformed(ctx huma.Context) (status int, at, message string) {
 		return http.StatusBadRequest, "query", err.Error()
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if len(query[name]) > 1 {
-			return http.StatusUnprocessableEntity, fmt.Sprintf("query.%.100s", name), "given more than once; accepted is once, with commas between several values"
+		if message := single(query[name]); message != "" {
+			return http.StatusUnprocessableEntity, fmt.Sprintf("query.%.100s", name), message
+		}
+	}
+	request, _ := humago.Unwrap(ctx)
+	for _, p := range ctx.Operation().Parameters {
+		if p.In != "header" {
+			continue
+		}
+		if message := single(request.Header.Values(p.Name)); message != "" {
+			return http.StatusUnprocessableEntity, "header." + p.Name, message
 		}
 	}
 	given := ctx.Header("Content-Type")
@@ -50,6 +60,17 @@ func malformed(ctx huma.Context) (status int, at, message string) {
 		return http.StatusUnsupportedMediaType, "header.Content-Type", fmt.Sprintf("%.100q: accepted is application/json, in UTF-8", given)
 	}
 	return 0, "", ""
+}
+
+// single says what is wrong with the values of one parameter.
+func single(values []string) string {
+	switch {
+	case len(values) > 1:
+		return "given more than once; accepted is once, with commas between several values"
+	case len(values) == 1 && values[0] == "":
+		return "empty; accepted is a value, or to leave it out"
+	}
+	return ""
 }
 
 // unmarshal is json.Unmarshal, whose errors it says without types of Go.

@@ -98,8 +98,8 @@ type listInput struct {
 	InTask
 	After  uint64   `query:"after" format:"uint64" doc:"Only trials with a larger ID."`
 	Limit  int      `query:"limit" default:"100" minimum:"1" maximum:"1000"`
-	State  []string `query:"state" nullable:"false" enum:"waiting,running,done,failed" doc:"Only trials in one of these states, separated by commas."`
-	Client string   `query:"client" doc:"Only trials of this client."`
+	State  []string `query:"state" nullable:"false" minItems:"1" enum:"waiting,running,done,failed" doc:"Only trials in one of these states, separated by commas."`
+	Client string   `query:"client" minLength:"1" doc:"Only trials of this client."`
 }
 
 type pageBody struct {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -74,6 +75,9 @@ func (o outcome) strategy() strategy.Outcome {
 // check gives the error of an outcome its field.
 func (o outcome) check(t *task.Task, at string) error {
 	out := o.strategy()
+	if len(t.Constraints) == 0 && len(out.Constraints) > 0 {
+		return invalid(at+".constraints", errors.New("the task has none; accepted are none, and in metrics numbers for people"))
+	}
 	if err := t.CheckReadings(out.Constraints); err != nil {
 		return invalid(at+".constraints", err)
 	}

@@ -34,6 +34,8 @@ type world struct {
 	dir string
 	url string
 	end func()
+
+	desk *desk.Desk
 }
 
 func newWorld(t testing.TB, dir string, o Options) *world {
@@ -47,7 +49,7 @@ func newWorld(t testing.TB, dir string, o Options) *world {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(New(d, o))
-	w := &world{t: t, dir: dir, url: server.URL}
+	w := &world{t: t, dir: dir, url: server.URL, desk: d}
 	ended := false
 	w.end = func() {
 		if !ended {

@@ -156,12 +156,12 @@ func queryOf(o *huma.Operation) (names []string) {
 	return names
 }
 
-// numberOf says which numbers a parameter takes.
+// numberOf says which numbers a parameter takes: all that are numbers have bounds.
 func numberOf(o *huma.Operation, at string) string {
 	for _, p := range o.Parameters {
-		if at == p.In+"."+p.Name && p.Schema.Minimum != nil && p.Schema.Maximum != nil {
-			return fmt.Sprintf("expected a whole number from %g to %g", *p.Schema.Minimum, *p.Schema.Maximum)
+		if at == p.In+"."+p.Name {
+			return fmt.Sprintf("expected a whole number from %.0f to %.0f", *p.Schema.Minimum, *p.Schema.Maximum)
 		}
 	}
-	return "expected a whole number from 0, of 64 bits"
+	return "expected a whole number"
 }

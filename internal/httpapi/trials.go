@@ -16,7 +16,7 @@ import (
 // InTrial is the path of what belongs to a trial.
 type InTrial struct {
 	InTask
-	Trial uint64 `path:"trial" format:"uint64" doc:"The trial's ID."`
+	Trial uint64 `path:"trial" minimum:"1" maximum:"9007199254740991" doc:"The trial's ID."`
 }
 
 func (a *api) addTrials() {
@@ -96,7 +96,7 @@ func showTrials(ctx context.Context, t *desk.Task, trials []strategy.Trial) (*an
 
 type listInput struct {
 	InTask
-	After  uint64   `query:"after" format:"uint64" doc:"Only trials with a larger ID."`
+	After  uint64   `query:"after" maximum:"9007199254740991" doc:"Only trials with a larger ID."`
 	Limit  int      `query:"limit" default:"100" minimum:"1" maximum:"1000"`
 	State  []string `query:"state" nullable:"false" minItems:"1" enum:"waiting,running,done,failed" doc:"Only trials in one of these states, separated by commas."`
 	Client string   `query:"client" minLength:"1" doc:"Only trials of this client."`
@@ -104,7 +104,7 @@ type listInput struct {
 
 type pageBody struct {
 	Trials []trial `json:"trials" nullable:"false"`
-	Next   uint64  `json:"next,omitempty" format:"uint64" doc:"There are more: ask again with this as after."`
+	Next   uint64  `json:"next,omitempty" doc:"There are more: ask again with this as after."`
 }
 
 func (a *api) listTrials(ctx context.Context, in *listInput) (*answer[pageBody], error) {

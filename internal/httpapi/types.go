@@ -103,7 +103,7 @@ func outcomeOf(o *strategy.Outcome) *outcome {
 
 // trial is strategy.Trial as history --json shows it, with the end of its lease.
 type trial struct {
-	ID         uint64    `json:"id" format:"uint64" doc:"1, 2, … of this node and task."`
+	ID         uint64    `json:"id" doc:"1, 2, … of this node and task."`
 	Parameters object    `json:"parameters" doc:"The design to evaluate: a value for each parameter of the task."`
 	Why        object    `json:"why" doc:"How the design was chosen."`
 	State      string    `json:"state" enum:"waiting,running,done,failed"`

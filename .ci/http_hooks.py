@@ -3,10 +3,20 @@ import schemathesis
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Let an ask that is well-formed wait for a second at most: it may wait for a minute."""
+    """Make of well-formed requests some that the task takes, in little time."""
     body = case.body
-    if case.operation.definition.raw.get("operationId") != "ask" or not isinstance(body, dict):
+    if not isinstance(body, dict):
         return
-    wait = body.get("wait_seconds", 30)
-    if isinstance(wait, (int, float)) and not isinstance(wait, bool) and 0 <= wait <= 60:
-        case.body = {**body, "wait_seconds": wait / 60}
+    match case.operation.definition.raw["operationId"]:
+        case "ask":  # would wait for up to a minute
+            wait = body.get("wait_seconds", 30)
+            if isinstance(wait, (int, float)) and not isinstance(wait, bool) and 0 <= wait <= 60:
+                case.body = {**body, "wait_seconds": wait / 60}
+        case "import" if isinstance(body.get("trials"), list):
+            case.body = {**body, "trials": [of_the_task(trial) for trial in body["trials"]]}
+
+
+def of_the_task(trial):
+    if not isinstance(trial, dict) or not isinstance(trial.get("parameters"), dict):
+        return trial
+    return {**trial, "parameters": {"x": 0.5}}

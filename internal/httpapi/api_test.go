@@ -162,10 +162,19 @@ func TestALifeOfTrials(t *testing.T) {
 	w.must(409, "POST", at+"/trials/1/tell", m{"value": 3, "constraints": m{"heat": 1}})
 	w.must(422, "POST", at+"/trials/2/tell", tell, "Idempotency-Key", "k2")
 	w.must(200, "POST", at+"/trials/2/fail", m{"client": "a", "reason": "no memory"})
+	same(t, "failed again", w.must(200, "POST", at+"/trials/2/fail", m{"client": "a", "reason": "lost"}).body["reason"], "no memory")
 	w.must(409, "POST", at+"/trials/3/return", m{"client": "b"})
-	w.must(200, "POST", at+"/trials/3/heartbeat", m{"client": "a"})
-	w.must(200, "POST", at+"/trials/3/return", m{"client": "a"})
+	for range 2 {
+		w.must(200, "POST", at+"/trials/3/heartbeat", m{"client": "a"})
+	}
+	for range 2 {
+		same(t, "returned", w.must(200, "POST", at+"/trials/3/return", m{"client": "a"}, "Idempotency-Key", "k4").body["state"], "waiting")
+	}
+	same(t, "returned without a key", w.must(200, "POST", at+"/trials/3/return", m{"client": "a"}).body["attempts"], 0.0)
 	same(t, "another gets it", w.must(200, "POST", at+"/ask", m{"client": "b"}).ids(), []int{3})
+	same(t, "returned once more", w.must(200, "POST", at+"/trials/3/return", m{"client": "a"}, "Idempotency-Key", "k4").body["client"], "b")
+	w.must(409, "POST", at+"/trials/3/return", m{"client": "a"})
+	w.must(422, "POST", at+"/trials/3/return", m{"client": "b"}, "Idempotency-Key", "k4")
 
 	past := m{"trials": []m{{"parameters": m{"x": 0.25}, "outcome": m{"value": 1, "constraints": m{"heat": 4}}}, {"parameters": m{"x": 1}, "failed": "lost"}}}
 	same(t, "imported", w.must(200, "POST", at+"/import", past, "Idempotency-Key", "k3").body, m{"added": 2.0, "known": 0.0})
@@ -192,6 +201,7 @@ func TestALifeOfTrials(t *testing.T) {
 	w.end()
 	w = newWorld(t, dir, Options{})
 	same(t, "after a restart", w.must(200, "POST", at+"/ask", m{"client": "b"}).ids(), []int{3})
+	same(t, "a return after a restart", w.must(200, "POST", at+"/trials/3/return", m{"client": "a"}, "Idempotency-Key", "k4").body["client"], "b")
 	same(t, "a key after a restart", w.must(200, "POST", at+"/ask", m{"client": "a", "count": 3}, "Idempotency-Key", "k1").ids(), []int{1, 2, 3})
 	w.must(204, "DELETE", at, nil)
 	w.must(404, "DELETE", at, nil)
@@ -210,6 +220,8 @@ func TestProblems(t *testing.T) {
 	w := newWorld(t, t.TempDir(), Options{})
 	w.must(201, "POST", "/v1/tasks", m{"text": bowl})
 	w.must(200, "POST", "/v1/tasks/bowl/ask", m{"client": "a"})
+	free, _, _ := strings.Cut(strings.Replace(bowl, "bowl", "free", 1), "constraints:")
+	w.must(201, "POST", "/v1/tasks", m{"text": free})
 	for _, c := range []struct {
 		method, path string
 		body         any
@@ -251,10 +263,41 @@ func TestProblems(t *testing.T) {
 		{"POST", "/v1/tasks/bowl/import", m{"trials": []m{{"parameters": m{"y": 1}, "failed": "x"}}}, 422, []string{"body.trials[0].parameters", "y"}, nil},
 		{"POST", "/v1/tasks/bowl/ask", `{"client":"` + strings.Repeat("a", 1<<20) + `"}`, 413, []string{"too large"}, nil},
 		{"GET", "/v1/tasks/bowl/events", nil, 422, []string{"header.Last-Event-ID", "whole number"}, []string{"Last-Event-ID", "x"}},
+		{"GET", "/v1/tasks/bowl/events?after=x", nil, 422, []string{"query.after", "whole number"}, nil},
+		{"GET", "/v1/tasks/bowl/events", nil, 422, []string{"header.Last-Event-ID: empty"}, []string{"Last-Event-ID", ""}},
+		{"GET", "/v1/tasks/bowl/trials/0", nil, 422, []string{"path.trial", "number >= 1"}, nil},
+		{"GET", "/v1/tasks/bowl/trials/-1", nil, 422, []string{"path.trial: expected a whole number from 1 to 9007199254740991"}, nil},
+		{"GET", "/v1/tasks/bowl/trials?limit=x", nil, 422, []string{"query.limit: expected a whole number from 1 to 1000"}, nil},
+		{"GET", "/v1/tasks/bowl/trials?limit=", nil, 422, []string{"query.limit: empty"}, nil},
+		{"GET", "/v1/tasks/bowl/trials?state=done&state=failed", nil, 422, []string{"query.state: given more than once", "commas"}, nil},
+		{"GET", "/v1/tasks/bowl/trials?after=%zz", nil, 400, []string{"query: ", "%zz"}, nil},
+		{"GET", "/v1/tasks/bowl/trials?colour=red", nil, 422, []string{"query.colour: unknown query parameter; accepted: after, limit, state, client"}, nil},
+		{"GET", "/v1/tasks?colour=red", nil, 422, []string{"query.colour: unknown query parameter; accepted is none"}, nil},
+		{"GET", "/v1/tasks//trials", nil, 404, []string{"openapi.json"}, nil},
+		{"GET", "/v1/bowl/../tasks", nil, 404, []string{"openapi.json"}, nil},
+		{"POST", "/v1/tasks", m{"task": nil}, 422, []string{"body: accepted is either a text"}, nil},
+		{"POST", "/v1/tasks", `{"text":"name: x","seed":18446744073709551616}`, 422, []string{"seed", "18446744073709551616", "64 bits"}, nil},
+		{"POST", "/v1/tasks/bowl/ask", nil, 400, []string{`"location":"body"`, "an object in JSON"}, nil},
+		{"POST", "/v1/tasks/bowl/ask", m{"client": "a", "colour": 1}, 422, []string{"body.colour: unexpected property; accepted: client, count, lease_seconds, wait_seconds"}, nil},
+		{"POST", "/v1/tasks/bowl/ask", m{"Client": "a"}, 422, []string{"body.Client", "accepted: client"}, nil},
+		{"POST", "/v1/tasks/bowl/ask", m{"client": "a"}, 422, []string{"header.Idempotency-Key: empty"}, []string{"Idempotency-Key", ""}},
+		{"POST", "/v1/tasks/bowl/ask", m{"client": "a"}, 415, []string{"header.Content-Type", "accepted is application/json"}, []string{"Content-Type", "application/x-www-form-urlencoded"}},
+		{"POST", "/v1/tasks/bowl/ask", m{"client": "a"}, 415, []string{"header.Content-Type", "UTF-8"}, []string{"Content-Type", "application/json; charset=latin1"}},
+		{"POST", "/v1/tasks/bowl/trials/1/tell", `{"value":1e999}`, 400, []string{"body: number 1e999 is too large", "1.79e308"}, nil},
+		{"POST", "/v1/tasks/bowl/trials/1/tell", `{"value":NaN}`, 400, []string{"body: no JSON at byte 10"}, nil},
+		{"POST", "/v1/tasks/bowl/trials/1/tell", m{"value": 1, "constraints": m{"heat": 1}, "metrics": m{"\x01": 1}}, 422, []string{"body.metrics: ", "printable text"}, nil},
+		{"POST", "/v1/tasks/free/trials/1/tell", m{"value": 1, "constraints": m{"heat": 1}}, 422, []string{"body.constraints: the task has none"}, nil},
+		{"POST", "/v1/tasks/bowl/import", m{"trials": nil}, 422, []string{"body.trials: expected array"}, nil},
+		{"POST", "/v1/tasks/bowl/import", m{"trials": []m{{"parameters": m{"x": 1}, "colour": 1}}}, 422, []string{"body.trials[0].colour", "accepted: failed, outcome, parameters"}, nil},
+		{"POST", "/v1/tasks/bowl/import", m{"trials": []m{{"parameters": m{"x": 1}, "outcome": m{"val": 1}}}}, 422, []string{"body.trials[0].outcome.val", "accepted: constraints, metrics, value"}, nil},
+		{"POST", "/v1/tasks/bowl/import", m{"trials": []m{{"parameters": m{"x": 1}, "outcome": m{"value": 1, "constraints": m{"heat": 1}, "metrics": m{"": 1}}}}}, 422, []string{"body.trials[0].outcome.metrics"}, nil},
 	} {
 		r := w.do(c.method, c.path, c.body, c.headers...)
 		if r.status != c.status || r.header.Get("Content-Type") != "application/problem+json" || r.body["status"] != float64(c.status) {
 			t.Errorf("%s %s %.80v: %d %v %s", c.method, c.path, c.body, r.status, r.header.Get("Content-Type"), r.text)
+		}
+		if strings.Contains(r.text, `"value":`) || strings.Contains(r.text, "validation failed") {
+			t.Errorf("%s %s %.80v: sent back, or no detail: %s", c.method, c.path, c.body, r.text)
 		}
 		for _, want := range c.want {
 			if !strings.Contains(r.text, want) {
@@ -354,12 +397,20 @@ func TestOpenAPI(t *testing.T) {
 	for path, operations := range paths {
 		for method, operation := range operations.(m) {
 			count++
-			if !strings.HasPrefix(path, "/v1/") || operation.(m)["summary"] == "" || operation.(m)["responses"] == nil {
+			if !strings.HasPrefix(path, "/v1/") || operation.(m)["summary"] == "" {
 				t.Errorf("%s %s: %v", method, path, operation)
+			}
+			responses := operation.(m)["responses"].(m)
+			for _, status := range []string{"400", "401", "403", "421", "422", "429", "500", "503"} {
+				if responses[status] == nil {
+					t.Errorf("%s %s: %s is missing", method, path, status)
+				}
 			}
 		}
 	}
 	same(t, "operations", count, 20)
+	same(t, "the token", r.body["security"], []any{m{"token": []any{}}})
+	same(t, "a new task", paths["/v1/tasks"].(m)["post"].(m)["responses"].(m)["201"] != nil, true)
 }
 
 func FuzzEventNumber(f *testing.F) {

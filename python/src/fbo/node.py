@@ -1,0 +1,168 @@
+"""A node: one that runs already, or one that is started for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Union
+
+from .daemon import Daemon, default_dir, find_binary, socket_of
+from .errors import BadInput, Error, NotStarted, Unreachable
+from .http import Client, quote
+from .task import Task
+from .trial import Value
+
+TaskFile = Union[str, Path, Mapping[str, Any]]
+LEASE = 600.0  # seconds
+
+
+class Node:
+    """A node of fbo, as a context manager.
+
+    One that runs in the data directory is used and left running. Otherwise
+    `fbo-node serve` is started, and ended with the context.
+    """
+
+    def __init__(
+        self,
+        dir: str | Path | None = None,
+        *,
+        binary: str | Path | None = None,
+        flags: Sequence[str] = (),
+        url: str | None = None,
+        token: str | None = None,
+    ) -> None:
+        """Take a data directory (default: that of fbo-node), or the url and token of a node.
+
+        flags are those of `fbo-node serve`, for a node that is started.
+        """
+        if url is not None and (dir is not None or binary is not None or flags):
+            raise BadInput("Node: url names a node that runs; dir, binary and flags are for others")
+        if url is None and token is not None:
+            raise BadInput("Node: token is for a url, which is missing")
+        self.dir = None if url is not None else Path(dir) if dir is not None else default_dir()
+        self._binary = binary
+        self._flags = flags
+        self._remote = None if url is None else Client(url=url, token=token)
+        self._http: Client | None = None
+        self._daemon: Daemon | None = None
+        self._tasks: list[Task] = []
+
+    @property
+    def started(self) -> bool:
+        """Whether this object has started the node, and so will end it."""
+        return self._daemon is not None
+
+    def __enter__(self) -> Node:
+        if self._remote is not None:
+            self._remote.get("/v1/node")
+            self._http = self._remote
+            return self
+        assert self.dir is not None
+        self._http = _running(self.dir) or self._start(self.dir)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            for task in self._tasks:
+                task.close()
+        finally:
+            self._tasks, self._http = [], None
+            if self._daemon is not None:
+                daemon, self._daemon = self._daemon, None
+                daemon.stop()
+
+    def task(
+        self,
+        task: TaskFile,
+        *,
+        client: str | None = None,
+        lease: float = LEASE,
+        tables: Mapping[str, str] | None = None,
+        first: Iterable[Mapping[str, Value]] = (),
+        suggested: Iterable[Mapping[str, Value]] = (),
+        seed: int | None = None,
+        invitation: str | None = None,
+    ) -> Task:
+        """Join a task: the path or text of a task file, or what is in one as a dictionary.
+
+        A text has more than one line or begins with `{`; any other is a path.
+        client is the name that trials are held by: with a name of your own, a program that
+        was killed gets its trials again. lease is after how many seconds without a sign of
+        life others get them. tables has the tables that the file names, by name.
+        """
+        order: dict[str, Any] = {}
+        if isinstance(task, Mapping):
+            order["task"] = dict(task)
+        else:
+            order["text"] = _text_of(task)
+        for name, value in (
+            ("tables", dict(tables or {})),
+            ("first", [dict(one) for one in first]),
+            ("suggested", [dict(one) for one in suggested]),
+            ("invitation", invitation),
+        ):
+            if value:
+                order[name] = value
+        if seed is not None:
+            order["seed"] = seed
+        return self._open(self._client.post("/v1/tasks", order), client, lease)
+
+    def find(self, task: str, *, client: str | None = None, lease: float = LEASE) -> Task:
+        """Return a task that the node serves already, by its ID or name."""
+        return self._open(self._client.get(f"/v1/tasks/{quote(task)}"), client, lease)
+
+    def tasks(self) -> list[dict[str, Any]]:
+        """Return id, name, goal and number of trials of each task that the node serves."""
+        shown: list[dict[str, Any]] = self._client.get("/v1/tasks")["tasks"]
+        return shown
+
+    def info(self) -> dict[str, Any]:
+        """Return the node's version, peer_id, addresses and number of tasks."""
+        shown: dict[str, Any] = self._client.get("/v1/node")
+        return shown
+
+    @property
+    def _client(self) -> Client:
+        if self._http is None:
+            raise Error("the node is not in use: write `with fbo.Node(…) as node:`")
+        return self._http
+
+    def _open(self, shown: Mapping[str, Any], client: str | None, lease: float) -> Task:
+        task = Task(self._client, shown, client, lease)
+        self._tasks.append(task)
+        return task
+
+    def _start(self, directory: Path) -> Client:
+        try:
+            self._daemon = Daemon(find_binary(self._binary), directory, self._flags)
+        except NotStarted:
+            # Perhaps another program was quicker.
+            if (running := _running(directory)) is None:
+                raise
+            return running
+        return self._daemon.client
+
+
+def _running(directory: Path) -> Client | None:
+    """Return a client of the node that runs in a directory, or None."""
+    control = socket_of(directory)
+    if control is None or not control.exists():
+        return None
+    try:
+        Client(socket=control, patience=0).get("/v1/node")
+    except Unreachable:
+        return None
+    return Client(socket=control)
+
+
+def _text_of(task: str | Path) -> str:
+    if isinstance(task, str) and ("\n" in task or task.lstrip().startswith("{")):
+        return task
+    try:
+        return Path(task).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"task {str(task)!r}: {error}; accepted is the path of a task file, or its text") from error

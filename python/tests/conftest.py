@@ -29,8 +29,8 @@ strategy: {type: ts, initial_designs: 2}
 
 @pytest.fixture(scope="session")
 def binary(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The path of fbo-node: $FBO_BINARY, or built here."""
-    if given := os.environ.get("FBO_BINARY"):
+    """The path of fbo-node: $FBO_NODE, or built here."""
+    if given := os.environ.get("FBO_NODE"):
         return given
     path = tmp_path_factory.mktemp("bin") / "fbo-node"
     subprocess.run(["go", "build", "-o", path, "./cmd/fbo-node"], cwd=ROOT, check=True)

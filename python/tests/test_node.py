@@ -44,7 +44,7 @@ def test_over_a_port_with_the_token(binary: str, short_dir: Path) -> None:
 
 def test_where_the_binary_comes_from(short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    monkeypatch.delenv("FBO_BINARY", raising=False)
+    monkeypatch.delenv("FBO_NODE", raising=False)
     with pytest.raises(fbo.BinaryMissing, match="go install ./cmd/fbo-node"), fbo.Node(short_dir):
         pass
     with pytest.raises(fbo.BinaryMissing, match="binary '/nothing/here'"), fbo.Node(short_dir, binary="/nothing/here"):

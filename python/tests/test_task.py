@@ -31,7 +31,7 @@ def test_each_ask_gives_other_trials(node: fbo.Node) -> None:
     assert [trial.id for trial in first + second] == [1, 2, 3]
     failed = task.fail(first[0], "out of memory")
     assert (failed.state, failed.reason) == ("failed", "out of memory")
-    assert task.give_back(second[0]).state == "waiting"
+    assert task.return_(second[0]).state == "waiting"
     task.close()
     assert [trial.state for trial in task.all()] == ["failed", "waiting", "waiting"]
 

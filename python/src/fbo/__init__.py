@@ -1,4 +1,4 @@
-"""Peer-to-peer federated Bayesian optimisation, over the HTTP interface of fbo-node."""
+"""Peer-to-peer federated Bayesian optimisation, by a node (fbo-node) that this package starts or finds."""
 
 from .errors import (
     BadInput,
@@ -6,6 +6,7 @@ from .errors import (
     Conflict,
     Denied,
     Error,
+    Failed,
     Field,
     NotFound,
     NotStarted,
@@ -16,25 +17,36 @@ from .errors import (
 )
 from .http import Client
 from .node import Node
+from .optimize import maximize, minimize
+from .result import Result
+from .space import Bool, Categorical, Float, Int
 from .task import Event, Task
 from .trial import Trial
 
 __all__ = [
     "BadInput",
     "BinaryMissing",
+    "Bool",
+    "Categorical",
     "Client",
     "Conflict",
     "Denied",
     "Error",
     "Event",
+    "Failed",
     "Field",
+    "Float",
+    "Int",
     "Node",
     "NotFound",
     "NotStarted",
     "Problem",
     "Refused",
+    "Result",
     "Task",
     "Trial",
     "Unavailable",
     "Unreachable",
+    "maximize",
+    "minimize",
 ]

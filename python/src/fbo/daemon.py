@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -36,19 +37,28 @@ def default_dir() -> Path:
     return Path.home() / ".local" / "share" / "fbo"
 
 
-def find_binary(given: str | Path | None) -> str:
-    """Return the path of fbo-node: what is given, $FBO_BINARY, or what is on the PATH."""
-    for origin, path in (("binary", given), ("FBO_BINARY", os.environ.get("FBO_BINARY"))):
+def packaged_binary() -> Path | None:
+    """Return the program that this package carries; a wheel for all systems carries none."""
+    path = Path(__file__).parent / "bin" / (_PROGRAM + (".exe" if sys.platform == "win32" else ""))
+    return path if path.exists() else None
+
+
+def find_binary(given: str | Path | None = None) -> str:
+    """Return the path of fbo-node: what is given, $FBO_NODE, this package's, or the PATH's."""
+    for origin, path in (("binary", given), ("FBO_NODE", os.environ.get("FBO_NODE"))):
         if path:
             if found := shutil.which(str(path)):
                 return found
             raise BinaryMissing(f"{origin} {str(path)!r} is no program that can be run; accepted is the path of {_PROGRAM}")
+    if packaged := packaged_binary():
+        return str(packaged)
     if found := shutil.which(_PROGRAM):
         return found
     raise BinaryMissing(
-        f"there is no {_PROGRAM} on the PATH. Build it with Go, in a checkout of fbo: "
-        f"`go install ./cmd/{_PROGRAM}`, which puts it into `go env GOPATH`/bin. "
-        "Or name it, by binary= or in the environment variable FBO_BINARY."
+        f"there is no {_PROGRAM}: this fbo was installed without it, and it is not on the PATH. "
+        f"Install the wheel for {sysconfig.get_platform()}, which carries it; or build it with Go, in a checkout "
+        f"of fbo: `go install ./cmd/{_PROGRAM}`, which puts it into `go env GOPATH`/bin; or name it, by binary= "
+        "or in the environment variable FBO_NODE."
     )
 
 
@@ -72,6 +82,7 @@ class Daemon:
         if control is None and not any(flag.split("=")[0] == "--http" for flag in flags):
             line += ["--http", "127.0.0.1:0"]
         # In a session of its own: Ctrl-C is for this program, which ends the daemon then.
+        new_group: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)  # the same on Windows
         self._process = subprocess.Popen(
             line,
             stdin=subprocess.DEVNULL,
@@ -81,6 +92,7 @@ class Daemon:
             encoding="utf-8",
             errors="replace",
             start_new_session=True,
+            creationflags=new_group,
         )
         self._said: deque[str] = deque(maxlen=20)
         self._started = threading.Event()
@@ -97,6 +109,11 @@ class Daemon:
             said = "\n".join(self._said) or "it said nothing"
             raise NotStarted(f"{' '.join(line)} ended with code {code}: {said}")
         self.client: Client = self._client(control, directory)
+
+    @property
+    def runs(self) -> bool:
+        """Whether the process is there."""
+        return self._process.poll() is None
 
     def stop(self) -> None:
         """End it, cleanly if it lets itself be asked."""

@@ -23,6 +23,10 @@ class NotStarted(Error):
     """fbo-node was started and ended at once."""
 
 
+class Failed(Error):
+    """Too many trials in a row have failed, or none has a value."""
+
+
 class Unreachable(Error):
     """No node answers."""
 

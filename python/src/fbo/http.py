@@ -8,7 +8,7 @@ import socket
 import time
 import urllib.parse
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,10 @@ class _SocketConnection(http.client.HTTPConnection):
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
         self.sock.connect(self._path)
+
+
+class _NotSent(Unreachable):
+    """Nobody was there to hear the request."""
 
 
 class Client:
@@ -52,6 +56,8 @@ class Client:
         self._socket = None if socket is None else str(socket)
         self._token = token
         self._patience = patience
+        self._revive: Callable[[], Client | None] | None = None
+        self._same = self  # the client whose node this one asks
         self._scheme, self._host = "http", "node"
         if url is not None:
             parts = urllib.parse.urlsplit(url)
@@ -60,6 +66,10 @@ class Client:
             if token is None:
                 raise BadInput("url without token: accepted is the line in http.token in the node's data directory")
             self._scheme, self._host = parts.scheme, parts.netloc
+
+    def revive_by(self, revive: Callable[[], Client | None] | None) -> None:
+        """Call this when nobody is there; it returns a client of a node that is there now, or None."""
+        self._revive = revive
 
     def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
         """Return the JSON of an answer."""
@@ -109,8 +119,12 @@ class Client:
             except Unavailable as error:
                 if last_try or error.status not in (429, 503):
                     raise
-            except Unreachable:
-                if last_try or not repeatable:
+            except Unreachable as error:
+                if self._revived():
+                    give_up = time.monotonic() + self._patience
+                elif last_try:
+                    raise
+                if not repeatable and not isinstance(error, _NotSent):
                     raise
             time.sleep(pause)
             pause = min(2 * pause, 1.0)
@@ -127,6 +141,16 @@ class Client:
         if response.status >= 300:
             raise _refusal(response.status, data)
         return json.loads(data) if data else None
+
+    def _revived(self) -> bool:
+        """Have the node started again; tell whether it was."""
+        revive = self._revive
+        found = None if revive is None else revive()
+        if found is None or found is self._same:
+            return False
+        self._same = found
+        self._socket, self._scheme, self._host, self._token = found._socket, found._scheme, found._host, found._token
+        return True
 
     def _connect(self) -> http.client.HTTPConnection:
         if self._socket is not None:
@@ -146,12 +170,16 @@ class Client:
         sent = dict(headers)
         if self._token is not None:
             sent["Authorization"] = f"Bearer {self._token}"
+        try:
+            connection.connect()
+        except OSError as error:
+            raise self._unreachable(error, _NotSent) from error
         connection.request(method, path, body, sent)
         return connection.getresponse()
 
-    def _unreachable(self, error: Exception) -> Unreachable:
+    def _unreachable(self, error: Exception, kind: type[Unreachable] = Unreachable) -> Unreachable:
         at = self._socket or f"{self._scheme}://{self._host}"
-        return Unreachable(f"no node answers at {at}: {error}")
+        return kind(f"no node answers at {at}: {error}")
 
 
 def quote(part: str | int) -> str:

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import logging
+import threading
+import time
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Union
+from typing import Any
 
 from .daemon import Daemon, default_dir, find_binary, socket_of
 from .errors import BadInput, Error, NotStarted, Unreachable
 from .http import Client, quote
+from .space import TaskFile
 from .task import Task
 from .trial import Value
 
-TaskFile = Union[str, Path, Mapping[str, Any]]
+_log = logging.getLogger("fbo")
+
 LEASE = 600.0  # seconds
+_PATIENCE = 10.0  # seconds that another program may take to start the node that both want
 
 
 class Node:
     """A node of fbo, as a context manager.
 
     One that runs in the data directory is used and left running. Otherwise
-    `fbo-node serve` is started, and ended with the context.
+    `fbo-node serve` is started, and ended with the context; should it be killed, it is
+    started again. Where several programs use one node, start `fbo-node serve` before them.
     """
 
     def __init__(
@@ -29,24 +37,30 @@ class Node:
         dir: str | Path | None = None,
         *,
         binary: str | Path | None = None,
+        peers: Sequence[str] = (),
         flags: Sequence[str] = (),
         url: str | None = None,
         token: str | None = None,
     ) -> None:
         """Take a data directory (default: that of fbo-node), or the url and token of a node.
 
-        flags are those of `fbo-node serve`, for a node that is started.
+        peers are addresses of other nodes, as they print them and info() has them, and flags
+        those of `fbo-node serve`: both are for a node that is started.
         """
-        if url is not None and (dir is not None or binary is not None or flags):
-            raise BadInput("Node: url names a node that runs; dir, binary and flags are for others")
+        if url is not None and (dir is not None or binary is not None or peers or flags):
+            raise BadInput("Node: url names a node that runs; dir, binary, peers and flags are for others")
+        for what, given in (("peers", peers), ("flags", flags)):
+            if isinstance(given, str):
+                raise BadInput(f"Node: {what} is {given!r}: accepted is a list of texts")
         if url is None and token is not None:
             raise BadInput("Node: token is for a url, which is missing")
         self.dir = None if url is not None else Path(dir) if dir is not None else default_dir()
         self._binary = binary
-        self._flags = flags
+        self._flags = [*flags, *(part for one in peers for part in ("--peer", one))]
         self._remote = None if url is None else Client(url=url, token=token)
         self._http: Client | None = None
         self._daemon: Daemon | None = None
+        self._reviving = threading.Lock()
         self._tasks: list[Task] = []
 
     @property
@@ -54,25 +68,39 @@ class Node:
         """Whether this object has started the node, and so will end it."""
         return self._daemon is not None
 
+    @property
+    def in_use(self) -> bool:
+        """Whether this object is in a `with`."""
+        return self._http is not None
+
     def __enter__(self) -> Node:
+        if self.in_use:
+            raise Error("the node is in use already, in another `with`")
         if self._remote is not None:
             self._remote.get("/v1/node")
             self._http = self._remote
             return self
         assert self.dir is not None
-        self._http = _running(self.dir) or self._start(self.dir)
+        self._http = _running(self.dir)
+        if self._http is None:
+            self._http = self._start(self.dir)
+        elif self._flags:
+            warnings.warn(f"a node runs in {self.dir} already: peers and flags are not given to it", stacklevel=2)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._http is not None:
+            self._http.revive_by(None)
         try:
             for task in self._tasks:
                 task.close()
         finally:
             self._tasks, self._http = [], None
-            if self._daemon is not None:
+            with self._reviving:
                 daemon, self._daemon = self._daemon, None
+            if daemon is not None:
                 daemon.stop()
 
     def task(
@@ -137,14 +165,32 @@ class Node:
         return task
 
     def _start(self, directory: Path) -> Client:
-        try:
-            self._daemon = Daemon(find_binary(self._binary), directory, self._flags)
-        except NotStarted:
-            # Perhaps another program was quicker.
-            if (running := _running(directory)) is None:
-                raise
-            return running
-        return self._daemon.client
+        give_up = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self._daemon = Daemon(find_binary(self._binary), directory, self._flags)
+                break
+            except NotStarted as error:
+                # Perhaps another program was quicker, and its node is not ready yet.
+                if (running := _running(directory)) is not None:
+                    return running
+                if "in use by another process" not in str(error) or time.monotonic() > give_up:
+                    raise
+                time.sleep(0.1)
+        client = self._daemon.client
+        client.revive_by(self._revived)
+        return client
+
+    def _revived(self) -> Client | None:
+        """Start the node of this object again, if it has ended."""
+        with self._reviving:
+            daemon = self._daemon
+            if daemon is None or self.dir is None:
+                return None
+            if not daemon.runs:
+                _log.warning("fbo-node has ended; it is started again")
+                self._daemon = daemon = Daemon(find_binary(self._binary), self.dir, self._flags)
+            return daemon.client
 
 
 def _running(directory: Path) -> Client | None:

@@ -96,7 +96,7 @@ class Task:
         reason = reason.strip()[:1000] or "no reason given"
         return self._end(trial, "fail", {"client": self.client, "reason": reason})
 
-    def give_back(self, trial: Trial | int) -> Trial:
+    def return_(self, trial: Trial | int) -> Trial:
         """Hand a trial back. Who asks next gets it."""
         return self._end(trial, "return", {"client": self.client})
 
@@ -167,7 +167,7 @@ class Task:
         self._held.close()
         for trial in sorted(self._held.ids()):
             try:
-                self.give_back(trial)
+                self.return_(trial)
             except Error:  # the node is gone, or the lease has ended: either way it is not held
                 self._held.drop(trial)
 

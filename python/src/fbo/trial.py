@@ -9,6 +9,15 @@ from typing import Any, Union
 Value = Union[float, int, str, bool]
 Row = dict[str, Any]
 
+# Sources of designs that the node has no phrase for, since no strategy has chosen them.
+_PHRASES = {
+    "first": "given by the user",
+    "initial": "random start",
+    "own": "own sample",
+    "remaining": "random, since nearly all designs have been tried",
+    "imported": "imported",
+}
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -28,6 +37,24 @@ class Trial:
     started: str | None = None
     finished: str | None = None
 
+    @property
+    def chosen(self) -> str:
+        """How the design was chosen, as a phrase for people."""
+        source = str(self.why.get("source", ""))
+        phrase = str(self.why.get("phrase") or _PHRASES.get(source, source))
+        if after := self.why.get("next_best"):
+            return f"{phrase}, next best after trial {after}"
+        if again := self.why.get("again"):
+            return f"{phrase}, trial {again} again"
+        return phrase
+
+    @property
+    def from_peers(self) -> bool:
+        """Whether the design rests on what peers shared."""
+        if self.why.get("source") in ("first", "initial", "remaining", "imported", "random"):
+            return False
+        return bool(self.why.get("peer") or self.why.get("listened"))
+
     def row(self) -> Row:
         """Return the trial as one row of a table, with a column for each parameter."""
         row: Row = {"trial": self.id, "state": self.state, "value": self.value}
@@ -40,6 +67,10 @@ class Trial:
         row.update(
             reason=self.reason,
             source=self.why.get("source"),
+            why=self.chosen,
+            from_peers=self.from_peers,
+            peer=self.why.get("peer"),
+            listened=self.why.get("listened", 0),
             client=self.client,
             started=self.started,
             finished=self.finished,

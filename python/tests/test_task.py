@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from datetime import datetime, timedelta
 
@@ -34,6 +35,26 @@ def test_each_ask_gives_other_trials(node: fbo.Node) -> None:
     assert task.return_(second[0]).state == "waiting"
     task.close()
     assert [trial.state for trial in task.all()] == ["failed", "waiting", "waiting"]
+
+
+def test_threads_share_a_task(node: fbo.Node) -> None:
+    task = node.task(BOWL)
+    seen: list[int] = []
+
+    def work() -> None:
+        for _ in range(5):
+            for trial in task.ask():
+                seen.append(trial.id)
+                task.tell(trial, 1.0)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) == len(set(seen)) == 20
+    # What an ask got beyond its count, since another thread told meanwhile, is handed back.
+    assert {trial.state for trial in task.all()} <= {"done", "waiting"} and not task._held.ids()
 
 
 def test_a_client_of_a_name_gets_its_trials_again(node: fbo.Node) -> None:

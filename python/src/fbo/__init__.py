@@ -19,7 +19,7 @@ from .http import Client
 from .node import Node
 from .optimize import maximize, minimize
 from .result import Result
-from .space import Bool, Categorical, Float, Int
+from .space import Bool, Categorical, Float, Int, Parameter
 from .task import Event, Task
 from .trial import Trial
 
@@ -40,6 +40,7 @@ __all__ = [
     "Node",
     "NotFound",
     "NotStarted",
+    "Parameter",
     "Problem",
     "Refused",
     "Result",

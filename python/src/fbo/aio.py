@@ -37,11 +37,14 @@ class Node:
 
     async def __aenter__(self) -> Node:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="fbo.aio")
+        future = self._submit(self._node.__enter__)
         try:
-            # One that is cancelled while it starts is ended by the exit that waits for its turn.
-            await self._call(self._node.__enter__)
+            await asyncio.shield(asyncio.wrap_future(future))
         except BaseException:
-            await asyncio.shield(self.__aexit__(None, None, None))
+            threads, self._threads = self._threads, None
+            future.add_done_callback(lambda _: self._node.__exit__(None, None, None))  # also one that comes later
+            if threads is not None:
+                threads.shutdown(wait=False)
             raise
         return self
 

@@ -40,9 +40,12 @@ class Node:
         peers: Sequence[str] = (),
         flags: Sequence[str] = (),
         url: str | None = None,
-        token: str | None = None,
+        token: str | Path | None = None,
     ) -> None:
         """Take a data directory (default: that of fbo-node), or the url and token of a node.
+
+        token is the token itself or, as a Path, the file that has it: http.token in the
+        node's data directory.
 
         peers are addresses of other nodes, as they print them and info() has them, and flags
         those of `fbo-node serve`: both are for a node that is started.
@@ -57,7 +60,7 @@ class Node:
         self.dir = None if url is not None else Path(dir) if dir is not None else default_dir()
         self._binary = binary
         self._flags = [*flags, *(part for one in peers for part in ("--peer", one))]
-        self._remote = None if url is None else Client(url=url, token=token)
+        self._remote = None if url is None else Client(url=url, token=_token_of(token))
         self._http: Client | None = None
         self._daemon: Daemon | None = None
         self._reviving = threading.Lock()
@@ -203,6 +206,15 @@ def _running(directory: Path) -> Client | None:
     except Unreachable:
         return None
     return Client(socket=control)
+
+
+def _token_of(given: str | Path | None) -> str | None:
+    if not isinstance(given, Path):
+        return given
+    try:
+        return given.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"token {str(given)!r}: {error}; accepted is the file http.token in a data directory") from error
 
 
 def _text_of(task: str | Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,18 @@ from typing import Any, SupportsFloat, SupportsIndex, Union
 from .errors import BadInput
 
 
+class Parameter(ABC):
+    """One of Float, Int, Categorical and Bool."""
+
+    name: str
+
+    @abstractmethod
+    def definition(self) -> dict[str, Any]:
+        """Return the parameter as a task file has it."""
+
+
 @dataclass(frozen=True)
-class Float:
+class Float(Parameter):
     """A number from low to high. log searches it by its logarithm, step on a grid from low."""
 
     name: str
@@ -38,7 +49,7 @@ class Float:
 
 
 @dataclass(frozen=True)
-class Int:
+class Int(Parameter):
     """A whole number from low to high, both included. log searches it by its logarithm."""
 
     name: str
@@ -60,7 +71,7 @@ class Int:
 
 
 @dataclass(frozen=True)
-class Categorical:
+class Categorical(Parameter):
     """One of two or more texts."""
 
     name: str
@@ -75,7 +86,7 @@ class Categorical:
 
 
 @dataclass(frozen=True)
-class Bool:
+class Bool(Parameter):
     """True or false."""
 
     name: str
@@ -85,11 +96,8 @@ class Bool:
         return {"name": self.name, "type": "bool"}
 
 
-Parameter = Union[Float, Int, Categorical, Bool]
 TaskFile = Union[str, Path, Mapping[str, Any]]
 Space = Union[Sequence[Parameter], TaskFile]
-
-_KINDS = (Float, Int, Categorical, Bool)
 
 
 def is_task(space: Space) -> bool:
@@ -103,7 +111,7 @@ def definition(space: Space, goal: str, name: str) -> TaskFile:
         return space
     parameters: list[Parameter] = []
     for place, one in enumerate(space if isinstance(space, Sequence) else [space]):
-        if not isinstance(one, _KINDS):
+        if not isinstance(one, Parameter):
             raise BadInput(
                 f"space[{place}] is {one!r}: accepted are fbo.Float, fbo.Int, fbo.Categorical and fbo.Bool; "
                 "or, as the whole space, a task: its dictionary, its text or the path of its file"

@@ -68,9 +68,11 @@ class Task:
                 },
                 repeatable=True,
             )
-            new = [from_json(one, self._floats) for one in answer["trials"] if one["id"] not in before][:count]
+            new = [from_json(one, self._floats) for one in answer["trials"] if one["id"] not in before]
             self._held.add(*(trial.id for trial in new))
-            return new
+            for trial in new[count:]:  # another thread has told of one meanwhile
+                self.return_(trial)
+            return new[:count]
 
     def tell(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -64,20 +65,18 @@ def test_a_cancelled_ask_hands_back(binary: str, short_dir: Path) -> None:
 
 
 def test_a_cancelled_start_leaves_no_node(binary: str, short_dir: Path) -> None:
-    async def run() -> fbo.aio.Node:
+    async def run() -> tuple[fbo.aio.Node, ThreadPoolExecutor]:
         node = fbo.aio.Node(short_dir, binary=binary, flags=LOCAL)
         starting = asyncio.ensure_future(node.__aenter__())
-        while node._threads is None:
+        while (threads := node._threads) is None:
             await asyncio.sleep(0)
         starting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await starting
-        return node
+        return node, threads
 
-    node = asyncio.run(run())._node
-    give_up = time.monotonic() + 60
-    while not (short_dir / "identity.key").exists() or node.in_use or node.started:
-        assert time.monotonic() < give_up
-        time.sleep(0.01)
+    node, threads = asyncio.run(run())
+    threads.shutdown(wait=True)
+    assert (short_dir / "identity.key").exists() and not node._node.in_use and not node._node.started
     with fbo.Node(short_dir, binary=binary, flags=LOCAL) as other:
         assert other.started

@@ -161,7 +161,7 @@ def test_too_many_failures_in_a_row_raise(node: fbo.Node) -> None:
 
 def test_what_is_no_number_raises_at_once(node: fbo.Node) -> None:
     with pytest.raises(fbo.BadInput, match="f returned None: accepted is a number"):
-        fbo.minimize(lambda x: None, LINE, task="none", node=node, progress=False)  # type: ignore[return-value]
+        fbo.minimize(lambda x: None, LINE, task="none", node=node, progress=False)  # type: ignore[arg-type, return-value]
     assert [trial.state for trial in node.find("none").all()] == ["waiting"]
 
 

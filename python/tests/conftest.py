@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import build_wheels
 import pytest
 
 import fbo
-
-ROOT = Path(__file__).resolve().parents[2]
 
 LOCAL = ["--mdns=false", "--listen", "/ip4/127.0.0.1/tcp/0", "--wait-for-peers", "0"]
 
@@ -29,11 +27,11 @@ strategy: {type: ts, initial_designs: 2}
 
 @pytest.fixture(scope="session")
 def binary(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The path of fbo-node: $FBO_NODE, or built here."""
+    """The path of fbo-node: $FBO_NODE, or built here, as for a wheel."""
     if given := os.environ.get("FBO_NODE"):
         return given
     path = tmp_path_factory.mktemp("bin") / "fbo-node"
-    subprocess.run(["go", "build", "-o", path, "./cmd/fbo-node"], cwd=ROOT, check=True)
+    build_wheels.build_program(path)
     return str(path)
 
 

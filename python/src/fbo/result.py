@@ -26,14 +26,17 @@ class Result:
         return [trial.row() for trial in self.all]
 
     def helped(self) -> dict[str, list[int]]:
-        """Return who helped: for each peer the trials whose design it had a part in.
+        """Return who helped: for each peer ID the trials whose design it had a part in.
 
-        Designs for which several peers were heard together stand under "several peers".
+        A strategy that weighs all peers' shares together says only how many they were: its
+        trials stand under "1 peer", "2 peers" and so on.
         """
         found: dict[str, list[int]] = {}
         for trial in self.all:
             if trial.from_peers:
-                found.setdefault(trial.why.get("peer") or "several peers", []).append(trial.id)
+                heard = int(trial.why.get("listened") or 0)
+                peer = trial.why.get("peer") or f"{heard} peer{'' if heard == 1 else 's'}"
+                found.setdefault(peer, []).append(trial.id)
         return found
 
     def best_so_far(self) -> list[float | None]:

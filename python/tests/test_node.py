@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -28,6 +32,36 @@ def test_what_was_started_is_ended_and_goes_on(binary: str, short_dir: Path) -> 
     with fbo.Node(short_dir, binary=binary, flags=LOCAL) as node:
         best = node.find("bowl").best()
         assert best is not None and best.value == 3
+
+
+def test_a_node_ends_with_a_program_that_is_killed(binary: str, short_dir: Path) -> None:
+    script = (
+        "import fbo, sys, time\n"
+        f"with fbo.Node({str(short_dir)!r}, binary={binary!r}, flags={LOCAL!r}) as node:\n"
+        "    print(node._daemon._process.pid, flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(fbo.__file__).parents[1])}
+    program = subprocess.Popen([sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, text=True)
+    assert program.stdout is not None
+    daemon = int(program.stdout.readline())
+    assert (short_dir / "control.sock").exists()
+    program.kill()
+    program.communicate()
+    give_up = time.monotonic() + 60
+    while (short_dir / "control.sock").exists() or _lives(daemon):
+        assert time.monotonic() < give_up, "the node outlives its program"
+        time.sleep(0.02)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    # One that has ended may wait for whoever collects its code.
+    status = Path(f"/proc/{process}/stat")
+    return not status.exists() or status.read_text().rsplit(")", 1)[1].split()[0] != "Z"
 
 
 def test_over_a_port_with_the_token(binary: str, short_dir: Path) -> None:

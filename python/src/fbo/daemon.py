@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -77,7 +78,8 @@ class Daemon:
         """Start it, and return when it answers."""
         if isinstance(flags, str):
             raise BadInput(f"flags {flags!r}: accepted is a list, such as ['--mdns=false']")
-        line = [binary, "serve", "--json", "--data-dir", str(directory), *flags]
+        # It ends with its input, and so with this program, however that ends.
+        line = [binary, "serve", "--json", "--until-eof", "--data-dir", str(directory), *flags]
         control = socket_of(directory)
         if control is None and not any(flag.split("=")[0] == "--http" for flag in flags):
             line += ["--http", "127.0.0.1:0"]
@@ -85,7 +87,7 @@ class Daemon:
         new_group: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)  # the same on Windows
         self._process = subprocess.Popen(
             line,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -105,7 +107,8 @@ class Daemon:
             self.stop()
             raise
         if self._serving is None:
-            code = self._process.wait()
+            self.stop()
+            code = self._process.returncode
             said = "\n".join(self._said) or "it said nothing"
             raise NotStarted(f"{' '.join(line)} ended with code {code}: {said}")
         self.client: Client = self._client(control, directory)
@@ -117,7 +120,9 @@ class Daemon:
 
     def stop(self) -> None:
         """End it, cleanly if it lets itself be asked."""
-        self._process.terminate()
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
         try:
             self._process.wait(timeout=30)
         except subprocess.TimeoutExpired:

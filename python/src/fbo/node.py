@@ -192,6 +192,7 @@ class Node:
                 return None
             if not daemon.runs:
                 _log.warning("fbo-node has ended; it is started again")
+                daemon.stop()
                 self._daemon = daemon = Daemon(find_binary(self._binary), self.dir, self._flags)
             return daemon.client
 

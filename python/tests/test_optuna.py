@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import math
+import os
+import re
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -12,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BOWL, LOCAL
+from conftest import BOWL, LOCAL, ROOT
 
 import fbo
 
-optuna = pytest.importorskip("optuna", reason="tests/requirements-optuna.txt is not installed")
+pytest.importorskip("optuna", reason="tests/requirements-optuna.txt is not installed")
 
+import optuna  # noqa: E402
 from optuna.distributions import (  # noqa: E402
     BaseDistribution,
     CategoricalDistribution,
@@ -31,7 +36,7 @@ from fbo.optuna import Sampler  # noqa: E402
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 QUICK: dict[str, Any] = {"strategy": {"type": "ts", "initial_designs": 2}, "surrogate": {"type": "rff", "features": 16}}
-X = {"x": FloatDistribution(-10, 10)}
+X: dict[str, BaseDistribution] = {"x": FloatDistribution(-10, 10)}
 
 
 def quick(name: str, **more: Any) -> dict[str, Any]:
@@ -67,19 +72,40 @@ def test_the_tutorial(node: fbo.Node) -> None:
     assert best is not None and best.parameters == study.best_params and best.value == study.best_value
 
 
-def test_the_two_lines(binary: str, short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FBO_DATA_DIR", str(short_dir))
-    monkeypatch.setenv("FBO_BINARY", binary)
-    sampler = Sampler(task="tutorial", search_space=X)
+def test_a_node_that_runs_is_left(node: fbo.Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert node.dir is not None
+    monkeypatch.setenv("FBO_DATA_DIR", str(node.dir))
+    sampler = Sampler("tutorial", search_space=X)
     study = optuna.create_study(sampler=sampler)
-    study.optimize(quadratic, n_trials=2)
-    asked = study.ask()
-    asked.suggest_float("x", -10, 10)
-    assert (short_dir / "control.sock").exists()
+    study.ask(X)
     sampler.close()
+    assert [trial.state for trial in node.find("tutorial").all()] == ["waiting"]
+
+
+def test_a_node_that_was_started_is_ended(binary: str, short_dir: Path) -> None:
+    with Sampler(quick("tutorial"), fbo.Node(short_dir, binary=binary, flags=LOCAL), search_space=X) as sampler:
+        study = optuna.create_study(sampler=sampler)
+        study.optimize(quadratic, n_trials=2)
+        study.ask(X)
+        assert (short_dir / "control.sock").exists()
     assert not (short_dir / "control.sock").exists()
-    with fbo.Node(short_dir, flags=LOCAL) as node:
+    with fbo.Node(short_dir, binary=binary, flags=LOCAL) as node:
         assert [trial.state for trial in node.find("tutorial").all()] == ["done", "done", "waiting"]
+
+
+def test_a_program_ends_the_node_that_it_started(binary: str, short_dir: Path) -> None:
+    program = """
+import sys, optuna, fbo, fbo.optuna
+node = fbo.Node(sys.argv[1], binary=sys.argv[2], flags=sys.argv[3:])
+space = {"x": optuna.distributions.FloatDistribution(-10, 10)}
+study = optuna.create_study(sampler=fbo.optuna.Sampler("program", node, search_space=space))
+study.ask(space)
+assert node.started
+"""
+    line = [sys.executable, "-c", program, str(short_dir), binary, *LOCAL]
+    subprocess.run(line, check=True, timeout=120, env={**os.environ, "PYTHONPATH": str(ROOT / "python" / "src")})
+    assert any(short_dir.iterdir())
+    assert not (short_dir / "control.sock").exists()
 
 
 SPACE: dict[str, BaseDistribution] = {
@@ -210,7 +236,7 @@ def test_enqueued_trials_are_told_as_evaluated(node: fbo.Node) -> None:
 def test_added_trials_are_past_trials(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
     sampler = Sampler(quick("added"), node, search_space=X)
     study = optuna.create_study(sampler=sampler)
-    wide = {"x": FloatDistribution(-100, 100)}
+    wide: dict[str, BaseDistribution] = {"x": FloatDistribution(-100, 100)}
     study.add_trial(create_trial(params={"x": 3.0}, distributions=X, value=1.0))
     study.add_trial(create_trial(params={"x": 4.0}, distributions=wide, value=4.0))
     study.add_trial(create_trial(params={"x": 50.0}, distributions=wide, value=9.0))
@@ -324,7 +350,7 @@ def test_a_study_is_resumed_with_its_task(node: fbo.Node, tmp_path: Path) -> Non
     mark = second.trials[lost.number].user_attrs["fbo"]
     assert told[mark["trial"] - 1].value == 5.0
     assert mark["task"] == after.task.id and mark["node"] == node.info()["peer_id"]
-    assert mark["why"]["source"] in ("initial", "own", "thompson") or mark["why"]
+    assert mark["why"] == {"source": "own"} and mark["chosen"] == "own sample" and mark["from_peers"] is False
     assert len(told) == 5  # and none twice
 
 
@@ -365,6 +391,7 @@ def test_one_direction_which_is_the_goal(node: fbo.Node) -> None:
         up = optuna.create_study(direction="maximize", sampler=Sampler(task, node))
         with pytest.raises(fbo.BadInput, match="'bowl' has the goal 'minimize', the study the direction 'maximize'"):
             up.ask()
+        assert node.tasks() == []
     up = optuna.create_study(direction="maximize", sampler=Sampler(quick("up"), node, search_space=X))
     up.ask()
     assert node.find("up").goal == "maximize"
@@ -413,7 +440,7 @@ def test_what_no_task_takes_is_refused_by_name(node: fbo.Node) -> None:
         optuna.create_study(sampler=Sampler("no", node, search_space={"c": odd})).ask()
     for wrong in ({"n_startup": 0}, {"pruned": "told"}, {"wait": -1}, {"search_space": X}):
         with pytest.raises(fbo.BadInput, match=next(iter(wrong))):
-            Sampler(BOWL, node, **wrong)  # type: ignore[arg-type]
+            Sampler(BOWL, node, **wrong)
     with pytest.raises(fbo.BadInput, match="has its node"):
         Sampler(node.task(BOWL), node)
 
@@ -450,23 +477,47 @@ def test_constraints_that_a_task_does_not_have(node: fbo.Node) -> None:
     with pytest.raises(fbo.BadInput, match=r"constraints \['gap'\]; the task has none"):
         study.tell(trial, 1.0)
     assert known(sampler)[0].state == "waiting"
+    learning = optuna.create_study(sampler=Sampler(quick("learning"), node))
+    trial = learning.ask(X)
+    trial.set_constraint("gap", -1)
+    with pytest.raises(fbo.BadInput, match="the task has none"):
+        learning.tell(trial, 1.0)
     both = {"name": "both", "constraints": [{"name": "gap", "low": 0, "high": 1}]}
     with pytest.raises(fbo.BadInput, match="'gap' of the task has two limits"):
         optuna.create_study(sampler=Sampler(both, node, search_space=X)).ask()
 
 
 def test_no_design_in_time_is_drawn_and_told(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
-    rounds = {"name": "rounds", "strategy": {"type": "consensus", "initial_designs": 1}}
-    sampler = Sampler(rounds, node, search_space=X, wait=0)
-    assert sampler.task is None
+    sampler = Sampler(quick("late"), node, search_space=X, wait=0)
     study = optuna.create_study(sampler=sampler)
-    while "it is drawn at random" not in caplog.text:
-        assert len(study.trials) < 50
-        study.ask(X)
-    last = study.trials[-1]
-    assert last.user_attrs == {}
-    study.tell(last.number, 1.0)
-    assert any(trial.parameters == last.params and trial.value == 1 for trial in known(sampler))
+    trial = study.ask(X)
+    assert "no design within 0 seconds; it is drawn at random" in caplog.text
+    study.tell(trial, 1.0)
+    (told,) = (one for one in known(sampler) if one.state == "done")
+    assert told.parameters == trial.params and told.value == 1 and told.why["source"] == "imported"
+
+
+def test_what_the_objective_does_not_use_is_told_as_chosen(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
+    space = {"x": FloatDistribution(-10, 10), "momentum": FloatDistribution(0, 1)}
+    sampler = Sampler(quick("unused"), node, search_space=space)
+    optuna.create_study(sampler=sampler).optimize(quadratic, n_trials=2)
+    assert [set(trial.parameters) for trial in known(sampler) if trial.state == "done"] == [{"x", "momentum"}] * 2
+    assert caplog.text.count("did not use the parameter 'momentum'") == 1
+
+
+def test_the_page_and_the_example(node: fbo.Node, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "optuna.md").read_text(encoding="utf-8")
+    programs = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(programs) == 2
+    example = ROOT / "python" / "examples" / "optuna_study.py"
+    environment = {**os.environ, "FBO_DATA_DIR": str(node.dir), "PYTHONPATH": str(ROOT / "python" / "src")}
+    for line in (*(["-c", program] for program in programs), [str(example), str(tmp_path / "study.db"), "6"]):
+        ran = subprocess.run(
+            [sys.executable, *line], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300
+        )
+        assert ran.returncode == 0, ran.stderr[-2000:]
+    names = {task["name"]: task["trials"]["done"] for task in node.tasks()}
+    assert names == {"tutorial": 30, "regulated": 10, "training": 6}
 
 
 def test_two_studies_on_two_nodes(node: fbo.Node, binary: str, tmp_path: Path) -> None:
@@ -485,4 +536,5 @@ def test_two_studies_on_two_nodes(node: fbo.Node, binary: str, tmp_path: Path) -
         assert task is not None and here.task is not None and task.id == here.task.id
         wait_until(lambda: task.status()["knowledge"]["authors"] > 0, "the second node hears nothing of the first")
         two.optimize(quadratic, n_trials=3)
-    assert node.info()["peer_id"] in [mark["why"].get("peer") for mark in marks(two) if mark is not None]
+    helped = [mark for mark in marks(two) if mark is not None and mark["from_peers"]]
+    assert node.info()["peer_id"] in [mark["why"].get("peer") for mark in helped]

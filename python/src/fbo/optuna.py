@@ -63,8 +63,8 @@ class Sampler(BaseSampler):
         Parameters that it has not are those of search_space, or those that the first
         n_startup complete trials have in common.
 
-        node is one in use or its data directory (default: that of fbo-node). A node that
-        does not run there is started, and ended with the program.
+        node is a node, in a `with` already or not, or its data directory (default: that of
+        fbo-node). A node that does not run there is started, and ended with the program.
 
         pruned says what is told of a pruned trial: that it failed, or the value that it
         reported last. seed is of what is drawn without the task. lease is after how many
@@ -104,18 +104,18 @@ class Sampler(BaseSampler):
         self._study: tuple[BaseStorage, int] | None = None
         self._peer_id = ""
         self._space = Space(())
-        self._limits: dict[str, Mapping[str, Any]] = {}  # of the task's constraints
+        self._limits = _limits_of(self._order)
         self._designs: dict[tuple[BaseStorage, int], Trial] = {}  # of the trials that run, by storage and trial
         self._seen: set[int] = set()  # numbers of ended trials that the task knows or cannot take
         self._said: set[str] = set()
 
         self._node: Node | None = None
         self._end: weakref.finalize[Any, Any] | None = None
-        if isinstance(node, Node):
-            self._node = node
-        elif self._given is None:
-            self._node = Node(node).__enter__()
-            self._end = weakref.finalize(self, self._node.__exit__, None, None, None)
+        if self._given is None:
+            self._node = node if isinstance(node, Node) else Node(node)
+            if not self._node.in_use:
+                self._node.__enter__()
+                self._end = weakref.finalize(self, self._node.__exit__, None, None, None)
 
     def close(self) -> None:
         """Give back the trials that are held, and end the node if this object started it."""
@@ -189,14 +189,14 @@ class Sampler(BaseSampler):
         """Tell the task what the trial measured."""
         self._designs.pop((study._storage, trial._trial_id), None)
         task = self._task
-        if task is None:
-            return  # told when the task is joined
         try:
             self._check(trial, state)
         except BadInput:
-            if mark := self._mark_of(task, trial):
+            if task is not None and (mark := self._mark_of(task, trial)):
                 self._let_go(task, mark, None)
             raise
+        if task is None:
+            return  # told when the task is joined
         self._report(task, study.study_name, trial, state, values)
         self._seen.add(trial.number)
 
@@ -216,19 +216,29 @@ class Sampler(BaseSampler):
                         return
                     order["parameters"] = parameters
             assert self._node is not None and order is not None
+            before = {one["id"] for one in self._node.tasks()}
             task = self._node.task(order, lease=self._lease, invitation=self._invitation)
+            try:
+                self._check_task(task, goal)
+            except BadInput:
+                if task.id not in before:
+                    task.leave()
+                raise
+        else:
+            self._check_task(task, goal)
+        self._limits = _limits_of(task.definition)
+        self._space = Space(task.definition["parameters"])
+        self._peer_id = str(task._http.get("/v1/node")["peer_id"])
+        self._task = task
+
+    def _check_task(self, task: Task, goal: str) -> None:
         self._check_goal(task.name, task.goal, goal)
-        limits = {str(one["name"]): one for one in task.definition.get("constraints") or ()}
-        for name, one in limits.items():
+        for name, one in _limits_of(task.definition).items():
             if "low" in one and "high" in one:
                 raise BadInput(
                     f"constraint {name!r} of the task has two limits; Optuna has one number, which is at most 0 where a "
                     "constraint is kept: accepted are constraints with low, with high, or of type bool"
                 )
-        self._limits = limits
-        self._space = Space(task.definition["parameters"])
-        self._peer_id = str(task._http.get("/v1/node")["peer_id"])
-        self._task = task
 
     @staticmethod
     def _check_goal(name: object, task: object, study: str) -> None:
@@ -288,6 +298,8 @@ class Sampler(BaseSampler):
             "trial": held.id,
             "client": task.client,
             "parameters": held.parameters,
+            "chosen": held.chosen,
+            "from_peers": held.from_peers,
             "why": held.why,
         }
         storage.set_trial_user_attr(number, ATTRIBUTE, mark)
@@ -299,7 +311,7 @@ class Sampler(BaseSampler):
         held = self._designs.pop((study._storage, trial._trial_id), None)
         if held is not None:
             study._storage.set_trial_user_attr(trial._trial_id, ATTRIBUTE, None)
-            task.give_back(held)
+            task.return_(held)
 
     def _ask(self, task: Task) -> Trial | None:
         give_up = time.monotonic() + self._wait
@@ -422,7 +434,7 @@ class Sampler(BaseSampler):
             return  # another program holds it; its lease will end
         try:
             if reason is None:
-                task.give_back(mark["trial"])
+                task.return_(mark["trial"])
             else:
                 task.fail(mark["trial"], reason)
         except (Conflict, NotFound) as error:
@@ -459,6 +471,12 @@ def _fixed(trial: FrozenTrial) -> Mapping[str, Any]:
     """Return the parameters that were enqueued."""
     fixed: Mapping[str, Any] = trial.system_attrs.get("fixed_params", {})
     return fixed
+
+
+def _limits_of(definition: object) -> dict[str, Mapping[str, Any]]:
+    """Return the constraints of a task, by name."""
+    constraints = definition.get("constraints") if isinstance(definition, Mapping) else None
+    return {str(one["name"]): one for one in constraints or () if isinstance(one, Mapping) and "name" in one}
 
 
 def _reading(limit: Mapping[str, Any], excess: float) -> float | bool:

@@ -143,7 +143,21 @@ def test_all_distributions(node: fbo.Node) -> None:
         for name in ("float", "log", "steps", "int", "even", "logint", "texts", "truth", "numbers"):
             assert mine.params[name] == theirs.parameters[name]
         assert theirs.parameters["anything"] == json.dumps(mine.params["anything"])
-    assert {trial.params["anything"] for trial in study.trials} > {None}
+
+
+def test_every_choice_comes_and_goes(node: fbo.Node) -> None:
+    anything = CategoricalDistribution([None, True, 1.5, "null", ""])
+    start = {"strategy": {"type": "ts", "initial_designs": 60}}  # spread over the choices
+    sampler = Sampler(quick("choices", **start), node, search_space={"c": anything, "x": FloatDistribution(0, 1)})
+    study = optuna.create_study(sampler=sampler)
+    for _ in range(60):
+        trial = study.ask({"c": anything, "x": FloatDistribution(0, 1)})
+        study.tell(trial, 0.0)
+    for choice in anything.choices:
+        study.enqueue_trial({"c": choice, "x": 0.5})
+        study.tell(study.ask({"c": anything, "x": FloatDistribution(0, 1)}), 0.0)
+    assert {json.dumps(trial.params["c"]) for trial in study.trials[:60]} == {"null", "true", "1.5", '"null"', '""'}
+    assert [json.dumps(trial.params["c"]) for trial in study.trials] == [t.parameters["c"] for t in known(sampler)]
 
 
 def test_lists_and_dictionaries_are_choices_too(node: fbo.Node) -> None:
@@ -233,6 +247,18 @@ def test_enqueued_trials_are_told_as_evaluated(node: fbo.Node) -> None:
     assert len(told) == 3
 
 
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+def test_another_sampler_may_fix_values(node: fbo.Node) -> None:
+    inner = Sampler(quick("fixed"), node, search_space={**X, "y": FloatDistribution(0, 1)})
+    study = optuna.create_study(sampler=optuna.samplers.PartialFixedSampler({"x": 1.0}, inner))
+    study.optimize(lambda trial: quadratic(trial) + trial.suggest_float("y", 0, 1), n_trials=2)
+    asked, first, again, second = known(inner)
+    assert [one.reason for one in (asked, again)] == ["the study evaluated another design"] * 2
+    assert [one.parameters for one in (first, second)] == [trial.params for trial in study.trials]
+    assert first.parameters == {"x": 1.0, "y": asked.parameters["y"]}
+    assert [one.value for one in (first, second)] == [trial.value for trial in study.trials]
+
+
 def test_added_trials_are_past_trials(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
     sampler = Sampler(quick("added"), node, search_space=X)
     study = optuna.create_study(sampler=sampler)
@@ -277,7 +303,10 @@ def test_four_threads(node: fbo.Node) -> None:
     study = optuna.create_study(sampler=sampler)
     study.optimize(objective, n_trials=12, n_jobs=4)
     told = {trial.id: trial for trial in known(sampler)}
-    assert len(told) == 12
+    # A thread that asks while another tells may be given one design more, which is handed back.
+    states = [trial.state for trial in told.values()]
+    assert states.count("done") == 12 and set(states) <= {"done", "waiting"}
+    assert len({trial.user_attrs["fbo"]["trial"] for trial in study.trials}) == 12
     for trial in study.trials:
         mark = trial.user_attrs["fbo"]
         assert told[mark["trial"]].parameters == trial.params

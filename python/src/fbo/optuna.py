@@ -106,6 +106,7 @@ class Sampler(BaseSampler):
         self._space = Space(())
         self._limits = _limits_of(self._order)
         self._designs: dict[tuple[BaseStorage, int], Trial] = {}  # of the trials that run, by storage and trial
+        self._drawn: set[tuple[BaseStorage, int]] = set()  # trials that run and do without a design
         self._seen: set[int] = set()  # numbers of ended trials that the task knows or cannot take
         self._said: set[str] = set()
 
@@ -168,7 +169,9 @@ class Sampler(BaseSampler):
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
         """Return the parameter's value in the task's design, or draw what the task does not have."""
-        if self._task is not None and param_name in self._space.names:
+        if self._task is None:
+            self._drawn.add((study._storage, trial._trial_id))
+        elif param_name in self._space.names:
             misfit = self._space.misfit(param_name, param_distribution)
             if misfit is not None and self._stated:
                 self._forget(self._task, study, trial)
@@ -179,7 +182,7 @@ class Sampler(BaseSampler):
                     return self._space.from_task(param_name, param_distribution, design.parameters[param_name])
             else:
                 self._say_once(f"{misfit}; where they differ it is drawn at random")
-        elif self._task is not None:
+        else:
             self._say_once(f"parameter {param_name!r} is not in the task {self._task.name!r}: it is drawn at random")
         return self._random.sample_independent(study, trial, param_name, param_distribution)
 
@@ -188,6 +191,7 @@ class Sampler(BaseSampler):
     ) -> None:
         """Tell the task what the trial measured."""
         self._designs.pop((study._storage, trial._trial_id), None)
+        self._drawn.discard((study._storage, trial._trial_id))
         task = self._task
         try:
             self._check(trial, state)
@@ -281,13 +285,11 @@ class Sampler(BaseSampler):
         """Return the trial of the task that this one has; None if it is to be drawn."""
         storage, number = study._storage, trial._trial_id
         held = self._designs.get((storage, number))
-        if held is not None:
+        if held is not None or (storage, number) in self._drawn:
             return held
-        fixed = _fixed(trial)
-        if any(name in self._space.names and name not in fixed for name in trial.params):
-            return None  # it has begun without the task
         held = self._ask(task)
         if held is None:
+            self._drawn.add((storage, number))
             _log.warning(
                 "trial %d: the task %r had no design within %g seconds; it is drawn at random", trial.number, task.name, self._wait
             )

@@ -383,6 +383,31 @@ def test_a_study_is_resumed_with_its_task(node: fbo.Node, tmp_path: Path) -> Non
     assert len(told) == 5  # and none twice
 
 
+def test_a_study_goes_on_at_another_node(node: fbo.Node, binary: str, tmp_path: Path) -> None:
+    study = optuna.create_study(sampler=Sampler(quick("moved"), node, search_space=X))
+    study.optimize(quadratic, n_trials=3)
+    with fbo.Node(tmp_path, binary=binary, flags=LOCAL) as other:
+        moved = study.sampler = Sampler(quick("moved"), other, search_space=X)
+        study.optimize(quadratic, n_trials=1)
+        told = known(moved)
+    assert [one.why["source"] for one in told[:3]] == ["imported"] * 3
+    assert [(one.parameters, one.value) for one in told] == [(one.params, one.value) for one in study.trials]
+
+
+def test_a_trial_that_somebody_else_told_of_is_added(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
+    sampler = Sampler(quick("twice"), node, search_space=X)
+    study = optuna.create_study(sampler=sampler)
+    told, failed = study.ask(X), study.ask(X)
+    other = node.find("twice")
+    other.tell(1, 9.0)
+    other.tell(2, 9.0)
+    study.tell(told, 1.0)
+    study.tell(failed, state=TrialState.FAIL)
+    assert "is told otherwise already" in caplog.text and "is no longer held" in caplog.text
+    assert [(one.state, one.value) for one in known(sampler)] == [("done", 9), ("done", 9), ("done", 1)]
+    assert known(sampler)[2].parameters == told.params
+
+
 def test_a_killed_study_gives_its_trial_back(node: fbo.Node) -> None:
     dead = Sampler(quick("leases"), node, search_space=X, lease=0.5)
     design = optuna.create_study(sampler=dead).ask(X).params
@@ -532,6 +557,19 @@ def test_what_the_objective_does_not_use_is_told_as_chosen(node: fbo.Node, caplo
     optuna.create_study(sampler=sampler).optimize(quadratic, n_trials=2)
     assert [set(trial.parameters) for trial in known(sampler) if trial.state == "done"] == [{"x", "momentum"}] * 2
     assert caplog.text.count("did not use the parameter 'momentum'") == 1
+
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_float("x", -10, 10)
+        trial.suggest_float("y", 0, 1)
+        return 5.0
+
+    partly: dict[str, BaseDistribution] = {**X, "y": FloatDistribution(0, 1), "momentum": FloatDistribution(0, 1)}
+    sampler = Sampler(quick("partly"), node, search_space=partly)
+    study = optuna.create_study(sampler=sampler)
+    study.enqueue_trial({"x": 1.5})
+    study.optimize(objective, n_trials=1)
+    asked, told = known(sampler)
+    assert told.value == 5 and told.parameters == {**asked.parameters, "x": 1.5}
 
 
 def test_the_page_and_the_example(node: fbo.Node, tmp_path: Path) -> None:

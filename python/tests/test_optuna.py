@@ -15,23 +15,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import optuna
 import pytest
-from conftest import BOWL, LOCAL, ROOT
+from conftest import BOWL, LOCAL
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.trial import TrialState, create_trial
 
 import fbo
+from fbo.optuna import Sampler
 
-pytest.importorskip("optuna", reason="tests/requirements-optuna.txt is not installed")
-
-import optuna  # noqa: E402
-from optuna.distributions import (  # noqa: E402
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
-from optuna.trial import TrialState, create_trial  # noqa: E402
-
-from fbo.optuna import Sampler  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 

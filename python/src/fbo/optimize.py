@@ -153,7 +153,6 @@ class _Run:
         self._values = [trial.value for trial in task.all() if trial.state == "done" and not trial.broken]
         self._done = len([value for value in self._values if value is not None])
         self._in_a_row = 0
-        self._last: Failure | None = None
 
     def wanted(self) -> int:
         """Return how many values are still wanted."""
@@ -175,7 +174,6 @@ class _Run:
             _log.warning("trial %d: %s", trial.id, error)  # its lease had ended, and another has ended it
             return
         _log.warning("trial %d failed: %s", trial.id, outcome.reason)
-        self._last = outcome
         self._in_a_row += 1
         if self._in_a_row >= self._max_failures:
             raise Failed(f"{self._in_a_row} trials in a row failed; the last: {outcome.reason}\n{outcome.trace}".rstrip())

@@ -4,7 +4,7 @@
     python3 python/build_wheels.py [--out DIR] [SYSTEM ...]
 
 A system is linux-amd64, linux-arm64, macos-arm64, macos-amd64, windows-amd64 or any; without
-one all are built. It needs Go, pip and setuptools. The same sources, Go, setuptools and
+one all are built. It needs Go and pip, which fetches setuptools. The same sources, Go and
 zlib give the same bytes.
 """
 
@@ -63,7 +63,7 @@ def pure_entries() -> tuple[str, list[Entry]]:
         for path in (HERE / "pyproject.toml", HERE / "README.md", ROOT / "LICENSE"):
             shutil.copy(path, source)
         command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
-        command += ["--no-deps", "--no-build-isolation", "--wheel-dir", str(out), str(source)]
+        command += ["--no-deps", "--wheel-dir", str(out), str(source)]
         subprocess.run(command, check=True)
         (wheel,) = out.glob("*.whl")
         with zipfile.ZipFile(wheel) as archive:

@@ -13,8 +13,6 @@ from pathlib import Path
 import build_wheels
 import pytest
 
-pytest.importorskip("setuptools", minversion="77")
-
 SYSTEM = {
     ("linux", "x86_64"): "linux-amd64",
     ("linux", "aarch64"): "linux-arm64",

@@ -97,7 +97,7 @@ that.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return usagef("%s; see `%s --help`", flagProblem(err), command.CommandPath())
 	})
-	root.AddCommand(newRun(), newKeep(), newHub(), newDemo(), newTask(), newStatus(), newHistory(), newBest(), newLog(), newPrivacy(),
+	root.AddCommand(newRun(), newKeep(), newHub(), newDemo(), newTask(), newStatus(), newHistory(), newExport(), newBest(), newLog(), newPrivacy(),
 		newDoctor(), newKey(), newVersion(), newTrain(), newSimulate(), newGuard())
 	return root
 }

@@ -56,6 +56,7 @@ var layers = map[string]int{
 	"internal/journal":    12,
 	"internal/heard":      12,
 	"internal/evaluator":  12,
+	"internal/export":     12,
 	"node":                13,
 	"sim":                 13,
 	"examples/synthetic":  13,

@@ -139,13 +139,8 @@ func askNode(ctx context.Context, dir, path string, into any) (ok bool, err erro
 // askSocket reads the object that a socket answers with; ok is false when nobody
 // listens.
 func askSocket(ctx context.Context, socket, path string, into any) (ok bool, err error) {
-	client := &http.Client{
-		Timeout: 5 * time.Second,
-		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var dialer net.Dialer
-			return dialer.DialContext(ctx, "unix", socket)
-		}},
-	}
+	client := clientOf(socket)
+	client.Timeout = 5 * time.Second
 	defer client.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://node"+path, nil)
 	if err != nil {
@@ -169,6 +164,14 @@ func askSocket(ctx context.Context, socket, path string, into any) (ok bool, err
 		return false, fmt.Errorf("its answer: %w", err)
 	}
 	return true, nil
+}
+
+// clientOf asks over a socket.
+func clientOf(socket string) *http.Client {
+	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var dialer net.Dialer
+		return dialer.DialContext(ctx, "unix", socket)
+	}}}
 }
 
 // refusalText is the text of a problem.

@@ -157,11 +157,11 @@ func TestTables(t *testing.T) {
 		}
 	}
 	history, err := os.ReadFile(filepath.Join(f.dir, "sweeps", "0.02.csv"))
-	if err != nil || !strings.HasPrefix(string(history), "trial,state,value,learning_rate,layers,source,peer,started,finished,reason\n1,done,") || strings.Count(string(history), "\n") != 21 {
+	if err != nil || !strings.HasPrefix(string(history), "trial,state,value,learning_rate,layers,source,peer,started,finished,reason,listened,why\n1,done,") || strings.Count(string(history), "\n") != 21 {
 		t.Errorf("history, %v:\n%s", err, history)
 	}
 	// The error that the page shows.
-	broken := strings.Replace(string(history), "\n3,done,", "\n3,done,0,0.1,7,,,,,\n4,done,", 1)
+	broken := strings.Replace(string(history), "\n3,done,", "\n3,done,0,0.1,7,,,,,,,\n4,done,", 1)
 	if err := os.WriteFile(filepath.Join(f.dir, "sweeps", "0.02.csv"), []byte(broken), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -1,22 +1,17 @@
 package main
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strconv"
 	"text/tabwriter"
-	"time"
 
-	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/export"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/task"
 )
 
 func newHistory() *cobra.Command {
@@ -68,7 +63,7 @@ func writeTrials(out io.Writer, p past) error {
 
 func writeTable(out io.Writer, p past) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	withMetrics := len(outcomeColumns(metricPrefix, p.trials, metricsOf, exact)) > 0
+	withMetrics := len(export.MetricColumns(p.trials)) > 0
 	cells := func(trial, state, value, feasible, metrics, parameters, why string) {
 		if len(p.task.Constraints) > 0 {
 			value += "\t" + feasible
@@ -102,90 +97,7 @@ func whyText(trial strategy.Trial) string {
 	return trial.Why.String() + "; failed: " + trial.Reason
 }
 
-// writeCSV writes a file that --import reads, unless a parameter is named
-// "value".
-func writeCSV(out io.Writer, p past) error {
-	columns := csvColumns(p.task, p.trials)
-	rows := [][]string{nil}
-	for _, column := range columns {
-		rows[0] = append(rows[0], column.name)
-	}
-	for _, trial := range p.trials {
-		var row []string
-		for _, column := range columns {
-			row = append(row, column.cell(trial))
-		}
-		rows = append(rows, row)
-	}
-	return csv.NewWriter(out).WriteAll(rows)
-}
-
-type csvColumn struct {
-	name string
-	cell func(strategy.Trial) string
-}
-
-// csvColumns leaves out what has the name of a parameter, but for the value.
-func csvColumns(of *task.Task, trials []strategy.Trial) []csvColumn {
-	space := of.Space
-	columns := []csvColumn{
-		{"trial", func(t strategy.Trial) string { return strconv.FormatUint(t.ID, 10) }},
-		{stateColumn, func(t strategy.Trial) string { return string(t.State) }},
-		{valueColumn, exactValue},
-	}
-	if len(of.Constraints) > 0 {
-		columns = append(columns, csvColumn{feasibleColumn, func(t strategy.Trial) string {
-			if t.Outcome == nil {
-				return ""
-			}
-			return strconv.FormatBool(of.Feasible(t.Outcome))
-		}})
-	}
-	after := []csvColumn{
-		{"source", func(t strategy.Trial) string { return string(t.Why.Source) }},
-		{"peer", func(t strategy.Trial) string { return peerText(t.Why.Peer) }},
-		{"started", func(t strategy.Trial) string { return timeText(t.Started) }},
-		{"finished", func(t strategy.Trial) string { return timeText(t.Finished) }},
-		{"reason", func(t strategy.Trial) string { return t.Reason }},
-	}
-	named := func(c csvColumn) bool { return c.name != valueColumn && isParameter(space, c.name) }
-	columns, after = slices.DeleteFunc(columns, named), slices.DeleteFunc(after, named)
-	for _, parameter := range space.Parameters() {
-		columns = append(columns, csvColumn{parameter.Name, func(t strategy.Trial) string { return t.Design.Value(parameter.Name).String() }})
-	}
-	columns = append(columns, outcomeColumns(constraintPrefix, trials, func(o strategy.Outcome) map[string]task.Reading { return o.Constraints }, task.Reading.String)...)
-	columns = append(columns, outcomeColumns(metricPrefix, trials, metricsOf, exact)...)
-	return append(columns, after...)
-}
-
-// outcomeColumns are what outcomes have beside their values, one column for each name
-// that any of them has.
-func outcomeColumns[V any](prefix string, trials []strategy.Trial, of func(strategy.Outcome) map[string]V, text func(V) string) []csvColumn {
-	names := map[string]bool{}
-	held := func(t strategy.Trial) map[string]V {
-		if t.Outcome == nil {
-			return nil
-		}
-		return of(*t.Outcome)
-	}
-	for _, t := range trials {
-		for name := range held(t) {
-			names[name] = true
-		}
-	}
-	var columns []csvColumn
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		columns = append(columns, csvColumn{prefix + name, func(t strategy.Trial) string {
-			if v, ok := held(t)[name]; ok {
-				return text(v)
-			}
-			return ""
-		}})
-	}
-	return columns
-}
-
-func metricsOf(o strategy.Outcome) map[string]float64 { return o.Metrics }
+func writeCSV(out io.Writer, p past) error { return export.CSV(out, p.task, p.trials) }
 
 func exactValue(t strategy.Trial) string {
 	if t.Outcome == nil {
@@ -195,20 +107,6 @@ func exactValue(t strategy.Trial) string {
 }
 
 func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-func peerText(id peer.ID) string {
-	if id == "" {
-		return ""
-	}
-	return id.String()
-}
-
-func timeText(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.Format(time.RFC3339)
-}
 
 func valueText(trial strategy.Trial) string {
 	if trial.Outcome == nil {

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -27,19 +26,6 @@ parameters:
 strategy: {share: exact}
 `
 
-// pythonWithSklearn is named by FBO_PYTHON, or python3.
-func pythonWithSklearn(t *testing.T) string {
-	t.Helper()
-	name := os.Getenv("FBO_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
-	if output, err := exec.Command(name, "-c", "import sklearn").CombinedOutput(); err != nil {
-		t.Skipf("%s cannot import scikit-learn: %v, %s; FBO_PYTHON can name another Python", name, err, output)
-	}
-	return name
-}
-
 // digitsSite trains a support vector machine on images of its own.
 func digitsSite(t *testing.T, file string, seed uint64, node int) site {
 	t.Helper()
@@ -47,7 +33,7 @@ func digitsSite(t *testing.T, file string, seed uint64, node int) site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	training := []string{pythonWithSklearn(t), script, strconv.FormatUint(seed, 10), strconv.Itoa(node)}
+	training := []string{pythonWith(t, "sklearn"), script, strconv.FormatUint(seed, 10), strconv.Itoa(node)}
 	return site{file, seed, node, append([]string{"--worker", "--"}, training...)}
 }
 

@@ -6,22 +6,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fbo-node/fbo/internal/export"
 	"github.com/fbo-node/fbo/task"
 )
 
 const (
-	valueColumn      = "value"
-	stateColumn      = "state"
-	feasibleColumn   = "feasible"
-	constraintPrefix = "constraint." // no parameter's name has a dot
-	metricPrefix     = "metric."     // of an outcome's further numbers
+	valueColumn      = export.ValueColumn
+	stateColumn      = export.StateColumn
+	constraintPrefix = export.ConstraintPrefix
+	metricPrefix     = export.MetricPrefix
 )
-
-// historyColumns may stand in a CSV file beside the parameters, so that what
-// history writes can be imported.
-func historyColumns() []string {
-	return []string{"trial", stateColumn, feasibleColumn, "source", "peer", "started", "finished", "reason"}
-}
 
 // meaning is what a column of a file of trials holds, or a key of its objects.
 type meaning struct {
@@ -66,7 +60,7 @@ func (c columns) named(name string) (m meaning, known bool) {
 	case isMetric:
 		return meaning{aMetric, metric}, true
 	}
-	return meaning{}, name == "" || slices.Contains(historyColumns(), name) // pandas writes an index without a name
+	return meaning{}, name == "" || slices.Contains(export.Notes(), name) // pandas writes an index without a name
 }
 
 // of returns what a column means in a file with these columns. What the user named

@@ -39,7 +39,8 @@ func readRows(purpose, path string, space *task.Space, values bool, take func(pa
 
 // read takes CSV, a header with the names of the parameters and "value", and JSON, an
 // array of objects, either flat in the same way or as history --format json writes
-// them. Optuna's data frames are known by their columns.
+// them, or such an array in "trials" of an object, as export writes it. Optuna's data
+// frames are known by their columns.
 func (c columns) read(path string, values bool, take func(pastRow) error) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -100,7 +101,13 @@ func (c columns) readJSON(data []byte, take func(pastRow) error) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	var rows []map[string]any
-	if err := decoder.Decode(&rows); err != nil {
+	into := any(&rows)
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		into = &struct {
+			Trials *[]map[string]any `json:"trials"`
+		}{&rows}
+	}
+	if err := decoder.Decode(into); err != nil {
 		return notRows(data, err)
 	}
 	if rows == nil { // the file says null
@@ -136,7 +143,7 @@ func notRows(data []byte, err error) error {
 }
 
 // errValueIsParameter: a flat row could not say which of the two it means.
-var errValueIsParameter = fmt.Errorf("the task has a parameter named %q; accepted is only what `history --format json` writes", valueColumn)
+var errValueIsParameter = fmt.Errorf("the task has a parameter named %q; accepted is only what `history --format json` and `export --format json` write", valueColumn)
 
 // pastRow is one row of a file, not yet checked.
 type pastRow struct {

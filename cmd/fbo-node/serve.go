@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +30,7 @@ type serveOptions struct {
 	lease    time.Duration
 	wait     time.Duration
 	json     bool
+	untilEOF bool
 	metrics  string
 	logLevel string
 }
@@ -58,6 +60,7 @@ It listens on control.sock in the data directory, which only its owner can reach
 	command.Flags().DurationVar(&o.lease, "lease", httpapi.DefaultLease, "time without a sign of life of a client, after which another one gets its trials; clients may ask for another")
 	command.Flags().DurationVar(&o.wait, "wait-for-peers", node.DefaultWait, "time that the first design of a new task waits at most for what peers know; 0: not at all")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object per event")
+	command.Flags().BoolVar(&o.untilEOF, "until-eof", false, "end when standard input ends, and so with the program that holds its other end")
 	command.Flags().StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
 	addLogLevel(command, &o.logLevel)
 	return command
@@ -91,12 +94,25 @@ func (o serveOptions) run(ctx context.Context) error {
 		return err
 	}
 	show := newProgress(os.Stdout, nil, o.json)
+	if o.untilEOF {
+		ctx = untilEOF(ctx, os.Stdin)
+	}
 	err = o.serve(ctx, o.network.node(dir, allowed, show.warning), show)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		show.interrupted()
 		return nil
 	}
 	return err
+}
+
+// untilEOF ends the context that it returns with what it reads, too.
+func untilEOF(ctx context.Context, r io.Reader) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		_, _ = io.Copy(io.Discard, r) // an error ends it as well
+	}()
+	return ctx
 }
 
 // serve runs until the context ends. What was opened is closed in turn: who reads events

@@ -169,6 +169,28 @@ func TestServeAndTheOtherCommands(t *testing.T) {
 }
 
 // Whoever runs a task by the command line has the same interface.
+func TestServeEndsWithItsInput(t *testing.T) {
+	t.Parallel()
+	dir := shortTempDir(t)
+	command := nodeCommand(serveLine(dir, "--until-eof")...)
+	input, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := startCommand(t, command)
+	p.await(t, "the daemon's start", isEvent("serving"))
+	if _, err := io.WriteString(input, "it is not read\n"); err != nil {
+		t.Fatal(err)
+	}
+	mustRequest(t, http.StatusOK, socketClient(dir), "GET", "/v1/node", nil)
+	input.Close()
+	<-p.ended
+	if code := p.command.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("it ended with code %d", code)
+	}
+	p.await(t, "that it says so", isEvent("interrupted"))
+}
+
 func TestARunAnswersToo(t *testing.T) {
 	t.Parallel()
 	file, dir, g := writeFile(t, "task.yaml", bowlTask), shortTempDir(t), newGate(t)

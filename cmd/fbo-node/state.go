@@ -75,18 +75,9 @@ func wantedTask(ctx context.Context, dir, wanted string) (id, name string, err e
 
 // pastOfServed asks a running node about one of its tasks; empty means the only one.
 func pastOfServed(ctx context.Context, dir string, tasks []servedTask, id string) (past, error) {
-	if id == "" {
-		switch len(tasks) {
-		case 0:
-			return past{}, fmt.Errorf("the node that runs on data directory %s serves no task yet", dir)
-		case 1:
-			id = tasks[0].ID
-		default:
-			return past{}, usagef("the node that runs on data directory %s works on %d tasks, say which: %s", dir, len(tasks), tasksText(tasks))
-		}
-	}
-	if !slices.ContainsFunc(tasks, func(t servedTask) bool { return t.ID == id }) {
-		return past{}, fmt.Errorf("the node that runs on this data directory works on %s; stop it to read about others", tasksText(tasks))
+	id, err := servedID(dir, tasks, id)
+	if err != nil {
+		return past{}, err
 	}
 	s, ok, err := askTask(ctx, dir, id)
 	if err != nil {
@@ -96,6 +87,21 @@ func pastOfServed(ctx context.Context, dir string, tasks []servedTask, id string
 		return pastOfJournal(dir, id)
 	}
 	return pastOfRunning(s)
+}
+
+// servedID checks which task of a running node is meant; empty means the only one.
+func servedID(dir string, tasks []servedTask, id string) (string, error) {
+	switch {
+	case id == "" && len(tasks) == 0:
+		return "", fmt.Errorf("the node that runs on data directory %s serves no task yet", dir)
+	case id == "" && len(tasks) == 1:
+		return tasks[0].ID, nil
+	case id == "":
+		return "", usagef("the node that runs on data directory %s works on %d tasks, say which: %s", dir, len(tasks), tasksText(tasks))
+	case !slices.ContainsFunc(tasks, func(t servedTask) bool { return t.ID == id }):
+		return "", fmt.Errorf("the node that runs on this data directory works on %s; stop it to read about others", tasksText(tasks))
+	}
+	return id, nil
 }
 
 // tasksText lists tasks by ID and name.

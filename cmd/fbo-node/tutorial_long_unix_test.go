@@ -129,7 +129,7 @@ func (f *follower) staysHere(t *testing.T, python string) {
 // CSV, and a worker.
 func TestLongTutorial(t *testing.T) {
 	f := newFollower(t)
-	f.staysHere(t, pythonWithSklearn(t))
+	f.staysHere(t, pythonWith(t, "sklearn"))
 	var shell []string
 	for _, b := range blocksOf(t, "tutorial.md") {
 		if b.file != "" {

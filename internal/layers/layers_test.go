@@ -58,6 +58,7 @@ var layers = map[string]int{
 	"internal/heard":      12,
 	"internal/evaluator":  12,
 	"internal/httpguard":  12,
+	"internal/export":     12,
 	"node":                13,
 	"sim":                 13,
 	"examples/synthetic":  13,

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/internal/export"
+	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+const optunaJournal = "optuna-journal"
+
+func newExport() *cobra.Command {
+	var dir, format string
+	var force bool
+	command := &cobra.Command{
+		Use:   "export TASK FILE --format csv|json|optuna-journal",
+		Short: "Write the trials of a task (a file or an ID) to a file for other programs, while the node runs or after",
+		Long: `Write the trials of a task (a file or an ID) to FILE, or to standard output if that is -,
+while the node runs or after.
+
+csv             a line for each trial, as history has it; run --import reads it
+json            one object: the task, its ID and the trials; run --import reads it
+optuna-journal  a study with the name of the task, which optuna-dashboard FILE shows and
+                Optuna's JournalStorage(JournalFileBackend(FILE)) loads (version 5.0.0);
+                only trials that are done, or have failed, are in it
+
+FILE is complete or not there: it is written under another name and renamed. One that
+exists is replaced only with --force.`,
+		Example: `  fbo-node export task.yaml trials.csv --format csv
+  fbo-node export task.yaml study.log --format optuna-journal && optuna-dashboard study.log`,
+		Args: exactly(2),
+		RunE: func(command *cobra.Command, args []string) error {
+			write, ok := map[string]func(io.Writer, *task.Task, []strategy.Trial) error{
+				"csv": export.CSV, "json": export.JSON, optunaJournal: export.OptunaJournal,
+			}[format]
+			if !ok {
+				return usagef("--format %q: accepted are csv, json and %s", format, optunaJournal)
+			}
+			file := args[1]
+			if file != "-" {
+				if err := checkReplaced(file, force); err != nil {
+					return err
+				}
+			}
+			dataDir, err := resolveDataDir(dir)
+			if err != nil {
+				return err
+			}
+			p, err := readPast(command.Context(), dataDir, args[0])
+			if err != nil {
+				return err
+			}
+			if file == "-" {
+				return write(command.OutOrStdout(), p.task, p.trials)
+			}
+			if err := replace(file, func(out io.Writer) error { return write(out, p.task, p.trials) }); err != nil {
+				return fmt.Errorf("export: %w", err)
+			}
+			fmt.Fprintln(command.OutOrStdout(), exportedText(file, format, p))
+			return nil
+		},
+	}
+	addDataDir(command, &dir)
+	command.Flags().StringVar(&format, "format", "", "csv, json or "+optunaJournal+" (required)")
+	command.Flags().BoolVar(&force, "force", false, "replace FILE if it exists")
+	return command
+}
+
+// exportedText says what a file has got, and what it has not.
+func exportedText(file, format string, p past) string {
+	written, left := len(p.trials), 0
+	if format == optunaJournal {
+		for _, t := range p.trials {
+			if !export.Ended(t) {
+				left++
+			}
+		}
+	}
+	text := fmt.Sprintf("%s has %s of task %q (%s)", file, plain.Count(written-left, "trial"), p.task.Name, p.task.ID())
+	if left > 0 {
+		text += fmt.Sprintf("; left out: %s without an end", plain.Count(left, "trial"))
+	}
+	return text
+}
+
+// checkReplaced refuses what is not to be replaced by a file.
+func checkReplaced(path string, force bool) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("export: %w", err)
+	case !info.Mode().IsRegular():
+		return usagef("export: %s exists and is no regular file; accepted are new files, regular ones with --force, and - for standard output", path)
+	case !force:
+		return usagef("export: %s exists; --force replaces it", path)
+	}
+	return nil
+}
+
+// replace writes a file beside the path and renames it when it is complete and on disk.
+func replace(path string, write func(io.Writer) error) (err error) {
+	file, err := os.OpenFile(path+".new-"+rand.Text(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(file.Name())
+		}
+	}()
+	if err := errors.Join(write(file), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+func newWatch() *cobra.Command {
+	var dir string
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "watch [TASK]",
+		Short: "Show what happens at a node that runs, as it happens",
+		Long: `Show what happens at a node that runs, run or serve, as it happens: the lines that run
+prints, from now on. TASK is a task file or an ID; a node that works on one task needs
+none. It ends when the node does, or with Ctrl-C, which the node does not notice.`,
+		Args: atMostOne,
+		RunE: func(command *cobra.Command, args []string) error {
+			dataDir, err := resolveDataDir(dir)
+			if err != nil {
+				return err
+			}
+			ctx := command.Context()
+			id, err := watchedTask(ctx, dataDir, argument(args))
+			if err != nil {
+				return err
+			}
+			err = watch(ctx, command.OutOrStdout(), dataDir, id, asJSON)
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		},
+	}
+	addDataDir(command, &dir)
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per event, as run --json does")
+	return command
+}
+
+// watchedTask is the ID of a task of the node that runs on a data directory.
+func watchedTask(ctx context.Context, dir, wanted string) (string, error) {
+	id, err := wantedID(ctx, dir, wanted)
+	if err != nil {
+		return "", err
+	}
+	tasks, ok, err := servedTasks(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	if !ok {
+		return "", errors.New("no node runs on data directory " + dir + ", so that nothing happens there; history shows what has")
+	}
+	return servedID(dir, tasks, id)
+}
+
+// watch prints events until the node, its part in the task or the context ends.
+func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://node/v1/tasks/"+id+"/events", nil)
+	if err != nil {
+		return err
+	}
+	client := clientOf(filepath.Join(dir, controlSocket))
+	defer client.CloseIdleConnections()
+	response, err := client.Do(request)
+	if err != nil {
+		return fmt.Errorf("the running node: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		message, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
+		return fmt.Errorf("the running node: it answers: %s", refusalText(message))
+	}
+	// Asked for after the stream is open, so that nothing happens in between unseen.
+	s, ok, err := askTask(ctx, dir, id)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errors.New("the node has ended")
+	}
+	p, err := pastOfRunning(s)
+	if err != nil {
+		return err
+	}
+	show := newProgress(out, p.task, asJSON)
+	show.say(object{"event": "watching", "task": id, "name": p.task.Name, "trials": len(p.trials)}, "%s", watching(p))
+	show.begin()
+	lines := bufio.NewReader(response.Body)
+	for {
+		data, err := nextEvent(lines)
+		if err != nil {
+			if ctx.Err() == nil {
+				show.say(object{"event": "watch_ended"}, "the node has ended, or has left the task")
+			}
+			return nil
+		}
+		e, err := decodeEvent(data, p.task)
+		if err != nil {
+			return fmt.Errorf("the running node's event: %w", err)
+		}
+		if e.Type == agent.Warning {
+			show.warning(e.Message)
+		} else {
+			show.event(e)
+		}
+	}
+}
+
+// watching says where the task stands.
+func watching(p past) string {
+	ended := 0
+	for _, trial := range p.trials {
+		if trial.State != strategy.Running {
+			ended++
+		}
+	}
+	text := fmt.Sprintf("watching task %q, id %s: %s so far", p.task.Name, p.task.ID(), plain.Count(ended, "trial"))
+	if p.best != nil {
+		text += ", best " + number(p.best.Outcome.Value)
+	}
+	return text
+}
+
+// nextEvent reads the data of the next server-sent event that has some.
+func nextEvent(lines *bufio.Reader) ([]byte, error) {
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return nil, err
+		}
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && string(data) != "{}\n" {
+			return data, nil
+		}
+	}
+}
+
+// decodeEvent reads an event, whose designs need their space.
+func decodeEvent(data []byte, t *task.Task) (e agent.Event, err error) {
+	wire := struct {
+		*agent.Event
+		Trial   json.RawMessage `json:"trial"`
+		Best    json.RawMessage `json:"best"`
+		Nearest json.RawMessage `json:"nearest"`
+	}{Event: &e}
+	if err := json.Unmarshal(data, &wire); err != nil {
+		return e, err
+	}
+	for _, part := range []struct {
+		encoded json.RawMessage
+		into    **strategy.Trial
+	}{{wire.Trial, &e.Trial}, {wire.Best, &e.Best}, {wire.Nearest, &e.Nearest}} {
+		if part.encoded == nil {
+			continue
+		}
+		trial, err := decodeTrial(part.encoded, t.Space)
+		if err != nil {
+			return e, err
+		}
+		*part.into = &trial
+	}
+	return e, nil
+}

@@ -1,0 +1,160 @@
+package export
+
+import (
+	"encoding/csv"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Columns of a table that say what a trial has measured and whether it did.
+const (
+	ValueColumn      = "value"
+	StateColumn      = "state"
+	ConstraintPrefix = "constraint." // no parameter's name has a dot
+	MetricPrefix     = "metric."     // of an outcome's further numbers
+)
+
+const feasibleColumn = "feasible"
+
+// Column is one column of a table of trials.
+type Column struct {
+	Name string
+	Cell func(strategy.Trial) string
+}
+
+// CSV writes a table that --import reads, unless a parameter is named "value".
+func CSV(out io.Writer, of *task.Task, trials []strategy.Trial) error {
+	columns := columnsOf(of, trials)
+	rows := [][]string{nil}
+	for _, column := range columns {
+		rows[0] = append(rows[0], column.Name)
+	}
+	for _, trial := range trials {
+		var row []string
+		for _, column := range columns {
+			row = append(row, column.Cell(trial))
+		}
+		rows = append(rows, row)
+	}
+	return csv.NewWriter(out).WriteAll(rows)
+}
+
+// columnsOf leaves out what has the name of a parameter, but for the value.
+func columnsOf(of *task.Task, trials []strategy.Trial) []Column {
+	columns := before(of)
+	if len(of.Constraints) == 0 {
+		columns = slices.DeleteFunc(columns, func(c Column) bool { return c.Name == feasibleColumn })
+	}
+	parameters := of.Space.Parameters()
+	named := func(c Column) bool {
+		return c.Name != ValueColumn && slices.ContainsFunc(parameters, func(p task.Parameter) bool { return p.Name == c.Name })
+	}
+	columns = slices.DeleteFunc(columns, named)
+	for _, p := range parameters {
+		columns = append(columns, Column{p.Name, func(t strategy.Trial) string { return t.Design.Value(p.Name).String() }})
+	}
+	columns = append(columns, outcomeColumns(ConstraintPrefix, trials, func(o strategy.Outcome) map[string]task.Reading { return o.Constraints }, task.Reading.String)...)
+	columns = append(columns, MetricColumns(trials)...)
+	return append(columns, slices.DeleteFunc(after(), named)...)
+}
+
+// before are the columns in front of the parameters.
+func before(of *task.Task) []Column {
+	return []Column{
+		{"trial", func(t strategy.Trial) string { return strconv.FormatUint(t.ID, 10) }},
+		{StateColumn, func(t strategy.Trial) string { return string(t.State) }},
+		{ValueColumn, func(t strategy.Trial) string {
+			if t.Outcome == nil {
+				return ""
+			}
+			return exact(t.Outcome.Value)
+		}},
+		{feasibleColumn, func(t strategy.Trial) string {
+			if t.Outcome == nil {
+				return ""
+			}
+			return strconv.FormatBool(of.Feasible(t.Outcome))
+		}},
+	}
+}
+
+// after are the columns behind the parameters and what was measured beside the value.
+func after() []Column {
+	return []Column{
+		{"source", func(t strategy.Trial) string { return string(t.Why.Source) }},
+		{"peer", func(t strategy.Trial) string {
+			if t.Why.Peer == "" {
+				return ""
+			}
+			return t.Why.Peer.String()
+		}},
+		{"started", func(t strategy.Trial) string { return timeText(t.Started) }},
+		{"finished", func(t strategy.Trial) string { return timeText(t.Finished) }},
+		{"reason", func(t strategy.Trial) string { return t.Reason }},
+		{"listened", func(t strategy.Trial) string {
+			if t.Why.Listened == 0 {
+				return ""
+			}
+			return strconv.Itoa(t.Why.Listened)
+		}},
+		{"why", func(t strategy.Trial) string { return t.Why.String() }},
+	}
+}
+
+// Notes names the columns that say something of a trial that is neither its design nor
+// what was measured.
+func Notes() (names []string) {
+	for _, c := range slices.Concat(before(nil), after()) {
+		if c.Name != ValueColumn && c.Name != StateColumn {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// MetricColumns has a column for each metric that any trial has.
+func MetricColumns(trials []strategy.Trial) []Column {
+	return outcomeColumns(MetricPrefix, trials, func(o strategy.Outcome) map[string]float64 { return o.Metrics }, exact)
+}
+
+// outcomeColumns are what outcomes have beside their values, one column for each name
+// that any of them has.
+func outcomeColumns[V any](prefix string, trials []strategy.Trial, of func(strategy.Outcome) map[string]V, text func(V) string) []Column {
+	names := map[string]bool{}
+	held := func(t strategy.Trial) map[string]V {
+		if t.Outcome == nil {
+			return nil
+		}
+		return of(*t.Outcome)
+	}
+	for _, t := range trials {
+		for name := range held(t) {
+			names[name] = true
+		}
+	}
+	var columns []Column
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		columns = append(columns, Column{prefix + name, func(t strategy.Trial) string {
+			if v, ok := held(t)[name]; ok {
+				return text(v)
+			}
+			return ""
+		}})
+	}
+	return columns
+}
+
+func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339)
+}

@@ -1,0 +1,46 @@
+package export
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// document is what JSON writes.
+type document struct {
+	ID     string          `json:"id"`
+	Task   json.RawMessage `json:"task"` // canonical: a task file with that ID
+	Trials []judged        `json:"trials"`
+}
+
+// judged is a trial as history prints it, and whether it is feasible where the task has
+// constraints.
+type judged struct {
+	strategy.Trial
+	Feasible *bool `json:"feasible,omitempty"`
+}
+
+// JSON writes one object: the task's id, the task with all defaults, and its trials.
+func JSON(out io.Writer, of *task.Task, trials []strategy.Trial) error {
+	d := document{ID: of.ID().String(), Task: of.Canonical(), Trials: []judged{}}
+	for _, t := range trials {
+		d.Trials = append(d.Trials, judged{t, feasible(of, t)})
+	}
+	return newEncoder(out).Encode(d)
+}
+
+// feasible is nil of a trial without an outcome, and where there are no constraints.
+func feasible(of *task.Task, t strategy.Trial) *bool {
+	if t.Outcome == nil || len(of.Constraints) == 0 {
+		return nil
+	}
+	return new(of.Feasible(t.Outcome))
+}
+
+func newEncoder(out io.Writer) *json.Encoder {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	return encoder
+}

@@ -1,0 +1,325 @@
+package export
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Numbers of Optuna's: JournalOperation, StudyDirection and TrialState.
+const (
+	createStudy       = 0
+	setStudyAttribute = 2
+	createTrial       = 4
+
+	minimize = 1
+	maximize = 2
+
+	complete = 1
+	fail     = 3
+)
+
+// writer is the worker_id of all records. Optuna's own are random UUIDs, and a reader
+// only asks whether a record is its own.
+const writer = "fbo-node"
+
+// studyID of the only study of a file: Optuna numbers studies from 0.
+const studyID = 0
+
+type studyRecord struct {
+	Op         int    `json:"op_code"`
+	Worker     string `json:"worker_id"`
+	Name       string `json:"study_name"`
+	Directions []int  `json:"directions"`
+}
+
+// attributeRecord sets one user attribute of the study: Optuna takes no more in a record.
+type attributeRecord struct {
+	Op        int    `json:"op_code"`
+	Worker    string `json:"worker_id"`
+	Study     int    `json:"study_id"`
+	Attribute object `json:"user_attr"`
+}
+
+// trialRecord makes a trial that has ended already.
+type trialRecord struct {
+	Op            int      `json:"op_code"`
+	Worker        string   `json:"worker_id"`
+	Study         int      `json:"study_id"`
+	Started       *string  `json:"datetime_start"`
+	State         int      `json:"state"`
+	Value         *number  `json:"value"`
+	Values        []number `json:"values"` // of several objectives
+	Ended         *string  `json:"datetime_complete,omitempty"`
+	Distributions object   `json:"distributions"`
+	Parameters    object   `json:"params"`
+	Attributes    object   `json:"user_attrs"`
+	System        object   `json:"system_attrs"`
+	Intermediate  object   `json:"intermediate_values"`
+}
+
+// Ended tells whether a trial has an end that Optuna knows: a value or a failure.
+func Ended(t strategy.Trial) bool { return t.State == strategy.Done || t.State == strategy.Failed }
+
+// OptunaJournal writes a study with the name of the task and its ended trials, in order.
+// Others are left out: nobody would ever end them in the file. What Optuna has no place
+// for, such as why a design was chosen, becomes user attributes.
+func OptunaJournal(out io.Writer, of *task.Task, trials []strategy.Trial) error {
+	direction := minimize
+	if of.Goal == task.Maximize {
+		direction = maximize
+	}
+	attribute := func(name string, value any) attributeRecord {
+		return attributeRecord{setStudyAttribute, writer, studyID, object{{name, value}}}
+	}
+	records := []any{
+		studyRecord{createStudy, writer, of.Name, []int{direction}},
+		attribute("task_id", of.ID().String()),
+		attribute("task", json.RawMessage(of.Canonical())),
+	}
+	parameters, distributions := of.Space.Parameters(), object{}
+	var all []distribution
+	for _, p := range parameters {
+		d, err := distributionOf(of.Space, p)
+		if err != nil {
+			return err
+		}
+		text, err := encode(d)
+		if err != nil {
+			return err
+		}
+		all = append(all, d)
+		distributions = append(distributions, member{p.Name, string(text)})
+	}
+	for _, t := range trials {
+		if !Ended(t) {
+			continue
+		}
+		r := trialRecord{
+			Op: createTrial, Worker: writer, Study: studyID, State: fail,
+			Distributions: distributions, Attributes: attributesOf(of, t), System: limitsOf(of, t),
+		}
+		r.Started, r.Ended = times(t)
+		if t.Outcome != nil {
+			r.State, r.Value = complete, new(number(t.Outcome.Value))
+		}
+		for i, p := range parameters {
+			internal, err := all[i].internal(t.Design.Value(p.Name))
+			if err != nil {
+				return fmt.Errorf("trial %d, parameter %q: %w", t.ID, p.Name, err)
+			}
+			r.Parameters = append(r.Parameters, member{p.Name, internal})
+		}
+		records = append(records, r)
+	}
+	buffered := bufio.NewWriter(out)
+	lines := newEncoder(buffered)
+	for _, r := range records {
+		if err := lines.Encode(r); err != nil {
+			return err
+		}
+	}
+	return buffered.Flush()
+}
+
+// times are both there or both not: Optuna takes an ended trial only with both, and an
+// imported one may have only one.
+func times(t strategy.Trial) (started, ended *string) {
+	from, to := t.Started, t.Finished
+	if from.IsZero() {
+		from = to
+	}
+	if to.IsZero() {
+		to = from
+	}
+	if from.IsZero() {
+		return nil, nil
+	}
+	const layout = "2006-01-02T15:04:05.000000+00:00"
+	return new(from.UTC().Format(layout)), new(to.UTC().Format(layout))
+}
+
+// attributesOf is what is known of a trial that has no place of its own. Peers are one
+// that is named, or how many were listened to.
+func attributesOf(of *task.Task, t strategy.Trial) object {
+	o := object{{"trial", t.ID}, {"source", t.Why.Source}, {"why", t.Why.String()}, {"from_peers", t.Why.FromPeers()}}
+	if t.Why.Peer != "" {
+		o = append(o, member{"peer", t.Why.Peer.String()})
+	}
+	if t.Why.Listened > 0 {
+		o = append(o, member{"listened", t.Why.Listened})
+	}
+	if t.Reason != "" {
+		o = append(o, member{"reason", t.Reason})
+	}
+	if f := feasible(of, t); f != nil {
+		o = append(o, member{feasibleColumn, *f})
+	}
+	if t.Outcome == nil {
+		return o
+	}
+	for _, name := range keysOf(t.Outcome.Constraints) {
+		o = append(o, member{ConstraintPrefix + name, t.Outcome.Constraints[name]})
+	}
+	for _, name := range keysOf(t.Outcome.Metrics) {
+		o = append(o, member{MetricPrefix + name, number(t.Outcome.Metrics[name])})
+	}
+	return o
+}
+
+// limitsOf are Optuna's constraints: a number for each, at most 0 where it is kept, under
+// a key of the system attributes.
+func limitsOf(of *task.Task, t strategy.Trial) object {
+	o := object{}
+	for _, c := range of.Constraints {
+		if v, ok := t.Measured(c.Output); ok {
+			o = append(o, member{"constraints:" + string(c.Output), number(excess(c, v))})
+		}
+	}
+	return o
+}
+
+// excess is by how much a value is beyond the nearer limit, in the output's own units:
+// at most 0 exactly where the constraint is kept.
+func excess(c task.Constraint, v float64) float64 {
+	beyond := math.Max(c.Low-v, v-c.High)
+	return math.Max(-math.MaxFloat64, math.Min(math.MaxFloat64, beyond))
+}
+
+// distribution is the range of a parameter as Optuna has it.
+type distribution struct {
+	Name       string `json:"name"`
+	Attributes object `json:"attributes"`
+	choices    []task.Value
+}
+
+// distributionOf makes a categorical distribution of bools and of listed numbers, for
+// which Optuna has no other.
+func distributionOf(space *task.Space, p task.Parameter) (distribution, error) {
+	choices, err := choicesOf(space, p)
+	logarithmic := p.Scale == task.Log
+	switch {
+	case err != nil:
+		return distribution{}, err
+	case choices != nil:
+		external := make([]any, len(choices))
+		for i, v := range choices {
+			external[i] = externalOf(v)
+		}
+		return distribution{"CategoricalDistribution", object{{"choices", external}}, choices}, nil
+	case p.Kind == task.Int:
+		return distribution{"IntDistribution", object{
+			{"log", logarithmic}, {"step", int64(math.Max(p.Step, 1))}, {"low", int64(p.Low)}, {"high", int64(p.High)},
+		}, nil}, nil
+	}
+	var step any // null
+	if p.Step > 0 && countsExactly(p) {
+		step = number(p.Step)
+	}
+	return distribution{"FloatDistribution", object{
+		{"step", step}, {"low", number(p.Low)}, {"high", number(p.High)}, {"log", logarithmic},
+	}, nil}, nil
+}
+
+// choicesOf is nil of a parameter with bounds.
+func choicesOf(space *task.Space, p task.Parameter) (choices []task.Value, err error) {
+	texts := slices.Clone(p.Choices)
+	if p.Kind == task.Bool {
+		texts = []string{"false", "true"}
+	}
+	for _, v := range p.Numbers {
+		texts = append(texts, exact(v))
+	}
+	for _, text := range texts {
+		v, err := space.ParseValue(p.Name, text)
+		if err != nil {
+			return nil, err
+		}
+		choices = append(choices, v)
+	}
+	return choices, nil
+}
+
+// internal is how Optuna stores a value: a number, of a choice its place from 0.
+func (d distribution) internal(v task.Value) (any, error) {
+	switch {
+	case d.choices != nil:
+		i := slices.Index(d.choices, v)
+		if i < 0 {
+			return nil, fmt.Errorf("%v is none of its choices", v)
+		}
+		return i, nil
+	case v.Kind() == task.Int:
+		return number(v.Int()), nil
+	}
+	return number(v.Float()), nil
+}
+
+// externalOf is the value of a choice in JSON.
+func externalOf(v task.Value) any {
+	if v.Kind() == task.Float {
+		return number(v.Float())
+	}
+	return v
+}
+
+// number is a float that Python reads as one: with a point or an exponent.
+type number float64
+
+// MarshalJSON implements json.Marshaler.
+func (n number) MarshalJSON() ([]byte, error) {
+	text := exact(float64(n))
+	if !strings.ContainsAny(text, ".e") {
+		text += ".0"
+	}
+	return []byte(text), nil
+}
+
+// object is a JSON object that keeps its order.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+// MarshalJSON implements json.Marshaler.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := encode(m.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := encode(m.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+func encode(value any) ([]byte, error) {
+	var b bytes.Buffer
+	err := newEncoder(&b).Encode(value)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+func keysOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,53 @@
+"""Peer-to-peer federated Bayesian optimisation, by a node (fbo-node) that this package starts or finds."""
+
+from .errors import (
+    BadInput,
+    BinaryMissing,
+    Conflict,
+    Denied,
+    Error,
+    Failed,
+    Field,
+    NotFound,
+    NotStarted,
+    Problem,
+    Refused,
+    Unavailable,
+    Unreachable,
+)
+from .http import Client
+from .node import Node
+from .optimize import maximize, minimize
+from .result import Result
+from .space import Bool, Categorical, Float, Int, Parameter
+from .task import Event, Task
+from .trial import Trial
+
+__all__ = [
+    "BadInput",
+    "BinaryMissing",
+    "Bool",
+    "Categorical",
+    "Client",
+    "Conflict",
+    "Denied",
+    "Error",
+    "Event",
+    "Failed",
+    "Field",
+    "Float",
+    "Int",
+    "Node",
+    "NotFound",
+    "NotStarted",
+    "Parameter",
+    "Problem",
+    "Refused",
+    "Result",
+    "Task",
+    "Trial",
+    "Unavailable",
+    "Unreachable",
+    "maximize",
+    "minimize",
+]

@@ -1,0 +1,138 @@
+"""A task's parameters as distributions of Optuna, and values of one as values of the other."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+
+from .errors import BadInput
+from .trial import Value
+
+_WHOLE = 2**53  # larger whole numbers are not exact in a task
+_LONGEST = 256  # characters of a choice
+
+
+def parameters_of(space: Mapping[str, BaseDistribution]) -> list[dict[str, Any]]:
+    """Return the parameters of a task that has this space.
+
+    The same space gives the same parameters, whatever the order of names and choices.
+    What has a single value is left out.
+    """
+    return [_parameter(name, one) for name, one in sorted(space.items()) if not one.single()]
+
+
+def same(a: Value, b: Value) -> bool:
+    """Tell whether a storage may have made the one value of the other."""
+    if isinstance(a, float) and isinstance(b, (float, int)):
+        return math.isclose(a, b, rel_tol=1e-12, abs_tol=0)
+    return a == b
+
+
+class Space:
+    """The parameters of a task."""
+
+    def __init__(self, parameters: Iterable[Mapping[str, Any]]) -> None:
+        """Take them as the node shows them, with all defaults."""
+        self._parameters = {str(one["name"]): one for one in parameters}
+        self.names = frozenset(self._parameters)
+
+    def misfit(self, name: str, distribution: BaseDistribution) -> str | None:
+        """Say how a distribution differs from the parameter of this name, or return None."""
+        parameter = self._parameters[name]
+        if not distribution.single() and _alike(_parameter(name, distribution), parameter):
+            return None
+        return f"parameter {name!r}: the study has {distribution}, the task has {_shown(parameter)}"
+
+    def to_task(self, name: str, distribution: BaseDistribution, value: Any) -> Value | None:
+        """Return a value of a study as the task's, or None if it has no such value."""
+        parameter = self._parameters[name]
+        if "low" not in parameter:
+            if not isinstance(distribution, CategoricalDistribution) or self.misfit(name, distribution):
+                return None
+            return _written(name, distribution)[int(distribution.to_internal_repr(value))]
+        if isinstance(distribution, FloatDistribution) and parameter["type"] == "float":
+            return float(value)
+        if isinstance(distribution, IntDistribution) and parameter["type"] == "int":
+            return int(value)
+        return None
+
+    def from_task(self, name: str, distribution: BaseDistribution, value: Value) -> Any:
+        """Return a value of the task as that of a distribution that fits."""
+        if isinstance(distribution, CategoricalDistribution):
+            return distribution.choices[_written(name, distribution).index(value)]
+        return value
+
+
+def _parameter(name: str, distribution: BaseDistribution) -> dict[str, Any]:
+    if isinstance(distribution, CategoricalDistribution):
+        choices = _written(name, distribution)
+        if all(isinstance(one, bool) for one in choices):
+            return {"name": name, "type": "bool"}
+        return {"name": name, "type": "categorical", "choices": sorted(choices, key=_order)}
+    if not isinstance(distribution, (FloatDistribution, IntDistribution)):
+        raise BadInput(
+            f"parameter {name!r}: {distribution} is not accepted; accepted are distributions of floats, ints and categories"
+        )
+    whole = isinstance(distribution, IntDistribution)
+    parameter = {"name": name, "type": "int" if whole else "float", "low": distribution.low, "high": distribution.high}
+    if distribution.log:
+        parameter["scale"] = "log"
+    elif distribution.step is not None and not (whole and distribution.step == 1):
+        parameter["step"] = distribution.step
+    return parameter
+
+
+def _order(choice: Value) -> tuple[float, str]:
+    return (0.0, choice) if isinstance(choice, str) else (float(choice), "")
+
+
+def _written(name: str, distribution: CategoricalDistribution) -> list[Value]:
+    """Return the choices as the task has them: truths, numbers or texts, else all as JSON."""
+    choices = distribution.choices
+    plain: list[Value] = [one for one in choices if isinstance(one, (bool, int, float, str))]
+    if len(plain) == len(choices):
+        if all(isinstance(one, bool) for one in plain) and len(set(plain)) == 2:
+            return plain
+        if all(_is_number(one) for one in plain) or all(isinstance(one, str) and _is_plain(one) for one in plain):
+            return plain
+    try:
+        return [json.dumps(one, sort_keys=True) for one in choices]
+    except (TypeError, ValueError) as error:
+        raise BadInput(
+            f"parameter {name!r}: {error}; accepted as choices is what JSON has: "
+            "None, True, False, numbers, texts, lists and dictionaries"
+        ) from error
+
+
+def _is_number(value: Value) -> bool:
+    if isinstance(value, (bool, str)):
+        return False
+    return math.isfinite(value) if isinstance(value, float) else abs(value) <= _WHOLE
+
+
+def _is_plain(text: str) -> bool:
+    return 0 < len(text) <= _LONGEST and text.isprintable() and text.strip() == text
+
+
+def _alike(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+    if "low" in a and "low" in b:
+        return (
+            a["type"] == b["type"]
+            and a.get("scale", "linear") == b.get("scale", "linear")
+            and ("step" in a) == ("step" in b)
+            and all(math.isclose(a[key], b[key], rel_tol=1e-9) for key in ("low", "high", "step") if key in a)
+        )
+    if "low" in a or "low" in b:
+        return False
+    if "bool" in (a["type"], b["type"]):
+        return bool(a["type"] == b["type"])
+    return set(a["choices"]) == set(b["choices"])
+
+
+def _shown(parameter: Mapping[str, Any]) -> str:
+    rest = {key: value for key, value in parameter.items() if key not in ("name", "type")}
+    return f"{parameter['type']} {json.dumps(rest, ensure_ascii=False)}" if rest else str(parameter["type"])

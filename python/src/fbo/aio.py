@@ -1,0 +1,147 @@
+"""Nodes and tasks for asyncio: the same calls, each in a thread.
+
+    async with fbo.aio.Node() as node:
+        task = await node.task("bowl.yaml")
+        for trial in await task.ask():
+            await task.tell(trial, await measure(**trial.parameters))
+
+Each node has threads of its own for it, so that a wait for designs holds up nothing else.
+An `ask` that is cancelled hands back what it still gets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, SupportsFloat, TypeVar
+
+from . import node as _node
+from . import task as _task
+from .errors import Error
+from .space import TaskFile
+from .trial import Row, Trial, Value
+
+_T = TypeVar("_T")
+_THREADS = 64  # calls at once; further ones wait
+
+
+class Node:
+    """A node, as an asynchronous context manager. Its arguments are those of fbo.Node."""
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        self._node = _node.Node(*args, **keywords)
+        self._threads: ThreadPoolExecutor | None = None
+
+    async def __aenter__(self) -> Node:
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="fbo.aio")
+        future = self._submit(self._node.__enter__)
+        try:
+            await asyncio.shield(asyncio.wrap_future(future))
+        except BaseException:
+            threads, self._threads = self._threads, None
+            future.add_done_callback(lambda _: self._node.__exit__(None, None, None))  # also one that comes later
+            if threads is not None:
+                threads.shutdown(wait=False)
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        threads, self._threads = self._threads, None
+        if threads is None:
+            return
+        try:
+            await asyncio.get_running_loop().run_in_executor(threads, self._node.__exit__, None, None, None)
+        finally:
+            threads.shutdown(wait=False)
+
+    async def task(self, task: TaskFile, **keywords: Any) -> Task:
+        """Join a task, as fbo.Node.task."""
+        return Task(self, await self._call(self._node.task, task, **keywords))
+
+    async def find(self, task: str, **keywords: Any) -> Task:
+        """Return a task that the node serves already, by its ID or name."""
+        return Task(self, await self._call(self._node.find, task, **keywords))
+
+    async def tasks(self) -> list[dict[str, Any]]:
+        """Return id, name, goal and number of trials of each task that the node serves."""
+        return await self._call(self._node.tasks)
+
+    async def info(self) -> dict[str, Any]:
+        """Return the node's version, peer_id, addresses and number of tasks."""
+        return await self._call(self._node.info)
+
+    def _submit(self, call: Callable[..., _T], *args: Any, **keywords: Any) -> Future[_T]:
+        if self._threads is None:
+            raise Error("the node is not in use: write `async with fbo.aio.Node(…) as node:`")
+        return self._threads.submit(functools.partial(call, *args, **keywords))
+
+    async def _call(self, call: Callable[..., _T], *args: Any, **keywords: Any) -> _T:
+        return await asyncio.wrap_future(self._submit(call, *args, **keywords))
+
+
+class Task:
+    """A task that a node serves. Its calls are those of fbo.Task."""
+
+    def __init__(self, node: Node, task: _task.Task) -> None:
+        self._node = node
+        self.sync = task  # for threads
+        self.id, self.name, self.goal, self.client = task.id, task.name, task.goal, task.client
+        self.definition = task.definition
+
+    async def ask(self, count: int = 1, *, wait: float = 60.0) -> list[Trial]:
+        """Return up to count trials that this object has not returned yet."""
+        future = self._node._submit(self.sync.ask, count, wait=wait)
+        try:
+            return await asyncio.shield(asyncio.wrap_future(future))
+        except asyncio.CancelledError:
+            future.add_done_callback(self._hand_back)
+            raise
+
+    async def tell(
+        self,
+        trial: Trial | int,
+        value: SupportsFloat,
+        *,
+        constraints: Mapping[str, SupportsFloat | bool] | None = None,
+        metrics: Mapping[str, SupportsFloat] | None = None,
+    ) -> Trial:
+        """Say what a trial measured."""
+        return await self._node._call(self.sync.tell, trial, value, constraints=constraints, metrics=metrics)
+
+    async def fail(self, trial: Trial | int, reason: str) -> Trial:
+        """Say that a trial has no outcome, and why."""
+        return await self._node._call(self.sync.fail, trial, reason)
+
+    async def return_(self, trial: Trial | int) -> Trial:
+        """Hand a trial back. Who asks next gets it."""
+        return await self._node._call(self.sync.return_, trial)
+
+    async def best(self) -> Trial | None:
+        """Return the best feasible trial so far, or None."""
+        return await self._node._call(self.sync.best)
+
+    async def recommend(self) -> dict[str, Value] | None:
+        """Return the design that the model holds for the best, or None while there is no model."""
+        return await self._node._call(self.sync.recommend)
+
+    async def all(self) -> list[Trial]:
+        """Return all trials of this node, in order."""
+        return await self._node._call(self.sync.all)
+
+    async def trials(self) -> list[Row]:
+        """Return all trials as rows."""
+        return await self._node._call(self.sync.trials)
+
+    def _hand_back(self, future: Future[list[Trial]]) -> None:
+        if future.cancelled() or future.exception() is not None:
+            return
+        for trial in future.result():
+            try:
+                self.sync.return_(trial)
+            except Error:  # the node is gone; the lease ends by itself
+                return

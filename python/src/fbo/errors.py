@@ -1,0 +1,102 @@
+"""What can go wrong, as exceptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+class Error(Exception):
+    """The base of all exceptions of this package."""
+
+
+class BadInput(Error, ValueError):
+    """An argument is wrong; nothing has been asked of a node."""
+
+
+class BinaryMissing(Error):
+    """There is no fbo-node to start."""
+
+
+class NotStarted(Error):
+    """fbo-node was started and ended at once."""
+
+
+class Failed(Error):
+    """Too many trials in a row have failed, or none has a value."""
+
+
+class Unreachable(Error):
+    """No node answers."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One thing that the node does not accept, and where it is in the request."""
+
+    location: str
+    message: str
+
+
+class Problem(Error):
+    """A node's refusal: its problem details (RFC 9457)."""
+
+    def __init__(self, status: int, title: str, detail: str, fields: tuple[Field, ...] = ()) -> None:
+        super().__init__(status, title, detail, fields)
+        self.status = status
+        self.title = title
+        self.detail = detail
+        self.fields = fields
+
+    def __str__(self) -> str:
+        lines = [f"{self.status} {self.title}: {self.detail}"]
+        told = self.detail
+        for field in self.fields:
+            if field.message not in told:
+                lines.append(f"  {field.location}: {field.message}")
+        return "\n".join(lines)
+
+
+class Refused(Problem):
+    """The request is wrong (400, 413, 415, 422)."""
+
+
+class Denied(Problem):
+    """Whoever asks may not: a missing or wrong token, or another host (401, 403, 421)."""
+
+
+class NotFound(Problem):
+    """There is no such task or trial (404)."""
+
+
+class Conflict(Problem):
+    """The trial has ended otherwise, or somebody else holds it (409)."""
+
+
+class Unavailable(Problem):
+    """The node fails, is ending or has too much to do (429 and from 500 on)."""
+
+
+def problem(status: int, body: Mapping[str, Any] | None, text: str) -> Problem:
+    """Make the exception of an answer; text is what came where it was no JSON object."""
+    body = body or {}
+    fields = tuple(
+        Field(str(one.get("location", "")), str(one.get("message", "")))
+        for one in body.get("errors") or ()
+    )
+    title = str(body.get("title", "Error"))
+    detail = str(body.get("detail", text[:500] or "no explanation"))
+    return _class_of(status)(status, title, detail, fields)
+
+
+def _class_of(status: int) -> type[Problem]:
+    if status in (401, 403, 421):
+        return Denied
+    if status == 404:
+        return NotFound
+    if status == 409:
+        return Conflict
+    if status == 429 or status >= 500:
+        return Unavailable
+    return Refused

@@ -1,0 +1,203 @@
+"""JSON over HTTP, by a Unix socket or a port."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import time
+import urllib.parse
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from .errors import BadInput, Unavailable, Unreachable, problem
+
+# An ask waits for designs up to a minute, and a node of many trials takes a while to choose.
+_TIMEOUT = 300.0
+
+
+class _SocketConnection(http.client.HTTPConnection):
+    """A connection to a Unix socket."""
+
+    def __init__(self, path: str, timeout: float) -> None:
+        super().__init__("node", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+class _NotSent(Unreachable):
+    """Nobody was there to hear the request."""
+
+
+class Client:
+    """Asks one node. Any number of threads may use it."""
+
+    def __init__(
+        self,
+        *,
+        socket: str | Path | None = None,
+        url: str | None = None,
+        token: str | None = None,
+        patience: float = 10.0,
+    ) -> None:
+        """Take a socket, or a URL with a token.
+
+        patience is how many seconds a request is repeated that does not get through, or
+        that the node is too busy for.
+        """
+        if (socket is None) == (url is None):
+            raise BadInput("Client: accepted is either socket or url")
+        self._socket = None if socket is None else str(socket)
+        self._token = token
+        self._patience = patience
+        self._revive: Callable[[], Client | None] | None = None
+        self._same = self  # the client whose node this one asks
+        self._scheme, self._host = "http", "node"
+        if url is not None:
+            parts = urllib.parse.urlsplit(url)
+            if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
+                raise BadInput(f"url {url!r}: accepted is a scheme, a host and a port, such as http://127.0.0.1:7070")
+            if token is None:
+                raise BadInput("url without token: accepted is the line in http.token in the node's data directory")
+            self._scheme, self._host = parts.scheme, parts.netloc
+
+    def revive_by(self, revive: Callable[[], Client | None] | None) -> None:
+        """Call this when nobody is there; it returns a client of a node that is there now, or None."""
+        self._revive = revive
+
+    def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
+        """Return the JSON of an answer."""
+        if query:
+            path += "?" + urllib.parse.urlencode(query)
+        return self._request("GET", path, None, {}, True)
+
+    def post(self, path: str, body: Mapping[str, Any], *, repeatable: bool = False) -> Any:
+        """Send JSON and return what comes back.
+
+        What is repeatable is sent with a key, so that the node carries it out once.
+        """
+        headers = {"Content-Type": "application/json"}
+        if repeatable:
+            headers["Idempotency-Key"] = str(uuid.uuid4())
+        return self._request("POST", path, _encode(body), headers, repeatable)
+
+    def delete(self, path: str) -> None:
+        """Remove what is at the path."""
+        self._request("DELETE", path, None, {}, False)
+
+    def stream(self, path: str, query: Mapping[str, str | int] | None = None) -> Iterator[str]:
+        """Yield the lines of an answer as they come, until the node ends it."""
+        if query:
+            path += "?" + urllib.parse.urlencode(query)
+        connection = self._connect()
+        try:
+            response = self._send(connection, "GET", path, None, {})
+            if response.status >= 300:
+                raise _refusal(response.status, response.read())
+            for line in response:
+                yield line.decode().rstrip("\r\n")
+        except (OSError, http.client.HTTPException) as error:
+            raise self._unreachable(error) from error
+        finally:
+            connection.close()
+
+    def _request(
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str], repeatable: bool
+    ) -> Any:
+        give_up = time.monotonic() + self._patience
+        pause = 0.05
+        while True:
+            last_try = time.monotonic() + pause > give_up
+            try:
+                return self._once(method, path, body, headers)
+            except Unavailable as error:
+                if last_try or error.status not in (429, 503):
+                    raise
+            except Unreachable as error:
+                if self._revived():
+                    give_up = time.monotonic() + self._patience
+                elif last_try:
+                    raise
+                if not repeatable and not isinstance(error, _NotSent):
+                    raise
+            time.sleep(pause)
+            pause = min(2 * pause, 1.0)
+
+    def _once(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> Any:
+        connection = self._connect()
+        try:
+            response = self._send(connection, method, path, body, headers)
+            data = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise self._unreachable(error) from error
+        finally:
+            connection.close()
+        if response.status >= 300:
+            raise _refusal(response.status, data)
+        return json.loads(data) if data else None
+
+    def _revived(self) -> bool:
+        """Have the node started again; tell whether it was."""
+        revive = self._revive
+        found = None if revive is None else revive()
+        if found is None or found is self._same:
+            return False
+        self._same = found
+        self._socket, self._scheme, self._host, self._token = found._socket, found._scheme, found._host, found._token
+        return True
+
+    def _connect(self) -> http.client.HTTPConnection:
+        if self._socket is not None:
+            return _SocketConnection(self._socket, _TIMEOUT)
+        if self._scheme == "https":
+            return http.client.HTTPSConnection(self._host, timeout=_TIMEOUT)
+        return http.client.HTTPConnection(self._host, timeout=_TIMEOUT)
+
+    def _send(
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        path: str,
+        body: bytes | None,
+        headers: Mapping[str, str],
+    ) -> http.client.HTTPResponse:
+        sent = dict(headers)
+        if self._token is not None:
+            sent["Authorization"] = f"Bearer {self._token}"
+        try:
+            connection.connect()
+        except OSError as error:
+            raise self._unreachable(error, _NotSent) from error
+        connection.request(method, path, body, sent)
+        return connection.getresponse()
+
+    def _unreachable(self, error: Exception, kind: type[Unreachable] = Unreachable) -> Unreachable:
+        at = self._socket or f"{self._scheme}://{self._host}"
+        return kind(f"no node answers at {at}: {error}")
+
+
+def quote(part: str | int) -> str:
+    """Make a part of a path."""
+    return urllib.parse.quote(str(part), safe="")
+
+
+def _encode(body: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(body, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"{error}: accepted is what JSON has: texts, finite numbers, true, false, lists and objects") from error
+
+
+def _refusal(status: int, data: bytes) -> Exception:
+    text = data.decode(errors="replace").strip()
+    try:
+        body = json.loads(text)
+    except ValueError:
+        body = None
+    return problem(status, body if isinstance(body, dict) else None, text)

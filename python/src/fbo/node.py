@@ -1,0 +1,227 @@
+"""A node: one that runs already, or one that is started for a while."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from .daemon import Daemon, default_dir, find_binary, socket_of
+from .errors import BadInput, Error, NotStarted, Unreachable
+from .http import Client, quote
+from .space import TaskFile
+from .task import Task
+from .trial import Value
+
+_log = logging.getLogger("fbo")
+
+LEASE = 600.0  # seconds
+_PATIENCE = 10.0  # seconds that another program may take to start the node that both want
+
+
+class Node:
+    """A node of fbo, as a context manager.
+
+    One that runs in the data directory is used and left running. Otherwise
+    `fbo-node serve` is started, and ended with the context; should it be killed, it is
+    started again. Where several programs use one node, start `fbo-node serve` before them.
+    """
+
+    def __init__(
+        self,
+        dir: str | Path | None = None,
+        *,
+        binary: str | Path | None = None,
+        peers: Sequence[str] = (),
+        flags: Sequence[str] = (),
+        url: str | None = None,
+        token: str | Path | None = None,
+    ) -> None:
+        """Take a data directory (default: that of fbo-node), or the url and token of a node.
+
+        token is the token itself or, as a Path, the file that has it: http.token in the
+        node's data directory.
+
+        peers are addresses of other nodes, as they print them and info() has them, and flags
+        those of `fbo-node serve`: both are for a node that is started.
+        """
+        if url is not None and (dir is not None or binary is not None or peers or flags):
+            raise BadInput("Node: url names a node that runs; dir, binary, peers and flags are for others")
+        for what, given in (("peers", peers), ("flags", flags)):
+            if isinstance(given, str):
+                raise BadInput(f"Node: {what} is {given!r}: accepted is a list of texts")
+        if url is None and token is not None:
+            raise BadInput("Node: token is for a url, which is missing")
+        self.dir = None if url is not None else Path(dir) if dir is not None else default_dir()
+        self._binary = binary
+        self._flags = [*flags, *(part for one in peers for part in ("--peer", one))]
+        self._remote = None if url is None else Client(url=url, token=_token_of(token))
+        self._http: Client | None = None
+        self._daemon: Daemon | None = None
+        self._reviving = threading.Lock()
+        self._tasks: list[Task] = []
+
+    @property
+    def started(self) -> bool:
+        """Whether this object has started the node, and so will end it."""
+        return self._daemon is not None
+
+    @property
+    def in_use(self) -> bool:
+        """Whether this object is in a `with`."""
+        return self._http is not None
+
+    def __enter__(self) -> Node:
+        if self.in_use:
+            raise Error("the node is in use already, in another `with`")
+        if self._remote is not None:
+            self._remote.get("/v1/node")
+            self._http = self._remote
+            return self
+        assert self.dir is not None
+        self._http = _running(self.dir)
+        if self._http is None:
+            self._http = self._start(self.dir)
+        elif self._flags:
+            warnings.warn(f"a node runs in {self.dir} already: peers and flags are not given to it", stacklevel=2)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._http is not None:
+            self._http.revive_by(None)
+        try:
+            for task in self._tasks:
+                task.close()
+        finally:
+            self._tasks, self._http = [], None
+            with self._reviving:
+                daemon, self._daemon = self._daemon, None
+            if daemon is not None:
+                daemon.stop()
+
+    def task(
+        self,
+        task: TaskFile,
+        *,
+        client: str | None = None,
+        lease: float = LEASE,
+        tables: Mapping[str, str] | None = None,
+        first: Iterable[Mapping[str, Value]] = (),
+        suggested: Iterable[Mapping[str, Value]] = (),
+        seed: int | None = None,
+        invitation: str | None = None,
+    ) -> Task:
+        """Join a task: the path or text of a task file, or what is in one as a dictionary.
+
+        A text has more than one line or begins with `{`; any other is a path.
+        client is the name that trials are held by: with a name of your own, a program that
+        was killed gets its trials again. lease is after how many seconds without a sign of
+        life others get them. tables has the tables that the file names, by name.
+        """
+        order: dict[str, Any] = {}
+        if isinstance(task, Mapping):
+            order["task"] = dict(task)
+        else:
+            order["text"] = _text_of(task)
+        for name, value in (
+            ("tables", dict(tables or {})),
+            ("first", [dict(one) for one in first]),
+            ("suggested", [dict(one) for one in suggested]),
+            ("invitation", invitation),
+        ):
+            if value:
+                order[name] = value
+        if seed is not None:
+            order["seed"] = seed
+        return self._open(self._client.post("/v1/tasks", order), client, lease)
+
+    def find(self, task: str, *, client: str | None = None, lease: float = LEASE) -> Task:
+        """Return a task that the node serves already, by its ID or name."""
+        return self._open(self._client.get(f"/v1/tasks/{quote(task)}"), client, lease)
+
+    def tasks(self) -> list[dict[str, Any]]:
+        """Return id, name, goal and number of trials of each task that the node serves."""
+        shown: list[dict[str, Any]] = self._client.get("/v1/tasks")["tasks"]
+        return shown
+
+    def info(self) -> dict[str, Any]:
+        """Return the node's version, peer_id, addresses and number of tasks."""
+        shown: dict[str, Any] = self._client.get("/v1/node")
+        return shown
+
+    @property
+    def _client(self) -> Client:
+        if self._http is None:
+            raise Error("the node is not in use: write `with fbo.Node(…) as node:`")
+        return self._http
+
+    def _open(self, shown: Mapping[str, Any], client: str | None, lease: float) -> Task:
+        task = Task(self._client, shown, client, lease)
+        self._tasks.append(task)
+        return task
+
+    def _start(self, directory: Path) -> Client:
+        give_up = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self._daemon = Daemon(find_binary(self._binary), directory, self._flags)
+                break
+            except NotStarted as error:
+                # Perhaps another program was quicker, and its node is not ready yet.
+                if (running := _running(directory)) is not None:
+                    return running
+                if "in use by another process" not in str(error) or time.monotonic() > give_up:
+                    raise
+                time.sleep(0.1)
+        client = self._daemon.client
+        client.revive_by(self._revived)
+        return client
+
+    def _revived(self) -> Client | None:
+        """Start the node of this object again, if it has ended."""
+        with self._reviving:
+            daemon = self._daemon
+            if daemon is None or self.dir is None:
+                return None
+            if not daemon.runs:
+                _log.warning("fbo-node has ended; it is started again")
+                daemon.stop()
+                self._daemon = daemon = Daemon(find_binary(self._binary), self.dir, self._flags)
+            return daemon.client
+
+
+def _running(directory: Path) -> Client | None:
+    """Return a client of the node that runs in a directory, or None."""
+    control = socket_of(directory)
+    if control is None or not control.exists():
+        return None
+    try:
+        Client(socket=control, patience=0).get("/v1/node")
+    except Unreachable:
+        return None
+    return Client(socket=control)
+
+
+def _token_of(given: str | Path | None) -> str | None:
+    if not isinstance(given, Path):
+        return given
+    try:
+        return given.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"token {str(given)!r}: {error}; accepted is the file http.token in a data directory") from error
+
+
+def _text_of(task: str | Path) -> str:
+    if isinstance(task, str) and ("\n" in task or task.lstrip().startswith("{")):
+        return task
+    try:
+        return Path(task).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"task {str(task)!r}: {error}; accepted is the path of a task file, or its text") from error

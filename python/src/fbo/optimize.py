@@ -1,0 +1,259 @@
+"""From a function and a space to the best design."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from .errors import BadInput, Conflict, Failed
+from .evaluate import Failure, Objective, Outcome, evaluate
+from .node import Node
+from .result import Result
+from .space import Space, definition, is_task
+from .task import Task
+from .trial import Trial
+from .workers import Workers
+
+_log = logging.getLogger("fbo")
+
+_POLL = 1.0  # seconds that an ask waits for designs while others are evaluated
+_ALONE = ("--mdns=false", "--listen", "/ip4/127.0.0.1/tcp/0", "--wait-for-peers", "0s")
+
+
+def minimize(
+    f: Objective,
+    space: Space,
+    *,
+    evals: int = 30,
+    task: str | None = None,
+    node: Node | None = None,
+    peers: Sequence[str] = (),
+    workers: int = 1,
+    seed: int | None = None,
+    max_failures: int = 5,
+    progress: bool = True,
+) -> Result:
+    """Find where f is least.
+
+    f is called with the parameters as keywords and returns a number. An exception, nan or an
+    infinity fails the trial, and the search goes on; after max_failures in a row fbo.Failed
+    is raised. Anything but a number raises fbo.BadInput at once.
+
+    space is a list of fbo.Float, fbo.Int, fbo.Categorical and fbo.Bool, or a whole task: the
+    path or text of a task file, or its dictionary.
+
+    Without a name nothing is shared and nothing is kept: a node runs for this call only, in a
+    temporary directory and without a network. With task, or a whole task as space, this node
+    works together with the nodes that have the same task, and keeps its trials.
+
+    evals is how many values this node shall have on the task, those of earlier calls
+    included: a program that was stopped is just run again. Failed trials do not count.
+    node is the node to use for a task, in a `with` already or not; by default one in fbo-node's
+    own directory. peers are addresses of other nodes, for a node that is started here.
+    seed makes the node's decisions repeatable with one worker and without peers.
+
+    With workers, so many processes evaluate side by side. They import the program anew: f
+    belongs at the top of a module, and the call under `if __name__ == "__main__":`. Where
+    cloudpickle is installed f may be any function. A process that dies fails its trial.
+
+    progress shows a bar, where tqdm is installed. Ctrl-C hands the running trials back.
+    """
+    return _optimize("minimize", f, space, evals, task, node, peers, workers, seed, max_failures, progress)
+
+
+def maximize(
+    f: Objective,
+    space: Space,
+    *,
+    evals: int = 30,
+    task: str | None = None,
+    node: Node | None = None,
+    peers: Sequence[str] = (),
+    workers: int = 1,
+    seed: int | None = None,
+    max_failures: int = 5,
+    progress: bool = True,
+) -> Result:
+    """Find where f is greatest. All else is as in minimize."""
+    return _optimize("maximize", f, space, evals, task, node, peers, workers, seed, max_failures, progress)
+
+
+def _optimize(
+    goal: str,
+    f: Objective,
+    space: Space,
+    evals: int,
+    name: str | None,
+    node: Node | None,
+    peers: Sequence[str],
+    workers: int,
+    seed: int | None,
+    max_failures: int,
+    progress: bool,
+) -> Result:
+    _check(f, space, evals, name, node, peers, workers, max_failures)
+    alone = name is None and not is_task(space)
+    order = definition(space, goal, name or "f")
+    with contextlib.ExitStack() as stack:
+        # Workers come first: in a worker that runs the whole program again nothing else has begun.
+        pool = stack.enter_context(Workers(f, workers)) if workers > 1 else None
+        used = stack.enter_context(_node(node, alone, peers))
+        before = {one["id"] for one in used.tasks()}
+        task = stack.enter_context(used.task(order, seed=seed))
+        try:
+            _check_task(task, goal)
+        except BadInput:
+            if task.id not in before:
+                task.leave()
+            raise
+        run = _Run(task, evals, max_failures)
+        with _bar(evals, progress) as bar:
+            run.show(bar)
+            if pool is None:
+                _one_by_one(run, f, bar)
+            else:
+                _side_by_side(run, pool, bar)
+        return run.result()
+
+
+def _one_by_one(run: _Run, f: Objective, bar: Any) -> None:
+    while run.wanted():
+        for trial in run.task.ask():
+            run.end(trial, evaluate(f, trial.parameters))
+            run.show(bar)
+
+
+def _side_by_side(run: _Run, pool: Workers, bar: Any) -> None:
+    under_way = 0
+    while run.wanted():
+        while pool.free() and under_way < run.wanted():
+            given = run.task.ask(wait=_POLL if under_way else 60.0)
+            for trial in given:
+                pool.begin(trial)
+                under_way += 1
+            if not given:
+                break
+        for trial, outcome in pool.ended(None if under_way else 0.0):
+            under_way -= 1
+            run.end(trial, outcome)
+            run.show(bar)
+
+
+class _Run:
+    """How far it is."""
+
+    def __init__(self, task: Task, evals: int, max_failures: int) -> None:
+        self.task = task
+        self._evals = evals
+        self._max_failures = max_failures
+        self._values = [trial.value for trial in task.all() if trial.state == "done" and not trial.broken]
+        self._done = len([value for value in self._values if value is not None])
+        self._in_a_row = 0
+
+    def wanted(self) -> int:
+        """Return how many values are still wanted."""
+        return max(self._evals - self._done, 0)
+
+    def end(self, trial: Trial, outcome: Outcome) -> None:
+        """Tell the node what came of a trial."""
+        try:
+            if not isinstance(outcome, Failure):
+                self.task.tell(trial, outcome)
+                self._done += 1
+                self._in_a_row = 0
+                self._values.append(outcome)
+                return
+            if outcome.wrong:
+                raise BadInput(outcome.reason)
+            self.task.fail(trial, outcome.reason)
+        except Conflict as error:
+            _log.warning("trial %d: %s", trial.id, error)  # its lease had ended, and another has ended it
+            return
+        _log.warning("trial %d failed: %s", trial.id, outcome.reason)
+        self._in_a_row += 1
+        if self._in_a_row >= self._max_failures:
+            raise Failed(f"{self._in_a_row} trials in a row failed; the last: {outcome.reason}\n{outcome.trace}".rstrip())
+
+    def show(self, bar: Any) -> None:
+        """Move the bar."""
+        if bar is None:
+            return
+        bar.n = min(self._done, self._evals)
+        values = [value for value in self._values if value is not None]
+        if values:
+            best = min(values) if self.task.goal == "minimize" else max(values)
+            bar.set_postfix(best=f"{best:.6g}", refresh=False)
+        bar.refresh()
+
+    def result(self) -> Result:
+        """Return what has been found."""
+        best = self.task.best()
+        if best is None or best.value is None:
+            raise Failed("no trial has a value")
+        task = self.task
+        return Result(task.name, task.id, task.goal, best.parameters, best.value, tuple(task.all()))
+
+
+@contextlib.contextmanager
+def _node(given: Node | None, alone: bool, peers: Sequence[str]) -> Iterator[Node]:
+    """Give a node in use: this one, one for this call, or that of the user."""
+    if given is not None and given.in_use:
+        yield given
+    elif given is not None:
+        with given:
+            yield given
+    elif alone:
+        with tempfile.TemporaryDirectory(prefix="fbo-") as directory:
+            with Node(Path(directory), flags=_ALONE) as node:
+                yield node
+    else:
+        with Node(peers=peers) as node:
+            yield node
+
+
+@contextlib.contextmanager
+def _bar(total: int, wanted: bool) -> Iterator[Any]:
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        wanted = False
+    if not wanted:
+        yield None
+        return
+    with tqdm(total=total, unit="trial") as bar:
+        yield bar
+
+
+def _check(
+    f: object,
+    space: Space,
+    evals: int,
+    name: str | None,
+    node: Node | None,
+    peers: Sequence[str],
+    workers: int,
+    max_failures: int,
+) -> None:
+    if not callable(f):
+        raise BadInput(f"f is {f!r}: accepted is a function that takes the parameters as keywords")
+    for what, number in (("evals", evals), ("workers", workers), ("max_failures", max_failures)):
+        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+            raise BadInput(f"{what} is {number!r}: accepted are whole numbers from 1 on")
+    if name is not None and is_task(space):
+        raise BadInput(f"task={name!r}: the space is a whole task, which has its name already")
+    if peers and node is not None:
+        raise BadInput("peers are for a node that is started here; give them to fbo.Node(peers=…) instead")
+    if name is None and not is_task(space) and (peers or node is not None):
+        what = "peers are" if peers else "node is"
+        raise BadInput(f"{what} given without task: accepted is a name, which all nodes of the task have for it")
+
+
+def _check_task(task: Task, goal: str) -> None:
+    if task.goal != goal:
+        raise BadInput(f"the task's goal is {task.goal}: accepted is a task with the goal {goal}, or fbo.{task.goal}")
+    if task.definition.get("constraints"):
+        raise BadInput("the task has constraints, for which one number is not enough: use fbo.Node and Task.ask and tell")

@@ -1,0 +1,488 @@
+"""A sampler for Optuna: the trials of a study are trials of a task.
+
+    study = optuna.create_study(sampler=fbo.optuna.Sampler(task="learning-rate"))
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import re
+import threading
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler, RandomSampler
+from optuna.search_space import intersection_search_space
+from optuna.storages import BaseStorage
+from optuna.study import Study, StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from ._optuna_space import Space, parameters_of, same
+from .errors import BadInput, Conflict, NotFound, Refused
+from .node import LEASE, Node
+from .task import Task
+from .trial import Trial, Value
+
+_log = logging.getLogger("fbo")
+
+ATTRIBUTE = "fbo"  # the user attribute of studies and trials that is written here
+_FILE = re.compile(r"\n|^\s*\{|\.(ya?ml|json)$")
+_ENDED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
+_LONGEST_ASK = 60.0  # seconds
+
+
+class Sampler(BaseSampler):
+    """Takes the designs of a study from a task of a node, and tells the task what they measured.
+
+    Studies on other nodes that have the same task take part in it.
+    """
+
+    def __init__(
+        self,
+        task: Task | Mapping[str, Any] | str | Path,
+        node: Node | str | Path | None = None,
+        *,
+        search_space: Mapping[str, BaseDistribution] | None = None,
+        n_startup: int = 5,
+        pruned: Literal["fail", "last"] = "fail",
+        seed: int | None = None,
+        lease: float = LEASE,
+        wait: float = 300.0,
+        invitation: str | None = None,
+    ) -> None:
+        """Take a task and a node.
+
+        task is a name, what is in a task file with or without parameters, a file that has
+        parameters (its path, ending in .yaml, .yml or .json, or its text), or a task of a node.
+        Parameters that it has not are those of search_space, or those that the first
+        n_startup complete trials have in common.
+
+        node is a node, in a `with` already or not, or its data directory (default: that of
+        fbo-node). A node that does not run there is started, and ended with the program.
+
+        pruned says what is told of a pruned trial: that it failed, or the value that it
+        reported last. seed is of what is drawn without the task. lease is after how many
+        seconds without a sign of life of this program its trials go to others. wait is
+        how many seconds a trial waits for a design of the task; then it is drawn.
+        """
+        if n_startup < 1:
+            raise BadInput(f"n_startup {n_startup}: accepted are 1 or more")
+        if pruned not in ("fail", "last"):
+            raise BadInput(f"pruned {pruned!r}: accepted are 'fail' and 'last'")
+        if not wait >= 0:
+            raise BadInput(f"wait {wait!r}: accepted is a number of seconds")
+        self._task: Task | None = None
+        self._order: dict[str, Any] | str | Path | None = None
+        if isinstance(task, Task):
+            if node is not None or search_space is not None or invitation is not None:
+                raise BadInput("Sampler: a task of a node has its node, its space and its invitation already")
+        elif isinstance(task, Mapping):
+            self._order = dict(task)
+        else:
+            is_file = isinstance(task, Path) or _FILE.search(task)
+            self._order = task if is_file else {"name": task}
+        self._derived = isinstance(self._order, dict) and "parameters" not in self._order
+        if search_space is not None and not self._derived and self._order is not None:
+            raise BadInput("search_space: the task has parameters already; accepted is one of both")
+        self._given = task if isinstance(task, Task) else None
+        self._search_space = None if search_space is None else dict(search_space)
+        self._stated = search_space is not None or not self._derived
+        self._n_startup = n_startup
+        self._pruned = pruned
+        self._lease = lease
+        self._wait = wait
+        self._invitation = invitation
+        self._random = RandomSampler(seed)
+
+        self._lock = threading.RLock()
+        self._study: tuple[BaseStorage, int] | None = None
+        self._peer_id = ""
+        self._space = Space(())
+        self._limits = _limits_of(self._order)
+        self._designs: dict[tuple[BaseStorage, int], Trial] = {}  # of the trials that run, by storage and trial
+        self._drawn: set[tuple[BaseStorage, int]] = set()  # trials that run and do without a design
+        self._seen: set[int] = set()  # numbers of ended trials that the task knows or cannot take
+        self._said: set[str] = set()
+
+        self._node: Node | None = None
+        self._end: weakref.finalize[Any, Any] | None = None
+        if self._given is None:
+            self._node = node if isinstance(node, Node) else Node(node)
+            if not self._node.in_use:
+                self._node.__enter__()
+                self._end = weakref.finalize(self, self._node.__exit__, None, None, None)
+
+    def close(self) -> None:
+        """Give back the trials that are held, and end the node if this object started it."""
+        with self._lock:
+            if self._end is not None:
+                self._end()
+            elif self._task is not None and self._given is None:
+                self._task.close()
+
+    def __enter__(self) -> Sampler:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def task(self) -> Task | None:
+        """The task, or None as long as its parameters are not known."""
+        return self._task
+
+    def reseed_rng(self) -> None:
+        """Let threads draw differently."""
+        self._random.reseed_rng()
+
+    def before_trial(self, study: Study, trial: FrozenTrial) -> None:
+        """Join the task, and tell it the study's trials that it does not know."""
+        if len(study.directions) != 1:
+            raise BadInput(f"the study has {len(study.directions)} directions; a task has one goal: accepted is one direction")
+        with self._lock:
+            if self._study != (study._storage, study._study_id):
+                self._study = (study._storage, study._study_id)
+                self._task, self._seen = None, set()
+            if self._task is None:
+                self._open(study)
+            self._catch_up(study)
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """Return nothing: a parameter is answered when its distribution is known."""
+        return {}
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """Return nothing, see infer_relative_search_space."""
+        return {}
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """Return the parameter's value in the task's design, or draw what the task does not have."""
+        if self._task is None:
+            self._drawn.add((study._storage, trial._trial_id))
+        elif param_name in self._space.names:
+            misfit = self._space.misfit(param_name, param_distribution)
+            if misfit is not None and self._stated:
+                self._forget(self._task, study, trial)
+                raise BadInput(misfit)
+            if misfit is None:
+                design = self._design(self._task, study, trial)
+                if design is not None:
+                    return self._space.from_task(param_name, param_distribution, design.parameters[param_name])
+            else:
+                self._say_once(f"{misfit}; where they differ it is drawn at random")
+        else:
+            self._say_once(f"parameter {param_name!r} is not in the task {self._task.name!r}: it is drawn at random")
+        return self._random.sample_independent(study, trial, param_name, param_distribution)
+
+    def after_trial(
+        self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
+    ) -> None:
+        """Tell the task what the trial measured."""
+        self._designs.pop((study._storage, trial._trial_id), None)
+        self._drawn.discard((study._storage, trial._trial_id))
+        task = self._task
+        try:
+            self._check(trial, state)
+        except BadInput:
+            if task is not None and (mark := self._mark_of(task, trial)):
+                self._let_go(task, mark, None)
+            raise
+        if task is None:
+            return  # told when the task is joined
+        self._report(task, study.study_name, trial, state, values)
+        self._seen.add(trial.number)
+
+    # Joining.
+
+    def _open(self, study: Study) -> None:
+        goal = "maximize" if study.directions[0] == StudyDirection.MAXIMIZE else "minimize"
+        task = self._given
+        if task is None:
+            order = self._order
+            if isinstance(order, dict):
+                self._check_goal(order.get("name"), order.get("goal", goal), goal)
+                order = {"goal": goal, **order}
+                if self._derived:
+                    parameters = self._parameters(study)
+                    if parameters is None:
+                        return
+                    order["parameters"] = parameters
+            assert self._node is not None and order is not None
+            before = {one["id"] for one in self._node.tasks()}
+            task = self._node.task(order, lease=self._lease, invitation=self._invitation)
+            try:
+                self._check_task(task, goal)
+            except BadInput:
+                if task.id not in before:
+                    task.leave()
+                raise
+        else:
+            self._check_task(task, goal)
+        self._limits = _limits_of(task.definition)
+        self._space = Space(task.definition["parameters"])
+        self._peer_id = str(task._http.get("/v1/node")["peer_id"])
+        self._task = task
+
+    def _check_task(self, task: Task, goal: str) -> None:
+        self._check_goal(task.name, task.goal, goal)
+        for name, one in _limits_of(task.definition).items():
+            if "low" in one and "high" in one:
+                raise BadInput(
+                    f"constraint {name!r} of the task has two limits; Optuna has one number, which is at most 0 where a "
+                    "constraint is kept: accepted are constraints with low, with high, or of type bool"
+                )
+
+    @staticmethod
+    def _check_goal(name: object, task: object, study: str) -> None:
+        if task != study:
+            raise BadInput(f"the task {name!r} has the goal {task!r}, the study the direction {study!r}: accepted are equal ones")
+
+    def _parameters(self, study: Study) -> list[dict[str, Any]] | None:
+        """Return the parameters of a task that has none, or None as long as they are unknown."""
+        if self._search_space is not None:
+            parameters = parameters_of(self._search_space)
+            if not parameters:
+                raise BadInput("search_space: no parameter has more than one value; accepted is at least one")
+            return parameters
+        storage, number = study._storage, study._study_id
+        kept = storage.get_study_user_attrs(number).get(ATTRIBUTE)
+        if kept is not None:
+            return list(kept["parameters"])
+        complete = storage.get_all_trials(number, deepcopy=False, states=(TrialState.COMPLETE,))
+        if len(complete) < self._n_startup:
+            return None
+        parameters = parameters_of(intersection_search_space(list(complete)))
+        if not parameters:
+            self._say_once(
+                f"the {len(complete)} complete trials have no parameter in common that has more than one value: "
+                "there is no task yet, and all is drawn at random. search_space= gives the parameters"
+            )
+            return None
+        storage.set_study_user_attr(number, ATTRIBUTE, {"parameters": parameters})
+        names = [str(one["name"]) for one in parameters]
+        others = sorted({name for trial in complete for name in trial.params} - set(names))
+        _log.warning(
+            "the task has the parameters that %d trials have in common: %s. Drawn at random: %s. search_space= gives them from the start",
+            len(complete), ", ".join(names), ", ".join(others) or "none",
+        )  # fmt: skip
+        return parameters
+
+    # Asking.
+
+    def _design(self, task: Task, study: Study, trial: FrozenTrial) -> Trial | None:
+        """Return the trial of the task that this one has; None if it is to be drawn."""
+        storage, number = study._storage, trial._trial_id
+        held = self._designs.get((storage, number))
+        if held is not None or (storage, number) in self._drawn:
+            return held
+        held = self._ask(task)
+        if held is None:
+            self._drawn.add((storage, number))
+            _log.warning(
+                "trial %d: the task %r had no design within %g seconds; it is drawn at random", trial.number, task.name, self._wait
+            )
+            return None
+        mark = {
+            "task": task.id,
+            "node": self._peer_id,
+            "trial": held.id,
+            "client": task.client,
+            "parameters": held.parameters,
+            "chosen": held.chosen,
+            "from_peers": held.from_peers,
+            "why": held.why,
+        }
+        storage.set_trial_user_attr(number, ATTRIBUTE, mark)
+        self._designs[storage, number] = held
+        return held
+
+    def _forget(self, task: Task, study: Study, trial: FrozenTrial) -> None:
+        """Hand a trial's design back, if it has one."""
+        held = self._designs.pop((study._storage, trial._trial_id), None)
+        if held is not None:
+            study._storage.set_trial_user_attr(trial._trial_id, ATTRIBUTE, None)
+            task.return_(held)
+
+    def _ask(self, task: Task) -> Trial | None:
+        give_up = time.monotonic() + self._wait
+        while True:
+            left = give_up - time.monotonic()
+            for held in task.ask(wait=max(0.0, min(left, _LONGEST_ASK))):
+                return held
+            if left <= _LONGEST_ASK:
+                return None
+
+    # Telling.
+
+    def _mark_of(self, task: Task, trial: FrozenTrial) -> Mapping[str, Any] | None:
+        """Return what was written of the trial of the task, if it is one of this node."""
+        mark = trial.user_attrs.get(ATTRIBUTE)
+        if isinstance(mark, Mapping) and (mark.get("task"), mark.get("node")) == (task.id, self._peer_id):
+            return mark
+        return None
+
+    def _check(self, trial: FrozenTrial, state: TrialState) -> None:
+        if self._stated:
+            for name in self._space.names & trial.distributions.keys():
+                if misfit := self._space.misfit(name, trial.distributions[name]):
+                    raise BadInput(misfit)
+        measured = trial.constraints
+        unknown = sorted(measured.keys() - self._limits.keys())
+        if unknown:
+            raise BadInput(
+                f"trial {trial.number} has the constraints {unknown}; the task has {sorted(self._limits) or 'none'}. "
+                "A task gets them by task={'name': …, 'constraints': [{'name': …, 'high': 0}]}"
+            )
+        missing = sorted(self._limits.keys() - measured.keys())
+        if missing and state == TrialState.COMPLETE:
+            raise BadInput(f"trial {trial.number} has no value of the task's constraints {missing}: set them by trial.set_constraint")
+
+    def _report(
+        self, task: Task, study: str, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
+    ) -> None:
+        outcome, reason = self._outcome(trial, state, values)
+        design = self._evaluated(trial)
+        mark = self._mark_of(task, trial)
+        if mark is not None:
+            asked: Mapping[str, Value] = mark["parameters"]
+            if all(name in design and same(asked[name], design[name]) for name in self._space.names & trial.params.keys()):
+                self._warn_of_unused(task, trial, state)
+                if outcome is None:
+                    self._let_go(task, mark, f"{reason} (trial {trial.number} of study {study})")
+                    return
+                try:
+                    task.tell(mark["trial"], outcome["value"], constraints=outcome.get("constraints"), metrics=outcome.get("metrics"))
+                    return
+                except Conflict as error:
+                    _log.warning("trial %d of the task is told otherwise already, what was measured here is added: %s", mark["trial"], error)
+            else:
+                # A design that was asked for and then enqueued over can still be evaluated.
+                self._let_go(task, mark, None if _fixed(trial) else "the study evaluated another design")
+            design = {**{name: value for name, value in asked.items() if name not in trial.params}, **design}
+        if past := self._past(trial, design, outcome, reason):
+            self._add(task, [past])
+
+    def _warn_of_unused(self, task: Task, trial: FrozenTrial, state: TrialState) -> None:
+        if state == TrialState.COMPLETE:
+            for name in sorted(self._space.names - trial.params.keys()):
+                self._say_once(
+                    f"a trial did not use the parameter {name!r} of the task {task.name!r}: "
+                    "such outcomes are told with the value that the task chose"
+                )
+
+    def _outcome(
+        self, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
+    ) -> tuple[dict[str, Any] | None, str]:
+        """Return an outcome, or None and the reason why there is none."""
+        if state == TrialState.PRUNED and (self._pruned == "fail" or not values):
+            return None, f"pruned at step {trial.last_step}" if trial.last_step is not None else "pruned"
+        if state == TrialState.FAIL or not values:
+            return None, "failed"
+        if not math.isfinite(values[0]):
+            return None, f"measured {values[0]}, which is not finite"
+        if missing := sorted(self._limits.keys() - trial.constraints.keys()):
+            return None, f"measured no value of the constraints {missing}"
+        outcome: dict[str, Any] = {"value": float(values[0])}
+        if self._limits:
+            outcome["constraints"] = {name: _reading(limit, trial.constraints[name]) for name, limit in self._limits.items()}
+        if state == TrialState.PRUNED and trial.last_step is not None:
+            outcome["metrics"] = {"pruned_at_step": trial.last_step}
+        return outcome, ""
+
+    def _evaluated(self, trial: FrozenTrial) -> dict[str, Value]:
+        """Return the values of the task's parameters that the trial had, without those that the task cannot have."""
+        values = {
+            name: self._space.to_task(name, trial.distributions[name], trial.params[name])
+            for name in self._space.names & trial.params.keys()
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+    def _past(
+        self, trial: FrozenTrial, design: Mapping[str, Value], outcome: Mapping[str, Any] | None, reason: str
+    ) -> dict[str, Any] | None:
+        if design.keys() != self._space.names:
+            self._say_once("trials that do not have all parameters of the task as it has them are not told to it")
+            _log.info("trial %d is not told to the task", trial.number)
+            return None
+        past: dict[str, Any] = {"parameters": dict(design)}
+        past.update({"failed": reason} if outcome is None else {"outcome": dict(outcome)})
+        return past
+
+    def _add(self, task: Task, past: list[dict[str, Any]]) -> None:
+        try:
+            task.add_past(past)
+        except Refused as error:
+            if len(past) == 1:
+                _log.warning("an earlier trial is not told to the task: %s", error)
+                return
+            for one in past:  # a list is taken as a whole or not at all
+                self._add(task, [one])
+
+    def _let_go(self, task: Task, mark: Mapping[str, Any], reason: str | None) -> None:
+        """Fail a trial of the task, or without a reason hand it back."""
+        if mark["client"] != task.client:
+            return  # another program holds it; its lease will end
+        try:
+            if reason is None:
+                task.return_(mark["trial"])
+            else:
+                task.fail(mark["trial"], reason)
+        except (Conflict, NotFound) as error:
+            _log.warning("trial %d of the task is no longer held: %s", mark["trial"], error)
+
+    def _catch_up(self, study: Study) -> None:
+        """Tell the task of trials that ended without it: before it, elsewhere, or while no node answered."""
+        task = self._task
+        if task is None:
+            return
+        ended = study._storage.get_all_trials(study._study_id, deepcopy=False, states=_ENDED)
+        new = [trial for trial in ended if trial.number not in self._seen]
+        marks = {trial.number: self._mark_of(task, trial) for trial in new}
+        untold = {one.id for one in task.all() if one.state in ("waiting", "running")} if any(marks.values()) else set()
+        past = []
+        for trial in new:
+            mark = marks[trial.number]
+            if mark is None:
+                outcome, reason = self._outcome(trial, trial.state, trial.values)
+                past.append(self._past(trial, self._evaluated(trial), outcome, reason))
+            elif mark["trial"] in untold and trial.state != TrialState.FAIL:
+                self._report(task, study.study_name, trial, trial.state, trial.values)
+        if known := [one for one in past if one is not None]:
+            self._add(task, known)
+        self._seen.update(trial.number for trial in new)
+
+    def _say_once(self, message: str) -> None:
+        if message not in self._said:
+            self._said.add(message)
+            _log.warning("%s", message)
+
+
+def _fixed(trial: FrozenTrial) -> Mapping[str, Any]:
+    """Return the parameters that were enqueued."""
+    fixed: Mapping[str, Any] = trial.system_attrs.get("fixed_params", {})
+    return fixed
+
+
+def _limits_of(definition: object) -> dict[str, Mapping[str, Any]]:
+    """Return the constraints of a task, by name."""
+    constraints = definition.get("constraints") if isinstance(definition, Mapping) else None
+    return {str(one["name"]): one for one in constraints or () if isinstance(one, Mapping) and "name" in one}
+
+
+def _reading(limit: Mapping[str, Any], excess: float) -> float | bool:
+    """Return what was measured where Optuna has by how much a limit is exceeded."""
+    if limit.get("type") == "bool":
+        return excess <= 0
+    return float(limit["high"] + excess if "high" in limit else limit["low"] - excess)

@@ -1,0 +1,83 @@
+"""What an optimisation has found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import Error
+from .trial import Row, Trial, Value
+
+
+@dataclass(frozen=True)
+class Result:
+    """The best design, and all trials that this node has on the task."""
+
+    task: str  # its name
+    task_id: str
+    goal: str  # minimize or maximize
+    parameters: dict[str, Value]  # of the best trial
+    value: float  # of the best trial
+    all: tuple[Trial, ...]
+
+    @property
+    def trials(self) -> list[Row]:
+        """One dictionary for each trial, for pandas.DataFrame: see Trial.row."""
+        return [trial.row() for trial in self.all]
+
+    def helped(self) -> dict[str, list[int]]:
+        """Return who helped: for each peer ID the trials whose design it had a part in.
+
+        A strategy that weighs all peers' shares together says only how many they were: its
+        trials stand under "1 peer", "2 peers" and so on.
+        """
+        found: dict[str, list[int]] = {}
+        for trial in self.all:
+            if trial.from_peers:
+                heard = int(trial.why.get("listened") or 0)
+                peer = trial.why.get("peer") or f"{heard} peer{'' if heard == 1 else 's'}"
+                found.setdefault(peer, []).append(trial.id)
+        return found
+
+    def best_so_far(self) -> list[float | None]:
+        """Return for each trial the best feasible value until then."""
+        best: float | None = None
+        found = []
+        for trial in self.all:
+            value = None if trial.broken else trial.value
+            if value is not None and (best is None or (value < best) == (self.goal == "minimize")):
+                best = value
+            found.append(best)
+        return found
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw values and the best so far by trial, with matplotlib, and return the axes."""
+        try:
+            from matplotlib import pyplot
+        except ImportError as error:
+            raise Error("plot() needs matplotlib: pip install 'fbo[plot]'") from error
+        if axes is None:
+            _, axes = pyplot.subplots()
+        for label, marker, helped in (("own design", "o", False), ("peers had a part", "D", True)):
+            shown = [trial for trial in self.all if trial.value is not None and trial.from_peers == helped]
+            if shown:
+                axes.plot([trial.id for trial in shown], [trial.value for trial in shown], marker, label=label)
+        steps = [(trial.id, best) for trial, best in zip(self.all, self.best_so_far()) if best is not None]
+        axes.step([at for at, _ in steps], [best for _, best in steps], where="post", color="0.5", label="best so far")
+        axes.set(xlabel="trial", ylabel="value", title=f"{self.task}: {self.goal}")
+        axes.legend()
+        return axes
+
+    def __str__(self) -> str:
+        done = sum(trial.state == "done" for trial in self.all)
+        failed = sum(trial.state == "failed" for trial in self.all)
+        helped = sum(trial.from_peers for trial in self.all)
+        design = ", ".join(f"{name}={_shown(value)}" for name, value in self.parameters.items())
+        lines = [f"best value {self.value:.6g} at {design}", f"{done} trials with a value, {failed} failed"]
+        if helped:
+            lines.append(f"peers had a part in {helped} designs")
+        return "\n".join(lines)
+
+
+def _shown(value: Value) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else repr(value)

@@ -1,0 +1,200 @@
+"""A task of a node: ask for trials, tell what they measured."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import socket
+import threading
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, SupportsFloat
+
+from .errors import BadInput, Error
+from .heartbeat import Held
+from .http import Client, quote
+from .trial import Row, Trial, Value, design, from_json
+
+_PAGE = 1000
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened on a task."""
+
+    id: int
+    type: str
+    data: dict[str, Any]
+
+
+class Task:
+    """A task that a node serves. Any number of threads may use it."""
+
+    def __init__(self, http: Client, shown: Mapping[str, Any], client: str | None, lease: float) -> None:
+        if not (math.isfinite(lease) and lease > 0):
+            raise BadInput(f"lease {lease!r}: accepted is a positive number of seconds")
+        self.id: str = shown["id"]
+        self.name: str = shown["name"]
+        self.goal: str = shown["goal"]
+        self.definition: dict[str, Any] = shown["task"]  # with all defaults
+        self.client = client or f"{socket.gethostname()[:30]} {os.getpid()} {uuid.uuid4().hex[:8]}"
+        self._http = http
+        self._path = f"/v1/tasks/{quote(self.id)}"
+        self._lease = lease
+        self._held = Held(http, self._path + "/trials", self.client, lease / 3)
+        self._asking = threading.Lock()
+        self._floats = frozenset(one["name"] for one in self.definition["parameters"] if one["type"] == "float")
+
+    def ask(self, count: int = 1, *, wait: float = 60.0) -> list[Trial]:
+        """Return up to count trials that this object has not returned yet.
+
+        They are fewer, perhaps none, if the node has no more designs within wait seconds
+        (at most 60). A trial is held until its outcome is told, it fails or is given back.
+        """
+        if count < 1:
+            raise BadInput(f"count {count}: accepted are 1 or more")
+        with self._asking:
+            before = self._held.ids()
+            answer = self._http.post(
+                self._path + "/ask",
+                {
+                    "client": self.client,
+                    "count": len(before) + count,
+                    "lease_seconds": self._lease,
+                    "wait_seconds": wait,
+                },
+                repeatable=True,
+            )
+            new = [from_json(one, self._floats) for one in answer["trials"] if one["id"] not in before]
+            self._held.add(*(trial.id for trial in new))
+            for trial in new[count:]:  # another thread has told of one meanwhile
+                self.return_(trial)
+            return new[:count]
+
+    def tell(
+        self,
+        trial: Trial | int,
+        value: SupportsFloat,
+        *,
+        constraints: Mapping[str, SupportsFloat | bool] | None = None,
+        metrics: Mapping[str, SupportsFloat] | None = None,
+    ) -> Trial:
+        """Say what a trial measured. The same again is no error."""
+        body: dict[str, Any] = {"value": _number("value", value)}
+        if constraints:
+            body["constraints"] = {
+                name: one if isinstance(one, bool) else _number(f"constraint {name}", one)
+                for name, one in constraints.items()
+            }
+        if metrics:
+            body["metrics"] = {name: _number(f"metric {name}", one) for name, one in metrics.items()}
+        return self._end(trial, "tell", body, repeatable=True)
+
+    def fail(self, trial: Trial | int, reason: str) -> Trial:
+        """Say that a trial this client holds has no outcome, and why."""
+        reason = reason.strip()[:1000] or "no reason given"
+        return self._end(trial, "fail", {"client": self.client, "reason": reason})
+
+    def return_(self, trial: Trial | int) -> Trial:
+        """Hand a trial back. Who asks next gets it."""
+        return self._end(trial, "return", {"client": self.client})
+
+    def best(self) -> Trial | None:
+        """Return the best feasible trial so far, or None."""
+        shown = self._http.get(self._path + "/best")["trial"]
+        return None if shown is None else from_json(shown, self._floats)
+
+    def recommend(self) -> dict[str, Value] | None:
+        """Return the design that the model holds for the best, or None while there is no model."""
+        given = self._http.get(self._path + "/recommendation")["parameters"]
+        return None if given is None else design(given, self._floats)
+
+    def all(self) -> list[Trial]:
+        """Return all trials of this node, in order."""
+        trials: list[Trial] = []
+        after = 0
+        while True:
+            page = self._http.get(self._path + "/trials", {"after": after, "limit": _PAGE})
+            trials.extend(from_json(one, self._floats) for one in page["trials"])
+            after = page.get("next", 0)
+            if not after:
+                return trials
+
+    def trials(self) -> list[Row]:
+        """Return all trials as rows, for pandas.DataFrame(rows) or csv.DictWriter."""
+        return [trial.row() for trial in self.all()]
+
+    def add_past(self, trials: Iterable[Mapping[str, Any]]) -> int:
+        """Add earlier evaluations, and return how many are new.
+
+        Each has the keys parameters, and outcome (an object with value) or failed (why not).
+        """
+        added: int = self._http.post(
+            self._path + "/import", {"trials": [dict(one) for one in trials]}, repeatable=True
+        )["added"]
+        return added
+
+    def status(self) -> dict[str, Any]:
+        """Return where the node stands, as `GET …/status` has it."""
+        shown: dict[str, Any] = self._http.get(self._path + "/status")
+        return shown
+
+    def peers(self) -> list[str]:
+        """Return the peer IDs of the nodes that this one is connected to on the task."""
+        return [one["id"] for one in self._http.get(self._path + "/peers")["peers"]]
+
+    def events(self, after: int | None = None) -> Iterator[Event]:
+        """Yield what happens, from now on or after the event of this ID, until the node ends."""
+        number, kind = 0, ""
+        query: dict[str, str | int] = {} if after is None else {"after": after}
+        for line in self._http.stream(self._path + "/events", query):
+            key, _, text = line.partition(": ")
+            if key == "id":
+                number = int(text)
+            elif key == "event":
+                kind = text
+            elif key == "data":
+                yield Event(number, kind, json.loads(text))
+
+    def leave(self) -> None:
+        """Have the node leave the task; its trials stay on the disk."""
+        self._held.close()
+        self._http.delete(self._path)
+
+    def close(self) -> None:
+        """Give back the trials that are held, and end the heartbeats."""
+        self._held.close()
+        for trial in sorted(self._held.ids()):
+            try:
+                self.return_(trial)
+            except Error:  # the node is gone, or the lease has ended: either way it is not held
+                self._held.drop(trial)
+
+    def __enter__(self) -> Task:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _end(self, trial: Trial | int, what: str, body: Mapping[str, Any], *, repeatable: bool = False) -> Trial:
+        number = trial.id if isinstance(trial, Trial) else trial
+        shown = self._http.post(f"{self._path}/trials/{quote(number)}/{what}", body, repeatable=repeatable)
+        self._held.drop(number)
+        return from_json(shown, self._floats)
+
+
+def _number(what: str, given: object) -> float:
+    if isinstance(given, (str, bytes, bool)) or not isinstance(given, SupportsFloat):
+        raise BadInput(f"{what} is {given!r}: accepted is a finite number")
+    try:
+        number = float(given)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise BadInput(f"{what} is {given!r}: accepted is a finite number") from error
+    if not math.isfinite(number):
+        raise BadInput(f"{what} is {number}: accepted is a finite number")
+    return number

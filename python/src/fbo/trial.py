@@ -1,0 +1,104 @@
+"""A trial: a design to evaluate, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+Value = Union[float, int, str, bool]
+Row = dict[str, Any]
+
+# Sources of designs that the node has no phrase for, since no strategy has chosen them.
+_PHRASES = {
+    "first": "given by the user",
+    "initial": "random start",
+    "own": "own sample",
+    "remaining": "random, since nearly all designs have been tried",
+    "imported": "imported",
+}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A trial as the node last showed it."""
+
+    id: int
+    parameters: dict[str, Value]
+    state: str  # waiting, running, done or failed
+    attempts: int = 0
+    client: str | None = None
+    value: float | None = None
+    constraints: dict[str, float | bool] = field(default_factory=dict)
+    metrics: dict[str, float] = field(default_factory=dict)
+    reason: str | None = None  # why it failed
+    broken: tuple[str, ...] = ()  # constraints that the outcome breaks
+    why: dict[str, Any] = field(default_factory=dict)  # how the design was chosen
+    started: str | None = None
+    finished: str | None = None
+
+    @property
+    def chosen(self) -> str:
+        """How the design was chosen, as a phrase for people."""
+        source = str(self.why.get("source", ""))
+        phrase = str(self.why.get("phrase") or _PHRASES.get(source, source))
+        if after := self.why.get("next_best"):
+            return f"{phrase}, next best after trial {after}"
+        if again := self.why.get("again"):
+            return f"{phrase}, trial {again} again"
+        return phrase
+
+    @property
+    def from_peers(self) -> bool:
+        """Whether the design rests on what peers shared."""
+        if self.why.get("source") in ("first", "initial", "remaining", "imported", "random"):
+            return False
+        return bool(self.why.get("peer") or self.why.get("listened"))
+
+    def row(self) -> Row:
+        """Return the trial as one row of a table, with a column for each parameter."""
+        row: Row = {"trial": self.id, "state": self.state, "value": self.value}
+        for group, values in (
+            ("parameters", self.parameters),
+            ("constraints", self.constraints),
+            ("metrics", self.metrics),
+        ):
+            row.update({f"{group}.{name}": value for name, value in values.items()})
+        row.update(
+            reason=self.reason,
+            source=self.why.get("source"),
+            why=self.chosen,
+            from_peers=self.from_peers,
+            peer=self.why.get("peer"),
+            listened=self.why.get("listened", 0),
+            client=self.client,
+            started=self.started,
+            finished=self.finished,
+        )
+        return row
+
+
+def design(given: Mapping[str, Value], floats: Collection[str]) -> dict[str, Value]:
+    """Make floats of the values of these parameters: JSON writes 2.0 as 2."""
+    return {name: float(value) if name in floats else value for name, value in given.items()}
+
+
+def from_json(given: Mapping[str, Any], floats: Collection[str] = ()) -> Trial:
+    """Read what a node shows; floats are the names of parameters of that type."""
+    outcome: Mapping[str, Any] = given.get("outcome") or {}
+    value = outcome.get("value")
+    return Trial(
+        id=given["id"],
+        parameters=design(given["parameters"], floats),
+        state=given["state"],
+        attempts=given.get("attempts", 0),
+        client=given.get("client"),
+        value=None if value is None else float(value),
+        constraints=outcome.get("constraints") or {},
+        metrics=outcome.get("metrics") or {},
+        reason=given.get("reason"),
+        broken=tuple(given.get("broken") or ()),
+        why=given.get("why") or {},
+        started=given.get("started"),
+        finished=given.get("finished"),
+    )

@@ -1,0 +1,31 @@
+"""Functions to optimise, at the top of a module for worker processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+
+def bowl(x: float, y: float) -> float:
+    return (x - 0.3) ** 2 + (y + 0.2) ** 2
+
+
+def slow_pid(x: float) -> float:
+    """Take a while, and return the process in which it happens."""
+    time.sleep(0.2)
+    return float(os.getpid())
+
+
+def sometimes_killed(x: float) -> float:
+    if x > 0.3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return x * x
+
+
+def wait_for_ever(x: float) -> float:
+    """Say that it has begun, in the file of the variable STARTED, and never return."""
+    Path(os.environ["STARTED"]).touch()
+    while True:
+        time.sleep(0.05)

@@ -1,0 +1,279 @@
+"""minimize and maximize."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import objectives
+import pytest
+from conftest import BOWL, LOCAL
+
+import fbo
+
+SQUARE = [fbo.Float("x", -1, 1), fbo.Float("y", -1, 1)]
+LINE = [fbo.Float("x", -1, 1)]
+
+
+@pytest.fixture(autouse=True)
+def program(binary: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FBO_NODE", binary)
+
+
+def test_minimize_and_maximize_find_the_optimum() -> None:
+    least = fbo.minimize(objectives.bowl, SQUARE, evals=15, seed=1, progress=False)
+    assert least.value < 0.01
+    assert objectives.bowl(**least.parameters) == least.value  # type: ignore[arg-type]
+    assert least.value == min(row["value"] for row in least.trials) == least.best_so_far()[-1]
+    assert len(least.trials) == 15 and not least.helped()
+    again = fbo.minimize(objectives.bowl, SQUARE, evals=15, seed=1, progress=False)
+    assert [trial.parameters for trial in again.all] == [trial.parameters for trial in least.all]
+
+    greatest = fbo.maximize(lambda x, y: -objectives.bowl(x, y), SQUARE, evals=15, seed=1, progress=False)
+    assert greatest.value > -0.01 and greatest.goal == "maximize"
+    assert [trial.parameters for trial in greatest.all] == [trial.parameters for trial in least.all]
+
+
+def test_every_kind_of_parameter() -> None:
+    seen: list[Mapping[str, Any]] = []
+
+    def f(**design: Any) -> float:
+        seen.append(design)
+        return float(design["depth"])
+
+    space = [
+        fbo.Float("rate", 1e-4, 1, log=True),
+        fbo.Float("momentum", 0, 0.9, step=0.3),
+        fbo.Int("depth", 1, 100, log=True),
+        fbo.Categorical("kernel", ["rbf", "poly"]),
+        fbo.Bool("bias"),
+    ]
+    result = fbo.minimize(f, space, evals=6, progress=False)
+    for design in seen:
+        assert [type(value) for value in design.values()] == [float, float, int, str, bool]
+        assert min(abs(design["momentum"] - grid) for grid in (0, 0.3, 0.6, 0.9)) < 1e-9
+    assert result.parameters == min(seen, key=lambda design: design["depth"])
+
+
+def test_rows_are_for_pandas() -> None:
+    pandas = pytest.importorskip("pandas")
+    result = fbo.minimize(objectives.bowl, SQUARE, evals=5, progress=False)
+    table = pandas.DataFrame(result.trials)
+    assert list(table["trial"]) == [1, 2, 3, 4, 5]
+    best = table.loc[table["value"].idxmin()]
+    assert best["parameters.x"] == result.parameters["x"]
+    assert table["why"][0] == "random start" and "best value" in str(result)
+
+
+def test_a_named_task_goes_on(short_dir: Path) -> None:
+    calls = []
+
+    def f(x: float, y: float) -> float:
+        calls.append(x)
+        return x + y
+
+    for evals, expected in ((3, 3), (5, 5), (5, 5)):
+        node = fbo.Node(short_dir, flags=LOCAL)
+        result = fbo.minimize(f, SQUARE, task="mine", node=node, evals=evals, progress=False)
+        assert len(calls) == len(result.trials) == expected
+        assert not node.in_use
+
+
+def test_a_task_file_or_its_text(node: fbo.Node, tmp_path: Path) -> None:
+    file = tmp_path / "bowl.yaml"
+    file.write_text(BOWL)
+
+    def f(x: float, units: int) -> float:
+        return x * x + units
+
+    assert fbo.minimize(f, BOWL, node=node, evals=3, progress=False).task == "bowl"
+    assert len(fbo.minimize(f, file, node=node, evals=4, progress=False).trials) == 4
+    with pytest.raises(fbo.BadInput, match="the task's goal is minimize"):
+        fbo.maximize(f, str(file), node=node, progress=False)
+    assert len(node.tasks()) == 1
+    with pytest.raises(fbo.BadInput, match="the task's goal is maximize"):
+        fbo.minimize(f, BOWL.replace("minimize", "maximize"), node=node, progress=False)
+    assert len(node.tasks()) == 1, "a task of another goal is left again"
+    with pytest.raises(fbo.BadInput, match="has constraints"):
+        limited = BOWL + "constraints:\n  - {name: heat, high: 1}\n"
+        fbo.minimize(f, limited, node=node, progress=False)
+
+
+def test_wrong_arguments_are_named(node: fbo.Node) -> None:
+    f = objectives.bowl
+    for match, arguments in (
+        ("f is 3", (3, SQUARE)),
+        (r"space\[1\] is 'y'", (f, [fbo.Float("x", 0, 1), "y"])),
+        (r"space\[0\] is 3", (f, 3)),
+        ("parameter 'x': low is '0'", (f, [fbo.Float("x", "0", 1)])),  # type: ignore[arg-type]
+        ("parameter 'n': high is 1.5", (f, [fbo.Int("n", 0, 1.5)])),  # type: ignore[arg-type]
+        ("parameter 'c': choices 'ab'", (f, [fbo.Categorical("c", "ab")])),
+    ):
+        with pytest.raises(fbo.BadInput, match=match):
+            fbo.minimize(*arguments, progress=False)
+    keywords: Sequence[tuple[str, dict[str, Any]]] = (
+        ("evals is 0", {"evals": 0}),
+        ("workers is 1.5", {"workers": 1.5}),
+        ("max_failures is True", {"max_failures": True}),
+        ("peers are given without task", {"peers": ["/ip4/10.0.0.1/tcp/1"]}),
+        ("node is given without task", {"node": node}),
+        (r"fbo.Node\(peers=…\)", {"node": node, "task": "t", "peers": ["/ip4/10.0.0.1/tcp/1"]}),
+    )
+    for match, given in keywords:
+        with pytest.raises(fbo.BadInput, match=match):
+            fbo.minimize(f, SQUARE, progress=False, **given)
+    with pytest.raises(fbo.BadInput, match="task='t': the space is a whole task"):
+        fbo.minimize(f, BOWL, task="t", progress=False)
+    with pytest.raises(fbo.Refused, match="low.*high|high.*low"):
+        fbo.minimize(f, [fbo.Float("x", 1, 0)], progress=False)
+
+
+def test_exceptions_fail_trials() -> None:
+    calls = []
+
+    def f(x: float) -> float:
+        calls.append(x)
+        if len(calls) in (2, 3):
+            raise ValueError("no convergence")
+        return float("nan") if len(calls) == 4 else x * x
+
+    result = fbo.minimize(f, LINE, evals=4, max_failures=4, progress=False)
+    states = [row["state"] for row in result.trials]
+    assert states == ["done", "failed", "failed", "failed", "done", "done", "done"]
+    assert [row["reason"] for row in result.trials[1:4]] == ["ValueError: no convergence"] * 2 + ["f returned nan"]
+
+
+def test_too_many_failures_in_a_row_raise(node: fbo.Node) -> None:
+    def f(x: float) -> float:
+        raise OSError("disk full")
+
+    with pytest.raises(fbo.Failed, match="(?s)3 trials in a row failed; the last: OSError: disk full.*raise OSError"):
+        fbo.minimize(f, LINE, task="full", node=node, max_failures=3, progress=False)
+    assert [trial.state for trial in node.find("full").all()] == ["failed"] * 3
+
+
+def test_what_is_no_number_raises_at_once(node: fbo.Node) -> None:
+    with pytest.raises(fbo.BadInput, match="f returned None: accepted is a number"):
+        fbo.minimize(lambda x: None, LINE, task="none", node=node, progress=False)  # type: ignore[arg-type, return-value]
+    assert [trial.state for trial in node.find("none").all()] == ["waiting"]
+
+
+def test_an_interrupt_hands_trials_back(node: fbo.Node) -> None:
+    def f(x: float) -> float:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fbo.minimize(f, LINE, task="cut", node=node, progress=False)
+    assert [trial.state for trial in node.find("cut").all()] == ["waiting"]
+
+
+def test_ctrl_c_ends_workers_and_hands_trials_back(node: fbo.Node, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import fbo, objectives\n"
+        "if __name__ == '__main__':\n"
+        f"    with fbo.Node({str(node.dir)!r}) as node:\n"
+        "        fbo.minimize(objectives.wait_for_ever, [fbo.Float('x', -1, 1)], task='cut', node=node,\n"
+        "                     workers=2, progress=False)\n"
+    )
+    here = Path(__file__).parent
+    environment = {**os.environ, "PYTHONPATH": f"{here.parent / 'src'}{os.pathsep}{here}", "STARTED": str(started)}
+    process = subprocess.Popen(
+        [sys.executable, script], env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    give_up = time.monotonic() + 60
+    while not started.exists() or [one.state for one in _trials(node, "cut")] != ["running"] * 2:
+        assert time.monotonic() < give_up and process.poll() is None
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does it
+    _, said = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in said and process.returncode != 0
+    assert [one.state for one in _trials(node, "cut")] == ["waiting"] * 2
+    with pytest.raises(ProcessLookupError):  # the workers, of the same group, have ended
+        while time.monotonic() < give_up:
+            os.killpg(process.pid, 0)
+            time.sleep(0.02)
+
+
+def _trials(node: fbo.Node, name: str) -> list[fbo.Trial]:
+    try:
+        return node.find(name).all()
+    except fbo.NotFound:
+        return []
+
+
+def test_workers_are_processes() -> None:
+    result = fbo.minimize(objectives.slow_pid, LINE, evals=8, workers=2, progress=False)
+    processes = {row["value"] for row in result.trials}
+    assert len(processes) == 2 and os.getpid() not in processes
+    spans = [(row["started"], row["finished"]) for row in result.trials]
+    assert any(a[0] < b[0] < a[1] for a in spans for b in spans), "two are evaluated at the same time"
+
+
+def test_a_worker_that_dies_fails_its_trial() -> None:
+    result = fbo.minimize(objectives.sometimes_killed, LINE, evals=4, workers=2, max_failures=50, seed=1, progress=False)
+    for trial in result.all:
+        killed = float(trial.parameters["x"]) > 0.3
+        assert trial.reason == ("the process that evaluated it ended by signal 9" if killed else None)
+    assert {trial.state for trial in result.all} == {"done", "failed"}
+
+
+def test_a_lambda_needs_cloudpickle(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *args: Any) -> Any:
+        if name == "cloudpickle":
+            raise ImportError(name)
+        return real(name, *args)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(builtins, "__import__", without)
+        with pytest.raises(fbo.BadInput, match="top of a module"):
+            fbo.minimize(lambda x: x, LINE, workers=2, progress=False)
+    pytest.importorskip("cloudpickle")
+    assert len(fbo.minimize(lambda x: x, LINE, evals=2, workers=2, progress=False).trials) == 2
+
+
+def test_a_program_without_a_guard_is_told_so(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import fbo, objectives\n"
+        "fbo.minimize(objectives.bowl, [fbo.Float('x', 0, 1), fbo.Float('y', 0, 1)], workers=2, progress=False)\n"
+    )
+    here = Path(__file__).parent
+    environment = {**os.environ, "PYTHONPATH": f"{here.parent / 'src'}{os.pathsep}{here}"}
+    process = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, timeout=120)
+    assert process.returncode == 1
+    assert "before it was ready" in process.stderr and 'if __name__ == "__main__":' in process.stderr
+
+
+def test_plot() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    result = fbo.minimize(objectives.bowl, SQUARE, evals=4, progress=False)
+    axes = result.plot()
+    own, best = axes.lines
+    assert list(own.get_ydata()) == [row["value"] for row in result.trials]
+    assert list(best.get_ydata()) == result.best_so_far()
+
+
+def test_plot_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    trial = fbo.Trial(1, {"x": 1.0}, "done", value=1.0)
+    with pytest.raises(fbo.Error, match=r"pip install 'fbo\[plot\]'"):
+        fbo.Result("t", "id", "minimize", {"x": 1.0}, 1.0, (trial,)).plot()
+
+
+def test_progress(capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tqdm")
+    fbo.minimize(objectives.bowl, SQUARE, evals=3)
+    shown = capfd.readouterr().err
+    assert "3/3" in shown and "best=" in shown

@@ -1,0 +1,600 @@
+"""Studies of Optuna on real nodes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+from conftest import BOWL, LOCAL
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.trial import TrialState, create_trial
+
+import fbo
+from fbo.optuna import Sampler
+
+ROOT = Path(__file__).resolve().parents[2]
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+QUICK: dict[str, Any] = {"strategy": {"type": "ts", "initial_designs": 2}, "surrogate": {"type": "rff", "features": 16}}
+X: dict[str, BaseDistribution] = {"x": FloatDistribution(-10, 10)}
+
+
+def quick(name: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, **QUICK, **more}
+
+
+def quadratic(trial: optuna.Trial) -> float:
+    x = trial.suggest_float("x", -10, 10)
+    return (x - 2) ** 2
+
+
+def known(sampler: Sampler) -> list[fbo.Trial]:
+    assert sampler.task is not None
+    return sampler.task.all()
+
+
+def marks(study: optuna.Study) -> list[dict[str, Any] | None]:
+    return [trial.user_attrs.get("fbo") for trial in study.trials]
+
+
+def wait_until(happened: Callable[[], bool], what: str) -> None:
+    give_up = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < give_up, what
+        time.sleep(0.05)
+
+
+def test_the_tutorial(node: fbo.Node) -> None:
+    study = optuna.create_study(sampler=Sampler("tutorial", node, search_space=X))
+    study.optimize(quadratic, n_trials=25)
+    assert study.best_value < 0.1, study.best_params
+    best = node.find("tutorial").best()
+    assert best is not None and best.parameters == study.best_params and best.value == study.best_value
+
+
+def test_a_node_that_runs_is_left(node: fbo.Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert node.dir is not None
+    monkeypatch.setenv("FBO_DATA_DIR", str(node.dir))
+    sampler = Sampler("tutorial", search_space=X)
+    study = optuna.create_study(sampler=sampler)
+    study.ask(X)
+    sampler.close()
+    assert [trial.state for trial in node.find("tutorial").all()] == ["waiting"]
+
+
+def test_a_node_that_was_started_is_ended(binary: str, short_dir: Path) -> None:
+    with Sampler(quick("tutorial"), fbo.Node(short_dir, binary=binary, flags=LOCAL), search_space=X) as sampler:
+        study = optuna.create_study(sampler=sampler)
+        study.optimize(quadratic, n_trials=2)
+        study.ask(X)
+        assert (short_dir / "control.sock").exists()
+    assert not (short_dir / "control.sock").exists()
+    with fbo.Node(short_dir, binary=binary, flags=LOCAL) as node:
+        assert [trial.state for trial in node.find("tutorial").all()] == ["done", "done", "waiting"]
+
+
+def test_a_program_ends_the_node_that_it_started(binary: str, short_dir: Path) -> None:
+    program = """
+import sys, optuna, fbo, fbo.optuna
+node = fbo.Node(sys.argv[1], binary=sys.argv[2], flags=sys.argv[3:])
+space = {"x": optuna.distributions.FloatDistribution(-10, 10)}
+study = optuna.create_study(sampler=fbo.optuna.Sampler("program", node, search_space=space))
+study.ask(space)
+assert node.started
+"""
+    line = [sys.executable, "-c", program, str(short_dir), binary, *LOCAL]
+    subprocess.run(line, check=True, timeout=120, env={**os.environ, "PYTHONPATH": str(ROOT / "python" / "src")})
+    assert any(short_dir.iterdir())
+    assert not (short_dir / "control.sock").exists()
+
+
+SPACE: dict[str, BaseDistribution] = {
+    "float": FloatDistribution(0, 1),
+    "log": FloatDistribution(1e-5, 1, log=True),
+    "steps": FloatDistribution(0, 1, step=0.1),
+    "int": IntDistribution(1, 9),
+    "even": IntDistribution(2, 10, step=2),
+    "logint": IntDistribution(1, 1000, log=True),
+    "texts": CategoricalDistribution(["sgd", "adam"]),
+    "truth": CategoricalDistribution([True, False]),
+    "numbers": CategoricalDistribution([64, 16, 0.5]),
+    "anything": CategoricalDistribution([None, True, 1.5, "null", ""]),
+    "single": FloatDistribution(3, 3),
+    "only": CategoricalDistribution(["this"]),
+}
+
+
+def test_all_distributions(node: fbo.Node) -> None:
+    sampler = Sampler(quick("all"), node, search_space=SPACE)
+    study = optuna.create_study(sampler=sampler)
+    for _ in range(12):
+        trial = study.ask(SPACE)
+        assert trial.params.keys() == SPACE.keys()
+        for name, value in trial.params.items():
+            assert SPACE[name]._contains(SPACE[name].to_internal_repr(value)), (name, value)
+        assert trial.params["single"] == 3 and trial.params["only"] == "this"
+        assert type(trial.params["int"]) is int and type(trial.params["float"]) is float
+        assert type(trial.params["truth"]) is bool
+        study.tell(trial, trial.params["float"])
+    told = known(sampler)
+    assert [trial.state for trial in told] == ["done"] * 12
+    assert "single" not in told[0].parameters and "only" not in told[0].parameters
+    for mine, theirs in zip(study.trials, told, strict=True):
+        for name in ("float", "log", "steps", "int", "even", "logint", "texts", "truth", "numbers"):
+            assert mine.params[name] == theirs.parameters[name]
+        assert theirs.parameters["anything"] == json.dumps(mine.params["anything"])
+
+
+def test_every_choice_comes_and_goes(node: fbo.Node) -> None:
+    anything = CategoricalDistribution([None, True, 1.5, "null", ""])
+    start = {"strategy": {"type": "ts", "initial_designs": 60}}  # spread over the choices
+    sampler = Sampler(quick("choices", **start), node, search_space={"c": anything, "x": FloatDistribution(0, 1)})
+    study = optuna.create_study(sampler=sampler)
+    for _ in range(60):
+        trial = study.ask({"c": anything, "x": FloatDistribution(0, 1)})
+        study.tell(trial, 0.0)
+    for choice in anything.choices:
+        study.enqueue_trial({"c": choice, "x": 0.5})
+        study.tell(study.ask({"c": anything, "x": FloatDistribution(0, 1)}), 0.0)
+    assert {json.dumps(trial.params["c"]) for trial in study.trials[:60]} == {"null", "true", "1.5", '"null"', '""'}
+    assert [json.dumps(trial.params["c"]) for trial in study.trials] == [t.parameters["c"] for t in known(sampler)]
+
+
+def test_lists_and_dictionaries_are_choices_too(node: fbo.Node) -> None:
+    choices: list[Any] = [[1, 2], {"layers": [3], "act": "relu"}]
+    sampler = Sampler(quick("nested"), node, n_startup=2)
+    study = optuna.create_study(sampler=sampler)
+
+    def objective(trial: optuna.Trial) -> float:
+        return float(len(trial.suggest_categorical("c", choices)))
+
+    with pytest.warns(UserWarning, match="persistent storage"):
+        study.optimize(objective, n_trials=4)
+    assert {trial.parameters["c"] for trial in known(sampler)} <= {"[1, 2]", '{"act": "relu", "layers": [3]}'}
+    assert marks(study)[3] is not None and study.trials[3].params["c"] in choices
+
+
+def test_the_order_of_names_and_choices_does_not_matter(node: fbo.Node) -> None:
+    def task_of(space: dict[str, BaseDistribution]) -> str:
+        sampler = Sampler(quick("order"), node, search_space=space)
+        optuna.create_study(sampler=sampler).ask()
+        assert sampler.task is not None
+        return sampler.task.id
+
+    turned: dict[str, BaseDistribution] = {
+        name: CategoricalDistribution(one.choices[::-1]) if isinstance(one, CategoricalDistribution) else one
+        for name, one in reversed(SPACE.items())
+    }
+    assert task_of(SPACE) == task_of(turned)
+
+
+def test_failed_pruned_and_not_finite(node: fbo.Node) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_float("x", -10, 10)
+        if trial.number == 0:
+            raise RuntimeError("diverged")
+        if trial.number == 1:
+            return math.nan
+        if trial.number == 2:
+            return math.inf
+        if trial.number == 3:
+            trial.report(7.0, 4)
+            raise optuna.TrialPruned
+        return 1.0
+
+    sampler = Sampler(quick("failures"), node, search_space=X)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=5, catch=(RuntimeError,))
+    told = known(sampler)
+    assert [trial.state for trial in told] == ["failed"] * 4 + ["done"]
+    reasons = [trial.reason or "" for trial in told[:4]]
+    assert reasons[0].startswith("failed") and reasons[1].startswith("failed")
+    assert "inf, which is not finite" in reasons[2] and "pruned at step 4" in reasons[3]
+    assert f"(trial 3 of study {study.study_name})" in reasons[3]
+
+
+def test_pruned_trials_can_tell_their_last_value(node: fbo.Node) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_float("x", -10, 10)
+        if trial.number == 0:
+            trial.report(7.0, 4)
+        raise optuna.TrialPruned
+
+    sampler = Sampler(quick("pruned"), node, search_space=X, pruned="last")
+    optuna.create_study(sampler=sampler, pruner=optuna.pruners.HyperbandPruner()).optimize(objective, n_trials=2)
+    first, second = known(sampler)
+    assert (first.state, first.value, first.metrics) == ("done", 7, {"pruned_at_step": 4})
+    assert second.state == "failed"
+
+
+def test_enqueued_trials_are_told_as_evaluated(node: fbo.Node) -> None:
+    space = {"x": FloatDistribution(-10, 10), "n": IntDistribution(1, 8)}
+
+    def objective(trial: optuna.Trial) -> float:
+        return trial.suggest_float("x", -10, 10) ** 2 + trial.suggest_int("n", 1, 8)
+
+    sampler = Sampler(quick("enqueued"), node, search_space=space)
+    study = optuna.create_study(sampler=sampler)
+    study.enqueue_trial({"x": 1.5, "n": 2})
+    study.enqueue_trial({"x": 2.5})
+    study.optimize(objective, n_trials=3)
+    told = {trial.id: trial for trial in known(sampler)}
+    whole, held, partly = told[1], told[2], told[3]
+    assert (whole.parameters, whole.value, whole.why["source"]) == ({"x": 1.5, "n": 2}, 4.25, "imported")
+    # The second got the rest of a design, which is evaluated by the third as it was meant.
+    assert partly.parameters == {"x": 2.5, "n": held.parameters["n"]} == study.trials[1].params
+    assert held.state == "done" and held.parameters == study.trials[2].params
+    assert len(told) == 3
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+def test_another_sampler_may_fix_values(node: fbo.Node) -> None:
+    inner = Sampler(quick("fixed"), node, search_space={**X, "y": FloatDistribution(0, 1)})
+    study = optuna.create_study(sampler=optuna.samplers.PartialFixedSampler({"x": 1.0}, inner))
+    study.optimize(lambda trial: quadratic(trial) + trial.suggest_float("y", 0, 1), n_trials=2)
+    asked, first, again, second = known(inner)
+    assert [one.reason for one in (asked, again)] == ["the study evaluated another design"] * 2
+    assert [one.parameters for one in (first, second)] == [trial.params for trial in study.trials]
+    assert first.parameters == {"x": 1.0, "y": asked.parameters["y"]}
+    assert [one.value for one in (first, second)] == [trial.value for trial in study.trials]
+
+
+def test_added_trials_are_past_trials(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
+    sampler = Sampler(quick("added"), node, search_space=X)
+    study = optuna.create_study(sampler=sampler)
+    wide: dict[str, BaseDistribution] = {"x": FloatDistribution(-100, 100)}
+    study.add_trial(create_trial(params={"x": 3.0}, distributions=X, value=1.0))
+    study.add_trial(create_trial(params={"x": 4.0}, distributions=wide, value=4.0))
+    study.add_trial(create_trial(params={"x": 50.0}, distributions=wide, value=9.0))
+    study.add_trial(create_trial(params={"x": -3.0}, distributions=X, state=TrialState.FAIL))
+    study.add_trial(create_trial(params={"y": 1.0}, distributions={"y": FloatDistribution(0, 2)}, value=9.0))
+    study.optimize(quadratic, n_trials=2)
+    past = [(t.parameters["x"], t.value, t.state) for t in known(sampler) if t.why["source"] == "imported"]
+    assert past == [(3.0, 1.0, "done"), (4.0, 4.0, "done"), (-3.0, None, "failed")]
+    assert "50 is not accepted" in caplog.text and "do not have all parameters" in caplog.text
+    assert len(known(sampler)) == 5
+
+
+def test_ask_and_tell(node: fbo.Node) -> None:
+    sampler = Sampler(quick("asked"), node, search_space=X)
+    study = optuna.create_study(sampler=sampler)
+    trials = [study.ask(X) for _ in range(3)]
+    assert len({trial.params["x"] for trial in trials}) == 3
+    assert [trial.state for trial in known(sampler)] == ["running"] * 3
+    study.tell(trials[2], 3.0)
+    study.tell(trials[0].number, 1.0)
+    study.tell(trials[1], state=TrialState.FAIL)
+    assert [(trial.state, trial.value) for trial in known(sampler)] == [("done", 1), ("failed", None), ("done", 3)]
+    ask = study.ask()  # suggests nothing, and so holds nothing
+    study.tell(ask, 1.0)
+    assert len(known(sampler)) == 3
+
+
+def test_four_threads(node: fbo.Node) -> None:
+    together = threading.Barrier(4, timeout=60)
+
+    def objective(trial: optuna.Trial) -> float:
+        value = quadratic(trial)
+        if trial.number < 4:
+            together.wait()  # all four hold a trial
+        return value
+
+    sampler = Sampler(quick("threads"), node, search_space=X)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=12, n_jobs=4)
+    told = {trial.id: trial for trial in known(sampler)}
+    # A thread that asks while another tells may be given one design more, which is handed back.
+    states = [trial.state for trial in told.values()]
+    assert states.count("done") == 12 and set(states) <= {"done", "waiting"}
+    assert len({trial.user_attrs["fbo"]["trial"] for trial in study.trials}) == 12
+    for trial in study.trials:
+        mark = trial.user_attrs["fbo"]
+        assert told[mark["trial"]].parameters == trial.params
+        assert told[mark["trial"]].value == trial.value
+
+
+def test_the_space_is_learned_from_the_first_trials(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        value = quadratic(trial)
+        if trial.number % 2:
+            value += trial.suggest_float("sometimes", 0, 1)
+        if trial.number >= 4:
+            value += trial.suggest_int("late", 1, 3)
+        return value
+
+    def run() -> optuna.Study:
+        sampler = Sampler(quick("learned"), node, n_startup=3, seed=1)
+        study = optuna.create_study(sampler=sampler)
+        study.optimize(objective, n_trials=8)
+        told = known(sampler)
+        assert [set(trial.parameters) for trial in told] == [{"x"}] * 8
+        assert [trial.why["source"] for trial in told[:3]] == ["imported"] * 3
+        assert [trial.value for trial in told] == [trial.value for trial in study.trials]
+        return study
+
+    with caplog.at_level(logging.WARNING, "fbo"):
+        study = run()
+    assert [mark is None for mark in marks(study)] == [True] * 3 + [False] * 5
+    said = [record.message for record in caplog.records]
+    assert sum("parameters that 3 trials have in common: x. Drawn at random: sometimes" in one for one in said) == 1
+    assert sum("'late' is not in the task" in one for one in said) == 1
+    assert study.trials[0].params == {"x": -1.6595599059485195}  # of the seed
+
+
+def test_a_range_that_changes_is_drawn_where_the_space_is_learned(node: fbo.Node) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        return quadratic(trial) + trial.suggest_float("y", 0, 1 if trial.number < 2 else 2)
+
+    sampler = Sampler(quick("ranges"), node, n_startup=2)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=4)
+    done = [trial for trial in known(sampler) if trial.state == "done"]
+    expected = [t for t in study.trials if t.params["y"] <= 1]
+    assert [(t.parameters, t.value) for t in done] == [(t.params, t.value) for t in expected]
+
+
+def test_a_study_is_resumed_with_its_task(node: fbo.Node, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/study.db"
+
+    def study() -> tuple[optuna.Study, Sampler]:
+        sampler = Sampler(quick("resumed"), node, n_startup=2)
+        return optuna.create_study(study_name="s", storage=url, load_if_exists=True, sampler=sampler), sampler
+
+    first, before = study()
+    first.optimize(quadratic, n_trials=3)
+    first.optimize(lambda trial: trial.suggest_float("other", 0, 1), n_trials=1)  # no intersection any more
+
+    # A value that could not be told, as when the node is gone, is told when the study goes on.
+    lost = first.ask(X)
+    assert before.task is not None
+    tell, before.task._http = before.task._http, fbo.Client(socket=tmp_path / "nothing", patience=0)
+    with pytest.raises(fbo.Unreachable):
+        first.tell(lost, 5.0)
+    before.task._http = tell
+
+    second, after = study()
+    second.optimize(quadratic, n_trials=1)
+    assert after.task is not None and after.task.id == before.task.id
+    told = known(after)
+    mark = second.trials[lost.number].user_attrs["fbo"]
+    assert told[mark["trial"] - 1].value == 5.0
+    assert mark["task"] == after.task.id and mark["node"] == node.info()["peer_id"]
+    assert mark["why"] == {"source": "own"} and mark["chosen"] == "own sample" and mark["from_peers"] is False
+    assert len(told) == 5  # and none twice
+
+
+def test_a_study_goes_on_at_another_node(node: fbo.Node, binary: str, tmp_path: Path) -> None:
+    study = optuna.create_study(sampler=Sampler(quick("moved"), node, search_space=X))
+    study.optimize(quadratic, n_trials=3)
+    with fbo.Node(tmp_path, binary=binary, flags=LOCAL) as other:
+        moved = study.sampler = Sampler(quick("moved"), other, search_space=X)
+        study.optimize(quadratic, n_trials=1)
+        told = known(moved)
+    assert [one.why["source"] for one in told[:3]] == ["imported"] * 3
+    assert [(one.parameters, one.value) for one in told] == [(one.params, one.value) for one in study.trials]
+
+
+def test_a_trial_that_somebody_else_told_of_is_added(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
+    sampler = Sampler(quick("twice"), node, search_space=X)
+    study = optuna.create_study(sampler=sampler)
+    told, failed = study.ask(X), study.ask(X)
+    other = node.find("twice")
+    other.tell(1, 9.0)
+    other.tell(2, 9.0)
+    study.tell(told, 1.0)
+    study.tell(failed, state=TrialState.FAIL)
+    assert "is told otherwise already" in caplog.text and "is no longer held" in caplog.text
+    assert [(one.state, one.value) for one in known(sampler)] == [("done", 9), ("done", 9), ("done", 1)]
+    assert known(sampler)[2].parameters == told.params
+
+
+def test_a_killed_study_gives_its_trial_back(node: fbo.Node) -> None:
+    dead = Sampler(quick("leases"), node, search_space=X, lease=0.5)
+    design = optuna.create_study(sampler=dead).ask(X).params
+    assert dead.task is not None
+    dead.task._held.close()  # no more heartbeats, as after a kill
+    sampler = Sampler(quick("leases"), node, search_space=X)
+    study = optuna.create_study(sampler=sampler)
+    wait_until(lambda: study.ask(X).params == design, "nobody gets the trial")
+
+
+def test_heartbeats_keep_a_trial(node: fbo.Node) -> None:
+    sampler = Sampler(quick("alive"), node, search_space=X, lease=0.6)
+    study = optuna.create_study(sampler=sampler)
+    trial = study.ask(X)
+    task = sampler.task
+    assert task is not None
+
+    def lease() -> str:
+        shown = task._http.get(f"{task._path}/trials/1")
+        assert shown["attempts"] == 1 and shown["client"] == task.client
+        return str(shown["lease_ends"])
+
+    begin = lease()
+    wait_until(lambda: lease() > begin, "the lease is not kept")
+    study.tell(trial, 1.0)
+    assert known(sampler)[0].state == "done"
+
+
+def test_one_direction_which_is_the_goal(node: fbo.Node) -> None:
+    several = optuna.create_study(directions=["minimize", "maximize"], sampler=Sampler("two", node, search_space=X))
+    with pytest.raises(fbo.BadInput, match="has 2 directions"):
+        several.optimize(lambda trial: (quadratic(trial), 1.0), n_trials=1)
+    assert node.tasks() == []
+    for task in (BOWL, {"name": "bowl", "goal": "minimize"}):
+        up = optuna.create_study(direction="maximize", sampler=Sampler(task, node))
+        with pytest.raises(fbo.BadInput, match="'bowl' has the goal 'minimize', the study the direction 'maximize'"):
+            up.ask()
+        assert node.tasks() == []
+    up = optuna.create_study(direction="maximize", sampler=Sampler(quick("up"), node, search_space=X))
+    up.ask()
+    assert node.find("up").goal == "maximize"
+
+
+def test_a_distribution_that_does_not_fit(node: fbo.Node) -> None:
+    sampler = Sampler(node.task(BOWL))
+    study = optuna.create_study(sampler=sampler)
+
+    def objective(trial: optuna.Trial) -> float:
+        return trial.suggest_float("x", -2, 2) + trial.suggest_int("units", 1, 9)
+
+    with pytest.raises(fbo.BadInput, match=r"'units': the study has IntDistribution\(high=9.* the task has int .*\"high\": 8"):
+        study.optimize(objective, n_trials=1)
+    assert [trial.state for trial in known(sampler)] == ["waiting"]
+
+    for distribution in (
+        FloatDistribution(-2, 2, step=0.5),
+        FloatDistribution(1, 2, log=True),
+        IntDistribution(-2, 2),
+        CategoricalDistribution([-2, 2]),
+    ):
+        with pytest.raises(fbo.BadInput, match="parameter 'x': the study has"):
+            study.ask({"x": distribution})
+
+    # Values that the sampler is not asked for are checked when the trial ends.
+    trial = study.ask({"x": FloatDistribution(1, 1), "units": IntDistribution(1, 8)})
+    with pytest.raises(fbo.BadInput, match="parameter 'x': the study has FloatDistribution"):
+        study.tell(trial, 1.0)
+    assert {trial.state for trial in known(sampler)} == {"waiting"}
+
+
+def test_what_no_task_takes_is_refused_by_name(node: fbo.Node) -> None:
+    for space, words in (
+        ({"learning rate": FloatDistribution(0, 1)}, 'parameter "learning rate"'),
+        ({"x": FloatDistribution(0, 1), "X": FloatDistribution(0, 1)}, "upper and lower case"),
+        ({"c": CategoricalDistribution([str(i) for i in range(65)])}, "2 to 64, not 65"),
+    ):
+        with pytest.raises(fbo.Refused, match=words):
+            optuna.create_study(sampler=Sampler("no", node, search_space=space)).ask()
+    with pytest.raises(fbo.BadInput, match="at least one"):
+        optuna.create_study(sampler=Sampler("no", node, search_space={"x": FloatDistribution(1, 1)})).ask()
+    with pytest.warns(UserWarning, match="persistent storage"):
+        odd = CategoricalDistribution([object(), 1])  # type: ignore[list-item]
+    with pytest.raises(fbo.BadInput, match="parameter 'c': .*accepted as choices is what JSON has"):
+        optuna.create_study(sampler=Sampler("no", node, search_space={"c": odd})).ask()
+    for wrong in ({"n_startup": 0}, {"pruned": "told"}, {"wait": -1}, {"search_space": X}):
+        with pytest.raises(fbo.BadInput, match=next(iter(wrong))):
+            Sampler(BOWL, node, **wrong)
+    with pytest.raises(fbo.BadInput, match="has its node"):
+        Sampler(node.task(BOWL), node)
+
+
+LIMITS = [{"name": "gap", "high": 0.5}, {"name": "accuracy", "low": 0.9}, {"name": "ok", "type": "bool"}]
+
+
+def test_constraints(node: fbo.Node) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        trial.set_constraint("gap", 0.25 if trial.number else -0.25)
+        trial.set_constraint("accuracy", -0.0625)
+        trial.set_constraint("ok", 1 if trial.number == 2 else 0)
+        return quadratic(trial)
+
+    task = {"name": "limits", "constraints": LIMITS}
+    sampler = Sampler(task, node, search_space=X)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=3)
+    told = known(sampler)
+    assert told[0].constraints == {"gap": 0.25, "accuracy": 0.9625, "ok": True}
+    assert told[1].constraints["gap"] == 0.75 and told[2].constraints["ok"] is False
+    assert [trial.broken for trial in told] == [(), ("gap",), ("gap", "ok")]
+
+    with pytest.raises(fbo.BadInput, match=r"trial 3 has no value of the task's constraints \['accuracy', 'gap', 'ok'\]"):
+        study.optimize(quadratic, n_trials=1)
+    assert known(sampler)[3].state == "waiting"
+
+
+def test_constraints_that_a_task_does_not_have(node: fbo.Node) -> None:
+    sampler = Sampler(quick("free"), node, search_space=X)
+    study = optuna.create_study(sampler=sampler)
+    trial = study.ask(X)
+    trial.set_constraint("gap", -1)
+    with pytest.raises(fbo.BadInput, match=r"constraints \['gap'\]; the task has none"):
+        study.tell(trial, 1.0)
+    assert known(sampler)[0].state == "waiting"
+    learning = optuna.create_study(sampler=Sampler(quick("learning"), node))
+    trial = learning.ask(X)
+    trial.set_constraint("gap", -1)
+    with pytest.raises(fbo.BadInput, match="the task has none"):
+        learning.tell(trial, 1.0)
+    both = {"name": "both", "constraints": [{"name": "gap", "low": 0, "high": 1}]}
+    with pytest.raises(fbo.BadInput, match="'gap' of the task has two limits"):
+        optuna.create_study(sampler=Sampler(both, node, search_space=X)).ask()
+
+
+def test_no_design_in_time_is_drawn_and_told(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
+    sampler = Sampler(quick("late"), node, search_space=X, wait=0)
+    study = optuna.create_study(sampler=sampler)
+    trial = study.ask(X)
+    assert "no design within 0 seconds; it is drawn at random" in caplog.text
+    study.tell(trial, 1.0)
+    (told,) = (one for one in known(sampler) if one.state == "done")
+    assert told.parameters == trial.params and told.value == 1 and told.why["source"] == "imported"
+
+
+def test_what_the_objective_does_not_use_is_told_as_chosen(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
+    space = {"x": FloatDistribution(-10, 10), "momentum": FloatDistribution(0, 1)}
+    sampler = Sampler(quick("unused"), node, search_space=space)
+    optuna.create_study(sampler=sampler).optimize(quadratic, n_trials=2)
+    assert [set(trial.parameters) for trial in known(sampler) if trial.state == "done"] == [{"x", "momentum"}] * 2
+    assert caplog.text.count("did not use the parameter 'momentum'") == 1
+
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_float("x", -10, 10)
+        trial.suggest_float("y", 0, 1)
+        return 5.0
+
+    partly: dict[str, BaseDistribution] = {**X, "y": FloatDistribution(0, 1), "momentum": FloatDistribution(0, 1)}
+    sampler = Sampler(quick("partly"), node, search_space=partly)
+    study = optuna.create_study(sampler=sampler)
+    study.enqueue_trial({"x": 1.5})
+    study.optimize(objective, n_trials=1)
+    asked, told = known(sampler)
+    assert told.value == 5 and told.parameters == {**asked.parameters, "x": 1.5}
+
+
+def test_the_page_and_the_example(node: fbo.Node, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "optuna.md").read_text(encoding="utf-8")
+    programs = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(programs) == 2
+    example = ROOT / "python" / "examples" / "optuna_study.py"
+    environment = {**os.environ, "FBO_DATA_DIR": str(node.dir), "PYTHONPATH": str(ROOT / "python" / "src")}
+    for line in (*(["-c", program] for program in programs), [str(example), str(tmp_path / "study.db"), "6"]):
+        ran = subprocess.run(
+            [sys.executable, *line], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300
+        )
+        assert ran.returncode == 0, ran.stderr[-2000:]
+    names = {task["name"]: task["trials"]["done"] for task in node.tasks()}
+    assert names == {"tutorial": 30, "regulated": 10, "training": 6}
+
+
+def test_two_studies_on_two_nodes(node: fbo.Node, binary: str, tmp_path: Path) -> None:
+    follow = {
+        "name": "together",
+        "surrogate": {"type": "rff", "features": 16},
+        "strategy": {"type": "fts", "schedule": "constant", "own_probability": 0, "initial_designs": 1},
+    }
+    address = node.info()["addresses"][0]
+    with fbo.Node(tmp_path, binary=binary, flags=[*LOCAL, "--peer", address]) as other:
+        here, there = (Sampler(follow, one, search_space=X) for one in (node, other))
+        one, two = (optuna.create_study(sampler=sampler) for sampler in (here, there))
+        one.optimize(quadratic, n_trials=3)
+        two.optimize(quadratic, n_trials=1)
+        task = there.task
+        assert task is not None and here.task is not None and task.id == here.task.id
+        wait_until(lambda: task.status()["knowledge"]["authors"] > 0, "the second node hears nothing of the first")
+        two.optimize(quadratic, n_trials=3)
+    helped = [mark for mark in marks(two) if mark is not None and mark["from_peers"]]
+    assert node.info()["peer_id"] in [mark["why"].get("peer") for mark in helped]

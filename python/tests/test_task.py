@@ -1,0 +1,100 @@
+"""Asking and telling."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import datetime, timedelta
+
+import pytest
+from conftest import BOWL
+
+import fbo
+
+
+def test_ask_tell_best(node: fbo.Node) -> None:
+    task = node.task(BOWL)
+    for _ in range(4):
+        (trial,) = task.ask()
+        x = trial.parameters["x"]
+        assert isinstance(x, float)
+        task.tell(trial, x * x, metrics={"x": x})
+    best = task.best()
+    assert best is not None and best.value == min(row["value"] for row in task.trials())
+    assert set(task.recommend() or {}) == {"x", "units"}
+    assert {"parameters.x", "metrics.x", "state"} <= set(task.trials()[0])
+
+
+def test_each_ask_gives_other_trials(node: fbo.Node) -> None:
+    task = node.task(BOWL)
+    first = task.ask(2)
+    second = task.ask()
+    assert [trial.id for trial in first + second] == [1, 2, 3]
+    failed = task.fail(first[0], "out of memory")
+    assert (failed.state, failed.reason) == ("failed", "out of memory")
+    assert task.return_(second[0]).state == "waiting"
+    task.close()
+    assert [trial.state for trial in task.all()] == ["failed", "waiting", "waiting"]
+
+
+def test_threads_share_a_task(node: fbo.Node) -> None:
+    task = node.task(BOWL)
+    seen: list[int] = []
+
+    def work() -> None:
+        for _ in range(5):
+            for trial in task.ask():
+                seen.append(trial.id)
+                task.tell(trial, 1.0)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) == len(set(seen)) == 20
+    # What an ask got beyond its count, since another thread told meanwhile, is handed back.
+    assert {trial.state for trial in task.all()} <= {"done", "waiting"} and not task._held.ids()
+
+
+def test_a_client_of_a_name_gets_its_trials_again(node: fbo.Node) -> None:
+    held = node.task(BOWL, client="worker").ask(2)
+    again = node.find("bowl", client="worker").ask(2)
+    assert [trial.id for trial in again] == [trial.id for trial in held]
+
+
+def test_refusals_say_what_and_where(node: fbo.Node) -> None:
+    with pytest.raises(fbo.Refused, match="goal must be one of minimize, maximize") as refused:
+        node.task({"name": "bowl", "goal": "minimise", "parameters": [{"name": "x", "type": "bool"}]})
+    assert refused.value.status == 422
+    assert refused.value.fields[0].location == "body.task"
+    with pytest.raises(fbo.NotFound):
+        node.find("nothing")
+    with pytest.raises(fbo.BadInput, match="accepted is the path of a task file"):
+        node.task("nothing.yaml")
+    task = node.task(BOWL)
+    (trial,) = task.ask()
+    for wrong in (float("nan"), "0.5", None):
+        with pytest.raises(fbo.BadInput, match="value is .*: accepted is a finite number"):
+            task.tell(trial, wrong)  # type: ignore[arg-type]
+    with pytest.raises(fbo.Conflict, match="not held by this client"):
+        node.find("bowl").fail(trial, "not mine")
+    task.tell(trial, 1)
+    with pytest.raises(fbo.Conflict):
+        task.tell(trial, 2)
+
+
+def test_heartbeats_keep_a_trial(node: fbo.Node) -> None:
+    task = node.task(BOWL, lease=0.6)
+    (trial,) = task.ask()
+
+    def lease() -> datetime:
+        shown = node._client.get(f"{task._path}/trials/{trial.id}")
+        assert shown["attempts"] == 1 and shown["client"] == task.client
+        return datetime.fromisoformat(shown["lease_ends"][:19])  # to the second
+
+    begin = lease()
+    give_up = time.monotonic() + 30
+    while lease() - begin < timedelta(seconds=2):
+        assert time.monotonic() < give_up, "the lease is not kept"
+    task.tell(trial, 1.0)

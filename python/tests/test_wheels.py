@@ -1,0 +1,87 @@
+"""The wheels: the same bytes twice, and what a user gets from them."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import build_wheels
+import pytest
+
+SYSTEM = {
+    ("linux", "x86_64"): "linux-amd64",
+    ("linux", "aarch64"): "linux-arm64",
+    ("darwin", "arm64"): "macos-arm64",
+    ("darwin", "x86_64"): "macos-amd64",
+}.get((sys.platform, platform.machine()))
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The wheel for this system, and the one without a program."""
+    if SYSTEM is None:
+        pytest.skip(f"no wheel is built for {sys.platform} {platform.machine()}")
+    return build_wheels.build([SYSTEM, "any"], tmp_path_factory.mktemp("wheels"))
+
+
+def test_the_same_bytes_twice(wheels: list[Path], tmp_path: Path) -> None:
+    assert SYSTEM is not None
+    again = build_wheels.build([SYSTEM, "any"], tmp_path)
+    for one, other in zip(wheels, again, strict=True):
+        assert one.name == other.name and one.read_bytes() == other.read_bytes()
+
+
+def _fresh(wheel: Path, home: Path) -> tuple[Path, dict[str, str]]:
+    """Install a wheel into a new environment; return its python and variables that know no fbo-node."""
+    subprocess.run([sys.executable, "-m", "venv", home], check=True)
+    python = home / "bin" / "python"
+    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", str(wheel)]
+    subprocess.run(install, check=True)
+    left = ("FBO_NODE", "PYTHONPATH")
+    environment = {name: value for name, value in os.environ.items() if name not in left}
+    environment.update(PATH=os.defpath, FBO_DATA_DIR=str(home / "data"))
+    return python, environment
+
+
+def test_pip_install_and_the_readme(wheels: list[Path], tmp_path: Path) -> None:
+    python, environment = _fresh(wheels[0], tmp_path / "venv")
+    text = (build_wheels.HERE / "README.md").read_text()
+    found = re.search(r"```python\n(.*?)```", text, re.S)
+    assert found is not None
+    said = subprocess.run(
+        [python, "-c", found[1]], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert said.returncode == 0, said.stderr[-2000:]
+    assert "30 trials with a value, 0 failed" in said.stdout
+    version = subprocess.run([python, "-m", "fbo", "version"], env=environment, capture_output=True, text=True)
+    assert version.returncode == 0 and version.stdout.startswith("fbo-node ")
+
+
+def test_without_a_program_it_says_where_to_get_one(wheels: list[Path], tmp_path: Path) -> None:
+    python, environment = _fresh(wheels[1], tmp_path / "venv")
+    run = [str(python), "-m", "fbo", "version"]
+    said = subprocess.run(run, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert said.returncode == 1 and said.stdout == ""
+    for part in ("installed without it", "Install the wheel for", "go install ./cmd/fbo-node", "FBO_NODE"):
+        assert part in said.stderr
+
+
+def test_tags(tmp_path: Path) -> None:
+    name, entries = build_wheels.pure_entries()
+    assert name.endswith("-py3-none-any.whl")
+    for _, _, tags in build_wheels.SYSTEMS.values():
+        program = build_wheels.Entry("fbo/bin/fbo-node", b"program", executable=True)
+        files = build_wheels.for_system(entries, tags, program)
+        path = tmp_path / "one.whl"
+        build_wheels.write(path, files)
+        with zipfile.ZipFile(path) as archive:
+            assert archive.getinfo("fbo/bin/fbo-node").external_attr >> 16 == 0o100755
+            (about,) = (one for one in archive.namelist() if one.endswith("/WHEEL"))
+            lines = archive.read(about).decode().splitlines()
+        assert [line.removeprefix("Tag: py3-none-") for line in lines if line.startswith("Tag: ")] == tags.split(".")
+        assert "Root-Is-Purelib: false" in lines

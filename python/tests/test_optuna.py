@@ -402,7 +402,7 @@ def test_a_trial_that_somebody_else_told_of_is_added(node: fbo.Node, caplog: pyt
 
 
 def test_a_killed_study_gives_its_trial_back(node: fbo.Node) -> None:
-    dead = Sampler(quick("leases"), node, search_space=X, lease=0.5)
+    dead = Sampler(quick("leases"), node, search_space=X, lease=1)
     design = optuna.create_study(sampler=dead).ask(X).params
     assert dead.task is not None
     dead.task._held.close()  # no more heartbeats, as after a kill
@@ -412,7 +412,7 @@ def test_a_killed_study_gives_its_trial_back(node: fbo.Node) -> None:
 
 
 def test_heartbeats_keep_a_trial(node: fbo.Node) -> None:
-    sampler = Sampler(quick("alive"), node, search_space=X, lease=0.6)
+    sampler = Sampler(quick("alive"), node, search_space=X, lease=2)
     study = optuna.create_study(sampler=sampler)
     trial = study.ask(X)
     task = sampler.task

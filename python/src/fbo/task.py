@@ -34,8 +34,8 @@ class Task:
     """A task that a node serves. Any number of threads may use it."""
 
     def __init__(self, http: Client, shown: Mapping[str, Any], client: str | None, lease: float) -> None:
-        if not (math.isfinite(lease) and lease > 0):
-            raise BadInput(f"lease {lease!r}: accepted is a positive number of seconds")
+        if not (math.isfinite(lease) and lease >= 1):
+            raise BadInput(f"lease {lease!r}: accepted is a number of seconds from 1 on")
         self.id: str = shown["id"]
         self.name: str = shown["name"]
         self.goal: str = shown["goal"]
@@ -91,7 +91,7 @@ class Task:
             }
         if metrics:
             body["metrics"] = {name: _number(f"metric {name}", one) for name, one in metrics.items()}
-        return self._end(trial, "tell", body, repeatable=True)
+        return self._end(trial, "tell", body)
 
     def fail(self, trial: Trial | int, reason: str) -> Trial:
         """Say that a trial this client holds has no outcome, and why."""
@@ -181,9 +181,9 @@ class Task:
     ) -> None:
         self.close()
 
-    def _end(self, trial: Trial | int, what: str, body: Mapping[str, Any], *, repeatable: bool = False) -> Trial:
+    def _end(self, trial: Trial | int, what: str, body: Mapping[str, Any]) -> Trial:
         number = trial.id if isinstance(trial, Trial) else trial
-        shown = self._http.post(f"{self._path}/trials/{quote(number)}/{what}", body, repeatable=repeatable)
+        shown = self._http.post(f"{self._path}/trials/{quote(number)}/{what}", body, repeatable=True)
         self._held.drop(number)
         return from_json(shown, self._floats)
 

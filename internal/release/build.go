@@ -175,7 +175,7 @@ func (b builder) forPlatform(ctx context.Context, p platform, stage, out, cache 
 	if err := b.compile(ctx, p, stage, built, cache); err != nil {
 		return err
 	}
-	files, err := b.contents(p, stage, built)
+	files, err := b.contents(ctx, p, stage, built, cache)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (b builder) compile(ctx context.Context, p platform, stage, to, cache strin
 }
 
 // contents returns what is in the archive of a platform.
-func (b builder) contents(p platform, stage, built string) (all []file, err error) {
+func (b builder) contents(ctx context.Context, p platform, stage, built, cache string) (all []file, err error) {
 	names := []string{"LICENSE", "README.md", "CHANGELOG.md"}
 	if p.goos == "linux" {
 		units, err := filepath.Glob(filepath.Join(stage, "deploy", "*.service"))
@@ -227,6 +227,15 @@ func (b builder) contents(p platform, stage, built string) (all []file, err erro
 		}
 		all = append(all, f)
 	}
+	modules, err := modulesOf(ctx, p, stage, cache)
+	if err != nil {
+		return nil, err
+	}
+	licences, err := licencesOf(modules)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, file{licencesFile, []byte(licences), false})
 	program, err := read(built, p.program())
 	program.executable = true
 	return append(all, program), err

@@ -279,7 +279,7 @@ func TestAReleaseBuiltTwiceIsTheSame(t *testing.T) {
 		if err := errors.Join(os.Mkdir(to, 0o755), s.stage(t.Context(), stage), b.compile(t.Context(), p, stage, built, cache)); err != nil {
 			t.Fatal(err)
 		}
-		files, err := b.contents(p, stage, built)
+		files, err := b.contents(t.Context(), p, stage, built, cache)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,7 +300,7 @@ func TestAReleaseBuiltTwiceIsTheSame(t *testing.T) {
 	}
 	if runtime.GOOS == "linux" {
 		got := unpack(t, filepath.Join(made[0], p.archive("0.1.0")), s.time)
-		if len(got) != 5 || got["fbo-node-0.1.0-here/deploy/a.service"] != "644 unit\n" ||
+		if len(got) != 6 || !strings.Contains(got["fbo-node-0.1.0-here/"+licencesFile], "Go's library: LICENSE") || got["fbo-node-0.1.0-here/deploy/a.service"] != "644 unit\n" ||
 			got["fbo-node-0.1.0-here/README.md"] != "644 [how]("+home+"/blob/v0.1.0/docs/a.md)\n" ||
 			!strings.HasPrefix(got["fbo-node-0.1.0-here/fbo-node"], "755 ") {
 			t.Errorf("the archive holds %.200q", got)
@@ -316,6 +316,26 @@ func TestAReleaseBuiltTwiceIsTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustFail(t, b.compile(t.Context(), p, stage, filepath.Join(t.TempDir(), "p"), ""), "says that it is v0.1.0, not v0.1.1")
+}
+
+func TestLicencesOfOthers(t *testing.T) {
+	a, b, none := t.TempDir(), t.TempDir(), t.TempDir()
+	write(t, filepath.Join(a, "LICENSE"), "free\n")
+	write(t, filepath.Join(a, "NOTICE.txt"), "by a\n")
+	write(t, filepath.Join(b, "License.md"), "free\r\n\n")
+	write(t, filepath.Join(b, "LICENSES/MIT.txt"), "mit\n")
+	write(t, filepath.Join(b, "copyright/main.go"), "package copyright\n")
+	write(t, filepath.Join(none, "licensed.go"), "package none\n")
+	line := "\n" + strings.Repeat("-", 80) + "\n\n"
+	want := "a@v1: LICENSE\nb@v2: License.md\n\nfree\n" + line + "a@v1: NOTICE.txt\n\nby a\n" + line + "b@v2: LICENSES/MIT.txt\n\nmit\n"
+	for _, modules := range [][]module{{{"a@v1", a}, {"b@v2", b}}, {{"b@v2", b}, {"a@v1", a}}} {
+		got, err := licencesOf(modules)
+		if err != nil || got != want {
+			t.Errorf("%v:\n%s\nwant\n%s", err, got, want)
+		}
+	}
+	_, err := licencesOf([]module{{"a@v1", a}, {"none@v3", none}})
+	mustFail(t, err, "none@v3 has no licence")
 }
 
 // mustFail checks that an error says something; an empty part stands for no error.

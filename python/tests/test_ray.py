@@ -206,8 +206,7 @@ def test_a_copy_goes_on_with_what_runs(node: fbo.Node, tmp_path: Path) -> None:
     design = search.suggest("a")
     search.save(str(tmp_path / "state"))
     asked_since = search.suggest("b")
-    copy = pickle.loads(pickle.dumps(Search({"name": "search", **QUICK}, dir=node.dir, client=search._client)))
-    copy.set_search_properties("loss", "min", {"x": tune.uniform(0, 1)})
+    copy = pickle.loads(pickle.dumps(Search({"name": "search", **QUICK}, dir=node.dir)))
     copy.restore(str(tmp_path / "state"))
     assert copy.suggest("c") == asked_since  # it is held by the same client, and nobody evaluates it
     copy.on_trial_complete("a", result(1.0))
@@ -221,6 +220,11 @@ def test_a_task_with_parameters(node: fbo.Node, tmp_path: Path) -> None:
     search = ready(node, {"constant": 1}, tmp_path / "bowl.yaml")
     config = search.suggest("t")
     assert config is not None and config.keys() == {"x", "units"}
+    search.on_trial_complete("t", result(1.0))
+    empty = Search(tmp_path / "bowl.yaml", dir=node.dir, metric="loss")  # of which Tune says nothing
+    assert empty.suggest("e") is not None
+    with pytest.raises(fbo.BadInput, match="metric is missing"):
+        Search(tmp_path / "bowl.yaml", dir=node.dir).suggest("e")
     for mode, space, said in (
         ("max", {}, "'bowl' has the goal 'minimize', the experiment the mode 'max'"),
         ("min", {"x": tune.uniform(0, 1)}, r"has parameters already, and so \['x'\] have no place"),
@@ -232,7 +236,7 @@ def test_a_task_with_parameters(node: fbo.Node, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("space", "said"),
     [
-        ({}, "it has no parameters, and the task none either"),
+        ({}, "the task has no parameters, and param_space none either"),
         ({"x": tune.grid_search([1, 2])}, "param_space x: a grid is not accepted"),
         ({"x": tune.randn(0, 1)}, "param_space x: Float by Normal is not accepted; accepted are uniform"),
         ({"x": tune.qloguniform(1, 10, 1)}, "param_space x: Float by LogUniform is not accepted"),

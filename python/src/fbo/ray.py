@@ -30,6 +30,7 @@ from .trial import Value
 _log = logging.getLogger("fbo")
 
 _POLL = 1.0  # seconds that Tune waits for a design; meanwhile it hears of no trial that ends
+_KEPT = ("_client", "_ids", "_order", "_goal", "_metric", "_mode", "_places")
 _ACCEPTED = (
     "accepted are uniform, quniform, loguniform, randint, qrandint, lograndint, and choice of texts, "
     "numbers, or True and False"
@@ -49,6 +50,7 @@ class Search(Searcher):
         dir: str | Path | None = None,
         url: str | None = None,
         token: Path | None = None,
+        metric: str | None = None,
         iterations: int | None = None,
         client: str | None = None,
         lease: float = LEASE,
@@ -62,62 +64,80 @@ class Search(Searcher):
         the file that has the token. The program that calls fit() asks it, the workers do not.
         A node that does not run in dir is started, and ended with the program.
 
+        metric is the key of the value in what a training reports. It is that of TuneConfig; but Tune
+        does not tell it, or the mode, where param_space is empty.
+
         iterations is the training_iteration of a whole training: a trial that a scheduler
         stops before fails in the task. Without it, it is told with its last value.
 
         client is the name that trials are held by, and lease after how many seconds without a
         sign of life of this program others get them.
         """
-        super().__init__()
+        super().__init__(metric=metric)
         if token is not None and not isinstance(token, Path):
             raise BadInput("Search: token is a text: accepted is the Path of a file that has it, since Tune writes what is given here to its directory")
         if iterations is not None and iterations < 1:
             raise BadInput(f"iterations {iterations}: accepted are 1 or more")
         self._where = {"dir": dir} if url is None else {"dir": dir, "url": url, "token": token}
         if isinstance(task, Path):
-            self._order: dict[str, Any] | Path = task.absolute()
+            self._given: dict[str, Any] | Path = task.absolute()
         else:
-            self._order = {"name": task} if isinstance(task, str) else dict(task)
+            self._given = {"name": task} if isinstance(task, str) else dict(task)
+        self._order = self._given  # with the parameters of param_space
+        self._goal: str | None = None
         self._iterations = iterations
         self._client = client or f"ray {socket.gethostname()[:30]} {os.getpid()} {uuid.uuid4().hex[:8]}"
         self._lease = lease
-        self._space: dict[str, tuple[tuple[str, ...], Any]] = {}  # by parameter, where it stands in param_space, and its domain
+        self._places: dict[str, tuple[tuple[str, ...], list[Any] | None]] = {}  # in param_space, and choices, by parameter
         self._ids: dict[str, int] = {}  # of the task's trials, by Tune's
         self._task: Task | None = None
 
     def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **_: Any) -> bool:
-        """Join the task; Tune calls it before all else, also when an experiment goes on."""
+        """Take the space and join the task. Tune calls it when an experiment begins."""
         if not isinstance(metric, str) or mode not in ("min", "max"):
             raise BadInput(f"metric {metric!r}, mode {mode!r}: accepted in TuneConfig are one metric, and mode 'min' or 'max'")
-        self._metric, self._mode = metric, mode
         goal = "minimize" if mode == "min" else "maximize"
-        order = self._order
+        order = self._given
         space = _space_of(config)
         if space and (isinstance(order, Path) or "parameters" in order):
             raise BadInput(f"param_space: the task has parameters already, and so {sorted(space)} have no place; accepted is one of both")
         if isinstance(order, dict):
             order = {"goal": goal, **order}
             if "parameters" not in order:
-                if not space:
-                    raise BadInput("param_space: it has no parameters, and the task none either; accepted is one of both")
                 order["parameters"] = [
                     {"name": name, **_parameter("/".join(path), domain)} for name, (path, domain) in sorted(space.items())
                 ]
+        self._metric, self._mode, self._goal, self._order = metric, mode, goal, order
+        self._places = {
+            name: (path, list(domain.categories) if isinstance(domain, Categorical) else None)
+            for name, (path, domain) in space.items()
+        }
+        self._task = self._join()
+        return True
+
+    def _join(self) -> Task:
+        """Join the task, in the program that calls fit()."""
+        order = self._order
+        if self._metric is None:
+            raise BadInput("Search: metric is missing: accepted is the key of the value in what a training reports; Tune gives that of TuneConfig only with a param_space")
+        if isinstance(order, dict) and not order.get("parameters"):
+            raise BadInput("the task has no parameters, and param_space none either; accepted is one of both")
         node = Node(**self._where)  # type: ignore[arg-type]
         node.__enter__()
         weakref.finalize(self, node.__exit__, None, None, None)
         before = {one["id"] for one in node.tasks()}
         task = node.task(order, client=self._client, lease=self._lease)
-        if task.goal != goal:
+        if self._goal not in (None, task.goal):
             if task.id not in before:
                 task.leave()
-            raise BadInput(f"the task {task.name!r} has the goal {task.goal!r}, the experiment the mode {mode!r}: accepted are equal ones")
-        self._space, self._task = space, task
-        return True
+            raise BadInput(f"the task {task.name!r} has the goal {task.goal!r}, the experiment the mode {self._mode!r}: accepted are equal ones")
+        task._held.add(*self._ids.values())
+        return task
 
     def suggest(self, trial_id: str) -> dict[str, Any] | None:
         """Return a design of the task, or None if it has none at the moment."""
-        assert self._task is not None, "Tune sets the search properties first"
+        if self._task is None:  # an experiment that goes on
+            self._task = self._join()
         for trial in self._task.ask(wait=_POLL):
             self._ids[trial_id] = trial.id
             return self._config(trial.parameters)
@@ -126,28 +146,28 @@ class Search(Searcher):
     def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False) -> None:
         """Tell the task what a trial measured."""
         number = self._ids.pop(trial_id, None)
-        if number is None or self._task is None:
+        if number is None:
             return
-        outcome, reason = self._outcome(result, error)
+        task = self._task = self._task or self._join()
+        outcome, reason = self._outcome(task, result, error)
         try:
             if outcome is None:
-                self._task.fail(number, f"{reason} (trial {trial_id} of Ray Tune)")
+                task.fail(number, f"{reason} (trial {trial_id} of Ray Tune)")
             else:
-                self._task.tell(number, outcome["value"], constraints=outcome["constraints"])
+                task.tell(number, outcome["value"], constraints=outcome["constraints"])
         except (Conflict, NotFound) as conflict:
             _log.warning("trial %d of the task, %s of Ray Tune: %s", number, trial_id, conflict)
 
     def save(self, checkpoint_path: str) -> None:
-        """Write which trials run."""
+        """Write what the experiment has begun with, and which trials run."""
         with open(checkpoint_path, "wb") as file:
-            pickle.dump((self._client, self._ids), file)
+            pickle.dump({name: getattr(self, name) for name in _KEPT}, file)
 
     def restore(self, checkpoint_path: str) -> None:
-        """Go on with the trials that ran; the lease of one may have ended, but its outcome is still taken."""
+        """Go on with the trials that ran. The lease of one may have ended, but its outcome is still taken."""
         with open(checkpoint_path, "rb") as file:
-            self._client, self._ids = pickle.load(file)
-        if self._task is not None:
-            self._task._held.add(*self._ids.values())
+            self.__dict__.update(pickle.load(file))
+        self._task = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_task": None}
@@ -156,16 +176,15 @@ class Search(Searcher):
         """Return a design as it stands in param_space, with choices of the types that they have there."""
         config: dict[str, Any] = {}
         for name, value in design.items():
-            path, domain = self._space.get(name, ((name,), None))
+            path, choices = self._places.get(name, ((name,), None))
             inner = config
             for part in path[:-1]:
                 inner = inner.setdefault(part, {})
-            inner[path[-1]] = domain.categories[domain.categories.index(value)] if isinstance(domain, Categorical) else value
+            inner[path[-1]] = value if choices is None else choices[choices.index(value)]
         return config
 
-    def _outcome(self, result: Mapping[str, Any] | None, error: bool) -> tuple[dict[str, Any] | None, str]:
+    def _outcome(self, task: Task, result: Mapping[str, Any] | None, error: bool) -> tuple[dict[str, Any] | None, str]:
         """Return an outcome, or None and the reason why there is none."""
-        assert self._task is not None
         if error or not result:
             return None, "failed" if error else "ended without a result"
         iteration = result.get(TRAINING_ITERATION, 0)
@@ -176,7 +195,7 @@ class Search(Searcher):
         if value is None:
             return None, f"reported {self._metric} {given!r}, which is no finite number"
         constraints: dict[str, float | bool] = {}
-        for one in self._task.definition.get("constraints") or ():
+        for one in task.definition.get("constraints") or ():
             given = result.get(one["name"])
             reading = bool(given) if one.get("type") == "bool" and given is not None else _number(given)
             if reading is None:

@@ -85,6 +85,21 @@ def test_the_example(node: fbo.Node, environment: dict[str, str]) -> None:
     assert best is not None and float(best[1]) == min(value for value in values if value is not None)
 
 
+def test_the_page(node: fbo.Node, environment: dict[str, str]) -> None:
+    page = (HERE.parent / "docs" / "clusters.md").read_text()
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    assert "num_samples=30" in block
+    process = subprocess.run(
+        [sys.executable, "-c", block.replace("num_samples=30", "num_samples=4")],
+        env=environment, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert process.returncode == 0, process.stderr[-2000:]
+    told = node.find("tutorial").all()
+    best = min(told, key=lambda trial: trial.value or 0.0)
+    assert [trial.state for trial in told] == ["done"] * 4
+    assert process.stdout.rstrip().endswith(str(best.parameters)), process.stdout[-500:]
+
+
 EXPERIMENT = """
 import pathlib, sys, time
 import ray

@@ -230,6 +230,19 @@ def test_a_copy_goes_on_with_what_runs(node: fbo.Node, tmp_path: Path) -> None:
     assert [(one.parameters, one.value) for one in told] == [(design, 1.0), (asked_since, 2.0)]
 
 
+def test_a_value_that_does_not_get_through_is_kept(node: fbo.Node, tmp_path: Path) -> None:
+    search = ready(node, {"x": tune.uniform(0, 1)})
+    search.suggest("a")
+    assert search._task is not None
+    search._task._http = fbo.Client(socket=tmp_path / "nothing", patience=0)
+    with pytest.raises(fbo.Unreachable):
+        search.on_trial_complete("a", result(1.0))
+    search.save(str(tmp_path / "state"))
+    Search("search", dir=node.dir).restore(str(tmp_path / "state"))
+    (trial,) = node.find("search").all()
+    assert (trial.state, trial.value) == ("done", 1)
+
+
 def test_a_task_with_parameters(node: fbo.Node, tmp_path: Path) -> None:
     (tmp_path / "bowl.yaml").write_text(BOWL)
     search = ready(node, {"constant": 1}, tmp_path / "bowl.yaml")

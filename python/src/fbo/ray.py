@@ -30,7 +30,7 @@ from .trial import Value
 _log = logging.getLogger("fbo")
 
 _POLL = 1.0  # seconds that Tune waits for a design; meanwhile it hears of no trial that ends
-_KEPT = ("_client", "_ids", "_order", "_goal", "_metric", "_mode", "_places")
+_KEPT = ("_client", "_ids", "_untold", "_order", "_goal", "_metric", "_mode", "_places")
 _ACCEPTED = (
     "accepted are uniform, quniform, loguniform, randint, qrandint, lograndint, and choice of texts, "
     "numbers, or True and False"
@@ -90,6 +90,7 @@ class Search(Searcher):
         self._lease = lease
         self._places: dict[str, tuple[tuple[str, ...], list[Any] | None]] = {}  # in param_space, and choices, by parameter
         self._ids: dict[str, int] = {}  # of the task's trials, by Tune's
+        self._untold: dict[int, tuple[dict[str, Any] | None, str]] = {}  # outcomes, or why there is none, by trial of the task
         self._task: Task | None = None
 
     def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **_: Any) -> bool:
@@ -136,9 +137,7 @@ class Search(Searcher):
 
     def suggest(self, trial_id: str) -> dict[str, Any] | None:
         """Return a design of the task, or None if it has none at the moment."""
-        if self._task is None:  # an experiment that goes on
-            self._task = self._join()
-        for trial in self._task.ask(wait=_POLL):
+        for trial in self._tell().ask(wait=_POLL):
             self._ids[trial_id] = trial.id
             return self._config(trial.parameters)
         return None
@@ -149,14 +148,22 @@ class Search(Searcher):
         if number is None:
             return
         task = self._task = self._task or self._join()
-        outcome, reason = self._outcome(task, result, error)
-        try:
-            if outcome is None:
-                task.fail(number, f"{reason} (trial {trial_id} of Ray Tune)")
-            else:
-                task.tell(number, outcome["value"], constraints=outcome["constraints"])
-        except (Conflict, NotFound) as conflict:
-            _log.warning("trial %d of the task, %s of Ray Tune: %s", number, trial_id, conflict)
+        self._untold[number] = self._outcome(task, result, error, trial_id)
+        self._tell()
+
+    def _tell(self) -> Task:
+        """Tell the task what it does not know yet. An outcome that does not get through stays, also in what is kept."""
+        task = self._task = self._task or self._join()
+        for number, (outcome, reason) in list(self._untold.items()):
+            try:
+                if outcome is None:
+                    task.fail(number, reason)
+                else:
+                    task.tell(number, outcome["value"], constraints=outcome["constraints"])
+            except (Conflict, NotFound) as error:
+                _log.warning("trial %d of the task: %s", number, error)
+            del self._untold[number]
+        return task
 
     def save(self, checkpoint_path: str) -> None:
         """Write what the experiment has begun with, and which trials run."""
@@ -168,6 +175,8 @@ class Search(Searcher):
         with open(checkpoint_path, "rb") as file:
             self.__dict__.update(pickle.load(file))
         self._task = None
+        if self._untold:
+            self._tell()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_task": None}
@@ -183,23 +192,26 @@ class Search(Searcher):
             inner[path[-1]] = value if choices is None else choices[choices.index(value)]
         return config
 
-    def _outcome(self, task: Task, result: Mapping[str, Any] | None, error: bool) -> tuple[dict[str, Any] | None, str]:
+    def _outcome(
+        self, task: Task, result: Mapping[str, Any] | None, error: bool, trial_id: str
+    ) -> tuple[dict[str, Any] | None, str]:
         """Return an outcome, or None and the reason why there is none."""
+        of = f"(trial {trial_id} of Ray Tune)"
         if error or not result:
-            return None, "failed" if error else "ended without a result"
+            return None, f"{'failed' if error else 'ended without a result'} {of}"
         iteration = result.get(TRAINING_ITERATION, 0)
         if self._iterations is not None and iteration < self._iterations:
-            return None, f"stopped at iteration {iteration} of {self._iterations}"
+            return None, f"stopped at iteration {iteration} of {self._iterations} {of}"
         given = result.get(str(self._metric))
         value = _number(given)
         if value is None:
-            return None, f"reported {self._metric} {given!r}, which is no finite number"
+            return None, f"reported {self._metric} {given!r}, which is no finite number {of}"
         constraints: dict[str, float | bool] = {}
         for one in task.definition.get("constraints") or ():
             given = result.get(one["name"])
             reading = bool(given) if one.get("type") == "bool" and given is not None else _number(given)
             if reading is None:
-                return None, f"reported {given!r} for the constraint {one['name']}"
+                return None, f"reported {given!r} for the constraint {one['name']} {of}"
             constraints[one["name"]] = reading
         return {"value": value, "constraints": constraints}, ""
 

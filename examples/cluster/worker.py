@@ -7,7 +7,7 @@ token. FBO_CLIENT is the name of this job: a job that is started again under its
 again that it had. The last line that the command prints is the value.
 
 It ends with 0 when the trial has a value, 1 when its training failed, and 2 when something else
-is wrong. Told to stop (SIGTERM), it hands the trial back and ends with 143.
+is wrong. Told to stop (SIGTERM), it tells the training, hands the trial back and ends with 143.
 """
 
 from __future__ import annotations
@@ -34,13 +34,45 @@ def filled(part: str, design: dict[str, Any]) -> str:
     return part
 
 
-def measure(command: list[str], design: dict[str, Any]) -> float:
+class Stopped(Exception):
+    """This job was told to stop."""
+
+
+class Stop:
+    """Notes that this job is told to stop, and tells the training that runs."""
+
+    def __init__(self) -> None:
+        self._told = False
+        self._training: subprocess.Popen[str] | None = None
+
+    def tell(self, *_: object) -> None:
+        self._told = True
+        if self._training is not None:
+            self._training.terminate()
+
+    def check(self) -> None:
+        if self._told:
+            raise Stopped
+
+    def run(self, command: list[str]) -> tuple[int, str]:
+        """Run a command, and return its exit code and what it printed."""
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as training:
+            self._training = training
+            if self._told:  # while it began
+                training.terminate()
+            said, _ = training.communicate()
+            self._training = None
+        return training.returncode, said
+
+
+def measure(stop: Stop, command: list[str], design: dict[str, Any]) -> float:
     """Run the training and return what its last line says; ValueError says why there is no value."""
-    training = subprocess.run([filled(part, design) for part in command], stdout=subprocess.PIPE, text=True)
-    print(training.stdout, end="", flush=True)
-    if training.returncode != 0:
-        raise ValueError(f"the training ended with code {training.returncode}")
-    lines = training.stdout.split("\n")
+    code, said = stop.run([filled(part, design) for part in command])
+    print(said, end="", flush=True)
+    if code != 0:
+        stop.check()
+        raise ValueError(f"the training ended with code {code}")
+    lines = said.split("\n")
     last = next((line.strip() for line in reversed(lines) if line.strip()), "")
     try:
         return float(last)
@@ -62,12 +94,12 @@ def insist(say: Callable[[], object]) -> None:
             time.sleep(5)
 
 
-def evaluate(task: fbo.Task, trial: fbo.Trial, command: list[str]) -> int:
+def evaluate(stop: Stop, task: fbo.Task, trial: fbo.Trial, command: list[str]) -> int:
     """Evaluate one trial, and return the exit code."""
     print(f"trial {trial.id}: {trial.parameters}", flush=True)
     try:
         try:
-            value = measure(command, trial.parameters)
+            value = measure(stop, command, trial.parameters)
             insist(lambda: task.tell(trial, value))
             return 0
         except ValueError as error:  # also a value that is not finite
@@ -88,13 +120,16 @@ def main() -> int:
     o = parser.parse_args()
     if missing := [name for name in ("FBO_URL", "FBO_TOKEN", "FBO_CLIENT") if not os.environ.get(name)]:
         parser.error(f"{', '.join(missing)} not set in the environment")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    stop = Stop()
+    signal.signal(signal.SIGTERM, stop.tell)
     try:
         with fbo.Node(url=os.environ["FBO_URL"], token=Path(os.environ["FBO_TOKEN"])) as node:
             task = node.task(o.task, client=os.environ["FBO_CLIENT"], lease=o.lease)
-            while not (given := task.ask()):
-                pass  # it waits for peers
-            return evaluate(task, given[0], o.command)
+            while not (given := task.ask(wait=5)):
+                stop.check()  # it waits for peers
+            return evaluate(stop, task, given[0], o.command)
+    except Stopped:
+        return 143
     except (fbo.Error, OSError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -235,6 +235,12 @@ func (b builder) contents(ctx context.Context, p platform, stage, built, cache s
 	if err != nil {
 		return nil, err
 	}
+	if err := os.MkdirAll(licenceDir(stage), 0o755); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(licenceDir(stage), p.name+".txt"), []byte(licences), 0o644); err != nil {
+		return nil, err
+	}
 	all = append(all, file{licencesFile, []byte(licences), false})
 	program, err := read(built, p.program())
 	program.executable = true
@@ -260,13 +266,16 @@ func (b builder) sources(ctx context.Context, stage, out string) error {
 	return pack(filepath.Join(out, folder+"-source.tar.gz"), folder, b.source.time, files)
 }
 
+// licenceDir is where the wheels find the licences of the modules in each platform's program.
+func licenceDir(stage string) string { return filepath.Join(filepath.Dir(stage), "licences") }
+
 // wheels makes the Python wheels, where there are any.
 func (b builder) wheels(ctx context.Context, stage, out, cache string) error {
 	if _, err := os.Stat(filepath.Join(stage, wheelScript)); err != nil || b.python == "" {
 		fmt.Println("no wheels")
 		return nil
 	}
-	args := []string{wheelScript, "--out", out}
+	args := []string{wheelScript, "--out", out, "--licences", licenceDir(stage)}
 	if !b.everything {
 		var some []string
 		for _, p := range b.platforms {

@@ -33,7 +33,7 @@ func run(ctx context.Context, args []string) error {
 	twice := flags.Bool("twice", false, "build a second time elsewhere, with an empty build cache, and compare the bytes")
 	names := flags.StringSlice("platform", nil, "build for this platform only (may be repeated)")
 	wheels := flags.Bool("wheels", true, "build the wheels, where python/build_wheels.py exists")
-	python := flags.String("python", "python3", "the Python that builds the wheels; it needs python/requirements.txt")
+	python := flags.String("python", "python3", "the Python that builds the wheels, with pip")
 	out := flags.String("out", "dist", "the folder to make; it must not exist or be empty")
 	flags.SetOutput(io.Discard) // errors are printed once, by main
 	if err := flags.Parse(args); err != nil {

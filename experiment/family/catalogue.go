@@ -78,7 +78,7 @@ func (c Catalogue) Parse(spec string) (Family, error) {
 		Name:   name + values.canonical(),
 		About:  kind.About,
 		Space:  space,
-		Forges: values.given[othersKey] == forged,
+		Forges: values.given[othersKey] == forged || values.Given(forgersKey) && values.Whole(forgersKey) > 0,
 		Floor:  kind.Floor,
 		draw:   draw,
 	}

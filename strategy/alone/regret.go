@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	regretDeviations = 3  // from the mean to a bound
+	regretDeviations = 2  // from the mean to a bound
 	regretPosteriors = 16 // with hyperparameters of their own, of which the largest bound counts
 )
 
@@ -29,7 +29,7 @@ const (
 // them.
 //
 // It takes no notice of constraints. The designs' values are without the noise of an
-// evaluation, but noise keeps the bound up: about six standard deviations of what is left
+// evaluation, but noise keeps the bound up: about four standard deviations of what is left
 // of it at the best design.
 func RegretBound(ctx context.Context, view strategy.View, seed random.Seed) (float64, error) {
 	scaled, ok := view.Posterior.(surrogate.Scaled)

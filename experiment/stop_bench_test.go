@@ -30,7 +30,7 @@ func BenchmarkStopRegret(b *testing.B) {
 					for repeat := range 4 {
 						runs = append(runs, playUntilSure(b, text, follows, repeat)...)
 					}
-					for _, value := range []float64{1, 0.5, 0.3, 0.2} {
+					for _, value := range []float64{2, 1, 0.5, 0.3} {
 						reportStops(b, value, runs)
 					}
 				}

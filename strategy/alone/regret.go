@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	regretDeviations = 2  // from the mean to a bound
+	regretDeviations = 3  // from the mean to a bound
 	regretPosteriors = 16 // with hyperparameters of their own, of which the largest bound counts
 )
 
@@ -23,13 +23,13 @@ const (
 // Makarova et al., "Automatic Termination for Hyperparameter Optimization" (AutoML 2022),
 // stop by it. It is +Inf while there is nothing to go by.
 //
-// A model with one set of hyperparameters is too sure of them: with two standard
-// deviations of it half of the runs on Hartmann's function ended far from the optimum.
-// So the bound is the largest of those under several sets, drawn from what is known of
-// them.
+// A model with one set of hyperparameters is too sure of them, so the bound is the largest
+// of those under several sets, drawn from what is known of them; and two standard deviations
+// are too few: with them half of the runs on Hartmann's function that ended lacked more
+// than the bound.
 //
 // It takes no notice of constraints. The designs' values are without the noise of an
-// evaluation, but noise keeps the bound up: about four standard deviations of what is left
+// evaluation, but noise keeps the bound up: about six standard deviations of what is left
 // of it at the best design.
 func RegretBound(ctx context.Context, view strategy.View, seed random.Seed) (float64, error) {
 	scaled, ok := view.Posterior.(surrogate.Scaled)

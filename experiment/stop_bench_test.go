@@ -12,9 +12,12 @@ import (
 	"github.com/fbo-node/fbo/strategy/alone"
 )
 
-// stopAfter is as package node has it: after so many outcomes in a row with a small bound of
-// the regret a run ends.
-const stopAfter = 5
+// These are as package node has them: a run ends after so many outcomes in a row with a small
+// bound of the regret, and not before so many for each parameter.
+const (
+	stopAfter    = 5
+	perParameter = 10
+)
 
 // BenchmarkStopRegret prints what --stop-regret comes to, for values in deviations of the
 // objective: how many of the runs end by it, after how many evaluations on average, what
@@ -22,47 +25,53 @@ const stopAfter = 5
 // value. It is for a table, not for a time: -benchtime 1x.
 func BenchmarkStopRegret(b *testing.B) {
 	const diamonds = "table:task=../examples/tables/diamonds/task.yaml,file=../examples/tables/diamonds/table.csv.gz"
-	for name, text := range map[string]string{"gp": "gp:d=2", "branin": "branin", "hartmann6": "hartmann6", "diamonds": diamonds} {
-		for _, follows := range []string{"alone", "peer-prior"} {
-			b.Run(name+"/"+follows, func(b *testing.B) {
-				for b.Loop() {
-					var runs []stopped
-					for repeat := range 4 {
-						runs = append(runs, playUntilSure(b, text, follows, repeat)...)
-					}
-					for _, value := range []float64{2, 1, 0.5, 0.3} {
-						reportStops(b, value, runs)
-					}
+	for name, c := range map[string]struct {
+		family               string
+		evaluations, repeats int
+	}{
+		"gp": {"gp:d=2", 50, 4}, "branin": {"branin", 50, 4}, "diamonds": {diamonds, 50, 4}, "hartmann6": {"hartmann6", 80, 2},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				var runs []stopped
+				for repeat := range c.repeats {
+					runs = append(runs, playUntilSure(b, c.family, c.evaluations, repeat)...)
 				}
-			})
-		}
+				for _, value := range []float64{2, 1, 0.5, 0.3} {
+					reportStops(b, value, runs)
+				}
+			}
+		})
 	}
 }
 
 // stopped is one agent's run: after each evaluation, what its best design lacks and the bound of
 // that, in deviations of the objective.
-type stopped struct{ regret, bound []float64 }
+type stopped struct {
+	regret, bound []float64
+	parameters    int
+}
 
 // at is after how many evaluations the run ends by the value, or else all.
-func (s stopped) at(value float64, initial int) (evaluations int, ended bool) {
+func (s stopped) at(value float64) (evaluations int, ended bool) {
 	inARow := 0
 	for i, bound := range s.bound {
-		if inARow++; i < initial || bound > value {
+		if inARow++; bound > value {
 			inARow = 0
 		}
-		if inARow == stopAfter {
+		if inARow >= stopAfter && i+1 >= perParameter*s.parameters {
 			return i + 1, true
 		}
 	}
 	return len(s.bound), false
 }
 
-func playUntilSure(b *testing.B, text, follows string, repeat int) []stopped {
+func playUntilSure(b *testing.B, text string, evaluations, repeat int) []stopped {
 	drawnFrom, err := append(family.Kinds(), trained.Kinds()...).Parse(text)
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := Plan{Family: drawnFrom, Agents: 5, Evaluations: 50, Repeats: 4, Seed: 5454, Strategies: specsOf(b, follows)}.Complete()
+	p, err := Plan{Family: drawnFrom, Agents: 5, Evaluations: evaluations, Repeats: repeat + 1, Seed: 5454, Strategies: specsOf(b, "alone")}.Complete()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -94,6 +103,7 @@ func playUntilSure(b *testing.B, text, follows string, repeat int) []stopped {
 				regret = min(regret, max(lacks, 0))
 			}
 		}
+		runs[member].parameters = t.Space.Len()
 		runs[member].regret = append(runs[member].regret, regret/f.deviation)
 		runs[member].bound = append(runs[member].bound, bound/f.deviation)
 	}
@@ -106,7 +116,7 @@ func playUntilSure(b *testing.B, text, follows string, repeat int) []stopped {
 func reportStops(b *testing.B, value float64, runs []stopped) {
 	ended, above, evaluations, then, later := 0, 0, 0.0, 0.0, 0.0
 	for _, run := range runs {
-		at, by := run.at(value, 3)
+		at, by := run.at(value)
 		if by {
 			ended++
 			if run.regret[at-1] > value {

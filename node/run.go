@@ -28,7 +28,8 @@ type RunOptions struct {
 
 	// StopRegret ends the run too, when the best design so far lacks at most this of the
 	// best of the space, in the objective's units, as far as the node's own model knows:
-	// when Session.RegretBound is no larger after several outcomes in a row. The journal says so
+	// when Session.RegretBound is no larger after five outcomes in a row, and there are ten for
+	// each parameter. The journal says so
 	// (Session.Enough), and a run that begins where another has ended thus ends at
 	// once. For tasks without constraints. Zero: never.
 	StopRegret float64

@@ -9,6 +9,12 @@ import (
 // enough: hyperparameters change with each, and the bound with them.
 const sureAfter = 5
 
+// surePerParameter is how many outcomes for each parameter a model must have before its bound
+// counts: as many as it takes to learn what a function is like by the rule of Loeppky, Sacks
+// and Welch, "Choosing the Sample Size of a Computer Experiment" (Technometrics, 2009).
+// With fewer it is often sure of a hill that is not the highest.
+const surePerParameter = 10
+
 // sureness is what a run knows of the regret of its best design.
 type sureness struct {
 	mu       sync.Mutex
@@ -28,8 +34,8 @@ func (r *run) endedBefore(ctx context.Context) (bool, error) {
 	return before != nil && before.Bound <= r.options.StopRegret, err
 }
 
-// isSure tells whether the regret has been small enough for long enough. Starting designs are
-// evaluated in any case: before, a model has little to be sure of.
+// isSure tells whether the regret has been small enough for long enough, by a model that has
+// seen enough.
 func (r *run) isSure(ctx context.Context) (bool, error) {
 	if r.options.StopRegret == 0 {
 		return false, nil
@@ -45,11 +51,11 @@ func (r *run) isSure(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	s.outcomes, s.bound = outcomes, bound
-	if outcomes > r.session.task.Strategy.InitialDesigns && bound <= r.options.StopRegret {
+	if bound <= r.options.StopRegret {
 		s.inARow++
 	} else {
 		s.inARow = 0
 	}
-	s.enough = s.inARow >= sureAfter
+	s.enough = s.inARow >= sureAfter && outcomes >= surePerParameter*r.session.task.Space.Len()
 	return s.enough, nil
 }

@@ -19,7 +19,7 @@ func TestEnough(t *testing.T) {
 		t.Errorf("got\n%s", text)
 	}
 	trials := historyOf(t, dir)
-	if len(trials) < 8 || len(trials) >= 60 {
+	if len(trials) < 20 || len(trials) >= 60 {
 		t.Errorf("%d trials", len(trials))
 	}
 	if text := must(t, "history", file, "--data-dir", dir); !strings.Contains(text, why) {

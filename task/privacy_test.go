@@ -90,8 +90,8 @@ func TestPrivacyErrors(t *testing.T) {
 6:53: privacy: contributors applies only with mechanism: aggregate
 6:70: privacy: committee applies only with mechanism: aggregate
 6:84: privacy: colluding applies only with mechanism: aggregate`},
-		{one + "privacy: {mechanism: local, epsilon: 4}\n", `5:22: privacy: mechanism local applies only with strategy type fts: noise is added to weights, and strategy peer-prior shares more than weights or nothing at all`},
-		{one + "strategy: {type: ts}\nprivacy: {mechanism: local, epsilon: 4}\n", `6:22: privacy: mechanism local applies only with strategy type fts: noise is added to weights, and strategy ts shares more than weights or nothing at all`},
+		{one + "privacy: {mechanism: local, epsilon: 4}\n", `5:22: privacy: mechanism local applies only with strategy type fts or constrained-gp or density: noise is added to weights and designs, and strategy peer-prior shares something else or nothing at all`},
+		{one + "strategy: {type: ts}\nprivacy: {mechanism: local, epsilon: 4}\n", `6:22: privacy: mechanism local applies only with strategy type fts or constrained-gp or density: noise is added to weights and designs, and strategy ts shares something else or nothing at all`},
 		{one + "strategy: {type: fts, mode: one-shot}\nprivacy: {mechanism: local, epsilon: 4}\n", `6:10: privacy: releases must be 1 with mode: one-shot, in which a node shares once`},
 		{one + "strategy: {type: fts, mode: one-shot}\nprivacy: {mechanism: local, epsilon: 4, releases: 2}\n", `6:51: privacy: releases must be 1 with mode: one-shot, in which a node shares once`},
 		{one + "strategy: {type: dts}\nprivacy: {mechanism: local, epsilon: 4}\n", `5:18: strategy: type must be one of @types, not the text "dts"`},

@@ -55,6 +55,9 @@ func newPlace(t *task.Task, spread float64, told func(best protocol.Point) proto
 			if err != nil {
 				return nil, err
 			}
+			if d.Release > 0 {
+				return nil, fmt.Errorf("%w: a density of private release %d, the task plans none", protocol.ErrMalformed, d.Release)
+			}
 			if len(d.Components) != 1 || d.Components[0].Spread != wide {
 				return nil, fmt.Errorf("%w: a density of %d components, accepted is one of spread %g", protocol.ErrMalformed, len(d.Components), wide)
 			}

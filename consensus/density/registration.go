@@ -2,7 +2,6 @@ package density
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/consensus/labels"
 	"github.com/fbo-node/fbo/internal/plain"
@@ -161,12 +160,12 @@ func debit(exchange string, note []byte) []byte {
 	return note
 }
 
-// forge replaces the centres of a density by random designs, and labels by others.
-func forge(t *task.Task, kind string, payload []byte, rng *rand.Rand) ([]byte, error) {
+// forge replaces the centres of a density by designs of the lie, and labels by others.
+func forge(t *task.Task, kind string, payload []byte, lie strategy.Lie) ([]byte, error) {
 	if kind == labels.Kind {
-		return labels.Forge(t, payload, rng)
+		return labels.Forge(t, payload, lie)
 	}
-	return optimum.Forge(t, payload, rng)
+	return optimum.Forge(t, payload, lie)
 }
 
 func settingsOf(t *task.Task) Settings { return t.Strategy.Settings.(Settings) }

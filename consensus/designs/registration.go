@@ -2,9 +2,7 @@ package designs
 
 import (
 	"fmt"
-	"math/rand/v2"
 
-	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/consensus/labels"
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/privacy/place"
@@ -154,16 +152,16 @@ func debit(exchange string, note []byte) []byte {
 	return note
 }
 
-// forge replaces a design by a random one, and labels by others.
-func forge(t *task.Task, kind string, payload []byte, rng *rand.Rand) ([]byte, error) {
+// forge replaces a design by one of the lie, and labels by others.
+func forge(t *task.Task, kind string, payload []byte, lie strategy.Lie) ([]byte, error) {
 	if kind == labels.Kind {
-		return labels.Forge(t, payload, rng)
+		return labels.Forge(t, payload, lie)
 	}
 	design, err := protocol.DecodeNearOptimal(payload, t.Space)
 	if err != nil {
 		return nil, err
 	}
-	design.Point = protocol.PointOf(t.Space, t.Space.Decode(acquisition.Sample(t.Space, rng)))
+	design.Point = protocol.PointOf(t.Space, lie.Design(t.Space))
 	return design.Encode(t.Space)
 }
 

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
-	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -86,14 +84,14 @@ func newPlace(t *task.Task, spread float64, told func(best protocol.Point) proto
 	})
 }
 
-// Forge replaces the centres of a density by random designs.
-func Forge(t *task.Task, payload []byte, rng *rand.Rand) ([]byte, error) {
+// Forge replaces the centres of a density by designs of the lie.
+func Forge(t *task.Task, payload []byte, lie strategy.Lie) ([]byte, error) {
 	d, err := protocol.DecodeDensity(payload, t.Space)
 	if err != nil {
 		return nil, err
 	}
 	for i := range d.Components {
-		d.Components[i].Centre = protocol.PointOf(t.Space, t.Space.Decode(acquisition.Sample(t.Space, rng)))
+		d.Components[i].Centre = protocol.PointOf(t.Space, lie.Design(t.Space))
 	}
 	return d.Encode(t.Space)
 }

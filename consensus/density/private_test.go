@@ -122,7 +122,7 @@ func TestWidthOfReleases(t *testing.T) {
 	const runs = 3
 	for release := 1; release <= runs; release++ {
 		d := released(t, e, nil)
-		if d.Release != release || d.Observations != 3+4*(release-1) || len(d.Components) != 1 {
+		if d.Release != release || d.Observations != 2+4*release || len(d.Components) != 1 {
 			t.Fatalf("release %d: %+v", release, d)
 		}
 	}

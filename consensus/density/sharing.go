@@ -61,7 +61,7 @@ func NewSharing(t *task.Task) *newest.Exchange {
 // tests.
 func NewReleases(t *task.Task, entropy io.Reader) (*releases.Exchange, error) {
 	settings := settingsOf(t)
-	due := func(release int) int { return t.Strategy.InitialDesigns + (release-1)*settings.ShareEvery }
+	due := func(release int) int { return labels.Due(t, settings.ShareEvery, release) }
 	return releases.New(t, entropy, func(terms ledger.Terms) releases.Spec {
 		wide := wideSpread(settings, terms)
 		return releases.Spec{

@@ -117,7 +117,7 @@ func TestReleasesOfDesigns(t *testing.T) {
 	spec := privateTask(t, mixed, ", share_every: 4", "epsilon: 20, releases: 2")
 	e := newReleases(t, spec, rand.NewChaCha8([32]byte{1}))
 	for release := 1; release <= 2; release++ {
-		if n := released(t, e, nil); n.Release != release || n.Observations != 3+4*(release-1) || n.Bound != nil {
+		if n := released(t, e, nil); n.Release != release || n.Observations != 2+4*release || n.Bound != nil {
 			t.Fatalf("release %d: %+v", release, n)
 		}
 	}

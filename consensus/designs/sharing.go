@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/consensus/labels"
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/privacy/place"
@@ -59,7 +60,7 @@ func NewSharing(t *task.Task, grid *guard.Grid) *newest.Exchange {
 // noise, as often as planned. entropy must be the Reader of crypto/rand outside of tests.
 func NewReleases(t *task.Task, entropy io.Reader) (*releases.Exchange, error) {
 	find := search.New(t)
-	due := func(release int) int { return t.Strategy.InitialDesigns + (release-1)*settingsOf(t).ShareEvery }
+	due := func(release int) int { return labels.Due(t, settingsOf(t).ShareEvery, release) }
 	return releases.New(t, entropy, func(ledger.Terms) releases.Spec {
 		return releases.Spec{
 			Kind:   Kind,

@@ -49,6 +49,11 @@ func ReadShareEvery(s *task.Section, share string) int {
 	return s.Whole("share_every", 1, 1, MaxShareEvery)
 }
 
+// Due is after how many observations a private release of a design is due, the first being 1:
+// every so many from the last starting design but one on. So the first comes later where they
+// are far apart, when its author knows more of where to look.
+func Due(t *task.Task, every, release int) int { return t.Strategy.InitialDesigns - 1 + release*every }
+
 // After says in words when shares come that are so many observations apart.
 func After(every int) string {
 	if every == 1 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/consensus/labels"
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -18,6 +19,9 @@ const none = "none"
 const (
 	defaultConfidence = 2
 	maxConfidence     = 100
+
+	defaultComparisons = 60
+	maxComparisons     = 3600
 )
 
 // Settings are the keys of a task file for strategy constrained-gp.
@@ -25,17 +29,21 @@ type Settings struct {
 	// Share is labels.Best, Guarded or Feasibility. With the latter nodes share which of
 	// their designs were feasible and nothing else, and the other settings are empty.
 	Share string
-	// Threshold is "none" (designs are shared always) or "open" (with the lower
+	// Threshold is "none" (designs are shared always), "open" (with the lower
 	// confidence bound of the objective, so that the receiver can compare it with
-	// what it has).
+	// what it has) or "private" (a design goes to those whose threshold its bound
+	// exceeds, and neither of the two is told).
 	Threshold string
 	// Confidence is how many standard deviations lie between the mean and the lower
 	// confidence bound whose maximiser a node shares: 0 to 100.
 	Confidence float64
+	// Comparisons is how many comparisons of each peer a node answers within an hour, 1
+	// to 3600; 0 unless Threshold is "private".
+	Comparisons int
 }
 
 func readSettings(s *task.Section) task.StrategySettings {
-	d := Settings{Share: labels.ReadShare(s, "threshold", "confidence")}
+	d := Settings{Share: labels.ReadShare(s, "threshold", "confidence", "comparisons")}
 	if d.Share == labels.Feasibility {
 		return d
 	}
@@ -43,9 +51,14 @@ func readSettings(s *task.Section) task.StrategySettings {
 	if d.Share == labels.Guarded {
 		s.Refuse("threshold", "share: "+labels.Best)
 	} else {
-		d.Threshold = s.Word("threshold", none, none, open)
+		d.Threshold = s.Word("threshold", none, none, open, private)
 	}
 	d.Confidence = s.Within("confidence", defaultConfidence, 0, maxConfidence)
+	if d.Threshold == private {
+		d.Comparisons = s.Whole("comparisons", defaultComparisons, 1, maxComparisons)
+	} else {
+		s.Refuse("comparisons", "threshold: "+private)
+	}
 	return d
 }
 
@@ -58,7 +71,11 @@ func (s Settings) Keys() map[string]any {
 	if s.Share == labels.Guarded {
 		return map[string]any{"share": s.Share, "confidence": s.Confidence}
 	}
-	return map[string]any{"threshold": s.Threshold, "confidence": s.Confidence}
+	keys := map[string]any{"threshold": s.Threshold, "confidence": s.Confidence}
+	if s.Threshold == private {
+		keys["comparisons"] = s.Comparisons
+	}
+	return keys
 }
 
 // Register registers design sharing with a constrained Gaussian process.
@@ -77,6 +94,13 @@ func Register() strategy.Registration {
 				}
 				return []strategy.Exchange{NewSharing(env.Task, grid)}, nil
 			}
+			if settingsOf(env.Task).Threshold == private {
+				sharing, err := NewPrivate(env.Task, env.Entropy)
+				if err != nil {
+					return nil, err
+				}
+				return []strategy.Exchange{sharing}, nil
+			}
 			return []strategy.Exchange{NewSharing(env.Task, nil)}, nil
 		},
 		Describe: func(t *task.Task) string {
@@ -87,6 +111,10 @@ func Register() strategy.Registration {
 			if s.Share == labels.Guarded {
 				return fmt.Sprintf("expected improvement given that designs near what peers say are good; a share holds coarsely the design whose lower bound, at %g deviations, is best", s.Confidence)
 			}
+			if s.Threshold == private {
+				return fmt.Sprintf("expected improvement given that peers' designs are good; the design whose lower bound, at %g deviations, is best goes to those whose best this bound exceeds, by a private comparison, %s of a peer within an hour at most",
+					s.Confidence, plain.Count(s.Comparisons, "comparison"))
+			}
 			return fmt.Sprintf("expected improvement given that peers' designs are good, threshold %s; a share holds the design whose lower bound, at %g deviations, is best",
 				s.Threshold, s.Confidence)
 		},
@@ -96,6 +124,9 @@ func Register() strategy.Registration {
 			}
 			if settingsOf(t).Share == labels.Guarded {
 				return guard.Reveals
+			}
+			if settingsOf(t).Threshold == private {
+				return "Peers get designs of this node where these are better than their own best, or are said to be, and one bit of each comparison of the two, never its results; that is not privacy."
 			}
 			beside := "never its results"
 			if settingsOf(t).Threshold == open {

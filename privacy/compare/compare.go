@@ -15,6 +15,9 @@ import (
 // ElementBytes is the size of a group element.
 const ElementBytes = 32
 
+// SecretBytes is how many random bytes Begin and Answer read.
+const SecretBytes = 64
+
 // The sizes of the messages.
 const (
 	OfferBytes  = Bits * ElementBytes
@@ -93,7 +96,7 @@ func newSecret(random io.Reader) (group.Scalar, error) {
 	if random == nil {
 		random = rand.Reader
 	}
-	var seed [64]byte
+	var seed [SecretBytes]byte
 	if _, err := io.ReadFull(random, seed[:]); err != nil {
 		return nil, fmt.Errorf("compare: random bytes: %w", err)
 	}

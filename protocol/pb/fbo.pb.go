@@ -1156,6 +1156,175 @@ func (x *Notice) GetReason() uint32 {
 	return 0
 }
 
+// Comparison is what nodes of a task whose threshold is private say to each other
+// directly: one step of a comparison of a bound and a threshold, of which neither is told.
+type Comparison struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Session []byte                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"` // 16 random bytes, chosen by whoever has the design; the same in all steps
+	// Types that are valid to be assigned to Step:
+	//
+	//	*Comparison_Offer
+	//	*Comparison_Answer
+	//	*Comparison_Refusal
+	//	*Comparison_Verdict
+	Step          isComparison_Step `protobuf_oneof:"step"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Comparison) Reset() {
+	*x = Comparison{}
+	mi := &file_fbo_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Comparison) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Comparison) ProtoMessage() {}
+
+func (x *Comparison) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Comparison.ProtoReflect.Descriptor instead.
+func (*Comparison) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Comparison) GetSession() []byte {
+	if x != nil {
+		return x.Session
+	}
+	return nil
+}
+
+func (x *Comparison) GetStep() isComparison_Step {
+	if x != nil {
+		return x.Step
+	}
+	return nil
+}
+
+func (x *Comparison) GetOffer() []byte {
+	if x != nil {
+		if x, ok := x.Step.(*Comparison_Offer); ok {
+			return x.Offer
+		}
+	}
+	return nil
+}
+
+func (x *Comparison) GetAnswer() []byte {
+	if x != nil {
+		if x, ok := x.Step.(*Comparison_Answer); ok {
+			return x.Answer
+		}
+	}
+	return nil
+}
+
+func (x *Comparison) GetRefusal() uint32 {
+	if x != nil {
+		if x, ok := x.Step.(*Comparison_Refusal); ok {
+			return x.Refusal
+		}
+	}
+	return 0
+}
+
+func (x *Comparison) GetVerdict() *Verdict {
+	if x != nil {
+		if x, ok := x.Step.(*Comparison_Verdict); ok {
+			return x.Verdict
+		}
+	}
+	return nil
+}
+
+type isComparison_Step interface {
+	isComparison_Step()
+}
+
+type Comparison_Offer struct {
+	Offer []byte `protobuf:"bytes,2,opt,name=offer,proto3,oneof"` // of whoever has the design: its bound, hidden
+}
+
+type Comparison_Answer struct {
+	Answer []byte `protobuf:"bytes,3,opt,name=answer,proto3,oneof"` // of whoever has the threshold
+}
+
+type Comparison_Refusal struct {
+	Refusal uint32 `protobuf:"varint,4,opt,name=refusal,proto3,oneof"` // in place of an answer: why there is none
+}
+
+type Comparison_Verdict struct {
+	Verdict *Verdict `protobuf:"bytes,5,opt,name=verdict,proto3,oneof"`
+}
+
+func (*Comparison_Offer) isComparison_Step() {}
+
+func (*Comparison_Answer) isComparison_Step() {}
+
+func (*Comparison_Refusal) isComparison_Step() {}
+
+func (*Comparison_Verdict) isComparison_Step() {}
+
+// Verdict says how a comparison ended.
+type Verdict struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Design        []byte                 `protobuf:"bytes,1,opt,name=design,proto3" json:"design,omitempty"` // an encoded NearOptimal; none where its bound does not exceed the threshold
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Verdict) Reset() {
+	*x = Verdict{}
+	mi := &file_fbo_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Verdict) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Verdict) ProtoMessage() {}
+
+func (x *Verdict) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
+func (*Verdict) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Verdict) GetDesign() []byte {
+	if x != nil {
+		return x.Design
+	}
+	return nil
+}
+
 // Contribution is the payload of kind "aggregate": what its author has given to
 // secure sums so far, said before it gives.
 type Contribution struct {
@@ -1168,7 +1337,7 @@ type Contribution struct {
 
 func (x *Contribution) Reset() {
 	*x = Contribution{}
-	mi := &file_fbo_proto_msgTypes[17]
+	mi := &file_fbo_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1180,7 +1349,7 @@ func (x *Contribution) String() string {
 func (*Contribution) ProtoMessage() {}
 
 func (x *Contribution) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[17]
+	mi := &file_fbo_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1193,7 +1362,7 @@ func (x *Contribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contribution.ProtoReflect.Descriptor instead.
 func (*Contribution) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{17}
+	return file_fbo_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Contribution) GetRelease() uint32 {
@@ -1221,7 +1390,7 @@ type Receipt struct {
 
 func (x *Receipt) Reset() {
 	*x = Receipt{}
-	mi := &file_fbo_proto_msgTypes[18]
+	mi := &file_fbo_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1233,7 +1402,7 @@ func (x *Receipt) String() string {
 func (*Receipt) ProtoMessage() {}
 
 func (x *Receipt) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[18]
+	mi := &file_fbo_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1246,7 +1415,7 @@ func (x *Receipt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Receipt.ProtoReflect.Descriptor instead.
 func (*Receipt) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{18}
+	return file_fbo_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Receipt) GetReleases() []byte {
@@ -1268,7 +1437,7 @@ type Presence struct {
 
 func (x *Presence) Reset() {
 	*x = Presence{}
-	mi := &file_fbo_proto_msgTypes[19]
+	mi := &file_fbo_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1280,7 +1449,7 @@ func (x *Presence) String() string {
 func (*Presence) ProtoMessage() {}
 
 func (x *Presence) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[19]
+	mi := &file_fbo_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1293,7 +1462,7 @@ func (x *Presence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Presence.ProtoReflect.Descriptor instead.
 func (*Presence) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{19}
+	return file_fbo_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Presence) GetMembersHash() []byte {
@@ -1332,7 +1501,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_fbo_proto_msgTypes[20]
+	mi := &file_fbo_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1344,7 +1513,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[20]
+	mi := &file_fbo_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1357,7 +1526,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{20}
+	return file_fbo_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Held) GetAuthor() []byte {
@@ -1413,7 +1582,7 @@ type Contradiction struct {
 
 func (x *Contradiction) Reset() {
 	*x = Contradiction{}
-	mi := &file_fbo_proto_msgTypes[21]
+	mi := &file_fbo_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1425,7 +1594,7 @@ func (x *Contradiction) String() string {
 func (*Contradiction) ProtoMessage() {}
 
 func (x *Contradiction) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[21]
+	mi := &file_fbo_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1438,7 +1607,7 @@ func (x *Contradiction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contradiction.ProtoReflect.Descriptor instead.
 func (*Contradiction) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{21}
+	return file_fbo_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Contradiction) GetFirst() []byte {
@@ -1466,7 +1635,7 @@ type SyncRequest struct {
 
 func (x *SyncRequest) Reset() {
 	*x = SyncRequest{}
-	mi := &file_fbo_proto_msgTypes[22]
+	mi := &file_fbo_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1478,7 +1647,7 @@ func (x *SyncRequest) String() string {
 func (*SyncRequest) ProtoMessage() {}
 
 func (x *SyncRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[22]
+	mi := &file_fbo_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1491,7 +1660,7 @@ func (x *SyncRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncRequest.ProtoReflect.Descriptor instead.
 func (*SyncRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{22}
+	return file_fbo_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SyncRequest) GetHeld() []*Held {
@@ -1529,7 +1698,7 @@ type SyncItem struct {
 
 func (x *SyncItem) Reset() {
 	*x = SyncItem{}
-	mi := &file_fbo_proto_msgTypes[23]
+	mi := &file_fbo_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1541,7 +1710,7 @@ func (x *SyncItem) String() string {
 func (*SyncItem) ProtoMessage() {}
 
 func (x *SyncItem) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[23]
+	mi := &file_fbo_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1554,7 +1723,7 @@ func (x *SyncItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncItem.ProtoReflect.Descriptor instead.
 func (*SyncItem) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{23}
+	return file_fbo_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SyncItem) GetEnvelope() []byte {
@@ -1596,7 +1765,7 @@ type MeetRequest struct {
 
 func (x *MeetRequest) Reset() {
 	*x = MeetRequest{}
-	mi := &file_fbo_proto_msgTypes[24]
+	mi := &file_fbo_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1608,7 +1777,7 @@ func (x *MeetRequest) String() string {
 func (*MeetRequest) ProtoMessage() {}
 
 func (x *MeetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[24]
+	mi := &file_fbo_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1621,7 +1790,7 @@ func (x *MeetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetRequest.ProtoReflect.Descriptor instead.
 func (*MeetRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{24}
+	return file_fbo_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *MeetRequest) GetTask() []byte {
@@ -1648,7 +1817,7 @@ type MeetResponse struct {
 
 func (x *MeetResponse) Reset() {
 	*x = MeetResponse{}
-	mi := &file_fbo_proto_msgTypes[25]
+	mi := &file_fbo_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1660,7 +1829,7 @@ func (x *MeetResponse) String() string {
 func (*MeetResponse) ProtoMessage() {}
 
 func (x *MeetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[25]
+	mi := &file_fbo_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1673,7 +1842,7 @@ func (x *MeetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetResponse.ProtoReflect.Descriptor instead.
 func (*MeetResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{25}
+	return file_fbo_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *MeetResponse) GetRecords() [][]byte {
@@ -1693,7 +1862,7 @@ type NamesakeRequest struct {
 
 func (x *NamesakeRequest) Reset() {
 	*x = NamesakeRequest{}
-	mi := &file_fbo_proto_msgTypes[26]
+	mi := &file_fbo_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1705,7 +1874,7 @@ func (x *NamesakeRequest) String() string {
 func (*NamesakeRequest) ProtoMessage() {}
 
 func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[26]
+	mi := &file_fbo_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1718,7 +1887,7 @@ func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamesakeRequest.ProtoReflect.Descriptor instead.
 func (*NamesakeRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{26}
+	return file_fbo_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *NamesakeRequest) GetNameHash() []byte {
@@ -1738,7 +1907,7 @@ type NamesakeResponse struct {
 
 func (x *NamesakeResponse) Reset() {
 	*x = NamesakeResponse{}
-	mi := &file_fbo_proto_msgTypes[27]
+	mi := &file_fbo_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1750,7 +1919,7 @@ func (x *NamesakeResponse) String() string {
 func (*NamesakeResponse) ProtoMessage() {}
 
 func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[27]
+	mi := &file_fbo_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1763,7 +1932,7 @@ func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamesakeResponse.ProtoReflect.Descriptor instead.
 func (*NamesakeResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{27}
+	return file_fbo_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *NamesakeResponse) GetTasks() [][]byte {
@@ -1868,7 +2037,17 @@ const file_fbo_proto_rawDesc = "" +
 	"\awaiting\x18\x03 \x01(\bR\awaiting\"6\n" +
 	"\x06Notice\x12\x14\n" +
 	"\x05party\x18\x01 \x01(\rR\x05party\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\rR\x06reason\">\n" +
+	"\x06reason\x18\x02 \x01(\rR\x06reason\"\xa9\x01\n" +
+	"\n" +
+	"Comparison\x12\x18\n" +
+	"\asession\x18\x01 \x01(\fR\asession\x12\x16\n" +
+	"\x05offer\x18\x02 \x01(\fH\x00R\x05offer\x12\x18\n" +
+	"\x06answer\x18\x03 \x01(\fH\x00R\x06answer\x12\x1a\n" +
+	"\arefusal\x18\x04 \x01(\rH\x00R\arefusal\x12+\n" +
+	"\averdict\x18\x05 \x01(\v2\x0f.fbo.v1.VerdictH\x00R\averdictB\x06\n" +
+	"\x04step\"!\n" +
+	"\aVerdict\x12\x16\n" +
+	"\x06design\x18\x01 \x01(\fR\x06design\">\n" +
 	"\fContribution\x12\x18\n" +
 	"\arelease\x18\x01 \x01(\rR\arelease\x12\x14\n" +
 	"\x05round\x18\x02 \x01(\rR\x05round\"%\n" +
@@ -1920,7 +2099,7 @@ func file_fbo_proto_rawDescGZIP() []byte {
 	return file_fbo_proto_rawDescData
 }
 
-var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_fbo_proto_goTypes = []any{
 	(*Share)(nil),            // 0: fbo.v1.Share
 	(*Weights)(nil),          // 1: fbo.v1.Weights
@@ -1939,17 +2118,19 @@ var file_fbo_proto_goTypes = []any{
 	(*FairMessage)(nil),      // 14: fbo.v1.FairMessage
 	(*Holding)(nil),          // 15: fbo.v1.Holding
 	(*Notice)(nil),           // 16: fbo.v1.Notice
-	(*Contribution)(nil),     // 17: fbo.v1.Contribution
-	(*Receipt)(nil),          // 18: fbo.v1.Receipt
-	(*Presence)(nil),         // 19: fbo.v1.Presence
-	(*Held)(nil),             // 20: fbo.v1.Held
-	(*Contradiction)(nil),    // 21: fbo.v1.Contradiction
-	(*SyncRequest)(nil),      // 22: fbo.v1.SyncRequest
-	(*SyncItem)(nil),         // 23: fbo.v1.SyncItem
-	(*MeetRequest)(nil),      // 24: fbo.v1.MeetRequest
-	(*MeetResponse)(nil),     // 25: fbo.v1.MeetResponse
-	(*NamesakeRequest)(nil),  // 26: fbo.v1.NamesakeRequest
-	(*NamesakeResponse)(nil), // 27: fbo.v1.NamesakeResponse
+	(*Comparison)(nil),       // 17: fbo.v1.Comparison
+	(*Verdict)(nil),          // 18: fbo.v1.Verdict
+	(*Contribution)(nil),     // 19: fbo.v1.Contribution
+	(*Receipt)(nil),          // 20: fbo.v1.Receipt
+	(*Presence)(nil),         // 21: fbo.v1.Presence
+	(*Held)(nil),             // 22: fbo.v1.Held
+	(*Contradiction)(nil),    // 23: fbo.v1.Contradiction
+	(*SyncRequest)(nil),      // 24: fbo.v1.SyncRequest
+	(*SyncItem)(nil),         // 25: fbo.v1.SyncItem
+	(*MeetRequest)(nil),      // 26: fbo.v1.MeetRequest
+	(*MeetResponse)(nil),     // 27: fbo.v1.MeetResponse
+	(*NamesakeRequest)(nil),  // 28: fbo.v1.NamesakeRequest
+	(*NamesakeResponse)(nil), // 29: fbo.v1.NamesakeResponse
 }
 var file_fbo_proto_depIdxs = []int32{
 	3,  // 0: fbo.v1.Candidate.point:type_name -> fbo.v1.Point
@@ -1964,13 +2145,14 @@ var file_fbo_proto_depIdxs = []int32{
 	3,  // 9: fbo.v1.Assignment.point:type_name -> fbo.v1.Point
 	15, // 10: fbo.v1.FairMessage.holding:type_name -> fbo.v1.Holding
 	16, // 11: fbo.v1.FairMessage.notices:type_name -> fbo.v1.Notice
-	20, // 12: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
-	21, // 13: fbo.v1.SyncRequest.contradictions:type_name -> fbo.v1.Contradiction
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	18, // 12: fbo.v1.Comparison.verdict:type_name -> fbo.v1.Verdict
+	22, // 13: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
+	23, // 14: fbo.v1.SyncRequest.contradictions:type_name -> fbo.v1.Contradiction
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_fbo_proto_init() }
@@ -1981,13 +2163,19 @@ func file_fbo_proto_init() {
 	file_fbo_proto_msgTypes[4].OneofWrappers = []any{}
 	file_fbo_proto_msgTypes[5].OneofWrappers = []any{}
 	file_fbo_proto_msgTypes[10].OneofWrappers = []any{}
+	file_fbo_proto_msgTypes[17].OneofWrappers = []any{
+		(*Comparison_Offer)(nil),
+		(*Comparison_Answer)(nil),
+		(*Comparison_Refusal)(nil),
+		(*Comparison_Verdict)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fbo_proto_rawDesc), len(file_fbo_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -15,11 +16,21 @@ type forger struct {
 	task         *task.Task
 	registration strategy.Registration
 	rng          *rand.Rand
+	member       int
+	forged       bool // something
 	err          error
 }
 
 func newForger(t *task.Task, r strategy.Registration, seed random.Seed, member int) *forger {
-	return &forger{task: t, registration: r, rng: seed.Stream("forged weights", uint64(member))}
+	return &forger{task: t, registration: r, rng: seed.Stream("forged weights", uint64(member)), member: member}
+}
+
+// check says why the member has not lied as it should.
+func (f *forger) check(result sim.Result) error {
+	if f.err == nil && !f.forged && result.Members[f.member].Direct > 0 {
+		return fmt.Errorf("strategy %s says all that it shares in direct messages, which are not forged", f.registration.Name)
+	}
+	return f.err
 }
 
 func (f *forger) forge(kind string, payload []byte) []byte {
@@ -32,5 +43,6 @@ func (f *forger) forge(kind string, payload []byte) []byte {
 		f.err = fmt.Errorf("forge a share of kind %q: %w", kind, err)
 		return payload
 	}
+	f.forged = true
 	return forged
 }

@@ -126,13 +126,19 @@ func Register() strategy.Registration {
 				return guard.Reveals
 			}
 			if settingsOf(t).Threshold == private {
-				return "Peers get designs of this node where these are better than their own best, or are said to be, and one bit of each comparison of the two, never its results; that is not privacy."
+				return "Peers learn whether the best design of this node is better than their own best, and get it where it is, or where they pretend so, never its results; that is not privacy."
 			}
 			beside := "never its results"
 			if settingsOf(t).Threshold == open {
 				beside = "and how good it is at least"
 			}
 			return "Peers get designs of this node, which show where it looks and what it holds for good, " + beside + "; that is not privacy."
+		},
+		Outdated: func(t *task.Task) string {
+			if settingsOf(t).Threshold == private {
+				return "strategy constrained-gp with threshold: " + private + " tells its designs only to nodes that are there"
+			}
+			return ""
 		},
 		Suggestions: true,
 		Forge:       forge,

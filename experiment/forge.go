@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -14,11 +15,21 @@ type forger struct {
 	task         *task.Task
 	registration strategy.Registration
 	lie          strategy.Lie
+	member       int
+	forged       bool // something
 	err          error
 }
 
 func newForger(t *task.Task, r strategy.Registration, seed random.Seed, member int, corner bool) *forger {
-	return &forger{task: t, registration: r, lie: strategy.Lie{Rand: seed.Stream("forged weights", uint64(member)), Corner: corner}}
+	return &forger{task: t, registration: r, lie: strategy.Lie{Rand: seed.Stream("forged weights", uint64(member)), Corner: corner}, member: member}
+}
+
+// check says why the member has not lied as it should.
+func (f *forger) check(result sim.Result) error {
+	if f.err == nil && !f.forged && result.Members[f.member].Direct > 0 {
+		return fmt.Errorf("strategy %s says all that it shares in direct messages, which are not forged", f.registration.Name)
+	}
+	return f.err
 }
 
 func (f *forger) forge(kind string, payload []byte) []byte {
@@ -31,5 +42,6 @@ func (f *forger) forge(kind string, payload []byte) []byte {
 		f.err = fmt.Errorf("forge a share of kind %q: %w", kind, err)
 		return payload
 	}
+	f.forged = true
 	return forged
 }

@@ -106,8 +106,8 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 		return Record{}, err
 	}
 	for _, forger := range forgers {
-		if forger.err != nil {
-			return Record{}, forger.err
+		if err := forger.check(result); err != nil {
+			return Record{}, err
 		}
 	}
 	r := p.record(f, t, result)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/fbo-node/fbo/experiment/family"
@@ -205,6 +206,18 @@ func TestForgersTakePart(t *testing.T) {
 		if len(r.Members) != 1 || r.Bytes == 0 {
 			t.Errorf("%s: %+v", name, r)
 		}
+	}
+}
+
+// Who says all in direct messages is not forged, which must not pass for lies.
+func TestDirectMessagesAreNotForged(t *testing.T) {
+	p := tiny(t, func(p *Plan) {
+		p.Family, p.Strategies = familyOf(t, "gp:d=1,others=forged"), specsOf(t, "constrained-gp:threshold=private")
+	})
+	f := drawn(t, p)
+	_, err := p.play(t.Context(), 0, p.Strategies[0], f, 1, func() {})
+	if err == nil || !strings.HasSuffix(err.Error(), "says all that it shares in direct messages, which are not forged") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -36,7 +36,7 @@ func (l *listener) hear(message []byte) {
 // that was fitted to them, and without added noise it can be inverted. It shows
 // only that they are not sent as such.
 func TestNothingMeasuredIsSentAsSuch(t *testing.T) {
-	for _, strategy := range []string{"fts", "peer-prior"} {
+	for _, strategy := range []string{"fts", "peer-prior", "constrained-gp, threshold: private"} {
 		t.Run(strategy, func(t *testing.T) { nothingMeasuredIsSent(t, strategy, false) })
 	}
 	for _, strategy := range []string{"consensus", "constrained-gp", "density"} {

@@ -93,3 +93,28 @@ func TestSizeOfSharedDesigns(t *testing.T) {
 		}
 	}
 }
+
+// What docs/wire.md says of the steps of a comparison, with six floats.
+func TestSizeOfComparisons(t *testing.T) {
+	parameters := make([]task.Parameter, 6)
+	for i := range parameters {
+		parameters[i] = task.Parameter{Name: fmt.Sprintf("p%d", i), Kind: task.Float, Low: 0, High: 1}
+	}
+	space := spaceOf(t, parameters...)
+	design := NearOptimal{Observations: 50, Point: PointOf(space, space.Decode([]float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6}))}
+	for _, c := range []struct {
+		name string
+		step Comparison
+		want int
+	}{
+		{"offer", Comparison{Offer: make([]byte, OfferBytes)}, 2069},
+		{"answer", Comparison{Answer: make([]byte, AnswerBytes)}, 4117},
+		{"refusal", Comparison{Refusal: RefusedOften}, 20},
+		{"verdict", Comparison{Verdict: &Verdict{}}, 20},
+		{"verdict with a design", Comparison{Verdict: &Verdict{&design}}, 52},
+	} {
+		if data, err := c.step.Encode(space); err != nil || len(data) != c.want {
+			t.Errorf("%s: %d bytes, want %d; %v", c.name, len(data), c.want, err)
+		}
+	}
+}

@@ -33,6 +33,11 @@ func TestGoldenIDs(t *testing.T) {
 				`"strategy":{"confidence":2,"initial_designs":3,"share":"guarded","type":"constrained-gp"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
 			"bagaaieraedqfawkvqkqnf6bv7gpu6xobtrv2vk6rxqw7wkjufwpmykuurp5a"},
+		{one + "strategy: {type: constrained-gp, threshold: private}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"comparisons":60,"confidence":2,"initial_designs":3,"threshold":"private","type":"constrained-gp"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaierauc6ij7lrpnasyvpfy5xnjns6wb6ccrwbmjy3nhduc6y4wte4psoq"},
 		{one + "strategy: {type: consensus, share: exact}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
 				`"strategy":{"acquisition":"logei","deadline":60,"initial_designs":3,"mode":"rounds","rounds":50,"type":"consensus","weights":"uniform"},` +
@@ -231,6 +236,8 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		one + "strategy: {type: constrained-gp, share: guarded}",
 		one + "strategy: {type: constrained-gp, share: guarded, confidence: 3}",
 		one + "strategy: {type: constrained-gp, threshold: open}",
+		one + "strategy: {type: constrained-gp, threshold: private}",
+		one + "strategy: {type: constrained-gp, threshold: private, comparisons: 20}",
 		one + "strategy: {type: constrained-gp, confidence: 3}",
 		one + "strategy: {type: density}",
 		one + "strategy: {type: density, share: guarded}",
@@ -293,15 +300,16 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 // Defaults that are written out leave the ID as it is.
 func TestWrittenDefaultsOfSharedDesigns(t *testing.T) {
 	for short, long := range map[string]string{
-		"{type: ucb}":                        "{type: ucb, initial_designs: 3}",
-		"{type: consensus}":                  "{type: consensus, acquisition: logei, weights: uniform, mode: rounds, rounds: 5e1, deadline: 60.0, average: mean}",
-		"{type: consensus, weights: leader}": "{response: value, weights: leader, deadline: 60, type: consensus}",
-		"{type: peer-prior}":                 "{share: guarded}",
-		"{type: consensus, rounds: 9}":       "{type: consensus, rounds: 9, share: exact}",
-		"{type: constrained-gp}":             "{confidence: 2.0, threshold: none, type: constrained-gp, share: best}",
-		"{share: guarded, type: density}":    "{type: density, share: guarded, beta: 5, spread: 0.2}",
-		"{type: density}":                    "{type: density, beta: 5, components: 1, spread: 2e-1, share: best}",
-		"{type: density, components: 2}":     "{components: 2, beta: +5, type: density}",
+		"{type: ucb}":                                "{type: ucb, initial_designs: 3}",
+		"{type: consensus}":                          "{type: consensus, acquisition: logei, weights: uniform, mode: rounds, rounds: 5e1, deadline: 60.0, average: mean}",
+		"{type: consensus, weights: leader}":         "{response: value, weights: leader, deadline: 60, type: consensus}",
+		"{type: peer-prior}":                         "{share: guarded}",
+		"{type: consensus, rounds: 9}":               "{type: consensus, rounds: 9, share: exact}",
+		"{type: constrained-gp}":                     "{confidence: 2.0, threshold: none, type: constrained-gp, share: best}",
+		"{type: constrained-gp, threshold: private}": "{comparisons: 60, confidence: 2, threshold: private, type: constrained-gp}",
+		"{share: guarded, type: density}":            "{type: density, share: guarded, beta: 5, spread: 0.2}",
+		"{type: density}":                            "{type: density, beta: 5, components: 1, spread: 2e-1, share: best}",
+		"{type: density, components: 2}":             "{components: 2, beta: +5, type: density}",
 	} {
 		first, err := parse("", []byte(one+"strategy: "+short))
 		if err != nil {
@@ -341,6 +349,7 @@ func TestCanonicalIsATaskFile(t *testing.T) {
 		one + "strategy: {type: consensus, mode: asynchronous}",
 		one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: 1e100}",
 		one + "strategy: {type: constrained-gp, threshold: open, confidence: 1e-7}",
+		one + "strategy: {type: constrained-gp, threshold: private, comparisons: 3600}",
 		one + "strategy: {share: exact}",
 		one + "strategy: {share: guarded}",
 		one + "strategy: {type: constrained-gp, share: guarded, confidence: 0}",

@@ -206,12 +206,17 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: consensus, average: middle}\n", `5:38: strategy: average must be one of mean, median, trimmed, not the text "middle"`},
 		{one + "strategy: {type: consensus, average: median, weights: leader}\n", `5:38: strategy: average median does not go with weights: leader: whoever claims the best response leads, and weighs most; accepted weights: uniform, metropolis`},
 		{one + "strategy: {type: consensus, beta: 1}\n", `5:29: strategy: unknown key "beta"; accepted: type, share, acquisition, weights, average, mode, rounds, deadline, initial_designs`},
-		{one + "strategy: {type: constrained-gp, threshold: closed, confidence: -1}\n", `5:45: strategy: threshold must be one of none, open, not the text "closed"
+		{one + "strategy: {type: constrained-gp, threshold: closed, confidence: -1}\n", `5:45: strategy: threshold must be one of none, open, private, not the text "closed"
 5:65: strategy: confidence -1 must be from 0 to 100`},
-		{one + "strategy: {type: constrained-gp, threshold: 0.5, confidence: 100.5}\n", `5:45: strategy: threshold must be one of none, open, not the number 0.5
+		{one + "strategy: {type: constrained-gp, threshold: 0.5, confidence: 100.5}\n", `5:45: strategy: threshold must be one of none, open, private, not the number 0.5
 5:62: strategy: confidence 100.5 must be from 0 to 100`},
 		{one + "strategy: {type: constrained-gp, confidence: high, spread: 1}\n", `5:46: strategy: confidence must be a number, not the text "high"
 5:52: strategy: unknown key "spread"; accepted: type, share, share_every, threshold, confidence, initial_designs`},
+		{one + "strategy: {type: constrained-gp, threshold: private, comparisons: 0}\n", `5:67: strategy: comparisons 0 must be a whole number from 1 to 3600`},
+		{one + "strategy: {type: constrained-gp, threshold: private, comparisons: 3601}\n", `5:67: strategy: comparisons 3601 must be a whole number from 1 to 3600`},
+		{one + "strategy: {type: constrained-gp, threshold: open, comparisons: 9}\n", `5:51: strategy: comparisons applies only with threshold: private`},
+		{one + "strategy: {type: constrained-gp, threshold: private, share_every: 2}\n", `5:54: strategy: share_every applies only with threshold: none or open`},
+		{one + "strategy: {type: constrained-gp, share: guarded, comparisons: 9}\n", `5:50: strategy: comparisons applies only with threshold: private`},
 		{one + "strategy: {type: density, beta: -1, components: 0, spread: 0}\n", `5:33: strategy: beta -1 must be from 0 to 1000
 5:49: strategy: components 0 must be a whole number from 1 to 16
 5:60: strategy: spread 0 must be from 0.001 to 10`},

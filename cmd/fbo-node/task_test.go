@@ -22,6 +22,7 @@ func TestEveryStrategyIsDescribed(t *testing.T) {
 		"type: consensus, weights: leader":                  "a share holds a candidate and its best result (",
 		"type: consensus, mode: asynchronous, rounds: 7":    "asynchronous, over 7 rounds",
 		"type: constrained-gp, threshold: open":             "threshold open",
+		"type: constrained-gp, threshold: private":          "goes to those whose best this bound exceeds, by a private comparison, 60 comparisons of a peer within an hour at most",
 		"type: density, components: 3":                      "a share holds 3 normals",
 		"type: ts":                                          "Thompson sampling alone; nothing is shared",
 		"type: logei":                                       "expected improvement alone; nothing is shared",

@@ -26,7 +26,7 @@ type claim struct {
 	peers        int       // who say so; 0 when the node's user alone does
 	observations int       // that the peers rest on
 
-	share    *strategy.Share // nil for the user's
+	share    *strategy.Share // nil for the user's, and for what has passed a private comparison
 	mean     float64         // of the own posterior
 	variance float64
 }
@@ -37,7 +37,6 @@ func (c claim) score(threshold float64) float64 { return (c.mean - threshold) / 
 
 // comparison tells whether a peer's design is worth more to its author than the
 // threshold δ, in units of the objective and larger being better, is to the agent.
-// One that keeps both secret is an exchange whose Result in the view it reads.
 type comparison func(view strategy.View, share strategy.Share, threshold float64) bool
 
 // everything passes.
@@ -56,6 +55,11 @@ func claimsOf(t *task.Task, view strategy.View) []claim {
 	for share, n := range strategy.Shares[protocol.NearOptimal](view) {
 		x := whole.Encode(whole.Decode(n.Point.Encoded(whole)))
 		all = append(all, claim{x: x, peers: 1, observations: n.Observations, share: share})
+	}
+	passed, _ := strategy.ResultOf[received](view, Kind)
+	for _, n := range passed {
+		x := whole.Encode(whole.Decode(n.Point.Encoded(whole)))
+		all = append(all, claim{x: x, peers: 1, observations: n.Observations})
 	}
 	for _, design := range view.Suggested {
 		if t.Space.Check(design) == nil {

@@ -17,11 +17,11 @@
 // Source: Al Kontar, "Collaborative and Federated Black-box Optimization: A
 // Bayesian Optimization Perspective" (2024), equation 7. Where it differs:
 //
-//   - The threshold is compared in the open or not at all. The paper's private
-//     comparison needs a conversation of its own; [Strategy] has a place for its
-//     result.
-//   - Outputs are standardised by each agent. In the open the bound travels in
-//     units of the objective, and comparing it with δ presumes that all agents
+//   - The threshold is compared in private, as in the paper, in the open, or not at
+//     all. In private ([Private]) it is that of the moment of the comparison; in the
+//     open a design is compared anew for each trial.
+//   - Outputs are standardised by each agent. The bound is compared, and in the open
+//     travels, in units of the objective, which presumes that all agents
 //     measure in the same ones; designs alone ("none") presume only that what is
 //     good for one is good for the other.
 //   - The condition is on f with an error of a thousandth of its deviation, so
@@ -62,9 +62,11 @@
 // tell one after the other, so there is no guarantee that regret is at most a
 // factor of that alone; nor does the weight of peers fall with time by itself, as
 // it does in package peerprior. A bound is a claim that nothing proves: in the
-// open a liar passes every comparison. Honest peers with another optimum do what
+// open, and in private, a liar passes every comparison. Honest peers with another optimum do what
 // liars do.
 //
 // A design says where its author is best, unless the task promises privacy: then it has noise
-// ([NewReleases]), and is taken as it stands all the same.
+// ([NewReleases]), and is taken as it stands all the same. A private threshold tells it to
+// fewer, of which any can ask for it by a low threshold; package compare says what else it
+// tells.
 package designs

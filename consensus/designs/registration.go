@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fbo-node/fbo/consensus/labels"
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/privacy/place"
 	"github.com/fbo-node/fbo/protocol"
@@ -17,6 +18,9 @@ const none = "none"
 const (
 	defaultConfidence = 2
 	maxConfidence     = 100
+
+	defaultComparisons = 60
+	maxComparisons     = 3600
 )
 
 // Settings are the keys of a task file for strategy constrained-gp.
@@ -24,22 +28,26 @@ type Settings struct {
 	// Share is labels.Best, Guarded or Feasibility. With the latter nodes share which of
 	// their designs were feasible and nothing else, and the other settings are empty.
 	Share string
-	// Threshold is "none" (designs are shared always) or "open" (with the lower
+	// Threshold is "none" (designs are shared always), "open" (with the lower
 	// confidence bound of the objective, so that the receiver can compare it with
-	// what it has).
+	// what it has) or "private" (a design goes to those whose threshold its bound
+	// exceeds, and neither of the two is told).
 	Threshold string
 	// Confidence is how many standard deviations lie between the mean and the lower
 	// confidence bound whose maximiser a node shares: 0 to 100.
 	Confidence float64
 	// ShareEvery is how many observations lie between two shares: 1 to
-	// labels.MaxShareEvery, and 1 where Share is not labels.Best.
+	// labels.MaxShareEvery, and 1 where Share is not labels.Best or Threshold is "private".
 	ShareEvery int
+	// Comparisons is how many comparisons of each peer a node answers within an hour, 1
+	// to 3600; 0 unless Threshold is "private".
+	Comparisons int
 }
 
 var _ task.Releaser = Settings{}
 
 func readSettings(s *task.Section) task.StrategySettings {
-	d := Settings{Share: labels.ReadShare(s, "threshold", "confidence")}
+	d := Settings{Share: labels.ReadShare(s, "threshold", "confidence", "comparisons")}
 	d.ShareEvery = labels.ReadShareEvery(s, d.Share)
 	if d.Share == labels.Feasibility {
 		return d
@@ -48,9 +56,16 @@ func readSettings(s *task.Section) task.StrategySettings {
 	if d.Share == labels.Guarded {
 		s.Refuse("threshold", "share: "+labels.Best)
 	} else {
-		d.Threshold = s.Word("threshold", none, none, open)
+		d.Threshold = s.Word("threshold", none, none, open, private)
 	}
 	d.Confidence = s.Within("confidence", defaultConfidence, 0, maxConfidence)
+	if d.Threshold == private {
+		s.Refuse("share_every", "threshold: "+none+" or "+open) // a design is compared with what a peer has now
+		d.ShareEvery = 1
+		d.Comparisons = s.Whole("comparisons", defaultComparisons, 1, maxComparisons)
+	} else {
+		s.Refuse("comparisons", "threshold: "+private)
+	}
 	return d
 }
 
@@ -65,6 +80,9 @@ func (s Settings) Keys() map[string]any {
 		return map[string]any{"share": s.Share, "confidence": s.Confidence}
 	}
 	keys := map[string]any{"threshold": s.Threshold, "confidence": s.Confidence}
+	if s.Threshold == private {
+		keys["comparisons"] = s.Comparisons
+	}
 	if s.ShareEvery > 1 {
 		keys["share_every"] = s.ShareEvery
 	}
@@ -99,9 +117,13 @@ func Register() strategy.Registration {
 				}
 				return []strategy.Exchange{NewSharing(env.Task, grid)}, nil
 			}
-			if env.Task.Privacy != nil {
-				private, err := NewReleases(env.Task, env.Entropy)
-				return []strategy.Exchange{private}, err
+			switch {
+			case env.Task.Privacy != nil:
+				noisy, err := NewReleases(env.Task, env.Entropy)
+				return []strategy.Exchange{noisy}, err
+			case settingsOf(env.Task).Threshold == private:
+				sharing, err := NewPrivate(env.Task, env.Entropy)
+				return []strategy.Exchange{sharing}, err
 			}
 			return []strategy.Exchange{NewSharing(env.Task, nil)}, nil
 		},
@@ -112,6 +134,10 @@ func Register() strategy.Registration {
 			}
 			if s.Share == labels.Guarded {
 				return fmt.Sprintf("expected improvement given that designs near what peers say are good; a share holds coarsely the design whose lower bound, at %g deviations, is best", s.Confidence)
+			}
+			if s.Threshold == private {
+				return fmt.Sprintf("expected improvement given that peers' designs are good; the design whose lower bound, at %g deviations, is best goes to those whose best this bound exceeds, by a private comparison, %s of a peer within an hour at most",
+					s.Confidence, plain.Count(s.Comparisons, "comparison"))
 			}
 			holds := fmt.Sprintf("the design whose lower bound, at %g deviations, is best", s.Confidence)
 			if t.Privacy != nil {
@@ -132,11 +158,20 @@ func Register() strategy.Registration {
 			if t.Privacy != nil {
 				return labels.RevealsNoisily(t.Privacy)
 			}
+			if settingsOf(t).Threshold == private {
+				return "Peers learn whether the best design of this node is better than their own best, and get it where it is, or where they pretend so, never its results; that is not privacy."
+			}
 			beside := "never its results"
 			if settingsOf(t).Threshold == open {
 				beside = "and how good it is at least"
 			}
 			return "Peers get designs of this node, which show where it looks and what it holds for good, " + beside + "; that is not privacy."
+		},
+		Outdated: func(t *task.Task) string {
+			if settingsOf(t).Threshold == private {
+				return "strategy constrained-gp with threshold: " + private + " tells its designs only to nodes that are there"
+			}
+			return ""
 		},
 		Suggestions: true,
 		Debit:       debit,

@@ -119,7 +119,7 @@ func nearOptimal(ctx context.Context, t *task.Task, s search.Search, view strate
 		return n, false, err
 	}
 	n = protocol.NearOptimal{Observations: view.Observations, Point: protocol.PointOf(t.Space, t.Space.Decode(x))}
-	if settingsOf(t).Threshold == open {
+	if threshold := settingsOf(t).Threshold; threshold == open || threshold == private {
 		bound := own(units, lcb.Value(x))
 		n.Bound = &bound
 	}

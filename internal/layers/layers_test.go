@@ -43,6 +43,7 @@ var layers = map[string]int{
 	"experiment/family":   4,
 	"privacy/ledger":      5,
 	"privacy/guard":       5,
+	"privacy/compare":     5,
 	"strategy":            6,
 	"strategy/exchange":   7,
 	"strategy/search":     7,

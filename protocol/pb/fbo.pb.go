@@ -1172,6 +1172,175 @@ func (x *Notice) GetReason() uint32 {
 	return 0
 }
 
+// Comparison is what nodes of a task whose threshold is private say to each other
+// directly: one step of a comparison of a bound and a threshold, of which neither is told.
+type Comparison struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Session []byte                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"` // 16 random bytes, chosen by whoever has the design; the same in all steps
+	// Types that are valid to be assigned to Step:
+	//
+	//	*Comparison_Offer
+	//	*Comparison_Answer
+	//	*Comparison_Refusal
+	//	*Comparison_Verdict
+	Step          isComparison_Step `protobuf_oneof:"step"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Comparison) Reset() {
+	*x = Comparison{}
+	mi := &file_fbo_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Comparison) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Comparison) ProtoMessage() {}
+
+func (x *Comparison) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Comparison.ProtoReflect.Descriptor instead.
+func (*Comparison) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Comparison) GetSession() []byte {
+	if x != nil {
+		return x.Session
+	}
+	return nil
+}
+
+func (x *Comparison) GetStep() isComparison_Step {
+	if x != nil {
+		return x.Step
+	}
+	return nil
+}
+
+func (x *Comparison) GetOffer() []byte {
+	if x != nil {
+		if x, ok := x.Step.(*Comparison_Offer); ok {
+			return x.Offer
+		}
+	}
+	return nil
+}
+
+func (x *Comparison) GetAnswer() []byte {
+	if x != nil {
+		if x, ok := x.Step.(*Comparison_Answer); ok {
+			return x.Answer
+		}
+	}
+	return nil
+}
+
+func (x *Comparison) GetRefusal() uint32 {
+	if x != nil {
+		if x, ok := x.Step.(*Comparison_Refusal); ok {
+			return x.Refusal
+		}
+	}
+	return 0
+}
+
+func (x *Comparison) GetVerdict() *Verdict {
+	if x != nil {
+		if x, ok := x.Step.(*Comparison_Verdict); ok {
+			return x.Verdict
+		}
+	}
+	return nil
+}
+
+type isComparison_Step interface {
+	isComparison_Step()
+}
+
+type Comparison_Offer struct {
+	Offer []byte `protobuf:"bytes,2,opt,name=offer,proto3,oneof"` // of whoever has the design: its bound, hidden
+}
+
+type Comparison_Answer struct {
+	Answer []byte `protobuf:"bytes,3,opt,name=answer,proto3,oneof"` // of whoever has the threshold
+}
+
+type Comparison_Refusal struct {
+	Refusal uint32 `protobuf:"varint,4,opt,name=refusal,proto3,oneof"` // in place of an answer: why there is none
+}
+
+type Comparison_Verdict struct {
+	Verdict *Verdict `protobuf:"bytes,5,opt,name=verdict,proto3,oneof"`
+}
+
+func (*Comparison_Offer) isComparison_Step() {}
+
+func (*Comparison_Answer) isComparison_Step() {}
+
+func (*Comparison_Refusal) isComparison_Step() {}
+
+func (*Comparison_Verdict) isComparison_Step() {}
+
+// Verdict says how a comparison ended.
+type Verdict struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Design        []byte                 `protobuf:"bytes,1,opt,name=design,proto3" json:"design,omitempty"` // an encoded NearOptimal; none where its bound does not exceed the threshold
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Verdict) Reset() {
+	*x = Verdict{}
+	mi := &file_fbo_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Verdict) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Verdict) ProtoMessage() {}
+
+func (x *Verdict) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
+func (*Verdict) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Verdict) GetDesign() []byte {
+	if x != nil {
+		return x.Design
+	}
+	return nil
+}
+
 // Contribution is the payload of kind "aggregate": what its author has given to
 // secure sums so far, said before it gives.
 type Contribution struct {
@@ -1184,7 +1353,7 @@ type Contribution struct {
 
 func (x *Contribution) Reset() {
 	*x = Contribution{}
-	mi := &file_fbo_proto_msgTypes[17]
+	mi := &file_fbo_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1196,7 +1365,7 @@ func (x *Contribution) String() string {
 func (*Contribution) ProtoMessage() {}
 
 func (x *Contribution) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[17]
+	mi := &file_fbo_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1209,7 +1378,7 @@ func (x *Contribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contribution.ProtoReflect.Descriptor instead.
 func (*Contribution) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{17}
+	return file_fbo_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Contribution) GetRelease() uint32 {
@@ -1237,7 +1406,7 @@ type Receipt struct {
 
 func (x *Receipt) Reset() {
 	*x = Receipt{}
-	mi := &file_fbo_proto_msgTypes[18]
+	mi := &file_fbo_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1249,7 +1418,7 @@ func (x *Receipt) String() string {
 func (*Receipt) ProtoMessage() {}
 
 func (x *Receipt) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[18]
+	mi := &file_fbo_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1262,7 +1431,7 @@ func (x *Receipt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Receipt.ProtoReflect.Descriptor instead.
 func (*Receipt) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{18}
+	return file_fbo_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Receipt) GetReleases() []byte {
@@ -1284,7 +1453,7 @@ type Presence struct {
 
 func (x *Presence) Reset() {
 	*x = Presence{}
-	mi := &file_fbo_proto_msgTypes[19]
+	mi := &file_fbo_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1296,7 +1465,7 @@ func (x *Presence) String() string {
 func (*Presence) ProtoMessage() {}
 
 func (x *Presence) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[19]
+	mi := &file_fbo_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1309,7 +1478,7 @@ func (x *Presence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Presence.ProtoReflect.Descriptor instead.
 func (*Presence) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{19}
+	return file_fbo_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Presence) GetMembersHash() []byte {
@@ -1348,7 +1517,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_fbo_proto_msgTypes[20]
+	mi := &file_fbo_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1360,7 +1529,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[20]
+	mi := &file_fbo_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1373,7 +1542,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{20}
+	return file_fbo_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Held) GetAuthor() []byte {
@@ -1429,7 +1598,7 @@ type Contradiction struct {
 
 func (x *Contradiction) Reset() {
 	*x = Contradiction{}
-	mi := &file_fbo_proto_msgTypes[21]
+	mi := &file_fbo_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1441,7 +1610,7 @@ func (x *Contradiction) String() string {
 func (*Contradiction) ProtoMessage() {}
 
 func (x *Contradiction) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[21]
+	mi := &file_fbo_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1454,7 +1623,7 @@ func (x *Contradiction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contradiction.ProtoReflect.Descriptor instead.
 func (*Contradiction) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{21}
+	return file_fbo_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Contradiction) GetFirst() []byte {
@@ -1482,7 +1651,7 @@ type SyncRequest struct {
 
 func (x *SyncRequest) Reset() {
 	*x = SyncRequest{}
-	mi := &file_fbo_proto_msgTypes[22]
+	mi := &file_fbo_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1494,7 +1663,7 @@ func (x *SyncRequest) String() string {
 func (*SyncRequest) ProtoMessage() {}
 
 func (x *SyncRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[22]
+	mi := &file_fbo_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1507,7 +1676,7 @@ func (x *SyncRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncRequest.ProtoReflect.Descriptor instead.
 func (*SyncRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{22}
+	return file_fbo_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SyncRequest) GetHeld() []*Held {
@@ -1545,7 +1714,7 @@ type SyncItem struct {
 
 func (x *SyncItem) Reset() {
 	*x = SyncItem{}
-	mi := &file_fbo_proto_msgTypes[23]
+	mi := &file_fbo_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1557,7 +1726,7 @@ func (x *SyncItem) String() string {
 func (*SyncItem) ProtoMessage() {}
 
 func (x *SyncItem) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[23]
+	mi := &file_fbo_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1570,7 +1739,7 @@ func (x *SyncItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncItem.ProtoReflect.Descriptor instead.
 func (*SyncItem) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{23}
+	return file_fbo_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SyncItem) GetEnvelope() []byte {
@@ -1612,7 +1781,7 @@ type MeetRequest struct {
 
 func (x *MeetRequest) Reset() {
 	*x = MeetRequest{}
-	mi := &file_fbo_proto_msgTypes[24]
+	mi := &file_fbo_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1624,7 +1793,7 @@ func (x *MeetRequest) String() string {
 func (*MeetRequest) ProtoMessage() {}
 
 func (x *MeetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[24]
+	mi := &file_fbo_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1637,7 +1806,7 @@ func (x *MeetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetRequest.ProtoReflect.Descriptor instead.
 func (*MeetRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{24}
+	return file_fbo_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *MeetRequest) GetTask() []byte {
@@ -1664,7 +1833,7 @@ type MeetResponse struct {
 
 func (x *MeetResponse) Reset() {
 	*x = MeetResponse{}
-	mi := &file_fbo_proto_msgTypes[25]
+	mi := &file_fbo_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1676,7 +1845,7 @@ func (x *MeetResponse) String() string {
 func (*MeetResponse) ProtoMessage() {}
 
 func (x *MeetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[25]
+	mi := &file_fbo_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1689,7 +1858,7 @@ func (x *MeetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetResponse.ProtoReflect.Descriptor instead.
 func (*MeetResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{25}
+	return file_fbo_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *MeetResponse) GetRecords() [][]byte {
@@ -1709,7 +1878,7 @@ type NamesakeRequest struct {
 
 func (x *NamesakeRequest) Reset() {
 	*x = NamesakeRequest{}
-	mi := &file_fbo_proto_msgTypes[26]
+	mi := &file_fbo_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1721,7 +1890,7 @@ func (x *NamesakeRequest) String() string {
 func (*NamesakeRequest) ProtoMessage() {}
 
 func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[26]
+	mi := &file_fbo_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1734,7 +1903,7 @@ func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamesakeRequest.ProtoReflect.Descriptor instead.
 func (*NamesakeRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{26}
+	return file_fbo_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *NamesakeRequest) GetNameHash() []byte {
@@ -1754,7 +1923,7 @@ type NamesakeResponse struct {
 
 func (x *NamesakeResponse) Reset() {
 	*x = NamesakeResponse{}
-	mi := &file_fbo_proto_msgTypes[27]
+	mi := &file_fbo_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1766,7 +1935,7 @@ func (x *NamesakeResponse) String() string {
 func (*NamesakeResponse) ProtoMessage() {}
 
 func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[27]
+	mi := &file_fbo_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1779,7 +1948,7 @@ func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamesakeResponse.ProtoReflect.Descriptor instead.
 func (*NamesakeResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{27}
+	return file_fbo_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *NamesakeResponse) GetTasks() [][]byte {
@@ -1886,7 +2055,17 @@ const file_fbo_proto_rawDesc = "" +
 	"\awaiting\x18\x03 \x01(\bR\awaiting\"6\n" +
 	"\x06Notice\x12\x14\n" +
 	"\x05party\x18\x01 \x01(\rR\x05party\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\rR\x06reason\">\n" +
+	"\x06reason\x18\x02 \x01(\rR\x06reason\"\xa9\x01\n" +
+	"\n" +
+	"Comparison\x12\x18\n" +
+	"\asession\x18\x01 \x01(\fR\asession\x12\x16\n" +
+	"\x05offer\x18\x02 \x01(\fH\x00R\x05offer\x12\x18\n" +
+	"\x06answer\x18\x03 \x01(\fH\x00R\x06answer\x12\x1a\n" +
+	"\arefusal\x18\x04 \x01(\rH\x00R\arefusal\x12+\n" +
+	"\averdict\x18\x05 \x01(\v2\x0f.fbo.v1.VerdictH\x00R\averdictB\x06\n" +
+	"\x04step\"!\n" +
+	"\aVerdict\x12\x16\n" +
+	"\x06design\x18\x01 \x01(\fR\x06design\">\n" +
 	"\fContribution\x12\x18\n" +
 	"\arelease\x18\x01 \x01(\rR\arelease\x12\x14\n" +
 	"\x05round\x18\x02 \x01(\rR\x05round\"%\n" +
@@ -1938,7 +2117,7 @@ func file_fbo_proto_rawDescGZIP() []byte {
 	return file_fbo_proto_rawDescData
 }
 
-var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_fbo_proto_goTypes = []any{
 	(*Share)(nil),            // 0: fbo.v1.Share
 	(*Weights)(nil),          // 1: fbo.v1.Weights
@@ -1957,17 +2136,19 @@ var file_fbo_proto_goTypes = []any{
 	(*FairMessage)(nil),      // 14: fbo.v1.FairMessage
 	(*Holding)(nil),          // 15: fbo.v1.Holding
 	(*Notice)(nil),           // 16: fbo.v1.Notice
-	(*Contribution)(nil),     // 17: fbo.v1.Contribution
-	(*Receipt)(nil),          // 18: fbo.v1.Receipt
-	(*Presence)(nil),         // 19: fbo.v1.Presence
-	(*Held)(nil),             // 20: fbo.v1.Held
-	(*Contradiction)(nil),    // 21: fbo.v1.Contradiction
-	(*SyncRequest)(nil),      // 22: fbo.v1.SyncRequest
-	(*SyncItem)(nil),         // 23: fbo.v1.SyncItem
-	(*MeetRequest)(nil),      // 24: fbo.v1.MeetRequest
-	(*MeetResponse)(nil),     // 25: fbo.v1.MeetResponse
-	(*NamesakeRequest)(nil),  // 26: fbo.v1.NamesakeRequest
-	(*NamesakeResponse)(nil), // 27: fbo.v1.NamesakeResponse
+	(*Comparison)(nil),       // 17: fbo.v1.Comparison
+	(*Verdict)(nil),          // 18: fbo.v1.Verdict
+	(*Contribution)(nil),     // 19: fbo.v1.Contribution
+	(*Receipt)(nil),          // 20: fbo.v1.Receipt
+	(*Presence)(nil),         // 21: fbo.v1.Presence
+	(*Held)(nil),             // 22: fbo.v1.Held
+	(*Contradiction)(nil),    // 23: fbo.v1.Contradiction
+	(*SyncRequest)(nil),      // 24: fbo.v1.SyncRequest
+	(*SyncItem)(nil),         // 25: fbo.v1.SyncItem
+	(*MeetRequest)(nil),      // 26: fbo.v1.MeetRequest
+	(*MeetResponse)(nil),     // 27: fbo.v1.MeetResponse
+	(*NamesakeRequest)(nil),  // 28: fbo.v1.NamesakeRequest
+	(*NamesakeResponse)(nil), // 29: fbo.v1.NamesakeResponse
 }
 var file_fbo_proto_depIdxs = []int32{
 	3,  // 0: fbo.v1.Candidate.point:type_name -> fbo.v1.Point
@@ -1982,13 +2163,14 @@ var file_fbo_proto_depIdxs = []int32{
 	3,  // 9: fbo.v1.Assignment.point:type_name -> fbo.v1.Point
 	15, // 10: fbo.v1.FairMessage.holding:type_name -> fbo.v1.Holding
 	16, // 11: fbo.v1.FairMessage.notices:type_name -> fbo.v1.Notice
-	20, // 12: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
-	21, // 13: fbo.v1.SyncRequest.contradictions:type_name -> fbo.v1.Contradiction
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	18, // 12: fbo.v1.Comparison.verdict:type_name -> fbo.v1.Verdict
+	22, // 13: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
+	23, // 14: fbo.v1.SyncRequest.contradictions:type_name -> fbo.v1.Contradiction
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_fbo_proto_init() }
@@ -1999,13 +2181,19 @@ func file_fbo_proto_init() {
 	file_fbo_proto_msgTypes[4].OneofWrappers = []any{}
 	file_fbo_proto_msgTypes[5].OneofWrappers = []any{}
 	file_fbo_proto_msgTypes[10].OneofWrappers = []any{}
+	file_fbo_proto_msgTypes[17].OneofWrappers = []any{
+		(*Comparison_Offer)(nil),
+		(*Comparison_Answer)(nil),
+		(*Comparison_Refusal)(nil),
+		(*Comparison_Verdict)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fbo_proto_rawDesc), len(file_fbo_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,48 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+)
+
+// MaxCounted is how many peers a Budget tells apart.
+const MaxCounted = 1024
+
+// ErrSpent says that a peer has been answered as often as it may be.
+var ErrSpent = errors.New("too many comparisons")
+
+// Budget counts how often each peer has been answered since the latest Renew, which is
+// due every hour. It has no clock and no memory over restarts: its owner has both.
+type Budget struct {
+	most   int
+	counts map[string]int
+}
+
+// NewBudget allows so many answers to each peer, at least one.
+func NewBudget(most int) (*Budget, error) {
+	if most < 1 {
+		return nil, fmt.Errorf("compare: a budget of %d comparisons, accepted are 1 or more", most)
+	}
+	return &Budget{most: most, counts: map[string]int{}}, nil
+}
+
+// Check tells whether a peer can be answered once more. The error wraps ErrSpent.
+func (b *Budget) Check(peer string) error {
+	count, known := b.counts[peer]
+	switch {
+	case count >= b.most:
+		return fmt.Errorf("compare: %w: this peer has had its %d of the hour", ErrSpent, b.most)
+	case !known && len(b.counts) >= MaxCounted:
+		return fmt.Errorf("compare: %w: %d other peers have been answered within the hour", ErrSpent, MaxCounted)
+	}
+	return nil
+}
+
+// Spend counts an answer, which is due before it is sent, whatever Check says of it.
+func (b *Budget) Spend(peer string) { b.counts[peer]++ }
+
+// Spent tells whether anything is counted.
+func (b *Budget) Spent() bool { return len(b.counts) > 0 }
+
+// Renew begins the next hour.
+func (b *Budget) Renew() { clear(b.counts) }

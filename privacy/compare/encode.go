@@ -1,0 +1,69 @@
+package compare
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/cloudflare/circl/group"
+)
+
+// Bits is how many bits numbers have, and so how many elements a set has.
+const Bits = 64
+
+// hashedAs separates these hashes from all other ones, as RFC 9380 asks for.
+var hashedAs = []byte("fbo-compare-1-ristretto255_XMD:SHA-512_R255MAP_RO_")
+
+// Who an element belongs to.
+const (
+	both     = 0 // it may be in both sets
+	beginner = 1 // it fills up the beginner's set
+	answerer = 2 // it fills up the other one
+)
+
+// An element of a set: the prefix that leaves out the lowest bits, or what fills its
+// place, which has the prefix 0.
+type element struct {
+	owner   byte
+	without byte // how many bits are left out
+	prefix  uint64
+}
+
+// ones is the set of the beginner's number, an element for each of its lowest bits.
+func ones(x uint64, bits int) []element {
+	set := make([]element, bits)
+	for i := range set {
+		bit := x >> i & 1
+		set[i] = element{owner: byte(1-bit) * beginner, without: byte(i), prefix: x >> i & -bit}
+	}
+	return set
+}
+
+// zeros is the set of the other number.
+func zeros(y uint64, bits int) []element {
+	set := make([]element, bits)
+	for i := range set {
+		bit := y >> i & 1
+		set[i] = element{owner: byte(bit) * answerer, without: byte(i), prefix: (y>>i | 1) & (bit - 1)}
+	}
+	return set
+}
+
+// hash maps an element of a conversation into the group.
+func (e element) hash(conversation [sha256.Size]byte) group.Element {
+	message := append(conversation[:], e.owner, e.without)
+	return curve.HashToElement(binary.BigEndian.AppendUint64(message, e.prefix), hashedAs)
+}
+
+// Ordered maps a float to a number so that a < b if and only if Ordered(a) < Ordered(b).
+// Both zeros are one number, as they are equal. NaN, which has no place in the order, is
+// an error.
+func Ordered(v float64) (uint64, error) {
+	if math.IsNaN(v) {
+		return 0, errors.New("compare: NaN cannot be compared, accepted are all other numbers")
+	}
+	bits := math.Float64bits(v + 0) // -0 becomes 0
+	negative := uint64(int64(bits) >> 63)
+	return bits ^ (negative | 1<<63), nil
+}

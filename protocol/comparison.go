@@ -1,0 +1,125 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Sizes of the steps of a comparison, which do not depend on what is compared.
+const (
+	SessionBytes = 16
+	OfferBytes   = 2048
+	AnswerBytes  = 4096
+)
+
+// Why a comparison is refused.
+const (
+	RefusedEarly = 1 // whoever has the threshold has none yet
+	RefusedOften = 2 // it has answered this peer too often within the hour
+	maxRefusal   = 255
+)
+
+// Comparison is one step of a comparison of a bound and a threshold. Exactly one of its
+// parts is there.
+type Comparison struct {
+	Session [SessionBytes]byte
+	Offer   []byte
+	Answer  []byte
+	Refusal int // 0: it is not one
+	Verdict *Verdict
+}
+
+// Verdict says how a comparison ended.
+type Verdict struct {
+	Design *NearOptimal // nil where its bound does not exceed the threshold
+}
+
+// Encode returns the message. It refuses what Decode would.
+func (c Comparison) Encode(space *task.Space) ([]byte, error) {
+	if err := c.validate(); err != nil {
+		return nil, fmt.Errorf("protocol: %w", err)
+	}
+	m := &pb.Comparison{Session: c.Session[:]}
+	switch {
+	case c.Offer != nil:
+		m.Step = &pb.Comparison_Offer{Offer: c.Offer}
+	case c.Answer != nil:
+		m.Step = &pb.Comparison_Answer{Answer: c.Answer}
+	case c.Refusal != 0:
+		m.Step = &pb.Comparison_Refusal{Refusal: uint32(c.Refusal)}
+	default:
+		verdict := &pb.Verdict{}
+		if c.Verdict.Design != nil {
+			design, err := c.Verdict.Design.Encode(space)
+			if err != nil {
+				return nil, err
+			}
+			verdict.Design = design
+		}
+		m.Step = &pb.Comparison_Verdict{Verdict: verdict}
+	}
+	return proto.Marshal(m)
+}
+
+// DecodeComparison accepts a design of the space, without a bound.
+func DecodeComparison(data []byte, space *task.Space) (Comparison, error) {
+	if limit := AnswerBytes + pointBytes(space) + 2*roomBytes; len(data) > limit {
+		return Comparison{}, fmt.Errorf("%w: a comparison of %d bytes, the limit is %d", ErrMalformed, len(data), limit)
+	}
+	var m pb.Comparison
+	if err := proto.Unmarshal(data, &m); err != nil {
+		return Comparison{}, fmt.Errorf("%w: comparison: %w", ErrMalformed, err)
+	}
+	if len(m.Session) != SessionBytes {
+		return Comparison{}, fmt.Errorf("%w: the session of a comparison has %d bytes, accepted are %d", ErrMalformed, len(m.Session), SessionBytes)
+	}
+	c := Comparison{Session: [SessionBytes]byte(m.Session)}
+	switch step := m.Step.(type) {
+	case *pb.Comparison_Offer:
+		c.Offer = step.Offer
+	case *pb.Comparison_Answer:
+		c.Answer = step.Answer
+	case *pb.Comparison_Refusal:
+		c.Refusal = whole(step.Refusal)
+	case *pb.Comparison_Verdict:
+		c.Verdict = &Verdict{}
+		if len(step.Verdict.GetDesign()) > 0 {
+			design, err := DecodeNearOptimal(step.Verdict.GetDesign(), space)
+			if err != nil {
+				return Comparison{}, err
+			}
+			c.Verdict.Design = &design
+		}
+	}
+	if err := c.validate(); err != nil {
+		return Comparison{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return c, nil
+}
+
+func (c Comparison) validate() error {
+	parts := 0
+	for _, there := range []bool{c.Offer != nil, c.Answer != nil, c.Refusal != 0, c.Verdict != nil} {
+		if there {
+			parts++
+		}
+	}
+	switch {
+	case parts != 1:
+		return fmt.Errorf("a comparison with %d of offer, answer, refusal and verdict, accepted is 1", parts)
+	case c.Offer != nil && len(c.Offer) != OfferBytes:
+		return fmt.Errorf("the offer of a comparison has %d bytes, accepted are %d", len(c.Offer), OfferBytes)
+	case c.Answer != nil && len(c.Answer) != AnswerBytes:
+		return fmt.Errorf("the answer of a comparison has %d bytes, accepted are %d", len(c.Answer), AnswerBytes)
+	case c.Refusal < 0 || c.Refusal > maxRefusal:
+		return fmt.Errorf("a comparison is refused for reason %d, accepted are 1 to %d", c.Refusal, maxRefusal)
+	case c.Verdict != nil && c.Verdict.Design != nil && c.Verdict.Design.Bound != nil:
+		return errors.New("the design of a comparison has a bound, which is what is not to be told")
+	}
+	return nil
+}

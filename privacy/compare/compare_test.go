@@ -2,6 +2,7 @@ package compare
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cloudflare/circl/group"
 	"pgregory.net/rapid"
 )
 
@@ -117,6 +119,24 @@ func TestOrdered(t *testing.T) {
 	})
 	if _, err := Ordered(math.NaN()); err == nil {
 		t.Error("NaN is taken")
+	}
+}
+
+// The library's hash, product and encoding are those of RFC 9497, A.1.1.1, which rests on
+// RFC 9380 and RFC 9496.
+func TestGroupIsTheStandards(t *testing.T) {
+	blind, err := hex.DecodeString("64d37aed22a27f5191de1c1d69fadb899d8862b58eb4220029e036ec4c1f6706")
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := curve.NewScalar()
+	if err := secret.UnmarshalBinary(blind); err != nil {
+		t.Fatal(err)
+	}
+	p := curve.HashToElement([]byte{0}, []byte("HashToGroup-OPRFV1-\x00-ristretto255-SHA512"))
+	got := hex.EncodeToString(list(raise([]group.Element{p}, secret)))
+	if want := "609a0ae68c15a3cf6903766461307e5c8bb2f95e7e6550e1ffa2dc99e412803c"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

@@ -47,9 +47,7 @@ func (c council) weights() []float64 {
 	weights := make([]float64, len(c.voices))
 	switch c.settings.Weights {
 	case weightsLikeness:
-		for i, fit := range c.fits {
-			weights[i] = fit / float64(len(c.present))
-		}
+		weights = likenessRow(c.fits)
 	case weightsMetropolis:
 		degrees := make([]int, len(c.voices))
 		for i, voice := range c.voices {

@@ -6,6 +6,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -24,11 +25,20 @@ type council struct {
 	voices   []Voice   // of some of them
 	t        int
 	settings Settings
+	fits     []float64 // of each voice, by likenesses; with weights likeness alone
 }
 
 // council is that of a round that has closed with an own candidate.
-func (r Round) council(self peer.ID, settings Settings) council {
-	return council{self: self, own: *r.Own, present: r.Present, voices: r.Voices, t: r.Number, settings: settings}
+func (r Round) council(space *task.Space, view strategy.View, settings Settings) council {
+	return council{self: view.Self, own: *r.Own, present: r.Present, voices: r.Voices, t: r.Number, settings: settings}.asLiked(space, view)
+}
+
+// asLiked is the council with what its weights take from the view.
+func (c council) asLiked(space *task.Space, view strategy.View) council {
+	if c.settings.Weights == weightsLikeness {
+		c.fits = likenesses(space, view, c.own.Point.Encoded(space), c.voices)
+	}
+	return c
 }
 
 // weights returns one weight per voice; what is missing to 1 is the weight of
@@ -36,6 +46,8 @@ func (r Round) council(self peer.ID, settings Settings) council {
 func (c council) weights() []float64 {
 	weights := make([]float64, len(c.voices))
 	switch c.settings.Weights {
+	case weightsLikeness:
+		weights = likenessRow(c.fits)
 	case weightsMetropolis:
 		degrees := make([]int, len(c.voices))
 		for i, voice := range c.voices {

@@ -7,7 +7,8 @@
 // A [Strategy] averages what an exchange has collected: one in rounds, in which agents
 // in step wait for each other up to a deadline, or one that never waits.
 // The weights are uniform, those of a leader, or those of Metropolis: weights.go has
-// their equations.
+// their equations. Or they follow from how well each candidate fits what the agent has
+// seen, likeness.go, which the second paper leaves open; these do not depend on the round.
 //
 // Source: Yue, Liu, Berahas, Johnson and Al Kontar, "Collaborative and Distributed
 // Bayesian Optimization via Consensus" (2023) and Al Kontar, "Collaborative and
@@ -35,7 +36,7 @@
 //     outcome. One whose budget ends leaves; from round T+1 on an agent goes alone.
 //
 // Where all see the same agents present and have their candidates, the weights
-// form a symmetric, doubly stochastic matrix.
+// form a symmetric, doubly stochastic matrix, but for weights by likeness.
 //
 // # Influence
 //
@@ -43,7 +44,9 @@
 // design of another agent by its weight: with uniform weights and those of Metropolis no
 // more than 1/K. With a leader one that claims the largest response leads for as long as it
 // speaks, and weighs (T-t+K)/(TK) in round t, but no more than 1/(K-1). All of it
-// decays with t to at most 1/T. Silence costs 1 + log2 T deadlines in T rounds, from each
+// decays with t to at most 1/T. With weights by likeness a peer weighs no more than the own
+// candidate, so at most 1/2, which it has when it alone fits, and nothing decays before
+// round T+1 but by the agent's own results. Silence costs 1 + log2 T deadlines in T rounds, from each
 // name that the peer has; many names, present and silent, leave the others little
 // weight, so that each goes alone. The package gives no privacy beyond the noise on a
 // response: a candidate says where its author would look.

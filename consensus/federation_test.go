@@ -36,7 +36,7 @@ func (w *witness) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	round, ok := view.Results[consensus.Kind].(consensus.Round)
 	if ok && suggestion.Why.Source == "agreed" {
 		w.self = view.Self
-		w.rounds[round.Number] = used{round, round.Weights(view.Self, w.task.Strategy.Settings.(consensus.Settings)), suggestion.Design}
+		w.rounds[round.Number] = used{round, round.Weights(view, w.task.Strategy.Settings.(consensus.Settings)), suggestion.Design}
 	}
 	return suggestion, err
 }

@@ -14,6 +14,7 @@ const (
 	weightsUniform    = "uniform"
 	weightsLeader     = "leader"
 	weightsMetropolis = "metropolis"
+	weightsLikeness   = "likeness"
 
 	averageMean    = "mean"
 	averageMedian  = "median"
@@ -41,8 +42,9 @@ type Settings struct {
 	// Acquisition chooses a node's own candidate: "logei", "ucb" or "ts".
 	Acquisition string
 	// Weights says how candidates are weighed: "uniform", decaying to the own one
-	// alone, "leader" (the node of best response weighs most) or "metropolis" (for
-	// nodes that do not see everybody).
+	// alone, "leader" (the node of best response weighs most), "metropolis" (for
+	// nodes that do not see everybody) or "likeness" (a peer's weighs by how well it fits
+	// what the node has seen).
 	Weights string
 	// Average says what is made of the candidates: their "mean", or, of which one liar
 	// among several moves little, their "median" or the mean of the middle half,
@@ -70,7 +72,7 @@ func readSettings(s *task.Section) task.StrategySettings {
 	}
 	c := Settings{
 		Acquisition: s.Word("acquisition", acquisitionLogEI, acquisitionLogEI, acquisitionUCB, acquisitionTS),
-		Weights:     s.Word("weights", weightsUniform, weightsUniform, weightsLeader, weightsMetropolis),
+		Weights:     s.Word("weights", weightsUniform, weightsUniform, weightsLeader, weightsMetropolis, weightsLikeness),
 		Average:     s.Word("average", averageMean, averageMean, averageMedian, averageTrimmed),
 		Mode:        s.Word("mode", modeRounds, modeRounds, modeAsynchronous),
 		Rounds:      s.Whole("rounds", defaultRounds, 1, maxRounds),
@@ -87,7 +89,7 @@ func readSettings(s *task.Section) task.StrategySettings {
 		s.Errorf("weights", "weights %s applies only with mode: %s", weightsLeader, modeRounds)
 	}
 	if c.Weights == weightsLeader && c.robust() {
-		s.Errorf("average", "average %s does not go with weights: leader: whoever claims the best response leads, and weighs most; accepted weights: uniform, metropolis", c.Average)
+		s.Errorf("average", "average %s does not go with weights: leader: whoever claims the best response leads, and weighs most; accepted weights: uniform, metropolis, likeness", c.Average)
 	}
 	switch c.Weights {
 	case weightsLeader:

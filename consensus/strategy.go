@@ -85,7 +85,7 @@ func (s Strategy) inRound(ctx context.Context, view strategy.View, trial uint64,
 	if round.Open || round.Own == nil || len(round.Voices) == 0 {
 		return s.own.Suggest(ctx, view, trial, seed)
 	}
-	design := s.task.Space.Decode(round.council(view.Self, s.settings).average(s.task.Space))
+	design := s.task.Space.Decode(round.council(s.task.Space, view, s.settings).average(s.task.Space))
 	if s.search.Tried(view, design) {
 		return s.own.Suggest(ctx, view, trial, seed)
 	}
@@ -112,7 +112,7 @@ func (s Strategy) withLatest(ctx context.Context, view strategy.View, trial uint
 		voices:   voices,
 		t:        round,
 		settings: s.settings,
-	}
+	}.asLiked(s.task.Space, view)
 	design := s.task.Space.Decode(c.average(s.task.Space))
 	if s.search.Tried(view, design) {
 		return own, nil

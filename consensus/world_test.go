@@ -169,7 +169,7 @@ func (w *world) result(m *member, round Round) {
 	}
 	if round.Own != nil {
 		sum := 0.0
-		for id, weight := range round.Weights(m.id, settingsOf(w.task)) {
+		for id, weight := range round.Weights(w.view(m), settingsOf(w.task)) {
 			if sum += weight; weight < -tolerance {
 				w.t.Fatalf("%s: round %d weighs %s with %g", m.id, round.Number, id, weight)
 			}

@@ -19,23 +19,28 @@ import (
 // value. It is for a table, not for a time: -benchtime 1x.
 func BenchmarkStopRegret(b *testing.B) {
 	const diamonds = "table:task=../examples/tables/diamonds/task.yaml,file=../examples/tables/diamonds/table.csv.gz"
-	for name, c := range map[string]struct {
-		family               string
-		evaluations, repeats int
+	for _, c := range []struct {
+		name, family      string
+		evaluations, runs int
 	}{
-		"gp": {"gp:d=2", 50, 4}, "branin": {"branin", 50, 4}, "diamonds": {diamonds, 50, 4}, "hartmann6": {"hartmann6", 80, 2},
+		{"gp", "gp:d=2", 50, 20}, {"branin", "branin", 50, 20}, {"diamonds", diamonds, 50, 20}, {"hartmann6", "hartmann6", 80, 10},
 	} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				var runs []stopped
-				for repeat := range c.repeats {
-					runs = append(runs, playUntilSure(b, c.family, c.evaluations, repeat)...)
+		for _, company := range []struct {
+			name, strategy string
+			agents         int
+		}{{"alone", "alone", 5}, {"peer-prior", "peer-prior:share=exact", 10}} {
+			b.Run(company.name+"/"+c.name, func(b *testing.B) {
+				for b.Loop() {
+					var runs []stopped
+					for repeat := range c.runs / company.agents {
+						runs = append(runs, playUntilSure(b, c.family, company.strategy, company.agents, c.evaluations, repeat)...)
+					}
+					for _, value := range []float64{2, 1, 0.5, 0.3} {
+						reportStops(b, value, runs)
+					}
 				}
-				for _, value := range []float64{2, 1, 0.5, 0.3} {
-					reportStops(b, value, runs)
-				}
-			}
-		})
+			})
+		}
 	}
 }
 
@@ -60,12 +65,12 @@ func (s stopped) at(value float64) (evaluations int, ended bool) {
 	return len(s.bound), false
 }
 
-func playUntilSure(b *testing.B, text string, evaluations, repeat int) []stopped {
+func playUntilSure(b *testing.B, text, by string, agents, evaluations, repeat int) []stopped {
 	drawnFrom, err := append(family.Kinds(), trained.Kinds()...).Parse(text)
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := Plan{Family: drawnFrom, Agents: 5, Evaluations: evaluations, Repeats: repeat + 1, Seed: 5454, Strategies: specsOf(b, "alone")}.Complete()
+	p, err := Plan{Family: drawnFrom, Agents: agents, Evaluations: evaluations, Repeats: repeat + 1, Seed: 5454, Strategies: specsOf(b, by)}.Complete()
 	if err != nil {
 		b.Fatal(err)
 	}

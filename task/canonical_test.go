@@ -120,6 +120,11 @@ strategy: {share: exact}
 				`"strategy":{"acquisition":"logei","average":"median","deadline":60,"initial_designs":3,"mode":"rounds","rounds":50,"type":"consensus","weights":"uniform"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
 			"bagaaieracy724mkj7yvt7qajhxky3pve7t3qdxy77bv5jd6aao3srqgou5zq"},
+		{one + "strategy: {type: consensus, weights: likeness}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"acquisition":"logei","deadline":60,"initial_designs":3,"mode":"rounds","rounds":50,"type":"consensus","weights":"likeness"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaierajnkikpulo7vkp27frfbiu5vlwhqvr4f7ifyz6qp6fkzkpq44qf4a"},
 		{one + "strategy: {type: consensus, mode: asynchronous, weights: metropolis, acquisition: ts}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
 				`"strategy":{"acquisition":"ts","initial_designs":3,"mode":"asynchronous","rounds":50,"type":"consensus","weights":"metropolis"},` +
@@ -226,6 +231,7 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		one + "strategy: {type: consensus, rounds: 51}",
 		one + "strategy: {type: consensus, deadline: 61}",
 		one + "strategy: {type: consensus, weights: metropolis}",
+		one + "strategy: {type: consensus, weights: likeness}",
 		one + "strategy: {type: consensus, average: median}",
 		one + "strategy: {type: consensus, average: trimmed}",
 		one + "strategy: {type: consensus, weights: leader}",

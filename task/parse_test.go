@@ -97,6 +97,8 @@ func TestParseSharedDesigns(t *testing.T) {
 			Acquisition: "logei", Weights: "leader", Average: "mean", Mode: "rounds", Rounds: 50, Deadline: 86400, Response: "value"}}},
 		{"{type: consensus, weights: leader, response: noisy, response_noise: 0.5}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
 			Acquisition: "logei", Weights: "leader", Average: "mean", Mode: "rounds", Rounds: 50, Deadline: 60, Response: "noisy", ResponseNoise: 0.5}}},
+		{"{type: consensus, weights: likeness, mode: asynchronous, average: median}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
+			Acquisition: "logei", Weights: "likeness", Average: "median", Mode: "asynchronous", Rounds: 50}}},
 		{"{type: consensus, average: trimmed}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
 			Acquisition: "logei", Weights: "uniform", Average: "trimmed", Mode: "rounds", Rounds: 50, Deadline: 60}}},
 		{"{type: constrained-gp}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: designs.Settings{Share: "best", Threshold: "none", Confidence: 2, ShareEvery: 1}}},

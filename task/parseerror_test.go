@@ -181,9 +181,9 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: ucb, c1: much, c2: .nan}\n", `5:27: strategy: c1 must be a number, not the text "much"
 5:37: strategy: c2 must be a finite number, not .nan`},
 		{one + "strategy: {type: consensus, acquisition: ei, weights: even, mode: sync}\n", `5:42: strategy: acquisition must be one of logei, ucb, ts, not the text "ei"
-5:55: strategy: weights must be one of uniform, leader, metropolis, not the text "even"
+5:55: strategy: weights must be one of uniform, leader, metropolis, likeness, not the text "even"
 5:67: strategy: mode must be one of rounds, asynchronous, not the text "sync"`},
-		{one + "strategy: {type: consensus, weights: 1, response: 2, response_noise: x}\n", `5:38: strategy: weights must be one of uniform, leader, metropolis, not the number 1`},
+		{one + "strategy: {type: consensus, weights: 1, response: 2, response_noise: x}\n", `5:38: strategy: weights must be one of uniform, leader, metropolis, likeness, not the number 1`},
 		{one + "strategy: {type: consensus, mode: sync, deadline: x}\n", `5:35: strategy: mode must be one of rounds, asynchronous, not the text "sync"`},
 		{one + "strategy: {type: consensus, rounds: 0, deadline: 86401}\n", `5:37: strategy: rounds 0 must be a whole number from 1 to 100000
 5:50: strategy: deadline 86401 must be a whole number from 1 to 86400`},
@@ -203,8 +203,9 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: consensus, weights: leader, response: noisy}\n", `5:11: strategy: missing key "response_noise"`},
 		{one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: -1}\n", `5:79: strategy: response_noise -1 must be from 0 to 1e+100`},
 		{one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: 1e101}\n", `5:79: strategy: response_noise 1e+101 must be from 0 to 1e+100`},
+		{one + "strategy: {type: consensus, weights: likeness, response: value}\n", `5:48: strategy: response applies only with weights: leader`},
 		{one + "strategy: {type: consensus, average: middle}\n", `5:38: strategy: average must be one of mean, median, trimmed, not the text "middle"`},
-		{one + "strategy: {type: consensus, average: median, weights: leader}\n", `5:38: strategy: average median does not go with weights: leader: whoever claims the best response leads, and weighs most; accepted weights: uniform, metropolis`},
+		{one + "strategy: {type: consensus, average: median, weights: leader}\n", `5:38: strategy: average median does not go with weights: leader: whoever claims the best response leads, and weighs most; accepted weights: uniform, metropolis, likeness`},
 		{one + "strategy: {type: consensus, beta: 1}\n", `5:29: strategy: unknown key "beta"; accepted: type, share, acquisition, weights, average, mode, rounds, deadline, initial_designs`},
 		{one + "strategy: {type: constrained-gp, threshold: closed, confidence: -1}\n", `5:45: strategy: threshold must be one of none, open, private, not the text "closed"
 5:65: strategy: confidence -1 must be from 0 to 100`},

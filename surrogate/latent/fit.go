@@ -49,42 +49,25 @@ func (s Spec) PriorMode() Hyperparameters {
 
 // Fit returns the hyperparameters of largest density given the observations, at least one,
 // and what others say. It climbs by L-BFGS from the mode of the priors, from where others
-// say nothing of use, and from previous when that is not nil. With fixed not nil the latent
-// functions' squared lengthscales are these, and only the private ones are learned. The
-// result depends on the arguments alone. When ctx ends before that, Fit returns its error.
-func (s Spec) Fit(ctx context.Context, said *Gathered, x [][]float64, y []float64, fixed [][]float64, previous *Hyperparameters) (Hyperparameters, error) {
+// say nothing of use, and from previous when that is not nil, with the latent functions'
+// squared lengthscales held at latent; unless hold is true these are then learned too, from
+// the best place so far. The result depends on the arguments alone. When ctx ends before
+// that, Fit returns its error.
+func (s Spec) Fit(ctx context.Context, said *Gathered, x [][]float64, y []float64, latent [][]float64, hold bool, previous *Hyperparameters) (Hyperparameters, error) {
 	if err := s.checkObservations(x, y); err != nil {
 		return Hyperparameters{}, err
 	}
 	if len(x) == 0 {
 		return Hyperparameters{}, errors.New("latent: no observations")
 	}
-	c := &climb{evidence: evidence{s, said, x, y}, priors: s.priors()}
-	if fixed != nil {
-		b, err := s.believe(said, fixed)
-		if err != nil {
-			return Hyperparameters{}, err
-		}
-		c.latent = b
+	held, err := s.believe(said, latent)
+	if err != nil {
+		return Hyperparameters{}, err
 	}
-	mode := s.PriorMode()
-	starts := []Hyperparameters{mode}
-	if s.Own {
-		lone := s.PriorMode()
-		lone.Own = 0.9
-		for q := range lone.Gains {
-			lone.Gains[q] = 0.1
-		}
-		starts = append(starts, lone)
-	}
-	if previous != nil {
-		starts = append(starts, *previous)
-	}
+	c := &climb{evidence: evidence{s, said, x, y}, priors: s.priors(), held: held}
 	best, bestValue := []float64(nil), math.Inf(1)
-	for _, h := range starts {
-		if fixed != nil {
-			h.Latent = fixed
-		}
+	for _, h := range s.starts(previous) {
+		h.Latent = latent
 		theta, value, err := c.descend(ctx, encode(s, h))
 		if err != nil {
 			return Hyperparameters{}, err
@@ -96,14 +79,36 @@ func (s Spec) Fit(ctx context.Context, said *Gathered, x [][]float64, y []float6
 	if best == nil {
 		return Hyperparameters{}, errNotDefinite
 	}
+	if !hold {
+		c.held = nil
+		if best, _, err = c.descend(ctx, best); err != nil {
+			return Hyperparameters{}, err
+		}
+	}
 	return decode(s, best), nil
+}
+
+func (s Spec) starts(previous *Hyperparameters) []Hyperparameters {
+	all := []Hyperparameters{s.PriorMode()}
+	if s.Own {
+		lone := s.PriorMode()
+		lone.Own = 0.9
+		for q := range lone.Gains {
+			lone.Gains[q] = 0.1
+		}
+		all = append(all, lone)
+	}
+	if previous != nil {
+		all = append(all, *previous)
+	}
+	return all
 }
 
 // climb is the search for one fit.
 type climb struct {
 	evidence evidence
 	priors   []normal
-	latent   *belief // where the latent functions' lengthscales are fixed
+	held     *belief // by the latent functions' lengthscales that are held; nil: these are free
 }
 
 // at returns minus the log density, infinite where it cannot be computed, and fills the
@@ -119,9 +124,9 @@ func (c *climb) at(gradient, theta []float64) float64 {
 	var value float64
 	var ok bool
 	private := gradient[free:]
-	if c.latent != nil {
+	if c.held != nil {
 		clear(gradient[:free])
-		value, ok = c.evidence.given(c.latent, h, private)
+		value, ok = c.evidence.given(c.held, h, private)
 	} else {
 		value, ok = c.evidence.at(h, private)
 		moved := slices.Clone(theta)
@@ -140,7 +145,7 @@ func (c *climb) at(gradient, theta []float64) float64 {
 		return math.Inf(1)
 	}
 	for i, p := range c.priors {
-		if i < free && c.latent != nil {
+		if i < free && c.held != nil {
 			continue
 		}
 		z := (theta[i] - p.mean) / p.deviation

@@ -401,7 +401,7 @@ func TestFitTellsAlikeFromUnlike(t *testing.T) {
 		var said []Statement
 		for k := range uint64(5) {
 			x, y := observe(peers, k)
-			h, err := s.Fit(context.Background(), gathered(t, s), x, y, s.PriorMode().Latent, nil)
+			h, err := s.Fit(context.Background(), gathered(t, s), x, y, s.PriorMode().Latent, true, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -409,12 +409,12 @@ func TestFitTellsAlikeFromUnlike(t *testing.T) {
 		}
 		g := gathered(t, s, said...)
 		x, y := observe(f, 9)
-		h, err := s.Fit(context.Background(), g, x[:5], y[:5], nil, nil)
+		h, err := s.Fit(context.Background(), g, x[:5], y[:5], s.PriorMode().Latent, false, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		h.Latent = s.Average(g, h.Latent, 5)
-		if h, err = s.Fit(context.Background(), g, x[:5], y[:5], h.Latent, &h); err != nil {
+		if h, err = s.Fit(context.Background(), g, x[:5], y[:5], h.Latent, true, &h); err != nil {
 			t.Fatal(err)
 		}
 		p := conditioned(t, s, g, h, x[:5], y[:5])

@@ -173,9 +173,7 @@ func (s Spec) believe(g *Gathered, latent [][]float64) (*belief, error) {
 	whole.Mul(&left, lower)
 	precision := mat.NewSymDense(n, nil)
 	for i := range n {
-		for j := i; j < n; j++ {
-			precision.SetSym(i, j, 0.5*(whole.At(i, j)+whole.At(j, i)))
-		}
+		copy(precision.RawSymmetric().Data[i*n+i:(i+1)*n], whole.RawRowView(i)[i:])
 		precision.SetSym(i, i, precision.At(i, i)+1)
 	}
 	var root mat.Cholesky

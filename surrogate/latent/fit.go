@@ -21,7 +21,9 @@ const (
 type normal struct{ mean, deviation float64 }
 
 // priors are those of all parameters. The typical lengthscale is that which package gp has
-// beforehand; latent functions are rougher than what comes of them.
+// beforehand; latent functions are rougher than what comes of them. The priors of noise and
+// own variance are narrow: with few observations the place of largest density is at
+// functions that are all too alike otherwise.
 func (s Spec) priors() (all []normal) {
 	groups := s.groups()
 	typical := math.Sqrt2 + 0.5*math.Log(float64(groups)) - 3
@@ -29,10 +31,10 @@ func (s Spec) priors() (all []normal) {
 		all = append(all, slices.Repeat([]normal{{2*typical - 0.7 + 1.5*float64(q), 1}}, groups)...)
 	}
 	all = append(all, slices.Repeat([]normal{{2*typical - 1, 3}}, s.Latents*groups)...)
-	all = append(all, slices.Repeat([]normal{{0.9 / math.Sqrt(float64(s.Latents)), 0.5}}, s.Latents)...)
-	all = append(all, normal{-5, 1})
+	all = append(all, slices.Repeat([]normal{{1 / math.Sqrt(float64(s.Latents)), 1}}, s.Latents)...)
+	all = append(all, normal{-4, 0.7})
 	if s.Own {
-		all = append(all, normal{math.Log(0.2), 1.5})
+		all = append(all, normal{math.Log(0.3), 0.7})
 		all = append(all, slices.Repeat([]normal{{typical, math.Sqrt(3)}}, groups)...)
 	}
 	return all

@@ -30,7 +30,7 @@ const (
 const (
 	jitter       = 1e-6 // of the values u, a variance
 	noiseFloor   = 1e-4
-	meanVariance = 1.0 // of the unknown constant
+	meanVariance = 4.0 // of the unknown constant
 )
 
 // Validate returns an error that says what is wrong, and what is accepted.

@@ -310,7 +310,7 @@ func BenchmarkLatentPredict(b *testing.B) {
 				for b.Loop() {
 					squares, densities := make([][]float64, len(methods)), make([][]float64, len(methods))
 					for i := range latentFederations {
-						square, density := predictions(b, drawFederation(b, text, random.SeedOf(uint64(i+1))), count, random.SeedOf(uint64(i+1)))
+						square, density := predictions(b, drawFederation(b, text, random.SeedOf(uint64(i+101))), count, random.SeedOf(uint64(i+101)))
 						for m := range methods {
 							squares[m], densities[m] = append(squares[m], math.Sqrt(square[m])), append(densities[m], density[m])
 						}

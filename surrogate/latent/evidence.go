@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fbo-node/fbo/internal/linalg"
-	"github.com/fbo-node/fbo/internal/radial"
 )
 
 // evidence is the logarithm of what an agent's observations are likely by, given what others
@@ -127,7 +126,7 @@ func (e *evidence) fill(gradient []float64, h Hyperparameters, byValues *mat.Den
 					smoothing[q*groups+g] += weight * h.Gains[q] * h.Gains[q] * unit * v
 				}
 			}
-			unit, ofSquare := radial.Evaluate(s.Kernel, s.square(h, at, e.x[k]))
+			unit, ofSquare := s.ownKernel(h, at, e.x[k])
 			rest[1] += weight * h.Own * unit
 			for c, g := range s.Groups {
 				d := (at[c] - e.x[k][c]) / h.Lengthscales[g]

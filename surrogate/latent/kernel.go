@@ -91,14 +91,16 @@ func (s Spec) ofOwn(h Hyperparameters, a, b []float64) float64 {
 	if !s.Own {
 		return 0
 	}
-	k, _ := radial.Evaluate(s.Kernel, s.square(h, a, b))
+	k, _ := s.ownKernel(h, a, b)
 	return h.Own*k + meanVariance
 }
 
-func (s Spec) square(h Hyperparameters, a, b []float64) (square float64) {
+// ownKernel is the own process's kernel, with slope as in [radial.Evaluate].
+func (s Spec) ownKernel(h Hyperparameters, a, b []float64) (k, slope float64) {
+	square := 0.0
 	for i, g := range s.Groups {
 		d := (a[i] - b[i]) / h.Lengthscales[g]
 		square += d * d
 	}
-	return square
+	return radial.Evaluate(s.Kernel, square)
 }

@@ -432,3 +432,66 @@ func TestFitTellsAlikeFromUnlike(t *testing.T) {
 		t.Errorf("of alike peers the gain is %.3g own deviations and the error %.3g, of unlike ones %.3g and %.3g", alike, good, unlike, bad)
 	}
 }
+
+// The gradients of mean, variance and samples are those of their values.
+func TestPosteriorGradients(t *testing.T) {
+	for _, own := range []bool{false, true} {
+		rng := random.SeedOf(10).Stream("slopes", 0)
+		s := specOf(2, 2, own, scattered(rng, 8, 2))
+		a := drawAgents(s, rng, 2, 6)
+		p := conditioned(t, s, gathered(t, s, stated(t, s, a.h[1], a.x[1], a.y[1])), a.h[0], a.x[0], a.y[0])
+		f, err := p.Draw(64, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range scattered(rng, 4, 2) {
+			ofMean, ofVariance, ofSample := make([]float64, 2), make([]float64, 2), make([]float64, 2)
+			mean, variance := p.PredictGradient(ofMean, ofVariance, x)
+			value := f.Gradient(ofSample, x)
+			wantMean, wantVariance := p.Predict(x)
+			near(t, "the mean", mean, wantMean, 1e-12)
+			near(t, "the variance", variance, wantVariance, 1e-12)
+			near(t, "the sample", value, f.Value(x), 1e-12)
+			for c := range x {
+				const step = 1e-5
+				up, down := append([]float64{}, x...), append([]float64{}, x...)
+				up[c], down[c] = x[c]+step, x[c]-step
+				upMean, upVariance := p.Predict(up)
+				downMean, downVariance := p.Predict(down)
+				near(t, "the mean's slope", ofMean[c], (upMean-downMean)/(2*step), 1e-5)
+				near(t, "the variance's slope", ofVariance[c], (upVariance-downVariance)/(2*step), 1e-5)
+				near(t, "the sample's slope", ofSample[c], (f.Value(up)-f.Value(down))/(2*step), 1e-5)
+			}
+		}
+	}
+}
+
+// Samples have the mean and the variance of the posterior, within four standard errors of
+// 2,000 samples and what 256 waves lack.
+func TestSamplesAreThePosterior(t *testing.T) {
+	for _, own := range []bool{false, true} {
+		rng := random.SeedOf(11).Stream("samples", 0)
+		s := specOf(1, 1, own, grid(12, 0.05))
+		a := drawAgents(s, rng, 2, 4)
+		p := conditioned(t, s, gathered(t, s, stated(t, s, a.h[1], a.x[1], a.y[1])), a.h[0], a.x[0], a.y[0])
+		points := append(scattered(rng, 4, 1), a.x[0][0])
+		const count = 2000
+		sums, squares := make([]float64, len(points)), make([]float64, len(points))
+		for range count {
+			f, err := p.Draw(256, rng)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, x := range points {
+				v := f.Value(x)
+				sums[i] += v / count
+				squares[i] += v * v / count
+			}
+		}
+		for i, x := range points {
+			mean, variance := p.Predict(x)
+			near(t, "the samples' mean", sums[i], mean, 4*math.Sqrt(variance/count))
+			near(t, "the samples' variance", squares[i]-sums[i]*sums[i], variance, variance*(4*math.Sqrt(2.0/count)+0.03))
+		}
+	}
+}

@@ -28,8 +28,8 @@ const (
 	MaxVariance     = 1e4
 )
 
-// Validate refuses statements that are out of shape or bounds.
-func (s Spec) validate(said Statement) error {
+// Check refuses statements that are out of shape or bounds.
+func (s Spec) Check(said Statement) error {
 	if said.Observations < 1 || said.Observations > MaxObservations {
 		return fmt.Errorf("latent: statement after %d observations: must be 1 to %d", said.Observations, MaxObservations)
 	}
@@ -77,7 +77,7 @@ type Gathered struct {
 func (s Spec) Gather(said []Statement) (*Gathered, error) {
 	g := &Gathered{logs: make([]float64, s.Latents*s.groups())}
 	for _, one := range said {
-		if err := s.validate(one); err != nil {
+		if err := s.Check(one); err != nil {
 			return nil, err
 		}
 		if g.precision == nil {
@@ -243,7 +243,7 @@ func (s Spec) State(h Hyperparameters, x [][]float64, y []float64) (Statement, e
 		said.Rows = append(said.Rows, slices.Clone(row[:s.size()]))
 		said.Outputs = append(said.Outputs, row[s.size()])
 	}
-	return said, s.validate(said)
+	return said, s.Check(said)
 }
 
 // rest is the covariance of the observations given u, of which w are the covariances with v.

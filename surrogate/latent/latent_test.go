@@ -433,6 +433,58 @@ func TestFitTellsAlikeFromUnlike(t *testing.T) {
 	}
 }
 
+// A liar who is as sure as bounds allow takes away what honest peers are worth, and more:
+// nothing here weighs one statement against another. On average over twenty functions
+// predictions become worse than by own observations, but not more than two and a half times.
+func TestOneLiar(t *testing.T) {
+	s := specOf(1, 1, true, grid(20, 0.05))
+	var own, honest, lied float64
+	for k := range uint64(20) {
+		rng := random.SeedOf(k).Stream("liar", 0)
+		phase := 6 * rng.Float64()
+		f := func(x float64) float64 { return 1.4 * math.Sin(9*x+phase) }
+		observe := func() (x [][]float64, y []float64) {
+			x = scattered(rng, 8, 1)
+			for _, p := range x {
+				y = append(y, f(p[0]))
+			}
+			return x, y
+		}
+		var said []Statement
+		for range 4 {
+			x, y := observe()
+			said = append(said, stated(t, s, s.PriorMode(), x, y))
+		}
+		lie := Statement{Observations: MaxObservations, Latent: s.PriorMode().Latent}
+		for i := range s.size() {
+			row := make([]float64, s.size())
+			row[i] = MaxEntry
+			lie.Rows, lie.Outputs = append(lie.Rows, row), append(lie.Outputs, MaxEntry*(2*rng.Float64()-1))
+		}
+		x, y := observe()
+		errorOf := func(said ...Statement) (square float64) {
+			g := gathered(t, s, said...)
+			h, err := s.Fit(context.Background(), g, x, y, s.PriorMode().Latent, true, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := conditioned(t, s, g, h, x, y)
+			for i := range 50 {
+				at := (float64(i) + 0.5) / 50
+				mean, _ := p.Predict([]float64{at})
+				square += (mean - f(at)) * (mean - f(at)) / 50 / 20
+			}
+			return square
+		}
+		own, honest, lied = own+errorOf(), honest+errorOf(said...), lied+errorOf(append(said, lie)...)
+	}
+	own, honest, lied = math.Sqrt(own), math.Sqrt(honest), math.Sqrt(lied)
+	t.Logf("error %.3g by own observations, %.3g with four honest peers, %.3g with a liar beside them", own, honest, lied)
+	if !(honest < own/2 && lied > honest && lied < 2.5*own) {
+		t.Errorf("the error is %.3g by own observations, %.3g with four honest peers, %.3g with a liar beside them", own, honest, lied)
+	}
+}
+
 // The gradients of mean, variance and samples are those of their values.
 func TestPosteriorGradients(t *testing.T) {
 	for _, own := range []bool{false, true} {

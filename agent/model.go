@@ -8,6 +8,7 @@ import (
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/surrogate/latent"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -97,7 +98,7 @@ func (a *Agent) catchUp() {
 		a.startWork(job{
 			name: fmt.Sprintf("what %d observations teach", count),
 			who:  "the surrogate" + ofOutput(m.output),
-			run:  m.learn(observations, a.cfg.Seed),
+			run:  m.learn(observations, a.cfg.Seed, a.stated(m)),
 			undo: func() { m.working = false },
 			finish: func(_ time.Time, result any, err error) {
 				m.working, m.at = false, count
@@ -116,9 +117,22 @@ type modelled struct {
 	posterior surrogate.Posterior
 }
 
+// stated is what peers state of the output, which is the objective or nothing.
+func (a *Agent) stated(m *model) []latent.Statement {
+	if m != a.objective() {
+		return nil
+	}
+	for _, name := range a.exchanges.order {
+		if stater, ok := a.exchanges.results[name].(strategy.Stater); ok {
+			return stater.Statements()
+		}
+	}
+	return nil
+}
+
 // learn returns a computation that runs beside the agent: the posterior given the
-// observations, with new hyperparameters when they are due.
-func (m *model) learn(observations surrogate.Observations, seed random.Seed) func(context.Context) (any, error) {
+// observations and what peers state, with new hyperparameters when they are due.
+func (m *model) learn(observations surrogate.Observations, seed random.Seed, said []latent.Statement) func(context.Context) (any, error) {
 	output, kind, known := m.output, m.kind, m.posterior
 	count := len(observations.Y)
 	previous, refit := m.fitted, m.refitDue(count)
@@ -139,7 +153,12 @@ func (m *model) learn(observations surrogate.Observations, seed random.Seed) fun
 			current = learned.fitted
 		}
 		var err error
-		learned.posterior, err = kind.Condition(observations, current.Hyperparameters, known)
+		if learned.posterior, err = kind.Condition(observations, current.Hyperparameters, known); err != nil {
+			return nil, err
+		}
+		if listener, ok := kind.(surrogate.Listener); ok {
+			learned.posterior, err = listener.Listen(ctx, observations, learned.posterior, said)
+		}
 		return learned, err
 	}
 }

@@ -134,7 +134,7 @@ func (p Plan) alone(s Spec) bool {
 	if m, ok := methodOf(s); ok {
 		return m.alone
 	}
-	return p.registrationOf(s).Exchanges == nil
+	return p.registrationOf(s).Exchanges == nil && p.Surrogate.Name != task.SharedLatent
 }
 
 func (p Plan) checkBaseline(s Spec) error {

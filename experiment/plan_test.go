@@ -115,7 +115,7 @@ func TestPlansAreCheckedInTheWordsOfTheCommandLine(t *testing.T) {
 		{func(p *Plan) { p.Surrogate = Spec{Name: "exact"}.With("process", "known").With("lengthscales", "1;2") },
 			`--surrogate exact:process=known,lengthscales=1;2: surrogate: missing key "mean"; surrogate: missing key "deviation"; surrogate: missing key "noise"; surrogate: lengthscales must be one for each of the 1 parameters, not 2`},
 		{func(p *Plan) { p.Surrogate = p.Surrogate.With("noise", ".1") }, "surrogate: noise applies only with process: known"},
-		{func(p *Plan) { p.Surrogate.Name = "tree" }, "--surrogate tree:features=32: surrogate: type must be one of exact, rff"},
+		{func(p *Plan) { p.Surrogate.Name = "tree" }, "--surrogate tree:features=32: surrogate: type must be one of exact, rff, shared-latent"},
 		{func(p *Plan) { p.Surrogate = Spec{Name: "rff"}.With("features", "3") }, "--surrogate rff:features=3: surrogate: features 3 must be even"},
 		{func(p *Plan) { p.Control = "logei" }, `--control logei: accepted is one of --strategy: ts, fts`},
 		{func(p *Plan) { p.Checkpoints = []int{7} }, "--checkpoints 7: 7 is not accepted there; accepted are ascending numbers from 1 to --evals 6"},

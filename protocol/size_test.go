@@ -43,6 +43,13 @@ func TestSizeOfSharedDesigns(t *testing.T) {
 		}
 		return b
 	}
+	latent := func(observations int) func() ([]byte, error) {
+		said := Latent{Observations: observations, Lengthscales: slices.Repeat([]float64{1}, space.Len()), Outputs: make([]float64, observations)}
+		for range observations {
+			said.Rows = append(said.Rows, make([]float64, 30))
+		}
+		return func() ([]byte, error) { return said.Encode(30) }
+	}
 	party := idsOf(t, 1)[0]
 	for _, c := range []struct {
 		name, kind     string
@@ -70,6 +77,8 @@ func TestSizeOfSharedDesigns(t *testing.T) {
 		{"density of 16 components", "density", 0, func() ([]byte, error) { return mixture(16).Encode(space) }, 642, 824},
 		{"feasibility of 1 label", "feasibility", 0, func() ([]byte, error) { return labels(1).Encode(space) }, 34, 218},
 		{"feasibility of 64 labels", "feasibility", 0, func() ([]byte, error) { return labels(64).Encode(space) }, 1986, 2172},
+		{"latent, 12 observations", "latent", 0, latent(12), 1257, 1438},
+		{"latent, 30 observations", "latent", 0, latent(30), 2013, 2194},
 		{"evaluation", "evaluation", 52, func() ([]byte, error) {
 			return Evaluation{Number: 52, Round: 50, Point: point, Value: &value}.Encode(space)
 		}, 41, 226},

@@ -4,15 +4,21 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/surrogate/latent"
 )
 
-// What the value of a Result may be too, so that a node can show it.
+// What the value of a Result may be too, so that a node can show it,
+// or its agent learn by it.
 type (
 	// Spender tells what has been spent of the task's promise of privacy.
 	Spender interface{ Account() ledger.State }
 
 	// SumCounter tells how rounds of private sums ended.
 	SumCounter interface{ CountSums() Sums }
+
+	// Stater tells what peers state of a process in common, in no particular order. The
+	// agent's posterior of the objective rests on it ([surrogate.Listener]).
+	Stater interface{ Statements() []latent.Statement }
 
 	// Gainer tells what parties have got of their evaluations.
 	Gainer interface{ Gains() []Gain }

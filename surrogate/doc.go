@@ -4,7 +4,7 @@
 // A [Model] is a kind of surrogate on one task. Its Fit is slow and gives
 // [Hyperparameters], which a caller may store; its Condition is repeatable and
 // gives a [Posterior], which predicts, draws functions to maximise, and draws
-// the vectors of weights that agents share. There are two kinds:
+// the vectors of weights that agents share. There are three kinds:
 //
 //   - exact: a Gaussian process with learned lengthscales (package gp). Its
 //     shared weights are a sample path projected onto the task's shared
@@ -16,6 +16,9 @@
 //     Sampling" (NeurIPS 2020), whose weights are drawn from their equation 3.
 //     Its cost does not grow with the cube of the observations, but it becomes
 //     over-confident as they approach the features in number.
+//   - shared-latent: the exact process, which becomes one of several outputs of a
+//     process that agents have in common ([Listener], package latent) as soon as
+//     peers state what they know of that. What it shares is the exact process's.
 //
 // Outputs are standardised here, with the agent's own mean and deviation and a
 // bent bad tail, so that functions of different agents are comparable in shape

@@ -102,10 +102,12 @@ func New(t *task.Task) (Model, error) {
 			return newKnown(t, process), nil
 		}
 		return process, nil
+	case task.SharedLatent:
+		return newCommon(t, newExact(t, ProcessSpec(t), shared)), nil
 	case "rff":
 		return &linear{shared: shared, projection: lazyProjection(t, shared)}, nil
 	}
-	return nil, fmt.Errorf("surrogate: type %q: must be \"exact\" or \"rff\"", t.Surrogate.Type)
+	return nil, fmt.Errorf("surrogate: type %q: must be \"exact\", \"rff\" or \"shared-latent\"", t.Surrogate.Type)
 }
 
 // ProcessSpec says which Gaussian process models the task's objective.

@@ -138,18 +138,20 @@ func TestParseErrors(t *testing.T) {
 5:77: surrogate: category_lengthscale must be a number, not the text "x"`},
 		{one + "surrogate: {basis: sobol}\n", `5:20: surrogate: basis must be one of quasi, orthogonal, plain, random-phase, not the text "sobol"`},
 		{one + "surrogate: {features: 5000, type: gp}\n", `5:23: surrogate: features 5000 must be a whole number from 2 to 4096
-5:35: surrogate: type must be one of exact, rff, not the text "gp"`},
+5:35: surrogate: type must be one of exact, rff, shared-latent, not the text "gp"`},
 		{one + "surrogate: {process: known}\n", `5:12: surrogate: missing key "lengthscales"
 5:12: surrogate: missing key "mean"
 5:12: surrogate: missing key "deviation"
 5:12: surrogate: missing key "noise"`},
+		{one + "surrogate: {type: shared-latent, process: known, lengthscales: [1], mean: 0, deviation: 1, noise: 1}\n", `5:43: surrogate: process: known applies only with type: exact`},
+		{one + "surrogate: {type: shared-latent}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 1}\n", `7:22: privacy: mechanism local does not go with type shared-latent of the section surrogate, of which nodes tell without noise; accepted is type exact or rff there`},
 		{one + "surrogate: {process: given}\n", `5:22: surrogate: process must be one of learned, known, not the text "given"`},
 		{one + "surrogate: {lengthscales: [1], mean: 0, process: learned, deviation: 1, noise: 1}\n", `5:13: surrogate: lengthscales applies only with process: known
 5:32: surrogate: mean applies only with process: known
 5:59: surrogate: deviation applies only with process: known
 5:73: surrogate: noise applies only with process: known`},
 		{one + "surrogate: {type: rff, process: known, lengthscales: [1], mean: 0, deviation: 1, noise: 1}\n", `5:33: surrogate: process: known applies only with type: exact`},
-		{one + "surrogate: {type: gp, process: known, lengthscales: [1]}\n", `5:19: surrogate: type must be one of exact, rff, not the text "gp"`},
+		{one + "surrogate: {type: gp, process: known, lengthscales: [1]}\n", `5:19: surrogate: type must be one of exact, rff, shared-latent, not the text "gp"`},
 		{one + "surrogate: {process: known, lengthscales: 1, mean: x, deviation: 0, noise: [1]}\n", `5:43: surrogate: lengthscales must be a list, not the number 1
 5:52: surrogate: mean must be a number, not the text "x"
 5:66: surrogate: deviation 0 must be from 1e-100 to 1e+100

@@ -56,6 +56,9 @@ func parsePrivacy(m *Section, t *Task) {
 			m.Errorf("releases", "releases must be 1 with %s, in which a node shares once", r.Once)
 		}
 	}
+	if t.Privacy != nil && t.Surrogate.Type == SharedLatent {
+		m.Errorf("mechanism", "mechanism %s does not go with type %s of the section surrogate, of which nodes tell without noise; accepted is type %s or rff there", mechanism, SharedLatent, exact)
+	}
 	m.finish()
 }
 

@@ -38,6 +38,9 @@ type StrategyType struct {
 
 	// Exact says that it needs the surrogate of type exact.
 	Exact bool
+	// Joint says that it needs a surrogate that knows how values at several designs go
+	// together, which that of type [SharedLatent] does not say.
+	Joint bool
 }
 
 // Has tells whether the type reads a key of the section strategy when nothing else stands
@@ -106,6 +109,9 @@ func parseStrategy(m *Section, t *Task) {
 		}
 		if known.Exact && t.Surrogate.Type != exact && t.Surrogate.Type != "" { // a wrong word is reported
 			m.Errorf("type", "type %s needs surrogate type %s, not %s", known.Name, exact, t.Surrogate.Type)
+		}
+		if known.Joint && t.Surrogate.Type == SharedLatent {
+			m.Errorf("type", "type %s needs surrogate type %s or rff, not %s", known.Name, exact, t.Surrogate.Type)
 		}
 		if known.Settings != nil {
 			s.Settings = known.Settings(m)

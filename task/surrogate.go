@@ -5,6 +5,10 @@ import (
 	"strconv"
 )
 
+// SharedLatent is the type of surrogate for which nodes tell each other what their results
+// say of a latent function in common.
+const SharedLatent = "shared-latent"
+
 const (
 	exact = "exact"
 
@@ -29,7 +33,7 @@ func parseSurrogate(m *Section, t *Task) {
 		parameters = t.Space.Len()
 	}
 	s := &t.Surrogate
-	s.Type = m.Word("type", exact, exact, "rff")
+	s.Type = m.Word("type", exact, exact, "rff", SharedLatent)
 	s.Known = m.process(t)
 	s.Kernel = m.Word("kernel", "matern52", "matern52", "se")
 	s.Features = m.Whole("features", featuresFor(parameters), 2, maxFeatures)

@@ -81,8 +81,9 @@ type Aggregate struct {
 // Surrogate says which model of the objective a node keeps and which features
 // shares are expressed in.
 type Surrogate struct {
-	// Type is "exact" (Gaussian process) or "rff" (Bayesian linear model over the
-	// shared random Fourier features).
+	// Type is "exact" (Gaussian process), "rff" (Bayesian linear model over the
+	// shared random Fourier features) or SharedLatent (the exact process, and what peers
+	// state of a latent function in common).
 	Type string
 	// Kernel is "matern52" or "se" (squared exponential).
 	Kernel string

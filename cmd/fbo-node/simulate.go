@@ -84,7 +84,7 @@ func (o *simulateOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.plan.Evaluations, "evals", 50, "evaluations per agent")
 	flags.IntVar(&o.plan.Repeats, "repeats", 30, "federations, each played with every strategy")
 	flags.Uint64Var(&o.plan.Seed, "seed", 1, "seed of everything random")
-	flags.StringVar(&o.surrogate, "surrogate", "exact", "exact or rff, and settings as in the task file's section, lists with semicolons: exact:kernel=se")
+	flags.StringVar(&o.surrogate, "surrogate", "exact", "exact, rff or shared-latent, and settings as in the task file's section, lists with semicolons: exact:kernel=se")
 	flags.IntVar(&o.features, "features", 0, "number of shared features (default: the task file's)")
 	flags.IntVar(&o.plan.Initial, "initial", 3, "random designs at an agent's start")
 	flags.StringVar(&o.plan.Control, "control", "", "the strategy that the others are compared with, or best-alone: whichever of ts and logei is better at each checkpoint (default: the first of type ts, else the first)")

@@ -256,7 +256,7 @@ func TestSimulateFlagErrorsNameFlagValueAndWhatIsAccepted(t *testing.T) {
 		{"--family gp --strategy ts --repeats -1", "--repeats -1: accepted are 1 to 100000"},
 		{"--family gp --strategy ts --seed -1", "--seed -1: accepted are whole numbers from 0"},
 		{"--family gp --strategy ts --initial 0", "--initial 0: accepted are 1 and more"},
-		{"--family gp --strategy ts --surrogate tree", "--surrogate tree: surrogate: type must be one of exact, rff"},
+		{"--family gp --strategy ts --surrogate tree", "--surrogate tree: surrogate: type must be one of exact, rff, shared-latent"},
 		{"--family gp --strategy ts --surrogate exact,rff", `--surrogate exact,rff: "exact,rff" names 2, accepted is one`},
 		{"--family gp --strategy ts --features 3", "--surrogate exact:features=3: surrogate: features 3 must be even"},
 		{"--family gp --strategy ts --features 4 --surrogate rff:features=8", "--features 4: --surrogate rff:features=8 says features too, accepted is one of both"},

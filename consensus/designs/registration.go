@@ -104,7 +104,7 @@ func (s Settings) Release(t *task.Task) task.Release {
 // Register registers design sharing with a constrained Gaussian process.
 func Register() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "constrained-gp", Settings: readSettings, Mechanism: task.MechanismLocal, Constraints: true, ForConstraints: true},
+		StrategyType: task.StrategyType{Name: "constrained-gp", Settings: readSettings, Mechanism: task.MechanismLocal, Constraints: true, ForConstraints: true, Joint: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t), nil },
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			if settingsOf(env.Task).Share == labels.Feasibility {

@@ -695,6 +695,76 @@ func (x *Label) GetFeasible() bool {
 	return false
 }
 
+// Latent is the payload of kind "latent": what the author's observations tell of the values
+// of a latent function at points that the task determines.
+type Latent struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Observations  uint32                 `protobuf:"varint,1,opt,name=observations,proto3" json:"observations,omitempty"`
+	Lengthscales  []float32              `protobuf:"fixed32,2,rep,packed,name=lengthscales,proto3" json:"lengthscales,omitempty"` // of the latent function, one per parameter, by which the rest is meant
+	Rows          []float32              `protobuf:"fixed32,3,rep,packed,name=rows,proto3" json:"rows,omitempty"`                 // row after row, each from its diagonal on
+	Outputs       []float32              `protobuf:"fixed32,4,rep,packed,name=outputs,proto3" json:"outputs,omitempty"`           // what each row's combination of the values is, with noise of variance 1
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Latent) Reset() {
+	*x = Latent{}
+	mi := &file_fbo_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Latent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Latent) ProtoMessage() {}
+
+func (x *Latent) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Latent.ProtoReflect.Descriptor instead.
+func (*Latent) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Latent) GetObservations() uint32 {
+	if x != nil {
+		return x.Observations
+	}
+	return 0
+}
+
+func (x *Latent) GetLengthscales() []float32 {
+	if x != nil {
+		return x.Lengthscales
+	}
+	return nil
+}
+
+func (x *Latent) GetRows() []float32 {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+func (x *Latent) GetOutputs() []float32 {
+	if x != nil {
+		return x.Outputs
+	}
+	return nil
+}
+
 // Evaluation is the payload of kind "evaluation": what a party of fair batches has
 // evaluated. It goes by direct messages, to those whom the task lets see it.
 type Evaluation struct {
@@ -710,7 +780,7 @@ type Evaluation struct {
 
 func (x *Evaluation) Reset() {
 	*x = Evaluation{}
-	mi := &file_fbo_proto_msgTypes[10]
+	mi := &file_fbo_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -722,7 +792,7 @@ func (x *Evaluation) String() string {
 func (*Evaluation) ProtoMessage() {}
 
 func (x *Evaluation) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[10]
+	mi := &file_fbo_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -735,7 +805,7 @@ func (x *Evaluation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluation.ProtoReflect.Descriptor instead.
 func (*Evaluation) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{10}
+	return file_fbo_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Evaluation) GetNumber() uint32 {
@@ -790,7 +860,7 @@ type Batch struct {
 
 func (x *Batch) Reset() {
 	*x = Batch{}
-	mi := &file_fbo_proto_msgTypes[11]
+	mi := &file_fbo_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -802,7 +872,7 @@ func (x *Batch) String() string {
 func (*Batch) ProtoMessage() {}
 
 func (x *Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[11]
+	mi := &file_fbo_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -815,7 +885,7 @@ func (x *Batch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Batch.ProtoReflect.Descriptor instead.
 func (*Batch) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{11}
+	return file_fbo_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Batch) GetRound() uint32 {
@@ -877,7 +947,7 @@ type Assigned struct {
 
 func (x *Assigned) Reset() {
 	*x = Assigned{}
-	mi := &file_fbo_proto_msgTypes[12]
+	mi := &file_fbo_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -889,7 +959,7 @@ func (x *Assigned) String() string {
 func (*Assigned) ProtoMessage() {}
 
 func (x *Assigned) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[12]
+	mi := &file_fbo_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -902,7 +972,7 @@ func (x *Assigned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assigned.ProtoReflect.Descriptor instead.
 func (*Assigned) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{12}
+	return file_fbo_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Assigned) GetParty() uint32 {
@@ -934,7 +1004,7 @@ type Assignment struct {
 
 func (x *Assignment) Reset() {
 	*x = Assignment{}
-	mi := &file_fbo_proto_msgTypes[13]
+	mi := &file_fbo_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -946,7 +1016,7 @@ func (x *Assignment) String() string {
 func (*Assignment) ProtoMessage() {}
 
 func (x *Assignment) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[13]
+	mi := &file_fbo_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -959,7 +1029,7 @@ func (x *Assignment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assignment.ProtoReflect.Descriptor instead.
 func (*Assignment) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{13}
+	return file_fbo_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Assignment) GetRound() uint32 {
@@ -1009,7 +1079,7 @@ type FairMessage struct {
 
 func (x *FairMessage) Reset() {
 	*x = FairMessage{}
-	mi := &file_fbo_proto_msgTypes[14]
+	mi := &file_fbo_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1021,7 +1091,7 @@ func (x *FairMessage) String() string {
 func (*FairMessage) ProtoMessage() {}
 
 func (x *FairMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[14]
+	mi := &file_fbo_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1034,7 +1104,7 @@ func (x *FairMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FairMessage.ProtoReflect.Descriptor instead.
 func (*FairMessage) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{14}
+	return file_fbo_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *FairMessage) GetStatements() [][]byte {
@@ -1070,7 +1140,7 @@ type Holding struct {
 
 func (x *Holding) Reset() {
 	*x = Holding{}
-	mi := &file_fbo_proto_msgTypes[15]
+	mi := &file_fbo_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1082,7 +1152,7 @@ func (x *Holding) String() string {
 func (*Holding) ProtoMessage() {}
 
 func (x *Holding) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[15]
+	mi := &file_fbo_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1095,7 +1165,7 @@ func (x *Holding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Holding.ProtoReflect.Descriptor instead.
 func (*Holding) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{15}
+	return file_fbo_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Holding) GetRound() uint32 {
@@ -1130,7 +1200,7 @@ type Notice struct {
 
 func (x *Notice) Reset() {
 	*x = Notice{}
-	mi := &file_fbo_proto_msgTypes[16]
+	mi := &file_fbo_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1142,7 +1212,7 @@ func (x *Notice) String() string {
 func (*Notice) ProtoMessage() {}
 
 func (x *Notice) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[16]
+	mi := &file_fbo_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1155,7 +1225,7 @@ func (x *Notice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notice.ProtoReflect.Descriptor instead.
 func (*Notice) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{16}
+	return file_fbo_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Notice) GetParty() uint32 {
@@ -1190,7 +1260,7 @@ type Comparison struct {
 
 func (x *Comparison) Reset() {
 	*x = Comparison{}
-	mi := &file_fbo_proto_msgTypes[17]
+	mi := &file_fbo_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1202,7 +1272,7 @@ func (x *Comparison) String() string {
 func (*Comparison) ProtoMessage() {}
 
 func (x *Comparison) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[17]
+	mi := &file_fbo_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1215,7 +1285,7 @@ func (x *Comparison) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Comparison.ProtoReflect.Descriptor instead.
 func (*Comparison) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{17}
+	return file_fbo_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Comparison) GetSession() []byte {
@@ -1306,7 +1376,7 @@ type Verdict struct {
 
 func (x *Verdict) Reset() {
 	*x = Verdict{}
-	mi := &file_fbo_proto_msgTypes[18]
+	mi := &file_fbo_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1318,7 +1388,7 @@ func (x *Verdict) String() string {
 func (*Verdict) ProtoMessage() {}
 
 func (x *Verdict) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[18]
+	mi := &file_fbo_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1331,7 +1401,7 @@ func (x *Verdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
 func (*Verdict) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{18}
+	return file_fbo_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Verdict) GetDesign() []byte {
@@ -1353,7 +1423,7 @@ type Contribution struct {
 
 func (x *Contribution) Reset() {
 	*x = Contribution{}
-	mi := &file_fbo_proto_msgTypes[19]
+	mi := &file_fbo_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1365,7 +1435,7 @@ func (x *Contribution) String() string {
 func (*Contribution) ProtoMessage() {}
 
 func (x *Contribution) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[19]
+	mi := &file_fbo_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1378,7 +1448,7 @@ func (x *Contribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contribution.ProtoReflect.Descriptor instead.
 func (*Contribution) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{19}
+	return file_fbo_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Contribution) GetRelease() uint32 {
@@ -1406,7 +1476,7 @@ type Receipt struct {
 
 func (x *Receipt) Reset() {
 	*x = Receipt{}
-	mi := &file_fbo_proto_msgTypes[20]
+	mi := &file_fbo_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1418,7 +1488,7 @@ func (x *Receipt) String() string {
 func (*Receipt) ProtoMessage() {}
 
 func (x *Receipt) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[20]
+	mi := &file_fbo_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1431,7 +1501,7 @@ func (x *Receipt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Receipt.ProtoReflect.Descriptor instead.
 func (*Receipt) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{20}
+	return file_fbo_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Receipt) GetReleases() []byte {
@@ -1453,7 +1523,7 @@ type Presence struct {
 
 func (x *Presence) Reset() {
 	*x = Presence{}
-	mi := &file_fbo_proto_msgTypes[21]
+	mi := &file_fbo_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1465,7 +1535,7 @@ func (x *Presence) String() string {
 func (*Presence) ProtoMessage() {}
 
 func (x *Presence) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[21]
+	mi := &file_fbo_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1478,7 +1548,7 @@ func (x *Presence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Presence.ProtoReflect.Descriptor instead.
 func (*Presence) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{21}
+	return file_fbo_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Presence) GetMembersHash() []byte {
@@ -1517,7 +1587,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_fbo_proto_msgTypes[22]
+	mi := &file_fbo_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1529,7 +1599,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[22]
+	mi := &file_fbo_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1542,7 +1612,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{22}
+	return file_fbo_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Held) GetAuthor() []byte {
@@ -1598,7 +1668,7 @@ type Contradiction struct {
 
 func (x *Contradiction) Reset() {
 	*x = Contradiction{}
-	mi := &file_fbo_proto_msgTypes[23]
+	mi := &file_fbo_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1610,7 +1680,7 @@ func (x *Contradiction) String() string {
 func (*Contradiction) ProtoMessage() {}
 
 func (x *Contradiction) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[23]
+	mi := &file_fbo_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1623,7 +1693,7 @@ func (x *Contradiction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contradiction.ProtoReflect.Descriptor instead.
 func (*Contradiction) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{23}
+	return file_fbo_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Contradiction) GetFirst() []byte {
@@ -1651,7 +1721,7 @@ type SyncRequest struct {
 
 func (x *SyncRequest) Reset() {
 	*x = SyncRequest{}
-	mi := &file_fbo_proto_msgTypes[24]
+	mi := &file_fbo_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1663,7 +1733,7 @@ func (x *SyncRequest) String() string {
 func (*SyncRequest) ProtoMessage() {}
 
 func (x *SyncRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[24]
+	mi := &file_fbo_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1676,7 +1746,7 @@ func (x *SyncRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncRequest.ProtoReflect.Descriptor instead.
 func (*SyncRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{24}
+	return file_fbo_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SyncRequest) GetHeld() []*Held {
@@ -1714,7 +1784,7 @@ type SyncItem struct {
 
 func (x *SyncItem) Reset() {
 	*x = SyncItem{}
-	mi := &file_fbo_proto_msgTypes[25]
+	mi := &file_fbo_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1726,7 +1796,7 @@ func (x *SyncItem) String() string {
 func (*SyncItem) ProtoMessage() {}
 
 func (x *SyncItem) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[25]
+	mi := &file_fbo_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1739,7 +1809,7 @@ func (x *SyncItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncItem.ProtoReflect.Descriptor instead.
 func (*SyncItem) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{25}
+	return file_fbo_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SyncItem) GetEnvelope() []byte {
@@ -1781,7 +1851,7 @@ type MeetRequest struct {
 
 func (x *MeetRequest) Reset() {
 	*x = MeetRequest{}
-	mi := &file_fbo_proto_msgTypes[26]
+	mi := &file_fbo_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1793,7 +1863,7 @@ func (x *MeetRequest) String() string {
 func (*MeetRequest) ProtoMessage() {}
 
 func (x *MeetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[26]
+	mi := &file_fbo_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1806,7 +1876,7 @@ func (x *MeetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetRequest.ProtoReflect.Descriptor instead.
 func (*MeetRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{26}
+	return file_fbo_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *MeetRequest) GetTask() []byte {
@@ -1833,7 +1903,7 @@ type MeetResponse struct {
 
 func (x *MeetResponse) Reset() {
 	*x = MeetResponse{}
-	mi := &file_fbo_proto_msgTypes[27]
+	mi := &file_fbo_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1845,7 +1915,7 @@ func (x *MeetResponse) String() string {
 func (*MeetResponse) ProtoMessage() {}
 
 func (x *MeetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[27]
+	mi := &file_fbo_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1858,7 +1928,7 @@ func (x *MeetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetResponse.ProtoReflect.Descriptor instead.
 func (*MeetResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{27}
+	return file_fbo_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *MeetResponse) GetRecords() [][]byte {
@@ -1878,7 +1948,7 @@ type NamesakeRequest struct {
 
 func (x *NamesakeRequest) Reset() {
 	*x = NamesakeRequest{}
-	mi := &file_fbo_proto_msgTypes[28]
+	mi := &file_fbo_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1890,7 +1960,7 @@ func (x *NamesakeRequest) String() string {
 func (*NamesakeRequest) ProtoMessage() {}
 
 func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[28]
+	mi := &file_fbo_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1903,7 +1973,7 @@ func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamesakeRequest.ProtoReflect.Descriptor instead.
 func (*NamesakeRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{28}
+	return file_fbo_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *NamesakeRequest) GetNameHash() []byte {
@@ -1923,7 +1993,7 @@ type NamesakeResponse struct {
 
 func (x *NamesakeResponse) Reset() {
 	*x = NamesakeResponse{}
-	mi := &file_fbo_proto_msgTypes[29]
+	mi := &file_fbo_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1935,7 +2005,7 @@ func (x *NamesakeResponse) String() string {
 func (*NamesakeResponse) ProtoMessage() {}
 
 func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[29]
+	mi := &file_fbo_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1948,7 +2018,7 @@ func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamesakeResponse.ProtoReflect.Descriptor instead.
 func (*NamesakeResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{29}
+	return file_fbo_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *NamesakeResponse) GetTasks() [][]byte {
@@ -2016,7 +2086,12 @@ const file_fbo_proto_rawDesc = "" +
 	"\x06labels\x18\x02 \x03(\v2\r.fbo.v1.LabelR\x06labels\"H\n" +
 	"\x05Label\x12#\n" +
 	"\x05point\x18\x01 \x01(\v2\r.fbo.v1.PointR\x05point\x12\x1a\n" +
-	"\bfeasible\x18\x02 \x01(\bR\bfeasible\"\x98\x01\n" +
+	"\bfeasible\x18\x02 \x01(\bR\bfeasible\"~\n" +
+	"\x06Latent\x12\"\n" +
+	"\fobservations\x18\x01 \x01(\rR\fobservations\x12\"\n" +
+	"\flengthscales\x18\x02 \x03(\x02R\flengthscales\x12\x12\n" +
+	"\x04rows\x18\x03 \x03(\x02R\x04rows\x12\x18\n" +
+	"\aoutputs\x18\x04 \x03(\x02R\aoutputs\"\x98\x01\n" +
 	"\n" +
 	"Evaluation\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\rR\x06number\x12\x14\n" +
@@ -2117,7 +2192,7 @@ func file_fbo_proto_rawDescGZIP() []byte {
 	return file_fbo_proto_rawDescData
 }
 
-var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_fbo_proto_goTypes = []any{
 	(*Share)(nil),            // 0: fbo.v1.Share
 	(*Weights)(nil),          // 1: fbo.v1.Weights
@@ -2129,26 +2204,27 @@ var file_fbo_proto_goTypes = []any{
 	(*Component)(nil),        // 7: fbo.v1.Component
 	(*Feasibility)(nil),      // 8: fbo.v1.Feasibility
 	(*Label)(nil),            // 9: fbo.v1.Label
-	(*Evaluation)(nil),       // 10: fbo.v1.Evaluation
-	(*Batch)(nil),            // 11: fbo.v1.Batch
-	(*Assigned)(nil),         // 12: fbo.v1.Assigned
-	(*Assignment)(nil),       // 13: fbo.v1.Assignment
-	(*FairMessage)(nil),      // 14: fbo.v1.FairMessage
-	(*Holding)(nil),          // 15: fbo.v1.Holding
-	(*Notice)(nil),           // 16: fbo.v1.Notice
-	(*Comparison)(nil),       // 17: fbo.v1.Comparison
-	(*Verdict)(nil),          // 18: fbo.v1.Verdict
-	(*Contribution)(nil),     // 19: fbo.v1.Contribution
-	(*Receipt)(nil),          // 20: fbo.v1.Receipt
-	(*Presence)(nil),         // 21: fbo.v1.Presence
-	(*Held)(nil),             // 22: fbo.v1.Held
-	(*Contradiction)(nil),    // 23: fbo.v1.Contradiction
-	(*SyncRequest)(nil),      // 24: fbo.v1.SyncRequest
-	(*SyncItem)(nil),         // 25: fbo.v1.SyncItem
-	(*MeetRequest)(nil),      // 26: fbo.v1.MeetRequest
-	(*MeetResponse)(nil),     // 27: fbo.v1.MeetResponse
-	(*NamesakeRequest)(nil),  // 28: fbo.v1.NamesakeRequest
-	(*NamesakeResponse)(nil), // 29: fbo.v1.NamesakeResponse
+	(*Latent)(nil),           // 10: fbo.v1.Latent
+	(*Evaluation)(nil),       // 11: fbo.v1.Evaluation
+	(*Batch)(nil),            // 12: fbo.v1.Batch
+	(*Assigned)(nil),         // 13: fbo.v1.Assigned
+	(*Assignment)(nil),       // 14: fbo.v1.Assignment
+	(*FairMessage)(nil),      // 15: fbo.v1.FairMessage
+	(*Holding)(nil),          // 16: fbo.v1.Holding
+	(*Notice)(nil),           // 17: fbo.v1.Notice
+	(*Comparison)(nil),       // 18: fbo.v1.Comparison
+	(*Verdict)(nil),          // 19: fbo.v1.Verdict
+	(*Contribution)(nil),     // 20: fbo.v1.Contribution
+	(*Receipt)(nil),          // 21: fbo.v1.Receipt
+	(*Presence)(nil),         // 22: fbo.v1.Presence
+	(*Held)(nil),             // 23: fbo.v1.Held
+	(*Contradiction)(nil),    // 24: fbo.v1.Contradiction
+	(*SyncRequest)(nil),      // 25: fbo.v1.SyncRequest
+	(*SyncItem)(nil),         // 26: fbo.v1.SyncItem
+	(*MeetRequest)(nil),      // 27: fbo.v1.MeetRequest
+	(*MeetResponse)(nil),     // 28: fbo.v1.MeetResponse
+	(*NamesakeRequest)(nil),  // 29: fbo.v1.NamesakeRequest
+	(*NamesakeResponse)(nil), // 30: fbo.v1.NamesakeResponse
 }
 var file_fbo_proto_depIdxs = []int32{
 	3,  // 0: fbo.v1.Candidate.point:type_name -> fbo.v1.Point
@@ -2158,14 +2234,14 @@ var file_fbo_proto_depIdxs = []int32{
 	9,  // 4: fbo.v1.Feasibility.labels:type_name -> fbo.v1.Label
 	3,  // 5: fbo.v1.Label.point:type_name -> fbo.v1.Point
 	3,  // 6: fbo.v1.Evaluation.point:type_name -> fbo.v1.Point
-	12, // 7: fbo.v1.Batch.assigned:type_name -> fbo.v1.Assigned
+	13, // 7: fbo.v1.Batch.assigned:type_name -> fbo.v1.Assigned
 	3,  // 8: fbo.v1.Assigned.point:type_name -> fbo.v1.Point
 	3,  // 9: fbo.v1.Assignment.point:type_name -> fbo.v1.Point
-	15, // 10: fbo.v1.FairMessage.holding:type_name -> fbo.v1.Holding
-	16, // 11: fbo.v1.FairMessage.notices:type_name -> fbo.v1.Notice
-	18, // 12: fbo.v1.Comparison.verdict:type_name -> fbo.v1.Verdict
-	22, // 13: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
-	23, // 14: fbo.v1.SyncRequest.contradictions:type_name -> fbo.v1.Contradiction
+	16, // 10: fbo.v1.FairMessage.holding:type_name -> fbo.v1.Holding
+	17, // 11: fbo.v1.FairMessage.notices:type_name -> fbo.v1.Notice
+	19, // 12: fbo.v1.Comparison.verdict:type_name -> fbo.v1.Verdict
+	23, // 13: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
+	24, // 14: fbo.v1.SyncRequest.contradictions:type_name -> fbo.v1.Contradiction
 	15, // [15:15] is the sub-list for method output_type
 	15, // [15:15] is the sub-list for method input_type
 	15, // [15:15] is the sub-list for extension type_name
@@ -2180,8 +2256,8 @@ func file_fbo_proto_init() {
 	}
 	file_fbo_proto_msgTypes[4].OneofWrappers = []any{}
 	file_fbo_proto_msgTypes[5].OneofWrappers = []any{}
-	file_fbo_proto_msgTypes[10].OneofWrappers = []any{}
-	file_fbo_proto_msgTypes[17].OneofWrappers = []any{
+	file_fbo_proto_msgTypes[11].OneofWrappers = []any{}
+	file_fbo_proto_msgTypes[18].OneofWrappers = []any{
 		(*Comparison_Offer)(nil),
 		(*Comparison_Answer)(nil),
 		(*Comparison_Refusal)(nil),
@@ -2193,7 +2269,7 @@ func file_fbo_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fbo_proto_rawDesc), len(file_fbo_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   30,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

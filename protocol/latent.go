@@ -1,0 +1,94 @@
+package protocol
+
+import (
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fbo-node/fbo/protocol/pb"
+)
+
+// MaxLatent bounds every number of what a share tells of a latent function.
+const MaxLatent = 1e4
+
+// Latent is what its author's observations tell of a latent function: that Outputs are
+// Rows·v and independent noise of variance 1, v being the values at the task's points in
+// units in which they are independent beforehand.
+type Latent struct {
+	Observations int         // that this rests on, at least 1
+	Lengthscales []float64   // of the latent function, one per parameter; travel as float32
+	Rows         [][]float64 // each of as many numbers as there are points, row i zero before number i; travel as float32
+	Outputs      []float64   // one per row; travel as float32
+}
+
+// Encode returns the payload: 4 bytes per number that need not be zero, and a few more. It
+// refuses what Decode would.
+func (l Latent) Encode(points int) ([]byte, error) {
+	if err := l.validate(len(l.Lengthscales), points); err != nil {
+		return nil, fmt.Errorf("protocol: %w", err)
+	}
+	message := &pb.Latent{Observations: uint32(l.Observations), Lengthscales: narrow(l.Lengthscales), Outputs: narrow(l.Outputs)}
+	for i, row := range l.Rows {
+		message.Rows = append(message.Rows, narrow(row[i:])...)
+	}
+	return proto.Marshal(message)
+}
+
+// DecodeLatent accepts what is said of a latent function of this many parameters at this
+// many points.
+func DecodeLatent(payload []byte, parameters, points int) (Latent, error) {
+	if limit := 4*(parameters+points+points*(points+1)/2) + roomBytes; len(payload) > limit {
+		return Latent{}, fmt.Errorf("%w: what is said of a latent function has %d bytes, the limit for %d points is %d", ErrMalformed, len(payload), points, limit)
+	}
+	var message pb.Latent
+	if err := proto.Unmarshal(payload, &message); err != nil {
+		return Latent{}, fmt.Errorf("%w: latent function: %w", ErrMalformed, err)
+	}
+	count := len(message.Outputs)
+	if want := count*points - count*(count-1)/2; count > points || len(message.Rows) != want {
+		return Latent{}, fmt.Errorf("%w: what is said of a latent function has %d outputs and %d numbers in rows, accepted are up to %d outputs, and for so many %d numbers",
+			ErrMalformed, count, len(message.Rows), points, want)
+	}
+	l := Latent{Observations: int(message.Observations), Lengthscales: widen(message.Lengthscales), Outputs: widen(message.Outputs)}
+	for i, rest := 0, widen(message.Rows); i < count; i++ {
+		row := make([]float64, points)
+		copy(row[i:], rest)
+		l.Rows, rest = append(l.Rows, row), rest[points-i:]
+	}
+	if err := l.validate(parameters, points); err != nil {
+		return Latent{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return l, nil
+}
+
+func (l Latent) validate(parameters, points int) error {
+	if err := checkObservations("latent function", l.Observations); err != nil {
+		return err
+	}
+	if len(l.Lengthscales) != parameters {
+		return fmt.Errorf("a latent function with %d lengthscales, the task has %d parameters", len(l.Lengthscales), parameters)
+	}
+	for i, v := range l.Lengthscales {
+		if !(v >= MinLengthscale && v <= MaxLengthscale) {
+			return fmt.Errorf("lengthscale %d of a latent function is %g, accepted is %g to %g", i, v, MinLengthscale, MaxLengthscale)
+		}
+	}
+	if len(l.Rows) != len(l.Outputs) || len(l.Rows) > min(points, l.Observations) {
+		return fmt.Errorf("what is said of a latent function after %d observations has %d rows and %d outputs, accepted are as many of both, up to the observations and the %d points", l.Observations, len(l.Rows), len(l.Outputs), points)
+	}
+	for i, row := range l.Rows {
+		if len(row) != points {
+			return fmt.Errorf("row %d of what is said of a latent function has %d numbers, accepted are %d", i, len(row), points)
+		}
+		for k, v := range row {
+			if !(math.Abs(v) <= MaxLatent) || k < i && v != 0 {
+				return fmt.Errorf("number %d of row %d of what is said of a latent function is %g, accepted are numbers up to %g in size, and 0 before number %d", k, i, v, MaxLatent, i)
+			}
+		}
+		if !(math.Abs(l.Outputs[i]) <= MaxLatent) {
+			return fmt.Errorf("output %d of what is said of a latent function is %g, accepted are numbers up to %g in size", i, l.Outputs[i], MaxLatent)
+		}
+	}
+	return nil
+}

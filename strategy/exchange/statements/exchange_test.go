@@ -147,7 +147,7 @@ func TestExtend(t *testing.T) {
 		t.Errorf("reveals %q", text)
 	}
 	payload := payloadOf(t, viewOf(t, on, 4))
-	forged, err := r.Forge(on, Kind, payload, rand.New(rand.NewPCG(1, 1)))
+	forged, err := r.Forge(on, Kind, payload, strategy.Lie{Rand: rand.New(rand.NewPCG(1, 1))})
 	if err != nil {
 		t.Fatal(err)
 	}

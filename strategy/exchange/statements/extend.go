@@ -2,7 +2,6 @@ package statements
 
 import (
 	"cmp"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -62,17 +61,17 @@ func Extend(r strategy.Registration, t *task.Task) strategy.Registration {
 		return r.Reveals(t) + " " + reveals
 	}
 	extended.Outdated = nil // what ended nodes have stated stays true
-	extended.Forge = func(t *task.Task, kind string, payload []byte, rng *rand.Rand) ([]byte, error) {
+	extended.Forge = func(t *task.Task, kind string, payload []byte, lie strategy.Lie) ([]byte, error) {
 		if kind == Kind || r.Forge == nil {
-			return forge(t, payload, rng)
+			return forge(t, payload, lie)
 		}
-		return r.Forge(t, kind, payload, rng)
+		return r.Forge(t, kind, payload, lie)
 	}
 	return extended
 }
 
 // forge states outputs of another latent function at the designs of the author.
-func forge(t *task.Task, payload []byte, rng *rand.Rand) ([]byte, error) {
+func forge(t *task.Task, payload []byte, lie strategy.Lie) ([]byte, error) {
 	model, err := surrogate.New(t)
 	if err != nil {
 		return nil, err
@@ -84,10 +83,10 @@ func forge(t *task.Task, payload []byte, rng *rand.Rand) ([]byte, error) {
 	}
 	values := make([]float64, len(spec.Points))
 	for i := range values {
-		values[i] = rng.NormFloat64()
+		values[i] = lie.Rand.NormFloat64()
 	}
 	for i, row := range said.Rows {
-		said.Outputs[i] = rng.NormFloat64()
+		said.Outputs[i] = lie.Rand.NormFloat64()
 		for k, v := range row {
 			said.Outputs[i] += v * values[k]
 		}

@@ -11,13 +11,15 @@ import (
 	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/hyper"
 	"github.com/fbo-node/fbo/strategy/exchange/presence"
 )
 
 // NewExchanges returns the exchanges of one agent on a task whose strategy is
-// registered so: presence, and what the strategy rests on.
+// registered so: presence, what the strategy rests on, and what the task adds.
 func NewExchanges(r strategy.Registration, env strategy.Env) ([]strategy.Exchange, error) {
 	list := []strategy.Exchange{presence.New()}
+	r = hyper.Extend(r, env.Task)
 	if r.Exchanges == nil {
 		return list, nil
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/fbo-node/fbo/random"
@@ -97,7 +98,7 @@ func (a *Agent) catchUp() {
 		a.startWork(job{
 			name: fmt.Sprintf("what %d observations teach", count),
 			who:  "the surrogate" + ofOutput(m.output),
-			run:  m.learn(observations, a.cfg.Seed),
+			run:  m.learn(observations, a.cfg.Seed, a.teacher(m)),
 			undo: func() { m.working = false },
 			finish: func(_ time.Time, result any, err error) {
 				m.working, m.at = false, count
@@ -116,9 +117,31 @@ type modelled struct {
 	posterior surrogate.Posterior
 }
 
+// teacher is the exchange's result by which the model learns; nil without any. Peers teach
+// of the objective alone.
+func (a *Agent) teacher(m *model) strategy.Teacher {
+	if m != a.objective() {
+		return nil
+	}
+	for _, name := range a.exchanges.order {
+		if teacher, ok := a.exchanges.results[name].(strategy.Teacher); ok {
+			return teacher
+		}
+	}
+	return nil
+}
+
+// fit learns hyperparameters, by a teacher's prior where there is one.
+func fit(ctx context.Context, kind surrogate.Model, teacher strategy.Teacher, observations surrogate.Observations, before *surrogate.Hyperparameters, rng *rand.Rand) (surrogate.Hyperparameters, error) {
+	if pupil, ok := kind.(surrogate.Pupil); ok && teacher != nil {
+		return pupil.FitUnder(ctx, teacher.Prior(), observations, before, rng)
+	}
+	return kind.Fit(ctx, observations, before, rng)
+}
+
 // learn returns a computation that runs beside the agent: the posterior given the
 // observations, with new hyperparameters when they are due.
-func (m *model) learn(observations surrogate.Observations, seed random.Seed) func(context.Context) (any, error) {
+func (m *model) learn(observations surrogate.Observations, seed random.Seed, teacher strategy.Teacher) func(context.Context) (any, error) {
 	output, kind, known := m.output, m.kind, m.posterior
 	count := len(observations.Y)
 	previous, refit := m.fitted, m.refitDue(count)
@@ -131,7 +154,7 @@ func (m *model) learn(observations surrogate.Observations, seed random.Seed) fun
 			if previous != nil {
 				before = &previous.Hyperparameters
 			}
-			h, err := kind.Fit(ctx, observations, before, rng)
+			h, err := fit(ctx, kind, teacher, observations, before, rng)
 			if err != nil {
 				return nil, err
 			}

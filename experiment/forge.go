@@ -6,6 +6,7 @@ import (
 
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/hyper"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -19,7 +20,7 @@ type forger struct {
 }
 
 func newForger(t *task.Task, r strategy.Registration, seed random.Seed, member int) *forger {
-	return &forger{task: t, registration: r, rng: seed.Stream("forged weights", uint64(member))}
+	return &forger{task: t, registration: hyper.Extend(r, t), rng: seed.Stream("forged weights", uint64(member))}
 }
 
 func (f *forger) forge(kind string, payload []byte) []byte {

@@ -4,15 +4,22 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/surrogate/gp"
 )
 
-// What the value of a Result may be too, so that a node can show it.
+// What the value of a Result may be too, so that a node can show it,
+// or its agent learn by it.
 type (
 	// Spender tells what has been spent of the task's promise of privacy.
 	Spender interface{ Account() ledger.State }
 
 	// SumCounter tells how rounds of private sums ended.
 	SumCounter interface{ CountSums() Sums }
+
+	// Teacher tells the prior that peers make for the hyperparameters of the objective; nil
+	// while they make none. The agent fits them by it. Prior may take long and is called
+	// beside the agent.
+	Teacher interface{ Prior() *gp.Prior }
 
 	// Gainer tells what parties have got of their evaluations.
 	Gainer interface{ Gains() []Gain }

@@ -35,8 +35,8 @@ type Evidence struct {
 
 // The bounds on Evidence.
 const (
-	MostSpreads   = 3 // of the prior
-	MostCurvature = 1e4
+	MostSpreads   = 2   // of the prior
+	MostCurvature = 1e4 // protocol.MaxCurvature
 )
 
 var _ Pupil = (*exact)(nil)

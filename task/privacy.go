@@ -51,6 +51,9 @@ func parsePrivacy(m *Section, t *Task) {
 	if r, ok := t.Release(); ok && t.Privacy != nil && mechanism == chosen.Mechanism && r.Once != "" && t.Privacy.Releases != 1 {
 		m.Errorf("releases", "releases must be 1 with %s, in which a node shares once", r.Once)
 	}
+	if t.Privacy != nil && t.Surrogate.SharedHyperparameters {
+		m.Errorf("mechanism", "mechanism %s does not go with hyperparameters: %s of the section surrogate, which are told without noise; accepted is hyperparameters: %s", mechanism, shared, own)
+	}
 	m.finish()
 }
 

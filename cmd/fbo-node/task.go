@@ -14,6 +14,7 @@ import (
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/strategy/exchange/hyper"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -201,7 +202,7 @@ func registrationOf(t *task.Task) strategy.Registration {
 	if err != nil {
 		panic(err) // tasks are read by the same set
 	}
-	return r
+	return hyper.Extend(r, t)
 }
 
 func printJSON(out io.Writer, value any) error {

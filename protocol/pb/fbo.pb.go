@@ -679,6 +679,60 @@ func (x *Label) GetFeasible() bool {
 	return false
 }
 
+// Hyperparameters is the payload of kind "hyperparameters": what the author's observations
+// tell of the logarithms of its lengthscales, one per parameter, and of its noise, which is last.
+type Hyperparameters struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Modes         []float32              `protobuf:"fixed32,1,rep,packed,name=modes,proto3" json:"modes,omitempty"`           // where they are most likely
+	Curvatures    []float32              `protobuf:"fixed32,2,rep,packed,name=curvatures,proto3" json:"curvatures,omitempty"` // how sure that is: the precision of each
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Hyperparameters) Reset() {
+	*x = Hyperparameters{}
+	mi := &file_fbo_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Hyperparameters) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Hyperparameters) ProtoMessage() {}
+
+func (x *Hyperparameters) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Hyperparameters.ProtoReflect.Descriptor instead.
+func (*Hyperparameters) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Hyperparameters) GetModes() []float32 {
+	if x != nil {
+		return x.Modes
+	}
+	return nil
+}
+
+func (x *Hyperparameters) GetCurvatures() []float32 {
+	if x != nil {
+		return x.Curvatures
+	}
+	return nil
+}
+
 // Evaluation is the payload of kind "evaluation": what a party of fair batches has
 // evaluated. It goes by direct messages, to those whom the task lets see it.
 type Evaluation struct {
@@ -694,7 +748,7 @@ type Evaluation struct {
 
 func (x *Evaluation) Reset() {
 	*x = Evaluation{}
-	mi := &file_fbo_proto_msgTypes[10]
+	mi := &file_fbo_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -706,7 +760,7 @@ func (x *Evaluation) String() string {
 func (*Evaluation) ProtoMessage() {}
 
 func (x *Evaluation) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[10]
+	mi := &file_fbo_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -719,7 +773,7 @@ func (x *Evaluation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluation.ProtoReflect.Descriptor instead.
 func (*Evaluation) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{10}
+	return file_fbo_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Evaluation) GetNumber() uint32 {
@@ -774,7 +828,7 @@ type Batch struct {
 
 func (x *Batch) Reset() {
 	*x = Batch{}
-	mi := &file_fbo_proto_msgTypes[11]
+	mi := &file_fbo_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -786,7 +840,7 @@ func (x *Batch) String() string {
 func (*Batch) ProtoMessage() {}
 
 func (x *Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[11]
+	mi := &file_fbo_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -799,7 +853,7 @@ func (x *Batch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Batch.ProtoReflect.Descriptor instead.
 func (*Batch) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{11}
+	return file_fbo_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Batch) GetRound() uint32 {
@@ -861,7 +915,7 @@ type Assigned struct {
 
 func (x *Assigned) Reset() {
 	*x = Assigned{}
-	mi := &file_fbo_proto_msgTypes[12]
+	mi := &file_fbo_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -873,7 +927,7 @@ func (x *Assigned) String() string {
 func (*Assigned) ProtoMessage() {}
 
 func (x *Assigned) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[12]
+	mi := &file_fbo_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -886,7 +940,7 @@ func (x *Assigned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assigned.ProtoReflect.Descriptor instead.
 func (*Assigned) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{12}
+	return file_fbo_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Assigned) GetParty() uint32 {
@@ -918,7 +972,7 @@ type Assignment struct {
 
 func (x *Assignment) Reset() {
 	*x = Assignment{}
-	mi := &file_fbo_proto_msgTypes[13]
+	mi := &file_fbo_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -930,7 +984,7 @@ func (x *Assignment) String() string {
 func (*Assignment) ProtoMessage() {}
 
 func (x *Assignment) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[13]
+	mi := &file_fbo_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -943,7 +997,7 @@ func (x *Assignment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assignment.ProtoReflect.Descriptor instead.
 func (*Assignment) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{13}
+	return file_fbo_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Assignment) GetRound() uint32 {
@@ -993,7 +1047,7 @@ type FairMessage struct {
 
 func (x *FairMessage) Reset() {
 	*x = FairMessage{}
-	mi := &file_fbo_proto_msgTypes[14]
+	mi := &file_fbo_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1005,7 +1059,7 @@ func (x *FairMessage) String() string {
 func (*FairMessage) ProtoMessage() {}
 
 func (x *FairMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[14]
+	mi := &file_fbo_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1018,7 +1072,7 @@ func (x *FairMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FairMessage.ProtoReflect.Descriptor instead.
 func (*FairMessage) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{14}
+	return file_fbo_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *FairMessage) GetStatements() [][]byte {
@@ -1054,7 +1108,7 @@ type Holding struct {
 
 func (x *Holding) Reset() {
 	*x = Holding{}
-	mi := &file_fbo_proto_msgTypes[15]
+	mi := &file_fbo_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1066,7 +1120,7 @@ func (x *Holding) String() string {
 func (*Holding) ProtoMessage() {}
 
 func (x *Holding) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[15]
+	mi := &file_fbo_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1079,7 +1133,7 @@ func (x *Holding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Holding.ProtoReflect.Descriptor instead.
 func (*Holding) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{15}
+	return file_fbo_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Holding) GetRound() uint32 {
@@ -1114,7 +1168,7 @@ type Notice struct {
 
 func (x *Notice) Reset() {
 	*x = Notice{}
-	mi := &file_fbo_proto_msgTypes[16]
+	mi := &file_fbo_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1126,7 +1180,7 @@ func (x *Notice) String() string {
 func (*Notice) ProtoMessage() {}
 
 func (x *Notice) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[16]
+	mi := &file_fbo_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1139,7 +1193,7 @@ func (x *Notice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notice.ProtoReflect.Descriptor instead.
 func (*Notice) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{16}
+	return file_fbo_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Notice) GetParty() uint32 {
@@ -1168,7 +1222,7 @@ type Contribution struct {
 
 func (x *Contribution) Reset() {
 	*x = Contribution{}
-	mi := &file_fbo_proto_msgTypes[17]
+	mi := &file_fbo_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1180,7 +1234,7 @@ func (x *Contribution) String() string {
 func (*Contribution) ProtoMessage() {}
 
 func (x *Contribution) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[17]
+	mi := &file_fbo_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1193,7 +1247,7 @@ func (x *Contribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contribution.ProtoReflect.Descriptor instead.
 func (*Contribution) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{17}
+	return file_fbo_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Contribution) GetRelease() uint32 {
@@ -1221,7 +1275,7 @@ type Receipt struct {
 
 func (x *Receipt) Reset() {
 	*x = Receipt{}
-	mi := &file_fbo_proto_msgTypes[18]
+	mi := &file_fbo_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1233,7 +1287,7 @@ func (x *Receipt) String() string {
 func (*Receipt) ProtoMessage() {}
 
 func (x *Receipt) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[18]
+	mi := &file_fbo_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1246,7 +1300,7 @@ func (x *Receipt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Receipt.ProtoReflect.Descriptor instead.
 func (*Receipt) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{18}
+	return file_fbo_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Receipt) GetReleases() []byte {
@@ -1268,7 +1322,7 @@ type Presence struct {
 
 func (x *Presence) Reset() {
 	*x = Presence{}
-	mi := &file_fbo_proto_msgTypes[19]
+	mi := &file_fbo_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1280,7 +1334,7 @@ func (x *Presence) String() string {
 func (*Presence) ProtoMessage() {}
 
 func (x *Presence) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[19]
+	mi := &file_fbo_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1293,7 +1347,7 @@ func (x *Presence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Presence.ProtoReflect.Descriptor instead.
 func (*Presence) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{19}
+	return file_fbo_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Presence) GetMembersHash() []byte {
@@ -1332,7 +1386,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_fbo_proto_msgTypes[20]
+	mi := &file_fbo_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1344,7 +1398,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[20]
+	mi := &file_fbo_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1357,7 +1411,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{20}
+	return file_fbo_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Held) GetAuthor() []byte {
@@ -1413,7 +1467,7 @@ type Contradiction struct {
 
 func (x *Contradiction) Reset() {
 	*x = Contradiction{}
-	mi := &file_fbo_proto_msgTypes[21]
+	mi := &file_fbo_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1425,7 +1479,7 @@ func (x *Contradiction) String() string {
 func (*Contradiction) ProtoMessage() {}
 
 func (x *Contradiction) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[21]
+	mi := &file_fbo_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1438,7 +1492,7 @@ func (x *Contradiction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contradiction.ProtoReflect.Descriptor instead.
 func (*Contradiction) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{21}
+	return file_fbo_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Contradiction) GetFirst() []byte {
@@ -1466,7 +1520,7 @@ type SyncRequest struct {
 
 func (x *SyncRequest) Reset() {
 	*x = SyncRequest{}
-	mi := &file_fbo_proto_msgTypes[22]
+	mi := &file_fbo_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1478,7 +1532,7 @@ func (x *SyncRequest) String() string {
 func (*SyncRequest) ProtoMessage() {}
 
 func (x *SyncRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[22]
+	mi := &file_fbo_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1491,7 +1545,7 @@ func (x *SyncRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncRequest.ProtoReflect.Descriptor instead.
 func (*SyncRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{22}
+	return file_fbo_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SyncRequest) GetHeld() []*Held {
@@ -1529,7 +1583,7 @@ type SyncItem struct {
 
 func (x *SyncItem) Reset() {
 	*x = SyncItem{}
-	mi := &file_fbo_proto_msgTypes[23]
+	mi := &file_fbo_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1541,7 +1595,7 @@ func (x *SyncItem) String() string {
 func (*SyncItem) ProtoMessage() {}
 
 func (x *SyncItem) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[23]
+	mi := &file_fbo_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1554,7 +1608,7 @@ func (x *SyncItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncItem.ProtoReflect.Descriptor instead.
 func (*SyncItem) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{23}
+	return file_fbo_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SyncItem) GetEnvelope() []byte {
@@ -1596,7 +1650,7 @@ type MeetRequest struct {
 
 func (x *MeetRequest) Reset() {
 	*x = MeetRequest{}
-	mi := &file_fbo_proto_msgTypes[24]
+	mi := &file_fbo_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1608,7 +1662,7 @@ func (x *MeetRequest) String() string {
 func (*MeetRequest) ProtoMessage() {}
 
 func (x *MeetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[24]
+	mi := &file_fbo_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1621,7 +1675,7 @@ func (x *MeetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetRequest.ProtoReflect.Descriptor instead.
 func (*MeetRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{24}
+	return file_fbo_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *MeetRequest) GetTask() []byte {
@@ -1648,7 +1702,7 @@ type MeetResponse struct {
 
 func (x *MeetResponse) Reset() {
 	*x = MeetResponse{}
-	mi := &file_fbo_proto_msgTypes[25]
+	mi := &file_fbo_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1660,7 +1714,7 @@ func (x *MeetResponse) String() string {
 func (*MeetResponse) ProtoMessage() {}
 
 func (x *MeetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[25]
+	mi := &file_fbo_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1673,7 +1727,7 @@ func (x *MeetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetResponse.ProtoReflect.Descriptor instead.
 func (*MeetResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{25}
+	return file_fbo_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *MeetResponse) GetRecords() [][]byte {
@@ -1693,7 +1747,7 @@ type NamesakeRequest struct {
 
 func (x *NamesakeRequest) Reset() {
 	*x = NamesakeRequest{}
-	mi := &file_fbo_proto_msgTypes[26]
+	mi := &file_fbo_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1705,7 +1759,7 @@ func (x *NamesakeRequest) String() string {
 func (*NamesakeRequest) ProtoMessage() {}
 
 func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[26]
+	mi := &file_fbo_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1718,7 +1772,7 @@ func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamesakeRequest.ProtoReflect.Descriptor instead.
 func (*NamesakeRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{26}
+	return file_fbo_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *NamesakeRequest) GetNameHash() []byte {
@@ -1738,7 +1792,7 @@ type NamesakeResponse struct {
 
 func (x *NamesakeResponse) Reset() {
 	*x = NamesakeResponse{}
-	mi := &file_fbo_proto_msgTypes[27]
+	mi := &file_fbo_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1750,7 +1804,7 @@ func (x *NamesakeResponse) String() string {
 func (*NamesakeResponse) ProtoMessage() {}
 
 func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[27]
+	mi := &file_fbo_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1763,7 +1817,7 @@ func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamesakeResponse.ProtoReflect.Descriptor instead.
 func (*NamesakeResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{27}
+	return file_fbo_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *NamesakeResponse) GetTasks() [][]byte {
@@ -1829,7 +1883,12 @@ const file_fbo_proto_rawDesc = "" +
 	"\x06labels\x18\x02 \x03(\v2\r.fbo.v1.LabelR\x06labels\"H\n" +
 	"\x05Label\x12#\n" +
 	"\x05point\x18\x01 \x01(\v2\r.fbo.v1.PointR\x05point\x12\x1a\n" +
-	"\bfeasible\x18\x02 \x01(\bR\bfeasible\"\x98\x01\n" +
+	"\bfeasible\x18\x02 \x01(\bR\bfeasible\"G\n" +
+	"\x0fHyperparameters\x12\x14\n" +
+	"\x05modes\x18\x01 \x03(\x02R\x05modes\x12\x1e\n" +
+	"\n" +
+	"curvatures\x18\x02 \x03(\x02R\n" +
+	"curvatures\"\x98\x01\n" +
 	"\n" +
 	"Evaluation\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\rR\x06number\x12\x14\n" +
@@ -1920,7 +1979,7 @@ func file_fbo_proto_rawDescGZIP() []byte {
 	return file_fbo_proto_rawDescData
 }
 
-var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_fbo_proto_goTypes = []any{
 	(*Share)(nil),            // 0: fbo.v1.Share
 	(*Weights)(nil),          // 1: fbo.v1.Weights
@@ -1932,24 +1991,25 @@ var file_fbo_proto_goTypes = []any{
 	(*Component)(nil),        // 7: fbo.v1.Component
 	(*Feasibility)(nil),      // 8: fbo.v1.Feasibility
 	(*Label)(nil),            // 9: fbo.v1.Label
-	(*Evaluation)(nil),       // 10: fbo.v1.Evaluation
-	(*Batch)(nil),            // 11: fbo.v1.Batch
-	(*Assigned)(nil),         // 12: fbo.v1.Assigned
-	(*Assignment)(nil),       // 13: fbo.v1.Assignment
-	(*FairMessage)(nil),      // 14: fbo.v1.FairMessage
-	(*Holding)(nil),          // 15: fbo.v1.Holding
-	(*Notice)(nil),           // 16: fbo.v1.Notice
-	(*Contribution)(nil),     // 17: fbo.v1.Contribution
-	(*Receipt)(nil),          // 18: fbo.v1.Receipt
-	(*Presence)(nil),         // 19: fbo.v1.Presence
-	(*Held)(nil),             // 20: fbo.v1.Held
-	(*Contradiction)(nil),    // 21: fbo.v1.Contradiction
-	(*SyncRequest)(nil),      // 22: fbo.v1.SyncRequest
-	(*SyncItem)(nil),         // 23: fbo.v1.SyncItem
-	(*MeetRequest)(nil),      // 24: fbo.v1.MeetRequest
-	(*MeetResponse)(nil),     // 25: fbo.v1.MeetResponse
-	(*NamesakeRequest)(nil),  // 26: fbo.v1.NamesakeRequest
-	(*NamesakeResponse)(nil), // 27: fbo.v1.NamesakeResponse
+	(*Hyperparameters)(nil),  // 10: fbo.v1.Hyperparameters
+	(*Evaluation)(nil),       // 11: fbo.v1.Evaluation
+	(*Batch)(nil),            // 12: fbo.v1.Batch
+	(*Assigned)(nil),         // 13: fbo.v1.Assigned
+	(*Assignment)(nil),       // 14: fbo.v1.Assignment
+	(*FairMessage)(nil),      // 15: fbo.v1.FairMessage
+	(*Holding)(nil),          // 16: fbo.v1.Holding
+	(*Notice)(nil),           // 17: fbo.v1.Notice
+	(*Contribution)(nil),     // 18: fbo.v1.Contribution
+	(*Receipt)(nil),          // 19: fbo.v1.Receipt
+	(*Presence)(nil),         // 20: fbo.v1.Presence
+	(*Held)(nil),             // 21: fbo.v1.Held
+	(*Contradiction)(nil),    // 22: fbo.v1.Contradiction
+	(*SyncRequest)(nil),      // 23: fbo.v1.SyncRequest
+	(*SyncItem)(nil),         // 24: fbo.v1.SyncItem
+	(*MeetRequest)(nil),      // 25: fbo.v1.MeetRequest
+	(*MeetResponse)(nil),     // 26: fbo.v1.MeetResponse
+	(*NamesakeRequest)(nil),  // 27: fbo.v1.NamesakeRequest
+	(*NamesakeResponse)(nil), // 28: fbo.v1.NamesakeResponse
 }
 var file_fbo_proto_depIdxs = []int32{
 	3,  // 0: fbo.v1.Candidate.point:type_name -> fbo.v1.Point
@@ -1959,13 +2019,13 @@ var file_fbo_proto_depIdxs = []int32{
 	9,  // 4: fbo.v1.Feasibility.labels:type_name -> fbo.v1.Label
 	3,  // 5: fbo.v1.Label.point:type_name -> fbo.v1.Point
 	3,  // 6: fbo.v1.Evaluation.point:type_name -> fbo.v1.Point
-	12, // 7: fbo.v1.Batch.assigned:type_name -> fbo.v1.Assigned
+	13, // 7: fbo.v1.Batch.assigned:type_name -> fbo.v1.Assigned
 	3,  // 8: fbo.v1.Assigned.point:type_name -> fbo.v1.Point
 	3,  // 9: fbo.v1.Assignment.point:type_name -> fbo.v1.Point
-	15, // 10: fbo.v1.FairMessage.holding:type_name -> fbo.v1.Holding
-	16, // 11: fbo.v1.FairMessage.notices:type_name -> fbo.v1.Notice
-	20, // 12: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
-	21, // 13: fbo.v1.SyncRequest.contradictions:type_name -> fbo.v1.Contradiction
+	16, // 10: fbo.v1.FairMessage.holding:type_name -> fbo.v1.Holding
+	17, // 11: fbo.v1.FairMessage.notices:type_name -> fbo.v1.Notice
+	21, // 12: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
+	22, // 13: fbo.v1.SyncRequest.contradictions:type_name -> fbo.v1.Contradiction
 	14, // [14:14] is the sub-list for method output_type
 	14, // [14:14] is the sub-list for method input_type
 	14, // [14:14] is the sub-list for extension type_name
@@ -1980,14 +2040,14 @@ func file_fbo_proto_init() {
 	}
 	file_fbo_proto_msgTypes[4].OneofWrappers = []any{}
 	file_fbo_proto_msgTypes[5].OneofWrappers = []any{}
-	file_fbo_proto_msgTypes[10].OneofWrappers = []any{}
+	file_fbo_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fbo_proto_rawDesc), len(file_fbo_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -66,6 +66,10 @@ func TestNarrowPrior(t *testing.T) {
 	if err := json.Unmarshal(text, &read); err != nil || !read.Equal(h) {
 		t.Errorf("%s was read as %+v, %v", text, read, err)
 	}
+	posterior, err := NewPosterior(groupsOfThree, x, waves(x), read)
+	if err != nil || !posterior.Hyperparameters().Equal(h) {
+		t.Errorf("a posterior has %+v, %v", posterior.Hyperparameters(), err)
+	}
 	draws, err := Sample(t.Context(), groupsOfThree, x, waves(x), read, 5, rng)
 	if err != nil {
 		t.Fatal(err)

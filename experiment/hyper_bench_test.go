@@ -208,7 +208,8 @@ func likeliest(b *testing.B, t *task.Task, observed []surrogate.Observations) su
 
 // BenchmarkHyperparametersRegret has the mean regret, in deviations of the objective, of
 // members who follow alone with own and with shared hyperparameters, after 5, 8 and 12
-// evaluations, and the geometric mean over federations of shared to own.
+// evaluations, the geometric mean over federations of shared to own, and the standard
+// error of its logarithm.
 func BenchmarkHyperparametersRegret(b *testing.B) {
 	after := []int{5, 8, 12}
 	names := []string{"5", "8", "12"}
@@ -217,7 +218,7 @@ func BenchmarkHyperparametersRegret(b *testing.B) {
 			for b.Loop() {
 				federations := federationsOf(b, 20, texts...)
 				var sums [2][3]float64
-				var ratios [3]float64
+				var ratios, squares [3]float64
 				for i, f := range federations {
 					var regrets [2][]float64
 					for k, word := range []string{"own", "shared"} {
@@ -227,13 +228,16 @@ func BenchmarkHyperparametersRegret(b *testing.B) {
 						}
 					}
 					for n := range after {
-						ratios[n] += math.Log(max(regrets[1][n], 0.01)/max(regrets[0][n], 0.01)) / float64(len(federations))
+						ratio := math.Log(max(regrets[1][n], 0.01) / max(regrets[0][n], 0.01))
+						ratios[n] += ratio / float64(len(federations))
+						squares[n] += ratio * ratio / float64(len(federations))
 					}
 				}
 				for n, name := range names {
 					b.ReportMetric(sums[0][n], "own-"+name)
 					b.ReportMetric(sums[1][n], "shared-"+name)
 					b.ReportMetric(math.Exp(ratios[n]), "ratio-"+name)
+					b.ReportMetric(math.Sqrt((squares[n]-ratios[n]*ratios[n])/float64(len(federations)-1)), "error-"+name)
 				}
 			}
 		})

@@ -12,7 +12,7 @@ import (
 
 const (
 	described = "peers tell each other what their results say of lengthscales and noise"
-	reveals   = "Peers get to know how smooth this node's results are along each parameter, how noisy, and how sure that is."
+	reveals   = "Peers get to know how smooth this node's results are along each parameter, how noisy, and how sure that is; whoever keeps all of that may be able to compute designs and results from it, up to shift and scale."
 )
 
 // Extend returns the registration of a task's strategy with what the task adds to it: the

@@ -20,6 +20,8 @@ const (
 	// What the square of a normal variable is on average where it is cut at farthest.
 	cutSquare = 0.9205
 
+	mostSpreads = 4.0 // of the standard prior: within them lies all that is said, and so the result
+
 	weakest    = 1e-3 // curvature that is told from none
 	bisections = 30
 )
@@ -62,7 +64,8 @@ type column struct {
 func (c *column) add(mode, curvature float64) {
 	curvature = max(curvature, weakest)
 	slope := (mode - c.location) / (c.spread * c.spread) // of the likelihood at the mode, against the prior's
-	c.at = append(c.at, mode+slope/curvature)
+	reach := mostSpreads * c.spread
+	c.at = append(c.at, min(max(mode+slope/curvature, c.location-reach), c.location+reach))
 	c.variance = append(c.variance, 1/curvature)
 }
 

@@ -16,6 +16,7 @@ type History struct {
 	Epoch  uint64 // counts the starts
 	Trials []strategy.Trial
 	Best   *strategy.Trial // nil when no trial is feasible
+	Enough *EnoughRecord   // why the latest run ended; nil when it did otherwise, or there are trials since
 	Spent  *ledger.State   // of the task's promise of privacy; nil when there is none
 }
 
@@ -51,7 +52,7 @@ func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 			return History{}, fmt.Errorf("agent: journal record %d: %w", i+1, err)
 		}
 	}
-	h.Trials, h.Best = table.list, table.bestTrial()
+	h.Trials, h.Best, h.Enough = table.list, table.bestTrial(), table.enough
 	if h.Task.Privacy != nil {
 		h.Spent = new(ledger.ReadState(h.Task, releases))
 	}

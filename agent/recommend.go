@@ -6,6 +6,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 )
@@ -31,3 +32,22 @@ func (a *Agent) Recommend(ctx context.Context, view strategy.View) (task.Design,
 		return search.New(a.cfg.Task).Recommend(ctx, view, seed), ctx.Err()
 	})
 }
+
+// RegretBound returns an upper bound of what the best design so far lacks of the best of
+// the space, in the objective's units, as far as the agent's own model in a view knows
+// (alone.RegretBound); +Inf while it knows nothing. It takes as long as some suggestions,
+// and is as Recommend is in all else.
+func (a *Agent) RegretBound(ctx context.Context, view strategy.View) (float64, error) {
+	seed := a.cfg.Seed.Derive("regret", uint64(view.Observations))
+	return guarded.Call("the bound of the regret", func() (float64, error) { return alone.RegretBound(ctx, view, seed) })
+}
+
+// SayEnough records that a run ends because the bound of the regret, which rests on all
+// outcomes so far, is below what was small enough.
+func (a *Agent) SayEnough(now time.Time, bound, regret float64) {
+	a.record(Record{Enough: &EnoughRecord{Observations: a.trials.done, Bound: bound, Regret: regret, Time: now}})
+}
+
+// Enough returns why the latest run ended; nil when it did otherwise, or there are trials
+// since.
+func (a *Agent) Enough() *EnoughRecord { return a.trials.enough }

@@ -27,6 +27,7 @@ type Record struct {
 	Sent   *SentRecord   `json:"sent,omitempty"`
 	Note   *NoteRecord   `json:"note,omitempty"`
 	Reply  *ReplyRecord  `json:"reply,omitempty"`
+	Enough *EnoughRecord `json:"enough,omitempty"`
 }
 
 type (
@@ -91,6 +92,14 @@ type (
 		Exchange string `json:"exchange"`
 		Data     []byte `json:"data"`
 	}
+	// EnoughRecord says that a run ended because the regret of its best design was
+	// believed to be small enough. The newest is kept.
+	EnoughRecord struct {
+		Observations int       `json:"observations"` // behind the bound
+		Bound        float64   `json:"bound"`        // of the regret, in the objective's units
+		Regret       float64   `json:"regret"`       // what was small enough
+		Time         time.Time `json:"time"`
+	}
 	// ReplyRecord is what a request with a key came to. Of so many only the newest
 	// MaxReplies are kept.
 	ReplyRecord struct {
@@ -117,6 +126,8 @@ func (r Record) Key() string {
 		return "sent/" + r.Sent.Kind + "/" + strconv.FormatUint(r.Sent.Slot%maxSlots, 10)
 	case r.Reply != nil:
 		return r.Reply.key()
+	case r.Enough != nil:
+		return "enough"
 	}
 	return ""
 }
@@ -151,7 +162,7 @@ func DecodeRecord(data []byte) (Record, error) {
 func (r Record) fields() int {
 	n := 0
 	for _, set := range []bool{r.Task != nil, r.Epoch != nil, r.Trial != nil, r.Offer != nil, r.Return != nil, r.Tell != nil,
-		r.Fail != nil, r.Fit != nil, r.Sent != nil, r.Note != nil, r.Reply != nil} {
+		r.Fail != nil, r.Fit != nil, r.Sent != nil, r.Note != nil, r.Reply != nil, r.Enough != nil} {
 		if set {
 			n++
 		}

@@ -30,6 +30,7 @@ type trials struct {
 	nearest int              // index of the best of those with an outcome by task.Compare, -1 when there is none
 	shown   []strategy.Trial // a copy of the list as it is; nil when it has changed
 	leases  map[uint64]lease // of running trials that clients outside of the process hold
+	enough  *EnoughRecord    // why the latest run ended; nil when it did otherwise, or there are trials since
 }
 
 func newTrials(t *task.Task) trials {
@@ -113,7 +114,11 @@ func ownMaps(outcome strategy.Outcome) strategy.Outcome {
 func (t *trials) apply(r Record) error {
 	switch {
 	case r.Trial != nil:
+		t.enough = nil
 		return t.add(*r.Trial)
+	case r.Enough != nil:
+		t.enough = r.Enough
+		return nil
 	case r.Offer != nil:
 		return t.change(r.Offer.ID, func(trial *strategy.Trial) {
 			trial.State, trial.Started = strategy.Running, r.Offer.Time

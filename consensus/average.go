@@ -79,8 +79,16 @@ func (c council) leader() peer.ID {
 	return leader
 }
 
-// average returns the weighted average of all candidates in the encoded cube.
+// average returns what the settings make of all candidates, in the encoded cube.
 func (c council) average(space *task.Space) []float64 {
+	if c.settings.robust() {
+		return c.robust(space)
+	}
+	return c.mean(space)
+}
+
+// mean is the weighted average of all candidates.
+func (c council) mean(space *task.Space) []float64 {
 	sum := make([]float64, space.Dim())
 	own := 1.0
 	for i, weight := range c.weights() {

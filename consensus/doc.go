@@ -48,6 +48,14 @@
 // weight, so that each goes alone. The package gives no privacy beyond the noise on a
 // response: a candidate says where its author would look.
 //
+// With [Settings].Average median or trimmed a peer cannot pull far. Each number of a
+// design is then the middle of the candidates', coordinate by coordinate, in so far as
+// the weights are shared, and the own for the rest (robust.go). While those who lie have
+// less than half of the shared weight, the own candidate counted with the others, a median is
+// between values of honest candidates; for a trimmed mean, which leaves out the outer quarters, it is
+// less than a quarter. So one liar is held by a median among three agents or more, by a
+// trimmed mean among five. A leader is for those who trust each other, and goes with the mean alone.
+//
 // An average is taken in the encoded unit cube and decoded: numbers are averaged
 // on their scale, a categorical parameter is put to a vote with the weights as
 // votes, the first choice winning a tie. Averaging candidates that lie on

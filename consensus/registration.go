@@ -40,8 +40,20 @@ func describe(t *task.Task) string {
 	case responseNoisy:
 		response = fmt.Sprintf(" and its best result with noise of deviation %g", c.ResponseNoise)
 	}
-	return fmt.Sprintf("the weighted average of all nodes' candidates by %s, weights %s, %s; a share holds a candidate%s",
-		c.Acquisition, c.Weights, rounds, response)
+	return fmt.Sprintf("the weighted %s of all nodes' candidates by %s, weights %s, %s; a share holds a candidate%s",
+		c.average(), c.Acquisition, c.Weights, rounds, response)
+}
+
+// average is the word for people.
+func (s Settings) average() string {
+	switch s.Average {
+	case averageMedian:
+		return "median"
+	case averageTrimmed:
+		return "trimmed mean"
+	default:
+		return "average"
+	}
 }
 
 func reveals(t *task.Task) string {

@@ -15,6 +15,10 @@ const (
 	weightsLeader     = "leader"
 	weightsMetropolis = "metropolis"
 
+	averageMean    = "mean"
+	averageMedian  = "median"
+	averageTrimmed = "trimmed"
+
 	modeRounds       = "rounds"
 	modeAsynchronous = "asynchronous"
 
@@ -40,6 +44,10 @@ type Settings struct {
 	// alone, "leader" (the node of best response weighs most) or "metropolis" (for
 	// nodes that do not see everybody).
 	Weights string
+	// Average says what is made of the candidates: their "mean", or, of which one liar
+	// among several moves little, their "median" or the mean of the middle half,
+	// "trimmed", coordinate by coordinate.
+	Average string
 	// Mode is "rounds" (a node waits for the candidates of those in step with it) or
 	// "asynchronous" (it takes what it has, weighed by age).
 	Mode string
@@ -63,6 +71,7 @@ func readSettings(s *task.Section) task.StrategySettings {
 	c := Settings{
 		Acquisition: s.Word("acquisition", acquisitionLogEI, acquisitionLogEI, acquisitionUCB, acquisitionTS),
 		Weights:     s.Word("weights", weightsUniform, weightsUniform, weightsLeader, weightsMetropolis),
+		Average:     s.Word("average", averageMean, averageMean, averageMedian, averageTrimmed),
 		Mode:        s.Word("mode", modeRounds, modeRounds, modeAsynchronous),
 		Rounds:      s.Whole("rounds", defaultRounds, 1, maxRounds),
 	}
@@ -77,6 +86,9 @@ func readSettings(s *task.Section) task.StrategySettings {
 	if c.Weights == weightsLeader && c.Mode == modeAsynchronous {
 		s.Errorf("weights", "weights %s applies only with mode: %s", weightsLeader, modeRounds)
 	}
+	if c.Weights == weightsLeader && c.robust() {
+		s.Errorf("average", "average %s does not go with weights: leader: whoever claims the best response leads, and weighs most; accepted weights: uniform, metropolis", c.Average)
+	}
 	switch c.Weights {
 	case weightsLeader:
 		c.readResponse(s)
@@ -88,6 +100,9 @@ func readSettings(s *task.Section) task.StrategySettings {
 	}
 	return c
 }
+
+// robust tells whether few candidates move an average little.
+func (c Settings) robust() bool { return c.Average == averageMedian || c.Average == averageTrimmed }
 
 func (c *Settings) readResponse(s *task.Section) {
 	c.Response = s.Word("response", responseValue, responseValue, responseNoisy)
@@ -104,6 +119,9 @@ func (c *Settings) readResponse(s *task.Section) {
 // Keys implements task.StrategySettings.
 func (c Settings) Keys() map[string]any {
 	keys := map[string]any{"acquisition": c.Acquisition, "weights": c.Weights, "mode": c.Mode, "rounds": c.Rounds}
+	if c.robust() { // tasks from before there was the choice keep their IDs
+		keys["average"] = c.Average
+	}
 	if c.Mode == modeRounds {
 		keys["deadline"] = c.Deadline
 	}

@@ -91,7 +91,7 @@ func (s Strategy) inRound(ctx context.Context, view strategy.View, trial uint64,
 	}
 	return strategy.Suggestion{Design: design, Why: strategy.Why{
 		Source:   source,
-		Phrase:   fmt.Sprintf("average with the candidates of %s in round %d", plain.Count(len(round.Voices), "peer"), round.Number),
+		Phrase:   fmt.Sprintf("%s with the candidates of %s in round %d", s.settings.average(), plain.Count(len(round.Voices), "peer"), round.Number),
 		Listened: len(round.Voices),
 		Round:    round.Number,
 	}}, nil
@@ -119,7 +119,7 @@ func (s Strategy) withLatest(ctx context.Context, view strategy.View, trial uint
 	}
 	return strategy.Suggestion{Design: design, Why: strategy.Why{
 		Source:   source,
-		Phrase:   "average with the latest candidates of " + plain.Count(len(voices), "peer"),
+		Phrase:   s.settings.average() + " with the latest candidates of " + plain.Count(len(voices), "peer"),
 		Listened: len(voices),
 	}}, nil
 }

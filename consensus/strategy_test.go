@@ -62,7 +62,8 @@ func play(t testing.TB, s sim.Scenario) sim.Result {
 func modes() []string {
 	return []string{
 		"weights: uniform", "weights: leader", "weights: metropolis",
-		"mode: asynchronous", "mode: asynchronous, weights: metropolis",
+		"average: median", "average: trimmed",
+		"mode: asynchronous", "mode: asynchronous, weights: metropolis", "mode: asynchronous, average: median",
 	}
 }
 
@@ -85,7 +86,7 @@ func TestAloneItIsTheLoneAcquisition(t *testing.T) {
 // same members.
 func TestEverybodyIsInEveryRound(t *testing.T) {
 	const agents, evaluations = 5, 9
-	for _, mode := range modes()[:3] {
+	for _, mode := range modes()[:5] {
 		s := federation(t, "type: consensus, rounds: 20, "+mode, agents, evaluations)
 		s.Watch = func(_ int, view strategy.View) {
 			if p := presence.Of(view); view.Observations > 3 && (len(p.Present) != agents || !p.Agreed) {

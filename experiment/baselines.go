@@ -16,13 +16,21 @@ import (
 type method struct {
 	name     string
 	alone    bool // it listens to nobody
+	pool     bool // it reads the pool, and so needs an exact process that is learned
 	units    bool // it accepts the setting units
 	limits   bool // it takes constraints
 	messages func(evaluations int) int
 	make     func(t *task.Task, pool *baseline.Pool, self int, units baseline.Units) strategy.Strategy
 
-	// server is in place of a pool and of make; it reads its settings itself.
-	server bool
+	// central is in place of make where one place decides for all.
+	central *central
+}
+
+// central is a baseline that decides in one place, with settings of its own.
+type central struct {
+	meaning func(Spec) (string, error) // of its settings, in words that identify it
+	install func(Spec, *sim.Scenario) error
+	common  bool // all members evaluate its designs
 }
 
 func methods() []method {
@@ -33,15 +41,16 @@ func methods() []method {
 		{name: "random", alone: true, limits: true, messages: never, make: func(t *task.Task, _ *baseline.Pool, _ int, _ baseline.Units) strategy.Strategy {
 			return baseline.NewRandom(t)
 		}},
-		{name: "rgpe", messages: once, make: func(t *task.Task, pool *baseline.Pool, self int, _ baseline.Units) strategy.Strategy {
+		{name: "rgpe", pool: true, messages: once, make: func(t *task.Task, pool *baseline.Pool, self int, _ baseline.Units) strategy.Strategy {
 			return baseline.NewRGPE(t, pool, self)
 		}},
-		{name: "taf", messages: once, make: func(t *task.Task, pool *baseline.Pool, self int, _ baseline.Units) strategy.Strategy {
+		{name: "taf", pool: true, messages: once, make: func(t *task.Task, pool *baseline.Pool, self int, _ baseline.Units) strategy.Strategy {
 			return baseline.NewTAF(t, pool, self)
 		}},
-		{name: "pooled", units: true, messages: always, make: baseline.NewPooled},
-		{name: "multitask", units: true, messages: always, make: baseline.NewMultitask},
-		{name: "dp-fts-de", server: true, messages: always},
+		{name: "pooled", pool: true, units: true, messages: always, make: baseline.NewPooled},
+		{name: "multitask", pool: true, units: true, messages: always, make: baseline.NewMultitask},
+		{name: "dp-fts-de", messages: always, central: &central{meaning: meaningOfTrusted, install: installServer}},
+		{name: "global", pool: true, messages: always, central: &central{meaning: meaningOfGlobal, install: installGlobal, common: true}},
 	}
 }
 
@@ -146,8 +155,21 @@ func (p Plan) checkBaseline(s Spec) error {
 	if !m.alone && p.sharesHyperparameters() {
 		return fmt.Errorf("the baseline %s accepts --surrogate with hyperparameters=own only, not %s", s.Name, p.Surrogate)
 	}
-	if m.server {
-		_, err := trustedOf(s)
+	if err := m.checkSettings(s); err != nil {
+		return err
+	}
+	if m.pool && p.Surrogate.Name != "exact" {
+		return fmt.Errorf("the baseline %s accepts --surrogate exact only, not %s", s.Name, p.Surrogate.Name)
+	}
+	if m.pool && slices.Contains(p.Surrogate.Settings, Setting{"process", "known"}) {
+		return fmt.Errorf("the baseline %s accepts a process that is learned only, not --surrogate %s", s.Name, p.Surrogate)
+	}
+	return nil
+}
+
+func (m method) checkSettings(s Spec) error {
+	if m.central != nil {
+		_, err := m.central.meaning(s)
 		return err
 	}
 	for _, x := range s.Settings {
@@ -161,23 +183,17 @@ func (p Plan) checkBaseline(s Spec) error {
 	if _, word, ok := unitsOf(s); !ok {
 		return fmt.Errorf("units must be one of own, common, not %q", word)
 	}
-	if !m.alone && p.Surrogate.Name != "exact" {
-		return fmt.Errorf("the baseline %s accepts --surrogate exact only, not %s", s.Name, p.Surrogate.Name)
-	}
-	if !m.alone && slices.Contains(p.Surrogate.Settings, Setting{"process", "known"}) {
-		return fmt.Errorf("the baseline %s accepts a process that is learned only, not --surrogate %s", s.Name, p.Surrogate)
-	}
 	return nil
 }
 
 // key identifies what the spec of a baseline means.
 func (m method) key(s Spec) string {
-	if m.server {
-		settings, err := trustedOf(s)
+	if m.central != nil {
+		meaning, err := m.central.meaning(s)
 		if err != nil {
 			panic(err) // Complete has checked it
 		}
-		return fmt.Sprintf("%s:%+v", m.name, settings)
+		return m.name + ":" + meaning
 	}
 	if !m.units {
 		return m.name
@@ -196,12 +212,12 @@ func unknown(err error) error {
 
 // install gives every member the strategy of a baseline instead of the task's.
 func (m method) install(spec Spec, s *sim.Scenario) error {
-	if m.server {
-		return installServer(spec, s)
+	if m.central != nil {
+		return m.central.install(spec, s)
 	}
 	units, _, _ := unitsOf(spec)
 	var pool *baseline.Pool
-	if !m.alone {
+	if m.pool {
 		var err error
 		if pool, err = baseline.NewPool(s.Task, len(s.Members)); err != nil {
 			return err

@@ -178,12 +178,14 @@ func TestMembersWithDesignsOfTheirOwn(t *testing.T) {
 
 // Who chooses for others would choose what they cannot evaluate.
 func TestRostersNeedTheSameDesigns(t *testing.T) {
-	p := tiny(t, func(p *Plan) { p.Family, p.Strategies = sweeps(t, false), specsOf(t, "fair") })
-	f, err := p.draw(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.checkTogether(p.Strategies[0], f); err == nil || !strings.Contains(err.Error(), "list of designs of its own") {
-		t.Errorf("error %v", err)
+	for strategy, who := range map[string]string{"fair": "agents of a roster choose for each other", "global": "the baseline global chooses for all"} {
+		p := tiny(t, func(p *Plan) { p.Family, p.Strategies = sweeps(t, false), specsOf(t, strategy) })
+		f, err := p.draw(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.checkTogether(p.Strategies[0], f); err == nil || !strings.Contains(err.Error(), "list of designs of its own, and "+who) {
+			t.Errorf("%s: error %v", strategy, err)
+		}
 	}
 }

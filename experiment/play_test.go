@@ -39,7 +39,7 @@ func drawn(t *testing.T, p Plan) *federation {
 }
 
 func TestStrategiesStartWithTheSameDesigns(t *testing.T) {
-	p := tiny(t, func(p *Plan) { p.Strategies = specsOf(t, "ts,logei,fts,random,rgpe,taf,pooled,multitask") })
+	p := tiny(t, func(p *Plan) { p.Strategies = specsOf(t, "ts,logei,fts,random,rgpe,taf,pooled,multitask,global") })
 	records := playAll(t, p, drawn(t, p))
 	for i := range p.Agents {
 		want := records["ts"].Members[i].Regret

@@ -3,9 +3,12 @@ package experiment
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/experiment/family"
 )
 
 // rosterKey is the key of a strategy that lists who takes part, and mediatorKey that
@@ -120,8 +123,14 @@ func (p Plan) checkRoster(s Spec) error {
 }
 
 // checkTogether says why the agents of a federation could not be a roster that goes in
-// rounds.
+// rounds, or evaluate designs that are chosen for all.
 func (p Plan) checkTogether(s Spec, f *federation) error {
+	if m, ok := methodOf(s); ok && m.central != nil && m.central.common {
+		if i := slices.IndexFunc(f.Members, func(m family.Member) bool { return m.Space != nil }); i >= 0 {
+			return fmt.Errorf("agent %d has a list of designs of its own, and the baseline %s chooses for all; accepted are families whose members have the same designs", i, s.Name)
+		}
+		return nil
+	}
 	if !p.registrationOf(s).Roster {
 		return nil
 	}

@@ -36,6 +36,11 @@ func trustedOf(s Spec) (baseline.Trusted, error) {
 	return settings, settings.Validate()
 }
 
+func meaningOfTrusted(s Spec) (string, error) {
+	settings, err := trustedOf(s)
+	return fmt.Sprintf("%+v", settings), err
+}
+
 func installServer(spec Spec, s *sim.Scenario) error {
 	settings, err := trustedOf(spec)
 	if err != nil {

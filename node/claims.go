@@ -110,3 +110,31 @@ func (s *Session) Recommend(ctx context.Context) (task.Design, error) {
 	}
 	return s.agent.Recommend(ctx, view)
 }
+
+// RegretBound returns an upper bound of what the best design so far lacks of the best of
+// the space, in the objective's units, as far as this node's own model knows; +Inf while
+// it knows nothing. It waits until the model knows all outcomes, and takes as long as
+// some suggestions. It takes no notice of constraints.
+func (s *Session) RegretBound(ctx context.Context) (float64, error) {
+	bound, _, err := s.regretBound(ctx)
+	return bound, err
+}
+
+// regretBound also tells how many outcomes the bound rests on.
+func (s *Session) regretBound(ctx context.Context) (bound float64, observations int, err error) {
+	if err := s.await(ctx, func() bool { _, all := s.agent.Modelled(); return all || s.agent.Keeping() }); err != nil {
+		return 0, 0, err
+	}
+	var view strategy.View
+	if err := s.do(ctx, func(now time.Time) { view = s.agent.View(now) }); err != nil {
+		return 0, 0, err
+	}
+	bound, err = s.agent.RegretBound(ctx, view)
+	return bound, view.Observations, err
+}
+
+// Enough returns why the latest run ended, by RunOptions.StopRegret; nil when it ended
+// otherwise, or there are trials since.
+func (s *Session) Enough(ctx context.Context) (enough *agent.EnoughRecord, err error) {
+	return enough, s.do(ctx, func(time.Time) { enough = s.agent.Enough() })
+}

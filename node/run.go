@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -25,6 +26,14 @@ type RunOptions struct {
 	// evaluation of the node has ever had an outcome, and later twenty in a row.
 	Failures int
 
+	// StopRegret ends the run too, when the best design so far lacks at most this of the
+	// best of the space, in the objective's units, as far as the node's own model knows:
+	// when Session.RegretBound is no larger after five outcomes in a row, and there are ten for
+	// each parameter. The journal says so
+	// (Session.Enough), and a run that begins where another has ended thus ends at
+	// once. For tasks without constraints. Zero: never.
+	StopRegret float64
+
 	// Parallel is how many evaluations run at once; default 1.
 	Parallel int
 
@@ -39,6 +48,9 @@ func (o *RunOptions) validate() error {
 	}
 	if o.Evals < 0 || o.Failures < 0 || o.Parallel < 0 || o.TrialTimeout < 0 {
 		return fmt.Errorf("node: RunOptions %+v: nothing may be negative", *o)
+	}
+	if !(o.StopRegret >= 0) || math.IsInf(o.StopRegret, 1) {
+		return fmt.Errorf("node: RunOptions.StopRegret is %g, accepted are 0 (never) and finite numbers above it", o.StopRegret)
 	}
 	return nil
 }
@@ -64,8 +76,14 @@ func (s *Session) RunTrials(ctx context.Context, evaluate Evaluator, options Run
 	if err := options.validate(); err != nil {
 		return err
 	}
+	if options.StopRegret > 0 && s.task.Constrained() {
+		return errors.New("node: RunOptions.StopRegret is for tasks without constraints: the bound of the regret takes no notice of them")
+	}
 	r := &run{session: s, evaluate: evaluate, options: options}
 	if err := r.count(ctx); err != nil {
+		return err
+	}
+	if ended, err := r.endedBefore(ctx); ended || err != nil {
 		return err
 	}
 	ctx, r.stop = context.WithCancelCause(ctx)
@@ -75,7 +93,10 @@ func (s *Session) RunTrials(ctx context.Context, evaluate Evaluator, options Run
 		workers.Go(func() { r.work(ctx) })
 	}
 	workers.Wait()
-	return context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil || !r.sure.enough {
+		return err
+	}
+	return s.do(ctx, func(now time.Time) { s.agent.SayEnough(now, r.sure.bound, options.StopRegret) })
 }
 
 // run is the state that the workers of one Run share.
@@ -88,6 +109,8 @@ type run struct {
 	mu      sync.Mutex
 	claimed int // evaluations that have an outcome or run
 	failed  failures
+
+	sure sureness
 }
 
 // count takes stock of earlier runs.
@@ -114,8 +137,15 @@ func (r *run) claim() bool {
 }
 
 func (r *run) work(ctx context.Context) {
-	for ctx.Err() == nil && r.claim() {
-		trial, err := r.session.Ask(ctx)
+	for ctx.Err() == nil {
+		enough, err := r.isSure(ctx)
+		if err == nil && (enough || !r.claim()) {
+			return
+		}
+		var trial strategy.Trial
+		if err == nil {
+			trial, err = r.session.Ask(ctx)
+		}
 		if err == nil {
 			err = r.one(ctx, trial)
 		}

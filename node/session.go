@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -94,7 +95,13 @@ type Session struct {
 	memory  *memory
 	waiting map[uint64]chan agent.Answer
 	asked   uint64
-	settled []chan struct{} // closed when there is nothing left to share
+	awaited []awaited
+}
+
+// awaited is what somebody waits for.
+type awaited struct {
+	come func() bool // asked in the loop
+	done chan struct{}
 }
 
 type call struct {
@@ -231,13 +238,30 @@ func (s *Session) loop() {
 	}
 }
 
-// settle tells those who wait for it that there is nothing left to share.
+// settle tells those who wait that what they wait for has come.
 func (s *Session) settle() {
-	if len(s.settled) > 0 && s.agent.Settled() {
-		for _, waiting := range s.settled {
-			close(waiting)
+	s.awaited = slices.DeleteFunc(s.awaited, func(a awaited) bool {
+		if !a.come() {
+			return false
 		}
-		s.settled = nil
+		close(a.done)
+		return true
+	})
+}
+
+// await returns when come, which is asked in the loop, returns true.
+func (s *Session) await(ctx context.Context, come func() bool) error {
+	done := make(chan struct{})
+	if err := s.do(ctx, func(time.Time) { s.awaited = append(s.awaited, awaited{come, done}) }); err != nil {
+		return err
+	}
+	select {
+	case <-done:
+		return nil
+	case <-s.ended:
+		return s.failure
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -430,16 +454,8 @@ func (s *Session) Return(ctx context.Context, trial uint64) (err error) {
 // gossip, and until what was sent to single peers that are connected has reached them. A
 // node that closes at once after its last outcome does not share it.
 func (s *Session) Settle(ctx context.Context) error {
-	settled := make(chan struct{})
-	if err := s.do(ctx, func(time.Time) { s.settled = append(s.settled, settled) }); err != nil {
+	if err := s.await(ctx, func() bool { return s.agent.Settled() }); err != nil {
 		return err
-	}
-	select {
-	case <-settled:
-	case <-s.ended:
-		return s.failure
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 	look := time.NewTicker(settleInterval)
 	defer look.Stop()

@@ -268,13 +268,13 @@ func (t *topic) reconcile() {
 }
 
 // inReach lists the connected peers that answer questions about the task, on the topic
-// or not: a peer gossips with one node of each identity, so that the second of two
+// or not, without those that have not proven the invitation: a peer gossips with one node of each identity, so that the second of two
 // copies of a data directory is on the topic with nobody, and has to hear why.
 func (t *topic) inReach() []peer.ID {
 	host := t.session.node.host
 	return slices.DeleteFunc(host.Network().Peers(), func(id peer.ID) bool {
 		spoken, err := host.Peerstore().SupportsProtocols(id, t.syncProtocol())
-		return err != nil || len(spoken) == 0
+		return err != nil || len(spoken) == 0 || !t.session.node.follows.mayHear(id, t.name())
 	})
 }
 

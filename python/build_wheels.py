@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Build the wheels: one per system with fbo-node in it, and one without for all others.
 
-    python3 python/build_wheels.py [--out DIR] [SYSTEM ...]
+    python3 python/build_wheels.py [--out DIR] [--licences DIR] [SYSTEM ...]
 
 A system is linux-amd64, linux-arm64, macos-arm64, macos-amd64, windows-amd64 or any; without
 one all are built. It needs Go and pip, which fetches setuptools. The same sources, Go and
-zlib give the same bytes.
+zlib give the same bytes. Wheels for others have to come with the licences of the modules in the
+program: DIR has SYSTEM.txt for each, as `go run ./internal/release` makes them.
 """
 
 from __future__ import annotations
@@ -102,7 +103,13 @@ def write(path: Path, entries: list[Entry]) -> None:
             archive.writestr(one, entry.data)
 
 
-def build(systems: list[str], out: Path) -> list[Path]:
+def licences_of(entries: list[Entry], directory: Path, system: str) -> Entry:
+    """Return the licences of the modules in a system's program, in their place in a wheel."""
+    (own,) = (entry.name for entry in entries if entry.name.endswith("/LICENSE"))
+    return Entry(own.replace("LICENSE", "THIRD_PARTY_LICENSES.txt"), (directory / f"{system}.txt").read_bytes())
+
+
+def build(systems: list[str], out: Path, licences: Path | None = None) -> list[Path]:
     """Build the wheels of these systems, and return their paths."""
     out.mkdir(parents=True, exist_ok=True)
     name, entries = pure_entries()
@@ -118,6 +125,8 @@ def build(systems: list[str], out: Path) -> list[Path]:
                 built = Path(directory, program)
                 build_program(built, goos, goarch)
                 files = for_system(entries, tags, Entry(f"fbo/bin/{program}", built.read_bytes(), executable=True))
+            if licences is not None:
+                files.append(licences_of(entries, licences, system))
         write(path, files)
         paths.append(path)
     return paths
@@ -133,11 +142,12 @@ def main() -> None:
     known = [*SYSTEMS, ANY]
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=f"of {', '.join(known)}; default: all")
     parser.add_argument("--out", type=Path, default=HERE / "dist", help="where to (default: python/dist)")
+    parser.add_argument("--licences", type=Path, help="folder of the modules' licences (default: wheels have none)")
     given = parser.parse_args()
     for system in given.systems:
         if system not in known:
             parser.error(f"SYSTEM {system!r}: accepted are {', '.join(known)}")
-    for path in build(given.systems or known, given.out):
+    for path in build(given.systems or known, given.out, given.licences):
         print(f"{path}  {path.stat().st_size / 1e6:.1f} MB")
 
 

@@ -120,6 +120,11 @@ strategy: {share: exact}
 				`"strategy":{"acquisition":"logei","deadline":60,"initial_designs":3,"mode":"rounds","rounds":50,"type":"consensus","weights":"uniform"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
 			"bagaaieragkohwa4eax5wvg23eilg5vur4ylxdfjz55djge24fsm6jtyqy66q"},
+		{one + "strategy: {type: consensus, average: median}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"acquisition":"logei","average":"median","deadline":60,"initial_designs":3,"mode":"rounds","rounds":50,"type":"consensus","weights":"uniform"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaieracy724mkj7yvt7qajhxky3pve7t3qdxy77bv5jd6aao3srqgou5zq"},
 		{one + "strategy: {type: consensus, mode: asynchronous, weights: metropolis, acquisition: ts}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
 				`"strategy":{"acquisition":"ts","initial_designs":3,"mode":"asynchronous","rounds":50,"type":"consensus","weights":"metropolis"},` +
@@ -227,6 +232,8 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		one + "strategy: {type: consensus, rounds: 51}",
 		one + "strategy: {type: consensus, deadline: 61}",
 		one + "strategy: {type: consensus, weights: metropolis}",
+		one + "strategy: {type: consensus, average: median}",
+		one + "strategy: {type: consensus, average: trimmed}",
 		one + "strategy: {type: consensus, weights: leader}",
 		one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: 1}",
 		one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: 2}",
@@ -298,7 +305,7 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 func TestWrittenDefaultsOfSharedDesigns(t *testing.T) {
 	for short, long := range map[string]string{
 		"{type: ucb}":                        "{type: ucb, initial_designs: 3}",
-		"{type: consensus}":                  "{type: consensus, acquisition: logei, weights: uniform, mode: rounds, rounds: 5e1, deadline: 60.0}",
+		"{type: consensus}":                  "{type: consensus, acquisition: logei, weights: uniform, mode: rounds, rounds: 5e1, deadline: 60.0, average: mean}",
 		"{type: consensus, weights: leader}": "{response: value, weights: leader, deadline: 60, type: consensus}",
 		"{type: peer-prior}":                 "{share: guarded}",
 		"{type: consensus, rounds: 9}":       "{type: consensus, rounds: 9, share: exact}",

@@ -18,6 +18,7 @@ func TestUsageErrors(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "task.yaml", bowlTask)
 	bad := writeFile(t, "bad.yaml", "name: b\ngoal: minimise\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\n")
+	limited := writeFile(t, "limited.yaml", strings.Replace(bowlTask, "fts", "logei", 1)+"constraints: [{name: c, high: 1}]\n")
 	list := writeFile(t, "list", "# who\nyou\n")
 	nobody := writeFile(t, "nobody", "")
 	plain := writeFile(t, "plain", "not a program")
@@ -57,6 +58,11 @@ func TestUsageErrors(t *testing.T) {
 		{run("--evals", "-1", "--", "true"), "--evals -1: accepted are 0 and more .without --evals: until Ctrl-C."},
 		{run("--failures", "0", "--", "true"), "--failures 0: accepted are 1 and more"},
 		{run("--failures", "-3", "--", "true"), "--failures -3: accepted are 1 and more"},
+		{run("--stop-regret", "0", "--", "true"), "--stop-regret 0: accepted are numbers above 0, in the objective's units"},
+		{run("--stop-regret", "NaN", "--", "true"), "--stop-regret NaN: accepted are numbers above 0, .*"},
+		{run("--stop-regret", "Inf", "--", "true"), `--stop-regret \+Inf: accepted are numbers above 0, .*`},
+		{run("--stay", "--", "true"), "--stay says what follows the evaluations; it needs --evals or --stop-regret, .*"},
+		{[]string{"run", limited, "--data-dir", dir, "--stop-regret", "1", "--", "true"}, "--stop-regret: the task has constraints, .*; accepted are tasks without"},
 		{run("--first", "nosuch.csv", "--", os.Args[0]), "first: open nosuch.csv: no such file or directory"},
 		{run("--first", outside, "--", os.Args[0]), `first: .*outside.csv: line 3: .*x.*`},
 		{[]string{"best", "a", "b"}, "fbo-node best takes at most 1 argument, not 2: .*"},

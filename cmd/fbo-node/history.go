@@ -86,6 +86,9 @@ func writeTable(out io.Writer, p past) error {
 	} else if text := nothingFeasible(p.task, p.trials); text != "" {
 		fmt.Fprintln(out, text)
 	}
+	if p.enough != nil {
+		fmt.Fprintln(out, enoughText(*p.enough))
+	}
 	return nil
 }
 

@@ -282,6 +282,25 @@ func lonely(keeping bool) string {
 	return "no peers on this task; this node tunes alone until one joins"
 }
 
+// whyEnded explains a run that ended by itself.
+func (p *progress) whyEnded(ctx context.Context, session *node.Session, o runOptions) error {
+	enough, err := session.Enough(ctx)
+	switch {
+	case err != nil:
+		return err
+	case enough != nil && o.stopGiven && enough.Bound <= o.stopRegret:
+		p.say(object{"event": "enough", "bound": enough.Bound, "regret": enough.Regret, "observations": enough.Observations}, "%s", enoughText(*enough))
+	case o.evalsGiven:
+		p.budgetSpent(o.evals)
+	}
+	return nil
+}
+
+func enoughText(e agent.EnoughRecord) string {
+	return fmt.Sprintf("enough: after %s the best design lacks at most %s of the best there is, as far as this node's model knows; --stop-regret %s ended the run",
+		plain.Count(e.Observations, "outcome"), number(e.Bound), number(e.Regret))
+}
+
 // budgetSpent explains a run that had nothing to do.
 func (p *progress) budgetSpent(evals int) {
 	p.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -21,6 +22,8 @@ type runOptions struct {
 	dir           string
 	evals         int
 	evalsGiven    bool
+	stopRegret    float64
+	stopGiven     bool
 	failures      int
 	failuresGiven bool
 	parallel      int
@@ -64,12 +67,14 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 		RunE: func(command *cobra.Command, args []string) error {
 			given := command.Flags().Changed
 			o.seeded, o.evalsGiven, o.failuresGiven = given("seed"), given("evals"), given("failures")
+			o.stopGiven = given("stop-regret")
 			return o.run(command.Context(), args[0], args[1:])
 		},
 	}
 	flags := command.Flags()
 	addDataDir(command, &o.dir)
 	flags.IntVar(&o.evals, "evals", 0, "evaluations with an outcome by this node in all, earlier runs included; 0: none (default: until Ctrl-C)")
+	flags.Float64Var(&o.stopRegret, "stop-regret", 0, "end when the best design lacks at most this of the best there is, in the objective's units, as far as this node's model knows (default: never)")
 	flags.IntVar(&o.failures, "failures", 0, "give up after so many failed evaluations of this run (default: when the first 5 fail, later 20 in a row)")
 	flags.IntVar(&o.parallel, "parallel", 1, "evaluations at the same time")
 	flags.DurationVar(&o.trialTimeout, "trial-timeout", 0, "stop an evaluation after this time, such as 10m (default: never)")
@@ -105,6 +110,8 @@ func (o runOptions) validate() error {
 	switch {
 	case o.evals < 0:
 		return usagef("--evals %d: accepted are 0 and more (without --evals: until Ctrl-C)", o.evals)
+	case o.stopGiven && !(o.stopRegret > 0 && !math.IsInf(o.stopRegret, 1)):
+		return usagef("--stop-regret %g: accepted are numbers above 0, in the objective's units", o.stopRegret)
 	case o.failuresGiven && o.failures < 1:
 		return usagef("--failures %d: accepted are 1 and more", o.failures)
 	case o.parallel < 1:
@@ -113,8 +120,8 @@ func (o runOptions) validate() error {
 		return usagef("--trial-timeout %v: accepted are positive times (0: never)", o.trialTimeout)
 	case o.wait < 0:
 		return usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
-	case o.stay && !o.evalsGiven:
-		return usagef("--stay says what follows the evaluations; it needs --evals, without which they do not end")
+	case o.stay && !o.evalsGiven && !o.stopGiven:
+		return usagef("--stay says what follows the evaluations; it needs --evals or --stop-regret, without which they do not end")
 	}
 	if err := o.network.validate(); err != nil {
 		return err
@@ -140,6 +147,9 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	}
 	if l := t.Space.Listing(); l.Absent() {
 		return usagef("%s: it has the digest of a table of %s and not the table, which a node needs to choose: take the task file that names it", file, plain.Count(l.Len(), "design"))
+	}
+	if o.stopGiven && t.Constrained() {
+		return usagef("--stop-regret: the task has constraints, of which the bound of the regret takes no notice; accepted are tasks without")
 	}
 	dir, err := resolveDataDir(o.dir)
 	if err != nil {
@@ -206,8 +216,7 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, evalua
 
 	ended := o.runTrials(ctx, session, evaluate)
 	if ended == nil {
-		show.budgetSpent(o.evals)
-		ended = settle(ctx, session)
+		ended = errors.Join(show.whyEnded(ctx, session, o), settle(ctx, session))
 	}
 	stopWatching()
 	if err := show.summary(context.WithoutCancel(ctx), session); err != nil && !errors.Is(ended, err) {
@@ -225,7 +234,7 @@ func (o runOptions) runTrials(ctx context.Context, session *node.Session, evalua
 		return ctx.Err()
 	}
 	return session.RunTrials(ctx, evaluate, node.RunOptions{
-		Evals: o.evals, Failures: o.failures, Parallel: o.parallel, TrialTimeout: o.trialTimeout,
+		Evals: o.evals, StopRegret: o.stopRegret, Failures: o.failures, Parallel: o.parallel, TrialTimeout: o.trialTimeout,
 	})
 }
 

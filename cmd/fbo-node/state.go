@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
@@ -24,9 +25,10 @@ type past struct {
 	trials  []strategy.Trial
 	best    *strategy.Trial
 	epoch   uint64
-	spent   *ledger.State // nil when the task promises no privacy
-	running *node.Status  // nil when the node does not run
-	tag     string        // by which it takes part with an invitation
+	enough  *agent.EnoughRecord // why the latest run ended; nil when it did otherwise, or the node runs
+	spent   *ledger.State       // nil when the task promises no privacy
+	running *node.Status        // nil when the node does not run
+	tag     string              // by which it takes part with an invitation
 }
 
 // readPast finds the task by its file or ID; empty means the only one there is.
@@ -191,7 +193,7 @@ func pastOfJournal(dir, id string) (past, error) {
 			h.Trials[i].State = interrupted
 		}
 	}
-	return past{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch, spent: h.Spent}, nil
+	return past{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch, enough: h.Enough, spent: h.Spent}, nil
 }
 
 // interrupted is a trial that ran when its node ended without a goodbye: the

@@ -108,6 +108,10 @@ func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) erro
 			}
 			return nil
 		}
+		if string(data) == "{}" {
+			show.warning("some events before the next were missed; history has all trials")
+			continue
+		}
 		e, err := decodeEvent(data, p.task)
 		if err != nil {
 			return fmt.Errorf("the running node's event: %w", err)
@@ -135,15 +139,16 @@ func watching(p past) string {
 	return text
 }
 
-// nextEvent reads the data of the next server-sent event that has some.
+// nextEvent reads the data of the next server-sent event; that which says that some were
+// missed has an empty object.
 func nextEvent(lines *bufio.Reader) ([]byte, error) {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
 			return nil, err
 		}
-		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && string(data) != "{}\n" {
-			return data, nil
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
+			return bytes.TrimSpace(data), nil
 		}
 	}
 }

@@ -1,7 +1,8 @@
 // Package baseline has the methods against which those of this project are
 // measured: random search ([NewRandom]), two methods that weigh the models of
-// peers ([NewRGPE], [NewTAF]), and Gaussian processes of everybody's raw
-// observations ([NewPooled], [NewMultitask]). They are for simulations: what
+// peers ([NewRGPE], [NewTAF]), Gaussian processes of everybody's raw
+// observations ([NewPooled], [NewMultitask]), sums by a trusted server ([NewTrusted]),
+// and one design for all ([NewGlobal]). They are for simulations: what
 // their agents tell each other is too large or too revealing for the network of
 // a node, so they read it from a [Pool], which the simulator keeps.
 //

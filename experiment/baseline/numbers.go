@@ -8,7 +8,7 @@ import "fmt"
 // inverse of its covariance, counted whole as by Dai, Low and Jaillet, and sent
 // once by each peer. (Their taf sends its best value too; the form here does not
 // need it.) For dp-fts-de it is one draw of weights, for pooled and multitask one
-// observation. A method that is silent sends 0. Panics on an unknown name.
+// observation, for global one design. A method that is silent sends 0. Panics on an unknown name.
 func MessageNumbers(name string, features, dim int) int {
 	switch name {
 	case "random":
@@ -17,6 +17,8 @@ func MessageNumbers(name string, features, dim int) int {
 		return features
 	case "rgpe", "taf":
 		return features + features*features
+	case "global":
+		return dim
 	case "pooled", "multitask":
 		return dim + 1
 	}

@@ -154,7 +154,7 @@ func TestPoolRefuses(t *testing.T) {
 
 func TestMessageNumbers(t *testing.T) {
 	for name, want := range map[string]int{
-		"random": 0, "dp-fts-de": 100, "rgpe": 10100, "taf": 10100, "pooled": 7, "multitask": 7,
+		"random": 0, "dp-fts-de": 100, "rgpe": 10100, "taf": 10100, "pooled": 7, "multitask": 7, "global": 6,
 	} {
 		if got := MessageNumbers(name, 100, 6); got != want {
 			t.Errorf("%s: %d, want %d", name, got, want)

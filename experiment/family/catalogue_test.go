@@ -72,6 +72,8 @@ func TestParseErrorsSayWhatIsAccepted(t *testing.T) {
 		"gp:others=hostile":              {"key others", "half-negated"},
 		"gp:newcomer=yes":                {"key newcomer", "true, false"},
 		"gp:clusters=2,others=negated":   {"clusters is for others=alike"},
+		"gp:forgers=1,others=negated":    {"forgers is for others=alike"},
+		"gp:forgers=1,newcomer=true":     {"forgers is for", "without a newcomer"},
 		"levy:d=1,rotate=10":             {"key rotate", "one float"},
 		"rosenbrock:d=1":                 {"key d", "2 to 20, whole"},
 		"mixed:d=4":                      {`"d=4"`, "shift"},

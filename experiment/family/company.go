@@ -3,6 +3,7 @@ package family
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -36,7 +37,10 @@ type source struct {
 	member func(cluster, k int) function
 }
 
-const othersKey = "others"
+const (
+	othersKey  = "others"
+	forgersKey = "forgers"
+)
 
 // The kinds of company.
 const (
@@ -58,6 +62,8 @@ func companyKeys() []Key {
 			Meaning: "members are alike within so many clusters, dealt out in turn, and unlike across"},
 		{Name: "newcomer", Type: Switch, Default: "false",
 			Meaning: "the last member starts when the others have ended, and alone counts"},
+		{Name: forgersKey, Type: Whole, Default: "0", Low: 0, High: 100,
+			Meaning: "so many of the last members share what is forged, and do not count"},
 	}
 }
 
@@ -66,12 +72,16 @@ type company struct {
 	others   string
 	clusters int
 	newcomer bool
+	forgers  int
 }
 
 func companyOf(v Values) (company, error) {
-	c := company{v.Choice(othersKey), v.Whole("clusters"), v.Switch("newcomer")}
+	c := company{v.Choice(othersKey), v.Whole("clusters"), v.Switch("newcomer"), v.Whole(forgersKey)}
 	if c.others != alike && c.clusters > 1 {
 		return c, errors.New("clusters is for others=alike")
+	}
+	if c.forgers > 0 && (c.others != alike || c.newcomer) {
+		return c, errors.New("forgers is for others=alike, without a newcomer")
 	}
 	return c, nil
 }
@@ -92,6 +102,9 @@ func build(v Values, space *task.Space, from func(random.Seed) (source, error)) 
 }
 
 func (c company) gather(s source, seed random.Seed, agents int) (Federation, error) {
+	if c.forgers >= agents {
+		return Federation{}, fmt.Errorf("forgers=%d of %d agents: at least one must be honest", c.forgers, agents)
+	}
 	f := Federation{Space: s.space, Goal: s.goal, Members: make([]Member, agents), Constraints: s.constraints, Infeasible: s.infeasible}
 	honest := 0 // the one who alone is honest, or alone counts
 	if c.newcomer {
@@ -111,7 +124,8 @@ func (c company) gather(s source, seed random.Seed, agents int) (Federation, err
 		case c.others == alike:
 			cluster := k % c.clusters
 			g := s.member(cluster, k)
-			f.Members[k] = s.playing(g, Member{Counts: !c.newcomer || k == honest, Cluster: cluster})
+			forges := k >= agents-c.forgers
+			f.Members[k] = s.playing(g, Member{Counts: !forges && (!c.newcomer || k == honest), Forged: forges, Cluster: cluster})
 			counting[k] = g
 		case k == honest:
 			g := s.member(0, k)

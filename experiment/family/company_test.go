@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/fbo-node/fbo/acquisition"
@@ -134,6 +135,30 @@ func TestCompanyLeavesTheHonestMember(t *testing.T) {
 				t.Errorf("others=%s: newcomer: member %d counts %v, late %v", others, k, m.Counts, m.Late)
 			}
 		}
+	}
+}
+
+// Forgers are the last members; nothing else about anybody's function changes.
+func TestForgers(t *testing.T) {
+	honest, f := mustDraw(t, "gp:clusters=2", 5, 6), mustDraw(t, "gp:clusters=2,forgers=2", 5, 6)
+	at := designs(f.Space, 30, 1)
+	for k, m := range f.Members {
+		if forges := k >= 4; m.Forged != forges || m.Counts == forges || m.Cluster != k%2 || !slices.Equal(valuesAt(m.Objective, at), valuesAt(honest.Members[k].Objective, at)) {
+			t.Errorf("member %d is %+v", k, m)
+		}
+	}
+	for spec, want := range map[string]bool{"gp": false, "gp:forgers=0": false, "gp:forgers=1": true, "gp:others=forged": true} {
+		parsed, err := Kinds().Parse(spec)
+		if err != nil || parsed.Forges != want {
+			t.Errorf("%s forges: %v, error %v", spec, parsed.Forges, err)
+		}
+	}
+	parsed, err := Kinds().Parse("gp:forgers=3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parsed.Draw(random.SeedOf(1), 3); err == nil || !strings.Contains(err.Error(), "forgers=3 of 3 agents: at least one must be honest") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -69,6 +69,7 @@ var layers = map[string]int{
 	"cmd":                 16,
 	"examples":            16,
 	"internal/layers":     16,
+	"internal/release":    16,
 
 	"experiment/family/trained": 14,
 }

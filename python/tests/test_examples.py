@@ -46,8 +46,8 @@ def test_examples(name: str, expected: str, environment: dict[str, str]) -> None
 
 
 def test_every_example_is_run() -> None:
-    # That of Optuna is run beside its page, in test_optuna.py.
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == {"alone", "together", "ask_tell", "optuna_study"}
+    # Those of Optuna and Ray are run in test_optuna.py and test_ray.py.
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {"alone", "together", "ask_tell", "optuna_study", "ray_tune"}
 
 
 def test_readme(environment: dict[str, str]) -> None:

@@ -71,6 +71,14 @@ def test_without_a_program_it_says_where_to_get_one(wheels: list[Path], tmp_path
         assert part in said.stderr
 
 
+def test_licences(tmp_path: Path) -> None:
+    (tmp_path / "linux-amd64.txt").write_text("of others")
+    entries = build_wheels.pure_entries()[1]
+    entry = build_wheels.licences_of(entries, tmp_path, "linux-amd64")
+    assert re.fullmatch(r"fbo-[^/]*\.dist-info/licenses/THIRD_PARTY_LICENSES\.txt", entry.name)
+    assert entry.data == b"of others"
+
+
 def test_tags(tmp_path: Path) -> None:
     name, entries = build_wheels.pure_entries()
     assert name.endswith("-py3-none-any.whl")

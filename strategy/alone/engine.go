@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/random"
@@ -124,13 +125,19 @@ func (s Engine) Information(ctx context.Context, view strategy.View, trial uint6
 
 // posteriors are those that improvement is averaged over.
 func (s Engine) posteriors(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) ([]surrogate.Posterior, error) {
+	return posteriors(ctx, view, members, seed.Stream("hyperparameters", trial))
+}
+
+// posteriors are so many of the view's, with hyperparameters drawn from what is known of
+// them; the view's own where these are known or not learned.
+func posteriors(ctx context.Context, view strategy.View, count int, rng *rand.Rand) ([]surrogate.Posterior, error) {
 	ensemble, ok := view.Posterior.(surrogate.Ensemble)
 	if !ok {
 		return []surrogate.Posterior{view.Posterior}, nil
 	}
-	posteriors, err := ensemble.Members(ctx, members, seed.Stream("hyperparameters", trial))
+	drawn, err := ensemble.Members(ctx, count, rng)
 	if err != nil {
 		return nil, fmt.Errorf("alone: %w", err)
 	}
-	return posteriors, nil
+	return drawn, nil
 }

@@ -1,0 +1,36 @@
+//go:build unix
+
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestEnough: --stop-regret ends a run before its evaluations are used up, says so, and
+// history tells why; the same line again evaluates nothing.
+func TestEnough(t *testing.T) {
+	t.Parallel()
+	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
+	line := join(runLine(file, dir, "--evals", "60", "--stop-regret", "1.5", "--seed", "1"), objective("bowl"))
+	text := must(t, line...)
+	const why = "the best design lacks at most "
+	if !strings.Contains(text, "\nenough: after ") || !strings.Contains(text, why) || !strings.Contains(text, "; --stop-regret 1.5 ended the run\n") {
+		t.Errorf("got\n%s", text)
+	}
+	trials := historyOf(t, dir)
+	if len(trials) < 20 || len(trials) >= 60 {
+		t.Errorf("%d trials", len(trials))
+	}
+	if text := must(t, "history", file, "--data-dir", dir); !strings.Contains(text, why) {
+		t.Errorf("history prints\n%s", text)
+	}
+	p := start(t, join(runLine(file, dir, "--stop-regret", "1.5", "--json"), objective("exit"))...)
+	if code := p.wait(t); code != exitDone || len(p.of("enough")) != 1 || len(p.of("trial_started")) != 0 {
+		t.Errorf("exit code %d, events %+v", code, p.all())
+	}
+	text = must(t, join(runLine(file, dir, "--evals", "1", "--stop-regret", "1e-9"), objective("bowl"))...)
+	if strings.Contains(text, "enough: ") || !strings.Contains(text, "earlier runs made all 1 evaluations") {
+		t.Errorf("for less regret it prints\n%s", text)
+	}
+}

@@ -1,0 +1,139 @@
+"""Evaluate a trial of a daemon, as one of many jobs.
+
+    python worker.py task.yaml -- python train.py --rate {rate} --steps {steps}
+
+FBO_URL is the daemon's address, such as http://10.0.0.5:7070, and FBO_TOKEN the file that has its
+token. FBO_CLIENT is the name of this job: a job that is started again under its name gets the trial
+again that it had. The last line that the command prints is the value.
+
+It ends with 0 when the trial has a value, 1 when its training failed, and 2 when something else
+is wrong. Told to stop (SIGTERM), it tells the training, hands the trial back and ends with 143.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fbo
+
+PATIENCE = 3600.0  # seconds that a daemon may be away when a value is there
+
+
+def filled(part: str, design: dict[str, Any]) -> str:
+    """Put the design's values in place of {name}."""
+    for name, value in design.items():
+        part = part.replace("{" + name + "}", str(value).lower() if isinstance(value, bool) else str(value))
+    return part
+
+
+class Stopped(Exception):
+    """This job was told to stop."""
+
+
+class Stop:
+    """Notes that this job is told to stop, and tells the training that runs."""
+
+    def __init__(self) -> None:
+        self._told = False
+        self._training: subprocess.Popen[str] | None = None
+
+    def tell(self, *_: object) -> None:
+        self._told = True
+        if self._training is not None:
+            self._training.terminate()
+
+    def check(self) -> None:
+        if self._told:
+            raise Stopped
+
+    def run(self, command: list[str]) -> tuple[int, str]:
+        """Run a command, and return its exit code and what it printed."""
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as training:
+            self._training = training
+            if self._told:  # while it began
+                training.terminate()
+            said, _ = training.communicate()
+            self._training = None
+        return training.returncode, said
+
+
+def measure(stop: Stop, command: list[str], design: dict[str, Any]) -> float:
+    """Run the training and return what its last line says; ValueError says why there is no value."""
+    code, said = stop.run([filled(part, design) for part in command])
+    print(said, end="", flush=True)
+    if code != 0:
+        stop.check()
+        raise ValueError(f"the training ended with code {code}")
+    lines = said.split("\n")
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    try:
+        return float(last)
+    except ValueError:
+        raise ValueError(f"the last line of the training is {last[:100]!r}: accepted is a number") from None
+
+
+def insist(say: Callable[[], object]) -> None:
+    """Say it until the daemon has heard it."""
+    give_up = time.monotonic() + PATIENCE
+    while True:
+        try:
+            say()
+            return
+        except (fbo.Unreachable, fbo.Unavailable) as error:
+            if time.monotonic() > give_up:
+                raise
+            print(f"{error}; trying again", file=sys.stderr)
+            time.sleep(5)
+
+
+def evaluate(stop: Stop, task: fbo.Task, trial: fbo.Trial, command: list[str]) -> int:
+    """Evaluate one trial, and return the exit code."""
+    print(f"trial {trial.id}: {trial.parameters}", flush=True)
+    try:
+        try:
+            value = measure(stop, command, trial.parameters)
+            insist(lambda: task.tell(trial, value))
+            return 0
+        except ValueError as error:  # also a value that is not finite
+            reason = str(error)
+            print(f"trial {trial.id} failed: {reason}", file=sys.stderr)
+            insist(lambda: task.fail(trial, reason))
+            return 1
+    except fbo.Conflict as error:  # its lease ended, and another was quicker
+        print(f"trial {trial.id}: {error}", file=sys.stderr)
+        return 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("task", help="the task file")
+    parser.add_argument("--lease", type=float, default=600, help="seconds without a sign of life, after which another job gets the trial")
+    parser.add_argument("command", nargs="+", help="after --, the training, with {name} for each parameter")
+    o = parser.parse_args()
+    if missing := [name for name in ("FBO_URL", "FBO_TOKEN", "FBO_CLIENT") if not os.environ.get(name)]:
+        parser.error(f"{', '.join(missing)} not set in the environment")
+    stop = Stop()
+    signal.signal(signal.SIGTERM, stop.tell)
+    try:
+        with fbo.Node(url=os.environ["FBO_URL"], token=Path(os.environ["FBO_TOKEN"])) as node:
+            task = node.task(o.task, client=os.environ["FBO_CLIENT"], lease=o.lease)
+            while not (given := task.ask(wait=5)):
+                stop.check()  # it waits for peers
+            return evaluate(stop, task, given[0], o.command)
+    except Stopped:
+        return 143
+    except (fbo.Error, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

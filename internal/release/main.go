@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"syscall"
+
+	"github.com/spf13/pflag"
+)
+
+// versions are those of semver.org without build metadata, which Go takes for no version.
+var versions = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil && !errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	flags := pflag.NewFlagSet("release", pflag.ContinueOnError)
+	snapshot := flags.Bool("snapshot", false, "build the working tree as it is, without a tag or a section of the changelog")
+	twice := flags.Bool("twice", false, "build a second time elsewhere, with an empty build cache, and compare the bytes")
+	names := flags.StringSlice("platform", nil, "build for this platform only (may be repeated)")
+	wheels := flags.Bool("wheels", true, "build the wheels, where python/build_wheels.py exists")
+	python := flags.String("python", "python3", "the Python that builds the wheels, with pip")
+	out := flags.String("out", "dist", "the folder to make; it must not exist or be empty")
+	flags.SetOutput(io.Discard) // errors are printed once, by main
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			fmt.Printf("go run ./internal/release VERSION\n%s", flags.FlagUsages())
+		}
+		return err
+	}
+	if flags.NArg() != 1 || !versions.MatchString(flags.Arg(0)) {
+		return fmt.Errorf("one VERSION is needed, such as 0.1.0 or 0.2.0-rc.1, without a v; got %q", flags.Args())
+	}
+	wanted, err := platformsOf(*names)
+	if err != nil {
+		return err
+	}
+	if err := mustBeEmpty(*out); err != nil {
+		return err
+	}
+	source, err := look(ctx, ".", flags.Arg(0), *snapshot)
+	if err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp("", "fbo-release-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+
+	b := builder{source: source, platforms: wanted, everything: len(*names) == 0, temp: temp}
+	if *wheels {
+		b.python = *python
+	}
+	if b.sbom, err = sbomTool(ctx, temp); err != nil {
+		return err
+	}
+	if err := b.build(ctx, *out, ""); err != nil {
+		return errors.Join(err, os.RemoveAll(*out))
+	}
+	if !*twice {
+		return nil
+	}
+	fmt.Println("once more, with an empty build cache …")
+	again := filepath.Join(temp, "again")
+	if err := b.build(ctx, again, filepath.Join(temp, "cache")); err != nil {
+		return err
+	}
+	if err := same(*out, again); err != nil {
+		return err
+	}
+	fmt.Println("both times the same bytes")
+	return nil
+}
+
+// mustBeEmpty returns an error unless a folder is empty or missing.
+func mustBeEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("the folder %s is not empty; remove it, or name another one by --out", dir)
+	}
+	return nil
+}
+
+// same compares what two builds have made, by their sums.
+func same(one, other string) error {
+	a, err := sumsOf(one)
+	if err != nil {
+		return err
+	}
+	b, err := sumsOf(other)
+	if err != nil {
+		return err
+	}
+	var differ []string
+	for _, s := range a {
+		if !slices.Contains(b, s) {
+			differ = append(differ, s.name)
+		}
+	}
+	for _, s := range b {
+		if !slices.ContainsFunc(a, func(o sum) bool { return o.name == s.name }) {
+			differ = append(differ, s.name)
+		}
+	}
+	if len(differ) > 0 {
+		return fmt.Errorf("built twice, these differ: %q", differ)
+	}
+	return nil
+}

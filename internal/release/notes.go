@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// unreleased is the section of the changelog for what has no version yet.
+const unreleased = "Unreleased"
+
+// cutNotes returns the section of the changelog with the first of the titles that has one:
+// what stands under "## TITLE", behind which a date may stand.
+func cutNotes(changelog string, titles ...string) (string, error) {
+	for _, title := range titles {
+		heading := regexp.MustCompile(`(?m)^## ` + regexp.QuoteMeta(title) + `(?: .*)?\n`)
+		at := heading.FindStringIndex(changelog)
+		if at == nil {
+			continue
+		}
+		section, _, _ := strings.Cut(changelog[at[1]:], "\n## ")
+		if section = strings.TrimSpace(section); section == "" {
+			return "", fmt.Errorf("the section %q of CHANGELOG.md is empty", "## "+title)
+		}
+		return section + "\n", nil
+	}
+	return "", fmt.Errorf("CHANGELOG.md has no section %q; give what stands under %q that title", "## "+titles[0], "## "+unreleased)
+}
+
+var relativeLink = regexp.MustCompile(`\]\(([^()#:]+)(#[^()]*)?\)`)
+
+// absoluteLinks makes links to files of this project work outside of it: they lead to the
+// files as they were at a tag or commit.
+func absoluteLinks(text, at string) string {
+	return relativeLink.ReplaceAllString(text, "]("+home+"/blob/"+at+"/$1$2)")
+}
+
+var projectVersion = regexp.MustCompile(`(?m)^version = "(.*)"$`)
+
+// pythonVersion checks that the Python package, where there is one, has the version too.
+func pythonVersion(dir, version string) error {
+	if _, err := os.Stat(filepath.Join(dir, wheelScript)); err != nil {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "python", "pyproject.toml"))
+	if err != nil {
+		return err
+	}
+	found := projectVersion.FindSubmatch(text)
+	if found == nil {
+		return fmt.Errorf(`python/pyproject.toml has no line version = "…"`)
+	}
+	if got := string(found[1]); got != version {
+		return fmt.Errorf("python/pyproject.toml has version %s, not %s", got, version)
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package node
+
+import (
+	"context"
+	"sync"
+)
+
+// sureAfter is after how many outcomes in a row the bound of the regret must have been small
+// enough: hyperparameters change with each, and the bound with them.
+const sureAfter = 5
+
+// surePerParameter is how many outcomes for each parameter a model must have before its bound
+// counts: as many as it takes to learn what a function is like by the rule of Loeppky, Sacks
+// and Welch, "Choosing the Sample Size of a Computer Experiment" (Technometrics, 2009).
+// With fewer it is often sure of a hill that is not the highest.
+const surePerParameter = 10
+
+// sureness is what a run knows of the regret of its best design.
+type sureness struct {
+	mu       sync.Mutex
+	outcomes int // behind the latest bound
+	bound    float64
+	inARow   int // outcomes after which the bound was small enough
+	enough   bool
+}
+
+// endedBefore tells whether an earlier run has ended because the regret was small enough,
+// and nothing was begun since.
+func (r *run) endedBefore(ctx context.Context) (bool, error) {
+	if r.options.StopRegret == 0 {
+		return false, nil
+	}
+	before, err := r.session.Enough(ctx)
+	return before != nil && before.Bound <= r.options.StopRegret, err
+}
+
+// isSure tells whether the regret has been small enough for long enough, by a model that has
+// seen enough.
+func (r *run) isSure(ctx context.Context) (bool, error) {
+	if r.options.StopRegret == 0 {
+		return false, nil
+	}
+	s := &r.sure
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.enough {
+		return true, nil
+	}
+	bound, outcomes, err := r.session.regretBound(ctx)
+	if err != nil || outcomes == s.outcomes {
+		return false, err
+	}
+	s.outcomes, s.bound = outcomes, bound
+	if bound <= r.options.StopRegret {
+		s.inARow++
+	} else {
+		s.inARow = 0
+	}
+	s.enough = s.inARow >= sureAfter && outcomes >= surePerParameter*r.session.task.Space.Len()
+	return s.enough, nil
+}

@@ -1,0 +1,264 @@
+"""A searcher for Ray Tune: the trials of an experiment are trials of a task.
+
+    tuner = tune.Tuner(train, param_space=space, tune_config=tune.TuneConfig(
+        metric="loss", mode="min", num_samples=50, search_alg=fbo.ray.Search("trees")))
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import pickle
+import socket
+import uuid
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ray.air.constants import TRAINING_ITERATION
+from ray.tune.search import Searcher
+from ray.tune.search.sample import Categorical, Float, Integer, LogUniform, Quantized, Uniform
+from ray.tune.search.variant_generator import parse_spec_vars
+
+from .errors import BadInput, Conflict, NotFound
+from .node import LEASE, Node
+from .task import Task
+from .trial import Value
+
+_log = logging.getLogger("fbo")
+
+_POLL = 1.0  # seconds that Tune waits for a design; meanwhile it hears of no trial that ends
+_KEPT = ("_client", "_ids", "_untold", "_order", "_goal", "_metric", "_mode", "_places")
+_ACCEPTED = (
+    "accepted are uniform, quniform, loguniform, randint, qrandint, lograndint, and choice of texts, "
+    "numbers, or True and False"
+)
+
+
+class Search(Searcher):
+    """Takes the designs of an experiment from a task of a node, and tells the task what they measured.
+
+    Tune pickles it into the experiment's directory, with all that is given here.
+    """
+
+    def __init__(
+        self,
+        task: Mapping[str, Any] | str | Path,
+        *,
+        dir: str | Path | None = None,
+        url: str | None = None,
+        token: Path | None = None,
+        metric: str | None = None,
+        iterations: int | None = None,
+        client: str | None = None,
+        lease: float = LEASE,
+    ) -> None:
+        """Take a task and where its node is.
+
+        task is a name, or what is in a task file, with or without parameters. A Path is of a
+        task file. Parameters that it has not are those of param_space.
+
+        dir is the node's data directory (default: that of fbo-node), url its address and token
+        the file that has the token. The program that calls fit() asks it, the workers do not.
+        A node that does not run in dir is started, and ended with the program.
+
+        metric is the key of the value in what a training reports. It is that of TuneConfig; but Tune
+        does not tell it, or the mode, where param_space is empty.
+
+        iterations is the training_iteration of a whole training: a trial that a scheduler
+        stops before fails in the task. Without it, it is told with its last value.
+
+        client is the name that trials are held by, and lease after how many seconds without a
+        sign of life of this program others get them.
+        """
+        super().__init__(metric=metric)
+        if token is not None and not isinstance(token, Path):
+            raise BadInput("Search: token is a text: accepted is the Path of a file that has it, since Tune writes what is given here to its directory")
+        if iterations is not None and iterations < 1:
+            raise BadInput(f"iterations {iterations}: accepted are 1 or more")
+        self._where = {"dir": dir} if url is None else {"dir": dir, "url": url, "token": token}
+        if isinstance(task, Path):
+            self._given: dict[str, Any] | Path = task.absolute()
+        else:
+            self._given = {"name": task} if isinstance(task, str) else dict(task)
+        self._order = self._given  # with the parameters of param_space
+        self._goal: str | None = None
+        self._iterations = iterations
+        self._client = client or f"ray {socket.gethostname()[:30]} {os.getpid()} {uuid.uuid4().hex[:8]}"
+        self._lease = lease
+        self._places: dict[str, tuple[tuple[str, ...], list[Any] | None]] = {}  # in param_space, and choices, by parameter
+        self._ids: dict[str, int] = {}  # of the task's trials, by Tune's
+        self._untold: dict[int, tuple[dict[str, Any] | None, str]] = {}  # outcomes, or why there is none, by trial of the task
+        self._task: Task | None = None
+
+    def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **_: Any) -> bool:
+        """Take the space and join the task. Tune calls it when an experiment begins."""
+        if not isinstance(metric, str) or mode not in ("min", "max"):
+            raise BadInput(f"metric {metric!r}, mode {mode!r}: accepted in TuneConfig are one metric, and mode 'min' or 'max'")
+        goal = "minimize" if mode == "min" else "maximize"
+        order = self._given
+        space = _space_of(config)
+        if space and (isinstance(order, Path) or "parameters" in order):
+            raise BadInput(f"param_space: the task has parameters already, and so {sorted(space)} have no place; accepted is one of both")
+        if isinstance(order, dict):
+            order = {"goal": goal, **order}
+            if "parameters" not in order:
+                order["parameters"] = [
+                    {"name": name, **_parameter("/".join(path), domain)} for name, (path, domain) in sorted(space.items())
+                ]
+        self._metric, self._mode, self._goal, self._order = metric, mode, goal, order
+        self._places = {
+            name: (path, list(domain.categories) if isinstance(domain, Categorical) else None)
+            for name, (path, domain) in space.items()
+        }
+        self._task = self._join()
+        return True
+
+    def _join(self) -> Task:
+        """Join the task, in the program that calls fit()."""
+        order = self._order
+        if self._metric is None:
+            raise BadInput("Search: metric is missing: accepted is the key of the value in what a training reports; Tune gives that of TuneConfig only with a param_space")
+        if isinstance(order, dict) and not order.get("parameters"):
+            raise BadInput("the task has no parameters, and param_space none either; accepted is one of both")
+        node = Node(**self._where)  # type: ignore[arg-type]
+        node.__enter__()
+        weakref.finalize(self, node.__exit__, None, None, None)
+        before = {one["id"] for one in node.tasks()}
+        task = node.task(order, client=self._client, lease=self._lease)
+        if self._goal not in (None, task.goal):
+            if task.id not in before:
+                task.leave()
+            raise BadInput(f"the task {task.name!r} has the goal {task.goal!r}, the experiment the mode {self._mode!r}: accepted are equal ones")
+        task._held.add(*self._ids.values())
+        return task
+
+    def suggest(self, trial_id: str) -> dict[str, Any] | None:
+        """Return a design of the task, or None if it has none at the moment."""
+        for trial in self._tell().ask(wait=_POLL):
+            self._ids[trial_id] = trial.id
+            return self._config(trial.parameters)
+        return None
+
+    def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False) -> None:
+        """Tell the task what a trial measured."""
+        number = self._ids.pop(trial_id, None)
+        if number is None:
+            return
+        task = self._task = self._task or self._join()
+        self._untold[number] = self._outcome(task, result, error, trial_id)
+        self._tell()
+
+    def _tell(self) -> Task:
+        """Tell the task what it does not know yet. An outcome that does not get through stays, also in what is kept."""
+        task = self._task = self._task or self._join()
+        for number, (outcome, reason) in list(self._untold.items()):
+            try:
+                if outcome is None:
+                    task.fail(number, reason)
+                else:
+                    task.tell(number, outcome["value"], constraints=outcome["constraints"])
+            except (Conflict, NotFound) as error:
+                _log.warning("trial %d of the task: %s", number, error)
+            del self._untold[number]
+        return task
+
+    def save(self, checkpoint_path: str) -> None:
+        """Write what the experiment has begun with, and which trials run."""
+        with open(checkpoint_path, "wb") as file:
+            pickle.dump({name: getattr(self, name) for name in _KEPT}, file)
+
+    def restore(self, checkpoint_path: str) -> None:
+        """Go on with the trials that ran. The lease of one may have ended, but its outcome is still taken."""
+        with open(checkpoint_path, "rb") as file:
+            self.__dict__.update(pickle.load(file))
+        self._task = None
+        if self._untold:
+            self._tell()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_task": None}
+
+    def _config(self, design: Mapping[str, Value]) -> dict[str, Any]:
+        """Return a design as it stands in param_space, with choices of the types that they have there."""
+        config: dict[str, Any] = {}
+        for name, value in design.items():
+            path, choices = self._places.get(name, ((name,), None))
+            inner = config
+            for part in path[:-1]:
+                inner = inner.setdefault(part, {})
+            inner[path[-1]] = value if choices is None else choices[choices.index(value)]
+        return config
+
+    def _outcome(
+        self, task: Task, result: Mapping[str, Any] | None, error: bool, trial_id: str
+    ) -> tuple[dict[str, Any] | None, str]:
+        """Return an outcome, or None and the reason why there is none."""
+        of = f"(trial {trial_id} of Ray Tune)"
+        if error or not result:
+            return None, f"{'failed' if error else 'ended without a result'} {of}"
+        iteration = result.get(TRAINING_ITERATION, 0)
+        if self._iterations is not None and iteration < self._iterations:
+            return None, f"stopped at iteration {iteration} of {self._iterations} {of}"
+        given = result.get(str(self._metric))
+        value = _number(given)
+        if value is None:
+            return None, f"reported {self._metric} {given!r}, which is no finite number {of}"
+        constraints: dict[str, float | bool] = {}
+        for one in task.definition.get("constraints") or ():
+            given = result.get(one["name"])
+            reading = bool(given) if one.get("type") == "bool" and given is not None else _number(given)
+            if reading is None:
+                return None, f"reported {given!r} for the constraint {one['name']} {of}"
+            constraints[one["name"]] = reading
+        return {"value": value, "constraints": constraints}, ""
+
+
+def _number(given: Any) -> float | None:
+    try:
+        number = float(given)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _space_of(config: Mapping[str, Any]) -> dict[str, tuple[tuple[str, ...], Any]]:
+    """Return where each parameter stands in a param_space, and its domain."""
+    _, domains, grids = parse_spec_vars(dict(config))
+    if grids:
+        raise BadInput(f"param_space {'/'.join(grids[0][0])}: a grid is not accepted; {_ACCEPTED}")
+    space: dict[str, tuple[tuple[str, ...], Any]] = {}
+    for path, domain in domains:
+        name = path[-1]
+        if name in space:
+            raise BadInput(f"param_space {'/'.join(path)}: there is {'/'.join(space[name][0])} too; accepted are different names, also in different places")
+        space[name] = (path, domain)
+    return space
+
+
+def _parameter(path: str, domain: Any) -> dict[str, Any]:
+    sampler: Any = domain.get_sampler()
+    step = None
+    if isinstance(sampler, Quantized):
+        sampler, step = sampler.sampler, sampler.q
+    if isinstance(domain, Categorical) and isinstance(sampler, Uniform):
+        choices = list(domain.categories)
+        if len(choices) == 2 and all(isinstance(one, bool) for one in choices):
+            return {"type": "bool"}
+        plain = all(isinstance(one, str) for one in choices) or all(
+            isinstance(one, (int, float)) and not isinstance(one, bool) for one in choices
+        )
+        if plain:
+            return {"type": "categorical", "choices": sorted(choices)}
+    elif isinstance(domain, (Float, Integer)) and isinstance(sampler, (Uniform, LogUniform)):
+        whole, log = isinstance(domain, Integer), isinstance(sampler, LogUniform)
+        # Tune's whole numbers end before the upper bound, unless they have a step.
+        last = domain.upper - 1 if whole and step is None else domain.upper
+        parameter = {"type": "int" if whole else "float", "low": domain.lower, "high": last}
+        if log and step is None:
+            return {**parameter, "scale": "log"}
+        if not log:
+            return parameter if step is None or (whole and step == 1) else {**parameter, "step": step}
+    raise BadInput(f"param_space {path}: {type(domain).__name__} by {type(sampler).__name__.lstrip('_')} is not accepted; {_ACCEPTED}")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +23,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// federationsOf draws federations of ten: a text with several families deals their members
+// hyperSeed is the one of federation i.
+func hyperSeed(i int) random.Seed { return random.SeedOf(2929).Derive("federation", uint64(i)) }
+
+// federationsOf draws so many federations: a text with several families deals their members
 // out in turn.
-func federationsOf(b *testing.B, count int, texts ...string) (all []family.Federation) {
+func federationsOf(b *testing.B, count, agents int, texts ...string) (all []family.Federation) {
 	b.Helper()
-	const agents = 10
 	for i := range count {
 		var drawn []family.Federation
 		for _, text := range texts {
@@ -37,7 +40,7 @@ func federationsOf(b *testing.B, count int, texts ...string) (all []family.Feder
 			if err != nil {
 				b.Fatal(err)
 			}
-			f, err := kind.Draw(random.SeedOf(uint64(i+1)), agents)
+			f, err := kind.Draw(hyperSeed(i), agents)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -52,10 +55,10 @@ func federationsOf(b *testing.B, count int, texts ...string) (all []family.Feder
 	return all
 }
 
-func hyperTask(b *testing.B, f family.Federation, surrogate task.Settings) *task.Task {
+func hyperTask(b *testing.B, f family.Federation, kind string, surrogate task.Settings) *task.Task {
 	b.Helper()
 	t, err := all.Strategies().NewTask(task.Spec{Name: "hyper", Goal: f.Goal, Parameters: f.Space.Parameters(), Listing: f.Space.Listing(),
-		Surrogate: surrogate, Strategy: task.Settings{"type": "alone"}})
+		Surrogate: surrogate, Strategy: task.Settings{"type": kind}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -99,9 +102,9 @@ func BenchmarkHyperparametersPredict(b *testing.B) {
 			b.Run(nameOf(texts)+fmt.Sprintf("/observations=%d", observations), func(b *testing.B) {
 				for b.Loop() {
 					var sums [3]float64
-					federations := federationsOf(b, 20, texts...)
+					federations := federationsOf(b, 20, 10, texts...)
 					for i, f := range federations {
-						for k, v := range predict(b, f, observations, random.SeedOf(uint64(i+1))) {
+						for k, v := range predict(b, f, observations, hyperSeed(i)) {
 							sums[k] += v / float64(len(federations))
 						}
 					}
@@ -117,7 +120,7 @@ func BenchmarkHyperparametersPredict(b *testing.B) {
 // predict returns the averages over the members by own, shared and common hyperparameters.
 func predict(b *testing.B, f family.Federation, observations int, seed random.Seed) (densities [3]float64) {
 	b.Helper()
-	t := hyperTask(b, f, nil)
+	t := hyperTask(b, f, "alone", nil)
 	model, err := surrogate.New(t)
 	if err != nil {
 		b.Fatal(err)
@@ -141,7 +144,7 @@ func predict(b *testing.B, f family.Federation, observations int, seed random.Se
 	}
 	together := likeliest(b, t, observed)
 	for i, m := range f.Members {
-		others := append(append([]hyper.Statement{}, said[:i]...), said[i+1:]...)
+		others := slices.Delete(slices.Clone(said), i, i+1)
 		prior := hyper.Combine(pupil.Prior(), others)
 		for k, taught := range []*gp.Prior{nil, &prior, nil} {
 			h := together
@@ -207,46 +210,44 @@ func likeliest(b *testing.B, t *task.Task, observed []surrogate.Observations) su
 }
 
 // BenchmarkHyperparametersRegret has the mean regret, in deviations of the objective, of
-// members who follow alone with own and with shared hyperparameters, after 5, 8 and 12
+// members who follow a strategy with own and with shared hyperparameters, after 5, 8 and 12
 // evaluations, the geometric mean over federations of shared to own, and the standard
 // error of its logarithm.
 func BenchmarkHyperparametersRegret(b *testing.B) {
+	const federations = 10
 	after := []int{5, 8, 12}
-	names := []string{"5", "8", "12"}
-	for _, texts := range hyperFamilies {
-		b.Run(nameOf(texts), func(b *testing.B) {
-			for b.Loop() {
-				federations := federationsOf(b, 20, texts...)
-				var sums [2][3]float64
-				var ratios, squares [3]float64
-				for i, f := range federations {
-					var regrets [2][]float64
-					for k, word := range []string{"own", "shared"} {
-						regrets[k] = regretsOf(b, f, word, after, random.SeedOf(uint64(i+1)))
-						for n, v := range regrets[k] {
-							sums[k][n] += v / float64(len(federations))
+	for _, kind := range []string{"alone", "ts", "peer-prior"} {
+		for _, texts := range hyperFamilies {
+			b.Run(kind+"/"+nameOf(texts), func(b *testing.B) {
+				for b.Loop() {
+					var sums [2][3]float64
+					var ratios, squares [3]float64
+					for i, f := range federationsOf(b, federations, 10, texts...) {
+						own := regretsOf(b, f, kind, "own", after, hyperSeed(i))
+						shared := regretsOf(b, f, kind, "shared", after, hyperSeed(i))
+						for n := range after {
+							sums[0][n] += own[n] / federations
+							sums[1][n] += shared[n] / federations
+							ratio := math.Log(max(shared[n], 0.01) / max(own[n], 0.01))
+							ratios[n] += ratio / federations
+							squares[n] += ratio * ratio / federations
 						}
 					}
-					for n := range after {
-						ratio := math.Log(max(regrets[1][n], 0.01) / max(regrets[0][n], 0.01))
-						ratios[n] += ratio / float64(len(federations))
-						squares[n] += ratio * ratio / float64(len(federations))
+					for n, count := range after {
+						b.ReportMetric(sums[0][n], fmt.Sprint("own-", count))
+						b.ReportMetric(sums[1][n], fmt.Sprint("shared-", count))
+						b.ReportMetric(math.Exp(ratios[n]), fmt.Sprint("ratio-", count))
+						b.ReportMetric(math.Sqrt((squares[n]-ratios[n]*ratios[n])/(federations-1)), fmt.Sprint("error-", count))
 					}
 				}
-				for n, name := range names {
-					b.ReportMetric(sums[0][n], "own-"+name)
-					b.ReportMetric(sums[1][n], "shared-"+name)
-					b.ReportMetric(math.Exp(ratios[n]), "ratio-"+name)
-					b.ReportMetric(math.Sqrt((squares[n]-ratios[n]*ratios[n])/float64(len(federations)-1)), "error-"+name)
-				}
-			}
-		})
+			})
+		}
 	}
 }
 
-func regretsOf(b *testing.B, f family.Federation, word string, after []int, seed random.Seed) []float64 {
+func regretsOf(b *testing.B, f family.Federation, kind, word string, after []int, seed random.Seed) []float64 {
 	b.Helper()
-	s := sim.Scenario{Task: hyperTask(b, f, task.Settings{"hyperparameters": word}), Seed: seed, Network: sim.Network{Delay: 50 * time.Millisecond}, Workers: 1}
+	s := sim.Scenario{Task: hyperTask(b, f, kind, task.Settings{"hyperparameters": word}), Seed: seed, Network: sim.Network{Delay: 50 * time.Millisecond}, Workers: 1}
 	for i, m := range f.Members {
 		noise := seed.Derive("noise", uint64(i))
 		s.Members = append(s.Members, sim.Member{Evaluations: after[len(after)-1], Duration: time.Minute, Start: time.Duration(i) * time.Second, Space: m.Space,

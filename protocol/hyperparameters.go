@@ -12,23 +12,23 @@ import (
 // Bounds of what a share tells of hyperparameters.
 const (
 	MaxLogHyperparameter = 20.0 // the size of a logarithm
-	MaxCurvature         = 1e4
+	MaxPrecision         = 1e4
 )
 
 // Hyperparameters are what an author's observations tell of the logarithms of its
 // hyperparameters: the lengthscales', one per parameter of the task, and last the noise's.
 type Hyperparameters struct {
-	Modes      []float64 // where they are most likely; travel as float32
-	Curvatures []float64 // the precision of each, 0 to MaxCurvature; travel as float32
+	Means      []float64 // where they are most likely; travel as float32
+	Precisions []float64 // the precision of each, 0 to MaxPrecision; travel as float32
 }
 
 // Encode returns the payload: 8 bytes per hyperparameter and a few more. It refuses what
 // Decode would.
 func (h Hyperparameters) Encode() ([]byte, error) {
-	if err := h.validate(len(h.Modes) - 1); err != nil {
+	if err := h.validate(len(h.Means) - 1); err != nil {
 		return nil, fmt.Errorf("protocol: %w", err)
 	}
-	return proto.Marshal(&pb.Hyperparameters{Modes: narrow(h.Modes), Curvatures: narrow(h.Curvatures)})
+	return proto.Marshal(&pb.Hyperparameters{Means: narrow(h.Means), Precisions: narrow(h.Precisions)})
 }
 
 // DecodeHyperparameters accepts those of a task with this many parameters.
@@ -40,7 +40,7 @@ func DecodeHyperparameters(payload []byte, parameters int) (Hyperparameters, err
 	if err := proto.Unmarshal(payload, &message); err != nil {
 		return Hyperparameters{}, fmt.Errorf("%w: hyperparameters: %w", ErrMalformed, err)
 	}
-	h := Hyperparameters{Modes: widen(message.Modes), Curvatures: widen(message.Curvatures)}
+	h := Hyperparameters{Means: widen(message.Means), Precisions: widen(message.Precisions)}
 	if err := h.validate(parameters); err != nil {
 		return Hyperparameters{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
@@ -48,15 +48,15 @@ func DecodeHyperparameters(payload []byte, parameters int) (Hyperparameters, err
 }
 
 func (h Hyperparameters) validate(parameters int) error {
-	if parameters < 1 || len(h.Modes) != parameters+1 || len(h.Curvatures) != parameters+1 {
-		return fmt.Errorf("hyperparameters with %d modes and %d curvatures, accepted is one of each for every parameter of the task and for the noise", len(h.Modes), len(h.Curvatures))
+	if parameters < 1 || len(h.Means) != parameters+1 || len(h.Precisions) != parameters+1 {
+		return fmt.Errorf("hyperparameters with %d means and %d precisions, accepted is one of each for every parameter of the task and for the noise", len(h.Means), len(h.Precisions))
 	}
-	for i, mode := range h.Modes {
-		if !(math.Abs(mode) <= MaxLogHyperparameter) {
-			return fmt.Errorf("mode %d of hyperparameters is %g, accepted are numbers up to %g in size", i, mode, MaxLogHyperparameter)
+	for i, mean := range h.Means {
+		if !(math.Abs(mean) <= MaxLogHyperparameter) {
+			return fmt.Errorf("mean %d of hyperparameters is %g, accepted are numbers up to %g in size", i, mean, MaxLogHyperparameter)
 		}
-		if curvature := h.Curvatures[i]; !(curvature >= 0 && curvature <= MaxCurvature) {
-			return fmt.Errorf("curvature %d of hyperparameters is %g, accepted is 0 to %g", i, curvature, MaxCurvature)
+		if precision := h.Precisions[i]; !(precision >= 0 && precision <= MaxPrecision) {
+			return fmt.Errorf("precision %d of hyperparameters is %g, accepted is 0 to %g", i, precision, MaxPrecision)
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 )
 
 func exampleHyperparameters() Hyperparameters {
-	return Hyperparameters{Modes: []float64{-1.5, MaxLogHyperparameter, -5}, Curvatures: []float64{0, 2.25, MaxCurvature}}
+	return Hyperparameters{Means: []float64{-1.5, MaxLogHyperparameter, -5}, Precisions: []float64{0, 2.25, MaxPrecision}}
 }
 
 func TestHyperparametersSurviveTheWire(t *testing.T) {
@@ -33,23 +33,23 @@ func TestHyperparametersSurviveTheWire(t *testing.T) {
 
 func TestHyperparametersThatAreRefused(t *testing.T) {
 	for name, change := range map[string]func(*Hyperparameters){
-		"a mode less":         func(h *Hyperparameters) { h.Modes = h.Modes[1:] },
-		"a curvature more":    func(h *Hyperparameters) { h.Curvatures = append(h.Curvatures, 1) },
-		"one parameter more":  func(h *Hyperparameters) { h.Modes, h.Curvatures = append(h.Modes, 0), append(h.Curvatures, 0) },
+		"a mean less":         func(h *Hyperparameters) { h.Means = h.Means[1:] },
+		"a precision more":    func(h *Hyperparameters) { h.Precisions = append(h.Precisions, 1) },
+		"one parameter more":  func(h *Hyperparameters) { h.Means, h.Precisions = append(h.Means, 0), append(h.Precisions, 0) },
 		"nothing":             func(h *Hyperparameters) { *h = Hyperparameters{} },
-		"a mode that is NaN":  func(h *Hyperparameters) { h.Modes[0] = math.NaN() },
-		"a mode too large":    func(h *Hyperparameters) { h.Modes[0] = -20.1 },
-		"infinite curvature":  func(h *Hyperparameters) { h.Curvatures[2] = math.Inf(1) },
-		"curvature too large": func(h *Hyperparameters) { h.Curvatures[2] = 1.01 * MaxCurvature },
-		"negative curvature":  func(h *Hyperparameters) { h.Curvatures[0] = -1e-9 },
-		"curvature NaN":       func(h *Hyperparameters) { h.Curvatures[0] = math.NaN() },
+		"a mean that is NaN":  func(h *Hyperparameters) { h.Means[0] = math.NaN() },
+		"a mean too large":    func(h *Hyperparameters) { h.Means[0] = -20.1 },
+		"infinite precision":  func(h *Hyperparameters) { h.Precisions[2] = math.Inf(1) },
+		"precision too large": func(h *Hyperparameters) { h.Precisions[2] = 1.01 * MaxPrecision },
+		"negative precision":  func(h *Hyperparameters) { h.Precisions[0] = -1e-9 },
+		"precision NaN":       func(h *Hyperparameters) { h.Precisions[0] = math.NaN() },
 	} {
 		h := exampleHyperparameters()
 		change(&h)
 		if _, err := h.Encode(); err == nil && name != "one parameter more" {
 			t.Errorf("%s: encoded", name)
 		}
-		payload, err := proto.Marshal(&pb.Hyperparameters{Modes: narrow(h.Modes), Curvatures: narrow(h.Curvatures)})
+		payload, err := proto.Marshal(&pb.Hyperparameters{Means: narrow(h.Means), Precisions: narrow(h.Precisions)})
 		if err != nil {
 			t.Fatal(err)
 		}

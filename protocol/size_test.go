@@ -63,7 +63,7 @@ func TestSizeOfSharedDesigns(t *testing.T) {
 		{"feasibility of 1 label", "feasibility", 0, func() ([]byte, error) { return labels(1).Encode(space) }, 34, 218},
 		{"feasibility of 64 labels", "feasibility", 0, func() ([]byte, error) { return labels(64).Encode(space) }, 1986, 2172},
 		{"hyperparameters", "hyperparameters", 0, func() ([]byte, error) {
-			return Hyperparameters{Modes: make([]float64, 7), Curvatures: make([]float64, 7)}.Encode()
+			return Hyperparameters{Means: make([]float64, 7), Precisions: make([]float64, 7)}.Encode()
 		}, 60, 249},
 		{"evaluation", "evaluation", 52, func() ([]byte, error) {
 			return Evaluation{Number: 52, Round: 50, Point: point, Value: &value}.Encode(space)

@@ -683,8 +683,8 @@ func (x *Label) GetFeasible() bool {
 // tell of the logarithms of its lengthscales, one per parameter, and of its noise, which is last.
 type Hyperparameters struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Modes         []float32              `protobuf:"fixed32,1,rep,packed,name=modes,proto3" json:"modes,omitempty"`           // where they are most likely
-	Curvatures    []float32              `protobuf:"fixed32,2,rep,packed,name=curvatures,proto3" json:"curvatures,omitempty"` // how sure that is: the precision of each
+	Means         []float32              `protobuf:"fixed32,1,rep,packed,name=means,proto3" json:"means,omitempty"`           // their means, if the usual prior is what was believed before
+	Precisions    []float32              `protobuf:"fixed32,2,rep,packed,name=precisions,proto3" json:"precisions,omitempty"` // by how much the observations have raised the precision of each
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -719,16 +719,16 @@ func (*Hyperparameters) Descriptor() ([]byte, []int) {
 	return file_fbo_proto_rawDescGZIP(), []int{10}
 }
 
-func (x *Hyperparameters) GetModes() []float32 {
+func (x *Hyperparameters) GetMeans() []float32 {
 	if x != nil {
-		return x.Modes
+		return x.Means
 	}
 	return nil
 }
 
-func (x *Hyperparameters) GetCurvatures() []float32 {
+func (x *Hyperparameters) GetPrecisions() []float32 {
 	if x != nil {
-		return x.Curvatures
+		return x.Precisions
 	}
 	return nil
 }
@@ -1885,10 +1885,10 @@ const file_fbo_proto_rawDesc = "" +
 	"\x05point\x18\x01 \x01(\v2\r.fbo.v1.PointR\x05point\x12\x1a\n" +
 	"\bfeasible\x18\x02 \x01(\bR\bfeasible\"G\n" +
 	"\x0fHyperparameters\x12\x14\n" +
-	"\x05modes\x18\x01 \x03(\x02R\x05modes\x12\x1e\n" +
+	"\x05means\x18\x01 \x03(\x02R\x05means\x12\x1e\n" +
 	"\n" +
-	"curvatures\x18\x02 \x03(\x02R\n" +
-	"curvatures\"\x98\x01\n" +
+	"precisions\x18\x02 \x03(\x02R\n" +
+	"precisions\"\x98\x01\n" +
 	"\n" +
 	"Evaluation\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\rR\x06number\x12\x14\n" +

@@ -6,9 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
 // Prior is a density of hyperparameters: each logarithm, the lengthscales' first and the
@@ -104,69 +101,4 @@ func FitUnder(ctx context.Context, spec Spec, prior *Prior, x [][]float64, y []f
 	h, err := climb(ctx, e, append(points, encode(prior.mode())))
 	h.Prior = prior
 	return h, err
-}
-
-// Score returns what the outputs y (length t >= 1) at the points x (t rows) say at h about the
-// logarithm of each hyperparameter: the slope of the log likelihood, and the Fisher
-// information, which is the variance that the slope has if h is true. It is the expected
-// curvature of the log likelihood, which never is below 0 (Rasmussen and Williams, equation 5.9;
-// half of tr((K^-1 dK)²) for Gaussian outputs). Of more than 100 observations it looks at 100
-// chosen at random.
-func Score(ctx context.Context, spec Spec, x [][]float64, y []float64, h Hyperparameters, rng *rand.Rand) (slope, information []float64, err error) {
-	if err := checkSome(spec, x, y); err != nil {
-		return nil, nil, err
-	}
-	if err := h.validate(spec); err != nil {
-		return nil, nil, err
-	}
-	x, y = choose(x, y, mostSampled, rng)
-	e := newEvidence(spec, x, y)
-	factor, _, err := e.logLikelihood(h)
-	if err != nil {
-		return nil, nil, err
-	}
-	information = make([]float64, len(h.Lengthscales)+1)
-	change := make([]float64, e.t*e.t)
-	for i := range information {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		e.fillChange(change, i, h)
-		lapack64.Potrs(factor, blas64.General{Rows: e.t, Cols: e.t, Stride: e.t, Data: change})
-		for k := range e.t {
-			for l := range e.t {
-				information[i] += 0.5 * change[k*e.t+l] * change[l*e.t+k]
-			}
-		}
-	}
-	if _, ok := lapack64.Potri(factor); !ok {
-		return nil, nil, ErrNotPositiveDefinite
-	}
-	slope = make([]float64, len(information))
-	e.fillGradient(slope, h)
-	return slope, information, nil
-}
-
-// fillChange fills t×t with the derivative of the covariance by the logarithm of a
-// hyperparameter; fillCovariance has been called with h.
-func (e *evidence) fillChange(change []float64, hyperparameter int, h Hyperparameters) {
-	dim := len(e.spec.Groups)
-	clear(change)
-	for i := range e.t {
-		if hyperparameter == e.groups {
-			change[i*e.t+i] = h.Noise
-			continue
-		}
-		at := e.scaled[i*dim : (i+1)*dim]
-		for j := i + 1; j < e.t; j++ {
-			square := 0.0
-			for c, v := range e.scaled[j*dim : (j+1)*dim] {
-				if e.spec.Groups[c] == hyperparameter {
-					square += (at[c] - v) * (at[c] - v)
-				}
-			}
-			change[i*e.t+j] = e.slopes[i*e.t+j] * square
-			change[j*e.t+i] = change[i*e.t+j]
-		}
-	}
 }

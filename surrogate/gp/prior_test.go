@@ -3,10 +3,7 @@ package gp
 import (
 	"encoding/json"
 	"math"
-	"slices"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/fbo-node/fbo/random"
 )
@@ -100,48 +97,6 @@ func TestWrongPriors(t *testing.T) {
 		h.Prior = &prior
 		if _, err := Sample(t.Context(), groupsOfThree, x, []float64{0}, h, 1, nil); err == nil {
 			t.Errorf("%s: sampled", name)
-		}
-	}
-}
-
-// Outputs of the process that the score is taken at have slopes of mean 0, whose variance
-// is the information. 4000 draws: two standard errors are 5 % and less.
-func TestScore(t *testing.T) {
-	const draws = 4000
-	rng := random.SeedOf(2).Stream("points", 0)
-	x := uniformPoints(6, 3, rng)
-	h := Hyperparameters{Lengthscales: []float64{0.4, 0.8}, Noise: 0.05}
-	e := newEvidence(groupsOfThree, x, make([]float64, 6))
-	e.fillCovariance(h)
-	k := mat.NewSymDense(6, slices.Clone(e.k))
-	var root mat.Cholesky
-	if !root.Factorize(k) {
-		t.Fatal("not positive definite")
-	}
-	var lower mat.TriDense
-	root.LTo(&lower)
-	var information []float64
-	mean, square := make([]float64, 3), make([]float64, 3)
-	for range draws {
-		z := mat.NewVecDense(6, nil)
-		for i := range 6 {
-			z.SetVec(i, rng.NormFloat64())
-		}
-		var y mat.VecDense
-		y.MulVec(&lower, z)
-		slope, info, err := Score(t.Context(), groupsOfThree, x, y.RawVector().Data, h, rng)
-		if err != nil {
-			t.Fatal(err)
-		}
-		information = info
-		for i, s := range slope {
-			mean[i] += s / draws
-			square[i] += s * s / draws
-		}
-	}
-	for i, want := range information {
-		if math.Abs(mean[i]) > 4*math.Sqrt(want/draws) || math.Abs(square[i]/want-1) > 0.15 {
-			t.Errorf("hyperparameter %d: slopes of mean %g and mean square %g, the information is %g", i, mean[i], square[i], want)
 		}
 	}
 }

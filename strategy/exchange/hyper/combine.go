@@ -22,13 +22,13 @@ const (
 
 	mostSpreads = 4.0 // of the standard prior: within them lies all that is said, and so the result
 
-	weakest    = 1e-3 // curvature that is told from none
+	weakest    = 1e-3 // precision that is told from none
 	bisections = 30
 )
 
 // Statement is what one node says of its hyperparameters: surrogate.Evidence.
 type Statement struct {
-	Mode, Curvature []float64
+	Mean, Precision []float64
 }
 
 // Combine returns what the statements of nodes, in any order, make of the standard prior
@@ -37,8 +37,8 @@ type Statement struct {
 //	the nodes' values   θ_k ~ N(μ, τ²),  μ ~ the standard prior
 //	what node k tells   t_k ~ N(θ_k, 1/h_k)
 //
-// h_k is the curvature, and t_k where the likelihood would be largest if it were a parabola:
-// the mode, with what the standard prior has moved it taken back. μ is Huber's estimate, so
+// h_k is the precision, and t_k where the likelihood would be largest if it were a parabola:
+// the mean, with what the standard prior has moved it taken back. μ is Huber's estimate, so
 // that a statement pulls with bounded force wherever it lies and however sure it says to be,
 // and τ is where the statements scatter as much as they should. The result is the normal
 // of mean μ and variance τ² + Var(μ), never wider than the standard prior, which it is
@@ -48,7 +48,7 @@ func Combine(standard gp.Prior, statements []Statement) gp.Prior {
 	for i := range prior.Location {
 		c := column{location: standard.Location[i], spread: standard.Spread[i]}
 		for _, s := range statements {
-			c.add(s.Mode[i], s.Curvature[i])
+			c.add(s.Mean[i], s.Precision[i])
 		}
 		prior.Location[i], prior.Spread[i] = c.combined()
 	}
@@ -61,12 +61,12 @@ type column struct {
 	at, variance     []float64
 }
 
-func (c *column) add(mode, curvature float64) {
-	curvature = max(curvature, weakest)
-	slope := (mode - c.location) / (c.spread * c.spread) // of the likelihood at the mode, against the prior's
+func (c *column) add(mean, precision float64) {
+	precision = max(precision, weakest)
+	slope := (mean - c.location) / (c.spread * c.spread) // of the likelihood at the mean, against the prior's
 	reach := mostSpreads * c.spread
-	c.at = append(c.at, min(max(mode+slope/curvature, c.location-reach), c.location+reach))
-	c.variance = append(c.variance, 1/curvature)
+	c.at = append(c.at, min(max(mean+slope/precision, c.location-reach), c.location+reach))
+	c.variance = append(c.variance, 1/precision)
 }
 
 func (c *column) combined() (location, spread float64) {

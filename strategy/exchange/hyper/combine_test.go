@@ -16,21 +16,21 @@ import (
 var standard = gp.Prior{Location: []float64{-1.2, -5}, Spread: []float64{1.7, 1}}
 
 // told is what a node says whose values are theta, of which it has seen so much.
-func told(theta, curvature []float64, rng *rand.Rand) Statement {
-	s := Statement{Curvature: curvature}
+func told(theta, precision []float64, rng *rand.Rand) Statement {
+	s := Statement{Precision: precision}
 	for i, value := range theta {
-		peak := value + rng.NormFloat64()/math.Sqrt(curvature[i])
+		peak := value + rng.NormFloat64()/math.Sqrt(precision[i])
 		weight := 1 / (standard.Spread[i] * standard.Spread[i])
-		s.Mode = append(s.Mode, (curvature[i]*peak+weight*standard.Location[i])/(curvature[i]+weight))
+		s.Mean = append(s.Mean, (precision[i]*peak+weight*standard.Location[i])/(precision[i]+weight))
 	}
 	return s
 }
 
 // nodes are statements of nodes around a centre.
-func nodes(count int, centre, spread float64, curvature float64, rng *rand.Rand) (all []Statement) {
+func nodes(count int, centre, spread float64, precision float64, rng *rand.Rand) (all []Statement) {
 	for range count {
 		theta := []float64{centre + spread*rng.NormFloat64(), standard.Location[1]}
-		all = append(all, told(theta, []float64{curvature, curvature}, rng))
+		all = append(all, told(theta, []float64{precision, precision}, rng))
 	}
 	return all
 }
@@ -46,12 +46,12 @@ func TestNothingIsSaid(t *testing.T) {
 // standard one does.
 func TestPriorIsCalibrated(t *testing.T) {
 	const federations = 500
-	for _, c := range []struct{ spread, curvature float64 }{{0.1, 0.5}, {0.1, 10}, {0.7, 0.5}, {0.7, 10}, {1.2, 10}} {
+	for _, c := range []struct{ spread, precision float64 }{{0.1, 0.5}, {0.1, 10}, {0.7, 0.5}, {0.7, 10}, {1.2, 10}} {
 		rng := random.SeedOf(1).Stream("federations", 0)
 		squares, gain := 0.0, 0.0
 		for range federations {
 			centre := standard.Location[0] + standard.Spread[0]*rng.NormFloat64()
-			prior := Combine(standard, nodes(9, centre, c.spread, c.curvature, rng))
+			prior := Combine(standard, nodes(9, centre, c.spread, c.precision, rng))
 			theta := centre + c.spread*rng.NormFloat64()
 			density := func(p gp.Prior) float64 {
 				z := (theta - p.Location[0]) / p.Spread[0]
@@ -95,8 +95,8 @@ func anything() *rapid.Generator[Statement] {
 		var s Statement
 		for i, at := range standard.Location {
 			reach := surrogate.MostSpreads * standard.Spread[i]
-			s.Mode = append(s.Mode, rapid.Float64Range(at-reach, at+reach).Draw(t, "mode"))
-			s.Curvature = append(s.Curvature, rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(0, 20), rapid.Just(float64(surrogate.MostCurvature))).Draw(t, "curvature"))
+			s.Mean = append(s.Mean, rapid.Float64Range(at-reach, at+reach).Draw(t, "mean"))
+			s.Precision = append(s.Precision, rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(0, 20), rapid.Just(float64(surrogate.MostPrecision))).Draw(t, "precision"))
 		}
 		return s
 	})
@@ -105,9 +105,9 @@ func anything() *rapid.Generator[Statement] {
 // One liar among ten, whatever it says, moves the prior of the others, when they know little, by less than 0.7 times
 // the standard prior's spread, when they know more by less than a quarter of it, and cannot make it narrower by more than a fifth.
 func TestOneLiar(t *testing.T) {
-	for curvature, most := range map[float64]float64{0.5: 0.7, 3: 0.25, 10: 0.25} {
+	for precision, most := range map[float64]float64{0.5: 0.7, 3: 0.25, 10: 0.25} {
 		rng := random.SeedOf(2).Stream("honest", 0)
-		honest := nodes(9, -2, 0.4, curvature, rng)
+		honest := nodes(9, -2, 0.4, precision, rng)
 		before := Combine(standard, honest)
 		moved, narrowed := 0.0, 1.0
 		rapid.Check(t, func(rt *rapid.T) {
@@ -116,25 +116,25 @@ func TestOneLiar(t *testing.T) {
 				shift, ratio := math.Abs(after.Location[i]-before.Location[i])/spread, after.Spread[i]/before.Spread[i]
 				moved, narrowed = max(moved, shift), min(narrowed, ratio)
 				if shift > most || ratio < 0.8 {
-					rt.Fatalf("curvature %g: %+v became %+v", curvature, before, after)
+					rt.Fatalf("precision %g: %+v became %+v", precision, before, after)
 				}
 			}
 		})
-		t.Logf("curvature %g: moved by at most %.2f spreads, narrowed to %.2f", curvature, moved, narrowed)
+		t.Logf("precision %g: moved by at most %.2f spreads, narrowed to %.2f", precision, moved, narrowed)
 	}
 }
 
 // A thousand nodes that say the same extreme thing leave a prior that a fit accepts.
 func TestManyExtremes(t *testing.T) {
-	for _, curvature := range []float64{0, 0.01, surrogate.MostCurvature} {
+	for _, precision := range []float64{0, 0.01, surrogate.MostPrecision} {
 		var said []Statement
 		for range 1000 {
-			said = append(said, Statement{Mode: []float64{-1.2 + 2*1.7, -5 + 2}, Curvature: []float64{curvature, curvature}})
+			said = append(said, Statement{Mean: []float64{-1.2 + 2*1.7, -5 + 2}, Precision: []float64{precision, precision}})
 		}
 		prior := Combine(standard, said)
 		spec := gp.Spec{Kernel: gp.Matern52, Groups: []int{0}}
 		if _, err := gp.FitUnder(t.Context(), spec, &prior, [][]float64{{0}, {1}}, []float64{-1, 1}, nil, random.SeedOf(1).Stream("fit", 0)); err != nil {
-			t.Errorf("curvature %g: %v", curvature, err)
+			t.Errorf("precision %g: %v", precision, err)
 		}
 	}
 }

@@ -52,13 +52,13 @@ func New(t *task.Task) (*Exchange, error) {
 			if err != nil {
 				return nil, err
 			}
-			return protocol.Hyperparameters{Modes: said.Mode, Curvatures: said.Curvature}.Encode()
+			return protocol.Hyperparameters{Means: said.Mean, Precisions: said.Precision}.Encode()
 		},
 	})
 	return e, nil
 }
 
-// roundingOnTheWire is what a mode loses as float32, and more.
+// roundingOnTheWire is what a mean loses as float32, and more.
 const roundingOnTheWire = 1e-4
 
 func (e *Exchange) decode(payload []byte) (any, error) {
@@ -66,14 +66,14 @@ func (e *Exchange) decode(payload []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, mode := range h.Modes {
+	for i, mean := range h.Means {
 		reach := surrogate.MostSpreads * e.standard.Spread[i]
-		if !(math.Abs(mode-e.standard.Location[i]) <= reach+roundingOnTheWire) {
-			return nil, fmt.Errorf("%w: mode %d of hyperparameters is %g, accepted is %g to %g", protocol.ErrMalformed,
-				i, mode, e.standard.Location[i]-reach, e.standard.Location[i]+reach)
+		if !(math.Abs(mean-e.standard.Location[i]) <= reach+roundingOnTheWire) {
+			return nil, fmt.Errorf("%w: mean %d of hyperparameters is %g, accepted is %g to %g", protocol.ErrMalformed,
+				i, mean, e.standard.Location[i]-reach, e.standard.Location[i]+reach)
 		}
 	}
-	return Statement{Mode: h.Modes, Curvature: h.Curvatures}, nil
+	return Statement{Mean: h.Means, Precision: h.Precisions}, nil
 }
 
 // Step implements strategy.Exchange.
@@ -81,13 +81,17 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 	outputs := e.Exchange.Step(view, in)
 	switch in.(type) {
 	case strategy.Start, strategy.Told, strategy.Received:
-		learned := Learned{standard: e.standard}
-		for _, said := range strategy.Shares[Statement](view) {
-			learned.statements = append(learned.statements, said)
-		}
-		outputs = append(outputs, strategy.Result{Value: learned})
+		outputs = append(outputs, strategy.Result{Value: e.learned(view)})
 	}
 	return outputs
+}
+
+func (e *Exchange) learned(view strategy.View) Learned {
+	learned := Learned{standard: e.standard}
+	for _, said := range strategy.Shares[Statement](view) {
+		learned.statements = append(learned.statements, said)
+	}
+	return learned
 }
 
 // Learned is what peers have said.

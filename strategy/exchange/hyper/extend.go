@@ -69,8 +69,8 @@ func forge(t *task.Task, payload []byte, rng *rand.Rand) ([]byte, error) {
 	}
 	standard := model.(surrogate.Pupil).Prior()
 	for i, at := range standard.Location {
-		said.Modes[i] = at + surrogate.MostSpreads*standard.Spread[i]*(2*rng.Float64()-1)
-		said.Curvatures[i] = surrogate.MostCurvature
+		said.Means[i] = at + surrogate.MostSpreads*standard.Spread[i]*(2*rng.Float64()-1)
+		said.Precisions[i] = surrogate.MostPrecision
 	}
 	return said.Encode()
 }

@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/exchange/hyper"
 )
 
@@ -12,17 +11,7 @@ import (
 // restart of the same fit, although the peer is silent then; the next fit is by the
 // standard prior again.
 func TestTaughtFitSurvivesARestart(t *testing.T) {
-	spec, err := all.Strategies().Parse("shared", []byte(`
-name: shared
-goal: minimize
-parameters:
-  - {name: a, type: int, low: 0, high: 20}
-  - {name: b, type: categorical, choices: [left, right, middle]}
-surrogate: {features: 16, hyperparameters: shared}
-strategy: {type: alone}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := newTask(t, "shared", "type: alone")
 	peer := newDriver(t, configOf(t, spec, 1))
 	peer.run(5, bowl)
 	d := newDriver(t, configOf(t, spec, 2))

@@ -39,6 +39,8 @@ type Status struct {
 
 	Gains []strategy.Gain `json:"gains,omitempty"` // of the parties that this node knows of; nil where the strategy does not tell
 
+	Teachers int `json:"teachers,omitempty"` // peers whose word on hyperparameters the next fit goes by
+
 	SharesSent     int   `json:"shares_sent"` // presence not counted
 	SharesReceived int   `json:"shares_received"`
 	BytesSent      int64 `json:"bytes_sent"` // by the node on all streams, since its start; 0 with a Host of the user's
@@ -109,6 +111,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		status.Privacy = s.agent.Spent()
 		status.Sums = s.agent.Sums()
 		status.Gains = s.agent.Gains()
+		status.Teachers = s.agent.Teachers()
 		counts := s.agent.Counts()
 		status.SharesSent, status.SharesReceived = countShares(counts.Sent), countShares(counts.Received)
 	})

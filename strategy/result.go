@@ -18,8 +18,11 @@ type (
 
 	// Teacher tells the prior that peers make for the hyperparameters of the objective; nil
 	// while they make none. The agent fits them by it. Prior may take long and is called
-	// beside the agent.
-	Teacher interface{ Prior() *gp.Prior }
+	// beside the agent. Teachers counts those peers.
+	Teacher interface {
+		Prior() *gp.Prior
+		Teachers() int
+	}
 
 	// Gainer tells what parties have got of their evaluations.
 	Gainer interface{ Gains() []Gain }

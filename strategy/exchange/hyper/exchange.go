@@ -102,6 +102,9 @@ type Learned struct {
 
 var _ strategy.Teacher = Learned{}
 
+// Teachers implements strategy.Teacher.
+func (l Learned) Teachers() int { return len(l.statements) }
+
 // Prior implements strategy.Teacher.
 func (l Learned) Prior() *gp.Prior {
 	if len(l.statements) == 0 {

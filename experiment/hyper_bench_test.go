@@ -14,6 +14,7 @@ import (
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/experiment/family"
 	"github.com/fbo-node/fbo/experiment/family/trained"
+	"github.com/fbo-node/fbo/privacy"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -129,13 +130,7 @@ func predict(b *testing.B, f family.Federation, observations int, seed random.Se
 	var observed []surrogate.Observations
 	var said []hyper.Statement
 	for i, m := range f.Members {
-		designs, noise, space := seed.Stream("designs", uint64(i)), seed.Stream("noise", uint64(i)), spaceOf(f, m)
-		var obs surrogate.Observations
-		for range observations {
-			x := acquisition.Sample(space, designs)
-			obs.X = append(obs.X, x)
-			obs.Y = append(obs.Y, f.Goal.Sign()*(m.Objective.Value(space.Decode(x))+m.Objective.Noise*noise.NormFloat64()))
-		}
+		obs := measure(f, m, observations, seed, i)
 		evidence, err := pupil.Evidence(b.Context(), obs, seed.Stream("evidence", uint64(i)))
 		if err != nil {
 			b.Fatal(err)
@@ -286,4 +281,79 @@ func deviationOf(f family.Federation, m family.Member, seed random.Seed) float64
 		sum, square = sum+v/designs, square+v*v/designs
 	}
 	return math.Sqrt(square - sum*sum)
+}
+
+// BenchmarkHyperparametersPrivate has what noise would leave of sums of statements of fifty
+// nodes with twelve random designs each, at ε = 4 and δ = 10⁻⁵ in ten rounds. A node would give two
+// numbers for each hyperparameter: how far its posterior mean is from the prior's, in
+// reaches of what a node may say, and which part of the posterior's precision is its
+// observations'. The quotient of the averages is where all together believe the logarithm to
+// be. Of the lengthscales, root mean squares: how far that is from the prior's mean, how far
+// single nodes' means lie apart, and the deviation of the noise on the quotient; clipped is
+// the part of the nodes whose numbers are too large for the clip norm.
+func BenchmarkHyperparametersPrivate(b *testing.B) {
+	const nodes, absent, colluding, observations = 50, 12, 2, 12
+	for _, texts := range hyperFamilies[:4] {
+		b.Run(nameOf(texts), func(b *testing.B) {
+			for b.Loop() {
+				f := federationsOf(b, 1, nodes, texts...)[0]
+				model, err := surrogate.New(hyperTask(b, f, "alone", nil))
+				if err != nil {
+					b.Fatal(err)
+				}
+				pupil := model.(surrogate.Pupil)
+				prior := pupil.Prior()
+				count := len(prior.Location)
+				clip := math.Sqrt(float64(2*count)) / 2 // each number is 0.5 or so
+				plan := privacy.Plan{Grid: privacy.Grid{Norm: clip, Bits: 30}, Adjacency: privacy.ReplaceOne, Dimension: 2 * count, Rate: 1,
+					Releases: 10, Parties: nodes - absent - colluding}
+				sigma, err := plan.Sigma(privacy.Promise{Epsilon: 4, Delta: 1e-5, Bound: privacy.Tight})
+				if err != nil {
+					b.Fatal(err)
+				}
+				noise := float64(sigma) * clip / (1 << 30) / math.Sqrt(nodes) // on an average
+				moves, weights, squares, clipped := make([]float64, count), make([]float64, count), make([]float64, count), 0.0
+				for i, m := range f.Members {
+					evidence, err := pupil.Evidence(b.Context(), measure(f, m, observations, hyperSeed(0), i), hyperSeed(0).Stream("evidence", uint64(i)))
+					if err != nil {
+						b.Fatal(err)
+					}
+					norm := 0.0
+					for k, mean := range evidence.Mean {
+						own := 1 / (prior.Spread[k] * prior.Spread[k])
+						move, weight := (mean-prior.Location[k])/(surrogate.MostSpreads*prior.Spread[k]), evidence.Precision[k]/(evidence.Precision[k]+own)
+						moves[k], weights[k], squares[k] = moves[k]+move/nodes, weights[k]+weight/nodes, squares[k]+move*move/nodes
+						norm += move*move + weight*weight
+					}
+					if norm > clip*clip {
+						clipped += 1.0 / nodes
+					}
+				}
+				var moved, apart, noisy float64
+				lengthscales := float64(count - 1)
+				for k := range count - 1 {
+					reach := surrogate.MostSpreads * prior.Spread[k]
+					quotient := moves[k] / weights[k]
+					moved += reach * reach * quotient * quotient / lengthscales
+					apart += reach * reach * (squares[k] - moves[k]*moves[k]) / lengthscales
+					noisy += reach * reach * noise * noise * (1 + quotient*quotient) / (weights[k] * weights[k]) / lengthscales
+				}
+				b.ReportMetric(math.Sqrt(moved), "moved")
+				b.ReportMetric(math.Sqrt(apart), "apart")
+				b.ReportMetric(math.Sqrt(noisy), "noise")
+				b.ReportMetric(clipped, "clipped")
+			}
+		})
+	}
+}
+
+// measure returns what a member observes at random designs.
+func measure(f family.Federation, m family.Member, observations int, seed random.Seed, member int) (obs surrogate.Observations) {
+	designs, noise, space := seed.Stream("designs", uint64(member)), seed.Stream("noise", uint64(member)), spaceOf(f, m)
+	for range observations {
+		x := acquisition.Sample(space, designs)
+		obs.X = append(obs.X, x)
+		obs.Y = append(obs.Y, f.Goal.Sign()*(m.Objective.Value(space.Decode(x))+m.Objective.Noise*noise.NormFloat64()))
+	}
+	return obs
 }

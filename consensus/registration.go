@@ -2,9 +2,7 @@ package consensus
 
 import (
 	"fmt"
-	"math/rand/v2"
 
-	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -67,14 +65,14 @@ func reveals(t *task.Task) string {
 	return "Peers get designs of this node, which show where it looks and what it holds for good, " + beside + "; that is not privacy."
 }
 
-// forge replaces a candidate by a random design.
-func forge(t *task.Task, _ string, payload []byte, rng *rand.Rand) ([]byte, error) {
+// forge replaces a candidate by a design of the lie.
+func forge(t *task.Task, _ string, payload []byte, lie strategy.Lie) ([]byte, error) {
 	rounds := settingsOf(t).Rounds
 	candidate, err := protocol.DecodeCandidate(payload, t.Space, rounds)
 	if err != nil {
 		return nil, err
 	}
-	candidate.Point = protocol.PointOf(t.Space, t.Space.Decode(acquisition.Sample(t.Space, rng)))
+	candidate.Point = protocol.PointOf(t.Space, lie.Design(t.Space))
 	return candidate.Encode(t.Space, rounds)
 }
 

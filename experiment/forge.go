@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -15,12 +14,12 @@ import (
 type forger struct {
 	task         *task.Task
 	registration strategy.Registration
-	rng          *rand.Rand
+	lie          strategy.Lie
 	err          error
 }
 
-func newForger(t *task.Task, r strategy.Registration, seed random.Seed, member int) *forger {
-	return &forger{task: t, registration: hyper.Extend(r, t), rng: seed.Stream("forged weights", uint64(member))}
+func newForger(t *task.Task, r strategy.Registration, seed random.Seed, member int, corner bool) *forger {
+	return &forger{task: t, registration: hyper.Extend(r, t), lie: strategy.Lie{Rand: seed.Stream("forged weights", uint64(member)), Corner: corner}}
 }
 
 func (f *forger) forge(kind string, payload []byte) []byte {
@@ -28,7 +27,7 @@ func (f *forger) forge(kind string, payload []byte) []byte {
 		f.err = fmt.Errorf("strategy %s does not say how its shares are forged", f.registration.Name)
 		return payload
 	}
-	forged, err := f.registration.Forge(f.task, kind, payload, f.rng)
+	forged, err := f.registration.Forge(f.task, kind, payload, f.lie)
 	if err != nil {
 		f.err = fmt.Errorf("forge a share of kind %q: %w", kind, err)
 		return payload

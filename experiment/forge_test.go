@@ -73,6 +73,29 @@ func TestForgedSharesHaveOtherDesignsAndNothingElseChanged(t *testing.T) {
 	}
 }
 
+// With forging=corner every share has the same design, in which all numbers are largest, and
+// the rest of it is the honest one's.
+func TestForgersInTheCorner(t *testing.T) {
+	p := tiny(t, func(p *Plan) { p.Family = familyOf(t, "gp:d=1,others=forged,forging=corner") })
+	for _, spec := range specsOf(t, "consensus,constrained-gp,density") {
+		own, err := p.template(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, after := forgeries(t, p, spec, "")
+		if len(before) == 0 {
+			t.Fatalf("%s: nothing was forged", spec)
+		}
+		for i := range before {
+			_, wanted := decodeDesigns(t, own, before[i])
+			forged, rest := decodeDesigns(t, own, after[i])
+			if !slices.Equal(forged, []float64{1}) || !reflect.DeepEqual(rest, wanted) {
+				t.Errorf("%s: share %d says %v, %+v; want the corner and %+v", spec, i, forged, rest, wanted)
+			}
+		}
+	}
+}
+
 // 500 points have the mean and deviation of uniform ones; the standard errors are
 // 0.013 and 0.006, the seed is fixed, and the bounds are four of them. Every choice
 // and every int has its share.
@@ -88,7 +111,7 @@ strategy: {type: density}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newForger(definition, Plan{}.registrationOf(Spec{Name: "density"}), random.SeedOf(1), 0)
+	f := newForger(definition, Plan{}.registrationOf(Spec{Name: "density"}), random.SeedOf(1), 0, false)
 	honest, err := protocol.Density{Observations: 3, Components: []protocol.Component{
 		{Weight: 1, Spread: 0.2, Centre: protocol.PointOf(definition.Space, definition.Space.Decode(make([]float64, definition.Space.Dim())))},
 	}}.Encode(definition.Space)

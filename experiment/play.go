@@ -176,7 +176,7 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 	if !m.Forged || isBaseline(s) {
 		return member, nil
 	}
-	forger := newForger(t, p.registrationOf(s), f.seed, i)
+	forger := newForger(t, p.registrationOf(s), f.seed, i, m.Corner)
 	member.Forge = forger.forge
 	return member, forger
 }

@@ -82,7 +82,7 @@ func (n noise) Keys() map[string]any {
 	return map[string]any{"epsilon": n.epsilon, "releases": n.releases}
 }
 
-func (n noise) Release(task.Surrogate) task.Release { return task.Release{Numbers: 1, Norm: 1} }
+func (n noise) Release(*task.Task) task.Release { return task.Release{Numbers: 1, Norm: 1} }
 
 // A strategy has its own settings, whatever keys the section privacy has too.
 func TestOwnSettingsWithNamesOfThePrivacySection(t *testing.T) {

@@ -6,17 +6,11 @@ import (
 
 	"github.com/fbo-node/fbo/experiment/family"
 	"github.com/fbo-node/fbo/experiment/family/trained"
+	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
-)
-
-// These are as package node has them: a run ends after so many outcomes in a row with a small
-// bound of the regret, and not before so many for each parameter.
-const (
-	stopAfter    = 5
-	perParameter = 10
 )
 
 // BenchmarkStopRegret prints what --stop-regret comes to, for values in deviations of the
@@ -59,7 +53,7 @@ func (s stopped) at(value float64) (evaluations int, ended bool) {
 		if inARow++; bound > value {
 			inARow = 0
 		}
-		if inARow >= stopAfter && i+1 >= perParameter*s.parameters {
+		if inARow >= node.StopAfter && i+1 >= node.StopPerParameter*s.parameters {
 			return i + 1, true
 		}
 	}

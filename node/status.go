@@ -7,6 +7,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/exchange/presence"
@@ -40,6 +41,8 @@ type Status struct {
 	Gains []strategy.Gain `json:"gains,omitempty"` // of the parties that this node knows of; nil where the strategy does not tell
 
 	Teachers int `json:"teachers,omitempty"` // peers whose word on hyperparameters the next fit goes by
+
+	Enough *agent.EnoughRecord `json:"enough,omitempty"` // why the latest run ended, by RunOptions.StopRegret; nil when it ended otherwise or goes on
 
 	SharesSent     int   `json:"shares_sent"` // presence not counted
 	SharesReceived int   `json:"shares_received"`
@@ -112,6 +115,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		status.Sums = s.agent.Sums()
 		status.Gains = s.agent.Gains()
 		status.Teachers = s.agent.Teachers()
+		status.Enough = s.agent.Enough()
 		counts := s.agent.Counts()
 		status.SharesSent, status.SharesReceived = countShares(counts.Sent), countShares(counts.Received)
 	})

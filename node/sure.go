@@ -5,15 +5,16 @@ import (
 	"sync"
 )
 
-// sureAfter is after how many outcomes in a row the bound of the regret must have been small
-// enough: hyperparameters change with each, and the bound with them.
-const sureAfter = 5
+// StopAfter is after how many outcomes in a row the bound of the regret must have been small
+// enough for RunOptions.StopRegret: hyperparameters change with each, and the bound with
+// them.
+const StopAfter = 5
 
-// surePerParameter is how many outcomes for each parameter a model must have before its bound
+// StopPerParameter is how many outcomes for each parameter a model must have before its bound
 // counts: as many as it takes to learn what a function is like by the rule of Loeppky, Sacks
 // and Welch, "Choosing the Sample Size of a Computer Experiment" (Technometrics, 2009).
 // With fewer it is often sure of a hill that is not the highest.
-const surePerParameter = 10
+const StopPerParameter = 10
 
 // sureness is what a run knows of the regret of its best design.
 type sureness struct {
@@ -56,6 +57,6 @@ func (r *run) isSure(ctx context.Context) (bool, error) {
 	} else {
 		s.inARow = 0
 	}
-	s.enough = s.inARow >= sureAfter && outcomes >= surePerParameter*r.session.task.Space.Len()
+	s.enough = s.inARow >= StopAfter && outcomes >= StopPerParameter*r.session.task.Space.Len()
 	return s.enough, nil
 }

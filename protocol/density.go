@@ -24,6 +24,7 @@ const (
 type Density struct {
 	Observations int         // that this rests on, at least 1
 	Components   []Component // 1 to MaxComponents
+	Release      int         // which of its author's private releases this is, from 1; 0 where no privacy is promised
 }
 
 // Component of a density is a normal, truncated to the unit cube.
@@ -38,7 +39,7 @@ func (d Density) Encode(space *task.Space) ([]byte, error) {
 	if err := d.validate(space); err != nil {
 		return nil, fmt.Errorf("protocol: %w", err)
 	}
-	m := &pb.Density{Observations: uint32(d.Observations)}
+	m := &pb.Density{Observations: uint32(d.Observations), Release: uint32(d.Release)}
 	for _, c := range d.Components {
 		m.Components = append(m.Components, &pb.Component{Weight: float32(c.Weight), Spread: float32(c.Spread), Centre: c.Centre.message()})
 	}
@@ -54,7 +55,7 @@ func DecodeDensity(payload []byte, space *task.Space) (Density, error) {
 	if err := proto.Unmarshal(payload, &m); err != nil {
 		return Density{}, fmt.Errorf("%w: density: %w", ErrMalformed, err)
 	}
-	d := Density{Observations: int(m.Observations)}
+	d := Density{Observations: int(m.Observations), Release: int(m.Release)}
 	for _, c := range m.Components {
 		d.Components = append(d.Components, Component{Weight: float64(c.Weight), Spread: float64(c.Spread), Centre: pointFrom(c.Centre)})
 	}
@@ -66,6 +67,9 @@ func DecodeDensity(payload []byte, space *task.Space) (Density, error) {
 
 func (d Density) validate(space *task.Space) error {
 	if err := checkObservations("density", d.Observations); err != nil {
+		return err
+	}
+	if err := checkRelease("density", d.Release); err != nil {
 		return err
 	}
 	if n := len(d.Components); n < 1 || n > MaxComponents {

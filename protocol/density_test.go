@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -22,7 +23,7 @@ func exampleDensity() Density {
 }
 
 func drawDensity(t *rapid.T, space *task.Space) Density {
-	d := Density{Observations: rapid.IntRange(1, math.MaxInt32).Draw(t, "observations")}
+	d := Density{Observations: rapid.IntRange(1, math.MaxInt32).Draw(t, "observations"), Release: rapid.IntRange(0, math.MaxInt32).Draw(t, "release")}
 	weights := rapid.SliceOfN(rapid.Float64Range(1e-9, 1), 1, MaxComponents).Draw(t, "weights")
 	sum := 0.0
 	for _, w := range weights {
@@ -71,7 +72,7 @@ func TestDensitiesSurviveTheWireAsFloat32(t *testing.T) {
 func TestSpreadsAtTheBounds(t *testing.T) {
 	space := mixedSpace(t)
 	for _, spread := range []float64{MinSpread, MaxSpread} {
-		d := Density{1, []Component{{1, spread, mixedPoint()}}}
+		d := Density{Observations: 1, Components: []Component{{1, spread, mixedPoint()}}}
 		payload, err := d.Encode(space)
 		if err != nil {
 			t.Fatal(err)
@@ -184,6 +185,30 @@ func TestDensitiesThatAreRefused(t *testing.T) {
 }
 
 // Whatever is accepted can be sent again and is the same then.
+// The number of a release stands in a payload as it is, and only within an int32.
+func TestReleasesOfDensities(t *testing.T) {
+	space := mixedSpace(t)
+	for release, ok := range map[int]bool{-1: false, 0: true, 1: true, math.MaxInt32: true, math.MaxInt32 + 1: false} {
+		d := exampleDensity()
+		d.Release = release
+		if _, err := d.Encode(space); (err == nil) != ok {
+			t.Errorf("release %d: Encode: %v", release, err)
+		}
+		m := &pb.Density{Observations: 12, Release: uint32(release)}
+		for _, c := range d.Components {
+			m.Components = append(m.Components, &pb.Component{Weight: float32(c.Weight), Spread: float32(c.Spread), Centre: c.Centre.message()})
+		}
+		data, err := proto.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := DecodeDensity(data, space)
+		if (err == nil) != ok || err != nil && !errors.Is(err, ErrMalformed) || ok && got.Release != release {
+			t.Errorf("release %d: %+v, %v", release, got, err)
+		}
+	}
+}
+
 func FuzzDecodeDensity(f *testing.F) {
 	space := mixedSpace(f)
 	payload, err := exampleDensity().Encode(space)
@@ -193,6 +218,9 @@ func FuzzDecodeDensity(f *testing.F) {
 	f.Add(payload)
 	f.Add(payload[:9])
 	f.Add([]byte{})
+	for _, release := range []byte{0, 3, 0x80} { // field 3, none, a number and one cut short
+		f.Add(append(slices.Clone(payload), 0x18, release))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := DecodeDensity(data, space)
 		if err != nil {

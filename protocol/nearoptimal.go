@@ -15,6 +15,7 @@ type NearOptimal struct {
 	Observations int // that this rests on, at least 1
 	Point        Point
 	Bound        *float64 // lower confidence bound of the objective there, larger being better, where the task exchanges it
+	Release      int      // which of its author's private releases this is, from 1; 0 where no privacy is promised
 }
 
 // Encode returns the payload. It refuses what Decode would.
@@ -22,7 +23,7 @@ func (n NearOptimal) Encode(space *task.Space) ([]byte, error) {
 	if err := n.validate(space); err != nil {
 		return nil, fmt.Errorf("protocol: %w", err)
 	}
-	return proto.Marshal(&pb.NearOptimal{Observations: uint32(n.Observations), Point: n.Point.message(), Bound: n.Bound})
+	return proto.Marshal(&pb.NearOptimal{Observations: uint32(n.Observations), Point: n.Point.message(), Bound: n.Bound, Release: uint32(n.Release)})
 }
 
 // DecodeNearOptimal accepts a point of the space.
@@ -34,7 +35,7 @@ func DecodeNearOptimal(payload []byte, space *task.Space) (NearOptimal, error) {
 	if err := proto.Unmarshal(payload, &m); err != nil {
 		return NearOptimal{}, fmt.Errorf("%w: design: %w", ErrMalformed, err)
 	}
-	n := NearOptimal{Observations: int(m.Observations), Point: pointFrom(m.Point), Bound: m.Bound}
+	n := NearOptimal{Observations: int(m.Observations), Point: pointFrom(m.Point), Bound: m.Bound, Release: int(m.Release)}
 	if err := n.validate(space); err != nil {
 		return NearOptimal{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
@@ -43,6 +44,9 @@ func DecodeNearOptimal(payload []byte, space *task.Space) (NearOptimal, error) {
 
 func (n NearOptimal) validate(space *task.Space) error {
 	if err := checkObservations("design", n.Observations); err != nil {
+		return err
+	}
+	if err := checkRelease("design", n.Release); err != nil {
 		return err
 	}
 	if err := checkUnit("bound", n.Bound); err != nil {
@@ -56,6 +60,14 @@ func (n NearOptimal) validate(space *task.Space) error {
 func checkObservations(name string, count int) error {
 	if count < 1 || count > math.MaxInt32 {
 		return fmt.Errorf("a %s resting on %d observations, accepted are 1 to %d", name, count, math.MaxInt32)
+	}
+	return nil
+}
+
+// checkRelease is checkObservations for the number of a private release, 0 being none.
+func checkRelease(name string, release int) error {
+	if release < 0 || release > math.MaxInt32 {
+		return fmt.Errorf("a %s of release %d, accepted are 0 to %d", name, release, math.MaxInt32)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -24,6 +25,7 @@ func TestNearOptimalDesignsSurviveTheWire(t *testing.T) {
 			Observations: rapid.IntRange(1, math.MaxInt32).Draw(t, "observations"),
 			Point:        PointOf(space, drawDesign(t, space)),
 			Bound:        drawUnit(t, "bound"),
+			Release:      rapid.IntRange(0, math.MaxInt32).Draw(t, "release"),
 		}
 		payload, err := want.Encode(space)
 		if err != nil {
@@ -48,6 +50,8 @@ func TestNearOptimalDesignsThatAreRefused(t *testing.T) {
 		"no observations":           func(m *pb.NearOptimal) { m.Observations = 0 },
 		"observations beyond int32": func(m *pb.NearOptimal) { m.Observations = 1 << 31 },
 		"the most observations":     func(m *pb.NearOptimal) { m.Observations = math.MaxUint32 },
+		"release beyond int32":      func(m *pb.NearOptimal) { m.Release = 1 << 31 },
+		"the most releases":         func(m *pb.NearOptimal) { m.Release = math.MaxUint32 },
 		"NaN bound":                 func(m *pb.NearOptimal) { m.Bound = proto.Float64(math.NaN()) },
 		"infinite bound":            func(m *pb.NearOptimal) { m.Bound = proto.Float64(math.Inf(1)) },
 		"minus infinite bound":      func(m *pb.NearOptimal) { m.Bound = proto.Float64(math.Inf(-1)) },
@@ -62,13 +66,16 @@ func TestNearOptimalDesignsThatAreRefused(t *testing.T) {
 		if err := decode(data); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: %v", name, err)
 		}
-		n := NearOptimal{Observations: int(m.Observations), Point: mixedPoint(), Bound: m.Bound}
+		n := NearOptimal{Observations: int(m.Observations), Point: mixedPoint(), Bound: m.Bound, Release: int(m.Release)}
 		if _, err := n.Encode(space); err == nil {
 			t.Errorf("%s: was encoded", name)
 		}
 	}
 	if _, err := (NearOptimal{Observations: -1, Point: mixedPoint()}).Encode(space); err == nil {
 		t.Error("fewer than no observations: was encoded")
+	}
+	if _, err := (NearOptimal{Observations: 1, Point: mixedPoint(), Release: -1}).Encode(space); err == nil {
+		t.Error("a negative release: was encoded")
 	}
 	refusesPoints(t, func(p *pb.Point) proto.Message {
 		m := good()
@@ -117,6 +124,9 @@ func FuzzDecodeNearOptimal(f *testing.F) {
 	f.Add(payload)
 	f.Add(payload[:9])
 	f.Add([]byte{})
+	for _, release := range []byte{0, 3, 0x80} { // field 4, none, a number and one cut short
+		f.Add(append(slices.Clone(payload), 0x20, release))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		n, err := DecodeNearOptimal(data, space)
 		if err != nil {

@@ -55,6 +55,14 @@ func TestSizeOfSharedDesigns(t *testing.T) {
 			return Candidate{Round: 50, Point: point, Response: &value, Neighbours: 9}.Encode(space, 50)
 		}, 41, 225},
 		{"design", "design", 0, func() ([]byte, error) { return NearOptimal{Observations: 50, Point: point}.Encode(space) }, 30, 209},
+		{"design of a private release", "design", 0, func() ([]byte, error) {
+			return NearOptimal{Observations: 50, Point: point, Release: 1}.Encode(space)
+		}, 32, 211},
+		{"density of a private release", "density", 0, func() ([]byte, error) {
+			d := mixture(1)
+			d.Release = 1
+			return d.Encode(space)
+		}, 44, 224},
 		{"design with bound", "design", 0, func() ([]byte, error) {
 			return NearOptimal{Observations: 50, Point: point, Bound: &value}.Encode(space)
 		}, 39, 218},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
+	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/task"
 )
@@ -55,7 +56,26 @@ type Registration struct {
 	// Forge returns the payload of a share of a kind, one of those that the Exchanges
 	// send, replaced by a well-formed one that says nothing true: experiments play
 	// liars by it. Nil: they cannot.
-	Forge func(t *task.Task, kind string, payload []byte, rng *rand.Rand) ([]byte, error)
+	Forge func(t *task.Task, kind string, payload []byte, lie Lie) ([]byte, error)
+}
+
+// Lie is what a forged share says. Its designs come from Design, all else from Rand.
+type Lie struct {
+	Rand   *rand.Rand
+	Corner bool // every design is the one where all numbers are largest, and not a random one
+}
+
+// Design returns a design of the space: a random one, or always the same corner. Of categories
+// the corner has the last choices.
+func (l Lie) Design(space *task.Space) task.Design {
+	x := acquisition.Sample(space, l.Rand)
+	if l.Corner {
+		clear(x)
+		for _, block := range space.Blocks() {
+			x[block.Start+block.Len-1] = 1
+		}
+	}
+	return space.Decode(x)
 }
 
 // Env is what an agent gives to its exchanges.

@@ -99,11 +99,11 @@ func TestParseSharedDesigns(t *testing.T) {
 			Acquisition: "logei", Weights: "leader", Average: "mean", Mode: "rounds", Rounds: 50, Deadline: 60, Response: "noisy", ResponseNoise: 0.5}}},
 		{"{type: consensus, average: trimmed}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
 			Acquisition: "logei", Weights: "uniform", Average: "trimmed", Mode: "rounds", Rounds: 50, Deadline: 60}}},
-		{"{type: constrained-gp}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: designs.Settings{Share: "best", Threshold: "none", Confidence: 2}}},
-		{"{type: constrained-gp, threshold: open, confidence: 0}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: designs.Settings{Share: "best", Threshold: "open"}}},
-		{"{type: density}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Share: "best", Beta: 5, Components: 1, Spread: 0.2}}},
-		{"{type: density, beta: 0, spread: 1e-3}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Share: "best", Components: 1, Spread: 0.001}}},
-		{"{type: density, components: 16, beta: 1000}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Share: "best", Beta: 1000, Components: 16}}},
+		{"{type: constrained-gp}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: designs.Settings{Share: "best", Threshold: "none", Confidence: 2, ShareEvery: 1}}},
+		{"{type: constrained-gp, threshold: open, confidence: 0}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: designs.Settings{Share: "best", Threshold: "open", ShareEvery: 1}}},
+		{"{type: density}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Share: "best", Beta: 5, Components: 1, Spread: 0.2, ShareEvery: 1}}},
+		{"{type: density, beta: 0, spread: 1e-3}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Share: "best", Components: 1, Spread: 0.001, ShareEvery: 1}}},
+		{"{type: density, components: 16, beta: 1000}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Share: "best", Beta: 1000, Components: 16, ShareEvery: 1}}},
 	} {
 		got, err := parse("task.yaml", []byte(one+"strategy: "+c.text))
 		if err != nil {

@@ -216,7 +216,7 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: constrained-gp, threshold: 0.5, confidence: 100.5}\n", `5:45: strategy: threshold must be one of none, open, not the number 0.5
 5:62: strategy: confidence 100.5 must be from 0 to 100`},
 		{one + "strategy: {type: constrained-gp, confidence: high, spread: 1}\n", `5:46: strategy: confidence must be a number, not the text "high"
-5:52: strategy: unknown key "spread"; accepted: type, share, threshold, confidence, initial_designs`},
+5:52: strategy: unknown key "spread"; accepted: type, share, share_every, threshold, confidence, initial_designs`},
 		{one + "strategy: {type: density, beta: -1, components: 0, spread: 0}\n", `5:33: strategy: beta -1 must be from 0 to 1000
 5:49: strategy: components 0 must be a whole number from 1 to 16
 5:60: strategy: spread 0 must be from 0.001 to 10`},
@@ -239,6 +239,6 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: consensus, share: best}\n", `5:36: strategy: share must be one of exact, guarded, not the text "best"`},
 		{one + "strategy: {type: fts, share: guarded}\n", `5:23: strategy: unknown key "share"; accepted: type, mode, schedule, share_every, initial_designs`},
 		{one + "strategy: {type: density, components: 20, spread: 0.2, rounds: 1}\n", `5:39: strategy: components 20 must be a whole number from 1 to 16
-5:56: strategy: unknown key "rounds"; accepted: type, beta, share, components, spread, initial_designs`},
+5:56: strategy: unknown key "rounds"; accepted: type, beta, share, share_every, components, spread, initial_designs`},
 	})
 }

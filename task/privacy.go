@@ -39,7 +39,7 @@ func parsePrivacy(m *Section, t *Task) {
 	case MechanismLocal:
 		t.Privacy = m.privacy(t, mechanism)
 		m.refuseAll(aggregateKeys(), "mechanism: "+MechanismAggregate)
-		m.suits(mechanism, ": noise is added to weights, and strategy "+chosen.Name+" shares more than weights or nothing at all")
+		m.suits(mechanism, ": noise is added to weights and designs, and strategy "+chosen.Name+" shares something else or nothing at all")
 	case MechanismAggregate:
 		t.Privacy = m.privacy(t, mechanism)
 		t.Privacy.Aggregate = m.aggregate(t)
@@ -48,8 +48,13 @@ func parsePrivacy(m *Section, t *Task) {
 		m.Accept(promiseKeys()...)
 		m.Accept(aggregateKeys()...)
 	}
-	if r, ok := t.Release(); ok && t.Privacy != nil && mechanism == chosen.Mechanism && r.Once != "" && t.Privacy.Releases != 1 {
-		m.Errorf("releases", "releases must be 1 with %s, in which a node shares once", r.Once)
+	if r, ok := t.Release(); ok && t.Privacy != nil && mechanism == chosen.Mechanism {
+		if r.Needs != "" {
+			m.Errorf("mechanism", "mechanism %s with strategy type %s needs %s: for what is shared otherwise there is no noise that keeps a promise", mechanism, chosen.Name, r.Needs)
+		}
+		if r.Once != "" && t.Privacy.Releases != 1 {
+			m.Errorf("releases", "releases must be 1 with %s, in which a node shares once", r.Once)
+		}
 	}
 	if t.Privacy != nil && t.Surrogate.SharedHyperparameters {
 		m.Errorf("mechanism", "mechanism %s does not go with hyperparameters: %s of the section surrogate, which are told without noise; accepted is hyperparameters: %s", mechanism, shared, own)
@@ -76,7 +81,7 @@ func (m *Section) privacy(t *Task, mechanism string) *Privacy {
 		p.Epsilon = m.Within("epsilon", 0, 0.01, 100)
 	}
 	p.Delta = m.Within("delta", defaultDelta, 1e-12, 0.1)
-	p.Clip = m.Within("clip", defaultClip(t), 1e-3, 1e4)
+	p.Clip = m.Within("clip", defaultClip(t), 1e-3, maxClip(t))
 	p.Releases = m.Whole("releases", defaultReleases, 1, maxReleases)
 	p.Adjacency = m.Word("adjacency", "replace-one", "replace-one", "zero-out")
 	return p
@@ -89,6 +94,15 @@ func defaultClip(t *Task) float64 {
 		return r.Norm
 	}
 	return math.Sqrt(float64(t.Surrogate.Features))
+}
+
+// maxClip is the largest norm that is accepted. No design has a longer vector than
+// Release.Norm, and noise for more would hide nothing further.
+func maxClip(t *Task) float64 {
+	if r, ok := t.Release(); ok && r.Place {
+		return r.Norm
+	}
+	return 1e4
 }
 
 func canonicalPrivacy(t *Task) any {

@@ -22,6 +22,10 @@ func TestParsePrivacy(t *testing.T) {
 			&task.Privacy{Mechanism: "local", Epsilon: 0.01, Delta: 0.1, Clip: 8, Releases: 1000, Adjacency: "zero-out"}},
 		{"strategy: {type: fts, mode: one-shot}\nprivacy: {mechanism: local, epsilon: 100, delta: 1e-12, clip: 1e4, releases: 1}",
 			&task.Privacy{Mechanism: "local", Epsilon: 100, Delta: 1e-12, Clip: 10000, Releases: 1, Adjacency: "replace-one"}},
+		{"strategy: {type: density}\nprivacy: {mechanism: local, epsilon: 4, releases: 1}",
+			&task.Privacy{Mechanism: "local", Epsilon: 4, Delta: 1e-5, Clip: 0.5, Releases: 1, Adjacency: "replace-one"}},
+		{"strategy: {type: constrained-gp, share_every: 7}\nprivacy: {mechanism: local, epsilon: 4, clip: 0.1}",
+			&task.Privacy{Mechanism: "local", Epsilon: 4, Delta: 1e-5, Clip: 0.1, Releases: 10, Adjacency: "replace-one"}},
 	} {
 		got, err := parse("", []byte(one+c.text))
 		if err != nil {
@@ -90,8 +94,15 @@ func TestPrivacyErrors(t *testing.T) {
 6:53: privacy: contributors applies only with mechanism: aggregate
 6:70: privacy: committee applies only with mechanism: aggregate
 6:84: privacy: colluding applies only with mechanism: aggregate`},
-		{one + "privacy: {mechanism: local, epsilon: 4}\n", `5:22: privacy: mechanism local applies only with strategy type fts: noise is added to weights, and strategy peer-prior shares more than weights or nothing at all`},
-		{one + "strategy: {type: ts}\nprivacy: {mechanism: local, epsilon: 4}\n", `6:22: privacy: mechanism local applies only with strategy type fts: noise is added to weights, and strategy ts shares more than weights or nothing at all`},
+		{one + "privacy: {mechanism: local, epsilon: 4}\n", `5:22: privacy: mechanism local applies only with strategy type fts or constrained-gp or density: noise is added to weights and designs, and strategy peer-prior shares something else or nothing at all`},
+		{one + "strategy: {type: ts}\nprivacy: {mechanism: local, epsilon: 4}\n", `6:22: privacy: mechanism local applies only with strategy type fts or constrained-gp or density: noise is added to weights and designs, and strategy ts shares something else or nothing at all`},
+		{one + "strategy: {type: density, components: 2}\nprivacy: {mechanism: local, epsilon: 4}\n", `6:22: privacy: mechanism local with strategy type density needs components: 1: for what is shared otherwise there is no noise that keeps a promise`},
+		{one + "strategy: {type: density, share: guarded}\nprivacy: {mechanism: local, epsilon: 4}\n", `6:22: privacy: mechanism local with strategy type density needs share: best: for what is shared otherwise there is no noise that keeps a promise`},
+		{one + "strategy: {type: constrained-gp, threshold: open}\nprivacy: {mechanism: local, epsilon: 4}\n", `6:22: privacy: mechanism local with strategy type constrained-gp needs threshold: none: for what is shared otherwise there is no noise that keeps a promise`},
+		{one + "failures: constraint\nstrategy: {type: constrained-gp, share: feasibility}\nprivacy: {mechanism: local, epsilon: 4}\n", `7:22: privacy: mechanism local with strategy type constrained-gp needs share: best: for what is shared otherwise there is no noise that keeps a promise`},
+		{one + "strategy: {type: density}\nprivacy: {mechanism: local, epsilon: 4, clip: 0.75}\n", `6:47: privacy: clip 0.75 must be from 0.001 to 0.5`},
+		{one + "strategy: {type: density, share: guarded, share_every: 2}\n", `5:43: strategy: share_every applies only with share: best`},
+		{one + "strategy: {type: constrained-gp, share_every: 0}\n", `5:47: strategy: share_every 0 must be a whole number from 1 to 10000`},
 		{one + "strategy: {type: fts, mode: one-shot}\nprivacy: {mechanism: local, epsilon: 4}\n", `6:10: privacy: releases must be 1 with mode: one-shot, in which a node shares once`},
 		{one + "strategy: {type: fts, mode: one-shot}\nprivacy: {mechanism: local, epsilon: 4, releases: 2}\n", `6:51: privacy: releases must be 1 with mode: one-shot, in which a node shares once`},
 		{one + "strategy: {type: dts}\nprivacy: {mechanism: local, epsilon: 4}\n", `5:18: strategy: type must be one of @types, not the text "dts"`},

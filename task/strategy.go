@@ -60,7 +60,9 @@ type StrategySettings interface {
 
 // Releaser is what StrategySettings are of a type that has a Mechanism.
 type Releaser interface {
-	Release(s Surrogate) Release
+	// Release is called with a task whose parameters, constraints, surrogate and strategy
+	// have been read; its Space is not nil.
+	Release(t *Task) Release
 }
 
 // Release describes the vector to which a mechanism adds noise.
@@ -69,16 +71,18 @@ type Release struct {
 	Of      string  // what that is made of, such as "4 cells times 256 features"
 	Norm    float64 // that vectors have without clipping, about: the default of clip
 	Once    string  // the setting by which a node releases only once; empty: as planned
+	Place   bool    // it is a design, in parts of the parameters' ranges: Norm is the largest
+	Needs   string  // the setting that the strategy lacks for a promise, such as "share: best"; empty: nothing
 }
 
 // Release returns what a node of the task releases; ok is false when its strategy has
-// no mechanism of privacy.
+// no mechanism of privacy, or its parameters could not be read.
 func (t *Task) Release() (r Release, ok bool) {
 	releaser, ok := t.Strategy.Settings.(Releaser)
-	if !ok {
+	if !ok || t.Space == nil {
 		return Release{}, false
 	}
-	return releaser.Release(t.Surrogate), true
+	return releaser.Release(t), true
 }
 
 func strategySection() section {

@@ -34,7 +34,7 @@ privacy: {mechanism: local, %s}`, keys, privacy))
 // teller drives an exchange under a promise, with views that the test sets.
 type teller struct {
 	t        testing.TB
-	exchange *Sharing
+	exchange strategy.Exchange
 	view     strategy.View
 	records  [][]byte
 	sent     []protocol.Weights
@@ -77,7 +77,7 @@ func (p *teller) step(in strategy.Input) {
 			}
 			p.sent = append(p.sent, value.(protocol.Weights))
 		case strategy.Receipt:
-			r, err := protocol.DecodeReceipt(output.Payload, p.exchange.releases)
+			r, err := protocol.DecodeReceipt(output.Payload, protocol.MaxReceipted)
 			if err != nil {
 				p.t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func (p *teller) step(in strategy.Input) {
 
 func (p *teller) drawn(values ...float64) {
 	p.t.Helper()
-	p.step(strategy.WorkDone{Name: "draw", Result: protocol.Weights{Observations: p.view.Observations, Values: values}})
+	p.step(strategy.WorkDone{Name: "draw", Result: values})
 }
 
 func (p *teller) observe(count int) {
@@ -226,13 +226,13 @@ func TestReleasesThatDoNotFitTheTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open.features = 2
+	open.(*Sharing).features = 2
 	for release, want := range map[int][2]bool{0: {false, true}, 1: {true, false}, 2: {true, false}, 3: {false, false}} {
 		payload, err := protocol.Weights{Observations: 1, Values: []float64{1, 2}, Release: release}.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, exchange := range []*Sharing{private, open} {
+		for i, exchange := range []strategy.Exchange{private, open} {
 			if _, err := exchange.Decode(payload); (err == nil) != want[i] {
 				t.Errorf("release %d, exchange %d: %v", release, i, err)
 			}

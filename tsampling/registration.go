@@ -2,7 +2,6 @@ package tsampling
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/protocol"
@@ -78,13 +77,13 @@ func debit(exchange string, note []byte) []byte {
 }
 
 // forge replaces the weights of a draw by ones drawn from the prior.
-func forge(t *task.Task, _ string, payload []byte, rng *rand.Rand) ([]byte, error) {
+func forge(t *task.Task, _ string, payload []byte, lie strategy.Lie) ([]byte, error) {
 	weights, err := protocol.DecodeWeights(payload, t.Surrogate.Features)
 	if err != nil {
 		return nil, err
 	}
 	for i := range weights.Values {
-		weights.Values[i] = rng.NormFloat64()
+		weights.Values[i] = lie.Rand.NormFloat64()
 	}
 	return weights.Encode()
 }

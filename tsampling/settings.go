@@ -63,8 +63,8 @@ func (f Settings) Keys() map[string]any {
 }
 
 // Release implements task.Releaser: a draw, of the norm that one of the prior has.
-func (f Settings) Release(s task.Surrogate) task.Release {
-	r := task.Release{Numbers: s.Features, Of: "the features", Norm: math.Sqrt(float64(s.Features))}
+func (f Settings) Release(t *task.Task) task.Release {
+	r := task.Release{Numbers: t.Surrogate.Features, Of: "the features", Norm: math.Sqrt(float64(t.Surrogate.Features))}
 	if f.Mode == OneShot {
 		r.Once = "mode: " + OneShot
 	}

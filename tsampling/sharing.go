@@ -10,6 +10,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/releases"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -35,58 +36,84 @@ const (
 type Sharing struct {
 	settings Settings
 	features int
-	releases int // planned, where the task promises privacy
 	atLeast  int // observations before the first draw
 
 	drawnAt int  // observations behind the newest draw that was asked for
 	drawing bool // a draw is being computed
 	done    bool // one-shot: the share has been sent, perhaps by an earlier run
-
-	ledger *ledger.Ledger // nil when no privacy is promised
 }
 
 var _ strategy.Exchange = (*Sharing)(nil)
 
 // NewSharing returns the exchange of one agent on a task of type fts. Where the
-// task promises privacy, entropy must be the Reader of crypto/rand; otherwise it is
-// not used.
-func NewSharing(t *task.Task, entropy io.Reader) (*Sharing, error) {
-	s := &Sharing{settings: settingsOf(t), features: t.Surrogate.Features}
+// task promises privacy it is a releases.Exchange, and entropy must be the Reader of
+// crypto/rand; otherwise a Sharing, and entropy is not used.
+func NewSharing(t *task.Task, entropy io.Reader) (strategy.Exchange, error) {
+	s := &Sharing{settings: settingsOf(t), features: t.Surrogate.Features, atLeast: t.Strategy.InitialDesigns}
 	if s.settings.Mode == OneShot {
 		s.atLeast = s.settings.ShareAfter
-	} else {
-		s.atLeast = t.Strategy.InitialDesigns
 	}
 	if t.Privacy == nil {
 		return s, nil
 	}
-	s.releases = t.Privacy.Releases
-	var err error
-	s.ledger, err = ledger.NewLedger(t, entropy)
-	return s, err
+	return releases.New(t, entropy, s.private)
+}
+
+// private is how draws are released under a promise of privacy.
+func (s *Sharing) private(ledger.Terms) releases.Spec {
+	return releases.Spec{
+		Kind:   Kind,
+		TTL:    s.ttl(),
+		Due:    s.dueAt,
+		Decode: func(payload []byte) (any, error) { return protocol.DecodeWeights(payload, s.features) },
+		Number: func(value any) int {
+			weights, _ := value.(protocol.Weights)
+			return weights.Release
+		},
+		Vector: func(ctx context.Context, view strategy.View, seed random.Seed) ([]float64, error) {
+			weights, err := drawWeights(ctx, view, seed)
+			draw, _ := weights.(protocol.Weights)
+			return draw.Values, err
+		},
+		Payload: func(noisy []float64, release int) ([]byte, error) {
+			return protocol.Weights{Observations: s.dueAt(release), Values: noisy, Release: release}.Encode()
+		},
+	}
+}
+
+// dueAt is after how many observations a private release is due.
+func (s *Sharing) dueAt(release int) int {
+	if s.settings.Mode == OneShot {
+		return s.atLeast
+	}
+	return s.atLeast + (release-1)*s.settings.ShareEvery
+}
+
+func (s *Sharing) ttl() time.Duration {
+	if s.settings.Mode == OneShot {
+		return oneShotTTL
+	}
+	return concurrentTTL
 }
 
 // Name implements strategy.Exchange.
 func (*Sharing) Name() string { return Kind }
 
-// Decode implements strategy.Exchange; the value is a protocol.Weights, with the
-// number of its release exactly where the task promises privacy.
+// Decode implements strategy.Exchange; the value is a protocol.Weights of no private
+// release.
 func (s *Sharing) Decode(payload []byte) (any, error) {
 	weights, err := protocol.DecodeWeights(payload, s.features)
 	if err != nil {
 		return nil, err
 	}
-	if (weights.Release > 0) != (s.releases > 0) || weights.Release > s.releases {
-		return nil, fmt.Errorf("%w: weights of private release %d, the task plans %d", protocol.ErrMalformed, weights.Release, s.releases)
+	if weights.Release > 0 {
+		return nil, fmt.Errorf("%w: weights of private release %d, the task plans none", protocol.ErrMalformed, weights.Release)
 	}
 	return weights, nil
 }
 
 // Step implements strategy.Exchange.
 func (s *Sharing) Step(view strategy.View, in strategy.Input) []strategy.Output {
-	if s.ledger != nil {
-		return s.stepPrivately(view, in)
-	}
 	switch in := in.(type) {
 	case strategy.Replayed:
 		s.done = true // the only thing that is ever recorded
@@ -136,9 +163,10 @@ func (s *Sharing) publish(weights protocol.Weights) []strategy.Output {
 	if err != nil {
 		return nil // a draw beyond all bounds says nothing; the next one will do
 	}
+	published := strategy.Publish{Payload: payload, TTL: s.ttl()}
 	if s.settings.Mode == OneShot {
 		s.done = true
-		return []strategy.Output{strategy.Record{Data: []byte("sent")}, strategy.Publish{Payload: payload, TTL: oneShotTTL}}
+		return []strategy.Output{strategy.Record{Data: []byte("sent")}, published}
 	}
-	return []strategy.Output{strategy.Publish{Payload: payload, TTL: concurrentTTL}}
+	return []strategy.Output{published}
 }

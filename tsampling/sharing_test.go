@@ -12,7 +12,7 @@ import (
 
 // sharer drives a Sharing; its work is done by hand.
 type sharer struct {
-	*Sharing
+	strategy.Exchange
 	work      []strategy.Work
 	published []strategy.Publish
 	records   int
@@ -24,7 +24,7 @@ func newSharer(t testing.TB, keys string) *sharer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &sharer{Sharing: sharing}
+	return &sharer{Exchange: sharing}
 }
 
 func (s *sharer) step(observations int, in strategy.Input) {

@@ -8,7 +8,7 @@ import (
 )
 
 // TestEnough: --stop-regret ends a run before its evaluations are used up, says so, and
-// history tells why; the same line again evaluates nothing.
+// history tells why, of a node that stays too; the same line again evaluates nothing.
 func TestEnough(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
@@ -25,6 +25,12 @@ func TestEnough(t *testing.T) {
 	if text := must(t, "history", file, "--data-dir", dir); !strings.Contains(text, why) {
 		t.Errorf("history prints\n%s", text)
 	}
+	staying := start(t, join(runLine(file, dir, "--stop-regret", "1.5", "--stay", "--json"), objective("exit"))...)
+	staying.await(t, "its end", isEvent("enough"))
+	if text := must(t, "history", file, "--data-dir", dir); !strings.Contains(text, why) {
+		t.Errorf("of a node that stays history prints\n%s", text)
+	}
+	interrupt(t, staying)
 	p := start(t, join(runLine(file, dir, "--stop-regret", "1.5", "--json"), objective("exit"))...)
 	if code := p.wait(t); code != exitDone || len(p.of("enough")) != 1 || len(p.of("trial_started")) != 0 {
 		t.Errorf("exit code %d, events %+v", code, p.all())

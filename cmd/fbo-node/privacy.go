@@ -83,6 +83,7 @@ type privacyReport struct {
 	Noise     float64 `json:"noise"` // standard deviation that this node adds to each number
 	Features  int     `json:"features"`
 	Numbers   int     `json:"numbers"` // in what a node releases
+	Place     bool    `json:"-"`       // that is a design
 	ledger.State
 	Spent float64    `json:"epsilon_spent"`
 	Costs []float64  `json:"epsilon_after"`       // after each planned release
@@ -100,6 +101,9 @@ func newPrivacyReport(p past) (privacyReport, error) {
 		Mechanism: terms.Mechanism, Adjacency: terms.Adjacency, Epsilon: terms.Epsilon, Delta: terms.Delta,
 		Clip: terms.Clip, Noise: terms.Sigma, Features: p.task.Surrogate.Features, Numbers: terms.Numbers(),
 		State: ledger.State{Planned: terms.Releases},
+	}
+	if release, ok := p.task.Release(); ok {
+		r.Place = release.Place
 	}
 	if terms.Aggregate != nil {
 		if r.Sums, err = newSumReport(p.task, terms); err != nil {
@@ -171,6 +175,9 @@ func (r privacyReport) neighbour() string {
 }
 
 func (r privacyReport) noiseOfShares() string {
+	if r.Place {
+		return r.noiseOfDesigns()
+	}
 	text := fmt.Sprintf("noise: deviation %.3g on each of %d weights, which are clipped to norm %.4g before", r.Noise, r.Features, r.Clip)
 	ratio := r.Noise * math.Sqrt(float64(r.Features)) / r.Clip
 	text += fmt.Sprintf("; a share holds at most %.2g times as much signal as noise", 1/ratio)
@@ -179,6 +186,22 @@ func (r privacyReport) noiseOfShares() string {
 			"fewer features, or do without peers (strategy ts). Only the average of about %.0f nodes' shares would hold as much signal\n"+
 			"as noise: mechanism aggregate (strategy fts-de) takes averages, hides the single shares, and divides the noise among the nodes.",
 			math.Ceil(ratio*ratio))
+	}
+	return text
+}
+
+// evenly is the deviation of a number that lies anywhere in the unit interval.
+const evenly = 0.2886751345948129 // 1/√12
+
+// noiseOfDesigns is noiseOfShares of what is told as a design.
+func (r privacyReport) noiseOfDesigns() string {
+	text := fmt.Sprintf("noise: deviation %.3g of every parameter's range on the design of a share, which is within norm %.4g of the middle before\n"+
+		"and is put back into the ranges after; one observation may move a design from one corner to the opposite one, so that the\n"+
+		"noise hides no single observation more cheaply than all of them", r.Noise, r.Clip)
+	if r.Noise > evenly {
+		text += fmt.Sprintf("\nwarning: the noise drowns the signal: a place anywhere in the range deviates by %.2g. Peers will mostly hear noise: allow a\n"+
+			"larger ε, plan fewer releases, or do without peers (strategy alone). The average of about %.0f nodes' shares would be as exact\n"+
+			"as a tenth of the range.", evenly, math.Ceil(r.Noise*r.Noise/0.01))
 	}
 	return text
 }

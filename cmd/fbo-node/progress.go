@@ -242,12 +242,13 @@ const shownMetrics = 3
 const patience = 5 * time.Second
 
 // watch reports how many peers are connected and how rounds of private sums end,
-// whenever that changes.
+// whenever that changes, and that the releases of a promise are spent.
 func (p *progress) watch(ctx context.Context, session *node.Session, expected bool) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	connected, alone, warned := 0, time.Now(), false
 	var sums strategy.Sums
+	spent := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -261,6 +262,10 @@ func (p *progress) watch(ctx context.Context, session *node.Session, expected bo
 		if s := status.Sums; s != nil && *s != sums {
 			sums = *s
 			p.say(object{"event": "sums", "sums": s}, "private sums: %s", sumsText(*s))
+		}
+		if s := status.Privacy; s != nil && !spent && s.Refused == "" && s.Released >= s.Planned {
+			spent = true
+			p.say(object{"event": "releases_spent", "privacy": s}, "%s", spentText(*s))
 		}
 		now := len(status.MeshPeers)
 		if now != connected {

@@ -25,7 +25,7 @@ type past struct {
 	trials  []strategy.Trial
 	best    *strategy.Trial
 	epoch   uint64
-	enough  *agent.EnoughRecord // why the latest run ended; nil when it did otherwise, or the node runs
+	enough  *agent.EnoughRecord // why the latest run ended; nil when it did otherwise, or there are trials since
 	spent   *ledger.State       // nil when the task promises no privacy
 	running *node.Status        // nil when the node does not run
 	tag     string              // by which it takes part with an invitation
@@ -140,7 +140,7 @@ func pastOfRunning(s state) (past, error) {
 		}
 		p.trials = append(p.trials, trial)
 	}
-	p.best, p.epoch, p.spent = strategy.Best(t, p.trials), p.running.Epoch, p.running.Privacy
+	p.best, p.epoch, p.spent, p.enough = strategy.Best(t, p.trials), p.running.Epoch, p.running.Privacy, p.running.Enough
 	return p, nil
 }
 

@@ -155,6 +155,11 @@ func (s summary) text(t *task.Task) string {
 	return strings.Join(lines, "\n")
 }
 
+// spentText says that a promise leaves nothing more to share.
+func spentText(s ledger.State) string {
+	return fmt.Sprintf("privacy: all %s spent; this node shares nothing more, and goes on with what peers share", plain.Count(s.Planned, "release"))
+}
+
 func sumsText(s strategy.Sums) string {
 	text := fmt.Sprintf("%d known", s.Known)
 	if s.Failed > 0 {

@@ -63,6 +63,39 @@ func TestKnownProcessesAreDescribed(t *testing.T) {
 	}
 }
 
+// A promise on designs says what is shared, how much noise that has, and when it says nothing.
+func TestPrivateDesignsAreDescribed(t *testing.T) {
+	for keys, want := range map[string][]string{
+		"type: density, share_every: 5}\nprivacy: {mechanism: local, epsilon: 4, releases: 1": {
+			"a share holds 1 normal, placed with noise and wider by it, and comes after every 5 observations (density)\n",
+			"over 1 release, against everybody", "noise: deviation 1.53 of every parameter's range", "within norm 0.7071 of the middle",
+			"warning: the noise drowns the signal", "The average of about 234 nodes' shares"},
+		"type: constrained-gp}\nprivacy: {mechanism: local, epsilon: 100, releases: 1, clip: 0.1": {
+			"at 2 deviations, is best, with noise, and comes after every observation (constrained-gp)\n",
+			"within norm 0.1 of the middle", "deviation 0.0"},
+	} {
+		parsed, err := all.Strategies().Parse("task.yaml", fmt.Appendf(nil, "name: a\ngoal: minimize\nparameters: [{name: x, type: float, low: 0, high: 1}, {name: y, type: bool}]\nstrategy: {%s}\n", keys))
+		if err != nil {
+			t.Fatal(err)
+		}
+		promised, err := planOf(parsed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		describeTask(&out, parsed)
+		describePrivacy(&out, parsed, promised)
+		for _, part := range want {
+			if !strings.Contains(out.String(), part) {
+				t.Errorf("%s: no %q in\n%s", keys, part, out.String())
+			}
+		}
+		if drowns := strings.Contains(out.String(), "warning"); drowns != strings.Contains(keys, "epsilon: 4,") {
+			t.Errorf("%s:\n%s", keys, out.String())
+		}
+	}
+}
+
 func TestPrivateSumsAreDescribed(t *testing.T) {
 	for keys, want := range map[string]string{
 		"": "then Thompson sampling around private sums, as far as own results bear them out; a sum of the nodes' means after every observation (fts-de)\n",

@@ -71,7 +71,14 @@
 // density of feasible designs, not of good ones. Peers that know no feasible design say
 // where not to look, which is little: they count only while no peer knows one.
 //
-// The package does not weigh peers by how well they did, does not ask whether they
-// are present, and adds no noise for privacy: a share of one component tells which
-// design its author holds for the best.
+// # Noise
+//
+// Under a promise of privacy, mechanism local, the centre of a single component has noise
+// ([NewReleases]), and its spread is wider by that. Such densities count as one, of all peers
+// together, which is as narrow as their number makes it (crowd), and bounded as every
+// other. Of several releases of one peer the newest counts.
+//
+// The package does not weigh peers by how well they did and does not ask whether they
+// are present. Without a promise a share of one component tells which design its author
+// holds for the best.
 package density

@@ -380,7 +380,7 @@ func TestForgedLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged, err := Register().Forge(spec, labels.Kind, payload, random.SeedOf(1).Stream("forge", 0))
+	forged, err := Register().Forge(spec, labels.Kind, payload, strategy.Lie{Rand: random.SeedOf(1).Stream("forge", 0)})
 	if err != nil {
 		t.Fatal(err)
 	}

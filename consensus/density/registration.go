@@ -2,11 +2,11 @@ package density
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/consensus/labels"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/privacy/guard"
+	"github.com/fbo-node/fbo/privacy/place"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/optimum"
@@ -38,13 +38,19 @@ type Settings struct {
 	// Spread is the standard deviation of a density of one component, in the unit
 	// cube: 0.001 to 10; 0 with more.
 	Spread float64
+	// ShareEvery is how many observations lie between two shares: 1 to
+	// labels.MaxShareEvery, and 1 where Share is not labels.Best.
+	ShareEvery int
 }
+
+var _ task.Releaser = Settings{}
 
 func readSettings(s *task.Section) task.StrategySettings {
 	d := Settings{
 		Beta:  s.Within("beta", defaultBeta, 0, maxBeta),
 		Share: labels.ReadShare(s, "components", "spread"),
 	}
+	d.ShareEvery = labels.ReadShareEvery(s, d.Share)
 	if d.Share == labels.Feasibility {
 		return d
 	}
@@ -62,8 +68,9 @@ func readSettings(s *task.Section) task.StrategySettings {
 	return d
 }
 
-// Keys implements task.StrategySettings. The share is left out where it is the best, so
-// that tasks from before it had a choice keep their IDs.
+// Keys implements task.StrategySettings. The share is left out where it is the best, and
+// how often it comes where that is always, so that tasks from before there was a choice keep
+// their IDs.
 func (s Settings) Keys() map[string]any {
 	if s.Share == labels.Feasibility {
 		return map[string]any{"beta": s.Beta, "share": s.Share}
@@ -75,18 +82,37 @@ func (s Settings) Keys() map[string]any {
 	if s.Components == 1 {
 		keys["spread"] = s.Spread
 	}
+	if s.ShareEvery > 1 {
+		keys["share_every"] = s.ShareEvery
+	}
 	return keys
+}
+
+// Release implements task.Releaser: the centre of a density, whose spread is public.
+func (s Settings) Release(t *task.Task) task.Release {
+	r := place.Release(t.Space)
+	switch {
+	case s.Share != labels.Best:
+		r.Needs = "share: " + labels.Best
+	case s.Components != 1:
+		r.Needs = "components: 1"
+	}
+	return r
 }
 
 // Register registers density sharing.
 func Register() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "density", Settings: readSettings, Constraints: true},
+		StrategyType: task.StrategyType{Name: "density", Settings: readSettings, Mechanism: task.MechanismLocal, Constraints: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t), nil },
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			if s := settingsOf(env.Task); s.Share == labels.Guarded {
 				guarded, err := optimum.NewGuarded(env, s.Spread)
 				return []strategy.Exchange{guarded}, err
+			}
+			if env.Task.Privacy != nil {
+				private, err := NewReleases(env.Task, env.Entropy)
+				return []strategy.Exchange{private}, err
 			}
 			return []strategy.Exchange{NewSharing(env.Task)}, nil
 		},
@@ -100,6 +126,12 @@ func Register() strategy.Registration {
 			if s.Share == labels.Guarded {
 				holds += ", coarsely placed"
 			}
+			if t.Privacy != nil {
+				holds += ", placed with noise and wider by it"
+			}
+			if t.Privacy != nil || s.ShareEvery > 1 {
+				holds += ", and comes " + labels.After(s.ShareEvery)
+			}
 			return fmt.Sprintf("expected improvement weighed by the densities of peers to the power %g/t; a share holds %s", s.Beta, holds)
 		},
 		Reveals: func(t *task.Task) string {
@@ -109,19 +141,31 @@ func Register() strategy.Registration {
 			if settingsOf(t).Share == labels.Guarded {
 				return guard.Reveals
 			}
+			if t.Privacy != nil {
+				return labels.RevealsNoisily(t.Privacy)
+			}
 			return "Peers get designs of this node, which show where it looks and what it holds for good, never its results; that is not privacy."
 		},
 		Suggestions: true,
+		Debit:       debit,
 		Forge:       forge,
 	}
 }
 
-// forge replaces the centres of a density by random designs, and labels by others.
-func forge(t *task.Task, kind string, payload []byte, rng *rand.Rand) ([]byte, error) {
-	if kind == labels.Kind {
-		return labels.Forge(t, payload, rng)
+// debit is the note itself: under a promise nothing else is noted.
+func debit(exchange string, note []byte) []byte {
+	if exchange != optimum.Kind {
+		return nil
 	}
-	return optimum.Forge(t, payload, rng)
+	return note
+}
+
+// forge replaces the centres of a density by designs of the lie, and labels by others.
+func forge(t *task.Task, kind string, payload []byte, lie strategy.Lie) ([]byte, error) {
+	if kind == labels.Kind {
+		return labels.Forge(t, payload, lie)
+	}
+	return optimum.Forge(t, payload, lie)
 }
 
 func settingsOf(t *task.Task) Settings { return t.Strategy.Settings.(Settings) }

@@ -3,12 +3,17 @@ package density
 import (
 	"context"
 	"fmt"
+	"io"
+	"math"
 
 	"github.com/fbo-node/fbo/consensus/labels"
+	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/privacy/place"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/exchange/newest"
+	"github.com/fbo-node/fbo/strategy/exchange/releases"
 	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
@@ -25,7 +30,8 @@ const (
 
 // NewSharing returns the exchange of one agent on a task of type density: it
 // publishes where the agent believes the optimum to be, after the starting designs
-// and then after every observation, or with share: feasibility what labels.NewSharing does.
+// and then after every observation, or as the task's share_every says; with share:
+// feasibility what labels.NewSharing does.
 func NewSharing(t *task.Task) *newest.Exchange {
 	if settingsOf(t).Share == labels.Feasibility {
 		return labels.NewSharing(t)
@@ -33,6 +39,7 @@ func NewSharing(t *task.Task) *newest.Exchange {
 	return newest.New(newest.Spec{
 		Kind:   optimum.Kind,
 		From:   t.Strategy.InitialDesigns,
+		Every:  settingsOf(t).ShareEvery,
 		TTL:    optimum.TTL,
 		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
 		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
@@ -48,7 +55,59 @@ func NewSharing(t *task.Task) *newest.Exchange {
 	})
 }
 
-// decode returns a protocol.Density of no more components than the task has.
+// NewReleases is NewSharing for a task that promises privacy: it releases the one centre with
+// noise, as often as planned, with the spread that the noise and the task's spread make
+// together. Receivers accept no other. entropy must be the Reader of crypto/rand outside of
+// tests.
+func NewReleases(t *task.Task, entropy io.Reader) (*releases.Exchange, error) {
+	settings := settingsOf(t)
+	due := func(release int) int { return labels.Due(t, settings.ShareEvery, release) }
+	return releases.New(t, entropy, func(terms ledger.Terms) releases.Spec {
+		wide := wideSpread(settings, terms)
+		return releases.Spec{
+			Kind: optimum.Kind,
+			TTL:  optimum.TTL,
+			Due:  due,
+			Decode: func(payload []byte) (any, error) {
+				d, err := protocol.DecodeDensity(payload, t.Space)
+				if err != nil {
+					return nil, err
+				}
+				if len(d.Components) != 1 || d.Components[0].Spread != wide {
+					return nil, fmt.Errorf("%w: a density of %d components, accepted is one of spread %g", protocol.ErrMalformed, len(d.Components), wide)
+				}
+				return d, nil
+			},
+			Number: func(value any) int {
+				d, _ := value.(protocol.Density)
+				return d.Release
+			},
+			Vector: func(ctx context.Context, view strategy.View, seed random.Seed) ([]float64, error) {
+				if view.Posterior == nil {
+					return nil, nil
+				}
+				d, err := believed(ctx, t, view, seed)
+				if err != nil || len(d.Components) == 0 {
+					return nil, err
+				}
+				return place.Vector(t.Space, d.Components[0].Centre), nil
+			},
+			Payload: func(noisy []float64, release int) ([]byte, error) {
+				return protocol.Density{Observations: due(release), Release: release, Components: []protocol.Component{
+					{Weight: 1, Spread: wide, Centre: place.Point(t.Space, noisy)},
+				}}.Encode(t.Space)
+			},
+		}
+	})
+}
+
+// wideSpread is that of a centre with noise, as it travels.
+func wideSpread(s Settings, terms ledger.Terms) float64 {
+	return float64(float32(min(math.Hypot(s.Spread, terms.Sigma), protocol.MaxSpread)))
+}
+
+// decode returns a protocol.Density of no more components than the task has, and of no
+// private release.
 func decode(t *task.Task, payload []byte) (any, error) {
 	d, err := protocol.DecodeDensity(payload, t.Space)
 	if err != nil {
@@ -56,6 +115,9 @@ func decode(t *task.Task, payload []byte) (any, error) {
 	}
 	if most := settingsOf(t).Components; len(d.Components) > most {
 		return nil, fmt.Errorf("%w: a density of %d components, the task allows %d", protocol.ErrMalformed, len(d.Components), most)
+	}
+	if d.Release > 0 {
+		return nil, fmt.Errorf("%w: a density of private release %d, the task plans none", protocol.ErrMalformed, d.Release)
 	}
 	return d, nil
 }

@@ -173,8 +173,8 @@ func twins(t testing.TB, spec *task.Task) strategy.View {
 func TestComponentsAtBothMinima(t *testing.T) {
 	spec := newTask(t, plane, "exact", ", components: 4")
 	m := mixtureOf(spec, mustBelieve(t, spec, twins(t, spec), random.SeedOf(1)))
-	low, high := logOf(m, place(spec, 0.25, 0.25)), logOf(m, place(spec, 0.75, 0.75))
-	between := math.Max(logOf(m, place(spec, 0.25, 0.75)), logOf(m, place(spec, 0.75, 0.25)))
+	low, high := logOf(m, placeOf(spec, 0.25, 0.25)), logOf(m, placeOf(spec, 0.75, 0.75))
+	between := math.Max(logOf(m, placeOf(spec, 0.25, 0.75)), logOf(m, placeOf(spec, 0.75, 0.25)))
 	if least := math.Min(low, high); least < 0 || least < between+1 {
 		t.Errorf("ln π is %.2f and %.2f at the minima, and up to %.2f between", low, high, between)
 	}
@@ -198,8 +198,8 @@ func TestBelievedIsReproducible(t *testing.T) {
 	}
 }
 
-// place has these first two numbers; what there is beside is in the middle.
-func place(spec *task.Task, x, y float64) []float64 {
+// placeOf has these first two numbers; what there is beside is in the middle.
+func placeOf(spec *task.Task, x, y float64) []float64 {
 	encoded := make([]float64, spec.Space.Dim())
 	for i := range encoded {
 		encoded[i] = 0.5
@@ -211,7 +211,7 @@ func place(spec *task.Task, x, y float64) []float64 {
 
 func TestDecodeRejects(t *testing.T) {
 	one, many := newTask(t, mixed, "exact", ""), newTask(t, mixed, "exact", ", components: 16")
-	d := around(one, 0.2, place(one, 0.5, 0.5))
+	d := around(one, 0.2, placeOf(one, 0.5, 0.5))
 	d.Components = append(d.Components, d.Components[0])
 	d.Components[0].Weight, d.Components[1].Weight = 0.5, 0.5
 	payload, err := d.Encode(one.Space)

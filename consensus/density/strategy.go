@@ -34,7 +34,7 @@ type Strategy struct {
 	layout *optimum.Layout
 	spread float64 // around suggested designs
 
-	evenly [][]float64 // share: feasibility: designs to average over
+	evenly [][]float64 // share: feasibility, or a promise of privacy: designs to average over
 }
 
 var _ strategy.Strategy = Strategy{}
@@ -48,10 +48,11 @@ func New(t *task.Task) Strategy {
 		layout: optimum.NewLayout(t.Space),
 		spread: suggestedSpread,
 	}
-	switch settings := settingsOf(t); {
-	case settings.Share == labels.Feasibility:
+	settings := settingsOf(t)
+	if settings.Share == labels.Feasibility || t.Privacy != nil {
 		s.evenly = evenly(t)
-	case settings.Components == 1:
+	}
+	if settings.Components == 1 {
 		s.spread = settings.Spread
 	}
 	return s
@@ -108,12 +109,18 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed random.Seed) (*p
 	if why.Listened > 0 {
 		why.Phrase = "expected improvement, weighed by what " + plain.Count(why.Listened, "peer") + " found feasible"
 	}
-	for _, d := range choose(view, trial, seed) {
-		heard.densities = append(heard.densities, optimum.NewMixture(s.layout, s.task.Space, d))
+	told := choose(view, trial, seed)
+	for _, d := range told {
 		why.Listened++
 		why.Observations = strategy.AddObservations(why.Observations, d.Observations)
+		if s.task.Privacy == nil {
+			heard.densities = append(heard.densities, optimum.NewMixture(s.layout, s.task.Space, d))
+		}
 	}
-	if len(heard.densities) > 0 {
+	if len(told) > 0 && s.task.Privacy != nil {
+		heard.learned = append(heard.learned, newCrowd(s.layout, s.task, told).relative(s.evenly))
+	}
+	if len(told) > 0 {
 		why.Phrase = "expected improvement, weighed by the densities of " + plain.Count(why.Listened, "peer")
 	}
 	for _, design := range view.Suggested {

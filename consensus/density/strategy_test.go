@@ -109,7 +109,7 @@ func TestSuggestedDesigns(t *testing.T) {
 	for keys, spread := range map[string]float64{"": 0.2, ", spread: 0.05": 0.05, ", components: 3": 0.2} {
 		spec := newTask(t, mixed, "exact", keys)
 		view := viewOf(t, spec, points(spec, 3), bowl(spec, 0.3))
-		at := place(spec, 0.6, 0.4)
+		at := placeOf(spec, 0.6, 0.4)
 		view.Suggested = []task.Design{spec.Space.Decode(at)}
 		got := suggest(t, New(spec), view, 4, random.SeedOf(1))
 		if got.Why.Source != "density" || got.Why.Listened != 0 || got.Why.FromPeers() {
@@ -135,7 +135,7 @@ func TestSuggestedDesigns(t *testing.T) {
 // word of another.
 func TestPeersAreAveraged(t *testing.T) {
 	spec := newTask(t, mixed, "exact", ", beta: 7")
-	d := around(spec, 0.2, place(spec, 0.6, 0.4))
+	d := around(spec, 0.2, placeOf(spec, 0.6, 0.4))
 	hear := func(all ...protocol.Density) *pool {
 		view := strategy.View{Task: spec, Self: "me", Observations: 10}
 		for i, d := range all {
@@ -144,7 +144,7 @@ func TestPeersAreAveraged(t *testing.T) {
 		heard, _ := New(spec).listen(view, 11, random.SeedOf(1))
 		return heard
 	}
-	nothing := around(spec, protocol.MaxSpread, place(spec, 0.6, 0.4))
+	nothing := around(spec, protocol.MaxSpread, placeOf(spec, 0.6, 0.4))
 	one, many, halved := hear(d), hear(d, d, d, d, d), hear(d, nothing)
 	for _, x := range designs(spec, 50, random.SeedOf(8).Stream("designs", 0)) {
 		told, _ := bounded(logOf(mixtureOf(spec, d), x))

@@ -65,5 +65,6 @@
 // open a liar passes every comparison. Honest peers with another optimum do what
 // liars do.
 //
-// The package gives no privacy: a design says where its author is best.
+// A design says where its author is best, unless the task promises privacy: then it has noise
+// ([NewReleases]), and is taken as it stands all the same.
 package designs

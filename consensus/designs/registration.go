@@ -2,11 +2,10 @@ package designs
 
 import (
 	"fmt"
-	"math/rand/v2"
 
-	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/consensus/labels"
 	"github.com/fbo-node/fbo/privacy/guard"
+	"github.com/fbo-node/fbo/privacy/place"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -32,10 +31,16 @@ type Settings struct {
 	// Confidence is how many standard deviations lie between the mean and the lower
 	// confidence bound whose maximiser a node shares: 0 to 100.
 	Confidence float64
+	// ShareEvery is how many observations lie between two shares: 1 to
+	// labels.MaxShareEvery, and 1 where Share is not labels.Best.
+	ShareEvery int
 }
+
+var _ task.Releaser = Settings{}
 
 func readSettings(s *task.Section) task.StrategySettings {
 	d := Settings{Share: labels.ReadShare(s, "threshold", "confidence")}
+	d.ShareEvery = labels.ReadShareEvery(s, d.Share)
 	if d.Share == labels.Feasibility {
 		return d
 	}
@@ -49,8 +54,9 @@ func readSettings(s *task.Section) task.StrategySettings {
 	return d
 }
 
-// Keys implements task.StrategySettings. The share is left out where it is the best, so
-// that tasks from before it had a choice keep their IDs.
+// Keys implements task.StrategySettings. The share is left out where it is the best, and
+// how often it comes where that is always, so that tasks from before there was a choice keep
+// their IDs.
 func (s Settings) Keys() map[string]any {
 	if s.Share == labels.Feasibility {
 		return map[string]any{"share": s.Share}
@@ -58,13 +64,29 @@ func (s Settings) Keys() map[string]any {
 	if s.Share == labels.Guarded {
 		return map[string]any{"share": s.Share, "confidence": s.Confidence}
 	}
-	return map[string]any{"threshold": s.Threshold, "confidence": s.Confidence}
+	keys := map[string]any{"threshold": s.Threshold, "confidence": s.Confidence}
+	if s.ShareEvery > 1 {
+		keys["share_every"] = s.ShareEvery
+	}
+	return keys
+}
+
+// Release implements task.Releaser: a design, and nothing about it.
+func (s Settings) Release(t *task.Task) task.Release {
+	r := place.Release(t.Space)
+	switch {
+	case s.Share != labels.Best:
+		r.Needs = "share: " + labels.Best
+	case s.Threshold != none:
+		r.Needs = "threshold: " + none
+	}
+	return r
 }
 
 // Register registers design sharing with a constrained Gaussian process.
 func Register() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "constrained-gp", Settings: readSettings, Constraints: true, ForConstraints: true},
+		StrategyType: task.StrategyType{Name: "constrained-gp", Settings: readSettings, Mechanism: task.MechanismLocal, Constraints: true, ForConstraints: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t), nil },
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			if settingsOf(env.Task).Share == labels.Feasibility {
@@ -77,6 +99,10 @@ func Register() strategy.Registration {
 				}
 				return []strategy.Exchange{NewSharing(env.Task, grid)}, nil
 			}
+			if env.Task.Privacy != nil {
+				private, err := NewReleases(env.Task, env.Entropy)
+				return []strategy.Exchange{private}, err
+			}
 			return []strategy.Exchange{NewSharing(env.Task, nil)}, nil
 		},
 		Describe: func(t *task.Task) string {
@@ -87,8 +113,14 @@ func Register() strategy.Registration {
 			if s.Share == labels.Guarded {
 				return fmt.Sprintf("expected improvement given that designs near what peers say are good; a share holds coarsely the design whose lower bound, at %g deviations, is best", s.Confidence)
 			}
-			return fmt.Sprintf("expected improvement given that peers' designs are good, threshold %s; a share holds the design whose lower bound, at %g deviations, is best",
-				s.Threshold, s.Confidence)
+			holds := fmt.Sprintf("the design whose lower bound, at %g deviations, is best", s.Confidence)
+			if t.Privacy != nil {
+				holds += ", with noise"
+			}
+			if t.Privacy != nil || s.ShareEvery > 1 {
+				holds += ", and comes " + labels.After(s.ShareEvery)
+			}
+			return fmt.Sprintf("expected improvement given that peers' designs are good, threshold %s; a share holds %s", s.Threshold, holds)
 		},
 		Reveals: func(t *task.Task) string {
 			if settingsOf(t).Share == labels.Feasibility {
@@ -97,6 +129,9 @@ func Register() strategy.Registration {
 			if settingsOf(t).Share == labels.Guarded {
 				return guard.Reveals
 			}
+			if t.Privacy != nil {
+				return labels.RevealsNoisily(t.Privacy)
+			}
 			beside := "never its results"
 			if settingsOf(t).Threshold == open {
 				beside = "and how good it is at least"
@@ -104,20 +139,29 @@ func Register() strategy.Registration {
 			return "Peers get designs of this node, which show where it looks and what it holds for good, " + beside + "; that is not privacy."
 		},
 		Suggestions: true,
+		Debit:       debit,
 		Forge:       forge,
 	}
 }
 
-// forge replaces a design by a random one, and labels by others.
-func forge(t *task.Task, kind string, payload []byte, rng *rand.Rand) ([]byte, error) {
+// debit is the note itself: under a promise nothing else is noted.
+func debit(exchange string, note []byte) []byte {
+	if exchange != Kind {
+		return nil
+	}
+	return note
+}
+
+// forge replaces a design by one of the lie, and labels by others.
+func forge(t *task.Task, kind string, payload []byte, lie strategy.Lie) ([]byte, error) {
 	if kind == labels.Kind {
-		return labels.Forge(t, payload, rng)
+		return labels.Forge(t, payload, lie)
 	}
 	design, err := protocol.DecodeNearOptimal(payload, t.Space)
 	if err != nil {
 		return nil, err
 	}
-	design.Point = protocol.PointOf(t.Space, t.Space.Decode(acquisition.Sample(t.Space, rng)))
+	design.Point = protocol.PointOf(t.Space, lie.Design(t.Space))
 	return design.Encode(t.Space)
 }
 

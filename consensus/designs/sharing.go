@@ -3,13 +3,18 @@ package designs
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/consensus/labels"
 	"github.com/fbo-node/fbo/privacy/guard"
+	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/privacy/place"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/exchange/newest"
+	"github.com/fbo-node/fbo/strategy/exchange/releases"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
@@ -25,14 +30,15 @@ const open = "open"
 const ttl = protocol.MaxTTL
 
 // NewSharing returns the exchange of one agent on a task of type constrained-gp:
-// it publishes, after every observation from the last starting design on, the
-// maximiser of the lower confidence bound of the agent's posterior. With a grid, which may
-// be nil, it tells that coarsely.
+// it publishes, after every observation from the last starting design on, or as the task's
+// share_every says, the maximiser of the lower confidence bound of the agent's posterior.
+// With a grid, which may be nil, it tells that coarsely.
 func NewSharing(t *task.Task, grid *guard.Grid) *newest.Exchange {
 	find := search.New(t)
 	return newest.New(newest.Spec{
 		Kind:   Kind,
 		From:   t.Strategy.InitialDesigns,
+		Every:  settingsOf(t).ShareEvery,
 		TTL:    ttl,
 		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
 		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
@@ -50,8 +56,37 @@ func NewSharing(t *task.Task, grid *guard.Grid) *newest.Exchange {
 	})
 }
 
+// NewReleases is NewSharing for a task that promises privacy: it releases that design with
+// noise, as often as planned. entropy must be the Reader of crypto/rand outside of tests.
+func NewReleases(t *task.Task, entropy io.Reader) (*releases.Exchange, error) {
+	find := search.New(t)
+	due := func(release int) int { return labels.Due(t, settingsOf(t).ShareEvery, release) }
+	return releases.New(t, entropy, func(ledger.Terms) releases.Spec {
+		return releases.Spec{
+			Kind:   Kind,
+			TTL:    ttl,
+			Due:    due,
+			Decode: func(payload []byte) (any, error) { return decode(t, payload) },
+			Number: func(value any) int {
+				n, _ := value.(protocol.NearOptimal)
+				return n.Release
+			},
+			Vector: func(ctx context.Context, view strategy.View, seed random.Seed) ([]float64, error) {
+				n, ok, err := nearOptimal(ctx, t, find, view, seed)
+				if !ok || err != nil {
+					return nil, err
+				}
+				return place.Vector(t.Space, n.Point), nil
+			},
+			Payload: func(noisy []float64, release int) ([]byte, error) {
+				return protocol.NearOptimal{Observations: due(release), Point: place.Point(t.Space, noisy), Release: release}.Encode(t.Space)
+			},
+		}
+	})
+}
+
 // decode returns a protocol.NearOptimal, with a bound if and only if the task's
-// threshold is open.
+// threshold is open, and of a private release only where the task promises privacy.
 func decode(t *task.Task, payload []byte) (any, error) {
 	n, err := protocol.DecodeNearOptimal(payload, t.Space)
 	if err != nil {
@@ -60,6 +95,9 @@ func decode(t *task.Task, payload []byte) (any, error) {
 	threshold := settingsOf(t).Threshold
 	if bounded := n.Bound != nil; bounded != (threshold == open) {
 		return nil, fmt.Errorf("%w: a design with a bound (%t), but the task's threshold is %q", protocol.ErrMalformed, bounded, threshold)
+	}
+	if n.Release > 0 && t.Privacy == nil {
+		return nil, fmt.Errorf("%w: a design of private release %d, the task plans none", protocol.ErrMalformed, n.Release)
 	}
 	return n, nil
 }

@@ -14,7 +14,6 @@ package labels
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/protocol"
@@ -128,16 +127,16 @@ func (p Peer) Limit(t *task.Task) (acquisition.Limit, error) {
 	return acquisition.Limit{Predictor: process, High: math.Inf(1), Noise: h.Noise}, nil
 }
 
-// Forge returns a payload with as many labels, of random designs and each feasible or not
+// Forge returns a payload with as many labels, of designs of the lie and each feasible or not
 // by the flip of a coin.
-func Forge(t *task.Task, payload []byte, rng *rand.Rand) ([]byte, error) {
+func Forge(t *task.Task, payload []byte, lie strategy.Lie) ([]byte, error) {
 	f, err := protocol.DecodeFeasibility(payload, t.Space)
 	if err != nil {
 		return nil, err
 	}
 	for i := range f.Labels {
-		f.Labels[i].Point = protocol.PointOf(t.Space, t.Space.Decode(acquisition.Sample(t.Space, rng)))
-		f.Labels[i].Feasible = rng.IntN(2) == 1
+		f.Labels[i].Point = protocol.PointOf(t.Space, lie.Design(t.Space))
+		f.Labels[i].Feasible = lie.Rand.IntN(2) == 1
 	}
 	return f.Encode(t.Space)
 }

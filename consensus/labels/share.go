@@ -1,9 +1,15 @@
 package labels
 
 import (
+	"fmt"
+
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/task"
 )
+
+// MaxShareEvery bounds the key share_every.
+const MaxShareEvery = 10_000
 
 // What the key share of a strategy may say: Best, that nodes tell where they believe the
 // optimum to be, which is the default, Guarded, that they tell it coarsely, and Feasibility,
@@ -31,4 +37,34 @@ func ReadShare(s *task.Section, withDesigns ...string) string {
 		s.Refuse(key, "share: "+Best)
 	}
 	return share
+}
+
+// ReadShareEvery reads the key share_every: how many observations lie between two shares of
+// Best. With another share it is an error, and 1.
+func ReadShareEvery(s *task.Section, share string) int {
+	if share != Best {
+		s.Refuse("share_every", "share: "+Best)
+		return 1
+	}
+	return s.Whole("share_every", 1, 1, MaxShareEvery)
+}
+
+// Due is after how many observations a private release of a design is due, the first being 1:
+// every so many from the last starting design but one on. So the first comes later where they
+// are far apart, when its author knows more of where to look.
+func Due(t *task.Task, every, release int) int { return t.Strategy.InitialDesigns - 1 + release*every }
+
+// After says in words when shares come that are so many observations apart.
+func After(every int) string {
+	if every == 1 {
+		return "after every observation"
+	}
+	return "after every " + plain.Count(every, "observation")
+}
+
+// RevealsNoisily is what a node gives away that shares designs under the task's promise, for
+// people.
+func RevealsNoisily(p *task.Privacy) string {
+	return fmt.Sprintf("Peers get designs that this node holds for good, with noise that promises (ε = %g, δ = %g) over %s; never its results.",
+		p.Epsilon, p.Delta, plain.Count(p.Releases, "share"))
 }

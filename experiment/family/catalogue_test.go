@@ -73,6 +73,8 @@ func TestParseErrorsSayWhatIsAccepted(t *testing.T) {
 		"gp:newcomer=yes":                {"key newcomer", "true, false"},
 		"gp:clusters=2,others=negated":   {"clusters is for others=alike"},
 		"gp:forgers=1,others=negated":    {"forgers is for others=alike"},
+		"gp:forging=corner":              {"forging=corner is for forgers or others=forged"},
+		"gp:forging=edge":                {"key forging", "accepted: random, corner"},
 		"gp:forgers=1,newcomer=true":     {"forgers is for", "without a newcomer"},
 		"levy:d=1,rotate=10":             {"key rotate", "one float"},
 		"rosenbrock:d=1":                 {"key d", "2 to 20, whole"},

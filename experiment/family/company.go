@@ -40,6 +40,13 @@ type source struct {
 const (
 	othersKey  = "others"
 	forgersKey = "forgers"
+	forgingKey = "forging"
+)
+
+// What forged shares say.
+const (
+	atRandom = "random"
+	inCorner = "corner"
 )
 
 // The kinds of company.
@@ -64,6 +71,8 @@ func companyKeys() []Key {
 			Meaning: "the last member starts when the others have ended, and alone counts"},
 		{Name: forgersKey, Type: Whole, Default: "0", Low: 0, High: 100,
 			Meaning: "so many of the last members share what is forged, and do not count"},
+		{Name: forgingKey, Type: Choice, Default: atRandom, Choices: []string{atRandom, inCorner},
+			Meaning: "forged designs are random, each anew, or always the same: the corner where all numbers are largest"},
 	}
 }
 
@@ -73,15 +82,19 @@ type company struct {
 	clusters int
 	newcomer bool
 	forgers  int
+	corner   bool // forged designs are one, in a corner
 }
 
 func companyOf(v Values) (company, error) {
-	c := company{v.Choice(othersKey), v.Whole("clusters"), v.Switch("newcomer"), v.Whole(forgersKey)}
+	c := company{v.Choice(othersKey), v.Whole("clusters"), v.Switch("newcomer"), v.Whole(forgersKey), v.Choice(forgingKey) == inCorner}
 	if c.others != alike && c.clusters > 1 {
 		return c, errors.New("clusters is for others=alike")
 	}
 	if c.forgers > 0 && (c.others != alike || c.newcomer) {
 		return c, errors.New("forgers is for others=alike, without a newcomer")
+	}
+	if c.corner && c.forgers == 0 && c.others != forged {
+		return c, errors.New("forging=corner is for forgers or others=forged")
 	}
 	return c, nil
 }
@@ -145,6 +158,9 @@ func (c company) gather(s source, seed random.Seed, agents int) (Federation, err
 	}
 	if failed != nil {
 		return Federation{}, failed
+	}
+	for k := range f.Members {
+		f.Members[k].Corner = f.Members[k].Forged && c.corner
 	}
 	f.Members[honest].Late = c.newcomer
 	f.findOptima(counting)

@@ -147,6 +147,13 @@ func TestForgers(t *testing.T) {
 			t.Errorf("member %d is %+v", k, m)
 		}
 	}
+	for spec, want := range map[string]bool{"gp:forgers=2": false, "gp:forgers=2,forging=random": false, "gp:forgers=2,forging=corner": true, "gp:others=forged,forging=corner": true} {
+		for k, m := range mustDraw(t, spec, 5, 6).Members {
+			if m.Corner != (want && m.Forged) {
+				t.Errorf("%s: member %d is %+v", spec, k, m)
+			}
+		}
+	}
 	for spec, want := range map[string]bool{"gp": false, "gp:forgers=0": false, "gp:forgers=1": true, "gp:others=forged": true} {
 		parsed, err := Kinds().Parse(spec)
 		if err != nil || parsed.Forges != want {

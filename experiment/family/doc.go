@@ -42,7 +42,8 @@
 //   - constant: the same value, better by 3 than 0, and noise; constraints are kept by
 //     as much everywhere
 //   - noise: a standard normal number for every design, and of every constraint
-//   - forged: alike, but what they share is to be replaced by random weights or designs
+//   - forged: alike, but what they share is to be replaced by random weights or designs, or
+//     with forging=corner by one design, the corner where all numbers are largest
 //
 // where a standard deviation of the objective is 1.
 //

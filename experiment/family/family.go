@@ -66,7 +66,8 @@ type Member struct {
 
 	Cluster int  // members with the same number are alike
 	Late    bool // it starts when all others have spent their budgets
-	Forged  bool // what it shares is replaced by random weights before it is sent
+	Forged  bool // what it shares is replaced by random weights or designs before it is sent
+	Corner  bool // if Forged, its designs are not random: all are the corner where numbers are largest
 }
 
 // Federation is what a family draws. At least one member counts.

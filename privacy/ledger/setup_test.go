@@ -13,8 +13,8 @@ type vectors struct{ cells int }
 
 func (v vectors) Keys() map[string]any { return map[string]any{"cells": v.cells} }
 
-func (v vectors) Release(s task.Surrogate) task.Release {
-	return task.Release{Numbers: v.cells * s.Features, Of: fmt.Sprint(v.cells, " cells"), Norm: math.Sqrt(float64(s.Features))}
+func (v vectors) Release(t *task.Task) task.Release {
+	return task.Release{Numbers: v.cells * t.Surrogate.Features, Of: fmt.Sprint(v.cells, " cells"), Norm: math.Sqrt(float64(t.Surrogate.Features))}
 }
 
 func strategies() []task.StrategyType {

@@ -404,6 +404,7 @@ type NearOptimal struct {
 	Observations  uint32                 `protobuf:"varint,1,opt,name=observations,proto3" json:"observations,omitempty"` // how many observations that rests on
 	Point         *Point                 `protobuf:"bytes,2,opt,name=point,proto3" json:"point,omitempty"`
 	Bound         *float64               `protobuf:"fixed64,3,opt,name=bound,proto3,oneof" json:"bound,omitempty"` // lower confidence bound of the objective there, larger being better; when the task exchanges it
+	Release       uint32                 `protobuf:"varint,4,opt,name=release,proto3" json:"release,omitempty"`    // which of the author's private releases this is, from 1; 0: none is promised
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -459,12 +460,20 @@ func (x *NearOptimal) GetBound() float64 {
 	return 0
 }
 
+func (x *NearOptimal) GetRelease() uint32 {
+	if x != nil {
+		return x.Release
+	}
+	return 0
+}
+
 // Density is the payload of kind "density": where the author believes the
 // optimum to be, as a mixture of truncated normals.
 type Density struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Observations  uint32                 `protobuf:"varint,1,opt,name=observations,proto3" json:"observations,omitempty"`
 	Components    []*Component           `protobuf:"bytes,2,rep,name=components,proto3" json:"components,omitempty"`
+	Release       uint32                 `protobuf:"varint,3,opt,name=release,proto3" json:"release,omitempty"` // which of the author's private releases this is, from 1; 0: none is promised
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -511,6 +520,13 @@ func (x *Density) GetComponents() []*Component {
 		return x.Components
 	}
 	return nil
+}
+
+func (x *Density) GetRelease() uint32 {
+	if x != nil {
+		return x.Release
+	}
+	return 0
 }
 
 type Component struct {
@@ -1863,17 +1879,19 @@ const file_fbo_proto_rawDesc = "" +
 	"\n" +
 	"neighbours\x18\x04 \x01(\rR\n" +
 	"neighboursB\v\n" +
-	"\t_response\"{\n" +
+	"\t_response\"\x95\x01\n" +
 	"\vNearOptimal\x12\"\n" +
 	"\fobservations\x18\x01 \x01(\rR\fobservations\x12#\n" +
 	"\x05point\x18\x02 \x01(\v2\r.fbo.v1.PointR\x05point\x12\x19\n" +
-	"\x05bound\x18\x03 \x01(\x01H\x00R\x05bound\x88\x01\x01B\b\n" +
-	"\x06_bound\"`\n" +
+	"\x05bound\x18\x03 \x01(\x01H\x00R\x05bound\x88\x01\x01\x12\x18\n" +
+	"\arelease\x18\x04 \x01(\rR\areleaseB\b\n" +
+	"\x06_bound\"z\n" +
 	"\aDensity\x12\"\n" +
 	"\fobservations\x18\x01 \x01(\rR\fobservations\x121\n" +
 	"\n" +
 	"components\x18\x02 \x03(\v2\x11.fbo.v1.ComponentR\n" +
-	"components\"b\n" +
+	"components\x12\x18\n" +
+	"\arelease\x18\x03 \x01(\rR\arelease\"b\n" +
 	"\tComponent\x12\x16\n" +
 	"\x06weight\x18\x01 \x01(\x02R\x06weight\x12\x16\n" +
 	"\x06spread\x18\x02 \x01(\x02R\x06spread\x12%\n" +

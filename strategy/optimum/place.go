@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
-	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -55,6 +53,9 @@ func newPlace(t *task.Task, spread float64, told func(best protocol.Point) proto
 			if err != nil {
 				return nil, err
 			}
+			if d.Release > 0 {
+				return nil, fmt.Errorf("%w: a density of private release %d, the task plans none", protocol.ErrMalformed, d.Release)
+			}
 			if len(d.Components) != 1 || d.Components[0].Spread != wide {
 				return nil, fmt.Errorf("%w: a density of %d components, accepted is one of spread %g", protocol.ErrMalformed, len(d.Components), wide)
 			}
@@ -83,14 +84,14 @@ func newPlace(t *task.Task, spread float64, told func(best protocol.Point) proto
 	})
 }
 
-// Forge replaces the centres of a density by random designs.
-func Forge(t *task.Task, payload []byte, rng *rand.Rand) ([]byte, error) {
+// Forge replaces the centres of a density by designs of the lie.
+func Forge(t *task.Task, payload []byte, lie strategy.Lie) ([]byte, error) {
 	d, err := protocol.DecodeDensity(payload, t.Space)
 	if err != nil {
 		return nil, err
 	}
 	for i := range d.Components {
-		d.Components[i].Centre = protocol.PointOf(t.Space, t.Space.Decode(acquisition.Sample(t.Space, rng)))
+		d.Components[i].Centre = protocol.PointOf(t.Space, lie.Design(t.Space))
 	}
 	return d.Encode(t.Space)
 }

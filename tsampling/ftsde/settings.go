@@ -69,11 +69,11 @@ func (f Settings) Keys() map[string]any {
 
 // Release implements task.Releaser: weights for each cell. A mean is shorter than a
 // draw of the prior.
-func (f Settings) Release(s task.Surrogate) task.Release {
+func (f Settings) Release(t *task.Task) task.Release {
 	r := task.Release{
-		Numbers: f.Cells * s.Features,
-		Of:      fmt.Sprintf("%d cells times %d features", f.Cells, s.Features),
-		Norm:    math.Sqrt(float64(s.Features)),
+		Numbers: f.Cells * t.Surrogate.Features,
+		Of:      fmt.Sprintf("%d cells times %d features", f.Cells, t.Surrogate.Features),
+		Norm:    math.Sqrt(float64(t.Surrogate.Features)),
 	}
 	if f.Share == shareMean {
 		r.Norm /= 2

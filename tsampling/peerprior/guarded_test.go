@@ -325,7 +325,7 @@ func TestGuardedRegistration(t *testing.T) {
 	if _, err := exchanges[0].Decode(payload); err != nil {
 		t.Errorf("a place: %v", err)
 	}
-	if forged, err := r.Forge(spec, optimum.Kind, payload, random.SeedOf(1).Stream("forge", 0)); err != nil {
+	if forged, err := r.Forge(spec, optimum.Kind, payload, strategy.Lie{Rand: random.SeedOf(1).Stream("forge", 0)}); err != nil {
 		t.Error(err)
 	} else if _, err := exchanges[0].Decode(forged); err != nil {
 		t.Errorf("a forged place: %v", err)

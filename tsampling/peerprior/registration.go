@@ -1,8 +1,6 @@
 package peerprior
 
 import (
-	"math/rand/v2"
-
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -98,16 +96,16 @@ func Register() strategy.Registration {
 
 // forge replaces the weights of a mean by ones drawn from the prior, and a place by a random
 // one.
-func forge(t *task.Task, kind string, payload []byte, rng *rand.Rand) ([]byte, error) {
+func forge(t *task.Task, kind string, payload []byte, lie strategy.Lie) ([]byte, error) {
 	if kind == optimum.Kind {
-		return optimum.Forge(t, payload, rng)
+		return optimum.Forge(t, payload, lie)
 	}
 	mean, err := protocol.DecodeMean(payload, t.Surrogate.Features, t.Space.Len())
 	if err != nil {
 		return nil, err
 	}
 	for i := range mean.Values {
-		mean.Values[i] = rng.NormFloat64()
+		mean.Values[i] = lie.Rand.NormFloat64()
 	}
 	return mean.Encode()
 }

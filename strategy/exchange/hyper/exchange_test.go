@@ -206,7 +206,7 @@ func TestExtend(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, payload, _ := outputs(t, list[0].Step(viewOf(t, 8), strategy.WorkDone{Result: result}))
-	forged, err := got.Forge(definition, Kind, payload, random.SeedOf(1).Stream("lies", 0))
+	forged, err := got.Forge(definition, Kind, payload, strategy.Lie{Rand: random.SeedOf(1).Stream("lies", 0)})
 	if err != nil || slices.Equal(forged, payload) {
 		t.Fatalf("%v", err)
 	}

@@ -1,7 +1,6 @@
 package hyper
 
 import (
-	"math/rand/v2"
 	"strings"
 
 	"github.com/fbo-node/fbo/protocol"
@@ -48,17 +47,17 @@ func Extend(r strategy.Registration, t *task.Task) strategy.Registration {
 		return r.Reveals(t) + " " + reveals
 	}
 	extended.Outdated = nil // what ended nodes have said of hyperparameters stays true
-	extended.Forge = func(t *task.Task, kind string, payload []byte, rng *rand.Rand) ([]byte, error) {
+	extended.Forge = func(t *task.Task, kind string, payload []byte, lie strategy.Lie) ([]byte, error) {
 		if kind == Kind || r.Forge == nil {
-			return forge(t, payload, rng)
+			return forge(t, payload, lie)
 		}
-		return r.Forge(t, kind, payload, rng)
+		return r.Forge(t, kind, payload, lie)
 	}
 	return extended
 }
 
 // forge says with certainty that hyperparameters are anywhere.
-func forge(t *task.Task, payload []byte, rng *rand.Rand) ([]byte, error) {
+func forge(t *task.Task, payload []byte, lie strategy.Lie) ([]byte, error) {
 	said, err := protocol.DecodeHyperparameters(payload, t.Space.Len())
 	if err != nil {
 		return nil, err
@@ -69,7 +68,7 @@ func forge(t *task.Task, payload []byte, rng *rand.Rand) ([]byte, error) {
 	}
 	standard := model.(surrogate.Pupil).Prior()
 	for i, at := range standard.Location {
-		said.Means[i] = at + surrogate.MostSpreads*standard.Spread[i]*(2*rng.Float64()-1)
+		said.Means[i] = at + surrogate.MostSpreads*standard.Spread[i]*(2*lie.Rand.Float64()-1)
 		said.Precisions[i] = surrogate.MostPrecision
 	}
 	return said.Encode()

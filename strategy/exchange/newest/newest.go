@@ -1,5 +1,5 @@
 // Package newest is the exchange of agents that share one thing each, anew after
-// every observation: the newest replaces the one before, and nobody waits.
+// every observation or few: the newest replaces the one before, and nobody waits.
 //
 // What is shared, and from when on, is for the strategy to say that rests on it,
 // in a [Spec].
@@ -15,9 +15,10 @@ import (
 
 // Spec says what is shared. It must not change.
 type Spec struct {
-	Kind string        // names the exchange and its shares
-	From int           // observations before the first share
-	TTL  time.Duration // how long a share stays valid without a word from its author
+	Kind  string        // names the exchange and its shares
+	From  int           // observations before the first share
+	Every int           // further ones before each next share; 0 is 1
+	TTL   time.Duration // how long a share stays valid without a word from its author
 
 	// Count is how many observations a share of this view rests on; nil:
 	// View.Observations.
@@ -84,7 +85,11 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 // compute asks for a new share when there is news.
 func (e *Exchange) compute(view strategy.View) []strategy.Output {
 	observations := e.spec.Count(view)
-	if e.computing || observations <= e.sharedAt || observations < e.spec.From {
+	next := max(e.spec.From, 1)
+	if e.sharedAt > 0 {
+		next = e.sharedAt + max(e.spec.Every, 1)
+	}
+	if e.computing || observations < next {
 		return nil
 	}
 	e.computing, e.sharedAt = true, observations

@@ -1,0 +1,193 @@
+package releases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/presence"
+	"github.com/fbo-node/fbo/task"
+)
+
+// pair is the strategy of the tests: it releases two numbers.
+type pair struct{}
+
+func (pair) Keys() map[string]any            { return nil }
+func (pair) Release(*task.Task) task.Release { return task.Release{Numbers: 2, Norm: 1} }
+
+// told drives an exchange.
+type told struct {
+	t        testing.TB
+	exchange *Exchange
+	view     strategy.View
+	work     []strategy.Work
+	records  [][]byte
+	sent     []protocol.Weights
+	receipts []protocol.Receipt
+	warnings []string
+}
+
+func newTold(t testing.TB, planned int) *told {
+	t.Helper()
+	read := func(*task.Section) task.StrategySettings { return pair{} }
+	parsed, err := task.Parse("task", fmt.Appendf(nil, "name: a\ngoal: minimize\nparameters: [{name: x, type: float, low: 0, high: 1}]\n"+
+		"strategy: {type: pair}\nprivacy: {mechanism: local, epsilon: 4, releases: %d}\n", planned),
+		[]task.StrategyType{{Name: "pair", Settings: read, Mechanism: task.MechanismLocal}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exchange, err := New(parsed, rand.NewChaCha8([32]byte{1}), func(ledger.Terms) Spec {
+		due := func(release int) int { return 3 + 2*(release-1) }
+		return Spec{
+			Kind:   "pair",
+			TTL:    protocol.MaxTTL,
+			Due:    due,
+			Decode: func(payload []byte) (any, error) { return protocol.DecodeWeights(payload, 2) },
+			Number: func(value any) int { w, _ := value.(protocol.Weights); return w.Release },
+			Vector: func(_ context.Context, view strategy.View, _ random.Seed) ([]float64, error) {
+				return []float64{float64(view.Observations), 0}, nil
+			},
+			Payload: func(noisy []float64, release int) ([]byte, error) {
+				return protocol.Weights{Observations: due(release), Values: noisy, Release: release}.Encode()
+			},
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &told{t: t, exchange: exchange, view: strategy.View{Task: parsed, Self: "a",
+		Results: map[string]any{presence.Kind: presence.Result{Present: []peer.ID{"a", "b"}, Agreed: true}}}}
+}
+
+// step fails when a share leaves without its record before it.
+func (p *told) step(in strategy.Input) {
+	p.t.Helper()
+	recorded := false
+	for _, output := range p.exchange.Step(p.view, in) {
+		switch output := output.(type) {
+		case strategy.Record:
+			recorded, p.records = true, append(p.records, output.Data)
+		case strategy.Publish:
+			value, err := p.exchange.Decode(output.Payload)
+			if err != nil || !recorded {
+				p.t.Fatalf("a share with record %t, %v", recorded, err)
+			}
+			p.sent = append(p.sent, value.(protocol.Weights))
+		case strategy.Receipt:
+			r, err := protocol.DecodeReceipt(output.Payload, protocol.MaxReceipted)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			p.receipts = append(p.receipts, r)
+		case strategy.Warn:
+			p.warnings = append(p.warnings, output.Message)
+		case strategy.Work:
+			p.work = append(p.work, output)
+		}
+	}
+}
+
+// observe adds so many observations and does the work that they ask for.
+func (p *told) observe(count int) {
+	p.t.Helper()
+	for range count {
+		p.view.Observations++
+		p.step(strategy.Told{})
+		for len(p.work) > 0 {
+			work := p.work[0]
+			p.work = p.work[1:]
+			result, err := work.Run(p.t.Context(), p.view, random.SeedOf(1))
+			p.step(strategy.WorkDone{Name: work.Name, Result: result, Err: err})
+		}
+	}
+}
+
+// Releases come when they are due, say so, and end when the plan is spent.
+func TestThePlanIsKeptAndEnds(t *testing.T) {
+	p := newTold(t, 2)
+	p.step(strategy.Start{})
+	p.observe(4)
+	if len(p.sent) != 0 {
+		t.Fatal("a release before a peer has told what it holds")
+	}
+	p.view.Observations = 0
+	p.step(strategy.CaughtUp{Peer: "b"})
+	p.observe(2)
+	if len(p.sent) != 0 {
+		t.Fatal("a release before it is due")
+	}
+	p.observe(1)
+	p.observe(1)
+	if len(p.sent) != 1 {
+		t.Fatalf("%d releases after four observations", len(p.sent))
+	}
+	p.observe(20)
+	if len(p.sent) != 2 || p.sent[0].Observations != 3 || p.sent[1].Observations != 5 || p.sent[1].Release != 2 {
+		t.Fatalf("%+v", p.sent)
+	}
+	if last := p.receipts[len(p.receipts)-1]; len(last.Releases) != 2 || len(p.warnings) != 0 {
+		t.Errorf("receipt %+v, warnings %q", last, p.warnings)
+	}
+	again := newTold(t, 2)
+	for _, record := range p.records {
+		again.step(strategy.Replayed{Data: record})
+	}
+	again.step(strategy.Start{})
+	again.step(strategy.Echo{Share: strategy.Share{Value: p.receipts[len(p.receipts)-1]}})
+	again.step(strategy.CaughtUp{Peer: "b"})
+	again.observe(20)
+	if len(again.sent) != 0 || len(again.work) != 0 {
+		t.Errorf("after a restart: %+v", again.sent)
+	}
+}
+
+// Silence would tell that there was nothing to say, so noise goes out.
+func TestNothingToSayIsReleasedAsNoise(t *testing.T) {
+	for name, done := range map[string]strategy.WorkDone{"nothing": {}, "an error": {Err: errors.New("singular")}} {
+		p := newTold(t, 1)
+		p.step(strategy.CaughtUp{Peer: "b"})
+		p.view.Observations = 3
+		p.step(strategy.Told{})
+		p.step(done)
+		if len(p.sent) != 1 || p.sent[0].Values[0] == 0 {
+			t.Errorf("%s: %+v", name, p.sent)
+		}
+	}
+}
+
+func TestOwnReleasesThatTheJournalDoesNotKnowEndSharing(t *testing.T) {
+	p := newTold(t, 5)
+	p.step(strategy.Start{})
+	p.step(strategy.Echo{Share: strategy.Share{Value: protocol.Weights{Release: 2}}})
+	p.step(strategy.CaughtUp{Peer: "b"})
+	p.observe(9)
+	if len(p.sent) != 0 || len(p.records) != 1 || len(p.warnings) != 1 || !strings.Contains(p.warnings[0], "shares nothing more") {
+		t.Errorf("sent %+v, records %s, warnings %q", p.sent, p.records, p.warnings)
+	}
+}
+
+// Only shares with the number of a planned release are decoded.
+func TestNumbersOfReleases(t *testing.T) {
+	p := newTold(t, 2)
+	for release, want := range map[int]bool{0: false, 1: true, 2: true, 3: false} {
+		payload, err := protocol.Weights{Observations: 1, Values: []float64{1, 2}, Release: release}.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.exchange.Decode(payload); (err == nil) != want || err != nil && !errors.Is(err, protocol.ErrMalformed) {
+			t.Errorf("release %d: %v", release, err)
+		}
+	}
+	if _, err := p.exchange.Decode([]byte{0xff}); !errors.Is(err, protocol.ErrMalformed) {
+		t.Errorf("garbage: %v", err)
+	}
+}

@@ -33,6 +33,14 @@ parameters:
   - {name: b, type: categorical, choices: [left, right, middle]}
 surrogate: {type: exact, features: 16}
 strategy: {%s}`,
+	"shared": `
+name: shared
+goal: minimize
+parameters:
+  - {name: a, type: int, low: 0, high: 20}
+  - {name: b, type: categorical, choices: [left, right, middle]}
+surrogate: {type: exact, features: 16, hyperparameters: shared}
+strategy: {%s}`,
 	"cup": `
 name: cup
 goal: minimize

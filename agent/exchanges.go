@@ -12,14 +12,14 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/exchange/presence"
-	"github.com/fbo-node/fbo/strategy/exchange/statements"
+	"github.com/fbo-node/fbo/strategy/exchange/surrogates"
 )
 
 // NewExchanges returns the exchanges of one agent on a task whose strategy is
 // registered so: presence, what the strategy rests on, and what the surrogate does.
 func NewExchanges(r strategy.Registration, env strategy.Env) ([]strategy.Exchange, error) {
 	list := []strategy.Exchange{presence.New()}
-	r = statements.Extend(r, env.Task)
+	r = surrogates.Extend(r, env.Task)
 	if r.Exchanges == nil {
 		return list, nil
 	}

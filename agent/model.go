@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/fbo-node/fbo/random"
@@ -98,7 +99,7 @@ func (a *Agent) catchUp() {
 		a.startWork(job{
 			name: fmt.Sprintf("what %d observations teach", count),
 			who:  "the surrogate" + ofOutput(m.output),
-			run:  m.learn(observations, a.cfg.Seed, a.stated(m)),
+			run:  m.learn(observations, a.cfg.Seed, a.heard(m)),
 			undo: func() { m.working = false },
 			finish: func(_ time.Time, result any, err error) {
 				m.working, m.at = false, count
@@ -117,22 +118,38 @@ type modelled struct {
 	posterior surrogate.Posterior
 }
 
-// stated is what peers state of the output, which is the objective or nothing.
-func (a *Agent) stated(m *model) []latent.Statement {
+// heard is what peers say from which a model can learn. It is empty but for the objective.
+type heard struct {
+	teacher strategy.Teacher   // of hyperparameters; nil without any
+	said    []latent.Statement // of a process in common
+}
+
+func (a *Agent) heard(m *model) (h heard) {
 	if m != a.objective() {
-		return nil
+		return h
 	}
 	for _, name := range a.exchanges.order {
-		if stater, ok := a.exchanges.results[name].(strategy.Stater); ok {
-			return stater.Statements()
+		switch result := a.exchanges.results[name].(type) {
+		case strategy.Teacher:
+			h.teacher = result
+		case strategy.Stater:
+			h.said = result.Statements()
 		}
 	}
-	return nil
+	return h
+}
+
+// fit learns hyperparameters, by a teacher's prior where there is one.
+func fit(ctx context.Context, kind surrogate.Model, teacher strategy.Teacher, observations surrogate.Observations, before *surrogate.Hyperparameters, rng *rand.Rand) (surrogate.Hyperparameters, error) {
+	if pupil, ok := kind.(surrogate.Pupil); ok && teacher != nil {
+		return pupil.FitUnder(ctx, teacher.Prior(), observations, before, rng)
+	}
+	return kind.Fit(ctx, observations, before, rng)
 }
 
 // learn returns a computation that runs beside the agent: the posterior given the
-// observations and what peers state, with new hyperparameters when they are due.
-func (m *model) learn(observations surrogate.Observations, seed random.Seed, said []latent.Statement) func(context.Context) (any, error) {
+// observations and what peers say, with new hyperparameters when they are due.
+func (m *model) learn(observations surrogate.Observations, seed random.Seed, heard heard) func(context.Context) (any, error) {
 	output, kind, known := m.output, m.kind, m.posterior
 	count := len(observations.Y)
 	previous, refit := m.fitted, m.refitDue(count)
@@ -145,7 +162,7 @@ func (m *model) learn(observations surrogate.Observations, seed random.Seed, sai
 			if previous != nil {
 				before = &previous.Hyperparameters
 			}
-			h, err := kind.Fit(ctx, observations, before, rng)
+			h, err := fit(ctx, kind, heard.teacher, observations, before, rng)
 			if err != nil {
 				return nil, err
 			}
@@ -157,7 +174,7 @@ func (m *model) learn(observations surrogate.Observations, seed random.Seed, sai
 			return nil, err
 		}
 		if listener, ok := kind.(surrogate.Listener); ok {
-			learned.posterior, err = listener.Listen(ctx, observations, learned.posterior, said)
+			learned.posterior, err = listener.Listen(ctx, observations, learned.posterior, heard.said)
 		}
 		return learned, err
 	}

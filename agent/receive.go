@@ -180,6 +180,19 @@ func (a *Agent) Gains() []strategy.Gain {
 	return nil
 }
 
+// Teachers returns how many peers' words on hyperparameters the next fit of the objective
+// goes by; 0 where the task does not share them.
+func (a *Agent) Teachers() int {
+	for _, name := range a.exchanges.order {
+		if teacher, ok := a.exchanges.results[name].(strategy.Teacher); ok {
+			if count := ask(name, teacher.Teachers); count != nil {
+				return *count
+			}
+		}
+	}
+	return 0
+}
+
 // Epoch returns the number of this start.
 func (a *Agent) Epoch() uint64 { return a.epoch }
 

@@ -304,6 +304,8 @@ func (s *stage) record(r Record) string {
 		return fmt.Sprintf("outcome %.3g of trial %d", r.Tell.Outcome.Value, r.Tell.ID)
 	case r.Fail != nil:
 		return fmt.Sprintf("failure of trial %d: %s", r.Fail.ID, r.Fail.Reason)
+	case r.Fit != nil && r.Fit.Hyperparameters.Prior != nil:
+		return fmt.Sprintf("fit to %d observations, by a prior of peers", r.Fit.Observations)
 	case r.Fit != nil:
 		return fmt.Sprintf("fit to %d observations", r.Fit.Observations)
 	case r.Sent != nil:

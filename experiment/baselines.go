@@ -134,8 +134,12 @@ func (p Plan) alone(s Spec) bool {
 	if m, ok := methodOf(s); ok {
 		return m.alone
 	}
-	return p.registrationOf(s).Exchanges == nil && p.Surrogate.Name != task.SharedLatent
+	return p.registrationOf(s).Exchanges == nil && p.Surrogate.Name != task.SharedLatent && !p.sharesHyperparameters()
 }
+
+// sharesHyperparameters tells whether members learn from each other under any strategy of
+// task files.
+func (p Plan) sharesHyperparameters() bool { return p.Surrogate.setting("hyperparameters") == "shared" }
 
 func (p Plan) checkBaseline(s Spec) error {
 	m, ok := methodOf(s)
@@ -147,6 +151,9 @@ func (p Plan) checkBaseline(s Spec) error {
 	}
 	if p.Family.Steps > 0 {
 		return fmt.Errorf("the baseline %s moves along no graph, as --family %s asks for; accepted: the family with steps=0, or a strategy that moves", s.Name, p.Family.Name)
+	}
+	if !m.alone && p.sharesHyperparameters() {
+		return fmt.Errorf("the baseline %s accepts --surrogate with hyperparameters=own only, not %s", s.Name, p.Surrogate)
 	}
 	if err := m.checkSettings(s); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/statements"
+	"github.com/fbo-node/fbo/strategy/exchange/surrogates"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -22,7 +22,7 @@ type forger struct {
 }
 
 func newForger(t *task.Task, r strategy.Registration, seed random.Seed, member int, corner bool) *forger {
-	return &forger{task: t, registration: statements.Extend(r, t), lie: strategy.Lie{Rand: seed.Stream("forged weights", uint64(member)), Corner: corner}, member: member}
+	return &forger{task: t, registration: surrogates.Extend(r, t), lie: strategy.Lie{Rand: seed.Stream("forged weights", uint64(member)), Corner: corner}, member: member}
 }
 
 // check says why the member has not lied as it should.

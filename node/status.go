@@ -40,6 +40,8 @@ type Status struct {
 
 	Gains []strategy.Gain `json:"gains,omitempty"` // of the parties that this node knows of; nil where the strategy does not tell
 
+	Teachers int `json:"teachers,omitempty"` // peers whose word on hyperparameters the next fit goes by
+
 	Enough *agent.EnoughRecord `json:"enough,omitempty"` // why the latest run ended, by RunOptions.StopRegret; nil when it ended otherwise or goes on
 
 	SharesSent     int   `json:"shares_sent"` // presence not counted
@@ -112,6 +114,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		status.Privacy = s.agent.Spent()
 		status.Sums = s.agent.Sums()
 		status.Gains = s.agent.Gains()
+		status.Teachers = s.agent.Teachers()
 		status.Enough = s.agent.Enough()
 		counts := s.agent.Counts()
 		status.SharesSent, status.SharesReceived = countShares(counts.Sent), countShares(counts.Received)

@@ -79,6 +79,9 @@ func TestSizeOfSharedDesigns(t *testing.T) {
 		{"feasibility of 64 labels", "feasibility", 0, func() ([]byte, error) { return labels(64).Encode(space) }, 1986, 2172},
 		{"latent, 12 observations", "latent", 0, latent(12), 1257, 1438},
 		{"latent, 30 observations", "latent", 0, latent(30), 2013, 2194},
+		{"hyperparameters", "hyperparameters", 0, func() ([]byte, error) {
+			return Hyperparameters{Means: make([]float64, 7), Precisions: make([]float64, 7)}.Encode()
+		}, 60, 249},
 		{"evaluation", "evaluation", 52, func() ([]byte, error) {
 			return Evaluation{Number: 52, Round: 50, Point: point, Value: &value}.Encode(space)
 		}, 41, 226},

@@ -4,6 +4,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/surrogate/gp"
 	"github.com/fbo-node/fbo/surrogate/latent"
 )
 
@@ -19,6 +20,13 @@ type (
 	// Stater tells what peers state of a process in common, in no particular order. The
 	// agent's posterior of the objective rests on it ([surrogate.Listener]).
 	Stater interface{ Statements() []latent.Statement }
+	// Teacher tells the prior that peers make for the hyperparameters of the objective; nil
+	// while they make none. The agent fits them by it. Prior may take long and is called
+	// beside the agent. Teachers counts those peers.
+	Teacher interface {
+		Prior() *gp.Prior
+		Teachers() int
+	}
 
 	// Gainer tells what parties have got of their evaluations.
 	Gainer interface{ Gains() []Gain }

@@ -74,15 +74,7 @@ func projectionPoints(t *task.Task) [][]float64 {
 }
 
 func (e *exact) Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
-	y, _, err := rescale(obs, e.end)
-	if err != nil {
-		return Hyperparameters{}, err
-	}
-	h, err := gp.Fit(ctx, e.spec, obs.X, y, startsOf(previous), rng)
-	if err != nil {
-		return Hyperparameters{}, fmt.Errorf("surrogate: %w", err)
-	}
-	return Hyperparameters(h), nil
+	return e.FitUnder(ctx, nil, obs, previous, rng)
 }
 
 // startsOf is where a fit begins beside the places that it knows itself.

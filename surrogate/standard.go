@@ -37,6 +37,14 @@ func (u Units) Output(standardised float64) float64 {
 	return u.Level + u.Scale*standardised
 }
 
+// Standardised is the inverse of Output.
+func (u Units) Standardised(output float64) float64 {
+	if u.tail != nil {
+		return u.tail.of(output)
+	}
+	return (output - u.Level) / u.Scale
+}
+
 // Standardise returns the outputs in the units of everything that a posterior
 // of these observations says, where the process is learned.
 func Standardise(obs Observations) ([]float64, Units, error) {

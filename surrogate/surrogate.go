@@ -32,6 +32,9 @@ type Hyperparameters struct {
 	// of the encoded cube, and none for rff, whose lengthscales are the task's.
 	Lengthscales []float64 `json:"lengthscales,omitempty"`
 	Noise        float64   `json:"noise"` // variance, in standardised units
+
+	// Prior is the one that they were learned by; nil is the surrogate's own.
+	Prior *gp.Prior `json:"prior,omitempty"`
 }
 
 // Model is one kind of surrogate on one task. It is immutable and safe for

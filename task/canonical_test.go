@@ -18,6 +18,16 @@ func TestGoldenIDs(t *testing.T) {
 				`"strategy":{"initial_designs":3,"share":"guarded","type":"peer-prior"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
 			"bagaaieratzup3op7wuaopbceasikl7oqllujexp2c3hd4wnh5jjo7qjfts5q"},
+		{one + "surrogate: {hyperparameters: own}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"initial_designs":3,"share":"guarded","type":"peer-prior"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaieratzup3op7wuaopbceasikl7oqllujexp2c3hd4wnh5jjo7qjfts5q"},
+		{one + "surrogate: {hyperparameters: shared}",
+			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
+				`"strategy":{"initial_designs":3,"share":"guarded","type":"peer-prior"},` +
+				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"hyperparameters":"shared","kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
+			"bagaaierahviq5tlluy44rg6dshj65cmfi5u3rhibqtmthzyoufavkg3xue4a"},
 		{one + "strategy: {share: exact}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
 				`"strategy":{"initial_designs":3,"type":"peer-prior"},` +
@@ -211,6 +221,7 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		one + "surrogate: {process: known, lengthscales: [0.3], mean: 0, deviation: 1, noise: 0.1}",
 		one + "surrogate: {process: known, lengthscales: [0.3], mean: 2, deviation: 2, noise: 0.1}",
 		one + "surrogate: {process: known, lengthscales: [0.3], mean: 2, deviation: 1, noise: 0.2}",
+		one + "surrogate: {hyperparameters: shared}",
 		one + "strategy: {type: ts}",
 		one + "strategy: {type: fts, mode: one-shot}",
 		one + "strategy: {type: fts, mode: one-shot, share_after: 9}",

@@ -44,7 +44,7 @@ parameters:
 	if p := got.Space.Parameters(); !reflect.DeepEqual(p, wantParameters) {
 		t.Errorf("parameters %+v", p)
 	}
-	if want := (task.Surrogate{"exact", "matern52", 256, "quasi", 0.3, 1, nil}); got.Surrogate != want {
+	if want := (task.Surrogate{Type: "exact", Kernel: "matern52", Features: 256, Basis: "quasi", Lengthscale: 0.3, CategoryLengthscale: 1}); got.Surrogate != want {
 		t.Errorf("surrogate %+v, want %+v", got.Surrogate, want)
 	}
 	if want := (task.Strategy{Type: "peer-prior", InitialDesigns: 3}); got.Strategy.Type != want.Type || got.Strategy.InitialDesigns != want.InitialDesigns {

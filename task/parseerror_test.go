@@ -145,6 +145,11 @@ func TestParseErrors(t *testing.T) {
 5:12: surrogate: missing key "noise"`},
 		{one + "surrogate: {type: shared-latent, process: known, lengthscales: [1], mean: 0, deviation: 1, noise: 1}\n", `5:43: surrogate: process: known applies only with type: exact`},
 		{one + "surrogate: {type: shared-latent}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 1}\n", `7:22: privacy: mechanism local does not go with type shared-latent of the section surrogate, of which nodes tell without noise; accepted is type exact or rff there`},
+		{one + "surrogate: {hyperparameters: pooled}\n", `5:30: surrogate: hyperparameters must be one of own, shared, not the text "pooled"`},
+		{one + "surrogate: {type: rff, hyperparameters: shared}\n", `5:41: surrogate: hyperparameters: shared applies only with type: exact`},
+		{one + "surrogate: {type: gp, hyperparameters: shared}\n", `5:19: surrogate: type must be one of exact, rff, not the text "gp"`},
+		{one + "surrogate: {hyperparameters: shared, process: known, lengthscales: [1], mean: 0, deviation: 1, noise: 1}\n", `5:30: surrogate: hyperparameters: shared applies only with process: learned, since of a known process nothing is learned`},
+		{one + "surrogate: {hyperparameters: shared}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 1}\n", `7:22: privacy: mechanism local does not go with hyperparameters: shared of the section surrogate, which are told without noise; accepted is hyperparameters: own`},
 		{one + "surrogate: {process: given}\n", `5:22: surrogate: process must be one of learned, known, not the text "given"`},
 		{one + "surrogate: {lengthscales: [1], mean: 0, process: learned, deviation: 1, noise: 1}\n", `5:13: surrogate: lengthscales applies only with process: known
 5:32: surrogate: mean applies only with process: known
@@ -164,7 +169,7 @@ func TestParseErrors(t *testing.T) {
 5:77: surrogate: noise 2000 must be from 0.001 to 1000 times the deviation, 1`},
 		{one + "surrogate: {process: known, lengthscales: [1, 1], mean: 0, deviation: 1, noise: -1, x: 1}\n", `5:43: surrogate: lengthscales must be one for each of the 1 parameters, not 2
 5:81: surrogate: noise -1 must be from 0 to 1e+100
-5:85: surrogate: unknown key "x"; accepted: type, process, lengthscales, mean, deviation, noise, kernel, features, basis, lengthscale, category_lengthscale`},
+5:85: surrogate: unknown key "x"; accepted: type, process, lengthscales, mean, deviation, noise, kernel, features, basis, lengthscale, category_lengthscale, hyperparameters`},
 		{one + "strategy: {type: xx, foo: 1}\n", `5:18: strategy: type must be one of @types, not the text "xx"`},
 		{one + "strategy: {type: ts, mode: concurrent}\n", `5:22: strategy: unknown key "mode"; accepted: type, initial_designs`},
 		{one + "strategy: {type: fts, share_after: 3, own_probability: 1, x: y}\n", `5:23: strategy: share_after applies only with mode: one-shot

@@ -21,6 +21,10 @@ const (
 	maxFeatures    = 4096
 	minLengthscale = 0.001
 	maxLengthscale = 1000
+
+	hyperparametersKey = "hyperparameters"
+	own                = "own"
+	shared             = "shared"
 )
 
 func surrogateSection() section {
@@ -43,7 +47,26 @@ func parseSurrogate(m *Section, t *Task) {
 	s.Basis = m.Word("basis", "quasi", "quasi", "orthogonal", "plain", "random-phase")
 	s.Lengthscale = m.Within("lengthscale", lengthscaleFor(parameters), minLengthscale, maxLengthscale)
 	s.CategoryLengthscale = m.Within("category_lengthscale", defaultCategoryLengthscale, minLengthscale, maxLengthscale)
+	s.SharedHyperparameters = m.sharedHyperparameters(t)
 	m.finish()
+}
+
+// sharedHyperparameters is false after an error.
+func (m *Section) sharedHyperparameters(t *Task) bool {
+	if m.Word(hyperparametersKey, own, own, shared) != shared {
+		return false
+	}
+	switch s := t.Surrogate; {
+	case s.Known != nil:
+		m.Errorf(hyperparametersKey, "hyperparameters: %s applies only with process: %s, since of a known process nothing is learned", shared, learned)
+		return false
+	case s.Type != exact:
+		if s.Type != "" { // which is an error already
+			m.Errorf(hyperparametersKey, "hyperparameters: %s applies only with type: %s", shared, exact)
+		}
+		return false
+	}
+	return true
 }
 
 // featuresFor is twice as many from five parameters on, where the shared features fit
@@ -76,5 +99,8 @@ func canonicalSurrogate(t *Task) any {
 		"category_lengthscale": t.Surrogate.CategoryLengthscale,
 	}
 	t.Surrogate.Known.canonical(form)
+	if t.Surrogate.SharedHyperparameters { // others keep their ID
+		form[hyperparametersKey] = shared
+	}
 	return form
 }

@@ -104,6 +104,10 @@ type Surrogate struct {
 	// Known is the process of the objective where it is known beforehand, with type
 	// exact; nil where it is learned. Those of constraints are learned.
 	Known *KnownProcess
+
+	// SharedHyperparameters says that nodes tell each other what their observations say of
+	// lengthscales and noise of the objective. Not with Known, type rff or Privacy.
+	SharedHyperparameters bool
 }
 
 // KnownProcess is a Gaussian process of the objective of which nothing is learned but the

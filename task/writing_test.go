@@ -132,7 +132,7 @@ func TestIDIsIndependentOfWriting(t *testing.T) {
 			Name:      rapid.StringMatching(`[a-zA-Zé:#'"\\{}-][a-z :#'"\\,-]{0,20}[a-z'"\\}]`).Draw(t, "name"),
 			Goal:      rapid.SampledFrom([]task.Goal{task.Minimize, task.Maximize}).Draw(t, "goal"),
 			Space:     task.DrawSpace(t),
-			Surrogate: task.Surrogate{"exact", "se", 2 * rapid.IntRange(1, 2048).Draw(t, "features"), rapid.SampledFrom([]string{"quasi", "orthogonal", "plain", "random-phase"}).Draw(t, "basis"), rapid.Float64Range(0.001, 1000).Draw(t, "lengthscale"), 1, nil},
+			Surrogate: task.Surrogate{Type: "exact", Kernel: "se", Features: 2 * rapid.IntRange(1, 2048).Draw(t, "features"), Basis: rapid.SampledFrom([]string{"quasi", "orthogonal", "plain", "random-phase"}).Draw(t, "basis"), Lengthscale: rapid.Float64Range(0.001, 1000).Draw(t, "lengthscale"), CategoryLengthscale: 1},
 			Strategy:  task.Strategy{Type: "ts", InitialDesigns: 3},
 		}
 		if rapid.Bool().Draw(t, "fts") {
@@ -150,6 +150,7 @@ func TestIDIsIndependentOfWriting(t *testing.T) {
 			definition.Strategy, definition.Privacy = drawSumming(t)
 			definition.Surrogate.Features = 2 * rapid.IntRange(1, 900).Draw(t, "fewer features")
 		}
+		definition.Surrogate.SharedHyperparameters = definition.Privacy == nil && rapid.Bool().Draw(t, "shared hyperparameters")
 		decoder := json.NewDecoder(bytes.NewReader(definition.Canonical()))
 		decoder.UseNumber()
 		var form map[string]any

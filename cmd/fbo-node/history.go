@@ -179,6 +179,7 @@ type statusJSON struct {
 	Received  int             `json:"shares_received,omitempty"`
 	Sums      *strategy.Sums  `json:"sums,omitempty"`
 	Gains     []strategy.Gain `json:"gains,omitempty"`
+	Teachers  int             `json:"teachers,omitempty"`
 	BytesSent int64           `json:"bytes_sent,omitempty"`
 	BytesRecv int64           `json:"bytes_received,omitempty"`
 }
@@ -191,7 +192,7 @@ func statusObject(p past) statusJSON {
 	if r := p.running; r != nil {
 		s.Running, s.PeerID, s.Addresses, s.Agreed = true, r.PeerID.String(), r.Addresses, r.Agreed
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv = r.SharesSent, r.SharesReceived, r.BytesSent, r.BytesReceived
-		s.Peers, s.Namesakes, s.Hubs, s.Sums, s.Gains = r.Peers, r.Namesakes, r.Hubs, r.Sums, r.Gains
+		s.Peers, s.Namesakes, s.Hubs, s.Sums, s.Gains, s.Teachers = r.Peers, r.Namesakes, r.Hubs, r.Sums, r.Gains, r.Teachers
 		s.Keeping, s.Knowledge = r.Keeping, &r.Knowledge
 		for _, id := range r.MeshPeers {
 			s.MeshPeers = append(s.MeshPeers, id.String())
@@ -249,6 +250,9 @@ func writeStatus(out io.Writer, p past) {
 	}
 	for _, h := range s.Hubs {
 		fmt.Fprintf(out, "hub       %s, %s\n", h.ID, hubText(h))
+	}
+	if s.Teachers > 0 {
+		fmt.Fprintf(out, "taught    lengthscales and noise by %s\n", plain.Count(s.Teachers, "other node"))
 	}
 	if s.Sums != nil {
 		fmt.Fprintf(out, "sums      %s\n", sumsText(*s.Sums))

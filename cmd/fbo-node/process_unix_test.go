@@ -354,6 +354,7 @@ type statusView struct {
 	Addresses []string       `json:"addresses"`
 	Peers     []node.Link    `json:"peers"`
 	Hubs      []node.HubLink `json:"hubs"`
+	Teachers  int            `json:"teachers"`
 
 	Namesakes []node.Namesake `json:"namesakes"`
 }

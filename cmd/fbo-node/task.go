@@ -14,7 +14,7 @@ import (
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
-	"github.com/fbo-node/fbo/strategy/exchange/statements"
+	"github.com/fbo-node/fbo/strategy/exchange/surrogates"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -202,7 +202,7 @@ func registrationOf(t *task.Task) strategy.Registration {
 	if err != nil {
 		panic(err) // tasks are read by the same set
 	}
-	return statements.Extend(r, t)
+	return surrogates.Extend(r, t)
 }
 
 func printJSON(out io.Writer, value any) error {

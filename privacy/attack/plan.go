@@ -68,6 +68,8 @@ func (p Plan) Check() error {
 		return fmt.Errorf("attack: task %q has a roster (strategy %s), whose parties tell each other all; accepted are strategies without one, and fts-de", p.Task.Name, p.Task.Strategy.Type)
 	case p.Task.Surrogate.Type == task.SharedLatent:
 		return fmt.Errorf("attack: task %q has the surrogate %s, and no attack here reads what nodes state of the function in common; accepted are others", p.Task.Name, task.SharedLatent)
+	case p.Task.Surrogate.SharedHyperparameters:
+		return fmt.Errorf("attack: task %q has hyperparameters: shared, and no attack here reads what nodes tell of them; accepted is hyperparameters: own", p.Task.Name)
 	case summing && settings.Cells > 1:
 		return fmt.Errorf("attack: task %q has %d cells, accepted is 1", p.Task.Name, settings.Cells)
 	}

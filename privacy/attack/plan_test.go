@@ -146,11 +146,12 @@ func TestPlansThatAreRefused(t *testing.T) {
 	}
 	good := Plan{Task: newTask(t, 1, ""), Observations: []int{5}, Repeats: 1, Noises: []float64{0}}
 	for text, change := range map[string]func(*Plan){
-		"Task":     func(p *Plan) { p.Task = nil },
-		"repeats":  func(p *Plan) { p.Repeats = 0 },
-		"3 to 200": func(p *Plan) { p.Observations = []int{5, 2} },
-		"no noise": func(p *Plan) { p.Noises = nil },
-		"noise -1": func(p *Plan) { p.Noises = []float64{-1} },
+		"Task":            func(p *Plan) { p.Task = nil },
+		"repeats":         func(p *Plan) { p.Repeats = 0 },
+		"3 to 200":        func(p *Plan) { p.Observations = []int{5, 2} },
+		"no noise":        func(p *Plan) { p.Noises = nil },
+		"noise -1":        func(p *Plan) { p.Noises = []float64{-1} },
+		"hyperparameters": func(p *Plan) { p.Task = newTask(t, 1, "surrogate: {hyperparameters: shared}") },
 		"roster": func(p *Plan) {
 			p.Task = newTask(t, 1, fmt.Sprintf("strategy: {type: fair, roster: [%v, %v]}", ids[0], ids[1]))
 		},

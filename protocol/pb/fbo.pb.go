@@ -765,6 +765,60 @@ func (x *Latent) GetOutputs() []float32 {
 	return nil
 }
 
+// Hyperparameters is the payload of kind "hyperparameters": what the author's observations
+// tell of the logarithms of its lengthscales, one per parameter, and of its noise, which is last.
+type Hyperparameters struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Means         []float32              `protobuf:"fixed32,1,rep,packed,name=means,proto3" json:"means,omitempty"`           // their means, if the usual prior is what was believed before
+	Precisions    []float32              `protobuf:"fixed32,2,rep,packed,name=precisions,proto3" json:"precisions,omitempty"` // by how much the observations have raised the precision of each
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Hyperparameters) Reset() {
+	*x = Hyperparameters{}
+	mi := &file_fbo_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Hyperparameters) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Hyperparameters) ProtoMessage() {}
+
+func (x *Hyperparameters) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Hyperparameters.ProtoReflect.Descriptor instead.
+func (*Hyperparameters) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Hyperparameters) GetMeans() []float32 {
+	if x != nil {
+		return x.Means
+	}
+	return nil
+}
+
+func (x *Hyperparameters) GetPrecisions() []float32 {
+	if x != nil {
+		return x.Precisions
+	}
+	return nil
+}
+
 // Evaluation is the payload of kind "evaluation": what a party of fair batches has
 // evaluated. It goes by direct messages, to those whom the task lets see it.
 type Evaluation struct {
@@ -780,7 +834,7 @@ type Evaluation struct {
 
 func (x *Evaluation) Reset() {
 	*x = Evaluation{}
-	mi := &file_fbo_proto_msgTypes[11]
+	mi := &file_fbo_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -792,7 +846,7 @@ func (x *Evaluation) String() string {
 func (*Evaluation) ProtoMessage() {}
 
 func (x *Evaluation) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[11]
+	mi := &file_fbo_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -805,7 +859,7 @@ func (x *Evaluation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluation.ProtoReflect.Descriptor instead.
 func (*Evaluation) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{11}
+	return file_fbo_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Evaluation) GetNumber() uint32 {
@@ -860,7 +914,7 @@ type Batch struct {
 
 func (x *Batch) Reset() {
 	*x = Batch{}
-	mi := &file_fbo_proto_msgTypes[12]
+	mi := &file_fbo_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -872,7 +926,7 @@ func (x *Batch) String() string {
 func (*Batch) ProtoMessage() {}
 
 func (x *Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[12]
+	mi := &file_fbo_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -885,7 +939,7 @@ func (x *Batch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Batch.ProtoReflect.Descriptor instead.
 func (*Batch) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{12}
+	return file_fbo_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Batch) GetRound() uint32 {
@@ -947,7 +1001,7 @@ type Assigned struct {
 
 func (x *Assigned) Reset() {
 	*x = Assigned{}
-	mi := &file_fbo_proto_msgTypes[13]
+	mi := &file_fbo_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -959,7 +1013,7 @@ func (x *Assigned) String() string {
 func (*Assigned) ProtoMessage() {}
 
 func (x *Assigned) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[13]
+	mi := &file_fbo_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -972,7 +1026,7 @@ func (x *Assigned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assigned.ProtoReflect.Descriptor instead.
 func (*Assigned) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{13}
+	return file_fbo_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Assigned) GetParty() uint32 {
@@ -1004,7 +1058,7 @@ type Assignment struct {
 
 func (x *Assignment) Reset() {
 	*x = Assignment{}
-	mi := &file_fbo_proto_msgTypes[14]
+	mi := &file_fbo_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1016,7 +1070,7 @@ func (x *Assignment) String() string {
 func (*Assignment) ProtoMessage() {}
 
 func (x *Assignment) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[14]
+	mi := &file_fbo_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1029,7 +1083,7 @@ func (x *Assignment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assignment.ProtoReflect.Descriptor instead.
 func (*Assignment) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{14}
+	return file_fbo_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Assignment) GetRound() uint32 {
@@ -1079,7 +1133,7 @@ type FairMessage struct {
 
 func (x *FairMessage) Reset() {
 	*x = FairMessage{}
-	mi := &file_fbo_proto_msgTypes[15]
+	mi := &file_fbo_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1091,7 +1145,7 @@ func (x *FairMessage) String() string {
 func (*FairMessage) ProtoMessage() {}
 
 func (x *FairMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[15]
+	mi := &file_fbo_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1104,7 +1158,7 @@ func (x *FairMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FairMessage.ProtoReflect.Descriptor instead.
 func (*FairMessage) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{15}
+	return file_fbo_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *FairMessage) GetStatements() [][]byte {
@@ -1140,7 +1194,7 @@ type Holding struct {
 
 func (x *Holding) Reset() {
 	*x = Holding{}
-	mi := &file_fbo_proto_msgTypes[16]
+	mi := &file_fbo_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1152,7 +1206,7 @@ func (x *Holding) String() string {
 func (*Holding) ProtoMessage() {}
 
 func (x *Holding) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[16]
+	mi := &file_fbo_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1165,7 +1219,7 @@ func (x *Holding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Holding.ProtoReflect.Descriptor instead.
 func (*Holding) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{16}
+	return file_fbo_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Holding) GetRound() uint32 {
@@ -1200,7 +1254,7 @@ type Notice struct {
 
 func (x *Notice) Reset() {
 	*x = Notice{}
-	mi := &file_fbo_proto_msgTypes[17]
+	mi := &file_fbo_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1212,7 +1266,7 @@ func (x *Notice) String() string {
 func (*Notice) ProtoMessage() {}
 
 func (x *Notice) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[17]
+	mi := &file_fbo_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1225,7 +1279,7 @@ func (x *Notice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notice.ProtoReflect.Descriptor instead.
 func (*Notice) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{17}
+	return file_fbo_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Notice) GetParty() uint32 {
@@ -1260,7 +1314,7 @@ type Comparison struct {
 
 func (x *Comparison) Reset() {
 	*x = Comparison{}
-	mi := &file_fbo_proto_msgTypes[18]
+	mi := &file_fbo_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1272,7 +1326,7 @@ func (x *Comparison) String() string {
 func (*Comparison) ProtoMessage() {}
 
 func (x *Comparison) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[18]
+	mi := &file_fbo_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1285,7 +1339,7 @@ func (x *Comparison) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Comparison.ProtoReflect.Descriptor instead.
 func (*Comparison) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{18}
+	return file_fbo_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Comparison) GetSession() []byte {
@@ -1376,7 +1430,7 @@ type Verdict struct {
 
 func (x *Verdict) Reset() {
 	*x = Verdict{}
-	mi := &file_fbo_proto_msgTypes[19]
+	mi := &file_fbo_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1388,7 +1442,7 @@ func (x *Verdict) String() string {
 func (*Verdict) ProtoMessage() {}
 
 func (x *Verdict) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[19]
+	mi := &file_fbo_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1401,7 +1455,7 @@ func (x *Verdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
 func (*Verdict) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{19}
+	return file_fbo_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Verdict) GetDesign() []byte {
@@ -1423,7 +1477,7 @@ type Contribution struct {
 
 func (x *Contribution) Reset() {
 	*x = Contribution{}
-	mi := &file_fbo_proto_msgTypes[20]
+	mi := &file_fbo_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1435,7 +1489,7 @@ func (x *Contribution) String() string {
 func (*Contribution) ProtoMessage() {}
 
 func (x *Contribution) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[20]
+	mi := &file_fbo_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1448,7 +1502,7 @@ func (x *Contribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contribution.ProtoReflect.Descriptor instead.
 func (*Contribution) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{20}
+	return file_fbo_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Contribution) GetRelease() uint32 {
@@ -1476,7 +1530,7 @@ type Receipt struct {
 
 func (x *Receipt) Reset() {
 	*x = Receipt{}
-	mi := &file_fbo_proto_msgTypes[21]
+	mi := &file_fbo_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1488,7 +1542,7 @@ func (x *Receipt) String() string {
 func (*Receipt) ProtoMessage() {}
 
 func (x *Receipt) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[21]
+	mi := &file_fbo_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1501,7 +1555,7 @@ func (x *Receipt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Receipt.ProtoReflect.Descriptor instead.
 func (*Receipt) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{21}
+	return file_fbo_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Receipt) GetReleases() []byte {
@@ -1523,7 +1577,7 @@ type Presence struct {
 
 func (x *Presence) Reset() {
 	*x = Presence{}
-	mi := &file_fbo_proto_msgTypes[22]
+	mi := &file_fbo_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1535,7 +1589,7 @@ func (x *Presence) String() string {
 func (*Presence) ProtoMessage() {}
 
 func (x *Presence) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[22]
+	mi := &file_fbo_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1548,7 +1602,7 @@ func (x *Presence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Presence.ProtoReflect.Descriptor instead.
 func (*Presence) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{22}
+	return file_fbo_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Presence) GetMembersHash() []byte {
@@ -1587,7 +1641,7 @@ type Held struct {
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_fbo_proto_msgTypes[23]
+	mi := &file_fbo_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1599,7 +1653,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[23]
+	mi := &file_fbo_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1612,7 +1666,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{23}
+	return file_fbo_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Held) GetAuthor() []byte {
@@ -1668,7 +1722,7 @@ type Contradiction struct {
 
 func (x *Contradiction) Reset() {
 	*x = Contradiction{}
-	mi := &file_fbo_proto_msgTypes[24]
+	mi := &file_fbo_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1680,7 +1734,7 @@ func (x *Contradiction) String() string {
 func (*Contradiction) ProtoMessage() {}
 
 func (x *Contradiction) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[24]
+	mi := &file_fbo_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1693,7 +1747,7 @@ func (x *Contradiction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contradiction.ProtoReflect.Descriptor instead.
 func (*Contradiction) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{24}
+	return file_fbo_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Contradiction) GetFirst() []byte {
@@ -1721,7 +1775,7 @@ type SyncRequest struct {
 
 func (x *SyncRequest) Reset() {
 	*x = SyncRequest{}
-	mi := &file_fbo_proto_msgTypes[25]
+	mi := &file_fbo_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1733,7 +1787,7 @@ func (x *SyncRequest) String() string {
 func (*SyncRequest) ProtoMessage() {}
 
 func (x *SyncRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[25]
+	mi := &file_fbo_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1746,7 +1800,7 @@ func (x *SyncRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncRequest.ProtoReflect.Descriptor instead.
 func (*SyncRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{25}
+	return file_fbo_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SyncRequest) GetHeld() []*Held {
@@ -1784,7 +1838,7 @@ type SyncItem struct {
 
 func (x *SyncItem) Reset() {
 	*x = SyncItem{}
-	mi := &file_fbo_proto_msgTypes[26]
+	mi := &file_fbo_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1796,7 +1850,7 @@ func (x *SyncItem) String() string {
 func (*SyncItem) ProtoMessage() {}
 
 func (x *SyncItem) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[26]
+	mi := &file_fbo_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1809,7 +1863,7 @@ func (x *SyncItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncItem.ProtoReflect.Descriptor instead.
 func (*SyncItem) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{26}
+	return file_fbo_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SyncItem) GetEnvelope() []byte {
@@ -1851,7 +1905,7 @@ type MeetRequest struct {
 
 func (x *MeetRequest) Reset() {
 	*x = MeetRequest{}
-	mi := &file_fbo_proto_msgTypes[27]
+	mi := &file_fbo_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1863,7 +1917,7 @@ func (x *MeetRequest) String() string {
 func (*MeetRequest) ProtoMessage() {}
 
 func (x *MeetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[27]
+	mi := &file_fbo_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1876,7 +1930,7 @@ func (x *MeetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetRequest.ProtoReflect.Descriptor instead.
 func (*MeetRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{27}
+	return file_fbo_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *MeetRequest) GetTask() []byte {
@@ -1903,7 +1957,7 @@ type MeetResponse struct {
 
 func (x *MeetResponse) Reset() {
 	*x = MeetResponse{}
-	mi := &file_fbo_proto_msgTypes[28]
+	mi := &file_fbo_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1915,7 +1969,7 @@ func (x *MeetResponse) String() string {
 func (*MeetResponse) ProtoMessage() {}
 
 func (x *MeetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[28]
+	mi := &file_fbo_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1928,7 +1982,7 @@ func (x *MeetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeetResponse.ProtoReflect.Descriptor instead.
 func (*MeetResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{28}
+	return file_fbo_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *MeetResponse) GetRecords() [][]byte {
@@ -1948,7 +2002,7 @@ type NamesakeRequest struct {
 
 func (x *NamesakeRequest) Reset() {
 	*x = NamesakeRequest{}
-	mi := &file_fbo_proto_msgTypes[29]
+	mi := &file_fbo_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1960,7 +2014,7 @@ func (x *NamesakeRequest) String() string {
 func (*NamesakeRequest) ProtoMessage() {}
 
 func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[29]
+	mi := &file_fbo_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1973,7 +2027,7 @@ func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamesakeRequest.ProtoReflect.Descriptor instead.
 func (*NamesakeRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{29}
+	return file_fbo_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *NamesakeRequest) GetNameHash() []byte {
@@ -1993,7 +2047,7 @@ type NamesakeResponse struct {
 
 func (x *NamesakeResponse) Reset() {
 	*x = NamesakeResponse{}
-	mi := &file_fbo_proto_msgTypes[30]
+	mi := &file_fbo_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2005,7 +2059,7 @@ func (x *NamesakeResponse) String() string {
 func (*NamesakeResponse) ProtoMessage() {}
 
 func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[30]
+	mi := &file_fbo_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2018,7 +2072,7 @@ func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamesakeResponse.ProtoReflect.Descriptor instead.
 func (*NamesakeResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{30}
+	return file_fbo_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *NamesakeResponse) GetTasks() [][]byte {
@@ -2091,7 +2145,12 @@ const file_fbo_proto_rawDesc = "" +
 	"\fobservations\x18\x01 \x01(\rR\fobservations\x12\"\n" +
 	"\flengthscales\x18\x02 \x03(\x02R\flengthscales\x12\x12\n" +
 	"\x04rows\x18\x03 \x03(\x02R\x04rows\x12\x18\n" +
-	"\aoutputs\x18\x04 \x03(\x02R\aoutputs\"\x98\x01\n" +
+	"\aoutputs\x18\x04 \x03(\x02R\aoutputs\"G\n" +
+	"\x0fHyperparameters\x12\x14\n" +
+	"\x05means\x18\x01 \x03(\x02R\x05means\x12\x1e\n" +
+	"\n" +
+	"precisions\x18\x02 \x03(\x02R\n" +
+	"precisions\"\x98\x01\n" +
 	"\n" +
 	"Evaluation\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\rR\x06number\x12\x14\n" +
@@ -2192,7 +2251,7 @@ func file_fbo_proto_rawDescGZIP() []byte {
 	return file_fbo_proto_rawDescData
 }
 
-var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_fbo_proto_goTypes = []any{
 	(*Share)(nil),            // 0: fbo.v1.Share
 	(*Weights)(nil),          // 1: fbo.v1.Weights
@@ -2205,26 +2264,27 @@ var file_fbo_proto_goTypes = []any{
 	(*Feasibility)(nil),      // 8: fbo.v1.Feasibility
 	(*Label)(nil),            // 9: fbo.v1.Label
 	(*Latent)(nil),           // 10: fbo.v1.Latent
-	(*Evaluation)(nil),       // 11: fbo.v1.Evaluation
-	(*Batch)(nil),            // 12: fbo.v1.Batch
-	(*Assigned)(nil),         // 13: fbo.v1.Assigned
-	(*Assignment)(nil),       // 14: fbo.v1.Assignment
-	(*FairMessage)(nil),      // 15: fbo.v1.FairMessage
-	(*Holding)(nil),          // 16: fbo.v1.Holding
-	(*Notice)(nil),           // 17: fbo.v1.Notice
-	(*Comparison)(nil),       // 18: fbo.v1.Comparison
-	(*Verdict)(nil),          // 19: fbo.v1.Verdict
-	(*Contribution)(nil),     // 20: fbo.v1.Contribution
-	(*Receipt)(nil),          // 21: fbo.v1.Receipt
-	(*Presence)(nil),         // 22: fbo.v1.Presence
-	(*Held)(nil),             // 23: fbo.v1.Held
-	(*Contradiction)(nil),    // 24: fbo.v1.Contradiction
-	(*SyncRequest)(nil),      // 25: fbo.v1.SyncRequest
-	(*SyncItem)(nil),         // 26: fbo.v1.SyncItem
-	(*MeetRequest)(nil),      // 27: fbo.v1.MeetRequest
-	(*MeetResponse)(nil),     // 28: fbo.v1.MeetResponse
-	(*NamesakeRequest)(nil),  // 29: fbo.v1.NamesakeRequest
-	(*NamesakeResponse)(nil), // 30: fbo.v1.NamesakeResponse
+	(*Hyperparameters)(nil),  // 11: fbo.v1.Hyperparameters
+	(*Evaluation)(nil),       // 12: fbo.v1.Evaluation
+	(*Batch)(nil),            // 13: fbo.v1.Batch
+	(*Assigned)(nil),         // 14: fbo.v1.Assigned
+	(*Assignment)(nil),       // 15: fbo.v1.Assignment
+	(*FairMessage)(nil),      // 16: fbo.v1.FairMessage
+	(*Holding)(nil),          // 17: fbo.v1.Holding
+	(*Notice)(nil),           // 18: fbo.v1.Notice
+	(*Comparison)(nil),       // 19: fbo.v1.Comparison
+	(*Verdict)(nil),          // 20: fbo.v1.Verdict
+	(*Contribution)(nil),     // 21: fbo.v1.Contribution
+	(*Receipt)(nil),          // 22: fbo.v1.Receipt
+	(*Presence)(nil),         // 23: fbo.v1.Presence
+	(*Held)(nil),             // 24: fbo.v1.Held
+	(*Contradiction)(nil),    // 25: fbo.v1.Contradiction
+	(*SyncRequest)(nil),      // 26: fbo.v1.SyncRequest
+	(*SyncItem)(nil),         // 27: fbo.v1.SyncItem
+	(*MeetRequest)(nil),      // 28: fbo.v1.MeetRequest
+	(*MeetResponse)(nil),     // 29: fbo.v1.MeetResponse
+	(*NamesakeRequest)(nil),  // 30: fbo.v1.NamesakeRequest
+	(*NamesakeResponse)(nil), // 31: fbo.v1.NamesakeResponse
 }
 var file_fbo_proto_depIdxs = []int32{
 	3,  // 0: fbo.v1.Candidate.point:type_name -> fbo.v1.Point
@@ -2234,14 +2294,14 @@ var file_fbo_proto_depIdxs = []int32{
 	9,  // 4: fbo.v1.Feasibility.labels:type_name -> fbo.v1.Label
 	3,  // 5: fbo.v1.Label.point:type_name -> fbo.v1.Point
 	3,  // 6: fbo.v1.Evaluation.point:type_name -> fbo.v1.Point
-	13, // 7: fbo.v1.Batch.assigned:type_name -> fbo.v1.Assigned
+	14, // 7: fbo.v1.Batch.assigned:type_name -> fbo.v1.Assigned
 	3,  // 8: fbo.v1.Assigned.point:type_name -> fbo.v1.Point
 	3,  // 9: fbo.v1.Assignment.point:type_name -> fbo.v1.Point
-	16, // 10: fbo.v1.FairMessage.holding:type_name -> fbo.v1.Holding
-	17, // 11: fbo.v1.FairMessage.notices:type_name -> fbo.v1.Notice
-	19, // 12: fbo.v1.Comparison.verdict:type_name -> fbo.v1.Verdict
-	23, // 13: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
-	24, // 14: fbo.v1.SyncRequest.contradictions:type_name -> fbo.v1.Contradiction
+	17, // 10: fbo.v1.FairMessage.holding:type_name -> fbo.v1.Holding
+	18, // 11: fbo.v1.FairMessage.notices:type_name -> fbo.v1.Notice
+	20, // 12: fbo.v1.Comparison.verdict:type_name -> fbo.v1.Verdict
+	24, // 13: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
+	25, // 14: fbo.v1.SyncRequest.contradictions:type_name -> fbo.v1.Contradiction
 	15, // [15:15] is the sub-list for method output_type
 	15, // [15:15] is the sub-list for method input_type
 	15, // [15:15] is the sub-list for extension type_name
@@ -2256,8 +2316,8 @@ func file_fbo_proto_init() {
 	}
 	file_fbo_proto_msgTypes[4].OneofWrappers = []any{}
 	file_fbo_proto_msgTypes[5].OneofWrappers = []any{}
-	file_fbo_proto_msgTypes[11].OneofWrappers = []any{}
-	file_fbo_proto_msgTypes[18].OneofWrappers = []any{
+	file_fbo_proto_msgTypes[12].OneofWrappers = []any{}
+	file_fbo_proto_msgTypes[19].OneofWrappers = []any{
 		(*Comparison_Offer)(nil),
 		(*Comparison_Answer)(nil),
 		(*Comparison_Refusal)(nil),
@@ -2269,7 +2329,7 @@ func file_fbo_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fbo_proto_rawDesc), len(file_fbo_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   31,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

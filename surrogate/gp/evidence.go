@@ -69,6 +69,7 @@ type evidence struct {
 	t      int
 	x      []float64 // t rows
 	y      []float64
+	prior  *Prior // nil: the standard one
 
 	scaled []float64 // x in units of the lengthscales
 	k      []float64 // t×t, upper part: covariance, then its factor, then its inverse
@@ -97,13 +98,20 @@ func (e *evidence) logPosterior(gradient []float64, h Hyperparameters) (float64,
 		return 0, ErrNotPositiveDefinite
 	}
 	e.fillGradient(gradient, h)
-	return value + addPriors(gradient, h), nil
+	return value + e.addPrior(gradient, h), nil
+}
+
+func (e *evidence) addPrior(gradient []float64, h Hyperparameters) float64 {
+	if e.prior != nil {
+		return e.prior.add(gradient, h)
+	}
+	return addPriors(gradient, h)
 }
 
 // logDensity is logPosterior without the gradient, which is most of the work.
 func (e *evidence) logDensity(h Hyperparameters) (float64, error) {
 	_, value, err := e.logLikelihood(h)
-	return value + addPriors(make([]float64, len(h.Lengthscales)+1), h), err
+	return value + e.addPrior(make([]float64, len(h.Lengthscales)+1), h), err
 }
 
 // logLikelihood leaves the factor of the covariance in k.

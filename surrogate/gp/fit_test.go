@@ -234,9 +234,9 @@ func TestRejects(t *testing.T) {
 		"coordinates":  {good, [][]float64{{0, 1}}, []float64{0}, h},
 		"NaN":          {good, [][]float64{{0}}, []float64{math.NaN()}, h},
 		"infinite":     {good, [][]float64{{math.Inf(1)}}, []float64{0}, h},
-		"lengthscale":  {good, [][]float64{{0}}, []float64{0}, Hyperparameters{[]float64{0}, 0.1}},
-		"lengthscales": {good, [][]float64{{0}}, []float64{0}, Hyperparameters{nil, 0.1}},
-		"noise":        {good, [][]float64{{0}}, []float64{0}, Hyperparameters{[]float64{1}, 0}},
+		"lengthscale":  {good, [][]float64{{0}}, []float64{0}, Hyperparameters{Lengthscales: []float64{0}, Noise: 0.1}},
+		"lengthscales": {good, [][]float64{{0}}, []float64{0}, Hyperparameters{Noise: 0.1}},
+		"noise":        {good, [][]float64{{0}}, []float64{0}, Hyperparameters{Lengthscales: []float64{1}, Noise: 0}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -67,11 +67,14 @@ func (s Spec) lengthscales() int {
 type Hyperparameters struct {
 	Lengthscales []float64 `json:"lengthscales"` // one per group, in units of the cube's side
 	Noise        float64   `json:"noise"`        // variance, in units of the standardised outputs
+
+	// Prior is the one that they were learned by; nil is the standard one. Sample goes by it.
+	Prior *Prior `json:"prior,omitempty"`
 }
 
-// Equal tells whether all numbers are the same.
+// Equal tells whether all numbers are the same, those of the prior among them.
 func (h Hyperparameters) Equal(other Hyperparameters) bool {
-	return h.Noise == other.Noise && slices.Equal(h.Lengthscales, other.Lengthscales)
+	return h.Noise == other.Noise && slices.Equal(h.Lengthscales, other.Lengthscales) && h.Prior.equal(other.Prior)
 }
 
 func (h Hyperparameters) validate(s Spec) error {
@@ -86,7 +89,7 @@ func (h Hyperparameters) validate(s Spec) error {
 	if !(h.Noise > 0) || math.IsInf(h.Noise, 1) {
 		return fmt.Errorf("gp: noise %g: must be positive and finite", h.Noise)
 	}
-	return nil
+	return h.Prior.validate(s)
 }
 
 // unknownMean is the prior variance of the process's unknown mean, which is

@@ -55,7 +55,7 @@ func NewUnequalPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameter
 	}
 	p := &Posterior{
 		spec:    spec.clone(),
-		h:       Hyperparameters{Lengthscales: slices.Clone(h.Lengthscales), Noise: h.Noise},
+		h:       Hyperparameters{Lengthscales: slices.Clone(h.Lengthscales), Noise: h.Noise, Prior: h.Prior},
 		inverse: make([]float64, len(spec.Groups)),
 		x:       linalg.Clone(x),
 		noise:   slices.Clone(noise),

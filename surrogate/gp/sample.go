@@ -18,7 +18,7 @@ const (
 
 // Sample returns count draws of hyperparameters given outputs y (length t >= 1) at the
 // points x (t rows). The density of their logarithms is proportional to the one that Fit
-// maximises, so that both have one mode. (As the density of the parameters themselves,
+// maximises, or FitUnder by the start's Prior, so that both have one mode. (As the density of the parameters themselves,
 // which the priors are stated for, it would have a factor more for each: its lengthscales
 // are then several times as long as what Fit returns, and many improvements are missed.)
 //
@@ -38,6 +38,7 @@ func Sample(ctx context.Context, spec Spec, x [][]float64, y []float64, start Hy
 	}
 	x, y = choose(x, y, mostSampled, rng)
 	c := &chain{evidence: newEvidence(spec, x, y), rng: rng}
+	c.evidence.prior = start.Prior
 	for _, l := range start.Lengthscales {
 		c.at = append(c.at, math.Log(max(l, lengthscaleFloor)))
 	}
@@ -67,7 +68,7 @@ type chain struct {
 }
 
 func (c *chain) hyperparameters() Hyperparameters {
-	h := Hyperparameters{Lengthscales: make([]float64, len(c.at)-1), Noise: math.Exp(c.at[len(c.at)-1])}
+	h := Hyperparameters{Lengthscales: make([]float64, len(c.at)-1), Noise: math.Exp(c.at[len(c.at)-1]), Prior: c.evidence.prior}
 	for g := range h.Lengthscales {
 		h.Lengthscales[g] = math.Exp(c.at[g])
 	}

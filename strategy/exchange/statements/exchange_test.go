@@ -133,14 +133,12 @@ func TestOneObservationStatesNothing(t *testing.T) {
 	}
 }
 
-func TestExtend(t *testing.T) {
+// A strategy with the addition has the exchange, and says so.
+func TestAddition(t *testing.T) {
 	plain := strategy.Registration{Describe: func(*task.Task) string { return "waits; nothing is shared" }}
-	if r := Extend(plain, newTask(t, "exact")); r.Exchanges != nil {
-		t.Error("an exact surrogate has an exchange")
-	}
 	on := newTask(t, task.SharedLatent)
-	r := Extend(plain, on)
-	if text := r.Describe(on); !strings.HasSuffix(text, described) || strings.Contains(text, "nothing is shared") {
+	r := plain.With(Addition())
+	if text := r.Describe(on); !strings.HasSuffix(text, Addition().Described) || strings.Contains(text, "nothing is shared") {
 		t.Errorf("described as %q", text)
 	}
 	if text := r.Reveals(on); !strings.HasPrefix(text, "Peers get") {

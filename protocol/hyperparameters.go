@@ -1,0 +1,63 @@
+package protocol
+
+import (
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fbo-node/fbo/protocol/pb"
+)
+
+// Bounds of what a share tells of hyperparameters.
+const (
+	MaxLogHyperparameter = 20.0 // the size of a logarithm
+	MaxPrecision         = 1e4
+)
+
+// Hyperparameters are what an author's observations tell of the logarithms of its
+// hyperparameters: the lengthscales', one per parameter of the task, and last the noise's.
+type Hyperparameters struct {
+	Means      []float64 // where they are most likely; travel as float32
+	Precisions []float64 // the precision of each, 0 to MaxPrecision; travel as float32
+}
+
+// Encode returns the payload: 8 bytes per hyperparameter and a few more. It refuses what
+// Decode would.
+func (h Hyperparameters) Encode() ([]byte, error) {
+	if err := h.validate(len(h.Means) - 1); err != nil {
+		return nil, fmt.Errorf("protocol: %w", err)
+	}
+	return proto.Marshal(&pb.Hyperparameters{Means: narrow(h.Means), Precisions: narrow(h.Precisions)})
+}
+
+// DecodeHyperparameters accepts those of a task with this many parameters.
+func DecodeHyperparameters(payload []byte, parameters int) (Hyperparameters, error) {
+	if limit := 8*(parameters+1) + roomBytes; len(payload) > limit {
+		return Hyperparameters{}, fmt.Errorf("%w: hyperparameters of %d bytes, the limit for %d parameters is %d", ErrMalformed, len(payload), parameters, limit)
+	}
+	var message pb.Hyperparameters
+	if err := proto.Unmarshal(payload, &message); err != nil {
+		return Hyperparameters{}, fmt.Errorf("%w: hyperparameters: %w", ErrMalformed, err)
+	}
+	h := Hyperparameters{Means: widen(message.Means), Precisions: widen(message.Precisions)}
+	if err := h.validate(parameters); err != nil {
+		return Hyperparameters{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return h, nil
+}
+
+func (h Hyperparameters) validate(parameters int) error {
+	if parameters < 1 || len(h.Means) != parameters+1 || len(h.Precisions) != parameters+1 {
+		return fmt.Errorf("hyperparameters with %d means and %d precisions, accepted is one of each for every parameter of the task and for the noise", len(h.Means), len(h.Precisions))
+	}
+	for i, mean := range h.Means {
+		if !(math.Abs(mean) <= MaxLogHyperparameter) {
+			return fmt.Errorf("mean %d of hyperparameters is %g, accepted are numbers up to %g in size", i, mean, MaxLogHyperparameter)
+		}
+		if precision := h.Precisions[i]; !(precision >= 0 && precision <= MaxPrecision) {
+			return fmt.Errorf("precision %d of hyperparameters is %g, accepted is 0 to %g", i, precision, MaxPrecision)
+		}
+	}
+	return nil
+}

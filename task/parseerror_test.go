@@ -147,7 +147,7 @@ func TestParseErrors(t *testing.T) {
 		{one + "surrogate: {type: shared-latent}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 1}\n", `7:22: privacy: mechanism local does not go with type shared-latent of the section surrogate, of which nodes tell without noise; accepted is type exact or rff there`},
 		{one + "surrogate: {hyperparameters: pooled}\n", `5:30: surrogate: hyperparameters must be one of own, shared, not the text "pooled"`},
 		{one + "surrogate: {type: rff, hyperparameters: shared}\n", `5:41: surrogate: hyperparameters: shared applies only with type: exact`},
-		{one + "surrogate: {type: gp, hyperparameters: shared}\n", `5:19: surrogate: type must be one of exact, rff, not the text "gp"`},
+		{one + "surrogate: {type: gp, hyperparameters: shared}\n", `5:19: surrogate: type must be one of exact, rff, shared-latent, not the text "gp"`},
 		{one + "surrogate: {hyperparameters: shared, process: known, lengthscales: [1], mean: 0, deviation: 1, noise: 1}\n", `5:30: surrogate: hyperparameters: shared applies only with process: learned, since of a known process nothing is learned`},
 		{one + "surrogate: {hyperparameters: shared}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 1}\n", `7:22: privacy: mechanism local does not go with hyperparameters: shared of the section surrogate, which are told without noise; accepted is hyperparameters: own`},
 		{one + "surrogate: {process: given}\n", `5:22: surrogate: process must be one of learned, known, not the text "given"`},

@@ -203,7 +203,7 @@ func testKill(t *testing.T, lives int) {
 // is lost, and with room again it goes on.
 func TestFullDisk(t *testing.T) {
 	l := newLedger(t)
-	last := l.live(192<<10, func(*os.Process, string) {}) // it ends by itself
+	last := l.live(96<<10, func(*os.Process, string) {}) // it ends by itself
 	if !strings.Contains(last, "journal cannot be written") || !strings.Contains(last, "nothing acknowledged is lost") {
 		t.Errorf("last words: %q", last)
 	}

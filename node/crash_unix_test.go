@@ -107,9 +107,9 @@ func newLedger(t *testing.T) *ledger {
 	return &ledger{t: t, dir: t.TempDir(), told: map[uint64]float64{}, sent: map[[2]uint64]bool{}}
 }
 
-// live starts the victim, lets kill end it, and takes down what it said. It
-// returns its last words.
-func (l *ledger) live(limit int, kill func(p *os.Process)) (last string) {
+// live starts the victim, tells kill of each line that it says from its start on, and
+// takes them down. It returns its last words.
+func (l *ledger) live(limit int, kill func(p *os.Process, line string)) (last string) {
 	l.t.Helper()
 	l.lives++
 	victim := exec.Command(os.Args[0])
@@ -125,13 +125,13 @@ func (l *ledger) live(limit int, kill func(p *os.Process)) (last string) {
 	if err := victim.Start(); err != nil {
 		l.t.Fatal(err)
 	}
+	slow := time.AfterFunc(patience, func() { _ = victim.Process.Kill() })
+	defer slow.Stop()
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		last = lines.Text()
 		l.note(last)
-		if last == "runs" {
-			go kill(victim.Process)
-		}
+		kill(victim.Process, last)
 	}
 	_ = victim.Wait() // killed, or ended with what it said last
 	return last
@@ -178,17 +178,18 @@ func (l *ledger) check() {
 func TestKilledAtAnyMoment(t *testing.T) { testKill(t, 25) }
 
 // A node is killed again and again while it works, so many times at least and until
-// enough has happened, which takes a busy machine more lives. It must not have lost an
-// acknowledged value, nor used a stamp twice.
+// enough has happened: soon after one of its first lines, however long it takes to come
+// to that. It must not have lost an acknowledged value, nor used a stamp twice.
 func testKill(t *testing.T, lives int) {
 	l := newLedger(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	enough := func() bool { return len(l.told) >= lives && len(l.sent) >= lives }
 	for l.lives < lives || !enough() && l.lives < 10*lives {
-		pause := time.Duration(rng.ExpFloat64() * float64(30*time.Millisecond))
-		l.live(0, func(p *os.Process) {
-			time.Sleep(pause)
-			_ = p.Kill()
+		left, pause := 1+rng.IntN(8), time.Duration(rng.ExpFloat64()*float64(10*time.Millisecond))
+		l.live(0, func(p *os.Process, _ string) {
+			if left--; left == 0 {
+				time.AfterFunc(pause, func() { _ = p.Kill() })
+			}
 		})
 		l.check()
 	}
@@ -202,10 +203,7 @@ func testKill(t *testing.T, lives int) {
 // is lost, and with room again it goes on.
 func TestFullDisk(t *testing.T) {
 	l := newLedger(t)
-	last := l.live(192<<10, func(p *os.Process) {
-		time.Sleep(time.Minute) // it should have ended by then
-		_ = p.Kill()
-	})
+	last := l.live(96<<10, func(*os.Process, string) {}) // it ends by itself
 	if !strings.Contains(last, "journal cannot be written") || !strings.Contains(last, "nothing acknowledged is lost") {
 		t.Errorf("last words: %q", last)
 	}
@@ -214,12 +212,11 @@ func TestFullDisk(t *testing.T) {
 		t.Error("nothing was told before the disk was full")
 	}
 	l.check()
-	for tries := 0; len(l.told) <= before && tries < 20; tries++ { // a busy machine takes more than one
-		l.live(0, func(p *os.Process) {
-			time.Sleep(200 * time.Millisecond)
+	l.live(0, func(p *os.Process, line string) {
+		if strings.HasPrefix(line, "told ") {
 			_ = p.Kill()
-		})
-	}
+		}
+	})
 	l.check()
 	if len(l.told) <= before {
 		t.Error("with room again it did not go on")

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fbo-node/fbo/invitation"
 	"github.com/fbo-node/fbo/node"
@@ -99,7 +98,7 @@ func TestInvitedNodesExchangeSharesThroughAHub(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, s := range sessions {
-		eventuallyWithin(t, time.Minute, "a relayed path", func() bool {
+		eventually(t, "a relayed path", func() bool {
 			for _, link := range statusOf(t, s).Peers {
 				if link.ID == statusOf(t, sessions[1-k]).PeerID {
 					return link.Path == node.Relayed
@@ -116,7 +115,7 @@ func TestInvitedNodesExchangeSharesThroughAHub(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		eventuallyWithin(t, time.Minute, "shares", func() bool {
+		eventually(t, "shares", func() bool {
 			return statusOf(t, sessions[1-k]).Knowledge.Authors == 1 && statusOf(t, kept).Knowledge.Authors > k
 		})
 	}

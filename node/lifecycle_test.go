@@ -306,7 +306,7 @@ func TestCloseReleasesEverything(t *testing.T) {
 	whole() // libraries start a few goroutines once, for ever
 	before := runtime.NumGoroutine()
 	whole()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(patience)
 	for runtime.NumGoroutine() > before {
 		if time.Now().After(deadline) {
 			stacks := make([]byte, 1<<20)

@@ -266,11 +266,12 @@ func TestCloseDuringAskAndRun(t *testing.T) {
 	n := loopback(t)
 	s := join(t, n, bowl, 1)
 	started := make(chan struct{})
+	var once sync.Once
 	ended := make(chan error)
 	go func() {
 		ended <- s.Run(t.Context(), func(ctx context.Context, _ task.Design) (float64, error) {
-			close(started)
-			time.Sleep(50 * time.Millisecond) // an evaluator that does not listen
+			once.Do(func() { close(started) }) // there may be a second evaluation before Close
+			time.Sleep(50 * time.Millisecond)  // an evaluator that does not listen
 			return 1, nil
 		}, node.RunOptions{})
 	}()
@@ -294,7 +295,7 @@ func TestCloseDuringAskAndRun(t *testing.T) {
 			if !errors.Is(err, node.ErrClosed) {
 				t.Errorf("ended with %v", err)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			t.Fatal("somebody waits for ever")
 		}
 	}

@@ -136,11 +136,21 @@ func askNode(ctx context.Context, dir, path string, into any) (ok bool, err erro
 	return ok, nil
 }
 
+// answerPatience is how long a running node has for an answer. Evaluations may have taken
+// all processors of its machine.
+const answerPatience = 30 * time.Second
+
+// silent ends the waiting for a running node, and says how long it was waited for.
+func silent(ctx context.Context, patience time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, patience, fmt.Errorf("it does not answer within %v", patience))
+}
+
 // askSocket reads the object that a socket answers with; ok is false when nobody
 // listens.
 func askSocket(ctx context.Context, socket, path string, into any) (ok bool, err error) {
+	ctx, cancel := silent(ctx, answerPatience)
+	defer cancel()
 	client := clientOf(socket)
-	client.Timeout = 5 * time.Second
 	defer client.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://node"+path, nil)
 	if err != nil {
@@ -148,8 +158,8 @@ func askSocket(ctx context.Context, socket, path string, into any) (ok bool, err
 	}
 	response, err := client.Do(request)
 	switch {
-	case os.IsTimeout(err):
-		return false, fmt.Errorf("it does not answer within %v", client.Timeout)
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return false, context.Cause(ctx)
 	case errors.Is(err, os.ErrPermission):
 		return false, fmt.Errorf("it may be asked by its own user only: %w", err)
 	case err != nil:

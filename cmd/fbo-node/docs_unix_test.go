@@ -63,7 +63,7 @@ func (f follower) follow(t *testing.T, b block) string {
 		}
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patienceOfTests)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*patienceOfTests) // a block may be dozens of evaluations
 	defer cancel()
 	command := exec.CommandContext(ctx, "/bin/sh", "-e", "-c", b.text)
 	command.Dir, command.Env = f.dir, f.env

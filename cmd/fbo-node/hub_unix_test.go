@@ -35,7 +35,8 @@ func TestHub(t *testing.T) {
 		p.sharesOf(t, ids[1-i], "a share of the other", 0)
 		var s statusView
 		for began := time.Now(); time.Since(began) < patienceOfTests; time.Sleep(50 * time.Millisecond) {
-			if s = statusOf(t, dirs[i]); len(s.Hubs) == 1 && s.Hubs[0].Reachable { // peers may meet first
+			// Peers may meet before that, and through the hub at first.
+			if s = statusOf(t, dirs[i]); len(s.Hubs) == 1 && s.Hubs[0].Reachable && s.path(ids[1-i]) == node.Direct {
 				break
 			}
 		}

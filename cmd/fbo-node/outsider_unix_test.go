@@ -23,6 +23,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/peerstore"
 	libp2pprotocol "github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/fbo-node/fbo/node"
@@ -43,7 +44,8 @@ type outsider struct {
 
 func newOutsider(t *testing.T, addresses []string, tag string, author crypto.PrivKey, answered func(network.Stream)) *outsider {
 	t.Helper()
-	h, err := libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.DisableMetrics())
+	h, err := libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.DisableMetrics(),
+		libp2p.SwarmOpts(swarm.WithDialTimeoutLocal(patienceOfTests))) // a busy machine takes longer than the default of 5 s
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/fbo-node/fbo/node"
 )
@@ -80,8 +81,13 @@ func findRunning(ctx context.Context, dir, wanted string) (r runningJSON, err er
 	return r, nil
 }
 
+// runningPatience is how long a node or hub that counts as running has for its answer.
+const runningPatience = 5 * time.Second
+
 // showRunning fails when nothing runs, so that supervisors and scripts can ask.
 func showRunning(ctx context.Context, out io.Writer, dir, wanted string, asJSON bool) error {
+	ctx, cancel := silent(ctx, runningPatience)
+	defer cancel()
 	r, err := findRunning(ctx, dir, wanted)
 	if err != nil {
 		return err

@@ -74,9 +74,7 @@ func TestSumsOutliveKilledNodes(t *testing.T) {
 	play(6, f.alive(other), func() {})
 
 	for _, n := range f.alive(other) {
-		if len(n.process().of("sums")) == 0 {
-			t.Errorf("%s has not said that it knows sums", n.id)
-		}
+		n.process().await(t, "that it knows sums", isEvent("sums"))
 	}
 	f.finish(t)
 	sums := f.check(t)

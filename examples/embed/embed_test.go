@@ -81,7 +81,7 @@ func startDevice(t *testing.T, binary string, args ...string) *device {
 	if err := d.command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	stuck := time.AfterFunc(time.Minute, func() { _ = d.command.Process.Kill() })
+	stuck := time.AfterFunc(5*time.Minute, func() { _ = d.command.Process.Kill() })
 	t.Cleanup(func() {
 		stuck.Stop()
 		_ = d.command.Process.Kill() // has ended, unless the test failed

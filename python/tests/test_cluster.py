@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import re
 import shutil
 import signal
@@ -31,9 +33,12 @@ Start = Callable[..., "subprocess.Popen[str]"]
 
 @pytest.fixture
 def port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+    """A free port of those that systems give to nobody by themselves, so that it is free again after a restart."""
+    for candidate in random.sample(range(20000, 30000), 100):
+        with socket.socket() as free, contextlib.suppress(OSError):
+            free.bind(("127.0.0.1", candidate))
+            return candidate
+    pytest.fail("none of 100 ports is free")
 
 
 @pytest.fixture
@@ -103,7 +108,7 @@ def wait_for(node: fbo.Node, state: str, count: int = 1) -> None:
 
 def test_four_jobs_of_which_one_is_killed(served: fbo.Node, job: Start, tmp_path: Path) -> None:
     training = ["-c", WAITS, str(tmp_path / "go"), "{rate}"]
-    jobs = {f"job {number}": job(f"job {number}", *training, lease=3 if number == 2 else 600) for number in range(4)}
+    jobs = {f"job {number}": job(f"job {number}", *training, lease=10 if number == 2 else 600) for number in range(4)}
     wait_for(served, "running", 4)
     (lost,) = [trial for trial in trials(served) if trial.client == "job 2"]
     kill(jobs.pop("job 2"))

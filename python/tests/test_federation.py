@@ -143,10 +143,10 @@ def test_without_unix_sockets(binary: str, short_dir: Path, monkeypatch: pytest.
 
 
 def test_long_evaluations_keep_their_trial(binary: str, short_dir: Path) -> None:
-    with fbo.Node(short_dir, binary=binary, flags=[*LOCAL, "--lease", "2s"]) as node:
-        task = node.task(BOWL, lease=2)
+    with fbo.Node(short_dir, binary=binary, flags=[*LOCAL, "--lease", "5s"]) as node:
+        task = node.task(BOWL, lease=5)  # a heartbeat may come three seconds late
         (trial,) = task.ask()
-        give_up = time.monotonic() + 6
+        give_up = time.monotonic() + 15
         others = node.find("bowl", lease=60)
         while time.monotonic() < give_up:  # three leases; another one asks all the while
             for other in others.ask():

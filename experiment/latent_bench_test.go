@@ -27,8 +27,7 @@ var latentWays = []struct {
 
 // BenchmarkLatentRegret has the mean regret of six members, in deviations of the objective,
 // after 5, 8 and 12 evaluations, the geometric mean over federations of the ratio to that of
-// the lone engine, the standard error of the ratio's logarithm, and the bytes that a member
-// has published.
+// the lone engine and the standard error of the ratio's logarithm.
 func BenchmarkLatentRegret(b *testing.B) {
 	const federations, agents = 8, 6
 	after, names := []int{5, 8, 12}, []string{"5", "8", "12"}

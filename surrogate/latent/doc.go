@@ -34,6 +34,7 @@
 //     observations exactly, and not on what they leave of u.
 //   - Hyperparameters have priors, since few observations leave them open.
 //
-// It does not do private things: a statement after n observations has n rows, which say what
-// designs they were.
+// Statements promise no privacy: one after n observations has n rows, from which designs and
+// results can be computed. Nor does anything here weigh one statement against another, so that
+// a liar is believed.
 package latent

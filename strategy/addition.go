@@ -46,7 +46,7 @@ func (r Registration) With(a Addition) Registration {
 		if r.Reveals == nil {
 			return a.Reveals
 		}
-		return r.Reveals(t) + " " + a.Reveals
+		return a.Reveals + " By the shares of the strategy: " + r.Reveals(t)
 	}
 	extended.Outdated = nil
 	extended.Forge = func(t *task.Task, kind string, payload []byte, lie Lie) ([]byte, error) {

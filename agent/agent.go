@@ -46,6 +46,10 @@ type Config struct {
 	// so that what peers know can be heard first, if the strategy makes use of it then.
 	Hold bool
 
+	// Listed are the only nodes that may take part, if the node's user says so. What they
+	// share is held however much strangers say; so is what those on the task's roster share.
+	Listed []peer.ID
+
 	// Keep makes an agent that evaluates nothing: it takes, keeps and passes on
 	// shares, says nothing of its own, and is not present.
 	Keep bool
@@ -53,6 +57,14 @@ type Config struct {
 	// Estimate asks the exchanges that can for what the node would have got by itself
 	// (strategy.Estimator), which costs computations beside the agent.
 	Estimate bool
+
+	// AfterEpoch is an epoch that the agent may have reached before, though its records do
+	// not say so: it opens a later one.
+	AfterEpoch uint64
+
+	// Unaccounted, when it is not empty, says why the records may lack releases that the
+	// agent has made. Where the task promises privacy it makes no further ones.
+	Unaccounted string
 
 	// First are designs to evaluate before the strategy chooses any, in this order,
 	// but for those that a trial has had already. They take the places of
@@ -111,6 +123,13 @@ func (c *Config) validate() error {
 	return nil
 }
 
+func listed(c Config) []peer.ID {
+	if c.Task.Privacy != nil && c.Task.Privacy.Aggregate != nil {
+		return slices.Concat(c.Listed, c.Task.Privacy.Aggregate.Roster)
+	}
+	return c.Listed
+}
+
 // complete makes what the task names and the configuration leaves open.
 func (c *Config) complete() (err error) {
 	registration, err := c.Strategies.Of(c.Task)
@@ -125,7 +144,7 @@ func (c *Config) complete() (err error) {
 		}
 	}
 	if c.Exchanges == nil {
-		env := strategy.Env{Task: c.Task, Key: c.Key, Entropy: c.Entropy}
+		env := strategy.Env{Task: c.Task, Key: c.Key, Entropy: c.Entropy, Unaccounted: c.Unaccounted}
 		if c.Exchanges, err = guarded.Call("the making of the exchanges", func() ([]strategy.Exchange, error) {
 			return NewExchanges(registration, env)
 		}); err != nil {
@@ -160,6 +179,7 @@ type Agent struct {
 	asks       []uint64         // requests without an answer, oldest first
 	claims     map[uint64]Claim // of those requests that come from outside of the process
 	suggesting bool             // a Work is choosing a design
+	failed     bool             // the user was told that the strategy failed
 	wait       waiting
 	offers     []uint64 // trials to offer again before new ones are chosen
 	born       time.Time
@@ -214,7 +234,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 		trials:    newTrials(cfg.Task),
 		replies:   newReplies(),
 		claims:    map[uint64]Claim{},
-		shares:    newShares(self),
+		shares:    newShares(self, listed(cfg)...),
 		peers:     newAcquaintances(),
 		held:      cfg.Hold && follows(cfg.Strategy),
 		born:      now,
@@ -264,7 +284,10 @@ func (a *Agent) replay(r Record, now time.Time) error {
 // start opens a new epoch and takes up what was cut off.
 func (a *Agent) start(now time.Time) {
 	a.record(Record{Task: &TaskRecord{Canonical: a.cfg.Task.Canonical()}})
-	a.openEpoch(a.epoch + 1)
+	a.openEpoch(max(a.epoch, a.cfg.AfterEpoch) + 1)
+	if a.cfg.Unaccounted != "" && a.cfg.Task.Privacy != nil && !a.cfg.Keep {
+		a.warn("this node shares nothing more: %s", a.cfg.Unaccounted)
+	}
 	for id := range a.trials.leases { // nobody could give a sign of life meanwhile
 		a.trials.renew(id, now)
 	}

@@ -181,51 +181,39 @@ func (a *Agent) suggest(now time.Time) {
 	view, id, seed := a.view(now), a.trials.next(), a.cfg.Seed.Derive("suggest", 0)
 	view.Waited = a.wait.vain
 	news := maps.Clone(a.exchanges.news)
-	a.startWork(job{name: fmt.Sprintf("the choice of trial %d", id), who: "the strategy", run: func(ctx context.Context) (any, error) {
-		return a.strategy.Suggest(ctx, view, id, seed)
+	a.startWork(job{name: fmt.Sprintf("the choice of trial %d", id), who: "the choice of a design", run: func(ctx context.Context) (any, error) {
+		return a.choose(ctx, view, id, seed)
 	}, undo: func() { a.suggesting = false }, finish: func(now time.Time, value any, err error) {
 		a.suggesting = false
-		s := suggested{err: err}
-		s.Suggestion, _ = value.(strategy.Suggestion)
-		if panicOf(err) != nil {
-			a.warnOf(err, "trial %d was not chosen, because %v; whoever asks next has it tried anew", id, err)
-		}
-		if awaited := s.Wait.Exchange; view.Waited == "" && a.exchanges.news[awaited] != news[awaited] {
+		c, _ := value.(chosen)
+		if awaited := c.Wait.Exchange; view.Waited == "" && a.exchanges.news[awaited] != news[awaited] {
 			return // what it wants to wait for has come meanwhile: choose again
 		}
-		a.take(now, id, s)
+		a.take(now, id, c, err)
 	}})
 }
 
-type suggested struct {
-	strategy.Suggestion
-	err error
-}
-
-// take commits a suggestion; what has changed meanwhile may make it void.
-func (a *Agent) take(now time.Time, id uint64, s suggested) {
+// take commits a choice; what has changed meanwhile may make it void.
+func (a *Agent) take(now time.Time, id uint64, c chosen, err error) {
 	if len(a.asks) == 0 || id != a.trials.next() {
 		return // nobody asks any more, or imported trials took the ID: choose again
 	}
-	switch {
-	case s.err != nil:
-	case s.Wait.Exchange == "":
-		s.err = a.cfg.Task.Space.Check(s.Design)
-	default:
-		s.err = a.mayWait(s.Wait)
+	if c.failed != nil && !a.failed {
+		a.failed = true
+		a.warnOf(c.failed, "trial %d is chosen alone, because the strategy failed (%v); so is each further one of which it does, without another warning", id, c.failed)
 	}
 	switch {
-	case s.err != nil:
-		a.ready.Answers = append(a.ready.Answers, Answer{Request: a.asks[0], Err: fmt.Errorf("agent: choose trial %d: %w", id, s.err)})
+	case err != nil:
+		a.ready.Answers = append(a.ready.Answers, Answer{Request: a.asks[0], Err: fmt.Errorf("agent: choose trial %d: %w", id, err)})
 		delete(a.claims, a.asks[0])
 		a.asks, a.wait = a.asks[1:], waiting{}
-	case s.Wait.Exchange != "":
-		if a.wait.begin(now, s.Wait); a.exchanges.stopped[s.Wait.Exchange] {
+	case c.Wait.Exchange != "":
+		if a.wait.begin(now, c.Wait); a.exchanges.stopped[c.Wait.Exchange] {
 			a.waitInVain("it has stopped, after a panic")
 		}
 	default:
 		a.wait = waiting{}
-		record := a.trialRecord(now, s.Design, s.Why)
+		record := a.trialRecord(now, c.Design, c.Why)
 		record.Claim = a.claims[a.asks[0]]
 		a.record(Record{Trial: record})
 		a.answer(id)

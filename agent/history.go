@@ -24,18 +24,9 @@ type History struct {
 // strategy must be one of the set; otherwise the error wraps a *strategy.UnknownError.
 func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 	var h History
-	for _, r := range records {
-		if r.Task == nil {
-			continue
-		}
-		t, err := r.Task.parse(strategies)
-		if err != nil {
-			return History{}, err
-		}
-		h.Task = t
-	}
-	if h.Task == nil {
-		return History{}, errors.New("agent: the journal does not say which task it is about")
+	var err error
+	if h.Task, err = taskOf(records, strategies); err != nil {
+		return History{}, err
 	}
 	registration, err := strategies.Of(h.Task)
 	if err != nil {
@@ -57,6 +48,22 @@ func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 		h.Spent = new(ledger.ReadState(h.Task, releases))
 	}
 	return h, nil
+}
+
+// taskOf returns the task that the records are about.
+func taskOf(records []Record, strategies strategy.Set) (t *task.Task, err error) {
+	for _, r := range records {
+		if r.Task == nil {
+			continue
+		}
+		if t, err = r.Task.parse(strategies); err != nil {
+			return nil, err
+		}
+	}
+	if t == nil {
+		return nil, errors.New("agent: the journal does not say which task it is about")
+	}
+	return t, nil
 }
 
 func (r *TaskRecord) parse(strategies strategy.Set) (*task.Task, error) {

@@ -163,6 +163,9 @@ func (m *model) learn(observations surrogate.Observations, seed random.Seed, hea
 				before = &previous.Hyperparameters
 			}
 			h, err := fit(ctx, kind, heard.teacher, observations, before, rng)
+			if err == nil {
+				err = checkHyperparameters(h)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -178,6 +181,16 @@ func (m *model) learn(observations surrogate.Observations, seed random.Seed, hea
 		}
 		return learned, err
 	}
+}
+
+// checkHyperparameters refuses what no record can hold.
+func checkHyperparameters(h surrogate.Hyperparameters) error {
+	for _, v := range append([]float64{h.Noise}, h.Lengthscales...) {
+		if !finite(v) {
+			return fmt.Errorf("its fit gave the hyperparameter %g", v)
+		}
+	}
+	return nil
 }
 
 func (a *Agent) takeModel(m *model, learned modelled) {

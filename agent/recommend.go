@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/fbo-node/fbo/internal/guarded"
@@ -35,11 +36,15 @@ func (a *Agent) Recommend(ctx context.Context, view strategy.View) (task.Design,
 
 // RegretBound returns an upper bound of what the best design so far lacks of the best of
 // the space, in the objective's units, as far as the agent's own model in a view knows
-// (alone.RegretBound); +Inf while it knows nothing. It takes as long as some suggestions,
+// (alone.RegretBound); +Inf while it knows nothing, or its numbers are beyond all bounds. It takes as long as some suggestions,
 // and is as Recommend is in all else.
 func (a *Agent) RegretBound(ctx context.Context, view strategy.View) (float64, error) {
 	seed := a.cfg.Seed.Derive("regret", uint64(view.Observations))
-	return guarded.Call("the bound of the regret", func() (float64, error) { return alone.RegretBound(ctx, view, seed) })
+	bound, err := guarded.Call("the bound of the regret", func() (float64, error) { return alone.RegretBound(ctx, view, seed) })
+	if err == nil && !finite(bound) {
+		bound = math.Inf(1)
+	}
+	return bound, err
 }
 
 // SayEnough records that a run ends because the bound of the regret, which rests on all

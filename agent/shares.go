@@ -56,6 +56,7 @@ type shares struct {
 	order []*held            // the same by author, kind and slot
 	void  map[peer.ID]uint64 // the epoch up to which an author is not believed
 	met   map[peer.ID]bool   // authors that were connected, which are not displaced by others
+	room  room
 
 	soonest time.Time // nothing that is held runs out before
 }
@@ -67,7 +68,9 @@ func compareKeys(a, b protocol.Key) int {
 func compareKey(h *held, key protocol.Key) int { return compareKeys(h.Key, key) }
 
 func (s *shares) set(h *held) {
+	s.add(h.Author, len(h.Envelope))
 	if i, found := slices.BinarySearchFunc(s.order, h.Key, compareKey); found {
+		s.add(h.Author, -len(s.order[i].Envelope))
 		s.order[i] = h
 	} else {
 		s.order = slices.Insert(s.order, i, h)
@@ -81,6 +84,7 @@ func (s *shares) set(h *held) {
 func (s *shares) remove(keys ...protocol.Key) {
 	for _, key := range keys {
 		if i, found := slices.BinarySearchFunc(s.order, key, compareKey); found {
+			s.add(key.Author, -len(s.order[i].Envelope))
 			s.order = slices.Delete(s.order, i, i+1)
 			delete(s.held, key)
 		}
@@ -98,8 +102,9 @@ func (s *shares) of(author peer.ID) []*held {
 	return s.order[begin:end]
 }
 
-func newShares(self peer.ID) shares {
-	return shares{self: self, held: map[protocol.Key]*held{}, void: map[peer.ID]uint64{}}
+// newShares holds what is said. Of listed authors nothing goes for want of room.
+func newShares(self peer.ID, listed ...peer.ID) shares {
+	return shares{self: self, held: map[protocol.Key]*held{}, void: map[peer.ID]uint64{}, room: newRoom(listed)}
 }
 
 // judge says whether a share is news. An author that signs two different shares
@@ -121,15 +126,15 @@ func (s *shares) judge(now time.Time, share protocol.Share) (Verdict, error) {
 		if slots := s.slots(share.Key, share.Epoch); len(slots) >= maxSlots && share.Slot < slots[0] {
 			return Stale, nil // put would drop it at once
 		}
-		return Accepted, nil
-	}
-	switch order := share.Stamp.Compare(known.Stamp); {
-	case order > 0:
-		return Accepted, nil
-	case order == 0:
+	} else if order := share.Stamp.Compare(known.Stamp); order == 0 {
 		return Known, nil
+	} else if order < 0 {
+		return Stale, nil
 	}
-	return Stale, nil
+	if !s.fits(now, share) {
+		return Stale, nil
+	}
+	return Accepted, nil
 }
 
 // atStamp returns another share that its author has signed with the same stamp.
@@ -193,6 +198,7 @@ func (s *shares) keep(share *held) {
 	s.set(share)
 	s.boundSlots(share.Key, share.Epoch)
 	s.boundAuthors()
+	s.boundBytes(share)
 }
 
 // slots lists, in order, those held of the key's author and kind since the start
@@ -241,11 +247,11 @@ func (s *shares) isFull(now time.Time, author peer.ID) bool {
 		return false // there are at least as many shares as authors
 	}
 	heard := s.heard()
-	if _, known := heard[author]; known || len(heard) < maxAuthors {
+	if _, known := heard[author]; known || len(heard) < maxAuthors || s.room.listed[author] {
 		return false
 	}
 	for other, at := range heard {
-		if now.Sub(at) > keepsPlace && (s.met[author] || !s.met[other]) {
+		if !s.room.listed[other] && now.Sub(at) > keepsPlace && (s.met[author] || !s.met[other]) {
 			return false
 		}
 	}
@@ -276,6 +282,9 @@ func (s *shares) boundAuthors() {
 // forgottenBefore tells whether an author gives up its place before another, given
 // how the times compare at which they were heard last.
 func (s *shares) forgottenBefore(author, other peer.ID, heard int) bool {
+	if s.room.listed[author] != s.room.listed[other] {
+		return s.room.listed[other]
+	}
 	if s.met[author] != s.met[other] {
 		return s.met[other]
 	}

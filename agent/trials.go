@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -72,6 +73,10 @@ func (t *trials) open(id uint64, same func(strategy.Trial) bool) (already bool, 
 	}
 	return false, nil
 }
+
+// mostReason is how many characters of why a trial failed are told. A program that evaluates
+// says that, so it is also made fit to be shown wherever it may go.
+const mostReason = 2000
 
 func checkOutcome(t *task.Task, outcome strategy.Outcome) error {
 	if math.IsNaN(outcome.Value) || math.IsInf(outcome.Value, 0) {
@@ -139,7 +144,7 @@ func (t *trials) apply(r Record) error {
 		return t.tell(*r.Tell)
 	case r.Fail != nil:
 		return t.change(r.Fail.ID, func(trial *strategy.Trial) {
-			trial.State, trial.Reason, trial.Finished = strategy.Failed, r.Fail.Reason, r.Fail.Time
+			trial.State, trial.Reason, trial.Finished = strategy.Failed, plain.Text(r.Fail.Reason, mostReason), r.Fail.Time
 			t.failed++
 			delete(t.leases, trial.ID)
 		})

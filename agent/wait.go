@@ -24,16 +24,17 @@ func (w *waiting) begin(now time.Time, wish strategy.Wait) {
 	w.exchange, w.until = wish.Exchange, w.since.Add(wish.For)
 }
 
-// mayWait returns why the strategy may not wait, nil if it may.
-func (a *Agent) mayWait(wish strategy.Wait) error {
+// mayWait returns why the strategy may not wait that has waited in vain for an exchange, if
+// that is not empty; nil if it may.
+func (a *Agent) mayWait(wish strategy.Wait, vain string) error {
 	_, talks := a.exchanges.byName[wish.Exchange]
 	switch {
 	case !talks:
 		return fmt.Errorf("the strategy waits for exchange %q, which the task does not have", wish.Exchange)
 	case wish.For <= 0:
 		return fmt.Errorf("the strategy waits for exchange %q for %v, accepted is more than 0", wish.Exchange, wish.For)
-	case a.wait.vain != "":
-		return fmt.Errorf("the strategy goes on waiting for exchange %q, after it has waited for %q in vain", wish.Exchange, a.wait.vain)
+	case vain != "":
+		return fmt.Errorf("the strategy goes on waiting for exchange %q, after it has waited for %q in vain", wish.Exchange, vain)
 	}
 	return nil
 }

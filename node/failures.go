@@ -3,6 +3,8 @@ package node
 import (
 	"errors"
 	"fmt"
+
+	"github.com/fbo-node/fbo/internal/plain"
 )
 
 // What a run that ends because of failures says, beside its text.
@@ -41,7 +43,7 @@ func (e *GaveUpError) Error() string {
 	if e.InARow {
 		count = fmt.Sprintf("%d in a row", e.Count)
 	}
-	return fmt.Sprintf("node: %v: %s failed, the last (trial %d): %v", what, count, e.Trial, e.Reason)
+	return fmt.Sprintf("node: %v: %s failed, the last (trial %d): %s", what, count, e.Trial, plain.Text(e.Reason.Error(), mostReason))
 }
 
 // Unwrap returns ErrTooManyFailures, if it applies ErrNothingWorks, and the reason.

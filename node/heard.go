@@ -10,6 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/heard"
 	"github.com/fbo-node/fbo/protocol"
 )
@@ -35,8 +36,7 @@ type memory struct {
 // HeardOf tells whether a directory holds what a node, a keeper or a hub has heard on a
 // task.
 func HeardOf(dir, task string) bool {
-	_, err := os.Stat(filepath.Join(dir, heardDir, task+".jsonl"))
-	return err == nil
+	return datadir.Plain(filepath.Join(dir, heardDir, task+".jsonl")) == nil
 }
 
 type writtenFile struct{ err error }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -29,6 +30,9 @@ type Archive struct{ journal *journal.Journal }
 // after a second the error wraps ErrBusy. It wraps fs.ErrNotExist where there is no
 // journal, and ErrDamaged where it cannot be read.
 func OpenArchive(dir string) (*Archive, error) {
+	if err := datadir.Check(dir); err != nil {
+		return nil, fmt.Errorf("node: %w", err)
+	}
 	opened, err := journal.OpenReadOnly(filepath.Join(dir, JournalFile), readTimeout)
 	if err != nil {
 		return nil, err
@@ -76,6 +80,13 @@ func historyIn(j *journal.Journal, id string, strategies strategy.Set) (agent.Hi
 	}
 	if h.Task.ID().String() != id {
 		return agent.History{}, misplaced(j.Path(), id, h.Task)
+	}
+	repaired, err := repairOf(j)
+	if err != nil {
+		return agent.History{}, err
+	}
+	if repaired != nil && h.Spent != nil && h.Spent.Refused == "" {
+		h.Spent.Refused = repaired.unaccounted()
 	}
 	return h, nil
 }

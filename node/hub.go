@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/libp2p/go-libp2p"
@@ -15,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/relay"
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -93,18 +93,15 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 	if err := CheckListen(listen); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(h.Dir, 0o700); err != nil {
-		return fmt.Errorf("node: hub's directory: %w", err)
+	if err := datadir.Make(h.Dir); err != nil {
+		return fmt.Errorf("node: %w", err)
 	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.Close())
 		}
 	}()
-	h.log = h.Log
-	if h.log == nil {
-		h.log = slog.New(slog.DiscardHandler)
-	}
+	h.log = bearable(h.Log)
 	h.registry, h.conduct = newRegistry(), newConduct()
 	if err := h.open(listen); err != nil {
 		return err
@@ -178,6 +175,7 @@ func (h *Hub) Close() error {
 	if h.host != nil {
 		err = errors.Join(err, h.host.Close())
 		h.host = nil
+		tellLeftOut(h.log)
 	}
 	return err
 }

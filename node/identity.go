@@ -4,12 +4,15 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
+
+	"github.com/fbo-node/fbo/internal/datadir"
 )
 
 // IdentityFile is the name of the private key in a node's directory.
@@ -20,17 +23,20 @@ const IdentityFile = "identity.key"
 // whoever has the key is this node.
 func LoadIdentity(dir string) (crypto.PrivKey, error) {
 	path := filepath.Join(dir, IdentityFile)
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return createIdentity(path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("node: identity: %w", err)
 	}
+	if err := datadir.Plain(path); err != nil {
+		return nil, fmt.Errorf("node: identity: %w", err)
+	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("node: identity %s is readable by others (mode %04o): accepted is 0600; make a new identity if others may have read it", path, info.Mode().Perm())
 	}
-	data, err := os.ReadFile(path)
+	data, err := readPlain(path)
 	if err != nil {
 		return nil, fmt.Errorf("node: identity: %w", err)
 	}
@@ -67,14 +73,24 @@ func writeNew(path string, data []byte) error {
 	}
 	defer os.Remove(temporary.Name())
 	_, err = temporary.Write(data)
-	if err == nil {
-		err = temporary.Sync()
-	}
-	if closeErr := temporary.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	if err = errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
 		return err
 	}
-	return os.Rename(temporary.Name(), path)
+	if err := os.Rename(temporary.Name(), path); err != nil {
+		return err
+	}
+	return datadir.Sync(filepath.Dir(path))
 }
+
+// readPlain reads a small file of the data directory.
+func readPlain(path string) ([]byte, error) {
+	file, err := datadir.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, mostSmall))
+}
+
+// mostSmall is more bytes than any file has that readPlain reads.
+const mostSmall = 1 << 20

@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/invitation"
 	"github.com/fbo-node/fbo/task"
 )
@@ -71,6 +72,11 @@ func keptInvitationPath(dir, task string) string {
 // task, which is kept for its next start; nil when there is none.
 func KeptInvitation(dir, task string) (*invitation.Invitation, error) {
 	path := keptInvitationPath(dir, task)
+	for _, part := range []string{filepath.Dir(path), path} {
+		if err := datadir.NoLink(part); err != nil {
+			return nil, fmt.Errorf("node: invitation: %w", err)
+		}
+	}
 	i, err := ReadInvitation(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -110,7 +116,7 @@ func (s *Session) enter(begun bool) error {
 		given = kept
 	} else if kept == nil || !kept.Equal(*given) {
 		path := keptInvitationPath(s.node.Dir, s.id)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		if _, err := datadir.Folder(s.node.Dir, invitationDir); err != nil {
 			return fmt.Errorf("node: invitation: %w", err)
 		}
 		if err := writeNew(path, []byte(given.Text()+"\n")); err != nil {

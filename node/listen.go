@@ -1,7 +1,6 @@
 package node
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -17,7 +16,7 @@ const listenFile = "listen"
 // LastListen returns where the node of a directory listened when it was started
 // without Listen, and will again if it can; nil before its first start.
 func LastListen(dir string) []string {
-	data, err := os.ReadFile(filepath.Join(dir, listenFile))
+	data, err := readPlain(filepath.Join(dir, listenFile))
 	if err != nil {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -20,7 +19,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/journal"
+	"github.com/fbo-node/fbo/internal/peerlog"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -32,8 +33,12 @@ import (
 // session.
 var ErrClosed = errors.New("node: closed")
 
-// JournalFile is the name of the journal in a node's directory.
-const JournalFile = "journal.db"
+// JournalFile is the name of the journal in a node's directory, and CopyFile that of the
+// copy which each start, and each end, leaves for Repair.
+const (
+	JournalFile = "journal.db"
+	CopyFile    = "journal.copy"
+)
 
 const journalTimeout = 2 * time.Second
 
@@ -102,6 +107,8 @@ type Node struct {
 	gate       *gate
 	hubs       []*hub
 	journal    *journal.Journal
+	repaired   *repairMark // nil: the journal was never repaired
+	copier     copier
 	pubsub     *pubsub.PubSub
 	conduct    *conduct
 	follows    *subscriptions
@@ -186,10 +193,7 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	if err := CheckListen(n.Listen); err != nil {
 		return nil, err
 	}
-	n.log = n.Log
-	if n.log == nil {
-		n.log = slog.New(slog.DiscardHandler)
-	}
+	n.log = bearable(n.Log)
 	peers, err := ParsePeers(n.Peers)
 	if err != nil {
 		return nil, err
@@ -211,15 +215,21 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 }
 
 func (n *Node) openJournal() error {
-	if err := os.MkdirAll(n.Dir, 0o700); err != nil {
-		return fmt.Errorf("node: data directory: %w", err)
+	if err := datadir.Make(n.Dir); err != nil {
+		return fmt.Errorf("node: %w", err)
+	}
+	if err := checkLost(n.Dir); err != nil {
+		return err
 	}
 	opened, err := journal.Open(filepath.Join(n.Dir, JournalFile), journalTimeout)
 	if err != nil {
 		return err
 	}
 	n.journal = opened
-	n.onClose(opened.Close)
+	n.onClose(func() error { n.lastCopy(); return opened.Close() })
+	if n.repaired, err = repairOf(opened); err != nil {
+		return err
+	}
 	return checkTasks(opened, n.strategies)
 }
 
@@ -278,6 +288,28 @@ func (n *Node) openPubSub(ctx context.Context) (err error) {
 func (n *Node) onClose(f func() error) { n.unwind = append(n.unwind, f) }
 
 func (n *Node) background(f func()) { n.tasks.Go(f) }
+
+// bearable is a log into which peers cannot write what they like, nor without end. Nil
+// discards all.
+func bearable(log *slog.Logger) *slog.Logger {
+	if log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	if _, already := log.Handler().(peerlog.Handler); already {
+		return log
+	}
+	return slog.New(peerlog.New(log.Handler()))
+}
+
+// tellLeftOut ends a log that is bearable.
+func tellLeftOut(log *slog.Logger) {
+	if log == nil {
+		return
+	}
+	if h, ok := log.Handler().(peerlog.Handler); ok {
+		h.Tell(context.Background())
+	}
+}
 
 // warn shows what may quote a peer.
 func (n *Node) warn(message string) {
@@ -363,7 +395,9 @@ func (n *Node) Close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.sessions = nil
-	return errors.Join(errors.Join(failures...), n.close())
+	err := errors.Join(errors.Join(failures...), n.close())
+	tellLeftOut(n.log)
+	return err
 }
 
 func (n *Node) close() error {

@@ -61,8 +61,9 @@ type Evaluator func(ctx context.Context, trial strategy.Trial) (strategy.Outcome
 
 // Run evaluates designs with a function until the budget is used up (then it
 // returns nil), the context ends, or too many evaluations fail (a GaveUpError).
-// An error of the strategy, such as a panic of it, ends the run too. After each of
-// these the next Run goes on from there.
+// A strategy that fails ends no run: the design is then the one without peers (package
+// agent). When every design has failed and chance finds no other, that ends it. After each
+// of these the next Run goes on from there.
 func (s *Session) Run(ctx context.Context, evaluate func(ctx context.Context, d task.Design) (float64, error), options RunOptions) error {
 	return s.RunTrials(ctx, func(ctx context.Context, trial strategy.Trial) (strategy.Outcome, error) {
 		value, err := evaluate(ctx, trial.Design)

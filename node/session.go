@@ -16,6 +16,8 @@ import (
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/internal/journal"
+	"github.com/fbo-node/fbo/internal/peerlog"
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/invitation"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -80,6 +82,7 @@ type Session struct {
 	logger  *slog.Logger
 	metrics *taskMetrics
 	works   *works
+	warned  *peerlog.Limit // what the agent warns of
 
 	calls   chan call
 	results chan result
@@ -126,6 +129,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		ended:   make(chan struct{}),
 		waiting: map[uint64]chan agent.Answer{},
 		works:   newWorks(),
+		warned:  peerlog.NewLimit(),
 	}
 	s.logger = n.log.With("task", shortTask(s.id))
 	s.memory = newMemory(n, s.id)
@@ -146,9 +150,13 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		Lease:      options.Lease,
 		Suggested:  options.Suggested,
 		First:      options.First,
+		Listed:     n.Allow,
 		Strategies: n.strategies,
 		Exchanges:  n.exchangesOf(t),
 		Entropy:    rand.Reader,
+	}
+	if n.repaired != nil {
+		config.AfterEpoch, config.Unaccounted = n.repaired.AfterEpoch, n.repaired.unaccounted()
 	}
 	if n.alter != nil {
 		n.alter(&config)
@@ -288,7 +296,7 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 	for _, event := range ready.Events {
 		s.metrics.event(event, time.Now())
 		if event.Type == agent.Warning {
-			s.node.warn(event.Message)
+			s.warn(event.Message)
 			if event.Stack != "" {
 				s.logger.Error("panic", "warning", event.Message, "stack", event.Stack)
 			}
@@ -303,6 +311,19 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 		wake.Reset(time.Until(ready.Wake))
 	}
 	return nil
+}
+
+// warn passes on what the agent warns of, as far as peers that cause it without end leave
+// it bearable.
+func (s *Session) warn(message string) {
+	left, ok := s.warned.Allow(peerlog.Shape(message), "")
+	if !ok {
+		return
+	}
+	if left > 0 {
+		message += fmt.Sprintf(" (and %s more like it)", plain.Count(left, "warning"))
+	}
+	s.node.warn(message)
 }
 
 // logPanic keeps the stack of the panic behind an error, if there is one.
@@ -330,7 +351,17 @@ func (s *Session) write(records []agent.Record) error {
 		return err
 	}
 	s.metrics.appended(time.Since(begun))
+	s.node.copyAfter(records)
 	return nil
+}
+
+func (s *Session) hasEnded() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 func (s *Session) finish(r result) {
@@ -517,6 +548,9 @@ func (s *Session) Close() error {
 			s.node.warn(fmt.Sprintf("task %q is left without waiting for %s, which did not end when it was told to", s.task.Name, name))
 		}
 		s.node.forget(s.id)
+		for shape, left := range s.warned.Left() {
+			s.logger.Warn("warnings were left out", "like", shape, "left_out", left)
+		}
 		s.logger.Info("task left")
 	})
 	if errors.Is(s.failure, ErrClosed) {

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"fmt"
 	"sync"
 )
 
@@ -23,6 +24,7 @@ type sureness struct {
 	bound    float64
 	inARow   int // outcomes after which the bound was small enough
 	enough   bool
+	warned   bool // that there was no bound
 }
 
 // endedBefore tells whether an earlier run has ended because the regret was small enough,
@@ -36,7 +38,7 @@ func (r *run) endedBefore(ctx context.Context) (bool, error) {
 }
 
 // isSure tells whether the regret has been small enough for long enough, by a model that has
-// seen enough.
+// seen enough. A bound that cannot be computed is no reason to end a run.
 func (r *run) isSure(ctx context.Context) (bool, error) {
 	if r.options.StopRegret == 0 {
 		return false, nil
@@ -48,6 +50,13 @@ func (r *run) isSure(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	bound, outcomes, err := r.session.regretBound(ctx)
+	if err != nil && ctx.Err() == nil && !r.session.hasEnded() {
+		if !s.warned {
+			s.warned = true
+			r.session.node.warn(fmt.Sprintf("task %q: there is no bound of the regret after %d outcomes (%v); the run goes on without", r.session.task.Name, outcomes, err))
+		}
+		return false, nil
+	}
 	if err != nil || outcomes == s.outcomes {
 		return false, err
 	}

@@ -84,6 +84,10 @@ type Env struct {
 	Key  crypto.PrivKey // the agent's own
 	// Entropy is the Reader of crypto/rand, for the noise of a promise of privacy.
 	Entropy io.Reader
+	// Unaccounted says why it is not known what the node has spent of a promise of privacy,
+	// as after the repair of a damaged journal: then it must release nothing more. Empty
+	// when it is known.
+	Unaccounted string
 }
 
 // Set is the strategies that a program knows, each with a name of its own. The first

@@ -38,7 +38,8 @@ type Strategy interface {
 	// Suggest chooses the design of the trial with this ID. The same view,
 	// trial and seed give the same answer; asking changes nothing. It may take
 	// long and runs beside the agent. When ctx ends it should return soon, with the
-	// error of ctx. A panic of it fails the Ask that it answers.
+	// error of ctx. Where it fails or panics, the agent asks it again with a view of
+	// nobody else, in which it may not wait.
 	Suggest(ctx context.Context, view View, trial uint64, seed random.Seed) (Suggestion, error)
 }
 

@@ -10,9 +10,10 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// mostDeviations is how far from its mean an output of a known process may be. No square
-// of a number in standardised units overflows.
-const mostDeviations = 1e100
+// MostDeviations is how far from its mean an output of a known process counts to be at
+// most: what lies further away is taken for that. No square of a number in standardised
+// units overflows.
+const MostDeviations = 1e100
 
 // known is the Gaussian process that the task knows beforehand. Its outputs are
 // standardised by the mean and the deviation that are known, whatever was observed, so that
@@ -55,17 +56,17 @@ func (m *known) Condition(obs Observations, h Hyperparameters, previous Posterio
 	return m.process.given(obs.X, y, m.units, h, previous)
 }
 
-// standardise returns outputs in these units, nothing bent.
+// standardise returns outputs in these units, nothing bent, up to MostDeviations.
 func (u Units) standardise(obs Observations) ([]float64, error) {
 	if err := checkLengths(obs); err != nil {
 		return nil, err
 	}
 	y := make([]float64, len(obs.Y))
 	for i, v := range obs.Y {
-		y[i] = (v - u.Level) / u.Scale
-		if !(math.Abs(y[i]) <= mostDeviations) {
-			return nil, fmt.Errorf("surrogate: value %g of observation %d: must be within %g deviations of %g from the known mean", v, i, mostDeviations, u.Scale)
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("surrogate: value %g of observation %d: must be finite", v, i)
 		}
+		y[i] = min(max((v-u.Level)/u.Scale, -MostDeviations), MostDeviations)
 	}
 	return y, nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/releases"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
@@ -32,7 +33,13 @@ func RegisterFTS() strategy.Registration {
 		},
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			sharing, err := NewSharing(env.Task, env.Entropy)
-			return []strategy.Exchange{sharing}, err
+			if err != nil {
+				return nil, err
+			}
+			if private, ok := sharing.(*releases.Exchange); ok {
+				private.Disown(env.Unaccounted)
+			}
+			return []strategy.Exchange{sharing}, nil
 		},
 		Describe: describe,
 		Reveals:  reveals,

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/internal/datadir"
 )
 
 const dataDirVariable = "FBO_DATA_DIR"
@@ -17,7 +21,20 @@ func addDataDir(command *cobra.Command, dir *string) {
 		"directory of this node's identity and journal (default $"+dataDirVariable+", else "+describeDefaultDir()+")")
 }
 
+// resolveDataDir returns the data directory, which nobody else may write.
 func resolveDataDir(flag string) (string, error) {
+	dir, err := nameDataDir(flag)
+	if err != nil {
+		return "", err
+	}
+	if err := datadir.Check(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return dir, nil
+}
+
+// nameDataDir returns the data directory as it is.
+func nameDataDir(flag string) (string, error) {
 	if flag != "" {
 		return flag, nil
 	}

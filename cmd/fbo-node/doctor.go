@@ -29,20 +29,28 @@ type finding struct {
 	Advice  string `json:"advice,omitempty"`
 }
 
+// mostFound is how many characters of a finding are shown.
+const mostFound = 3000
+
+// found is a finding of one line, whoever it quotes.
+func found(g grade, what, advice, format string, args ...any) finding {
+	return finding{g, what, plain.Text(fmt.Sprintf(format, args...), mostFound), advice}
+}
+
 func ok(what, format string, args ...any) finding {
-	return finding{gradeOK, what, fmt.Sprintf(format, args...), ""}
+	return found(gradeOK, what, "", format, args...)
 }
 
 func skip(what, format string, args ...any) finding {
-	return finding{gradeSkip, what, fmt.Sprintf(format, args...), ""}
+	return found(gradeSkip, what, "", format, args...)
 }
 
 func warn(what, advice, format string, args ...any) finding {
-	return finding{gradeWarn, what, fmt.Sprintf(format, args...), advice}
+	return found(gradeWarn, what, advice, format, args...)
 }
 
 func fail(what, advice, format string, args ...any) finding {
-	return finding{gradeFail, what, fmt.Sprintf(format, args...), advice}
+	return found(gradeFail, what, advice, format, args...)
 }
 
 type doctorOptions struct {
@@ -51,6 +59,7 @@ type doctorOptions struct {
 	peers  []string
 	invite string
 	json   bool
+	repair bool
 }
 
 func newDoctor() *cobra.Command {
@@ -64,14 +73,22 @@ can be reached, and with a TASK (a file or an ID) whether it takes part in it.
 
 Every line is ok, warn, fail or skip (not checked), what was checked, what was
 found and what to do. The exit code is 1 when something fails. Nothing is changed,
-and a node that runs is not disturbed.`,
+and a node that runs is not disturbed.
+
+With --repair it repairs a damaged journal instead: from the copy that the last start
+or end has left, and from what is readable and newer in the damaged file, which is kept. Private
+tasks release nothing more then. No node may run on the directory.`,
 		Example: `  fbo-node doctor
-  fbo-node doctor task.yaml --peer /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo…`,
+  fbo-node doctor task.yaml --peer /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo…
+  fbo-node doctor --repair`,
 		Args: atMostOne,
 		RunE: func(command *cobra.Command, args []string) error {
 			wanted := ""
 			if len(args) == 1 {
 				wanted = args[0]
+			}
+			if o.repair {
+				return o.runRepair(command.OutOrStdout(), wanted)
 			}
 			return o.run(command.Context(), command.OutOrStdout(), wanted)
 		},
@@ -81,6 +98,7 @@ and a node that runs is not disturbed.`,
 	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress that the node shall listen on, repeatable (default: the ports of its last start)")
 	flags.StringArrayVar(&o.peers, "peer", nil, "address of another node to reach, as it prints it, repeatable")
 	flags.StringVar(&o.invite, "invite", "", "file with the invitation to TASK, by which --peer is looked for (default: the one that the data directory keeps)")
+	flags.BoolVar(&o.repair, "repair", false, "repair the journal if it is damaged, and check nothing else")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }
@@ -89,7 +107,7 @@ func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) er
 	if err := node.CheckListen(o.listen); err != nil {
 		return usagef("--listen: %w", err)
 	}
-	dir, err := resolveDataDir(o.dir)
+	dir, err := nameDataDir(o.dir)
 	if err != nil {
 		return err
 	}
@@ -107,7 +125,7 @@ func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) er
 	running, _ := runningNode(ctx, dir)
 	findings := checkDirectory(dir)
 	if findings[0].Grade == gradeOK {
-		findings = append(findings, checkKey(dir), checkJournal(dir, running))
+		findings = append(findings, checkKey(dir), checkJournal(dir, running), checkCopy(dir))
 	} else {
 		findings = append(findings, skip("identity", "no data directory"), skip("journal", "no data directory"))
 	}
@@ -118,7 +136,7 @@ func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) er
 	for _, address := range o.peers {
 		findings = append(findings, checkPeer(ctx, address, sought{taskID, taskName, tag})...)
 	}
-	return showFindings(out, findings, o.json)
+	return showFindings(out, findings, nil, o.json)
 }
 
 // checkInvitation returns the tag of the invitation that is given, or else kept; empty
@@ -154,7 +172,7 @@ func (o doctorOptions) checkInvitation(dir, taskID string) (tag string, findings
 }
 
 // showFindings prints everything; its error says that something failed.
-func showFindings(out io.Writer, findings []finding, asJSON bool) error {
+func showFindings(out io.Writer, findings []finding, repaired *node.Repaired, asJSON bool) error {
 	failed := 0
 	for _, f := range findings {
 		if f.Grade == gradeFail {
@@ -171,9 +189,10 @@ func showFindings(out io.Writer, findings []finding, asJSON bool) error {
 	}
 	if asJSON {
 		if err := printJSON(out, struct {
-			OK     bool      `json:"ok"`
-			Checks []finding `json:"checks"`
-		}{failed == 0, findings}); err != nil {
+			OK       bool           `json:"ok"`
+			Checks   []finding      `json:"checks"`
+			Repaired *node.Repaired `json:"repaired,omitempty"`
+		}{failed == 0, findings, repaired}); err != nil {
 			return err
 		}
 	}

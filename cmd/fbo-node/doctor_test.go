@@ -74,7 +74,7 @@ func TestJudgeBuffer(t *testing.T) {
 func TestShowFindings(t *testing.T) {
 	findings := []finding{ok("a", "fine"), warn("b", "better it", "so so"), skip("c", "not checked")}
 	var text strings.Builder
-	if err := showFindings(&text, findings, false); err != nil {
+	if err := showFindings(&text, findings, nil, false); err != nil {
 		t.Error(err)
 	}
 	const want = "ok    a               fine\nwarn  b               so so; do: better it\nskip  c               not checked\n"
@@ -83,7 +83,7 @@ func TestShowFindings(t *testing.T) {
 	}
 	findings = append(findings, fail("d", "mend it", "broken"), fail("e", "", "broken"))
 	text.Reset()
-	if err := showFindings(&text, findings, true); err == nil || err.Error() != "doctor: 2 checks of 5 failed" {
+	if err := showFindings(&text, findings, nil, true); err == nil || err.Error() != "doctor: 2 checks of 5 failed" {
 		t.Errorf("got %v", err)
 	}
 	if !strings.HasPrefix(text.String(), `{"ok":false,"checks":[{"status":"ok","what":"a","finding":"fine"},{"status":"warn","what":"b","finding":"so so","advice":"better it"}`) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -37,6 +38,9 @@ func checkDirectory(dir string) []finding {
 	at, err := existing(dir)
 	if err != nil {
 		return []finding{fail(what, "name a directory by --data-dir", "%v", err)}
+	}
+	if err := datadir.Check(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return []finding{fail(what, "see to it that nobody else can write it, or name another by --data-dir", "%v", err)}
 	}
 	took, err := trySync(at)
 	if err != nil {
@@ -140,8 +144,8 @@ func checkKey(dir string) finding {
 	return ok(what, "%s, mode %04o", id, info.Mode().Perm())
 }
 
-// restoreJournal is what to do about a damaged journal.
-const restoreJournal = "restore it from a backup, or move it away to begin anew"
+// repairJournal is what to do about a damaged journal.
+const repairJournal = "run fbo-node doctor --repair on this data directory"
 
 // checkJournal reads all of it, so that damage is found.
 func checkJournal(dir string, running *nodeState) finding {
@@ -152,13 +156,29 @@ func checkJournal(dir string, running *nodeState) finding {
 	whole, err := readWholeJournal(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Lstat(filepath.Join(dir, node.CopyFile)); err == nil {
+			return fail(what, repairJournal, "%s is missing, and its copy %s is there", filepath.Join(dir, node.JournalFile), node.CopyFile)
+		}
 		return ok(what, "none yet; the first start makes one")
 	case errors.Is(err, node.ErrBusy):
 		return warn(what, "stop that process before starting another node here", "held by another process, which does not answer as a node does")
 	case err != nil:
-		return fail(what, restoreJournal, "%v", err)
+		return fail(what, repairJournal, "%v", err)
 	}
 	return ok(what, "whole: %s", whole)
+}
+
+// checkCopy reads what a repair would begin with.
+func checkCopy(dir string) finding {
+	const what = "journal's copy"
+	made, err := node.CheckCopy(dir, all.Strategies())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ok(what, "none yet; each start and end makes one")
+	case err != nil:
+		return warn(what, "start a node here, which replaces it", "%v", err)
+	}
+	return ok(what, "whole, of %s", made.Format(time.DateTime))
 }
 
 // readWholeJournal counts what is in the journal.

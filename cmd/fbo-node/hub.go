@@ -11,6 +11,7 @@ import (
 	"github.com/ipfs/go-cid"
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/invitation"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
@@ -76,6 +77,9 @@ func (o hubOptions) run(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		dir = hubDir(dir)
+		if err := datadir.NoLink(dir); err != nil {
+			return err
+		}
 	}
 	kept, err := o.readKept(ctx, dir)
 	if err != nil {

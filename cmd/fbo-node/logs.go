@@ -1,59 +1,23 @@
 package main
 
 import (
-	"context"
 	"log/slog"
 	"strings"
 
 	golog "github.com/ipfs/go-log/v2"
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/peerlog"
 )
-
-const mostLogged = 4000 // characters of one attribute
 
 // logger is where the library's diagnostics go: to the go-log logger "fbo".
 func logger() *slog.Logger {
 	return slog.New(logHandler()).With("logger", "fbo")
 }
 
-// logHandler passes logs on to go-log, whose levels come from GOLOG_LOG_LEVEL.
-func logHandler() slog.Handler { return readable{golog.SlogHandler()} }
-
-// readable writes errors as their text, and that and other texts, which may be a
-// peer's, fit to be shown. go-log marshals what it does not know, and most errors,
-// having no exported fields, come out as {}.
-type readable struct{ slog.Handler }
-
-func (r readable) Handle(ctx context.Context, record slog.Record) error {
-	clean := slog.NewRecord(record.Time, record.Level, record.Message, record.PC)
-	record.Attrs(func(attribute slog.Attr) bool {
-		clean.AddAttrs(readableAttr(attribute))
-		return true
-	})
-	return r.Handler.Handle(ctx, clean)
-}
-
-func (r readable) WithAttrs(attributes []slog.Attr) slog.Handler {
-	clean := make([]slog.Attr, len(attributes))
-	for i, attribute := range attributes {
-		clean[i] = readableAttr(attribute)
-	}
-	return readable{r.Handler.WithAttrs(clean)}
-}
-
-func (r readable) WithGroup(name string) slog.Handler { return readable{r.Handler.WithGroup(name)} }
-
-func readableAttr(attribute slog.Attr) slog.Attr {
-	if err, ok := attribute.Value.Any().(error); ok && err != nil {
-		return slog.String(attribute.Key, plain.Text(err.Error(), mostLogged))
-	}
-	if attribute.Value.Kind() == slog.KindString {
-		return slog.String(attribute.Key, plain.Text(attribute.Value.String(), mostLogged))
-	}
-	return attribute
-}
+// logHandler passes logs on to go-log, whose levels come from GOLOG_LOG_LEVEL, as far as
+// peers leave them readable.
+func logHandler() slog.Handler { return peerlog.New(golog.SlogHandler()) }
 
 // addLogLevel adds the flag of commands that run a node.
 func addLogLevel(command *cobra.Command, level *string) {

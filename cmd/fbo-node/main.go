@@ -51,7 +51,7 @@ func run(args []string) int {
 		return exitDone
 	}
 	if errors.Is(err, node.ErrDamaged) {
-		err = fmt.Errorf("%w; %s", err, restoreJournal)
+		err = fmt.Errorf("%w; %s", err, repairJournal)
 	}
 	fmt.Fprintf(os.Stderr, "fbo-node: %v\n", err)
 	var usage usageError

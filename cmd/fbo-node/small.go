@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/node"
 )
 
@@ -23,8 +23,8 @@ func newKey() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := os.MkdirAll(dataDir, 0o700); err != nil {
-				return fmt.Errorf("data directory: %w", err)
+			if err := datadir.Make(dataDir); err != nil {
+				return err
 			}
 			key, err := node.LoadIdentity(dataDir)
 			if err != nil {

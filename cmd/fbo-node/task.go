@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -206,7 +207,12 @@ func registrationOf(t *task.Task) strategy.Registration {
 }
 
 func printJSON(out io.Writer, value any) error {
-	encoder := json.NewEncoder(out)
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	_, err := out.Write(plain.JSON(b.Bytes()))
+	return err
 }

@@ -111,8 +111,12 @@ func Register() strategy.Registration {
 				return []strategy.Exchange{guarded}, err
 			}
 			if env.Task.Privacy != nil {
-				private, err := NewReleases(env.Task, env.Entropy)
-				return []strategy.Exchange{private}, err
+				noisy, err := NewReleases(env.Task, env.Entropy)
+				if err != nil {
+					return nil, err
+				}
+				noisy.Disown(env.Unaccounted)
+				return []strategy.Exchange{noisy}, nil
 			}
 			return []strategy.Exchange{NewSharing(env.Task)}, nil
 		},

@@ -120,7 +120,11 @@ func Register() strategy.Registration {
 			switch {
 			case env.Task.Privacy != nil:
 				noisy, err := NewReleases(env.Task, env.Entropy)
-				return []strategy.Exchange{noisy}, err
+				if err != nil {
+					return nil, err
+				}
+				noisy.Disown(env.Unaccounted)
+				return []strategy.Exchange{noisy}, nil
 			case settingsOf(env.Task).Threshold == private:
 				sharing, err := NewPrivate(env.Task, env.Entropy)
 				return []strategy.Exchange{sharing}, err

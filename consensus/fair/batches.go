@@ -198,7 +198,8 @@ func (e *Exchange) assign(b protocol.Batch) {
 	gains := e.totals()
 	var sent []int
 	for _, a := range b.Assigned {
-		payload, err := protocol.Assignment{Round: b.Round, Party: e.roster[a.Party], Point: a.Point, Parties: len(b.Assigned), Gain: gains[a.Party]}.Encode(e.task.Space)
+		gain := min(max(gains[a.Party], -protocol.MaxUnit), protocol.MaxUnit) // one party's result must not leave all without a design
+		payload, err := protocol.Assignment{Round: b.Round, Party: e.roster[a.Party], Point: a.Point, Parties: len(b.Assigned), Gain: gain}.Encode(e.task.Space)
 		if err != nil {
 			e.warn("round %d: %v", b.Round, err)
 			e.resting = true

@@ -104,14 +104,14 @@ func (c chooser) pool(b *book) (p pool) {
 	return p
 }
 
-// takes tells whether the process can be given an evaluation. One that is known refuses
-// results that are too far from its mean, and with them everything else.
+// takes tells whether the process can be given an evaluation. A result that is too far from
+// the mean of one that is known is none: all others would be nothing beside it.
 func (c chooser) takes(e protocol.Evaluation) bool {
 	if e.Value == nil {
 		return true
 	}
-	_, _, err := surrogate.Outputs(c.task, surrogate.Observations{X: [][]float64{e.Point.Encoded(c.task.Space)}, Y: []float64{*e.Value}})
-	return err == nil
+	y, _, err := surrogate.Outputs(c.task, surrogate.Observations{X: [][]float64{e.Point.Encoded(c.task.Space)}, Y: []float64{*e.Value}})
+	return err == nil && math.Abs(y[0]) < surrogate.MostDeviations
 }
 
 // offers tells whether a design is one that its party can evaluate next: one of the task's,

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
@@ -144,7 +145,7 @@ type game struct {
 // evaluate returns a result; larger is better.
 func (g game) evaluate(x []float64) float64 {
 	y := g.units.Output(g.truth.Value(x) + math.Sqrt(g.h.Noise)*g.noise.NormFloat64())
-	return min(max(y, -math.MaxFloat64), math.MaxFloat64)
+	return min(max(y, -protocol.MaxUnit), protocol.MaxUnit) // as results are
 }
 
 // play returns the sum and the best of so many results of a party alone that has begun as

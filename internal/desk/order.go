@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing/fstest"
 
+	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -93,7 +94,7 @@ type served struct {
 func servedPath(dir, id string) string { return filepath.Join(dir, servedDir, id+".json") }
 
 // writeServed keeps an order, on the disk when it returns.
-func writeServed(dir string, t *task.Task, o Order) (err error) {
+func writeServed(dir string, t *task.Task, o Order) error {
 	data, err := json.Marshal(served{1, t.Canonical(), o})
 	if err != nil {
 		return err
@@ -101,23 +102,13 @@ func writeServed(dir string, t *task.Task, o Order) (err error) {
 	if len(data) > MaxOrder {
 		return fmt.Errorf("the order has %d bytes, accepted are at most %d", len(data), MaxOrder)
 	}
-	path := servedPath(dir, t.ID().String())
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if _, err := datadir.Folder(dir, servedDir); err != nil {
 		return err
 	}
-	// One name: what a process that was killed has left is written over.
-	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
+	if err := datadir.Replace(servedPath(dir, t.ID().String()), func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
 		return err
 	}
-	_, err = file.Write(data)
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return syncFolders(filepath.Dir(path), dir)
+	return datadir.Sync(dir)
 }
 
 // forgetServed removes an order, on the disk when it returns.
@@ -125,12 +116,16 @@ func forgetServed(dir, id string) error {
 	if err := os.Remove(servedPath(dir, id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return syncFolders(filepath.Join(dir, servedDir))
+	return datadir.Sync(filepath.Join(dir, servedDir))
 }
 
 // listServed returns the IDs of the tasks with an order, sorted.
 func listServed(dir string) (ids []string, err error) {
-	entries, err := os.ReadDir(filepath.Join(dir, servedDir))
+	folder := filepath.Join(dir, servedDir)
+	if err := datadir.NoLink(folder); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -145,7 +140,7 @@ func listServed(dir string) (ids []string, err error) {
 // readServed returns the order of a task, and the task.
 func readServed(dir, id string, strategies strategy.Set) (*task.Task, Order, error) {
 	path := servedPath(dir, id)
-	file, err := os.Open(path)
+	file, err := datadir.Open(path)
 	if err != nil {
 		return nil, Order{}, err
 	}

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/fbo-node/fbo/internal/datadir"
 )
 
 // MostBytes is the size of the largest file that is written or read.
@@ -61,29 +63,16 @@ type (
 	}
 )
 
-// Write replaces the file at path, and makes its directory if missing. A process
-// that is killed meanwhile leaves the file as it was. Writes of one path come one
-// after the other.
-func Write(path string, c Contents) (err error) {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// Write replaces the file at path, and makes its directory, which lies in the data
+// directory, if missing. A process that is killed meanwhile leaves the file as it was.
+// Writes of one path come one after the other.
+func Write(path string, c Contents) error {
+	folder := filepath.Dir(path)
+	if _, err := datadir.Folder(filepath.Dir(folder), filepath.Base(folder)); err != nil {
 		return fmt.Errorf("heard: %w", err)
 	}
-	// One name: what a process that was killed has left is written over.
-	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("heard: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name())
-		}
-	}()
-	if err := errors.Join(encode(file, c), file.Sync(), file.Close()); err != nil {
-		return fmt.Errorf("heard: write %s: %w", file.Name(), err)
-	}
-	if err := os.Rename(file.Name(), path); err != nil {
-		return fmt.Errorf("heard: %w", err)
+	if err := datadir.Replace(path, func(w io.Writer) error { return encode(w, c) }); err != nil {
+		return fmt.Errorf("heard: write %s: %w", path, err)
 	}
 	return nil
 }
@@ -108,7 +97,10 @@ func encode(w io.Writer, c Contents) error {
 // Read returns what the file at path holds; nothing, without an error, when there
 // is none. The error wraps ErrDamaged where the file is not as it was written.
 func Read(path string) (Contents, error) {
-	file, err := os.Open(path)
+	if err := datadir.NoLink(filepath.Dir(path)); err != nil {
+		return Contents{}, fmt.Errorf("heard: %w", err)
+	}
+	file, err := datadir.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return Contents{}, nil
 	}

@@ -54,7 +54,7 @@ func New(d *desk.Desk, o Options) http.Handler {
 		Type: "http", Scheme: "bearer", Description: "The line in http.token in the data directory. On the socket none is needed.",
 	}}
 	config.Security = []map[string][]string{{"token": {}}}
-	format := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}
+	format := huma.Format{Marshal: marshal, Unmarshal: unmarshal}
 	config.Formats = map[string]huma.Format{"application/json": format, "json": format} // json: what ends in +json
 	a := &api{desk: d, options: o, streams: make(chan struct{}, o.Streams)}
 	config.Transformers = []huma.Transformer{a.explain}

@@ -16,6 +16,7 @@ import (
 	"github.com/fbo-node/fbo/internal/desk"
 	"github.com/fbo-node/fbo/internal/feed"
 	"github.com/fbo-node/fbo/internal/httpguard"
+	"github.com/fbo-node/fbo/internal/plain"
 )
 
 // A stream says something so often, so that both ends notice when the other has gone; a
@@ -140,7 +141,7 @@ func eventsText(news feed.News[agent.Event]) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "id: %d\nevent: %s\ndata: %s\n\n", item.Number, item.Value.Type, data)
+		fmt.Fprintf(&b, "id: %d\nevent: %s\ndata: %s\n\n", item.Number, item.Value.Type, plain.JSON(data))
 	}
 	return b.String(), nil
 }

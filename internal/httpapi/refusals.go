@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"mime"
 	"net/http"
@@ -13,6 +15,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/fbo-node/fbo/internal/plain"
 )
 
 // huma has no other place for this: a field in capitals would be taken for the field, and
@@ -71,6 +75,16 @@ func single(values []string) string {
 		return "empty; accepted is a value, or to leave it out"
 	}
 	return ""
+}
+
+// marshal is huma's for JSON, fit to be shown on a terminal.
+func marshal(to io.Writer, v any) error {
+	var b bytes.Buffer
+	if err := huma.DefaultJSONFormat.Marshal(&b, v); err != nil {
+		return err
+	}
+	_, err := to.Write(plain.JSON(b.Bytes()))
+	return err
 }
 
 // unmarshal is json.Unmarshal, whose errors it says without types of Go.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"runtime"
 	"strings"
+
+	"github.com/fbo-node/fbo/internal/datadir"
 )
 
 // minToken is the least length of a token, which a user may have written.
@@ -40,7 +42,7 @@ func LoadToken(path string) (token string, err error) {
 }
 
 func readToken(path string) (string, error) {
-	file, err := os.Open(path)
+	file, err := datadir.Open(path)
 	if err != nil {
 		return "", err
 	}

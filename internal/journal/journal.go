@@ -7,13 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/fbo-node/fbo/internal/datadir"
 )
 
 // Errors that a caller can tell apart with errors.Is.
@@ -24,15 +25,19 @@ var (
 	ErrDamaged = errors.New("damaged")
 )
 
-// formatVersion is the layout of the file: its buckets and what they hold.
-const formatVersion = 1
+// Layouts of the file: its buckets and what they hold.
+const (
+	formatVersion = 1
+	markedVersion = 2 // the same with a mark, which earlier versions would not heed
+)
 
-// Layout: meta/format is the version; tasks/<task>/entries maps an index (8
+// Layout: meta/format is the version, meta/mark a record at markIndex; tasks/<task>/entries maps an index (8
 // bytes, big endian) to a record, and tasks/<task>/keys a key to the index of
 // the one entry that has it.
 var (
 	metaBucket    = []byte("meta")
 	formatKey     = []byte("format")
+	markKey       = []byte("mark")
 	tasksBucket   = []byte("tasks")
 	entriesBucket = []byte("entries")
 	keysBucket    = []byte("keys")
@@ -51,7 +56,7 @@ type Journal struct {
 // process holds it for longer than timeout the error wraps ErrBusy; a timeout
 // of 0 or less tries once.
 func Open(path string, timeout time.Duration) (*Journal, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := create(path); err != nil {
 			return nil, err
 		}
@@ -101,7 +106,7 @@ func openFile(path string, timeout time.Duration, readOnly bool) (j *Journal, er
 	defer j.recoverDamage(&err)()
 	// bbolt takes 0 as "wait for ever".
 	timeout = max(timeout, time.Nanosecond)
-	j.db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: timeout, ReadOnly: readOnly})
+	j.db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: timeout, ReadOnly: readOnly, OpenFile: datadir.OpenFile})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("journal: directory %s: %w; stop that process or choose another directory",
@@ -117,7 +122,10 @@ func openFile(path string, timeout time.Duration, readOnly bool) (j *Journal, er
 // checkReadable gives the two usual mistakes their plain errors. A journal is
 // never empty: it gets its name when it has been written.
 func checkReadable(path string) error {
-	info, err := os.Stat(path)
+	if err := datadir.Plain(path); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	info, err := os.Lstat(path)
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
@@ -129,7 +137,7 @@ func checkReadable(path string) error {
 
 func (j *Journal) verify() (err error) {
 	defer j.recoverDamage(&err)()
-	file, err := os.Open(j.path)
+	file, err := datadir.Open(j.path)
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
@@ -152,7 +160,9 @@ func create(path string) error {
 	if err := file.Close(); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	if err := initialise(file.Name()); err != nil {
+	if err := initialise(file.Name(), func(meta *bolt.Bucket) error {
+		return meta.Put(formatKey, binary.BigEndian.AppendUint32(nil, formatVersion))
+	}); err != nil {
 		return fmt.Errorf("journal: cannot initialise %s: %w", path, err)
 	}
 	switch err := os.Link(file.Name(), path); {
@@ -166,7 +176,7 @@ func create(path string) error {
 	return syncDirectory(directory)
 }
 
-func initialise(path string) error {
+func initialise(path string, fill func(meta *bolt.Bucket) error) error {
 	db, err := bolt.Open(path, 0o600, nil)
 	if err != nil {
 		return err
@@ -179,7 +189,7 @@ func initialise(path string) error {
 		if _, err := tx.CreateBucket(tasksBucket); err != nil {
 			return err
 		}
-		return meta.Put(formatKey, binary.BigEndian.AppendUint32(nil, formatVersion))
+		return fill(meta)
 	})
 	return errors.Join(err, db.Close())
 }
@@ -196,30 +206,20 @@ func (j *Journal) checkFormat() (err error) {
 			return fmt.Errorf("journal: %s is %w: its format version is unreadable", j.path, ErrDamaged)
 		}
 		version := binary.BigEndian.Uint32(stored)
-		if version > formatVersion {
-			return fmt.Errorf("journal: %s has format %d, written by a newer version of fbo; this one reads format %d",
-				j.path, version, formatVersion)
+		if version > markedVersion {
+			return fmt.Errorf("journal: %s has format %d, written by a newer version of fbo; this one reads formats %d and %d",
+				j.path, version, formatVersion, markedVersion)
 		}
-		if version != formatVersion {
+		if version != formatVersion && version != markedVersion {
 			return fmt.Errorf("journal: %s is %w: format version %d never existed", j.path, ErrDamaged, version)
 		}
 		return nil
 	})
 }
 
-// syncDirectory makes the name of a new file as durable as its contents.
-// Windows cannot sync directories and does not need it.
 func syncDirectory(directory string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(directory)
-	if err != nil {
+	if err := datadir.Sync(directory); err != nil {
 		return fmt.Errorf("journal: %w", err)
-	}
-	err = d.Sync()
-	if err := errors.Join(err, d.Close()); err != nil {
-		return fmt.Errorf("journal: cannot sync directory %s: %w", directory, err)
 	}
 	return nil
 }

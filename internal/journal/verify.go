@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -57,27 +58,20 @@ func verify(db *bolt.DB, file *os.File) error {
 	if least := int64(m.pages) * v.pageSize; m.pages > uint64(largestPage) || info.Size() < least {
 		return fmt.Errorf("it has %d bytes and must have %d at least: its end is missing", info.Size(), least)
 	}
-	v.seen = make([]bool, m.pages)
-	if err := v.pagesOf(m); err != nil {
-		return err
-	}
-	return check(tx)
-}
-
-// check is bbolt's own: the order of keys, and that each page is used once or free.
-func check(tx *bolt.Tx) (first error) {
-	for err := range tx.Check() {
-		if first == nil {
-			first = err
-		}
-	}
-	return first
+	return v.pagesOf(m)
 }
 
 type verifier struct {
 	file     io.ReaderAt
 	pageSize int64
+	pages    uint64
 	seen     []bool // pages that something leads to
+	free     []bool // pages that are listed as free; nil when there is no list
+}
+
+func metaOf(b []byte) meta {
+	order := binary.NativeEndian
+	return meta{root: order.Uint64(b), freelist: order.Uint64(b[16:]), pages: order.Uint64(b[24:]), transaction: order.Uint64(b[32:])}
 }
 
 // newest reads the header of the newest transaction that is whole. Of the two
@@ -91,8 +85,7 @@ func (v *verifier) newest(transaction uint64) (meta, error) {
 			return meta{}, err
 		}
 		b := page[pageHeader+16:] // after magic, version, page size, flags
-		order := binary.NativeEndian
-		read[i] = meta{root: order.Uint64(b), freelist: order.Uint64(b[16:]), pages: order.Uint64(b[24:]), transaction: order.Uint64(b[32:])}
+		read[i] = metaOf(b)
 	}
 	newest, other := read[transaction%metaPages], read[(transaction+1)%metaPages]
 	if newest.transaction != transaction {
@@ -104,18 +97,46 @@ func (v *verifier) newest(transaction uint64) (meta, error) {
 	return newest, nil
 }
 
+// pagesOf follows all that the header leads to. Each page is used once, or free.
 func (v *verifier) pagesOf(m meta) error {
+	v.pages, v.seen = m.pages, make([]bool, m.pages)
 	if m.freelist != noFreelist {
 		if err := v.freelist(m.freelist); err != nil {
 			return err
 		}
 	}
-	return v.tree(m.root, deepest)
+	if err := v.tree(m.root, deepest, nil, nil); err != nil {
+		return err
+	}
+	for id := uint64(metaPages); id < m.pages && v.free != nil; id++ {
+		switch {
+		case v.seen[id] && v.free[id]:
+			return fmt.Errorf("page %d is used and listed as free", id)
+		case !v.seen[id] && !v.free[id]:
+			return fmt.Errorf("page %d is neither used nor listed as free", id)
+		}
+	}
+	return nil
 }
 
-// page reads a page of one of these kinds with all that belongs to it.
+// page reads a page of one of these kinds with all that belongs to it, once.
 func (v *verifier) page(id uint64, kinds ...uint16) ([]byte, error) {
-	if id < metaPages || id >= uint64(len(v.seen)) {
+	page, err := v.read(id, kinds...)
+	if err != nil {
+		return nil, err
+	}
+	for i := id; i < id+uint64(len(page))/uint64(v.pageSize); i++ {
+		if v.seen[i] {
+			return nil, fmt.Errorf("page %d is used twice", i)
+		}
+		v.seen[i] = true
+	}
+	return page, nil
+}
+
+// read is page, however often.
+func (v *verifier) read(id uint64, kinds ...uint16) ([]byte, error) {
+	if id < metaPages || id >= v.pages {
 		return nil, fmt.Errorf("something leads to page %d, which does not exist", id)
 	}
 	head := make([]byte, pageHeader)
@@ -126,17 +147,11 @@ func (v *verifier) page(id uint64, kinds ...uint16) ([]byte, error) {
 	if found := binary.NativeEndian.Uint64(head); found != id {
 		return nil, fmt.Errorf("page %d says that it is page %d", id, found)
 	}
-	if further >= uint64(len(v.seen))-id {
+	if further >= v.pages-id {
 		return nil, fmt.Errorf("page %d goes on beyond the end", id)
 	}
 	if kind := kindOf(head); kind != kinds[0] && kind != kinds[len(kinds)-1] {
 		return nil, fmt.Errorf("page %d is of the wrong kind (%#x)", id, kind)
-	}
-	for i := id; i <= id+further; i++ {
-		if v.seen[i] {
-			return nil, fmt.Errorf("page %d is used twice", i)
-		}
-		v.seen[i] = true
 	}
 	page := make([]byte, int64(1+further)*v.pageSize)
 	_, err := v.file.ReadAt(page, int64(id)*v.pageSize)
@@ -158,16 +173,23 @@ func (v *verifier) freelist(id uint64) error {
 	if count > uint64(len(ids)/8) {
 		return fmt.Errorf("page %d lists more free pages than it has room for", id)
 	}
+	v.free = make([]bool, v.pages)
 	for i := range count {
-		if free := binary.NativeEndian.Uint64(ids[8*i:]); free < metaPages || free >= uint64(len(v.seen)) {
+		free := binary.NativeEndian.Uint64(ids[8*i:])
+		if free < metaPages || free >= v.pages {
 			return fmt.Errorf("page %d lists page %d as free, which does not exist", id, free)
 		}
+		if v.free[free] {
+			return fmt.Errorf("page %d lists page %d as free twice", id, free)
+		}
+		v.free[free] = true
 	}
 	return nil
 }
 
-// tree reads a page of a bucket and all that it leads to.
-func (v *verifier) tree(id uint64, levels int) error {
+// tree reads a page of a bucket and all that it leads to. The keys are at least low and
+// less than high, where that is not nil.
+func (v *verifier) tree(id uint64, levels int, low, high []byte) error {
 	if levels == 0 {
 		return errors.New("its pages are nested without end")
 	}
@@ -178,42 +200,52 @@ func (v *verifier) tree(id uint64, levels int) error {
 	if kindOf(page) == branchPage && countOf(page) == 0 {
 		return fmt.Errorf("page %d leads nowhere", id)
 	}
-	if err := v.elements(page, levels); err != nil {
+	if err := v.elements(page, levels, low, high); err != nil {
 		return fmt.Errorf("page %d: %w", id, err)
 	}
 	return nil
 }
 
+// element is one of a page: of a leaf a key with its value, which may be a bucket, of a
+// branch the least key of a page.
+type element struct {
+	key, value []byte
+	flags      uint32
+	child      uint64
+}
+
 // elements follows a page's elements. bbolt writes keys and values one after the
 // other behind them, so each offset is known beforehand.
-func (v *verifier) elements(page []byte, levels int) error {
-	count, order := countOf(page), binary.NativeEndian
-	next := pageHeader + pageElement*count
-	for i := range count {
-		at := pageHeader + pageElement*i
-		if at+pageElement > len(page) {
-			return errors.New("has more elements than room")
-		}
-		e := page[at : at+pageElement]
-		leaf := kindOf(page) == leafPage
-		offset, key, value := order.Uint32(e), order.Uint32(e[4:]), uint32(0)
-		if leaf {
-			offset, key, value = order.Uint32(e[4:]), order.Uint32(e[8:]), order.Uint32(e[12:])
-		}
-		end := int64(next) + int64(key) + int64(value)
-		if int64(at)+int64(offset) != int64(next) || end > int64(len(page)) {
+func (v *verifier) elements(page []byte, levels int, low, high []byte) error {
+	count := countOf(page)
+	if pageHeader+pageElement*count > len(page) {
+		return errors.New("has more elements than room")
+	}
+	all, next := make([]element, count), pageHeader+pageElement*count
+	for i := range all {
+		at, ok := 0, false
+		if all[i], at, ok = elementAt(page, i); !ok || at != next {
 			return fmt.Errorf("element %d lies in a wrong place", i)
 		}
-		content := page[next+int(key) : end]
-		next = int(end)
+		next += len(all[i].key) + len(all[i].value)
+		if bytes.Compare(all[i].key, low) < 0 || i > 0 && bytes.Equal(all[i].key, low) || high != nil && bytes.Compare(all[i].key, high) >= 0 {
+			return fmt.Errorf("element %d is not in order", i)
+		}
+		low = all[i].key
+	}
+	for i, e := range all {
 		var err error
-		switch flags := order.Uint32(e); {
-		case !leaf:
-			err = v.tree(order.Uint64(e[8:]), levels-1)
-		case flags == bucketFlag:
-			err = v.bucket(content, levels-1)
-		case flags != 0:
-			err = fmt.Errorf("element %d is of an unknown kind (%#x)", i, flags)
+		switch {
+		case kindOf(page) == branchPage:
+			end := high
+			if i+1 < count {
+				end = all[i+1].key
+			}
+			err = v.tree(e.child, levels-1, e.key, end)
+		case e.flags == bucketFlag:
+			err = v.bucket(e.value, levels-1)
+		case e.flags != 0:
+			err = fmt.Errorf("element %d is of an unknown kind (%#x)", i, e.flags)
 		}
 		if err != nil {
 			return err
@@ -222,17 +254,40 @@ func (v *verifier) elements(page []byte, levels int) error {
 	return nil
 }
 
+// elementAt reads an element of a page and where its key lies; false where it does not
+// lie within the page.
+func elementAt(page []byte, i int) (e element, at int, ok bool) {
+	from := pageHeader + pageElement*i
+	if from+pageElement > len(page) {
+		return element{}, 0, false
+	}
+	head, order := page[from:from+pageElement], binary.NativeEndian
+	var offset, key, value uint32
+	if kindOf(page) == leafPage {
+		e.flags, offset, key, value = order.Uint32(head), order.Uint32(head[4:]), order.Uint32(head[8:]), order.Uint32(head[12:])
+	} else {
+		offset, key, e.child = order.Uint32(head), order.Uint32(head[4:]), order.Uint64(head[8:])
+	}
+	begin := int64(from) + int64(offset)
+	end := begin + int64(key) + int64(value)
+	if end > int64(len(page)) {
+		return element{}, 0, false
+	}
+	e.key, e.value = page[begin:begin+int64(key)], page[begin+int64(key):end]
+	return e, int(begin), true
+}
+
 // bucket follows a bucket to its root page, which a small one holds itself.
 func (v *verifier) bucket(content []byte, levels int) error {
 	if len(content) < bucketHeader || levels == 0 {
 		return errors.New("a bucket has no header")
 	}
 	if root := binary.NativeEndian.Uint64(content); root != 0 {
-		return v.tree(root, levels)
+		return v.tree(root, levels, nil, nil)
 	}
 	inline := content[bucketHeader:]
 	if len(inline) < pageHeader || kindOf(inline) != leafPage {
 		return errors.New("a bucket has no page")
 	}
-	return v.elements(inline, levels)
+	return v.elements(inline, levels, nil, nil)
 }

@@ -4,9 +4,11 @@
 package plain
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -33,4 +35,23 @@ func Text(text string, most int) string {
 		text = text[size:]
 	}
 	return b.String()
+}
+
+// JSON returns JSON that has the same values and can be shown: in its texts, whatever is not
+// printable is escaped.
+func JSON(data []byte) []byte {
+	shown := make([]byte, 0, len(data))
+	for len(data) > 0 {
+		r, size := utf8.DecodeRune(data)
+		switch {
+		case r < utf8.RuneSelf && r != 0x7f, unicode.IsPrint(r): // below there are only spaces beside texts
+			shown = append(shown, data[:size]...)
+		default:
+			for _, unit := range utf16.AppendRune(nil, r) {
+				shown = fmt.Appendf(shown, `\u%04x`, unit)
+			}
+		}
+		data = data[size:]
+	}
+	return shown
 }

@@ -119,6 +119,14 @@ func NewLedger(t *task.Task, entropy io.Reader) (*Ledger, error) {
 	return &Ledger{Terms: terms, entropy: entropy, state: State{Planned: t.Privacy.Releases}}, err
 }
 
+// Disown refuses all releases, since it is not known what was spent before; why says so.
+// An empty one changes nothing.
+func (l *Ledger) Disown(why string) {
+	if why != "" {
+		l.state.Refused = why
+	}
+}
+
 // State returns what has been spent.
 func (l *Ledger) State() State { return l.state }
 

@@ -70,6 +70,7 @@ type Exchange struct {
 	sum     summer
 	drawing bool
 	begunAt int  // own observations when the node last began a round
+	silent  bool // what the node has said in rounds is not known: it takes no part in any
 	broken  bool // a contribution failed; another one would too, and cost as much
 
 	result Result
@@ -129,6 +130,13 @@ func newExchangeOf(t *task.Task, self peer.ID, sum summer, entropy io.Reader) (*
 	}, nil
 }
 
+// disown contributes to no sum and adds up for nobody, since it is not known what the node
+// has said in which round. The sums that it knows stay.
+func (e *Exchange) disown(why string) {
+	e.ledger.Disown(why)
+	e.silent = true
+}
+
 // Name implements strategy.Exchange.
 func (*Exchange) Name() string { return Kind }
 
@@ -161,7 +169,9 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 		e.drawing, failed = false, in.Err != nil
 		out = e.contribute(in)
 	}
-	out = append(out, e.pass(e.sum.Step(view, in))...)
+	if !e.silent {
+		out = append(out, e.pass(e.sum.Step(view, in))...)
+	}
 	if !failed { // at once it would fail again, without end; the next input may bring a change
 		out = append(out, e.draw(view)...)
 	}

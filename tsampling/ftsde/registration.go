@@ -22,6 +22,9 @@ func Register() strategy.Registration {
 		},
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			sums, err := NewExchange(env.Task, env.Key, env.Entropy)
+			if err == nil && env.Unaccounted != "" {
+				sums.disown(env.Unaccounted)
+			}
 			return []strategy.Exchange{sums}, err
 		},
 		Describe: describe,

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fbo-node/fbo/internal/datadir"
 )
 
 // Bounds of what is kept, in bytes.
@@ -59,6 +61,11 @@ func parse(name string) (trial uint64, number int, ok bool) {
 
 // files returns the numbers of a trial's files, in order.
 func files(dir string, trial uint64) ([]int, error) {
+	for _, folder := range []string{filepath.Dir(dir), dir} {
+		if err := datadir.NoLink(folder); err != nil {
+			return nil, err
+		}
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !os.IsNotExist(err) {
 		return nil, err

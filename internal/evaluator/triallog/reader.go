@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/fbo-node/fbo/internal/datadir"
 )
 
 // Reader shows the output of one trial. It may be read while it is written, by
@@ -53,7 +55,7 @@ func (r *Reader) open(out io.Writer) (bool, error) {
 		if number < r.number {
 			continue
 		}
-		file, err := os.Open(path(r.dir, r.trial, number))
+		file, err := datadir.Open(path(r.dir, r.trial, number))
 		if os.IsNotExist(err) {
 			continue // removed meanwhile
 		}
@@ -80,7 +82,7 @@ func (r *Reader) hasMore() (bool, error) {
 		r.number++
 		return true, nil
 	}
-	now, err := os.Stat(path(r.dir, r.trial, r.number))
+	now, err := os.Lstat(path(r.dir, r.trial, r.number))
 	own, ownErr := r.file.Stat()
 	anew := err != nil || ownErr == nil && !os.SameFile(now, own)
 	if anew {

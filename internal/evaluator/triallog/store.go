@@ -3,8 +3,11 @@ package triallog
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/fbo-node/fbo/internal/datadir"
 )
 
 // Store is the directory with the outputs of one task's trials. One process at a
@@ -18,9 +21,14 @@ type Store struct {
 	writing map[uint64]bool
 }
 
-// Open makes the directory when it is missing, and takes stock of it.
+// Open makes the directory, trials/TASK in a data directory, when it is missing, and takes
+// stock of it.
 func Open(dir string) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	folder := filepath.Dir(dir)
+	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
+		return nil, fmt.Errorf("cannot make the directory for the output of trials: %w", err)
+	}
+	if _, err := datadir.Folder(filepath.Dir(folder), filepath.Base(folder), filepath.Base(dir)); err != nil {
 		return nil, fmt.Errorf("cannot make the directory for the output of trials: %w", err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -136,7 +144,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 
 // next begins the next file.
 func (w *Writer) next() bool {
-	file, err := os.OpenFile(path(w.store.dir, w.trial, w.number+1), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	file, err := datadir.Create(path(w.store.dir, w.trial, w.number+1))
 	if err != nil {
 		return false
 	}

@@ -62,6 +62,10 @@ func New(t *task.Task, entropy io.Reader, spec func(ledger.Terms) Spec) (*Exchan
 	return &Exchange{spec: spec(account.Terms), ledger: account}, nil
 }
 
+// Disown refuses all releases for a reason, as that of [strategy.Env.Unaccounted]. An empty
+// one changes nothing.
+func (e *Exchange) Disown(why string) { e.ledger.Disown(why) }
+
 // Name implements strategy.Exchange.
 func (e *Exchange) Name() string { return e.spec.Kind }
 

@@ -1,4 +1,4 @@
-package main
+package peerlog
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ func TestErrorsAreReadable(t *testing.T) {
 		}
 		return a
 	}})
-	log := slog.New(readable{plain})
+	log := slog.New(New(plain))
 	log.With("error", errors.New("out of luck")).Info("first", "peer", "p")
 	log.WithGroup("g").Info("second", "error", errors.New("no disk"), "none", nil)
 	for _, want := range []string{`"error":"out of luck","peer":"p"`, `"g":{"error":"no disk","none":null}`} {

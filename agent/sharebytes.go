@@ -1,0 +1,140 @@
+package agent
+
+import (
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+)
+
+// Bounds of the shares of others that an agent holds, in bytes of their envelopes. In memory
+// a share takes about seven times as much: its envelope, the payload in it and the numbers
+// of that, once more as a strategy has worked them out.
+const (
+	mostAuthorBytes = 1 << 20
+	mostShareBytes  = 16 << 20 // of authors that are not listed
+)
+
+// room keeps account of the bytes that are held.
+type room struct {
+	listed  map[peer.ID]bool // of whom all that is within mostAuthorBytes is held
+	authors map[peer.ID]int  // bytes of each
+	all     int              // of those that are neither listed nor the agent itself
+}
+
+func newRoom(listed []peer.ID) room {
+	r := room{listed: map[peer.ID]bool{}, authors: map[peer.ID]int{}}
+	for _, id := range listed {
+		r.listed[id] = true
+	}
+	return r
+}
+
+func (s *shares) counts(author peer.ID) bool { return author != s.self && !s.room.listed[author] }
+
+// add takes note that so many bytes of an author more are held, or fewer.
+func (s *shares) add(author peer.ID, bytes int) {
+	if s.room.authors[author] += bytes; s.room.authors[author] == 0 {
+		delete(s.room.authors, author)
+	}
+	if s.counts(author) {
+		s.room.all += bytes
+	}
+}
+
+// grows is by how much what is held of an author grows by a share, in the place of those
+// that go for it.
+func (s *shares) grows(share protocol.Share) int {
+	grows := len(share.Envelope)
+	for _, other := range s.of(share.Author) {
+		if other.Key == share.Key || other.Kind == share.Kind && other.Epoch < share.Epoch {
+			grows -= len(other.Envelope)
+		}
+	}
+	return grows
+}
+
+// fits tells whether there are bytes for a share, or can be. For an author that this agent
+// has met, authors go that it never met. For others only those go that were silent for long,
+// so that a flood of new identities evicts nobody else.
+func (s *shares) fits(now time.Time, share protocol.Share) bool {
+	over := s.room.all + s.grows(share) - mostShareBytes
+	if !s.counts(share.Author) || over <= 0 {
+		return true
+	}
+	for _, other := range s.leaving() {
+		if other == share.Author {
+			continue
+		}
+		preferred := s.met[share.Author] && !s.met[other]
+		if !preferred && (s.met[other] != s.met[share.Author] || now.Sub(s.newest(other)) <= keepsPlace) {
+			return false
+		}
+		if over -= s.room.authors[other]; over <= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// leaving lists the authors that count, in the order in which they go when there is no
+// room: those that were never met first, then those that were silent the longest.
+func (s *shares) leaving() []peer.ID {
+	var authors []peer.ID
+	latest := s.heard()
+	for author := range latest {
+		if s.counts(author) {
+			authors = append(authors, author)
+		}
+	}
+	slices.SortFunc(authors, func(a, b peer.ID) int {
+		if s.forgottenBefore(a, b, latest[a].Compare(latest[b])) {
+			return -1
+		}
+		return 1
+	})
+	return authors
+}
+
+// newest is when the newest share of an author was accepted.
+func (s *shares) newest(author peer.ID) (at time.Time) {
+	for _, h := range s.of(author) {
+		if h.accepted.After(at) {
+			at = h.accepted
+		}
+	}
+	return at
+}
+
+// boundBytes drops of an author what was there longest, but for the share that has come,
+// and then authors, until what is held is within the bounds.
+func (s *shares) boundBytes(share *held) {
+	for share.Author != s.self && s.room.authors[share.Author] > mostAuthorBytes {
+		var oldest *held
+		for _, h := range s.of(share.Author) {
+			if h != share && (oldest == nil || h.accepted.Before(oldest.accepted)) {
+				oldest = h
+			}
+		}
+		if oldest == nil {
+			break // an envelope is smaller than that
+		}
+		s.remove(oldest.Key)
+	}
+	if s.room.all <= mostShareBytes {
+		return
+	}
+	for _, author := range s.leaving() {
+		if author == share.Author {
+			continue // judge has found that others can go
+		}
+		for _, h := range slices.Clone(s.of(author)) {
+			s.remove(h.Key)
+		}
+		if s.room.all <= mostShareBytes {
+			return
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy/all"
+)
+
+func (o doctorOptions) runRepair(out io.Writer, wanted string) error {
+	if wanted != "" || len(o.listen) > 0 || len(o.peers) > 0 || o.invite != "" {
+		return usagef("--repair takes no TASK, --listen, --peer or --invite: it checks nothing else")
+	}
+	dir, err := resolveDataDir(o.dir)
+	if err != nil {
+		return err
+	}
+	repaired, err := node.Repair(dir, all.Strategies(), time.Now())
+	const what = "journal"
+	switch {
+	case errors.Is(err, node.ErrSound):
+		return showFindings(out, []finding{ok(what, "whole: nothing to repair")}, nil, o.json)
+	case errors.Is(err, node.ErrBusy):
+		return showFindings(out, []finding{fail(what, "stop that process first", "%v", err)}, nil, o.json)
+	case errors.Is(err, node.ErrUnrepairable):
+		return showFindings(out, []finding{fail(what, "restore it from a backup, or move it away to begin anew", "%v", err)}, nil, o.json)
+	case err != nil:
+		return err
+	}
+	return showFindings(out, append(repairFindings(repaired), checkJournal(dir, nil)), &repaired, o.json)
+}
+
+// repairFindings says what was found and done.
+func repairFindings(r node.Repaired) []finding {
+	findings := []finding{{Grade: gradeWarn, What: "damage", Finding: r.Damage}}
+	if r.Aside != "" {
+		findings = append(findings, ok("damaged file", "kept as %s", r.Aside))
+	}
+	if r.Copied != nil {
+		findings = append(findings, ok("journal's copy", "of %s was used", r.Copied.Format(time.DateTime)))
+	} else {
+		findings = append(findings, finding{Grade: gradeWarn, What: "journal's copy", Finding: "none that is whole: all is from the damaged file"})
+	}
+	for _, task := range r.Tasks {
+		findings = append(findings, taskFinding(task))
+	}
+	for _, id := range r.Lost {
+		findings = append(findings, warn("lost", "keep the damaged file", "%s: too little is readable to restore it", plain.Text(id, 200)))
+	}
+	return findings
+}
+
+func taskFinding(t node.RepairedTask) finding {
+	text := "of another program"
+	if t.Name != "" {
+		text = fmt.Sprintf("%q, %s, %d with an outcome", t.Name, plain.Count(t.Trials, "trial"), t.Outcomes)
+	}
+	parts := []string{fmt.Sprintf("%s: %s; %s newer than the copy", t.ID, text, plain.Count(t.Newer, "record"))}
+	f := finding{Grade: gradeOK, What: "task"}
+	add := func(format string, args ...any) {
+		f.Grade = gradeWarn
+		parts = append(parts, fmt.Sprintf(format, args...))
+	}
+	if t.Imported > 0 {
+		add("%s of these with another number, as imported ones", plain.Count(t.Imported, "trial"))
+	}
+	if t.Dropped > 0 {
+		add("%s dropped that say nothing without others that are missing", plain.Count(t.Dropped, "record"))
+	}
+	if t.Apart {
+		add("the damaged file contradicts the copy, so the copy alone was used")
+	}
+	if t.Private {
+		add("it releases nothing more, since releases may be missing")
+	}
+	f.Finding = strings.Join(parts, "; ")
+	return f
+}

@@ -1,0 +1,186 @@
+// Package datadir opens what lies in a node's data directory: files and folders that
+// nobody else can have planted there.
+//
+// A data directory that others can write is refused, and so is every symbolic link
+// below it. The directory itself may be reached by one. New files come by [Create],
+// which opens nothing that is there already, so that neither a symbolic nor a hard link
+// leads a write elsewhere; files have mode 0600 and folders 0700.
+//
+// On Windows nobody looks at who may write: modes do not tell. Links are refused there too.
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Errors that a caller can tell apart with errors.Is.
+var (
+	// ErrOpen: others than the user can write a directory.
+	ErrOpen = errors.New("others can write it")
+	// ErrLink: a symbolic link lies where a file or folder belongs.
+	ErrLink = errors.New("is a symbolic link")
+)
+
+const (
+	filePerm   fs.FileMode = 0o600
+	folderPerm fs.FileMode = 0o700
+	byOthers   fs.FileMode = 0o022 // write, of group and others
+)
+
+// Make makes a data directory if it is missing, and checks it.
+func Make(dir string) error {
+	if err := os.MkdirAll(dir, folderPerm); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	return Check(dir)
+}
+
+// Check returns an error when the directory is none, or others can write it; it wraps
+// fs.ErrNotExist when there is nothing.
+func Check(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	return checkFolder("data directory", dir, info)
+}
+
+func checkFolder(what, path string, info fs.FileInfo) error {
+	switch {
+	case !info.IsDir():
+		return fmt.Errorf("%s: %s is not a directory", what, path)
+	case runtime.GOOS == "windows":
+		return nil
+	case info.Mode().Perm()&byOthers != 0:
+		return fmt.Errorf("%s: %s: %w (mode %04o); accepted is 0755 or stricter: run chmod go-w %s, or name another directory", what, path, ErrOpen, info.Mode().Perm(), path)
+	case !ownOrRoots(info):
+		return fmt.Errorf("%s: %s: %w, since it belongs to another user; name a directory of your own", what, path, ErrOpen)
+	}
+	return nil
+}
+
+// Folder makes a folder below a data directory, one name after the other, and checks each.
+func Folder(dir string, names ...string) (path string, err error) {
+	path = dir
+	for _, name := range names {
+		path = filepath.Join(path, name)
+		if err := os.Mkdir(path, folderPerm); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+		info, err := os.Lstat(path)
+		if err != nil {
+			return "", err
+		}
+		if err := noLink(path, info); err != nil {
+			return "", err
+		}
+		if err := checkFolder("folder", path, info); err != nil {
+			return "", err
+		}
+	}
+	return path, nil
+}
+
+// Open opens a file to read it. A link and what is no file are refused; the folders
+// above it are the caller's to check.
+func Open(path string) (*os.File, error) {
+	return openAs(path, os.O_RDONLY, 0)
+}
+
+// OpenFile is os.OpenFile with the refusals of Open.
+func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	return openAs(path, flag, perm)
+}
+
+func openAs(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	if err := Plain(path); err != nil && !(errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0) {
+		return nil, err
+	}
+	return os.OpenFile(path, flag|noFollow, perm)
+}
+
+// Plain returns an error when what lies at path is a link, or no regular file; it wraps
+// fs.ErrNotExist when there is nothing.
+func Plain(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	if err := noLink(path, info); err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file", path)
+	}
+	return nil
+}
+
+// NoLink returns an error when what lies at path is a link. Nothing there is no error.
+func NoLink(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return noLink(path, info)
+}
+
+// noLink also refuses the junctions of Windows.
+func noLink(path string, info fs.FileInfo) error {
+	if info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
+		return fmt.Errorf("%s %w, which is not followed in a data directory; remove it", path, ErrLink)
+	}
+	return nil
+}
+
+// Create makes a new file in place of what has its name: that is removed, and not
+// opened.
+func Create(path string) (*os.File, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, filePerm)
+}
+
+// Replace gives a file a content, whole or not at all: it is written beside it, under the
+// name with .new, synced, and gets the name; then the folder is synced. What a process that was killed has
+// left is written over. Replacing one file from two processes at once is the caller's to
+// avoid.
+func Replace(path string, write func(io.Writer) error) error {
+	file, err := Create(path + ".new")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(file), file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return Sync(filepath.Dir(path))
+}
+
+// Sync makes the names in a folder as durable as contents. Windows cannot sync folders
+// and does not need it.
+func Sync(folder string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("cannot sync directory %s: %w", folder, err)
+	}
+	return nil
+}

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package datadir
+
+import "io/fs"
+
+const noFollow = 0
+
+func ownOrRoots(fs.FileInfo) bool { return true }

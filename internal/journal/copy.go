@@ -1,0 +1,175 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/fbo-node/fbo/internal/datadir"
+)
+
+// Copy replaces the file at path with a copy of the journal as it is now, a journal of
+// its own. The copy is read to its end, records and all, before it gets the name, and it
+// is on the disk when Copy returns; on an error the file at path is as it was. The
+// journal may be used meanwhile; copies of one path come one after the other.
+func (j *Journal) Copy(path string) error {
+	if err := j.usable(); err != nil {
+		return err
+	}
+	file, err := datadir.Create(path + newEnding)
+	if err != nil {
+		return fmt.Errorf("journal: copy: %w", err)
+	}
+	err = errors.Join(j.writeTo(file), file.Sync(), file.Close())
+	if err == nil {
+		err = Check(file.Name(), copyTimeout)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("journal: a copy of %s cannot be made, or what was copied does not hold: %w", j.path, err), os.Remove(file.Name()))
+	}
+	return place(file.Name(), path)
+}
+
+const (
+	newEnding   = ".new"      // of a file that is not whole yet
+	copyTimeout = time.Second // nobody else uses a file that is not whole yet
+)
+
+// place gives a file that is whole its name.
+func place(from, path string) error {
+	if err := os.Rename(from, path); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return syncDirectory(filepath.Dir(path))
+}
+
+func (j *Journal) writeTo(file *os.File) (err error) {
+	defer j.recoverDamage(&err)()
+	return j.db.View(func(tx *bolt.Tx) error {
+		if _, err := tx.WriteTo(file); err != nil {
+			return err
+		}
+		return orderHeaders(file, int64(j.db.Info().PageSize), uint64(tx.ID()))
+	})
+}
+
+// orderHeaders puts the headers of a copy where bbolt has them otherwise: that of an even
+// transaction is the first. bbolt writes the newer one first.
+func orderHeaders(file *os.File, pageSize int64, transaction uint64) error {
+	if transaction%metaPages == 0 {
+		return nil
+	}
+	var headers [metaPages][metaSize]byte
+	for i := range headers {
+		if _, err := file.ReadAt(headers[i][:], int64(i)*pageSize+pageHeader); err != nil {
+			return err
+		}
+	}
+	for i := range headers {
+		if _, err := file.WriteAt(headers[1-i][:], int64(i)*pageSize+pageHeader); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check reads a journal to its end, structure and records. It waits for another process as Open
+// does.
+func Check(path string, timeout time.Duration) error {
+	j, err := OpenReadOnly(path, timeout)
+	if err != nil {
+		return err
+	}
+	return errors.Join(j.check(), j.Close())
+}
+
+func (j *Journal) check() error {
+	tasks, err := j.Tasks()
+	if err != nil {
+		return err
+	}
+	for _, task := range tasks {
+		log, err := j.Log(task)
+		if err == nil {
+			err = log.Replay(func(Entry) error { return nil })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Mark returns what the maker of the journal has left for all who open it; nil when that
+// is nothing.
+func (j *Journal) Mark() (mark []byte, err error) {
+	if err := j.usable(); err != nil {
+		return nil, err
+	}
+	defer j.recoverDamage(&err)()
+	err = j.db.View(func(tx *bolt.Tx) error {
+		meta := tx.Bucket(metaBucket)
+		if meta == nil {
+			return fmt.Errorf("%w: its format is missing", ErrDamaged)
+		}
+		stored := meta.Get(markKey)
+		if stored == nil {
+			return nil
+		}
+		entry, err := decodeRecord(markIndex, stored)
+		if err != nil {
+			return fmt.Errorf("its mark is %w: %w", ErrDamaged, err)
+		}
+		mark = entry.Data
+		return nil
+	})
+	return mark, j.describe(err)
+}
+
+// markIndex is the place of a mark in its checksum. No entry has it.
+const markIndex = 0
+
+// Write replaces the file at path with a journal that has this mark, which must not be
+// nil, and these logs. The file is whole and on the disk when it gets the name. Earlier
+// versions of fbo do not open a journal with a mark, since they would not heed it.
+func Write(path string, mark []byte, logs map[string][]Entry) error {
+	made := path + newEnding
+	if err := os.Remove(made); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("journal: %w", err)
+	}
+	if err := fill(made, mark, logs); err != nil {
+		return errors.Join(fmt.Errorf("journal: cannot write %s: %w", path, err), os.Remove(made))
+	}
+	return place(made, path)
+}
+
+func fill(path string, mark []byte, logs map[string][]Entry) error {
+	if err := initialise(path, func(meta *bolt.Bucket) error {
+		return errors.Join(meta.Put(formatKey, binary.BigEndian.AppendUint32(nil, markedVersion)),
+			meta.Put(markKey, encodeRecord(markIndex, Entry{Data: mark})))
+	}); err != nil {
+		return err
+	}
+	j, err := Open(path, copyTimeout)
+	if err != nil {
+		return err
+	}
+	for task, entries := range logs {
+		log, err := j.Log(task)
+		if err == nil {
+			err = log.Append(entries...)
+		}
+		if err != nil {
+			return errors.Join(err, j.Close())
+		}
+	}
+	if err := j.Close(); err != nil {
+		return err
+	}
+	return Check(path, copyTimeout)
+}

@@ -1,0 +1,39 @@
+//go:build unix && !solaris && !aix && !android
+
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fbo-node/fbo/internal/datadir"
+)
+
+const lockPause = 20 * time.Millisecond
+
+// Lock keeps others from opening the file at path, damaged or not, until unlock is called.
+// It waits for others as Open does.
+func Lock(path string, timeout time.Duration) (unlock func(), err error) {
+	file, err := datadir.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	for begun := time.Now(); ; time.Sleep(lockPause) {
+		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return func() { file.Close() }, nil
+		case errors.Is(err, unix.EWOULDBLOCK) && time.Since(begun) < timeout:
+			continue
+		}
+		file.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = ErrBusy
+		}
+		return nil, fmt.Errorf("journal: directory %s: %w; stop that process first", filepath.Dir(path), err)
+	}
+}

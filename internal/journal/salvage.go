@@ -1,0 +1,253 @@
+package journal
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"slices"
+
+	"github.com/fbo-node/fbo/internal/datadir"
+)
+
+// Salvaged is what can be read of a journal, damaged or not.
+type Salvaged struct {
+	Mark []byte             // as Journal.Mark returns it
+	Logs map[string][]Piece // by task, in order
+}
+
+// Piece is an entry that is as it was written.
+type Piece struct {
+	Index uint64 // its place in the log
+	Gap   bool   // before it something may be missing
+	Entry
+}
+
+// Salvage reads what is readable of the file at path and writes nothing. It takes no lock:
+// nobody may write to the file. The error says that the file cannot be opened; one in
+// which nothing is readable has no logs.
+//
+// What is returned was acknowledged, or about to be. Of an entry with a key the one
+// before may be returned when the newest is not readable.
+func Salvage(path string) (s Salvaged, err error) {
+	file, err := datadir.Open(path)
+	if err != nil {
+		return Salvaged{}, fmt.Errorf("journal: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return Salvaged{}, fmt.Errorf("journal: %w", err)
+	}
+	for _, m := range headers(file) {
+		if s = salvageFrom(file, info.Size(), m); len(s.Logs) > 0 {
+			return s, nil
+		}
+	}
+	return Salvaged{Logs: map[string][]Piece{}}, nil
+}
+
+// foundMeta is a header that is as it was written.
+type foundMeta struct {
+	meta
+	pageSize int64
+}
+
+// headers returns the file's headers that are as they were written, the newest first.
+func headers(file *os.File) (found []foundMeta) {
+	for shift := 9; shift <= 16; shift++ {
+		for i := range int64(metaPages) {
+			if i == 0 && shift > 9 {
+				continue
+			}
+			if m, ok := readHeader(file, i<<shift); ok && (i == 0 || m.pageSize == 1<<shift) {
+				found = append(found, m)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b foundMeta) int {
+		switch {
+		case a.transaction > b.transaction:
+			return -1
+		case a.transaction < b.transaction:
+			return 1
+		}
+		return 0
+	})
+	return found
+}
+
+// Of bbolt's headers.
+const (
+	metaMagic   = 0xED0CDAED
+	metaVersion = 2
+	metaSize    = 64 // the last 8 are the FNV-1a of those before
+)
+
+func readHeader(file *os.File, at int64) (m foundMeta, ok bool) {
+	b := make([]byte, metaSize)
+	if _, err := file.ReadAt(b, at+pageHeader); err != nil {
+		return foundMeta{}, false
+	}
+	sum, order := fnv.New64a(), binary.NativeEndian
+	_, _ = sum.Write(b[:metaSize-8])
+	if order.Uint32(b) != metaMagic || order.Uint32(b[4:]) != metaVersion || order.Uint64(b[metaSize-8:]) != sum.Sum64() {
+		return foundMeta{}, false
+	}
+	m = foundMeta{metaOf(b[16:]), int64(order.Uint32(b[8:]))}
+	return m, m.pageSize >= 1<<9 && m.pageSize <= 1<<16 && m.pages <= uint64(largestPage)
+}
+
+// salvager reads what a header leads to and passes over what it cannot read. A page to
+// which two others lead, or that is listed as free, belongs nowhere: one of them is
+// damaged, and checksums of records do not tell tasks apart.
+type salvager struct {
+	verifier
+	leads map[uint64]int // how often something leads to a page
+}
+
+func salvageFrom(file *os.File, size int64, m foundMeta) Salvaged {
+	pages := min(m.pages, uint64(size/m.pageSize))
+	s := &salvager{verifier{file: file, pageSize: m.pageSize, pages: pages, seen: make([]bool, pages)}, map[uint64]int{}}
+	if m.freelist != noFreelist && s.freelist(m.freelist) != nil {
+		s.free = nil
+	}
+	s.count(m.root, deepest)
+	out := Salvaged{Logs: map[string][]Piece{}}
+	s.walk(m.root, deepest, func(e element) {
+		switch {
+		case e.flags == bucketFlag && string(e.key) == string(metaBucket):
+			out.Mark = s.mark(e.value)
+		case e.flags == bucketFlag && string(e.key) == string(tasksBucket):
+			s.walkBucket(e.value, deepest-1, func(task element) {
+				if pieces := s.log(task); len(pieces) > 0 {
+					out.Logs[string(task.key)] = pieces
+				}
+			}, func() {})
+		}
+	}, func() {})
+	return out
+}
+
+func (s *salvager) mark(meta []byte) (mark []byte) {
+	s.walkBucket(meta, deepest-1, func(e element) {
+		if entry, err := decodeRecord(markIndex, e.value); err == nil && string(e.key) == string(markKey) {
+			mark = entry.Data
+		}
+	}, func() {})
+	return mark
+}
+
+// log reads the entries of a task.
+func (s *salvager) log(task element) (pieces []Piece) {
+	if task.flags != bucketFlag || len(task.key) == 0 || len(task.key) > MaxKey {
+		return nil
+	}
+	gap := false
+	missing := func() { gap = true }
+	s.walkBucket(task.value, deepest-2, func(bucket element) {
+		if bucket.flags != bucketFlag || string(bucket.key) != string(entriesBucket) {
+			return
+		}
+		s.walkBucket(bucket.value, deepest-3, func(e element) {
+			if e.flags != 0 || len(e.key) != 8 {
+				missing()
+				return
+			}
+			index := binary.BigEndian.Uint64(e.key)
+			entry, err := decodeRecord(index, e.value)
+			if err != nil || len(pieces) > 0 && index <= pieces[len(pieces)-1].Index {
+				missing()
+				return
+			}
+			pieces = append(pieces, Piece{Index: index, Gap: gap, Entry: entry})
+			gap = false
+		}, missing)
+	}, func() {})
+	return pieces
+}
+
+// page reads a page that something leads to.
+func (s *salvager) page(id uint64) ([]byte, bool) {
+	page, err := s.read(id, branchPage, leafPage)
+	return page, err == nil && s.leads[id] == 1 && (s.free == nil || !s.free[id])
+}
+
+// count finds out how often something leads to each page.
+func (s *salvager) count(id uint64, levels int) {
+	if s.leads[id]++; s.leads[id] > 1 || levels == 0 {
+		return
+	}
+	page, err := s.read(id, branchPage, leafPage)
+	if err != nil {
+		return
+	}
+	s.countElements(page, levels)
+}
+
+func (s *salvager) countElements(page []byte, levels int) {
+	for i := range countOf(page) {
+		e, _, ok := elementAt(page, i)
+		switch {
+		case !ok || levels == 0:
+		case kindOf(page) == branchPage:
+			s.count(e.child, levels-1)
+		case e.flags == bucketFlag:
+			if root, inline, ok := rootOf(e.value); !ok {
+			} else if inline != nil {
+				s.countElements(inline, levels-1)
+			} else {
+				s.count(root, levels-1)
+			}
+		}
+	}
+}
+
+// rootOf returns the page of a bucket, or what it holds itself.
+func rootOf(bucket []byte) (root uint64, inline []byte, ok bool) {
+	if len(bucket) < bucketHeader {
+		return 0, nil, false
+	}
+	if root = binary.NativeEndian.Uint64(bucket); root != 0 {
+		return root, nil, true
+	}
+	inline = bucket[bucketHeader:]
+	return 0, inline, len(inline) >= pageHeader && kindOf(inline) == leafPage
+}
+
+// walk visits the elements of all leaves below a page, in order, and tells where
+// something is missing.
+func (s *salvager) walk(id uint64, levels int, visit func(element), missing func()) {
+	page, ok := s.page(id)
+	if !ok || levels == 0 {
+		missing()
+		return
+	}
+	s.walkElements(page, levels, visit, missing)
+}
+
+func (s *salvager) walkElements(page []byte, levels int, visit func(element), missing func()) {
+	for i := range countOf(page) {
+		e, _, ok := elementAt(page, i)
+		switch {
+		case !ok:
+			missing()
+		case kindOf(page) == branchPage:
+			s.walk(e.child, levels-1, visit, missing)
+		default:
+			visit(e)
+		}
+	}
+}
+
+func (s *salvager) walkBucket(bucket []byte, levels int, visit func(element), missing func()) {
+	root, inline, ok := rootOf(bucket)
+	switch {
+	case !ok:
+		missing()
+	case inline != nil:
+		s.walkElements(inline, levels, visit, missing)
+	default:
+		s.walk(root, levels, visit, missing)
+	}
+}

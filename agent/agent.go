@@ -193,10 +193,13 @@ type Agent struct {
 	ready    Ready
 }
 
-// Counts says how many shares of each kind were sent and accepted.
+// Counts says how many shares of each kind were sent and accepted, and how many direct messages
+// were sent, whether or not they arrive, and taken.
 type Counts struct {
-	Sent     map[string]int `json:"sent"`
-	Received map[string]int `json:"received"`
+	Sent            map[string]int `json:"sent"`
+	Received        map[string]int `json:"received"`
+	DirectsSent     int            `json:"directs_sent"`
+	DirectsReceived int            `json:"directs_received"`
 }
 
 // New starts an agent on the records that its earlier runs left, in order.
@@ -378,6 +381,9 @@ func (a *Agent) Joined(id peer.ID) {
 
 // Direct delivers what a peer sent to this agent's exchange alone.
 func (a *Agent) Direct(now time.Time, from peer.ID, exchange string, data []byte) {
+	if a.exchanges.byName[exchange] != nil && !a.keeping {
+		a.counts.DirectsReceived++
+	}
 	a.step(now, exchange, strategy.Direct{From: from, Data: data})
 	a.pump(now)
 }

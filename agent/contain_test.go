@@ -101,7 +101,8 @@ func (d *driver) checkWarned(says ...string) {
 	}
 }
 
-func TestAPanicOfTheStrategyFailsOneAsk(t *testing.T) {
+// The trial whose choice panicked is chosen alone, says so, and stays; the run goes on.
+func TestAPanicOfTheStrategyEndsNoRun(t *testing.T) {
 	cfg := configOf(t, newTask(t, "bowl", "type: logei, initial_designs: 2"), 1)
 	panics := true
 	cfg.Strategy = choosing{search.New(cfg.Task), func(_ context.Context, trial uint64) {
@@ -112,25 +113,20 @@ func TestAPanicOfTheStrategyFailsOneAsk(t *testing.T) {
 	}, func() { panic("bang") }}
 	d := newDriver(t, cfg)
 	d.run(2, bowl)
-	before := len(d.journal)
-	d.agent.Ask(d.now, 99)
-	d.carryOut()
-	answer := d.answers[len(d.answers)-1]
-	if answer.Err == nil || answer.Err.Error() != "agent: choose trial 3: the strategy panicked: boom" {
-		t.Fatalf("the answer is %+v", answer)
+	if trial := d.ask(); trial.ID != 3 || trial.Why.String() != "random start, alone, since the strategy failed" {
+		t.Fatalf("after the panic: trial %d, %s", trial.ID, trial.Why)
 	}
 	d.checkWarned("trial 3", "the strategy panicked: boom")
-	if len(d.journal) != before {
-		t.Error("the failed choice is in the journal")
-	}
-	d.run(2, bowl)
+	d.tell(3, 1)
+	d.run(1, bowl)
 	var p *guarded.Panic
 	if _, err := d.agent.Recommend(t.Context(), d.agent.View(d.now)); !errors.As(err, &p) || p.Value != "bang" {
 		t.Errorf("Recommend: %v", err)
 	}
+	before := show(d.agent.Trials())
 	d.start()
-	if trials := d.agent.Trials(); len(trials) != 4 || trials[2].State != strategy.Done {
-		t.Errorf("after a restart: %+v", trials)
+	if after := show(d.agent.Trials()); after != before {
+		t.Errorf("after a restart: %s, before: %s", after, before)
 	}
 	d.run(1, bowl)
 }

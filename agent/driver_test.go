@@ -41,6 +41,14 @@ parameters:
   - {name: b, type: categorical, choices: [left, right, middle]}
 surrogate: {type: exact, features: 16, hyperparameters: shared}
 strategy: {%s}`,
+	"latent": `
+name: latent
+goal: minimize
+parameters:
+  - {name: a, type: int, low: 0, high: 20}
+  - {name: b, type: categorical, choices: [left, right, middle]}
+surrogate: {type: shared-latent, features: 16}
+strategy: {%s}`,
 	"cup": `
 name: cup
 goal: minimize

@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +13,10 @@ import (
 	"github.com/fbo-node/fbo/consensus/designs"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/hyper"
+	"github.com/fbo-node/fbo/strategy/exchange/statements"
 	"github.com/fbo-node/fbo/strategy/optimum"
+	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
 	"github.com/fbo-node/fbo/tsampling/peerprior"
@@ -69,6 +73,17 @@ func drawPayload(rt *rapid.T, spec *task.Task, kind string) (payload []byte, err
 		return protocol.Candidate{Round: rapid.IntRange(1, maxSlots).Draw(rt, "round"), Point: point, Response: &unit, Neighbours: 1}.Encode(spec.Space, spec.Strategy.Settings.(consensus.Settings).Rounds)
 	case designs.Kind:
 		return protocol.NearOptimal{Observations: observations, Point: point, Bound: &unit}.Encode(spec.Space)
+	case hyper.Kind:
+		h := protocol.Hyperparameters{}
+		for i := range spec.Space.Len() + 1 {
+			mean := of([]float64{0, -4.7, 2.2}, "mean")
+			if i == spec.Space.Len() {
+				mean = of([]float64{-3, -7}, "noise")
+			}
+			h.Means = append(h.Means, mean)
+			h.Precisions = append(h.Precisions, of([]float64{0, 1e-38, 1, protocol.MaxPrecision}, "precision"))
+		}
+		return h.Encode()
 	}
 	spread := of([]float64{protocol.MinSpread, 0.1, protocol.MaxSpread}, "spread")
 	return protocol.Density{Observations: observations, Components: []protocol.Component{{Weight: 1, Spread: spread, Centre: point}}}.Encode(spec.Space)
@@ -79,47 +94,84 @@ func drawPayload(rt *rapid.T, spec *task.Task, kind string) (payload []byte, err
 func TestExtremeSharesStopNobody(t *testing.T) {
 	for kind, keys := range listeners {
 		for _, name := range []string{"bowl", "cup"} {
-			t.Run(kind+" "+name, func(t *testing.T) {
-				spec := newTask(t, name, keys)
-				rapid.Check(t, func(rt *rapid.T) {
-					d := newDriver(t, configOf(t, spec, 1))
-					scale := rapid.SampledFrom(extremeOwn).Draw(rt, "own scale")
-					shift := rapid.SampledFrom([]float64{0, 0, 1, -1}).Draw(rt, "own level")
-					objective := func(x task.Design) float64 { return scale * (shift + bowl(x)/50) }
-					sequence := uint64(0)
-					for range rapid.IntRange(1, 4).Draw(rt, "rounds") {
-						for author := range rapid.IntRange(0, 3).Draw(rt, "authors") {
-							payload, err := drawPayload(rt, spec, kind)
-							if err != nil {
-								rt.Fatalf("no decoder would take this: %v", err)
-							}
-							sequence++
-							share := say(t, d, keyOf(t, byte(10+author)), kind, slotOf(t, d, kind, payload), protocol.Stamp{Epoch: 1, Sequence: sequence}, time.Hour, payload)
-							if verdict := d.receive(share); verdict != Accepted {
-								rt.Fatalf("a share was %v", verdict)
-							}
-						}
-						for range rapid.IntRange(1, 3).Draw(rt, "trials") {
-							d.requests++
-							d.agent.Ask(d.now, d.requests)
-							d.carryOut()
-							d.pass(time.Minute) // a strategy may wait for a round to end
-							answer := d.answers[len(d.answers)-1]
-							if answer.Request != d.requests || answer.Err != nil {
-								rt.Fatalf("no design: %v", answer.Err)
-							}
-							if err := checkInSpace(spec, answer.Trial.Design); err != nil {
-								rt.Fatal(err)
-							}
-							d.tell(answer.Trial.ID, objective(answer.Trial.Design))
-						}
-					}
-					if warned := d.warnings(); len(warned) > 0 {
-						rt.Fatalf("warnings: %q", warned)
-					}
-				})
-			})
+			t.Run(kind+" "+name, func(t *testing.T) { extremeShares(t, kind, newTask(t, name, keys)) })
 		}
+	}
+	t.Run(hyper.Kind, func(t *testing.T) {
+		extremeShares(t, hyper.Kind, newTask(t, "shared", "type: alone, initial_designs: 2"))
+	})
+}
+
+func extremeShares(t *testing.T, kind string, spec *task.Task) {
+	rapid.Check(t, func(rt *rapid.T) {
+		d := newDriver(t, configOf(t, spec, 1))
+		scale := rapid.SampledFrom(extremeOwn).Draw(rt, "own scale")
+		shift := rapid.SampledFrom([]float64{0, 0, 1, -1}).Draw(rt, "own level")
+		objective := func(x task.Design) float64 { return scale * (shift + bowl(x)/50) }
+		sequence := uint64(0)
+		for range rapid.IntRange(1, 4).Draw(rt, "rounds") {
+			for author := range rapid.IntRange(0, 3).Draw(rt, "authors") {
+				payload, err := drawPayload(rt, spec, kind)
+				if err != nil {
+					rt.Fatalf("no decoder would take this: %v", err)
+				}
+				sequence++
+				share := say(t, d, keyOf(t, byte(10+author)), kind, slotOf(t, d, kind, payload), protocol.Stamp{Epoch: 1, Sequence: sequence}, time.Hour, payload)
+				if verdict := d.receive(share); verdict != Accepted {
+					rt.Fatalf("a share was %v", verdict)
+				}
+			}
+			for range rapid.IntRange(1, 3).Draw(rt, "trials") {
+				d.requests++
+				d.agent.Ask(d.now, d.requests)
+				d.carryOut()
+				d.pass(time.Minute) // a strategy may wait for a round to end
+				answer := d.answers[len(d.answers)-1]
+				if answer.Request != d.requests || answer.Err != nil {
+					rt.Fatalf("no design: %v", answer.Err)
+				}
+				if err := checkInSpace(spec, answer.Trial.Design); err != nil {
+					rt.Fatal(err)
+				}
+				d.tell(answer.Trial.ID, objective(answer.Trial.Design))
+			}
+		}
+		if warned := d.warnings(); len(warned) > 0 {
+			rt.Fatalf("warnings: %q", warned)
+		}
+	})
+}
+
+// A statement of a function in common that is valid, and that no model can be made of,
+// costs what peers say: the own process learns all the same.
+func TestAStatementThatNobodyCanUse(t *testing.T) {
+	spec := newTask(t, "latent", "type: alone, initial_designs: 2")
+	model, err := surrogate.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, err := protocol.Latent{Observations: math.MaxInt32, Lengthscales: []float64{100, protocol.MinLengthscale}}.Encode(len(model.(surrogate.Listener).Spec().Points))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, d := newDriver(t, configOf(t, spec, 1)), newDriver(t, configOf(t, spec, 1))
+	if v := d.receive(say(t, d, keyOf(t, 9), statements.Kind, 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, payload)); v != Accepted {
+		t.Fatalf("the statement: %v", v)
+	}
+	for range 5 {
+		for _, each := range []*driver{alone, d} {
+			trial := each.ask()
+			each.tell(trial.ID, bowl(trial.Design))
+		}
+		if known, all := d.agent.Modelled(); !all {
+			t.Fatalf("the model knows %d", known)
+		}
+	}
+	if said := d.warnings(); len(said) != 1 || !strings.Contains(said[0], "without what peers say") {
+		t.Errorf("warnings %q", said)
+	}
+	if got, want := show(d.agent.Trials()), show(alone.agent.Trials()); got != want {
+		t.Errorf("trials %s, without a peer %s", got, want)
 	}
 }
 

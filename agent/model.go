@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/surrogate"
@@ -22,6 +23,7 @@ type model struct {
 	posterior surrogate.Posterior // nil until there is an observation
 	at        int                 // observations behind the posterior
 	working   bool
+	unheard   bool // the user was told that what peers say was left out
 }
 
 // newModels takes the kind of the objective's. The others' follow from the task.
@@ -103,11 +105,16 @@ func (a *Agent) catchUp() {
 			undo: func() { m.working = false },
 			finish: func(_ time.Time, result any, err error) {
 				m.working, m.at = false, count
+				learned, _ := result.(modelled)
+				if learned.unheard != nil && !m.unheard {
+					m.unheard = true
+					a.warnOf(learned.unheard, "the surrogate%s learns from %d observations without what peers say of them (%v); so it does whenever that fails, without another warning", ofOutput(m.output), count, learned.unheard)
+				}
 				if err != nil {
 					a.warnOf(err, "the surrogate%s could not learn from %d observations (%v); the next design follows what it knew before", ofOutput(m.output), count, err)
 					return
 				}
-				a.takeModel(m, result.(modelled))
+				a.takeModel(m, learned)
 			},
 		})
 	}
@@ -116,6 +123,7 @@ func (a *Agent) catchUp() {
 type modelled struct {
 	fitted    *FitRecord // nil when the hyperparameters stay
 	posterior surrogate.Posterior
+	unheard   error // why what peers say is left out; nil when it is not
 }
 
 // heard is what peers say from which a model can learn. It is empty but for the objective.
@@ -140,15 +148,21 @@ func (a *Agent) heard(m *model) (h heard) {
 }
 
 // fit learns hyperparameters, by a teacher's prior where there is one.
-func fit(ctx context.Context, kind surrogate.Model, teacher strategy.Teacher, observations surrogate.Observations, before *surrogate.Hyperparameters, rng *rand.Rand) (surrogate.Hyperparameters, error) {
+func fit(ctx context.Context, kind surrogate.Model, teacher strategy.Teacher, observations surrogate.Observations, before *surrogate.Hyperparameters, rng *rand.Rand) (h surrogate.Hyperparameters, err error) {
 	if pupil, ok := kind.(surrogate.Pupil); ok && teacher != nil {
-		return pupil.FitUnder(ctx, teacher.Prior(), observations, before, rng)
+		h, err = pupil.FitUnder(ctx, teacher.Prior(), observations, before, rng)
+	} else {
+		h, err = kind.Fit(ctx, observations, before, rng)
 	}
-	return kind.Fit(ctx, observations, before, rng)
+	if err != nil {
+		return h, err
+	}
+	return h, checkHyperparameters(h)
 }
 
 // learn returns a computation that runs beside the agent: the posterior given the
-// observations and what peers say, with new hyperparameters when they are due.
+// observations and what peers say, with new hyperparameters when they are due. Where it
+// fails with what peers say it is done without.
 func (m *model) learn(observations surrogate.Observations, seed random.Seed, heard heard) func(context.Context) (any, error) {
 	output, kind, known := m.output, m.kind, m.posterior
 	count := len(observations.Y)
@@ -163,8 +177,9 @@ func (m *model) learn(observations surrogate.Observations, seed random.Seed, hea
 				before = &previous.Hyperparameters
 			}
 			h, err := fit(ctx, kind, heard.teacher, observations, before, rng)
-			if err == nil {
-				err = checkHyperparameters(h)
+			if err != nil && heard.teacher != nil && ctx.Err() == nil {
+				learned.unheard = err
+				h, err = fit(ctx, kind, nil, observations, before, rng)
 			}
 			if err != nil {
 				return nil, err
@@ -176,10 +191,17 @@ func (m *model) learn(observations surrogate.Observations, seed random.Seed, hea
 		if learned.posterior, err = kind.Condition(observations, current.Hyperparameters, known); err != nil {
 			return nil, err
 		}
-		if listener, ok := kind.(surrogate.Listener); ok {
-			learned.posterior, err = listener.Listen(ctx, observations, learned.posterior, heard.said)
+		if listener, ok := kind.(surrogate.Listener); ok && len(heard.said) > 0 {
+			posterior, err := guarded.Call("the surrogate", func() (surrogate.Posterior, error) {
+				return listener.Listen(ctx, observations, learned.posterior, heard.said)
+			})
+			if err != nil {
+				learned.unheard = err
+				return learned, ctx.Err()
+			}
+			learned.posterior = posterior
 		}
-		return learned, err
+		return learned, nil
 	}
 }
 

@@ -196,9 +196,11 @@ func (a *Agent) Teachers() int {
 // Epoch returns the number of this start.
 func (a *Agent) Epoch() uint64 { return a.epoch }
 
-// Counts returns how many shares were sent and accepted in this run.
+// Counts returns what was sent and taken in this run.
 func (a *Agent) Counts() Counts {
-	return Counts{Sent: maps.Clone(a.counts.Sent), Received: maps.Clone(a.counts.Received)}
+	counts := a.counts
+	counts.Sent, counts.Received = maps.Clone(counts.Sent), maps.Clone(counts.Received)
+	return counts
 }
 
 // Kinds lists the kinds of shares that the task has.

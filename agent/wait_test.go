@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,14 +106,28 @@ func TestAResultIsNotMissed(t *testing.T) {
 	}
 }
 
+// expectAlone wants an answer with a design that was chosen after the strategy failed, and
+// one warning that says why it did.
+func (d *driver) expectAlone(answer Answer, why string) {
+	d.t.Helper()
+	if answer.Err != nil || !strings.HasSuffix(answer.Trial.Why.String(), "alone, since the strategy failed") {
+		d.t.Errorf("answer %+v", answer)
+	}
+	failed := slices.DeleteFunc(d.warnings(), func(said string) bool { return !strings.Contains(said, "is chosen alone") })
+	if len(failed) != 1 || !strings.Contains(failed[0], why) {
+		d.t.Errorf("warnings %q, want one that says %q", d.warnings(), why)
+	}
+}
+
 // Nobody would ever wake a strategy that waits for what the task does not have.
-func TestWaitingForNothingIsAnError(t *testing.T) {
-	d, _ := newPatient(t, "auction")
+func TestWaitingForNothingIsAFailure(t *testing.T) {
+	d, p := newPatient(t, "auction")
 	d.agent.Ask(d.now, 1)
 	d.carryOut()
-	if len(d.answers) != 1 || d.answers[0].Err == nil {
-		t.Errorf("answers %v", d.answers)
+	if len(d.answers) != 1 || p.asked != 2 {
+		t.Fatalf("asked %d times, answers %v", p.asked, d.answers)
 	}
+	d.expectAlone(d.answers[0], `"auction"`)
 }
 
 // When the time is over the strategy chooses without the result, and the user is
@@ -136,6 +151,7 @@ func TestAWaitEnds(t *testing.T) {
 	}
 }
 
+// Who goes on waiting for what it has waited for in vain is chosen for.
 func TestWhoWaitsForEverIsRefused(t *testing.T) {
 	d, p := newPatient(t, "rounds")
 	p.stubborn = true
@@ -152,9 +168,7 @@ func TestWhoWaitsForEverIsRefused(t *testing.T) {
 		t.Fatalf("answers %v", d.answers)
 	}
 	for _, answer := range d.answers {
-		if answer.Err == nil || !strings.Contains(answer.Err.Error(), `waiting for exchange "rounds"`) {
-			t.Errorf("answer %+v", answer)
-		}
+		d.expectAlone(answer, `waiting for exchange "rounds"`)
 	}
 }
 
@@ -199,9 +213,10 @@ func TestAWaitNeedsAnEnd(t *testing.T) {
 	p.limit = 0
 	d.agent.Ask(d.now, 1)
 	d.carryOut()
-	if len(d.answers) != 1 || d.answers[0].Err == nil {
-		t.Errorf("answers %v", d.answers)
+	if len(d.answers) != 1 || p.asked != 2 {
+		t.Fatalf("asked %d times, answers %v", p.asked, d.answers)
 	}
+	d.expectAlone(d.answers[0], "rounds")
 }
 
 // Nobody is woken for a request that was withdrawn, and the next one has the whole

@@ -66,8 +66,8 @@ func TestPrivateThresholdsOverRealSockets(t *testing.T) {
 		t.Errorf("the best node has listened to %d peers", heard[0])
 	}
 	for i, s := range sessions {
-		if status := statusOf(t, s); status.SharesSent != 0 || status.SharesReceived != 0 {
-			t.Errorf("node %d: %d shares sent and %d received by gossip", i, status.SharesSent, status.SharesReceived)
+		if status := statusOf(t, s); status.SharesSent != 0 || status.SharesReceived != 0 || status.DirectsSent == 0 || status.DirectsReceived == 0 {
+			t.Errorf("node %d: %d shares sent and %d received by gossip, %d direct messages sent and %d received", i, status.SharesSent, status.SharesReceived, status.DirectsSent, status.DirectsReceived)
 		}
 	}
 }

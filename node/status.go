@@ -44,10 +44,12 @@ type Status struct {
 
 	Enough *agent.EnoughRecord `json:"enough,omitempty"` // why the latest run ended, by RunOptions.StopRegret; nil when it ended otherwise or goes on
 
-	SharesSent     int   `json:"shares_sent"` // presence not counted
-	SharesReceived int   `json:"shares_received"`
-	BytesSent      int64 `json:"bytes_sent"` // by the node on all streams, since its start; 0 with a Host of the user's
-	BytesReceived  int64 `json:"bytes_received"`
+	SharesSent      int   `json:"shares_sent"` // presence not counted
+	SharesReceived  int   `json:"shares_received"`
+	DirectsSent     int   `json:"directs_sent,omitempty"` // messages to single peers, in which some strategies say all that they say
+	DirectsReceived int   `json:"directs_received,omitempty"`
+	BytesSent       int64 `json:"bytes_sent"` // by the node on all streams, since its start; 0 with a Host of the user's
+	BytesReceived   int64 `json:"bytes_received"`
 }
 
 // Knowledge counts what the node holds that outlives its authors.
@@ -118,6 +120,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		status.Enough = s.agent.Enough()
 		counts := s.agent.Counts()
 		status.SharesSent, status.SharesReceived = countShares(counts.Sent), countShares(counts.Received)
+		status.DirectsSent, status.DirectsReceived = counts.DirectsSent, counts.DirectsReceived
 	})
 	return status, err
 }

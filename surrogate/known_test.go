@@ -201,7 +201,6 @@ func TestKnownProcessRefuses(t *testing.T) {
 		"lengths":  {X: x, Y: y[:2]},
 		"NaN":      {X: x, Y: []float64{1, 2, math.NaN()}},
 		"infinite": {X: x, Y: []float64{1, 2, math.Inf(-1)}},
-		"too far":  {X: x, Y: []float64{1, 2, 1e102}},
 	} {
 		if _, err := model.Fit(t.Context(), obs, nil, nil); err == nil {
 			t.Errorf("%s: Fit accepted it", name)
@@ -214,6 +213,35 @@ func TestKnownProcessRefuses(t *testing.T) {
 	cancel()
 	if _, err := model.Fit(ctx, surrogate.Observations{X: x, Y: y}, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended context: %v", err)
+	}
+}
+
+// What is further from the known mean than any number in standardised units may be counts
+// as that far, on either side, and the process can still be asked.
+func TestKnownProcessFarFromItsMean(t *testing.T) {
+	spec := knownTask(t, task.Maximize)
+	model := knownModel(t, spec)
+	x, _ := measured(3)
+	deviation := spec.Surrogate.Known.Deviation
+	for _, far := range []float64{1e102 * deviation, 1e200, math.MaxFloat64} {
+		for _, sign := range []float64{1, -1} {
+			obs := surrogate.Observations{X: x, Y: []float64{1, 2, sign * far}}
+			y, _, err := surrogate.Outputs(spec, obs)
+			if err != nil || y[2] != sign*surrogate.MostDeviations {
+				t.Fatalf("%g is %g deviations from the mean, %v", sign*far, y, err)
+			}
+			h, err := model.Fit(t.Context(), obs, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := model.Condition(obs, h, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if mean, variance := p.Predict(x[0]); math.IsNaN(mean) || math.IsInf(mean, 0) || !(variance >= 0) {
+				t.Errorf("with %g it predicts %g, variance %g", sign*far, mean, variance)
+			}
+		}
 	}
 }
 

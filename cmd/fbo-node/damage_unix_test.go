@@ -36,7 +36,7 @@ func damageJournal(rng *rand.Rand, content []byte) (what string, damaged []byte)
 }
 
 // A journal that was damaged ends every command with one line that names it and
-// exit code 1, or nothing is missing and the run goes on.
+// exit code 1, and a repair brings all of it back, or nothing is missing and the run goes on.
 func TestDamagedJournals(t *testing.T) {
 	t.Parallel()
 	testDamagedJournals(t, 12)
@@ -51,6 +51,10 @@ func testDamagedJournals(t *testing.T, count uint64) {
 	must(t, line(evaluations)...)
 	path := filepath.Join(dir, node.JournalFile)
 	sound, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied, err := os.ReadFile(filepath.Join(dir, node.CopyFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +79,17 @@ func testDamagedJournals(t *testing.T, count uint64) {
 		if e := call(t, line(more)...); e.code != exitDone {
 			expectDamage(t, what+": run", path, e)
 			refused++
+			if err := os.WriteFile(filepath.Join(dir, node.CopyFile), copied, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if e := call(t, "doctor", "--repair", "--data-dir", dir); e.code != exitDone || e.stderr != "" {
+				t.Errorf("%s: doctor --repair: exit code %d\n%s%s", what, e.code, e.stdout, e.stderr)
+			} else if got := historyOf(t, dir); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %d trials after the repair, want the %d before", what, len(got), len(want))
+			}
+			if err := os.RemoveAll(filepath.Join(dir, node.CopyFile)); err != nil { // the next journal is another
+				t.Fatal(err)
+			}
 			continue
 		}
 		got := historyOf(t, dir)
@@ -118,7 +133,7 @@ func TestJournalWithADamagedTaskID(t *testing.T) {
 func expectDamage(t *testing.T, what, path string, e ended) {
 	t.Helper()
 	if e.code != exitFailed || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, path) ||
-		!strings.Contains(e.stderr, "damaged") || !strings.Contains(e.stderr, "restore it from a backup") {
+		!strings.Contains(e.stderr, "damaged") || !strings.Contains(e.stderr, "run fbo-node doctor --repair") {
 		t.Errorf("%s: exit code %d\n%s%s", what, e.code, e.stdout, e.stderr)
 	}
 }

@@ -37,14 +37,14 @@ func (o doctorOptions) runRepair(out io.Writer, wanted string) error {
 
 // repairFindings says what was found and done.
 func repairFindings(r node.Repaired) []finding {
-	findings := []finding{{Grade: gradeWarn, What: "damage", Finding: r.Damage}}
+	findings := []finding{warn("damage", "", "%s", r.Damage)}
 	if r.Aside != "" {
 		findings = append(findings, ok("damaged file", "kept as %s", r.Aside))
 	}
 	if r.Copied != nil {
 		findings = append(findings, ok("journal's copy", "of %s was used", r.Copied.Format(time.DateTime)))
 	} else {
-		findings = append(findings, finding{Grade: gradeWarn, What: "journal's copy", Finding: "none that is whole: all is from the damaged file"})
+		findings = append(findings, warn("journal's copy", "", "none that is whole: all is from the damaged file"))
 	}
 	for _, task := range r.Tasks {
 		findings = append(findings, taskFinding(task))
@@ -61,9 +61,9 @@ func taskFinding(t node.RepairedTask) finding {
 		text = fmt.Sprintf("%q, %s, %d with an outcome", t.Name, plain.Count(t.Trials, "trial"), t.Outcomes)
 	}
 	parts := []string{fmt.Sprintf("%s: %s; %s newer than the copy", t.ID, text, plain.Count(t.Newer, "record"))}
-	f := finding{Grade: gradeOK, What: "task"}
+	grade := gradeOK
 	add := func(format string, args ...any) {
-		f.Grade = gradeWarn
+		grade = gradeWarn
 		parts = append(parts, fmt.Sprintf(format, args...))
 	}
 	if t.Imported > 0 {
@@ -78,6 +78,5 @@ func taskFinding(t node.RepairedTask) finding {
 	if t.Private {
 		add("it releases nothing more, since releases may be missing")
 	}
-	f.Finding = strings.Join(parts, "; ")
-	return f
+	return found(grade, "task", "", "%s", strings.Join(parts, "; "))
 }

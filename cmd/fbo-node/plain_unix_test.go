@@ -31,7 +31,8 @@ func showable(t *testing.T, what, text string) {
 // terminal, in text and in JSON.
 func TestDoctorAndAPeerWithControlSequences(t *testing.T) {
 	t.Parallel()
-	h, err := libp2p.New(libp2p.UserAgent("ev"+controls+"il"+strings.Repeat("!", 300)), libp2p.DisableMetrics(),
+	const forged = "ok    peer's task     it takes part in"
+	h, err := libp2p.New(libp2p.UserAgent("ev"+controls+"\n"+forged+" all)"+strings.Repeat("!", 300)), libp2p.DisableMetrics(),
 		libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"))
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +40,7 @@ func TestDoctorAndAPeerWithControlSequences(t *testing.T) {
 	defer h.Close()
 	handler := func(s network.Stream) { _ = s.Reset() }
 	for i := range 10 {
-		h.SetStreamHandler(protocol.ID(fmt.Sprint("/fbo/sync/1/", controls, i)), handler)
+		h.SetStreamHandler(protocol.ID(fmt.Sprint("/fbo/sync/1/", controls, "\n", forged, i)), handler)
 	}
 	file := writeFile(t, "task.yaml", bowlTask)
 	elsewhere := must(t, "task", "id", writeFile(t, "elsewhere.yaml", strings.Replace(bowlTask, "bowl", "elsewhere", 1)))
@@ -53,7 +54,7 @@ func TestDoctorAndAPeerWithControlSequences(t *testing.T) {
 	showable(t, "standard output", e.stdout)
 	showable(t, "standard error", e.stderr)
 	for line := range strings.Lines(e.stdout) {
-		if len(line) > 1000 {
+		if len(line) > 1000 || strings.HasPrefix(line, forged) {
 			t.Errorf("a line of %d bytes: %.200q", len(line), line)
 		}
 	}

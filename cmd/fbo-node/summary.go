@@ -34,10 +34,12 @@ type summary struct {
 
 	Gains []strategy.Gain `json:"gains,omitempty"` // of the parties that this node knows of; nil where the strategy does not tell
 
-	SharesSent     int   `json:"shares_sent"`
-	SharesReceived int   `json:"shares_received"`
-	BytesSent      int64 `json:"bytes_sent"`
-	BytesReceived  int64 `json:"bytes_received"`
+	SharesSent      int   `json:"shares_sent"`
+	SharesReceived  int   `json:"shares_received"`
+	DirectsSent     int   `json:"directs_sent,omitempty"` // messages to single peers
+	DirectsReceived int   `json:"directs_received,omitempty"`
+	BytesSent       int64 `json:"bytes_sent"`
+	BytesReceived   int64 `json:"bytes_received"`
 
 	Connected int `json:"connected"` // nodes on the task, at the end; they hold what this node shared
 }
@@ -55,6 +57,7 @@ func (p *progress) summary(ctx context.Context, session *node.Session) error {
 	s.PeerID, s.Best, s.Nearest = status.PeerID.String(), status.Best, infeasibleNearest(p.task, trials)
 	s.Privacy, s.Sums, s.Gains = status.Privacy, status.Sums, status.Gains
 	s.SharesSent, s.SharesReceived = status.SharesSent, status.SharesReceived
+	s.DirectsSent, s.DirectsReceived = status.DirectsSent, status.DirectsReceived
 	s.BytesSent, s.BytesReceived = status.BytesSent, status.BytesReceived
 	s.Connected = len(status.MeshPeers)
 	lines := append([]string{s.text(p.task)}, gainLines(s.Gains, status.PeerID)...)
@@ -135,11 +138,11 @@ func (s summary) text(t *task.Task) string {
 	lines := []string{fmt.Sprintf("best %s in %s (%d failed): trial %d, %s  [%s]",
 		valueText(*s.Best), plain.Count(s.Evaluations, "evaluation"), s.Failed, s.Best.ID, s.Best.Design, s.Best.Why)}
 	if s.Queries > 0 {
-		lines = append(lines, s.help())
+		lines = append(lines, s.help(t))
 	}
 	sent := byteText(s.BytesSent) + " sent on the network in all"
 	if s.Sums == nil && s.Gains == nil { // else a share says no more than that its sender has contributed, or there are none
-		sent = fmt.Sprintf("this run published %s and received %d; %s", plain.Count(s.SharesSent, "share"), s.SharesReceived, sent)
+		sent = fmt.Sprintf("this run %s; %s", s.exchanged(), sent)
 	}
 	lines = append(lines, sent)
 	if p := s.Privacy; p != nil {
@@ -168,10 +171,26 @@ func sumsText(s strategy.Sums) string {
 	return text
 }
 
+// exchanged says how much was told and heard: shares for all, messages to single peers, or
+// both.
+func (s summary) exchanged() string {
+	shares := fmt.Sprintf("published %s and received %d", plain.Count(s.SharesSent, "share"), s.SharesReceived)
+	directs := fmt.Sprintf("sent %s to single peers and received %d", plain.Count(s.DirectsSent, "message"), s.DirectsReceived)
+	switch {
+	case s.DirectsSent+s.DirectsReceived == 0:
+		return shares
+	case s.SharesSent+s.SharesReceived == 0:
+		return directs
+	}
+	return shares + ", and " + directs
+}
+
 // help says whether peers helped.
-func (s summary) help() string {
+func (s summary) help(t *task.Task) string {
 	text := fmt.Sprintf("peers: %d of %s after the random start came from peers", s.PeerQueries, plain.Count(s.Queries, "design"))
 	switch {
+	case s.PeerQueries == 0 && s.SharesReceived > 0 && (t.Surrogate.Type == task.SharedLatent || t.Surrogate.SharedHyperparameters):
+		return text + "; the model by which this node chose them learns from what peers say"
 	case s.PeerQueries == 0:
 		return text
 	case s.PeerRecords == 0:

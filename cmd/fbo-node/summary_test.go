@@ -148,12 +148,31 @@ func TestSummaryText(t *testing.T) {
 		{summary{Best: &own, Evaluations: 9, Queries: 6, PeerQueries: 2, PeerRecords: 1}, "1 of these set a new best\n", "final"},
 		{summary{Best: &best, Evaluations: 9, Queries: 6, PeerQueries: 2, PeerRecords: 1}, "1 of these set a new best, the final one among them\n", ""},
 		{summary{Best: &own, SharesSent: 1, BytesSent: 20480}, "this run published 1 share and received 0; 20 KiB sent on the network in all", "private sums"},
+		{summary{Best: &own, DirectsSent: 3, DirectsReceived: 1}, "this run sent 3 messages to single peers and received 1; 0 bytes", "share"},
+		{summary{Best: &own, SharesReceived: 2, DirectsReceived: 1}, "this run published 0 shares and received 2, and sent 0 messages to single peers and received 1; 0 bytes", ""},
+		{summary{Best: &own, Evaluations: 4, Queries: 2, SharesReceived: 3}, "peers: 0 of 2 designs after the random start came from peers\n", "model"},
 		{summary{Best: &own, Privacy: &ledger.State{Planned: 6, Released: 2}, Sums: &strategy.Sums{Known: 3}}, "0 bytes sent on the network in all\nprivacy: 2 of 6 releases spent\nprivate sums: 3 known", "share"},
 		{summary{Best: &own, Sums: &strategy.Sums{Known: 3, Failed: 1, Reason: "no quorum"}}, "private sums: 3 known, 1 round without one in this run; the last: no quorum", ""},
 	} {
 		got := c.summary.text(mixedSpace(t))
 		if !strings.Contains(got, c.want) || (c.not != "" && strings.Contains(got, c.not)) {
 			t.Errorf("got %q, want %q and not %q", got, c.want, c.not)
+		}
+	}
+}
+
+// Where the surrogate learns from peers, designs rest on what they say although none is theirs.
+func TestSummaryOfALearningSurrogate(t *testing.T) {
+	for _, surrogate := range []string{"type: shared-latent", "hyperparameters: shared"} {
+		parsed, err := all.Strategies().Parse("test.yaml", []byte("name: a\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\nsurrogate: {"+surrogate+"}\nstrategy: {type: alone}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for received, want := range map[int]bool{0: false, 2: true} {
+			text := summary{Queries: 4, SharesReceived: received}.help(parsed)
+			if strings.Contains(text, "learns from what peers say") != want {
+				t.Errorf("%s, %d shares: %s", surrogate, received, text)
+			}
 		}
 	}
 }

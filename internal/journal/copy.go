@@ -89,6 +89,9 @@ func Check(path string, timeout time.Duration) error {
 }
 
 func (j *Journal) check() error {
+	if _, err := j.Mark(); err != nil {
+		return err
+	}
 	tasks, err := j.Tasks()
 	if err != nil {
 		return err
@@ -119,6 +122,9 @@ func (j *Journal) Mark() (mark []byte, err error) {
 		}
 		stored := meta.Get(markKey)
 		if stored == nil {
+			if format := meta.Get(formatKey); len(format) == 4 && binary.BigEndian.Uint32(format) == markedVersion {
+				return fmt.Errorf("%w: its format says that it has a mark, which is missing", ErrDamaged)
+			}
 			return nil
 		}
 		entry, err := decodeRecord(markIndex, stored)

@@ -279,7 +279,7 @@ func TestFormatOfAnotherVersion(t *testing.T) {
 		change     func(tx *bolt.Tx) error
 	}{
 		{"newer", "newer version", func(tx *bolt.Tx) error {
-			return tx.Bucket(metaBucket).Put(formatKey, []byte{0, 0, 0, 2})
+			return tx.Bucket(metaBucket).Put(formatKey, []byte{0, 0, 0, 3})
 		}},
 		{"unreadable", "unreadable", func(tx *bolt.Tx) error {
 			return tx.Bucket(metaBucket).Put(formatKey, []byte("x"))

@@ -54,9 +54,11 @@ var layers = map[string]int{
 	"tsampling":           9,
 	"consensus":           10,
 	"strategy/all":        11,
+	"internal/datadir":    11,
 	"experiment/baseline": 11,
 	"agent":               12,
 	"internal/journal":    12,
+	"internal/peerlog":    12,
 	"internal/heard":      12,
 	"internal/evaluator":  12,
 	"internal/httpguard":  12,
@@ -99,15 +101,19 @@ const driverLayer = 12
 // agentPackage is the highest pure package although it shares that layer.
 const agentPackage = "agent"
 
+// diskPackage is what the packages of that layer that touch the disk have in common, and so
+// lower than these. Pure packages may not import it.
+const diskPackage = "internal/datadir"
+
 func pure(pkg string) bool {
 	folder, _ := folderOf(pkg)
-	return layers[folder] < driverLayer || pkg == agentPackage
+	return layers[folder] < driverLayer && pkg != diskPackage || pkg == agentPackage
 }
 
 // outside lists what pure packages may not import: the network and the disk.
 func outside(path string) bool {
 	switch path {
-	case "net", "os", "os/exec", "log", "net/http", "syscall":
+	case "net", "os", "os/exec", "log", "net/http", "syscall", module + "/" + diskPackage:
 		return true
 	}
 	if !strings.HasPrefix(path, "github.com/libp2p/") {

@@ -38,13 +38,13 @@ func Text(text string, most int) string {
 }
 
 // JSON returns JSON that has the same values and can be shown: in its texts, whatever is not
-// printable is escaped.
+// printable is escaped, and invalid UTF-8 is U+FFFD, as readers take it.
 func JSON(data []byte) []byte {
 	shown := make([]byte, 0, len(data))
 	for len(data) > 0 {
 		r, size := utf8.DecodeRune(data)
 		switch {
-		case r < utf8.RuneSelf && r != 0x7f, unicode.IsPrint(r): // below there are only spaces beside texts
+		case r < utf8.RuneSelf && r != 0x7f, unicode.IsPrint(r) && (r != utf8.RuneError || size > 1): // below there are only spaces beside texts
 			shown = append(shown, data[:size]...)
 		default:
 			for _, unit := range utf16.AppendRune(nil, r) {

@@ -1,6 +1,8 @@
 package plain
 
 import (
+	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 	"unicode"
@@ -43,6 +45,45 @@ func TestTextIsPrintable(t *testing.T) {
 		}
 		if Text(got, 100000) != got {
 			rt.Fatalf("%q is no longer plain", got)
+		}
+	})
+}
+
+func TestJSON(t *testing.T) {
+	for data, want := range map[string]string{
+		`{"a": "b"}` + "\n":            `{"a": "b"}` + "\n",
+		"[\"größer, 日本\"]":             "[\"größer, 日本\"]",
+		"[\"\u009b31m\u202e\u200b\"]":  `["\u009b31m\u202e\u200b"]`,
+		"[\"\x7f\"]":                   `["\u007f"]`,
+		"[\"\U000e0041\"]":             `["\udb40\udc41"]`,
+		"[\"\U0001f600\"]":             "[\"\U0001f600\"]",
+		"[\"\u2028 and \u00a0\"]":      `["\u2028 and \u00a0"]`,
+		"[\"broken \xff\"]":            "[\"broken \\ufffd\"]",
+		"[\"replaced \ufffd\"]":        "[\"replaced \ufffd\"]",
+		`["\u001b[2J stays escaped"]`:  `["\u001b[2J stays escaped"]`,
+		"{\n\t\"indented\": true\r\n}": "{\n\t\"indented\": true\r\n}",
+	} {
+		if got := string(JSON([]byte(data))); got != want {
+			t.Errorf("%q is shown as %q, want %q", data, got, want)
+		}
+	}
+}
+
+// What can be shown says the same.
+func TestJSONHasTheSameValues(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		texts := rapid.MapOf(rapid.String(), rapid.String()).Draw(rt, "texts")
+		data, err := json.Marshal(texts)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		shown := JSON(data)
+		if strings.ContainsFunc(string(shown), func(r rune) bool { return !unicode.IsPrint(r) }) {
+			rt.Fatalf("%q is shown as %q", data, shown)
+		}
+		var got map[string]string
+		if err := json.Unmarshal(shown, &got); err != nil || !maps.Equal(got, texts) {
+			rt.Fatalf("%q says %q, %v; want %q", shown, got, err, texts)
 		}
 	})
 }

@@ -1,0 +1,45 @@
+package datadir
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"testing"
+)
+
+// Whoever owns a directory can write it, whatever its mode says: it is refused but for the
+// user's own and root's. Root may look after the directories of all.
+func TestADirectoryOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to give directories away")
+	}
+	const user, other = 12345, 12346
+	dirs := map[int]string{}
+	for _, owner := range []int{0, user, other} {
+		dir, err := os.MkdirTemp("", "datadir") // others can come to it, unlike those of testing
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		if err := errors.Join(os.Chmod(dir, 0o755), os.Chown(dir, owner, owner)); err != nil {
+			t.Fatal(err)
+		}
+		if err := Check(dir); err != nil {
+			t.Errorf("root, directory of %d: %v", owner, err)
+		}
+		dirs[owner] = dir
+	}
+	if err := syscall.Seteuid(user); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := syscall.Seteuid(0); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	for owner, dir := range dirs {
+		if err := Check(dir); errors.Is(err, ErrOpen) != (owner == other) {
+			t.Errorf("user %d, directory of %d: %v", user, owner, err)
+		}
+	}
+}

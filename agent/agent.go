@@ -123,7 +123,9 @@ func (c *Config) validate() error {
 	return nil
 }
 
-func listed(c Config) []peer.ID {
+// Named returns the nodes that the user has named: those of Listed, and of the roster where the
+// task has one for private sums. A complete Task is needed.
+func (c Config) Named() []peer.ID {
 	if c.Task.Privacy != nil && c.Task.Privacy.Aggregate != nil {
 		return slices.Concat(c.Listed, c.Task.Privacy.Aggregate.Roster)
 	}
@@ -234,7 +236,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 		trials:    newTrials(cfg.Task),
 		replies:   newReplies(),
 		claims:    map[uint64]Claim{},
-		shares:    newShares(self, listed(cfg)...),
+		shares:    newShares(self, cfg.Named()...),
 		peers:     newAcquaintances(),
 		held:      cfg.Hold && follows(cfg.Strategy),
 		born:      now,

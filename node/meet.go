@@ -45,9 +45,9 @@ func (h *Hub) introduce(stream network.Stream) error {
 	if err == nil {
 		err = ofItself(request.Record, asking)
 	}
-	if errors.Is(err, protocol.ErrMalformed) && h.conduct.fault(asking, 1) {
-		h.log.Warn("node disconnected for misbehaviour", "peer", asking, "for", banTime, "last", err)
-		go h.host.Network().ClosePeer(asking)
+	if errors.Is(err, protocol.ErrMalformed) {
+		banned, ranges := h.conduct.misbehaved(h.host.Network(), asking, 1)
+		tellBan(h.log, asking, banned, ranges, err)
 	}
 	if err != nil {
 		return err

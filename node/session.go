@@ -155,6 +155,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		Exchanges:  n.exchangesOf(t),
 		Entropy:    rand.Reader,
 	}
+	n.named.add(config.Named()...)
 	if n.repaired != nil {
 		config.AfterEpoch, config.Unaccounted = n.repaired.AfterEpoch, n.repaired.unaccounted()
 	}

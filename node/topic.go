@@ -138,7 +138,7 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 		return pubsub.ValidationAccept // published by the loop, which must not wait for itself
 	}
 	author := message.GetFrom()
-	if !n.conduct.mayRelay(from) || !n.conduct.mayWrite(author) {
+	if !n.conduct.mayWrite(author) {
 		return pubsub.ValidationIgnore
 	}
 	// What does not open nobody passes on who has the invitation, and of others nothing

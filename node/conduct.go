@@ -35,7 +35,7 @@ const (
 
 	// Times a second that one peer comes to or leaves the node's own topics, each of which the
 	// node reacts to; more is what nobody honest does.
-	moveRate, moveBurst = 20, 512
+	moveRate, moveBurst = 5, 512
 
 	directByteRate, directByteBurst = 1 << 20, 8 << 20 // bytes of them a second
 

@@ -59,7 +59,7 @@ func TestRates(t *testing.T) {
 		"written":   {c.mayWrite, authorRate, authorBurst},
 		"synced":    {c.maySync, syncRate, syncBurst},
 		"strayed":   {c.mayStray, strayRate, strayBurst},
-		"moved":     {func(id peer.ID) bool { return c.mayMove(id, 4) }, moveRate / 4, moveBurst / 4},
+		"moved":     {func(id peer.ID) bool { return c.mayMove(id, 1) }, moveRate, moveBurst},
 		"sent":      {c.maySend, directRate, directBurst},
 		"knocked":   {c.mayKnock, knockRate, knockBurst},
 		"announced": {func(id peer.ID) bool { return c.mayAnnounce(id, 4) }, announceRate / 4, announceBurst / 4},

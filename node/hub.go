@@ -75,6 +75,8 @@ type Hub struct {
 	relay    *relay.Relay
 	registry *registry
 	conduct  *conduct
+	meeting  *service
+	named    *named
 	traffic  traffic
 }
 
@@ -102,7 +104,9 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 		}
 	}()
 	h.log = bearable(h.Log)
-	h.registry, h.conduct = newRegistry(), newConduct(newNamed(h.Allow...).has)
+	h.named = newNamed(h.Allow...)
+	h.registry, h.conduct = newRegistry(), newConduct(h.named.has)
+	h.meeting = newSmallService("fbo.meet", meetTimeout)
 	if err := h.open(listen); err != nil {
 		return err
 	}

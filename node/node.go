@@ -106,6 +106,8 @@ type Node struct {
 	host       host.Host
 	gate       *gate
 	named      *named
+	syncing    *service // comparing shares
+	naming     *service // questions about names
 	hubs       []*hub
 	journal    *journal.Journal
 	repaired   *repairMark // nil: the journal was never repaired
@@ -238,6 +240,7 @@ func (n *Node) openJournal() error {
 
 func (n *Node) openHost() (err error) {
 	n.conduct = newConduct(n.named.has)
+	n.syncing, n.naming = newSyncService(), newSmallService("fbo.namesake", namesakeTimeout)
 	if n.Host != nil {
 		n.host = n.Host
 		if n.key = n.host.Peerstore().PrivKey(n.host.ID()); n.key == nil {

@@ -38,7 +38,9 @@ type topic struct {
 	here      peerSet       // peers on the topic, before they are spoken to as well
 	asking    peerSet       // those of them that are asked for a proof
 	welcomed  peerSet       // peers on the task
-	fetched   peerSet       // peers on the task that have told what they hold, or could not
+	fetches   onceEach      // catching up
+	renewals  onceEach
+	fetched   peerSet // peers on the task that have told what they hold, or could not
 
 	outbox  chan protocol.Share
 	drained chan struct{} // closed when the outbox is closed and empty
@@ -209,7 +211,7 @@ func (t *topic) follow() {
 			t.here.remove(event.Peer)
 			t.welcomed.remove(event.Peer)
 			t.fetched.remove(event.Peer)
-			t.running.Go(func() { t.renew(event.Peer) })
+			t.running.Go(func() { t.renewals.do(event.Peer, func() { t.renew(event.Peer) }) })
 			continue
 		}
 		t.here.add(event.Peer)

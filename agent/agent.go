@@ -273,7 +273,7 @@ func (a *Agent) replay(r Record, now time.Time) error {
 			return err
 		}
 		if share.Author == a.self { // another key means another author, who starts afresh
-			a.shares.put(strategy.Share{Share: share}, now, max(0, now.Sub(r.Sent.Time)))
+			a.shares.put(strategy.Share{Share: share}, now, max(0, now.Sub(r.Sent.Time)), Introducer{})
 		}
 	case r.Note != nil:
 		a.step(now, r.Note.Exchange, strategy.Replayed{Data: r.Note.Data})
@@ -369,9 +369,12 @@ func (a *Agent) Tick(now time.Time) {
 	a.pump(now)
 }
 
-// Joined says that a connection to a peer of the task has come.
-func (a *Agent) Joined(id peer.ID) {
-	if a.peers.meet(id) {
+// Joined says that a connection to a peer of the task has come. The group is that of an
+// Introducer; of a peer it is the last one that counts.
+func (a *Agent) Joined(id peer.ID, group string) {
+	news := a.peers.meet(id)
+	a.shares.meet(id, group)
+	if news {
 		_, known := a.testimony.receipts[id]
 		a.ready.Heard = a.ready.Heard || known || len(a.shares.of(id)) > 0
 		a.peers.forget(&a.shares, &a.testimony)

@@ -123,9 +123,6 @@ func (s *service) enter(stream network.Stream, c *conduct, named bool) (leave fu
 		return nil, errTooOften
 	}
 	_, group := groupOfAddress(connection.RemoteMultiaddr())
-	if group == "" {
-		group = string(from)
-	}
 	leave, ok := s.take(&guest{id: from, group: group, named: named, reset: stream.Reset})
 	if !ok {
 		return nil, errNoPlace

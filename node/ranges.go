@@ -46,17 +46,16 @@ func isCircuit(address multiaddr.Multiaddr) bool {
 }
 
 // groupOf names whom a peer counts with where places are short: the range of its address,
-// or the hub that it is reached through. Without a connection it counts alone.
+// or the hub that it is reached through. All without a connection count together, so that to
+// be gone at once is of no use.
 func groupOf(n network.Network, id peer.ID) string {
-	group := "peer " + string(id)
+	group := "gone"
 	for _, c := range n.ConnsToPeer(id) {
 		direct, of := groupOfAddress(c.RemoteMultiaddr())
 		if direct {
 			return of
 		}
-		if of != "" {
-			group = of
-		}
+		group = of
 	}
 	return group
 }
@@ -66,7 +65,7 @@ func groupOfAddress(address multiaddr.Multiaddr) (direct bool, group string) {
 		return true, r.String()
 	}
 	if address == nil || !isCircuit(address) {
-		return false, ""
+		return false, "elsewhere"
 	}
 	hub, _, _ := strings.Cut(address.String(), "/p2p-circuit")
 	return false, "hub " + hub[strings.LastIndex(hub, "/")+1:]

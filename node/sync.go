@@ -98,7 +98,7 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 		if !t.session.node.gate.mayTakePart(share.Author) {
 			return nil // the peer's list may be a longer one
 		}
-		verdict, err := t.session.receive(ctx, share, item.Age)
+		verdict, _, err := t.session.receive(ctx, share, item.Age, stream.Conn().RemotePeer())
 		if verdict == agent.Offence {
 			t.judge(verdict, stream.Conn().RemotePeer(), share.Author, err)
 			return nil

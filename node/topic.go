@@ -163,12 +163,12 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 	}
 	ctx, cancel := context.WithTimeout(ctx, receiveTimeout)
 	defer cancel()
-	verdict, err := t.session.receive(ctx, share, 0)
+	verdict, passOn, err := t.session.receive(ctx, share, 0, from)
 	t.judge(verdict, from, share.Author, err)
-	switch verdict {
-	case agent.Accepted, agent.Known:
+	switch {
+	case passOn:
 		return pubsub.ValidationAccept
-	case agent.Malformed, agent.Offence:
+	case verdict == agent.Malformed || verdict == agent.Offence:
 		return pubsub.ValidationReject
 	}
 	return pubsub.ValidationIgnore

@@ -24,7 +24,7 @@ const (
 	relayRate, relayBurst   = 200, 1000 // gossip messages a second that one peer passes on
 	authorRate, authorBurst = 10, 100   // shares a second of one author
 	syncRate, syncBurst     = 1, 10     // requests a second to compare shares
-	strayRate, strayBurst   = 2, 50     // of those above, and streams for which there is no place; more is a fault each time
+	strayRate, strayBurst   = 10, 500   // of those above, and streams for which there is no place; more is a fault each time
 	directRate, directBurst = 10, 100   // direct messages a second
 	knockRate, knockBurst   = 10, 200   // refusals of them a second; what is above is a fault
 

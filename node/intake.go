@@ -15,7 +15,7 @@ import (
 // Streams that are read at the same time, and for how long.
 const (
 	mostSyncStreams       = 32 // each may take up protocol.MaxSyncRequestBytes
-	mostSyncStreamsOfPeer = 4  // an honest one has one for each task in common
+	mostSyncStreamsOfPeer = 8  // an honest one has one for each task in common
 
 	mostSmallStreams       = 64 // questions about names, requests to be introduced
 	mostSmallStreamsOfPeer = 4

@@ -123,7 +123,9 @@ func (c *Config) validate() error {
 	return nil
 }
 
-func listed(c Config) []peer.ID {
+// Named returns the nodes that the user has named: those of Listed, and of the roster where the
+// task has one for private sums. A complete Task is needed.
+func (c Config) Named() []peer.ID {
 	if c.Task.Privacy != nil && c.Task.Privacy.Aggregate != nil {
 		return slices.Concat(c.Listed, c.Task.Privacy.Aggregate.Roster)
 	}
@@ -237,7 +239,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 		trials:    newTrials(cfg.Task),
 		replies:   newReplies(),
 		claims:    map[uint64]Claim{},
-		shares:    newShares(self, listed(cfg)...),
+		shares:    newShares(self, cfg.Named()...),
 		peers:     newAcquaintances(),
 		held:      cfg.Hold && follows(cfg.Strategy),
 		born:      now,
@@ -274,7 +276,7 @@ func (a *Agent) replay(r Record, now time.Time) error {
 			return err
 		}
 		if share.Author == a.self { // another key means another author, who starts afresh
-			a.shares.put(strategy.Share{Share: share}, now, max(0, now.Sub(r.Sent.Time)))
+			a.shares.put(strategy.Share{Share: share}, now, max(0, now.Sub(r.Sent.Time)), Introducer{})
 		}
 	case r.Note != nil:
 		a.step(now, r.Note.Exchange, strategy.Replayed{Data: r.Note.Data})
@@ -370,9 +372,12 @@ func (a *Agent) Tick(now time.Time) {
 	a.pump(now)
 }
 
-// Joined says that a connection to a peer of the task has come.
-func (a *Agent) Joined(id peer.ID) {
-	if a.peers.meet(id) {
+// Joined says that a connection to a peer of the task has come. The group is that of an
+// Introducer; of a peer it is the last one that counts.
+func (a *Agent) Joined(id peer.ID, group string) {
+	news := a.peers.meet(id)
+	a.shares.meet(id, group)
+	if news {
 		_, known := a.testimony.receipts[id]
 		a.ready.Heard = a.ready.Heard || known || len(a.shares.of(id)) > 0
 		a.peers.forget(&a.shares, &a.testimony)

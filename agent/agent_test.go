@@ -234,7 +234,7 @@ func TestNoiseLeavesTheAgentAtRest(t *testing.T) {
 	d := newBowl(t)
 	d.run(3, bowl)
 	before := d.snapshot()
-	d.agent.Joined("someone")
+	d.agent.Joined("someone", "")
 	d.agent.Direct(d.now, "someone", "auction", []byte("bid"))
 	d.agent.Direct(d.now, "someone", "presence", []byte("?"))
 	d.agent.Tick(d.now)

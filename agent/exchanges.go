@@ -207,7 +207,7 @@ func (a *Agent) publish(now time.Time, kind string, p strategy.Publish) {
 	if !p.Ephemeral {
 		a.record(Record{Sent: &SentRecord{Kind: kind, Slot: p.Slot, Envelope: share.Envelope, Time: now}})
 	}
-	a.shares.keep(&held{Share: strategy.Share{Share: share}, accepted: now, expires: now.Add(share.TTL), ephemeral: p.Ephemeral})
+	a.shares.keep(&held{Share: strategy.Share{Share: share}, accepted: now, expires: now.Add(share.TTL), ephemeral: p.Ephemeral}, now, Introducer{})
 	a.counts.Sent[kind]++
 	a.ready.Publish = append(a.ready.Publish, share)
 	a.event(Event{Type: ShareSent, Kind: kind, Stamp: &share.Stamp, Bytes: len(share.Envelope)})

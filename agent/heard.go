@@ -72,10 +72,10 @@ func isKept(s protocol.Share) bool { return s.TTL >= shortestKept }
 // Recall takes back a share that Heard gave an earlier run, age after its author
 // sent it. Like Receive it believes nothing that it has not checked.
 func (a *Agent) Recall(now time.Time, share protocol.Share, age time.Duration, met bool) (Verdict, error) {
-	if met {
-		a.peers.meet(share.Author)
+	if met && a.peers.meet(share.Author) {
+		a.shares.meet(share.Author, "met "+string(share.Author)) // whence it comes, it shows when it does
 	}
-	verdict, err := a.accept(now, share, age)
+	verdict, err := a.accept(now, share, age, Introducer{})
 	a.pump(now)
 	return verdict, err
 }
@@ -115,6 +115,7 @@ func (p *acquaintances) forget(s *shares, t *testimony) {
 	for id := range p.met {
 		if _, known := t.receipts[id]; !known && len(s.of(id)) == 0 {
 			delete(p.met, id)
+			delete(s.places, id)
 		}
 	}
 }

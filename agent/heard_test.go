@@ -114,7 +114,7 @@ func TestOthersCanFillOnlyAPartOfTheDisk(t *testing.T) {
 		t.Errorf("%d authors are kept, want the first %d", len(kept), mostUnmet)
 	}
 	for _, id := range ids[mostUnmet:] {
-		d.agent.Joined(id)
+		d.agent.Joined(id, "")
 	}
 	if !d.agent.Ready().Heard {
 		t.Error("to meet an author changes what is kept")
@@ -138,9 +138,9 @@ func TestUnknownNamesDoNotDisplaceThoseThatWereMet(t *testing.T) {
 	share := func(author string, at time.Time) Verdict {
 		news := protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: "weights"},
 			Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}, TTL: 24 * time.Hour}
-		verdict, _ := s.judge(at, news)
+		verdict, _ := s.judge(at, news, Introducer{})
 		if verdict == Accepted {
-			s.put(strategy.Share{Share: news}, at, 0)
+			s.put(strategy.Share{Share: news}, at, 0, Introducer{})
 		}
 		return verdict
 	}
@@ -155,8 +155,8 @@ func TestUnknownNamesDoNotDisplaceThoseThatWereMet(t *testing.T) {
 			t.Errorf("made-up name %d: %v; want the one place of another that was never met", i, verdict)
 		}
 	}
-	if share("newcomer", later) != Accepted || len(s.heard()) != maxAuthors {
-		t.Errorf("one that was met has no place among %d", len(s.heard()))
+	if share("newcomer", later) != Accepted || s.authors() != maxAuthors {
+		t.Errorf("one that was met has no place among %d", s.authors())
 	}
 	for i := range maxAuthors - 1 {
 		if _, held := s.held[protocol.Key{Author: peer.ID(fmt.Sprintf("author %04d", i)), Kind: "weights"}]; !held {

@@ -18,11 +18,16 @@ import (
 // sent it (zero when it came by gossip). The error explains a Malformed or an
 // Offence.
 func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) (Verdict, error) {
+	return a.ReceiveBy(now, share, age, Introducer{})
+}
+
+// ReceiveBy is Receive that knows who passed the share on.
+func (a *Agent) ReceiveBy(now time.Time, share protocol.Share, age time.Duration, by Introducer) (Verdict, error) {
 	if share.Task == a.id && share.Author == a.self {
 		a.recognise(now, share, age)
 		return Stale, nil
 	}
-	verdict, err := a.accept(now, share, age)
+	verdict, err := a.accept(now, share, age, by)
 	if verdict == Accepted && share.Kind != protocol.ReceiptKind {
 		a.counts.Received[share.Kind]++
 		a.event(Event{Type: ShareReceived, Peer: share.Author, Kind: share.Kind, Stamp: &share.Stamp, Bytes: len(share.Envelope)})
@@ -33,7 +38,7 @@ func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) 
 
 // accept judges a share of another author, puts it among those held and tells the
 // exchange of its kind.
-func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration) (Verdict, error) {
+func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, by Introducer) (Verdict, error) {
 	if share.Task != a.id {
 		return Malformed, fmt.Errorf("agent: %w: a share of task %v on the topic of task %v", protocol.ErrMalformed, share.Task, a.id)
 	}
@@ -54,7 +59,7 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration) (
 	if share.Slot != slot {
 		return Stale, nil // no fault: earlier builds passed such on, a newer version may have more slots
 	}
-	verdict, err := a.shares.judge(now, share)
+	verdict, err := a.shares.judge(now, share, by)
 	if verdict == Offence {
 		a.ready.Heard = true
 		other, _ := a.shares.atStamp(share)
@@ -65,7 +70,7 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration) (
 	}
 	repeated := a.shares.repeats(now, share)
 	received := strategy.Share{Share: share, Value: value}
-	a.shares.put(received, now, age)
+	a.shares.put(received, now, age, by)
 	a.ready.Heard = a.ready.Heard || isKept(share)
 	if !repeated {
 		a.step(now, share.Kind, strategy.Received{Share: received})

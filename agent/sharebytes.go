@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"slices"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -56,61 +55,20 @@ func (s *shares) grows(share protocol.Share) int {
 	return grows
 }
 
-// fits tells whether there are bytes for a share, or can be. For an author that this agent
-// has met, authors go that it never met. For others only those go that were silent for long,
-// so that a flood of new identities evicts nobody else.
-func (s *shares) fits(now time.Time, share protocol.Share) bool {
-	over := s.room.all + s.grows(share) - mostShareBytes
+// fits tells whether there are bytes for a share, or can be.
+func (s *shares) fits(now time.Time, share protocol.Share, by Introducer) bool {
+	grows := s.grows(share)
+	over := s.room.all + grows - mostShareBytes
 	if !s.counts(share.Author) || over <= 0 {
 		return true
 	}
-	for _, other := range s.leaving() {
-		if other == share.Author {
-			continue
-		}
-		preferred := s.met[share.Author] && !s.met[other]
-		if !preferred && (s.met[other] != s.met[share.Author] || now.Sub(s.newest(other)) <= keepsPlace) {
-			return false
-		}
-		if over -= s.room.authors[other]; over <= 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// leaving lists the authors that count, in the order in which they go when there is no
-// room: those that were never met first, then those that were silent the longest.
-func (s *shares) leaving() []peer.ID {
-	var authors []peer.ID
-	latest := s.heard()
-	for author := range latest {
-		if s.counts(author) {
-			authors = append(authors, author)
-		}
-	}
-	slices.SortFunc(authors, func(a, b peer.ID) int {
-		if s.forgottenBefore(a, b, latest[a].Compare(latest[b])) {
-			return -1
-		}
-		return 1
-	})
-	return authors
-}
-
-// newest is when the newest share of an author was accepted.
-func (s *shares) newest(author peer.ID) (at time.Time) {
-	for _, h := range s.of(author) {
-		if h.accepted.After(at) {
-			at = h.accepted
-		}
-	}
-	return at
+	_, ok := s.leaving(now, share.Author, by, inBytes, grows, over, false)
+	return ok
 }
 
 // boundBytes drops of an author what was there longest, but for the share that has come,
 // and then authors, until what is held is within the bounds.
-func (s *shares) boundBytes(share *held) {
+func (s *shares) boundBytes(share *held, now time.Time) {
 	for share.Author != s.self && s.room.authors[share.Author] > mostAuthorBytes {
 		var oldest *held
 		for _, h := range s.of(share.Author) {
@@ -123,18 +81,8 @@ func (s *shares) boundBytes(share *held) {
 		}
 		s.remove(oldest.Key)
 	}
-	if s.room.all <= mostShareBytes {
-		return
-	}
-	for _, author := range s.leaving() {
-		if author == share.Author {
-			continue // judge has found that others can go
-		}
-		for _, h := range slices.Clone(s.of(author)) {
-			s.remove(h.Key)
-		}
-		if s.room.all <= mostShareBytes {
-			return
-		}
+	if over := s.room.all - mostShareBytes; over > 0 && s.counts(share.Author) {
+		gone, _ := s.leaving(now, share.Author, Introducer{}, inBytes, 0, over, true)
+		s.forget(gone)
 	}
 }

@@ -18,8 +18,9 @@ const (
 	maxAuthors = 1024
 	maxSlots   = 3 // per author and kind; the highest are kept. Part of the disk format, see Record.Key
 
-	// When all places are taken, a newcomer may replace only an author silent for
-	// this long; so a flood of new identities cannot evict active peers.
+	// When all places are taken, a newcomer of a group that is no smaller than others may
+	// replace only an author silent for this long; so a flood of new identities cannot evict
+	// active peers.
 	keepsPlace = 30 * time.Minute
 )
 
@@ -55,8 +56,10 @@ type shares struct {
 	held  map[protocol.Key]*held
 	order []*held            // the same by author, kind and slot
 	void  map[peer.ID]uint64 // the epoch up to which an author is not believed
-	met   map[peer.ID]bool   // authors that were connected, which are not displaced by others
+	met   map[peer.ID]bool   // authors that were connected
 	room  room
+
+	places map[peer.ID]place // of those of whom something is held, and of those that were met
 
 	soonest time.Time // nothing that is held runs out before
 }
@@ -87,6 +90,9 @@ func (s *shares) remove(keys ...protocol.Key) {
 			s.add(key.Author, -len(s.order[i].Envelope))
 			s.order = slices.Delete(s.order, i, i+1)
 			delete(s.held, key)
+			if !s.met[key.Author] && len(s.of(key.Author)) == 0 {
+				delete(s.places, key.Author)
+			}
 		}
 	}
 }
@@ -104,13 +110,15 @@ func (s *shares) of(author peer.ID) []*held {
 
 // newShares holds what is said. Of listed authors nothing goes for want of room.
 func newShares(self peer.ID, listed ...peer.ID) shares {
-	return shares{self: self, held: map[protocol.Key]*held{}, void: map[peer.ID]uint64{}, room: newRoom(listed)}
+	return shares{
+		self: self, held: map[protocol.Key]*held{}, void: map[peer.ID]uint64{}, room: newRoom(listed), places: map[peer.ID]place{},
+	}
 }
 
 // judge says whether a share is news. An author that signs two different shares
 // with one stamp is not believed until it opens a new epoch: it lies, or it
 // works with a journal that was restored from a backup, and then it will.
-func (s *shares) judge(now time.Time, share protocol.Share) (Verdict, error) {
+func (s *shares) judge(now time.Time, share protocol.Share, by Introducer) (Verdict, error) {
 	if share.Epoch <= s.void[share.Author] {
 		return Stale, nil
 	}
@@ -118,7 +126,7 @@ func (s *shares) judge(now time.Time, share protocol.Share) (Verdict, error) {
 		s.distrust(share.Author, share.Epoch)
 		return Offence, fmt.Errorf("agent: %s signed two different shares with stamp %v", share.Author, share.Stamp)
 	}
-	if s.isFull(now, share.Author) || s.superseded(share) {
+	if s.isFull(now, share.Author, by) || s.superseded(share) {
 		return Stale, nil
 	}
 	known, ok := s.held[share.Key]
@@ -131,7 +139,7 @@ func (s *shares) judge(now time.Time, share protocol.Share) (Verdict, error) {
 	} else if order < 0 {
 		return Stale, nil
 	}
-	if !s.fits(now, share) {
+	if !s.fits(now, share, by) {
 		return Stale, nil
 	}
 	return Accepted, nil
@@ -185,20 +193,27 @@ func (s *shares) superseded(share protocol.Share) bool {
 
 // put stores a share that has been judged as accepted, age after its author
 // sent it, and drops what exceeds the bounds.
-func (s *shares) put(share strategy.Share, now time.Time, age time.Duration) {
-	s.keep(&held{Share: share, accepted: now.Add(-age), expires: now.Add(share.TTL - age)})
+func (s *shares) put(share strategy.Share, now time.Time, age time.Duration, by Introducer) {
+	s.keep(&held{Share: share, accepted: now.Add(-age), expires: now.Add(share.TTL - age)}, now, by)
 }
 
-func (s *shares) keep(share *held) {
-	for _, other := range slices.Clone(s.of(share.Author)) {
-		if other.Kind == share.Kind && other.Epoch < share.Epoch {
+func (s *shares) keep(share *held, now time.Time, by Introducer) {
+	before := slices.Clone(s.of(share.Author))
+	if len(before) == 0 && share.Author != s.self && len(s.held) >= maxAuthors {
+		if over := s.authors() + 1 - maxAuthors; over > 0 {
+			gone, _ := s.leaving(now, share.Author, by, inAuthors, 1, over, true)
+			s.forget(gone)
+		}
+	}
+	s.settle(share.Author, by)
+	s.set(share)
+	for _, other := range before {
+		if other.Kind == share.Kind && other.Epoch < share.Epoch && other.Key != share.Key {
 			s.remove(other.Key)
 		}
 	}
-	s.set(share)
 	s.boundSlots(share.Key, share.Epoch)
-	s.boundAuthors()
-	s.boundBytes(share)
+	s.boundBytes(share, now)
 }
 
 // slots lists, in order, those held of the key's author and kind since the start
@@ -230,65 +245,17 @@ func (s *shares) distrust(author peer.ID, epoch uint64) {
 	s.void[author] = epoch
 }
 
-// heard returns when each author's newest share was accepted.
-func (s *shares) heard() map[peer.ID]time.Time {
-	latest := map[peer.ID]time.Time{}
-	for _, share := range s.order {
-		if share.Author != s.self && share.accepted.After(latest[share.Author]) {
-			latest[share.Author] = share.accepted
-		}
-	}
-	return latest
-}
-
 // isFull tells whether there is no place for an author that is not known yet.
-func (s *shares) isFull(now time.Time, author peer.ID) bool {
-	if len(s.held) < maxAuthors {
+func (s *shares) isFull(now time.Time, author peer.ID, by Introducer) bool {
+	if len(s.held) < maxAuthors || s.room.listed[author] || len(s.of(author)) > 0 {
 		return false // there are at least as many shares as authors
 	}
-	heard := s.heard()
-	if _, known := heard[author]; known || len(heard) < maxAuthors || s.room.listed[author] {
+	over := s.authors() + 1 - maxAuthors
+	if over <= 0 {
 		return false
 	}
-	for other, at := range heard {
-		if !s.room.listed[other] && now.Sub(at) > keepsPlace && (s.met[author] || !s.met[other]) {
-			return false
-		}
-	}
-	return true
-}
-
-// boundAuthors forgets the author that has been silent the longest, one that was
-// never met before one that was.
-func (s *shares) boundAuthors() {
-	if len(s.held) <= maxAuthors {
-		return // there are at least as many shares as authors
-	}
-	latest := s.heard()
-	if len(latest) <= maxAuthors {
-		return
-	}
-	var silent peer.ID
-	for author, at := range latest {
-		if silent == "" || s.forgottenBefore(author, silent, at.Compare(latest[silent])) {
-			silent = author
-		}
-	}
-	for _, share := range slices.Clone(s.of(silent)) {
-		s.remove(share.Key)
-	}
-}
-
-// forgottenBefore tells whether an author gives up its place before another, given
-// how the times compare at which they were heard last.
-func (s *shares) forgottenBefore(author, other peer.ID, heard int) bool {
-	if s.room.listed[author] != s.room.listed[other] {
-		return s.room.listed[other]
-	}
-	if s.met[author] != s.met[other] {
-		return s.met[other]
-	}
-	return heard < 0 || heard == 0 && author < other
+	_, ok := s.leaving(now, author, by, inAuthors, 1, over, false)
+	return !ok
 }
 
 // valid lists the peers' shares that have not run out and are believed, in order
@@ -303,7 +270,7 @@ func (s *shares) valid(now time.Time) []*strategy.Share {
 	return valid
 }
 
-// since lists the valid shares that somebody who holds known lacks. A share
+// since lists the valid shares that are passed on and that somebody who holds known lacks. A share
 // that has run out is listed when an older one of its key is known: an author
 // that has lost its journal learns from it which stamps it has used. One that differs
 // from what is known under its stamp is listed too, so that this is noticed.
@@ -318,7 +285,7 @@ func (s *shares) since(known []protocol.Held, now time.Time, withholds func(prot
 		mine := protocol.HeldOf(share.Share.Share)
 		newer := share.Stamp.Compare(theirs.Stamp) > 0 && (known || share.expires.After(now))
 		differs := known && share.Stamp == theirs.Stamp && theirs.Digest != mine.Digest && theirs.Digest != [protocol.DigestBytes]byte{}
-		if (newer || differs) && !withholds(share.Share.Share) {
+		if (newer || differs) && !withholds(share.Share.Share) && s.passesOn(share.Author) {
 			items = append(items, protocol.SyncItem{Envelope: share.Envelope, Age: now.Sub(share.accepted)})
 		}
 	}

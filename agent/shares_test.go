@@ -188,7 +188,7 @@ func TestAuthorsAreBounded(t *testing.T) {
 	put := func(author string, at time.Time) {
 		s.put(strategy.Share{Share: protocol.Share{
 			Key: protocol.Key{Author: peer.ID(author), Kind: "weights"}, TTL: time.Hour,
-		}}, at, 0)
+		}}, at, 0, Introducer{})
 	}
 	put("self", epochStart.Add(-time.Hour))
 	for i := range maxAuthors + 50 {
@@ -212,9 +212,9 @@ func TestNewAuthorsDoNotDisplaceThoseThatAreHeard(t *testing.T) {
 	share := func(author string, at time.Time) Verdict {
 		news := protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: "weights"},
 			Stamp: protocol.Stamp{Epoch: 1, Sequence: uint64(at.Sub(epochStart)) + 1}, TTL: time.Hour}
-		verdict, _ := s.judge(at, news)
+		verdict, _ := s.judge(at, news, Introducer{})
 		if verdict == Accepted {
-			s.put(strategy.Share{Share: news}, at, 0)
+			s.put(strategy.Share{Share: news}, at, 0, Introducer{})
 		}
 		return verdict
 	}
@@ -233,8 +233,8 @@ func TestNewAuthorsDoNotDisplaceThoseThatAreHeard(t *testing.T) {
 	if verdict := share("newcomer", later); verdict != Accepted {
 		t.Errorf("a newcomer when others have fallen silent: %v", verdict)
 	}
-	if _, held := s.held[protocol.Key{Author: "author 0003", Kind: "weights"}]; !held || len(s.heard()) != maxAuthors {
-		t.Errorf("%d authors, the one that was heard among them: %v", len(s.heard()), held)
+	if _, held := s.held[protocol.Key{Author: "author 0003", Kind: "weights"}]; !held || s.authors() != maxAuthors {
+		t.Errorf("%d authors, the one that was heard among them: %v", s.authors(), held)
 	}
 }
 
@@ -430,7 +430,7 @@ func TestOrderListsWhatIsHeld(t *testing.T) {
 				Kind:   rapid.SampledFrom([]string{"", "mean", "weights"}).Draw(rt, "kind"),
 				Slot:   rapid.Uint64Range(0, 6).Draw(rt, "slot"),
 			}
-			s.put(strategy.Share{Share: protocol.Share{Key: key, TTL: time.Hour, Stamp: protocol.Stamp{Sequence: uint64(i + 1)}}}, now, 0)
+			s.put(strategy.Share{Share: protocol.Share{Key: key, TTL: time.Hour, Stamp: protocol.Stamp{Sequence: uint64(i + 1)}}}, now, 0, Introducer{})
 			if rapid.IntRange(0, 9).Draw(rt, "forget") == 0 {
 				for _, h := range slices.Clone(s.of(key.Author)) {
 					s.remove(h.Key)

@@ -72,8 +72,8 @@ func (t *testimony) judge(now time.Time, share protocol.Share, said protocol.Rec
 	return Accepted, nil
 }
 
-// makeRoom tells whether there is a place for an author, and forgets another one for it
-// as shares.boundAuthors does: one that was never met first, then the one that has been
+// makeRoom tells whether there is a place for an author, and forgets another one for it:
+// one that was never met first, then the one that has been
 // silent the longest, but nobody that was heard of late, nor one that was met for one
 // that was not.
 func (t *testimony) makeRoom(now time.Time, author peer.ID) bool {

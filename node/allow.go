@@ -52,6 +52,7 @@ type gate struct {
 	listed map[peer.ID]bool // nil: everybody
 	hubs   map[peer.ID]bool // may connect, listed or not
 
+	shut   func(peer.ID, multiaddr.Multiaddr) bool // who is banned, or whose addresses are; nil: nobody
 	barred func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
 }
 
@@ -87,8 +88,8 @@ func (g *gate) InterceptAddrDial(id peer.ID, address multiaddr.Multiaddr) bool {
 // InterceptAccept lets everybody knock: who it is shows only the handshake.
 func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 
-func (g *gate) InterceptSecured(_ network.Direction, id peer.ID, _ network.ConnMultiaddrs) bool {
-	return g.mayConnect(id)
+func (g *gate) InterceptSecured(_ network.Direction, id peer.ID, between network.ConnMultiaddrs) bool {
+	return g.mayConnect(id) && (g.shut == nil || !g.shut(id, between.RemoteMultiaddr()))
 }
 
 func (g *gate) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }

@@ -2,12 +2,16 @@ package node
 
 import (
 	"errors"
+	"log/slog"
+	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
 	"golang.org/x/time/rate"
 )
 
@@ -20,6 +24,7 @@ const (
 	relayRate, relayBurst   = 200, 1000 // gossip messages a second that one peer passes on
 	authorRate, authorBurst = 10, 100   // shares a second of one author
 	syncRate, syncBurst     = 1, 10     // requests a second to compare shares
+	strayRate, strayBurst   = 10, 500   // of those above, and streams for which there is no place; more is a fault each time
 	directRate, directBurst = 10, 100   // direct messages a second
 	knockRate, knockBurst   = 10, 200   // refusals of them a second; what is above is a fault
 
@@ -28,10 +33,17 @@ const (
 	// of gossip has room for as many as may come at once.
 	announceRate, announceBurst = 20, 4096
 
+	// Times a second that one peer comes to or leaves the node's own topics, each of which the
+	// node reacts to; more is what nobody honest does.
+	moveRate, moveBurst = 5, 512
+
 	directByteRate, directByteBurst = 1 << 20, 8 << 20 // bytes of them a second
 
-	mostAccounts = 4096 // peers that are remembered
-	mostBans     = 4096 // at a time
+	mostAccounts = 4096 // peers that are remembered, and as many authors
+	mostBans     = 4096 // at a time, of peers, and as many of authors
+	mostRanges   = 4096 // of addresses from which somebody was banned
+
+	mostBannedOfRange = 3 // at a time, with which the range is banned
 )
 
 // conduct keeps account of what other peers do. Malformed messages are faults
@@ -40,10 +52,21 @@ const (
 // faults is disconnected and not heard for ten minutes. Whoever talks too much
 // is not heard for a while; what was lost is fetched later, or sent again when it
 // is a direct message.
+//
+// Three banned peers from one range of addresses ban the range for ten minutes, since
+// new identities cost nothing. It does not hold for those that the node's user has named.
 type conduct struct {
-	now func() time.Time
+	now    func() time.Time
+	exempt func(peer.ID) bool // from bans of ranges
 
-	mu       sync.Mutex
+	mu      sync.Mutex
+	peers   book // that are connected, or were
+	authors book // of shares, who may be made up; apart, so that names crowd out no peer
+	ranges  map[netip.Prefix]*rangeAccount
+}
+
+// book has a place for so many, and forgets those longest out of use.
+type book struct {
 	accounts map[peer.ID]*account
 	bans     map[peer.ID]time.Time // their ends; apart, as neither may crowd the other out
 }
@@ -52,78 +75,103 @@ type account struct {
 	faults int
 	last   time.Time // fault, or use
 
-	relayed, written, synced *rate.Limiter
-	announced                *rate.Limiter
+	relayed, written         *rate.Limiter
+	synced, strayed          *rate.Limiter
+	announced, moved         *rate.Limiter
 	sent, sentBytes, knocked *rate.Limiter // direct messages
 }
 
-func newConduct() *conduct {
-	return &conduct{now: time.Now, accounts: map[peer.ID]*account{}, bans: map[peer.ID]time.Time{}}
+// rangeAccount is what is known of a range of addresses from which somebody was banned.
+type rangeAccount struct {
+	banned map[peer.ID]time.Time // the ends of the bans
+	last   time.Time
+	end    time.Time // of the ban of the range
 }
 
-// of returns the account of a peer, forgetting another when there are too many. The caller holds the lock.
-func (c *conduct) of(id peer.ID) *account {
-	a := c.accounts[id]
+func newConduct(exempt func(peer.ID) bool) *conduct {
+	return &conduct{now: time.Now, exempt: exempt, peers: newBook(), authors: newBook(), ranges: map[netip.Prefix]*rangeAccount{}}
+}
+
+func newBook() book {
+	return book{accounts: map[peer.ID]*account{}, bans: map[peer.ID]time.Time{}}
+}
+
+// of returns an account, forgetting another when there are too many. The caller holds the lock.
+func (b *book) of(id peer.ID, now time.Time) *account {
+	a := b.accounts[id]
 	if a == nil {
-		if len(c.accounts) >= mostAccounts {
-			c.forget()
+		if len(b.accounts) >= mostAccounts {
+			deleteOldest(b.accounts, func(a *account) time.Time { return a.last })
 		}
 		a = &account{
 			relayed: rate.NewLimiter(relayRate, relayBurst),
 			written: rate.NewLimiter(authorRate, authorBurst),
+
 			synced:  rate.NewLimiter(syncRate, syncBurst),
+			strayed: rate.NewLimiter(strayRate, strayBurst),
 
 			announced: rate.NewLimiter(announceRate, announceBurst),
+			moved:     rate.NewLimiter(moveRate, moveBurst),
 
 			sent:      rate.NewLimiter(directRate, directBurst),
 			sentBytes: rate.NewLimiter(directByteRate, directByteBurst),
 			knocked:   rate.NewLimiter(knockRate, knockBurst),
 		}
-		c.accounts[id] = a
+		b.accounts[id] = a
 	}
 	if a.faults == 0 {
-		a.last = c.now()
+		a.last = now
 	}
 	return a
 }
 
-// forget lets the account go that is longest out of use.
-func (c *conduct) forget() {
-	deleteOldest(c.accounts, func(a *account) time.Time { return a.last })
-}
-
-// ban bans a peer from now on. When too many are banned, the ban ends that began first.
-func (c *conduct) ban(id peer.ID) {
-	if _, again := c.bans[id]; !again && len(c.bans) >= mostBans {
-		deleteOldest(c.bans, func(end time.Time) time.Time { return end })
+// fault notes something that no honest node does; true when that was one too many.
+func (b *book) fault(id peer.ID, weight int, now time.Time) (banned bool) {
+	a := b.of(id, now)
+	if now.Sub(a.last) > forgivenAfter {
+		a.faults = 0
 	}
-	c.bans[id] = c.now().Add(banTime)
+	a.faults += weight
+	a.last = now
+	if a.faults < mostFaults {
+		return false
+	}
+	// When too many are banned, the ban ends that began first.
+	if _, again := b.bans[id]; !again && len(b.bans) >= mostBans {
+		deleteOldest(b.bans, func(end time.Time) time.Time { return end })
+	}
+	b.bans[id] = now.Add(banTime)
+	return true
 }
 
-// deleteOldest removes the peer with the earliest time from a map that is not empty.
-func deleteOldest[T any](peers map[peer.ID]T, timeOf func(T) time.Time) {
-	var oldest peer.ID
+// deleteOldest removes the entry with the earliest time from a map that is not empty.
+func deleteOldest[K comparable, T any](entries map[K]T, timeOf func(T) time.Time) {
+	var oldest K
 	var earliest time.Time
-	for id, entry := range peers {
-		if at := timeOf(entry); oldest == "" || at.Before(earliest) {
-			oldest, earliest = id, at
+	first := true
+	for key, entry := range entries {
+		if at := timeOf(entry); first || at.Before(earliest) {
+			oldest, earliest, first = key, at, false
 		}
 	}
-	delete(peers, oldest)
+	delete(entries, oldest)
 }
 
 // Whether a peer may do one more of something.
 func (c *conduct) mayRelay(id peer.ID) bool {
 	return c.may(id, func(a *account) *rate.Limiter { return a.relayed })
 }
-func (c *conduct) mayWrite(id peer.ID) bool {
-	return c.may(id, func(a *account) *rate.Limiter { return a.written })
-}
 func (c *conduct) maySync(id peer.ID) bool {
 	return c.may(id, func(a *account) *rate.Limiter { return a.synced })
 }
+func (c *conduct) mayStray(id peer.ID) bool {
+	return c.may(id, func(a *account) *rate.Limiter { return a.strayed })
+}
 func (c *conduct) mayAnnounce(id peer.ID, subscriptions int) bool {
 	return c.mayMany(id, subscriptions, func(a *account) *rate.Limiter { return a.announced })
+}
+func (c *conduct) mayMove(id peer.ID, times int) bool {
+	return c.mayMany(id, times, func(a *account) *rate.Limiter { return a.moved })
 }
 func (c *conduct) maySend(id peer.ID) bool {
 	return c.may(id, func(a *account) *rate.Limiter { return a.sent })
@@ -135,6 +183,14 @@ func (c *conduct) mayKnock(id peer.ID) bool {
 	return c.may(id, func(a *account) *rate.Limiter { return a.knocked })
 }
 
+// mayWrite is of an author, connected or not.
+func (c *conduct) mayWrite(id peer.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	return c.authors.of(id, now).written.AllowN(now, 1)
+}
+
 func (c *conduct) may(id peer.ID, which func(*account) *rate.Limiter) bool {
 	return c.mayMany(id, 1, which)
 }
@@ -142,55 +198,137 @@ func (c *conduct) may(id peer.ID, which func(*account) *rate.Limiter) bool {
 func (c *conduct) mayMany(id peer.ID, count int, which func(*account) *rate.Limiter) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return which(c.of(id)).AllowN(c.now(), count)
+	now := c.now()
+	return which(c.peers.of(id, now)).AllowN(now, count)
 }
 
-// fault notes something that no honest node does; true when that was one too
-// many.
-func (c *conduct) fault(id peer.ID, weight int) (banned bool) {
+// fault notes what a peer did that no honest node does, when it is connected from these
+// ranges; true when that was one too many, and which ranges are banned with it.
+func (c *conduct) fault(id peer.ID, weight int, from ...netip.Prefix) (banned bool, ranges []netip.Prefix) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a, now := c.of(id), c.now()
-	if now.Sub(a.last) > forgivenAfter {
-		a.faults = 0
+	now := c.now()
+	if !c.peers.fault(id, weight, now) {
+		return false, nil
 	}
-	a.faults += weight
-	a.last = now
-	if a.faults < mostFaults {
+	for _, r := range from {
+		if r.IsValid() && !r.Addr().IsLoopback() && !c.exempt(id) && c.banned(r, id, now) {
+			ranges = append(ranges, r)
+		}
+	}
+	return true, ranges
+}
+
+// banned notes that somebody from a range was banned; true when the range is now.
+func (c *conduct) banned(from netip.Prefix, id peer.ID, now time.Time) bool {
+	r := c.ranges[from]
+	if r == nil {
+		if len(c.ranges) >= mostRanges {
+			deleteOldest(c.ranges, func(r *rangeAccount) time.Time { return r.last })
+		}
+		r = &rangeAccount{banned: map[peer.ID]time.Time{}}
+		c.ranges[from] = r
+	}
+	r.last = now
+	for other, end := range r.banned {
+		if !now.Before(end) {
+			delete(r.banned, other)
+		}
+	}
+	if r.banned[id] = now.Add(banTime); len(r.banned) > mostBannedOfRange {
+		deleteOldest(r.banned, func(end time.Time) time.Time { return end })
+	}
+	if len(r.banned) < mostBannedOfRange {
 		return false
 	}
-	c.ban(id)
+	r.end = now.Add(banTime)
 	return true
+}
+
+// faultOfAuthor is fault of one that is not connected and may be made up.
+func (c *conduct) faultOfAuthor(id peer.ID, weight int) (banned bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.authors.fault(id, weight, c.now())
 }
 
 func (c *conduct) isBanned(id peer.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.now().Before(c.bans[id])
+	now := c.now()
+	return now.Before(c.peers.bans[id]) || now.Before(c.authors.bans[id])
 }
 
-// blame notes a fault of a peer and breaks with it when there were too many. It
-// does not wait for the connection to be closed.
+// isShut tells whether there may be no connection with a peer at an address: it is banned, or
+// its range is.
+func (c *conduct) isShut(id peer.ID, address multiaddr.Multiaddr) bool {
+	if c.isBanned(id) {
+		return true
+	}
+	from := rangeOf(address)
+	c.mu.Lock()
+	r := c.ranges[from]
+	shut := r != nil && c.now().Before(r.end)
+	c.mu.Unlock()
+	return shut && !c.exempt(id)
+}
+
+// misbehaved notes a fault of a peer and breaks with it when there were too many, and with
+// its range. It does not wait for the connections to be closed.
+func (c *conduct) misbehaved(n network.Network, id peer.ID, weight int) (banned bool, ranges []netip.Prefix) {
+	connections := n.ConnsToPeer(id)
+	if len(connections) == 0 {
+		return c.faultOfAuthor(id, weight), nil
+	}
+	var from []netip.Prefix
+	for _, connection := range connections {
+		if r := rangeOf(connection.RemoteMultiaddr()); !slices.Contains(from, r) {
+			from = append(from, r)
+		}
+	}
+	banned, ranges = c.fault(id, weight, from...)
+	if banned {
+		go n.ClosePeer(id)
+	}
+	if len(ranges) > 0 {
+		for _, connection := range n.Conns() {
+			if c.isShut(connection.RemotePeer(), connection.RemoteMultiaddr()) {
+				go connection.Close()
+			}
+		}
+	}
+	return banned, ranges
+}
+
+// refuse closes connections of those that are banned as soon as they are made, until it is
+// told to stop.
+func (c *conduct) refuse(n network.Network) (stop func()) {
+	bundle := &network.NotifyBundle{ConnectedF: func(_ network.Network, connection network.Conn) {
+		if c.isShut(connection.RemotePeer(), connection.RemoteMultiaddr()) {
+			go connection.Close() // closing from within the notification would wait for itself
+		}
+	}}
+	n.Notify(bundle)
+	return func() { n.StopNotify(bundle) }
+}
+
+// blame notes a fault of a peer and breaks with it when there were too many.
 func (n *Node) blame(id peer.ID, weight int, why error) {
 	if id == n.host.ID() {
 		return
 	}
 	n.log.Info("a peer misbehaves", "peer", id, "error", why)
-	if n.conduct.fault(id, weight) {
-		n.log.Warn("peer disconnected for misbehaviour", "peer", id, "for", banTime, "last", why)
-		go n.host.Network().ClosePeer(id)
-	}
+	banned, ranges := n.conduct.misbehaved(n.host.Network(), id, weight)
+	tellBan(n.log, id, banned, ranges, why)
 }
 
-// refuseBanned closes connections to banned peers as soon as they are made.
-func (n *Node) refuseBanned() {
-	bundle := &network.NotifyBundle{ConnectedF: func(_ network.Network, c network.Conn) {
-		if n.conduct.isBanned(c.RemotePeer()) {
-			go c.Close() // closing from within the notification would wait for itself
-		}
-	}}
-	n.host.Network().Notify(bundle)
-	n.onClose(func() error { n.host.Network().StopNotify(bundle); return nil })
+func tellBan(log *slog.Logger, id peer.ID, banned bool, ranges []netip.Prefix, why error) {
+	if banned {
+		log.Warn("peer disconnected for misbehaviour", "peer", id, "for", banTime, "last", why)
+	}
+	for _, r := range ranges {
+		log.Warn("addresses banned, after several peers from there", "peer", id, "range", r, "for", banTime)
+	}
 }
 
 // rejections tells of gossip that pubsub itself finds malformed.

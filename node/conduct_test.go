@@ -2,14 +2,18 @@ package node
 
 import (
 	"fmt"
+	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
 )
 
 func conductAt(now *time.Time) *conduct {
-	c := newConduct()
+	c := newConduct(func(peer.ID) bool { return false })
 	c.now = func() time.Time { return *now }
 	return c
 }
@@ -18,7 +22,7 @@ func TestThreeFaultsAreTooMany(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	c := conductAt(&now)
 	for i, want := range []bool{false, false, true} {
-		if got := c.fault("peer", 1); got != want || c.isBanned("peer") != want {
+		if got, _ := c.fault("peer", 1); got != want || c.isBanned("peer") != want {
 			t.Fatalf("fault %d: banned %v, want %v", i+1, got, want)
 		}
 	}
@@ -29,7 +33,7 @@ func TestThreeFaultsAreTooMany(t *testing.T) {
 	if c.isBanned("peer") {
 		t.Error("banned for ever")
 	}
-	if !c.fault("liar", mostFaults) {
+	if banned, _ := c.fault("liar", mostFaults); !banned {
 		t.Error("two statements with one stamp are not too many")
 	}
 }
@@ -38,7 +42,7 @@ func TestFaultsAreForgiven(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	c := conductAt(&now)
 	for range 10 {
-		if c.fault("peer", 1) {
+		if banned, _ := c.fault("peer", 1); banned {
 			t.Fatal("banned for a fault now and then")
 		}
 		now = now.Add(forgivenAfter + time.Second)
@@ -55,6 +59,8 @@ func TestRates(t *testing.T) {
 		"relayed":   {c.mayRelay, relayRate, relayBurst},
 		"written":   {c.mayWrite, authorRate, authorBurst},
 		"synced":    {c.maySync, syncRate, syncBurst},
+		"strayed":   {c.mayStray, strayRate, strayBurst},
+		"moved":     {func(id peer.ID) bool { return c.mayMove(id, 1) }, moveRate, moveBurst},
 		"sent":      {c.maySend, directRate, directBurst},
 		"knocked":   {c.mayKnock, knockRate, knockBurst},
 		"announced": {func(id peer.ID) bool { return c.mayAnnounce(id, 4) }, announceRate / 4, announceBurst / 4},
@@ -90,10 +96,10 @@ func TestAccountsAreBounded(t *testing.T) {
 		now = now.Add(time.Millisecond)
 		c.mayRelay(peer.ID(fmt.Sprint(i)))
 	}
-	if len(c.accounts) != mostAccounts {
-		t.Errorf("%d accounts", len(c.accounts))
+	if len(c.peers.accounts) != mostAccounts {
+		t.Errorf("%d accounts", len(c.peers.accounts))
 	}
-	if c.accounts["old"] != nil || c.accounts[peer.ID(fmt.Sprint(mostAccounts+99))] == nil {
+	if c.peers.accounts["old"] != nil || c.peers.accounts[peer.ID(fmt.Sprint(mostAccounts+99))] == nil {
 		t.Error("the newest was forgotten, or the oldest was not")
 	}
 	if !c.isBanned("banned") {
@@ -146,10 +152,140 @@ func TestBansAreBounded(t *testing.T) {
 		t.Error("a ban is lifted although there is room")
 	}
 	c.fault("one more", mostFaults)
-	if len(c.bans) != mostBans {
-		t.Errorf("%d bans", len(c.bans))
+	if len(c.peers.bans) != mostBans {
+		t.Errorf("%d bans", len(c.peers.bans))
 	}
 	if c.isBanned("first") || !c.isBanned("banned 0") || !c.isBanned("one more") {
 		t.Error("the ban that began first is still there, or another one is not")
+	}
+}
+
+// Authors can be made up: thousands of them take no place of a peer's account or ban.
+func TestMadeUpAuthorsLiftNoBan(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	c := conductAt(&now)
+	from := netip.MustParsePrefix("203.0.113.7/32")
+	for _, id := range []peer.ID{"a", "b", "c"} {
+		c.fault(id, mostFaults, from)
+	}
+	c.fault("careless", mostFaults-1)
+	for i := range mostBans + 400 {
+		now = now.Add(time.Millisecond)
+		id := peer.ID(fmt.Sprint("made up ", i))
+		c.mayWrite(id)
+		c.faultOfAuthor(id, mostFaults)
+	}
+	if !c.isBanned("a") || !c.isShut("d", multiaddr.StringCast("/ip4/203.0.113.7/tcp/1")) {
+		t.Error("made-up authors have lifted a ban")
+	}
+	if banned, _ := c.fault("careless", 1); !banned {
+		t.Error("made-up authors have made a peer's faults forgotten")
+	}
+	if !c.isBanned("made up 4400") || len(c.authors.bans) != mostBans || len(c.authors.accounts) > mostAccounts {
+		t.Errorf("%d banned authors, %d accounts", len(c.authors.bans), len(c.authors.accounts))
+	}
+}
+
+// The third banned peer bans the range of its addresses, for all but those whom the user has
+// named; never that of a hub, nor the own machine.
+func TestBansOfRanges(t *testing.T) {
+	circuit := "/ip4/203.0.113.7/udp/4001/quic-v1/p2p/12D3KooWEyoppNCUx8Yx66oV9fJnriXwCcXwDDUA2kj6vnc6iDEp/p2p-circuit"
+	for _, c := range []struct {
+		from, banned string
+		others       []string // that are not banned
+	}{
+		{"/ip4/203.0.113.7/tcp/1", "/ip4/203.0.113.7/udp/9/quic-v1", []string{"/ip4/203.0.113.8/tcp/1", circuit}},
+		{"/ip6/2001:db8:1:200::1/tcp/1", "/ip6/2001:db8:1:2ff::9/tcp/7", []string{"/ip6/2001:db8:1:300::1/tcp/1"}},
+		{"/ip6/::ffff:203.0.113.7/tcp/1", "/ip4/203.0.113.7/tcp/1", nil},
+		{"/ip4/127.0.0.1/tcp/1", "", []string{"/ip4/127.0.0.1/tcp/1"}},
+		{"/ip6/::1/tcp/1", "", []string{"/ip6/::1/tcp/1"}},
+		{circuit, "", []string{circuit, "/ip4/203.0.113.7/udp/4001/quic-v1"}},
+	} {
+		now := time.Unix(1e9, 0)
+		k := conductAt(&now)
+		k.exempt = func(id peer.ID) bool { return id == "named" }
+		from := rangeOf(multiaddr.StringCast(c.from))
+		shut := func(id peer.ID, address string) bool { return k.isShut(id, multiaddr.StringCast(address)) }
+		if banned, ranges := k.fault("named", mostFaults, from); !banned || ranges != nil {
+			t.Errorf("%s: one that was named counts for its range", c.from)
+		}
+		k.fault("one", mostFaults, from)
+		k.fault("one", mostFaults, from)
+		k.fault("two", mostFaults, from)
+		if shut("another", c.from) {
+			t.Errorf("%s: two peers ban their range", c.from)
+		}
+		_, ranges := k.fault("three", mostFaults, from)
+		if got := slices.Equal(ranges, []netip.Prefix{from}); got != (c.banned != "") || got != shut("another", c.from) {
+			t.Errorf("%s: bans %v", c.from, ranges)
+		}
+		for _, other := range c.others {
+			if shut("another", other) {
+				t.Errorf("%s: bans %s", c.from, other)
+			}
+		}
+		now = now.Add(banTime / 2)
+		if c.banned != "" && !shut("another", c.banned) {
+			t.Errorf("%s: %s is not banned", c.from, c.banned)
+		}
+		k.peers.bans = map[peer.ID]time.Time{}
+		if shut("named", c.from) {
+			t.Errorf("%s: one that was named is shut out with its range", c.from)
+		}
+		now = now.Add(banTime)
+		if shut("another", c.from) || shut("one", c.from) {
+			t.Errorf("%s: banned for ever", c.from)
+		}
+		k.fault("four", mostFaults, from)
+		k.fault("five", mostFaults, from)
+		if shut("another", c.from) {
+			t.Errorf("%s: bans that have ended count", c.from)
+		}
+	}
+}
+
+// However many ranges there are, so many are remembered.
+func TestRangesAreBounded(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	c := conductAt(&now)
+	for i := range mostRanges + 10 {
+		now = now.Add(time.Millisecond)
+		c.fault(peer.ID(fmt.Sprint(i)), mostFaults, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 32))
+	}
+	if len(c.ranges) != mostRanges {
+		t.Errorf("%d ranges are remembered", len(c.ranges))
+	}
+}
+
+// ends are the addresses of a connection.
+type ends struct{ remote string }
+
+func (ends) LocalMultiaddr() multiaddr.Multiaddr    { return multiaddr.StringCast("/ip4/192.0.2.1/tcp/1") }
+func (e ends) RemoteMultiaddr() multiaddr.Multiaddr { return multiaddr.StringCast(e.remote) }
+
+// Who is banned, or comes from a banned range, gets no further than the handshake.
+func TestBannedPeersAreRefusedAtTheHandshake(t *testing.T) {
+	n := &Node{Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
+	if err := n.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	n.named.add("named")
+	for _, id := range []peer.ID{"a", "b", "c"} {
+		n.conduct.fault(id, mostFaults, netip.MustParsePrefix("203.0.113.7/32"))
+	}
+	for _, c := range []struct {
+		id   peer.ID
+		from string
+		want bool
+	}{
+		{"a", "/ip4/198.51.100.9/tcp/1", false},
+		{"stranger", "/ip4/198.51.100.9/tcp/1", true},
+		{"stranger", "/ip4/203.0.113.7/tcp/1", false},
+		{"named", "/ip4/203.0.113.7/tcp/1", true},
+	} {
+		if got := n.gate.InterceptSecured(network.DirInbound, c.id, ends{c.from}); got != c.want {
+			t.Errorf("%s from %s may connect: %v", c.id, c.from, got)
+		}
 	}
 }

@@ -67,6 +67,8 @@ func attacks() []attack {
 			}
 		}},
 		{name: "made-up subscriptions", turn: func(a *attacker, n uint64) { a.subscribe(1000) }},
+		{name: "streams without end", accepted: true, turn: func(a *attacker, n uint64) { a.open(40) }},
+		{name: "coming and going", accepted: true, turn: func(a *attacker, n uint64) { a.comeAndGo(100) }},
 		{name: "garbage on the sync stream", turn: func(a *attacker, n uint64) { a.sync(random(300)) }},
 	}
 }
@@ -187,6 +189,34 @@ func (a *attacker) subscribe(count int) {
 		topic, subscribe := rand.Text(), true
 		rpc.Subscriptions = append(rpc.Subscriptions, &pb.RPC_SubOpts{Topicid: &topic, Subscribe: &subscribe})
 	}
+	a.tell(rpc)
+}
+
+// comeAndGo subscribes to the task's topic and leaves it.
+func (a *attacker) comeAndGo(times int) {
+	topic, comes, goes := "/fbo/task/1/"+a.task.ID().String(), true, false
+	rpc := &pb.RPC{}
+	for range times {
+		rpc.Subscriptions = append(rpc.Subscriptions, &pb.RPC_SubOpts{Topicid: &topic, Subscribe: &comes}, &pb.RPC_SubOpts{Topicid: &topic, Subscribe: &goes})
+	}
+	a.tell(rpc)
+}
+
+// open holds streams to compare shares open and says nothing on them.
+func (a *attacker) open(count int) {
+	for _, id := range a.host.Network().Peers() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		for range count {
+			if s, err := a.host.NewStream(ctx, id, a.syncProtocol()); err == nil {
+				_, _ = s.Write([]byte{0xff, 0xff, 0x3f}) // a request of a MiB is to follow
+			}
+		}
+		cancel()
+	}
+}
+
+// tell sends a message of gossip to all peers.
+func (a *attacker) tell(rpc *pb.RPC) {
 	for _, id := range a.host.Network().Peers() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		if s, err := a.host.NewStream(ctx, id, pubsub.GossipSubID_v11); err == nil {
@@ -228,7 +258,7 @@ func random(n int) []byte {
 
 func TestHostilePeers(t *testing.T) { testHostile(t, 8) }
 
-// Eleven nodes do what no honest node does. Nothing of it is accepted, each is
+// Thirteen nodes do what no honest node does. Nothing of it is accepted, each is
 // disconnected, and the honest ones hear each other as without them.
 func testHostile(t *testing.T, honest int) {
 	inSimulation(t, func(t *testing.T, f *fleet) {

@@ -75,6 +75,8 @@ type Hub struct {
 	relay    *relay.Relay
 	registry *registry
 	conduct  *conduct
+	meeting  *service
+	named    *named
 	traffic  traffic
 }
 
@@ -102,7 +104,9 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 		}
 	}()
 	h.log = bearable(h.Log)
-	h.registry, h.conduct = newRegistry(), newConduct()
+	h.named = newNamed(h.Allow...)
+	h.registry, h.conduct = newRegistry(), newConduct(h.named.has)
+	h.meeting = newSmallService("fbo.meet", meetTimeout)
 	if err := h.open(listen); err != nil {
 		return err
 	}
@@ -124,9 +128,11 @@ func (h *Hub) open(listen []string) error {
 	if err != nil {
 		return err
 	}
+	gate := newGate(self, h.Allow, nil)
+	gate.shut = h.conduct.isShut
 	h.host, err = newHost(hostConfig{
 		key: key, listen: listen, traffic: &h.traffic, connections: hubConnections * 3 / 4,
-		gate: newGate(self, h.Allow, nil), options: []libp2p.Option{libp2p.ResourceManager(resources)},
+		gate: gate, options: []libp2p.Option{libp2p.ResourceManager(resources)},
 	})
 	if err != nil {
 		return err

@@ -130,10 +130,7 @@ func (n *Node) leaveRelay(id peer.ID) {
 	}
 }
 
-func relayed(c network.Conn) bool {
-	_, err := c.RemoteMultiaddr().ValueForProtocol(multiaddr.P_CIRCUIT)
-	return err == nil
-}
+func relayed(c network.Conn) bool { return isCircuit(c.RemoteMultiaddr()) }
 
 // keepPlace asks a hub for a place, renews it, and asks again whenever the
 // connection was lost, with which it ends.

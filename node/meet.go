@@ -32,34 +32,35 @@ func (h *Hub) serveMeet(stream network.Stream) {
 
 func (h *Hub) introduce(stream network.Stream) error {
 	asking := stream.Conn().RemotePeer()
-	switch {
-	case h.conduct.isBanned(asking):
-		return errors.New("banned")
-	case !h.conduct.maySync(asking):
-		return errors.New("asks too often")
-	}
-	if err := stream.SetDeadline(time.Now().Add(meetTimeout)); err != nil {
+	leave, err := h.meeting.admit(stream, h.conduct, h.named.has(asking), h.blame)
+	if err != nil {
 		return err
 	}
+	defer leave()
 	request, err := protocol.ReadMeetRequest(stream)
 	if err == nil {
 		err = ofItself(request.Record, asking)
 	}
-	if errors.Is(err, protocol.ErrMalformed) && h.conduct.fault(asking, 1) {
-		h.log.Warn("node disconnected for misbehaviour", "peer", asking, "for", banTime, "last", err)
-		go h.host.Network().ClosePeer(asking)
+	if errors.Is(err, protocol.ErrMalformed) {
+		h.blame(asking, 1, err)
 	}
 	if err != nil {
 		return err
 	}
 	task, now := request.Task.KeyString(), time.Now()
-	if !h.registry.register(task, asking, request.Record, now) {
-		h.log.Info("no room to make a node known", "peer", asking, "task", request.Task)
+	if !h.registry.register(task, asking, groupOf(h.host.Network(), asking), request.Record, now) {
+		h.log.Info("a node on many tasks is not made known on another", "peer", asking, "task", request.Task)
 	}
 	if err := protocol.WriteMeetResponse(stream, h.registry.others(task, asking, protocol.MaxRecords, now)); err != nil {
 		return err
 	}
 	return stream.CloseWrite()
+}
+
+// blame notes a fault of a node and breaks with it when there were too many.
+func (h *Hub) blame(id peer.ID, weight int, why error) {
+	banned, ranges := h.conduct.misbehaved(h.host.Network(), id, weight)
+	tellBan(h.log, id, banned, ranges, why)
 }
 
 // ofItself checks that a record is that of the node that hands it in: others

@@ -49,15 +49,14 @@ func (n *Node) serveNamesakes(stream network.Stream) {
 
 func (n *Node) answerNamesakes(stream network.Stream) error {
 	from := stream.Conn().RemotePeer()
-	switch {
-	case !n.gate.mayTakePart(from) || n.conduct.isBanned(from):
+	if !n.gate.mayTakePart(from) {
 		return errBarred
-	case !n.conduct.maySync(from): // rare, as comparing shares is
-		return errors.New("asks too often")
 	}
-	if err := stream.SetDeadline(time.Now().Add(namesakeTimeout)); err != nil {
+	leave, err := n.naming.admit(stream, n.conduct, n.named.has(from), n.blame)
+	if err != nil {
 		return err
 	}
+	defer leave()
 	asked, err := protocol.ReadNamesakeRequest(stream)
 	if errors.Is(err, protocol.ErrMalformed) {
 		n.blame(from, 1, err)

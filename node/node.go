@@ -105,6 +105,9 @@ type Node struct {
 	key        crypto.PrivKey
 	host       host.Host
 	gate       *gate
+	named      *named
+	syncing    *service // comparing shares
+	naming     *service // questions about names
 	hubs       []*hub
 	journal    *journal.Journal
 	repaired   *repairMark // nil: the journal was never repaired
@@ -202,14 +205,16 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.hubs = nil
+	n.hubs, n.named = nil, newNamed(n.Allow...)
 	for _, info := range hubs {
 		n.hubs = append(n.hubs, newHub(info))
+		n.named.add(info.ID)
 	}
 	for _, target := range peers {
 		if !newGate("", n.Allow, n.hubs).mayConnect(target.ID) {
 			return nil, fmt.Errorf("node: peer %v is in Peers and not in Allow", target.ID)
 		}
+		n.named.add(target.ID)
 	}
 	return peers, nil
 }
@@ -234,6 +239,8 @@ func (n *Node) openJournal() error {
 }
 
 func (n *Node) openHost() (err error) {
+	n.conduct = newConduct(n.named.has)
+	n.syncing, n.naming = newSyncService(), newSmallService("fbo.namesake", namesakeTimeout)
 	if n.Host != nil {
 		n.host = n.Host
 		if n.key = n.host.Peerstore().PrivKey(n.host.ID()); n.key == nil {
@@ -250,7 +257,7 @@ func (n *Node) openHost() (err error) {
 		return fmt.Errorf("node: identity: %w", err)
 	}
 	n.gate = newGate(self, n.Allow, n.hubs)
-	n.gate.barred = n.barred
+	n.gate.shut, n.gate.barred = n.conduct.isShut, n.barred
 	if n.host, err = n.listen(); err != nil {
 		return err
 	}
@@ -259,8 +266,8 @@ func (n *Node) openHost() (err error) {
 }
 
 func (n *Node) openPubSub(ctx context.Context) (err error) {
-	n.conduct = newConduct()
-	n.refuseBanned()
+	stop := n.conduct.refuse(n.host.Network())
+	n.onClose(func() error { stop(); return nil })
 	n.followSubscriptions()
 	options := []pubsub.Option{
 		pubsub.WithBlacklist(unheard{n}),

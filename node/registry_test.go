@@ -14,38 +14,76 @@ func TestRegistryIsBounded(t *testing.T) {
 	now := time.Now()
 	id := func(i int) peer.ID { return peer.ID(fmt.Sprint("node ", i)) }
 	r := newRegistry()
-	for i := range mostOfTask {
-		if !r.register("task", id(i), []byte{1}, now) {
+	for i := range mostOfTask + 20 {
+		if !r.register("task", id(i), "", []byte{1}, now.Add(time.Duration(i))) {
 			t.Fatalf("node %d finds no room", i)
 		}
 	}
-	if r.register("task", "newcomer", nil, now) {
-		t.Error("room for more than may be of one task")
-	}
-	if !r.register("task", id(0), []byte{2}, now) {
-		t.Error("no room to renew")
+	if len(r.tasks["task"]) != mostOfTask || r.count != mostOfTask || len(r.nodes) != mostOfTask {
+		t.Errorf("%d are registered on a task, %d in all", len(r.tasks["task"]), r.count)
 	}
 	if got := r.others("task", "newcomer", 5, now); len(got) != 5 {
 		t.Errorf("the newcomer gets to know %d, want 5", len(got))
 	}
-	if !r.register("task", "newcomer", nil, now.Add(registrationTTL)) || r.count != 1 {
+	later := now.Add(registrationTTL + time.Second)
+	if !r.register("task", "newcomer", "", nil, later) || r.count != 1 {
 		t.Errorf("after all have expired there are %d registrations", r.count)
 	}
 
 	r = newRegistry()
 	for i := range mostTasksOfNode + 1 {
-		if got := r.register(fmt.Sprint(i), "one", nil, now); got != (i < mostTasksOfNode) {
+		if got := r.register(fmt.Sprint(i), "one", "", nil, now); got != (i < mostTasksOfNode) {
 			t.Errorf("task %d of one node: %v", i, got)
 		}
 	}
-	for i := 0; r.count < mostRegistrations; i++ {
-		r.register(fmt.Sprint("of ", i%64), id(i), nil, now)
+	for i := range mostRegistrations + 20 {
+		r.register(fmt.Sprint("of ", i%64), id(i), fmt.Sprint(i), nil, now) // all groups have one
 	}
-	if r.register("another", "newcomer", nil, now) {
-		t.Error("room for more than may be")
+	if r.count != mostRegistrations {
+		t.Errorf("%d registrations in all", r.count)
 	}
-	if !r.register("another", "newcomer", nil, now.Add(registrationTTL)) || r.count != 1 {
+	if !r.register("another", "newcomer", "", nil, later) || r.count != 1 {
 		t.Errorf("after all have expired there are %d registrations", r.count)
+	}
+}
+
+// Hundreds of made-up identities from one address keep nobody else from being made known,
+// and from getting to know each other.
+func TestMadeUpNodesKeepNobodyOutOfTheRegistry(t *testing.T) {
+	now := time.Now()
+	r := newRegistry()
+	madeUp := func(n int) {
+		for i := range n {
+			now = now.Add(time.Millisecond)
+			r.register("task", peer.ID(fmt.Sprint("made up ", i)), "203.0.113.7/32", []byte("made up"), now)
+		}
+	}
+	madeUp(mostOfTask + 8)
+	honest := []string{"a", "b", "c"}
+	for _, name := range honest {
+		now = now.Add(time.Millisecond)
+		if !r.register("task", peer.ID(name), name+"/32", []byte(name), now) {
+			t.Fatal("no room")
+		}
+	}
+	madeUp(2 * mostOfTask)
+	for _, name := range honest {
+		var known []string
+		for _, sealed := range r.others("task", peer.ID(name), 4, now) {
+			known = append(known, string(sealed))
+		}
+		slices.Sort(known)
+		want := append(slices.DeleteFunc(slices.Clone(honest), func(other string) bool { return other == name }), "made up", "made up")
+		if !slices.Equal(known, want) {
+			t.Errorf("%s gets to know %v, want %v", name, known, want)
+		}
+	}
+	// Of equal groups a newcomer takes no place of another.
+	if !r.register("task", "one more", "a/32", []byte("one more"), now) || !r.together("one more", "a") || !r.together("a", "b") {
+		t.Error("a second node from an address is not made known while there are hundreds from another")
+	}
+	if len(r.tasks["task"]) != mostOfTask || r.count != mostOfTask {
+		t.Errorf("%d are registered", r.count)
 	}
 }
 
@@ -66,7 +104,7 @@ func TestRegistryAgreesWithAList(t *testing.T) {
 			case "register":
 				list = slices.DeleteFunc(list, func(e entry) bool { return e.task == task && e.id == id })
 				list = append(list, entry{task, id, now.Add(registrationTTL)})
-				r.register(task, id, []byte(id), now)
+				r.register(task, id, string(id), []byte(id), now)
 			case "forget":
 				list = slices.DeleteFunc(list, func(e entry) bool { return e.id == id })
 				r.forget(id)

@@ -155,6 +155,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		Exchanges:  n.exchangesOf(t),
 		Entropy:    rand.Reader,
 	}
+	n.named.add(config.Named()...)
 	if n.repaired != nil {
 		config.AfterEpoch, config.Unaccounted = n.repaired.AfterEpoch, n.repaired.unaccounted()
 	}
@@ -512,21 +513,27 @@ func (s *Session) Keep(ctx context.Context) error {
 	return s.do(ctx, func(now time.Time) { s.agent.Keep(now) })
 }
 
-// receive gives the agent a verified share.
-func (s *Session) receive(ctx context.Context, share protocol.Share, age time.Duration) (verdict agent.Verdict, err error) {
+// receive gives the agent a verified share that a peer has passed on, and tells whether to
+// pass it on further.
+func (s *Session) receive(ctx context.Context, share protocol.Share, age time.Duration, from peer.ID) (verdict agent.Verdict, passOn bool, err error) {
 	if s.node.lose != nil && s.node.lose() {
-		return agent.Stale, nil
+		return agent.Stale, false, nil
 	}
-	stopped := s.do(ctx, func(now time.Time) { verdict, err = s.agent.Receive(now, share, age) })
+	by := agent.Introducer{Group: groupOf(s.node.host.Network(), from), Named: s.node.named.has(from)}
+	stopped := s.do(ctx, func(now time.Time) {
+		verdict, err = s.agent.ReceiveBy(now, share, age, by)
+		passOn = (verdict == agent.Accepted || verdict == agent.Known) && s.agent.PassesOn(share.Author)
+	})
 	if stopped != nil {
-		return agent.Stale, stopped
+		return agent.Stale, false, stopped
 	}
 	s.metrics.shareReceived(share.Kind, verdict)
-	return verdict, err
+	return verdict, passOn, err
 }
 
 func (s *Session) joined(ctx context.Context, id peer.ID) error {
-	return s.do(ctx, func(time.Time) { s.agent.Joined(id) })
+	group := groupOf(s.node.host.Network(), id)
+	return s.do(ctx, func(time.Time) { s.agent.Joined(id, group) })
 }
 
 // Close leaves the task: running trials, but for those of clients outside of the process,

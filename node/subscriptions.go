@@ -141,11 +141,36 @@ func (n *Node) followSubscriptions() {
 	n.onClose(func() error { n.host.Network().StopNotify(bundle); return nil })
 }
 
+// ownMoves counts how often a message says that its sender comes to the node's own topics or
+// goes.
+func (s *subscriptions) ownMoves(announced []*pb.RPC_SubOpts) (count int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range announced {
+		if s.own[a.GetTopicid()] {
+			count++
+		}
+	}
+	return count
+}
+
+// announcedBytes is how long the name of a topic may be to count as one; longer ones count
+// as several, since reading them takes longer.
+const announcedBytes = 256
+
+func announcements(announced []*pb.RPC_SubOpts) (count int) {
+	for _, a := range announced {
+		count += 1 + len(a.GetTopicid())/announcedBytes
+	}
+	return count
+}
+
 // inspect drops gossip of those who are not heard, and breaks with whoever
-// announces subscriptions without end: to read past them costs a processor. Messages of
-// a task by somebody who has not proven its invitation are taken out before gossip sees
-// them: that is no fault, since this node's own proof may have been the first, and they
-// must not pass for seen when somebody else brings them.
+// announces subscriptions without end: to read past them costs a processor. What it takes
+// out of a message gossip does not see, so that it does not pass for seen when somebody else
+// brings it: messages of a task by somebody who has not proven its invitation, which is no
+// fault, since this node's own proof may have been the first, and what is above that which
+// a peer may pass on.
 func (n *Node) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	if err := n.gate.inspect(from); err != nil {
 		return err
@@ -153,10 +178,14 @@ func (n *Node) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	if n.conduct.isBanned(from) {
 		return fmt.Errorf("node: %v is not heard for now", from)
 	}
-	if count := len(rpc.GetSubscriptions()); count > 0 && !n.conduct.mayAnnounce(from, count) {
-		n.blame(from, mostFaults, errTooManySubscriptions)
-		return errTooManySubscriptions
+	if announced := rpc.GetSubscriptions(); len(announced) > 0 {
+		if !n.conduct.mayAnnounce(from, announcements(announced)) || !n.conduct.mayMove(from, n.follows.ownMoves(announced)) {
+			n.blame(from, mostFaults, errTooManySubscriptions)
+			return errTooManySubscriptions
+		}
 	}
-	rpc.Publish = slices.DeleteFunc(rpc.Publish, func(m *pb.Message) bool { return !n.follows.mayHear(from, m.GetTopic()) })
+	rpc.Publish = slices.DeleteFunc(rpc.Publish, func(m *pb.Message) bool {
+		return !n.follows.mayHear(from, m.GetTopic()) || !n.conduct.mayRelay(from)
+	})
 	return nil
 }

@@ -173,3 +173,55 @@ func TestWhoAnnouncesWithoutEndIsBanned(t *testing.T) {
 		t.Error("a banned peer is heard")
 	}
 }
+
+// What a peer passes on above its budget gossip does not see, so that it is taken from
+// another; whoever comes and goes without end is banned.
+func TestWhatIsAboveABudgetDoesNotPassForSeen(t *testing.T) {
+	n := &Node{Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
+	if err := n.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	topic := topicOf(t, 1)
+	messages := func(count int) *pubsub.RPC {
+		rpc := &pubsub.RPC{}
+		for range count {
+			rpc.Publish = append(rpc.Publish, &pb.Message{Topic: &topic})
+		}
+		return rpc
+	}
+	flood, honest := messages(relayBurst+500), messages(500)
+	for _, err := range []error{n.inspect("relayer", flood), n.inspect("honest", honest)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(flood.Publish) < relayBurst || len(flood.Publish) >= relayBurst+500 || len(honest.Publish) != 500 {
+		t.Errorf("gossip sees %d messages of a flood and %d of somebody else", len(flood.Publish), len(honest.Publish))
+	}
+	n.follows.joined(topic)
+	moves := &pubsub.RPC{}
+	for i := range 300 {
+		comes := i%2 == 0
+		moves.Subscriptions = append(moves.Subscriptions, &pb.RPC_SubOpts{Topicid: &topic, Subscribe: &comes})
+	}
+	for i := range 3 {
+		if err := n.inspect("restless", moves); (err == nil) != (i < moveBurst/300) {
+			t.Errorf("coming and going, message %d: %v", i+1, err)
+		}
+	}
+	if !n.conduct.isBanned("restless") {
+		t.Error("who comes and goes without end is not banned")
+	}
+}
+
+// Long names count more than once: to read past them costs as much.
+func TestLongNamesAreManyAnnouncements(t *testing.T) {
+	long, comes := string(make([]byte, 1<<16)), true
+	if got := announcements([]*pb.RPC_SubOpts{{Topicid: &long, Subscribe: &comes}}); got != 1+1<<16/announcedBytes {
+		t.Errorf("a name of 64 KiB counts as %d", got)
+	}
+	if name := topicPrefix + string(make([]byte, mostTaskID)); announcements([]*pb.RPC_SubOpts{{Topicid: &name}}) != 1 {
+		t.Error("the name of a task counts more than once")
+	}
+}

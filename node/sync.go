@@ -24,8 +24,13 @@ func (t *topic) syncProtocol() libp2pprotocol.ID {
 	return libp2pprotocol.ID(syncProtocolPrefix + t.session.called.String())
 }
 
-// fetch gets from a peer the shares that this agent lacks.
+// fetch gets from a peer the shares that this agent lacks. When that is under way, it is done
+// once more after it, however often it is asked for meanwhile.
 func (t *topic) fetch(from peer.ID) {
+	t.fetches.do(from, func() { t.fetchOnce(from) })
+}
+
+func (t *topic) fetchOnce(from peer.ID) {
 	ctx, cancel := context.WithTimeout(t.ctx, syncTimeout)
 	defer cancel()
 	err := t.fetchShares(ctx, from)
@@ -93,7 +98,7 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 		if !t.session.node.gate.mayTakePart(share.Author) {
 			return nil // the peer's list may be a longer one
 		}
-		verdict, err := t.session.receive(ctx, share, item.Age)
+		verdict, _, err := t.session.receive(ctx, share, item.Age, stream.Conn().RemotePeer())
 		if verdict == agent.Offence {
 			t.judge(verdict, stream.Conn().RemotePeer(), share.Author, err)
 			return nil
@@ -139,15 +144,15 @@ func (t *topic) serveSync(stream network.Stream) {
 }
 
 func (t *topic) answer(stream network.Stream) error {
-	if !t.session.node.gate.mayTakePart(stream.Conn().RemotePeer()) {
+	n, from := t.session.node, stream.Conn().RemotePeer()
+	if !n.gate.mayTakePart(from) {
 		return errors.New("may not take part")
 	}
-	if !t.session.node.conduct.maySync(stream.Conn().RemotePeer()) {
-		return errors.New("asks too often")
-	}
-	if err := stream.SetDeadline(time.Now().Add(syncTimeout)); err != nil {
+	leave, err := n.syncing.admit(stream, n.conduct, n.named.has(from), n.blame)
+	if err != nil {
 		return err
 	}
+	defer leave()
 	if err := t.demand(stream); err != nil {
 		return err
 	}

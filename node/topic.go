@@ -38,7 +38,9 @@ type topic struct {
 	here      peerSet       // peers on the topic, before they are spoken to as well
 	asking    peerSet       // those of them that are asked for a proof
 	welcomed  peerSet       // peers on the task
-	fetched   peerSet       // peers on the task that have told what they hold, or could not
+	fetches   onceEach      // catching up
+	renewals  onceEach
+	fetched   peerSet // peers on the task that have told what they hold, or could not
 
 	outbox  chan protocol.Share
 	drained chan struct{} // closed when the outbox is closed and empty
@@ -138,7 +140,7 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 		return pubsub.ValidationAccept // published by the loop, which must not wait for itself
 	}
 	author := message.GetFrom()
-	if !n.conduct.mayRelay(from) || !n.conduct.mayWrite(author) {
+	if !n.conduct.mayWrite(author) {
 		return pubsub.ValidationIgnore
 	}
 	// What does not open nobody passes on who has the invitation, and of others nothing
@@ -161,12 +163,12 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 	}
 	ctx, cancel := context.WithTimeout(ctx, receiveTimeout)
 	defer cancel()
-	verdict, err := t.session.receive(ctx, share, 0)
+	verdict, passOn, err := t.session.receive(ctx, share, 0, from)
 	t.judge(verdict, from, share.Author, err)
-	switch verdict {
-	case agent.Accepted, agent.Known:
+	switch {
+	case passOn:
 		return pubsub.ValidationAccept
-	case agent.Malformed, agent.Offence:
+	case verdict == agent.Malformed || verdict == agent.Offence:
 		return pubsub.ValidationReject
 	}
 	return pubsub.ValidationIgnore
@@ -209,7 +211,7 @@ func (t *topic) follow() {
 			t.here.remove(event.Peer)
 			t.welcomed.remove(event.Peer)
 			t.fetched.remove(event.Peer)
-			t.running.Go(func() { t.renew(event.Peer) })
+			t.running.Go(func() { t.renewals.do(event.Peer, func() { t.renew(event.Peer) }) })
 			continue
 		}
 		t.here.add(event.Peer)

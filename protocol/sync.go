@@ -19,11 +19,11 @@ import (
 
 // Limits of one sync exchange.
 const (
-	MaxHeld           = 8192 // shares named by one request
-	MaxRecords        = 32   // peer records in one request or response
-	MaxContradictions = 2    // of the asking node itself, one for each Conflict
-	maxRequestBytes   = 1<<20 + MaxRecords*(MaxRecordBytes+8) + MaxContradictions*(MaxContradictionBytes+16)
-	maxItemBytes      = MaxEnvelopeBytes + 64
+	MaxHeld             = 8192 // shares named by one request
+	MaxRecords          = 32   // peer records in one request or response
+	MaxContradictions   = 2    // of the asking node itself, one for each Conflict
+	MaxSyncRequestBytes = 1<<20 + MaxRecords*(MaxRecordBytes+8) + MaxContradictions*(MaxContradictionBytes+16)
+	maxItemBytes        = MaxEnvelopeBytes + 64
 
 	maxResponseBytes = 64 << 20
 )
@@ -115,7 +115,7 @@ func (h Held) digest() []byte {
 // ReadSyncRequest reads what WriteSyncRequest wrote.
 func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 	var m pb.SyncRequest
-	if err := unmarshalCounted(r, &m, maxRequestBytes, MaxHeld+MaxRecords+MaxContradictions); err != nil {
+	if err := unmarshalCounted(r, &m, MaxSyncRequestBytes, MaxHeld+MaxRecords+MaxContradictions); err != nil {
 		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w", err)
 	}
 	if len(m.Held) > MaxHeld || len(m.Records) > MaxRecords || len(m.Contradictions) > MaxContradictions {

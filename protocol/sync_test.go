@@ -75,7 +75,7 @@ func TestSyncRequestThatIsRefused(t *testing.T) {
 		"no author":             encode(&pb.SyncRequest{Held: []*pb.Held{{}}}),
 		"too many":              encode(many),
 		"too many records":      encode(&pb.SyncRequest{Records: make([][]byte, MaxRecords+1)}),
-		"too large":             protowire.AppendVarint(nil, maxRequestBytes+1),
+		"too large":             protowire.AppendVarint(nil, MaxSyncRequestBytes+1),
 		"endless length":        bytes.Repeat([]byte{0xff}, 20),
 		"cut in the middle":     whole[:len(whole)/2],
 		"cut behind its length": whole[:1],
@@ -162,7 +162,7 @@ func TestAgeIsNeverNegative(t *testing.T) {
 // A request of half a million empty names must cost no more than its bytes:
 // it is refused before they become half a million values.
 func TestARequestCostsWhatItWeighs(t *testing.T) {
-	body := bytes.Repeat([]byte{1<<3 | 2, 0}, maxRequestBytes/2)
+	body := bytes.Repeat([]byte{1<<3 | 2, 0}, MaxSyncRequestBytes/2)
 	data := append(protowire.AppendVarint(nil, uint64(len(body))), body...)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -170,7 +170,7 @@ func TestARequestCostsWhatItWeighs(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	runtime.ReadMemStats(&after)
-	if cost := after.TotalAlloc - before.TotalAlloc; cost > 8*maxRequestBytes {
+	if cost := after.TotalAlloc - before.TotalAlloc; cost > 8*MaxSyncRequestBytes {
 		t.Errorf("refusing a request of %d bytes took %d", len(data), cost)
 	}
 }

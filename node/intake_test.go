@@ -1,0 +1,116 @@
+package node
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+)
+
+// entry lets somebody in and tells when its stream was reset.
+func (s *service) entry(id, group string, named bool) (reset *atomic.Bool, leave func(), ok bool) {
+	reset = &atomic.Bool{}
+	leave, ok = s.take(&guest{id: peer.ID(id), group: group, named: named, reset: func() error { reset.Store(true); return nil }})
+	return reset, leave, ok
+}
+
+func (s *service) holds(group string) (count int) {
+	for _, g := range s.guests {
+		if g.group == group {
+			count++
+		}
+	}
+	return count
+}
+
+// Fifty identities of one address that hold streams open keep nobody else out, and a group
+// no smaller than another takes nothing from it.
+func TestLargestGroupLosesAStream(t *testing.T) {
+	s := newSyncService()
+	first, leaveFirst, _ := s.entry("made up 0", "attacker", false)
+	for i := range 50 * mostSyncStreamsOfPeer {
+		s.entry(fmt.Sprint("made up ", 1+i/mostSyncStreamsOfPeer), "attacker", false)
+	}
+	if len(s.guests) != mostSyncStreams {
+		t.Fatalf("%d streams are read", len(s.guests))
+	}
+	for i := range mostSyncStreams / 2 {
+		if _, _, ok := s.entry(fmt.Sprint("honest ", i/2), "lab", false); !ok {
+			t.Fatalf("stream %d of others finds no place", i)
+		}
+	}
+	waitUntil(t, "the oldest stream of the largest group is reset", first.Load)
+	leaveFirst() // its handler ends: nothing is given back twice
+	if _, _, ok := s.entry("one more", "lab", false); ok || s.holds("attacker") != mostSyncStreams/2 || s.holds("lab") != mostSyncStreams/2 {
+		t.Errorf("%d and %d streams are read", s.holds("attacker"), s.holds("lab"))
+	}
+	if _, _, ok := s.entry("elsewhere", "elsewhere", false); !ok {
+		t.Error("a third group finds no place")
+	}
+}
+
+// Whom the user has named goes before strangers, whatever their groups hold.
+func TestNamedGoFirst(t *testing.T) {
+	s := newSmallService("test", time.Second)
+	for i := range s.most {
+		s.entry(fmt.Sprint("stranger ", i), fmt.Sprint("group ", i), false)
+	}
+	var leaves []func()
+	for i := range s.most {
+		_, leave, ok := s.entry(fmt.Sprint("named ", i), "lab", true)
+		if !ok {
+			t.Fatalf("named node %d finds no place", i)
+		}
+		leaves = append(leaves, leave)
+	}
+	if _, _, ok := s.entry("stranger", "elsewhere", false); ok || s.holds("lab") != s.most {
+		t.Error("a stranger takes the place of a named node")
+	}
+	if _, _, ok := s.entry("named, from elsewhere", "elsewhere", true); !ok {
+		t.Error("the largest group of named nodes loses nothing to another")
+	}
+	for _, leave := range leaves {
+		leave()
+		leave()
+	}
+	if len(s.guests) != 1 {
+		t.Errorf("%d places are taken after all but one have left", len(s.guests))
+	}
+}
+
+func TestStreamsOfOnePeer(t *testing.T) {
+	s := newSyncService()
+	for i := range mostSyncStreamsOfPeer + 1 {
+		if _, _, ok := s.entry("peer", "group", false); ok != (i < mostSyncStreamsOfPeer) {
+			t.Errorf("stream %d of one peer: %v", i+1, ok)
+		}
+	}
+}
+
+func waitUntil(t testing.TB, what string, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !so(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// What is asked for while it is done is done once more, however often.
+func TestOnceEach(t *testing.T) {
+	var o onceEach
+	done := 0
+	o.do("peer", func() {
+		if done++; done == 1 {
+			for range 5 {
+				o.do("peer", func() { t.Error("it is done twice at a time") })
+			}
+			o.do("another", func() { done += 10 })
+		}
+	})
+	if done != 12 || len(o.again) != 0 {
+		t.Errorf("done %d times, %d are left", done, len(o.again))
+	}
+}

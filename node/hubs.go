@@ -130,8 +130,10 @@ func (n *Node) leaveRelay(id peer.ID) {
 	}
 }
 
-func relayed(c network.Conn) bool {
-	_, err := c.RemoteMultiaddr().ValueForProtocol(multiaddr.P_CIRCUIT)
+func relayed(c network.Conn) bool { return isRelayed(c.RemoteMultiaddr()) }
+
+func isRelayed(address multiaddr.Multiaddr) bool {
+	_, err := address.ValueForProtocol(multiaddr.P_CIRCUIT)
 	return err == nil
 }
 

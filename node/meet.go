@@ -17,6 +17,7 @@ import (
 const (
 	meetProtocol = "/fbo/meet/1"
 	meetTimeout  = 10 * time.Second
+	meetOften    = 8 * time.Second // at most, for a node that lacks company and learns of new nodes
 	meetRenewal  = 2 * time.Minute // for a node that has company enough
 )
 
@@ -114,6 +115,7 @@ func (t *topic) meet(h *hub) {
 		if moved {
 			pause = linkPause
 		}
+		before, _ := t.members.count()
 		err := t.askHub(h, record)
 		if t.ctx.Err() != nil {
 			return
@@ -123,7 +125,11 @@ func (t *topic) meet(h *hub) {
 		}
 		handedIn, connection = record, current
 		next = time.Now().Add(jittered(pause))
-		if pause = min(2*pause, longPause); err == nil && len(t.onTask()) >= enoughPeers {
+		pause = min(2*pause, longPause)
+		if after, _ := t.members.count(); after > before {
+			pause = min(pause, meetOften) // there may be more
+		}
+		if err == nil && t.standing.saying(time.Now()) >= enoughPeers {
 			next = time.Now().Add(jittered(meetRenewal))
 		}
 	}
@@ -143,7 +149,7 @@ func (t *topic) askHub(h *hub, record []byte) error {
 		return err
 	}
 	for _, sealed := range records {
-		if err := t.members.learn(sealed); err != nil {
+		if err := t.learn(sealed, stream.Conn()); err != nil {
 			return err
 		}
 	}

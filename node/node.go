@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/libp2p/go-libp2p"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
@@ -20,6 +22,7 @@ import (
 
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/internal/datadir"
+	"github.com/fbo-node/fbo/internal/dials"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/peerlog"
 	"github.com/fbo-node/fbo/internal/plain"
@@ -106,6 +109,7 @@ type Node struct {
 	host       host.Host
 	gate       *gate
 	hubs       []*hub
+	attempts   *dials.Book // at addresses that others have told
 	journal    *journal.Journal
 	repaired   *repairMark // nil: the journal was never repaired
 	copier     copier
@@ -119,6 +123,8 @@ type Node struct {
 
 	lose   func() bool                             // set by tests: whether the next share gets lost on its way
 	barred func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
+
+	libp2p []libp2p.Option // set by tests: what the host is made of besides
 
 	exchanges func(*task.Task) []strategy.Exchange // set by tests: what takes the place of a task's own
 	alter     func(*agent.Config)                  // set by tests: changes what an agent is made of
@@ -160,6 +166,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	running, cancel := context.WithCancel(context.Background())
 	n.onClose(func() error { n.tasks.Wait(); return nil })
 	n.onClose(func() error { cancel(); return nil })
+	n.noteAnswers()
 	if err := n.openPubSub(running); err != nil {
 		return err
 	}
@@ -177,6 +184,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	for _, target := range peers {
 		if target.ID != n.host.ID() {
 			n.untried.Add(1)
+			n.host.ConnManager().Protect(target.ID, "named")
 			n.background(func() { n.keepConnected(running, "peer", target) })
 		}
 	}
@@ -206,6 +214,7 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	for _, info := range hubs {
 		n.hubs = append(n.hubs, newHub(info))
 	}
+	n.attempts = dials.NewBook(time.Now, slices.Concat(peers, hubs)...)
 	for _, target := range peers {
 		if !newGate("", n.Allow, n.hubs).mayConnect(target.ID) {
 			return nil, fmt.Errorf("node: peer %v is in Peers and not in Allow", target.ID)
@@ -240,6 +249,7 @@ func (n *Node) openHost() (err error) {
 			return errors.New("node: Host does not know its own private key")
 		}
 		n.gate = newGate(n.host.ID(), n.Allow, n.hubs)
+		n.gate.attempts = n.attempts
 		return nil
 	}
 	if n.key, err = LoadIdentity(n.Dir); err != nil {
@@ -250,7 +260,7 @@ func (n *Node) openHost() (err error) {
 		return fmt.Errorf("node: identity: %w", err)
 	}
 	n.gate = newGate(self, n.Allow, n.hubs)
-	n.gate.barred = n.barred
+	n.gate.barred, n.gate.attempts = n.barred, n.attempts
 	if n.host, err = n.listen(); err != nil {
 		return err
 	}

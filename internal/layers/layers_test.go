@@ -57,6 +57,7 @@ var layers = map[string]int{
 	"agent":               12,
 	"internal/journal":    12,
 	"internal/heard":      12,
+	"internal/dials":      12,
 	"internal/evaluator":  12,
 	"internal/httpguard":  12,
 	"internal/export":     12,

@@ -16,7 +16,7 @@ import (
 // How a node looks for company.
 const (
 	enoughPeers   = 10               // on the task, that say something; fewer, and it dials members that it knows of
-	roomyPeers    = 32               // fewer, and it visits strangers often
+	enoughDialled = 16               // connections that it has made; fewer, and it visits strangers often, however many have come by themselves
 	parallelDials = 4                // at a time
 	linkPause     = time.Second      // between looks, with jitter
 	visitPause    = 3 * time.Second  // between dials of strangers although there is enough company, and room for more
@@ -47,7 +47,7 @@ func (t *topic) link() {
 		if change {
 			nextChange = now.Add(jittered(changePause))
 		}
-		t.arrange(now, peers, change)
+		dialled := t.arrange(now, peers, change)
 		t.callBackDue(now, peers)
 		if now.After(nextAnchors) {
 			nextAnchors = now.Add(anchorsPause)
@@ -57,30 +57,34 @@ func (t *topic) link() {
 			t.running.Go(func() { t.dialDirectly(peers) })
 		}
 		missing := enoughPeers - t.standing.saying(now)
-		if missing <= 0 {
+		if missing > 0 {
+			if t.dialMembers(min(parallelDials, missing)) {
+				asking = linkPause
+				continue
+			}
+		} else if change || now.Sub(visited) > t.visitEvery(len(dialled)) {
 			// The other half of a network that was cut in two has enough company
 			// as well, and so have those whom liars keep from each other; somebody must
 			// look for them.
-			pause := lostPause
-			if _, fresh := t.members.count(); fresh > 0 && len(peers) < roomyPeers {
-				pause = visitPause
-			}
-			if change || now.Sub(visited) > pause {
-				visited = now
-				t.dialMembers(1)
-			}
+			visited = now
+			t.dialMembers(1)
 			continue
 		}
-		if t.dialMembers(min(parallelDials, missing)) {
-			asking = linkPause
-			continue
-		}
-		if len(peers) > 0 && now.After(nextAsk) {
-			t.fetch(t.standing.anyOf(now, peers))
+		if now.After(nextAsk) && len(peers) > 0 && (missing > 0 || len(dialled) < enoughDialled) {
+			t.fetch(t.standing.anyOf(now, dialled, peers))
 			nextAsk = now.Add(asking)
 			asking = min(2*asking, longPause)
 		}
 	}
+}
+
+// visitEvery is the pause between dials of a node that has enough company and has made
+// so many connections itself.
+func (t *topic) visitEvery(dialled int) time.Duration {
+	if _, fresh := t.members.count(); fresh > 0 && dialled < enoughDialled {
+		return visitPause
+	}
+	return lostPause
 }
 
 // growing is when something is due that is done ever more seldom.

@@ -87,13 +87,17 @@ func (s *standing) saying(now time.Time) int {
 	return count
 }
 
-// anyOf is one of some peers at random, if possible one that says something.
-func (s *standing) anyOf(now time.Time, peers []peer.ID) peer.ID {
+// anyOf is one of the preferred peers or, when there are none, of the others, at random,
+// if possible one that says something.
+func (s *standing) anyOf(now time.Time, preferred, others []peer.ID) peer.ID {
+	if len(preferred) == 0 {
+		preferred = others
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rest := slices.DeleteFunc(slices.Clone(peers), func(id peer.ID) bool { return !s.peers[id].says(now) })
+	rest := slices.DeleteFunc(slices.Clone(preferred), func(id peer.ID) bool { return !s.peers[id].says(now) })
 	if len(rest) == 0 {
-		rest = peers
+		rest = preferred
 	}
 	return rest[rand.IntN(len(rest))]
 }
@@ -212,8 +216,8 @@ func (t *topic) heard(now time.Time, from, author peer.ID) {
 func (t *topic) protection() string { return "outbound " + t.name() }
 
 // arrange tells the connection manager which peers of the task to keep when it has to
-// close connections.
-func (t *topic) arrange(now time.Time, peers []peer.ID, change bool) {
+// close connections. It returns those to which the node has made a connection itself.
+func (t *topic) arrange(now time.Time, peers []peer.ID, change bool) (dialled []peer.ID) {
 	manager := t.session.node.host.ConnManager()
 	all := t.neighbours(peers)
 	for id, worth := range worths(now, all) {
@@ -226,6 +230,12 @@ func (t *topic) arrange(now time.Time, peers []peer.ID, change bool) {
 	for _, id := range gone {
 		manager.Unprotect(id, t.protection())
 	}
+	for _, n := range all {
+		if n.outbound {
+			dialled = append(dialled, n.id)
+		}
+	}
+	return dialled
 }
 
 // release ends the protection of peers when the session ends.

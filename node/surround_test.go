@@ -19,6 +19,7 @@ import (
 
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/tsampling"
 )
 
 // onNetwork are the options that put a host on the simulated network.
@@ -40,6 +41,9 @@ func (f *fleet) honest(peers ...string) *simulated {
 	s := &simulated{fleet: f, got: map[peer.ID]time.Time{}}
 	s.node = &node.Node{Dir: f.t.TempDir(), Listen: []string{fmt.Sprintf("/ip4/11.%d.0.1/udp/8000/quic-v1", f.started)}, Peers: peers}
 	s.node.Libp2p(f.onNetwork()...)
+	if f.build != nil {
+		f.build(s.node)
+	}
 	f.enter(s)
 	return s
 }
@@ -66,14 +70,15 @@ type siege struct {
 	hosts   []host.Host
 	records [][]byte
 	targets atomic.Pointer[[]peer.AddrInfo]
+	speaks  bool // they share what they make up
 	cancel  context.CancelFunc
 }
 
 // besiege starts so many, each at the address that the function says.
-func (f *fleet) besiege(count int, address func(int) string) *siege {
+func (f *fleet) besiege(count int, address func(int) string, speaks bool) *siege {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	a := &siege{fleet: f, cancel: cancel}
+	a := &siege{fleet: f, cancel: cancel, speaks: speaks}
 	a.aimAt()
 	for i := range count {
 		h, err := libp2p.New(append(f.onNetwork(), libp2p.ListenAddrStrings(address(i)))...)
@@ -109,8 +114,13 @@ func (a *siege) begin(ctx context.Context, index int, h host.Host) {
 		t.Fatal(err)
 	}
 	name := "/fbo/task/1/" + a.fleet.task.ID().String()
-	ignore := func(context.Context, peer.ID, *pubsub.Message) pubsub.ValidationResult { return pubsub.ValidationIgnore }
-	if err := gossip.RegisterTopicValidator(name, ignore); err != nil {
+	withhold := func(_ context.Context, from peer.ID, _ *pubsub.Message) pubsub.ValidationResult {
+		if from == h.ID() {
+			return pubsub.ValidationAccept
+		}
+		return pubsub.ValidationIgnore
+	}
+	if err := gossip.RegisterTopicValidator(name, withhold); err != nil {
 		t.Fatal(err)
 	}
 	topic, err := gossip.Join(name)
@@ -132,7 +142,10 @@ func (a *siege) begin(ctx context.Context, index int, h host.Host) {
 		}
 	})
 	go func() {
-		for ctx.Err() == nil {
+		for n := uint64(1); ctx.Err() == nil; n++ {
+			if a.speaks {
+				_ = topic.Publish(ctx, a.share(h, n))
+			}
 			for _, target := range *a.targets.Load() {
 				if h.Network().Connectedness(target.ID) == network.Connected {
 					continue
@@ -171,6 +184,18 @@ func (a *siege) tell(ctx context.Context, index int, h host.Host, id peer.ID, sy
 	_ = s.Close()
 }
 
+// share is one that nobody can tell from an honest one.
+func (a *siege) share(h host.Host, sequence uint64) []byte {
+	share, err := protocol.Seal(protocol.Share{
+		Task: a.fleet.task.ID(), Key: protocol.Key{Kind: tsampling.Kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: sequence},
+		TTL: time.Hour, Payload: weightsOf(16, 1),
+	}, h.Peerstore().PrivKey(h.ID()))
+	if err != nil {
+		panic(err)
+	}
+	return share.Envelope
+}
+
 func (a *siege) end() {
 	a.cancel()
 	for _, h := range a.hosts {
@@ -193,12 +218,23 @@ func (f *fleet) apart() (pairs int) {
 	return pairs
 }
 
-// Newcomers that were given the address of one node, which others with many identities
-// surround, find each other, hear each other, and go on when that node ends.
-func testSurrounded(t *testing.T, attackers, newcomers int, address func(int) string) {
+// besieged is a test of newcomers that were given the address of one node, which others with
+// many identities surround.
+type besieged struct {
+	attackers int
+	address   func(int) string
+	speak     bool          // the attackers share what they make up
+	within    time.Duration // newcomers find each other
+	stay      time.Duration // before the first node ends
+	missing   float64       // of the shares, at most
+}
+
+// The newcomers find each other, hear each other, and go on when that node ends.
+func (b besieged) test(t *testing.T) {
+	const newcomers = 5
 	inSimulation(t, func(t *testing.T, f *fleet) {
 		first := f.honest()
-		a := f.besiege(attackers, address)
+		a := f.besiege(b.attackers, b.address, b.speak)
 		defer a.end()
 		a.aimAt(first)
 		time.Sleep(10 * time.Second)
@@ -207,35 +243,66 @@ func testSurrounded(t *testing.T, attackers, newcomers int, address func(int) st
 			a.aimAt(f.nodes...)
 		}
 		begun := time.Now()
-		f.evaluateAll(0)
-		for time.Since(begun) < 2*time.Minute && f.apart() > 0 {
+		for time.Since(begun) < b.within && f.apart() > 0 {
 			time.Sleep(time.Second)
 		}
-		t.Logf("%d pairs of honest nodes are not connected after %v", f.apart(), time.Since(begun))
-		f.evaluateAll(10 * time.Second)
-		pairs, slowest := f.missing()
-		t.Logf("%d of %d shares are missing after 10s, the slowest took %v", pairs, (newcomers+1)*newcomers, slowest)
+		apart, took := f.apart(), time.Since(begun)
+		t.Logf("%d pairs of honest nodes are not connected after %v", apart, took)
+		if apart > 0 && b.missing == 0 {
+			t.Error("that is too many")
+		}
+		f.hear(t, b.missing)
+		time.Sleep(b.stay)
+		f.hear(t, b.missing)
 		first.close()
 		f.nodes = f.nodes[1:]
-		time.Sleep(5 * time.Second)
-		f.evaluateAll(10 * time.Second)
-		pairs, slowest = f.missing()
-		t.Logf("without the first node %d of %d, the slowest took %v", pairs, newcomers*(newcomers-1), slowest)
+		f.hear(t, b.missing)
 		for _, n := range f.nodes {
-			out, in := 0, 0
-			for _, c := range n.host.Network().Conns() {
-				if c.Stat().Direction == network.DirOutbound {
-					out++
-				} else {
-					in++
-				}
-			}
-			t.Logf("connections: %d out, %d in", out, in)
+			t.Logf("%d connections, %d of them with honest nodes", len(n.host.Network().Peers()), f.company(n))
 		}
 	})
 }
 
-func TestSurroundedQ(t *testing.T) { testSurrounded(t, 20, 5, oneRange) }
-func TestSurroundedA(t *testing.T) { testSurrounded(t, 60, 5, oneRange) }
-func TestSurroundedB(t *testing.T) { testSurrounded(t, 60, 5, manyRanges) }
-func TestSurroundedC(t *testing.T) { testSurrounded(t, 200, 5, manyRanges) }
+// hear checks that nearly all that honest nodes share now reaches all of them.
+func (f *fleet) hear(t *testing.T, most float64) {
+	t.Helper()
+	f.evaluateAll(10 * time.Second)
+	pairs, slowest := f.missing()
+	all := len(f.nodes) * (len(f.nodes) - 1)
+	t.Logf("of %d shares %d are missing after 10s, the slowest took %v; %d pairs are not connected", all, pairs, slowest, f.apart())
+	if float64(pairs) > most*float64(all) {
+		t.Error("that is too many")
+	}
+}
+
+// company counts the honest nodes that one is connected with.
+func (f *fleet) company(n *simulated) (count int) {
+	for _, other := range f.nodes {
+		if n.host.Network().Connectedness(other.host.ID()) == network.Connected {
+			count++
+		}
+	}
+	return count
+}
+
+func TestSurroundedNewcomersHearEachOther(t *testing.T) {
+	besieged{attackers: 14, address: manyRanges, within: 20 * time.Second}.test(t)
+}
+func TestSA(t *testing.T) {
+	besieged{attackers: 60, address: oneRange, within: 2 * time.Minute, stay: 2 * time.Minute}.test(t)
+}
+func TestSB(t *testing.T) {
+	besieged{attackers: 60, address: manyRanges, within: 2 * time.Minute, stay: 2 * time.Minute}.test(t)
+}
+func TestSC(t *testing.T) {
+	besieged{attackers: 60, address: oneRange, speak: true, within: 2 * time.Minute, stay: 2 * time.Minute}.test(t)
+}
+func TestSD(t *testing.T) {
+	besieged{attackers: 60, address: manyRanges, speak: true, within: 2 * time.Minute, stay: 2 * time.Minute}.test(t)
+}
+func TestSE(t *testing.T) {
+	besieged{attackers: 200, address: manyRanges, within: 2 * time.Minute, stay: 2 * time.Minute, missing: .05}.test(t)
+}
+func TestSF(t *testing.T) {
+	besieged{attackers: 200, address: manyRanges, speak: true, within: 2 * time.Minute, stay: 2 * time.Minute, missing: .05}.test(t)
+}

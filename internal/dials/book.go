@@ -35,6 +35,7 @@ type Book struct {
 	tellers   *budget[peer.ID]
 	attempts  map[peer.ID][]attempt
 	answers   map[peer.ID][]multiaddr.Multiaddr // newest last
+	swept     time.Time                         // when old attempts were forgotten
 }
 
 type attempt struct {
@@ -80,7 +81,8 @@ func (b *Book) Allow(id peer.ID, a multiaddr.Multiaddr) bool {
 	}
 	b.addresses.take(single(ip), now)
 	b.ranges.take(Range(ip), now)
-	if len(b.attempts) >= mostKept {
+	if len(b.attempts) >= mostKept && now.Sub(b.swept) >= attemptTimeout {
+		b.swept = now
 		b.forgetAttempts(now)
 	}
 	recent := slices.DeleteFunc(b.attempts[id], func(made attempt) bool { return now.Sub(made.at) > attemptTimeout })

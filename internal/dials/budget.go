@@ -1,6 +1,9 @@
 package dials
 
-import "time"
+import (
+	"maps"
+	"time"
+)
 
 // mostKept bounds how many budgets are under way; beyond, nothing is spent of new ones.
 const mostKept = 4096
@@ -10,6 +13,7 @@ type budget[K comparable] struct {
 	most  float64
 	pause time.Duration
 	spent map[K]spending
+	swept time.Time // when those that are settled were forgotten
 }
 
 type spending struct {
@@ -29,11 +33,11 @@ func (b *budget[K]) settled(key K, now time.Time) float64 {
 // has tells whether one may be taken.
 func (b *budget[K]) has(key K, now time.Time) bool {
 	if _, known := b.spent[key]; !known && len(b.spent) >= mostKept {
-		for other := range b.spent {
-			if b.settled(other, now) == 0 {
-				delete(b.spent, other)
-			}
+		if now.Sub(b.swept) < b.pause {
+			return false
 		}
+		b.swept = now
+		maps.DeleteFunc(b.spent, func(other K, _ spending) bool { return b.settled(other, now) == 0 })
 		if len(b.spent) >= mostKept {
 			return false
 		}

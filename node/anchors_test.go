@@ -20,11 +20,14 @@ func TestANodeFindsItsPeersOfTheLastRun(t *testing.T) {
 	inSimulation(t, func(t *testing.T, f *fleet) {
 		var late atomic.Pointer[peer.ID] // whom the others do not dial
 		f.build = func(n *node.Node) {
-			n.Bar(func(id peer.ID, _ multiaddr.Multiaddr) bool { known := late.Load(); return known != nil && *known == id })
+			n.Bar(func(id peer.ID, _ multiaddr.Multiaddr) bool {
+				known := late.Load()
+				return known != nil && *known == id
+			})
 		}
-		first, second := f.honest(), f.honest()
+		first, second := f.honest(nil), f.honest(nil)
 		f.build = nil
-		again := f.honest(first.node.Addresses()[0], second.node.Addresses()[0])
+		again := f.honest(nil, first.node.Addresses()[0], second.node.Addresses()[0])
 		id := again.host.ID()
 		late.Store(&id)
 		time.Sleep(10 * time.Minute)

@@ -34,6 +34,9 @@ func (n *Node) Bar(f func(peer.ID, multiaddr.Multiaddr) bool) { n.barred = f }
 // Start.
 func (n *Node) Libp2p(options ...libp2p.Option) { n.libp2p = options }
 
+// Libp2p is as of Node.
+func (h *Hub) Libp2p(options ...libp2p.Option) { h.libp2p = options }
+
 // Exchange gives the agents of the node other exchanges than their tasks name. It
 // is called before Start.
 func (n *Node) Exchange(f func(*task.Task) []strategy.Exchange) { n.exchanges = f }

@@ -76,6 +76,8 @@ type Hub struct {
 	registry *registry
 	conduct  *conduct
 	traffic  traffic
+
+	libp2p []libp2p.Option // set by tests: what the host is made of besides
 }
 
 // Start opens the network. The context bounds the start only.
@@ -126,7 +128,7 @@ func (h *Hub) open(listen []string) error {
 	}
 	h.host, err = newHost(hostConfig{
 		key: key, listen: listen, traffic: &h.traffic, connections: hubConnections * 3 / 4,
-		gate: newGate(self, h.Allow, nil), options: []libp2p.Option{libp2p.ResourceManager(resources)},
+		gate: newGate(self, h.Allow, nil), options: append([]libp2p.Option{libp2p.ResourceManager(resources)}, h.libp2p...),
 	})
 	if err != nil {
 		return err

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/fbo-node/fbo/internal/dials"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -53,6 +55,7 @@ func (h *Hub) introduce(stream network.Stream) error {
 	if err != nil {
 		return err
 	}
+	request.Record = h.shown(request.Record, stream.Conn())
 	task, now := request.Task.KeyString(), time.Now()
 	if !h.registry.register(task, asking, request.Record, now) {
 		h.log.Info("no room to make a node known", "peer", asking, "task", request.Task)
@@ -71,6 +74,32 @@ func ofItself(sealed []byte, id peer.ID) error {
 		err = fmt.Errorf("%w: a record of %v", protocol.ErrMalformed, record.PeerID)
 	}
 	return err
+}
+
+// shown is the record of a node as others are told it: nil, and they are told nothing, when
+// none of its addresses is where the hub sees the node, is one through the hub, or, where
+// the hub is reached in a private network, is private too. Others would try somebody
+// else's address.
+func (h *Hub) shown(sealed []byte, c network.Conn) []byte {
+	record, err := protocol.OpenRecord(sealed)
+	if err != nil {
+		return nil
+	}
+	from, seen := dials.IP(c.RemoteMultiaddr())
+	private := dials.ScopeOf(c.RemoteMultiaddr()) != dials.Global
+	through := circuitThrough(h.ID())
+	for _, a := range record.Addrs {
+		ip, ok := dials.IP(a)
+		switch {
+		case isRelayed(a) && strings.HasSuffix(a.String(), through.String()):
+			return sealed
+		case isRelayed(a):
+		case ok && seen && ip == from, private && dials.ScopeOf(a) != dials.Global:
+			return sealed
+		}
+	}
+	h.log.Info("a node is not made known, since it is not at its addresses", "peer", record.PeerID, "seen", c.RemoteMultiaddr())
+	return nil
 }
 
 // forgetGone ends the registrations of nodes that have disconnected.

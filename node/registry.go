@@ -28,7 +28,7 @@ type registry struct {
 }
 
 type registration struct {
-	sealed  []byte // the node's peer record
+	sealed  []byte // the node's peer record; nil: others are not told of it
 	expires time.Time
 }
 
@@ -69,7 +69,7 @@ func (r *registry) others(task string, asking peer.ID, count int, now time.Time)
 	r.expire(task, now)
 	var records [][]byte
 	for id, other := range r.tasks[task] {
-		if id != asking {
+		if id != asking && other.sealed != nil {
 			records = append(records, other.sealed)
 		}
 	}

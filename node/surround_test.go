@@ -28,18 +28,17 @@ func (f *fleet) onNetwork() []libp2p.Option {
 	return []libp2p.Option{
 		simlibp2p.QUICSimnet(f.net, simnet.NodeBiDiLinkSettings{Downlink: link, Uplink: link}),
 		libp2p.DisableIdentifyAddressDiscovery(), // stalls virtual time
-		libp2p.ResourceManager(&network.NullResourceManager{}),
 		libp2p.DisableMetrics(),
 	}
 }
 
 // honest starts a node with a host of its own, and so with the limits of real ones, in
 // a range of addresses of its own.
-func (f *fleet) honest(peers ...string) *simulated {
+func (f *fleet) honest(hubs []string, peers ...string) *simulated {
 	f.t.Helper()
 	f.started++
 	s := &simulated{fleet: f, got: map[peer.ID]time.Time{}}
-	s.node = &node.Node{Dir: f.t.TempDir(), Listen: []string{fmt.Sprintf("/ip4/11.%d.0.1/udp/8000/quic-v1", f.started)}, Peers: peers}
+	s.node = &node.Node{Dir: f.t.TempDir(), Listen: []string{fmt.Sprintf("/ip4/11.%d.0.1/udp/8000/quic-v1", f.started)}, Hubs: hubs, Peers: peers}
 	s.node.Libp2p(f.onNetwork()...)
 	if f.build != nil {
 		f.build(s.node)
@@ -71,17 +70,22 @@ type siege struct {
 	records [][]byte
 	targets atomic.Pointer[[]peer.AddrInfo]
 	speaks  bool // they share what they make up
+	hubs    []peer.AddrInfo
 	cancel  context.CancelFunc
 }
 
 // besiege starts so many, each at the address that the function says.
-func (f *fleet) besiege(count int, address func(int) string, speaks bool) *siege {
+func (f *fleet) besiege(count int, address func(int) string, speaks bool, hubs []string) *siege {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	a := &siege{fleet: f, cancel: cancel, speaks: speaks}
+	known, err := node.ParseHubs(hubs)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	a := &siege{fleet: f, cancel: cancel, speaks: speaks, hubs: known}
 	a.aimAt()
 	for i := range count {
-		h, err := libp2p.New(append(f.onNetwork(), libp2p.ListenAddrStrings(address(i)))...)
+		h, err := libp2p.New(append(f.onNetwork(), libp2p.ListenAddrStrings(address(i)), libp2p.ResourceManager(&network.NullResourceManager{}))...)
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -146,6 +150,11 @@ func (a *siege) begin(ctx context.Context, index int, h host.Host) {
 			if a.speaks {
 				_ = topic.Publish(ctx, a.share(h, n))
 			}
+			for _, hub := range a.hubs {
+				if n%12 == 1 && h.Connect(ctx, hub) == nil {
+					a.register(ctx, index, h, hub.ID)
+				}
+			}
 			for _, target := range *a.targets.Load() {
 				if h.Network().Connectedness(target.ID) == network.Connected {
 					continue
@@ -181,6 +190,19 @@ func (a *siege) tell(ctx context.Context, index int, h host.Host, id peer.ID, sy
 	_ = protocol.WriteSyncRequest(s, protocol.SyncRequest{Records: a.some(index)})
 	_ = s.CloseWrite()
 	_ = protocol.ReadSyncItems(s, func(protocol.SyncItem) error { return nil })
+	_ = s.Close()
+}
+
+// register makes an attacker known at a hub.
+func (a *siege) register(ctx context.Context, index int, h host.Host, hub peer.ID) {
+	s, err := h.NewStream(network.WithNoDial(ctx, "siege"), hub, "/fbo/meet/1")
+	if err != nil {
+		return
+	}
+	_ = s.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = protocol.WriteMeetRequest(s, protocol.MeetRequest{Task: a.fleet.task.ID(), Record: a.records[index]})
+	_ = s.CloseWrite()
+	_, _ = protocol.ReadMeetResponse(s)
 	_ = s.Close()
 }
 
@@ -224,6 +246,7 @@ type besieged struct {
 	attackers int
 	address   func(int) string
 	speak     bool          // the attackers share what they make up
+	hub       bool          // the newcomers know a hub and no node
 	within    time.Duration // newcomers find each other
 	stay      time.Duration // before the first node ends
 	missing   float64       // of the shares, at most
@@ -233,13 +256,27 @@ type besieged struct {
 func (b besieged) test(t *testing.T) {
 	const newcomers = 5
 	inSimulation(t, func(t *testing.T, f *fleet) {
-		first := f.honest()
-		a := f.besiege(b.attackers, b.address, b.speak)
+		var hubs, known []string
+		end := func() {}
+		if b.hub {
+			h := &node.Hub{Dir: t.TempDir(), Listen: []string{"/ip4/15.0.0.1/udp/8000/quic-v1"}}
+			h.Libp2p(f.onNetwork()...)
+			if err := h.Start(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			end = func() { h.Close() }
+			hubs = h.Addresses()
+		} else {
+			first := f.honest(nil)
+			end = func() { first.close(); f.nodes = f.nodes[1:] }
+			known = first.node.Addresses()
+		}
+		a := f.besiege(b.attackers, b.address, b.speak, hubs)
 		defer a.end()
-		a.aimAt(first)
+		a.aimAt(f.nodes...)
 		time.Sleep(10 * time.Second)
 		for range newcomers {
-			f.honest(first.node.Addresses()[0])
+			f.honest(hubs, known...)
 			a.aimAt(f.nodes...)
 		}
 		begun := time.Now()
@@ -254,8 +291,7 @@ func (b besieged) test(t *testing.T) {
 		f.hear(t, b.missing)
 		time.Sleep(b.stay)
 		f.hear(t, b.missing)
-		first.close()
-		f.nodes = f.nodes[1:]
+		end()
 		f.hear(t, b.missing)
 		for _, n := range f.nodes {
 			t.Logf("%d connections, %d of them with honest nodes", len(n.host.Network().Peers()), f.company(n))
@@ -305,4 +341,7 @@ func TestSE(t *testing.T) {
 }
 func TestSF(t *testing.T) {
 	besieged{attackers: 200, address: manyRanges, speak: true, within: 2 * time.Minute, stay: 2 * time.Minute, missing: .05}.test(t)
+}
+func TestSG(t *testing.T) {
+	besieged{attackers: 60, address: manyRanges, hub: true, within: 2 * time.Minute, stay: time.Minute}.test(t)
 }

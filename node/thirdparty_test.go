@@ -94,7 +94,7 @@ func recordsAt(t *testing.T, count int, address multiaddr.Multiaddr) (sealed [][
 // outsider is a host at which no node runs.
 func (f *fleet) outsider(address string) host.Host {
 	f.t.Helper()
-	h, err := libp2p.New(append(f.onNetwork(), libp2p.ListenAddrStrings(address))...)
+	h, err := libp2p.New(append(f.onNetwork(), libp2p.ListenAddrStrings(address), libp2p.ResourceManager(&network.NullResourceManager{}))...)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -139,9 +139,9 @@ func TestNobodyMakesNodesAttackAThirdParty(t *testing.T) {
 		defer stop()
 		private, stopPrivate := f.bystander("10.0.0.1")
 		defer stopPrivate()
-		first := f.honest()
+		first := f.honest(nil)
 		for range 2 {
-			f.honest(first.node.Addresses()[0])
+			f.honest(nil, first.node.Addresses()[0])
 		}
 		time.Sleep(5 * time.Second)
 		liar := f.outsider("/ip4/12.0.0.1/udp/8000/quic-v1")

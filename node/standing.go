@@ -13,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/dials"
+	"github.com/fbo-node/fbo/task"
 )
 
 // Which connections a node keeps when there are more than it has room for.
@@ -27,6 +28,8 @@ const (
 	freeOfRange  = 2  // peers from one range of addresses that are not worth less for that
 	worthCrowded = 5  // less for each more
 	mostCrowded  = 8  // times that
+
+	worthListed = 1000 // of those on the list of who may take part, or in the task's roster
 )
 
 // standing is what a session makes of the peers that are on its task now. Whoever is
@@ -108,6 +111,7 @@ type neighbour struct {
 	id       peer.ID
 	from     netip.Prefix // its range of addresses
 	outbound bool
+	listed   bool
 }
 
 // worths puts a number to each neighbour, larger for those to keep. Of peers in one
@@ -131,6 +135,9 @@ func worths(now time.Time, all []neighbour) map[peer.ID]int {
 		}
 		value -= worthCrowded * min(max(ofRange[n.from]+1-freeOfRange, 0), mostCrowded)
 		ofRange[n.from]++
+		if n.listed {
+			value = worthListed
+		}
 		worth[n.id] = value
 	}
 	return worth
@@ -238,6 +245,23 @@ func (t *topic) arrange(now time.Time, peers []peer.ID, change bool) (dialled []
 	return dialled
 }
 
+// rosterOf is whom a task names as the only ones to take part; empty when it names nobody.
+func rosterOf(t *task.Task) map[peer.ID]bool {
+	roster := map[peer.ID]bool{}
+	if t.Privacy != nil && t.Privacy.Aggregate != nil {
+		for _, id := range t.Privacy.Aggregate.Roster {
+			roster[id] = true
+		}
+	}
+	names, _ := t.Strategy.Settings.Keys()["roster"].([]string)
+	for _, name := range names {
+		if id, err := peer.Decode(name); err == nil {
+			roster[id] = true
+		}
+	}
+	return roster
+}
+
 // release ends the protection of peers when the session ends.
 func (t *topic) release() {
 	_, gone := t.standing.choose(time.Now(), nil, false)
@@ -251,7 +275,7 @@ func (t *topic) neighbours(peers []peer.ID) []neighbour {
 	defer t.standing.mu.Unlock()
 	var all []neighbour
 	for _, id := range peers {
-		n := neighbour{stand: t.standing.peers[id], id: id}
+		n := neighbour{stand: t.standing.peers[id], id: id, listed: t.session.node.gate.listed[id] || t.roster[id]}
 		for _, c := range t.session.node.host.Network().ConnsToPeer(id) {
 			n.outbound = n.outbound || c.Stat().Direction == network.DirOutbound
 			if ip, ok := dials.IP(c.RemoteMultiaddr()); ok {

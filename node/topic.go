@@ -32,6 +32,7 @@ type topic struct {
 	inbox     *pubsub.Subscription
 	members   *members
 	standing  *standing
+	roster    map[peer.ID]bool // of the task; empty: there is none
 	callBacks chan struct{} // holds one for each that is under way
 	namesakes *namesakes
 	courier   *courier
@@ -55,6 +56,7 @@ func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 		session:   s,
 		members:   newMembers(s.node),
 		standing:  newStanding(),
+		roster:    rosterOf(s.task),
 		callBacks: make(chan struct{}, mostCallBacks),
 		namesakes: newNamesakes(s.id),
 		joined:    make(chan struct{}, 1),

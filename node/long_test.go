@@ -18,3 +18,18 @@ func TestLongChurn(t *testing.T)   { testChurn(t, 40, 5*time.Minute) }
 func TestLongCut(t *testing.T) { testCut(t, 24) }
 
 func TestLongKill(t *testing.T) { testKill(t, 100) }
+
+// Newcomers among many identities of one attacker: silent or not, in one range of
+// addresses or each in another. A minute and a half is long enough for connections to be
+// closed that are too many.
+func TestLongSurrounded(t *testing.T) {
+	for name, b := range map[string]besieged{
+		"60 in one range":          {attackers: 60, address: oneRange},
+		"60 in 60 ranges, talking": {attackers: 60, address: manyRanges, speak: true},
+		"60 at a hub":              {attackers: 60, address: manyRanges, hub: true},
+		"200":                      {attackers: 200, address: manyRanges, missing: 0.05},
+	} {
+		b.within, b.stay = 2*time.Minute, 90*time.Second
+		t.Run(name, b.test)
+	}
+}

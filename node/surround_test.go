@@ -324,24 +324,3 @@ func (f *fleet) company(n *simulated) (count int) {
 func TestSurroundedNewcomersHearEachOther(t *testing.T) {
 	besieged{attackers: 14, address: manyRanges, within: 20 * time.Second}.test(t)
 }
-func TestSA(t *testing.T) {
-	besieged{attackers: 60, address: oneRange, within: 2 * time.Minute, stay: 2 * time.Minute}.test(t)
-}
-func TestSB(t *testing.T) {
-	besieged{attackers: 60, address: manyRanges, within: 2 * time.Minute, stay: 2 * time.Minute}.test(t)
-}
-func TestSC(t *testing.T) {
-	besieged{attackers: 60, address: oneRange, speak: true, within: 2 * time.Minute, stay: 2 * time.Minute}.test(t)
-}
-func TestSD(t *testing.T) {
-	besieged{attackers: 60, address: manyRanges, speak: true, within: 2 * time.Minute, stay: 2 * time.Minute}.test(t)
-}
-func TestSE(t *testing.T) {
-	besieged{attackers: 200, address: manyRanges, within: 2 * time.Minute, stay: 2 * time.Minute, missing: .05}.test(t)
-}
-func TestSF(t *testing.T) {
-	besieged{attackers: 200, address: manyRanges, speak: true, within: 2 * time.Minute, stay: 2 * time.Minute, missing: .05}.test(t)
-}
-func TestSG(t *testing.T) {
-	besieged{attackers: 60, address: manyRanges, hub: true, within: 2 * time.Minute, stay: time.Minute}.test(t)
-}

@@ -33,7 +33,7 @@ type topic struct {
 	members   *members
 	standing  *standing
 	roster    map[peer.ID]bool // of the task; empty: there is none
-	callBacks chan struct{} // holds one for each that is under way
+	callBacks chan struct{}    // holds one for each that is under way
 	namesakes *namesakes
 	courier   *courier
 	joined    chan struct{} // a peer has joined

@@ -253,7 +253,10 @@ func rosterOf(t *task.Task) map[peer.ID]bool {
 			roster[id] = true
 		}
 	}
-	names, _ := t.Strategy.Settings.Keys()["roster"].([]string)
+	var names []string
+	if t.Strategy.Settings != nil {
+		names, _ = t.Strategy.Settings.Keys()["roster"].([]string)
+	}
 	for _, name := range names {
 		if id, err := peer.Decode(name); err == nil {
 			roster[id] = true

@@ -151,7 +151,7 @@ func (a *siege) begin(ctx context.Context, index int, h host.Host) {
 				_ = topic.Publish(ctx, a.share(h, n))
 			}
 			for _, hub := range a.hubs {
-				if n%12 == 1 && h.Connect(ctx, hub) == nil {
+				if n%6 == 1 && h.Connect(ctx, hub) == nil {
 					a.register(ctx, index, h, hub.ID)
 				}
 			}
@@ -165,7 +165,7 @@ func (a *siege) begin(ctx context.Context, index int, h host.Host) {
 			}
 			select {
 			case <-ctx.Done():
-			case <-time.After(5 * time.Second):
+			case <-time.After(10 * time.Second):
 			}
 		}
 	}()

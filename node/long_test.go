@@ -3,6 +3,7 @@
 package node_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -18,6 +19,8 @@ func TestLongChurn(t *testing.T)   { testChurn(t, 40, 5*time.Minute) }
 func TestLongCut(t *testing.T) { testCut(t, 24) }
 
 func TestLongKill(t *testing.T) { testKill(t, 100) }
+
+func oneRange(i int) string { return fmt.Sprintf("/ip4/12.0.0.%d/udp/8000/quic-v1", i+1) }
 
 // Newcomers among many identities of one attacker: silent or not, in one range of
 // addresses or each in another.

@@ -225,7 +225,6 @@ func (a *siege) end() {
 	}
 }
 
-func oneRange(i int) string   { return fmt.Sprintf("/ip4/12.0.0.%d/udp/8000/quic-v1", i+1) }
 func manyRanges(i int) string { return fmt.Sprintf("/ip4/12.%d.0.1/udp/8000/quic-v1", i+1) }
 
 // apart counts the pairs of honest nodes without a connection.
@@ -257,7 +256,7 @@ func (b besieged) test(t *testing.T) {
 	const newcomers = 5
 	inSimulation(t, func(t *testing.T, f *fleet) {
 		var hubs, known []string
-		end := func() {}
+		var end func()
 		if b.hub {
 			h := &node.Hub{Dir: t.TempDir(), Listen: []string{"/ip4/15.0.0.1/udp/8000/quic-v1"}}
 			h.Libp2p(f.onNetwork()...)

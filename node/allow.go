@@ -12,6 +12,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
+
+	"github.com/fbo-node/fbo/internal/dials"
 )
 
 // ParseAllow reads a list for Node.Allow: one peer ID a line, as `fbo-node key`
@@ -52,8 +54,9 @@ type gate struct {
 	listed map[peer.ID]bool // nil: everybody
 	hubs   map[peer.ID]bool // may connect, listed or not
 
-	shut   func(peer.ID, multiaddr.Multiaddr) bool // who is banned, or whose addresses are; nil: nobody
-	barred func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
+	shut     func(peer.ID, multiaddr.Multiaddr) bool // who is banned, or whose addresses are; nil: nobody
+	attempts *dials.Book                             // nil: no limits
+	barred   func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
 }
 
 func newGate(self peer.ID, allowed []peer.ID, hubs []*hub) *gate {
@@ -82,7 +85,10 @@ var _ connmgr.ConnectionGater = (*gate)(nil)
 func (g *gate) InterceptPeerDial(id peer.ID) bool { return g.mayConnect(id) }
 
 func (g *gate) InterceptAddrDial(id peer.ID, address multiaddr.Multiaddr) bool {
-	return g.barred == nil || !g.barred(id, address)
+	if g.barred != nil && g.barred(id, address) {
+		return false
+	}
+	return g.attempts == nil || g.attempts.Allow(id, address)
 }
 
 // InterceptAccept lets everybody knock: who it is shows only the handshake.

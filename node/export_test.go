@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
@@ -28,6 +29,13 @@ func (n *Node) Network() host.Host { return n.host }
 
 // Bar makes addresses of others impossible to dial. It is called before Start.
 func (n *Node) Bar(f func(peer.ID, multiaddr.Multiaddr) bool) { n.barred = f }
+
+// Libp2p adds options to those that the node makes its host of. It is called before
+// Start.
+func (n *Node) Libp2p(options ...libp2p.Option) { n.libp2p = options }
+
+// Libp2p is as of Node.
+func (h *Hub) Libp2p(options ...libp2p.Option) { h.libp2p = options }
 
 // Exchange gives the agents of the node other exchanges than their tasks name. It
 // is called before Start.

@@ -75,7 +75,7 @@ func newHost(c hostConfig) (host.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	connections, err := connmgr.NewConnManager(c.connections/2, c.connections, connmgr.WithGracePeriod(time.Minute))
+	connections, err := connmgr.NewConnManager(c.connections*3/4, c.connections, connmgr.WithGracePeriod(time.Minute))
 	if err != nil {
 		return nil, fmt.Errorf("node: connection manager: %w", err)
 	}

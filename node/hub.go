@@ -78,6 +78,8 @@ type Hub struct {
 	meeting  *service
 	named    *named
 	traffic  traffic
+
+	libp2p []libp2p.Option // set by tests: what the host is made of besides
 }
 
 // Start opens the network. The context bounds the start only.
@@ -132,7 +134,7 @@ func (h *Hub) open(listen []string) error {
 	gate.shut = h.conduct.isShut
 	h.host, err = newHost(hostConfig{
 		key: key, listen: listen, traffic: &h.traffic, connections: hubConnections * 3 / 4,
-		gate: gate, options: []libp2p.Option{libp2p.ResourceManager(resources)},
+		gate: gate, options: append([]libp2p.Option{libp2p.ResourceManager(resources)}, h.libp2p...),
 	})
 	if err != nil {
 		return err

@@ -8,15 +8,18 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/peerstore"
+	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/protocol"
 )
 
 // How a node looks for company.
 const (
-	enoughPeers   = 10               // on the task; fewer, and it dials members that it knows of
+	enoughPeers   = 10               // on the task, that say something; fewer, and it dials members that it knows of
+	enoughDialled = 16               // connections that it has made; fewer, and it visits strangers often, however many have come by themselves
 	parallelDials = 4                // at a time
 	linkPause     = time.Second      // between looks, with jitter
+	visitPause    = 3 * time.Second  // between dials of strangers although there is enough company, and room for more
 	longPause     = 30 * time.Second // between asking others whom they know, once that brings nothing new
 	directPause   = 5 * time.Second  // between attempts to do without a hub, twice as long with each
 	longestDirect = 10 * time.Minute
@@ -28,7 +31,9 @@ const (
 // were all given one address would otherwise form a star, on which gossip loses
 // a third of the messages once there are forty.
 func (t *topic) link() {
-	asking, nextAsk, nextLost := linkPause, time.Now(), time.Now().Add(lostPause)
+	t.recallAnchors()
+	asking, nextAsk, visited := linkPause, time.Now(), time.Now()
+	nextChange, nextAnchors := time.Now().Add(jittered(changePause)), time.Now().Add(anchorsPause)
 	direct := growing{next: time.Now().Add(directPause), pause: directPause}
 	for {
 		select {
@@ -38,28 +43,48 @@ func (t *topic) link() {
 		}
 		now := time.Now()
 		peers := t.onTask()
+		change := now.After(nextChange)
+		if change {
+			nextChange = now.Add(jittered(changePause))
+		}
+		dialled := t.arrange(now, peers, change)
+		t.callBackDue(now, peers)
+		if now.After(nextAnchors) {
+			nextAnchors = now.Add(anchorsPause)
+			t.keepAnchors(now)
+		}
 		if direct.due(now) {
 			t.running.Go(func() { t.dialDirectly(peers) })
 		}
-		if len(peers) >= enoughPeers {
-			// The other half of a network that was cut in two has enough company
-			// as well; somebody must look for it.
-			if now.After(nextLost) {
-				nextLost = now.Add(lostPause)
-				t.dialMembers(1)
+		missing := enoughPeers - t.standing.saying(now)
+		if missing > 0 {
+			if t.dialMembers(min(parallelDials, missing)) {
+				asking = linkPause
+				continue
 			}
+		} else if change || now.Sub(visited) > t.visitEvery(len(dialled)) {
+			// The other half of a network that was cut in two has enough company
+			// as well, and so have those whom liars keep from each other; somebody must
+			// look for them.
+			visited = now
+			t.dialMembers(1)
 			continue
 		}
-		if t.dialMembers(min(parallelDials, enoughPeers-len(peers))) {
-			asking = linkPause
-			continue
-		}
-		if len(peers) > 0 && now.After(nextAsk) {
-			t.fetch(peers[rand.IntN(len(peers))])
+		if now.After(nextAsk) && len(peers) > 0 && (missing > 0 || len(dialled) < enoughDialled) {
+			t.fetch(t.standing.anyOf(now, dialled, peers))
 			nextAsk = now.Add(asking)
 			asking = min(2*asking, longPause)
 		}
 	}
+}
+
+// visitEvery is the pause between dials of a node that has enough company and has made
+// so many connections itself.
+func (t *topic) visitEvery(dialled int) time.Duration {
+	if _, fresh := t.members.count(); fresh > 0 && dialled < enoughDialled {
+		return visitPause
+	}
+	return lostPause
 }
 
 // growing is when something is due that is done ever more seldom.
@@ -102,12 +127,12 @@ func (t *topic) dialMembers(count int) bool {
 	h := t.session.node.host
 	picked := t.members.pick(count, time.Now(), func(id peer.ID) bool {
 		return h.Network().Connectedness(id) == network.Connected || t.session.node.conduct.isBanned(id)
-	})
+	}, t.crowds())
 	done := make(chan struct{}, len(picked))
-	for _, info := range picked {
+	for _, c := range picked {
 		t.running.Go(func() {
 			defer func() { done <- struct{}{} }()
-			t.dialMember(info)
+			t.dialMember(c)
 		})
 	}
 	for range picked {
@@ -116,9 +141,15 @@ func (t *topic) dialMembers(count int) bool {
 	return len(picked) > 0
 }
 
-func (t *topic) dialMember(info peer.AddrInfo) {
-	n := t.session.node
+func (t *topic) dialMember(c candidate) {
+	n, info := t.session.node, c.info
+	if n.Host != nil { // which does not ask the gate
+		info.Addrs = slices.DeleteFunc(slices.Clone(info.Addrs), func(a multiaddr.Multiaddr) bool { return !n.gate.InterceptAddrDial(info.ID, a) })
+	}
 	err := n.dialAgain(t.ctx, info)
+	if err == nil && c.teller != "" {
+		n.attempts.Reached(c.teller)
+	}
 	switch {
 	case t.ctx.Err() != nil:
 	case err != nil:
@@ -162,16 +193,16 @@ func (t *topic) introduce() [][]byte {
 // met remembers a peer that is on the topic. Its record has come with libp2p's
 // identification.
 func (t *topic) met(id peer.ID) {
-	if sealed := t.recordOf(id); sealed != nil {
-		_ = t.members.learn(sealed) // libp2p has verified it
+	connections := t.session.node.host.Network().ConnsToPeer(id)
+	if sealed := t.recordOf(id); sealed != nil && len(connections) > 0 {
+		_ = t.learn(sealed, connections[0]) // libp2p has verified it
 	}
 	t.members.meet(id)
-	t.session.node.host.ConnManager().TagPeer(id, t.name(), taskPeerWorth)
+	t.session.node.host.ConnManager().TagPeer(id, t.name(), worthOnTask)
+	if addresses := t.members.toCallBack(id, time.Now()); addresses != nil {
+		t.running.Go(func() { t.callBack(id, addresses) })
+	}
 }
-
-// taskPeerWorth puts peers of a task before all others when connections are
-// trimmed.
-const taskPeerWorth = 100
 
 // recordOf returns the signed record of a peer that is connected, or of this
 // node; nil when there is none.

@@ -26,15 +26,13 @@ func LastListen(dir string) []string {
 func (n *Node) newHost(listen []string) (host.Host, error) {
 	c := hostConfig{
 		key: n.key, listen: listen, traffic: &n.traffic, connections: mostConnections, gate: n.gate, relayed: len(n.hubs) > 0,
-		options: []libp2p.Option{libp2p.AddrsFactory(n.advertise)},
+		options: append([]libp2p.Option{libp2p.AddrsFactory(n.advertise)}, n.libp2p...),
 	}
-	if c.relayed {
-		resources, err := newResources(mostConnections, rcmgr.PartialLimitConfig{})
-		if err != nil {
-			return nil, err
-		}
-		c.options = append(c.options, libp2p.ResourceManager(resources))
+	resources, err := newResources(mostConnections, rcmgr.PartialLimitConfig{})
+	if err != nil {
+		return nil, err
 	}
+	c.options = append(c.options, libp2p.ResourceManager(resources))
 	return newHost(c)
 }
 

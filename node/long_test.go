@@ -3,6 +3,7 @@
 package node_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -18,3 +19,20 @@ func TestLongChurn(t *testing.T)   { testChurn(t, 40, 5*time.Minute) }
 func TestLongCut(t *testing.T) { testCut(t, 24) }
 
 func TestLongKill(t *testing.T) { testKill(t, 100) }
+
+func oneRange(i int) string { return fmt.Sprintf("/ip4/12.0.0.%d/udp/8000/quic-v1", i+1) }
+
+// Newcomers among many identities of one attacker: silent or not, in one range of
+// addresses or each in another.
+func TestLongSurrounded(t *testing.T) {
+	for name, b := range map[string]besieged{
+		// Long enough for connections to be closed that are too many.
+		"60 in one range":          {attackers: 60, address: oneRange, stay: 75 * time.Second},
+		"60 in 60 ranges, talking": {attackers: 60, address: manyRanges, speak: true},
+		"60 at a hub":              {attackers: 60, address: manyRanges, hub: true},
+		"200":                      {attackers: 200, address: manyRanges, missing: 0.05},
+	} {
+		b.within = 2 * time.Minute
+		t.Run(name, b.test)
+	}
+}

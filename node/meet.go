@@ -5,18 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/fbo-node/fbo/internal/dials"
 	"github.com/fbo-node/fbo/protocol"
 )
 
 const (
 	meetProtocol = "/fbo/meet/1"
 	meetTimeout  = 10 * time.Second
+	meetOften    = 8 * time.Second // at most, for a node that lacks company and learns of new nodes
 	meetRenewal  = 2 * time.Minute // for a node that has company enough
 )
 
@@ -47,6 +50,7 @@ func (h *Hub) introduce(stream network.Stream) error {
 	if err != nil {
 		return err
 	}
+	request.Record = h.shown(request.Record, stream.Conn())
 	task, now := request.Task.KeyString(), time.Now()
 	if !h.registry.register(task, asking, groupOf(h.host.Network(), asking), request.Record, now) {
 		h.log.Info("a node on many tasks is not made known on another", "peer", asking, "task", request.Task)
@@ -71,6 +75,32 @@ func ofItself(sealed []byte, id peer.ID) error {
 		err = fmt.Errorf("%w: a record of %v", protocol.ErrMalformed, record.PeerID)
 	}
 	return err
+}
+
+// shown is the record of a node as others are told it: nil, and they are told nothing, when
+// none of its addresses is where the hub sees the node, is one through the hub, or, where
+// the hub is reached in a private network, is private too. Others would try somebody
+// else's address.
+func (h *Hub) shown(sealed []byte, c network.Conn) []byte {
+	record, err := protocol.OpenRecord(sealed)
+	if err != nil {
+		return nil
+	}
+	from, seen := dials.IP(c.RemoteMultiaddr())
+	private := dials.ScopeOf(c.RemoteMultiaddr()) != dials.Global
+	through := circuitThrough(h.ID())
+	for _, a := range record.Addrs {
+		ip, ok := dials.IP(a)
+		switch {
+		case isCircuit(a) && strings.HasSuffix(a.String(), through.String()):
+			return sealed
+		case isCircuit(a):
+		case ok && seen && ip == from, private && dials.ScopeOf(a) != dials.Global:
+			return sealed
+		}
+	}
+	h.log.Info("a node is not made known, since it is not at its addresses", "peer", record.PeerID, "seen", c.RemoteMultiaddr())
+	return nil
 }
 
 // forgetGone ends the registrations of nodes that have disconnected.
@@ -115,6 +145,7 @@ func (t *topic) meet(h *hub) {
 		if moved {
 			pause = linkPause
 		}
+		before, _ := t.members.count()
 		err := t.askHub(h, record)
 		if t.ctx.Err() != nil {
 			return
@@ -124,7 +155,11 @@ func (t *topic) meet(h *hub) {
 		}
 		handedIn, connection = record, current
 		next = time.Now().Add(jittered(pause))
-		if pause = min(2*pause, longPause); err == nil && len(t.onTask()) >= enoughPeers {
+		pause = min(2*pause, longPause)
+		if after, _ := t.members.count(); after > before {
+			pause = min(pause, meetOften) // there may be more
+		}
+		if err == nil && t.standing.saying(time.Now()) >= enoughPeers {
 			next = time.Now().Add(jittered(meetRenewal))
 		}
 	}
@@ -144,7 +179,7 @@ func (t *topic) askHub(h *hub, record []byte) error {
 		return err
 	}
 	for _, sealed := range records {
-		if err := t.members.learn(sealed); err != nil {
+		if err := t.learn(sealed, stream.Conn()); err != nil {
 			return err
 		}
 	}

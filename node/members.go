@@ -8,13 +8,16 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
 
+	"github.com/fbo-node/fbo/internal/dials"
 	"github.com/fbo-node/fbo/protocol"
 )
 
 // Bounds of what is remembered of other nodes.
 const (
 	mostMembers     = 512
+	mostTellers     = 4 // of one member
 	mostFailures    = 6 // dials of a stranger before it is forgotten
 	firstRetry      = time.Second
 	longestRetry    = 20 * time.Second // a healed network is used again within a minute
@@ -28,29 +31,44 @@ const (
 // What it knows is what the nodes have signed about themselves. That somebody
 // takes part in the task is known of those met there; of others it is hearsay.
 type members struct {
-	self    peer.ID
-	allowed func(peer.ID) bool // who may take part
+	self     peer.ID
+	allowed  func(peer.ID) bool // who may take part
+	attempts *dials.Book
+	trying   func([]multiaddr.Multiaddr, dials.Scope) []multiaddr.Multiaddr // which addresses are tried
 
 	mu    sync.Mutex
 	known map[peer.ID]*member
 }
 
 type member struct {
-	sealed   []byte // its signed record
-	info     peer.AddrInfo
-	sequence uint64
-	met      bool // on this task, since the start of the session
-	failures int  // dials in a row
-	retry    time.Time
+	sealed    []byte // its signed record; nil when only an address is known
+	signed    []multiaddr.Multiaddr
+	info      peer.AddrInfo // what is tried of that
+	sequence  uint64
+	tellers   []peer.ID   // who told of it, none when an earlier run of this node did
+	scope     dials.Scope // the narrowest of theirs
+	standing  int
+	visited   bool // met, or dialled
+	failures  int  // dials in a row
+	retry     time.Time
+	callBacks growing
 }
 
-func newMembers(self peer.ID, allowed func(peer.ID) bool) *members {
-	return &members{self: self, allowed: allowed, known: map[peer.ID]*member{}}
+// What is known of a member in this session, the better the higher.
+const (
+	stranger = iota
+	met      // it has been on the task
+	good     // it has brought what was new, or was good in an earlier run
+)
+
+func newMembers(n *Node) *members {
+	return &members{self: n.host.ID(), allowed: n.gate.mayTakePart, attempts: n.attempts, trying: n.worthTrying, known: map[peer.ID]*member{}}
 }
 
-// learn takes in a signed record; the newest of a peer counts, and that of a peer
-// that may not take part does not. An error means that the record is malformed.
-func (m *members) learn(sealed []byte) error {
+// learn takes in a signed record from a peer that is reached at an address of this
+// scope; the newest of a peer counts, and that of a peer that may not take part does
+// not. An error means that the record is malformed.
+func (m *members) learn(sealed []byte, teller peer.ID, scope dials.Scope) error {
 	record, err := protocol.OpenRecord(sealed)
 	if err != nil || record.PeerID == m.self || !m.allowed(record.PeerID) {
 		return err
@@ -59,52 +77,93 @@ func (m *members) learn(sealed []byte) error {
 	defer m.mu.Unlock()
 	known := m.known[record.PeerID]
 	if known == nil {
-		known = &member{}
+		known = &member{scope: scope, tellers: []peer.ID{teller}, callBacks: firstCallBack}
 		m.known[record.PeerID] = known
-	} else if record.Seq <= known.sequence {
+		m.bound(record.PeerID)
+	} else {
+		known.toldBy(teller)
+	}
+	if record.Seq > known.sequence {
+		known.sealed, known.sequence, known.signed = slices.Clone(sealed), record.Seq, record.Addrs
+		known.failures, known.retry = 0, time.Time{} // it may have moved
+	} else if scope >= known.scope {
 		return nil
 	}
-	known.sealed, known.sequence = slices.Clone(sealed), record.Seq
-	known.info = peer.AddrInfo{ID: record.PeerID, Addrs: record.Addrs}
-	known.failures, known.retry = 0, time.Time{} // it may have moved
-	m.bound(record.PeerID)
+	known.scope = min(known.scope, scope)
+	known.info = peer.AddrInfo{ID: record.PeerID, Addrs: m.trying(known.signed, known.scope)}
 	return nil
 }
 
+// toldBy notes who else tells of a member, so that nobody keeps others from being
+// tried by telling of them first.
+func (m *member) toldBy(teller peer.ID) {
+	switch {
+	case slices.Contains(m.tellers, teller):
+	case len(m.tellers) < mostTellers:
+		m.tellers = append(m.tellers, teller)
+	default:
+		m.tellers[rand.IntN(mostTellers)] = teller
+	}
+}
+
+// recall takes in an address at which a peer was good in an earlier run.
+func (m *members) recall(info peer.AddrInfo) {
+	if info.ID == m.self || !m.allowed(info.ID) {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.known[info.ID] = &member{info: info, scope: dials.Global, standing: good, callBacks: firstCallBack}
+}
+
 // bound forgets one member when there are too many: strangers before those that
-// were met, and among them the least reachable.
+// were met, among them one of whoever told of the most, and the least reachable.
 func (m *members) bound(newest peer.ID) {
 	if len(m.known) <= mostMembers {
 		return
+	}
+	told := map[peer.ID]int{}
+	for _, known := range m.known {
+		for _, teller := range known.tellers {
+			told[teller]++
+		}
+	}
+	fewest := func(m *member) int { // of the tellers' members
+		least := mostMembers
+		for _, teller := range m.tellers {
+			least = min(least, told[teller])
+		}
+		return least
 	}
 	var worst peer.ID
 	for id, candidate := range m.known {
 		if id == newest {
 			continue
 		}
-		if worst == "" || candidate.worth(m.known[worst]) < 0 {
+		if worst == "" {
+			worst = id
+			continue
+		}
+		other := m.known[worst]
+		if cmp.Or(cmp.Compare(candidate.standing, other.standing), -cmp.Compare(fewest(candidate), fewest(other)), -cmp.Compare(candidate.failures, other.failures)) < 0 {
 			worst = id
 		}
 	}
 	delete(m.known, worst)
 }
 
-func (m *member) worth(other *member) int {
-	met := func(m *member) int {
-		if m.met {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(cmp.Compare(met(m), met(other)), -cmp.Compare(m.failures, other.failures))
-}
+// meet notes that a peer takes part in the task.
+func (m *members) meet(id peer.ID) { m.raise(id, met) }
 
-// met notes that a peer takes part in the task.
-func (m *members) meet(id peer.ID) {
+// heard notes that a peer has brought something new.
+func (m *members) heard(id peer.ID) { m.raise(id, good) }
+
+func (m *members) raise(id peer.ID, standing int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if known := m.known[id]; known != nil {
-		known.met, known.failures, known.retry = true, 0, time.Time{}
+		known.standing = max(known.standing, standing)
+		known.visited, known.failures, known.retry = true, 0, time.Time{}
 	}
 }
 
@@ -117,7 +176,7 @@ func (m *members) failed(id peer.ID, now time.Time) {
 		return
 	}
 	known.failures = min(known.failures+1, mostRedialTries)
-	if !known.met && known.failures >= mostFailures {
+	if known.standing == stranger && known.failures >= mostFailures {
 		delete(m.known, id)
 		return
 	}
@@ -125,24 +184,109 @@ func (m *members) failed(id peer.ID, now time.Time) {
 	known.retry = now.Add(jittered(pause))
 }
 
-// pick returns up to count members to dial, at random, those that were met
-// first.
-func (m *members) pick(count int, now time.Time, connected func(peer.ID) bool) []peer.AddrInfo {
+// candidate is a member that may be dialled now.
+type candidate struct {
+	info   peer.AddrInfo
+	member *member
+	teller peer.ID // whose budget it goes by; empty: nobody's
+	turn   int     // among those of its teller
+	crowd  int     // connected peers of its range
+}
+
+// pick returns up to count members to dial, takes them from the budgets of those who
+// told of them, and notes them as visited. Every other time those come first that were
+// good, else those that were never visited: neither may keep the node from the other.
+// Among these come first those of ranges of which the fewest peers are connected, and
+// then one of each who told.
+func (m *members) pick(count int, now time.Time, connected func(peer.ID) bool, crowd func(peer.AddrInfo) int) []candidate {
 	m.mu.Lock()
-	var candidates []*member
+	defer m.mu.Unlock()
+	var all []candidate
 	for id, known := range m.known {
-		if !known.retry.After(now) && !connected(id) {
-			candidates = append(candidates, known)
+		if known.retry.After(now) || len(known.info.Addrs) == 0 || connected(id) {
+			continue
+		}
+		if teller, ok := m.mayTry(known); ok {
+			all = append(all, candidate{info: known.info, member: known, teller: teller, crowd: crowd(known.info)})
 		}
 	}
-	rand.Shuffle(len(candidates), func(i, j int) { candidates[i], candidates[j] = candidates[j], candidates[i] })
-	slices.SortStableFunc(candidates, func(a, b *member) int { return -a.worth(b) })
-	var picked []peer.AddrInfo
-	for _, known := range candidates[:min(count, len(candidates))] {
-		picked = append(picked, known.info)
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	turns := map[peer.ID]int{}
+	for i, c := range all {
+		all[i].turn = turns[c.teller]
+		turns[c.teller]++
 	}
-	m.mu.Unlock()
+	class := goodFirst
+	if rand.IntN(2) == 0 {
+		class = freshFirst
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(class(a.member), class(b.member)), cmp.Compare(a.crowd, b.crowd), cmp.Compare(a.turn, b.turn))
+	})
+	var picked []candidate
+	for _, c := range all {
+		if len(picked) == count {
+			break
+		}
+		if c.teller != "" {
+			if !m.attempts.MayTry(c.teller) {
+				continue
+			}
+			m.attempts.Try(c.teller)
+		}
+		c.member.visited = true
+		picked = append(picked, c)
+	}
 	return picked
+}
+
+func goodFirst(m *member) int {
+	switch {
+	case m.standing == good:
+		return 0
+	case !m.visited:
+		return 1
+	}
+	return 2
+}
+
+func freshFirst(m *member) int {
+	switch {
+	case m.isAnchor() && m.failures == 0:
+		return 0
+	case !m.visited:
+		return 1
+	}
+	return 2
+}
+
+// isAnchor: nobody but an earlier run has told of it.
+func (m *member) isAnchor() bool { return len(m.tellers) == 0 }
+
+// mayTry returns one of those who told of a member and have not told of too many that
+// do not answer.
+func (m *members) mayTry(known *member) (teller peer.ID, ok bool) {
+	if known.isAnchor() {
+		return "", true
+	}
+	for _, i := range rand.Perm(len(known.tellers)) {
+		if m.attempts.MayTry(known.tellers[i]) {
+			return known.tellers[i], true
+		}
+	}
+	return "", false
+}
+
+// count is how many members are known, and how many of them were never visited.
+func (m *members) count() (known, fresh int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, other := range m.known {
+		if !other.visited {
+			fresh++
+		}
+	}
+	return len(m.known), fresh
 }
 
 // address tells how a peer can be reached, as far as is known.
@@ -155,17 +299,42 @@ func (m *members) address(id peer.ID) peer.AddrInfo {
 	return peer.AddrInfo{ID: id}
 }
 
-// records returns up to count signed records at random, those of peers that
-// were met first.
+// toCallBack returns the addresses of a peer at which it has not answered yet, when it is
+// time to find out whether it does.
+func (m *members) toCallBack(id peer.ID, now time.Time) []multiaddr.Multiaddr {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.known[id]
+	if known == nil || m.attempts.HasAnswered(id, known.info.Addrs...) || !known.callBacks.due(now) {
+		return nil
+	}
+	return known.info.Addrs
+}
+
+// callBackSoon undoes that toCallBack has found it time.
+func (m *members) callBackSoon(id peer.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.known[id]; known != nil {
+		known.callBacks = firstCallBack
+	}
+}
+
+// records returns up to count signed records at random, those of good peers first. It
+// returns none of a peer that has not answered at an address in it.
 func (m *members) records(count int) [][]byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all := make([]*member, 0, len(m.known))
-	for _, known := range m.known {
-		all = append(all, known)
+	for id, known := range m.known {
+		if known.sealed != nil && known.failures < mostFailures && m.attempts.HasAnswered(id, known.info.Addrs...) {
+			all = append(all, known)
+		}
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	slices.SortStableFunc(all, func(a, b *member) int { return -a.worth(b) })
+	slices.SortStableFunc(all, func(a, b *member) int {
+		return cmp.Or(-cmp.Compare(a.standing, b.standing), cmp.Compare(a.failures, b.failures))
+	})
 	var records [][]byte
 	for _, known := range all[:min(count, len(all))] {
 		records = append(records, known.sealed)

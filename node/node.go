@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/libp2p/go-libp2p"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
@@ -20,6 +22,7 @@ import (
 
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/internal/datadir"
+	"github.com/fbo-node/fbo/internal/dials"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/peerlog"
 	"github.com/fbo-node/fbo/internal/plain"
@@ -109,6 +112,7 @@ type Node struct {
 	syncing    *service // comparing shares
 	naming     *service // questions about names
 	hubs       []*hub
+	attempts   *dials.Book // at addresses that others have told
 	journal    *journal.Journal
 	repaired   *repairMark // nil: the journal was never repaired
 	copier     copier
@@ -122,6 +126,8 @@ type Node struct {
 
 	lose   func() bool                             // set by tests: whether the next share gets lost on its way
 	barred func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
+
+	libp2p []libp2p.Option // set by tests: what the host is made of besides
 
 	exchanges func(*task.Task) []strategy.Exchange // set by tests: what takes the place of a task's own
 	alter     func(*agent.Config)                  // set by tests: changes what an agent is made of
@@ -163,6 +169,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	running, cancel := context.WithCancel(context.Background())
 	n.onClose(func() error { n.tasks.Wait(); return nil })
 	n.onClose(func() error { cancel(); return nil })
+	n.noteAnswers()
 	if err := n.openPubSub(running); err != nil {
 		return err
 	}
@@ -180,6 +187,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	for _, target := range peers {
 		if target.ID != n.host.ID() {
 			n.untried.Add(1)
+			n.host.ConnManager().Protect(target.ID, "named")
 			n.background(func() { n.keepConnected(running, "peer", target) })
 		}
 	}
@@ -210,6 +218,7 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 		n.hubs = append(n.hubs, newHub(info))
 		n.named.add(info.ID)
 	}
+	n.attempts = dials.NewBook(time.Now, slices.Concat(peers, hubs)...)
 	for _, target := range peers {
 		if !newGate("", n.Allow, n.hubs).mayConnect(target.ID) {
 			return nil, fmt.Errorf("node: peer %v is in Peers and not in Allow", target.ID)
@@ -247,6 +256,7 @@ func (n *Node) openHost() (err error) {
 			return errors.New("node: Host does not know its own private key")
 		}
 		n.gate = newGate(n.host.ID(), n.Allow, n.hubs)
+		n.gate.attempts = n.attempts
 		return nil
 	}
 	if n.key, err = LoadIdentity(n.Dir); err != nil {
@@ -257,7 +267,7 @@ func (n *Node) openHost() (err error) {
 		return fmt.Errorf("node: identity: %w", err)
 	}
 	n.gate = newGate(self, n.Allow, n.hubs)
-	n.gate.shut, n.gate.barred = n.conduct.isShut, n.barred
+	n.gate.shut, n.gate.barred, n.gate.attempts = n.conduct.isShut, n.barred, n.attempts
 	if n.host, err = n.listen(); err != nil {
 		return err
 	}

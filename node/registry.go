@@ -31,7 +31,7 @@ type registry struct {
 }
 
 type registration struct {
-	sealed  []byte // the node's peer record
+	sealed  []byte // the node's peer record; nil: others are not told of it
 	group   string // of whom it is one
 	expires time.Time
 }
@@ -79,7 +79,7 @@ func (r *registry) others(task string, asking peer.ID, count int, now time.Time)
 	r.expire(task, now)
 	var found []registration
 	for id, other := range r.tasks[task] {
-		if id != asking {
+		if id != asking && other.sealed != nil {
 			found = append(found, other)
 		}
 	}

@@ -85,7 +85,7 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 	}
 	return t.blamed(stream, protocol.ReadSyncItems(stream, func(item protocol.SyncItem) error {
 		if item.Record != nil {
-			return t.members.learn(item.Record)
+			return t.learn(item.Record, stream.Conn())
 		}
 		if item.Contradicts != nil {
 			return t.contradicted(ctx, item.Envelope, item.Contradicts)
@@ -161,7 +161,7 @@ func (t *topic) answer(stream network.Stream) error {
 		return t.blamed(stream, err)
 	}
 	for _, sealed := range request.Records {
-		if err := t.members.learn(sealed); err != nil {
+		if err := t.learn(sealed, stream.Conn()); err != nil {
 			return t.blamed(stream, err)
 		}
 	}

@@ -31,6 +31,9 @@ type topic struct {
 	peers     *pubsub.TopicEventHandler
 	inbox     *pubsub.Subscription
 	members   *members
+	standing  *standing
+	roster    map[peer.ID]bool // of the task; empty: there is none
+	callBacks chan struct{}    // holds one for each that is under way
 	namesakes *namesakes
 	courier   *courier
 	joined    chan struct{} // a peer has joined
@@ -53,7 +56,10 @@ type topic struct {
 func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 	t = &topic{
 		session:   s,
-		members:   newMembers(s.node.host.ID(), s.node.gate.mayTakePart),
+		members:   newMembers(s.node),
+		standing:  newStanding(),
+		roster:    rosterOf(s.task),
+		callBacks: make(chan struct{}, mostCallBacks),
 		namesakes: newNamesakes(s.id),
 		joined:    make(chan struct{}, 1),
 		letIn:     make(chan peer.ID, outboxSize),
@@ -165,6 +171,9 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 	defer cancel()
 	verdict, passOn, err := t.session.receive(ctx, share, 0, from)
 	t.judge(verdict, from, share.Author, err)
+	if verdict == agent.Accepted {
+		t.heard(time.Now(), from, author)
+	}
 	switch {
 	case passOn:
 		return pubsub.ValidationAccept
@@ -211,6 +220,7 @@ func (t *topic) follow() {
 			t.here.remove(event.Peer)
 			t.welcomed.remove(event.Peer)
 			t.fetched.remove(event.Peer)
+			t.standing.left(event.Peer)
 			t.running.Go(func() { t.renewals.do(event.Peer, func() { t.renew(event.Peer) }) })
 			continue
 		}
@@ -230,6 +240,7 @@ func (t *topic) welcome(id peer.ID) {
 	}
 	t.session.logger.Info("peer joined the task", "peer", id)
 	t.met(id)
+	t.standing.came(id, time.Now())
 	t.courier.wake(id)
 	_ = t.session.joined(t.ctx, id) // the session's end is seen by all
 	t.running.Go(func() { t.fetch(id) })
@@ -287,9 +298,11 @@ func (t *topic) close() {
 	if len(t.onTask()) > 0 {
 		time.Sleep(goodbyeLinger)
 	}
+	t.keepAnchors(time.Now())
 	t.cancel()
 	t.leave()
 	t.running.Wait()
+	t.release()
 }
 
 // leave undoes joinTopic, as far as it got.

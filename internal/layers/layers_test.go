@@ -60,6 +60,7 @@ var layers = map[string]int{
 	"internal/journal":    12,
 	"internal/peerlog":    12,
 	"internal/heard":      12,
+	"internal/dials":      12,
 	"internal/evaluator":  12,
 	"internal/httpguard":  12,
 	"internal/export":     12,

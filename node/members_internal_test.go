@@ -1,0 +1,140 @@
+package node
+
+import (
+	"crypto/rand"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/record"
+	"github.com/multiformats/go-multiaddr"
+
+	"github.com/fbo-node/fbo/internal/dials"
+)
+
+func someMembers() *members {
+	n := &Node{}
+	book := dials.NewBook(func() time.Time { return noon })
+	return &members{self: "self", allowed: func(peer.ID) bool { return true }, attempts: book, trying: n.worthTrying, known: map[peer.ID]*member{}}
+}
+
+// newRecord is a new node's signed record.
+func newRecord(t *testing.T, addresses ...string) (peer.ID, []byte) {
+	t.Helper()
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := peer.AddrInfo{}
+	if info.ID, err = peer.IDFromPrivateKey(key); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range addresses {
+		info.Addrs = append(info.Addrs, multiaddr.StringCast(a))
+	}
+	envelope, err := record.Seal(peer.PeerRecordFromAddrInfo(info), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := envelope.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.ID, sealed
+}
+
+func tellOf(t *testing.T, m *members, teller peer.ID, scope dials.Scope, addresses ...string) peer.ID {
+	t.Helper()
+	id, sealed := newRecord(t, addresses...)
+	if err := m.learn(sealed, teller, scope); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func nobody(peer.ID) bool { return false }
+
+// Whoever tells of more than there is room for displaces his own, and whoever tells of
+// many that do not answer is believed no more for a while.
+func TestOneTellerDisplacesNobodyElses(t *testing.T) {
+	m := someMembers()
+	honest := map[peer.ID]bool{}
+	for i := range 10 {
+		honest[tellOf(t, m, "honest", dials.Global, fmt.Sprintf("/ip4/11.%d.0.1/tcp/1", i))] = true
+	}
+	for i := range mostMembers + 100 {
+		tellOf(t, m, "liar", dials.Global, fmt.Sprintf("/ip4/12.%d.%d.1/tcp/1", i/256, i%256))
+	}
+	if known, fresh := m.count(); known != mostMembers || fresh != mostMembers {
+		t.Errorf("%d known, %d fresh", known, fresh)
+	}
+	found, lies := 0, 0
+	none := func(peer.AddrInfo) int { return 0 }
+	for _, c := range m.pick(20, noon, nobody, none) {
+		if honest[c.info.ID] {
+			found++
+		}
+	}
+	if found != 10 {
+		t.Errorf("of 20 picked %d are of the honest teller, want all 10", found)
+	}
+	for range 20 {
+		for _, c := range m.pick(20, noon, nobody, none) {
+			if !honest[c.info.ID] {
+				lies++
+			}
+		}
+	}
+	if lies != dials.MostByTeller-10 {
+		t.Errorf("%d more of the liar's, want %d", lies, dials.MostByTeller-10)
+	}
+}
+
+// Those of ranges with many connections come last.
+func TestCrowdedRangesAreDialledLast(t *testing.T) {
+	m := someMembers()
+	for i := range 5 {
+		tellOf(t, m, "a", dials.Global, fmt.Sprintf("/ip4/12.0.0.%d/tcp/1", i))
+	}
+	rare := tellOf(t, m, "a", dials.Global, "/ip4/13.0.0.1/tcp/1")
+	crowd := func(info peer.AddrInfo) int {
+		if info.ID == rare {
+			return 0
+		}
+		return 3
+	}
+	if picked := m.pick(1, noon, nobody, crowd); len(picked) != 1 || picked[0].info.ID != rare {
+		t.Error("a peer of a crowded range is picked first")
+	}
+}
+
+// What is tried of a record, by who told of it; only who has answered is told of.
+func TestWhatIsTriedAndToldOfARecord(t *testing.T) {
+	m := someMembers()
+	id, sealed := newRecord(t, "/ip4/127.0.0.1/tcp/1", "/ip4/192.168.1.7/tcp/1", "/ip4/11.0.0.1/tcp/1", "/dns4/example.org/tcp/1")
+	for _, told := range []struct {
+		teller peer.ID
+		scope  dials.Scope
+		want   int
+	}{{"far", dials.Global, 1}, {"near", dials.Local, 2}, {"far again", dials.Global, 2}, {"here", dials.Machine, 3}} {
+		if err := m.learn(sealed, told.teller, told.scope); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.address(id).Addrs; len(got) != told.want {
+			t.Errorf("told by %s: %v, want %d", told.teller, got, told.want)
+		}
+	}
+	if len(m.records(10)) != 0 {
+		t.Error("a record is passed on of a node that has not answered")
+	}
+	m.attempts.Answered(id, multiaddr.StringCast("/ip4/11.0.0.1/tcp/2"))
+	if len(m.records(10)) != 0 {
+		t.Error("a record is passed on of a node that has answered elsewhere")
+	}
+	m.attempts.Answered(id, multiaddr.StringCast("/ip4/11.0.0.1/tcp/1"))
+	if len(m.records(10)) != 1 {
+		t.Error("the record is not passed on of a node that has answered")
+	}
+}

@@ -1,0 +1,32 @@
+package peerprior
+
+import (
+	"testing"
+
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// TestWhoIsBelieved: a peer with the same objective is believed, one that says the opposite is not,
+// and each keeps its name and count.
+func TestWhoIsBelieved(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	f := bump(0.3)
+	alike, contrary := l.peersOf(1, 15, f, 1)[0], l.peersOf(1, 20, scaled(f, -1), 2)[0]
+	view := with(l.view(l.designs(12, random.SeedOf(9)), f), alike, contrary)
+	got, err := l.strategy.Beliefs(view)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]strategy.Belief{}
+	for _, belief := range got {
+		of[string(belief.Peer)] = belief
+	}
+	first, second := of[string(peerID(0))], of[string(peerID(1))]
+	if len(got) != 2 || first.Heard != 15 || second.Heard != 20 || first.Use < 0.8 || second.Use > 0.2 {
+		t.Errorf("got %+v", got)
+	}
+	if got, err := l.strategy.Beliefs(l.view(nil, f)); err != nil || len(got) != 0 {
+		t.Errorf("without peers: %+v, %v", got, err)
+	}
+}

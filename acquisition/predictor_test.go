@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/task"
 )
@@ -222,7 +223,7 @@ func TestAcquisitionsDoNotAllocate(t *testing.T) {
 			f.Value(x[:2])
 			f.Gradient(grad, x[:2])
 			evaluate(f, dst, x)
-		}); n >= 1 && !raceEnabled {
+		}); n >= 1 && !race.Enabled {
 			t.Errorf("%s: %g allocations per round", name, n)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fbo-node/fbo/internal/linalg"
+	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -139,7 +140,7 @@ func TestPredictGradient(t *testing.T) {
 				"PredictGradient": func() { p.PredictGradient(meanGradient, varianceGradient, x) },
 			} {
 				// The race detector makes pools forget.
-				if allocated := testing.AllocsPerRun(100, call); allocated >= 1 && !underRace {
+				if allocated := testing.AllocsPerRun(100, call); allocated >= 1 && !race.Enabled {
 					t.Errorf("%s, t = %d: %s allocates %g times", basis, count, name, allocated)
 				}
 			}

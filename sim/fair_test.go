@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -60,6 +61,7 @@ func twoHills(d task.Design, _ uint64) float64 {
 // worth nearly the same; later ones rest on other results once one has differed. What the
 // parties get then differs by chance: by 1 % here, over 8 seeds.
 func TestFairBatchesWithAndWithoutAMediator(t *testing.T) {
+	race.Skip(t)
 	const rounds, seeds = 12, 8
 	var means [2]float64
 	same := 0

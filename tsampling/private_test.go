@@ -10,6 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/audit"
+	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/exchange/presence"
@@ -291,6 +292,7 @@ func shownBy(t *testing.T, keys string, mistake func(clipped, noise, first float
 // The promise is kept, with little to spare: 0.87 of it is shown, with a
 // deviation of 0.03.
 func TestAuditOfWhatLeaves(t *testing.T) {
+	race.Skip(t)
 	shown := shownBy(t, "", nil)
 	t.Logf("shown: ε ≥ %.2f where %d is promised", shown, auditEpsilon)
 	if shown > auditEpsilon {
@@ -304,6 +306,7 @@ func TestAuditOfWhatLeaves(t *testing.T) {
 // Each of these mistakes breaks the promise, and the audit sees it. The least of them,
 // three quarters of the noise, shows ε = 5.2, with a deviation of 0.14.
 func TestAuditFindsMistakes(t *testing.T) {
+	race.Skip(t)
 	for name, c := range map[string]struct {
 		keys    string
 		mistake func(clipped, noise, first float64) float64

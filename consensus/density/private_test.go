@@ -11,6 +11,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/audit"
+	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/privacy/place"
 	"github.com/fbo-node/fbo/protocol"
@@ -93,6 +94,7 @@ func shownBy(t *testing.T, spec *task.Task) float64 {
 // The promise is kept with little to spare, by numbers and by categories; less noise than is
 // due is found.
 func TestAuditOfWhatLeaves(t *testing.T) {
+	race.Skip(t)
 	for _, parameters := range []string{line, boolean} {
 		for _, c := range []struct {
 			promise string

@@ -10,6 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/audit"
+	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/privacy/place"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -91,6 +92,7 @@ func shownBy(t *testing.T, spec *task.Task) float64 {
 // The promise is kept; less noise than is due is found. Of two releases a part is cut off at
 // the ends of the range, so that less is shown.
 func TestAuditOfWhatLeaves(t *testing.T) {
+	race.Skip(t)
 	const x = "{name: x, type: float, low: 0, high: 1}"
 	for _, c := range []struct {
 		promise string

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/fbo-node/fbo/experiment/testfunc"
+	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -127,7 +128,7 @@ func (b *book) only(party int) *book {
 // The estimates also tell lucky starting designs from unlucky ones: ten that do not have a
 // correlation above 0.55 with a probability of 0.05 (the normal theory of r).
 func TestEstimateIsNearTheTruth(t *testing.T) {
-	playsThrough(t)
+	race.Skip(t)
 	const federations, evaluations = 10, 20
 	for name, c := range map[string]struct {
 		truth  func(task.Design) float64

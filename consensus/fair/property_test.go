@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -105,7 +106,7 @@ func (w *world) spent() bool {
 // spends its budget, no evaluation is lost, nobody is named, and no batch is found wrong in
 // what it is worth. With a mediator there is nothing at all to complain of.
 func TestHonestPartiesInMisfortune(t *testing.T) {
-	playsThrough(t)
+	race.Skip(t)
 	for name, mediator := range ways() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,7 +144,7 @@ func TestHonestPartiesInMisfortune(t *testing.T) {
 // Where nothing is lost and nobody is killed, nobody is passed over and no batch refused,
 // though parties need very different times and are late at any moment.
 func TestLateResultsAreNobodysFault(t *testing.T) {
-	playsThrough(t)
+	race.Skip(t)
 	for name, mediator := range ways() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,14 +21,6 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// playsThrough marks tests that play many rounds through, on one goroutine.
-func playsThrough(t *testing.T) {
-	t.Helper()
-	if underRace {
-		t.Skip("left out under the race detector, which makes it slow and has nothing to find")
-	}
-}
-
 // keysOf returns the keys of so many parties, always the same, in order of their IDs.
 func keysOf(n int) []crypto.PrivKey {
 	var keys []crypto.PrivKey

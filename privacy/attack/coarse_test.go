@@ -7,6 +7,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
+	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -79,6 +80,7 @@ func TestPlacesOnASide(t *testing.T) {
 // features alone, is as wide. A guess in a cell of width .35 is off by .175 at most, in each
 // number.
 func TestGuardedSharesTellOnlyAboutWhereTheOptimumIs(t *testing.T) {
+	race.Skip(t)
 	for _, strategy := range []string{"peer-prior", "density", "constrained-gp"} {
 		named := newTask(t, 2, "surrogate: {features: 64}\nstrategy: {type: "+strategy+", share: guarded}")
 		r := report(t, Plan{Task: named, Observations: []int{8}, Repeats: 2, Seed: 1, Noises: []float64{0.1}})

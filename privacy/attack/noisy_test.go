@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/surrogate"
@@ -14,6 +15,7 @@ import (
 // 1 on each weight, where the whole mean has about that norm, neither finds anything. What
 // explains the weights at least as well as the truth cannot be told from it.
 func TestNoisyMeansAreInvertedAsFarAsNoiseAllows(t *testing.T) {
+	race.Skip(t)
 	const observations = 6
 	named := newTask(t, 2, "surrogate: {features: 256}\nstrategy: {type: logei}")
 	features, err := surrogate.SharedMap(named)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -71,6 +72,7 @@ func TestObservationsAreComputedFromShares(t *testing.T) {
 // It says that density, constrained-gp and consensus share some designs, and of values
 // nothing.
 func TestSharedDesignsAreSomeOfThose(t *testing.T) {
+	race.Skip(t)
 	for _, strategy := range []string{"density", "constrained-gp"} {
 		r := report(t, Plan{Task: newTask(t, 2, "surrogate: {features: 64}\nstrategy: {type: "+strategy+"}"), Observations: []int{10}, Repeats: 2, Seed: 1, Noises: []float64{0}, Only: "the shared designs"})
 		for _, line := range r.Lines {
@@ -97,6 +99,7 @@ func TestLabelsAreAllDesigns(t *testing.T) {
 // nobody could. With eight inputs, chance finds three by a guess each, which covers a
 // sixth of a percent of the square, in one federation of 10,000.
 func TestPrivateReleasesTellNothing(t *testing.T) {
+	race.Skip(t)
 	private := newTask(t, 2, "surrogate: {features: 64}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 4, releases: 6}")
 	r := report(t, Plan{Task: private, Observations: []int{8}, Repeats: 2, Seed: 1, Noises: []float64{0}})
 	for _, line := range r.Lines {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -18,6 +19,7 @@ import (
 // was conditioned, so that from eight of them anybody finds all inputs. With the
 // promise on, eight releases tell nothing of the kind.
 func TestInputsAreReadOffSharesWithoutNoise(t *testing.T) {
+	race.Skip(t)
 	const observations, count = 15, 8
 	private := newTask(t, 2, "surrogate: {type: rff, features: 100, lengthscale: 0.2, kernel: se}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 8, releases: 8}")
 	deviation, err := promised(private)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 )
@@ -13,6 +14,7 @@ import (
 // Of private sums attackers who subtract all that they know keep the noise that the promise
 // rests on, at which nothing is found, and nothing could be.
 func TestPrivateSumsTellNothingOfOneNode(t *testing.T) {
+	race.Skip(t)
 	ids, err := sim.Roster(random.SeedOf(1), 8)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/cloudflare/circl/group"
+
+	"github.com/fbo-node/fbo/internal/race"
 )
 
 // shut returns the list of points, each raised to the secret at its place, and where in
@@ -33,6 +35,7 @@ func secretsOf(t testing.TB, count int, random *rand.ChaCha8) []group.Scalar {
 // of its own, and sees which of them the other party has. That this works, and with so
 // many elements only for so many bits, is why answers are counted.
 func TestDishonestBeginnerReadsSixBits(t *testing.T) {
+	race.Skip(t)
 	random := source(10)
 	numbers := rand.New(random)
 	var set []element // at index i > 0 the one whose prefix is the node i of a binary tree, continued by 1

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -41,6 +42,7 @@ func inDisc(d task.Design) bool { return math.Hypot(d.Float("x")-0.4, d.Float("y
 // 0.05 of the optimum, which a random search of 30 reaches in one of eight cases. What is
 // recommended is feasible.
 func TestSearchByTruth(t *testing.T) {
+	race.Skip(t)
 	optimum := math.Pow(math.Hypot(0.5, 0.5)-0.22, 2)
 	for name, make := range constrainedAlone() {
 		for seed := range uint64(3) {
@@ -67,6 +69,7 @@ func TestSearchByTruth(t *testing.T) {
 // tenth do, at least, and the designs near the border of the disc, where the optimum is,
 // are found out; where it does not, the corner outside pulls on.
 func TestFailuresAreAvoided(t *testing.T) {
+	race.Skip(t)
 	failures := func(name string, make func(*task.Task) strategy.Strategy, count bool, seed uint64) (after int) {
 		spec := squareTask(t, name, task.Spec{FailuresCount: count})
 		view := searchAll(t, spec, make(spec), random.SeedOf(seed), 30, func(d task.Design) *strategy.Outcome {

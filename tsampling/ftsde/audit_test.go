@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	bound "github.com/fbo-node/fbo/internal/audit"
+	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/privacy"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
@@ -120,6 +121,7 @@ func TestAuditOfSums(t *testing.T) {
 // Each of these mistakes breaks the promise, and the audit sees it. The least of them,
 // three quarters of the noise, shows ε = 5.2, with a deviation of 0.14.
 func TestAuditFindsMistakes(t *testing.T) {
+	race.Skip(t)
 	for name, c := range map[string]struct {
 		keys    string
 		honest  int

@@ -1,5 +1,0 @@
-//go:build !race
-
-package acquisition
-
-const raceEnabled = false

@@ -1,5 +1,0 @@
-//go:build !race
-
-package fair
-
-const underRace = false

@@ -1,6 +1,0 @@
-//go:build race
-
-package fair
-
-// underRace leaves out what playsThrough marks.
-const underRace = true

@@ -1,0 +1,13 @@
+// Package race tells tests whether the race detector watches them. What only counts or
+// measures, in one goroutine, shows it nothing and takes it minutes.
+package race
+
+import "testing"
+
+// Skip leaves out a test of statistics.
+func Skip(t testing.TB) {
+	t.Helper()
+	if Enabled {
+		t.Skip("statistics, in which the race detector has nothing to see")
+	}
+}

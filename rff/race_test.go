@@ -1,5 +1,0 @@
-//go:build race
-
-package rff
-
-const underRace = true

@@ -38,7 +38,9 @@ export function value(v, digits = 4) {
   return v === undefined || v === null ? '–' : plain(v, 80);
 }
 
-export const count = (n, one, many = one + 's') => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+export const integer = (n) => whole.format(n ?? 0);
+
+export const count = (n, one, many = one + 's') => `${integer(n)} ${n === 1 ? one : many}`;
 
 export const percent = (share) => (share > 0 && share < 0.005 ? '< 1 %' : `${Math.round(100 * share)} %`);
 
@@ -63,12 +65,15 @@ export const ago = (time, now = Date.now()) => {
   return Number.isNaN(s) ? 'never' : s < 2 ? 'just now' : `${duration(s)} ago`;
 };
 
+// Formats are kept: making one takes longer than using it a thousand times.
+const atTime = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const onDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const whole = new Intl.NumberFormat('en');
+
 export function clock(time) {
   const d = new Date(time);
   if (Number.isNaN(d.getTime())) return '–';
-  const day = d.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
-  const at = d.toLocaleTimeString('en-GB');
-  return d.toDateString() === new Date().toDateString() ? at : `${day}, ${at}`;
+  return (d.toDateString() === new Date().toDateString() ? atTime : onDay).format(d);
 }
 
 // From which sources no design rests on peers.

@@ -36,11 +36,11 @@ export function Helpers({ store, helpers, go, now }) {
           <thead><tr><th scope="col">peer</th><th scope="col">connected</th><th scope="col" class="n">shares</th><th scope="col" class="n">observations</th><th scope="col">last heard</th><th scope="col">designs that rest on it</th><th scope="col">believed</th></tr></thead>
           <tbody>${peers.map((p) => html`
             <tr key=${p.id} onMouseEnter=${() => mark(p.id)} onMouseLeave=${() => mark(null)}>
-              <th scope="row"><span class="mono" title=${plain(p.id, 120)}>${plain(p.name, 24)}</span>${p.present && html`<span class="muted small">takes part</span>`}</th>
-              <td>${paths[p.path] ?? plain(p.path, 40)}${p.address && html`<span class="muted small mono">${plain(p.address, 120)}</span>`}</td>
+              <th scope="row"><span class="mono cut" title=${plain(p.id, 120)}>${plain(p.name, 24)}</span>${p.present && html`<span class="muted small together">takes part</span>`}</th>
+              <td>${paths[p.path] ?? plain(p.path, 40)}${p.address && html`<span class="muted small mono cut" title=${plain(p.address, 200)}>${plain(p.address, 200)}</span>`}</td>
               <td class="n">${p.shares ?? 0}</td>
               <td class="n">${p.observations ?? '–'}</td>
-              <td>${p.last_heard ? html`<span title=${clock(p.last_heard)}>${ago(Date.parse(p.last_heard), now)}</span>` : 'never'}</td>
+              <td class="together">${p.last_heard ? html`<span title=${clock(p.last_heard)}>${ago(Date.parse(p.last_heard), now)}</span>` : 'never'}</td>
               <td><${Designs} ids=${p.designs ?? []} go=${go} /></td>
               <td><${Belief} of=${p} /></td>
             </tr>`)}
@@ -68,7 +68,7 @@ function Belief({ of }) {
 }
 
 const wide = 480;
-const high = 380;
+const high = 360;
 
 // layout puts the node in the middle and the peers around it, the believed nearer. The places
 // are computed at once, without movement, and stay while the peers are the same.
@@ -84,8 +84,8 @@ function layout(peers) {
     .force('apart', forceCollide((n) => n.r + 14))
     .stop();
   simulation.tick(Math.min(200, Math.ceil(20_000 / Math.max(1, nodes.length))));
-  const reach = Math.max(150, ...nodes.map((n) => Math.hypot(n.x / 1.25, n.y) + n.r));
-  const fit = 160 / reach;
+  const most = (of) => Math.max(60, ...nodes.map(of));
+  const fit = Math.min(1.5, (wide / 2 - 40) / most((n) => Math.abs(n.x)), (high / 2 - 32) / most((n) => Math.abs(n.y)));
   for (const n of nodes) {
     n.x = wide / 2 + n.x * fit;
     n.y = high / 2 + n.y * fit;

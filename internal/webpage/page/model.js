@@ -2,11 +2,13 @@
 import { get, taskPath } from './api.js';
 import { Plot, Scale, axis, inPlane, marks, paintMarks, placing, ramp, rampAt, valueAxis } from './plot.js';
 import { html, useAnswer, useMemo, useRef, useState, useTheme } from './ui.js';
-import { count, fromPeers, number, percent, plain, value } from './format.js';
+import { count, fromPeers, integer, number, percent, plain, value } from './format.js';
 import { Parallel } from './parallel.js';
 
 // How many slices are shown at first.
 const first = 12;
+// How many outcomes are marked in each chart, the newest; more hide each other.
+const mostMarks = 1000;
 
 export function Model({ store }) {
   const outcomes = store.summary().done.length;
@@ -29,7 +31,7 @@ export function Model({ store }) {
     ${error && html`<p class="warning">The newest state could not be read: ${plain(error.message)}</p>`}
     <section aria-labelledby="slices">
       <h2 id="slices">Along each parameter</h2>
-      <p class="muted">The line is the model's mean, the band holds the function with ${percent(data.interval)}. Marks are this node's outcomes, wherever their other parameters were, so that many lie off the line.</p>
+      <p class="muted">The line is the model’s mean, the band holds the function with ${percent(data.interval)}. Marks are this node’s ${outcomes > mostMarks ? `newest ${integer(mostMarks)} ` : ''}outcomes, wherever their other parameters were, so that many lie off the line; one beyond the band’s reach is at the edge.</p>
       <div class="grid">${slices.slice(0, all ? slices.length : first).map((s) => html`<${Slice} key=${s.parameter} store=${store} slice=${s} range=${range} design=${data.design} />`)}</div>
       ${slices.length > first && html`<p><button type="button" onClick=${() => setAll(!all)}>${all ? 'Show fewer' : `Show all ${slices.length} parameters`}</button></p>`}
     </section>
@@ -96,15 +98,15 @@ const room = (place) => { const more = place.choices ? 0 : 0.02 * (place.high - 
 function paintSlice(plot, { store, place, slice, design, range }, theme) {
   const ratio = devicePixelRatio || 1;
   const own = [], peer = [];
-  for (const t of store.summary().done) {
+  for (const t of store.summary().done.slice(-mostMarks)) {
     const at = place.at(t.parameters?.[slice.parameter]);
-    const y = t.outcome.value;
-    if (at === null || y < range[0] || y > range[1]) continue;
+    if (at === null) continue;
+    const y = Math.min(range[1], Math.max(range[0], t.outcome.value));
     // Marks of one choice are spread, in the order of trials, so that they can be told apart.
     const spread = place.choices ? ((t.id * 0.618034) % 1 - 0.5) * 0.3 : 0;
     (fromPeers(t.why) ? peer : own).push(plot.valToPos(at + spread, 'x', true), plot.valToPos(y, 'y', true));
   }
-  const r = ratio * theme.size * (own.length + peer.length > 1000 ? 0.08 : 0.15);
+  const r = ratio * theme.size * (own.length + peer.length > 600 ? 0.1 : 0.15);
   inPlane(plot, (c) => {
     if (place.choices) paintChoices(plot, c, place, slice, theme, ratio);
     c.globalAlpha = 0.55;
@@ -188,7 +190,7 @@ function Surface({ store, data, kind }) {
   return html`<${Plot} height=${20} data=${plane} options=${options} depends=${[data, kind]}
       label=${`${kind === 'mean' ? 'The mean' : 'The deviation'} over ${plain(data.x)} and ${plain(data.y)}: from ${number(low)} to ${number(high)}.`} />
     <div class="scale"><span class="n">${number(low)}</span><${Scale} colours=${colours} /><span class="n">${number(high)}</span></div>
-    <p class="muted">${kind === 'mean' ? 'The model’s mean' : 'The model’s standard deviation'}, through the best design. Dots are this node’s trials.</p>`;
+    <p class="muted">${kind === 'mean' ? 'The model’s mean' : 'The model’s standard deviation'}, through the best design. Dots are this node’s ${store.summary().done.length > mostMarks ? `newest ${integer(mostMarks)} ` : ''}trials.</p>`;
 }
 
 // paintSurface paints a picture with a pixel for each value; it is smoothed where both
@@ -215,12 +217,12 @@ function paintSurface(plot, { rows, low, high, placeX, placeY }, colours) {
 
 function paintDots(plot, { store, data, placeX, placeY }, theme) {
   const points = [];
-  for (const t of store.summary().done) {
+  for (const t of store.summary().done.slice(-mostMarks)) {
     const x = placeX.at(t.parameters?.[data.x]), y = placeY.at(t.parameters?.[data.y]);
     if (x === null || y === null) continue;
     const spread = ((t.id * 0.618034) % 1 - 0.5) * 0.3;
     points.push(plot.valToPos(placeX.choices ? x + spread : x, 'x', true), plot.valToPos(placeY.choices ? y + ((t.id * 0.7548777) % 1 - 0.5) * 0.3 : y, 'y', true));
   }
   const ratio = devicePixelRatio || 1;
-  inPlane(plot, (c) => paintMarks(c, marks.circle, points, ratio * theme.size * (points.length > 2000 ? 0.08 : 0.16), { fill: 'rgb(255 255 255 / 0.85)', stroke: 'rgb(20 24 28 / 0.9)', width: ratio }));
+  inPlane(plot, (c) => paintMarks(c, marks.circle, points, ratio * theme.size * (points.length > 600 ? 0.1 : 0.16), { fill: 'rgb(255 255 255 / 0.85)', stroke: 'rgb(20 24 28 / 0.9)', width: ratio }));
 }

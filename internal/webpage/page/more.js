@@ -2,7 +2,7 @@
 import { get, taskPath } from './api.js';
 import { Plot, axis, inPlane, marks, paintMarks, valueAxis } from './plot.js';
 import { html, useAnswer, useMemo, useRef } from './ui.js';
-import { bytes, count, number, percent, plain, value } from './format.js';
+import { bytes, count, integer, number, percent, plain, value } from './format.js';
 import { feasible } from './store.js';
 
 const short = (id) => '…' + plain(String(id).slice(-8), 12);
@@ -17,8 +17,8 @@ export function Constraints({ store, go }) {
   const counted = store.task?.task?.failures === 'constraint';
   return html`
     <p class="lead">${done.length === 0 ? 'No outcome yet. Here will be which of them keep all constraints.'
-      : html`${count(kept, 'outcome')} of ${done.length.toLocaleString('en')} ${kept === 1 ? 'keeps' : 'keep'} all constraints.${kept < done.length && html` <a href=${go('trials') + '?state=infeasible'}>The others</a>`}`}
-      ${counted && ` That a trial completes counts too: ${failed.length.toLocaleString('en')} did not.`}</p>
+      : html`${count(kept, 'outcome')} of ${integer(done.length)} ${kept === 1 ? 'keeps' : 'keep'} all constraints.${kept < done.length && html` <a href=${go('trials') + '?state=infeasible'}>The others</a>`}`}
+      ${counted && ` That a trial completes counts too: ${integer(failed.length)} did not.`}</p>
     <div class="grid wider">${store.constraints.map((c) => html`<${Constraint} key=${c.name} store=${store} of=${c} go=${go} />`)}</div>`;
 }
 
@@ -41,7 +41,7 @@ function Constraint({ store, of, go }) {
     hooks: { draw: [(plot) => paintReadings(plot, state.current, theme)] },
   });
   return html`<section><h3>${plain(of.name)}</h3>
-    <p class="muted">${limitText(of)}; ${broken === 0 ? 'kept by all outcomes so far' : `broken by ${count(broken, 'outcome')} of ${done.length.toLocaleString('en')}`}</p>
+    <p class="muted">${limitText(of)}; ${broken === 0 ? 'kept by all outcomes so far' : `broken by ${count(broken, 'outcome')} of ${integer(done.length)}`}</p>
     <${Plot} height=${13} data=${data} options=${options} depends=${[store.id, of]} label=${`${plain(of.name)} over the trials, ${limitText(of)}: broken by ${broken} of ${done.length}.`} />
   </section>`;
 }

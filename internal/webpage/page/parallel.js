@@ -1,12 +1,12 @@
 // Parallel coordinates: a line for each trial through its parameters and outcome. Ranges are
 // chosen by dragging along an axis, or by numbers below.
-import { html, useEffect, useMemo, useRef, useSize, useState, useTheme } from './ui.js';
+import { html, useEffect, useMemo, useRef, useSize, useSlow, useState, useTheme } from './ui.js';
 import { count, number, plain, value } from './format.js';
 import { Scale, placing, ramp, rampAt, rgb, share } from './plot.js';
 
 // More lines than these cover each other; then every so manieth is drawn, and all that count
 // as best.
-const mostLines = 3000;
+const mostLines = 1500;
 const classes = 24;
 
 export function Parallel({ store }) {
@@ -14,15 +14,17 @@ export function Parallel({ store }) {
   const width = useSize(place);
   const theme = useTheme();
   const [ranges, setRanges] = useState({});
-  const axes = useMemo(() => axesOf(store), [store.version, store.id]);
-  const done = store.summary().done;
+  const version = useSlow(store.version, 2000);
+  const { axes, done } = useMemo(() => ({ axes: axesOf(store), done: store.summary().done }), [version, store.id]);
   const kept = useMemo(() => done.filter((t) => axes.every((a) => within(a, ranges[a.id], t))), [done, axes, ranges]);
+  // The best lines stand out most: dark on a light ground, bright on a dark one.
+  const colours = useMemo(() => (theme.dark === store.minimize ? [...ramp(theme.dark)].reverse() : ramp(theme.dark)), [theme.dark, store.minimize]);
   const height = Math.round(18 * theme.size);
   const shape = { width: Math.max(width, axes.length * 5.2 * theme.size), height, pad: 2.8 * theme.size, top: 2.4 * theme.size, bottom: 1.6 * theme.size };
   const left = (i) => shape.pad + (i * (shape.width - 2 * shape.pad)) / Math.max(1, axes.length - 1);
 
   useEffect(() => {
-    if (width > 0) paint(place.current.querySelector('canvas'), { shape, left, axes, done, kept, ranges, theme, minimize: store.minimize });
+    if (width > 0) paint(place.current.querySelector('canvas'), { shape, left, axes, done, kept, ranges, theme, colours, minimize: store.minimize });
   }, [width, theme, axes, kept, ranges]);
 
   const drag = useRef(null);
@@ -58,7 +60,7 @@ export function Parallel({ store }) {
       <canvas role="img" aria-label=${`${count(kept.length, 'trial')} of ${done.length} within the ranges, over ${axes.length} axes.`}
         style=${{ width: shape.width + 'px', height: height + 'px' }} onPointerDown=${begin} onPointerMove=${move} onPointerUp=${end}></canvas>
     </div></div>
-    <div class="scale"><span class="n">${number(axes.at(-1)?.place.low)}</span><${Scale} colours=${ramp(theme.dark)} /><span class="n">${number(axes.at(-1)?.place.high)}</span></div>
+    <div class="scale"><span class="n">${number(axes.at(-1)?.place.low)}</span><${Scale} colours=${colours} /><span class="n">${number(axes.at(-1)?.place.high)}</span></div>
     <p aria-live="polite">${count(kept.length, 'trial')} of ${done.length} within the ranges. ${narrowed && html`<button type="button" onClick=${() => setRanges({})}>Take all ranges back</button>`}</p>
     <details><summary>Ranges in numbers</summary>
       <table class="ranges"><thead><tr><th scope="col">axis</th><th scope="col">from</th><th scope="col">to</th></tr></thead><tbody>
@@ -98,7 +100,7 @@ function within(axis, range, trial) {
   return at !== null && at >= range[0] && at <= range[1];
 }
 
-function paint(canvas, { shape, left, axes, done, kept, ranges, theme, minimize }) {
+function paint(canvas, { shape, left, axes, done, kept, ranges, theme, colours, minimize }) {
   const ratio = devicePixelRatio || 1;
   canvas.width = Math.round(shape.width * ratio);
   canvas.height = Math.round(shape.height * ratio);
@@ -136,7 +138,6 @@ function paint(canvas, { shape, left, axes, done, kept, ranges, theme, minimize 
   };
 
   if (kept.length < done.length) lines(done.filter((t) => !inside.has(t)), () => theme.line, 0.6, 0.7);
-  const colours = ramp(theme.dark);
   const shadeOf = (t) => rgb(rampAt(colours, Math.round((share(outcome, t.outcome.value) ?? 0.5) * classes) / classes));
   // lines begins at the end, so that the best come on top.
   const sorted = [...kept].sort((a, b) => (minimize ? a.outcome.value - b.outcome.value : b.outcome.value - a.outcome.value));

@@ -44,7 +44,7 @@ export function axis(theme, more = {}) {
   const size = theme.size;
   return {
     stroke: theme.muted, font: `${Math.round(size * 0.8)}px ${theme.font}`, labelFont: `${Math.round(size * 0.8)}px ${theme.font}`,
-    gap: 4, size: size * 2, labelSize: size * 1.4, labelGap: 0,
+    gap: 4, size: size * 2, labelSize: size * 1.25, labelGap: 0,
     grid: { stroke: theme.faint, width: 1 }, ticks: { show: false }, border: { show: false },
     values: (_, all) => all.map((v) => (v === null ? '' : number(v, 4))), ...more,
   };
@@ -67,7 +67,7 @@ export const stepped = uPlot.paths.stepped({ align: 1 });
 // Marks by shape, so that colour alone says nothing.
 export const marks = {
   circle: (c, x, y, r) => { c.moveTo(x + r, y); c.arc(x, y, r, 0, 2 * Math.PI); },
-  diamond: (c, x, y, r) => { const d = r * 1.35; c.moveTo(x, y - d); c.lineTo(x + d, y); c.lineTo(x, y + d); c.lineTo(x - d, y); c.closePath(); },
+  diamond: (c, x, y, r) => { const d = r * 1.35; c.moveTo(x, y - d); c.lineTo(x + d, y); c.lineTo(x, y + d); c.lineTo(x - d, y); c.lineTo(x, y - d); },
   cross: (c, x, y, r) => { c.moveTo(x - r, y - r); c.lineTo(x + r, y + r); c.moveTo(x - r, y + r); c.lineTo(x + r, y - r); },
 };
 
@@ -104,7 +104,7 @@ const ramps = {};
 export function ramp(dark) {
   return (ramps[dark] ??= [...Array(steps)].map((_, i) => {
     const t = i / (steps - 1);
-    return css(dark ? 0.34 + 0.58 * t : 0.3 + 0.62 * t, 0.06 + 0.09 * Math.sin(Math.PI * (0.2 + 0.6 * t)), 285 - 185 * t);
+    return css(dark ? 0.34 + 0.58 * t : 0.3 + 0.62 * t, 0.05 + 0.065 * Math.sin(Math.PI * (0.15 + 0.7 * t)), 285 - 185 * t);
   }));
 }
 export const rampAt = (colours, t) => colours[Math.min(steps - 1, Math.max(0, Math.round(t * (steps - 1))))];

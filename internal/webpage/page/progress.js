@@ -1,7 +1,7 @@
 // How the task goes: every trial, the best so far, and what the node got from others.
 import { html, useEffect, useMemo, useState } from './ui.js';
 import { Plot, axis, inPlane, marks, paintMarks, stepped, valueAxis } from './plot.js';
-import { ago, because, count, fromPeers, number, plain, value } from './format.js';
+import { ago, because, count, fromPeers, integer, number, plain, value } from './format.js';
 import { feasible } from './store.js';
 
 const ranges = [['all', 'every outcome'], ['most', 'without the worst tenth'], ['log', 'logarithmic']];
@@ -45,11 +45,11 @@ export function Progress({ store, helpers, go, now }) {
       <section aria-labelledby="counts">
         <h2 id="counts">Trials</h2>
         <dl class="facts">
-          <div><dt>done</dt><dd>${counts.done.toLocaleString('en')}</dd></div>
-          <div><dt>running</dt><dd>${counts.running.toLocaleString('en')}</dd></div>
-          <div><dt>waiting</dt><dd>${counts.waiting.toLocaleString('en')}</dd></div>
-          <div><dt>failed</dt><dd>${counts.failed > 0 ? html`<a href=${go('trials') + '?state=failed'}>${counts.failed.toLocaleString('en')}</a>` : 0}</dd></div>
-          <div><dt>rest on peers</dt><dd>${peers > 0 ? html`<a href=${go('trials') + '?peers=yes'}>${peers.toLocaleString('en')}</a>` : 0}</dd></div>
+          <div><dt>done</dt><dd>${integer(counts.done)}</dd></div>
+          <div><dt>running</dt><dd>${integer(counts.running)}</dd></div>
+          <div><dt>waiting</dt><dd>${integer(counts.waiting)}</dd></div>
+          <div><dt>failed</dt><dd>${counts.failed > 0 ? html`<a href=${go('trials') + '?state=failed'}>${integer(counts.failed)}</a>` : 0}</dd></div>
+          <div><dt>rest on peers</dt><dd>${peers > 0 ? html`<a href=${go('trials') + '?peers=yes'}>${integer(peers)}</a>` : 0}</dd></div>
           <div><dt>last ended</dt><dd>${newest ? ago(newest, now) : 'none yet'}</dd></div>
         </dl>
       </section>

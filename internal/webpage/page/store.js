@@ -10,6 +10,7 @@ export class TaskStore {
     this.id = id;
     this.task = null; // as the node shows it
     this.trials = []; // trial n is at n-1
+    this.ends = []; // when it ended, in milliseconds; 0 while it has not
     this.loaded = false;
     this.error = null;
     this.connection = { state: 'connecting' };
@@ -57,6 +58,7 @@ export class TaskStore {
   put(trial) {
     if (!Number.isSafeInteger(trial?.id) || trial.id < 1 || trial.id > this.trials.length + 100_000) return;
     this.trials[trial.id - 1] = trial;
+    this.ends[trial.id - 1] = (trial.finished && Date.parse(trial.finished)) || 0;
     this.version++;
   }
 
@@ -116,11 +118,11 @@ export class TaskStore {
     let best = null;
     let newest = 0;
     let peers = 0;
-    for (const trial of this.trials) {
+    for (let i = 0; i < this.trials.length; i++) {
+      const trial = this.trials[i];
       if (!trial) continue;
       counts[trial.state] = (counts[trial.state] ?? 0) + 1;
-      const end = trial.finished ? Date.parse(trial.finished) : 0;
-      if (end > newest) newest = end;
+      if (this.ends[i] > newest) newest = this.ends[i];
       if (fromPeers(trial.why)) peers++;
       if (trial.state === 'failed') failed.push(trial);
       if (trial.state !== 'done' || typeof trial.outcome?.value !== 'number') continue;

@@ -1,7 +1,7 @@
 // The table of trials: all of them, of which only those in sight are elements.
 import { ask, get, save, taskPath } from './api.js';
 import { html, useAnswer, useEffect, useLayoutEffect, useMemo, useRef, useState, useTheme } from './ui.js';
-import { because, clock, count, duration, fromPeers, lines, number, plain, value } from './format.js';
+import { because, clock, count, duration, fromPeers, integer, lines, number, plain, value } from './format.js';
 import { Parameters } from './progress.js';
 import { feasible } from './store.js';
 
@@ -75,7 +75,7 @@ export function Trials({ store, go, chosen, query }) {
         </div>
       </div>
       <p class="muted" aria-live="polite">${store.trials.length === 0 ? (store.loaded ? 'No trial yet. Each will be a row here as soon as its design is chosen.' : 'Reading …')
-        : rows.length === store.trials.length ? count(rows.length, 'trial') : `${count(rows.length, 'trial')} of ${store.trials.length.toLocaleString('en')}`} ${saving}</p>
+        : rows.length === store.trials.length ? count(rows.length, 'trial') : `${count(rows.length, 'trial')} of ${integer(store.trials.length)}`} ${saving}</p>
       ${chosen > 0 && html`<${Detail} key=${chosen} store=${store} id=${chosen} trial=${trial} go=${go} />`}
       ${store.trials.length > 0 && html`<${Table} columns=${columns} rows=${rows} sort=${sort} setSort=${setSort} go=${go} chosen=${chosen} />`}
     </section>`;
@@ -91,17 +91,28 @@ function Table({ columns, rows, sort, setSort, go, chosen }) {
   const theme = useTheme();
   const high = Math.round(theme.size * 2.1);
   const place = useRef(null);
+  const size = useRef({ top: 0, height: 0 }); // asking an element for these costs a layout
   const [view, setView] = useState({ from: 0, to: 40 });
   const look = () => {
-    const { scrollTop, clientHeight } = place.current;
-    const from = Math.max(0, Math.floor(scrollTop / high) - beyond);
-    const to = Math.ceil((scrollTop + clientHeight) / high) + beyond;
+    const from = Math.max(0, Math.floor(size.current.top / high) - beyond);
+    const to = Math.ceil((size.current.top + size.current.height) / high) + beyond;
     setView((v) => (v.from === from && v.to === to ? v : { from, to }));
   };
-  useLayoutEffect(look, [rows, high]);
+  const scrolled = () => {
+    size.current.top = place.current.scrollTop;
+    look();
+  };
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(() => {
+      size.current.height = place.current.clientHeight;
+      look();
+    });
+    observer.observe(place.current);
+    return () => observer.disconnect();
+  }, [high]);
   const to = Math.min(rows.length, view.to);
   const from = Math.min(view.from, Math.max(0, to - 1));
-  return html`<div class="scroll trials" tabindex="0" role="region" aria-labelledby="trials" ref=${place} onScroll=${look}>
+  return html`<div class="scroll trials" tabindex="0" role="region" aria-labelledby="trials" ref=${place} onScroll=${scrolled}>
     <table class="list windowed" aria-rowcount=${rows.length + 1}>
       <thead><tr aria-rowindex="1">${columns.map((c) => html`<th key=${c.id} scope="col" class=${c.n ? 'n' : ''} aria-sort=${sort.id === c.id ? (sort.down ? 'descending' : 'ascending') : undefined}>
         <button type="button" class="sort" onClick=${() => setSort({ id: c.id, down: sort.id === c.id ? !sort.down : c.id === 'id' })}>${plain(c.name, 40)}<span class="arrow" aria-hidden="true">${sort.id === c.id ? (sort.down ? '↓' : '↑') : ''}</span></button></th>`)}</tr></thead>

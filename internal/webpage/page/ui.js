@@ -42,6 +42,20 @@ function useAnswer(ask, depends, pause = 3000) {
   return state;
 }
 
+// useSlow follows a value, but changes at most every so many milliseconds, for what takes long to draw.
+function useSlow(value, pause) {
+  const [slow, set] = useState(value);
+  const next = useRef(0);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      next.current = Date.now() + pause;
+      set(value);
+    }, Math.max(0, next.current - Date.now()));
+    return () => clearTimeout(timer);
+  }, [value]);
+  return slow;
+}
+
 // useTheme draws a component again when the colours change, and returns them.
 function useTheme() {
   const [colours, set] = useState(readColours);
@@ -80,4 +94,4 @@ function useSize(ref) {
   return width;
 }
 
-export { html, h, render, useAnswer, useEffect, useLayoutEffect, useMemo, useRef, useSize, useState, useStore, useTheme };
+export { html, h, render, useAnswer, useEffect, useLayoutEffect, useMemo, useRef, useSize, useSlow, useState, useStore, useTheme };

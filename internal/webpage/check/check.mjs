@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { mock } from './mock.mjs';
 
 const [executablePath, fboNode, shots] = process.argv.slice(2);
-const wanted = process.env.PAGE_CHECKS?.split(',') ?? ['node', 'many', 'hostile', 'key'];
+const wanted = process.env.PAGE_CHECKS?.split(',') ?? ['node', 'every', 'many', 'hostile', 'key'];
 const patience = 120_000;
 const work = mkdtempSync(join(tmpdir(), 'page-'));
 const started = new Set();
@@ -63,11 +63,12 @@ const go = (page, hash) => page.evaluate((to) => { location.hash = to; }, hash);
 // settled waits until nothing is asked of the node any more, and what was is drawn.
 const settled = (page) => until('an answer to all', async () => !/Asking the node|Reading|not judged yet …/.test(await text(page))).then(() => pause(600));
 
-async function accessible(page, name) {
+// accessible lists what axe-core calls serious or critical.
+async function accessible(page) {
   await page.evaluate(axe.source);
   const found = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }));
-  const serious = found.violations.filter((v) => v.impact === 'serious' || v.impact === 'critical');
-  check(serious.length === 0, `${name}: ${serious.length === 0 ? 'accessible' : serious.map((v) => `${v.id} (${v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(', ')})`).join('; ')}`);
+  return found.violations.filter((v) => v.impact === 'serious' || v.impact === 'critical')
+    .map((v) => `${v.id} (${v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(', ')})`);
 }
 
 const wide = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -78,32 +79,44 @@ async function quiet({ page, watch, close }, name) {
   await close();
 }
 
-// each view in both colours and three widths: looked at, kept as pictures.
-async function pictures(link, name, add = []) {
-  for (const dark of [false, true]) for (const width of [320, 1280, 3840]) {
+// pictures looks at each view in both colours and some widths, and keeps a picture of each.
+async function pictures(link, name, { widths, add = [] }) {
+  for (const dark of [false, true]) for (const width of widths) {
+    const setting = `${width}-${dark ? 'dark' : 'light'}`;
     const opened = await open(link, { dark, width, height: width === 3840 ? 2160 : 900 });
     const { page } = opened;
-    await until('the tasks', async () => (await text(page)).length > 100);
-    const tasks = await page.evaluate(() => [...document.querySelectorAll('tbody th a')].map((a) => a.getAttribute('href')));
-    if (tasks.length > 0) await go(page, tasks[0]);
-    await page.waitForSelector('nav a');
-    await until('the trials', async () => (await views(page)).length > 4 && /Outcomes/.test(await text(page)));
-    const all = ['#/fleet', ...(await views(page))];
-    for (const view of [...all, ...add.map((a) => all[1].replace(/progress$/, a))]) {
+    await page.waitForSelector('nav a, tbody th a', { timeout: patience });
+    const task = await page.evaluate(() => document.querySelector('nav a, tbody th a').getAttribute('href'));
+    await go(page, task);
+    await until('the views', async () => (await views(page)).length > 4 && /Outcomes|No trial yet/.test(await text(page)));
+    const all = await views(page);
+    const wrong = [];
+    for (const view of ['#/fleet', ...all, ...add.map((a) => all[0].replace(/progress$/, a))]) {
       const short = view.replace(/^#\/(task\/[^/]+\/)?/, '').replace(/\W+/g, '-');
       await go(page, view);
       await pause(300);
       await settled(page);
       const over = await wide(page);
-      check(over <= 0, `${name} ${short} ${width} ${dark ? 'dark' : 'light'}: ${over <= 0 ? 'fits' : `is ${over} px too wide`}`);
-      if (width !== 3840) await accessible(page, `${name} ${short} ${width} ${dark ? 'dark' : 'light'}`);
-      await page.screenshot({ path: join(shots, `${name}-${short}-${width}-${dark ? 'dark' : 'light'}.png`), fullPage: true });
+      if (over > 0) wrong.push(`${short} is ${over} px too wide`);
+      wrong.push(...(await accessible(page)).map((w) => `${short}: ${w}`));
+      await page.screenshot({ path: join(shots, `${name}-${short}-${setting}.png`), fullPage: true });
     }
-    await quiet(opened, `${name} ${width} ${dark ? 'dark' : 'light'}`);
+    check(wrong.length === 0, `${name} ${setting}: ${wrong.length ? wrong.join('; ') : `${all.length + add.length + 1} views fit and are accessible`}`);
+    await quiet(opened, `${name} ${setting}`);
   }
 }
 
-function start(name, ...args) {
+// Every view that there is, in every setting.
+async function every() {
+  const full = mock({ trials: 60 });
+  await pictures(await full.listen(0), 'every', { widths: [320, 1280, 3840], add: ['trials/9', 'trials/58'] });
+  await full.close();
+  const empty = mock({ empty: true });
+  await pictures(await empty.listen(0), 'empty', { widths: [1280] });
+  await empty.close();
+}
+
+function start(...args) {
   const child = spawn(fboNode, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: work });
   const said = { child, out: '', ended: false };
   started.add(child);
@@ -121,17 +134,58 @@ parameters:
   - {name: rate, type: float, low: 0.001, high: 1, scale: log}
   - {name: kind, type: categorical, choices: [plain, fancy]}
 `);
-  const script = join(work, 'evaluate');
+  const script = join(work, 'measure');
   writeFileSync(script, `#!/bin/sh
-if [ "$FBO_TRIAL" = 4 ] && [ "$1" = first ]; then echo "the <b>fourth</b> one diverged" >&2; exit 3; fi
-[ "$1" = first ] && [ "\${FBO_TRIAL:-0}" -gt 12 ] && sleep 0.4
-exec awk -v x="$FBO_X" -v r="$FBO_RATE" -v k="$FBO_KIND" 'BEGIN { l = log(r) / log(10) + 1.5; print (x - 0.5) ^ 2 + l * l * 0.3 + (k == "plain" ? 0.2 : 0) }'
+if [ "$FBO_TRIAL" = 4 ] && [ "$1" = first ]; then echo "the <b>fourth</b> one has diverged" >&2; exit 3; fi
+[ "$1" = first ] && [ "$FBO_TRIAL" -gt 15 ] && sleep 1
+exec awk -v x="$FBO_PARAM_X" -v r="$FBO_PARAM_RATE" -v k="$FBO_PARAM_KIND" 'BEGIN { l = log(r) / log(10) + 1.5; print (x - 0.5) ^ 2 + l * l * 0.3 + (k == "plain" ? 0.2 : 0) }'
 `);
   chmodSync(script, 0o755);
-  const run = (name, ...more) => start(name, 'run', 'task.yaml', '--data-dir', join(work, name), '--trials', '30', '--allow-private', ...more, '--', script, name);
-  const first = run('first', '--web', '--keep-open');
-  const link = await until('the page\'s link', () => /page: (http\S+)/.exec(first.out)?.[1] ?? (first.ended && Promise.reject(new Error('the node has ended: ' + first.out))));
-  return { first, run, link };
+  const run = (name, ...more) => start('run', 'task.yaml', '--data-dir', join(work, name), '--evals', '30', '--stay', '--mdns=false', '--listen', '/ip4/127.0.0.1/tcp/0', ...more, '--', script, name);
+  const said = (node, pattern) => until(`${pattern} of a node, which says:\n${node.out}`, () => {
+    if (node.ended) throw new Error('a node has ended: ' + node.out);
+    return pattern.exec(node.out)?.[1];
+  });
+  const first = run('first', '--web', '--wait-for-peers', '60s');
+  const link = await said(first, /page: (http\S+)/);
+  const address = await said(first, /(\/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/\w+)/);
+  const others = ['second', 'third'].map((name) => run(name, '--peer', address));
+  const ids = await Promise.all(others.map((node) => said(node, /\/p2p\/(\w+)/)));
+
+  const opened = await open(link);
+  const { page } = opened;
+  await until('the page of the only task', () => /#\/task\/.*progress/.test(page.url()));
+  const base = page.url().replace(/.*#/, '#').replace(/progress$/, '');
+  await go(page, base + 'helpers');
+  await until('both peers', async () => { const shown = await text(page); return ids.every((id) => shown.includes(id.slice(-8))); });
+  check(true, 'node: both peers are shown');
+  await until('both connected', () => page.evaluate(() => [...document.querySelectorAll('tbody td')].filter((cell) => cell.textContent.startsWith('direct')).length >= 2));
+  check(true, 'node: both are connected directly');
+  others[1].child.kill('SIGKILL');
+  await until('that one is lost', async () => /silent: not connected/.test(await text(page)));
+  check(true, 'node: the loss of a peer is shown');
+  await page.screenshot({ path: join(shots, 'node-loss-1280-light.png'), fullPage: true });
+
+  await go(page, base + 'progress');
+  await until('30 outcomes, by events alone', async () => /of 30 outcomes/.test(await text(page)), 4 * patience);
+  check(true, 'node: 30 outcomes have come to the page that was opened before them');
+  await go(page, base + 'trials');
+  await until('the table', async () => /\bfailed\b/.test(await text(page)));
+  check((await page.evaluate(() => document.querySelector('table.windowed').getAttribute('aria-rowcount'))) === '32', 'node: the table has 31 trials');
+  await go(page, base + 'trials/4');
+  await until('what the failed trial printed', async () => /the <b>fourth<\/b> one has diverged/.test(await text(page)));
+  check(true, 'node: what the failed trial printed is shown, as text');
+  for (const format of ['CSV', 'JSON']) {
+    const answered = page.waitForResponse((r) => r.url().endsWith('/export?format=' + format.toLowerCase()));
+    await page.evaluate((name) => [...document.querySelectorAll('button')].find((b) => b.textContent === name).click(), format);
+    check((await answered).ok(), `node: the trials can be had as ${format}`);
+  }
+  await go(page, base + 'model');
+  await until('a slice for each parameter', async () => (await page.evaluate(() => document.querySelectorAll('figure .plot canvas').length)) === 3);
+  await until('the contour', () => page.evaluate(() => document.querySelectorAll('#contour ~ .plot canvas').length === 1));
+  check(true, 'node: slices and contour are shown');
+  await quiet(opened, 'node');
+  await pictures(link, 'node', { widths: [1280], add: ['trials/4'] });
 }
 
 async function many() {
@@ -178,7 +232,7 @@ async function hostile() {
   const opened = await open(link);
   const { page } = opened;
   await until('the tasks', async () => /onerror/.test(await text(page)));
-  await page.waitForSelector('tbody th a');
+  await page.waitForSelector('tbody th a', { timeout: patience });
   await go(page, await page.evaluate(() => document.querySelector('tbody th a').getAttribute('href')));
   await until('the views', async () => (await views(page)).length > 6);
   const all = await views(page);
@@ -209,10 +263,10 @@ async function ofKey() {
   const port = Number(new URL(link).port);
   const opened = await open(link);
   const { page, watch } = opened;
-  await page.waitForSelector('tbody th a');
+  await page.waitForSelector('tbody th a', { timeout: patience });
   check(!page.url().includes('key='), 'key: it is not in the address any more');
   await page.reload();
-  await page.waitForSelector('tbody th a');
+  await page.waitForSelector('tbody th a', { timeout: patience });
   check(true, 'key: it holds over a reload');
   await page.keyboard.press('Tab');
   check(await page.evaluate(() => document.activeElement.className === 'skip'), 'key: the first Tab is at the skip link');
@@ -234,18 +288,15 @@ async function ofKey() {
   const none = await open(link.replace(/#.*/, ''));
   await until('the words', async () => /key is missing/.test(await text(none.page)));
   check(true, 'key: without one the page says where to get it');
-  await accessible(none.page, 'key: without one');
+  check((await accessible(none.page)).length === 0, 'key: what it says is accessible');
   await none.close();
   await again.close();
-  const empty = mock({ empty: true });
-  await pictures(await empty.listen(0), 'empty');
-  await empty.close();
 }
 
 async function main() {
   mkdirSync(shots, { recursive: true });
   browser = await puppeteer.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
-  const steps = { node: ofNode, many, hostile, key: ofKey };
+  const steps = { node: ofNode, every, many, hostile, key: ofKey };
   for (const name of wanted) {
     try {
       await steps[name]();

@@ -17,11 +17,7 @@ export function Model({ store }) {
   const none = !data || data.slices.length === 0;
   const importance = useMemo(() => new Map((data?.importance ?? []).map((i) => [i.parameter, i.share])), [data]);
   const slices = useMemo(() => [...(data?.slices ?? [])].sort((a, b) => (importance.get(b.parameter) ?? 0) - (importance.get(a.parameter) ?? 0)), [data]);
-  const range = useMemo(() => {
-    let low = Infinity, high = -Infinity;
-    for (const s of slices) for (let i = 0; i < s.mean.length; i++) { low = Math.min(low, s.low[i]); high = Math.max(high, s.high[i]); }
-    return [low, high];
-  }, [slices]);
+  const range = useMemo(() => reach(slices, store), [slices]);
 
   return html`
     ${none ? html`<section class="empty"><h2>${error ? 'No answer about the model' : data ? 'No model yet' : 'Asking the node …'}</h2>
@@ -31,21 +27,48 @@ export function Model({ store }) {
     ${error && html`<p class="warning">The newest state could not be read: ${plain(error.message)}</p>`}
     <section aria-labelledby="slices">
       <h2 id="slices">Along each parameter</h2>
-      <p class="muted">The line is the model’s mean, the band holds the function with ${percent(data.interval)}. Marks are this node’s ${outcomes > mostMarks ? `newest ${integer(mostMarks)} ` : ''}outcomes, wherever their other parameters were, so that many lie off the line; one beyond the band’s reach is at the edge.</p>
+      <p class="muted">The line is the model’s mean, the band holds the function with ${percent(data.interval)}. Marks are this node’s ${outcomes > mostMarks ? `newest ${integer(mostMarks)} ` : ''}outcomes, wherever their other parameters were, so that many lie off the line; what is beyond the plane is at its edge.</p>
       <div class="grid">${slices.slice(0, all ? slices.length : first).map((s) => html`<${Slice} key=${s.parameter} store=${store} slice=${s} range=${range} design=${data.design} />`)}</div>
       ${slices.length > first && html`<p><button type="button" onClick=${() => setAll(!all)}>${all ? 'Show fewer' : `Show all ${slices.length} parameters`}</button></p>`}
     </section>
     <div class="columns two">
       <section aria-labelledby="importance">
         <h2 id="importance">Which parameters matter</h2>
-        <table class="bars"><caption>By ${plain(data.method, 120)}: the part of the variance that each explains alone.</caption><tbody>
+        <table class="bars"><caption>By ${plain(data.method, 120)}.</caption><tbody>
           ${slices.map((s) => html`<tr key=${s.parameter}><th scope="row">${plain(s.parameter)}</th><td class="wide"><span class="bar" aria-hidden="true"><span style=${{ width: 100 * Math.min(1, importance.get(s.parameter) ?? 0) + '%' }}></span></span></td><td class="n">${percent(importance.get(s.parameter) ?? 0)}</td></tr>`)}
         </tbody></table>
-        <p class="muted">What is missing to 100 % is explained by parameters together.</p>
+        <p class="muted">${meaning(data.method)}</p>
       </section>
       ${slices.length > 1 && html`<${Contour} store=${store} outcomes=${outcomes} order=${slices.map((s) => s.parameter)} />`}
     </div>`}
     ${store.summary().done.length > 0 && html`<${Parallel} store=${store} />`}`;
+}
+
+// meaning of the two kinds of Sobol' indices.
+function meaning(method) {
+  if (/total/.test(method)) return 'The part of the mean’s variance in which each parameter has a share, alone or together with others; so they may add up to more than 100 %.';
+  if (/first/.test(method)) return 'The part of the mean’s variance that each parameter explains alone. What is missing to 100 % is explained by parameters together.';
+  return 'The larger, the more the mean changes with the parameter.';
+}
+
+// reach is the part of the objective that slices show: all of the mean and nine tenths of the
+// outcomes. The band, which may be far wider where nothing is known, may end at the edge.
+function reach(slices, store) {
+  let low = Infinity, high = -Infinity, least = Infinity, most = -Infinity;
+  for (const s of slices) for (let i = 0; i < s.mean.length; i++) {
+    low = Math.min(low, s.mean[i]);
+    high = Math.max(high, s.mean[i]);
+    least = Math.min(least, s.low[i]);
+    most = Math.max(most, s.high[i]);
+  }
+  const sorted = Float64Array.from(store.summary().done, (t) => t.outcome.value).sort();
+  const cut = Math.floor(sorted.length / 10);
+  if (sorted.length > 0) {
+    low = Math.min(low, sorted[store.minimize ? 0 : cut]);
+    high = Math.max(high, sorted[sorted.length - 1 - (store.minimize ? cut : 0)]);
+  }
+  const room = 0.15 * (high - low || Math.abs(high) || 1);
+  return [Math.max(low - room, Math.min(least, low - room / 3)), Math.min(high + room, Math.max(most, high + room / 3))];
 }
 
 function parameterOf(store, name) {
@@ -59,7 +82,19 @@ function axisOf(theme, parameter, place, more = {}) {
     const shown = place.choices.length <= 8 ? place.choices.map((_, i) => i) : [0, Math.floor(place.choices.length / 2), place.choices.length - 1];
     return { ...more, label, splits: () => shown, values: (_, all) => all.map((i) => value(place.choices[i]).slice(0, 10)), grid: { show: false } };
   }
-  return { ...more, label, ...(place.log ? { values: (_, all) => all.map((v) => (v === null || !/^1e/.test(v.toExponential()) ? '' : number(v))) } : {}) };
+  return { ...more, label, ...(place.log ? { splits: () => decades(place.low, place.high) } : {}) };
+}
+
+// decades from low to high: powers of ten, with 2 and 5 between them where there are few.
+function decades(low, high) {
+  const all = [];
+  const steps = high / low < 100 ? [1, 2, 5] : [1];
+  for (let e = Math.floor(Math.log10(low)); e <= Math.log10(high) + 1e-9; e++) for (const s of steps) {
+    const v = Number(`${s}e${e}`);
+    if (v >= low * 0.999999 && v <= high * 1.000001) all.push(v);
+  }
+  const stride = Math.ceil(all.length / 6);
+  return all.filter((_, i) => i % stride === 0);
 }
 
 function Slice({ store, slice, range, design }) {

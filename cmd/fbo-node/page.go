@@ -59,7 +59,7 @@ func servePage(ctx context.Context, address string, api http.Handler) (*pageServ
 	}
 	key := rand.Text()
 	read := limits(defaultRate)
-	read.CheckHost = true
+	read.CheckHost, read.Own = true, true // a tunnel gives the port another number
 	files := read
 	read.Token = key
 	mux := http.NewServeMux()

@@ -22,7 +22,7 @@ get() {
   }
   mkdir "$work/$name"
   tar -xzf "$work/$archive" -C "$work/$name" --strip-components 1
-  cp "$work/$name/LICENSE" "$into/$name.LICENSE"
+  cp "$work/$name/LICENSE" "$into/licenses/$name-$version.txt"
 }
 
 # put FILE NAME takes a module over: no source map, imports relative.
@@ -32,7 +32,7 @@ put() {
 }
 
 rm -rf "$into"
-mkdir -p "$into"
+mkdir -p "$into/licenses"
 get preact 11.2.0 /HfHI/7N84e6GrWBJ3J280z3mLaRJiDcSvj/A+y/4AbLnND/1UlGHe1sR6oYuTGwId0nP7dqDU9OnLxMPZ7xBg==
 get htm 3.1.1 983Vyg8NwUE7JkZ6NmOqpCZ+sh1bKv2iYTlUkzlWmA5JD2acKoxd4KVxbMmxX/85mtfdnDmTFoNKcg5DGAvxNQ==
 get uplot 1.6.32 KIMVnG68zvu5XXUbC4LQEPnhwOxBuLyW1AHtpm6IKTXImkbLgkMy+jabjLgSLMasNuGGzQm/ep3tOkyTxpiQIw==

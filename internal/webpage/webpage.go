@@ -29,11 +29,11 @@ type file struct {
 
 // kinds are the media types by the ends of names: what the system says of them may be wrong.
 var kinds = map[string]string{
-	".html":    "text/html; charset=utf-8",
-	".js":      "text/javascript; charset=utf-8",
-	".css":     "text/css; charset=utf-8",
-	".svg":     "image/svg+xml",
-	".LICENSE": "text/plain; charset=utf-8",
+	".html": "text/html; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".svg":  "image/svg+xml",
+	".txt":  "text/plain; charset=utf-8",
 }
 
 // Handler serves the page at / and its files below /page/, for GET and HEAD. Any other path

@@ -22,12 +22,12 @@ func ask(method, path string, header ...string) *http.Response {
 
 func TestFilesAreServedAsWhatTheyAre(t *testing.T) {
 	for path, kind := range map[string]string{
-		"/":                           "text/html; charset=utf-8",
-		"/page/main.js":               "text/javascript; charset=utf-8",
-		"/page/page.css":              "text/css; charset=utf-8",
-		"/page/icon.svg":              "image/svg+xml",
-		"/page/vendor/preact.js":      "text/javascript; charset=utf-8",
-		"/page/vendor/preact.LICENSE": "text/plain; charset=utf-8",
+		"/":                      "text/html; charset=utf-8",
+		"/page/main.js":          "text/javascript; charset=utf-8",
+		"/page/page.css":         "text/css; charset=utf-8",
+		"/page/icon.svg":         "image/svg+xml",
+		"/page/vendor/preact.js": "text/javascript; charset=utf-8",
+		"/page/vendor/licenses/preact-11.2.0.txt": "text/plain; charset=utf-8",
 	} {
 		got := ask(http.MethodGet, path)
 		if got.StatusCode != http.StatusOK || got.Header.Get("Content-Type") != kind || got.ContentLength <= 0 {

@@ -30,3 +30,17 @@ func TestWhoIsBelieved(t *testing.T) {
 		t.Errorf("without peers: %+v, %v", got, err)
 	}
 }
+
+// TestWhoseGuardedSharesAreBelieved: a peer that believes the optimum to be where it is here
+// is believed more than one that believes it far away.
+func TestWhoseGuardedSharesAreBelieved(t *testing.T) {
+	l, s := newGuardedLab(t, plane)
+	view := saying(l.view(l.designs(15, random.SeedOf(9)), bump(0.2)), l.place(0.2, 15), l.place(0.9, 20))
+	got, err := s.Beliefs(view)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 2 || got[0].Peer != peerID(0) || got[0].Heard != 15 || got[0].Use < 0.5 || got[1].Use > 0.3 {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -355,8 +355,7 @@ func TestVendoredLicences(t *testing.T) {
 	}
 	text, err := licencesOf(beside)
 	if err != nil || !strings.Contains(text, "page/vendor: licenses/preact-") || !strings.Contains(text, "page/vendor: licenses/uplot-") {
-		t.Errorf("%v:
-%.300s", err, text)
+		t.Errorf("%v:\n%.300s", err, text)
 	}
 }
 

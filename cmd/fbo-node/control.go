@@ -31,8 +31,15 @@ const (
 
 // serveControl lets others ask about the task of a session, and for its trials, until stop
 // is called. A socket that cannot be made costs that while the node runs, nothing else.
-func serveControl(dir string, d *desk.Desk) (stop func(), err error) {
-	return serveSocket(filepath.Join(dir, controlSocket), limits(defaultRate).Protect(httpapi.New(d, httpapi.Options{Version: programVersion()})))
+func serveControl(dir string, api http.Handler) (stop func(), err error) {
+	return serveSocket(filepath.Join(dir, controlSocket), limits(defaultRate).Protect(api))
+}
+
+// apiOf is the HTTP interface of a desk.
+func apiOf(d *desk.Desk, lease time.Duration, show *progress) http.Handler {
+	return httpapi.New(d, httpapi.Options{
+		Version: programVersion(), Lease: lease, Printed: printed(d.Node().Dir), Warnings: show.warned.list,
+	})
 }
 
 // serveSocket answers requests until stop is called.

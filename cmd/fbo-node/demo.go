@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,6 +46,7 @@ type demoOptions struct {
 	strategy string
 	dir      string
 	json     bool
+	web      bool
 }
 
 func newDemo() *cobra.Command {
@@ -60,7 +62,8 @@ learned. With strategies that only listen to nodes that are there, all begin at
 once. Then the same nodes do it again, each alone with the strategy alone, with
 the same seeds, starting points and number of evaluations, so that you can compare.
 
-With --seeds N there are N runs, with data and random decisions of N seeds, and a table.`,
+With --seeds N there are N runs, with data and random decisions of N seeds, and a table.
+With --web the first and the last node have a page each, until Ctrl-C.`,
 		Args: exactly(0),
 		RunE: func(command *cobra.Command, _ []string) error {
 			return o.run(command.Context(), command.OutOrStdout())
@@ -74,6 +77,7 @@ With --seeds N there are N runs, with data and random decisions of N seeds, and 
 	flags.IntVar(&o.seeds, "seeds", 1, "how many runs, with this seed and those after it")
 	flags.StringVar(&o.strategy, "strategy", demoStrategies()[0], "how the nodes choose their designs: "+strings.Join(demoStrategies(), ", "))
 	flags.StringVar(&o.dir, "data-dir", "", "new directory for what the nodes keep (default: a temporary one, removed at the end)")
+	flags.BoolVar(&o.web, "web", false, "show the page of the first node in a browser of this machine, print the link to that of the last, and keep both after the end")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object at the end; progress goes to standard error")
 	return command
 }
@@ -90,6 +94,8 @@ func (o demoOptions) validate() error {
 		return usagef("--seeds %d: accepted are 1 and more", o.seeds)
 	case o.seeds > 1 && o.dir != "":
 		return usagef("--data-dir keeps one run; it cannot be given with --seeds %d", o.seeds)
+	case o.seeds > 1 && o.web:
+		return usagef("--web shows one run; it cannot be given with --seeds %d", o.seeds)
 	case !slices.Contains(demoStrategies(), o.strategy):
 		return usagef("--strategy %q: accepted are %s", o.strategy, strings.Join(demoStrategies(), ", "))
 	}
@@ -108,16 +114,14 @@ func (o demoOptions) run(ctx context.Context, out io.Writer) error {
 		return o.runSeeds(ctx, show, out)
 	}
 	screen := newScreen(show, isTerminal(show), o.nodes)
-	report, err := o.play(ctx, screen)
-	if err != nil {
-		return err
-	}
-	if o.json {
-		return printJSON(out, report)
-	}
-	screen.end()
-	report.write(out)
-	return nil
+	return o.play(ctx, screen, func(r report) error {
+		if o.json {
+			return printJSON(out, r)
+		}
+		screen.end()
+		r.write(out)
+		return nil
+	})
 }
 
 // runSeeds plays one seed after the other, with a line for each.
@@ -128,12 +132,14 @@ func (o demoOptions) runSeeds(ctx context.Context, show, out io.Writer) error {
 	for i := range o.seeds {
 		one := o
 		one.seed += uint64(i)
-		r, err := one.play(ctx, newScreen(io.Discard, false, o.nodes))
+		err := one.play(ctx, newScreen(io.Discard, false, o.nodes), func(r report) error {
+			all.add(r)
+			_, err := fmt.Fprintln(show, r.line())
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("seed %d: %w", one.seed, err)
 		}
-		all.add(r)
-		fmt.Fprintln(show, r.line())
 	}
 	if o.json {
 		return printJSON(out, all)
@@ -142,25 +148,34 @@ func (o demoOptions) runSeeds(ctx context.Context, show, out io.Writer) error {
 	return nil
 }
 
-// play makes one run, together and alone.
-func (o demoOptions) play(ctx context.Context, screen *screen) (r report, err error) {
+// play makes one run, together and alone, and tells what came of it. Where there are pages,
+// it returns when the user has seen enough.
+func (o demoOptions) play(ctx context.Context, screen *screen, tell func(report) error) (err error) {
 	d, err := o.prepare()
 	if err != nil {
-		return r, err
+		return err
 	}
 	defer func() { err = errors.Join(err, d.cleanUp()) }()
 	d.screen = screen
+	pages, leave := context.WithCancel(ctx)
+	d.pages = pages
+	defer func() { leave(); d.staying.Wait() }()
 	fmt.Fprintf(screen.out, "%d nodes tune %d hyperparameters, each on its own data, by %s.\n", o.nodes, d.task.Space.Len(), o.strategy)
 	begin := time.Now()
 	together, err := d.together(ctx)
 	if err != nil {
-		return r, err
+		return err
 	}
 	alone, err := d.alone(ctx)
 	if err != nil {
-		return r, err
+		return err
 	}
-	return newReport(d.task, o.seed, time.Since(begin), together, alone), nil
+	if err := tell(newReport(d.task, o.seed, time.Since(begin), together, alone)); err != nil || !o.web {
+		return err
+	}
+	fmt.Fprintln(screen.out, "The pages stay until Ctrl-C.")
+	<-ctx.Done()
+	return nil
 }
 
 // demo is one run of the demo.
@@ -170,6 +185,9 @@ type demo struct {
 	program string
 	cleanUp func() error
 	screen  *screen
+
+	pages   context.Context // until nodes with a page end
+	staying sync.WaitGroup  // these nodes
 }
 
 func demoText(strategy string) []byte {
@@ -297,6 +315,9 @@ func (d *demo) arguments(i int, keeper string) []string {
 	}
 	if i == 0 {
 		arguments = append(arguments, "--wait-for-peers", "0") // nobody knows anything yet
+	}
+	if together && d.hasPage(i) {
+		arguments = append(arguments, "--web", "--stay")
 	}
 	return append(arguments, "--", d.program, "train", "--node", strconv.Itoa(i), "--seed", strconv.FormatUint(d.seed, 10),
 		"--samples", strconv.Itoa(d.samples), "--majority", "0.8", "--standardize", "--momentum", "0.8", "--learning-rate", "{learning_rate}", "--l2", "{l2}",

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -186,4 +187,44 @@ func TestDemoWithEveryStrategy(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDemoPages: the first and the last node have a page, also after the end, until Ctrl-C.
+func TestDemoPages(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	command := demoCommand(dir, "--nodes", "2", "--evals", "2", "--samples", "40", "--web")
+	stdout, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slow := time.AfterFunc(patienceOfTests, func() { _ = command.Process.Kill() })
+	defer slow.Stop()
+	var links []string
+	stays := false
+	for lines := bufio.NewScanner(stdout); !stays && lines.Scan(); {
+		if _, link, ok := strings.Cut(lines.Text(), ": http://"); ok {
+			links = append(links, "http://"+link)
+		}
+		stays = lines.Text() == "The pages stay until Ctrl-C."
+	}
+	if !stays || len(links) != 2 {
+		t.Fatalf("stays: %v, links %v", stays, links)
+	}
+	for _, link := range links {
+		url, key, _ := strings.Cut(link, "/#key=")
+		if status, text := pageAsk(t, "GET", url+"/v1/tasks", key); status != 200 || !strings.Contains(text, `"done":2`) {
+			t.Errorf("%s: %d %s", link, status, text)
+		}
+	}
+	if err := command.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Wait(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+	checkEmpty(t, dir)
 }

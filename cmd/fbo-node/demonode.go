@@ -22,6 +22,7 @@ type nodeEvent struct {
 	Trial     *nodeTrial `json:"trial"`
 	Best      *nodeTrial `json:"best"`
 	Message   string     `json:"message"`
+	URL       string     `json:"url"`
 }
 
 type nodeTrial struct {
@@ -52,8 +53,14 @@ func (d *demo) node(ctx context.Context, i int, keeper string, made func(evaluat
 	var summary nodeSummary
 	var curve []float64
 	together := keeper != ""
-	err := d.process(ctx, fmt.Sprintf("node %d", i), d.arguments(i, keeper), func(event nodeEvent, line []byte) error {
+	summarised := make(chan struct{})
+	heard := func(event nodeEvent, line []byte) error {
 		switch event.Event {
+		case "page_served":
+			d.screen.page(i, event.URL)
+			if i == 0 && d.screen.live {
+				openBrowser(event.URL)
+			}
 		case "trial_finished":
 			if event.Trial.Outcome != nil && event.Best != nil {
 				curve = append(curve, event.Best.Outcome.Value)
@@ -63,15 +70,45 @@ func (d *demo) node(ctx context.Context, i int, keeper string, made func(evaluat
 		case "warning":
 			d.screen.warning(i, event.Message)
 		case "summary":
+			defer close(summarised)
 			return json.Unmarshal(line, &summary)
 		}
 		return nil
-	})
-	if err == nil && summary.Best == nil {
-		err = fmt.Errorf("demo: node %d found nothing: no training worked", i)
+	}
+	name, arguments := fmt.Sprintf("node %d", i), d.arguments(i, keeper)
+	var err error
+	if together && d.hasPage(i) {
+		err = d.stays(ctx, name, arguments, heard, summarised)
+	} else {
+		err = d.process(ctx, name, arguments, heard)
+	}
+	if err != nil {
+		return nodeSummary{}, err // the process may still be ending
+	}
+	if summary.Best == nil {
+		return nodeSummary{}, fmt.Errorf("demo: node %d found nothing: no training worked", i)
 	}
 	summary.curve = curve
-	return summary, err
+	return summary, nil
+}
+
+// hasPage tells whether a node that has peers has a page: the first, and the last, which
+// hears most.
+func (d *demo) hasPage(i int) bool { return d.web && (i == 0 || i == d.nodes-1) }
+
+// stays runs a node that goes on after its evaluations, until the pages end, and returns
+// when it has made them.
+func (d *demo) stays(ctx context.Context, name string, arguments []string, heard func(event nodeEvent, line []byte) error, summarised <-chan struct{}) error {
+	ended := make(chan error, 1)
+	d.staying.Go(func() { ended <- d.process(d.pages, name, arguments, heard) })
+	select {
+	case <-summarised:
+		return nil
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // keeper runs a keeper, which the nodes know as their peer, so that they find each other

@@ -79,6 +79,14 @@ func (s *screen) warning(i int, message string) {
 	s.drawn = 0
 }
 
+// page tells the link of a node's page.
+func (s *screen) page(i int, link string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintf(s.out, "page of node %d: %s\n", i, link)
+	s.drawn = 0
+}
+
 // end leaves the table on the screen.
 func (s *screen) end() {
 	s.mu.Lock()

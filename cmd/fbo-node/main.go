@@ -97,7 +97,7 @@ that.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return usagef("%s; see `%s --help`", flagProblem(err), command.CommandPath())
 	})
-	root.AddCommand(newRun(), newServe(), newKeep(), newHub(), newDemo(), newTask(), newStatus(), newWatch(), newHistory(), newExport(), newBest(), newLog(), newPrivacy(),
+	root.AddCommand(newRun(), newServe(), newKeep(), newHub(), newDemo(), newTask(), newStatus(), newWatch(), newWeb(), newHistory(), newExport(), newBest(), newLog(), newPrivacy(),
 		newDoctor(), newKey(), newVersion(), newTrain(), newSimulate(), newGuard())
 	return root
 }

@@ -16,12 +16,13 @@ import (
 type member struct {
 	session *node.Session
 	metrics *metricsServer // nil unless asked for
+	page    string         // its link; empty unless asked for
 	ends    []func() error // in the order of the starts
 }
 
-// takePart starts a node, its metrics if an address is given, and a session. The
+// takePart starts a node, its metrics and its page if addresses are given, and a session. The
 // caller closes the member, also after an error.
-func takePart(ctx context.Context, n *node.Node, t *task.Task, options node.JoinOptions, metrics string, show *progress) (m member, err error) {
+func takePart(ctx context.Context, n *node.Node, t *task.Task, options node.JoinOptions, metrics, page string, show *progress) (m member, err error) {
 	if metrics != "" {
 		if m.metrics, err = serveMetrics(metrics); err != nil {
 			return m, err
@@ -43,12 +44,22 @@ func takePart(ctx context.Context, n *node.Node, t *task.Task, options node.Join
 	}
 	m.ends = append(m.ends, m.session.Close)
 	d := desk.Adopted(n, m.session, events)
-	stop, err := serveControl(n.Dir, d)
+	m.ends = append(m.ends, func() error { d.Close(); return nil })
+	api := apiOf(d, 0, show)
+	if page != "" {
+		p, err := servePage(ctx, page, api)
+		if err != nil {
+			return m, err
+		}
+		m.page = p.link
+		m.ends = append(m.ends, p.close)
+	}
+	stop, err := serveControl(n.Dir, api)
 	if err != nil {
 		show.warning(fmt.Sprintf("status and history cannot be asked for while this node runs: %v", err))
 		return m, nil
 	}
-	m.ends = append(m.ends, func() error { d.Close(); stop(); return nil })
+	m.ends = append(m.ends, func() error { stop(); return nil })
 	return m, nil
 }
 

@@ -145,7 +145,6 @@ type event struct {
 	Imported    int      `json:"imported"`
 	Queries     int      `json:"queries"`
 	Again       []uint64 `json:"again"`
-	URL         string   `json:"url"`
 	Seconds     float64  `json:"seconds"`
 	Authors     int      `json:"authors"`
 	Own         int      `json:"own"`

@@ -28,10 +28,14 @@ type progress struct {
 	early []agent.Event // happened before
 	ended int           // evaluations that ended in this run
 	over  bool          // the summary has been shown, and nothing but the end follows
+
+	warned warned
+	paint  paint
+	foot   *footer // nil where there is none
 }
 
 func newProgress(out io.Writer, t *task.Task, asJSON bool) *progress {
-	return &progress{out: out, task: t, json: asJSON}
+	return &progress{out: out, task: t, json: asJSON, paint: paintOf(out) && !paint(asJSON)}
 }
 
 // say prints a line for people, or an object for programs. A failing write is
@@ -57,14 +61,54 @@ func (p *progress) print(object any, format string, args ...any) {
 	if p.json {
 		_ = printJSON(p.out, object)
 	} else if format != "" {
+		p.foot.clear()
 		fmt.Fprintf(p.out, format+"\n", args...)
+		if !p.over {
+			p.foot.draw(time.Now())
+		}
+	}
+}
+
+// stand begins the line that says where a run stands, at a terminal.
+func (p *progress) stand(ctx context.Context, session *node.Session, evals int) error {
+	trials, err := session.Trials(ctx)
+	if err != nil || p.json {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.foot = newFooter(p.out, p.task, trials, evals, "Ctrl-C stops")
+	return nil
+}
+
+// leave takes that line away.
+func (p *progress) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.foot.clear()
+	p.foot = nil
+}
+
+// tick draws that line anew.
+func (p *progress) tick(peers int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.foot != nil && !p.over {
+		p.foot.peers = peers
+		p.foot.draw(time.Now())
 	}
 }
 
 type object = map[string]any
 
 func (p *progress) warning(message string) {
-	p.say(object{"event": "warning", "message": message}, "warning: %s", message)
+	p.warned.add(message)
+	p.say(object{"event": "warning", "message": message}, "%s %s", p.paint.in(yellow, "warning:"), message)
+}
+
+// page tells the link of the page. Whoever reads it can read what the node tells its user.
+func (p *progress) page(link string) {
+	p.say(object{"event": "page_served", "url": link}, "page: %s", link)
 }
 
 // resume lets say print again after the summary.
@@ -167,6 +211,7 @@ func (p *progress) event(e agent.Event) {
 		p.mu.Unlock()
 		return
 	}
+	p.foot.take(e)
 	p.mu.Unlock()
 	p.show(e)
 }
@@ -216,7 +261,7 @@ func (p *progress) waited(e agent.Event) {
 func (p *progress) trialLine(e agent.Event) string {
 	t := e.Trial
 	if t.State == strategy.Failed {
-		return fmt.Sprintf("%4d  failed: %s", t.ID, t.Reason)
+		return fmt.Sprintf("%4d  %s %s", t.ID, p.paint.in(red, "failed:"), t.Reason)
 	}
 	best := "nothing feasible"
 	switch {
@@ -232,7 +277,11 @@ func (p *progress) trialLine(e agent.Event) string {
 	if metrics := metricsText(t.Outcome, shownMetrics); metrics != "" {
 		notes += "  (" + metrics + ")"
 	}
-	return fmt.Sprintf("%4d  %-12s %-17s %s%s  [%s]", t.ID, number(t.Outcome.Value), best, t.Design, notes, t.Why)
+	best = fmt.Sprintf("%-17s", best)
+	if e.Better {
+		best = p.paint.in(green, best)
+	}
+	return fmt.Sprintf("%4d  %-12s %s %s%s  [%s]", t.ID, number(t.Outcome.Value), best, t.Design, notes, t.Why)
 }
 
 // shownMetrics is how many metrics the line of a trial shows.
@@ -268,6 +317,7 @@ func (p *progress) watch(ctx context.Context, session *node.Session, expected bo
 			p.say(object{"event": "releases_spent", "privacy": s}, "%s", spentText(*s))
 		}
 		now := len(status.MeshPeers)
+		p.tick(now)
 		if now != connected {
 			p.say(object{"event": "peers", "mesh_peers": now, "present": len(status.Present)}, "peers: %d connected on this task", now)
 			connected, alone, warned = now, time.Now(), false

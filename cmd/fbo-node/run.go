@@ -40,6 +40,7 @@ type runOptions struct {
 	seeded        bool
 	json          bool
 	metrics       string
+	page          string
 	logLevel      string
 }
 
@@ -89,6 +90,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.Uint64Var(&o.seed, "seed", 0, "make this node's random decisions repeatable (default: different every time)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
 	flags.StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
+	addPage(flags, &o.page)
 	addLogLevel(command, &o.logLevel)
 	return command
 }
@@ -127,6 +129,9 @@ func (o runOptions) validate() error {
 		return err
 	}
 	if err := checkMetricsAddress(o.metrics); err != nil {
+		return err
+	}
+	if err := checkPage(o.page); err != nil {
 		return err
 	}
 	return setLogLevel(o.logLevel)
@@ -192,7 +197,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 }
 
 func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, evaluate node.Evaluator, join node.JoinOptions, earlier imported, show *progress) (err error) {
-	m, err := takePart(ctx, n, t, join, o.metrics, show)
+	m, err := takePart(ctx, n, t, join, o.metrics, o.page, show)
 	defer func() { err = m.close(err) }()
 	if err != nil {
 		return err
@@ -205,11 +210,18 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, evalua
 	if m.metrics != nil {
 		show.metrics(m.metrics.url())
 	}
+	if m.page != "" {
+		show.page(m.page)
+	}
 	if added, err := session.Import(ctx, earlier.trials); err != nil {
 		return err
 	} else if earlier.file != "" {
 		show.imported(earlier, added)
 	}
+	if err := show.stand(ctx, session, o.evals); err != nil {
+		return err
+	}
+	defer show.leave()
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
 	go show.watch(watching, session, o.network.seeks())

@@ -32,6 +32,7 @@ type serveOptions struct {
 	json     bool
 	untilEOF bool
 	metrics  string
+	page     string
 	logLevel string
 }
 
@@ -62,6 +63,7 @@ It listens on control.sock in the data directory, which only its owner can reach
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object per event")
 	command.Flags().BoolVar(&o.untilEOF, "until-eof", false, "end when standard input ends, and so with the program that holds its other end")
 	command.Flags().StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
+	addPage(command.Flags(), &o.page)
 	addLogLevel(command, &o.logLevel)
 	return command
 }
@@ -73,7 +75,7 @@ func (o serveOptions) validate() error {
 	case o.wait < 0:
 		return usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
 	}
-	for _, err := range []error{o.network.validate(), o.web.validate(), checkMetricsAddress(o.metrics)} {
+	for _, err := range []error{o.network.validate(), o.web.validate(), checkMetricsAddress(o.metrics), checkPage(o.page)} {
 		if err != nil {
 			return err
 		}
@@ -156,9 +158,18 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 	if err != nil {
 		return err
 	}
-	failed := w.serve(ctx, httpapi.New(d, httpapi.Options{Version: programVersion(), Lease: o.lease}), counter)
+	api := apiOf(d, o.lease, show)
+	failed := w.serve(ctx, api, counter)
 	ends = append(ends, w.close, func() error { d.Close(); return nil })
 	show.serving(n, d, w)
+	if o.page != "" {
+		page, err := servePage(ctx, o.page, api)
+		if err != nil {
+			return err
+		}
+		ends = append(ends, page.close)
+		show.page(page.link)
+	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -99,12 +100,18 @@ func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) erro
 	show := newProgress(out, p.task, asJSON)
 	show.say(object{"event": "watching", "task": id, "name": p.task.Name, "trials": len(p.trials)}, "%s", watching(p))
 	show.begin()
+	if !asJSON {
+		show.foot = newFooter(out, p.task, p.trials, 0, "Ctrl-C ends watching")
+		stop := show.countPeers(ctx, dir, id)
+		defer show.leave()
+		defer stop()
+	}
 	lines := bufio.NewReader(response.Body)
 	for {
 		data, err := nextEvent(lines)
 		if err != nil {
 			if ctx.Err() == nil {
-				show.say(object{"event": "watch_ended"}, "the node has ended, or has left the task")
+				show.sayLast(object{"event": "watch_ended"}, "the node has ended, or has left the task")
 			}
 			return nil
 		}
@@ -178,4 +185,35 @@ func decodeEvent(data []byte, t *task.Task) (e agent.Event, err error) {
 		*part.into = &trial
 	}
 	return e, nil
+}
+
+// betweenCounts is how often the peers of a node that is watched are counted.
+const betweenCounts = 5 * time.Second
+
+// countPeers keeps the line that says where the run stands up to date, until stop is called.
+func (p *progress) countPeers(ctx context.Context, dir, id string) (stop func()) {
+	if p.foot == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(betweenCounts)
+		defer tick.Stop()
+		for {
+			var peers struct {
+				Peers []json.RawMessage `json:"peers"`
+			}
+			if ok, err := askNode(ctx, dir, "/v1/tasks/"+id+"/peers", &peers); err == nil && ok {
+				p.tick(len(peers.Peers))
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
 }

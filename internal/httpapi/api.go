@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"io"
 	"net/http"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/fbo-node/fbo/internal/desk"
+	"github.com/fbo-node/fbo/task"
 )
 
 // Options are limits; zero means the default.
@@ -15,6 +17,11 @@ type Options struct {
 	Version string        // of the program
 	Lease   time.Duration // of a trial whose client names none; default DefaultLease
 	Streams int           // of events at once; default 64
+
+	// Printed, when set, writes what the command of a trial has printed.
+	Printed func(of *task.Task, trial uint64, out io.Writer) error
+	// Warnings, when set, returns the newest warnings of the node, the oldest first.
+	Warnings func() []Warning
 }
 
 // DefaultLease is how long after the last sign of life of its client a trial is given to
@@ -34,6 +41,7 @@ type api struct {
 	desk    *desk.Desk
 	options Options
 	streams chan struct{} // has one entry for each stream that is open
+	looks   chan struct{} // has an entry while somebody looks at a model
 }
 
 // New is the handler of a desk.
@@ -56,7 +64,7 @@ func New(d *desk.Desk, o Options) http.Handler {
 	config.Security = []map[string][]string{{"token": {}}}
 	format := huma.Format{Marshal: marshal, Unmarshal: unmarshal}
 	config.Formats = map[string]huma.Format{"application/json": format, "json": format} // json: what ends in +json
-	a := &api{desk: d, options: o, streams: make(chan struct{}, o.Streams)}
+	a := &api{desk: d, options: o, streams: make(chan struct{}, o.Streams), looks: make(chan struct{}, 1)}
 	config.Transformers = []huma.Transformer{a.explain}
 	mux := http.NewServeMux()
 	a.API = humago.New(mux, config)
@@ -65,6 +73,7 @@ func New(d *desk.Desk, o Options) http.Handler {
 	a.addTrials()
 	a.addAnswers()
 	a.addEvents()
+	a.addLooks()
 	return unknownPaths(mux)
 }
 

@@ -408,7 +408,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	same(t, "operations", count, 20)
+	same(t, "operations", count, 26)
 	same(t, "the token", r.body["security"], []any{m{"token": []any{}}})
 	same(t, "a new task", paths["/v1/tasks"].(m)["post"].(m)["responses"].(m)["201"] != nil, true)
 }

@@ -20,6 +20,7 @@ type Guard struct {
 	CheckHost bool     // the Host must be an address, localhost or one of Hosts
 	Hosts     []string // names under which the node may be asked too
 	Origins   []string // of web pages that may ask
+	Own       bool     // pages that came from the same Host without TLS may ask; needs CheckHost
 
 	MaxBody int64   // bytes of a request
 	Rate    float64 // requests a second, on average
@@ -54,7 +55,7 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Refuse(w, http.StatusMisdirectedRequest, fmt.Sprintf("header Host: %.100q is not this node; accepted are addresses, localhost and the names that the node was started with", r.Host))
 		return
 	}
-	if origin := r.Header.Get("Origin"); origin != "" {
+	if origin := r.Header.Get("Origin"); origin != "" && !(p.guard.Own && origin == "http://"+r.Host) {
 		if !slices.Contains(p.guard.Origins, origin) {
 			Refuse(w, http.StatusForbidden, fmt.Sprintf("header Origin: %.100q may not ask this node; accepted are the origins that the node was started with", origin))
 			return

@@ -55,3 +55,22 @@ func JSON(data []byte) []byte {
 	}
 	return shown
 }
+
+// Lines returns the text with its line breaks and tabs, and all else as Text does. A return
+// of the carriage, with which programs write over a line, becomes a line break.
+func Lines(text string) string {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	var b strings.Builder
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		for j, cell := range strings.Split(line, "\t") {
+			if j > 0 {
+				b.WriteByte('\t')
+			}
+			b.WriteString(Text(cell, len(cell)))
+		}
+	}
+	return b.String()
+}

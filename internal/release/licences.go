@@ -47,7 +47,21 @@ func modulesOf(ctx context.Context, p platform, stage, cache string) (all []modu
 			all = append(all, m)
 		}
 	}
-	return all, nil
+	vendored, err := vendoredIn(stage)
+	return append(all, vendored...), err
+}
+
+// vendoredIn finds what others wrote and lies in the source itself: beside folders "licenses".
+func vendoredIn(source string) (all []module, err error) {
+	return all, filepath.WalkDir(source, func(name string, entry os.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && entry.Name() == "licenses" {
+			beside := filepath.Dir(name)
+			relative, err := filepath.Rel(source, beside)
+			all = append(all, module{filepath.ToSlash(relative), beside})
+			return err
+		}
+		return err
+	})
 }
 
 // licencesOf writes the licences of modules one below the other, each text once.

@@ -338,6 +338,27 @@ func TestLicencesOfOthers(t *testing.T) {
 	mustFail(t, err, "none@v3 has no licence")
 }
 
+// TestVendoredLicences: of this source, what the page is made of is found.
+func TestVendoredLicences(t *testing.T) {
+	modules, err := vendoredIn("../webpage")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var beside []module
+	for _, m := range modules {
+		if !strings.Contains(m.name, "node_modules") { // what checks the page is in no program
+			beside = append(beside, m)
+		}
+	}
+	if len(beside) != 1 || beside[0].name != "page/vendor" {
+		t.Fatalf("found %v", beside)
+	}
+	text, err := licencesOf(beside)
+	if err != nil || !strings.Contains(text, "page/vendor: licenses/preact-") || !strings.Contains(text, "page/vendor: licenses/uplot-") {
+		t.Errorf("%v:\n%.300s", err, text)
+	}
+}
+
 // mustFail checks that an error says something; an empty part stands for no error.
 func mustFail(t *testing.T, err error, part string) {
 	t.Helper()

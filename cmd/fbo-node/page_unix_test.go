@@ -1,0 +1,132 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// pageAsk asks a page's server, and returns the status and what it answers.
+func pageAsk(t *testing.T, method, url, key string, header ...string) (status int, text string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
+	}
+	for i := 0; i < len(header); i += 2 {
+		if header[i] == "Host" {
+			request.Host = header[i+1]
+		} else {
+			request.Header.Set(header[i], header[i+1])
+		}
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(data)
+}
+
+// checkPageDoor checks who may read what behind the link of a page, of a node that works on
+// a task.
+func checkPageDoor(t *testing.T, link, task string) {
+	t.Helper()
+	url, key, ok := strings.Cut(link, "/#key=")
+	if !ok || !strings.HasPrefix(url, "http://127.0.0.1:") || len(key) < 20 {
+		t.Fatalf("link %q", link)
+	}
+	at := url + "/v1/tasks/" + task
+	for _, c := range []struct {
+		name, method, url, key string
+		header                 []string
+		want                   int
+	}{
+		{"the page", "GET", url + "/", "", nil, 200},
+		{"the page under another name", "GET", url + "/", "", []string{"Host", "rebound.example"}, 421},
+		{"without a key", "GET", at, "", nil, 401},
+		{"with another key", "GET", at, key + "x", nil, 401},
+		{"from a page elsewhere", "GET", at, key, []string{"Origin", "https://elsewhere.example"}, 403},
+		{"the task", "GET", at, key, nil, 200},
+		{"as the page's own scripts ask", "GET", at, key, []string{"Origin", url}, 200},
+		{"through a tunnel", "GET", at, key, []string{"Host", "localhost:7071", "Origin", "http://localhost:7071"}, 200},
+		{"from another port", "GET", at, key, []string{"Origin", "http://127.0.0.1:1"}, 403},
+		{"who helped", "GET", at + "/helpers", key, nil, 200},
+		{"the model", "GET", at + "/model", key, nil, 200},
+		{"the log", "GET", url + "/v1/log", key, nil, 200},
+		{"to ask", "POST", at + "/ask", key, nil, 405},
+		{"to leave", "DELETE", at, key, nil, 405},
+		{"nothing", "GET", url + "/v2", "", nil, 404},
+	} {
+		if status, text := pageAsk(t, c.method, c.url, c.key, c.header...); status != c.want {
+			t.Errorf("%s: %d, want %d: %s", c.name, status, c.want, text)
+		}
+	}
+}
+
+// TestPage: run and serve have a page, and web shows that of a node which runs without one.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
+	node := start(t, append(runLine(file, dir, "--json", "--evals", "2", "--stay", "--web"), objective("bowl")...)...)
+	const id = "bowl"
+	checkPageDoor(t, node.await(t, "its page", isEvent("page_served")).URL, id)
+
+	web := nodeCommand("web", "--data-dir", dir)
+	stdout, err := web.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := web.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := strings.TrimSpace(strings.TrimPrefix(line, "page: "))
+	checkPageDoor(t, link, id)
+	url, key, _ := strings.Cut(link, "/#key=")
+	node.command.Process.Signal(os.Interrupt)
+	<-node.ended
+	if status, text := pageAsk(t, "GET", url+"/v1/tasks/"+id, key); status != 503 || !strings.Contains(text, "it has ended") {
+		t.Errorf("after the node's end: %d %s", status, text)
+	}
+	if err := web.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := web.Wait(); err != nil {
+		t.Errorf("web ended with %v", err)
+	}
+}
+
+func TestPageRefuses(t *testing.T) {
+	t.Parallel()
+	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{append(runLine(file, dir, "--web=0.0.0.0:0"), objective("bowl")...), "of this machine alone"},
+		{append(runLine(file, dir, "--web=7070"), objective("bowl")...), "accepted is an address with a port"},
+		{[]string{"web", "--data-dir", dir, "--address", "192.0.2.1:1"}, "of this machine alone"},
+		{[]string{"web", "--data-dir", dir}, "no node runs on data directory"},
+	} {
+		if e := call(t, c.args...); e.code == exitDone || !strings.Contains(e.stderr, c.want) {
+			t.Errorf("%q: exit code %d\n%s", c.args, e.code, e.stderr)
+		}
+	}
+}

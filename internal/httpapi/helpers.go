@@ -1,0 +1,170 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// How a peer that is not connected is called, beside node.Direct and node.Relayed.
+const (
+	silent = "silent" // not connected; what it has shared is held
+	banned = "banned"
+)
+
+type helper struct {
+	ID           string    `json:"id"`
+	Name         string    `json:"name" doc:"The end of the ID, for people."`
+	Path         string    `json:"path" enum:"direct,relayed,silent,banned" doc:"How it is connected; silent: it is not, and what it has shared is held."`
+	Address      string    `json:"address,omitempty"`
+	Present      bool      `json:"present" doc:"It takes part now."`
+	Shares       int       `json:"shares" doc:"That this node holds of it."`
+	Observations int       `json:"observations,omitempty" doc:"Behind what it has shared, where it says so."`
+	LastHeard    time.Time `json:"last_heard,omitzero"`
+	Designs      []uint64  `json:"designs" nullable:"false" doc:"The trials whose designs rest on this peer alone."`
+	Belief       *float64  `json:"belief,omitempty" doc:"The probability that what it shares is of use here; missing where the strategy does not weigh peers one by one."`
+	Words        string    `json:"words,omitempty" doc:"The same in words."`
+}
+
+type helpersBody struct {
+	Sentence string   `json:"sentence"`
+	Alone    string   `json:"alone" doc:"What came of designs that rest on peers, beside the others."`
+	Peers    []helper `json:"peers" nullable:"false"`
+}
+
+func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], error) {
+	t, view, end, err := a.look(ctx, in.Task)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	session := t.Session()
+	status, err := session.Status(ctx)
+	if err != nil {
+		return nil, problem(err)
+	}
+	authors, err := session.Authors(ctx)
+	if err != nil {
+		return nil, problem(err)
+	}
+	beliefs, err := session.Beliefs(view)
+	if err != nil {
+		return nil, problem(err)
+	}
+	found := map[peer.ID]*helper{}
+	of := func(id peer.ID) *helper {
+		if found[id] == nil {
+			found[id] = &helper{ID: id.String(), Name: strategy.ShortID(id), Path: silent, Designs: []uint64{}, Present: slices.Contains(status.Present, id)}
+			if session.Banned(id) {
+				found[id].Path = banned
+			}
+		}
+		return found[id]
+	}
+	for _, link := range status.Peers {
+		h := of(link.ID)
+		h.Path, h.Address = link.Path, link.Address
+	}
+	for _, author := range authors {
+		h := of(author.ID)
+		h.Shares, h.LastHeard = author.Shares, author.Newest
+	}
+	for _, trial := range view.Trials {
+		if why := trial.Why; why.Peer != "" && why.Peer != status.PeerID {
+			of(why.Peer).Designs = append(of(why.Peer).Designs, trial.ID)
+		}
+	}
+	for _, belief := range beliefs {
+		h := of(belief.Peer)
+		h.Belief, h.Observations, h.Words = new(belief.Use), belief.Heard, inWords(belief.Use, view.Observations)
+	}
+	body := helpersBody{Alone: alone(view), Peers: []helper{}}
+	for _, h := range found {
+		body.Peers = append(body.Peers, *h)
+	}
+	slices.SortFunc(body.Peers, func(x, y helper) int { return slices.Compare([]byte(x.ID), []byte(y.ID)) })
+	body.Sentence = sentence(body.Peers, beliefs)
+	return &answer[helpersBody]{body}, nil
+}
+
+// likely is from where on a peer is said to be like this node.
+const likely = 0.5
+
+func inWords(use float64, outcomes int) string {
+	if outcomes == 0 {
+		return "not judged yet: this node has no outcome to compare with"
+	}
+	switch {
+	case use >= 0.9:
+		return "like this node: what it says fits the outcomes here"
+	case use >= likely:
+		return "rather like this node"
+	case use > 0.1:
+		return "rather unlike this node"
+	}
+	return "unlike this node: what it says does not fit the outcomes here"
+}
+
+func sentence(peers []helper, beliefs []strategy.Belief) string {
+	sharing := 0
+	for _, p := range peers {
+		if p.Shares > 0 {
+			sharing++
+		}
+	}
+	switch {
+	case len(peers) == 0:
+		return "no other node has been met on this task"
+	case sharing == 0:
+		return plain.Count(len(peers), "peer") + " met; none has shared anything yet"
+	case len(beliefs) == 0:
+		return fmt.Sprintf("%s met, of which %d have shared; the strategy does not weigh them one by one", plain.Count(len(peers), "peer"), sharing)
+	}
+	like := 0
+	for _, b := range beliefs {
+		if b.Use >= likely {
+			like++
+		}
+	}
+	verb := "are"
+	if like == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("%d of %s %s like this node", like, plain.Count(len(beliefs), "peer"), verb)
+}
+
+// alone says what came of designs that rest on peers, and of those that do not.
+func alone(view strategy.View) string {
+	type tally struct{ count, records int }
+	var own, peers tally
+	var best *strategy.Trial
+	for i, trial := range view.Trials {
+		if trial.State != strategy.Done || trial.Why.Source == strategy.Imported {
+			continue
+		}
+		of := &own
+		if trial.Why.FromPeers() {
+			of = &peers
+		}
+		of.count++
+		if view.Task.Feasible(trial.Outcome) && (best == nil || view.Task.Better(trial.Outcome, best.Outcome)) {
+			of.records++
+			best = &view.Trials[i]
+		}
+	}
+	if own.count+peers.count == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s rested on what peers shared, and %d of them were the best so far; of %d without peers %d were.",
+		plain.Count(peers.count, "design"), peers.records, own.count, own.records)
+	if best != nil && best.Why.FromPeers() {
+		return text + " The best design rests on peers. What this node would have reached alone is not known: that takes a run of its own."
+	}
+	return text + " What this node would have reached alone is not known: that takes a run of its own."
+}

@@ -1,0 +1,317 @@
+// The page in a browser. Driven over the DevTools protocol; see .ci/page, which starts it.
+//
+//   node check.mjs BROWSER FBO_NODE SCREENSHOTS
+import puppeteer from 'puppeteer-core';
+import axe from 'axe-core';
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { mock } from './mock.mjs';
+
+const [executablePath, fboNode, shots] = process.argv.slice(2);
+const wanted = process.env.PAGE_CHECKS?.split(',') ?? ['node', 'every', 'many', 'hostile', 'key'];
+const patience = 120_000;
+const work = mkdtempSync(join(tmpdir(), 'page-'));
+const started = new Set();
+let browser;
+let failures = 0;
+
+function check(good, text) {
+  console.log(`${good ? 'ok  ' : 'FAIL'} ${text}`);
+  if (!good) failures++;
+}
+
+const pause = (ms) => new Promise((then) => setTimeout(then, ms));
+
+// until waits for something that will be so, for as long as a loaded machine may take.
+async function until(text, probe, most = patience) {
+  const end = Date.now() + most;
+  for (;;) {
+    const found = await probe();
+    if (found) return found;
+    if (Date.now() > end) throw new Error('did not come: ' + text);
+    await pause(200);
+  }
+}
+
+// open opens a page of its own session, and watches what it says and asks for.
+async function open(link, { dark = false, width = 1280, height = 900 } = {}) {
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  const watch = { errors: [], away: [] };
+  const host = new URL(link).host;
+  // A browser reports each 404, and that a trial has printed nothing is said by one.
+  page.on('console', (m) => { if ((m.type() === 'error' || m.type() === 'warn') && !/\/trials\/\d+\/output$/.test(m.location().url ?? '')) watch.errors.push(m.text()); });
+  page.on('pageerror', (e) => watch.errors.push(e.stack ?? e.message));
+  await page.setRequestInterception(true);
+  page.on('request', (r) => {
+    const url = new URL(r.url());
+    if (url.host === host || url.protocol === 'blob:' || url.protocol === 'data:') return r.continue();
+    watch.away.push(r.url());
+    r.abort();
+  });
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' }]);
+  await page.setViewport({ width, height });
+  await page.goto(link);
+  return { page, watch, close: () => context.close() };
+}
+
+const text = (page) => page.evaluate(() => document.getElementById('page').innerText);
+const views = (page) => page.evaluate(() => [...document.querySelectorAll('nav a')].map((a) => a.getAttribute('href')));
+const go = (page, hash) => page.evaluate((to) => { location.hash = to; }, hash);
+// settled waits until nothing is asked of the node any more, and what was is drawn.
+const settled = (page) => until('an answer to all', async () => !/Asking the node|Reading|not judged yet …/.test(await text(page))).then(() => pause(600));
+
+// accessible lists what axe-core calls serious or critical.
+async function accessible(page) {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }));
+  return found.violations.filter((v) => v.impact === 'serious' || v.impact === 'critical')
+    .map((v) => `${v.id} (${v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(', ')})`);
+}
+
+const wide = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+async function quiet({ page, watch, close }, name) {
+  check(watch.errors.length === 0, `${name}: no error in the console${watch.errors.length ? ': ' + watch.errors.slice(0, 3).join(' | ') : ''}`);
+  check(watch.away.length === 0, `${name}: no request leaves the machine${watch.away.length ? ': ' + watch.away.slice(0, 3).join(' ') : ''}`);
+  await close();
+}
+
+// pictures looks at each view in both colours and some widths, and keeps a picture of each.
+async function pictures(link, name, { widths, add = [] }) {
+  for (const dark of [false, true]) for (const width of widths) {
+    const setting = `${width}-${dark ? 'dark' : 'light'}`;
+    const opened = await open(link, { dark, width, height: width === 3840 ? 2160 : 900 });
+    const { page } = opened;
+    await page.waitForSelector('nav a, tbody th a', { timeout: patience });
+    const task = await page.evaluate(() => document.querySelector('nav a, tbody th a').getAttribute('href'));
+    await go(page, task);
+    await until('the views', async () => (await views(page)).length > 4 && /Outcomes|No trial yet/.test(await text(page)));
+    const all = await views(page);
+    const wrong = [];
+    for (const view of ['#/fleet', ...all, ...add.map((a) => all[0].replace(/progress$/, a))]) {
+      const short = view.replace(/^#\/(task\/[^/]+\/)?/, '').replace(/\W+/g, '-');
+      await go(page, view);
+      await pause(300);
+      await settled(page);
+      const over = await wide(page);
+      if (over > 0) wrong.push(`${short} is ${over} px too wide`);
+      wrong.push(...(await accessible(page)).map((w) => `${short}: ${w}`));
+      await page.screenshot({ path: join(shots, `${name}-${short}-${setting}.png`), fullPage: true });
+    }
+    check(wrong.length === 0, `${name} ${setting}: ${wrong.length ? wrong.join('; ') : `${all.length + add.length + 1} views fit and are accessible`}`);
+    await quiet(opened, `${name} ${setting}`);
+  }
+}
+
+// Every view that there is, in every setting.
+async function every() {
+  const full = mock({ trials: 60 });
+  await pictures(await full.listen(0), 'every', { widths: [320, 1280, 3840], add: ['trials/9', 'trials/58'] });
+  await full.close();
+  const empty = mock({ empty: true });
+  await pictures(await empty.listen(0), 'empty', { widths: [1280] });
+  await empty.close();
+}
+
+function start(...args) {
+  const child = spawn(fboNode, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: work });
+  const said = { child, out: '', ended: false };
+  started.add(child);
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (d) => { said.out += d; });
+  said.end = new Promise((then) => child.on('exit', () => { said.ended = true; started.delete(child); then(); }));
+  return said;
+}
+
+// (a) Three nodes on a task; the page is the first one's.
+async function ofNode() {
+  writeFileSync(join(work, 'task.yaml'), `name: bowl
+goal: minimize
+parameters:
+  - {name: x, type: float, low: -2, high: 2}
+  - {name: rate, type: float, low: 0.001, high: 1, scale: log}
+  - {name: kind, type: categorical, choices: [plain, fancy]}
+`);
+  const script = join(work, 'measure');
+  writeFileSync(script, `#!/bin/sh
+if [ "$FBO_TRIAL" = 4 ] && [ "$1" = first ]; then echo "the <b>fourth</b> one has diverged" >&2; exit 3; fi
+[ "$1" = first ] && [ "$FBO_TRIAL" -gt 15 ] && sleep 1
+exec awk -v x="$FBO_PARAM_X" -v r="$FBO_PARAM_RATE" -v k="$FBO_PARAM_KIND" 'BEGIN { l = log(r) / log(10) + 1.5; print (x - 0.5) ^ 2 + l * l * 0.3 + (k == "plain" ? 0.2 : 0) }'
+`);
+  chmodSync(script, 0o755);
+  const run = (name, ...more) => start('run', 'task.yaml', '--data-dir', join(work, name), '--evals', '30', '--stay', '--mdns=false', '--listen', '/ip4/127.0.0.1/tcp/0', ...more, '--', script, name);
+  const said = (node, pattern) => until(`${pattern} of a node, which says:\n${node.out}`, () => {
+    if (node.ended) throw new Error('a node has ended: ' + node.out);
+    return pattern.exec(node.out)?.[1];
+  });
+  const first = run('first', '--web', '--wait-for-peers', '60s');
+  const link = await said(first, /page: (http\S+)/);
+  const address = await said(first, /(\/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/\w+)/);
+  const others = ['second', 'third'].map((name) => run(name, '--peer', address));
+  const ids = await Promise.all(others.map((node) => said(node, /\/p2p\/(\w+)/)));
+
+  const opened = await open(link);
+  const { page } = opened;
+  await until('the page of the only task', () => /#\/task\/.*progress/.test(page.url()));
+  const base = page.url().replace(/.*#/, '#').replace(/progress$/, '');
+  await go(page, base + 'helpers');
+  await until('both peers', async () => { const shown = await text(page); return ids.every((id) => shown.includes(id.slice(-8))); });
+  check(true, 'node: both peers are shown');
+  await until('both connected', () => page.evaluate(() => [...document.querySelectorAll('tbody td')].filter((cell) => cell.textContent.startsWith('direct')).length >= 2));
+  check(true, 'node: both are connected directly');
+  others[1].child.kill('SIGKILL');
+  await until('that one is lost', async () => /silent: not connected/.test(await text(page)));
+  check(true, 'node: the loss of a peer is shown');
+  await page.screenshot({ path: join(shots, 'node-loss-1280-light.png'), fullPage: true });
+
+  await go(page, base + 'progress');
+  await until('30 outcomes, by events alone', async () => /of 30 outcomes/.test(await text(page)), 4 * patience);
+  check(true, 'node: 30 outcomes have come to the page that was opened before them');
+  await go(page, base + 'trials');
+  await until('the table', async () => /\bfailed\b/.test(await text(page)));
+  check((await page.evaluate(() => document.querySelector('table.windowed').getAttribute('aria-rowcount'))) === '32', 'node: the table has 31 trials');
+  await go(page, base + 'trials/4');
+  await until('what the failed trial printed', async () => /the <b>fourth<\/b> one has diverged/.test(await text(page)));
+  check(true, 'node: what the failed trial printed is shown, as text');
+  for (const format of ['CSV', 'JSON']) {
+    const answered = page.waitForResponse((r) => r.url().endsWith('/export?format=' + format.toLowerCase()));
+    await page.evaluate((name) => [...document.querySelectorAll('button')].find((b) => b.textContent === name).click(), format);
+    check((await answered).ok(), `node: the trials can be had as ${format}`);
+  }
+  await go(page, base + 'model');
+  await until('a slice for each parameter', async () => (await page.evaluate(() => document.querySelectorAll('figure .plot canvas').length)) === 3);
+  await until('the contour', () => page.evaluate(() => document.querySelectorAll('#contour ~ .plot canvas').length === 1));
+  check(true, 'node: slices and contour are shown');
+  await quiet(opened, 'node');
+  await pictures(link, 'node', { widths: [1280], add: ['trials/4'] });
+}
+
+async function many() {
+  const m = mock({ trials: 10_000 });
+  const link = await m.listen(0);
+  const opened = await open(link);
+  const { page } = opened;
+  await go(page, `#/task/${encodeURIComponent(m.id)}/progress`);
+  await until('10,000 trials', async () => /9,4\d\d/.test(await text(page)));
+  const client = await page.createCDPSession();
+  await client.send('Performance.enable');
+  for (const view of ['progress', 'trials', 'model', 'constraints']) {
+    await go(page, `#/task/${encodeURIComponent(m.id)}/${view}`);
+    await pause(300);
+    await settled(page);
+    // The processor time of the page's thread, which other programs of the machine do not add to.
+    const threadTime = async () => (await client.send('Performance.getMetrics')).metrics.find((x) => x.name === 'ThreadTime').value;
+    const updates = 10;
+    const before = await threadTime();
+    for (let i = 0; i < updates; i++) {
+      m.burst(5);
+      await pause(600); // one update each
+    }
+    const each = (1000 * ((await threadTime()) - before)) / updates;
+    check(each < 100, `many ${view}: an update takes ${each.toFixed(0)} ms of the processor, accepted are less than 100`);
+    if (view === 'trials') {
+      check((await page.evaluate(() => document.querySelectorAll('tbody tr').length)) < 100, 'many trials: only rows in sight are elements');
+      await page.evaluate(() => { const s = document.querySelector('.trials'); s.scrollTop = s.scrollHeight; });
+      await until('the first trial at the end', () => page.evaluate(() => [...document.querySelectorAll('.trials tbody th a')].some((a) => a.textContent === '1')));
+      check(true, 'many trials: the table scrolls to its end');
+    }
+  }
+  await client.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await client.send('Runtime.getHeapUsage');
+  check(usedSize < 200e6, `many: ${Math.round(usedSize / 1e6)} MB of the heap are used, accepted are less than 200`);
+  await page.screenshot({ path: join(shots, 'many-constraints.png') });
+  await quiet(opened, 'many');
+  await m.close();
+}
+
+async function hostile() {
+  const m = mock({ trials: 60, hostile: true });
+  const link = await m.listen(0);
+  const opened = await open(link);
+  const { page } = opened;
+  await until('the tasks', async () => /onerror/.test(await text(page)));
+  await page.waitForSelector('tbody th a', { timeout: patience });
+  await go(page, await page.evaluate(() => document.querySelector('tbody th a').getAttribute('href')));
+  await until('the views', async () => (await views(page)).length > 6);
+  const all = await views(page);
+  for (const view of ['#/fleet', ...all, all[0].replace(/progress$/, 'trials/9'), all[0].replace(/progress$/, 'trials/13')]) {
+    await go(page, view);
+    await pause(400);
+    await settled(page);
+    const found = await page.evaluate(() => ({
+      owned: window.owned === 1,
+      elements: document.querySelectorAll('img, .owned, #page script, iframe, object, embed, form, base, #page style').length,
+      links: [...document.querySelectorAll('a')].filter((a) => !/^#/.test(a.getAttribute('href'))).length,
+      control: /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/.test(document.documentElement.textContent + document.title + [...document.querySelectorAll('*')].flatMap((e) => [...e.attributes].map((a) => a.value)).join('')),
+      wide: document.documentElement.scrollWidth > document.documentElement.clientWidth,
+      text: document.body.textContent.includes('onerror'),
+    }));
+    const bad = Object.entries(found).filter(([k, v]) => k !== 'text' && v).map(([k, v]) => `${k} ${v}`);
+    check(bad.length === 0, `hostile ${view.replace(/^#\/(task\/[^/]+\/)?/, '')}: ${bad.length ? bad.join(', ') : found.text ? 'markup is shown as text' : 'nothing of it is shown'}`);
+  }
+  await quiet(opened, 'hostile');
+  await m.close();
+}
+
+// The key: taken out of the address, kept for the tab, refused when it is wrong. The
+// connection: its loss is said, and its return.
+async function ofKey() {
+  const m = mock({ trials: 20 });
+  const link = await m.listen(0);
+  const port = Number(new URL(link).port);
+  const opened = await open(link);
+  const { page, watch } = opened;
+  await page.waitForSelector('tbody th a', { timeout: patience });
+  check(!page.url().includes('key='), 'key: it is not in the address any more');
+  await page.reload();
+  await page.waitForSelector('tbody th a', { timeout: patience });
+  check(true, 'key: it holds over a reload');
+  await page.keyboard.press('Tab');
+  check(await page.evaluate(() => document.activeElement.className === 'skip'), 'key: the first Tab is at the skip link');
+  await go(page, `#/task/${encodeURIComponent(m.id)}/progress`);
+  await until('live', async () => /\blive\b/.test(await text(page)));
+  await m.close();
+  await until('that the connection is lost', async () => /connection lost/.test(await text(page)));
+  check(true, 'connection: its loss is said');
+  const again = mock({ trials: 25 });
+  await again.listen(port);
+  await until('that it is back', async () => /\blive\b/.test(await text(page)) && /of 22 outcomes/.test(await text(page)));
+  check(true, 'connection: it comes back, with what happened meanwhile');
+  watch.errors.length = 0; // refused connections, which are what this is about
+  await quiet(opened, 'key');
+  const wrong = await open(link.replace(/key=.*/, 'key=WRONG'));
+  await until('the refusal', async () => /not valid/.test(await text(wrong.page)) && /fbo-node web/.test(await text(wrong.page)));
+  check(true, 'key: a wrong one is refused with words');
+  await wrong.close();
+  const none = await open(link.replace(/#.*/, ''));
+  await until('the words', async () => /key is missing/.test(await text(none.page)));
+  check(true, 'key: without one the page says where to get it');
+  check((await accessible(none.page)).length === 0, 'key: what it says is accessible');
+  await none.close();
+  await again.close();
+}
+
+async function main() {
+  mkdirSync(shots, { recursive: true });
+  browser = await puppeteer.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
+  const steps = { node: ofNode, every, many, hostile, key: ofKey };
+  for (const name of wanted) {
+    try {
+      await steps[name]();
+    } catch (error) {
+      check(false, `${name}: ${error.stack}`);
+    }
+  }
+}
+
+try {
+  await main();
+} finally {
+  for (const child of started) child.kill();
+  await browser?.close();
+  rmSync(work, { recursive: true, force: true });
+}
+console.log(failures === 0 ? 'the page is as it should be' : `${failures} checks of the page have failed`);
+process.exit(failures === 0 ? 0 : 1);

@@ -1,0 +1,171 @@
+// What only some tasks have: constraints, parties, rounds; and what was given away, which all have.
+import { get, taskPath } from './api.js';
+import { Plot, axis, inPlane, marks, paintMarks, valueAxis } from './plot.js';
+import { html, useAnswer, useMemo, useRef } from './ui.js';
+import { bytes, count, integer, number, percent, plain, value } from './format.js';
+import { feasible } from './store.js';
+
+const short = (id) => '…' + plain(String(id).slice(-8), 12);
+
+function Waiting({ title, answer }) {
+  return html`<section class="empty"><h2>${title}</h2><p>${answer.error ? 'The node says: ' + plain(answer.error.message) : 'Asking the node …'}</p></section>`;
+}
+
+export function Constraints({ store, go }) {
+  const { done, failed } = store.summary();
+  const kept = done.filter(feasible).length;
+  const counted = store.task?.task?.failures === 'constraint';
+  return html`
+    <p class="lead">${done.length === 0 ? 'No outcome yet. Here will be which of them keep all constraints.'
+      : html`${count(kept, 'outcome')} of ${integer(done.length)} ${kept === 1 ? 'keeps' : 'keep'} all constraints.${kept < done.length && html` <a href=${go('trials') + '?state=infeasible'}>The others</a>`}`}
+      ${counted && ` That a trial completes counts too: ${integer(failed.length)} did not.`}</p>
+    <div class="grid wider">${store.constraints.map((c) => html`<${Constraint} key=${c.name} store=${store} of=${c} go=${go} />`)}</div>`;
+}
+
+function limitText(c) {
+  if (c.type === 'bool') return 'must be true';
+  const low = typeof c.low === 'number', high = typeof c.high === 'number';
+  return low && high ? `from ${number(c.low)} to ${number(c.high)}` : low ? `at least ${number(c.low)}` : `at most ${number(c.high)}`;
+}
+
+function Constraint({ store, of, go }) {
+  const { done } = store.summary();
+  const broken = done.filter((t) => t.broken?.includes(of.name)).length;
+  const state = useRef({});
+  Object.assign(state.current, { done, of, last: store.trials.length });
+  const data = useMemo(() => [done.map((t) => t.id), done.map((t) => reading(t, of))], [store.version]);
+  const options = (theme) => ({
+    scales: { x: { time: false, range: () => [0, Math.max(5, state.current.last) * 1.02 + 1] }, y: { range: (_, low, high) => span(of, low, high) } },
+    axes: [axis(theme, { label: 'trial', size: theme.size * 1.6, grid: { show: false } }), valueAxis(theme, of.type === 'bool' ? { splits: () => [0, 1], values: () => ['false', 'true'] } : {})],
+    series: [{}, { paths: () => null, points: { show: false } }],
+    hooks: { draw: [(plot) => paintReadings(plot, state.current, theme)] },
+  });
+  return html`<section><h3>${plain(of.name)}</h3>
+    <p class="muted">${limitText(of)}; ${broken === 0 ? 'kept by all outcomes so far' : `broken by ${count(broken, 'outcome')} of ${integer(done.length)}`}</p>
+    <${Plot} height=${13} data=${data} options=${options} depends=${[store.id, of]} label=${`${plain(of.name)} over the trials, ${limitText(of)}: broken by ${broken} of ${done.length}.`} />
+  </section>`;
+}
+
+const reading = (t, c) => { const v = t.outcome.constraints?.[c.name]; return typeof v === 'boolean' ? Number(v) : v ?? null; };
+
+function span(c, low, high) {
+  if (c.type === 'bool') return [-0.2, 1.2];
+  const all = [low, high, c.low, c.high].filter((v) => typeof v === 'number');
+  const least = Math.min(...all), most = Math.max(...all);
+  const room = (most - least || 1) * 0.08;
+  return [least - room, most + room];
+}
+
+function paintReadings(plot, { done, of }, theme) {
+  const kept = [], broken = [];
+  for (const t of done) {
+    const v = reading(t, of);
+    if (v !== null) (t.broken?.includes(of.name) ? broken : kept).push(plot.valToPos(t.id, 'x', true), plot.valToPos(v, 'y', true));
+  }
+  const ratio = devicePixelRatio || 1;
+  const r = ratio * theme.size * (done.length > 1000 ? 0.1 : 0.2);
+  inPlane(plot, (c) => {
+    c.strokeStyle = theme.text;
+    c.lineWidth = ratio;
+    c.setLineDash([4 * ratio, 3 * ratio]);
+    for (const limit of [of.low, of.high]) if (typeof limit === 'number') {
+      const y = plot.valToPos(limit, 'y', true);
+      c.beginPath();
+      c.moveTo(plot.bbox.left, y);
+      c.lineTo(plot.bbox.left + plot.bbox.width, y);
+      c.stroke();
+    }
+    c.setLineDash([]);
+    c.globalAlpha = 0.8;
+    paintMarks(c, marks.circle, kept, r, { fill: theme.own });
+    paintMarks(c, marks.cross, broken, r, { stroke: theme.bad, width: 1.5 * ratio });
+  });
+}
+
+// usesRounds tells whether nodes act together on a task.
+export const usesRounds = (task) => ['consensus', 'fair', 'fts-de'].includes(task?.strategy?.type) || task?.privacy?.mechanism === 'aggregate';
+
+export function Fairness({ store }) {
+  const answer = useAnswer((signal) => get(taskPath(store.id, '/rounds'), signal), [store.id, store.version], 5000);
+  const me = useAnswer((signal) => get('/v1/node', signal), [], 60_000).data?.peer_id;
+  if (!answer.data) return html`<${Waiting} title="Fairness" answer=${answer} />`;
+  const gains = answer.data.gains ?? [];
+  if (gains.length === 0) return html`<section class="empty"><h2>No gain yet</h2><p>What each party has got will be here after the first round: its outcomes together, the best, and how that compares with the average party and with what it would have got alone.</p></section>`;
+  const most = Math.max(...gains.map((g) => Math.abs(g.against_mean)), 1e-300);
+  return html`<section aria-labelledby="gains"><h2 id="gains">What each party has got</h2>
+    <p class="muted">Against the average: how much better than the average party its outcomes were, all together. To the right is better, whatever the goal.</p>
+    <div class="scroll" tabindex="0" role="region" aria-labelledby="gains"><table class="list">
+      <thead><tr><th scope="col">party</th><th scope="col" class="n">evaluations</th><th scope="col" class="n">best</th><th scope="col" class="n">sum</th><th scope="col">against the average</th><th scope="col" class="n">the number</th><th scope="col">alone, as a model says</th></tr></thead>
+      <tbody>${gains.map((g) => html`<tr key=${g.party}><th scope="row"><span class="mono" title=${plain(g.party, 120)}>${short(g.party)}</span>${g.party === me && html` <span class="muted small">this node</span>`}</th>
+        <td class="n">${g.evaluations}</td><td class="n">${g.evaluations > 0 ? number(g.best) : '–'}</td><td class="n">${number(g.sum)}</td>
+        <td><span class="both" aria-hidden="true"><span class=${g.against_mean < 0 ? 'less' : 'more'} style=${{ width: 50 * Math.abs(g.against_mean) / most + '%' }}></span></span></td><td class="n">${g.against_mean > 0 ? '+' : ''}${number(g.against_mean)}</td>
+        <td>${g.alone ? `${number(g.alone.sum)} of its first ${count(g.alone.evaluations, 'evaluation')}, where it got ${number(g.alone.got)}` : 'not estimated'}</td></tr>`)}</tbody>
+    </table></div></section>`;
+}
+
+export function Rounds({ store, helpers, go }) {
+  const answer = useAnswer((signal) => get(taskPath(store.id, '/rounds'), signal), [store.id, store.version, store.shares], 5000);
+  const rounds = useMemo(() => store.trials.filter((t) => t?.why?.round > 0), [store.version]);
+  if (!answer.data) return html`<${Waiting} title="Rounds" answer=${answer} />`;
+  const { present = [], agreed, sums } = answer.data;
+  const missing = (helpers.data?.peers ?? []).filter((p) => !present.includes(p.id));
+  return html`<div class="columns two"><section aria-labelledby="takepart"><h2 id="takepart">Who takes part</h2>
+      <p>${count(present.length, 'node')}, this one among them. ${agreed ? 'All of them see the same set.' : 'Not all of them see the same set yet.'}</p>
+      <ul class="plain mono">${present.map((id) => html`<li key=${id} title=${plain(id, 120)}>${short(id)}</li>`)}</ul>
+      <h3>Missing</h3>${missing.length === 0 ? html`<p>Nobody that this node knows of.</p>` : html`<ul class="plain">${missing.map((p) => html`<li key=${p.id}><span class="mono">${short(p.id)}</span> ${plain(p.path, 20)}</li>`)}</ul>`}</section>
+    <section aria-labelledby="rounds"><h2 id="rounds">Rounds</h2>
+      ${sums && html`<p>${count(sums.known ?? 0, 'private sum')} of all runs; ${count(sums.failed ?? 0, 'round')} of this run without one.${sums.reason && ` The latest of these: ${plain(sums.reason, 500)}`}</p>`}
+      ${rounds.length > 0 ? html`<table class="list"><thead><tr><th scope="col" class="n">round</th><th scope="col" class="n">trial</th><th scope="col" class="n">peers listened to</th><th scope="col">design</th></tr></thead>
+        <tbody>${rounds.slice(-30).reverse().map((t) => html`<tr key=${t.id}><td class="n">${t.why.round}</td><td class="n"><a href=${go('trials', t.id)}>${t.id}</a></td><td class="n">${t.why.listened ?? 0}</td><td>${plain(t.why.phrase || t.why.source, 120)}</td></tr>`)}</tbody></table>`
+      : !sums && html`<p class="muted">No design of a round yet. Each will be a row here: its round, its trial, and to how many peers it listened.</p>`}
+    </section></div>`;
+}
+
+// What shares of a strategy tell, as the node's documentation on privacy has it.
+function told(task) {
+  const { type, share } = task?.strategy ?? {};
+  if (share === 'guarded') return 'Each share says about where this node believes its optimum to be, how many outcomes that rests on, and when; values are never told.';
+  switch (type) {
+    case 'alone': case 'ts': case 'logei': case 'ucb': case 'mes': return 'This strategy shares nothing of this node’s outcomes.';
+    case 'peer-prior': return 'Shares are exact: whoever gets one can compute all of this node’s designs and outcomes.';
+    case 'fts': return 'Each share is a sample of what this node’s model holds possible. Few tell little of single outcomes; several of the same data tell more.';
+    case 'fts-de': return 'Nodes learn sums over many of them, and no node’s own part.';
+    case 'consensus': return 'Shares are designs that this node would evaluate next.';
+    case 'fair': return task.strategy.mediator ? 'The mediator gets all designs and outcomes; the other parties learn by how much they have got more or less than the average.' : 'Every party of the roster gets all designs and outcomes; others get nothing.';
+    case 'density': case 'constrained-gp':
+      return share === 'feasibility' ? 'Shares are the newest designs and whether each was feasible; outcomes are not told.' : 'Shares are some of this node’s designs, mostly the best.';
+  }
+  return 'What shares of this strategy tell is in its documentation.';
+}
+
+export function Given({ store }) {
+  const status = useAnswer((signal) => get(taskPath(store.id, '/status'), signal), [store.id, store.version, store.shares], 5000);
+  const answer = useAnswer((signal) => get(taskPath(store.id, '/privacy'), signal), [store.id, store.version, store.shares], 5000);
+  const task = store.task?.task;
+  const s = status.data;
+  const p = answer.data;
+  const also = [];
+  if (task?.surrogate?.type === 'shared-latent') also.push('Beside that, nodes tell what their results say of a function in common; take it that all designs and outcomes can be computed from that.');
+  if (task?.surrogate?.hyperparameters === 'shared') also.push('Beside that, nodes tell lengthscales and noise, from which designs and outcomes may be computed in part.');
+  const many = p?.planned ? Math.min(1, (p.released ?? 0) / p.planned) : 0;
+  const part = p?.epsilon ? Math.min(1, (p.epsilon_spent ?? 0) / p.epsilon) : 0;
+  return html`<div class="columns two">
+    <section aria-labelledby="told"><h2 id="told">What was told</h2>
+      <p>${told(task)} ${also.join(' ')}</p>
+      ${task?.privacy && html`<p>${task.privacy.mechanism === 'aggregate' ? 'Noise is in every sum, and no single node’s part is seen by anybody.' : 'Noise is added to each share before it leaves this node.'}</p>`}
+      ${s ? html`<dl class="facts"><div><dt>shares told</dt><dd>${s.shares_sent ?? 0}</dd></div><div><dt>shares heard</dt><dd>${s.shares_received ?? 0}</dd></div>
+        <div><dt>sent</dt><dd>${bytes(s.bytes_sent ?? 0)}</dd></div><div><dt>received</dt><dd>${bytes(s.bytes_received ?? 0)}</dd></div></dl>
+        <p class="muted">Shares since the node’s start; bytes of all that the node says on all its tasks, of which shares are a part.</p>`
+      : html`<p class="muted">${status.error ? 'The node says: ' + plain(status.error.message) : 'Asking the node …'}</p>`}
+    </section>
+    <section aria-labelledby="promise"><h2 id="promise">The promise of privacy</h2>
+      ${!p ? html`<p class="muted">${answer.error ? 'The node says: ' + plain(answer.error.message) : 'Asking the node …'}</p>`
+      : !p.promised ? html`<p>This task promises none. With a section <code>privacy</code> in the task file, what is spent of the promise and what is left would be here.</p>`
+      : html`<table class="bars"><tbody>
+          <tr><th scope="row">privacy loss ε</th><td class="wide"><span class="bar" aria-hidden="true"><span style=${{ width: 100 * part + '%' }}></span></span></td><td class="n">${number(p.epsilon_spent ?? 0)} of ${number(p.epsilon)}</td></tr>
+          <tr><th scope="row">releases</th><td class="wide"><span class="bar" aria-hidden="true"><span style=${{ width: 100 * many + '%' }}></span></span></td><td class="n">${p.released ?? 0} of ${p.planned ?? '–'}</td></tr>
+        </tbody></table>
+        <p>${percent(part)} of the promise is spent; ε of ${number(Math.max(0, (p.epsilon ?? 0) - (p.epsilon_spent ?? 0)))} is left, at δ = ${number(p.delta)}. ${p.refused ? 'There will be no more releases: ' + plain(p.refused, 500) : ''}</p>
+        <p class="muted">The smaller ε is, the less can be told from all releases together about one outcome. When it is spent, the node shares nothing more and goes on with what it knows.</p>`}
+    </section></div>`;
+}

@@ -1,0 +1,170 @@
+// How the task goes: every trial, the best so far, and what the node got from others.
+import { html, useEffect, useMemo, useState } from './ui.js';
+import { Plot, axis, inPlane, marks, paintMarks, stepped, valueAxis } from './plot.js';
+import { ago, because, count, fromPeers, integer, number, plain, value } from './format.js';
+import { feasible } from './store.js';
+
+const ranges = [['all', 'every outcome'], ['most', 'without the worst tenth'], ['log', 'logarithmic']];
+
+export function Progress({ store, helpers, go, now }) {
+  const { counts, done, failed, bests, best, newest, peers } = store.summary();
+  const [range, setRange] = useState('all');
+  const positive = useMemo(() => done.every((t) => t.outcome.value > 0), [store.version]);
+  const name = store.minimize ? 'smallest' : 'largest';
+
+  if (store.loaded && store.trials.length === 0) {
+    return html`<section class="empty"><h2>No trial yet</h2>
+      <p>Each trial will be a mark here as soon as it has ended: its outcome upwards, its number to the right. A line will follow the best so far.</p>
+      <p>The first trial begins when the node has waited for peers, or when somebody asks it for one.</p></section>`;
+  }
+  return html`
+    <section aria-labelledby="outcomes">
+      <div class="heading">
+        <h2 id="outcomes">Outcomes</h2>
+        <label>Show <select value=${range} onChange=${(e) => setRange(e.target.value)}>
+          ${ranges.filter(([id]) => id !== 'log' || positive).map(([id, text]) => html`<option value=${id}>${text}</option>`)}
+        </select></label>
+      </div>
+      <${Curve} ...${{ store, done, failed, bests, best, go, range: range === 'log' && !positive ? 'all' : range }} />
+      <ul class="legend" aria-label="Marks">
+        <li><${Key} shape="circle" colour="own" /> own design</li>
+        <li><${Key} shape="diamond" colour="peer" /> rests on peers</li>
+        ${store.constraints.length > 0 && html`<li><${Key} shape="hollow" colour="own" /> <${Key} shape="hollow-diamond" colour="peer" /> breaks a constraint</li>`}
+        <li><${Key} shape="cross" colour="bad" /> failed</li>
+        <li><${Key} shape="line" colour="text" /> best so far</li>
+      </ul>
+    </section>
+    <div class="columns">
+      <section aria-labelledby="best">
+        <h2 id="best">Best so far</h2>
+        ${best ? html`<p class="figure">${number(best.outcome.value, 5)}</p>
+          <p class="muted">the ${name} of ${count(done.length, 'outcome')}, <a href=${go('trials', best.id)}>trial ${best.id}</a>, ${because(best.why)}</p>
+          <${Parameters} store=${store} of=${best.parameters} />`
+          : html`<p>${done.length > 0 ? 'No outcome keeps all constraints yet. The first that does will be here.' : 'The first outcome will be here.'}</p>`}
+      </section>
+      <section aria-labelledby="counts">
+        <h2 id="counts">Trials</h2>
+        <dl class="facts">
+          <div><dt>done</dt><dd>${integer(counts.done)}</dd></div>
+          <div><dt>running</dt><dd>${integer(counts.running)}</dd></div>
+          <div><dt>waiting</dt><dd>${integer(counts.waiting)}</dd></div>
+          <div><dt>failed</dt><dd>${counts.failed > 0 ? html`<a href=${go('trials') + '?state=failed'}>${integer(counts.failed)}</a>` : 0}</dd></div>
+          <div><dt>rest on peers</dt><dd>${peers > 0 ? html`<a href=${go('trials') + '?peers=yes'}>${integer(peers)}</a>` : 0}</dd></div>
+          <div><dt>last ended</dt><dd>${newest ? ago(newest, now) : 'none yet'}</dd></div>
+        </dl>
+      </section>
+      <section aria-labelledby="alone">
+        <h2 id="alone">With and without peers</h2>
+        <p>${helpers.data ? plain(helpers.data.alone, 1000) || 'What peers have brought will be said here after the first outcome.' : helpers.error ? 'The node does not say.' : 'Asking the node …'}</p>
+        ${helpers.data && html`<p class="muted">${sentence(helpers.data.sentence)} <a href=${go('helpers')}>Who helped</a></p>`}
+      </section>
+    </div>`;
+}
+
+export const sentence = (text) => {
+  const shown = plain(text, 1000);
+  return shown && shown[0].toUpperCase() + shown.slice(1) + (/[.!?]$/.test(shown) ? '' : '.');
+};
+
+export function Parameters({ store, of }) {
+  return html`<table class="pairs"><tbody>${store.parameters.map((p) => html`<tr key=${p.name}><th scope="row">${plain(p.name)}</th><td>${value(of?.[p.name], 5)}</td></tr>`)}</tbody></table>`;
+}
+
+function Key({ shape, colour }) {
+  const style = { color: `var(--${colour})` };
+  return html`<svg class="key" viewBox="0 0 16 16" aria-hidden="true" style=${style}>
+    ${shape === 'circle' && html`<circle cx="8" cy="8" r="4.5" fill="currentColor" />`}
+    ${shape === 'hollow' && html`<circle cx="8" cy="8" r="4" fill="none" stroke="currentColor" stroke-width="1.5" />`}
+    ${shape === 'diamond' && html`<path d="M8 2l6 6-6 6-6-6z" fill="currentColor" />`}
+    ${shape === 'hollow-diamond' && html`<path d="M8 3l5 5-5 5-5-5z" fill="none" stroke="currentColor" stroke-width="1.5" />`}
+    ${shape === 'cross' && html`<path d="M4 4l8 8M4 12l8-8" stroke="currentColor" stroke-width="1.8" />`}
+    ${shape === 'line' && html`<path d="M0 11h8V5h8" fill="none" stroke="currentColor" stroke-width="2" />`}
+  </svg>`;
+}
+
+function Curve({ store, done, failed, bests, best, go, range }) {
+  const last = store.trials.length;
+  const data = useMemo(() => [done.map((t) => t.id), done.map((t) => t.outcome.value), bests], [store.version]);
+  const [at, setAt] = useState(null);
+  // The painter lives as long as the plot, and looks at what is newest.
+  const state = useMemo(() => ({}), []);
+  Object.assign(state, { done, failed, range, minimize: store.minimize, last });
+  useEffect(() => setAt(null), [store.id]);
+
+  const options = (theme, width) => ({
+    scales: {
+      x: { time: false, range: () => [0, Math.max(5, state.last) * 1.02 + 1] },
+      y: { distr: range === 'log' ? 3 : 1, range: (_, low, high) => limits(state, low, high) },
+    },
+    axes: [axis(theme, { label: 'trial', size: theme.size * 1.7, grid: { show: false } }), valueAxis(theme, range === 'log' ? { values: (_, all) => all.map((v) => (v === null ? '' : number(v, 3))) } : {})],
+    series: [{}, { paths: () => null, points: { show: false } }, { stroke: theme.text, width: 1.5, paths: stepped, points: { show: false } }],
+    hooks: {
+      draw: [(plot) => paint(plot, state, theme)],
+      setCursor: [(plot) => setAt(nearest(plot, state))],
+    },
+  });
+  const label = `${count(done.length, 'outcome')} over ${count(last, 'trial')}, ${failed.length} failed.${best ? ` The best is ${number(best.outcome.value)}, of trial ${best.id}.` : ''} The table of trials has them all.`;
+  return html`<div class="chart">
+    <${Plot} label=${label} height=${21} options=${options} data=${data} depends=${[store.id, range, store.minimize]}
+      pick=${(plot) => { const t = nearest(plot, state); if (t) location.hash = go('trials', t.id); }} />
+    <p class="hint" aria-hidden="true">${at ? html`trial ${at.id}: <b>${at.state === 'failed' ? 'failed' : number(at.outcome.value, 6)}</b> · ${because(at.why)}${at.broken?.length ? ' · breaks ' + at.broken.map((b) => plain(b, 60)).join(', ') : ''}` : '\u00a0'}</p>
+  </div>`;
+}
+
+// limits of the outcomes shown; failed trials stand below them.
+function limits(state, low, high) {
+  if (low === null || low === undefined) return [0, 1];
+  if (state.range === 'log') return [low / 1.3, high * 1.1];
+  if (state.range === 'most' && state.done.length > 9) {
+    const sorted = Float64Array.from(state.done, (t) => t.outcome.value).sort();
+    const cut = Math.floor(sorted.length / 10);
+    if (state.minimize) high = sorted[sorted.length - 1 - cut];
+    else low = sorted[cut];
+  }
+  const room = (high - low || Math.abs(high) || 1) * 0.06;
+  return [low - 1.6 * room, high + room];
+}
+
+function paint(plot, state, theme) {
+  const kinds = { own: [], peer: [], ownBroken: [], peerBroken: [] };
+  const ratio = devicePixelRatio || 1;
+  const { top, height } = plot.bbox;
+  for (const t of state.done) {
+    const peer = fromPeers(t.why);
+    const kind = feasible(t) ? (peer ? kinds.peer : kinds.own) : peer ? kinds.peerBroken : kinds.ownBroken;
+    // What is beyond the shown range stands at its edge.
+    const y = Math.min(top + height, Math.max(top, plot.valToPos(t.outcome.value, 'y', true)));
+    kind.push(plot.valToPos(t.id, 'x', true), y);
+  }
+  const cross = [];
+  const r = ratio * theme.size * (state.last > 2000 ? 0.1 : state.last > 300 ? 0.16 : 0.23);
+  for (const t of state.failed) cross.push(plot.valToPos(t.id, 'x', true), top + height - r * 1.4);
+  inPlane(plot, (c) => {
+    c.globalAlpha = state.last > 2000 ? 0.6 : 0.85;
+    paintMarks(c, marks.circle, kinds.ownBroken, r, { stroke: theme.own, width: ratio });
+    paintMarks(c, marks.diamond, kinds.peerBroken, r, { stroke: theme.peer, width: ratio });
+    paintMarks(c, marks.circle, kinds.own, r, { fill: theme.own });
+    paintMarks(c, marks.diamond, kinds.peer, r, { fill: theme.peer });
+    paintMarks(c, marks.cross, cross, r, { stroke: theme.bad, width: 1.5 * ratio });
+  });
+}
+
+function nearest(plot, state) {
+  const { left, top } = plot.cursor;
+  if (left === undefined || left < 0) return null;
+  let found = null;
+  let least = 30 ** 2;
+  const over = plot.over.clientHeight;
+  const look = (t, y) => {
+    const d = (plot.valToPos(t.id, 'x') - left) ** 2 + (y - top) ** 2;
+    if (d < least) {
+      least = d;
+      found = t;
+    }
+  };
+  const from = plot.posToVal(left - 30, 'x');
+  const to = plot.posToVal(left + 30, 'x');
+  for (const t of state.done) if (t.id >= from && t.id <= to) look(t, Math.min(over, Math.max(0, plot.valToPos(t.outcome.value, 'y'))));
+  for (const t of state.failed) if (t.id >= from && t.id <= to) look(t, over - 5);
+  return found;
+}

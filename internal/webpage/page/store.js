@@ -1,0 +1,140 @@
+// What the page knows of one task, kept new by the stream of events.
+import { follow, get, taskPath } from './api.js';
+import { fromPeers } from './format.js';
+
+// How often the page is drawn again at most, in milliseconds.
+const interval = 250;
+
+export class TaskStore {
+  constructor(id) {
+    this.id = id;
+    this.task = null; // as the node shows it
+    this.trials = []; // trial n is at n-1
+    this.ends = []; // when it ended, in milliseconds; 0 while it has not
+    this.loaded = false;
+    this.error = null;
+    this.connection = { state: 'connecting' };
+    this.version = 0; // grows with each change of trials
+    this.shares = 0; // grows with each share that came or went
+    this.listeners = new Set();
+    this.drawn = 0;
+    this.due = false;
+    this.reading = null;
+    this.end = new AbortController();
+    this.stop = follow(id, {
+      event: (type, data) => this.event(type, data),
+      state: (state, until) => {
+        const back = state === 'live' && this.connection.state === 'lost';
+        this.connection = { state, until };
+        if (back) this.read();
+        this.changed();
+      },
+      missed: () => this.read(),
+    });
+  }
+
+  close() {
+    this.stop();
+    this.end.abort();
+    this.listeners.clear();
+  }
+
+  listen(listener) {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  // changed has the page drawn with the next frame, and at most four times a second.
+  changed() {
+    if (this.due) return;
+    this.due = true;
+    setTimeout(() => requestAnimationFrame(() => {
+      this.due = false;
+      this.drawn = performance.now();
+      for (const listener of this.listeners) listener();
+    }), Math.max(0, this.drawn + interval - performance.now()));
+  }
+
+  put(trial) {
+    if (!Number.isSafeInteger(trial?.id) || trial.id < 1 || trial.id > this.trials.length + 100_000) return;
+    this.trials[trial.id - 1] = trial;
+    this.ends[trial.id - 1] = (trial.finished && Date.parse(trial.finished)) || 0;
+    this.version++;
+  }
+
+  event(type, data) {
+    if (data.trial) this.put(data.trial);
+    if (type === 'share_received' || type === 'share_sent') this.shares++;
+    this.changed();
+  }
+
+  // read reads all trials anew: at the beginning, and when events have been missed. Of the pages
+  // each is shown as soon as it is there.
+  read() {
+    this.again = this.reading !== null;
+    this.reading ??= this.readAll().catch((error) => {
+      if (!this.end.signal.aborted) this.error = error;
+    }).finally(() => {
+      this.reading = null;
+      this.changed();
+      if (this.again && !this.end.signal.aborted) this.read();
+    });
+    return this.reading;
+  }
+
+  async readAll() {
+    this.task ??= await get(taskPath(this.id), this.end.signal);
+    for (let after = 0; ;) {
+      const page = await get(taskPath(this.id, `/trials?after=${after}&limit=1000`), this.end.signal);
+      for (const trial of page.trials) this.put(trial);
+      this.changed();
+      if (!page.next) break;
+      after = page.next;
+    }
+    this.loaded = true;
+    this.error = null;
+    this.shares++;
+  }
+
+  get minimize() {
+    return this.task?.goal !== 'maximize';
+  }
+
+  get parameters() {
+    return this.task?.task?.parameters ?? [];
+  }
+
+  get constraints() {
+    return this.task?.task?.constraints ?? [];
+  }
+
+  // summary goes through all trials once for each version.
+  summary() {
+    if (this.summarised === this.version && this.sum) return this.sum;
+    const counts = { waiting: 0, running: 0, done: 0, failed: 0 };
+    const done = [];
+    const failed = [];
+    const bests = []; // the best so far after each of done, null before the first feasible one
+    let best = null;
+    let newest = 0;
+    let peers = 0;
+    for (let i = 0; i < this.trials.length; i++) {
+      const trial = this.trials[i];
+      if (!trial) continue;
+      counts[trial.state] = (counts[trial.state] ?? 0) + 1;
+      if (this.ends[i] > newest) newest = this.ends[i];
+      if (fromPeers(trial.why)) peers++;
+      if (trial.state === 'failed') failed.push(trial);
+      if (trial.state !== 'done' || typeof trial.outcome?.value !== 'number') continue;
+      const v = trial.outcome.value;
+      if (feasible(trial) && (!best || (this.minimize ? v < best.outcome.value : v > best.outcome.value))) best = trial;
+      done.push(trial);
+      bests.push(best ? best.outcome.value : null);
+    }
+    this.summarised = this.version;
+    this.sum = { counts, done, failed, bests, best, newest, peers };
+    return this.sum;
+  }
+}
+
+export const feasible = (trial) => !(trial.broken?.length > 0);

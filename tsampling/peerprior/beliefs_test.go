@@ -1,0 +1,46 @@
+package peerprior
+
+import (
+	"testing"
+
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// TestWhoIsBelieved: a peer with the same objective is believed, one that says the opposite is not,
+// and each keeps its name and count.
+func TestWhoIsBelieved(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	f := bump(0.3)
+	alike, contrary := l.peersOf(1, 15, f, 1)[0], l.peersOf(1, 20, scaled(f, -1), 2)[0]
+	view := with(l.view(l.designs(12, random.SeedOf(9)), f), alike, contrary)
+	got, err := l.strategy.Beliefs(view)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]strategy.Belief{}
+	for _, belief := range got {
+		of[string(belief.Peer)] = belief
+	}
+	first, second := of[string(peerID(0))], of[string(peerID(1))]
+	if len(got) != 2 || first.Heard != 15 || second.Heard != 20 || first.Use < 0.8 || second.Use > 0.2 {
+		t.Errorf("got %+v", got)
+	}
+	if got, err := l.strategy.Beliefs(l.view(nil, f)); err != nil || len(got) != 0 {
+		t.Errorf("without peers: %+v, %v", got, err)
+	}
+}
+
+// TestWhoseGuardedSharesAreBelieved: a peer that believes the optimum to be where it is here
+// is believed more than one that believes it far away.
+func TestWhoseGuardedSharesAreBelieved(t *testing.T) {
+	l, s := newGuardedLab(t, plane)
+	view := saying(l.view(l.designs(15, random.SeedOf(9)), bump(0.2)), l.place(0.2, 15), l.place(0.9, 20))
+	got, err := s.Beliefs(view)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 2 || got[0].Peer != peerID(0) || got[0].Heard != 15 || got[0].Use < 0.5 || got[1].Use > 0.3 {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,7 +45,12 @@ type life struct {
 // where that may be.
 func live(t *testing.T, dir string, evals int, peers ...string) (l life) {
 	t.Helper()
-	n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Peers: peers, OnWarning: func(text string) { l.warnings = append(l.warnings, text) }}
+	var mu sync.Mutex // tasks warn beside each other
+	n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Peers: peers, OnWarning: func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		l.warnings = append(l.warnings, text)
+	}}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

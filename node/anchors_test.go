@@ -3,7 +3,9 @@ package node_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -36,14 +38,19 @@ func TestANodeFindsItsPeersOfTheLastRun(t *testing.T) {
 		if err != nil || strings.Count(string(kept), "\n") != 2 || !strings.Contains(string(kept), first.host.ID().String()) {
 			t.Fatalf("anchors %q, %v", kept, err)
 		}
-		restart := func() (warnings []string) {
+		restart := func() []string {
+			var mu sync.Mutex
+			var warnings []string
+			warn := func(m string) { mu.Lock(); defer mu.Unlock(); warnings = append(warnings, m) }
 			again.close()
-			again.node = &node.Node{Dir: again.node.Dir, Listen: again.node.Listen, OnWarning: func(m string) { warnings = append(warnings, m) }}
+			again.node = &node.Node{Dir: again.node.Dir, Listen: again.node.Listen, OnWarning: warn}
 			again.node.Libp2p(f.onNetwork()...)
 			f.nodes = f.nodes[:len(f.nodes)-1]
 			f.enter(again)
 			time.Sleep(10 * time.Second)
-			return warnings
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(warnings)
 		}
 		if warnings := restart(); len(warnings) > 0 || f.apart() > 0 {
 			t.Errorf("after a restart %d pairs are not connected, warnings %q", f.apart(), warnings)

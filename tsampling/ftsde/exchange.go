@@ -157,6 +157,12 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 	case strategy.Replayed:
 		e.replay(view, in.Data)
 		return nil
+	case strategy.Start:
+		out = append(out, beat())
+	case strategy.Timer:
+		if in.Name == beatTimer {
+			out = e.wait(view)
+		}
 	case strategy.CaughtUp:
 		if _, listed := slices.BinarySearch(e.roster, in.Peer); listed {
 			e.ledger.CaughtUp(in.Peer)
@@ -180,6 +186,20 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 	}
 	if _, starting := in.(strategy.Start); starting || e.shown {
 		out = append(out, e.show())
+	}
+	return out
+}
+
+const beatTimer = "beat"
+
+func beat() strategy.Output { return strategy.SetTimer{Name: beatTimer, After: ledger.Beat} }
+
+// wait counts how long rounds have waited for those of the roster who are present and
+// silent.
+func (e *Exchange) wait(view strategy.View) []strategy.Output {
+	out := []strategy.Output{beat()}
+	if change := e.ledger.Count(e.here(presence.Of(view))); change != "" {
+		out = append(out, strategy.Warn{Message: change})
 	}
 	return out
 }

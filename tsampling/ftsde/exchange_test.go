@@ -364,7 +364,7 @@ func TestTheSumSpeaksThroughTheExchange(t *testing.T) {
 		strategy.Record{Data: []byte(`{"release":9}`)}, strategy.Send{To: "b", Data: []byte("x")}, strategy.SetTimer{Name: "tick"},
 	}
 	n.step(strategy.Start{})
-	if len(n.outputs) != 5 || string(n.records[0]) != `s{"release":9}` {
+	if len(n.outputs) != 6 || string(n.records[0]) != `s{"release":9}` {
 		t.Fatalf("outputs %v, records %q", n.outputs, n.records)
 	}
 	again := newNode(t, n.view.Task, 1)

@@ -10,6 +10,8 @@
 //
 // # A round
 //
+//  0. Call. Whoever wishes to contribute asks the committee whether it is there; without a
+//     quorum it gives nothing ([Exchange.Gather]).
 //  1. Deal. Each contributor splits its vector by Shamir's scheme among the round's
 //     [Committee], C agents chosen by hash ([Elect]), one share vector for each, so
 //     that t of them say nothing and t+1 determine it.

@@ -67,8 +67,7 @@ func newRound(e *Exchange, number uint64) *round {
 		r.ranks[i] = -1
 		r.everybody = append(r.everybody, i)
 	}
-	for rank, id := range Elect(e.cfg.Task, number, e.cfg.Roster, members) {
-		i := e.index[id]
+	for rank, i := range e.committee(number) {
 		r.committee = append(r.committee, i)
 		r.ranks[i] = rank
 	}

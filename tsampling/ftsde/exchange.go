@@ -32,6 +32,9 @@ type summer interface {
 	// whether others have begun it.
 	Next() (round uint64, ok bool)
 	Underway() bool
+	// Gather tells whether those who are to add up the round that Next names are there, and
+	// asks them.
+	Gather() (out []strategy.Output, met bool)
 	// Contribute gives a vector, noise included.
 	Contribute(round uint64, vector []int64) ([]strategy.Output, error)
 }
@@ -69,6 +72,8 @@ type Exchange struct {
 	ledger  *ledger.Ledger
 	sum     summer
 	drawing bool
+	lacking bool // a round is due, and too few of its committee answer
+	held    int  // beats in a row in which that was so
 	begunAt int  // own observations when the node last began a round
 	silent  bool // what the node has said in rounds is not known: it takes no part in any
 	broken  bool // a contribution failed; another one would too, and cost as much
@@ -173,7 +178,7 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 		out = e.carry(e.ledger.Contradicted(in.Contradiction))
 	case strategy.WorkDone:
 		e.drawing, failed = false, in.Err != nil
-		out = e.contribute(in)
+		out = e.contribute(view, in)
 	}
 	if !e.silent {
 		out = append(out, e.pass(e.sum.Step(view, in))...)
@@ -200,6 +205,13 @@ func (e *Exchange) wait(view strategy.View) []strategy.Output {
 	out := []strategy.Output{beat()}
 	if change := e.ledger.Count(e.here(presence.Of(view))); change != "" {
 		out = append(out, strategy.Warn{Message: change})
+	}
+	if !e.lacking {
+		e.held = 0
+		return out
+	}
+	if e.held++; e.held == 2 {
+		out = append(out, strategy.Warn{Message: "a private sum is due, and too few of the nodes that are to add it up answer; this node gives nothing, and spends nothing, until they do"})
 	}
 	return out
 }
@@ -262,8 +274,13 @@ func (e *Exchange) show() strategy.Output {
 // draw asks for the node's vector when the next round is due, by its own count or
 // since others have begun it.
 func (e *Exchange) draw(view strategy.View) []strategy.Output {
+	e.lacking = false
+	if e.drawing {
+		out, _ := e.sum.Gather() // so that it is known who is there when the vector is
+		return out
+	}
 	round, ok := e.sum.Next()
-	if !ok || round > uint64(e.rounds) || e.drawing || e.broken || !e.ledger.Open() ||
+	if !ok || round > uint64(e.rounds) || e.broken || !e.ledger.Open() ||
 		!e.sum.Underway() && !e.due(view, round) {
 		return nil
 	}
@@ -277,18 +294,23 @@ func (e *Exchange) draw(view strategy.View) []strategy.Output {
 		}
 		return nil
 	}
+	asks, met := e.sum.Gather()
+	if !met {
+		e.lacking = true
+		return asks
+	}
 	e.drawing = true
 	if !e.sum.Underway() {
 		e.begunAt = view.Observations
 	}
 	p, cell := e.plan, cellOf(e.roster, e.self, e.settings.Cells)
-	return []strategy.Output{strategy.Work{Name: "vector", Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
+	return append(asks, strategy.Work{Name: "vector", Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
 		vector, err := p.vector(ctx, view, seed, round, cell)
 		if err != nil {
 			return nil, err
 		}
 		return drawn{round, vector}, nil
-	}}}
+	}})
 }
 
 // due tells whether the node may begin a round by its own count: one at most for each
@@ -345,14 +367,19 @@ func (p plan) vector(ctx context.Context, view strategy.View, seed random.Seed, 
 	return vector, nil
 }
 
-// contribute spends a release on the vector. The record of that goes first.
-func (e *Exchange) contribute(in strategy.WorkDone) []strategy.Output {
+// contribute spends a release on the vector, unless the committee has gone meanwhile. The
+// record of that goes first.
+func (e *Exchange) contribute(view strategy.View, in strategy.WorkDone) []strategy.Output {
 	d, ok := in.Result.(drawn)
 	if !ok || !e.ledger.Open() {
 		return nil
 	}
 	if round, ok := e.sum.Next(); !ok || round != d.round {
 		return nil // it has come too late; nothing is spent
+	}
+	if asks, met := e.sum.Gather(); !met {
+		e.begunAt = min(e.begunAt, view.Observations-1) // nothing is begun
+		return asks
 	}
 	out, err := e.give(d)
 	if err != nil {

@@ -416,3 +416,34 @@ func TestWhoMayTakePart(t *testing.T) {
 		t.Errorf("the exchange %v, %v", e, err)
 	}
 }
+
+// Without a committee nothing is spent, also when it goes while the vector is computed; the
+// round is begun once it is there, without another observation.
+func TestNothingIsSpentWithoutACommittee(t *testing.T) {
+	n := newNode(t, newTask(t, setting{}), 1)
+	n.told(3)
+	n.sum.deserted = true
+	n.observe(2)
+	for range 5 {
+		n.step(strategy.Timer{Name: beatTimer})
+	}
+	if n.pending() != 0 || len(n.warnings) != 1 || !strings.Contains(n.warnings[0], "spends nothing") {
+		t.Fatalf("%d vectors, warnings %q", n.pending(), n.warnings)
+	}
+	n.sum.deserted = false
+	n.step(strategy.Timer{Name: "tick"})
+	if n.pending() != 1 {
+		t.Fatal("the round is not begun")
+	}
+	n.sum.deserted = true
+	n.finish()
+	if state := n.exchange.ledger.State(); len(n.sum.given) != 0 || state.Released != 0 {
+		t.Fatalf("given %v, %+v", n.sum.given, state)
+	}
+	n.sum.deserted = false
+	n.step(strategy.Timer{Name: "tick"})
+	n.finish()
+	if state := n.exchange.ledger.State(); len(n.sum.given) != 1 || state.Released != 1 {
+		t.Errorf("given %v, %+v", n.sum.given, state)
+	}
+}

@@ -21,6 +21,7 @@ type Outcome struct {
 	Sum          []int64   // per coordinate, of the contributors' vectors; nil if Err is set
 	Contributors []peer.ID // sorted
 	Answers      int       // sums of the committee that agreed; with one more than the threshold nothing checked them
+	Outvoted     []peer.ID // members whose sums did not fit those: their fault, or that of a contributor who gave them another's part
 	Err          error     // wraps one of the errors of this package
 }
 

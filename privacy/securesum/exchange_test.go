@@ -104,9 +104,41 @@ func TestTooFewMembers(t *testing.T) {
 	}
 }
 
-// A member that sends a wrong sum spoils the round and nothing else.
-func TestAWrongSumIsNeverAResult(t *testing.T) {
+// A member that sends a wrong sum is outvoted and named, although the first answers that
+// would do are too few for it and others come late.
+func TestAWrongSumIsOutvoted(t *testing.T) {
 	w := newWorld(t, configOf(t, 7, committeeOf(t, 7, 3)), 5)
+	liar, late, lied := w.elected(1)[2], w.elected(1)[4], false
+	w.crash(w.elected(1)[1])
+	held := true
+	w.lose = func(from, _ int) bool { return held && from == late && lied }
+	w.sent = func(from, _ int, data []byte) {
+		if from == liar && data[1] == kindSum && !lied {
+			lied = true // all its messages of this kind are the same bytes
+			data[len(data)-1] ^= 1
+		}
+	}
+	for i := range w.agents {
+		w.contribute(i)
+	}
+	w.pass(w.length() / 2)
+	held = false
+	w.pass(w.length() / 2)
+	for i, a := range w.agents {
+		if !a.alive || i == liar {
+			continue
+		}
+		if len(a.outcomes) != 1 || !w.right(a.outcomes[0]) || a.outcomes[0].Err != nil || a.outcomes[0].Answers != 5 ||
+			!slices.Equal(a.outcomes[0].Outvoted, []peer.ID{w.cfg.Roster[liar]}) {
+			t.Errorf("agent %d: %+v", i, a.outcomes)
+		}
+	}
+}
+
+// A member that sends a wrong sum where nobody can be outvoted spoils the round and nothing
+// else.
+func TestAWrongSumIsNeverAResult(t *testing.T) {
+	w := newWorld(t, configOf(t, 7, committeeOf(t, 7, 4)), 5)
 	w.crash(w.elected(1)[1]) // so that nobody can do without the liar's answer
 	liar, lied := w.elected(1)[2], false
 	w.sent = func(from, _ int, data []byte) {

@@ -34,6 +34,8 @@ type round struct {
 	sumsSent    []sending   // by roster index, of the agent's sum
 	enoughAt    int         // the tick when the sums sufficed; −1 before
 
+	contradicted int // how many sums there were when they last contradicted each other
+
 	outcome *Outcome
 }
 

@@ -78,6 +78,8 @@ type Exchange struct {
 	silent  bool // what the node has said in rounds is not known: it takes no part in any
 	broken  bool // a contribution failed; another one would too, and cost as much
 
+	outvoted []peer.ID // of the roster: a warning has named them in this run
+
 	result Result
 	shown  bool // the result has changed since it was shown
 }
@@ -463,13 +465,20 @@ func (e *Exchange) take(o securesum.Outcome) []strategy.Output {
 		e.result.Reason = o.Err.Error()
 		return nil
 	}
+	var out []strategy.Output
+	for _, id := range o.Outvoted {
+		if !slices.Contains(e.outvoted, id) {
+			e.outvoted = append(e.outvoted, id)
+			out = append(out, strategy.Warn{Message: fmt.Sprintf("round %d: what node %s said of the private sum did not fit what the others said, who outvoted it; it is at fault, or a node that gave it another part than them", o.Round, id)})
+		}
+	}
 	members := make([]int, e.settings.Cells)
 	for _, id := range o.Contributors {
 		members[cellOf(e.roster, id, e.settings.Cells)]++
 	}
 	s := Sum{Round: int(o.Round), Observations: e.dueAt(o.Round)}.average(e.ledger.Terms, o.Sum, members, e.others(o.Round))
 	e.result.Sums = append(e.result.Sums, s)
-	return []strategy.Output{tagged(ofSum, s.encode())}
+	return append(out, tagged(ofSum, s.encode()))
 }
 
 // cellOf is which cell a node explores: its place on the roster decides.

@@ -447,3 +447,18 @@ func TestNothingIsSpentWithoutACommittee(t *testing.T) {
 		t.Errorf("given %v, %+v", n.sum.given, state)
 	}
 }
+
+// Whose answers were outvoted is said once, and the sum counts.
+func TestTheOutvotedAreNamedOnce(t *testing.T) {
+	n := newNode(t, newTask(t, setting{}), 1)
+	roster := n.view.Task.Privacy.Aggregate.Roster
+	for round := uint64(1); round <= 2; round++ {
+		n.sum.says = []strategy.Output{strategy.Result{Value: securesum.Outcome{
+			Round: round, Sum: make([]int64, n.exchange.numbers()), Contributors: roster, Outvoted: roster[2:3],
+		}}}
+		n.step(strategy.Timer{Name: "tick"})
+	}
+	if len(n.warnings) != 1 || !strings.Contains(n.warnings[0], roster[2].String()) || len(n.result.Sums) != 2 {
+		t.Errorf("warnings %q, %d sums", n.warnings, len(n.result.Sums))
+	}
+}

@@ -103,8 +103,8 @@ func TestStreamsOfDirectMessagesAreBounded(t *testing.T) {
 	for _, id := range entered {
 		c.leave(id)
 	}
-	if c.open != 0 || len(c.streams) != 0 {
-		t.Errorf("%d streams and %d peers are left", c.open, len(c.streams))
+	if c.shared != 0 || len(c.streams) != 0 {
+		t.Errorf("%d streams and %d peers are left", c.shared, len(c.streams))
 	}
 	for i := range 2 * mostDirectStreamsOfPeer {
 		if got := c.enter("one"); got != (i < mostDirectStreamsOfPeer) {

@@ -50,12 +50,14 @@ var errBarred = errors.New("may not be spoken to")
 type courier struct {
 	topic     *topic
 	exchanges map[string]bool
+	roster    map[peer.ID]bool // whose messages alone are taken; nil: everybody's
+	listed    map[peer.ID]bool // whom the node's allow list names
 
 	mu           sync.Mutex
 	queues       map[peer.ID]*letters // of the peers to which something waits or is on its way
 	count, bytes int                  // of all that waits
 	streams      map[peer.ID]int      // that are read, by sender
-	open         int                  // of them in all
+	shared       int                  // of them, those in places that are nobody's own
 }
 
 // letters are what waits for one peer.
@@ -76,6 +78,13 @@ func newCourier(t *topic) *courier {
 	c := &courier{topic: t, exchanges: map[string]bool{}, queues: map[peer.ID]*letters{}, streams: map[peer.ID]int{}}
 	for _, name := range t.session.agent.Kinds() {
 		c.exchanges[name] = true
+	}
+	c.listed = t.session.node.gate.listed
+	if roster := t.session.task.Roster(); roster != nil {
+		c.roster = make(map[peer.ID]bool, len(roster))
+		for _, id := range roster {
+			c.roster[id] = true
+		}
 	}
 	return c
 }

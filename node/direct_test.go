@@ -261,3 +261,39 @@ func TestDirectMessagesOfStrangers(t *testing.T) {
 		t.Error("a message has come")
 	}
 }
+
+// Where a task has a roster, nobody else's direct messages are taken.
+func TestDirectMessagesFromOutsideOfTheRoster(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	nodes := []*node.Node{{Metrics: registry}, {Metrics: registry}, {Metrics: registry}}
+	var mails []*mail
+	for _, n := range nodes {
+		n.Dir, n.Listen = t.TempDir(), loopbackAddresses()
+		mails = append(mails, newMail(n))
+		if err := n.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { n.Close() })
+	}
+	text := strings.TrimSpace(bowl)
+	text = text[:strings.LastIndex(text, "strategy:")] + fmt.Sprintf("strategy: {type: fair, roster: [%s, %s]}\n", nodes[0].ID(), nodes[1].ID())
+	var sessions []*node.Session
+	for i, n := range nodes {
+		sessions = append(sessions, join(t, n, text, uint64(i)))
+		if i > 0 {
+			if err := connect(t.Context(), n, nodes[0]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	mails[2].send(t, sessions[2], nodes[0].ID(), "let me in")
+	mails[1].send(t, sessions[1], nodes[0].ID(), "I am on it")
+	eventually(t, "the refusal and the message", func() bool {
+		return value(t, registry, "fbo_direct_refused_total", "node", strategy.ShortID(nodes[0].ID()), "reason", "barred") >= 1 &&
+			len(mails[0].of(nodes[1].ID())) == 1
+	})
+	if got := mails[0].of(nodes[2].ID()); len(got) > 0 {
+		t.Errorf("a stranger's messages were taken: %q", got)
+	}
+}

@@ -13,9 +13,9 @@ import (
 )
 
 // Streams on which direct messages come in at the same time; each may take up
-// protocol.MaxDirectBytes.
+// protocol.MaxDirectBytes, and is cut off after directTimeout, however much has come.
 const (
-	mostDirectStreams       = 32 // of a session
+	mostDirectStreams       = 32 // of a session, besides one of each peer that has a place of its own
 	mostDirectStreamsOfPeer = 4  // an honest one has one, besides those that it has given up
 )
 
@@ -23,7 +23,7 @@ const (
 const (
 	refusedThrottled = "throttled" // too many, too much, or too many at the same time
 	refusedMalformed = "malformed"
-	refusedBarred    = "barred" // its sender may not take part or is banned
+	refusedBarred    = "barred" // its sender may not take part, is not on the task's roster, or is banned
 	refusedBroken    = "broken" // the stream or the session ended first
 )
 
@@ -57,7 +57,7 @@ func (c *courier) receive(stream network.Stream) {
 
 func (c *courier) admit(stream network.Stream, from peer.ID) error {
 	n := c.topic.session.node
-	if !n.gate.mayTakePart(from) || n.conduct.isBanned(from) {
+	if !n.gate.mayTakePart(from) || c.roster != nil && !c.roster[from] || n.conduct.isBanned(from) {
 		return errBarred
 	}
 	if !n.conduct.maySend(from) || !c.enter(from) {
@@ -93,14 +93,23 @@ func (c *courier) admit(stream network.Stream, from peer.ID) error {
 	return nil
 }
 
+// hasPlace tells whether one stream of a peer is read whatever others do: that of a peer
+// which the task's roster or the node's allow list names. So many there are at most.
+func (c *courier) hasPlace(id peer.ID) bool { return c.roster[id] || c.listed[id] }
+
 // enter begins to read from a peer; false when too much is read already.
 func (c *courier) enter(from peer.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.open >= mostDirectStreams || c.streams[from] >= mostDirectStreamsOfPeer {
+	if c.streams[from] >= mostDirectStreamsOfPeer {
 		return false
 	}
-	c.open++
+	if c.streams[from] > 0 || !c.hasPlace(from) {
+		if c.shared >= mostDirectStreams {
+			return false
+		}
+		c.shared++
+	}
 	c.streams[from]++
 	return true
 }
@@ -108,7 +117,9 @@ func (c *courier) enter(from peer.ID) bool {
 func (c *courier) leave(from peer.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.open--
+	if c.streams[from] > 1 || !c.hasPlace(from) {
+		c.shared--
+	}
 	if c.streams[from]--; c.streams[from] == 0 {
 		delete(c.streams, from)
 	}

@@ -190,3 +190,29 @@ func TestHostileDirectMessages(t *testing.T) {
 		}
 	})
 }
+
+// Of a stream on which a byte comes every second the end comes after ten, although not
+// even the length has come.
+func TestADribblingStreamIsCutOff(t *testing.T) {
+	inSimulation(t, func(t *testing.T, f *fleet) {
+		f.direct = true
+		f.star(1)
+		a := f.attackBy(0, attack{polite: true, turn: func(*attacker, uint64) {}})
+		defer a.close()
+		time.Sleep(time.Second)
+		s, err := a.host.NewStream(t.Context(), f.nodes[0].host.ID(), a.directProtocol())
+		if err != nil {
+			t.Fatal(err)
+		}
+		message, began := directOf(mailName, 1000), time.Now()
+		for i := range message {
+			if _, err = s.Write(message[i : i+1]); err != nil {
+				break
+			}
+			time.Sleep(time.Second)
+		}
+		if took := time.Since(began); err == nil || took < 9*time.Second || took > 12*time.Second {
+			t.Errorf("%v, after %v", err, took)
+		}
+	})
+}

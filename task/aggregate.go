@@ -70,6 +70,25 @@ func (m *Section) summed(t *Task, nodes int) {
 	}
 }
 
+// Rostered is what StrategySettings are of a type in whose tasks a list of nodes takes part,
+// and nobody else.
+type Rostered interface {
+	// Parties returns these nodes, each once.
+	Parties() []peer.ID
+}
+
+// Roster returns the nodes that alone can take part in a task, each once; nil when it is
+// open to all. The caller must not change them.
+func (t *Task) Roster() []peer.ID {
+	if t.Privacy != nil && t.Privacy.Aggregate != nil {
+		return t.Privacy.Aggregate.Roster
+	}
+	if s, ok := t.Strategy.Settings.(Rostered); ok {
+		return s.Parties()
+	}
+	return nil
+}
+
 // Roster returns the nodes that the required list "roster" names, 2 to most, in order,
 // each once; ok is false when something is wrong with it, which has been reported.
 func (m *Section) Roster(most int) (roster []peer.ID, ok bool) {

@@ -10,16 +10,7 @@ import (
 )
 
 // rosterOf returns how many nodes the task names that alone can take part; 0 when it is open.
-func rosterOf(t *task.Task) int {
-	if t.Privacy != nil && t.Privacy.Aggregate != nil {
-		return len(t.Privacy.Aggregate.Roster)
-	}
-	if !registrationOf(t).Roster {
-		return 0
-	}
-	names, _ := t.Strategy.Settings.Keys()["roster"].([]string)
-	return len(names)
-}
+func rosterOf(t *task.Task) int { return len(t.Roster()) }
 
 // checkRoster says whether the node with this data directory can take part where the
 // strategy has a roster, before anything is started for it.

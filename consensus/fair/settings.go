@@ -103,6 +103,9 @@ func (c *Settings) readWeights(s *task.Section) {
 	}
 }
 
+// Parties implements task.Rostered.
+func (c Settings) Parties() []peer.ID { return c.Roster }
+
 // Keys implements task.StrategySettings.
 func (c Settings) Keys() map[string]any {
 	names := make([]string, len(c.Roster))

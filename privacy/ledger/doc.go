@@ -16,8 +16,10 @@
 // releases nothing before more than half of the peers that are present have told, in
 // this run, all that they hold, and one of them a receipt that reaches to its last
 // release or the one before. If one tells a release that the journal does not know, the
-// Ledger refuses for good, and counts that too. A node whose peers have all forgotten,
-// lie, or were away since the backup is not protected by that.
+// Ledger refuses for good, and counts that too. Peers that are present and tell nothing hold
+// releases up for five minutes ([Patience]); then one that has told is enough. A node
+// whose peers have all forgotten, lie, or were away since the backup is not protected by
+// that.
 //
 // # Which releases
 //

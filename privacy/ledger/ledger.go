@@ -107,6 +107,7 @@ type Ledger struct {
 	entropy io.Reader
 	state   State
 	told    []peer.ID // who has told all shares in this run
+	patience
 }
 
 // NewLedger opens an account on which nothing is spent. entropy must be the Reader
@@ -168,7 +169,7 @@ func (l *Ledger) CaughtUp(id peer.ID) {
 }
 
 // maxTold bounds what peers can make a ledger hold. With more present than twice
-// as many, nothing is released.
+// as many, releases wait for Patience.
 const maxTold = 4096
 
 // Open tells whether releases are left.
@@ -176,18 +177,24 @@ func (l *Ledger) Open() bool { return l.state.Refused == "" && l.state.Released 
 
 // Trusted tells whether the journal's account can be relied on: enough of those present,
 // the node itself among them, have told what they hold, and the account has begun in
-// this run or somebody has told how far it had come. A node alone has nobody to share
-// with.
+// this run or somebody has told how far it had come. Enough is more than half of the others,
+// or one of them once the ledger has waited for Patience; see Count. A node alone has nobody
+// to share with.
 func (l *Ledger) Trusted(present []peer.ID) bool { return l.heardEnough(present) && l.whole() }
 
 func (l *Ledger) heardEnough(present []peer.ID) bool {
-	told := 0
+	told := l.toldBy(present)
+	return told > 0 && (2*told > len(present)-1 || l.patience.over)
+}
+
+// toldBy returns how many of those present have told what they hold.
+func (l *Ledger) toldBy(present []peer.ID) (told int) {
 	for _, id := range l.told {
 		if slices.Contains(present, id) {
 			told++
 		}
 	}
-	return 2*told > len(present)-1 && len(present) > 1
+	return told
 }
 
 // Release spends one release on the weights and returns them clipped and with

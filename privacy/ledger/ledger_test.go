@@ -266,3 +266,59 @@ func TestPromisesThatCannotBeKept(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// Those who are silent hold releases up for five minutes, however many they are and
+// although others like them come all the time; then one who has told is enough, until more
+// than half have told again. Each change is said once.
+func TestSilentPeersAreNotWaitedForLong(t *testing.T) {
+	l := open(t, terms)
+	present := func(beat int) []peer.ID {
+		all := []peer.ID{"self", "honest"}
+		for i := range 10 {
+			all = append(all, peer.ID(fmt.Sprint("ghost ", i, " of ", beat/4)))
+		}
+		return all
+	}
+	said := map[int]string{}
+	for beat := range 30 {
+		if beat == 3 {
+			l.CaughtUp("honest")
+		}
+		if change := l.Count(present(beat)); change != "" {
+			said[beat] = change
+		}
+		if got, want := l.Trusted(present(beat)), beat >= int(Patience/Beat)-1; got != want {
+			t.Fatalf("beat %d: trusted %v", beat, got)
+		}
+	}
+	if len(said) != 1 || !strings.Contains(said[9], "no longer wait for 10 of 11 other nodes present: in 5 minutes they have not told") {
+		t.Errorf("said %v", said)
+	}
+	if l.Trusted([]peer.ID{"self", "ghost"}) {
+		t.Error("trusted although nobody present has told anything")
+	}
+	for i := range 5 {
+		l.CaughtUp(peer.ID(fmt.Sprint("ghost ", i, " of 9")))
+	}
+	if change := l.Count(present(36)); !strings.Contains(change, "wait again") || l.Count(present(36)) != "" {
+		t.Errorf("said %q", change)
+	}
+	if l.Trusted(append(present(36), "new", "newer", "newest")) {
+		t.Error("those who come later are not waited for")
+	}
+}
+
+// A node alone does not lose patience with nobody, and nobody who has told nothing is enough.
+func TestAloneThereIsNobodyToWaitFor(t *testing.T) {
+	l := open(t, terms)
+	for range 20 {
+		if change := l.Count([]peer.ID{"self"}) + l.Count(nil); change != "" {
+			t.Fatal(change)
+		}
+	}
+	for range 20 {
+		if change := l.Count([]peer.ID{"self", "ghost"}); change != "" || l.Trusted([]peer.ID{"self", "ghost"}) {
+			t.Fatalf("said %q", change)
+		}
+	}
+}

@@ -10,6 +10,8 @@
 //
 // # A round
 //
+//  0. Call. Whoever wishes to contribute asks the committee whether it is there; without a
+//     quorum it gives nothing ([Exchange.Gather]).
 //  1. Deal. Each contributor splits its vector by Shamir's scheme among the round's
 //     [Committee], C agents chosen by hash ([Elect]), one share vector for each, so
 //     that t of them say nothing and t+1 determine it.
@@ -63,9 +65,15 @@
 // Members are expected to be curious and to collude, up to t of them, and these
 // may also vote for several sets, lie about what they hold and keep silent. They
 // cannot learn more by it; but any one of them can make rounds fail, by a vote for
-// a set that nobody holds or by a wrong sum. More than t+1 answers that do not fit
-// are an error, not a result; a wrong one among exactly t+1 goes unnoticed, which
-// is why [Outcome] counts the answers and a round waits for q of them for a while.
+// a set that nobody holds.
+//
+// Of n answers up to e = (n−t−1)/2, rounded down, are outvoted when they are wrong, by
+// Reed–Solomon decoding, and [Outcome] names their authors. More are an error, unless
+// n−t−e members agree on what to say: these can make a wrong sum, and leave honest members
+// outvoted. With e = 0 a wrong answer among t+2 or more is an error too, and one among
+// exactly t+1 goes unnoticed, which is why [Outcome] counts the answers and a round waits
+// for q of them for a while. Answers that contradict each other wait for others until the
+// deadline.
 //
 // A member that comes back with an old copy of its journal has forgotten its vote
 // and may cast another one: it counts as one of the t.
@@ -80,8 +88,9 @@
 // the same noise in two rounds undoes all of the above.
 //
 // It does not check what is summed. Shares are not verifiable: a contributor can
-// give any numbers, or shares that belong to no polynomial, and spoil the sum or
-// the round. Whoever uses a sum must judge it by its own data first.
+// give any numbers, or shares that belong to no polynomial, and spoil the sum, or,
+// when more members get a wrong share than are outvoted, the round, and every round
+// again: nobody can tell who it was. Whoever uses a sum must judge it by its own data first.
 //
 // It does not hide who takes part, and it trusts the roster: with an open one,
 // or keys made to suit the hash after the task is known, one party could fill a
@@ -90,7 +99,9 @@
 //
 // # Sources
 //
-// Shamir, "How to Share a Secret" (1979). Bonawitz et al., "Practical Secure
+// Shamir, "How to Share a Secret" (1979). That shares are a Reed–Solomon code word is from
+// McEliece and Sarwate, "On Sharing Secrets and Reed–Solomon Codes" (1981), and the
+// decoding from Berlekamp and Welch (1986). Bonawitz et al., "Practical Secure
 // Aggregation for Privacy-Preserving Machine Learning" (2017), for contrast: there
 // agents hide vectors under pairwise masks, which is cheaper to send for
 // thousands of clients but needs a server and another exchange for each that drops

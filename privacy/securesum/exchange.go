@@ -21,6 +21,7 @@ type Outcome struct {
 	Sum          []int64   // per coordinate, of the contributors' vectors; nil if Err is set
 	Contributors []peer.ID // sorted
 	Answers      int       // sums of the committee that agreed; with one more than the threshold nothing checked them
+	Outvoted     []peer.ID // members whose sums did not fit those: their fault, or that of a contributor who gave them another's part
 	Err          error     // wraps one of the errors of this package
 }
 
@@ -39,7 +40,12 @@ type Exchange struct {
 	previous *round // it is over here, and still answers those who lag behind
 	memory   memory
 	ahead    []uint64 // by roster index: the newest round each peer has spoken of
-	reminded set      // peers who in this tick were told which round is current
+	reminded set      // peers who in this tick were told which round is current, or that the agent is there
+	unlike   set      // peers whose messages are of another version
+	clock    int      // ticks since the start
+	words    []word   // by roster index: the newest round each peer has spoken of, and when
+	elected  elected  // of the round that was last asked for
+	called   word     // the round for which the committee was last called, and when
 
 	out []strategy.Output // of the step under way
 }
@@ -65,6 +71,8 @@ func New(cfg Config) (*Exchange, error) {
 		index:    map[peer.ID]int{},
 		ahead:    make([]uint64, len(cfg.Roster)),
 		reminded: newSet(len(cfg.Roster)),
+		unlike:   newSet(len(cfg.Roster)),
+		words:    make([]word, len(cfg.Roster)),
 	}
 	for i, id := range cfg.Roster {
 		e.index[id] = i
@@ -204,6 +212,7 @@ func (e *Exchange) start() {
 
 func (e *Exchange) tick() {
 	e.emit(strategy.SetTimer{Name: tickTimer, After: e.cfg.Interval})
+	e.clock++
 	clear(e.reminded)
 	for _, r := range []*round{e.previous, e.current} {
 		if r != nil {
@@ -218,7 +227,15 @@ func (e *Exchange) receive(from peer.ID, data []byte) {
 		return
 	}
 	m, err := e.shape.decode(data)
+	if errors.Is(err, errVersion) {
+		e.warnOf(sender, data[0])
+	}
 	if err != nil || m.round == 0 || m.round > e.cfg.Rounds {
+		return
+	}
+	e.hear(sender, m.round)
+	if m.kind == kindCall || m.kind == kindHere {
+		e.answerCall(sender, m)
 		return
 	}
 	e.ahead[sender] = max(e.ahead[sender], m.round)

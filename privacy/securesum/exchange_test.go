@@ -104,9 +104,41 @@ func TestTooFewMembers(t *testing.T) {
 	}
 }
 
-// A member that sends a wrong sum spoils the round and nothing else.
-func TestAWrongSumIsNeverAResult(t *testing.T) {
+// A member that sends a wrong sum is outvoted and named, although the first answers that
+// would do are too few for it and others come late.
+func TestAWrongSumIsOutvoted(t *testing.T) {
 	w := newWorld(t, configOf(t, 7, committeeOf(t, 7, 3)), 5)
+	liar, late, lied := w.elected(1)[2], w.elected(1)[4], false
+	w.crash(w.elected(1)[1])
+	held := true
+	w.lose = func(from, _ int) bool { return held && from == late && lied }
+	w.sent = func(from, _ int, data []byte) {
+		if from == liar && data[1] == kindSum && !lied {
+			lied = true // all its messages of this kind are the same bytes
+			data[len(data)-1] ^= 1
+		}
+	}
+	for i := range w.agents {
+		w.contribute(i)
+	}
+	w.pass(w.length() / 2)
+	held = false
+	w.pass(w.length() / 2)
+	for i, a := range w.agents {
+		if !a.alive || i == liar {
+			continue
+		}
+		if len(a.outcomes) != 1 || !w.right(a.outcomes[0]) || a.outcomes[0].Err != nil || a.outcomes[0].Answers != 5 ||
+			!slices.Equal(a.outcomes[0].Outvoted, []peer.ID{w.cfg.Roster[liar]}) {
+			t.Errorf("agent %d: %+v", i, a.outcomes)
+		}
+	}
+}
+
+// A member that sends a wrong sum where nobody can be outvoted spoils the round and nothing
+// else.
+func TestAWrongSumIsNeverAResult(t *testing.T) {
+	w := newWorld(t, configOf(t, 7, committeeOf(t, 7, 4)), 5)
 	w.crash(w.elected(1)[1]) // so that nobody can do without the liar's answer
 	liar, lied := w.elected(1)[2], false
 	w.sent = func(from, _ int, data []byte) {
@@ -376,5 +408,61 @@ func TestNothingIsPublished(t *testing.T) {
 	var e Exchange
 	if _, err := e.Decode(nil); err == nil || e.Name() != Kind {
 		t.Error("the exchange takes shares")
+	}
+}
+
+// Whether a committee can meet shows without anything being begun: agents that answer do
+// not open the round, and too few of them are not enough, nor are answers of long ago.
+func TestWhoIsThereShowsBeforeARound(t *testing.T) {
+	cfg := configOf(t, 7, committeeOf(t, 5, 1)) // a quorum of four
+	w := newWorld(t, cfg, 3)
+	committee := w.elected(1)
+	asker, far := committee[0], committee[3:]
+	cut := true
+	w.lose = func(from, to int) bool {
+		return cut && (slices.Contains(far, from) || slices.Contains(far, to))
+	}
+	gather := func() bool {
+		out, met := w.agents[asker].exchange.Gather()
+		w.carry(asker, out)
+		return met
+	}
+	for range 10 {
+		if gather() {
+			t.Fatal("three of five are a quorum of four")
+		}
+		w.pass(cfg.Interval + 2*time.Second)
+	}
+	cut = false
+	gather()
+	w.pass(2 * time.Second)
+	gather()
+	w.pass(time.Second)
+	if !gather() {
+		t.Fatal("everybody is there, and the committee is not")
+	}
+	cut = true
+	w.pass(time.Minute)
+	if gather() {
+		t.Error("answers of a minute ago count")
+	}
+	for i, a := range w.agents {
+		if a.exchange.current != nil || len(a.journal) > 0 {
+			t.Errorf("agent %d has begun a round", i)
+		}
+	}
+}
+
+// A peer with another version of the messages is named, once.
+func TestUnlikeVersionsAreNamed(t *testing.T) {
+	w := newWorld(t, configOf(t, 5, committeeOf(t, 5, 1)), 1)
+	data := w.agents[0].exchange.shape.encode(message{round: 1, kind: kindCall})
+	data[0] = 1
+	for range 3 {
+		w.step(0, strategy.Direct{From: w.cfg.Roster[1], Data: data})
+		w.step(0, strategy.Direct{From: "a stranger", Data: data})
+	}
+	if got := w.agents[0].warnings; len(got) != 1 || !strings.Contains(got[0], "of version 1, and this node's are of version 2") {
+		t.Errorf("warnings %q", got)
 	}
 }

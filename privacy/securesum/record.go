@@ -21,6 +21,9 @@ const (
 
 const recordBytes = 2 + 8
 
+// recordVersion is not that of messages: a vote under another digest is known by that.
+const recordVersion = 1
+
 // ErrJournal says that a record of an earlier run cannot be read, and with it
 // perhaps a vote or a contribution is forgotten; the exchange then keeps silent.
 var ErrJournal = errors.New("a record of secure sums is unreadable")
@@ -33,7 +36,7 @@ type record struct {
 }
 
 func (r record) encode() []byte {
-	data := binary.BigEndian.AppendUint64([]byte{wireVersion, r.kind}, r.round)
+	data := binary.BigEndian.AppendUint64([]byte{recordVersion, r.kind}, r.round)
 	if r.kind == recordVoted {
 		data = append(data, r.digest[:]...)
 		data = append(data, r.vote.signature...)
@@ -43,7 +46,7 @@ func (r record) encode() []byte {
 }
 
 func decodeRecord(data []byte) (record, error) {
-	if len(data) < recordBytes || data[0] != wireVersion {
+	if len(data) < recordBytes || data[0] != recordVersion {
 		return record{}, fmt.Errorf("securesum: %w: %d bytes", ErrJournal, len(data))
 	}
 	r := record{kind: data[1], round: binary.BigEndian.Uint64(data[2:])}

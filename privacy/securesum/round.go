@@ -34,6 +34,8 @@ type round struct {
 	sumsSent    []sending   // by roster index, of the agent's sum
 	enoughAt    int         // the tick when the sums sufficed; −1 before
 
+	contradicted int // how many sums there were when they last contradicted each other
+
 	outcome *Outcome
 }
 
@@ -67,8 +69,7 @@ func newRound(e *Exchange, number uint64) *round {
 		r.ranks[i] = -1
 		r.everybody = append(r.everybody, i)
 	}
-	for rank, id := range Elect(e.cfg.Task, number, e.cfg.Roster, members) {
-		i := e.index[id]
+	for rank, i := range e.committee(number) {
 		r.committee = append(r.committee, i)
 		r.ranks[i] = rank
 	}

@@ -45,14 +45,17 @@ func (r *round) sendSum(receivers []int) {
 }
 
 // finish ends the round when the sums of a quorum are in, or, a turn after there
-// were enough, with those that are; at the deadline in any case.
+// were enough, with those that are; if these contradict each other, not before others
+// outvote the wrong ones. It ends at the deadline in any case.
 func (r *round) finish(deadline bool) {
 	if r.over() {
 		return
 	}
 	var answers []answer
+	var ranks []int
 	for rank, sum := range r.sums {
 		if sum != nil {
+			ranks = append(ranks, rank)
 			answers = append(answers, answer{point: element(rank + 1), values: sum})
 		}
 	}
@@ -68,12 +71,22 @@ func (r *round) finish(deadline bool) {
 	if !deadline && len(answers) < r.e.cfg.Committee.Quorum && r.ticks-r.enoughAt < r.e.cfg.Turn {
 		return
 	}
-	total, err := reconstruct(answers, r.e.cfg.Committee.Threshold)
+	if len(answers) == r.contradicted && !deadline {
+		return // no other answers than those that did not fit
+	}
+	total, wrong, err := correct(answers, r.e.cfg.Committee.Threshold, r.e.cfg.Random)
+	if errors.Is(err, ErrInconsistent) && !deadline && len(answers) < len(r.committee) {
+		r.contradicted = len(answers) // with more answers the wrong ones may be outvoted
+		return
+	}
 	if err != nil {
 		r.abort(err)
 		return
 	}
-	outcome := Outcome{Round: r.number, Sum: make([]int64, len(total)), Answers: len(answers)}
+	outcome := Outcome{Round: r.number, Sum: make([]int64, len(total)), Answers: len(answers) - len(wrong)}
+	for _, i := range wrong {
+		outcome.Outvoted = append(outcome.Outvoted, r.e.cfg.Roster[r.committee[ranks[i]]])
+	}
 	for i, x := range total {
 		outcome.Sum[i] = decode(x)
 	}

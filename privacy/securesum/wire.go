@@ -9,7 +9,7 @@ import (
 
 // A message is
 //
-//	version (1 byte, 1) · kind (1) · digest of the configuration (32) · round (8) · body
+//	version (1 byte, 2) · kind (1) · digest of the configuration (32) · round (8) · body
 //
 // with numbers in big-endian order. Sets of the roster take ⌈n/8⌉ bytes, sets
 // of the committee ⌈C/8⌉, bit i in byte i/8 from the low end, padding zero. Field
@@ -20,16 +20,20 @@ import (
 //	               if flag 2 is set: set voted for · signature (64)
 //	3 certificate: set · members who voted · their signatures, in order of rank
 //	4 sum:         certificate · the elements of the sender's sum of shares
+//	5 call:        nothing: is the receiver there for the round?
+//	6 here:        nothing: the sender is
 //
 // Every length follows from the configuration (a certificate's from its own
 // bits), and a message has one form: what decodes encodes to the same bytes.
-const wireVersion = 1
+const wireVersion = 2
 
 const (
 	kindShare       = 1
 	kindStatus      = 2
 	kindCertificate = 3
 	kindSum         = 4
+	kindCall        = 5
+	kindHere        = 6
 )
 
 const (
@@ -42,6 +46,10 @@ const headerBytes = 2 + sha256.Size + 8
 // errMalformed is wrapped by every error about bytes that no honest agent of the
 // same configuration sends.
 var errMalformed = errors.New("malformed message")
+
+// errVersion is what decode returns for a message of another version, of which it knows
+// nothing else.
+var errVersion = errors.New("message of another version")
 
 // shape is what lengths follow from.
 type shape struct {
@@ -119,7 +127,7 @@ func (s shape) decode(data []byte) (message, error) {
 		return message{}, fmt.Errorf("%w: %d bytes, accepted are %d to %d", errMalformed, len(data), headerBytes, MaxMessageBytes)
 	}
 	if data[0] != wireVersion {
-		return message{}, fmt.Errorf("%w: version %d, accepted is %d", errMalformed, data[0], wireVersion)
+		return message{}, fmt.Errorf("%w: %d, accepted is %d", errVersion, data[0], wireVersion)
 	}
 	if [sha256.Size]byte(data[2:2+sha256.Size]) != s.digest {
 		return message{}, fmt.Errorf("%w: of another task, roster or committee", errMalformed)
@@ -136,6 +144,7 @@ func (s shape) decode(data []byte) (message, error) {
 	case kindSum:
 		m.certificate = s.certificate(&r)
 		m.vector = r.vector(s.dimension)
+	case kindCall, kindHere:
 	default:
 		r.bad = true
 	}

@@ -24,7 +24,7 @@ func anySignature() *rapid.Generator[[]byte] {
 
 func anyMessage(s shape) *rapid.Generator[message] {
 	return rapid.Custom(func(t *rapid.T) message {
-		m := message{round: rapid.Uint64().Draw(t, "round"), kind: rapid.SampledFrom([]byte{kindShare, kindStatus, kindCertificate, kindSum}).Draw(t, "kind")}
+		m := message{round: rapid.Uint64().Draw(t, "round"), kind: rapid.SampledFrom([]byte{kindShare, kindStatus, kindCertificate, kindSum, kindCall, kindHere}).Draw(t, "kind")}
 		switch m.kind {
 		case kindStatus:
 			m.status = status{certified: rapid.Bool().Draw(t, "certified"), held: anySet(s.roster).Draw(t, "held"), sums: anySet(s.members).Draw(t, "sums")}
@@ -90,6 +90,8 @@ func FuzzDecode(f *testing.F) {
 		{round: 3, kind: kindStatus, status: status{held: fullSet(11), sums: fullSet(5), vote: &vote{fullSet(11), make([]byte, 64)}}},
 		{round: 4, kind: kindCertificate, certificate: c},
 		{round: 5, kind: kindSum, certificate: c, vector: []element{1, 2, 3}},
+		{round: 6, kind: kindCall},
+		{round: 7, kind: kindHere},
 	} {
 		f.Add(s.encode(m)[headerBytes:], m.kind)
 	}

@@ -41,6 +41,7 @@ type agent struct {
 	journal  [][]byte
 	timer    int // serial of the timer that counts
 	outcomes []Outcome
+	warnings []string
 	received *bytes.Buffer // what it did, unless nil
 	bytesOut int
 }
@@ -178,6 +179,8 @@ func (w *world) carry(i int, outputs []strategy.Output) {
 			w.events.find(a.timer).do = w.timer(i, a.timer, output.Name)
 		case strategy.Result:
 			a.outcomes = append(a.outcomes, output.Value.(Outcome))
+		case strategy.Warn:
+			a.warnings = append(a.warnings, output.Message)
 		default:
 			w.t.Fatalf("unexpected output %T", output)
 		}

@@ -54,7 +54,7 @@ func (a audit) given(value float64, fresh ledger.Ledger) (total float64) {
 		sum := &adder{round: round}
 		e.sum = sum
 		vector, clipped := []float64{sign * value, 0}, make([]int64, 2)
-		e.contribute(strategy.WorkDone{Result: drawn{round, vector}})
+		e.contribute(strategy.View{}, strategy.WorkDone{Result: drawn{round, vector}})
 		if len(sum.given) != 1 || grid.Clip(clipped, vector) != nil {
 			a.t.Fatal("nothing was given")
 		}

@@ -32,6 +32,9 @@ type summer interface {
 	// whether others have begun it.
 	Next() (round uint64, ok bool)
 	Underway() bool
+	// Gather tells whether those who are to add up the round that Next names are there, and
+	// asks them.
+	Gather() (out []strategy.Output, met bool)
 	// Contribute gives a vector, noise included.
 	Contribute(round uint64, vector []int64) ([]strategy.Output, error)
 }
@@ -69,9 +72,13 @@ type Exchange struct {
 	ledger  *ledger.Ledger
 	sum     summer
 	drawing bool
+	lacking bool // a round is due, and too few of its committee answer
+	held    int  // beats in a row in which that was so
 	begunAt int  // own observations when the node last began a round
 	silent  bool // what the node has said in rounds is not known: it takes no part in any
 	broken  bool // a contribution failed; another one would too, and cost as much
+
+	outvoted []peer.ID // of the roster: a warning has named them in this run
 
 	result Result
 	shown  bool // the result has changed since it was shown
@@ -157,6 +164,12 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 	case strategy.Replayed:
 		e.replay(view, in.Data)
 		return nil
+	case strategy.Start:
+		out = append(out, beat())
+	case strategy.Timer:
+		if in.Name == beatTimer {
+			out = e.wait(view)
+		}
 	case strategy.CaughtUp:
 		if _, listed := slices.BinarySearch(e.roster, in.Peer); listed {
 			e.ledger.CaughtUp(in.Peer)
@@ -167,7 +180,7 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 		out = e.carry(e.ledger.Contradicted(in.Contradiction))
 	case strategy.WorkDone:
 		e.drawing, failed = false, in.Err != nil
-		out = e.contribute(in)
+		out = e.contribute(view, in)
 	}
 	if !e.silent {
 		out = append(out, e.pass(e.sum.Step(view, in))...)
@@ -180,6 +193,27 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 	}
 	if _, starting := in.(strategy.Start); starting || e.shown {
 		out = append(out, e.show())
+	}
+	return out
+}
+
+const beatTimer = "beat"
+
+func beat() strategy.Output { return strategy.SetTimer{Name: beatTimer, After: ledger.Beat} }
+
+// wait counts how long rounds have waited for those of the roster who are present and
+// silent.
+func (e *Exchange) wait(view strategy.View) []strategy.Output {
+	out := []strategy.Output{beat()}
+	if change := e.ledger.Count(e.here(presence.Of(view))); change != "" {
+		out = append(out, strategy.Warn{Message: change})
+	}
+	if !e.lacking {
+		e.held = 0
+		return out
+	}
+	if e.held++; e.held == 2 {
+		out = append(out, strategy.Warn{Message: "a private sum is due, and too few of the nodes that are to add it up answer; this node gives nothing, and spends nothing, until they do"})
 	}
 	return out
 }
@@ -242,8 +276,13 @@ func (e *Exchange) show() strategy.Output {
 // draw asks for the node's vector when the next round is due, by its own count or
 // since others have begun it.
 func (e *Exchange) draw(view strategy.View) []strategy.Output {
+	e.lacking = false
+	if e.drawing {
+		out, _ := e.sum.Gather() // so that it is known who is there when the vector is
+		return out
+	}
 	round, ok := e.sum.Next()
-	if !ok || round > uint64(e.rounds) || e.drawing || e.broken || !e.ledger.Open() ||
+	if !ok || round > uint64(e.rounds) || e.broken || !e.ledger.Open() ||
 		!e.sum.Underway() && !e.due(view, round) {
 		return nil
 	}
@@ -257,18 +296,23 @@ func (e *Exchange) draw(view strategy.View) []strategy.Output {
 		}
 		return nil
 	}
+	asks, met := e.sum.Gather()
+	if !met {
+		e.lacking = true
+		return asks
+	}
 	e.drawing = true
 	if !e.sum.Underway() {
 		e.begunAt = view.Observations
 	}
 	p, cell := e.plan, cellOf(e.roster, e.self, e.settings.Cells)
-	return []strategy.Output{strategy.Work{Name: "vector", Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
+	return append(asks, strategy.Work{Name: "vector", Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
 		vector, err := p.vector(ctx, view, seed, round, cell)
 		if err != nil {
 			return nil, err
 		}
 		return drawn{round, vector}, nil
-	}}}
+	}})
 }
 
 // due tells whether the node may begin a round by its own count: one at most for each
@@ -325,14 +369,19 @@ func (p plan) vector(ctx context.Context, view strategy.View, seed random.Seed, 
 	return vector, nil
 }
 
-// contribute spends a release on the vector. The record of that goes first.
-func (e *Exchange) contribute(in strategy.WorkDone) []strategy.Output {
+// contribute spends a release on the vector, unless the committee has gone meanwhile. The
+// record of that goes first.
+func (e *Exchange) contribute(view strategy.View, in strategy.WorkDone) []strategy.Output {
 	d, ok := in.Result.(drawn)
 	if !ok || !e.ledger.Open() {
 		return nil
 	}
 	if round, ok := e.sum.Next(); !ok || round != d.round {
 		return nil // it has come too late; nothing is spent
+	}
+	if asks, met := e.sum.Gather(); !met {
+		e.begunAt = min(e.begunAt, view.Observations-1) // nothing is begun
+		return asks
 	}
 	out, err := e.give(d)
 	if err != nil {
@@ -416,13 +465,20 @@ func (e *Exchange) take(o securesum.Outcome) []strategy.Output {
 		e.result.Reason = o.Err.Error()
 		return nil
 	}
+	var out []strategy.Output
+	for _, id := range o.Outvoted {
+		if !slices.Contains(e.outvoted, id) {
+			e.outvoted = append(e.outvoted, id)
+			out = append(out, strategy.Warn{Message: fmt.Sprintf("round %d: what node %s said of the private sum did not fit what the others said, who outvoted it; it is at fault, or a node that gave it another part than them", o.Round, id)})
+		}
+	}
 	members := make([]int, e.settings.Cells)
 	for _, id := range o.Contributors {
 		members[cellOf(e.roster, id, e.settings.Cells)]++
 	}
 	s := Sum{Round: int(o.Round), Observations: e.dueAt(o.Round)}.average(e.ledger.Terms, o.Sum, members, e.others(o.Round))
 	e.result.Sums = append(e.result.Sums, s)
-	return []strategy.Output{tagged(ofSum, s.encode())}
+	return append(out, tagged(ofSum, s.encode()))
 }
 
 // cellOf is which cell a node explores: its place on the roster decides.

@@ -364,7 +364,7 @@ func TestTheSumSpeaksThroughTheExchange(t *testing.T) {
 		strategy.Record{Data: []byte(`{"release":9}`)}, strategy.Send{To: "b", Data: []byte("x")}, strategy.SetTimer{Name: "tick"},
 	}
 	n.step(strategy.Start{})
-	if len(n.outputs) != 5 || string(n.records[0]) != `s{"release":9}` {
+	if len(n.outputs) != 6 || string(n.records[0]) != `s{"release":9}` {
 		t.Fatalf("outputs %v, records %q", n.outputs, n.records)
 	}
 	again := newNode(t, n.view.Task, 1)
@@ -414,5 +414,51 @@ func TestWhoMayTakePart(t *testing.T) {
 	e, err := NewExchange(newTask(t, setting{}), keysOf(4)[0], entropy(1))
 	if err != nil || e.Name() != Kind {
 		t.Errorf("the exchange %v, %v", e, err)
+	}
+}
+
+// Without a committee nothing is spent, also when it goes while the vector is computed; the
+// round is begun once it is there, without another observation.
+func TestNothingIsSpentWithoutACommittee(t *testing.T) {
+	n := newNode(t, newTask(t, setting{}), 1)
+	n.told(3)
+	n.sum.deserted = true
+	n.observe(2)
+	for range 5 {
+		n.step(strategy.Timer{Name: beatTimer})
+	}
+	if n.pending() != 0 || len(n.warnings) != 1 || !strings.Contains(n.warnings[0], "spends nothing") {
+		t.Fatalf("%d vectors, warnings %q", n.pending(), n.warnings)
+	}
+	n.sum.deserted = false
+	n.step(strategy.Timer{Name: "tick"})
+	if n.pending() != 1 {
+		t.Fatal("the round is not begun")
+	}
+	n.sum.deserted = true
+	n.finish()
+	if state := n.exchange.ledger.State(); len(n.sum.given) != 0 || state.Released != 0 {
+		t.Fatalf("given %v, %+v", n.sum.given, state)
+	}
+	n.sum.deserted = false
+	n.step(strategy.Timer{Name: "tick"})
+	n.finish()
+	if state := n.exchange.ledger.State(); len(n.sum.given) != 1 || state.Released != 1 {
+		t.Errorf("given %v, %+v", n.sum.given, state)
+	}
+}
+
+// Whose answers were outvoted is said once, and the sum counts.
+func TestTheOutvotedAreNamedOnce(t *testing.T) {
+	n := newNode(t, newTask(t, setting{}), 1)
+	roster := n.view.Task.Privacy.Aggregate.Roster
+	for round := uint64(1); round <= 2; round++ {
+		n.sum.says = []strategy.Output{strategy.Result{Value: securesum.Outcome{
+			Round: round, Sum: make([]int64, n.exchange.numbers()), Contributors: roster, Outvoted: roster[2:3],
+		}}}
+		n.step(strategy.Timer{Name: "tick"})
+	}
+	if len(n.warnings) != 1 || !strings.Contains(n.warnings[0], roster[2].String()) || len(n.result.Sums) != 2 {
+		t.Errorf("warnings %q, %d sums", n.warnings, len(n.result.Sums))
 	}
 }

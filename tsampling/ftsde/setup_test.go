@@ -109,6 +109,7 @@ func (f fixed) Weights(context.Context, *rand.Rand) ([]float64, error) {
 // adder is a summer that does as the test says.
 type adder struct {
 	round    uint64
+	deserted bool // the committee is not there
 	closed   bool // there is no round to contribute to
 	underway bool
 	fails    bool
@@ -132,6 +133,8 @@ func (a *adder) Step(_ strategy.View, in strategy.Input) []strategy.Output {
 
 func (a *adder) Next() (uint64, bool) { return a.round, !a.closed }
 func (a *adder) Underway() bool       { return a.underway }
+
+func (a *adder) Gather() ([]strategy.Output, bool) { return nil, !a.deserted }
 
 func (a *adder) Contribute(round uint64, vector []int64) ([]strategy.Output, error) {
 	if a.fails {

@@ -100,7 +100,9 @@ func (e *Exchange) account(view strategy.View, in strategy.Input) []strategy.Out
 	case strategy.Replayed:
 		e.ledger.Replay(in.Data)
 	case strategy.Start:
-		return append([]strategy.Output{strategy.Result{Value: e.ledger.State()}}, e.draw(view)...)
+		return append([]strategy.Output{strategy.Result{Value: e.ledger.State()}, beat()}, e.draw(view)...)
+	case strategy.Timer:
+		return e.wait(view)
 	case strategy.CaughtUp:
 		e.ledger.CaughtUp(in.Peer)
 		return e.draw(view)
@@ -119,6 +121,19 @@ func (e *Exchange) account(view strategy.View, in strategy.Input) []strategy.Out
 		return append(e.release(vector), e.draw(view)...)
 	}
 	return nil
+}
+
+const beatTimer = "beat"
+
+func beat() strategy.Output { return strategy.SetTimer{Name: beatTimer, After: ledger.Beat} }
+
+// wait counts how long releases have waited for those who are silent.
+func (e *Exchange) wait(view strategy.View) []strategy.Output {
+	out := []strategy.Output{beat()}
+	if change := e.ledger.Count(presence.Of(view).Present); change != "" {
+		out = append(out, strategy.Warn{Message: change})
+	}
+	return append(out, e.draw(view)...)
 }
 
 // draw asks for the next vector when a release is due, one at most for each observation:

@@ -191,3 +191,25 @@ func TestNumbersOfReleases(t *testing.T) {
 		t.Errorf("garbage: %v", err)
 	}
 }
+
+// Ten who are present in name only hold a release up for five minutes, and a warning says
+// that they are not waited for any more.
+func TestGhostsDoNotKeepReleasesForEver(t *testing.T) {
+	p := newTold(t, 3)
+	p.step(strategy.Start{})
+	present := []peer.ID{"a", "b"}
+	for i := range 10 {
+		present = append(present, peer.ID(fmt.Sprint("ghost", i)))
+	}
+	p.view.Results = map[string]any{presence.Kind: presence.Result{Present: present}}
+	p.step(strategy.CaughtUp{Peer: "b"})
+	p.view.Observations = 3
+	beats := 0
+	for ; len(p.work) == 0 && beats < 50; beats++ {
+		p.step(strategy.Told{})
+		p.step(strategy.Timer{Name: beatTimer})
+	}
+	if beats != int(ledger.Patience/ledger.Beat) || len(p.warnings) != 1 {
+		t.Errorf("after %d beats, warnings %q", beats, p.warnings)
+	}
+}

@@ -1,0 +1,128 @@
+package securesum
+
+import (
+	"fmt"
+	"io"
+)
+
+// Shares of one polynomial are a Reed–Solomon code word (McEliece and Sarwate 1981): of n
+// answers, of which up to (n−degree−1)/2 are wrong, the right ones determine it, since two
+// polynomials that both fit n−(n−degree−1)/2 of them have more than degree points in common.
+
+// correct is reconstruct that outvotes wrong answers, up to (n−degree−1)/2 of n. It also
+// returns their indices. An error wraps ErrInconsistent when no polynomials fit all but so
+// many. When more answers than these are wrong, they may be made up so that a wrong result
+// comes of it: n−degree less those that are outvoted suffice.
+//
+// An answer that is wrong anywhere is wrong as a whole. Which are shows in one random
+// combination of the coordinates, with all but a chance of n in 2⁶¹, so that only one word
+// has to be decoded; the vectors of the others are then checked in full.
+func correct(answers []answer, degree int, random io.Reader) (values []element, wrong []int, err error) {
+	most := (len(answers) - degree - 1) / 2
+	if values, err = reconstruct(answers, degree); err == nil || most < 1 {
+		return values, nil, err
+	}
+	weights := make([]element, len(answers[0].values))
+	if err := draw(weights, random); err != nil {
+		return nil, nil, err
+	}
+	word := make([]answer, len(answers))
+	for i, a := range answers {
+		word[i] = answer{a.point, []element{0}}
+		for k, v := range a.values {
+			word[i].values[0] = add(word[i].values[0], multiply(weights[k], v))
+		}
+	}
+	base := unlocated(word, degree, most)
+	if len(base) <= degree {
+		return nil, nil, fmt.Errorf("securesum: %w", ErrInconsistent)
+	}
+	base = base[:degree+1]
+	var right []answer
+	for i, a := range word {
+		if interpolate(base, a.point)[0] == a.values[0] {
+			right = append(right, answers[i])
+		} else {
+			wrong = append(wrong, i)
+		}
+	}
+	if len(wrong) > most {
+		return nil, nil, fmt.Errorf("securesum: %w", ErrInconsistent)
+	}
+	if values, err = reconstruct(right, degree); err != nil {
+		return nil, nil, err
+	}
+	return values, wrong, nil
+}
+
+// unlocated returns those points of a word with up to so many errors at which there is none,
+// by the key equation of Berlekamp and Welch: with E of degree errors, zero where the word y
+// is wrong, and Q = P·E, it holds that Q(x) = y·E(x) at all points, and whichever solution
+// there is has the same Q/E. Points at which E happens to be zero are left out, too. The
+// result means nothing if more are wrong.
+func unlocated(word []answer, degree, errors int) (right []answer) {
+	unknowns := degree + 2*errors + 1 // of Q degree+errors+1, of E those below the leading 1
+	rows := make([][]element, len(word))
+	for i, a := range word {
+		power, row := element(1), make([]element, unknowns+1)
+		for k := range degree + errors + 1 {
+			row[k] = power
+			if k < errors {
+				row[degree+errors+1+k] = subtract(0, multiply(a.values[0], power))
+			}
+			if k == errors {
+				row[unknowns] = multiply(a.values[0], power)
+			}
+			power = multiply(power, a.point)
+		}
+		rows[i] = row
+	}
+	solution := solve(rows, unknowns)
+	locator := append(solution[degree+errors+1:], 1)
+	for _, a := range word {
+		value := element(0)
+		for k := len(locator) - 1; k >= 0; k-- {
+			value = add(multiply(value, a.point), locator[k])
+		}
+		if value != 0 {
+			right = append(right, a)
+		}
+	}
+	return right
+}
+
+// solve returns one solution of linear equations, whose last column is the right side, by
+// Gaussian elimination; unknowns that are free are zero. Without a solution the result
+// means nothing. It overwrites the rows.
+func solve(rows [][]element, unknowns int) []element {
+	solution, pivots := make([]element, unknowns), 0
+	var columns []int
+	for column := 0; column < unknowns && pivots < len(rows); column++ {
+		found := pivots
+		for found < len(rows) && rows[found][column] == 0 {
+			found++
+		}
+		if found == len(rows) {
+			continue
+		}
+		rows[pivots], rows[found] = rows[found], rows[pivots]
+		pivot := rows[pivots]
+		scale := invert(pivot[column])
+		for k := column; k <= unknowns; k++ {
+			pivot[k] = multiply(pivot[k], scale)
+		}
+		for i, row := range rows {
+			if factor := row[column]; i != pivots && factor != 0 {
+				for k := column; k <= unknowns; k++ {
+					row[k] = subtract(row[k], multiply(factor, pivot[k]))
+				}
+			}
+		}
+		columns = append(columns, column)
+		pivots++
+	}
+	for i, column := range columns {
+		solution[column] = rows[i][unknowns]
+	}
+	return solution
+}

@@ -1,0 +1,88 @@
+package securesum
+
+import (
+	"fmt"
+
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Before an agent contributes to a round it asks the round's committee whether it is there:
+// a contribution is paid for whatever becomes of it, and without a quorum nothing can.
+// An answer binds nobody.
+
+// word is when a peer has last spoken of a round, 0 being none.
+type word struct {
+	round uint64
+	tick  int
+}
+
+// elected is the committee of a round; to elect it takes a hash for each of the roster.
+type elected struct {
+	round   uint64
+	members []int // roster indices, in order of rank
+}
+
+func (e *Exchange) committee(round uint64) []int {
+	if e.elected.round != round {
+		e.elected = elected{round: round}
+		for _, id := range Elect(e.cfg.Task, round, e.cfg.Roster, e.cfg.Committee.Members) {
+			e.elected.members = append(e.elected.members, e.index[id])
+		}
+	}
+	return e.elected.members
+}
+
+func (e *Exchange) hear(sender int, round uint64) {
+	if round >= e.words[sender].round {
+		e.words[sender] = word{round, e.clock}
+	}
+}
+
+// Gather tells whether the committee of the round that Next names can meet: whether a quorum
+// of it, the agent itself among them where it serves, has spoken to the agent about this
+// round within a turn. The outputs, which ask the others, are to be returned from the
+// step in which it is called; it asks once in a tick, so that it may be called in every step
+// in which the agent wishes to contribute.
+func (e *Exchange) Gather() (out []strategy.Output, met bool) {
+	round, ok := e.Next()
+	if !ok {
+		return nil, false
+	}
+	there := 0
+	var silent []int
+	for _, i := range e.committee(round) {
+		w := e.words[i]
+		if i == e.self || w.round == round && e.clock-w.tick <= e.cfg.Turn {
+			there++
+		}
+		if w != (word{round, e.clock}) {
+			silent = append(silent, i)
+		}
+	}
+	if now := (word{round, e.clock}); e.called != now {
+		e.called = now
+		e.sendTo(silent, message{round: round, kind: kindCall})
+	}
+	return e.take(), there >= e.cfg.Committee.Quorum
+}
+
+// answerCall says, once in a tick to each who asks, that the agent is there, unless it is
+// still in an earlier round. It also is for rounds that are past: who contributes to one
+// learns of the current round by that.
+func (e *Exchange) answerCall(sender int, m message) {
+	behind := e.current != nil && m.round > e.current.number && !e.current.over()
+	if m.kind == kindCall && !behind && !e.reminded.has(sender) {
+		e.reminded.add(sender)
+		e.send(sender, message{round: m.round, kind: kindHere})
+	}
+}
+
+// warnOf says, once, that a peer speaks another version.
+func (e *Exchange) warnOf(sender int, version byte) {
+	if e.unlike.has(sender) {
+		return
+	}
+	e.unlike.add(sender)
+	e.emit(strategy.Warn{Message: fmt.Sprintf("node %s sends messages of private sums of version %d, and this node's are of version %d: neither counts what the other gives or says; all nodes of a roster need one version of fbo",
+		e.cfg.Roster[sender], version, wireVersion)})
+}

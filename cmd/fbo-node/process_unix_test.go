@@ -156,6 +156,8 @@ type event struct {
 	Tasks       int      `json:"tasks"`
 
 	Stamp protocol.Stamp `json:"stamp"`
+
+	at time.Time // when it was read
 }
 
 // process is a running `fbo-node run --json`.
@@ -163,6 +165,7 @@ type process struct {
 	command *exec.Cmd
 	stderr  bytes.Buffer
 	ended   chan struct{}
+	endedAt time.Time // once ended is closed
 
 	mu      sync.Mutex
 	events  []event
@@ -196,6 +199,7 @@ func startCommand(t *testing.T, command *exec.Cmd) *process {
 			p.note(lines.Bytes())
 		}
 		_ = p.command.Wait() // its state tells
+		p.endedAt = time.Now()
 	}()
 	t.Cleanup(func() {
 		_ = p.command.Process.Kill()
@@ -215,6 +219,7 @@ func (p *process) note(line []byte) {
 	if err := json.Unmarshal(line, &e); err != nil || e.Event == "" {
 		p.bad = append(p.bad, string(line))
 	}
+	e.at = time.Now()
 	p.events = append(p.events, e)
 	close(p.changed)
 	p.changed = make(chan struct{})

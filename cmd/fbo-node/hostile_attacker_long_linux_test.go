@@ -52,7 +52,7 @@ func startAttackers(t *testing.T, in []string, plan attackersPlan) *attackers {
 	}
 	line := join(in, []string{"nice", "-n", "15", os.Args[0], "-test.run=^TestHostileAttackers$", "-test.timeout=0"})
 	a := &attackers{command: exec.Command(line[0], line[1:]...), reports: make(chan attackersReport, 2)}
-	a.command.Env = append(os.Environ(), planVariable+"="+string(text), "GOLOG_LOG_LEVEL=fatal")
+	a.command.Env = append(os.Environ(), planVariable+"="+string(text), "GOLOG_OUTPUT=file", "GOLOG_FILE="+os.DevNull)
 	a.command.Stderr = os.Stderr
 	if a.stdin, err = a.command.StdinPipe(); err != nil {
 		t.Fatal(err)

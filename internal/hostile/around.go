@@ -59,12 +59,13 @@ func surround(ctx context.Context, f *Field) error {
 			})
 			all.Go(func() {
 				defer done()
-				again(ctx, func() {
+				every(ctx, 100*tick, func() bool { // to be there first
 					if _, err := p.Member(ctx, target); err == nil {
 						f.Count("memberships", 1)
 						done()
 						stay(ctx, p, target, time.Hour)
 					}
+					return true
 				})
 			})
 		}
@@ -233,8 +234,10 @@ func register(ctx context.Context, f *Field, p *Peer, hub peer.AddrInfo) error {
 	return err
 }
 
-// heldStreams has fifty identities ask to compare shares and never finish the question.
+// heldStreams has fifty identities announce a question of a MiB about shares, begin it and
+// never end it.
 func heldStreams(ctx context.Context, f *Field) error {
+	begin := append([]byte{0x80, 0x80, 0x40, 0x0a, 0x80, 0x80, 0x3f}, make([]byte, 16<<10)...)
 	f.Ready()
 	return f.crowd(ctx, 50, func(ctx context.Context, p *Peer, target peer.AddrInfo) {
 		every(ctx, 100*tick, func() bool {
@@ -243,7 +246,8 @@ func heldStreams(ctx context.Context, f *Field) error {
 				return false
 			}
 			f.Count("streams", 1)
-			_, err = s.Write([]byte{0x80, 0x80, 0x04, 0x0a}) // 65,536 bytes are to follow; of them one does
+			_ = s.SetWriteDeadline(time.Now().Add(time.Second))
+			_, err = s.Write(begin)
 			return err == nil || p.connected(target)
 		})
 	})

@@ -29,7 +29,7 @@ func Attacks() []Attack {
 		{"nothing", nothing},
 		{"made-up topics", madeUpTopics},
 		{"1,024 made-up authors by one connection", madeUpAuthors},
-		{"60 identities around a newcomer", surround},
+		{"60 identities around newcomers", surround},
 		{"somebody else's address in signed records", foreignAddresses},
 		{"sync streams held by 50 identities", heldStreams},
 		{"streams opened as fast as possible", fastStreams},

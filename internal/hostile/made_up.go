@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/tsampling"
 )
 
 const tick = time.Millisecond
@@ -89,9 +91,22 @@ func largeShares(ctx context.Context, f *Field) error {
 	})
 }
 
-// washedBan gets one identity banned and then has another accuse made-up authors, so that
+// LetIn is what washedBan counts: how often a node has kept a connection of the identity
+// that it should have banned the first time.
+const LetIn = "times let in"
+
+// washedBan gets one identity banned and then has others accuse made-up authors, so that
 // the list of the banned may forget the first.
 func washedBan(ctx context.Context, f *Field) error {
+	const each, batches = 500, 9 // as many pairs as a new peer may pass on at once; 4,500 authors
+	var accusations [][]*pb.Message
+	for range batches {
+		batch, err := f.accusations(each)
+		if err != nil {
+			return err
+		}
+		accusations = append(accusations, batch)
+	}
 	first, err := f.Peer(0)
 	if err != nil {
 		return err
@@ -102,54 +117,78 @@ func washedBan(ctx context.Context, f *Field) error {
 	defer both.Wait()
 	both.Go(func() {
 		f.each(func(target peer.AddrInfo) {
-			again(ctx, func() { // until it is let in no more, and whenever it is let in again
-				l, err := first.Member(ctx, target)
-				if err != nil {
+			again(ctx, func() { f.misbehave(ctx, first, target) })
+		})
+	})
+	f.each(func(target peer.AddrInfo) {
+		turn := 0
+		again(ctx, func() {
+			turn++
+			p, err := f.Peer(turn)
+			if err != nil {
+				return
+			}
+			defer p.Close()
+			l, err := p.Member(ctx, target)
+			if err != nil {
+				return
+			}
+			for packet := range slices.Chunk(accusations[turn%batches], 100) {
+				if l.Publish(packet...) != nil {
 					return
 				}
-				for n := range uint64(6) {
-					m, err := f.Message(first.Key, n, []byte("no share"))
-					if err != nil || l.Publish(m) != nil {
-						return
-					}
-					f.Count("faults", 1)
-				}
-				stay(ctx, first, target, time.Second)
-			})
+				f.Count("authors accused", len(packet)/2)
+			}
+			stay(ctx, p, target, time.Second/2) // it is read
 		})
 	})
-	return f.crowd(ctx, 1, func(ctx context.Context, p *Peer, target peer.AddrInfo) {
-		l, err := p.Member(ctx, target)
-		if err != nil {
+	return nil
+}
+
+// misbehave waits whether the peer is let in, and then does what it is banned for.
+func (f *Field) misbehave(ctx context.Context, p *Peer, target peer.AddrInfo) {
+	l, err := p.Member(ctx, target)
+	if err != nil {
+		return
+	}
+	stay(ctx, p, target, time.Second)
+	if !p.connected(target) || ctx.Err() != nil {
+		return
+	}
+	f.Count(LetIn, 1)
+	for n := range uint64(6) {
+		m, err := f.Message(p.Key, n, []byte("no share"))
+		if err != nil || l.Publish(m) != nil {
 			return
 		}
-		every(ctx, 100*tick, func() bool {
-			var batch []*pb.Message
-			for range 10 {
-				key, err := newKey()
-				if err != nil {
-					return false
-				}
-				for voice := range uint64(2) { // the same stamp, another content
-					payload, err := f.Weights(float64(1 + voice))
-					if err != nil {
-						return false
-					}
-					envelope, err := f.Share(key, "weights", 1, payload)
-					if err != nil {
-						return false
-					}
-					m, err := f.Message(key, voice, envelope)
-					if err != nil {
-						return false
-					}
-					batch = append(batch, m)
-				}
+	}
+	stay(ctx, p, target, 5*time.Second)
+}
+
+// accusations are pairs of shares of so many made-up authors, each with one stamp.
+func (f *Field) accusations(count int) (messages []*pb.Message, err error) {
+	keys, err := authors(count)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		for voice := range 2 {
+			payload, err := f.Weights(float64(1 + voice))
+			if err != nil {
+				return nil, err
 			}
-			f.Count("authors accused", len(batch)/2)
-			return l.Publish(batch...) == nil
-		})
-	})
+			envelope, err := f.Share(key, tsampling.Kind, 1, payload)
+			if err != nil {
+				return nil, err
+			}
+			m, err := f.Message(key, uint64(voice), envelope)
+			if err != nil {
+				return nil, err
+			}
+			messages = append(messages, m)
+		}
+	}
+	return messages, nil
 }
 
 // stay returns when the connection to the target is gone, at the latest after so long.

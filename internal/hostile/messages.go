@@ -73,16 +73,27 @@ func shadow(ctx context.Context, f *Field) error {
 	}
 	defer p.Close()
 	var lines [8]atomic.Pointer[Line]
+	keys, err := authors(64)
+	if err != nil {
+		return err
+	}
+	own := map[string]bool{}
+	for _, key := range keys {
+		id, err := peer.IDFromPrivateKey(key)
+		if err != nil {
+			return err
+		}
+		own[string(id)] = true
+	}
 	p.Heard = func(m *pb.Message) {
+		if own[string(m.From)] {
+			return
+		}
 		for i := range min(len(f.Targets), len(lines)) {
 			if l := lines[i].Load(); l != nil && l.Publish(m) == nil {
 				f.Count("copies", 1)
 			}
 		}
-	}
-	keys, err := authors(64)
-	if err != nil {
-		return err
 	}
 	f.Ready()
 	var started atomic.Int32
@@ -98,19 +109,19 @@ func shadow(ctx context.Context, f *Field) error {
 				return
 			}
 			lines[i].Store(l)
+			count := 1000 // what a peer may say at once; from then on twice the budget
 			every(ctx, 100*tick, func() bool {
 				var batch []*pb.Message
-				for k := range 40 { // twice the budget
-					if k%len(keys) == 0 {
-						number++
-					}
-					m, err := f.Forged(keys[(int(number)*40+k)%len(keys)], number, 1)
+				for range count {
+					number++
+					m, err := f.Forged(keys[number%uint64(len(keys))], number, 1)
 					if err != nil {
 						return false
 					}
 					batch = append(batch, m)
 				}
 				f.Count("messages", len(batch))
+				count = 40
 				return l.Publish(batch...) == nil
 			})
 		})

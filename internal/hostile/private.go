@@ -12,39 +12,41 @@ import (
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
-// dribble is an outsider that begins 32 direct messages to each node and never ends them.
+// dribble is eight outsiders that begin four direct messages each to every node, which is
+// as many as it takes from all at the same time, and never end them.
 func dribble(ctx context.Context, f *Field) error {
-	p, err := f.Peer(0)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
+	const identities, streams = 8, 4
 	f.Ready()
-	var all sync.WaitGroup
-	for range 32 {
-		all.Go(func() {
-			f.each(func(target peer.AddrInfo) {
-				again(ctx, func() {
-					s, err := p.Open(ctx, target, f.DirectProtocol())
-					if err != nil {
-						return
-					}
-					defer s.Reset()
-					f.Count("streams", 1)
-					begin := append([]byte{byte(len(ftsde.Kind))}, ftsde.Kind...)
-					if _, err := s.Write(append(begin, 0x80, 0x80, 0x04)); err != nil { // 64 KiB to come
-						return
-					}
-					every(ctx, 200*tick, func() bool {
-						_, err := s.Write([]byte{0})
-						return err == nil
-					})
+	return f.crowd(ctx, identities, func(ctx context.Context, p *Peer, target peer.AddrInfo) {
+		var all sync.WaitGroup
+		for range streams {
+			all.Go(func() {
+				every(ctx, 400*tick, func() bool {
+					f.dribbleOnce(ctx, p, target)
+					return p.connected(target)
 				})
 			})
-		})
+		}
+		all.Wait()
+	})
+}
+
+// dribbleOnce returns when the node has ended the stream.
+func (f *Field) dribbleOnce(ctx context.Context, p *Peer, target peer.AddrInfo) {
+	s, err := p.Open(ctx, target, f.DirectProtocol())
+	if err != nil {
+		return
 	}
-	all.Wait()
-	return nil
+	defer s.Reset()
+	f.Count("streams", 1)
+	begin := append([]byte{byte(len(ftsde.Kind))}, ftsde.Kind...)
+	if _, err := s.Write(append(begin, 0x80, 0x80, 0x04)); err != nil { // 64 KiB to come
+		return
+	}
+	every(ctx, 200*tick, func() bool {
+		_, err := s.Write([]byte{0})
+		return err == nil
+	})
 }
 
 // ghosts are ten identities that say that they are there, and nothing else.

@@ -29,6 +29,7 @@ const (
 	longestStop      = 5 * time.Second
 	mostThirdParty   = 20 // connections to somebody who is no member, from three nodes in half a minute
 	soonDelivered    = 5 * time.Second
+	timeToMeet       = 2 * time.Second // for nodes that start under the attack
 )
 
 const companyTask = bowlTask
@@ -77,6 +78,7 @@ type companyRow struct {
 
 	task    string  // companyTask where empty
 	scale   float64 // of the objective, 1 where 0
+	pace    float64 // evaluations a second of the third node, 1.5 where 0
 	planned int     // how many private shares or sums each node should have part in
 	sums    bool    // planned counts sums
 
@@ -115,9 +117,9 @@ func companyRows() []companyRow {
 			counted: hostile.LetIn, most: func(time.Duration) float64 { return 3 }, // once by each node
 		},
 		{name: "520 identities first at the hub", attack: "520 identities at the hub", hub: true, late: 3},
-		{name: "private sums, 32 direct streams that dribble", attack: "direct streams that dribble", task: summedTask, planned: 2, sums: true, late: 3},
+		{name: "private sums, 32 direct streams that dribble", attack: "direct streams that dribble", task: summedTask, planned: 1, sums: true, late: 3},
 		{name: "private shares, ten ghosts", attack: "ten ghosts", task: noisyTask, planned: 4, late: 3},
-		{name: "large shares, 1,101 in sync answers", attack: "1,101 large shares in sync answers", task: largeTask},
+		{name: "large shares, 1,101 in sync answers", attack: "1,101 large shares in sync answers", task: largeTask, pace: 0.7},
 		{name: "a mean of level 1e100 among values of 1e-208", attack: "a mean of level 1e100", task: exactTask, scale: 1e-208},
 		{name: "copies by a relayer over its budget", attack: "copies by a relayer over its budget", middle: true},
 		{name: "10,000 bad messages a second", attack: "10,000 bad messages a second"},
@@ -129,6 +131,7 @@ func companyRows() []companyRow {
 var notYet = map[string]string{
 	"1,024 made-up authors by one connection before a node comes": "made-up authors take all places for half an hour, and the node that comes later gets none",
 	"records with somebody else's address":                        "members are dialled at any address that a record names",
+	"a ban washed out by made-up authors":                         "a node opens and holds the shares of made-up authors as those of anybody, and its bans of them displace others",
 	"520 identities first at the hub":                             "the hub keeps 512 registrations of a task, whoever makes them",
 	"private sums, 32 direct streams that dribble":                "strangers take all 32 places of direct messages for ten seconds each",
 	"private shares, ten ghosts":                                  "private releases wait for whoever says that it is there",
@@ -152,7 +155,7 @@ type companyResult struct {
 // is said by the variable FBO_HOSTILE_FOR, such as 5m; with FBO_HOSTILE_CONTROL=1 the
 // attackers do nothing, which shows what the rows come to by themselves.
 func TestLongHostileCompany(t *testing.T) {
-	lasts := 8 * time.Second
+	lasts := 7 * time.Second
 	if text := os.Getenv("FBO_HOSTILE_FOR"); text != "" {
 		var err error
 		if lasts, err = time.ParseDuration(text); err != nil {
@@ -240,7 +243,6 @@ type companyNode struct {
 	metrics int
 	process *process
 	samples []sample
-	from    time.Time // when the node counts: it runs and the attack is under way
 	until   time.Time // when it was told to end, or had ended
 }
 
@@ -316,12 +318,13 @@ func (c *company) play() companyResult {
 
 	a := startAttackers(t, c.inside(attackersHost), attackersPlan{Plan: c.plan(), Metrics: c.metrics()})
 	began := time.Now()
+	from := began
 	for _, n := range c.nodes {
 		if n.process == nil {
 			c.start(n)
 			n.process.await(t, "its first trial", isEvent("trial_finished"))
+			from = time.Now().Add(timeToMeet)
 		}
-		n.from = time.Now()
 	}
 	result := companyResult{row: c.row}
 	end := time.Now().Add(c.lasts)
@@ -375,7 +378,7 @@ func (c *company) play() companyResult {
 	case c.row.planned > 0:
 		result.delivered = c.released()
 	default:
-		result.delivered = c.delivered()
+		result.delivered = c.delivered(from)
 	}
 	return result
 }
@@ -469,7 +472,11 @@ func (c *company) start(n *companyNode) {
 		args = append(args, "--peer", c.nodes[0].address())
 	}
 	if n == c.nodes[2] {
-		args = append(args, "--evals", strconv.Itoa(max(8, int(c.lasts.Seconds()*1.5))))
+		pace := c.row.pace
+		if pace == 0 {
+			pace = 1.5
+		}
+		args = append(args, "--evals", strconv.Itoa(max(4, int(c.lasts.Seconds()*pace))))
 	}
 	n.process = c.run(n.host, join(args, []string{"--", "sh", c.script})...)
 	n.process.await(c.t, "its start", isEvent("node_started"))
@@ -615,8 +622,8 @@ func (n *companyNode) firstBan() (at time.Time, ok bool) {
 }
 
 // delivered is the part of the honest shares that came to each other node soon enough.
-// Shares count from when both nodes run under the attack.
-func (c *company) delivered() float64 {
+// They count from when all nodes run under the attack and should have met.
+func (c *company) delivered(from time.Time) float64 {
 	came, all := 0, 0
 	for _, sender := range c.nodes {
 		for _, receiver := range c.nodes {
@@ -625,7 +632,7 @@ func (c *company) delivered() float64 {
 			}
 			got := receiver.received(sender.id)
 			for _, sent := range sender.process.of("share_sent") {
-				if sent.Kind == presence.Kind || sent.at.Before(sender.from) || sent.at.Before(receiver.from) {
+				if sent.Kind == presence.Kind || sent.at.Before(from) {
 					continue
 				}
 				due := sent.at.Add(soonDelivered)

@@ -43,14 +43,18 @@ type attackers struct {
 }
 
 // startAttackers returns when the attack is under way. in is a command that enters the
-// attackers' namespace; they run at the least priority, as they had machines of their own.
-func startAttackers(t *testing.T, in []string, plan attackersPlan) *attackers {
+// attackers' namespace. Unless they must be quick they give way to the nodes, whose
+// machine would not be theirs.
+func startAttackers(t *testing.T, in []string, quick bool, plan attackersPlan) *attackers {
 	t.Helper()
 	text, err := json.Marshal(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := join(in, []string{"nice", "-n", "15", os.Args[0], "-test.run=^TestHostileAttackers$", "-test.timeout=0"})
+	if !quick {
+		in = join(in, []string{"nice", "-n", "15"})
+	}
+	line := join(in, []string{os.Args[0], "-test.run=^TestHostileAttackers$", "-test.timeout=0"})
 	a := &attackers{command: exec.Command(line[0], line[1:]...), reports: make(chan attackersReport, 2)}
 	a.command.Env = append(os.Environ(), planVariable+"="+string(text), "GOLOG_OUTPUT=file", "GOLOG_FILE="+os.DevNull)
 	a.command.Stderr = os.Stderr

@@ -55,6 +55,10 @@ func (l *Line) Send(rpc *pb.RPC) error {
 	return err
 }
 
+// mostAtOnce is how many small messages make a packet that nodes still read: one of more
+// than 260 KiB ends the stream.
+const mostAtOnce = 100
+
 // Publish sends messages in one packet.
 func (l *Line) Publish(messages ...*pb.Message) error { return l.Send(&pb.RPC{Publish: messages}) }
 

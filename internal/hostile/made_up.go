@@ -133,7 +133,7 @@ func washedBan(ctx context.Context, f *Field) error {
 			if err != nil {
 				return
 			}
-			for packet := range slices.Chunk(accusations[turn%batches], 100) {
+			for packet := range slices.Chunk(accusations[turn%batches], mostAtOnce) {
 				if l.Publish(packet...) != nil {
 					return
 				}

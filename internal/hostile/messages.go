@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"google.golang.org/protobuf/proto"
 
@@ -96,37 +99,55 @@ func shadow(ctx context.Context, f *Field) error {
 		}
 	}
 	f.Ready()
+	var talking sync.WaitGroup
+	defer talking.Wait()
+	talking.Go(func() { f.talk(ctx, keys, lines[:]) })
 	var started atomic.Int32
 	f.each(func(target peer.AddrInfo) {
 		i := int(started.Add(1)) - 1
 		if i >= len(lines) {
 			return
 		}
-		number := uint64(0)
 		again(ctx, func() {
 			l, err := p.Member(ctx, target)
 			if err != nil {
 				return
 			}
 			lines[i].Store(l)
-			count := 1000 // what a peer may say at once; from then on twice the budget
-			every(ctx, 100*tick, func() bool {
-				var batch []*pb.Message
-				for range count {
-					number++
-					m, err := f.Forged(keys[number%uint64(len(keys))], number, 1)
-					if err != nil {
-						return false
-					}
-					batch = append(batch, m)
-				}
-				f.Count("messages", len(batch))
-				count = 40
-				return l.Publish(batch...) == nil
-			})
+			stay(ctx, p, target, time.Hour)
 		})
 	})
 	return nil
+}
+
+// talk says on all lines the same valid messages of made-up authors: as many as a peer may
+// pass on at once, and from then on twice of what it may.
+func (f *Field) talk(ctx context.Context, keys []crypto.PrivKey, lines []atomic.Pointer[Line]) {
+	number, count := uint64(0), 1000
+	every(ctx, 100*tick, func() bool {
+		var batch []*pb.Message
+		for range count {
+			number++
+			m, err := f.Forged(keys[number%uint64(len(keys))], number, 1)
+			if err != nil {
+				return false
+			}
+			batch = append(batch, m)
+		}
+		for i := range lines {
+			l := lines[i].Load()
+			if l == nil {
+				continue
+			}
+			for packet := range slices.Chunk(batch, mostAtOnce) {
+				if l.Publish(packet...) == nil {
+					f.Count("messages", len(packet))
+					count = 40
+				}
+			}
+		}
+		return true
+	})
 }
 
 // badMessages sends 10,000 messages a second to all nodes together, none of them valid:

@@ -155,6 +155,8 @@ type event struct {
 	Tasks       int      `json:"tasks"`
 
 	Stamp protocol.Stamp `json:"stamp"`
+
+	at time.Time // when it was read
 }
 
 // process is a running `fbo-node run --json`.
@@ -162,6 +164,7 @@ type process struct {
 	command *exec.Cmd
 	stderr  bytes.Buffer
 	ended   chan struct{}
+	endedAt time.Time // once ended is closed
 
 	mu      sync.Mutex
 	events  []event
@@ -195,6 +198,7 @@ func startCommand(t *testing.T, command *exec.Cmd) *process {
 			p.note(lines.Bytes())
 		}
 		_ = p.command.Wait() // its state tells
+		p.endedAt = time.Now()
 	}()
 	t.Cleanup(func() {
 		_ = p.command.Process.Kill()
@@ -214,6 +218,7 @@ func (p *process) note(line []byte) {
 	if err := json.Unmarshal(line, &e); err != nil || e.Event == "" {
 		p.bad = append(p.bad, string(line))
 	}
+	e.at = time.Now()
 	p.events = append(p.events, e)
 	close(p.changed)
 	p.changed = make(chan struct{})

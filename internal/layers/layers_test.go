@@ -68,6 +68,7 @@ var layers = map[string]int{
 	"internal/export":     12,
 	"node":                13,
 	"sim":                 13,
+	"internal/hostile":    13,
 	"examples/synthetic":  13,
 	"experiment":          14,
 	"privacy/attack":      14,

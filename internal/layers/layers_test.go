@@ -47,7 +47,7 @@ var layers = map[string]int{
 	"privacy/compare":     5,
 	"strategy":            6,
 	"strategy/exchange":   7,
-	"strategy/portrait":   7,
+	"strategy/portrait":   8,
 	"strategy/search":     7,
 	"privacy/securesum":   7,
 	"strategy/alone":      8,

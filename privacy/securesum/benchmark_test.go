@@ -44,6 +44,28 @@ func BenchmarkReconstruct(b *testing.B) {
 	}
 }
 
+// BenchmarkCorrect has as many answers as a committee gives, and as many of them wrong as
+// are outvoted.
+func BenchmarkCorrect(b *testing.B) {
+	for _, s := range sizes {
+		shares, err := deal(make([]element, s.dimension), s.threshold, s.members, rand.Reader)
+		if err != nil {
+			b.Fatal(err)
+		}
+		wrong := (s.members - s.threshold - 1) / 2
+		for _, share := range shares[:wrong] {
+			share[s.dimension-1] = add(share[s.dimension-1], 1)
+		}
+		b.Run(fmt.Sprintf("%d numbers from %d, threshold %d, %d wrong", s.dimension, s.members, s.threshold, wrong), func(b *testing.B) {
+			for b.Loop() {
+				if _, _, err := correct(answersOf(shares, upTo(s.members)), s.threshold, rand.Reader); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkRound plays whole rounds, with Ed25519 signatures and all messages
 // encoded and decoded, all agents on one processor; the figures are per agent.
 func BenchmarkRound(b *testing.B) {
@@ -62,9 +84,10 @@ func benchmarkRound(b *testing.B, n int, c Committee, dimension int) {
 	for i, a := range w.agents {
 		a.exchange.cfg.Sign = Signer(keys[cfg.Roster[i]])
 	}
-	dealt, member, other := 0, 0, 0
+	messages, dealt, member, other := 0, 0, 0, 0
 	rounds := 0
 	w.sent = func(_, _ int, data []byte) {
+		messages++
 		if data[1] == kindShare {
 			dealt += len(data)
 		}
@@ -73,18 +96,26 @@ func benchmarkRound(b *testing.B, n int, c Committee, dimension int) {
 		before := make([]int, n)
 		for i, a := range w.agents {
 			before[i] = a.bytesOut
+			out, _ := a.exchange.Gather()
+			w.carry(i, out)
+		}
+		w.pass(300 * time.Millisecond)
+		for i, a := range w.agents {
+			if _, met := a.exchange.Gather(); !met {
+				b.Fatal("the committee is not there")
+			}
 			if out, err := a.exchange.Contribute(uint64(rounds+1), make([]int64, dimension)); err != nil {
 				b.Fatal(err)
 			} else {
 				w.carry(i, out)
 			}
 		}
-		w.pass(1500 * time.Millisecond)
+		w.pass(1700 * time.Millisecond) // a round begins well after a tick, and ends before the next
 		rounds++
 		serving := w.elected(uint64(rounds))
 		for i, a := range w.agents {
 			if o := a.outcomes[len(a.outcomes)-1]; o.Err != nil || o.Round != uint64(rounds) {
-				b.Fatalf("%+v", o.Err)
+				b.Fatalf("round %d: %d, %v", rounds, o.Round, o.Err)
 			}
 			if slices.Contains(serving, i) {
 				member += a.bytesOut - before[i]
@@ -95,6 +126,7 @@ func benchmarkRound(b *testing.B, n int, c Committee, dimension int) {
 	}
 	perAgent := float64(rounds * n)
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/perAgent, "µs/agent")
+	b.ReportMetric(float64(messages)/perAgent, "messages/agent")
 	b.ReportMetric(float64(dealt)/perAgent, "dealt-B/agent")
 	b.ReportMetric(float64(member)/float64(rounds*c.Members), "B/member")
 	if n > c.Members {

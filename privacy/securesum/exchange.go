@@ -45,6 +45,7 @@ type Exchange struct {
 	clock    int      // ticks since the start
 	words    []word   // by roster index: the newest round each peer has spoken of, and when
 	elected  elected  // of the round that was last asked for
+	unmet    word     // the round whose committee could not meet when last asked, and since when
 	called   word     // the round for which the committee was last called, and when
 
 	out []strategy.Output // of the step under way

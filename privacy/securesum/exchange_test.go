@@ -427,7 +427,7 @@ func TestWhoIsThereShowsBeforeARound(t *testing.T) {
 		w.carry(asker, out)
 		return met
 	}
-	for range 10 {
+	for range 5 {
 		if gather() {
 			t.Fatal("three of five are a quorum of four")
 		}
@@ -464,5 +464,32 @@ func TestUnlikeVersionsAreNamed(t *testing.T) {
 	}
 	if got := w.agents[0].warnings; len(got) != 1 || !strings.Contains(got[0], "of version 1, and this node's are of version 2") {
 		t.Errorf("warnings %q", got)
+	}
+}
+
+// A committee that never meets holds later rounds up for two rounds' time, and costs nothing.
+func TestARoundWithoutACommitteeIsPassedOver(t *testing.T) {
+	w := newWorld(t, configOf(t, 7, committeeOf(t, 5, 1)), 3)
+	for _, i := range w.elected(1)[:2] { // one more than a quorum bears
+		w.crash(i)
+	}
+	for range 2 * (w.agents[w.elected(1)[4]].exchange.cfg.Deadline + 3) {
+		for i, a := range w.agents {
+			if a.alive && a.exchange.current == nil {
+				out, met := a.exchange.Gather()
+				if w.carry(i, out); met {
+					t.Fatal("the committee has met")
+				}
+			}
+		}
+		w.pass(2 * time.Second)
+	}
+	for i, a := range w.agents {
+		if !a.alive {
+			continue
+		}
+		if next, ok := a.exchange.Next(); !ok || next != 2 || a.exchange.memory.dealt || len(a.outcomes) != 1 || a.outcomes[0].Err == nil {
+			t.Errorf("agent %d: next round %d, %+v", i, next, a.outcomes)
+		}
 	}
 }

@@ -42,7 +42,9 @@ func (e *Exchange) hear(sender int, round uint64) {
 // of it, the agent itself among them where it serves, has spoken to the agent about this
 // round within a turn. The outputs, which ask the others, are to be returned from the
 // step in which it is called; it asks once in a tick, so that it may be called in every step
-// in which the agent wishes to contribute.
+// in which the agent wishes to contribute. When a committee could not meet for as long as a
+// round may take, the round is opened all the same, to end without a sum: the next one has
+// another committee.
 func (e *Exchange) Gather() (out []strategy.Output, met bool) {
 	round, ok := e.Next()
 	if !ok {
@@ -63,7 +65,15 @@ func (e *Exchange) Gather() (out []strategy.Output, met bool) {
 		e.called = now
 		e.sendTo(silent, message{round: round, kind: kindCall})
 	}
-	return e.take(), there >= e.cfg.Committee.Quorum
+	switch met = there >= e.cfg.Committee.Quorum; {
+	case met:
+		e.unmet = word{}
+	case e.unmet.round != round:
+		e.unmet = word{round, e.clock}
+	case e.clock-e.unmet.tick >= e.cfg.Deadline && !e.Underway():
+		e.open(round)
+	}
+	return e.take(), met
 }
 
 // answerCall says, once in a tick to each who asks, that the agent is there, unless it is

@@ -13,7 +13,7 @@ import (
 // of that, once more as a strategy has worked them out.
 const (
 	mostAuthorBytes = 1 << 20
-	mostShareBytes  = 16 << 20 // of authors that are not listed
+	mostShareBytes  = 8 << 20 // of authors that are not listed
 )
 
 // room keeps account of the bytes that are held.

@@ -68,7 +68,7 @@ func TestBytesOfAnAuthorAreBounded(t *testing.T) {
 // met, nor what somebody else tells of; nothing of listed authors counts.
 func TestFloodOfBytesEvictsNobodyElse(t *testing.T) {
 	s := newHearsay("listed 0", "listed 1")
-	const size = 256 << 10
+	const size = 128 << 10
 	for i := range 2 {
 		if !s.tell(fmt.Sprint("listed ", i), Introducer{}, size) {
 			t.Fatal("a listed author is refused")

@@ -374,14 +374,23 @@ func (r *repair) write(now time.Time) error {
 	return journal.Write(path, mark, r.logs)
 }
 
-// setAside gives the damaged file a second name, or where that is impossible copies it.
+// setAside gives the damaged file a second name, which nothing has yet, or where that is
+// impossible copies it.
 func setAside(path string, now time.Time) (aside string, err error) {
-	aside = filepath.Join(filepath.Dir(path), "journal-damaged-"+now.UTC().Format("20060102-150405")+".db")
-	if os.Link(path, aside) == nil {
-		return aside, datadir.Sync(filepath.Dir(path))
-	}
-	if _, err := os.Lstat(aside); err == nil {
-		return "", fmt.Errorf("%s exists", aside)
+	name := "journal-damaged-" + now.UTC().Format("20060102-150405")
+	for number := 1; ; number++ {
+		aside = filepath.Join(filepath.Dir(path), name+".db")
+		if number > 1 { // more than one repair in a second
+			aside = filepath.Join(filepath.Dir(path), fmt.Sprintf("%s-%d.db", name, number))
+		}
+		if os.Link(path, aside) == nil {
+			return aside, datadir.Sync(filepath.Dir(path))
+		}
+		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+			break
+		} else if err != nil {
+			return "", err
+		}
 	}
 	file, err := datadir.Open(path)
 	if err != nil {

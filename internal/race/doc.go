@@ -4,10 +4,10 @@ package race
 
 import "testing"
 
-// Skip leaves out a test of statistics.
+// Skip leaves out a test of much computation in one goroutine.
 func Skip(t testing.TB) {
 	t.Helper()
 	if Enabled {
-		t.Skip("statistics, in which the race detector has nothing to see")
+		t.Skip("of one goroutine, in which the race detector has nothing to see")
 	}
 }

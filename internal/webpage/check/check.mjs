@@ -293,6 +293,16 @@ async function ofKey() {
   await again.close();
 }
 
+// end waits until a process has gone: it writes its last files as it ends.
+function end(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return undefined;
+  return new Promise((gone) => {
+    child.once('exit', gone);
+    child.kill();
+    setTimeout(() => child.kill('SIGKILL'), 20000).unref();
+  });
+}
+
 async function main() {
   mkdirSync(shots, { recursive: true });
   browser = await puppeteer.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
@@ -309,7 +319,7 @@ async function main() {
 try {
   await main();
 } finally {
-  for (const child of started) child.kill();
+  await Promise.all([...started].map(end));
   await browser?.close();
   rmSync(work, { recursive: true, force: true });
 }

@@ -13,7 +13,7 @@ import (
 func TestLongStar(t *testing.T)    { testStar(t, 40) }
 func TestLongLoss(t *testing.T)    { testLoss(t, 40) }
 func TestLongHostile(t *testing.T) { testHostile(t, 30) }
-func TestLongChurn(t *testing.T)   { testChurn(t, 40, 3*time.Minute) }
+func TestLongChurn(t *testing.T)   { testChurn(t, 40, 5*time.Minute) }
 
 // Each half has enough company without the other.
 func TestLongCut(t *testing.T) { testCut(t, 24) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -88,7 +89,7 @@ func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], er
 	for _, h := range found {
 		body.Peers = append(body.Peers, *h)
 	}
-	slices.SortFunc(body.Peers, func(x, y helper) int { return slices.Compare([]byte(x.ID), []byte(y.ID)) })
+	slices.SortFunc(body.Peers, func(x, y helper) int { return strings.Compare(x.ID, y.ID) })
 	body.Sentence = sentence(body.Peers, beliefs)
 	return &answer[helpersBody]{body}, nil
 }

@@ -60,14 +60,6 @@ func (a *api) look(ctx context.Context, name string) (t *desk.Task, view strateg
 	return t, view, end, nil
 }
 
-// center is what slices go through: the best feasible trial, or the one of least violation.
-func center(view strategy.View) *strategy.Trial {
-	if best := strategy.Best(view.Task, view.Trials); best != nil {
-		return best
-	}
-	return strategy.Nearest(view.Task, view.Trials)
-}
-
 type sliceBody struct {
 	Parameter string       `json:"parameter"`
 	Values    []task.Value `json:"values" nullable:"false" doc:"Of the parameter."`
@@ -94,7 +86,7 @@ type importanceBody struct {
 
 type modelBody struct {
 	Outcomes   int              `json:"outcomes" doc:"That the model rests on."`
-	Trial      uint64           `json:"trial" doc:"Slices go through its design, the best; 0 while there is none."`
+	Trial      uint64           `json:"trial" doc:"Slices go through its design, the best, or without a feasible one that of least violation; 0 while there is none."`
 	Design     *object          `json:"design" nullable:"true"`
 	Interval   float64          `json:"interval"`
 	Slices     []sliceBody      `json:"slices" nullable:"false" doc:"One for each parameter; none while there is no model."`
@@ -115,7 +107,7 @@ func (a *api) model(ctx context.Context, in *modelInput) (*answer[modelBody], er
 	defer end()
 	body := modelBody{Interval: portrait.Interval, Slices: []sliceBody{}, Importance: []importanceBody{}, Method: portrait.Method}
 	p, err := portrait.New(view)
-	best := center(view)
+	best := strategy.Nearest(view.Task, view.Trials)
 	if errors.Is(err, portrait.ErrNoModel) || best == nil {
 		return &answer[modelBody]{body}, nil
 	}
@@ -180,7 +172,7 @@ func (a *api) contour(ctx context.Context, in *contourInput) (*answer[contourBod
 	}
 	body := contourBody{X: in.X, Y: in.Y, Xs: []task.Value{}, Ys: []task.Value{}, Mean: [][]float64{}, Deviation: [][]float64{}}
 	p, err := portrait.New(view)
-	best := center(view)
+	best := strategy.Nearest(view.Task, view.Trials)
 	if errors.Is(err, portrait.ErrNoModel) || best == nil {
 		return &answer[contourBody]{body}, nil
 	}

@@ -63,6 +63,8 @@ type conduct struct {
 	peers   book // that are connected, or were
 	authors book // of shares, who may be made up; apart, so that names crowd out no peer
 	ranges  map[netip.Prefix]*rangeAccount
+	checks  budget // signatures of gossip
+	takes   budget // items of answers
 }
 
 // book has a place for so many, and forgets those longest out of use.
@@ -89,7 +91,10 @@ type rangeAccount struct {
 }
 
 func newConduct(exempt func(peer.ID) bool) *conduct {
-	return &conduct{now: time.Now, exempt: exempt, peers: newBook(), authors: newBook(), ranges: map[netip.Prefix]*rangeAccount{}}
+	return &conduct{
+		now: time.Now, exempt: exempt, peers: newBook(), authors: newBook(), ranges: map[netip.Prefix]*rangeAccount{},
+		checks: newCheckBudget(), takes: newTakeBudget(),
+	}
 }
 
 func newBook() book {
@@ -189,6 +194,21 @@ func (c *conduct) mayWrite(id peer.ID) bool {
 	defer c.mu.Unlock()
 	now := c.now()
 	return c.authors.of(id, now).written.AllowN(now, 1)
+}
+
+// mayCheck tells whether the signature of a message is checked that a peer of a group passes
+// on.
+func (c *conduct) mayCheck(id peer.ID, group string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.exempt(id) || c.checks.may(c.now(), group, 1)
+}
+
+// mayTake tells whether an item is taken from the answer of a peer of a group.
+func (c *conduct) mayTake(id peer.ID, group string, bytes int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.exempt(id) || c.takes.may(c.now(), group, 1+bytes/takeBytes)
 }
 
 func (c *conduct) may(id peer.ID, which func(*account) *rate.Limiter) bool {

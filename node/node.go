@@ -118,6 +118,7 @@ type Node struct {
 	copier     copier
 	pubsub     *pubsub.PubSub
 	conduct    *conduct
+	checked    *checked
 	follows    *subscriptions
 	untried    atomic.Int32 // configured peers and hubs that have not been dialled once
 	traffic    traffic      // stays empty with a Host of the user's
@@ -248,7 +249,7 @@ func (n *Node) openJournal() error {
 }
 
 func (n *Node) openHost() (err error) {
-	n.conduct = newConduct(n.named.has)
+	n.conduct, n.checked = newConduct(n.named.has), newChecked()
 	n.syncing, n.naming = newSyncService(), newSmallService("fbo.namesake", namesakeTimeout)
 	if n.Host != nil {
 		n.host = n.Host
@@ -284,6 +285,7 @@ func (n *Node) openPubSub(ctx context.Context) (err error) {
 		pubsub.WithAppSpecificRpcInspector(n.inspect),
 		pubsub.WithSubscriptionFilter(n.follows),
 		pubsub.WithRawTracer(rejections{node: n}),
+		pubsub.WithRawTracer(n.checked),
 		pubsub.WithFloodPublish(true),
 		pubsub.WithMaxMessageSize(protocol.MaxEnvelopeBytes + 4096),
 		pubsub.WithSeenMessagesTTL(10 * time.Minute),

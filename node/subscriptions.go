@@ -169,8 +169,9 @@ func announcements(announced []*pb.RPC_SubOpts) (count int) {
 // announces subscriptions without end: to read past them costs a processor. What it takes
 // out of a message gossip does not see, so that it does not pass for seen when somebody else
 // brings it: messages of a task by somebody who has not proven its invitation, which is no
-// fault, since this node's own proof may have been the first, and what is above that which
-// a peer may pass on.
+// fault, since this node's own proof may have been the first, what is above that which a
+// peer may pass on, and that for which signatures would have to be checked that no budget is
+// left for.
 func (n *Node) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	if err := n.gate.inspect(from); err != nil {
 		return err
@@ -184,8 +185,10 @@ func (n *Node) inspect(from peer.ID, rpc *pubsub.RPC) error {
 			return errTooManySubscriptions
 		}
 	}
+	group := groupOf(n.host.Network(), from)
 	rpc.Publish = slices.DeleteFunc(rpc.Publish, func(m *pb.Message) bool {
-		return !n.follows.mayHear(from, m.GetTopic()) || !n.conduct.mayRelay(from)
+		return !n.follows.mayHear(from, m.GetTopic()) || !n.conduct.mayRelay(from) ||
+			!n.checked.has(m) && !n.conduct.mayCheck(from, group)
 	})
 	return nil
 }

@@ -20,6 +20,9 @@ const (
 	syncProtocolPrefix = "/fbo/sync/1/" // and the task's ID or tag
 )
 
+// errEnough ends the reading of an answer; what is left is asked for another time.
+var errEnough = errors.New("tells more than this node has a budget for")
+
 func (t *topic) syncProtocol() libp2pprotocol.ID {
 	return libp2pprotocol.ID(syncProtocolPrefix + t.session.called.String())
 }
@@ -83,9 +86,14 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 	if err := stream.CloseWrite(); err != nil {
 		return err
 	}
+	conduct, from := t.session.node.conduct, stream.Conn().RemotePeer()
+	_, group := groupOfAddress(stream.Conn().RemoteMultiaddr())
 	return t.blamed(stream, protocol.ReadSyncItems(stream, func(item protocol.SyncItem) error {
 		if item.Record != nil {
 			return t.learn(item.Record, stream.Conn())
+		}
+		if !conduct.mayTake(from, group, len(item.Envelope)+len(item.Contradicts)) {
+			return errEnough
 		}
 		if item.Contradicts != nil {
 			return t.contradicted(ctx, item.Envelope, item.Contradicts)
@@ -98,9 +106,9 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 		if !t.session.node.gate.mayTakePart(share.Author) {
 			return nil // the peer's list may be a longer one
 		}
-		verdict, _, err := t.session.receive(ctx, share, item.Age, stream.Conn().RemotePeer())
+		verdict, _, err := t.session.receive(ctx, share, item.Age, from)
 		if verdict == agent.Offence {
-			t.judge(verdict, stream.Conn().RemotePeer(), share.Author, err)
+			t.judge(verdict, from, share.Author, err)
 			return nil
 		}
 		if verdict == agent.Malformed {

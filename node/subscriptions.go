@@ -188,7 +188,7 @@ func (n *Node) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	group := groupOf(n.host.Network(), from)
 	rpc.Publish = slices.DeleteFunc(rpc.Publish, func(m *pb.Message) bool {
 		return !n.follows.mayHear(from, m.GetTopic()) || !n.conduct.mayRelay(from) ||
-			!n.checked.has(m) && !n.conduct.mayCheck(from, group)
+			!n.checked.has(m) && !n.conduct.mayCheck(from, group, peer.ID(m.GetFrom()))
 	})
 	return nil
 }

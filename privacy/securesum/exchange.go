@@ -234,7 +234,7 @@ func (e *Exchange) receive(from peer.ID, data []byte) {
 	if err != nil || m.round == 0 || m.round > e.cfg.Rounds {
 		return
 	}
-	e.hear(sender, m.round)
+	e.hear(sender, m)
 	if m.kind == kindCall || m.kind == kindHere {
 		e.answerCall(sender, m)
 		return

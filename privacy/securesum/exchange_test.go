@@ -453,6 +453,47 @@ func TestWhoIsThereShowsBeforeARound(t *testing.T) {
 	}
 }
 
+// Who was away calls the committees of rounds that are past. Nobody says that it is there for
+// these, so that nothing is spent on them: the caller learns of the round that is next.
+func TestCallsForPastRoundsAreNotAnswered(t *testing.T) {
+	for _, rounds := range []uint64{1, 3} {
+		w := newWorld(t, configOf(t, 7, committeeOf(t, 5, 1)), 3)
+		const late = 0
+		away := true
+		w.lose = func(from, to int) bool { return away && (from == late || to == late) }
+		for range rounds {
+			for i := range w.agents {
+				if i != late {
+					w.contribute(i)
+				}
+			}
+			w.pass(w.length())
+		}
+		for i, a := range w.agents {
+			if next, _ := a.exchange.Next(); i != late && next != rounds+1 {
+				t.Fatalf("agent %d is before round %d", i, next)
+			}
+		}
+		away = false
+		a := w.agents[late]
+		for range 30 {
+			out, met := a.exchange.Gather()
+			w.carry(late, out)
+			next, _ := a.exchange.Next()
+			if met && next <= rounds {
+				t.Fatalf("the committee of round %d can meet after %d", next, rounds)
+			}
+			if met {
+				break
+			}
+			w.pass(2 * time.Second)
+		}
+		if next, _ := a.exchange.Next(); next != rounds+1 || a.exchange.memory.dealt {
+			t.Errorf("after %d rounds without the agent its next is %d", rounds, next)
+		}
+	}
+}
+
 // A peer with another version of the messages is named, once.
 func TestUnlikeVersionsAreNamed(t *testing.T) {
 	w := newWorld(t, configOf(t, 5, committeeOf(t, 5, 1)), 1)

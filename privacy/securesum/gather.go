@@ -32,9 +32,15 @@ func (e *Exchange) committee(round uint64) []int {
 	return e.elected.members
 }
 
-func (e *Exchange) hear(sender int, round uint64) {
-	if round >= e.words[sender].round {
-		e.words[sender] = word{round, e.clock}
+// hear takes note that a peer speaks of a round. Once it has voted in the round, or knows how
+// that ended, it takes no contribution more.
+func (e *Exchange) hear(sender int, m message) {
+	switch {
+	case m.round < e.words[sender].round:
+	case m.kind == kindCertificate || m.kind == kindSum || m.kind == kindStatus && (m.status.vote != nil || m.status.certified):
+		e.words[sender] = word{}
+	default:
+		e.words[sender] = word{m.round, e.clock}
 	}
 }
 
@@ -77,14 +83,19 @@ func (e *Exchange) Gather() (out []strategy.Output, met bool) {
 }
 
 // answerCall says, once in a tick to each who asks, that the agent is there, unless it is
-// still in an earlier round. It also is for rounds that are past: who contributes to one
-// learns of the current round by that.
+// still in an earlier round. Who asks about a round in which the agent takes no contribution
+// more hears where it is instead: a contribution would be paid for and be in no sum.
 func (e *Exchange) answerCall(sender int, m message) {
 	behind := e.current != nil && m.round > e.current.number && !e.current.over()
-	if m.kind == kindCall && !behind && !e.reminded.has(sender) {
-		e.reminded.add(sender)
-		e.send(sender, message{round: m.round, kind: kindHere})
+	if m.kind != kindCall || behind || e.reminded.has(sender) {
+		return
 	}
+	e.reminded.add(sender)
+	if e.current != nil && (m.round < e.current.number || m.round == e.current.number && e.current.closed()) {
+		e.send(sender, e.current.status())
+		return
+	}
+	e.send(sender, message{round: m.round, kind: kindHere})
 }
 
 // warnOf says, once, that a peer speaks another version.

@@ -92,6 +92,11 @@ func (r *round) serves() bool { return r.rank >= 0 }
 
 func (r *round) over() bool { return r.outcome != nil }
 
+// closed tells whether the agent can no longer see to it that a contribution is in the sum.
+func (r *round) closed() bool {
+	return r.over() || r.mute || r.certificate != nil || r.serves() && r.votes[r.rank] != nil
+}
+
 // contribute deals the agent's shares, by rank.
 func (r *round) contribute(deals [][]element) {
 	r.dealt, r.deals = true, deals

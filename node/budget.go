@@ -11,7 +11,7 @@ import (
 // for each group, so that one that asks for little is served whatever others do.
 const (
 	checkRate, checkBurst           = 200, 1000 // messages of gossip
-	groupCheckRate, groupCheckBurst = 5, 50 // of what its peers say themselves, and as many of what they pass on
+	groupCheckRate, groupCheckBurst = 5, 50     // of what its peers say themselves, and as many of what they pass on
 
 	// Items of answers in which peers tell what they hold. The burst is as many shares as an
 	// agent may hold of others.

@@ -127,18 +127,22 @@ func (s *service) enter(stream network.Stream, c *conduct, named bool) (leave fu
 	if !ok {
 		return nil, errNoPlace
 	}
-	defer func() {
-		if err != nil {
-			leave()
-		}
-	}()
-	if err := stream.Scope().SetService(s.name); err != nil {
+	if err := s.limit(stream); err != nil {
+		leave()
 		return nil, err
+	}
+	return leave, nil
+}
+
+// limit puts on the service's account what a stream takes, and ends it in time.
+func (s *service) limit(stream network.Stream) error {
+	if err := stream.Scope().SetService(s.name); err != nil {
+		return err
 	}
 	if err := stream.Scope().ReserveMemory(s.bytes, network.ReservationPriorityMedium); err != nil {
-		return nil, err
+		return err
 	}
-	return leave, stream.SetDeadline(time.Now().Add(s.timeout))
+	return stream.SetDeadline(time.Now().Add(s.timeout))
 }
 
 func newSyncService() *service {

@@ -1,12 +1,15 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
 )
 
 // entry lets somebody in and tells when its stream was reset.
@@ -112,5 +115,41 @@ func TestOnceEach(t *testing.T) {
 	})
 	if done != 12 || len(o.again) != 0 {
 		t.Errorf("done %d times, %d are left", done, len(o.again))
+	}
+}
+
+// refusedStream is one for which the resource manager has no room.
+type refusedStream struct {
+	network.Stream
+	why error
+}
+
+type refusedScope struct {
+	*network.NullScope
+	why error
+}
+
+type connectionOfPeer struct{ network.Conn }
+
+func (s refusedStream) Conn() network.Conn         { return connectionOfPeer{} }
+func (s refusedStream) Scope() network.StreamScope { return refusedScope{why: s.why} }
+func (s refusedScope) SetService(string) error     { return s.why }
+func (connectionOfPeer) RemotePeer() peer.ID       { return "peer" }
+func (connectionOfPeer) RemoteMultiaddr() multiaddr.Multiaddr {
+	return multiaddr.StringCast("/ip4/192.0.2.1/tcp/1")
+}
+
+// A stream that libp2p's own limits refuse takes no place.
+func TestStreamsThatTheResourceManagerRefuses(t *testing.T) {
+	s := newSyncService()
+	stream := refusedStream{why: errors.New("no room")}
+	for range 2 * syncBurst {
+		leave, err := s.admit(stream, newConduct(func(peer.ID) bool { return false }), false, func(peer.ID, int, error) {})
+		if leave != nil || !errors.Is(err, stream.why) {
+			t.Fatalf("a refused stream is let in: %v", err)
+		}
+	}
+	if len(s.guests) > 0 {
+		t.Errorf("%d refused streams have places", len(s.guests))
 	}
 }

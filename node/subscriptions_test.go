@@ -190,6 +190,7 @@ func TestWhatIsAboveABudgetDoesNotPassForSeen(t *testing.T) {
 		}
 		return rpc
 	}
+	n.named.add("relayer", "honest") // to whom the budget of all does not apply
 	flood, honest := messages(relayBurst+500), messages(500)
 	for _, err := range []error{n.inspect("relayer", flood), n.inspect("honest", honest)} {
 		if err != nil {

@@ -353,8 +353,10 @@ func (c *company) play() companyResult {
 		result.delivered = c.summed()
 	}
 	told := time.Now()
-	for _, n := range c.nodes {
-		n.watch()
+	for i, n := range c.nodes {
+		if n.watch(); n.hasEnded() && n.process.command.ProcessState.ExitCode() != exitDone {
+			t.Errorf("node %d ended by itself: %v: %s", i+1, n.process.command.ProcessState, n.process.stderr.String())
+		}
 		if n.until.IsZero() {
 			n.until = told
 			n.process.signal(t, os.Interrupt)

@@ -123,7 +123,7 @@ func (e *Exchange) seal(round uint64, parts []part) (deals, error) {
 
 // weights are those of the coordinates, for each mask.
 func (e *Exchange) weights(d dealing, commitments [][sha256.Size]byte) [][]element {
-	shake := sha3.NewSHAKE256()
+	shake := sha3.NewSHAKE128()
 	_, _ = shake.Write(e.context("fbo-securesum-weights-1", d))
 	for _, c := range commitments {
 		_, _ = shake.Write(c[:])

@@ -16,8 +16,8 @@ import (
 // A part that does not fit them is a proof against the dealer, who has signed both.
 
 const (
-	masks     = 3 // numbers behind a vector; a wrong part fits each by a chance of 1 in 2⁶¹
-	saltBytes = 32
+	masks     = 3  // numbers behind a vector; a wrong part fits each by a chance of 1 in 2⁶¹
+	saltBytes = 64 // twice a hash, so that each hash is as likely for one part as for another
 )
 
 // part is what one member gets: the values of the polynomials at its point, those of the masks

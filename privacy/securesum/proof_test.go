@@ -273,11 +273,14 @@ func TestFalseComplaintsCountForNothing(t *testing.T) {
 	lied.values[0]++
 	forged := cheat(t, a.agents[a.peer(1)].exchange, 1, honest.parts, spoilt(honest.parts, []int{3}, 0))
 	proof := cheat(t, a.agents[d.dealer].exchange, 1, honest.parts, spoilt(honest.parts, []int{3}, 0))
+	unsigned := proof.header
+	unsigned.signature = forged.header.signature
 	for name, m := range map[string]message{
 		"a part that fits":         {kind: kindComplaint, rank: 1, header: honest.header, part: honest.parts[1]},
 		"a part of its own making": {kind: kindComplaint, rank: 1, header: honest.header, part: lied},
 		"a part of another":        {kind: kindComplaint, rank: 1, header: honest.header, part: honest.parts[2]},
 		"a deal of its own":        {kind: kindComplaint, rank: 3, header: forged.header, part: forged.parts[3]},
+		"an unsigned deal":         {kind: kindComplaint, rank: 3, header: unsigned, part: proof.parts[3]},
 		"a proof of another round": {kind: kindComplaint, round: 2, rank: 3, header: proof.header, part: proof.parts[3]},
 		"one header twice":         {kind: kindContradiction, header: honest.header, other: honest.header},
 		"another signature":        {kind: kindContradiction, header: honest.header, other: resigned},

@@ -15,7 +15,7 @@ import (
 // of the committee ⌈C/8⌉, bit i in byte i/8 from the low end, padding zero. Field
 // elements take 8 bytes and are below the prime. Bodies, by kind:
 //
-//	1 share:         header · salt (32) · the elements of the receiver's part
+//	1 share:         header · salt (64) · the elements of the receiver's part
 //	2 status:        flags (1) · contributors held · members whose sums are held ·
 //	                 if flag 2 is set: choice voted for · signature (64) ·
 //	                 if flag 4 is set: names (32) of the headers of those held, in order
@@ -24,7 +24,7 @@ import (
 //	5 call:          nothing: is the receiver there for the round?
 //	6 here:          nothing: the sender is
 //	7 header:        dealer (2) · header
-//	8 complaint:     dealer (2) · rank of the member (1) · header · salt (32) · the elements of its part
+//	8 complaint:     dealer (2) · rank of the member (1) · header · salt (64) · the elements of its part
 //	9 contradiction: dealer (2) · header · header
 //
 // A header is the commitments to all parts (32 each) · the combined polynomials' values at

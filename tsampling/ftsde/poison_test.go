@@ -80,8 +80,8 @@ func TestAPoisonedSumIsBounded(t *testing.T) {
 	}
 }
 
-// crooked is a summer whose every part but one belongs to other polynomials than the checks in
-// its headers, which it signs all the same.
+// crooked is a summer whose every part but that of the first member belongs to other polynomials
+// than the checks in its headers, which it signs all the same.
 type crooked struct {
 	summer
 	key        crypto.PrivKey
@@ -95,7 +95,7 @@ func (c crooked) Contribute(round uint64, vector []int64) ([]strategy.Output, er
 	if err != nil {
 		return nil, err
 	}
-	const head, salt, masks, signature = 2 + 32 + 8, 32, 3, 64
+	const head, masks, signature = 2 + 32 + 8, 3, 64
 	members := c.committees(round)
 	checks := head + 32*len(members)
 	signed := checks + 8*masks*(c.threshold+1)

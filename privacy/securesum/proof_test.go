@@ -194,6 +194,11 @@ func TestADealerOfWrongPartsIsExposed(t *testing.T) {
 				w.agents[dealer].exchange.disqualified.add(dealer)
 				w.pass(time.Second)
 				w.exposed(2, dealer, c.n-1)
+				for i, a := range w.agents {
+					if i != dealer && a.exchange.current.held.has(dealer) {
+						t.Errorf("agent %d has accepted a deal", i)
+					}
+				}
 			})
 		}
 	}

@@ -134,6 +134,62 @@ func TestPartsOfAnHonestDealerFit(t *testing.T) {
 	})
 }
 
+// A hash depends on all that it is of, so that no part of one member, dealer, round or task
+// passes for one of another, and no part can be tried without its salt.
+func TestCommitmentsToDifferentParts(t *testing.T) {
+	w := newWorld(t, configOf(t, 5, committeeOf(t, 5, 1)), 1)
+	other := w.cfg
+	other.Task = taskID(t, "other")
+	o := newWorld(t, other, 1)
+	e, d, p := w.agents[0].exchange, dealing{1, 2}, w.split(0, 1).parts[0]
+	salt, value := part{slices.Clone(p.salt), p.values}, part{p.salt, slices.Clone(p.values)}
+	salt.salt[saltBytes-1]++
+	value.values[len(p.values)-1]++
+	seen := map[[32]byte]bool{}
+	for _, c := range [][32]byte{
+		e.commitment(d, 0, p), e.commitment(d, 1, p), e.commitment(dealing{2, 2}, 0, p), e.commitment(dealing{1, 3}, 0, p),
+		e.commitment(d, 0, salt), e.commitment(d, 0, value), o.agents[0].exchange.commitment(d, 0, p),
+	} {
+		if seen[c] {
+			t.Error("two hashes are equal")
+		}
+		seen[c] = true
+	}
+}
+
+// Without masks the checks at 0 would be combinations of the vector.
+func TestMasksAreDrawn(t *testing.T) {
+	w := newWorld(t, configOf(t, 5, committeeOf(t, 5, 1)), 1)
+	h := w.split(0, 1).header
+	var answers []answer
+	for k, values := range h.checks {
+		answers = append(answers, answer{element(k + 1), values})
+	}
+	bare := part{values: make([]element, w.cfg.Dimension+masks)}
+	for k, v := range w.vector(0, 1) {
+		bare.values[k] = encode(v)
+	}
+	for i, v := range combine(w.agents[0].exchange.weights(dealing{1, 0}, h.commitments), bare) {
+		if interpolate(answers, 0)[i] == v {
+			t.Errorf("mask %d is zero", i)
+		}
+	}
+}
+
+// Who has a proof proposes a set without the dealer, although everybody else holds its parts.
+func TestAProposerLeavesOutTheDisqualified(t *testing.T) {
+	a := newAlone(t, 0)
+	a.shares(1, 2, 3, 4)
+	a.ticks(4)
+	for rank := 1; rank < 5; rank++ {
+		a.tell(rank, a.status(a.of(1, 2, 3, 4), nil))
+	}
+	first, second := a.dealt(3, 3, 7), a.dealt(3, 3, 8)
+	a.tell(1, message{kind: kindContradiction, dealer: a.peer(3), header: first.header, other: second.header})
+	a.ticks(1)
+	a.votedFor(a.of(1, 2, 4))
+}
+
 // A dealer that knew the weights could make wrong parts that fit. They follow from its
 // commitments, so that other parts have other weights.
 func TestWrongPartsAreNotMadeToMeasure(t *testing.T) {

@@ -491,7 +491,7 @@ func (e *Exchange) name(o securesum.Outcome) (out []strategy.Output) {
 		e.disqualified = append(e.disqualified, id)
 		why := fmt.Sprintf("round %d: node %s has dealt parts of a private sum that do not fit together, as its signature proves; what it gives counts no more", o.Round, id)
 		if id == e.self {
-			why = fmt.Sprintf("round %d: this node has dealt parts of a private sum that do not fit together, as its signature proves; it contributes to no further sum. That happens when a data directory is put back to an earlier state", o.Round)
+			why = fmt.Sprintf("round %d: this node has dealt parts of a private sum that do not fit together, as its signature proves; it contributes to no further sum. That happens when a data directory is put back to an earlier state, or used twice", o.Round)
 		}
 		out = append(out, strategy.Warn{Message: why})
 	}

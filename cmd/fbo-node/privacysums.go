@@ -137,7 +137,7 @@ func (s *sumReport) text() string {
 	}
 	return fmt.Sprintf("sums: only the %d nodes on the roster can take part; %s.\n"+
 		"Each vector is split among a committee of %d, drawn anew for every round: %s\n"+
-		"anything of it, however long they compute. %s",
+		"anything of it, as long as SHA-256 hides what it is given. %s",
 		s.Roster, sizes, s.Committee, blind, upper(down))
 }
 

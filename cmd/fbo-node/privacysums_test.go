@@ -150,7 +150,7 @@ func TestWhatIsSaidOfSums(t *testing.T) {
 				"against everybody\nwho sees the sums, also against any one node with all that it knows",
 				"or any other node's shows",
 				"only the 4 nodes on the roster can take part; a sum is of 3 at least.",
-				"a committee of 4, drawn anew for every round: no member of it sees\nanything of it, however long they compute",
+				"a committee of 4, drawn anew for every round: no member of it sees\nanything of it, as long as SHA-256 hides what it is given",
 				"3 of the 4 must be up in a round, so that 1 may be down",
 				"deviation 3.4 to each of its 16 numbers (1 cell times 16 features), clipped to norm 2 before",
 				"all 4 nodes holds at most 0.29 times", "the least 3 at most 0.26 times",

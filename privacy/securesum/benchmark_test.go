@@ -26,6 +26,54 @@ func BenchmarkDeal(b *testing.B) {
 	}
 }
 
+// BenchmarkSplit is BenchmarkDeal with the masks and the header, and BenchmarkAccept what a
+// member does with each part.
+func BenchmarkSplit(b *testing.B) {
+	for _, s := range sizes {
+		e := benchmarkExchange(b, s.n, committeeOf(b, s.members, s.threshold), s.dimension)
+		b.Run(fmt.Sprintf("%d numbers among %d, threshold %d", s.dimension, s.members, s.threshold), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := e.split(1, make([]element, s.dimension)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkAccept(b *testing.B) {
+	for _, s := range sizes {
+		e := benchmarkExchange(b, s.n, committeeOf(b, s.members, s.threshold), s.dimension)
+		deals, err := e.split(1, make([]element, s.dimension))
+		if err != nil {
+			b.Fatal(err)
+		}
+		r := newRound(e, 1)
+		r.rank = 0 // whoever that is
+		b.Run(fmt.Sprintf("%d numbers among %d, threshold %d", s.dimension, s.members, s.threshold), func(b *testing.B) {
+			for b.Loop() {
+				r.held.remove(e.self)
+				if r.accept(e.self, deals.header, deals.parts[0]); !r.held.has(e.self) {
+					b.Fatal("the part does not fit")
+				}
+			}
+		})
+	}
+}
+
+func benchmarkExchange(b *testing.B, n int, c Committee, dimension int) *Exchange {
+	cfg := configOf(b, n, c)
+	cfg.Dimension, cfg.Random = dimension, rand.Reader
+	keys := withKeys(b, &cfg, n)
+	cfg.Self = cfg.Roster[0]
+	cfg.Sign = Signer(keys[cfg.Self])
+	e, err := New(cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return e
+}
+
 func BenchmarkReconstruct(b *testing.B) {
 	for _, s := range sizes {
 		shares, err := deal(make([]element, s.dimension), s.threshold, s.members, rand.Reader)

@@ -135,7 +135,7 @@ func (c *Config) validateTimes() error {
 // task, roster or committee.
 func (c *Config) digest() [sha256.Size]byte {
 	h := sha256.New()
-	h.Write([]byte("fbo-securesum-2"))
+	h.Write([]byte("fbo-securesum-3"))
 	prefixed(h.Write, c.Task.Bytes())
 	for _, n := range []int{c.Committee.Members, c.Committee.Threshold, c.Committee.Quorum, c.MinContributors, c.Dimension} {
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(n)))

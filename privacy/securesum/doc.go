@@ -14,11 +14,14 @@
 //     quorum it gives nothing ([Exchange.Gather]).
 //  1. Deal. Each contributor splits its vector by Shamir's scheme among the round's
 //     [Committee], C agents chosen by hash ([Elect]), one share vector for each, so
-//     that t of them say nothing and t+1 determine it.
+//     that t of them say nothing and t+1 determine it. With its share a member gets a
+//     signed header, the same for all, by which it sees whether the share fits. One
+//     that does not is no share but a proof against the dealer, and goes to everybody.
 //  2. Vote. When all shares are in or the time is over, a member proposes a set of
-//     contributors whose shares the committee holds. A member that holds them
-//     all votes for it. Each member has one vote in a round, which it signs and
-//     records before it sends it. The votes of q members make a certificate.
+//     contributors whose shares the committee holds, under which headers. A member
+//     that holds them all under the same votes for it. Each member has one vote in a
+//     round, which it signs and records before it sends it. The votes of q members
+//     make a certificate.
 //  3. Sum. A member that has the certificate and all shares it names sends their
 //     sum to the roster; one that lacks a share abstains. Shares of a sum are sums
 //     of shares, so that t+1 of these give the sum of the vectors. Those beyond
@@ -31,25 +34,51 @@
 //
 // Secrecy. Whoever controls up to t members of a round's committee, and any
 // contributors, and reads all published sums, learns the sum of the other
-// contributors' vectors and nothing else about them. This is not an assumption
-// about hardness: for any other vectors with the same sum there is one and only
-// one choice of coefficients that looks the same. It needs two more things: that
-// shares travel unseen, which the transport must grant (libp2p's streams are
-// encrypted and authenticated), and that a round has one set.
+// contributors' vectors and nothing else about them. For shares, sums and the checks of
+// headers this is not an assumption about hardness: for any other vectors with the same
+// sum there is one and only one choice of coefficients and masks that looks the same.
+// The hashes in headers are the one assumption. Each is SHA-256 of a share with 64 random
+// bytes. Of a random function such a hash would be as likely for any share as for any
+// other, within a factor of 1 ± 2⁻¹¹⁰ for all hashes of a deal together, and no
+// amount of computing would help. That SHA-256 is like a random function in this cannot
+// be proved. Secrecy needs two more things: that shares travel unseen, which the
+// transport must grant (libp2p's streams are encrypted and authenticated), and that a
+// round has one set. A dealer of wrong parts has none: proofs show parts of its vector.
+//
+// Fit. A dealer shares three random masks behind its vector and puts a hash of each
+// member's part into the header. From these hashes, the round and the dealer follow the
+// weights of three random combinations of all coordinates, and the header has the
+// polynomial of each combination plus its mask. If the parts of some members belong to
+// no polynomials of degree t, then there are factors with which all parts that do add up to
+// zero, and theirs do not in some coordinate k. Theirs fit only if the combinations add up to
+// zero, too; given all weights but that of k, one of 2⁶¹−1 values of it makes them, in each of
+// the three. That is a chance of 2⁻¹⁸³, and at most 2⁻¹¹⁹ for any of the 2⁶⁴ choices of
+// members, each time that a dealer tries other hashes.
+// So the shares that honest members add up belong to one polynomial, and their sums agree.
+//
+// Proof. What counts against a dealer is signed by it: two headers for one round, or a
+// header and a part that has its hash and does not fit. An honest dealer makes neither,
+// since what it deals fits and it deals once in a round, also after a restart. So there is
+// no proof against it, as long as nobody forges signatures or finds two parts with one
+// hash. A part with another hash is passed over, as if it had not come: the receiver could
+// have made it. Whoever has seen a proof accepts no deal of this dealer in any later
+// round, after restarts too, names it in [Outcome], and passes the proof on to whoever
+// says that it holds a share of it.
 //
 // One set. If sets A and B of a round both had certificates, their voters, q of C
 // each, would have 2q−C > t members in common. One of those does not collude and
 // has voted twice. But an honest member's vote is on disk before anybody sees it,
 // and after a restart it sends that one. So there is at most one certificate, and
-// as members add up over a certified set only, all sums ever sent belong to one
-// polynomial. Were there two, their sums would differ by the vectors of those who
+// as members add up over a certified set and its headers only, all sums ever sent belong
+// to one polynomial. Were there two, their sums would differ by the vectors of those who
 // are in one set only.
 //
 // Completion. If at most C−q members are down, messages among the others arrive
 // within a tick, and they hold the shares of all who contribute, then all agents
 // that are up learn the sum. Members get their turns to propose in order of rank.
 // At its turn a member that is up has heard from the q or more that are, and
-// proposes a set that these hold, unless it knows of a vote. A vote goes to the
+// proposes a set that these hold, without dealers of whom it has a proof, unless it knows
+// of a vote. A vote goes to the
 // whole committee, and the others vote for what was voted for first. If the
 // proposer vanishes halfway, then either nobody who is up has its vote and the
 // next turn is a first one, or somebody has and passes its own on. Either way q
@@ -70,13 +99,17 @@
 // Of n answers up to e = (n−t−1)/2, rounded down, are outvoted when they are wrong, by
 // Reed–Solomon decoding, and [Outcome] names their authors. More are an error, unless
 // n−t−e members agree on what to say: these can make a wrong sum, and leave honest members
-// outvoted. With e = 0 a wrong answer among t+2 or more is an error too, and one among
+// outvoted. Headers do not help against that. With e = 0 a wrong answer among t+2 or more is an error too, and one among
 // exactly t+1 goes unnoticed, which is why [Outcome] counts the answers and a round waits
 // for q of them for a while. Answers that contradict each other wait for others until the
 // deadline.
 //
+// A contributor that deals wrong parts is left out and named. When it sends nothing to some
+// members, or what has another hash, these lack its share: who proposes leaves it out, or them.
+//
 // A member that comes back with an old copy of its journal has forgotten its vote
-// and may cast another one: it counts as one of the t.
+// and may cast another one: it counts as one of the t. If it deals again in a round, the two
+// headers are a proof against it, and it contributes no more.
 //
 // # What it does not do
 //
@@ -87,10 +120,8 @@
 // Contribute, whatever becomes of the round. Every round is a release of its own:
 // the same noise in two rounds undoes all of the above.
 //
-// It does not check what is summed. Shares are not verifiable: a contributor can
-// give any numbers, or shares that belong to no polynomial, and spoil the sum, or,
-// when more members get a wrong share than are outvoted, the round, and every round
-// again: nobody can tell who it was. Whoever uses a sum must judge it by its own data first.
+// It does not check what is summed: a contributor can give any numbers, as long as they are
+// well shared, and spoil the sum. Whoever uses a sum must judge it by its own data first.
 //
 // It does not hide who takes part, and it trusts the roster: with an open one,
 // or keys made to suit the hash after the task is known, one party could fill a
@@ -101,7 +132,11 @@
 //
 // Shamir, "How to Share a Secret" (1979). That shares are a Reed–Solomon code word is from
 // McEliece and Sarwate, "On Sharing Secrets and Reed–Solomon Codes" (1981), and the
-// decoding from Berlekamp and Welch (1986). Bonawitz et al., "Practical Secure
+// decoding from Berlekamp and Welch (1986). That a random combination shows whether shares fit
+// is from Gennaro, Rabin and Rabin, "Simplified VSS and Fast-track Multiparty Computations
+// with Applications to Threshold Cryptography" (1998); hashes of parts in place of commitments
+// in a group, with challenges by Fiat and Shamir (1986), from Baghery, "Π: A Unified Framework
+// for Computational Verifiable Secret Sharing" (2023). Bonawitz et al., "Practical Secure
 // Aggregation for Privacy-Preserving Machine Learning" (2017), for contrast: there
 // agents hide vectors under pairwise masks, which is cheaper to send for
 // thousands of clients but needs a server and another exchange for each that drops

@@ -21,7 +21,8 @@ type Outcome struct {
 	Sum          []int64   // per coordinate, of the contributors' vectors; nil if Err is set
 	Contributors []peer.ID // sorted
 	Answers      int       // sums of the committee that agreed; with one more than the threshold nothing checked them
-	Outvoted     []peer.ID // members whose sums did not fit those: their fault, or that of a contributor who gave them another's part
+	Outvoted     []peer.ID // members whose sums did not fit those; the fault is theirs, since parts that do not fit are not added up
+	Disqualified []peer.ID // dealers against whom there is a proof, of this round or an earlier one, that their parts do not fit together
 	Err          error     // wraps one of the errors of this package
 }
 
@@ -31,6 +32,7 @@ type Outcome struct {
 type Exchange struct {
 	cfg     Config
 	shape   shape
+	commit  commitment
 	index   map[peer.ID]int // of the roster
 	self    int
 	started bool
@@ -47,6 +49,10 @@ type Exchange struct {
 	elected  elected  // of the round that was last asked for
 	unmet    word     // the round whose committee could not meet when last asked, and since when
 	called   word     // the round for which the committee was last called, and when
+
+	disqualified set      // dealers, for good
+	proofs       [][]byte // against them, as messages; nil for those of earlier runs
+	slanderers   set      // peers who sent something else as a proof
 
 	out []strategy.Output // of the step under way
 }
@@ -68,12 +74,17 @@ func New(cfg Config) (*Exchange, error) {
 	}
 	e := &Exchange{
 		cfg:      cfg,
-		shape:    shape{digest: cfg.digest(), roster: len(cfg.Roster), members: cfg.Committee.Members, dimension: cfg.Dimension},
+		shape:    shape{digest: cfg.digest(), roster: len(cfg.Roster), members: cfg.Committee.Members, threshold: cfg.Committee.Threshold, dimension: cfg.Dimension},
+		commit:   hashed,
 		index:    map[peer.ID]int{},
 		ahead:    make([]uint64, len(cfg.Roster)),
 		reminded: newSet(len(cfg.Roster)),
 		unlike:   newSet(len(cfg.Roster)),
 		words:    make([]word, len(cfg.Roster)),
+
+		disqualified: newSet(len(cfg.Roster)),
+		proofs:       make([][]byte, len(cfg.Roster)),
+		slanderers:   newSet(len(cfg.Roster)),
 	}
 	for i, id := range cfg.Roster {
 		e.index[id] = i
@@ -111,11 +122,11 @@ func (e *Exchange) Step(_ strategy.View, in strategy.Input) []strategy.Output {
 }
 
 // Next returns the round to which the agent can contribute now. There is none
-// while a round is under way to which it has contributed already, and after the
-// last.
+// while a round is under way to which it has contributed already, after the
+// last, and for a dealer against whom there is a proof.
 func (e *Exchange) Next() (round uint64, ok bool) {
 	switch {
-	case !e.started || e.broken != nil:
+	case !e.started || e.broken != nil || e.disqualified.has(e.self):
 		return 0, false
 	case e.current == nil:
 		return 1, true
@@ -153,7 +164,7 @@ func (e *Exchange) Contribute(round uint64, vector []int64) ([]strategy.Output, 
 		}
 		elements[i] = encode(v)
 	}
-	deals, err := deal(elements, e.cfg.Committee.Threshold, e.cfg.Committee.Members, e.cfg.Random)
+	deals, err := e.split(round, elements)
 	if err != nil {
 		return nil, err
 	}
@@ -176,6 +187,10 @@ func (e *Exchange) replay(data []byte) {
 		e.broken = err
 		return
 	}
+	if r.kind == recordDisqualified {
+		e.replayDisqualified(r)
+		return
+	}
 	if r.round > e.memory.round {
 		e.memory = memory{round: r.round}
 	}
@@ -188,11 +203,22 @@ func (e *Exchange) replay(data []byte) {
 	case recordVoted:
 		e.memory.voted = true
 		if r.digest == e.shape.digest {
-			e.memory.vote = &r.vote
-			if !r.vote.set.of(e.shape.roster) {
+			body := reader{rest: r.choice}
+			e.memory.vote = &vote{e.shape.choice(&body), r.signature}
+			if body.bad || len(body.rest) > 0 {
 				e.broken = fmt.Errorf("securesum: %w: vote of round %d", ErrJournal, r.round)
 			}
 		}
+	}
+}
+
+func (e *Exchange) replayDisqualified(r record) {
+	switch {
+	case r.digest != e.shape.digest: // of another roster, perhaps
+	case r.dealer >= len(e.cfg.Roster):
+		e.broken = fmt.Errorf("securesum: %w: dealer %d of %d", ErrJournal, r.dealer, len(e.cfg.Roster))
+	default:
+		e.disqualified.add(r.dealer)
 	}
 }
 
@@ -234,6 +260,10 @@ func (e *Exchange) receive(from peer.ID, data []byte) {
 	if err != nil || m.round == 0 || m.round > e.cfg.Rounds {
 		return
 	}
+	if m.kind == kindComplaint || m.kind == kindContradiction {
+		e.judge(sender, m)
+		return
+	}
 	e.hear(sender, m)
 	if m.kind == kindCall || m.kind == kindHere {
 		e.answerCall(sender, m)
@@ -248,7 +278,7 @@ func (e *Exchange) receive(from peer.ID, data []byte) {
 		e.previous.receive(sender, m)
 	case e.current != nil && m.round < e.current.number && !e.reminded.has(sender):
 		e.reminded.add(sender)
-		e.send(sender, e.current.status())
+		e.send(sender, e.current.status(false))
 	}
 }
 

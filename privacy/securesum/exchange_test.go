@@ -220,7 +220,11 @@ func TestOnePeerDoesNotMoveTheRest(t *testing.T) {
 func TestStrangersAndGarbageAreIgnored(t *testing.T) {
 	w := newWorld(t, configOf(t, 7, committeeOf(t, 5, 2)), 9)
 	e := w.agents[1].exchange
-	share := message{round: 1, kind: kindShare, vector: make([]element, 2)}
+	d, err := w.agents[2].exchange.split(1, make([]element, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	share := message{round: 1, kind: kindShare, header: d.header, part: d.parts[0]}
 	other := e.shape
 	other.digest[0]++
 	beyond := share
@@ -230,7 +234,7 @@ func TestStrangersAndGarbageAreIgnored(t *testing.T) {
 		"itself":       {From: w.cfg.Roster[1], Data: e.shape.encode(share)},
 		"other roster": {From: w.cfg.Roster[2], Data: other.encode(share)},
 		"empty":        {From: w.cfg.Roster[2]},
-		"round 0":      {From: w.cfg.Roster[2], Data: e.shape.encode(message{kind: kindShare, vector: share.vector})},
+		"round 0":      {From: w.cfg.Roster[2], Data: e.shape.encode(message{kind: kindShare, header: share.header, part: share.part})},
 		"last round":   {From: w.cfg.Roster[2], Data: e.shape.encode(beyond)},
 	} {
 		if out := e.Step(strategy.View{}, in); out != nil || e.current != nil {
@@ -252,7 +256,7 @@ func TestAFloodIsBounded(t *testing.T) {
 	sent := 0
 	for range 100 {
 		for range 1000 {
-			s := status{held: newSet(7), sums: newSet(7), vote: &vote{set: fullSet(7), signature: make([]byte, 64)}}
+			s := status{held: newSet(7), sums: newSet(7), vote: &vote{choice{set: fullSet(7)}, make([]byte, 64)}}
 			in := strategy.Direct{From: w.cfg.Roster[2], Data: e.shape.encode(message{round: 1, kind: kindStatus, status: s})}
 			for _, o := range e.Step(strategy.View{}, in) {
 				if send, ok := o.(strategy.Send); ok && send.Data[1] == kindShare {
@@ -327,8 +331,9 @@ func TestAnUnreadableRecordSilences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	short := record{kind: recordVoted, round: 1, digest: good.shape.digest, vote: vote{set: set{}, signature: make([]byte, 64)}}
-	for _, data := range [][]byte{{}, {1, 9, 0, 0, 0, 0, 0, 0, 0, 1}, short.encode()} {
+	short := record{kind: recordVoted, round: 1, digest: good.shape.digest, signature: make([]byte, 64)}
+	beyond := record{kind: recordDisqualified, round: 1, digest: good.shape.digest, dealer: 3}
+	for _, data := range [][]byte{{}, {1, 9, 0, 0, 0, 0, 0, 0, 0, 1}, short.encode(), beyond.encode()} {
 		e, err := New(cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -503,7 +508,7 @@ func TestUnlikeVersionsAreNamed(t *testing.T) {
 		w.step(0, strategy.Direct{From: w.cfg.Roster[1], Data: data})
 		w.step(0, strategy.Direct{From: "a stranger", Data: data})
 	}
-	if got := w.agents[0].warnings; len(got) != 1 || !strings.Contains(got[0], "of version 1, and this node's are of version 2") {
+	if got := w.agents[0].warnings; len(got) != 1 || !strings.Contains(got[0], "of version 1, and this node's are of version 3") {
 		t.Errorf("warnings %q", got)
 	}
 }

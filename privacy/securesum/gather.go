@@ -92,7 +92,7 @@ func (e *Exchange) answerCall(sender int, m message) {
 	}
 	e.reminded.add(sender)
 	if e.current != nil && (m.round < e.current.number || m.round == e.current.number && e.current.closed()) {
-		e.send(sender, e.current.status())
+		e.send(sender, e.current.status(false))
 		return
 	}
 	e.send(sender, message{round: m.round, kind: kindHere})

@@ -11,12 +11,15 @@ import (
 //
 //	version (1 byte, 1) · kind (1) · round (8)
 //
-// and, for a vote, digest of the configuration (32) · signature (64) · set. There
-// are at most three of a round.
+// and, for a vote, digest of the configuration (32) · signature (64) · choice, which only
+// this configuration can read; for a disqualified dealer, digest (32) · roster index (2). There
+// are at most three of a round, and one of each dealer.
 const (
 	recordOpened = 1 // the agent takes part in the round
 	recordDealt  = 2 // it is about to send the shares of its vector
 	recordVoted  = 3 // it is about to send its vote
+
+	recordDisqualified = 4 // it has seen a proof against a dealer, whose deals it takes no more
 )
 
 const recordBytes = 2 + 8
@@ -29,18 +32,24 @@ const recordVersion = 1
 var ErrJournal = errors.New("a record of secure sums is unreadable")
 
 type record struct {
-	kind   byte
-	round  uint64
-	digest [sha256.Size]byte // of recordVoted, like vote
-	vote   vote
+	kind      byte
+	round     uint64
+	digest    [sha256.Size]byte // of recordVoted and recordDisqualified
+	signature []byte            // of recordVoted, like choice
+	choice    []byte
+	dealer    int // of recordDisqualified
 }
 
 func (r record) encode() []byte {
 	data := binary.BigEndian.AppendUint64([]byte{recordVersion, r.kind}, r.round)
-	if r.kind == recordVoted {
+	switch r.kind {
+	case recordVoted:
 		data = append(data, r.digest[:]...)
-		data = append(data, r.vote.signature...)
-		data = append(data, r.vote.set...)
+		data = append(data, r.signature...)
+		data = append(data, r.choice...)
+	case recordDisqualified:
+		data = append(data, r.digest[:]...)
+		data = binary.BigEndian.AppendUint16(data, uint16(r.dealer))
 	}
 	return data
 }
@@ -55,8 +64,11 @@ func decodeRecord(data []byte) (record, error) {
 	case recordOpened, recordDealt:
 	case recordVoted:
 		copy(r.digest[:], body.take(sha256.Size))
-		r.vote.signature = body.take(signatureBytes)
-		r.vote.set = set(body.take(len(body.rest)))
+		r.signature = body.take(signatureBytes)
+		r.choice = body.take(len(body.rest))
+	case recordDisqualified:
+		copy(r.digest[:], body.take(sha256.Size))
+		r.dealer = body.below(2, MaxRoster)
 	default:
 		body.bad = true
 	}

@@ -1,5 +1,7 @@
 package securesum
 
+import "crypto/sha256"
+
 // Bounds of what one peer may cause in a round.
 const (
 	maxMessages = 32 // within a tick; further ones are dropped
@@ -15,24 +17,30 @@ type round struct {
 	ranks     []int // by roster index; −1 for those who do not serve
 	rank      int   // the agent's own
 	everybody []int // roster indices
+	others    []int // of those who do not serve
 	ticks     int
 	messages  []int // by roster index, within this tick
 
-	dealt    bool        // the agent has contributed, if only in an earlier run
-	deals    [][]element // by rank, what it sent; nil if it did not in this run
-	dealings []sending   // by rank
+	dealt    bool      // the agent has contributed, if only in an earlier run
+	deals    *deals    // what it sent; nil if it did not in this run
+	dealings []sending // by rank
 
-	held   set         // contributors whose shares the agent holds
-	shares [][]element // of them, by roster index
-	rows   []row       // by rank
-	votes  []*vote     // by rank, verified, the first of each
-	mute   bool        // the agent must not vote
-	full   bool        // the committee was told that no share is missing
+	held    set                 // contributors whose shares the agent holds
+	shares  [][]element         // of them, by roster index
+	headers []*header           // that the shares fit, by roster index; the agent's own too
+	names   [][sha256.Size]byte // of the headers
+	rows    []row               // by rank
+	votes   []*vote             // by rank, verified, the first of each
+	mute    bool                // the agent must not vote
+	full    bool                // the committee was told that no share is missing
 
 	certificate *certificate
 	sums        [][]element // by rank
 	sumsSent    []sending   // by roster index, of the agent's sum
 	enoughAt    int         // the tick when the sums sufficed; −1 before
+
+	headersSent []sending // by rank
+	proofsSent  []sending // by roster index
 
 	contradicted int // how many sums there were when they last contradicted each other
 
@@ -41,8 +49,9 @@ type round struct {
 
 // row is what a member has said that it holds.
 type row struct {
-	held  set // nil if it has said nothing
-	heard int // tick
+	held  set                 // nil if it has said nothing
+	names [][sha256.Size]byte // of the headers of those, in order; nil if it did not tell
+	heard int                 // tick
 }
 
 // sending counts how often something large went to one peer.
@@ -64,6 +73,8 @@ func newRound(e *Exchange, number uint64) *round {
 		ranks: make([]int, n), messages: make([]int, n), sumsSent: make([]sending, n),
 		dealings: make([]sending, members), held: newSet(n), shares: make([][]element, n),
 		rows: make([]row, members), votes: make([]*vote, members), sums: make([][]element, members),
+		headers: make([]*header, n), names: make([][sha256.Size]byte, n),
+		headersSent: make([]sending, members), proofsSent: make([]sending, n),
 	}
 	for i := range n {
 		r.ranks[i] = -1
@@ -72,6 +83,11 @@ func newRound(e *Exchange, number uint64) *round {
 	for rank, i := range e.committee(number) {
 		r.committee = append(r.committee, i)
 		r.ranks[i] = rank
+	}
+	for i, rank := range r.ranks {
+		if rank < 0 {
+			r.others = append(r.others, i)
+		}
 	}
 	r.rank = r.ranks[e.self]
 	if r.serves() {
@@ -97,31 +113,31 @@ func (r *round) closed() bool {
 	return r.over() || r.mute || r.certificate != nil || r.serves() && r.votes[r.rank] != nil
 }
 
-// contribute deals the agent's shares, by rank.
-func (r *round) contribute(deals [][]element) {
-	r.dealt, r.deals = true, deals
+// contribute deals the agent's parts.
+func (r *round) contribute(d deals) {
+	r.dealt, r.deals = true, &d
+	if r.serves() {
+		r.keep(r.e.self, d.header, d.parts[r.rank])
+	}
 	for rank, member := range r.committee {
-		if member == r.e.self {
-			r.keep(r.e.self, deals[rank])
-			continue
+		if member != r.e.self {
+			r.sendDeal(rank)
 		}
-		r.sendDeal(rank)
 	}
 	r.advance()
 }
 
 func (r *round) sendDeal(rank int) {
 	if r.dealings[rank].due(r.ticks) {
-		r.e.send(r.committee[rank], message{round: r.number, kind: kindShare, vector: r.deals[rank]})
+		r.e.send(r.committee[rank], message{round: r.number, kind: kindShare, header: r.deals.header, part: r.deals.parts[rank]})
 	}
 }
 
-// keep stores a share; of each contributor the first counts.
-func (r *round) keep(contributor int, share []element) {
-	if r.serves() && !r.held.has(contributor) {
-		r.held.add(contributor)
-		r.shares[contributor] = share
-	}
+// keep stores a share that fits its header.
+func (r *round) keep(contributor int, h header, p part) {
+	r.held.add(contributor)
+	r.shares[contributor] = p.share()
+	r.headers[contributor], r.names[contributor] = &h, r.e.name(dealing{r.number, contributor}, h)
 }
 
 // tick counts time and says, while the round is under way, what the agent has:
@@ -140,15 +156,28 @@ func (r *round) tick() {
 	if r.over() {
 		return
 	}
-	receivers := r.committee
+	r.tell()
 	if r.serves() {
-		receivers = r.everybody
+		r.e.sendTo(r.others, r.status(false))
 	}
-	r.e.sendTo(receivers, r.status())
 }
 
-func (r *round) status() message {
-	s := status{certified: r.certificate != nil, held: r.held, sums: newSet(len(r.sums))}
+// tell says to the committee what the agent has.
+func (r *round) tell() { r.e.sendTo(r.committee, r.status(r.serves())) }
+
+// status leaves out disqualified dealers. The names of headers are for the committee.
+func (r *round) status(named bool) message {
+	s := status{certified: r.certificate != nil, held: newSet(len(r.names)), sums: newSet(len(r.sums))}
+	for i, name := range r.names {
+		if !r.held.has(i) || r.e.disqualified.has(i) {
+			continue
+		}
+		s.held.add(i)
+		s.names = append(s.names, name)
+	}
+	if !named {
+		s.names = nil
+	}
 	for rank, sum := range r.sums {
 		if sum != nil {
 			s.sums.add(rank)
@@ -175,7 +204,9 @@ func (r *round) receive(sender int, m message) {
 	rank := r.ranks[sender]
 	switch m.kind {
 	case kindShare:
-		r.keep(sender, m.vector)
+		r.accept(sender, m.header, m.part)
+	case kindHeader:
+		r.compare(m.dealer, m.header)
 	case kindStatus:
 		if rank >= 0 {
 			r.note(rank, m.status)
@@ -184,7 +215,7 @@ func (r *round) receive(sender int, m message) {
 		r.adopt(m.certificate)
 	case kindSum:
 		r.adopt(m.certificate)
-		if rank >= 0 && r.sums[rank] == nil && r.certificate != nil && r.certificate.set.equal(m.certificate.set) {
+		if rank >= 0 && r.sums[rank] == nil && r.certificate != nil && r.certificate.equal(m.certificate.choice) {
 			r.sums[rank] = m.vector
 		}
 	}
@@ -193,9 +224,12 @@ func (r *round) receive(sender int, m message) {
 
 // note remembers what a member says that it holds, and its vote.
 func (r *round) note(rank int, s status) {
-	r.rows[rank] = row{held: s.held, heard: r.ticks}
+	r.rows[rank] = row{held: s.held, names: s.names, heard: r.ticks}
+	if r.serves() {
+		r.confront(rank, s)
+	}
 	if r.serves() && r.votes[rank] == nil && r.certificate == nil && s.vote != nil &&
-		r.e.cfg.Verify(r.e.cfg.Roster[r.committee[rank]], r.statement(s.vote.set), s.vote.signature) {
+		r.e.cfg.Verify(r.e.cfg.Roster[r.committee[rank]], r.statement(s.vote.choice), s.vote.signature) {
 		r.votes[rank] = s.vote
 	}
 }
@@ -206,6 +240,7 @@ func (r *round) answer(sender int, s status) {
 	if rank >= 0 && r.deals != nil && !s.held.has(r.e.self) {
 		r.sendDeal(rank)
 	}
+	r.inform(sender, s.held)
 	switch {
 	case r.serves() && r.sums[r.rank] != nil:
 		if !s.sums.has(r.rank) {
@@ -222,9 +257,9 @@ func (r *round) advance() {
 		return
 	}
 	if r.serves() {
-		if !r.full && r.held.count() == len(r.e.cfg.Roster) {
+		if !r.full && r.e.complete(r.held) {
 			r.full = true
-			r.e.sendTo(r.committee, r.status())
+			r.tell()
 		}
 		r.vote()
 		r.certify()

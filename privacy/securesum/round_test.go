@@ -1,6 +1,7 @@
 package securesum
 
 import (
+	"crypto/sha256"
 	"errors"
 	"slices"
 	"testing"
@@ -59,8 +60,53 @@ func (a *alone) ticks(n int) {
 // shares plays the contributions of these members.
 func (a *alone) shares(ranks ...int) {
 	for _, rank := range ranks {
-		a.tell(rank, message{kind: kindShare, vector: []element{element(rank), 7}})
+		a.tell(rank, a.share(rank, element(rank), 7))
 	}
+}
+
+// dealt are the deals of a member with the same numbers for everybody.
+func (a *alone) dealt(rank int, numbers ...element) deals {
+	a.t.Helper()
+	var parts []part
+	for range a.cfg.Committee.Members {
+		parts = append(parts, part{make([]byte, saltBytes), append(slices.Clone(numbers), make([]element, masks)...)})
+	}
+	d, err := a.agents[a.peer(rank)].exchange.seal(1, parts)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return d
+}
+
+// share is the agent's part of them.
+func (a *alone) share(rank int, numbers ...element) message {
+	d := a.dealt(rank, numbers...)
+	return message{kind: kindShare, header: d.header, part: d.parts[a.rank]}
+}
+
+// names are those of the headers that the agent has of these contributors, else of those that
+// shares plays.
+func (a *alone) names(s set) [][32]byte {
+	names := make([][32]byte, 0)
+	for i := range a.cfg.Roster {
+		switch r := a.round(); {
+		case !s.has(i):
+		case r != nil && r.headers[i] != nil:
+			names = append(names, r.names[i])
+		default:
+			rank := slices.Index(a.elected(1), i)
+			names = append(names, a.me.exchange.name(dealing{1, i}, a.dealt(rank, element(rank), 7).header))
+		}
+	}
+	return names
+}
+
+func (a *alone) choice(s set) choice {
+	h := sha256.New()
+	for _, name := range a.names(s) {
+		h.Write(name[:])
+	}
+	return choice{s, [32]byte(h.Sum(nil))}
 }
 
 // of is a set of contributors, by rank.
@@ -74,16 +120,17 @@ func (a *alone) of(ranks ...int) set {
 
 func (a *alone) signed(rank int, s set, number uint64) *vote {
 	r := &round{e: a.me.exchange, number: number}
-	signature, _ := testSign(a.cfg.Roster[a.peer(rank)])(r.statement(s))
-	return &vote{s, signature}
+	c := a.choice(s)
+	signature, _ := testSign(a.cfg.Roster[a.peer(rank)])(r.statement(c))
+	return &vote{c, signature}
 }
 
 func (a *alone) status(held set, v *vote) message {
-	return message{kind: kindStatus, status: status{held: held, sums: newSet(5), vote: v}}
+	return message{kind: kindStatus, status: status{held: held, sums: newSet(5), vote: v, names: a.names(held)}}
 }
 
 func (a *alone) certificate(s set, number uint64, ranks ...int) certificate {
-	c := certificate{set: s, voters: newSet(5)}
+	c := certificate{choice: a.choice(s), voters: newSet(5)}
 	for _, rank := range ranks { // in order
 		c.voters.add(rank)
 		c.signatures = append(c.signatures, a.signed(rank, s, number).signature)
@@ -190,7 +237,7 @@ func TestARestartDoesNotChangeAVote(t *testing.T) {
 func TestAVoteUnderAnotherConfigurationIsSpent(t *testing.T) {
 	a := newAlone(t, 2)
 	a.shares(0, 1, 3)
-	a.me.journal = append(a.me.journal, record{kind: recordVoted, round: 1, digest: [32]byte{9}, vote: *a.signed(2, a.of(0, 1), 1)}.encode())
+	a.me.journal = append(a.me.journal, record{kind: recordVoted, round: 1, digest: [32]byte{9}, signature: make([]byte, signatureBytes), choice: a.of(0, 1)}.encode())
 	a.crash(a.me.index)
 	a.boot(a.me.index)
 	a.shares(0, 1, 3)
@@ -227,7 +274,7 @@ func TestForgeriesDoNotCount(t *testing.T) {
 		"another round":   a.certificate(s, 2, 0, 1, 3, 4),
 		"another set":     elsewhere,
 		"too small a set": a.certificate(small, 1, 0, 1, 3, 4),
-		"voters mixed up": {set: s, voters: a.certificate(s, 1, 0, 1, 2, 3).voters, signatures: a.certificate(s, 1, 0, 1, 3, 4).signatures},
+		"voters mixed up": {choice: a.choice(s), voters: a.certificate(s, 1, 0, 1, 2, 3).voters, signatures: a.certificate(s, 1, 0, 1, 3, 4).signatures},
 	} {
 		a.tell(0, message{kind: kindCertificate, certificate: c})
 		a.tell(1, message{kind: kindSum, certificate: c, vector: make([]element, 2)})
@@ -255,7 +302,7 @@ func TestForgeriesDoNotCount(t *testing.T) {
 func TestTheFirstShareCounts(t *testing.T) {
 	a := newAlone(t, 2)
 	a.shares(0, 1, 3)
-	a.tell(0, message{kind: kindShare, vector: []element{55, 55}})
+	a.tell(0, a.share(0, 55, 55))
 	a.tell(0, message{kind: kindCertificate, certificate: a.certificate(a.of(0, 1, 3), 1, 0, 1, 3, 4)})
 	if sum := a.round().sums[2]; !slices.Equal(sum, []element{0 + 1 + 3, 21}) {
 		t.Errorf("sum %v", sum)
@@ -348,6 +395,7 @@ func TestCommonSets(t *testing.T) {
 			if row != "" {
 				ranks = append(ranks, rank)
 				a.round().rows[rank].held = setOf(row)
+				a.round().rows[rank].names = a.names(setOf(row))
 			}
 		}
 		if got := a.round().common(ranks); !got.equal(setOf(c.want)) {

@@ -29,7 +29,8 @@ type attack struct {
 	side     []int            // of each agent, 0 or 1
 	sets     [2]set           // what the sides are to vote for
 	flight   []flying
-	broken   string // the first promise that was broken
+	names    [][32]byte // of the headers that were dealt
+	broken   string     // the first promise that was broken
 }
 
 type flying struct {
@@ -42,7 +43,7 @@ type flying struct {
 type votes map[int]*vote
 
 func newAttack(t testing.TB, cfg Config, quorum int, seed uint64) *attack {
-	a := &attack{world: newWorld(t, cfg, seed), quorum: quorum, votes: map[string]votes{}, summed: map[string]bool{}}
+	a := &attack{world: newWorld(t, cfg, seed), quorum: quorum, votes: map[string]votes{}, summed: map[string]bool{}, names: make([][32]byte, len(cfg.Roster))}
 	a.lose = func(_, _ int) bool { return true } // run delivers
 	a.sent = a.watch
 	a.tune = func(e *Exchange) { e.cfg.Committee.Quorum = quorum } // unchecked, so that a wrong one can be shown to be wrong
@@ -71,6 +72,9 @@ func (a *attack) watch(from, to int, data []byte) {
 	m, err := a.shape.decode(data)
 	if err != nil {
 		a.t.Fatal(err)
+	}
+	if m.kind == kindShare {
+		a.names[from] = a.agents[from].exchange.name(dealing{1, from}, m.header)
 	}
 	rank := slices.Index(a.members, from)
 	traitor := rank >= 0 && a.traitors.has(rank)
@@ -143,7 +147,7 @@ func (a *attack) fly(cut bool) {
 	}
 	k := a.random.IntN(len(a.flight))
 	m := a.flight[k]
-	vote := m.data[1] == kindCertificate || m.data[1] == kindSum || m.data[1] == kindStatus && m.data[headerBytes] != 0
+	vote := m.data[1] == kindCertificate || m.data[1] == kindSum || m.data[1] == kindStatus && m.data[headerBytes]&^flagNamed != 0
 	if cut && vote && a.side[m.from] != a.side[m.to] && !m.lie {
 		return
 	}
@@ -198,8 +202,14 @@ func (a *attack) everywhere() set {
 
 func (a *attack) forgedVote(rank int, s set) *vote {
 	r := &round{e: a.anyone(), number: 1}
-	signature, _ := testSign(a.cfg.Roster[a.members[rank]])(r.statement(s))
-	return &vote{set: s, signature: signature}
+	c := a.choice(s)
+	signature, _ := testSign(a.cfg.Roster[a.members[rank]])(r.statement(c))
+	return &vote{c, signature}
+}
+
+// choice is a set under the headers that were dealt.
+func (a *attack) choice(s set) choice {
+	return (&round{names: a.names}).choice(s)
 }
 
 func (a *attack) anyone() *Exchange { return &Exchange{shape: a.shape} }
@@ -217,7 +227,7 @@ func (a *attack) lie(to int) {
 // forge sends, if it can, a certificate of honest votes and the traitors'.
 func (a *attack) forge(to int) {
 	s := a.target(to)
-	c := certificate{set: s, voters: newSet(len(a.members))}
+	c := certificate{choice: a.choice(s), voters: newSet(len(a.members))}
 	for rank := range a.members {
 		v := a.votes[string(s)][rank]
 		if v == nil && a.traitors.has(rank) {

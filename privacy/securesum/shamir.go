@@ -7,8 +7,8 @@ import (
 )
 
 // ErrInconsistent says that the sums of a round's committee do not belong to
-// one polynomial, and more are wrong than can be outvoted: somebody's share or sum was
-// wrong, and nobody can tell whose.
+// one polynomial, and more are wrong than can be outvoted: members have sent wrong
+// ones, and nobody can tell which.
 var ErrInconsistent = errors.New("the committee's sums contradict each other")
 
 // deal shares a vector among members: result[k] is what member k gets, the

@@ -18,7 +18,7 @@ var (
 // addUp sends, once there is a certificate, the sum of the certified shares; a
 // member that lacks one of them abstains.
 func (r *round) addUp() {
-	if r.certificate == nil || r.sums[r.rank] != nil || !r.certificate.set.within(r.held) {
+	if r.certificate == nil || r.sums[r.rank] != nil || !r.holds(r.certificate.choice) {
 		return
 	}
 	sum := make([]element, r.e.cfg.Dimension)
@@ -120,7 +120,13 @@ func (r *round) abort(reason error) {
 }
 
 func (r *round) end(o Outcome) {
+	for i, id := range r.e.cfg.Roster {
+		if r.e.disqualified.has(i) {
+			o.Disqualified = append(o.Disqualified, id)
+		}
+	}
 	r.outcome = &o
 	clear(r.shares) // nothing needs them any more
+	clear(r.headers)
 	r.e.emit(strategy.Result{Value: o})
 }

@@ -1,5 +1,7 @@
 package securesum
 
+import "crypto/sha256"
+
 // The vote of a round. Members speak in turns, the first when the time to deal
 // is over, or as soon as it sees that the whole committee holds the shares of the
 // whole roster. Whose turn it is proposes a set by voting for it, unless it knows
@@ -8,10 +10,20 @@ package securesum
 // spreads to all, although its proposer be gone.
 
 // statement is what a vote signs.
-func (r *round) statement(s set) []byte {
+func (r *round) statement(c choice) []byte {
 	m := message{round: r.number}
-	data := append([]byte("fbo-securesum-vote-1"), r.e.shape.encode(m)...)
-	return append(data, s...)
+	return c.append(append([]byte("fbo-securesum-vote-2"), r.e.shape.encode(m)...))
+}
+
+// choice is the set under the headers that the agent holds its shares by.
+func (r *round) choice(s set) choice {
+	h := sha256.New()
+	for i, name := range r.names {
+		if s.has(i) {
+			h.Write(name[:])
+		}
+	}
+	return choice{s, [sha256.Size]byte(h.Sum(nil))}
 }
 
 // vote casts the agent's only vote when there is a set to vote for.
@@ -19,76 +31,77 @@ func (r *round) vote() {
 	if r.mute || r.certificate != nil {
 		return
 	}
-	s := r.choose()
-	if s == nil {
+	c, ok := r.choose()
+	if !ok {
 		return
 	}
 	r.mute = true
-	signature, err := r.e.cfg.Sign(r.statement(s))
+	signature, err := r.e.cfg.Sign(r.statement(c))
 	if err != nil || len(signature) != signatureBytes {
 		return // the committee goes on without this member
 	}
-	v := vote{set: s, signature: signature}
-	r.e.record(record{kind: recordVoted, round: r.number, digest: r.e.shape.digest, vote: v})
-	r.votes[r.rank] = &v
-	r.e.sendTo(r.committee, r.status())
+	r.e.record(record{kind: recordVoted, round: r.number, digest: r.e.shape.digest, signature: signature, choice: c.append(nil)})
+	r.votes[r.rank] = &vote{c, signature}
+	r.tell()
 }
 
-// choose returns the set to vote for now, or nil.
-func (r *round) choose() set {
+// choose returns what to vote for now, if there is anything. A vote of others for a dealer
+// that is disqualified only now is followed all the same: whoever holds parts that fit adds up
+// what fits.
+func (r *round) choose() (proposal choice, ok bool) {
 	dealing := r.ticks < r.e.cfg.Deal
-	if dealing && r.held.count() < len(r.e.cfg.Roster) {
-		return nil
+	if dealing && !r.e.complete(r.held) {
+		return choice{}, false
 	}
 	proposal, votes := r.leading()
 	if votes == 0 {
 		if !r.turn() {
-			return nil
+			return choice{}, false
 		}
 		ranks := r.fresh()
 		if len(ranks) < r.e.cfg.Committee.Quorum {
-			return nil
+			return choice{}, false
 		}
-		proposal = r.common(ranks)
+		proposal = r.choice(r.common(ranks))
 	}
-	if proposal.count() < r.e.cfg.MinContributors || !proposal.within(r.held) {
-		return nil
-	}
-	return proposal
+	return proposal, proposal.set.count() >= r.e.cfg.MinContributors && r.holds(proposal)
 }
+
+// holds tells whether the agent has all shares of a choice, under the same headers.
+func (r *round) holds(c choice) bool { return c.set.within(r.held) && r.choice(c.set).equal(c) }
 
 // turn tells whether the agent may propose.
 func (r *round) turn() bool {
 	if r.ticks >= r.e.cfg.Deal {
 		return (r.ticks-r.e.cfg.Deal)/r.e.cfg.Turn%len(r.committee) == r.rank
 	}
-	for _, row := range r.rows {
-		if row.held == nil || row.held.count() < len(r.e.cfg.Roster) {
+	for rank, row := range r.rows {
+		if row.held == nil || !r.e.complete(r.holding(rank)) {
 			return false
 		}
 	}
 	return r.rank == 0
 }
 
-// leading returns the set with most votes, among equals the one that the member
+// leading returns the choice with most votes, among equals the one that the member
 // of lowest rank voted for, and how many it has.
-func (r *round) leading() (best set, most int) {
+func (r *round) leading() (best choice, most int) {
 	for _, v := range r.votes {
 		if v == nil {
 			continue
 		}
-		if n := r.voters(v.set).count(); n > most {
-			best, most = v.set, n
+		if n := r.voters(v.choice).count(); n > most {
+			best, most = v.choice, n
 		}
 	}
 	return best, most
 }
 
-// voters are those whose vote for the set the agent knows, by rank.
-func (r *round) voters(s set) set {
+// voters are those whose vote for the choice the agent knows, by rank.
+func (r *round) voters(c choice) set {
 	voters := newSet(len(r.votes))
 	for rank, v := range r.votes {
-		if v != nil && v.set.equal(s) {
+		if v != nil && v.choice.equal(c) {
 			voters.add(rank)
 		}
 	}
@@ -104,19 +117,26 @@ func (r *round) voters(s set) set {
 // the members that go.
 func (r *round) common(ranks []int) set {
 	contributors := fullSet(len(r.e.cfg.Roster))
+	for i := range r.e.cfg.Roster {
+		if r.e.disqualified.has(i) {
+			contributors.remove(i)
+		}
+	}
 	members := newSet(len(r.rows))
+	held := make([]set, len(r.rows))            // by rank
 	lacking := make([]int, len(r.rows))         // by rank, contributors
 	missing := make([]int, len(r.e.cfg.Roster)) // by contributor, members
 	for _, rank := range ranks {
 		members.add(rank)
+		held[rank] = r.holding(rank)
 		for i := range missing {
-			if !r.rows[rank].held.has(i) {
+			if contributors.has(i) && !held[rank].has(i) {
 				lacking[rank]++
 				missing[i]++
 			}
 		}
 	}
-	for nContributors, nMembers := len(missing), len(ranks); nContributors > 0; {
+	for nContributors, nMembers := contributors.count(), len(ranks); nContributors > 0; {
 		column, row := argmax(missing, contributors), argmax(lacking, members)
 		if missing[column] == 0 {
 			break
@@ -127,7 +147,7 @@ func (r *round) common(ranks []int) set {
 			members.remove(row)
 			nMembers--
 			for i := range missing {
-				if !r.rows[row].held.has(i) {
+				if !held[row].has(i) {
 					missing[i]--
 				}
 			}
@@ -136,7 +156,7 @@ func (r *round) common(ranks []int) set {
 		contributors.remove(column)
 		nContributors--
 		for _, rank := range ranks {
-			if !r.rows[rank].held.has(column) {
+			if !held[rank].has(column) {
 				lacking[rank]--
 			}
 		}
@@ -158,11 +178,11 @@ func argmax(values []int, among set) int {
 
 // certify makes the certificate when the votes suffice.
 func (r *round) certify() {
-	s, votes := r.leading()
+	best, votes := r.leading()
 	if r.certificate != nil || votes < r.e.cfg.Committee.Quorum {
 		return
 	}
-	c := certificate{set: s, voters: r.voters(s)}
+	c := certificate{choice: best, voters: r.voters(best)}
 	for rank, v := range r.votes {
 		if c.voters.has(rank) {
 			c.signatures = append(c.signatures, v.signature)
@@ -176,7 +196,7 @@ func (r *round) adopt(c certificate) {
 	if r.certificate != nil || len(c.signatures) < r.e.cfg.Committee.Quorum || c.set.count() < r.e.cfg.MinContributors {
 		return
 	}
-	statement, next := r.statement(c.set), 0
+	statement, next := r.statement(c.choice), 0
 	for rank, member := range r.committee {
 		if !c.voters.has(rank) {
 			continue

@@ -78,7 +78,8 @@ type Exchange struct {
 	silent  bool // what the node has said in rounds is not known: it takes no part in any
 	broken  bool // a contribution failed; another one would too, and cost as much
 
-	outvoted []peer.ID // of the roster: a warning has named them in this run
+	outvoted     []peer.ID // of the roster: a warning has named them in this run
+	disqualified []peer.ID // the same
 
 	result Result
 	shown  bool // the result has changed since it was shown
@@ -460,17 +461,11 @@ func (e *Exchange) take(o securesum.Outcome) []strategy.Output {
 		return nil // after a restart the latest round ends again
 	}
 	e.shown = true
+	out := e.name(o)
 	if o.Err != nil {
 		e.result.Failed++
 		e.result.Reason = o.Err.Error()
-		return nil
-	}
-	var out []strategy.Output
-	for _, id := range o.Outvoted {
-		if !slices.Contains(e.outvoted, id) {
-			e.outvoted = append(e.outvoted, id)
-			out = append(out, strategy.Warn{Message: fmt.Sprintf("round %d: what node %s said of the private sum did not fit what the others said, who outvoted it; it is at fault, or a node that gave it another part than them", o.Round, id)})
-		}
+		return out
 	}
 	members := make([]int, e.settings.Cells)
 	for _, id := range o.Contributors {
@@ -479,6 +474,28 @@ func (e *Exchange) take(o securesum.Outcome) []strategy.Output {
 	s := Sum{Round: int(o.Round), Observations: e.dueAt(o.Round)}.average(e.ledger.Terms, o.Sum, members, e.others(o.Round))
 	e.result.Sums = append(e.result.Sums, s)
 	return append(out, tagged(ofSum, s.encode()))
+}
+
+// name warns, once each, of those who spoilt a round or tried to.
+func (e *Exchange) name(o securesum.Outcome) (out []strategy.Output) {
+	for _, id := range o.Outvoted {
+		if !slices.Contains(e.outvoted, id) {
+			e.outvoted = append(e.outvoted, id)
+			out = append(out, strategy.Warn{Message: fmt.Sprintf("round %d: what node %s said of the private sum did not fit what the others said, who outvoted it", o.Round, id)})
+		}
+	}
+	for _, id := range o.Disqualified {
+		if slices.Contains(e.disqualified, id) {
+			continue
+		}
+		e.disqualified = append(e.disqualified, id)
+		why := fmt.Sprintf("round %d: node %s has dealt parts of a private sum that do not fit together, as its signature proves; what it gives counts no more", o.Round, id)
+		if id == e.self {
+			why = fmt.Sprintf("round %d: this node has dealt parts of a private sum that do not fit together, as its signature proves; it contributes to no further sum. That happens when a data directory is put back to an earlier state, or used twice", o.Round)
+		}
+		out = append(out, strategy.Warn{Message: why})
+	}
+	return out
 }
 
 // cellOf is which cell a node explores: its place on the roster decides.

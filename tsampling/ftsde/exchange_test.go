@@ -448,6 +448,25 @@ func TestNothingIsSpentWithoutACommittee(t *testing.T) {
 	}
 }
 
+// Dealers of wrong parts are named once, also where a round has no sum, and a node that is
+// one itself says so.
+func TestTheDisqualifiedAreNamedOnce(t *testing.T) {
+	n := newNode(t, newTask(t, setting{}), 1)
+	roster := n.view.Task.Privacy.Aggregate.Roster
+	self := slices.Index(roster, n.view.Self)
+	other := roster[(self+1)%len(roster)]
+	for _, o := range []securesum.Outcome{
+		{Round: 1, Err: securesum.ErrNoCertificate, Disqualified: []peer.ID{other}},
+		{Round: 2, Sum: make([]int64, n.exchange.numbers()), Contributors: roster, Disqualified: []peer.ID{other, n.view.Self}},
+	} {
+		n.sum.says = []strategy.Output{strategy.Result{Value: o}}
+		n.step(strategy.Timer{Name: "tick"})
+	}
+	if len(n.warnings) != 2 || !strings.Contains(n.warnings[0], "node "+other.String()) || !strings.Contains(n.warnings[1], "this node") || len(n.result.Sums) != 1 {
+		t.Errorf("warnings %q, %d sums", n.warnings, len(n.result.Sums))
+	}
+}
+
 // Whose answers were outvoted is said once, and the sum counts.
 func TestTheOutvotedAreNamedOnce(t *testing.T) {
 	n := newNode(t, newTask(t, setting{}), 1)

@@ -1,11 +1,17 @@
 package ftsde
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/privacy/ledger"
@@ -71,6 +77,92 @@ func TestAPoisonedSumIsBounded(t *testing.T) {
 	w.play(2)
 	if m := w.members[2]; len(m.warnings) != 1 || m.exchange.ledger.State().Released != 1 {
 		t.Errorf("the liar: %s", m.describe())
+	}
+}
+
+// crooked is a summer whose every part but that of the first member belongs to other polynomials
+// than the checks in its headers, which it signs all the same.
+type crooked struct {
+	summer
+	key        crypto.PrivKey
+	index      int // on the roster
+	committees func(round uint64) []peer.ID
+	threshold  int
+}
+
+func (c crooked) Contribute(round uint64, vector []int64) ([]strategy.Output, error) {
+	out, err := c.summer.Contribute(round, vector)
+	if err != nil {
+		return nil, err
+	}
+	const head, masks, signature = 2 + 32 + 8, 3, 64
+	members := c.committees(round)
+	checks := head + 32*len(members)
+	signed := checks + 8*masks*(c.threshold+1)
+	body := signed + signature
+	context := func(purpose string, message []byte) []byte {
+		return binary.BigEndian.AppendUint64(append([]byte(purpose), message[2:head]...), uint64(c.index))
+	}
+	var header []byte
+	for _, o := range out {
+		send, ok := o.(strategy.Send)
+		if !ok || send.Data[kindAt] != dealing {
+			continue
+		}
+		if header == nil {
+			header = slices.Clone(send.Data[head:signed])
+		}
+		rank := slices.Index(members, send.To)
+		if rank == 0 {
+			continue
+		}
+		part := send.Data[body:]
+		part[len(part)-8*masks-1] ^= 1 // the last number of the vector
+		hashed := binary.BigEndian.AppendUint64(context("fbo-securesum-part-1", send.Data), uint64(rank))
+		commitment := sha256.Sum256(append(hashed, part...))
+		copy(header[32*rank:], commitment[:])
+	}
+	for _, o := range out {
+		if send, ok := o.(strategy.Send); ok && send.Data[kindAt] == dealing {
+			statement := append(context("fbo-securesum-deal-1", send.Data), header...)
+			signature, err := c.key.Sign(statement)
+			if err != nil {
+				return nil, err
+			}
+			copy(send.Data[head:], append(slices.Clone(header), signature...))
+		}
+	}
+	return out, nil
+}
+
+// An insider that deals parts which do not fit together costs the others nothing but its own
+// contribution, and all of them name it.
+func TestADealerOfWrongPartsIsNamed(t *testing.T) {
+	const insider, rounds = 2, 3
+	definition := newTask(t, setting{nodes: 6, features: 4, strategy: "share_every: 1", privacy: "releases: 3, contributors: 4, committee: 6, colluding: 1"})
+	w := newWorld(t, definition)
+	m := w.members[insider]
+	a := definition.Privacy.Aggregate
+	m.exchange.sum = crooked{m.exchange.sum, w.keys[insider], insider, func(round uint64) []peer.ID {
+		return securesum.Elect(definition.ID(), round, a.Roster, a.Committee)
+	}, a.Colluding}
+	w.play(rounds)
+	for _, m := range w.members {
+		if m.index == insider {
+			continue
+		}
+		if len(m.result.Sums) != rounds || m.result.Failed > 0 || len(m.warnings) != 1 || !strings.Contains(m.warnings[0], w.members[insider].id.String()) {
+			t.Errorf("member %d: %d sums, %s", m.index, len(m.result.Sums), m.describe())
+			continue
+		}
+		for _, s := range m.result.Sums {
+			if s.Contributors != 5 {
+				t.Errorf("member %d, round %d: %d contributors", m.index, s.Round, s.Contributors)
+			}
+		}
+	}
+	if got := w.members[insider].exchange.ledger.State().Released; got != 1 {
+		t.Errorf("the insider has given %d times", got)
 	}
 }
 

@@ -1,0 +1,174 @@
+package securesum
+
+import (
+	"crypto/sha256"
+	"crypto/sha3"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A dealer shows that its parts belong to polynomials of the threshold's degree without
+// showing them: it shares a few random numbers, the masks, behind its vector, commits itself
+// to each part by a hash, and publishes, for each mask, a random combination of all
+// coordinates plus the mask. The weights of the combinations follow from the commitments.
+// A part that does not fit them is a proof against the dealer, who has signed both.
+
+const (
+	masks     = 3  // numbers behind a vector; a wrong part fits each by a chance of 1 in 2⁶¹
+	saltBytes = 64 // twice a hash, so that each hash is as likely for one part as for another
+)
+
+// part is what one member gets: the values of the polynomials at its point, those of the masks
+// last, and the salt of the commitment to them.
+type part struct {
+	salt   []byte
+	values []element
+}
+
+// share is the part of the vector alone.
+func (p part) share() []element { return p.values[:len(p.values)-masks] }
+
+// header is what all members get alike from a dealer.
+type header struct {
+	commitments [][sha256.Size]byte // to the parts, by rank
+	checks      [][]element         // the combined polynomials, one for each mask, at points 1 to threshold+1
+	signature   []byte              // the dealer's, of the statement
+}
+
+// deals are all that a dealer sends in a round.
+type deals struct {
+	header header
+	parts  []part // by rank
+}
+
+// dealing says whose deals of which round are meant.
+type dealing struct {
+	round  uint64
+	dealer int // roster index
+}
+
+// context is what all that is hashed or signed of a dealing begins with.
+func (e *Exchange) context(purpose string, d dealing) []byte {
+	data := append([]byte(purpose), e.shape.digest[:]...)
+	data = binary.BigEndian.AppendUint64(data, d.round)
+	return binary.BigEndian.AppendUint64(data, uint64(d.dealer))
+}
+
+// statement is what the dealer signs.
+func (e *Exchange) statement(d dealing, h header) []byte {
+	return h.appendUnsigned(e.context("fbo-securesum-deal-1", d))
+}
+
+// name tells a dealer's headers apart. The signature is not in it: a dealer can make many of
+// one statement.
+func (e *Exchange) name(d dealing, h header) [sha256.Size]byte {
+	return sha256.Sum256(e.statement(d, h))
+}
+
+// commitment hides a part as long as nobody tries its salt, and holds the dealer to it.
+type commitment func(context []byte, rank int, p part) [sha256.Size]byte
+
+func hashed(context []byte, rank int, p part) [sha256.Size]byte {
+	data := binary.BigEndian.AppendUint64(context, uint64(rank))
+	data = append(data, p.salt...)
+	return sha256.Sum256(appendElements(data, p.values))
+}
+
+func (e *Exchange) commitment(d dealing, rank int, p part) [sha256.Size]byte {
+	return e.commit(e.context("fbo-securesum-part-1", d), rank, p)
+}
+
+// split shares a vector and masks among the committee.
+func (e *Exchange) split(round uint64, vector []element) (deals, error) {
+	mask := make([]element, masks)
+	if err := draw(mask, e.cfg.Random); err != nil {
+		return deals{}, err
+	}
+	shares, err := deal(append(vector, mask...), e.cfg.Committee.Threshold, e.cfg.Committee.Members, e.cfg.Random)
+	if err != nil {
+		return deals{}, err
+	}
+	parts := make([]part, len(shares))
+	for rank, values := range shares {
+		salt := make([]byte, saltBytes)
+		if _, err := io.ReadFull(e.cfg.Random, salt); err != nil {
+			return deals{}, fmt.Errorf("securesum: random bytes: %w", err)
+		}
+		parts[rank] = part{salt, values}
+	}
+	return e.seal(round, parts)
+}
+
+// seal makes the header of the agent's parts.
+func (e *Exchange) seal(round uint64, parts []part) (deals, error) {
+	d, h := dealing{round, e.self}, header{}
+	for rank, p := range parts {
+		h.commitments = append(h.commitments, e.commitment(d, rank, p))
+	}
+	weights := e.weights(d, h.commitments)
+	for _, p := range parts[:e.cfg.Committee.Threshold+1] {
+		h.checks = append(h.checks, combine(weights, p))
+	}
+	var err error
+	if h.signature, err = e.cfg.Sign(e.statement(d, h)); err != nil {
+		return deals{}, fmt.Errorf("securesum: signature: %w", err)
+	}
+	if len(h.signature) != signatureBytes {
+		return deals{}, errors.New("securesum: a signature of another length than Ed25519's")
+	}
+	return deals{h, parts}, nil
+}
+
+// weights are those of the coordinates, for each mask.
+func (e *Exchange) weights(d dealing, commitments [][sha256.Size]byte) [][]element {
+	shake := sha3.NewSHAKE128()
+	_, _ = shake.Write(e.context("fbo-securesum-weights-1", d))
+	for _, c := range commitments {
+		_, _ = shake.Write(c[:])
+	}
+	weights := make([][]element, masks)
+	for i := range weights {
+		weights[i] = make([]element, e.shape.dimension)
+		_ = draw(weights[i], shake) // whose output has no end
+	}
+	return weights
+}
+
+// combine returns, for each mask, the weighted sum of a share plus the mask.
+func combine(weights [][]element, p part) []element {
+	share := p.share()
+	combined := append([]element(nil), p.values[len(share):]...)
+	for i, w := range weights {
+		for k, x := range share {
+			combined[i] = add(combined[i], multiply(w[k], x))
+		}
+	}
+	return combined
+}
+
+// signed tells whether the dealer has signed a header.
+func (e *Exchange) signed(d dealing, h header) bool {
+	return e.cfg.Verify(e.cfg.Roster[d.dealer], e.statement(d, h), h.signature)
+}
+
+// opens tells whether a part is the one that the header commits to.
+func (e *Exchange) opens(d dealing, h header, rank int, p part) bool {
+	return e.commitment(d, rank, p) == h.commitments[rank]
+}
+
+// fits tells whether a part that opens belongs to the polynomials of the header.
+func (e *Exchange) fits(d dealing, h header, rank int, p part) bool {
+	var answers []answer
+	for k, values := range h.checks {
+		answers = append(answers, answer{element(k + 1), values})
+	}
+	want := interpolate(answers, element(rank+1))
+	for i, v := range combine(e.weights(d, h.commitments), p) {
+		if v != want[i] {
+			return false
+		}
+	}
+	return true
+}

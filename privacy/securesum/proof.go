@@ -1,0 +1,143 @@
+package securesum
+
+import (
+	"fmt"
+
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Proofs against dealers are messages that convince everybody: a complaint, a part to which
+// the dealer has committed itself and that does not fit its header, and a contradiction, two
+// headers of one dealer for one round. Nobody but the dealer can make either. Whoever has seen
+// one takes no deal of this dealer any more, in any round.
+
+// judge takes a proof of a peer. Who sends one that proves nothing is not listened to again in
+// this run, so that false ones cost one check each.
+func (e *Exchange) judge(sender int, m message) {
+	if e.disqualified.has(m.dealer) || e.slanderers.has(sender) {
+		return
+	}
+	if !e.proves(m) {
+		e.slanderers.add(sender)
+		e.emit(strategy.Warn{Message: fmt.Sprintf("node %s says without a proof that node %s deals wrong parts of private sums; that counts for nothing", e.cfg.Roster[sender], e.cfg.Roster[m.dealer])})
+		return
+	}
+	e.disqualify(m)
+	if e.current != nil {
+		e.current.advance()
+	}
+}
+
+// proves tells whether a message is a proof.
+func (e *Exchange) proves(m message) bool {
+	d := dealing{m.round, m.dealer}
+	if m.kind == kindContradiction {
+		return e.name(d, m.header) != e.name(d, m.other) && e.signed(d, m.header) && e.signed(d, m.other)
+	}
+	return e.signed(d, m.header) && e.opens(d, m.header, m.rank, m.part) && !e.fits(d, m.header, m.rank, m.part)
+}
+
+// disqualify remembers a dealer by the proof against it.
+func (e *Exchange) disqualify(proof message) {
+	e.disqualified.add(proof.dealer)
+	e.proofs[proof.dealer] = e.shape.encode(proof)
+	e.record(record{kind: recordDisqualified, round: proof.round, digest: e.shape.digest, dealer: proof.dealer})
+}
+
+// expose tells everybody of a proof that the agent has found.
+func (r *round) expose(proof message) {
+	proof.round = r.number
+	r.e.disqualify(proof)
+	r.e.sendTo(r.everybody, proof)
+}
+
+// inform sends a peer a proof against a dealer whose parts it holds.
+func (r *round) inform(sender int, held set) {
+	for dealer, proof := range r.e.proofs {
+		if proof == nil || !held.has(dealer) {
+			continue
+		}
+		if r.proofsSent[sender].due(r.ticks) {
+			r.e.emit(strategy.Send{To: r.e.cfg.Roster[sender], Data: proof})
+		}
+		return
+	}
+}
+
+// accept takes a part of a contributor. One that does not open is no part: it could be
+// anybody's, and the contributor has to send the right one. Of each contributor the first counts.
+func (r *round) accept(contributor int, h header, p part) {
+	if !r.serves() || r.e.disqualified.has(contributor) {
+		return
+	}
+	if r.held.has(contributor) {
+		r.compare(contributor, h)
+		return
+	}
+	d := dealing{r.number, contributor}
+	switch {
+	case !r.e.opens(d, h, r.rank, p) || !r.e.signed(d, h):
+	case !r.e.fits(d, h, r.rank, p):
+		r.expose(message{kind: kindComplaint, dealer: contributor, rank: r.rank, header: h, part: p})
+	default:
+		r.keep(contributor, h, p)
+	}
+}
+
+// compare holds a header of a dealer against the one that the agent has.
+func (r *round) compare(dealer int, h header) {
+	d := dealing{r.number, dealer}
+	if r.e.disqualified.has(dealer) || r.headers[dealer] == nil || r.e.name(d, h) == r.names[dealer] || !r.e.signed(d, h) {
+		return
+	}
+	r.expose(message{kind: kindContradiction, dealer: dealer, header: *r.headers[dealer], other: h})
+}
+
+// confront sends a member that holds a part under another header than the agent the agent's,
+// so that it has both.
+func (r *round) confront(rank int, s status) {
+	next := 0
+	for i := range r.names {
+		if !s.held.has(i) || s.names == nil {
+			continue
+		}
+		name := s.names[next]
+		next++
+		if r.headers[i] == nil || name == r.names[i] || r.e.disqualified.has(i) {
+			continue
+		}
+		if r.headersSent[rank].due(r.ticks) {
+			r.e.send(r.committee[rank], message{round: r.number, kind: kindHeader, dealer: i, header: *r.headers[i]})
+		}
+		return
+	}
+}
+
+// holding are the contributors whose parts a member holds under the agent's header, if it has one.
+func (r *round) holding(rank int) set {
+	row := r.rows[rank]
+	if rank == r.rank || !r.serves() {
+		return row.held
+	}
+	held, next := row.held.clone(), 0
+	for i, h := range r.headers {
+		if !row.held.has(i) {
+			continue
+		}
+		if h != nil && (row.names == nil || row.names[next] != r.names[i]) {
+			held.remove(i)
+		}
+		next++
+	}
+	return held
+}
+
+// complete tells whether a set has all contributors of whom anything is expected.
+func (e *Exchange) complete(held set) bool {
+	for i := range e.cfg.Roster {
+		if !held.has(i) && !e.disqualified.has(i) {
+			return false
+		}
+	}
+	return true
+}

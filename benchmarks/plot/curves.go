@@ -65,7 +65,7 @@ func chart(r experiment.Report) (*plot.Plot, error) {
 	if p.Y.Min <= least {
 		p.Title.Text += fmt.Sprintf("; less than %.3g is drawn as that", least)
 	}
-	p.Title.Text += "\n" + wrap(fmt.Sprintf("%s, %d agents, %d repeats, seed %d", r.Family, r.Agents, r.Repeats, r.Seed), titleWidth)
+	p.Title.Text += fmt.Sprintf("\n%s\n%d agents, %d repeats, seed %d", wrap(r.Family, titleWidth), r.Agents, r.Repeats, r.Seed)
 	if p.Y.Min == p.Y.Max {
 		p.Y.Max *= 10
 	}
@@ -125,7 +125,7 @@ func wrap(text string, most int) string {
 	for _, part := range strings.SplitAfter(text, ",") {
 		if width > 0 && width+len(part) > most {
 			lines.WriteString("\n")
-			part, width = strings.TrimLeft(part, " "), 0
+			width = 0
 		}
 		lines.WriteString(part)
 		width += len(part)

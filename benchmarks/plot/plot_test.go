@@ -66,7 +66,7 @@ func TestSVGIsWellFormedAndNamesStrategies(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{">ts<", ">fts:mode=one-shot<", ">0.001<", "gp:d=1, 3 agents, 4 repeats", ">Simple regret, mean ± standard error; less than 0.0001 is drawn as that<"} {
+	for _, want := range []string{">ts<", ">fts:mode=one-shot<", ">0.001<", ">gp:d=1<", ">3 agents, 4 repeats, seed 0<", ">Simple regret, mean ± standard error; less than 0.0001 is drawn as that<"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the picture does not show %q", want)
 		}
@@ -103,8 +103,8 @@ func TestTicksAreRoundAndFew(t *testing.T) {
 
 func TestALongTitleIsBroken(t *testing.T) {
 	for text, want := range map[string]string{
-		"gp, 3 agents": "gp, 3 agents",
-		"table:task=long/task.yaml,file=long.csv, 3 agents": "table:task=long/task.yaml,\nfile=long.csv,\n3 agents",
+		"gp:d=2,noise=0": "gp:d=2,noise=0",
+		"table:task=long/task.yaml,file=long.csv,newcomer=true": "table:task=long/task.yaml,\nfile=long.csv,\nnewcomer=true",
 	} {
 		if got := wrap(text, 20); got != want {
 			t.Errorf("%q becomes %q, wanted %q", text, got, want)

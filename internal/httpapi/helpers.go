@@ -162,7 +162,10 @@ func alone(view strategy.View) string {
 	if own.count+peers.count == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s rested on what peers shared, and %d of them were the best so far; of %d without peers %d were.",
+	if peers.count == 0 {
+		return "No design has rested on what peers shared."
+	}
+	text := fmt.Sprintf("%s rested on what peers shared; of these, %d had the best outcome so far when it came. Of %d without peers, %d had.",
 		plain.Count(peers.count, "design"), peers.records, own.count, own.records)
 	if best != nil && best.Why.FromPeers() {
 		return text + " The best design rests on peers. What this node would have reached alone is not known: that takes a run of its own."

@@ -132,7 +132,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false } =
     '/privacy': () => ({ promised: true, planned: 10, released: 6, epsilon: 4, epsilon_spent: 2.93, delta: 1e-5, refused: hostile ? hostileText : undefined }),
     '/rounds': () => ({ present: [me, ...peers.filter((p) => p.present).map((p) => p.id)], agreed: true, sums: { known: 14, failed: 2, reason: text('2 of 5 members of the committee did not answer in time') },
       gains: [me, ...peers.slice(0, 3).map((p) => p.id)].map((party, i) => ({ party, evaluations: 20 + i, sum: 5.2 - i * 0.3, best: 0.12 + i * 0.02, against_mean: 0.4 - i * 0.3, alone: i < 2 ? { evaluations: 20, sum: 6.1, best: 0.15, got: 5.2 - i * 0.3 } : undefined })) }),
-    '/helpers': () => (empty ? { sentence: 'no other node has been met on this task', alone: '', peers: [] } : { sentence: text('3 of 5 peers are like this node'), alone: text('22 designs rested on what peers shared, and 4 of them were the best so far; of 36 without peers 5 were. What this node would have reached alone is not known: that takes a run of its own.'), peers }),
+    '/helpers': () => (empty ? { sentence: 'no other node has been met on this task', alone: '', peers: [] } : { sentence: text('3 of 5 peers are like this node'), alone: text('22 designs rested on what peers shared; of these, 4 had the best outcome so far when it came. Of 36 without peers, 5 had. What this node would have reached alone is not known: that takes a run of its own.'), peers }),
     '/model': (query) => {
       const b = best();
       if (!b) return { outcomes: 0, trial: 0, design: null, interval: 0.95, slices: [], importance: [], method: "first-order Sobol' indices of the posterior mean" };

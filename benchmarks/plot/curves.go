@@ -96,7 +96,7 @@ func regretTicks(low, high float64) (ticks []plot.Tick) {
 	all := steps(low, high)
 	for _, step := range all {
 		tick := plot.Tick{Value: step}
-		if power := strings.HasPrefix(strconv.FormatFloat(step, 'e', 0, 64), "1"); power || len(all) <= 9 {
+		if power := strings.HasPrefix(strconv.FormatFloat(step, 'e', 0, 64), "1"); power || len(all) <= 12 {
 			tick.Label = strconv.FormatFloat(step, 'g', 4, 64)
 		}
 		ticks = append(ticks, tick)

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg/vgimg"
 
 	lines "github.com/fbo-node/fbo/benchmarks/internal/picture"
@@ -65,9 +66,48 @@ func TestSVGIsWellFormedAndNamesStrategies(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{">ts<", ">fts:mode=one-shot<", ">0.001<", "gp:d=1, 3 agents, 4 repeats"} {
+	for _, want := range []string{">ts<", ">fts:mode=one-shot<", ">0.001<", ">gp:d=1<", ">3 agents, 4 repeats, seed 0<", ">Simple regret, mean ± standard error; less than 0.0001 is drawn as that<"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the picture does not show %q", want)
+		}
+	}
+}
+
+func TestTicksAreRoundAndFew(t *testing.T) {
+	labels := func(ticks []plot.Tick) (all []string) {
+		for _, tick := range ticks {
+			if tick.Label != "" {
+				all = append(all, tick.Label)
+			}
+		}
+		return all
+	}
+	for _, c := range []struct {
+		ticks     plot.TickerFunc
+		low, high float64
+		want      string
+	}{
+		{regretTicks, 0.007, 0.06, "0.005 0.01 0.02 0.05 0.1"},
+		{regretTicks, 0.01, 0.01, "0.01"},
+		{regretTicks, 1e-6, 2000, "1e-06 1e-05 0.0001 0.001 0.01 0.1 1 10 100 1000"},
+		{countTicks, 1, 1, "1"},
+		{countTicks, 1, 12, "2 4 6 8 10 12"},
+		{countTicks, 1, 30, "5 10 15 20 25 30"},
+		{countTicks, 1, 105, "20 40 60 80 100"},
+	} {
+		if got := strings.Join(labels(c.ticks(c.low, c.high)), " "); got != c.want {
+			t.Errorf("from %g to %g: labels %s, wanted %s", c.low, c.high, got, c.want)
+		}
+	}
+}
+
+func TestALongTitleIsBroken(t *testing.T) {
+	for text, want := range map[string]string{
+		"gp:d=2,noise=0": "gp:d=2,noise=0",
+		"table:task=long/task.yaml,file=long.csv,newcomer=true": "table:task=long/task.yaml,\nfile=long.csv,\nnewcomer=true",
+	} {
+		if got := wrap(text, 20); got != want {
+			t.Errorf("%q becomes %q, wanted %q", text, got, want)
 		}
 	}
 }

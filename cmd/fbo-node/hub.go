@@ -53,7 +53,7 @@ Ctrl-C stops it; nodes come back to it when it starts again.`,
 	flags.StringVar(&o.dir, "data-dir", "", "directory of the hub's identity (default \"hub\" in the data directory of a node)")
 	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress to listen on, repeatable (default: port 4001 by QUIC and TCP)")
 	addAllow(command, &o.allow)
-	flags.StringArrayVar(&o.keep, "keep", nil, "task file of which to keep what the nodes share, for those who come later, repeatable; see `fbo-node keep --help`")
+	flags.StringArrayVar(&o.keep, "keep", nil, "task `FILE` of which to keep what the nodes share, for those who come later, repeatable; see fbo-node keep --help")
 	flags.StringArrayVar(&o.invites, "invite", nil, "file with the invitation to a task of --keep, repeatable; the hub's directory keeps it for later starts")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
 	addLogLevel(command, &o.logLevel)

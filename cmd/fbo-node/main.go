@@ -80,9 +80,9 @@ func newRoot() *cobra.Command {
 		Long: `fbo-node tunes an expensive objective together with peers, without a server.
 
 Every machine runs a node on the same task file. Nodes send each other what their
-models believe. From what the default strategy sends, all observations can be
-computed by anybody who knows the task; docs/privacy.md says which strategies avoid
-that.`,
+models believe: by default about where each believes its optimum to be, and nothing
+of its results. docs/privacy.md says what that promises, and what other strategies
+tell.`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},

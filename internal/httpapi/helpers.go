@@ -94,7 +94,7 @@ func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], er
 	return &answer[helpersBody]{body}, nil
 }
 
-// likely is from where on a peer is said to be like this node.
+// likely is from where on what a peer says is said to fit.
 const likely = 0.5
 
 func inWords(use float64, outcomes int) string {
@@ -103,13 +103,13 @@ func inWords(use float64, outcomes int) string {
 	}
 	switch {
 	case use >= 0.9:
-		return "like this node: what it says fits the outcomes here"
+		return "what it says fits the outcomes here"
 	case use >= likely:
-		return "rather like this node"
+		return "what it says rather fits the outcomes here"
 	case use > 0.1:
-		return "rather unlike this node"
+		return "what it says hardly fits the outcomes here"
 	}
-	return "unlike this node: what it says does not fit the outcomes here"
+	return "what it says does not fit the outcomes here"
 }
 
 func sentence(peers []helper, beliefs []strategy.Belief) string {
@@ -127,17 +127,17 @@ func sentence(peers []helper, beliefs []strategy.Belief) string {
 	case len(beliefs) == 0:
 		return fmt.Sprintf("%s met, of which %d have shared; the strategy does not weigh them one by one", plain.Count(len(peers), "peer"), sharing)
 	}
-	like := 0
+	fit := 0
 	for _, b := range beliefs {
 		if b.Use >= likely {
-			like++
+			fit++
 		}
 	}
-	verb := "are"
-	if like == 1 {
-		verb = "is"
+	verb := "say"
+	if fit == 1 {
+		verb = "says"
 	}
-	return fmt.Sprintf("%d of %s %s like this node", like, plain.Count(len(beliefs), "peer"), verb)
+	return fmt.Sprintf("%d of %s %s what fits the outcomes here", fit, plain.Count(len(beliefs), "peer"), verb)
 }
 
 // alone says what came of designs that rest on peers, and of those that do not.
@@ -162,7 +162,10 @@ func alone(view strategy.View) string {
 	if own.count+peers.count == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s rested on what peers shared, and %d of them were the best so far; of %d without peers %d were.",
+	if peers.count == 0 {
+		return "No design has rested on what peers shared."
+	}
+	text := fmt.Sprintf("%s rested on what peers shared; of these, %d had the best outcome so far when it came. Of %d without peers, %d had.",
 		plain.Count(peers.count, "design"), peers.records, own.count, own.records)
 	if best != nil && best.Why.FromPeers() {
 		return text + " The best design rests on peers. What this node would have reached alone is not known: that takes a run of its own."

@@ -78,5 +78,9 @@ constraints:
 	same(t, "exported", len(w.must(200, http.MethodGet, at+"/export?format=json", nil).body["trials"].([]any)), 4)
 	w.must(422, http.MethodGet, at+"/export?format=xml", nil)
 
+	w.must(200, http.MethodPost, at+"/ask", m{"client": "a"})
+	w.must(200, http.MethodPost, at+"/trials/5/tell", m{"value": 2, "constraints": m{"heat": 1}})
+	same(t, "alone", w.must(200, http.MethodGet, at+"/helpers", nil).body["alone"], "No design has rested on what peers shared.")
+
 	same(t, "log", w.must(200, http.MethodGet, "/v1/log", nil).body["lines"], []any{m{"id": 1, "time": "1970-01-01T00:00:05Z", "text": "low on disk"}})
 }

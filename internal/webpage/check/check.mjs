@@ -109,11 +109,37 @@ async function pictures(link, name, { widths, add = [] }) {
 // Every view that there is, in every setting.
 async function every() {
   const full = mock({ trials: 60 });
-  await pictures(await full.listen(0), 'every', { widths: [320, 1280, 3840], add: ['trials/9', 'trials/58'] });
+  const link = await full.listen(0);
+  await pictures(link, 'every', { widths: [320, 1280, 3840], add: ['trials/9', 'trials/58'] });
+  await overTime(link, full.id);
   await full.close();
   const empty = mock({ empty: true });
   await pictures(await empty.listen(0), 'empty', { widths: [1280] });
   await empty.close();
+}
+
+// overTime switches the outcomes to time with the keyboard, and asks which was the best so far
+// where trials do not end in the order in which they began.
+async function overTime(link, id) {
+  const opened = await open(link, { width: 320 });
+  const { page } = opened;
+  await go(page, `#/task/${encodeURIComponent(id)}/progress`);
+  const label = () => page.evaluate(() => document.querySelector('.chart .plot canvas') && document.querySelector('.chart .plot').getAttribute('aria-label'));
+  await until('the outcomes over trials', async () => / of 60 trials, /.test(await label()));
+  await page.focus('.heading select');
+  await page.keyboard.press('ArrowDown');
+  await until('the outcomes over time', async () => / of 60 trials in 8\d(\.\d)? minutes, /.test(await label()));
+  check((await wide(page)) === 0 && (await accessible(page)).length === 0, 'time: outcomes over time come by keyboard, and fit');
+  await page.screenshot({ path: join(shots, 'every-progress-time-320-light.png'), fullPage: true });
+  const { trials, times } = await page.evaluate(async () => {
+    const { TaskStore } = await import('/page/store.js');
+    const store = new TaskStore('none');
+    store.close();
+    [[30, 3], [10, 2], [20, 1]].forEach(([ended, value], i) => store.put({ id: i + 1, state: 'done', started: new Date(1000 * i).toISOString(), finished: new Date(1000 * ended).toISOString(), outcome: { value } }));
+    return { trials: store.summary().bests, times: store.byTime().bests };
+  });
+  check(trials.join() === '3,2,1' && times.join() === '2,1,1', `time: the best so far goes by when outcomes came: ${times} over time, ${trials} over trials`);
+  await quiet(opened, 'time');
 }
 
 function start(...args) {

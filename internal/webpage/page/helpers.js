@@ -26,7 +26,7 @@ export function Helpers({ store, helpers, go, now }) {
         <${Network} peers=${peers} marked=${marked} />
         <ul class="legend" aria-label="Lines">
           ${['direct', 'relayed', 'silent', 'banned'].map((path) => html`<li><svg class="key wide" viewBox="0 0 32 16" aria-hidden="true"><line class=${'edge ' + path} x1="1" y1="8" x2="31" y2="8" />${path === 'banned' && html`<path class="edge banned-mark" d="M12 4l8 8M12 12l8-8" />`}</svg> ${path}</li>`)}
-          <li>a wider disc: more designs rest on it</li>
+          <li>a wider disc: more designs rest on it</li><li>a fuller and nearer one: believed more</li>
         </ul>
       </section>
       <section aria-labelledby="peers">
@@ -46,7 +46,7 @@ export function Helpers({ store, helpers, go, now }) {
             </tr>`)}
           </tbody>
         </table></div>
-        ${several.length > 0 && html`<p class="muted">${count(several.length, 'more design rests', 'more designs rest')} on several peers together; <a href=${go('trials') + '?peers=yes'}>the table of trials</a> has them all.</p>`}
+        ${several.length > 0 && html`<p class="muted">${count(several.length, 'design rests', 'designs rest')} on several peers together; <a href=${go('trials') + '?peers=yes'}>the table of trials</a> has them all.</p>`}
       </section>
     </div>`;
 }

@@ -27,7 +27,7 @@ export function Model({ store }) {
     ${error && html`<p class="warning">The newest state could not be read: ${plain(error.message)}</p>`}
     <section aria-labelledby="slices">
       <h2 id="slices">Along each parameter</h2>
-      <p class="muted">The line is the model’s mean, the band holds the function with ${percent(data.interval)}. Marks are this node’s ${outcomes > mostMarks ? `newest ${integer(mostMarks)} ` : ''}outcomes, wherever their other parameters were, so that many lie off the line; what is beyond the plane is at its edge.</p>
+      <p class="muted">The line is the model’s mean. The band holds the function with a probability of ${percent(data.interval)}. The dashed line is at the best design. Marks are this node’s ${outcomes > mostMarks ? `newest ${integer(mostMarks)} ` : ''}outcomes, wherever their other parameters were, so that many lie off the line. What is beyond the plane is at its edge.</p>
       <div class="grid">${slices.slice(0, all ? slices.length : first).map((s) => html`<${Slice} key=${s.parameter} store=${store} slice=${s} range=${range} design=${data.design} />`)}</div>
       ${slices.length > first && html`<p><button type="button" onClick=${() => setAll(!all)}>${all ? 'Show fewer' : `Show all ${slices.length} parameters`}</button></p>`}
     </section>

@@ -17,8 +17,9 @@ export function Constraints({ store, go }) {
   const counted = store.task?.task?.failures === 'constraint';
   return html`
     <p class="lead">${done.length === 0 ? 'No outcome yet. Here will be which of them keep all constraints.'
-      : html`${count(kept, 'outcome')} of ${integer(done.length)} ${kept === 1 ? 'keeps' : 'keep'} all constraints.${kept < done.length && html` <a href=${go('trials') + '?state=infeasible'}>The others</a>`}`}
+      : html`${integer(kept)} of ${count(done.length, 'outcome')} ${kept === 1 ? 'keeps' : 'keep'} all constraints${kept < done.length && html`, <a href=${go('trials') + '?state=infeasible'}>${integer(done.length - kept)}</a> ${done.length - kept === 1 ? 'does' : 'do'} not`}.`}
       ${counted && ` That a trial completes counts too: ${integer(failed.length)} did not.`}</p>
+    <p class="muted">A dashed line is a limit, a cross an outcome that breaks it.</p>
     <div class="grid wider">${store.constraints.map((c) => html`<${Constraint} key=${c.name} store=${store} of=${c} go=${go} />`)}</div>`;
 }
 
@@ -93,13 +94,13 @@ export function Fairness({ store }) {
   if (gains.length === 0) return html`<section class="empty"><h2>No gain yet</h2><p>What each party has got will be here after the first round: its outcomes together, the best, and how that compares with the average party and with what it would have got alone.</p></section>`;
   const most = Math.max(...gains.map((g) => Math.abs(g.against_mean)), 1e-300);
   return html`<section aria-labelledby="gains"><h2 id="gains">What each party has got</h2>
-    <p class="muted">Against the average: how much better than the average party its outcomes were, all together. To the right is better, whatever the goal.</p>
+    <p class="muted"><i>Sum</i> is all of a party’s outcomes added up. <i>Against the average</i> is how much better than the average party’s they were, all together: to the right is better, whatever the goal.</p>
     <div class="scroll" tabindex="0" role="region" aria-labelledby="gains"><table class="list">
-      <thead><tr><th scope="col">party</th><th scope="col" class="n">evaluations</th><th scope="col" class="n">best</th><th scope="col" class="n">sum</th><th scope="col">against the average</th><th scope="col" class="n">the number</th><th scope="col">alone, as a model says</th></tr></thead>
+      <thead><tr><th scope="col">party</th><th scope="col" class="n">evaluations</th><th scope="col" class="n">best</th><th scope="col" class="n">sum</th><th scope="col">against the average</th><th scope="col" class="n">the number</th><th scope="col">alone, by estimate</th></tr></thead>
       <tbody>${gains.map((g) => html`<tr key=${g.party}><th scope="row"><span class="mono" title=${plain(g.party, 120)}>${short(g.party)}</span>${g.party === me && html` <span class="muted small">this node</span>`}</th>
         <td class="n">${g.evaluations}</td><td class="n">${g.evaluations > 0 ? number(g.best) : '–'}</td><td class="n">${number(g.sum)}</td>
         <td><span class="both" aria-hidden="true"><span class=${g.against_mean < 0 ? 'less' : 'more'} style=${{ width: 50 * Math.abs(g.against_mean) / most + '%' }}></span></span></td><td class="n">${g.against_mean > 0 ? '+' : ''}${number(g.against_mean)}</td>
-        <td>${g.alone ? `${number(g.alone.sum)} of its first ${count(g.alone.evaluations, 'evaluation')}, where it got ${number(g.alone.got)}` : 'not estimated'}</td></tr>`)}</tbody>
+        <td>${g.alone ? `a sum of ${number(g.alone.sum)} after ${count(g.alone.evaluations, 'evaluation')}; it got ${number(g.alone.got)}` : 'not estimated'}</td></tr>`)}</tbody>
     </table></div></section>`;
 }
 
@@ -114,7 +115,7 @@ export function Rounds({ store, helpers, go }) {
       <ul class="plain mono">${present.map((id) => html`<li key=${id} title=${plain(id, 120)}>${short(id)}</li>`)}</ul>
       <h3>Missing</h3>${missing.length === 0 ? html`<p>Nobody that this node knows of.</p>` : html`<ul class="plain">${missing.map((p) => html`<li key=${p.id}><span class="mono">${short(p.id)}</span> ${plain(p.path, 20)}</li>`)}</ul>`}</section>
     <section aria-labelledby="rounds"><h2 id="rounds">Rounds</h2>
-      ${sums && html`<p>${count(sums.known ?? 0, 'private sum')} of all runs; ${count(sums.failed ?? 0, 'round')} of this run without one.${sums.reason && ` The latest of these: ${plain(sums.reason, 500)}`}</p>`}
+      ${sums && html`<p>In all runs ${count(sums.known ?? 0, 'private sum')} became known. In this run ${count(sums.failed ?? 0, 'round')} ended without one.${sums.reason && ` Why the latest did: ${plain(sums.reason, 500)}`}</p>`}
       ${rounds.length > 0 ? html`<table class="list"><thead><tr><th scope="col" class="n">round</th><th scope="col" class="n">trial</th><th scope="col" class="n">peers listened to</th><th scope="col">design</th></tr></thead>
         <tbody>${rounds.slice(-30).reverse().map((t) => html`<tr key=${t.id}><td class="n">${t.why.round}</td><td class="n"><a href=${go('trials', t.id)}>${t.id}</a></td><td class="n">${t.why.listened ?? 0}</td><td>${plain(t.why.phrase || t.why.source, 120)}</td></tr>`)}</tbody></table>`
       : !sums && html`<p class="muted">No design of a round yet. Each will be a row here: its round, its trial, and to how many peers it listened.</p>`}
@@ -166,6 +167,6 @@ export function Given({ store }) {
           <tr><th scope="row">releases</th><td class="wide"><span class="bar" aria-hidden="true"><span style=${{ width: 100 * many + '%' }}></span></span></td><td class="n">${p.released ?? 0} of ${p.planned ?? '–'}</td></tr>
         </tbody></table>
         <p>${percent(part)} of the promise is spent; ε of ${number(Math.max(0, (p.epsilon ?? 0) - (p.epsilon_spent ?? 0)))} is left, at δ = ${number(p.delta)}. ${p.refused ? 'There will be no more releases: ' + plain(p.refused, 500) : ''}</p>
-        <p class="muted">The smaller ε is, the less can be told from all releases together about one outcome. When it is spent, the node shares nothing more and goes on with what it knows.</p>`}
+        <p class="muted">The smaller ε is, the less all releases together tell about what this node has measured. When it is spent, the node shares nothing more and goes on with what it knows.</p>`}
     </section></div>`;
 }

@@ -5,10 +5,26 @@ import { ago, because, count, fromPeers, integer, number, plain, value } from '.
 import { feasible } from './store.js';
 
 const ranges = [['all', 'every outcome'], ['most', 'without the worst tenth'], ['log', 'logarithmic']];
+const ways = [['trials', 'trials'], ['time', 'time']];
+const units = [['seconds', 1000, 120], ['minutes', 60_000, 120], ['hours', 3_600_000, 48], ['days', 86_400_000, Infinity]];
+
+// along says what stands to the right: a trial's number, or when it ended, since the first began.
+function along(store, way) {
+  const { done, failed, bests } = store.summary();
+  if (way === 'trials') return { done, failed, bests, at: (t) => t.id, last: Math.max(5, store.trials.length) * 1.02 + 1, label: 'trial', says: '' };
+  const ended = (t) => store.ends[t.id - 1];
+  const last = store.ends.reduce((a, b) => Math.max(a, b ?? 0), store.begun) - store.begun || 0;
+  const [unit, length] = units.find(([, length, most]) => last < most * length);
+  return {
+    ...store.byTime(), failed: failed.filter(ended), at: (t) => (ended(t) - store.begun) / length,
+    last: (last / length || 1) * 1.03, label: `${unit} since the first trial began`, says: ` in ${number(last / length, 3)} ${unit}`,
+  };
+}
 
 export function Progress({ store, helpers, go, now }) {
-  const { counts, done, failed, bests, best, newest, peers } = store.summary();
+  const { counts, done, best, newest, peers } = store.summary();
   const [range, setRange] = useState('all');
+  const [way, setWay] = useState('trials');
   const positive = useMemo(() => done.every((t) => t.outcome.value > 0), [store.version]);
   const name = store.minimize ? 'smallest' : 'largest';
 
@@ -21,11 +37,14 @@ export function Progress({ store, helpers, go, now }) {
     <section aria-labelledby="outcomes">
       <div class="heading">
         <h2 id="outcomes">Outcomes</h2>
-        <label>Show <select value=${range} onChange=${(e) => setRange(e.target.value)}>
-          ${ranges.filter(([id]) => id !== 'log' || positive).map(([id, text]) => html`<option value=${id}>${text}</option>`)}
-        </select></label>
+        <div class="controls">
+          <label>Over <select value=${way} onChange=${(e) => setWay(e.target.value)}>${ways.map(([id, text]) => html`<option value=${id}>${text}</option>`)}</select></label>
+          <label>Show <select value=${range} onChange=${(e) => setRange(e.target.value)}>
+            ${ranges.filter(([id]) => id !== 'log' || positive).map(([id, text]) => html`<option value=${id}>${text}</option>`)}
+          </select></label>
+        </div>
       </div>
-      <${Curve} ...${{ store, done, failed, bests, best, go, range: range === 'log' && !positive ? 'all' : range }} />
+      <${Curve} ...${{ store, best, go, way, range: range === 'log' && !positive ? 'all' : range }} />
       <ul class="legend" aria-label="Marks">
         <li><${Key} shape="circle" colour="own" /> own design</li>
         <li><${Key} shape="diamond" colour="peer" /> rests on peers</li>
@@ -82,30 +101,31 @@ function Key({ shape, colour }) {
   </svg>`;
 }
 
-function Curve({ store, done, failed, bests, best, go, range }) {
-  const last = store.trials.length;
-  const data = useMemo(() => [done.map((t) => t.id), done.map((t) => t.outcome.value), bests], [store.version]);
+function Curve({ store, best, go, way, range }) {
+  const shown = useMemo(() => along(store, way), [store.version, way]);
+  const { done, failed } = shown;
+  const data = useMemo(() => [done.map(shown.at), done.map((t) => t.outcome.value), shown.bests], [shown]);
   const [at, setAt] = useState(null);
   // The painter lives as long as the plot, and looks at what is newest.
   const state = useMemo(() => ({}), []);
-  Object.assign(state, { done, failed, range, minimize: store.minimize, last });
+  Object.assign(state, shown, { range, minimize: store.minimize, many: store.trials.length });
   useEffect(() => setAt(null), [store.id]);
 
   const options = (theme, width) => ({
     scales: {
-      x: { time: false, range: () => [0, Math.max(5, state.last) * 1.02 + 1] },
+      x: { time: false, range: () => [0, state.last] },
       y: { distr: range === 'log' ? 3 : 1, range: (_, low, high) => limits(state, low, high) },
     },
-    axes: [axis(theme, { label: 'trial', size: theme.size * 1.7, grid: { show: false } }), valueAxis(theme, range === 'log' ? { values: (_, all) => all.map((v) => (v === null ? '' : number(v, 3))) } : {})],
+    axes: [axis(theme, { label: shown.label, size: theme.size * 1.7, grid: { show: false } }), valueAxis(theme, range === 'log' ? { values: (_, all) => all.map((v) => (v === null ? '' : number(v, 3))) } : {})],
     series: [{}, { paths: () => null, points: { show: false } }, { stroke: theme.text, width: 1.5, paths: stepped, points: { show: false } }],
     hooks: {
       draw: [(plot) => paint(plot, state, theme)],
       setCursor: [(plot) => setAt(nearest(plot, state))],
     },
   });
-  const label = `${count(done.length, 'outcome')} over ${count(last, 'trial')}, ${failed.length} failed.${best ? ` The best is ${number(best.outcome.value)}, of trial ${best.id}.` : ''} The table of trials has them all.`;
+  const label = `${count(done.length, 'outcome')} of ${count(store.trials.length, 'trial')}${shown.says}, ${failed.length} failed.${best ? ` The best is ${number(best.outcome.value)}, of trial ${best.id}.` : ''} The table of trials has them all.`;
   return html`<div class="chart">
-    <${Plot} label=${label} height=${21} options=${options} data=${data} depends=${[store.id, range, store.minimize]}
+    <${Plot} label=${label} height=${21} options=${options} data=${data} depends=${[store.id, range, shown.label, store.minimize]}
       pick=${(plot) => { const t = nearest(plot, state); if (t) location.hash = go('trials', t.id); }} />
     <p class="hint" aria-hidden="true">${at ? html`trial ${at.id}: <b>${at.state === 'failed' ? 'failed' : number(at.outcome.value, 6)}</b> · ${because(at.why)}${at.broken?.length ? ' · breaks ' + at.broken.map((b) => plain(b, 60)).join(', ') : ''}` : '\u00a0'}</p>
   </div>`;
@@ -134,13 +154,13 @@ function paint(plot, state, theme) {
     const kind = feasible(t) ? (peer ? kinds.peer : kinds.own) : peer ? kinds.peerBroken : kinds.ownBroken;
     // What is beyond the shown range stands at its edge.
     const y = Math.min(top + height, Math.max(top, plot.valToPos(t.outcome.value, 'y', true)));
-    kind.push(plot.valToPos(t.id, 'x', true), y);
+    kind.push(plot.valToPos(state.at(t), 'x', true), y);
   }
   const cross = [];
-  const r = ratio * theme.size * (state.last > 2000 ? 0.1 : state.last > 300 ? 0.16 : 0.23);
-  for (const t of state.failed) cross.push(plot.valToPos(t.id, 'x', true), top + height - r * 1.4);
+  const r = ratio * theme.size * (state.many > 2000 ? 0.1 : state.many > 300 ? 0.16 : 0.23);
+  for (const t of state.failed) cross.push(plot.valToPos(state.at(t), 'x', true), top + height - r * 1.4);
   inPlane(plot, (c) => {
-    c.globalAlpha = state.last > 2000 ? 0.6 : 0.85;
+    c.globalAlpha = state.many > 2000 ? 0.6 : 0.85;
     paintMarks(c, marks.circle, kinds.ownBroken, r, { stroke: theme.own, width: ratio });
     paintMarks(c, marks.diamond, kinds.peerBroken, r, { stroke: theme.peer, width: ratio });
     paintMarks(c, marks.circle, kinds.own, r, { fill: theme.own });
@@ -156,7 +176,7 @@ function nearest(plot, state) {
   let least = 30 ** 2;
   const over = plot.over.clientHeight;
   const look = (t, y) => {
-    const d = (plot.valToPos(t.id, 'x') - left) ** 2 + (y - top) ** 2;
+    const d = (plot.valToPos(state.at(t), 'x') - left) ** 2 + (y - top) ** 2;
     if (d < least) {
       least = d;
       found = t;
@@ -164,7 +184,8 @@ function nearest(plot, state) {
   };
   const from = plot.posToVal(left - 30, 'x');
   const to = plot.posToVal(left + 30, 'x');
-  for (const t of state.done) if (t.id >= from && t.id <= to) look(t, Math.min(over, Math.max(0, plot.valToPos(t.outcome.value, 'y'))));
-  for (const t of state.failed) if (t.id >= from && t.id <= to) look(t, over - 5);
+  const near = (t) => state.at(t) >= from && state.at(t) <= to;
+  for (const t of state.done) if (near(t)) look(t, Math.min(over, Math.max(0, plot.valToPos(t.outcome.value, 'y'))));
+  for (const t of state.failed) if (near(t)) look(t, over - 5);
   return found;
 }

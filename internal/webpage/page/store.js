@@ -11,6 +11,7 @@ export class TaskStore {
     this.task = null; // as the node shows it
     this.trials = []; // trial n is at n-1
     this.ends = []; // when it ended, in milliseconds; 0 while it has not
+    this.begun = Infinity; // when the first trial that is known began, in milliseconds
     this.loaded = false;
     this.error = null;
     this.connection = { state: 'connecting' };
@@ -59,6 +60,7 @@ export class TaskStore {
     if (!Number.isSafeInteger(trial?.id) || trial.id < 1 || trial.id > this.trials.length + 100_000) return;
     this.trials[trial.id - 1] = trial;
     this.ends[trial.id - 1] = (trial.finished && Date.parse(trial.finished)) || 0;
+    this.begun = Math.min(this.begun, Date.parse(trial.started) || Infinity);
     this.version++;
   }
 
@@ -108,6 +110,22 @@ export class TaskStore {
     return this.task?.task?.constraints ?? [];
   }
 
+  // better is the better of the best so far, if there is one, and an outcome that came after it.
+  better(best, trial) {
+    if (!feasible(trial)) return best;
+    const more = best && trial.outcome.value - best.outcome.value;
+    return !best || (this.minimize ? more < 0 : more > 0) ? trial : best;
+  }
+
+  // byTime has the outcomes in the order in which they came, with the best so far after each.
+  byTime() {
+    const came = (trial) => this.ends[trial.id - 1];
+    const done = this.summary().done.filter(came).sort((a, b) => came(a) - came(b));
+    let best = null;
+    const bests = done.map((trial) => (best = this.better(best, trial))?.outcome.value ?? null);
+    return { done, bests };
+  }
+
   // summary goes through all trials once for each version.
   summary() {
     if (this.summarised === this.version && this.sum) return this.sum;
@@ -126,8 +144,7 @@ export class TaskStore {
       if (fromPeers(trial.why)) peers++;
       if (trial.state === 'failed') failed.push(trial);
       if (trial.state !== 'done' || typeof trial.outcome?.value !== 'number') continue;
-      const v = trial.outcome.value;
-      if (feasible(trial) && (!best || (this.minimize ? v < best.outcome.value : v > best.outcome.value))) best = trial;
+      best = this.better(best, trial);
       done.push(trial);
       bests.push(best ? best.outcome.value : null);
     }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/experiment/family"
@@ -33,7 +34,8 @@ const (
 	lieDecoy    = "decoy"    // all is true, but that one of the worst places is the best
 )
 
-func lies() []string {
+// Lies returns what liars can tell.
+func Lies() []string {
 	return []string{lieRandom, lieCorner, lieExtreme, lieReversed, lieShifted, lieDecoy}
 }
 
@@ -54,8 +56,8 @@ func (p Plan) checkLiars(s Spec) error {
 		return fmt.Errorf("%s says what liars tell, and there are none; accepted with it: %s=1 to %d", lieKey, liarsKey, mostLiars)
 	case err != nil || n < 1 || n > mostLiars:
 		return fmt.Errorf("%s must be a whole number from 1 to %d, not %q", liarsKey, mostLiars, text)
-	case !slices.Contains(lies(), lieOf(s)):
-		return fmt.Errorf("%s must be one of %v, not %q", lieKey, lies(), lieOf(s))
+	case !slices.Contains(Lies(), lieOf(s)):
+		return fmt.Errorf("%s must be one of %s, not %q", lieKey, strings.Join(Lies(), ", "), lieOf(s))
 	case p.needsRoster(s):
 		return fmt.Errorf("%s join the agents of a federation, and who is on a roster is fixed; accepted are strategies without one", liarsKey)
 	case p.alone(s):

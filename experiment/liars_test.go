@@ -43,7 +43,7 @@ func TestLiarsJoinTheHonest(t *testing.T) {
 		if strings.Contains(name, ":") {
 			separator = ","
 		}
-		for _, lie := range lies() {
+		for _, lie := range Lies() {
 			text += "," + name + separator + "liars=4,lie=" + lie
 		}
 		p := tiny(t, func(p *Plan) { p.Strategies = specsOf(t, text) })

@@ -125,7 +125,9 @@ func asTask(s Spec) Spec {
 	if isBaseline(s) {
 		return Spec{Name: "ts"}
 	}
-	s.Settings = slices.DeleteFunc(slices.Clone(s.Settings), func(x Setting) bool { return x.Key == peersKey || x.Key == signalKey || x.Key == understateKey })
+	s.Settings = slices.DeleteFunc(slices.Clone(s.Settings), func(x Setting) bool {
+		return slices.Contains([]string{peersKey, signalKey, understateKey, liarsKey, lieKey}, x.Key)
+	})
 	return s
 }
 

@@ -9,7 +9,8 @@ import (
 
 // WriteCSV writes a row per strategy and evaluation, behind a row of names. What
 // has no meaning is empty. Where fairness is judged there are its curves of the worst and
-// the median agent, too.
+// the median agent, too, and with constraints the shares of agents that report nothing
+// feasible.
 func (r Report) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	header := []string{"family", "strategy", "evaluation"}
@@ -21,6 +22,10 @@ func (r Report) WriteCSV(w io.Writer) error {
 	judged := r.Strategies[0].Fairness != nil
 	if judged {
 		header = append(header, "worst_cumulative_regret", "worst_simple_regret", "median_cumulative_regret", "median_simple_regret")
+	}
+	constrained := r.Strategies[0].Feasibility != nil
+	if constrained {
+		header = append(header, "nothing_feasible", "mistaken")
 	}
 	if err := out.Write(header); err != nil {
 		return err
@@ -37,6 +42,9 @@ func (r Report) WriteCSV(w io.Writer) error {
 				for _, f := range []Frontier{s.Fairness.Worst, s.Fairness.Median} {
 					row = append(row, exact(f.Cumulative[k]), exact(f.Simple[k]))
 				}
+			}
+			if constrained {
+				row = append(row, exact(s.Feasibility.Nothing[k]), exact(s.Feasibility.Mistaken[k]))
 			}
 			if err := out.Write(row); err != nil {
 				return err

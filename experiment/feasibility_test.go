@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"math"
 	"os"
@@ -110,6 +111,22 @@ func TestConstrainedTableIsTheGoldenOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "constraints.txt", b.String())
+}
+
+func TestCSVHasWhoReportsNothingFeasible(t *testing.T) {
+	var b bytes.Buffer
+	if err := constrainedByHand(t).WriteCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, want := range map[int][]string{0: {"nothing_feasible", "mistaken"}, 1: {"1", "0"}, 4: {"0.25", "0"}, 5: {"0.25", "0"}, 8: {"0.25", "0.25"}} {
+		if got := rows[row][21:]; !slices.Equal(got, want) {
+			t.Errorf("row %d ends with %v, want %v", row, got, want)
+		}
+	}
 }
 
 // Without noise the reported design is the best feasible one so far, and what is

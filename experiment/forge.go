@@ -21,8 +21,9 @@ type forger struct {
 	err          error
 }
 
-func newForger(t *task.Task, r strategy.Registration, seed random.Seed, member int, corner bool) *forger {
-	return &forger{task: t, registration: surrogates.Extend(r, t), lie: strategy.Lie{Rand: seed.Stream("forged weights", uint64(member)), Corner: corner}, member: member}
+func newForger(t *task.Task, r strategy.Registration, seed random.Seed, member int, lie strategy.Lie) *forger {
+	lie.Rand = seed.Stream("forged weights", uint64(member))
+	return &forger{task: t, registration: surrogates.Extend(r, t), lie: lie, member: member}
 }
 
 // check says why the member has not lied as it should.

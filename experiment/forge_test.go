@@ -10,6 +10,7 @@ import (
 	"github.com/fbo-node/fbo/consensus"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/task"
@@ -111,7 +112,7 @@ strategy: {type: density}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newForger(definition, Plan{}.registrationOf(Spec{Name: "density"}), random.SeedOf(1), 0, false)
+	f := newForger(definition, Plan{}.registrationOf(Spec{Name: "density"}), random.SeedOf(1), 0, strategy.Lie{})
 	honest, err := protocol.Density{Observations: 3, Components: []protocol.Component{
 		{Weight: 1, Spread: 0.2, Centre: protocol.PointOf(definition.Space, definition.Space.Decode(make([]float64, definition.Space.Dim())))},
 	}}.Encode(definition.Space)

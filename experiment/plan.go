@@ -164,6 +164,9 @@ func (p Plan) checkSections() error {
 		if err := p.checkUnderstate(s); err != nil {
 			return fmt.Errorf("--strategy %s: %w", s, err)
 		}
+		if err := p.checkLiars(s); err != nil {
+			return fmt.Errorf("--strategy %s: %w", s, err)
+		}
 		if err := p.checkRoster(s); err != nil {
 			return err
 		}
@@ -232,6 +235,9 @@ func (p Plan) key(s Spec) string {
 	}
 	if by := understated(s, 0); by > 0 {
 		key += fmt.Sprintf(" %s=%v", understateKey, by)
+	}
+	if n := liarsOf(s); n > 0 {
+		key += fmt.Sprintf(" %s=%d %s=%s", liarsKey, n, lieKey, lieOf(s))
 	}
 	return key
 }

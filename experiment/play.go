@@ -82,10 +82,15 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	if err != nil {
 		return Record{}, messages(err)
 	}
+	f = f.withLiars(s)
 	scenario := p.scenario(s, t, f, workers)
 	var forgers []*forger
 	for i := range f.Members {
-		m, forger := p.member(i, s, t, f, evaluated)
+		count := evaluated
+		if i >= p.Agents {
+			count = func() {} // liars are no agents of the plan
+		}
+		m, forger := p.member(i, s, t, f, count)
 		scenario.Members = append(scenario.Members, m)
 		if forger != nil {
 			forgers = append(forgers, forger)
@@ -176,7 +181,7 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 	if !m.Forged || isBaseline(s) {
 		return member, nil
 	}
-	forger := newForger(t, p.registrationOf(s), f.seed, i, m.Corner)
+	forger := newForger(t, p.registrationOf(s), f.seed, i, strategy.Lie{Corner: m.Corner, Extreme: m.Extreme})
 	member.Forge = forger.forge
 	return member, forger
 }

@@ -187,7 +187,7 @@ func TestSharesOfUnknownKindAreNotForgedInSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newForger(template, Plan{}.registrationOf(Spec{Name: "fts"}), random.SeedOf(1), 0, false)
+	f := newForger(template, Plan{}.registrationOf(Spec{Name: "fts"}), random.SeedOf(1), 0, strategy.Lie{})
 	if f.forge("gossip", nil); f.err == nil {
 		t.Error("a share of an unknown kind passes unforged and unnoticed")
 	}

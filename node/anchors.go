@@ -35,6 +35,10 @@ func readAnchors(dir, task string) ([]peer.AddrInfo, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseAnchors(text)
+}
+
+func parseAnchors(text []byte) ([]peer.AddrInfo, error) {
 	lines := strings.Fields(string(text))
 	if len(lines) > mostAnchors {
 		return nil, fmt.Errorf("%d addresses, the limit is %d", len(lines), mostAnchors)
@@ -47,20 +51,22 @@ func writeAnchors(dir, task string, anchors []peer.AddrInfo) error {
 	if err != nil {
 		return err
 	}
-	return datadir.Replace(filepath.Join(folder, task), func(w io.Writer) error {
-		for _, anchor := range anchors {
-			addresses, err := peer.AddrInfoToP2pAddrs(&anchor)
-			if err != nil {
+	return datadir.Replace(filepath.Join(folder, task), func(w io.Writer) error { return formatAnchors(w, anchors) })
+}
+
+func formatAnchors(w io.Writer, anchors []peer.AddrInfo) error {
+	for _, anchor := range anchors {
+		addresses, err := peer.AddrInfoToP2pAddrs(&anchor)
+		if err != nil {
+			return err
+		}
+		for _, address := range addresses {
+			if _, err := fmt.Fprintln(w, address); err != nil {
 				return err
 			}
-			for _, address := range addresses {
-				if _, err := fmt.Fprintln(w, address); err != nil {
-					return err
-				}
-			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // recallAnchors makes the peers of an earlier run the first to be dialled.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -14,10 +13,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/peerlog"
-	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/invitation"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -99,22 +96,6 @@ type Session struct {
 	waiting map[uint64]chan agent.Answer
 	asked   uint64
 	awaited []awaited
-}
-
-// awaited is what somebody waits for.
-type awaited struct {
-	come func() bool // asked in the loop
-	done chan struct{}
-}
-
-type call struct {
-	run  func(now time.Time)
-	done chan struct{}
-}
-
-type result struct {
-	work  uint64
-	value any
 }
 
 func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions) (*Session, error) {
@@ -201,194 +182,6 @@ func seedOf(n *uint64) random.Seed {
 		return random.SeedOf(*n)
 	}
 	return random.New()
-}
-
-// loop owns the agent.
-func (s *Session) loop() {
-	defer close(s.ended)
-	defer s.works.cancel()
-	wake := time.NewTimer(0)
-	defer wake.Stop()
-	for {
-		var waiting chan struct{}
-		select {
-		case c := <-s.calls:
-			c.run(time.Now())
-			waiting = c.done
-		case r := <-s.results:
-			s.agent.Done(time.Now(), r.work, r.value)
-		case <-wake.C:
-			s.agent.Tick(time.Now())
-		case <-s.memory.timer.C:
-			s.memory.begin(s.heard(time.Now()))
-		case w := <-s.memory.writing:
-			if err := s.memory.ended(w); err != nil {
-				s.node.warn(err.Error())
-			}
-		case <-s.closing:
-			s.agent.Stop(time.Now())
-			s.failure = s.carryOut(s.agent.Ready(), wake)
-			s.remember()
-			if s.failure == nil {
-				s.failure = ErrClosed
-			}
-			return
-		}
-		if err := s.carryOut(s.agent.Ready(), wake); err != nil {
-			s.failure = err
-			s.node.warn(err.Error())
-			s.remember()
-			return
-		}
-		if waiting != nil {
-			close(waiting)
-		}
-		s.settle()
-	}
-}
-
-// settle tells those who wait that what they wait for has come.
-func (s *Session) settle() {
-	s.awaited = slices.DeleteFunc(s.awaited, func(a awaited) bool {
-		if !a.come() {
-			return false
-		}
-		close(a.done)
-		return true
-	})
-}
-
-// await returns when come, which is asked in the loop, returns true.
-func (s *Session) await(ctx context.Context, come func() bool) error {
-	done := make(chan struct{})
-	if err := s.do(ctx, func(time.Time) { s.awaited = append(s.awaited, awaited{come, done}) }); err != nil {
-		return err
-	}
-	select {
-	case <-done:
-		return nil
-	case <-s.ended:
-		return s.failure
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// carryOut does what the agent wants, in the order that is safe. Its error
-// means that the agent is ahead of the disk and must not go on.
-func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
-	if err := s.write(ready.Records); err != nil {
-		return fmt.Errorf("node: task %q stops, because its journal cannot be written: %w; nothing acknowledged is lost, start again when the disk is well", s.task.Name, err)
-	}
-	for _, share := range ready.Publish {
-		s.metrics.shareSent(share.Kind)
-		s.topic.publish(share)
-	}
-	for _, message := range ready.Send {
-		s.topic.courier.post(message)
-	}
-	for _, answer := range ready.Answers {
-		s.waiting[answer.Request] <- answer // has room for one
-		delete(s.waiting, answer.Request)
-	}
-	for _, work := range ready.Work {
-		s.works.start(work.Name, func(ctx context.Context) { s.finish(result{work.ID, work.Run(ctx)}) })
-	}
-	for _, event := range ready.Events {
-		s.metrics.event(event, time.Now())
-		if event.Type == agent.Warning {
-			s.warn(event.Message)
-			if event.Stack != "" {
-				s.logger.Error("panic", "warning", event.Message, "stack", event.Stack)
-			}
-		} else if s.options.OnEvent != nil {
-			s.options.OnEvent(event)
-		}
-	}
-	s.memory.note(ready.Heard)
-	if ready.Wake.IsZero() {
-		wake.Stop()
-	} else {
-		wake.Reset(time.Until(ready.Wake))
-	}
-	return nil
-}
-
-// warn passes on what the agent warns of, as far as peers that cause it without end leave
-// it bearable.
-func (s *Session) warn(message string) {
-	left, ok := s.warned.Allow(peerlog.Shape(message), "")
-	if !ok {
-		return
-	}
-	if left > 0 {
-		message += fmt.Sprintf(" (and %s more like it)", plain.Count(left, "warning"))
-	}
-	s.node.warn(message)
-}
-
-// logPanic keeps the stack of the panic behind an error, if there is one.
-func (s *Session) logPanic(err error) {
-	var p *guarded.Panic
-	if errors.As(err, &p) {
-		s.logger.Error("panic", "error", err, "stack", string(p.Stack))
-	}
-}
-
-func (s *Session) write(records []agent.Record) error {
-	if len(records) == 0 {
-		return nil
-	}
-	entries := make([]journal.Entry, len(records))
-	for i, record := range records {
-		data, err := record.Encode()
-		if err != nil {
-			return err
-		}
-		entries[i] = journal.Entry{Key: record.Key(), Data: data}
-	}
-	begun := time.Now()
-	if err := s.log.Append(entries...); err != nil {
-		return err
-	}
-	s.metrics.appended(time.Since(begun))
-	s.node.copyAfter(records)
-	return nil
-}
-
-func (s *Session) hasEnded() bool {
-	select {
-	case <-s.ended:
-		return true
-	default:
-		return false
-	}
-}
-
-func (s *Session) finish(r result) {
-	select {
-	case s.results <- r:
-	case <-s.ended:
-	}
-}
-
-// do runs a function in the loop and returns when all that followed from it is
-// on disk.
-func (s *Session) do(ctx context.Context, run func(now time.Time)) error {
-	c := call{run, make(chan struct{})}
-	select {
-	case s.calls <- c:
-	case <-s.ended:
-		return s.failure
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case <-c.done:
-		return nil
-	case <-s.ended:
-		return s.failure
-	}
 }
 
 // Ask returns the next trial to evaluate, waiting until there is one. A trial

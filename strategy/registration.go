@@ -61,15 +61,16 @@ type Registration struct {
 
 // Lie is what a forged share says. Its designs come from Design, all else from Rand.
 type Lie struct {
-	Rand   *rand.Rand
-	Corner bool // every design is the one where all numbers are largest, and not a random one
+	Rand    *rand.Rand
+	Corner  bool // every design is the one where all numbers are largest, and not a random one
+	Extreme bool // the same, and what else the share says as large as it can be
 }
 
 // Design returns a design of the space: a random one, or always the same corner. Of categories
 // the corner has the last choices.
 func (l Lie) Design(space *task.Space) task.Design {
 	x := acquisition.Sample(space, l.Rand)
-	if l.Corner {
+	if l.Corner || l.Extreme {
 		clear(x)
 		for _, block := range space.Blocks() {
 			x[block.Start+block.Len-1] = 1

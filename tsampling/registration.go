@@ -2,6 +2,7 @@ package tsampling
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/protocol"
@@ -83,7 +84,7 @@ func debit(exchange string, note []byte) []byte {
 	return note
 }
 
-// forge replaces the weights of a draw by ones drawn from the prior.
+// forge replaces the weights of a draw by ones drawn from the prior, or by the largest.
 func forge(t *task.Task, _ string, payload []byte, lie strategy.Lie) ([]byte, error) {
 	weights, err := protocol.DecodeWeights(payload, t.Surrogate.Features)
 	if err != nil {
@@ -91,6 +92,9 @@ func forge(t *task.Task, _ string, payload []byte, lie strategy.Lie) ([]byte, er
 	}
 	for i := range weights.Values {
 		weights.Values[i] = lie.Rand.NormFloat64()
+		if lie.Extreme {
+			weights.Values[i] = math.Copysign(protocol.MaxWeight, weights.Values[i])
+		}
 	}
 	return weights.Encode()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"github.com/fbo-node/fbo/internal/evaluator"
@@ -20,17 +21,25 @@ func (o runOptions) measurer(t *task.Task, dataDir string, args []string) (evalu
 	if o.worker {
 		workers, err := evaluator.NewWorkers(args, logDir(dataDir, t))
 		if err != nil {
-			return nil, nil, usageError{err}
+			return nil, nil, unprepared(err)
 		}
 		workers.Guard = guardLine()
 		return evaluateBy(workers.Evaluate), workers.Close, nil
 	}
 	command, err := evaluator.New(t.Space, args, logDir(dataDir, t))
 	if err != nil {
-		return nil, nil, usageError{err}
+		return nil, nil, unprepared(err)
 	}
 	command.Guard = guardLine()
 	return evaluateBy(command.Evaluate), func() {}, nil
+}
+
+// unprepared is why a command cannot be run: what the user gave, or the data directory.
+func unprepared(err error) error {
+	if errors.Is(err, evaluator.ErrLogs) {
+		return err
+	}
+	return usageError{err}
 }
 
 func evaluateBy(measure func(context.Context, uint64, task.Design) (evaluator.Result, error)) node.Evaluator {

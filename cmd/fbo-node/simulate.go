@@ -124,7 +124,8 @@ Strategies are those of a task file (ts, logei, fts, peer-prior, …) with its k
 settings, as in fts:mode=one-shot,share_after=10, and the baselines
 ` + strings.Join(experiment.Baselines(), ", ") + `.
 Those with a roster (fair) have the agents on it, mediator=first makes the first of them the
-mediator, and understate=X lets it tell values that are worse by X.
+mediator, and understate=X lets it tell values that are worse by X. Those that share, without
+a roster, can have liars=N beside the agents; lie=KIND says what these tell: ` + strings.Join(experiment.Lies(), ", ") + `.
 
 The families limits and gramacy have constraints, and table and command those of their
 task file. Strategies that take none are refused there; those that do: ` + strings.Join(takingConstraints(), ", ") + `

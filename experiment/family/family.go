@@ -68,6 +68,7 @@ type Member struct {
 	Late    bool // it starts when all others have spent their budgets
 	Forged  bool // what it shares is replaced by random weights or designs before it is sent
 	Corner  bool // if Forged, its designs are not random: all are the corner where numbers are largest
+	Extreme bool // if Forged, its numbers are not random either: all are the largest that shares can have
 }
 
 // Federation is what a family draws. At least one member counts.

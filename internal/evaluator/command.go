@@ -58,13 +58,16 @@ func New(space *task.Space, args []string, logDir string) (*Command, error) {
 	return c, nil
 }
 
+// ErrLogs: what trials print cannot be kept, whatever the command.
+var ErrLogs = errors.New("evaluator: cannot keep the output of trials")
+
 func openLogs(dir string) (*triallog.Store, error) {
 	if dir == "" {
-		return nil, errors.New("evaluator: no directory given for the output of trials")
+		return nil, fmt.Errorf("%w: no directory given", ErrLogs)
 	}
 	logs, err := triallog.Open(dir)
 	if err != nil {
-		return nil, fmt.Errorf("evaluator: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrLogs, err)
 	}
 	return logs, nil
 }

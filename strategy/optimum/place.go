@@ -93,5 +93,8 @@ func Forge(t *task.Task, payload []byte, lie strategy.Lie) ([]byte, error) {
 	for i := range d.Components {
 		d.Components[i].Centre = protocol.PointOf(t.Space, lie.Design(t.Space))
 	}
+	if lie.Extreme {
+		d.Observations = math.MaxInt32
+	}
 	return d.Encode(t.Space)
 }

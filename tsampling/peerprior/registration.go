@@ -1,6 +1,8 @@
 package peerprior
 
 import (
+	"math"
+
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -94,8 +96,8 @@ func Register() strategy.Registration {
 	}
 }
 
-// forge replaces the weights of a mean by ones drawn from the prior, and a place by a random
-// one.
+// forge replaces the weights of a mean by ones drawn from the prior or by the largest, and a
+// place by one of the lie.
 func forge(t *task.Task, kind string, payload []byte, lie strategy.Lie) ([]byte, error) {
 	if kind == optimum.Kind {
 		return optimum.Forge(t, payload, lie)
@@ -106,6 +108,12 @@ func forge(t *task.Task, kind string, payload []byte, lie strategy.Lie) ([]byte,
 	}
 	for i := range mean.Values {
 		mean.Values[i] = lie.Rand.NormFloat64()
+		if lie.Extreme {
+			mean.Values[i], mean.Known[i] = math.Copysign(protocol.MaxWeight, mean.Values[i]), protocol.MaxWeight
+		}
+	}
+	if lie.Extreme {
+		mean.Observations, mean.Explained, mean.Level, mean.Scale = math.MaxInt32, 1, protocol.MaxUnit, protocol.MaxUnit
 	}
 	return mean.Encode()
 }

@@ -1,7 +1,6 @@
 package triallog
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,14 +25,14 @@ type Store struct {
 func Open(dir string) (*Store, error) {
 	folder := filepath.Dir(dir)
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
-		return nil, fmt.Errorf("cannot make the directory for the output of trials: %w", err)
+		return nil, err
 	}
 	if _, err := datadir.Folder(filepath.Dir(folder), filepath.Base(folder), filepath.Base(dir)); err != nil {
-		return nil, fmt.Errorf("cannot make the directory for the output of trials: %w", err)
+		return nil, err
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the directory with the output of trials: %w", err)
+		return nil, err
 	}
 	s := &Store{dir: dir, kept: map[uint64]map[int]int64{}, writing: map[uint64]bool{}}
 	for _, entry := range entries {

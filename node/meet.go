@@ -19,7 +19,7 @@ import (
 const (
 	meetProtocol = "/fbo/meet/1"
 	meetTimeout  = 10 * time.Second
-	meetOften    = 8 * time.Second // at most, for a node that lacks company and learns of new nodes
+	meetOften    = 2 * time.Second // at most, for a node that lacks company and learns of new nodes
 	meetRenewal  = 2 * time.Minute // for a node that has company enough
 )
 

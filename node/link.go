@@ -21,6 +21,7 @@ const (
 	dialPause     = linkPause / 2    // the same of a node that lacks company and has dialled members
 	visitPause    = 3 * time.Second  // between dials of strangers although there is enough company, and room for more
 	longPause     = 30 * time.Second // between asking others whom they know, once that brings nothing new
+	dialPatience  = time.Second      // with those that do not answer, before others are dialled
 	directPause   = 5 * time.Second  // between attempts to do without a hub, twice as long with each
 	longestDirect = 10 * time.Minute
 	lostPause     = 15 * time.Second // between dials of members that were lost although there is enough company
@@ -125,7 +126,7 @@ func (t *topic) dialDirectly(peers []peer.ID) {
 }
 
 // dialMembers dials some members that are not connected and waits for the
-// outcome; false when there is none to dial.
+// outcome, but not for those that say nothing; false when there is none to dial.
 func (t *topic) dialMembers(count int) bool {
 	h := t.session.node.host
 	picked := t.members.pick(count, time.Now(), func(id peer.ID) bool {
@@ -138,8 +139,13 @@ func (t *topic) dialMembers(count int) bool {
 			t.dialMember(c)
 		})
 	}
+	patience := time.After(dialPatience)
 	for range picked {
-		<-done
+		select {
+		case <-done:
+		case <-patience:
+			return true
+		}
 	}
 	return len(picked) > 0
 }

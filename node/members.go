@@ -248,6 +248,7 @@ func (m *members) pick(count int, now time.Time, connected func(peer.ID) bool, c
 			m.attempts.Try(c.teller)
 		}
 		c.member.visited = true
+		c.member.retry = now.Add(dialTimeout) // it is under way
 		picked = append(picked, c)
 	}
 	return picked

@@ -323,3 +323,50 @@ func (f *fleet) company(n *simulated) (count int) {
 func TestSurroundedNewcomersHearEachOther(t *testing.T) {
 	besieged{attackers: 14, address: manyRanges, within: 20 * time.Second}.test(t)
 }
+
+// A node that has dialled a member that does not speak of the task goes on to others
+// and leaves it, and keeps its hub.
+func TestStrangersThatDoNotSpeakOfTheTaskAreLeft(t *testing.T) {
+	inSimulation(t, func(t *testing.T, f *fleet) {
+		h := &node.Hub{Dir: t.TempDir(), Listen: []string{"/ip4/15.0.0.1/udp/8000/quic-v1"}}
+		h.Libp2p(f.onNetwork()...)
+		if err := h.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		hubs, err := node.ParseHubs(h.Addresses())
+		if err != nil {
+			t.Fatal(err)
+		}
+		stranger, err := libp2p.New(append(f.onNetwork(), libp2p.ListenAddrStrings(manyRanges(0)))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stranger.Close()
+		book, _ := peerstore.GetCertifiedAddrBook(stranger.Peerstore())
+		sealed, err := book.GetPeerRecord(stranger.ID()).Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := stranger.Connect(t.Context(), hubs[0]); err != nil {
+			t.Fatal(err)
+		}
+		(&siege{fleet: f, records: [][]byte{sealed}}).register(t.Context(), 0, stranger, h.ID())
+
+		n := f.honest(h.Addresses())
+		connected := func(id peer.ID) bool { return n.host.Network().Connectedness(id) == network.Connected }
+		within := func(limit time.Duration, what string, reached func() bool) {
+			t.Helper()
+			for begun := time.Now(); !reached(); time.Sleep(100 * time.Millisecond) {
+				if time.Since(begun) > limit {
+					t.Fatalf("not after %v: %s", limit, what)
+				}
+			}
+		}
+		within(30*time.Second, "the stranger is dialled", func() bool { return connected(stranger.ID()) })
+		within(30*time.Second, "the stranger is left", func() bool { return !connected(stranger.ID()) })
+		if !connected(h.ID()) {
+			t.Error("the hub was left as well")
+		}
+	})
+}

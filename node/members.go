@@ -22,6 +22,7 @@ const (
 	mostFailures    = 6 // dials of a stranger before it is forgotten
 	firstRetry      = time.Second
 	longestRetry    = 20 * time.Second // a healed network is used again within a minute
+	longestVain     = 2 * time.Minute  // the same of one that answers and never was on the task
 	mostRedialTries = 30               // 2³⁰ s is more than any pause
 )
 
@@ -184,8 +185,8 @@ func (m *members) dialled(id peer.ID, answered bool, now time.Time) {
 		return
 	}
 	longest := longestRetry
-	if answered {
-		longest = longestDirect
+	if answered && known.standing == stranger {
+		longest = longestVain
 	}
 	known.retry = now.Add(jittered(min(firstRetry<<(known.failures-1), longest)))
 }

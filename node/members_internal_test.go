@@ -151,7 +151,7 @@ func TestWhoAnswersInVainIsDialledSeldom(t *testing.T) {
 	if known, _ := m.count(); known != 1 || m.known[answers] == nil {
 		t.Fatalf("%d are known", known)
 	}
-	if pause := m.known[answers].retry.Sub(noon); pause < longestDirect/2 || pause > 2*longestDirect {
+	if pause := m.known[answers].retry.Sub(noon); pause < longestVain/2 || pause > 2*longestVain {
 		t.Errorf("the next dial is after %v", pause)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/peerstore"
 	libp2pprotocol "github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/client"
 	"github.com/libp2p/go-libp2p/x/simlibp2p"
 	"github.com/marcopolo/simnet"
 
@@ -367,6 +368,58 @@ func TestStrangersThatDoNotSpeakOfTheTaskAreLeft(t *testing.T) {
 		within(30*time.Second, "the stranger is left", func() bool { return !connected(stranger.ID()) })
 		if !connected(h.ID()) {
 			t.Error("the hub was left as well")
+		}
+	})
+}
+
+// Where a hub has no more places, the range of addresses that has most loses one to
+// another.
+func TestARangeDoesNotKeepOthersFromAHubsPlaces(t *testing.T) {
+	inSimulation(t, func(t *testing.T, f *fleet) {
+		h := &node.Hub{Dir: t.TempDir(), Listen: []string{"/ip4/15.0.0.1/udp/8000/quic-v1"}}
+		h.Libp2p(f.onNetwork()...)
+		if err := h.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		h.Places(2)
+		hubs, err := node.ParseHubs(h.Addresses())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var guests []host.Host
+		defer func() {
+			for _, guest := range guests {
+				guest.Close()
+			}
+		}()
+		reserve := func(address string) error {
+			guest, err := libp2p.New(append(f.onNetwork(), libp2p.ListenAddrStrings(address))...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			guests = append(guests, guest)
+			_, err = client.Reserve(t.Context(), guest, hubs[0])
+			return err
+		}
+		for i := range 3 {
+			err := reserve(fmt.Sprintf("/ip4/12.0.0.%d/udp/8000/quic-v1", i+1))
+			if (err == nil) != (i < 2) {
+				t.Errorf("number %d of a range: %v", i, err)
+			}
+		}
+		if err := reserve("/ip4/13.0.0.1/udp/8000/quic-v1"); err != nil {
+			t.Errorf("one of another range: %v", err)
+		}
+		time.Sleep(time.Second)
+		left := 0
+		for _, guest := range guests[:2] {
+			if guest.Network().Connectedness(h.ID()) == network.Connected {
+				left++
+			}
+		}
+		if left != 1 {
+			t.Errorf("%d of the crowded range have kept a place, want 1", left)
 		}
 	})
 }

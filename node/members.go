@@ -38,11 +38,13 @@ type members struct {
 	attempts *dials.Book
 	trying   func([]multiaddr.Multiaddr, dials.Scope) []multiaddr.Multiaddr // which addresses are tried
 
-	mu    sync.Mutex
-	known map[peer.ID]*member
+	mu      sync.Mutex
+	known   map[peer.ID]*member
+	learned uint64 // how many ever
 }
 
 type member struct {
+	number    uint64 // in the order in which the node has learned of them
 	sealed    []byte // its signed record; nil when only an address is known
 	signed    []multiaddr.Multiaddr
 	info      peer.AddrInfo // what is tried of that
@@ -79,7 +81,8 @@ func (m *members) learn(sealed []byte, teller peer.ID, scope dials.Scope) error 
 	defer m.mu.Unlock()
 	known := m.known[record.PeerID]
 	if known == nil {
-		known = &member{scope: scope, tellers: []peer.ID{teller}, callBacks: firstCallBack}
+		m.learned++
+		known = &member{number: m.learned, scope: scope, tellers: []peer.ID{teller}, callBacks: firstCallBack}
 		m.known[record.PeerID] = known
 		m.bound(record.PeerID)
 	} else {
@@ -205,9 +208,10 @@ type candidate struct {
 // told of them, and notes them as visited. Every other time those come first that were
 // good, else those that were never visited: neither may keep the node from the other.
 // Among these come first those at addresses where the fewest have answered and brought
-// nothing, then those of ranges of which the fewest have, or are connected, and then one of
-// each who told: identities cost nothing, so that what the first one at an address was like
-// tells of the next.
+// nothing, then those of ranges of which the fewest have, or are connected, and then, of each
+// who told, the one that he told of first: identities cost nothing, so that what the first
+// one at an address was like tells of the next, and a hub tells of one of each address before
+// another.
 func (m *members) pick(count int, now time.Time, connected func(peer.ID) bool, crowd func(peer.AddrInfo) int) []candidate {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -224,7 +228,7 @@ func (m *members) pick(count int, now time.Time, connected func(peer.ID) bool, c
 			})
 		}
 	}
-	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(a.member.number, b.member.number) })
 	turns := map[peer.ID]int{}
 	for i, c := range all {
 		all[i].turn = turns[c.teller]

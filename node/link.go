@@ -18,7 +18,7 @@ const (
 	enoughPeers   = 10               // on the task, that say something; fewer, and it dials members that it knows of
 	enoughDialled = 16               // connections that it has made; fewer, and it visits strangers often, however many have come by themselves
 	linkPause     = time.Second      // between looks, with jitter
-	dialPause     = linkPause / 2    // the same of a node that lacks company and has dialled members; so long it waits for these as well
+	dialPause     = linkPause / 4    // the same of a node that lacks company and has dialled members; so long it waits for these as well
 	visitPause    = 3 * time.Second  // between dials of strangers although there is enough company, and room for more
 	longPause     = 30 * time.Second // between asking others whom they know, once that brings nothing new
 	directPause   = 5 * time.Second  // between attempts to do without a hub, twice as long with each

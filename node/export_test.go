@@ -56,3 +56,7 @@ func (h *Hub) Registrations() int {
 	defer h.registry.mu.Unlock()
 	return h.registry.count
 }
+
+// Places bounds how many nodes can be reached through the hub. It is called after Start and
+// before anybody comes.
+func (h *Hub) Places(most int) { h.places.most = most }

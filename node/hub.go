@@ -74,6 +74,7 @@ type Hub struct {
 	host     host.Host
 	relay    *relay.Relay
 	registry *registry
+	places   *places
 	conduct  *conduct
 	meeting  *service
 	named    *named
@@ -107,7 +108,7 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 	}()
 	h.log = bearable(h.Log)
 	h.named = newNamed(h.Allow...)
-	h.registry, h.conduct = newRegistry(), newConduct(h.named.has)
+	h.registry, h.places, h.conduct = newRegistry(), newPlaces(hubPlaces), newConduct(h.named.has)
 	h.meeting = newSmallService("fbo.meet", meetTimeout)
 	if err := h.open(listen); err != nil {
 		return err
@@ -144,9 +145,9 @@ func (h *Hub) open(listen []string) error {
 	h.relay, err = relay.New(h.host,
 		relay.WithResources(relay.Resources{
 			ReservationTTL:        hubPlaceTTL,
-			MaxReservations:       hubPlaces,
+			MaxReservations:       hubConnections, // AllowReserve allows fewer
 			MaxReservationsPerIP:  hubPerAddress,
-			MaxReservationsPerASN: hubPlaces,
+			MaxReservationsPerASN: hubConnections,
 			MaxCircuits:           hubCircuitsOfNode,
 			BufferSize:            4096,
 		}),

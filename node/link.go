@@ -17,14 +17,15 @@ import (
 const (
 	enoughPeers   = 10               // on the task, that say something; fewer, and it dials members that it knows of
 	enoughDialled = 16               // connections that it has made; fewer, and it visits strangers often, however many have come by themselves
-	parallelDials = 4                // at a time
 	linkPause     = time.Second      // between looks, with jitter
+	dialPause     = linkPause / 4    // the same of a node that lacks company and has dialled members; so long it waits for these as well
 	visitPause    = 3 * time.Second  // between dials of strangers although there is enough company, and room for more
 	longPause     = 30 * time.Second // between asking others whom they know, once that brings nothing new
 	directPause   = 5 * time.Second  // between attempts to do without a hub, twice as long with each
 	longestDirect = 10 * time.Minute
 	lostPause     = 15 * time.Second // between dials of members that were lost although there is enough company
 	renewAfter    = 3 * time.Second  // after a peer has left the topic, and stayed
+	turnUp        = 10 * time.Second // until a peer that was dialled speaks of the task
 )
 
 // link keeps the node well connected among the members of its task. Nodes that
@@ -32,6 +33,7 @@ const (
 // a third of the messages once there are forty.
 func (t *topic) link() {
 	t.recallAnchors()
+	pause := linkPause
 	asking, nextAsk, visited := linkPause, time.Now(), time.Now()
 	nextChange, nextAnchors := time.Now().Add(jittered(changePause)), time.Now().Add(anchorsPause)
 	direct := growing{next: time.Now().Add(directPause), pause: directPause}
@@ -39,9 +41,10 @@ func (t *topic) link() {
 		select {
 		case <-t.ctx.Done():
 			return
-		case <-time.After(jittered(linkPause)):
+		case <-time.After(jittered(pause)):
 		}
 		now := time.Now()
+		pause = linkPause
 		peers := t.onTask()
 		change := now.After(nextChange)
 		if change {
@@ -58,8 +61,8 @@ func (t *topic) link() {
 		}
 		missing := enoughPeers - t.standing.saying(now)
 		if missing > 0 {
-			if t.dialMembers(min(parallelDials, missing)) {
-				asking = linkPause
+			if t.dialMembers(missing) {
+				pause, asking = dialPause, linkPause
 				continue
 			}
 		} else if change || now.Sub(visited) > t.visitEvery(len(dialled)) {
@@ -122,7 +125,7 @@ func (t *topic) dialDirectly(peers []peer.ID) {
 }
 
 // dialMembers dials some members that are not connected and waits for the
-// outcome; false when there is none to dial.
+// outcome, but not for those that say nothing; false when there is none to dial.
 func (t *topic) dialMembers(count int) bool {
 	h := t.session.node.host
 	picked := t.members.pick(count, time.Now(), func(id peer.ID) bool {
@@ -135,8 +138,13 @@ func (t *topic) dialMembers(count int) bool {
 			t.dialMember(c)
 		})
 	}
+	patience := time.After(dialPause)
 	for range picked {
-		<-done
+		select {
+		case <-done:
+		case <-patience:
+			return true
+		}
 	}
 	return len(picked) > 0
 }
@@ -150,16 +158,38 @@ func (t *topic) dialMember(c candidate) {
 	if err == nil && c.teller != "" {
 		n.attempts.Reached(c.teller)
 	}
-	switch {
-	case t.ctx.Err() != nil:
-	case err != nil:
-		t.session.logger.Debug("member not reached", "peer", info.ID, "error", err)
-		t.members.failed(info.ID, time.Now())
-	default:
-		// Until it turns up on the topic it counts as not reached: whoever is no
-		// member must not be dialled for ever.
-		t.members.failed(info.ID, time.Now())
+	if t.ctx.Err() != nil {
+		return
 	}
+	// Until it turns up on the topic it counts as not reached: whoever is no
+	// member must not be dialled for ever.
+	t.members.dialled(info.ID, err == nil, time.Now())
+	if err != nil {
+		t.session.logger.Debug("member not reached", "peer", info.ID, "error", err)
+		return
+	}
+	t.running.Go(func() { t.leaveStranger(info.ID) })
+}
+
+// leaveStranger breaks the connection to a peer that was dialled for the task, of which it
+// does not speak, and that is of no other use: with many such the node goes on to
+// others.
+func (t *topic) leaveStranger(id peer.ID) {
+	select {
+	case <-t.ctx.Done():
+		return
+	case <-time.After(turnUp):
+	}
+	if t.session.node.Host != nil {
+		return // a Host of the user's may have other uses for it
+	}
+	h := t.session.node.host
+	spoken, err := h.Peerstore().SupportsProtocols(id, t.syncProtocol())
+	tags := h.ConnManager().GetTagInfo(id)
+	if err != nil || len(spoken) > 0 || t.here.has(id) || h.ConnManager().IsProtected(id, "") || tags != nil && tags.Value > 0 {
+		return
+	}
+	_ = h.Network().ClosePeer(id) // the connection is gone in any case
 }
 
 // renew breaks the connection to a peer that has left the topic without a goodbye

@@ -19,7 +19,7 @@ import (
 const (
 	meetProtocol = "/fbo/meet/1"
 	meetTimeout  = 10 * time.Second
-	meetOften    = 8 * time.Second // at most, for a node that lacks company and learns of new nodes
+	meetOften    = 2 * time.Second // at most, for a node that lacks company and learns of new nodes
 	meetRenewal  = 2 * time.Minute // for a node that has company enough
 )
 
@@ -107,11 +107,23 @@ func (h *Hub) shown(sealed []byte, c network.Conn) []byte {
 func (h *Hub) forgetGone(n network.Network, c network.Conn) {
 	if n.Connectedness(c.RemotePeer()) != network.Connected {
 		h.registry.forget(c.RemotePeer())
+		h.places.forget(c.RemotePeer())
 	}
 }
 
-// AllowReserve implements relay.ACLFilter.
-func (h *Hub) AllowReserve(id peer.ID, _ multiaddr.Multiaddr) bool { return !h.conduct.isBanned(id) }
+// AllowReserve implements relay.ACLFilter. Who loses a place to another is disconnected,
+// with which libp2p's relay service takes it back.
+func (h *Hub) AllowReserve(id peer.ID, from multiaddr.Multiaddr) bool {
+	if h.conduct.isBanned(id) {
+		return false
+	}
+	loses, ok := h.places.take(id, wideRangeOf(from).String())
+	if loses != "" {
+		h.log.Info("a node loses its place to one of another range of addresses", "peer", loses, "to", id)
+		_ = h.host.Network().ClosePeer(loses) // the connection is gone in any case
+	}
+	return ok
+}
 
 // AllowConnect implements relay.ACLFilter: a hub relays between nodes of the same
 // task, so that it is of no use to other programs that look for a relay.

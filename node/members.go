@@ -3,6 +3,7 @@ package node
 import (
 	"cmp"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ const (
 	mostFailures    = 6 // dials of a stranger before it is forgotten
 	firstRetry      = time.Second
 	longestRetry    = 20 * time.Second // a healed network is used again within a minute
+	longestVain     = 2 * time.Minute  // the same of one that answers and never was on the task
 	mostRedialTries = 30               // 2³⁰ s is more than any pause
 )
 
@@ -36,11 +38,13 @@ type members struct {
 	attempts *dials.Book
 	trying   func([]multiaddr.Multiaddr, dials.Scope) []multiaddr.Multiaddr // which addresses are tried
 
-	mu    sync.Mutex
-	known map[peer.ID]*member
+	mu      sync.Mutex
+	known   map[peer.ID]*member
+	learned uint64 // how many ever
 }
 
 type member struct {
+	number    uint64 // in the order in which the node has learned of them
 	sealed    []byte // its signed record; nil when only an address is known
 	signed    []multiaddr.Multiaddr
 	info      peer.AddrInfo // what is tried of that
@@ -77,7 +81,8 @@ func (m *members) learn(sealed []byte, teller peer.ID, scope dials.Scope) error 
 	defer m.mu.Unlock()
 	known := m.known[record.PeerID]
 	if known == nil {
-		known = &member{scope: scope, tellers: []peer.ID{teller}, callBacks: firstCallBack}
+		m.learned++
+		known = &member{number: m.learned, scope: scope, tellers: []peer.ID{teller}, callBacks: firstCallBack}
 		m.known[record.PeerID] = known
 		m.bound(record.PeerID)
 	} else {
@@ -167,8 +172,10 @@ func (m *members) raise(id peer.ID, standing int) {
 	}
 }
 
-// failed notes that a peer could not be reached, and when to try again.
-func (m *members) failed(id peer.ID, now time.Time) {
+// dialled notes that a peer could not be reached, or has answered and may not turn up on
+// the task, and when to try again. Who has answered is not forgotten for that, and is tried
+// ever more seldom: it would be a stranger again.
+func (m *members) dialled(id peer.ID, answered bool, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.known[id]
@@ -176,12 +183,15 @@ func (m *members) failed(id peer.ID, now time.Time) {
 		return
 	}
 	known.failures = min(known.failures+1, mostRedialTries)
-	if known.standing == stranger && known.failures >= mostFailures {
+	if !answered && known.standing == stranger && known.failures >= mostFailures {
 		delete(m.known, id)
 		return
 	}
-	pause := min(firstRetry<<(known.failures-1), longestRetry)
-	known.retry = now.Add(jittered(pause))
+	longest := longestRetry
+	if answered && known.standing == stranger {
+		longest = longestVain
+	}
+	known.retry = now.Add(jittered(min(firstRetry<<(known.failures-1), longest)))
 }
 
 // candidate is a member that may be dialled now.
@@ -190,27 +200,35 @@ type candidate struct {
 	member *member
 	teller peer.ID // whose budget it goes by; empty: nobody's
 	turn   int     // among those of its teller
-	crowd  int     // connected peers of its range
+	vain   int     // members at its address that have brought nothing
+	crowd  int     // those of its range, and connected peers
 }
 
 // pick returns up to count members to dial, takes them from the budgets of those who
 // told of them, and notes them as visited. Every other time those come first that were
 // good, else those that were never visited: neither may keep the node from the other.
-// Among these come first those of ranges of which the fewest peers are connected, and
-// then one of each who told.
+// Among these come first those at addresses where the fewest have answered and brought
+// nothing, then those of ranges of which the fewest have, or are connected, and then, of each
+// who told, the one that he told of first: identities cost nothing, so that what the first
+// one at an address was like tells of the next, and a hub tells of one of each address before
+// another.
 func (m *members) pick(count int, now time.Time, connected func(peer.ID) bool, crowd func(peer.AddrInfo) int) []candidate {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	atAddress, inRange := m.inVain(rangeOf), m.inVain(wideRangeOf)
 	var all []candidate
 	for id, known := range m.known {
 		if known.retry.After(now) || len(known.info.Addrs) == 0 || connected(id) {
 			continue
 		}
 		if teller, ok := m.mayTry(known); ok {
-			all = append(all, candidate{info: known.info, member: known, teller: teller, crowd: crowd(known.info)})
+			all = append(all, candidate{
+				info: known.info, member: known, teller: teller,
+				vain: most(known.info, rangeOf, atAddress), crowd: most(known.info, wideRangeOf, inRange) + crowd(known.info),
+			})
 		}
 	}
-	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(a.member.number, b.member.number) })
 	turns := map[peer.ID]int{}
 	for i, c := range all {
 		all[i].turn = turns[c.teller]
@@ -221,7 +239,7 @@ func (m *members) pick(count int, now time.Time, connected func(peer.ID) bool, c
 		class = freshFirst
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(class(a.member), class(b.member)), cmp.Compare(a.crowd, b.crowd), cmp.Compare(a.turn, b.turn))
+		return cmp.Or(cmp.Compare(class(a.member), class(b.member)), cmp.Compare(a.vain, b.vain), cmp.Compare(a.crowd, b.crowd), cmp.Compare(a.turn, b.turn))
 	})
 	var picked []candidate
 	for _, c := range all {
@@ -235,9 +253,35 @@ func (m *members) pick(count int, now time.Time, connected func(peer.ID) bool, c
 			m.attempts.Try(c.teller)
 		}
 		c.member.visited = true
+		c.member.retry = now.Add(dialTimeout) // it is under way
 		picked = append(picked, c)
 	}
 	return picked
+}
+
+// inVain counts the members that have been visited and have brought nothing, by the part
+// of addresses that the function returns, of those at which they have answered: others may
+// claim anybody's.
+func (m *members) inVain(part func(multiaddr.Multiaddr) netip.Prefix) map[netip.Prefix]int {
+	counts := map[netip.Prefix]int{}
+	for id, known := range m.known {
+		if !known.visited || known.standing == good {
+			continue
+		}
+		if at := part(m.attempts.LastAnswer(id)); at.IsValid() {
+			counts[at]++
+		}
+	}
+	return counts
+}
+
+// most is the largest count of a part of the addresses of a peer.
+func most(info peer.AddrInfo, part func(multiaddr.Multiaddr) netip.Prefix, counts map[netip.Prefix]int) int {
+	largest := 0
+	for _, a := range info.Addrs {
+		largest = max(largest, counts[part(a)])
+	}
+	return largest
 }
 
 func goodFirst(m *member) int {

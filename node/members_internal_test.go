@@ -110,6 +110,52 @@ func TestCrowdedRangesAreDialledLast(t *testing.T) {
 	}
 }
 
+// Where many have answered and brought nothing, those who come from elsewhere are dialled
+// first, and from one such address no more than one of each: however many names it has, and
+// however many claim an honest node's address beside their own.
+func TestAddressesThatWereVisitedInVainAreDialledLast(t *testing.T) {
+	const attackers, names = 20, 10
+	m := someMembers()
+	for i := range attackers * names {
+		tellOf(t, m, "hub", dials.Global, fmt.Sprintf("/ip4/12.0.0.%d/tcp/%d", i%attackers+1, i/attackers+1), "/ip4/12.0.0.100/tcp/1")
+	}
+	honest := tellOf(t, m, "hub", dials.Global, "/ip4/12.0.0.100/tcp/1")
+	none := func(peer.AddrInfo) int { return 0 }
+	for visits := 1; ; visits++ {
+		picked := m.pick(1, noon, nobody, none)
+		if len(picked) != 1 {
+			t.Fatal("nobody is picked")
+		}
+		id := picked[0].info.ID
+		if id == honest {
+			break
+		}
+		if visits > attackers {
+			t.Fatalf("after %d visits in vain the one elsewhere has not been dialled", visits)
+		}
+		m.attempts.Answered(id, picked[0].info.Addrs[0])
+		m.attempts.Reached("hub")
+		m.dialled(id, true, noon)
+	}
+}
+
+// Who has answered is not forgotten for being no member, and is dialled ever more seldom;
+// who has not is forgotten.
+func TestWhoAnswersInVainIsDialledSeldom(t *testing.T) {
+	m := someMembers()
+	answers, silent := tellOf(t, m, "a", dials.Global, "/ip4/12.0.0.1/tcp/1"), tellOf(t, m, "a", dials.Global, "/ip4/12.0.0.2/tcp/1")
+	for range mostRedialTries + 1 {
+		m.dialled(answers, true, noon)
+		m.dialled(silent, false, noon)
+	}
+	if known, _ := m.count(); known != 1 || m.known[answers] == nil {
+		t.Fatalf("%d are known", known)
+	}
+	if pause := m.known[answers].retry.Sub(noon); pause < longestVain/2 || pause > 2*longestVain {
+		t.Errorf("the next dial is after %v", pause)
+	}
+}
+
 // What is tried of a record, by who told of it; only who has answered is told of.
 func TestWhatIsTriedAndToldOfARecord(t *testing.T) {
 	m := someMembers()

@@ -8,6 +8,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/fbo-node/fbo/internal/dials"
 )
 
 // Identities cost nothing and addresses do. What one party usually has: an IPv4 address,
@@ -38,6 +40,14 @@ func rangeOf(address multiaddr.Multiaddr) netip.Prefix {
 		return netip.Prefix{}
 	}
 	return r
+}
+
+// wideRangeOf is rangeOf for the wider ranges that one owner of addresses commonly has.
+func wideRangeOf(address multiaddr.Multiaddr) netip.Prefix {
+	if ip, ok := dials.IP(address); ok && !isCircuit(address) {
+		return dials.Range(ip)
+	}
+	return netip.Prefix{}
 }
 
 func isCircuit(address multiaddr.Multiaddr) bool {

@@ -2,6 +2,7 @@ package node
 
 import (
 	"cmp"
+	"hash/maphash"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -34,6 +35,8 @@ type registration struct {
 	sealed  []byte // the node's peer record; nil: others are not told of it
 	group   string // of whom it is one
 	expires time.Time
+	order   maphash.Seed // that in which it is told of groups, its own
+	told    uint64       // where in it the last answer ended
 }
 
 func newRegistry() *registry {
@@ -67,12 +70,19 @@ func (r *registry) register(task string, id peer.ID, group string, sealed []byte
 		r.nodes[id][task] = true
 		r.count++
 	}
-	r.tasks[task][id] = registration{sealed: sealed, group: group, expires: now.Add(registrationTTL)}
+	renewed, known := r.tasks[task][id]
+	if !known {
+		renewed.order = maphash.MakeSeed()
+	}
+	renewed.sealed, renewed.group, renewed.expires = sealed, group, now.Add(registrationTTL)
+	r.tasks[task][id] = renewed
 	return true
 }
 
-// others returns up to count records of other nodes on a task, at random and of each group
-// about as many.
+// others returns up to count records of other nodes on a task, of each group about as many.
+// Whom of a group is left to chance, and so is the order of the groups, which who has
+// registered goes through from answer to answer: whoever has many groups keeps nobody from
+// being told of the rest.
 func (r *registry) others(task string, asking peer.ID, count int, now time.Time) [][]byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,19 +94,31 @@ func (r *registry) others(task string, asking peer.ID, count int, now time.Time)
 		}
 	}
 	rand.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
+	own, registered := r.tasks[task][asking]
+	if !registered {
+		own.order = maphash.MakeSeed()
+	}
 	rounds := map[string]int{}
 	type ranked struct {
-		round  int // how many of its group come before
+		round  int    // how many of its group come before
+		place  uint64 // of the group in the order
 		sealed []byte
 	}
 	var ranks []ranked
 	for _, other := range found {
-		ranks = append(ranks, ranked{rounds[other.group], other.sealed})
+		ranks = append(ranks, ranked{rounds[other.group], maphash.String(own.order, other.group), other.sealed})
 		rounds[other.group]++
 	}
-	slices.SortStableFunc(ranks, func(a, b ranked) int { return cmp.Compare(a.round, b.round) })
+	slices.SortFunc(ranks, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(a.round, b.round), cmp.Compare(a.place-own.told-1, b.place-own.told-1)) // round the circle, from the last
+	})
+	ranks = ranks[:min(count, len(ranks))]
+	if registered && len(ranks) > 0 {
+		own.told = ranks[len(ranks)-1].place
+		r.tasks[task][asking] = own
+	}
 	var records [][]byte
-	for _, other := range ranks[:min(count, len(ranks))] {
+	for _, other := range ranks {
 		records = append(records, other.sealed)
 	}
 	return records

@@ -87,6 +87,37 @@ func TestMadeUpNodesKeepNobodyOutOfTheRegistry(t *testing.T) {
 	}
 }
 
+// However a party spreads over groups, a node that asks again and again is told of each
+// group in turn, also of those that have come since it first asked.
+func TestAllGroupsAreToldOfInTurn(t *testing.T) {
+	const groups, atOnce = 100, 32
+	now := time.Now()
+	r := newRegistry()
+	add := func(name string) { r.register("task", peer.ID(name), name, []byte(name), now) }
+	for i := range groups - 1 {
+		add(fmt.Sprint("first ", i))
+	}
+	add("asking")
+	told := map[string]bool{}
+	ask := func(times int) {
+		for range times {
+			for _, sealed := range r.others("task", "asking", atOnce, now) {
+				told[string(sealed)] = true
+			}
+			add("asking") // whoever asks registers again
+		}
+	}
+	ask(4)
+	if len(told) != groups-1 {
+		t.Errorf("in four answers of %d a node is told of %d groups, want %d", atOnce, len(told), groups-1)
+	}
+	add("newcomer")
+	ask(4)
+	if !told["newcomer"] {
+		t.Error("not of one that has come later")
+	}
+}
+
 // The registry says what a plain list of what happened says.
 func TestRegistryAgreesWithAList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -297,13 +297,5 @@ func (t *topic) crowds() func(peer.AddrInfo) int {
 	for _, n := range t.neighbours(t.onTask()) {
 		ofRange[n.from]++
 	}
-	return func(info peer.AddrInfo) int {
-		most := 0
-		for _, a := range info.Addrs {
-			if ip, ok := dials.IP(a); ok {
-				most = max(most, ofRange[dials.Range(ip)])
-			}
-		}
-		return most
-	}
+	return func(info peer.AddrInfo) int { return most(info, wideRangeOf, ofRange) }
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/peerstore"
 	libp2pprotocol "github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/client"
 	"github.com/libp2p/go-libp2p/x/simlibp2p"
 	"github.com/marcopolo/simnet"
 
@@ -322,4 +323,103 @@ func (f *fleet) company(n *simulated) (count int) {
 
 func TestSurroundedNewcomersHearEachOther(t *testing.T) {
 	besieged{attackers: 14, address: manyRanges, within: 20 * time.Second}.test(t)
+}
+
+// A node that has dialled a member that does not speak of the task goes on to others
+// and leaves it, and keeps its hub.
+func TestStrangersThatDoNotSpeakOfTheTaskAreLeft(t *testing.T) {
+	inSimulation(t, func(t *testing.T, f *fleet) {
+		h := &node.Hub{Dir: t.TempDir(), Listen: []string{"/ip4/15.0.0.1/udp/8000/quic-v1"}}
+		h.Libp2p(f.onNetwork()...)
+		if err := h.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		hubs, err := node.ParseHubs(h.Addresses())
+		if err != nil {
+			t.Fatal(err)
+		}
+		stranger, err := libp2p.New(append(f.onNetwork(), libp2p.ListenAddrStrings(manyRanges(0)))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stranger.Close()
+		book, _ := peerstore.GetCertifiedAddrBook(stranger.Peerstore())
+		sealed, err := book.GetPeerRecord(stranger.ID()).Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := stranger.Connect(t.Context(), hubs[0]); err != nil {
+			t.Fatal(err)
+		}
+		(&siege{fleet: f, records: [][]byte{sealed}}).register(t.Context(), 0, stranger, h.ID())
+
+		n := f.honest(h.Addresses())
+		connected := func(id peer.ID) bool { return n.host.Network().Connectedness(id) == network.Connected }
+		within := func(limit time.Duration, what string, reached func() bool) {
+			t.Helper()
+			for begun := time.Now(); !reached(); time.Sleep(100 * time.Millisecond) {
+				if time.Since(begun) > limit {
+					t.Fatalf("not after %v: %s", limit, what)
+				}
+			}
+		}
+		within(30*time.Second, "the stranger is dialled", func() bool { return connected(stranger.ID()) })
+		within(30*time.Second, "the stranger is left", func() bool { return !connected(stranger.ID()) })
+		if !connected(h.ID()) {
+			t.Error("the hub was left as well")
+		}
+	})
+}
+
+// Where a hub has no more places, the range of addresses that has most loses one to
+// another.
+func TestARangeDoesNotKeepOthersFromAHubsPlaces(t *testing.T) {
+	inSimulation(t, func(t *testing.T, f *fleet) {
+		h := &node.Hub{Dir: t.TempDir(), Listen: []string{"/ip4/15.0.0.1/udp/8000/quic-v1"}}
+		h.Libp2p(f.onNetwork()...)
+		if err := h.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		h.Places(2)
+		hubs, err := node.ParseHubs(h.Addresses())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var guests []host.Host
+		defer func() {
+			for _, guest := range guests {
+				guest.Close()
+			}
+		}()
+		reserve := func(address string) error {
+			guest, err := libp2p.New(append(f.onNetwork(), libp2p.ListenAddrStrings(address))...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			guests = append(guests, guest)
+			_, err = client.Reserve(t.Context(), guest, hubs[0])
+			return err
+		}
+		for i := range 3 {
+			err := reserve(fmt.Sprintf("/ip4/12.0.0.%d/udp/8000/quic-v1", i+1))
+			if (err == nil) != (i < 2) {
+				t.Errorf("number %d of a range: %v", i, err)
+			}
+		}
+		if err := reserve("/ip4/13.0.0.1/udp/8000/quic-v1"); err != nil {
+			t.Errorf("one of another range: %v", err)
+		}
+		time.Sleep(time.Second)
+		left := 0
+		for _, guest := range guests[:2] {
+			if guest.Network().Connectedness(h.ID()) == network.Connected {
+				left++
+			}
+		}
+		if left != 1 {
+			t.Errorf("%d of the crowded range have kept a place, want 1", left)
+		}
+	})
 }

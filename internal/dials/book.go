@@ -18,6 +18,8 @@ const (
 	RangePause     = 5 * time.Second
 	MostByTeller   = 16 // the same of peers that one peer told of
 	TellerPause    = 10 * time.Second
+	MostByNamed    = 64 // the same where the user has named that peer: a hub tells of strangers
+	NamedPause     = 2 * time.Second
 	mostAnswers    = 4096 // peers of which it is remembered where they have answered
 	answersOfPeer  = 8
 	attemptTimeout = time.Minute // how long after an attempt an answer counts as its answer
@@ -33,6 +35,8 @@ type Book struct {
 	addresses *budget[netip.Prefix]
 	ranges    *budget[netip.Prefix]
 	tellers   *budget[peer.ID]
+	namedOnes map[peer.ID]bool
+	byNamed   *budget[peer.ID] // of those
 	attempts  map[peer.ID][]attempt
 	answers   map[peer.ID][]multiaddr.Multiaddr // newest last
 	swept     time.Time                         // when old attempts were forgotten
@@ -51,10 +55,13 @@ func NewBook(now func() time.Time, named ...peer.AddrInfo) *Book {
 		addresses: newBudget[netip.Prefix](MostAtAddress, AddressPause),
 		ranges:    newBudget[netip.Prefix](MostInRange, RangePause),
 		tellers:   newBudget[peer.ID](MostByTeller, TellerPause),
+		namedOnes: map[peer.ID]bool{},
+		byNamed:   newBudget[peer.ID](MostByNamed, NamedPause),
 		attempts:  map[peer.ID][]attempt{},
 		answers:   map[peer.ID][]multiaddr.Multiaddr{},
 	}
 	for _, info := range named {
+		b.namedOnes[info.ID] = true
 		for _, a := range info.Addrs {
 			b.always = append(b.always, a)
 			if _, ok := IP(a); !ok {
@@ -160,17 +167,24 @@ func (b *Book) LastAnswer(id peer.ID) multiaddr.Multiaddr {
 func (b *Book) MayTry(teller peer.ID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.tellers.has(teller, b.now())
+	return b.toldBy(teller).has(teller, b.now())
 }
 
 func (b *Book) Try(teller peer.ID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.tellers.take(teller, b.now())
+	b.toldBy(teller).take(teller, b.now())
 }
 
 func (b *Book) Reached(teller peer.ID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.tellers.giveBack(teller, b.now())
+	b.toldBy(teller).giveBack(teller, b.now())
+}
+
+func (b *Book) toldBy(teller peer.ID) *budget[peer.ID] {
+	if b.namedOnes[teller] {
+		return b.byNamed
+	}
+	return b.tellers
 }

@@ -121,7 +121,7 @@ func TestWhatTheUserHasNamedIsFree(t *testing.T) {
 }
 
 func TestTellers(t *testing.T) {
-	b, c := bookAt()
+	b, c := bookAt(peer.AddrInfo{ID: "named"})
 	tries := func(teller peer.ID) (count int) {
 		for b.MayTry(teller) {
 			b.Try(teller)
@@ -139,6 +139,13 @@ func TestTellers(t *testing.T) {
 	}
 	if got := tries("b"); got != MostByTeller {
 		t.Errorf("%d of another", got)
+	}
+	if got := tries("named"); got != MostByNamed {
+		t.Errorf("%d of one that the user has named", got)
+	}
+	c.at = c.at.Add(NamedPause)
+	if got := tries("named"); got != 1 {
+		t.Errorf("%d more of it after a pause", got)
 	}
 }
 

@@ -12,7 +12,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/record"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/fbo-node/fbo/protocol"
 )
@@ -182,6 +184,32 @@ func recordsAt(address multiaddr.Multiaddr) (sealed [][]byte) {
 // crowdedHub has 520 identities register for the task at the hub, which is the only
 // target, before anybody else does, and stay.
 func crowdedHub(ctx context.Context, f *Field) error {
+	return registerMany(ctx, f, func(*Peer) error { return nil })
+}
+
+// muteHub is crowdedHub where whoever dials one of the identities gets a connection, and
+// no answer.
+func muteHub(ctx context.Context, f *Field) error {
+	return registerMany(ctx, f, func(p *Peer) error {
+		addresses := p.Host.Network().ListenAddresses()
+		s, ok := p.Host.Network().(*swarm.Swarm)
+		if !ok {
+			return fmt.Errorf("hostile: no swarm")
+		}
+		s.ListenClose(addresses...)
+		for _, a := range addresses {
+			l, err := manet.Listen(a)
+			if err != nil {
+				return err
+			}
+			context.AfterFunc(ctx, func() { _ = l.Close() })
+		}
+		return nil
+	})
+}
+
+// registerMany does something with each identity that has registered at the hub.
+func registerMany(ctx context.Context, f *Field, then func(*Peer) error) error {
 	const count, parallel = 520, 16
 	numbers := make(chan int, count)
 	for i := range count {
@@ -201,6 +229,10 @@ func crowdedHub(ctx context.Context, f *Field) error {
 				context.AfterFunc(ctx, p.Close)
 				if err := register(ctx, f, p, hub); err != nil {
 					f.Count("identities turned away", 1)
+					continue
+				}
+				if err := then(p); err != nil {
+					f.Count("identities that failed", 1)
 					continue
 				}
 				f.Count("identities registered", 1)

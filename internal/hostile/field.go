@@ -36,6 +36,7 @@ func Attacks() []Attack {
 		{"coming and going 1,000 times a second", churn},
 		{"a ban washed out by made-up authors", washedBan},
 		{"520 identities at the hub", crowdedHub},
+		{"520 identities at the hub that do not answer", muteHub},
 		{"direct streams that dribble", dribble},
 		{"ten ghosts", ghosts},
 		{"1,101 large shares in sync answers", largeShares},

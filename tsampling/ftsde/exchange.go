@@ -279,7 +279,7 @@ func (e *Exchange) show() strategy.Output {
 func (e *Exchange) draw(view strategy.View) []strategy.Output {
 	e.lacking = false
 	if e.drawing {
-		out, _ := e.sum.Gather() // so that it is known who is there when the vector is
+		out, _ := e.gather() // so that it is known who is there when the vector is
 		return out
 	}
 	round, ok := e.sum.Next()
@@ -297,7 +297,7 @@ func (e *Exchange) draw(view strategy.View) []strategy.Output {
 		}
 		return nil
 	}
-	asks, met := e.sum.Gather()
+	asks, met := e.gather()
 	if !met {
 		e.lacking = true
 		return asks
@@ -380,7 +380,7 @@ func (e *Exchange) contribute(view strategy.View, in strategy.WorkDone) []strate
 	if round, ok := e.sum.Next(); !ok || round != d.round {
 		return nil // it has come too late; nothing is spent
 	}
-	if asks, met := e.sum.Gather(); !met {
+	if asks, met := e.gather(); !met {
 		e.begunAt = min(e.begunAt, view.Observations-1) // nothing is begun
 		return asks
 	}
@@ -430,6 +430,12 @@ func (e *Exchange) carry(record []byte, reason string) []strategy.Output {
 		out = append(out, strategy.Warn{Message: "this node contributes to no further sum: " + reason})
 	}
 	return out
+}
+
+// gather asks whether a committee is there, and carries out what that leads to.
+func (e *Exchange) gather() (out []strategy.Output, met bool) {
+	out, met = e.sum.Gather()
+	return e.pass(out), met
 }
 
 // pass carries out what the sums ask for, and takes their results.

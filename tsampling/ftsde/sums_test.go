@@ -6,8 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/exchange/presence"
 )
 
 // overheard is a summer whose contributions the test knows, noise and all.
@@ -205,5 +207,28 @@ func TestAMemberComesBack(t *testing.T) {
 	}
 	if rounds[len(rounds)-1] < 4 || !slices.IsSorted(rounds) || len(slices.Compact(slices.Clone(rounds))) != len(rounds) {
 		t.Errorf("member 3 has the sums of rounds %v; %s", rounds, w.members[3].describe())
+	}
+}
+
+// A round for which no committee comes together ends without a sum, and leaves records that
+// the next run can read: one that it cannot would end all releases.
+func TestACommitteeThatDoesNotMeetLeavesTheLedgerReadable(t *testing.T) {
+	definition := newTask(t, setting{})
+	w := newWorld(t, definition)
+	gone := []int{2, 3}
+	for _, i := range gone {
+		w.crash(i)
+	}
+	for _, m := range w.members { // who went may count as present for a while
+		m.view.Results = map[string]any{presence.Kind: presence.Result{Present: definition.Privacy.Aggregate.Roster}}
+	}
+	for range definition.Strategy.InitialDesigns {
+		w.observe(0, 1)
+	}
+	w.tick(3 * longest)
+	for _, m := range w.members[:2] {
+		if m.result.Failed == 0 || m.spent(definition) != (ledger.State{Planned: definition.Privacy.Releases}) {
+			t.Errorf("member %d: %s; by its journal %+v", m.index, m.describe(), m.spent(definition))
+		}
 	}
 }

@@ -83,19 +83,22 @@ func (e *Exchange) Gather() (out []strategy.Output, met bool) {
 }
 
 // answerCall says, once in a tick to each who asks, that the agent is there, unless it is
-// still in an earlier round. Who asks about a round in which the agent takes no contribution
-// more hears where it is instead: a contribution would be paid for and be in no sum.
+// still in an earlier round, or the round takes no contribution more, which would be paid for
+// and be in no sum. Who asks about an earlier round hears of the current one instead.
 func (e *Exchange) answerCall(sender int, m message) {
-	behind := e.current != nil && m.round > e.current.number && !e.current.over()
-	if m.kind != kindCall || behind || e.reminded.has(sender) {
+	if m.kind != kindCall || e.reminded.has(sender) {
 		return
+	}
+	reply := message{round: m.round, kind: kindHere}
+	switch r := e.current; {
+	case r == nil || m.round > r.number && r.over():
+	case m.round > r.number || m.round == r.number && r.closed():
+		return
+	case m.round < r.number:
+		reply = r.status(false)
 	}
 	e.reminded.add(sender)
-	if e.current != nil && (m.round < e.current.number || m.round == e.current.number && e.current.closed()) {
-		e.send(sender, e.current.status(false))
-		return
-	}
-	e.send(sender, message{round: m.round, kind: kindHere})
+	e.send(sender, reply)
 }
 
 // warnOf says, once, that a peer speaks another version.

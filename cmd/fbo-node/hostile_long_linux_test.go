@@ -131,10 +131,10 @@ func companyRows() []companyRow {
 	}
 }
 
-// notYet are rows that miss a bound today, and why. They are shown as missed.
+// notYet are rows that miss a bound on a busy machine, and how. They are shown as missed.
 var notYet = map[string]string{
-	"a ban washed out by made-up authors": "on a busy machine a tenth of the honest shares comes late, and so does the ban",
-	"large shares, 1,101 in sync answers": "the fits hold up to 175 MB for a moment, and the collector waits for as much again",
+	"a ban washed out by made-up authors": "a tenth of the honest shares comes late, and so does the ban",
+	"large shares, 1,101 in sync answers": "memory of up to 400 MB, of which fits hold up to 175 MB for a moment",
 }
 
 // companyResult is a filled line.

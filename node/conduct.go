@@ -54,7 +54,8 @@ const (
 // is a direct message.
 //
 // Three banned peers from one range of addresses ban the range for ten minutes, since
-// new identities cost nothing. It does not hold for those that the node's user has named.
+// new identities cost nothing. It does not hold for those that the node's user has named, nor
+// for company: others may have the misfortune to share an address with an attacker.
 type conduct struct {
 	now    func() time.Time
 	exempt func(peer.ID) bool // from bans of ranges
@@ -74,8 +75,9 @@ type book struct {
 }
 
 type account struct {
-	faults int
-	last   time.Time // fault, or use
+	faults  int
+	last    time.Time // fault, or use
+	brought time.Time // when it last brought something new
 
 	relayed, written         *rate.Limiter
 	synced, strayed          *rate.Limiter
@@ -283,16 +285,25 @@ func (c *conduct) isBanned(id peer.ID) bool {
 	return now.Before(c.peers.bans[id]) || now.Before(c.authors.bans[id])
 }
 
+// brought notes that a peer that is connected has brought something new.
+func (c *conduct) brought(id peer.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	c.peers.of(id, now).brought = now
+}
+
 // isShut tells whether there may be no connection with a peer at an address: it is banned, or
-// its range is.
+// its range is. The latter spares who has brought something new of late and has no fault, as
+// whoever comes for the first time cannot have.
 func (c *conduct) isShut(id peer.ID, address multiaddr.Multiaddr) bool {
 	if c.isBanned(id) {
 		return true
 	}
 	from := rangeOf(address)
 	c.mu.Lock()
-	r := c.ranges[from]
-	shut := r != nil && c.now().Before(r.end)
+	now, r, a := c.now(), c.ranges[from], c.peers.accounts[id]
+	shut := r != nil && now.Before(r.end) && !(a != nil && a.faults == 0 && now.Sub(a.brought) < silence)
 	c.mu.Unlock()
 	return shut && !c.exempt(id)
 }

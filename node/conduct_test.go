@@ -186,6 +186,30 @@ func TestMadeUpAuthorsLiftNoBan(t *testing.T) {
 	}
 }
 
+// A peer that has brought something new and has no fault is spared by the ban of its range, for
+// as long as that counts.
+func TestBansOfRangesSpareCompany(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	c := conductAt(&now)
+	at := multiaddr.StringCast("/ip4/203.0.113.7/tcp/1")
+	for _, id := range []peer.ID{"company", "clumsy", "turned"} {
+		c.brought(id)
+	}
+	for _, id := range []peer.ID{"a", "b", "c", "turned"} {
+		c.fault(id, mostFaults, rangeOf(at))
+	}
+	c.fault("clumsy", 1)
+	for id, want := range map[peer.ID]bool{"company": false, "clumsy": true, "turned": true, "stranger": true} {
+		if got := c.isShut(id, at); got != want {
+			t.Errorf("%s: shut out is %v", id, got)
+		}
+	}
+	now = now.Add(silence)
+	if !c.isShut("company", at) {
+		t.Error("who has brought nothing for long is spared")
+	}
+}
+
 // The third banned peer bans the range of its addresses, for all but those whom the user has
 // named; never that of a hub, nor the own machine.
 func TestBansOfRanges(t *testing.T) {

@@ -216,6 +216,7 @@ func (t *topic) heard(now time.Time, from, author peer.ID) {
 	for _, id := range []peer.ID{from, author} {
 		if t.standing.heard(id, now) {
 			t.members.heard(id)
+			t.session.node.conduct.brought(id)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func companyRows() []companyRow {
 		{name: "520 identities first at the hub", attack: "520 identities at the hub", hub: true, late: 3},
 		{name: "520 identities of 60 ranges first at the hub, that do not answer", attack: "520 identities at the hub that do not answer", hub: true, late: 3, ranges: true},
 		{name: "private sums, 32 direct streams that dribble", attack: "direct streams that dribble", task: summedTask, planned: 1, sums: true, late: 3, brief: true},
-		{name: "private shares, ten ghosts", attack: "ten ghosts", task: noisyTask, planned: 4, waits: ledger.Patience, late: 3},
+		{name: "private shares, ten ghosts", attack: "ten ghosts", task: noisyTask, pace: 2.6, planned: 4, waits: ledger.Patience, late: 3},
 		{name: "large shares, 1,101 in sync answers", attack: "1,101 large shares in sync answers", task: largeTask, pace: 0.7},
 		{name: "a mean of level 1e100 among values of 1e-208", attack: "a mean of level 1e100", brief: true, task: exactTask, scale: 1e-208},
 		{name: "copies by a relayer over its budget", attack: "copies by a relayer over its budget", middle: true},

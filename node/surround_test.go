@@ -252,6 +252,17 @@ type besieged struct {
 	missing   float64       // of the shares, at most
 }
 
+// hub starts one on the network, which the caller closes.
+func (f *fleet) hub() *node.Hub {
+	f.t.Helper()
+	h := &node.Hub{Dir: f.t.TempDir(), Listen: []string{"/ip4/15.0.0.1/udp/8000/quic-v1"}}
+	h.Libp2p(f.onNetwork()...)
+	if err := h.Start(context.Background()); err != nil {
+		f.t.Fatal(err)
+	}
+	return h
+}
+
 // The newcomers find each other, hear each other, and go on when that node ends.
 func (b besieged) test(t *testing.T) {
 	const newcomers = 5
@@ -259,11 +270,7 @@ func (b besieged) test(t *testing.T) {
 		var hubs, known []string
 		var end func()
 		if b.hub {
-			h := &node.Hub{Dir: t.TempDir(), Listen: []string{"/ip4/15.0.0.1/udp/8000/quic-v1"}}
-			h.Libp2p(f.onNetwork()...)
-			if err := h.Start(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+			h := f.hub()
 			end = func() { h.Close() }
 			hubs = h.Addresses()
 		} else {
@@ -329,11 +336,7 @@ func TestSurroundedNewcomersHearEachOther(t *testing.T) {
 // and leaves it, and keeps its hub.
 func TestStrangersThatDoNotSpeakOfTheTaskAreLeft(t *testing.T) {
 	inSimulation(t, func(t *testing.T, f *fleet) {
-		h := &node.Hub{Dir: t.TempDir(), Listen: []string{"/ip4/15.0.0.1/udp/8000/quic-v1"}}
-		h.Libp2p(f.onNetwork()...)
-		if err := h.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		h := f.hub()
 		defer h.Close()
 		hubs, err := node.ParseHubs(h.Addresses())
 		if err != nil {
@@ -376,11 +379,7 @@ func TestStrangersThatDoNotSpeakOfTheTaskAreLeft(t *testing.T) {
 // another.
 func TestARangeDoesNotKeepOthersFromAHubsPlaces(t *testing.T) {
 	inSimulation(t, func(t *testing.T, f *fleet) {
-		h := &node.Hub{Dir: t.TempDir(), Listen: []string{"/ip4/15.0.0.1/udp/8000/quic-v1"}}
-		h.Libp2p(f.onNetwork()...)
-		if err := h.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		h := f.hub()
 		defer h.Close()
 		h.Places(2)
 		hubs, err := node.ParseHubs(h.Addresses())

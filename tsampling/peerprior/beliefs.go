@@ -12,7 +12,7 @@ import (
 var _ strategy.Believer = (*Strategy)(nil)
 
 // Beliefs implements strategy.Believer: the probability that what each peer says is of use.
-// Means and places count by it in their averages. Where there are means it is theirs.
+// By it means, or with guarded shares places, count in their average.
 func (s *Strategy) Beliefs(view strategy.View) ([]strategy.Belief, error) {
 	x, y, _, err := observations(s.task, view)
 	if err != nil {

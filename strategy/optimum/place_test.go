@@ -309,7 +309,7 @@ func FuzzGuardedDecode(f *testing.F) {
 			t.Fatalf("accepted %+v", d)
 		}
 		m := NewMixture(NewLayout(spec.Space), spec.Space, d)
-		if v := Where(Evenly(m), 0.9, 5).Value(d.Components[0].Centre.Encoded(spec.Space)); !(v > 0) {
+		if v := Where([]*Mixture{m}, 0.9, 5).Value(d.Components[0].Centre.Encoded(spec.Space)); !(v > 0) {
 			t.Fatalf("%g at the centre of %+v", v, d)
 		}
 	})

@@ -10,17 +10,11 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// weighted lists random densities with random parts.
-func weighted(spec *task.Task, count int, seed uint64) []Weighted {
+func mixturesOf(spec *task.Task, count int, seed uint64) []*Mixture {
 	rng := random.SeedOf(seed).Stream("densities", 0)
-	var all []Weighted
-	total := 0.0
+	var all []*Mixture
 	for range count {
-		all = append(all, Weighted{mixtureOf(spec, randomDensity(spec, rng)), rng.Float64()})
-		total += all[len(all)-1].Part
-	}
-	for i := range all {
-		all[i].Part /= total
+		all = append(all, mixtureOf(spec, randomDensity(spec, rng)))
 	}
 	return all
 }
@@ -30,14 +24,14 @@ func TestWhereIsBoundedBelow(t *testing.T) {
 	spec := newTask(t, mixed)
 	rng := random.SeedOf(1).Stream("points", 0)
 	for i := range 100 {
-		densities := weighted(spec, 1+i%7, uint64(i))
+		densities := mixturesOf(spec, 1+i%7, uint64(i))
 		trust, weight := 0.05+0.9*rng.Float64(), 5*rng.Float64()
 		f := Where(densities, trust, weight)
 		for range 20 {
 			x := acquisition.Sample(spec.Space, rng)
 			average := 0.0
-			for _, d := range densities {
-				average += d.Part * math.Exp(logOf(d.Mixture, x))
+			for _, m := range densities {
+				average += math.Exp(logOf(m, x)) / float64(len(densities))
 			}
 			got, want := f.Value(x), weight*math.Log(1-trust+trust*average)
 			if math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
@@ -56,7 +50,7 @@ func TestWhereOfEverywhere(t *testing.T) {
 	rng := random.SeedOf(2).Stream("points", 0)
 	for range 50 {
 		even := mixtureOf(spec, around(spec, protocol.MaxSpread, acquisition.Sample(spec.Space, rng)))
-		f := Where(Evenly(even, even), 0.9, 5)
+		f := Where([]*Mixture{even, even}, 0.9, 5)
 		if got := f.Value(acquisition.Sample(spec.Space, rng)); math.Abs(got) > 0.05 {
 			t.Errorf("a term of %g", got)
 		}
@@ -68,13 +62,13 @@ func TestGradientOfWhere(t *testing.T) {
 	spec := newTask(t, mixed)
 	rng := random.SeedOf(3).Stream("gradient", 0)
 	for i := range 200 {
-		densities := weighted(spec, 1+i%4, uint64(i))
-		for k := range densities {
+		var densities []*Mixture
+		for range 1 + i%4 {
 			d := randomDensity(spec, rng)
 			for j := range d.Components {
 				d.Components[j].Spread = max(d.Components[j].Spread, 0.05)
 			}
-			densities[k].Mixture = mixtureOf(spec, d)
+			densities = append(densities, mixtureOf(spec, d))
 		}
 		f := Where(densities, 0.9, 5/float64(1+i%10))
 		x := acquisition.Sample(spec.Space, rng)
@@ -100,7 +94,7 @@ func TestWhereIsFinite(t *testing.T) {
 	for i := range far {
 		far[i] = 1
 	}
-	f := Where(Evenly(Around(l, protocol.MinSpread, near)), 0.9, 5)
+	f := Where([]*Mixture{Around(l, protocol.MinSpread, near)}, 0.9, 5)
 	for _, x := range [][]float64{near, far} {
 		grad := make([]float64, l.Dim)
 		value := f.Gradient(grad, x)
@@ -115,7 +109,7 @@ func TestWhereIsFinite(t *testing.T) {
 	}
 }
 
-// Of peers that count alike one more, wherever it points, takes at most weight·log((n+1)/n) from any place, and
+// One peer more, wherever it points, takes at most weight·log((n+1)/n) from any place, and
 // gives to none more than its peak is worth among so many; what the others agree on stays
 // the best place.
 func TestOneFarPeerAmongMany(t *testing.T) {
@@ -128,7 +122,7 @@ func TestOneFarPeerAmongMany(t *testing.T) {
 			honest = append(honest, mixtureOf(spec, around(spec, spread, []float64{0.2 + 0.1*rng.Float64(), 0.2 + 0.1*rng.Float64()})))
 		}
 		liar := mixtureOf(spec, around(spec, spread, []float64{0.95, 0.95}))
-		before, after := Where(Evenly(honest...), trust, weight), Where(Evenly(append(honest[:n:n], liar)...), trust, weight)
+		before, after := Where(honest, trust, weight), Where(append(honest[:n:n], liar), trust, weight)
 		most := weight * math.Log(float64(n+1)/float64(n))
 		best, at := math.Inf(-1), []float64(nil)
 		for range 2000 {

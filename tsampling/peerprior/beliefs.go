@@ -2,17 +2,18 @@ package peerprior
 
 import (
 	"fmt"
-	"slices"
+
+	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/optimum"
 )
 
 var _ strategy.Believer = (*Strategy)(nil)
 
 // Beliefs implements strategy.Believer: the probability that what each peer says is of use.
-// By it means, or with guarded shares places, count in their average.
+// Means weigh by it in the average of all means. Of guarded shares the strategy makes one
+// statement, which it judges as a whole; here each is judged by itself, by the same rule.
 func (s *Strategy) Beliefs(view strategy.View) ([]strategy.Belief, error) {
 	x, y, _, err := observations(s.task, view)
 	if err != nil {
@@ -20,28 +21,24 @@ func (s *Strategy) Beliefs(view strategy.View) ([]strategy.Belief, error) {
 	}
 	d := newData(s.spec, s.hyperparameters(view), x, y)
 	var all []strategy.Belief
-	for said, mean := range strategy.Shares[*share](view) {
-		if mean.Explained < leastExplained || len(all) == mostPeers {
-			continue
-		}
-		if p := s.read(mean, x); p != nil {
+	add := func(author peer.ID, p *listened, observations int) {
+		if p != nil && len(all) < mostPeers {
 			judge([]*listened{p}, d)
-			all = append(all, strategy.Belief{Peer: said.Author, Use: p.use, Heard: mean.Observations})
+			all = append(all, strategy.Belief{Peer: author, Use: p.use, Heard: observations})
+		}
+	}
+	for said, mean := range strategy.Shares[*share](view) {
+		if mean.Explained >= leastExplained {
+			add(said.Author, s.read(mean, x), mean.Observations)
 		}
 	}
 	if len(all) > 0 {
 		return all, nil
 	}
-	var places []*optimum.Mixture
 	for said, density := range strategy.Shares[protocol.Density](view) {
-		if len(places) == mostPeers {
-			break
-		}
-		places = append(places, optimum.NewMixture(s.layout, s.task.Space, density))
-		all = append(all, strategy.Belief{Peer: said.Author, Heard: density.Observations})
+		places := s.densities([]protocol.Density{density})
+		value := func(x []float64) float64 { return pooled(places, x) }
+		add(said.Author, s.stated(Statement{Explained: placesExplain, Value: value}, x), density.Observations)
 	}
-	for i, use := range s.uses(places, d) {
-		all[i].Use = use
-	}
-	return slices.DeleteFunc(all, func(b strategy.Belief) bool { return b.Use == 0 }), nil
+	return all, nil
 }

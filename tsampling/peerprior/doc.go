@@ -11,21 +11,19 @@
 // they cannot know the part h. The weights w of the experts come from the density that each
 // gave the next observation ([weigh]). The [Strategy] maximises
 //
-//	ln[(1-B)·EI(x) + Σ_e w_e·EI_e(x)] + (5/t)·ln[1 - q + q·Σ_j p_j·π_j(x)],  q = .9·B,
+//	ln[(1-B)·EI(x) + Σ_e w_e·EI_e(x)] + (5/t)·ln[1 - q + q·(1/n)·Σ_j π_j(x)],  q = .9·B,
 //
 // with t own observations, B the weight of the experts that listen, EI_e the expected
 // improvement under the posterior of one of them, EI that of [alone.Engine], and π_j a normal
 // around where peer j believes its optimum to be, relative to the uniform density (package
-// optimum), which has the part p_j of the average. The form of the second term is that of Hvarfner et al., "πBO: Augmenting
+// optimum). The form of the second term is that of Hvarfner et al., "πBO: Augmenting
 // Acquisition Functions with User Beliefs for Bayesian Optimization" (ICLR 2022), with the
 // average of the peers for the belief.
 //
 // With share: guarded, the default, agents tell coarsely where they believe their optimum to
-// be, and m is the average of the π_j. In that each has a part in proportion to the probability
-// that it is of use: the weight of experts who listen to it alone against that of experts who
-// do not. With share: exact they tell the mean of their posteriors, and how much they know
-// where, as weights over the task's shared features ([NewSharing]); m is the consensus of
-// these, and all p_j are equal. That gives no privacy: from a mean and what is
+// be, and m is the average of the π_j. With share: exact they tell the mean of their
+// posteriors, and how much they know where, as weights over the task's shared features
+// ([NewSharing]); m is the consensus of these. That gives no privacy: from a mean and what is
 // known where all its author's observations can be computed.
 //
 // Where the task knows the process, its lengthscales, noise and units are taken over, but

@@ -25,64 +25,18 @@ func newData(spec gp.Spec, h gp.Hyperparameters, x [][]float64, y []float64) *da
 	return d
 }
 
-// covariance is how experts expect the objective to vary about the mean m of what they hear:
+// expert is one way to see the objective:
 //
 //	f = s·(m + a·r) + c,  r ~ GP(0, k),  c ~ N(0, (levelSize·s)²),
 //
-// with a size s and the deviation a(x) of what peers leave. Experts who differ in m alone
-// share one.
-type covariance struct {
-	size       float64
-	deviations []float64     // a at the own designs; nil: 1
-	root       *mat.TriDense // of the observations' covariance; nil without observations, and where it cannot be computed
-}
-
-func newCovariance(d *data, size float64, deviations []float64) *covariance {
-	c := &covariance{size: size, deviations: deviations}
-	n := len(d.y)
-	if n == 0 {
-		return c
-	}
-	k := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := range i + 1 {
-			k.SetSym(i, j, size*size*c.deviationAt(i)*c.deviationAt(j)*d.k.At(i, j)+c.ofLevel())
-		}
-		k.SetSym(i, i, k.At(i, i)+d.h.Noise)
-	}
-	var root mat.Cholesky
-	if root.Factorize(k) {
-		c.root = new(mat.TriDense)
-		root.LTo(c.root)
-	}
-	return c
-}
-
-// covariances lists those of all sizes.
-func covariances(d *data, deviations []float64) (all []*covariance) {
-	for _, size := range sizes {
-		all = append(all, newCovariance(d, size, deviations))
-	}
-	return all
-}
-
-// ofLevel is the variance of c.
-func (c *covariance) ofLevel() float64 { return levelSize * levelSize * c.size * c.size }
-
-func (c *covariance) deviationAt(i int) float64 {
-	if c.deviations == nil {
-		return 1
-	}
-	return c.deviations[i]
-}
-
-// expert is one way to see the objective: a mean m and a covariance. Without peers m is 0 and
-// a is 1.
+// with a size s, the mean m of what peers say, and the deviation a(x) of what they leave.
+// Without peers m is 0 and a is 1.
 type expert struct {
-	*covariance
-	odds   float64    // beforehand
-	around *consensus // whose m that is; nil without peers
-	mean   []float64  // m at the own designs; nil: 0
+	odds       float64 // beforehand
+	size       float64
+	around     *consensus // whose m that is; nil without peers
+	mean       []float64  // m at the own designs; nil: 0
+	deviations []float64  // a there; nil: 1
 
 	// Given the observations:
 	weight float64
@@ -98,27 +52,35 @@ func (e *expert) observe(d *data) bool {
 	if n == 0 {
 		return true
 	}
-	if e.root == nil {
-		return false
-	}
-	rest := mat.NewVecDense(n, nil)
+	ofLevel := levelSize * levelSize * e.size * e.size
+	k, rest := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
 	for i := range n {
 		rest.SetVec(i, d.y[i]-e.size*e.meanAt(i))
+		for j := range i + 1 {
+			k.SetSym(i, j, e.size*e.size*e.deviationAt(i)*e.deviationAt(j)*d.k.At(i, j)+ofLevel)
+		}
+		k.SetSym(i, i, k.At(i, i)+d.h.Noise)
 	}
+	var root mat.Cholesky
+	if !root.Factorize(k) {
+		return false
+	}
+	var l mat.TriDense
+	root.LTo(&l)
 	var z, solved mat.VecDense
-	if z.SolveVec(e.root, rest) != nil {
+	if z.SolveVec(&l, rest) != nil {
 		return false
 	}
 	for i := range n {
-		e.logs[i] = -z.AtVec(i)*z.AtVec(i)/2 - math.Log(e.root.At(i, i))
+		e.logs[i] = -z.AtVec(i)*z.AtVec(i)/2 - math.Log(l.At(i, i))
 		if math.IsNaN(e.logs[i]) || math.IsInf(e.logs[i], 0) {
 			return false
 		}
 	}
-	if solved.SolveVec(e.root.T(), &z) != nil {
+	if solved.SolveVec(l.T(), &z) != nil {
 		return false
 	}
-	e.level = e.ofLevel() * mat.Sum(&solved)
+	e.level = ofLevel * mat.Sum(&solved)
 	return true
 }
 
@@ -127,6 +89,13 @@ func (e *expert) meanAt(i int) float64 {
 		return 0
 	}
 	return e.mean[i]
+}
+
+func (e *expert) deviationAt(i int) float64 {
+	if e.deviations == nil {
+		return 1
+	}
+	return e.deviations[i]
 }
 
 // weigh lets experts observe and fills in their weights, which sum to 1, by Herbster and
@@ -166,11 +135,11 @@ func weigh(all []*expert, d *data) {
 // switching is the part of all weight that is dealt out again after t observations.
 func switching(t int) float64 { return 1 / float64(t+1) }
 
-// experts lists one of each covariance, with a mean that has these values at the own designs; nil
-// without peers.
-func experts(odds float64, around *consensus, mean []float64, of []*covariance) (all []*expert) {
-	for _, c := range of {
-		all = append(all, &expert{covariance: c, odds: odds / float64(len(of)), around: around, mean: mean})
+// experts lists those of all sizes, with a mean that has these values at the own designs and
+// what is left of the variance there; nil for both without peers.
+func experts(odds float64, around *consensus, mean, deviations []float64) (all []*expert) {
+	for _, size := range sizes {
+		all = append(all, &expert{odds: odds / float64(len(sizes)), size: size, around: around, mean: mean, deviations: deviations})
 	}
 	return all
 }

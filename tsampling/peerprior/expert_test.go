@@ -25,16 +25,14 @@ func someData(l *lab, rng *rand.Rand, count int) *data {
 }
 
 // someExpert has a mean and deviations drawn at random.
-func someExpert(rng *rand.Rand, d *data) *expert {
-	e := &expert{odds: 0.1 + rng.Float64()}
-	size := 0.5 + 2*rng.Float64()
-	var deviations []float64
-	if rng.IntN(3) > 0 {
-		for range d.y {
-			e.mean, deviations = append(e.mean, rng.NormFloat64()), append(deviations, 0.2+0.8*rng.Float64())
-		}
+func someExpert(rng *rand.Rand, count int) *expert {
+	e := &expert{odds: 0.1 + rng.Float64(), size: 0.5 + 2*rng.Float64()}
+	if rng.IntN(3) == 0 {
+		return e
 	}
-	e.covariance = newCovariance(d, size, deviations)
+	for range count {
+		e.mean, e.deviations = append(e.mean, rng.NormFloat64()), append(e.deviations, 0.2+0.8*rng.Float64())
+	}
 	return e
 }
 
@@ -45,8 +43,7 @@ func TestLogsAreThoseOfTheJointDensity(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := random.SeedOf(rapid.Uint64().Draw(rt, "seed")).Stream("t", 0)
 		n := rapid.IntRange(1, 12).Draw(rt, "observations")
-		d := someData(l, rng, n)
-		e := someExpert(rng, d)
+		d, e := someData(l, rng, n), someExpert(rng, n)
 		if !e.observe(d) {
 			rt.Fatal("cannot be computed")
 		}
@@ -107,7 +104,7 @@ func TestWeights(t *testing.T) {
 		var all []*expert
 		odds := 0.0
 		for range rapid.IntRange(1, 6).Draw(rt, "experts") {
-			e := someExpert(rng, d)
+			e := someExpert(rng, n)
 			all, odds = append(all, e), odds+e.odds
 		}
 		total := 0.0
@@ -132,8 +129,8 @@ func TestWhoPredictsGains(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	rng := random.SeedOf(3).Stream("t", 0)
 	d := someData(l, rng, 10)
-	right := &expert{odds: 0.5, mean: d.y, covariance: newCovariance(d, 1, slices.Repeat([]float64{.1}, 10))}
-	wrong, broken := &expert{odds: 0.5, covariance: newCovariance(d, 1, nil)}, &expert{odds: 0.5, covariance: newCovariance(d, math.NaN(), nil)}
+	right := &expert{odds: 0.5, size: 1, mean: d.y, deviations: slices.Repeat([]float64{.1}, 10)}
+	wrong, broken := &expert{odds: 0.5, size: 1}, &expert{odds: 0.5, size: math.NaN()}
 	weigh([]*expert{right, wrong, broken}, d)
 	if right.weight < 0.8 || broken.weight != 0 || math.Abs(weight([]*expert{right, wrong})-1) > 1e-12 {
 		t.Errorf("weights %g where it is right, %g wrong, %g broken", right.weight, wrong.weight, broken.weight)

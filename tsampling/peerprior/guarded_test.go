@@ -171,7 +171,7 @@ func TestGuardedWithoutAPosterior(t *testing.T) {
 			if !(x[0] >= low && x[0] <= high && x[1] >= low && x[1] <= high) {
 				t.Errorf("%v said, %v looked at", c.places, got.Design)
 			}
-			f := optimum.Where(s.byUse(s.mixtures(said), newData(s.spec, s.hyperparameters(strategy.View{}), nil, nil)), trust*(1-aloneOdds), exponent)
+			f := optimum.Where(s.densities(said), trust*(1-aloneOdds), exponent)
 			best, rng := f.Value(x), random.SeedOf(2).Stream("designs", 0)
 			for range 500 {
 				other := acquisition.Sample(l.task.Space, rng)
@@ -239,76 +239,19 @@ func TestGuardedWhereMuchHasBeenTried(t *testing.T) {
 	}
 }
 
-// Own observations tell the places of honest peers from one corner that as many liars name:
-// the part of the honest in the average, over 12 agents whose own designs differ, was .50
-// before any observation, and .67, .71 and .76 after 4, 8 and 20.
-func TestPlacesCountByTheirUse(t *testing.T) {
-	l, _ := newGuardedLab(t, plane)
-	var said []protocol.Density
-	for _, at := range []float64{0.25, 0.3, 0.35, 0.4, 0.99, 0.99, 0.99, 0.99} {
-		said = append(said, l.place(at, 9))
-	}
-	for _, c := range []struct {
-		observations int
-		least, most  float64
-	}{{0, 0.5, 0.5}, {4, 0.6, 1}, {8, 0.65, 1}, {20, 0.7, 1}} {
-		honest := average(func(seed uint64) (part float64) {
-			o := l.considered(saying(l.view(l.designs(c.observations, random.SeedOf(seed)), bump(0.3)), said...))
-			sum := 0.0
-			for i, p := range o.places {
-				if sum += p.Part; i < 4 {
-					part += p.Part
-				}
-			}
-			if math.Abs(sum-1) > 1e-9 {
-				t.Errorf("parts sum to %g", sum)
-			}
-			return part
-		})
-		t.Logf("after %d observations the honest have %.3g of the average", c.observations, honest)
-		if honest < c.least-1e-9 || honest > c.most+1e-9 {
-			t.Errorf("after %d observations the honest have %g of the average, expected %g to %g", c.observations, honest, c.least, c.most)
-		}
-	}
-}
-
-// Places too narrow to be judged at any reference point count alike; beside one that can be
-// judged they do not count.
-func TestPlacesThatCannotBeJudged(t *testing.T) {
-	l, s := newGuardedLab(t, plane)
-	narrow, other := l.place(0.3123, 9), l.place(0.7123, 9)
-	narrow.Components[0].Spread, other.Components[0].Spread = protocol.MinSpread, protocol.MinSpread
-	d := newData(s.spec, s.hyperparameters(strategy.View{}), nil, nil)
-	for i, want := range [][]float64{{0.5, 0.5}, {0, 0, 1}} {
-		said := []protocol.Density{narrow, other, l.place(0.5, 9)}[:len(want)]
-		for j, got := range s.byUse(s.mixtures(said), d) {
-			if got.Part != want[j] {
-				t.Errorf("case %d: place %d has the part %g, want %g", i, j, got.Part, want[j])
-			}
-		}
-	}
-}
-
-// A liar takes at most weight·log(1/(1-part)) from the score of any design, and nobody more
-// than weight·log(1/(1-trust)), whatever they say.
+// A liar among n honest peers takes at most weight·log((n+1)/n) from the score of any
+// design, and nobody more than weight·log(1/(1-trust)), whatever they say.
 func TestGuardedLiar(t *testing.T) {
 	l, s := newGuardedLab(t, mixed)
 	rng := random.SeedOf(3).Stream("points", 0)
 	honest := []protocol.Density{l.place(0.3, 9), l.place(0.35, 20), l.place(0.25, 4)}
 	liar := l.place(0.99, math.MaxInt32)
-	view := l.view(l.designs(8, random.SeedOf(7)), bump(0.3))
-	places := func(said ...protocol.Density) []optimum.Weighted { return l.considered(saying(view, said...)).places }
-	without, with := places(honest...), places(append(honest[:3:3], liar)...)
-	part := with[3].Part
-	if !(part > 0 && part < 0.25) {
-		t.Errorf("the liar has %g of the average", part)
-	}
 	for _, weight := range []float64{5, 0.5} {
-		before, after := optimum.Where(without, trust, weight), optimum.Where(with, trust, weight)
-		alone := optimum.Where(places(liar), trust, weight)
+		before, after := optimum.Where(s.densities(honest), trust, weight), optimum.Where(s.densities(append(honest[:3:3], liar)), trust, weight)
+		alone := optimum.Where(s.densities([]protocol.Density{liar}), trust, weight)
 		for range 1000 {
 			x := acquisition.Sample(l.task.Space, rng)
-			if taken, most := before.Value(x)-after.Value(x), -weight*math.Log(1-part); taken > most+1e-9 {
+			if taken, most := before.Value(x)-after.Value(x), weight*math.Log(4./3); taken > most+1e-9 {
 				t.Fatalf("takes %g, at most %g", taken, most)
 			}
 			if v, least := alone.Value(x), weight*math.Log(1-trust); v < least-1e-9 {
@@ -316,7 +259,7 @@ func TestGuardedLiar(t *testing.T) {
 			}
 		}
 	}
-	view = l.view(l.designs(30, random.SeedOf(7)), bump(0.3))
+	view := l.view(l.designs(30, random.SeedOf(7)), bump(0.3))
 	got := ask(t, s, saying(view, l.place(1, math.MaxInt32), l.place(1, math.MaxInt32)), 31, random.SeedOf(1))
 	l.checkInSpace(got.Design)
 	if got.Why.Observations < math.MaxInt32 {

@@ -1,7 +1,7 @@
 package peerprior
 
 import (
-	"slices"
+	"math"
 
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -13,7 +13,7 @@ import (
 // hearing is all that an agent hears of its objective for one suggestion.
 type hearing struct {
 	listened     []*listened
-	places       []optimum.Weighted // where peers believe the optimum to be; none where they do not say
+	places       []*optimum.Mixture // where peers believe the optimum to be; none where they do not say
 	peers        int                // who said it
 	observations int                // behind it, of all of them
 	most         int                // of one of them
@@ -31,35 +31,35 @@ func (h *hearing) count(observations int) {
 	h.most = max(h.most, observations)
 }
 
-// listen returns what an agent hears that has observed these data.
-type listen func(s *Strategy, view strategy.View, trial uint64, seed random.Seed, d *data) hearing
+// listen returns what an agent hears that has these own designs, encoded.
+type listen func(s *Strategy, view strategy.View, trial uint64, seed random.Seed, own [][]float64) hearing
 
 // toMeans listens to peers' means.
-func toMeans(s *Strategy, view strategy.View, trial uint64, seed random.Seed, d *data) (h hearing) {
+func toMeans(s *Strategy, view strategy.View, trial uint64, seed random.Seed, own [][]float64) (h hearing) {
 	for _, said := range heard(view, trial, seed) {
-		if p := s.read(said, d.x); p != nil {
+		if p := s.read(said, own); p != nil {
 			h.add(p, said.Observations)
 		}
 	}
-	h.places = optimum.Evenly(s.mixtures(told(view, trial, seed))...)
+	h.places = s.densities(told(view, trial, seed))
 	return h
 }
 
 // toPlaces makes of where peers believe the optimum to be one statement: that the objective is
-// the average of their densities, each by its use, as far as that explains it.
-func toPlaces(s *Strategy, view strategy.View, trial uint64, seed random.Seed, d *data) (h hearing) {
+// the average of their densities, as far as they explain it.
+func toPlaces(s *Strategy, view strategy.View, trial uint64, seed random.Seed, own [][]float64) (h hearing) {
 	said := told(view, trial, seed)
 	if len(said) == 0 {
 		return h
 	}
-	h.places = s.byUse(s.mixtures(said), d)
-	p := s.statedOf(h.places, d)
+	h.places = s.densities(said)
+	p := s.stated(Statement{Explained: placesExplain, Value: func(x []float64) float64 { return pooled(h.places, x) }}, own)
 	if p == nil {
 		return h
 	}
 	h.listened = append(h.listened, p)
-	for _, one := range said {
-		h.count(one.Observations)
+	for _, d := range said {
+		h.count(d.Observations)
 	}
 	return h
 }
@@ -73,47 +73,17 @@ func told(view strategy.View, trial uint64, seed random.Seed) []protocol.Density
 	return search.AtMost(mostPeers, all, seed.Stream("which places", trial))
 }
 
-func (s *Strategy) mixtures(said []protocol.Density) (all []*optimum.Mixture) {
-	for _, one := range said {
-		all = append(all, optimum.NewMixture(s.layout, s.task.Space, one))
+func (s *Strategy) densities(said []protocol.Density) (all []*optimum.Mixture) {
+	for _, d := range said {
+		all = append(all, optimum.NewMixture(s.layout, s.task.Space, d))
 	}
 	return all
 }
 
-// byUse makes each place count by the probability that it is of use as a statement by itself:
-// otherwise liars who name one place outdo honest peers, whose places scatter. Where no place
-// can be judged, all count alike.
-func (s *Strategy) byUse(places []*optimum.Mixture, d *data) []optimum.Weighted {
-	uses, total := s.uses(places, d), 0.0
-	for _, use := range uses {
-		total += use
+func pooled(densities []*optimum.Mixture, x []float64) (value float64) {
+	var each optimum.Logs
+	for _, m := range densities {
+		value += math.Exp(m.Log(&each, x)) / float64(len(densities))
 	}
-	all := optimum.Evenly(places...)
-	if total > 0 {
-		for i := range all {
-			all[i].Part = uses[i] / total
-		}
-	}
-	return all
-}
-
-// uses are the probabilities that places are of use, 0 for one that says nothing.
-func (s *Strategy) uses(places []*optimum.Mixture, d *data) []float64 {
-	var all []*listened
-	uses := make([]float64, len(places))
-	for _, m := range places {
-		all = append(all, s.statedOf(optimum.Evenly(m), d))
-	}
-	judge(slices.DeleteFunc(slices.Clone(all), func(p *listened) bool { return p == nil }), d)
-	for i, p := range all {
-		if p != nil {
-			uses[i] = p.use
-		}
-	}
-	return uses
-}
-
-// statedOf makes of places the statement that the objective is the average of their densities.
-func (s *Strategy) statedOf(places []optimum.Weighted, d *data) *listened {
-	return s.stated(Statement{Explained: placesExplain, Value: func(x []float64) float64 { return optimum.Average(places, x) }}, d.x)
+	return value
 }

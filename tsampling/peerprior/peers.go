@@ -89,14 +89,9 @@ func (s *Strategy) atReference(weights []float64) []float64 {
 // experts around its mean alone against that of the same around 0, so that who says nothing
 // gains no credit. Of its knowledge only the average counts here.
 func judge(heard []*listened, d *data) {
-	ofExplained := map[float64][]*covariance{}
 	for _, p := range heard {
-		of := ofExplained[p.explained]
-		if of == nil {
-			of = covariances(d, slices.Repeat([]float64{deviationOf(1 - p.explained)}, len(d.x)))
-			ofExplained[p.explained] = of
-		}
-		with, without := experts(useOdds, nil, p.atOwn, of), experts(1-useOdds, nil, nil, of)
+		deviations := slices.Repeat([]float64{deviationOf(1 - p.explained)}, len(d.x))
+		with, without := experts(useOdds, nil, p.atOwn, deviations), experts(1-useOdds, nil, nil, deviations)
 		weigh(slices.Concat(with, without), d)
 		p.use = weight(with)
 	}

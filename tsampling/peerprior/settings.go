@@ -11,7 +11,7 @@ const (
 	levelSize  = 2.0 // deviation of the constant in the objective, in sizes
 	peerNoise  = 0.1 // of what a peer knows as a statement about the own objective, in units of the prior variance
 
-	placesExplain = 0.3  // of the variance, by where peers believe the optimum to be, one or all
+	placesExplain = 0.3  // of the variance, by where all peers believe the optimum to be
 	trust         = 0.9  // that the optimum is near one of the peers', if they are believed
 	nearby        = 0.14 // deviation of it from theirs with exact shares, in the unit cube
 	spread        = 0.2  // the same with guarded shares, beside what these hide

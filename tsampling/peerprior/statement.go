@@ -23,9 +23,9 @@ type Statement struct {
 // NewFrom returns the strategy of an agent that listens to statements in place of
 // peers' shares.
 func NewFrom(t *task.Task, features *rff.Map, hear func(view strategy.View) []Statement) (*Strategy, error) {
-	listen := func(s *Strategy, view strategy.View, _ uint64, _ random.Seed, d *data) (h hearing) {
+	listen := func(s *Strategy, view strategy.View, _ uint64, _ random.Seed, own [][]float64) (h hearing) {
 		for _, said := range hear(view) {
-			if p := s.stated(said, d.x); p != nil {
+			if p := s.stated(said, own); p != nil {
 				h.add(p, said.Observations)
 			}
 		}

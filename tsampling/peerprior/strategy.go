@@ -216,15 +216,15 @@ func (s *Strategy) consider(view strategy.View, trial uint64, seed random.Seed) 
 	if err != nil {
 		return nil, fmt.Errorf("peerprior: %w", err)
 	}
-	d := newData(s.spec, s.hyperparameters(view), x, y)
-	o := &opinion{hearing: s.listen(s, view, trial, seed, d), data: d}
+	o := &opinion{hearing: s.listen(s, view, trial, seed, x)}
 	if o.peers == 0 {
 		return o, nil
 	}
+	o.data = newData(s.spec, s.hyperparameters(view), x, y)
 	judge(o.listened, o.data)
 	o.around = s.agree(o.data, o.listened)
-	o.experts = experts(1-aloneOdds, o.around, o.around.atOwn, covariances(o.data, o.around.deviations))
-	weigh(slices.Concat(o.experts, experts(aloneOdds, nil, nil, covariances(o.data, nil))), o.data)
+	o.experts = experts(1-aloneOdds, o.around, o.around.atOwn, o.around.deviations)
+	weigh(slices.Concat(o.experts, experts(aloneOdds, nil, nil, nil)), o.data)
 	o.believed = weight(o.experts)
 	return o, nil
 }

@@ -73,7 +73,7 @@ With --web the first and the last node have a page each, until Ctrl-C.`,
 	flags.IntVar(&o.nodes, "nodes", 8, "how many nodes")
 	flags.IntVar(&o.evals, "evals", 10, "evaluations per node")
 	flags.IntVar(&o.samples, "samples", 200, "samples in the data of a node, 30 % of them for validation")
-	flags.Uint64Var(&o.seed, "seed", 1, "seed of the data and of all random decisions; what depends on timing still varies")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the data and of random decisions; what depends on timing, and on the nodes' keys, which are new each time, still varies")
 	flags.IntVar(&o.seeds, "seeds", 1, "how many runs, with this seed and those after it")
 	flags.StringVar(&o.strategy, "strategy", demoStrategies()[0], "how the nodes choose their designs: "+strings.Join(demoStrategies(), ", "))
 	flags.StringVar(&o.dir, "data-dir", "", "new directory for what the nodes keep (default: a temporary one, removed at the end)")

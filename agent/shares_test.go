@@ -150,7 +150,7 @@ func TestSlotsAreBounded(t *testing.T) {
 // what stands in the slot of its payload, and nothing else. What honest agents say
 // stands there.
 func TestSlotsGiveNoSecondVoice(t *testing.T) {
-	settings := slices.Collect(maps.Values(listeners))
+	settings := slices.Collect(maps.Values(readers))
 	settings = append(settings, "type: ts", "type: fts, mode: one-shot, share_after: 2", "type: consensus, initial_designs: 2, mode: asynchronous")
 	for _, keys := range settings {
 		spec := newTask(t, "bowl", keys)

@@ -5,12 +5,9 @@ import (
 	"testing"
 
 	"github.com/cloudflare/circl/group"
-
-	"github.com/fbo-node/fbo/internal/race"
 )
 
-// shut returns the list of points, each raised to the secret at its place, and where in
-// the list each of them is.
+// shut returns the encoded list of the points, each raised to the secret of the same index.
 func shut(points []group.Element, secrets []group.Scalar) []byte {
 	for i, p := range points {
 		p.Mul(p, secrets[i])
@@ -18,7 +15,7 @@ func shut(points []group.Element, secrets []group.Scalar) []byte {
 	return list(points)
 }
 
-// secretsOf draws so many.
+// secretsOf draws count secrets.
 func secretsOf(t testing.TB, count int, random *rand.ChaCha8) []group.Scalar {
 	secrets := make([]group.Scalar, count)
 	for i := range secrets {
@@ -30,12 +27,13 @@ func secretsOf(t testing.TB, count int, random *rand.ChaCha8) []group.Scalar {
 	return secrets
 }
 
-// Whoever begins dishonestly reads the six leading bits of the threshold from one answer,
-// as the documentation says: it offers all prefixes of up to six bits, each with a secret
-// of its own, and sees which of them the other party has. That this works, and with so
-// many elements only for so many bits, is why answers are counted.
-func TestDishonestBeginnerReadsSixBits(t *testing.T) {
-	race.Skip(t)
+// A dishonest beginner reads the six leading bits of the threshold from one answer, as documented.
+// It offers all prefixes of up to six bits, each with its own secret, and sees which of them the
+// other party has. Answers are therefore counted.
+func TestDishonestBeginnerReadsSixBits(t *testing.T) { checkDishonestBeginner(t, 1) }
+
+// checkDishonestBeginner reads that many drawn thresholds.
+func checkDishonestBeginner(t *testing.T, thresholds int) {
 	random := source(10)
 	numbers := rand.New(random)
 	var set []element // at index i > 0 the one whose prefix is the node i of a binary tree, continued by 1
@@ -48,7 +46,7 @@ func TestDishonestBeginnerReadsSixBits(t *testing.T) {
 	if len(set) != Bits {
 		t.Fatalf("%d elements", len(set))
 	}
-	for range 5 {
+	for range thresholds {
 		threshold := numbers.Uint64()
 		secrets := secretsOf(t, Bits, random)
 		answer, err := Answer(threshold, conversation, shut(hashed(set, conversation), secrets), random)
@@ -77,8 +75,8 @@ func TestDishonestBeginnerReadsSixBits(t *testing.T) {
 	}
 }
 
-// Whoever answers dishonestly learns one bit, whatever its elements are: of values which
-// have several of them, and of those that have none, the beginner says the same to it.
+// A dishonest answerer learns one bit, whatever its elements are: the beginner answers the same for
+// values that have several of them and for values that have none.
 func TestDishonestAnswererLearnsOneBit(t *testing.T) {
 	random := source(11)
 	value := uint64(0b1011) << 60
@@ -106,7 +104,7 @@ func TestDishonestAnswererLearnsOneBit(t *testing.T) {
 	}
 }
 
-// Without the discrete logarithm of the offered elements nobody makes a pair.
+// No party makes a pair without the discrete logarithm of the offered elements.
 func TestReflectedElementsDoNotPair(t *testing.T) {
 	c, offer, err := Begin(1<<64-1, conversation, source(12))
 	if err != nil {

@@ -58,7 +58,7 @@ func TestListedDesignsAreSearchedWhole(t *testing.T) {
 }
 
 // More listed designs than a finite space may have to be enumerated.
-func TestLongListsAreSearchedWhole(t *testing.T) {
+func TestEveryDesignOfAListIsSearched(t *testing.T) {
 	space := listSome(t, floats(t, 2), 20_000, random.SeedOf(3))
 	l := space.Listing()
 	if l.Len() <= mostEnumerated {

@@ -116,8 +116,8 @@ func checkRound(t *testing.T, when string, definition *task.Task, all []*witness
 	}
 }
 
-// Agents that evaluate for hours still know who is in step.
-func TestLongEvaluationsStayInStep(t *testing.T) {
+// Agents whose evaluations take hours remain in one round.
+func TestHoursOfEvaluationStayInStep(t *testing.T) {
 	const agents, evaluations = 2, 3
 	s := federation(t, "type: consensus, initial_designs: 1, deadline: 3600", agents, evaluations)
 	for i := range s.Members {

@@ -216,8 +216,8 @@ func TestWhatIsAboveABudgetDoesNotPassForSeen(t *testing.T) {
 	}
 }
 
-// Long names count more than once: to read past them costs as much.
-func TestLongNamesAreManyAnnouncements(t *testing.T) {
+// A long topic name counts as several announcements, since reading it costs as much.
+func TestNamesCountByTheirLength(t *testing.T) {
 	long, comes := string(make([]byte, 1<<16)), true
 	if got := announcements([]*pb.RPC_SubOpts{{Topicid: &long, Subscribe: &comes}}); got != 1+1<<16/announcedBytes {
 		t.Errorf("a name of 64 KiB counts as %d", got)

@@ -54,7 +54,7 @@ func startAttackers(t *testing.T, in []string, quick bool, plan attackersPlan) *
 	if !quick {
 		in = join(in, []string{"nice", "-n", "15"})
 	}
-	line := join(in, []string{os.Args[0], "-test.run=^TestHostileAttackers$", "-test.timeout=0"})
+	line := join(in, []string{os.Args[0], "-test.run=^TestLongHostileAttackers$", "-test.timeout=0"})
 	a := &attackers{command: exec.Command(line[0], line[1:]...), reports: make(chan attackersReport, 2)}
 	a.command.Env = append(os.Environ(), planVariable+"="+string(text), "GOLOG_OUTPUT=file", "GOLOG_FILE="+os.DevNull)
 	a.command.Stderr = os.Stderr
@@ -106,8 +106,8 @@ func (a *attackers) end(t *testing.T) attackersReport {
 	return a.next(t)
 }
 
-// TestHostileAttackers is the process of the attackers.
-func TestHostileAttackers(t *testing.T) {
+// TestLongHostileAttackers is the process of the attackers.
+func TestLongHostileAttackers(t *testing.T) {
 	text := os.Getenv(planVariable)
 	if text == "" {
 		t.Skip("a part of TestLongHostileCompany")

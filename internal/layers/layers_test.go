@@ -1,4 +1,5 @@
-// Package layers holds the test that keeps the packages in their order.
+// Package layers tests the order of the packages, and the rules that depend on the packages as a
+// whole: where goroutines start, and how tests of a build tag are named.
 package layers
 
 import (
@@ -11,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,9 +20,9 @@ import (
 
 const module = "github.com/fbo-node/fbo"
 
-// layers names the layer of every folder, and so of the packages in it and below
-// that have no line of their own. A package may import packages of lower layers and
-// those of its own line. docs/architecture.md shows the same order.
+// layers maps a folder to its layer. It applies to the packages in the folder and below it that
+// have no line of their own. A package may import packages of lower layers and of its own line.
+// docs/architecture.md shows the same order.
 var layers = map[string]int{
 	"task":                1,
 	"random":              1,
@@ -82,7 +84,7 @@ var layers = map[string]int{
 	"experiment/family/trained": 14,
 }
 
-// folderOf returns the line of layers that a package belongs to.
+// folderOf returns the line of layers that applies to a package.
 func folderOf(pkg string) (folder string, ok bool) {
 	for folder = pkg; folder != "."; folder = path.Dir(folder) {
 		if _, ok := layers[folder]; ok {
@@ -92,21 +94,21 @@ func folderOf(pkg string) (folder string, ok bool) {
 	return "", false
 }
 
-// mayImport tells whether one package may import another one.
+// mayImport reports whether pkg may import inner.
 func mayImport(pkg, inner string) bool {
 	folder, _ := folderOf(pkg)
 	lower, known := folderOf(inner)
 	return known && (lower == folder || layers[lower] < layers[folder])
 }
 
-// driverLayer is the lowest layer that may touch the outside world.
+// driverLayer is the lowest layer that may use the network and the disk.
 const driverLayer = 12
 
-// agentPackage is the highest pure package although it shares that layer.
+// agentPackage is the highest pure package, although it has that layer.
 const agentPackage = "agent"
 
-// diskPackage is what the packages of that layer that touch the disk have in common, and so
-// lower than these. Pure packages may not import it.
+// diskPackage is lower than driverLayer, because all packages of that layer that use the disk
+// import it. Pure packages may not import it.
 const diskPackage = "internal/datadir"
 
 func pure(pkg string) bool {
@@ -114,7 +116,8 @@ func pure(pkg string) bool {
 	return layers[folder] < driverLayer && pkg != diskPackage || pkg == agentPackage
 }
 
-// outside lists what pure packages may not import: the network and the disk.
+// outside reports whether an import gives access to the network or the disk, which pure packages
+// may not have.
 func outside(path string) bool {
 	switch path {
 	case "net", "os", "os/exec", "log", "net/http", "syscall", module + "/" + diskPackage:
@@ -159,7 +162,7 @@ func TestPackagesImportOnlyLowerLayers(t *testing.T) {
 	}
 }
 
-// The table in docs/architecture.md is this one.
+// docs/architecture.md has the same table.
 func TestArchitectureShowsTheLayers(t *testing.T) {
 	text, err := os.ReadFile("../../docs/architecture.md")
 	if err != nil {
@@ -175,7 +178,7 @@ func TestArchitectureShowsTheLayers(t *testing.T) {
 	}
 }
 
-// Pure packages get the time and the random numbers handed in.
+// Pure packages receive the time and random numbers as arguments.
 func TestPurePackagesHaveNoClockAndNoGlobalRandomness(t *testing.T) {
 	eachFile(t, func(pkg, file string, parsed *ast.File) {
 		if !pure(pkg) || pkg == "protocol/pb" {
@@ -200,8 +203,78 @@ func TestPurePackagesHaveNoClockAndNoGlobalRandomness(t *testing.T) {
 	})
 }
 
+// raceList lists the packages that run under the race detector, one a line.
+const raceList = "../../.ci/race.txt"
+
+// The race detector runs for the packages that start goroutines, in code or tests. In the others
+// it has nothing to see.
+func TestRaceListHasThePackagesThatStartGoroutines(t *testing.T) {
+	text, err := os.ReadFile(raceList)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := strings.Fields(string(text))
+	starting := map[string]bool{}
+	walk(t, func(pkg, _ string, parsed *ast.File) {
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				starting["./"+pkg] = true
+			case *ast.CallExpr: // sync.WaitGroup.Go, errgroup.Group.Go
+				if selector, ok := n.Fun.(*ast.SelectorExpr); ok && selector.Sel.Name == "Go" {
+					starting["./"+pkg] = true
+				}
+			}
+			return true
+		})
+	})
+	if want := slices.Sorted(maps.Keys(starting)); !slices.Equal(listed, want) {
+		t.Errorf("%s has\n%s\nexpected\n%s", raceList, strings.Join(listed, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// The checks select tests of a build tag by the prefix of their names.
+func TestNamesOfTaggedTests(t *testing.T) {
+	prefixes := map[string]string{"statistical": "TestStatistical", "long": "TestLong"}
+	walk(t, func(_, file string, parsed *ast.File) {
+		var tag string
+		for _, group := range parsed.Comments {
+			for _, comment := range group.List {
+				if expression, ok := strings.CutPrefix(comment.Text, "//go:build "); ok {
+					for name := range prefixes {
+						if slices.Contains(strings.Fields(expression), name) {
+							tag = name
+						}
+					}
+				}
+			}
+		}
+		for _, declaration := range parsed.Decls {
+			f, ok := declaration.(*ast.FuncDecl)
+			if !ok || f.Recv != nil || !strings.HasPrefix(f.Name.Name, "Test") || f.Name.Name == "TestMain" {
+				continue
+			}
+			for name, prefix := range prefixes {
+				if has := strings.HasPrefix(f.Name.Name, prefix); has != (tag == name) {
+					t.Errorf("%s: %s begins with %s: %t; expected that of all tests with the build tag %s, and of no other", file, f.Name.Name, prefix, has, name)
+				}
+			}
+		}
+	})
+}
+
 // eachFile calls f for every Go file of the module that is not a test.
 func eachFile(t *testing.T, f func(pkg, path string, file *ast.File)) {
+	t.Helper()
+	walk(t, func(pkg, path string, file *ast.File) {
+		if !strings.HasSuffix(path, "_test.go") {
+			f(pkg, path, file)
+		}
+	})
+}
+
+// walk calls f for every Go file of the module.
+func walk(t *testing.T, f func(pkg, path string, file *ast.File)) {
 	t.Helper()
 	root := filepath.Join("..", "..")
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -210,14 +283,14 @@ func eachFile(t *testing.T, f func(pkg, path string, file *ast.File)) {
 		}
 		if entry.IsDir() {
 			if name := entry.Name(); name == ".git" || name == "testdata" || path != root && exists(filepath.Join(path, "go.mod")) {
-				return filepath.SkipDir // a module of its own has its own order
+				return filepath.SkipDir // another module
 			}
 			return nil
 		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		if !strings.HasSuffix(path, ".go") {
 			return nil
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -38,6 +39,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	_ = flag.Set("test.parallel", "6") // most tests wait for connections and timers
 	os.Exit(m.Run())
 }
 

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -30,6 +31,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(playVariable) != "" {
 		os.Exit(run(os.Args[1:]))
 	}
+	_ = flag.Set("test.parallel", "5") // most tests wait for processes
 	os.Exit(m.Run())
 }
 

@@ -4,13 +4,10 @@ package main
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
@@ -122,63 +119,6 @@ func (f *fleet) closest(t *testing.T, s ftsde.Sum, vectors [][]float64, left int
 		}
 	}
 	return true
-}
-
-// A node whose journal is an older copy learns from its peers that it has contributed
-// to more, and never contributes again; it goes on with the sums of the others.
-func TestSumsOutliveTheJournal(t *testing.T) {
-	t.Parallel()
-	f := newFleet(t, 4, 9, "share_every: 1", "epsilon: 8, releases: 4, contributors: 3, committee: 4, colluding: 1")
-	restored, others := f.nodes[3], f.nodes[:3]
-	restored.moves = true
-	for _, n := range others {
-		f.start(t, n, f.evals)
-	}
-	allow(t, 1, f.nodes...)
-	f.start(t, restored, 1)
-	if code := restored.process().wait(t); code != exitDone {
-		t.Fatalf("exit code %d", code)
-	}
-	journal := filepath.Join(restored.dir, node.JournalFile)
-	backup, err := os.ReadFile(journal)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.start(t, restored, f.evals)
-	for round := 1; round <= 2; round++ {
-		allow(t, f.due(round), f.nodes...)
-		f.summed(t, round, f.nodes)
-	}
-	if spent := privacyOf(t, restored.dir); spent.Released != 2 || spent.Refused != "" || restored.contributions() != 2 {
-		t.Errorf("before: %+v, %d contributions", spent, restored.contributions())
-	}
-	restored.kill(t)
-	if err := os.WriteFile(journal, backup, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for round := 3; round <= 4; round++ { // the second time it knows by itself
-		f.start(t, restored, f.evals)
-		if round == 3 {
-			restored.process().await(t, "why it contributes no more", func(e event) bool {
-				return e.Event == "warning" && strings.Contains(e.Message, "this node contributes to no further sum: peers hold release 2")
-			})
-		}
-		allow(t, f.due(round), f.nodes...)
-		f.summed(t, round, f.nodes)
-		if spent := privacyOf(t, restored.dir); !strings.Contains(spent.Refused, "restored from a backup") || restored.contributions() != 2 {
-			t.Errorf("round %d: %+v, %d contributions", round, spent, restored.contributions())
-		}
-		var s ftsde.Sum
-		decode(t, others[0].journal(t).sums[round][0], &s)
-		if s.Contributors != len(others) {
-			t.Errorf("round %d has %d contributors", round, s.Contributors)
-		}
-		restored.process().signal(t, syscall.SIGINT)
-		restored.process().wait(t)
-	}
-	if j := restored.journal(t); len(j.dealt) > 0 || len(j.sums) < 2 {
-		t.Errorf("the journal tells contributions to rounds %v and the sums of %d", j.dealt, len(j.sums))
-	}
 }
 
 func TestSumsAreForTheRoster(t *testing.T) {

@@ -93,27 +93,24 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// TestWorkerThatDies fails its trial and is replaced; so does one that takes too long.
+// A worker that dies fails its trial, and another process takes its place.
 func TestWorkerThatDies(t *testing.T) {
 	t.Parallel()
-	file := writeFile(t, "task.yaml", bowlTask)
-	for _, c := range []struct{ manner, reason string }{
-		{"dies-in", "the worker was killed by a signal: killed (perhaps the system ran out of memory) before it answered"},
-		{"sleeps-in", "the worker was stopped: no outcome within the trial timeout of 15s"},
-	} {
-		t.Run(c.manner, func(t *testing.T) {
-			t.Parallel()
-			dir := shortTempDir(t)
-			must(t, join(runLine(file, dir, "--evals", "5", "--trial-timeout", "15s", "--worker"), worker(c.manner, "3"))...)
-			for _, trial := range historyOf(t, dir) {
-				if failed := trial.ID == 3; failed != (trial.State == "failed") || failed != strings.HasPrefix(trial.Reason, c.reason) {
-					t.Errorf("trial %d: %s, %q", trial.ID, trial.State, trial.Reason)
-				}
-			}
-			if processes := processesOf(t, dir); len(processes) != 2 {
-				t.Errorf("trials by process %v, want two processes", processes)
-			}
-		})
+	checkFailedWorker(t, "dies-in", "the worker was killed by a signal: killed (perhaps the system ran out of memory) before it answered")
+}
+
+// checkFailedWorker runs a worker that fails in trial 3, and expects the reason.
+func checkFailedWorker(t *testing.T, mode, reason string) {
+	t.Helper()
+	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
+	must(t, join(runLine(file, dir, "--evals", "5", "--trial-timeout", "15s", "--worker"), worker(mode, "3"))...)
+	for _, trial := range historyOf(t, dir) {
+		if failed := trial.ID == 3; failed != (trial.State == "failed") || failed != strings.HasPrefix(trial.Reason, reason) {
+			t.Errorf("trial %d: %s, %q", trial.ID, trial.State, trial.Reason)
+		}
+	}
+	if processes := processesOf(t, dir); len(processes) != 2 {
+		t.Errorf("trials by process %v, want two processes", processes)
 	}
 }
 

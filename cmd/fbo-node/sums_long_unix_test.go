@@ -1,21 +1,24 @@
-//go:build unix
+//go:build long && unix
 
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
-// Six rounds of sums of twelve nodes, while members of the committee and others
-// are killed and come back. Every round that a quorum lives through completes, and
-// all nodes have the same sums.
-func TestSumsOutliveKilledNodes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("twelve processes")
-	}
+// Twelve nodes compute six rounds of sums, while members of the committee and others are killed
+// and restarted. Every round with a quorum of survivors completes, and all nodes have the same
+// sums.
+func TestLongSumsOutliveKilledNodes(t *testing.T) {
 	t.Parallel()
 	const rounds = 6
 	f := newFleet(t, 12, 10, "listen: schedule, schedule: constant, own_probability: 0",
@@ -85,12 +88,9 @@ func TestSumsOutliveKilledNodes(t *testing.T) {
 	}
 }
 
-// A round that cannot complete ends without a sum, and what was given to it is
-// spent. Nobody stops, and once enough are back the next round completes.
-func TestSumsThatFail(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nine and five processes")
-	}
+// A round that cannot complete ends without a sum, and its contributions are spent. The nodes
+// continue, and the next round completes once enough are back.
+func TestLongSumsWithoutQuorumEndWithoutSum(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, privacy string
@@ -177,5 +177,82 @@ func (f *fleet) goOn(t *testing.T, survivors []*fleetNode) {
 			f.summed(t, round, f.nodes)
 		}
 		reportRound(t, round, time.Since(began), survivors, before)
+	}
+}
+
+// Gossip reaches a node again that is killed and restarted before QUIC detects the dead connection,
+// which takes half a minute.
+func TestLongSumsReachANodeThatComesBack(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 2, 1, "share_every: 1", "epsilon: 8, releases: 1, committee: 2, colluding: 1")
+	f.listen = f.listen[:1] // QUIC alone; by TCP the end shows at once
+	f.startAll(t)
+	stays, leaves := f.nodes[0], f.nodes[1]
+	leaves.moves = true // from its old ports it would reset the old connection
+	met := func(times int) func(*fleetNode) bool {
+		return func(n *fleetNode) bool { // it says so whenever it meets the other and whenever it loses it
+			return len(n.process().of("peers")) >= times && slices.Contains(n.status(t).MeshPeers, leaves.id)
+		}
+	}
+	eventually(t, "the other on the topic", []*fleetNode{stays}, met(1))
+	leaves.kill(t)
+	f.start(t, leaves, 1)
+	eventually(t, "the other on the topic again", []*fleetNode{stays}, met(3))
+}
+
+// A node whose journal is an older copy learns from its peers that it has contributed
+// to more, and never contributes again; it goes on with the sums of the others.
+func TestLongSumsOutliveTheJournal(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 4, 9, "share_every: 1", "epsilon: 8, releases: 4, contributors: 3, committee: 4, colluding: 1")
+	restored, others := f.nodes[3], f.nodes[:3]
+	restored.moves = true
+	for _, n := range others {
+		f.start(t, n, f.evals)
+	}
+	allow(t, 1, f.nodes...)
+	f.start(t, restored, 1)
+	if code := restored.process().wait(t); code != exitDone {
+		t.Fatalf("exit code %d", code)
+	}
+	journal := filepath.Join(restored.dir, node.JournalFile)
+	backup, err := os.ReadFile(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.start(t, restored, f.evals)
+	for round := 1; round <= 2; round++ {
+		allow(t, f.due(round), f.nodes...)
+		f.summed(t, round, f.nodes)
+	}
+	if spent := privacyOf(t, restored.dir); spent.Released != 2 || spent.Refused != "" || restored.contributions() != 2 {
+		t.Errorf("before: %+v, %d contributions", spent, restored.contributions())
+	}
+	restored.kill(t)
+	if err := os.WriteFile(journal, backup, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for round := 3; round <= 4; round++ { // the second time it knows by itself
+		f.start(t, restored, f.evals)
+		if round == 3 {
+			restored.process().await(t, "why it contributes no more", func(e event) bool {
+				return e.Event == "warning" && strings.Contains(e.Message, "this node contributes to no further sum: peers hold release 2")
+			})
+		}
+		allow(t, f.due(round), f.nodes...)
+		f.summed(t, round, f.nodes)
+		if spent := privacyOf(t, restored.dir); !strings.Contains(spent.Refused, "restored from a backup") || restored.contributions() != 2 {
+			t.Errorf("round %d: %+v, %d contributions", round, spent, restored.contributions())
+		}
+		var s ftsde.Sum
+		decode(t, others[0].journal(t).sums[round][0], &s)
+		if s.Contributors != len(others) {
+			t.Errorf("round %d has %d contributors", round, s.Contributors)
+		}
+		restored.process().signal(t, syscall.SIGINT)
+		restored.process().wait(t)
+	}
+	if j := restored.journal(t); len(j.dealt) > 0 || len(j.sums) < 2 {
+		t.Errorf("the journal tells contributions to rounds %v and the sums of %d", j.dealt, len(j.sums))
 	}
 }

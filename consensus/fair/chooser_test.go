@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/consensus/fair/batch"
-	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
@@ -180,7 +179,6 @@ func TestProblemOfARound(t *testing.T) {
 // same process, as one with a mediator is, the batch is worth the same, so that both ways
 // are as good. Three parties: with more the search may stop at batches that are worth less.
 func TestChoicesAreWorthTheSameBothWays(t *testing.T) {
-	race.Skip(t)
 	mediated, without := newTask(t, 3, 0, ""), newTask(t, 3, noMediator, "")
 	for seed := range uint64(4) {
 		b := learned(t, without, 3, rand.New(rand.NewPCG(seed, 1)))

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/fbo-node/fbo/experiment/testfunc"
-	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -117,19 +116,22 @@ func (b *book) only(party int) *book {
 	return one
 }
 
-// On functions that are known, the average estimate over ten federations is near what
-// parties get that really play alone. The yardstick is by how much that is better than
-// random designs. The estimate of one federation is off by about a quarter of it, so that
-// their average has a standard error of a twelfth; and estimates are too low by 0.05 to 0.2 of
-// it, since a party in the model, without refits, is slower to leave a wrong hill. The
-// tolerance is that and two standard errors. Where a node knows its own results alone it is
-// wider, as they scatter more. What says what random designs get is off by 1.
+// TestEstimateIsNearTheTruth has one federation, whose estimate has a standard error of a quarter of
+// the gain over random designs. The tolerance is the bias of .2 and two standard errors.
+func TestEstimateIsNearTheTruth(t *testing.T) { checkEstimates(t, 1, 0.7, 0.95, "hill") }
+
+// checkEstimates compares the estimates of known functions, averaged over federations, with the
+// sums of parties that run alone. The unit of the errors is the gain of these over random
+// designs. An estimate equal to the sum of random designs has an error of 1.
 //
-// The estimates also tell lucky starting designs from unlucky ones: ten that do not have a
-// correlation above 0.55 with a probability of 0.05 (the normal theory of r).
-func TestEstimateIsNearTheTruth(t *testing.T) {
-	race.Skip(t)
-	const federations, evaluations = 10, 20
+// The estimate of one federation has a standard error of about a quarter. Estimates are too low by
+// .05 to .2, since a party in the model, without refits, is slower to leave a wrong hill. The
+// estimate from a node's own results alone varies more, and has a tolerance of its own.
+//
+// Ten or more estimates also correlate with the sums: with ten independent ones the correlation
+// exceeds .55 with a probability of .05 (normal theory of r).
+func checkEstimates(t *testing.T, federations int, tolerance, ownTolerance float64, functions ...string) {
+	const evaluations = 20
 	for name, c := range map[string]struct {
 		truth  func(task.Design) float64
 		random float64 // average of the function
@@ -137,6 +139,9 @@ func TestEstimateIsNearTheTruth(t *testing.T) {
 		"hill":   {hill, 10 - 20*(1./12+0.2*0.2+1./12+0.1*0.1)},
 		"valley": {valley, -54.31},
 	} {
+		if !slices.Contains(functions, name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			definition := newTask(t, 3, noMediator, "")
@@ -167,13 +172,13 @@ func TestEstimateIsNearTheTruth(t *testing.T) {
 			for what, e := range map[string]struct {
 				sums      []float64
 				tolerance float64
-			}{"all results": {pooled, 0.35}, "own results": {own, 0.6}} {
+			}{"all results": {pooled, tolerance}, "own results": {own, ownTolerance}} {
 				off, r := (stat.Mean(e.sums, nil)-truth)/yardstick, stat.Correlation(truths, e.sums, nil)
 				t.Logf("by %s: off by %.2f, deviation %.2f, correlation %.2f", what, off, stat.StdDev(e.sums, nil)/yardstick, r)
 				if math.Abs(off) > e.tolerance {
 					t.Errorf("by %s the sum is %.4g, really %.4g", what, stat.Mean(e.sums, nil), truth)
 				}
-				if what == "all results" && r < 0.55 {
+				if what == "all results" && federations >= 10 && r < 0.55 {
 					t.Errorf("by %s the correlation with the truth is %.2f", what, r)
 				}
 			}

@@ -11,7 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/internal/race"
+	"github.com/fbo-node/fbo/internal/fbotest"
+
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -97,20 +98,24 @@ func misfortunes(t *rapid.T, w *world) {
 	}
 }
 
-// spent tells whether everybody is there and has evaluated all that it may.
+// spent reports whether all members are alive and have spent their budgets.
 func (w *world) spent() bool {
 	return !slices.ContainsFunc(w.members, func(m *member) bool { return !m.alive || m.ended() < m.budget })
 }
 
-// Whatever becomes of messages and nodes, as long as all parties are honest: everybody
-// spends its budget, no evaluation is lost, nobody is named, and no batch is found wrong in
-// what it is worth. With a mediator there is nothing at all to complain of.
-func TestHonestPartiesInMisfortune(t *testing.T) {
-	race.Skip(t)
+// Under any loss of messages and any kills, with honest parties: all spend their budgets, no
+// evaluation is lost, no party is accused, and no batch has a wrong value. With a mediator there
+// are no warnings at all.
+func TestHonestPartiesUnderFaults(t *testing.T) {
+	checkFaults(t, func(t *testing.T, property func(*rapid.T)) { fbotest.CheckFew(t, 2, property) })
+}
+
+// checkFaults checks the property with a mediator and without.
+func checkFaults(t *testing.T, check func(*testing.T, func(*rapid.T))) {
 	for name, mediator := range ways() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rapid.Check(t, func(t *rapid.T) {
+			check(t, func(t *rapid.T) {
 				n := rapid.IntRange(2, 4).Draw(t, "parties")
 				w := newWorld(t, listedTask(t, n, mediator), rapid.IntRange(3, 6).Draw(t, "budget"))
 				misfortunes(t, w)
@@ -141,14 +146,18 @@ func TestHonestPartiesInMisfortune(t *testing.T) {
 	}
 }
 
-// Where nothing is lost and nobody is killed, nobody is passed over and no batch refused,
-// though parties need very different times and are late at any moment.
-func TestLateResultsAreNobodysFault(t *testing.T) {
-	race.Skip(t)
+// Without loss and kills no party is skipped and no batch refused, even if parties take very
+// different times and are late at any moment.
+func TestLateResultsCauseNoWarning(t *testing.T) {
+	checkLateResults(t, func(t *testing.T, property func(*rapid.T)) { fbotest.CheckFew(t, 2, property) })
+}
+
+// checkLateResults checks the property with a mediator and without.
+func checkLateResults(t *testing.T, check func(*testing.T, func(*rapid.T))) {
 	for name, mediator := range ways() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rapid.Check(t, func(t *rapid.T) {
+			check(t, func(t *rapid.T) {
 				w := newWorld(t, listedTask(t, rapid.IntRange(2, 4).Draw(t, "parties"), mediator), rapid.IntRange(4, 6).Draw(t, "budget"))
 				w.rng = rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "network"), 1))
 				for _, m := range w.members {

@@ -10,7 +10,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/audit"
-	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/exchange/presence"
@@ -241,85 +240,58 @@ func TestReleasesThatDoNotFitTheTask(t *testing.T) {
 	}
 }
 
-// What an audit sees are the bytes that leave, of all releases of a task. In two worlds
-// the draws lie at opposite points beyond the clip boundary, in each release anew; it
-// adds up the released weights along the difference, which under Gaussian noise is the
-// best that can be done, and guesses by the sign.
-const (
-	auditReleases = 3
-	auditEpsilon  = 4
-	auditDelta    = 0.005
-	auditRuns     = 4000 // in each world
-)
+// guarantee is the privacy that the audited tasks claim.
+var guarantee = audit.Guarantee{Epsilon: 4, Delta: 0.005}
 
-// shownBy is the ε that the audit shows; see package audit. A mistake, if there is one,
-// is what a node releases in place of clipped + noise; first is the noise of its first
-// release.
-func shownBy(t *testing.T, keys string, mistake func(clipped, noise, first float64) float64) float64 {
+// fault is a wrong release in place of clipped + noise; first is the noise of the first release.
+type fault func(clipped, noise, first float64) float64
+
+// shownBy returns the bound on ε of a task with the keys, by an audit of the published bytes of all
+// releases. In the two worlds the draws are at opposite points beyond the clip norm, again in each
+// release. The attacker adds up the released weights along the difference, which is the best test
+// under Gaussian noise, and guesses by the sign. A fault, if not nil, changes the releases.
+func shownBy(t *testing.T, runs int, keys string, wrong fault) float64 {
 	t.Helper()
-	definition := privateTask(t, "", fmt.Sprintf("epsilon: %d, delta: %g, releases: %d, clip: 1%s", auditEpsilon, auditDelta, auditReleases, keys))
+	const releases = 3
+	definition := privateTask(t, "", fmt.Sprintf("epsilon: %g, delta: %g, releases: %d, clip: 1%s", guarantee.Epsilon, guarantee.Delta, releases, keys))
 	source := rand.NewChaCha8([32]byte{3})
-	var wrong [2]int
-	for world, sign := range []float64{1, -1} {
-		for range auditRuns {
-			exchange, err := NewSharing(definition, source)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p := &teller{t: t, exchange: exchange}
-			total, first, clipped := 0.0, 0.0, 1.0
-			for number := range auditReleases {
-				p.drawn(sign*clipped*40, 0)
-				got := sign * p.sent[number].Values[0]
-				if mistake != nil {
-					noise := got - clipped
-					if number == 0 {
-						first = noise
-					}
-					got = mistake(clipped, noise, first)
+	return guarantee.Shown(runs, func(world int) int {
+		exchange, err := NewSharing(definition, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &teller{t: t, exchange: exchange}
+		sign, total, first, clipped := float64(1-2*world), 0.0, 0.0, 1.0
+		for number := range releases {
+			p.drawn(sign*clipped*40, 0)
+			got := sign * p.sent[number].Values[0]
+			if wrong != nil {
+				noise := got - clipped
+				if number == 0 {
+					first = noise
 				}
-				total += clipped * got
-				clipped = -clipped
+				got = wrong(clipped, noise, first)
 			}
-			if total <= 0 {
-				wrong[world]++
-			}
+			total += clipped * got
+			clipped = -clipped
 		}
-	}
-	return audit.Epsilon(audit.Distance(wrong, auditRuns), auditDelta)
+		if total > 0 {
+			return world
+		}
+		return 1 - world
+	})
 }
 
-// The promise is kept, with little to spare: 0.87 of it is shown, with a
-// deviation of 0.03.
-func TestAuditOfWhatLeaves(t *testing.T) {
-	race.Skip(t)
-	shown := shownBy(t, "", nil)
-	t.Logf("shown: ε ≥ %.2f where %d is promised", shown, auditEpsilon)
-	if shown > auditEpsilon {
-		t.Errorf("the promise of %d is broken: ε ≥ %.2f", auditEpsilon, shown)
-	}
-	if shown < 0.7*auditEpsilon {
-		t.Errorf("the audit has no power: ε ≥ %.2f", shown)
-	}
+func TestAuditOfReleases(t *testing.T) { checkAudit(t, 300, 0.3) }
+
+// checkAudit audits the releases of a correct node.
+func checkAudit(t *testing.T, runs int, power float64) {
+	guarantee.Check(t, "releases", shownBy(t, runs, "", nil), true, power)
 }
 
-// Each of these mistakes breaks the promise, and the audit sees it. The least of them,
-// three quarters of the noise, shows ε = 5.2, with a deviation of 0.14.
-func TestAuditFindsMistakes(t *testing.T) {
-	race.Skip(t)
-	for name, c := range map[string]struct {
-		keys    string
-		mistake func(clipped, noise, first float64) float64
-	}{
-		"three quarters of the noise":     {"", func(clipped, noise, _ float64) float64 { return clipped + 0.75*noise }},
-		"no clip":                         {"", func(clipped, noise, _ float64) float64 { return 40*clipped + noise }},
-		"the same noise in every release": {"", func(clipped, _, first float64) float64 { return clipped + first }},
-		"half the sensitivity":            {", adjacency: zero-out", nil},
-	} {
-		shown := shownBy(t, c.keys, c.mistake)
-		t.Logf("%s: ε ≥ %.2f", name, shown)
-		if shown <= auditEpsilon {
-			t.Errorf("%s: ε ≥ %.2f is all that is shown", name, shown)
-		}
-	}
+// TestAuditFindsFaults has one fault that breaks the guarantee by far.
+func TestAuditFindsFaults(t *testing.T) {
+	guarantee.Check(t, "no clip", shownBy(t, 300, "", noClip), false, 0)
 }
+
+func noClip(clipped, noise, _ float64) float64 { return 40*clipped + noise }

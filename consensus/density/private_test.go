@@ -11,7 +11,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/audit"
-	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/privacy/place"
 	"github.com/fbo-node/fbo/protocol"
@@ -59,60 +58,32 @@ func released(t testing.TB, e *releases.Exchange, vector []float64) protocol.Den
 	return protocol.Density{}
 }
 
-// What an audit sees are the bytes that leave. In two worlds the optimum is believed to be at
-// opposite ends of the space, and the audit guesses by the end that the share is nearer to:
-// of a single number no test is better, on a cut number too.
-const (
-	auditEpsilon = 4
-	auditDelta   = 0.005
-	auditRuns    = 2500 // in each world
-)
+// guarantee is the privacy that the audited tasks claim.
+var guarantee = audit.Guarantee{Epsilon: 4, Delta: 0.005}
 
-func shownBy(t *testing.T, spec *task.Task) float64 {
-	t.Helper()
-	source := rand.NewChaCha8([32]byte{3})
-	ends := [2]protocol.Point{{Coordinates: []float64{0}}, {Coordinates: []float64{1}}}
-	if len(spec.Space.Blocks()) == 1 && spec.Space.Blocks()[0].Kind == task.Categorical {
-		ends = [2]protocol.Point{{Choices: []int{0}}, {Choices: []int{1}}}
-	}
-	var wrong [2]int
-	for world, end := range ends {
-		for range auditRuns {
-			told := released(t, newReleases(t, spec, source), place.Vector(spec.Space, end)).Components[0].Centre
-			guess := 0
-			if len(told.Choices) > 0 && told.Choices[0] == 1 || len(told.Coordinates) > 0 && told.Coordinates[0] > 0.5 {
-				guess = 1
-			}
-			if guess != world {
-				wrong[world]++
-			}
-		}
-	}
-	return audit.Epsilon(audit.Distance(wrong, auditRuns), auditDelta)
+func TestAuditOfReleases(t *testing.T) {
+	checkAudit(t, 400, 0.3, line, map[string]bool{"epsilon: 4": true, "epsilon: 20": false})
 }
 
-// The promise is kept with little to spare, by numbers and by categories; less noise than is
-// due is found.
-func TestAuditOfWhatLeaves(t *testing.T) {
-	race.Skip(t)
-	for _, parameters := range []string{line, boolean} {
-		for _, c := range []struct {
-			promise string
-			kept    bool
-		}{
-			{fmt.Sprintf("epsilon: %d, delta: %g, releases: 1", auditEpsilon, auditDelta), true},
-			{fmt.Sprintf("epsilon: %d, delta: %g, releases: 1, adjacency: zero-out", auditEpsilon, auditDelta), false}, // half the sensitivity
-			{fmt.Sprintf("epsilon: 6, delta: %g, releases: 1", auditDelta), false},
-		} {
-			shown := shownBy(t, privateTask(t, parameters, "", c.promise))
-			t.Logf("%s, %s: ε ≥ %.2f is shown of %d", parameters, c.promise, shown, auditEpsilon)
-			if (shown <= auditEpsilon) != c.kept {
-				t.Errorf("%s, %s: ε ≥ %.2f where %d is promised", parameters, c.promise, shown, auditEpsilon)
-			}
-			if shown < 0.7*auditEpsilon {
-				t.Errorf("%s, %s: the audit has no power: ε ≥ %.2f", parameters, c.promise, shown)
-			}
+// checkAudit audits the published bytes. In the two worlds the optimum is at opposite ends of the
+// space, and the attacker guesses the end that is nearer to the share. For a single number no test
+// is better, also for a clipped one. The keys of privacy map to whether they keep the guarantee.
+func checkAudit(t *testing.T, runs int, power float64, parameters string, kept map[string]bool) {
+	for keys, keeps := range kept {
+		spec := privateTask(t, parameters, "", fmt.Sprintf("%s, delta: %g, releases: 1", keys, guarantee.Delta))
+		source := rand.NewChaCha8([32]byte{3})
+		ends := [2]protocol.Point{{Coordinates: []float64{0}}, {Coordinates: []float64{1}}}
+		if len(spec.Space.Blocks()) == 1 && spec.Space.Blocks()[0].Kind == task.Categorical {
+			ends = [2]protocol.Point{{Choices: []int{0}}, {Choices: []int{1}}}
 		}
+		shown := guarantee.Shown(runs, func(world int) int {
+			centre := released(t, newReleases(t, spec, source), place.Vector(spec.Space, ends[world])).Components[0].Centre
+			if len(centre.Choices) > 0 && centre.Choices[0] == 1 || len(centre.Coordinates) > 0 && centre.Coordinates[0] > 0.5 {
+				return 1
+			}
+			return 0
+		})
+		guarantee.Check(t, parameters+", "+keys, shown, keeps, power)
 	}
 }
 

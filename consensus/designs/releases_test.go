@@ -10,7 +10,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/audit"
-	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/privacy/place"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -56,61 +55,38 @@ func released(t testing.TB, e *releases.Exchange, vector []float64) protocol.Nea
 	return protocol.NearOptimal{}
 }
 
-// What an audit sees are the bytes that leave, of both releases of a task. In two worlds the
-// design is at opposite ends, and in the second release at the other one; the audit adds up
-// by which end a share is cut, or where it lies between them, and guesses by the sign.
-const (
-	auditEpsilon = 4
-	auditDelta   = 0.005
-	auditRuns    = 2500 // in each world
-)
+// guarantee is the privacy that the audited tasks claim.
+var guarantee = audit.Guarantee{Epsilon: 4, Delta: 0.005}
 
-func shownBy(t *testing.T, spec *task.Task) float64 {
-	t.Helper()
-	source := rand.NewChaCha8([32]byte{3})
-	var wrong [2]int
-	for world := range wrong {
-		for range auditRuns {
+func TestAuditOfReleases(t *testing.T) {
+	checkAudit(t, 400, 0.3, map[string]bool{"epsilon: 4, releases: 1": true, "epsilon: 20, releases: 1": false})
+}
+
+// checkAudit audits the published bytes of all releases of a task. In the two worlds the design is
+// at opposite ends, and in the second release at the other one. The attacker adds up the signed
+// distances from the middle, and guesses by the sign. The keys of privacy map to whether they keep
+// the guarantee.
+func checkAudit(t *testing.T, runs int, power float64, kept map[string]bool) {
+	for keys, keeps := range kept {
+		spec := privateTask(t, "{name: x, type: float, low: 0, high: 1}", "", fmt.Sprintf("%s, delta: %g", keys, guarantee.Delta))
+		source := rand.NewChaCha8([32]byte{3})
+		shown := guarantee.Shown(runs, func(world int) int {
 			e := newReleases(t, spec, source)
 			total := 0.0
 			for release := range spec.Privacy.Releases {
 				end := float64((world + release) % 2)
-				told := released(t, e, place.Vector(spec.Space, protocol.Point{Coordinates: []float64{end}})).Point.Coordinates[0] - 0.5
+				signed := released(t, e, place.Vector(spec.Space, protocol.Point{Coordinates: []float64{end}})).Point.Coordinates[0] - 0.5
 				if release%2 == 1 {
-					told = -told
+					signed = -signed
 				}
-				total += told
+				total += signed
 			}
-			if (total > 0) != (world == 1) {
-				wrong[world]++
+			if total > 0 {
+				return 1
 			}
-		}
-	}
-	return audit.Epsilon(audit.Distance(wrong, auditRuns), auditDelta)
-}
-
-// The promise is kept; less noise than is due is found. Of two releases a part is cut off at
-// the ends of the range, so that less is shown.
-func TestAuditOfWhatLeaves(t *testing.T) {
-	race.Skip(t)
-	const x = "{name: x, type: float, low: 0, high: 1}"
-	for _, c := range []struct {
-		promise string
-		kept    bool
-	}{
-		{fmt.Sprintf("epsilon: %d, delta: %g, releases: 1", auditEpsilon, auditDelta), true},
-		{fmt.Sprintf("epsilon: %d, delta: %g, releases: 2", auditEpsilon, auditDelta), true},
-		{fmt.Sprintf("epsilon: %d, delta: %g, releases: 1, adjacency: zero-out", auditEpsilon, auditDelta), false}, // half the sensitivity
-		{fmt.Sprintf("epsilon: 6, delta: %g, releases: 1", auditDelta), false},
-	} {
-		shown := shownBy(t, privateTask(t, x, "", c.promise))
-		t.Logf("%s: ε ≥ %.2f is shown of %d", c.promise, shown, auditEpsilon)
-		if (shown <= auditEpsilon) != c.kept {
-			t.Errorf("%s: ε ≥ %.2f where %d is promised", c.promise, shown, auditEpsilon)
-		}
-		if shown < 0.6*auditEpsilon {
-			t.Errorf("%s: the audit has no power: ε ≥ %.2f", c.promise, shown)
-		}
+			return 0
+		})
+		guarantee.Check(t, keys, shown, keeps, power)
 	}
 }
 

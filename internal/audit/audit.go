@@ -1,30 +1,29 @@
-// Package audit bounds from below what a private mechanism gives away, by an attack on
-// it that was played often. Tests of mechanisms import it.
+// Package audit computes lower bounds on the privacy loss of a mechanism from repeated attacks on
+// it. Tests of mechanisms import it.
 //
-// Somebody who guesses which of two worlds released something, and is wrong at rates
-// a in the one and b in the other, shows that they are not closer than two normal
-// distributions of deviation 1 at distance μ = Φ⁻¹(1−a) + Φ⁻¹(1−b): of those no test is
-// better (Dong, Roth, Su, "Gaussian Differential Privacy", 2019, Section 2.2). With
-// bounds on the rates by Clopper and Pearson that is a bound on μ, and through the ε of
-// such distributions one on ε, as long as the mechanism's noise is normal (Nasr et al.,
-// "Tight Auditing of Differentially Private Machine Learning", 2023). A threshold
-// between the worlds serves every ε, and so needs far fewer runs than to show one ε by
-// rare events.
+// An attacker guesses which of two worlds a release comes from, and is wrong at rates a in one and b
+// in the other. Then the worlds are at least as far apart as two normal distributions of standard
+// deviation 1 at distance μ = Φ⁻¹(1−a) + Φ⁻¹(1−b), for which no test is better (Dong, Roth, Su,
+// "Gaussian Differential Privacy", 2019, Section 2.2). Bounds on the rates by Clopper and Pearson
+// give a bound on μ, and the ε of such distributions a bound on ε, if the noise of the mechanism
+// is normal (Nasr et al., "Tight Auditing of Differentially Private Machine Learning", 2023). One
+// threshold between the worlds serves every ε, with far fewer runs than rare events for one ε.
 package audit
 
 import (
 	"fmt"
 	"math"
+	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Confidence is that of a Distance.
+// Confidence is the confidence of the bound that Distance returns.
 const Confidence = 0.999
 
-// Distance returns the largest μ that is shown, at Confidence, by so
-// many wrong guesses in each of the two worlds, each played runs times. It is negative
-// when nothing is shown. Counts outside [0, runs] and runs below 1 panic.
+// Distance returns the lower bound on μ, at Confidence, from the counts of wrong guesses in each of
+// the two worlds, each with the given number of runs. It is negative if the guesses show nothing.
+// It panics on counts outside [0, runs] and runs below 1.
 func Distance(wrong [2]int, runs int) float64 {
 	distance := 0.0
 	for _, errors := range wrong {
@@ -40,9 +39,9 @@ func Distance(wrong [2]int, runs int) float64 {
 	return distance
 }
 
-// Epsilon returns the ε at delta of telling apart two normal distributions of deviation
-// 1 at this distance (Balle, Wang 2018, Theorem 8); 0 when they are not apart. It does
-// not use package privacy, whose figures it is to judge.
+// Epsilon returns the ε at delta of two normal distributions of standard deviation 1 at this
+// distance (Balle, Wang 2018, Theorem 8); 0 if the distance is not positive. It does not use
+// package privacy, whose figures it checks.
 func Epsilon(distance, delta float64) float64 {
 	if distance <= 0 {
 		return 0
@@ -57,4 +56,36 @@ func Epsilon(distance, delta float64) float64 {
 		}
 	}
 	return low
+}
+
+// Guarantee is the (ε, δ) differential privacy that a mechanism claims.
+type Guarantee struct{ Epsilon, Delta float64 }
+
+// Shown returns the lower bound on ε at the guarantee's δ, from runs guesses in each of the two
+// worlds. guess runs the mechanism in a world, 0 or 1, and returns the world that the attacker
+// guesses.
+func (g Guarantee) Shown(runs int, guess func(world int) int) float64 {
+	var wrong [2]int
+	for world := range wrong {
+		for range runs {
+			if guess(world) != world {
+				wrong[world]++
+			}
+		}
+	}
+	return Epsilon(Distance(wrong, runs), g.Delta)
+}
+
+// Check reports an error if the bound contradicts kept: above ε for a mechanism that keeps the
+// guarantee, at most ε for one that breaks it. It also reports an error if the bound is below the
+// share power of ε, with which the audit would not find such a fault.
+func (g Guarantee) Check(t testing.TB, mechanism string, shown float64, kept bool, power float64) {
+	t.Helper()
+	t.Logf("%s: ε ≥ %.2f, claimed %g", mechanism, shown, g.Epsilon)
+	if (shown <= g.Epsilon) != kept {
+		t.Errorf("%s: ε ≥ %.2f, expected a bound above %g: %t", mechanism, shown, g.Epsilon, !kept)
+	}
+	if shown < power*g.Epsilon {
+		t.Errorf("%s: ε ≥ %.2f, expected at least %.2f: the audit has no power", mechanism, shown, power*g.Epsilon)
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -289,20 +288,21 @@ func TestTheEngineIsPure(t *testing.T) {
 	}
 }
 
-// Six hills in one dimension, of which one is clearly the highest, under a noise of a seventh
-// of a hill's height. Of 60 searches of 36 designs by expected improvement alone at least
-// twelve stay on others (18 when this was written); the engine, from the same starts, misses
-// the highest in at most one of these. Whoever missed a third of 18 would pass in one of
-// 150 cases.
-func TestTheEngineDoesNotStayWhereImprovementStays(t *testing.T) {
-	race.Skip(t)
+func TestTheEngineDoesNotStayWhereImprovementStays(t *testing.T) { checkHills(t, 30) }
+
+// checkHills searches six hills in one dimension, of which one is clearly the highest, with noise of
+// a seventh of a hill's height. Of the searches of 36 designs by expected improvement alone at least
+// a fifth stay on others. The engine, from the same starts, misses the highest hill in at most one
+// of these. Of 60 searches 18 stay; an engine that misses a third of these passes in one of 150
+// cases.
+func checkHills(t *testing.T, searches int) {
 	spec, err := all.Strategies().NewTask(task.Spec{Name: "hills", Goal: task.Maximize,
 		Parameters: []task.Parameter{{Name: "x", Kind: task.Float, High: 1}}, Strategy: task.Settings{"type": "alone", "initial_designs": 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	stays, misses := 0, 0
-	for seed := range uint64(60) {
+	for seed := range uint64(searches) {
 		if climbsHighest(t, spec, alone.NewLogEI(spec), random.SeedOf(seed)) {
 			continue
 		}
@@ -311,14 +311,14 @@ func TestTheEngineDoesNotStayWhereImprovementStays(t *testing.T) {
 			misses++
 		}
 	}
-	t.Logf("improvement stays elsewhere in %d of 60 searches, in %d of these the engine too", stays, misses)
-	if stays < 12 || misses > 1 {
-		t.Errorf("improvement stays elsewhere in %d of 60 searches, in %d of these the engine too", stays, misses)
+	t.Logf("improvement stays on another hill in %d of %d searches, in %d of these the engine too", stays, searches, misses)
+	if 5*stays < searches || misses > 1 {
+		t.Errorf("improvement stays on another hill in %d of %d searches, in %d of these the engine too; expected at least %d, and at most 1", stays, searches, misses, (searches+4)/5)
 	}
 }
 
-// climbsHighest tells whether one of 36 designs is on the highest hill, which has 2.5 at the
-// top; the next ones have 1.4.
+// climbsHighest reports whether one of 36 designs is on the highest hill, whose top is 2.5; those of
+// the next are 1.4.
 func climbsHighest(t *testing.T, spec *task.Task, s strategy.Strategy, seed random.Seed) bool {
 	t.Helper()
 	models, view := modelsOf(t, spec), strategy.View{Task: spec}

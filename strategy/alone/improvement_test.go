@@ -5,7 +5,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -84,7 +83,6 @@ func tune(t *testing.T, definition *task.Task, s strategy.Strategy, seed random.
 // three runs with the exact surrogate all must be better. The rff surrogate is
 // over-confident and may stay on the wrong side, where the best is 0.5.
 func TestLogEIFindsTheValley(t *testing.T) {
-	race.Skip(t)
 	for kind, bound := range map[string]float64{"exact": 0.004, "rff": 0.504} {
 		for seed := range uint64(3) {
 			definition := parse(t, kind, "logei")

@@ -6,7 +6,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
@@ -25,7 +24,6 @@ func regretBound(t *testing.T, view strategy.View) float64 {
 // While the engine finds the bottom of a valley, whose values it sees without noise, the
 // bound is above what the best design lacks of it, whose value is 0, and comes down.
 func TestRegretBoundIsAboveTheRegret(t *testing.T) {
-	race.Skip(t)
 	for _, kind := range []string{"exact", "rff"} {
 		definition := parse(t, kind, "alone")
 		first := 0.0

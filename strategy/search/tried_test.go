@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -78,15 +79,19 @@ func distance(space *task.Space, a, b task.Design) float64 {
 	return largest
 }
 
-// In spaces of every kind of which little was tried, each suggestion is new, says
-// what it is, lies outside of all neighbourhoods when the maximiser was tried, and is
-// the same when it is asked for again.
-func TestWhatWasTriedIsLeftAlone(t *testing.T) {
+func TestTriedDesignsAreNotSuggested(t *testing.T) {
+	checkTried(t, func(t *testing.T, property func(*rapid.T)) { fbotest.CheckFew(t, 10, property) })
+}
+
+// checkTried checks spaces of every kind with few tried designs. Each suggestion is new, has its
+// source, and is outside of all neighbourhoods if the maximiser was tried. A second call returns
+// the same design.
+func checkTried(t *testing.T, check func(*testing.T, func(*rapid.T))) {
 	for name, parameters := range spaces {
 		t.Run(name, func(t *testing.T) {
 			definition := newTask(t, parameters)
 			s, space := search.New(definition), definition.Space
-			rapid.Check(t, func(t *rapid.T) {
+			check(t, func(t *rapid.T) {
 				seed := random.SeedOf(rapid.Uint64().Draw(t, "seed"))
 				f := make(linear, space.Dim())
 				for i := range f {

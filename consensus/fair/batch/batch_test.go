@@ -365,18 +365,20 @@ func TestGradients(t *testing.T) {
 	}
 }
 
-// A batch is valid and no worse than any assignment of it and than many random ones,
-// equal designs are allowed, the gains stay as they are, and the same stream gives the
-// same batch.
-func TestMaximise(t *testing.T) {
+func TestMaximise(t *testing.T) { checkMaximise(t, []string{"exact"}, 1, 3) }
+
+// checkMaximise maximises the value of batches with each surrogate and each number of parties. A
+// batch is valid and no worse than any assignment of it and than many random ones. Equal designs
+// are allowed, the gains are not changed, and the same stream gives the same batch.
+func checkMaximise(t *testing.T, surrogates []string, parties ...int) {
 	for name, parameters := range map[string][]task.Parameter{
 		"floats": floats(2),
 		"mixed":  mixed(),
 		"finite": mixed()[2:],
 	} {
-		for _, kind := range []string{"exact", "rff"} {
+		for _, kind := range surrogates {
 			for _, rule := range []Rule{Fair, Instant, TwoStep} {
-				for _, n := range []int{1, 3, 9} {
+				for _, n := range parties {
 					t.Run(fmt.Sprintf("%s/%s/%s/%d", name, kind, rule, n), func(t *testing.T) {
 						w := newWorld(t, kind, 12, parameters...)
 						p := w.problem(n, 0.6, rule)

@@ -10,7 +10,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/internal/race"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/task"
 )
@@ -211,20 +210,6 @@ func TestBetaIsChecked(t *testing.T) {
 				}()
 				f(oneObservation{}, beta)
 			}()
-		}
-	}
-}
-
-func TestAcquisitionsDoNotAllocate(t *testing.T) {
-	p := oneObservation{[]float64{0.3, 0.6}, 1, 0.5}
-	x, grad, dst := []float64{0.2, 0.9, 0.4, 0.1}, make([]float64, 2), make([]float64, 2)
-	for name, f := range acquisitions(p, p) {
-		if n := testing.AllocsPerRun(200, func() {
-			f.Value(x[:2])
-			f.Gradient(grad, x[:2])
-			evaluate(f, dst, x)
-		}); n >= 1 && !race.Enabled {
-			t.Errorf("%s: %g allocations per round", name, n)
 		}
 	}
 }

@@ -27,7 +27,7 @@ var layers = map[string]int{
 	"task":                1,
 	"random":              1,
 	"internal/plain":      1,
-	"internal/race":       1,
+	"internal/fbotest":    1,
 	"internal/guarded":    1,
 	"internal/feed":       1,
 	"internal/audit":      1,

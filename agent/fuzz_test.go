@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -139,28 +138,6 @@ func TestDecodeRecordRefuses(t *testing.T) {
 		if r, err := DecodeRecord([]byte(text)); err == nil {
 			t.Errorf("%s: %+v", text, r)
 		}
-	}
-}
-
-// Earlier versions wrote a stamp with capitals, and no chance of 0.
-func TestDecodeRecordOfEarlierVersions(t *testing.T) {
-	const old = `{"trial":{"id":7,"parameters":{"side":"heads"},"why":{"source":"peer","peer":"12D3KooWEirqJqzQLTZFKrDcUh398YJFpMWZfjZRXHkzJ2fg1sgv",` +
-		`"stamp":{"Epoch":3,"Sequence":18446744073709551615},"observations":2},"time":"2026-11-24T01:43:56Z"}}`
-	r, err := DecodeRecord([]byte(old))
-	if err != nil {
-		t.Fatal(err)
-	}
-	why := r.Trial.Why
-	if why.Stamp == nil || *why.Stamp != (protocol.Stamp{Epoch: 3, Sequence: 1<<64 - 1}) || why.OwnProbability != nil {
-		t.Errorf("%+v", why)
-	}
-	again, err := r.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := strings.NewReplacer("Epoch", "epoch", "Sequence", "sequence").Replace(old)
-	if string(again) != want {
-		t.Errorf("encoded as %s, want %s", again, want)
 	}
 }
 

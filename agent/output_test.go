@@ -236,31 +236,6 @@ func TestAnOutputThatCannotBeLearned(t *testing.T) {
 	}
 }
 
-// TestOldFitsAreTheObjectives: earlier versions wrote no output.
-func TestOldFitsAreTheObjectives(t *testing.T) {
-	const old = `{"fit":{"observations":2,"hyperparameters":{"lengthscales":[0.25,0.5],"noise":0.125}}}`
-	record, err := DecodeRecord([]byte(old))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if data, err := record.Encode(); string(data) != old || err != nil || record.Key() != "fit" {
-		t.Errorf("%s, %v, key %q", data, err, record.Key())
-	}
-	spec := newTask(t, "bowl", "type: ts, initial_designs: 2")
-	d := newDriver(t, configOf(t, spec, 1))
-	d.evaluate()
-	d.evaluate()
-	for i, r := range decodeAll(t, d.journal) {
-		if r.Fit != nil {
-			d.journal[i] = []byte(old)
-		}
-	}
-	d.start()
-	if h := d.agent.View(d.now).Posterior.Hyperparameters(); h.Noise != 0.125 || fitsOf(d.records, task.Objective) != nil {
-		t.Errorf("hyperparameters %+v, fits %v", h, fitsOf(d.records, task.Objective))
-	}
-}
-
 func TestAFitOfNoOutputOfTheTask(t *testing.T) {
 	cfg := configOf(t, newTask(t, "bowl", "type: ts"), 1)
 	_, err := New(cfg, []Record{{Fit: &FitRecord{Output: "depth", Observations: 1}}}, epochStart)

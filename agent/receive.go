@@ -57,7 +57,7 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, b
 		return Malformed, err
 	}
 	if share.Slot != slot {
-		return Stale, nil // no fault: earlier builds passed such on, a newer version may have more slots
+		return Stale, nil // no fault: a newer version may have more slots
 	}
 	verdict, err := a.shares.judge(now, share, by)
 	if verdict == Offence {

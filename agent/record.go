@@ -76,7 +76,7 @@ type (
 	}
 	// FitRecord is a decision of an output's surrogate; it is never taken again.
 	FitRecord struct {
-		Output          task.Output               `json:"output,omitempty"` // the objective in all records of earlier versions
+		Output          task.Output               `json:"output,omitempty"` // empty: the objective
 		Observations    int                       `json:"observations"`
 		Hyperparameters surrogate.Hyperparameters `json:"hyperparameters"`
 	}

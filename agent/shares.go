@@ -284,7 +284,7 @@ func (s *shares) since(known []protocol.Held, now time.Time, withholds func(prot
 		theirs, known := byKey[share.Key]
 		mine := protocol.HeldOf(share.Share.Share)
 		newer := share.Stamp.Compare(theirs.Stamp) > 0 && (known || share.expires.After(now))
-		differs := known && share.Stamp == theirs.Stamp && theirs.Digest != mine.Digest && theirs.Digest != [protocol.DigestBytes]byte{}
+		differs := known && share.Stamp == theirs.Stamp && theirs.Digest != mine.Digest
 		if (newer || differs) && !withholds(share.Share.Share) && s.passesOn(share.Author) {
 			items = append(items, protocol.SyncItem{Envelope: share.Envelope, Age: now.Sub(share.accepted)})
 		}

@@ -488,7 +488,7 @@ func TestJournalKeepsFewShares(t *testing.T) {
 	for slot := range uint64(1000) {
 		keys[Record{Sent: &SentRecord{Kind: "candidate", Slot: slot}}.Key()] = true
 	}
-	if !keys["sent/candidate/2"] { // journals of earlier builds have it
+	if !keys["sent/candidate/2"] {
 		t.Errorf("the keys are %v", keys)
 	}
 	if len(keys) != maxSlots {

@@ -10,7 +10,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/heard"
 	"github.com/fbo-node/fbo/protocol"
 )
@@ -31,12 +30,6 @@ type memory struct {
 	writing chan writtenFile // receives when a write has ended; nil when none is under way
 	bytes   int              // of the last snapshot
 	failed  bool             // the user has been told that it cannot be written
-}
-
-// HeardOf tells whether a directory holds what a node, a keeper or a hub has heard on a
-// task.
-func HeardOf(dir, task string) bool {
-	return datadir.Plain(filepath.Join(dir, heardDir, task+".jsonl")) == nil
 }
 
 type writtenFile struct{ err error }

@@ -103,7 +103,7 @@ func reachOf(ctx context.Context, h host.Host, id peer.ID, taskName string) (Rea
 	p := partIn(h, id) // known, since Connect waits for identification
 	r.Tasks, r.Tags = p.tasks, p.tags
 	if taskName != "" && p.answers {
-		// Without an answer the names stay unknown, as those of an older node.
+		// Without an answer the names stay unknown.
 		r.Named, _ = askNamesakes(ctx, h, id, taskName, p.tasks)
 	}
 	return r, nil

@@ -39,7 +39,7 @@ const contradictionKind = "contradiction"
 type Held struct {
 	Key
 	Stamp
-	Digest [DigestBytes]byte // zero: not told, as by nodes of earlier versions
+	Digest [DigestBytes]byte // of its content; see HeldOf
 }
 
 // HeldOf names a share. The digest of a receipt is that of its payload, since it says
@@ -82,8 +82,7 @@ type SyncItem struct {
 	Contradicts []byte // with Envelope: another one, of a Contradiction
 }
 
-// ContradictionItem passes a contradiction on. To nodes of earlier versions it is a share
-// that has run out.
+// ContradictionItem returns the item that passes a contradiction on.
 func ContradictionItem(c Contradiction) SyncItem {
 	return SyncItem{Envelope: c.First.Envelope, Contradicts: c.Second.Envelope, Age: MaxTTL}
 }
@@ -94,7 +93,7 @@ func WriteSyncRequest(w io.Writer, request SyncRequest) error {
 	m := &pb.SyncRequest{Records: request.Records[:min(len(request.Records), MaxRecords)]}
 	for _, h := range request.Held[:min(len(request.Held), MaxHeld)] {
 		m.Held = append(m.Held, &pb.Held{
-			Author: []byte(h.Author), Kind: h.Kind, Slot: h.Slot, Epoch: h.Epoch, Sequence: h.Sequence, Digest: h.digest(),
+			Author: []byte(h.Author), Kind: h.Kind, Slot: h.Slot, Epoch: h.Epoch, Sequence: h.Sequence, Digest: h.Digest[:],
 		})
 	}
 	for _, c := range request.Contradictions[:min(len(request.Contradictions), MaxContradictions)] {
@@ -102,14 +101,6 @@ func WriteSyncRequest(w io.Writer, request SyncRequest) error {
 	}
 	_, err := protodelim.MarshalTo(w, m)
 	return err
-}
-
-// digest leaves the wire as it was where there is none.
-func (h Held) digest() []byte {
-	if h.Digest == [DigestBytes]byte{} {
-		return nil
-	}
-	return h.Digest[:]
 }
 
 // ReadSyncRequest reads what WriteSyncRequest wrote.
@@ -128,11 +119,10 @@ func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 		if err != nil {
 			return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: author: %w", ErrMalformed, err)
 		}
-		if len(h.Digest) != 0 && len(h.Digest) != DigestBytes {
-			return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: digest of %d bytes, accepted are %d", ErrMalformed, len(h.Digest), DigestBytes)
+		if len(h.Digest) != DigestBytes {
+			return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: digest of %d bytes, expected %d", ErrMalformed, len(h.Digest), DigestBytes)
 		}
-		request.Held[i] = Held{Key: Key{author, h.Kind, h.Slot}, Stamp: Stamp{h.Epoch, h.Sequence}}
-		copy(request.Held[i].Digest[:], h.Digest)
+		request.Held[i] = Held{Key: Key{author, h.Kind, h.Slot}, Stamp: Stamp{h.Epoch, h.Sequence}, Digest: [DigestBytes]byte(h.Digest)}
 	}
 	for _, c := range m.Contradictions {
 		request.Contradictions = append(request.Contradictions, SealedContradiction{First: c.First, Second: c.Second})

@@ -24,39 +24,20 @@ func decode(t testing.TB) peer.ID {
 }
 
 func ExampleWhy() {
-	id, err := peer.Decode(somePeer)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	fmt.Println(strategy.Why{Source: strategy.Initial})
 	fmt.Println(strategy.Why{Source: strategy.Own, OwnProbability: new(0.5)})
-	fmt.Println(strategy.Why{Source: "peer", Peer: id, Observations: 12})
-	fmt.Println(strategy.Why{Source: "bound"})
-	fmt.Println(strategy.Why{Source: "agreed", Listened: 5, Round: 3})
-	fmt.Println(strategy.Why{Source: "agreed", Listened: 1})
-	fmt.Println(strategy.Why{Source: "designs", Listened: 2})
-	fmt.Println(strategy.Why{Source: "density", Listened: 1})
-	fmt.Println(strategy.Why{Source: "random", Peer: id, Observations: 12})
-	fmt.Println(strategy.Why{Source: "random"})
+	fmt.Println(strategy.Why{Source: "bound", Phrase: "upper confidence bound"})
 	fmt.Println(strategy.Why{Source: strategy.Imported})
 	fmt.Println(strategy.Why{Source: strategy.Own, NextBest: 7})
-	fmt.Println(strategy.Why{Source: "peer", Peer: id, Observations: 12, Again: 7})
+	fmt.Println(strategy.Why{Source: "bound", Phrase: "upper confidence bound", Again: 7})
 	fmt.Println(strategy.Why{Source: strategy.Remaining})
 	// Output:
 	// random start
 	// own sample
-	// sample from peer ExHX659m (its 12 observations)
 	// upper confidence bound
-	// average with the candidates of 5 peers in round 3
-	// average with the latest candidates of 1 peer
-	// expected improvement, given the designs of 2 peers
-	// expected improvement, weighed by the densities of 1 peer
-	// random, since the sample from peer ExHX659m led to a design already tried
-	// random, since the own model led to a design already tried
 	// imported
 	// own sample, next best after trial 7
-	// sample from peer ExHX659m (its 12 observations), trial 7 again
+	// upper confidence bound, trial 7 again
 	// random, since nearly all designs have been tried
 }
 
@@ -73,7 +54,6 @@ func TestFromPeers(t *testing.T) {
 		{strategy.Why{Source: "improve"}, false},
 		{strategy.Why{Source: "bound"}, false},
 		{strategy.Why{Source: strategy.Imported}, false},
-		{strategy.Why{Source: "random", Listened: 3}, false},
 		{strategy.Why{Source: strategy.Remaining, Listened: 3}, false},
 		{strategy.Why{Source: "peer", Peer: decode(t)}, true},
 		{strategy.Why{Source: "peer", Peer: decode(t), NextBest: 2}, true},

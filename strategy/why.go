@@ -6,7 +6,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -48,7 +47,7 @@ func AddObservations(sum, claimed int) int { return min(sum, math.MaxInt32-claim
 // Peer or Listened.
 func (w Why) FromPeers() bool {
 	switch w.Source {
-	case First, Initial, Remaining, Imported, formerRandom:
+	case First, Initial, Remaining, Imported:
 		return false
 	}
 	return w.Peer != "" || w.Listened > 0
@@ -79,49 +78,6 @@ func (w Why) phrase() string {
 		return "random, since nearly all designs have been tried"
 	case w.Source == Imported:
 		return "imported"
-	}
-	return w.formerPhrase()
-}
-
-// formerRandom is a source of journals of earlier versions: random, because the
-// maximiser had been tried before.
-const formerRandom Source = "random"
-
-// formerPhrase is for journals of versions before 1.0 whose reasons have no phrase of
-// their own.
-func (w Why) formerPhrase() string {
-	peers := plain.Count(w.Listened, "peer")
-	switch w.Source {
-	case "peer":
-		return fmt.Sprintf("sample from peer %s (its %d observations)", ShortID(w.Peer), w.Observations)
-	case "peers":
-		return "sample around the mean of " + peers
-	case "sum":
-		return "sample around the private sum of " + plain.Count(w.Listened, "node")
-	case "improve":
-		return "expected improvement"
-	case "bound":
-		return "upper confidence bound"
-	case "agreed":
-		if w.Round == 0 {
-			return "average with the latest candidates of " + peers
-		}
-		return fmt.Sprintf("average with the candidates of %s in round %d", peers, w.Round)
-	case "designs":
-		if w.Listened == 0 {
-			return "expected improvement, given the suggested designs"
-		}
-		return "expected improvement, given the designs of " + peers
-	case "density":
-		if w.Listened == 0 {
-			return "expected improvement, weighed by the suggested designs"
-		}
-		return "expected improvement, weighed by the densities of " + peers
-	case formerRandom:
-		if w.Peer != "" {
-			return fmt.Sprintf("random, since the sample from peer %s led to a design already tried", ShortID(w.Peer))
-		}
-		return "random, since the own model led to a design already tried"
 	}
 	return string(w.Source)
 }

@@ -100,7 +100,7 @@ func servedTasks(ctx context.Context, dir string) (tasks []servedTask, ok bool, 
 		return nil, false, err
 	}
 	if answer.Tasks == nil {
-		return nil, false, errors.New("the running node: it is of an earlier version; ask it by the program that it runs by")
+		return nil, false, errors.New("the running node: its answer has no tasks; expected a node of this version")
 	}
 	return *answer.Tasks, true, nil
 }

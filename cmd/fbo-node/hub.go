@@ -122,7 +122,6 @@ func (o hubOptions) readKept(ctx context.Context, dir string) (kept []*task.Task
 		if err != nil {
 			return nil, fmt.Errorf("--keep: %w", err)
 		}
-		t = inDirectory(ctx, dir, t)
 		if slices.ContainsFunc(kept, func(other *task.Task) bool { return other.ID() == t.ID() }) {
 			return nil, usagef("--keep %s: task %q (%s) is named twice", file, t.Name, t.ID())
 		}

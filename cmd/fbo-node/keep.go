@@ -74,7 +74,6 @@ func (o keepOptions) run(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	t = inDirectory(ctx, dir, t)
 	invited, err := readInvite(o.invite, t)
 	if err != nil {
 		return err

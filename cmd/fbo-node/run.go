@@ -160,8 +160,6 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	if err != nil {
 		return err
 	}
-	given := t
-	t = inDirectory(ctx, dir, t)
 	if err := checkRoster(t, dir); err != nil {
 		return err
 	}
@@ -180,9 +178,6 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	}
 	show := newProgress(os.Stdout, t, o.json)
 	show.told = findElsewhere(ctx, dir, t, earlier.trials)
-	if t != given {
-		show.warning(asBefore)
-	}
 	n := o.network.node(dir, allowed, show.warning)
 	join.OnEvent = show.event
 	if file == "-" {

@@ -19,7 +19,6 @@ import (
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
 // serveOptions are the flags of serve.
@@ -145,8 +144,8 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 	ends = append(ends, n.Close)
 	d, err := desk.Open(ctx, n, desk.Options{
 		Strategies: all.Strategies(), Wait: o.waiting(), OnWarning: show.warning,
-		Meaning: func(t *task.Task) (*task.Task, error) { return onThisNode(n, t, show) },
-		OnJoin:  func(session *node.Session) { show.serves(n, session) },
+		Check:  func(t *task.Task) error { return checkRoster(t, n.Dir) },
+		OnJoin: func(session *node.Session) { show.serves(n, session) },
 		OnLeave: func(t *task.Task) {
 			show.say(object{"event": "task_left", "task": t.ID().String(), "name": t.Name}, "task %q (%s) is left", t.Name, t.ID())
 		},
@@ -184,21 +183,6 @@ func (o serveOptions) waiting() time.Duration {
 		return -1
 	}
 	return o.wait
-}
-
-// onThisNode says what a task file means for this node's directory, as run does.
-func onThisNode(n *node.Node, t *task.Task, show *progress) (*task.Task, error) {
-	if former := peerprior.Former(t); former != nil {
-		known, err := n.Known()
-		if err != nil {
-			return nil, err
-		}
-		if begun := asBegun(t, former, n.Dir, known); begun != t {
-			t = begun
-			show.warning(asBefore)
-		}
-	}
-	return t, checkRoster(t, n.Dir)
 }
 
 // serves tells of a task that is joined what run tells of its own: who can take part, what

@@ -72,7 +72,7 @@ func wantedTask(ctx context.Context, dir, wanted string) (id, name string, err e
 	if err != nil {
 		return "", "", err
 	}
-	return inDirectory(ctx, dir, t).ID().String(), t.Name, nil
+	return t.ID().String(), t.Name, nil
 }
 
 // pastOfServed asks a running node about one of its tasks; empty means the only one.

@@ -54,9 +54,8 @@ func NewEvents() Events {
 type Options struct {
 	Strategies strategy.Set // by which orders are read
 
-	// Meaning, when set, says which task an order means on this node, or why the node
-	// cannot serve it.
-	Meaning func(*task.Task) (*task.Task, error)
+	// Check, if not nil, returns an error for a task that this node cannot serve.
+	Check func(*task.Task) error
 
 	// Wait is node.JoinOptions.Wait.
 	Wait time.Duration
@@ -141,8 +140,8 @@ func (d *Desk) Create(ctx context.Context, o Order, invited string) (t *Task, cr
 	if l := asked.Space.Listing(); l.Absent() {
 		return nil, false, &FieldError{"text", errors.New("it has the digest of a table of designs and not the table, which a node needs to choose")}
 	}
-	if d.options.Meaning != nil {
-		if asked, err = d.options.Meaning(asked); err != nil {
+	if d.options.Check != nil {
+		if err := d.options.Check(asked); err != nil {
 			return nil, false, &FieldError{"text", err}
 		}
 	}

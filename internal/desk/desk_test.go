@@ -170,11 +170,11 @@ func TestAskEndsWithItsContext(t *testing.T) {
 func TestBadOrders(t *testing.T) {
 	t.Parallel()
 	d := open(t, started(t, t.TempDir()))
-	d.options.Meaning = func(t *task.Task) (*task.Task, error) {
+	d.options.Check = func(t *task.Task) error {
 		if t.Name == "refused" {
-			return nil, errors.New("not here")
+			return errors.New("not here")
 		}
-		return t, nil
+		return nil
 	}
 	for _, c := range []struct {
 		order       Order

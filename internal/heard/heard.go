@@ -39,8 +39,7 @@ type Share struct {
 	Sent     time.Time `json:"sent"` // by its author, as far as is known
 	Met      bool      `json:"met,omitempty"`
 
-	// A second share of the author, which contradicts the first one. Both are proof for
-	// good; earlier versions discard a file that has such a line.
+	// A second share of the author, which contradicts the first one. Both are kept as proof.
 	Contradicts []byte `json:"contradicts,omitempty"`
 }
 

@@ -141,8 +141,7 @@ func (j *Journal) Mark() (mark []byte, err error) {
 const markIndex = 0
 
 // Write replaces the file at path with a journal that has this mark, which must not be
-// nil, and these logs. The file is whole and on the disk when it gets the name. Earlier
-// versions of fbo do not open a journal with a mark, since they would not heed it.
+// nil, and these logs. The file is complete and synced before it gets the name.
 func Write(path string, mark []byte, logs map[string][]Entry) error {
 	made := path + newEnding
 	if err := os.Remove(made); err != nil && !errors.Is(err, os.ErrNotExist) {

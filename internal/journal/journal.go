@@ -28,7 +28,7 @@ var (
 // Layouts of the file: its buckets and what they hold.
 const (
 	formatVersion = 1
-	markedVersion = 2 // the same with a mark, which earlier versions would not heed
+	markedVersion = 2 // the same with a mark, whose loss is damage
 )
 
 // Layout: meta/format is the version, meta/mark a record at markIndex; tasks/<task>/entries maps an index (8

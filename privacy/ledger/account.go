@@ -11,11 +11,10 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// account is what a ledger knows of the node's releases, by their names: its journal's,
-// and those that others hold.
+// account has the node's releases by their names: those of its journal, and those that peers hold.
 type account struct {
-	journal protocol.Receipt  // the releases that the journal counts
-	seen    map[numbered]bool // releases of the node by any journal
+	journal protocol.Receipt              // the releases that the journal counts
+	seen    map[protocol.ReleaseName]bool // releases of the node by any journal
 
 	opened    bool // the journal says that a peer holds the account, or it has releases
 	earlier   bool // it said so before this run
@@ -25,36 +24,21 @@ type account struct {
 	warned    bool // that releases wait for a peer that vouches
 }
 
-// numbered is a release in its place: those of earlier versions have no names.
-type numbered struct {
-	number int
-	name   protocol.ReleaseName
-}
-
 // note counts the releases of a receipt as made.
 func (a *account) note(r protocol.Receipt) {
 	if a.seen == nil {
-		a.seen = map[numbered]bool{}
+		a.seen = map[protocol.ReleaseName]bool{}
 	}
-	for i, name := range r.Releases {
-		a.seen[numbered{i + 1, name}] = true
+	for _, name := range r.Releases {
+		a.seen[name] = true
 	}
 }
 
-// count adds a release to the journal's.
-func (a *account) count(release int, name protocol.ReleaseName) {
-	for len(a.journal.Releases) < release {
-		a.journal.Releases = append(a.journal.Releases, protocol.ReleaseName{})
-	}
-	a.journal.Releases[release-1] = name
+// count adds the next release to the journal's.
+func (a *account) count(name protocol.ReleaseName) {
+	a.journal.Releases = append(a.journal.Releases, name)
 	a.opened = true
 	a.note(a.journal)
-}
-
-// unnamed tells whether the last release is an earlier version's.
-func (a *account) unnamed() bool {
-	n := len(a.journal.Releases)
-	return n > 0 && a.journal.Releases[n-1] == protocol.ReleaseName{}
 }
 
 // whole tells whether the journal's account can be relied on: it has begun in this run,
@@ -69,20 +53,14 @@ func (a *account) vouch(releases int) {
 }
 
 func newName(entropy io.Reader) (name protocol.ReleaseName, err error) {
-	for name == (protocol.ReleaseName{}) && err == nil { // the zero name is taken
-		_, err = io.ReadFull(entropy, name[:])
-	}
-	if err != nil {
+	if _, err = io.ReadFull(entropy, name[:]); err != nil {
 		err = fmt.Errorf("ledger: the name of a release: %w", err)
 	}
 	return name, err
 }
 
-// decodeName is the inverse of hex.EncodeToString; no text is the zero name.
+// decodeName is the inverse of hex.EncodeToString.
 func decodeName(text string) (name protocol.ReleaseName, err error) {
-	if text == "" {
-		return name, nil
-	}
 	if len(text) != hex.EncodedLen(len(name)) {
 		return name, hex.ErrLength
 	}
@@ -155,9 +133,6 @@ func (l *Ledger) Contradicted(c protocol.Contradiction) (record []byte, reason s
 func (l *Ledger) Echo(release int) (record []byte, reason string) {
 	if release > len(l.journal.Releases) {
 		return l.refuse(release, l.lost(release))
-	}
-	if l.unnamed() { // peers have no receipt of an earlier version's releases
-		l.vouch(release)
 	}
 	return nil, ""
 }

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -113,39 +112,6 @@ func TestWaiting(t *testing.T) {
 	}
 	if text := again.ledger.Waits(present); text != "" {
 		t.Errorf("told again %q", text)
-	}
-}
-
-// A journal of an earlier version has releases without names, and nobody has a receipt of
-// them: who tells the last one, or the one before, vouches.
-func TestOlderJournalsGoOn(t *testing.T) {
-	var journal [][]byte
-	for release := 1; release <= 3; release++ {
-		journal = append(journal, fmt.Appendf(nil, `{"release":%d}`, release))
-	}
-	for held := 1; held <= 3; held++ {
-		r := begin(t, 1, journal)
-		if r.trusts() {
-			t.Fatal("trusted without anybody's word")
-		}
-		r.note(r.ledger.Echo(held))
-		if got := r.trusts(); got != (held >= 2) {
-			t.Errorf("told release %d of 3: trusted %v", held, got)
-		}
-	}
-	r := begin(t, 1, journal)
-	r.note(r.ledger.Echo(3))
-	r.release()
-	if n := len(r.told.Releases); n != 4 || r.told.Releases[2] != (protocol.ReleaseName{}) || r.told.Releases[3] == (protocol.ReleaseName{}) {
-		t.Errorf("the receipt is %v", r.told)
-	}
-	old := begin(t, 2, journal[:2])
-	if record, _ := old.ledger.Told(r.told); record == nil || old.ledger.State().Released != 4 {
-		t.Errorf("an older copy: record %s, %+v", record, old.ledger.State())
-	}
-	named := begin(t, 2, r.journal)
-	if named.ledger.Echo(4); named.trusts() {
-		t.Error("a share vouches although there are receipts")
 	}
 }
 

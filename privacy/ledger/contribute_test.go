@@ -170,14 +170,14 @@ func TestContributionsThatAreNone(t *testing.T) {
 
 // Whatever records there are, none makes a release undone or a refusal forgotten.
 func FuzzReplay(f *testing.F) {
-	for _, seed := range []string{"", "{}", `{"release":3}`, `{"release":-1}`, `{"refused":"x","release":1}`, `{"RELEASE":9}`, `{"release":1e30}`, `[]`, "null"} {
-		f.Add([]byte(seed), []byte(`{"release":2}`))
+	for _, seed := range []string{"", "{}", `{"release":3,"name":"0000000000000003"}`, `{"release":-1}`, `{"refused":"x","release":1}`, `{"RELEASE":9}`, `{"release":1e30}`, `[]`, "null"} {
+		f.Add([]byte(seed), []byte(`{"release":2,"name":"0000000000000002"}`))
 		f.Add([]byte(`{"refused":"x"}`), []byte(seed))
 	}
 	definition := parse(f, terms)
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		l := Ledger{state: State{Planned: 3}}
-		for _, record := range [][]byte{[]byte(`{"release":1}`), first, second} {
+		for _, record := range [][]byte{[]byte(`{"release":1,"name":"0000000000000001"}`), first, second} {
 			before := l.State()
 			l.Replay(record)
 			after := l.State()
@@ -188,7 +188,7 @@ func FuzzReplay(f *testing.F) {
 				t.Fatalf("record %q was passed over", record)
 			}
 		}
-		if read := ReadState(definition, [][]byte{[]byte(`{"release":1}`), first, second}); read != l.State() {
+		if read := ReadState(definition, [][]byte{[]byte(`{"release":1,"name":"0000000000000001"}`), first, second}); read != l.State() {
 			t.Fatalf("read %+v, replayed %+v", read, l.State())
 		}
 	})

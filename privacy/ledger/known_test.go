@@ -9,8 +9,8 @@ import (
 // in words alone.
 func TestWhatPeersToldIsKnown(t *testing.T) {
 	told := `{"refused":"peers hold release 2 of this node, and its journal knows of 0: the data directory was lost or restored from a backup, so that it is not known what has been spent"}`
-	for record, want := range map[string]int{`{"release":1}`: 1, told: 2, `{"refused":"for some other reason"}`: 1, "torn": 1} {
-		state := ReadState(parse(t, terms), [][]byte{[]byte(`{"release":1}`), []byte(record)})
+	for record, want := range map[string]int{`{"release":1,"name":"0000000000000001"}`: 1, told: 2, `{"refused":"for some other reason"}`: 1, "torn": 1} {
+		state := ReadState(parse(t, terms), [][]byte{[]byte(`{"release":1,"name":"0000000000000001"}`), []byte(record)})
 		if got := state.Known(); got != want {
 			t.Errorf("%s: %d are known, want %d", record, got, want)
 		}

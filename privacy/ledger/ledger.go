@@ -29,12 +29,6 @@ type Terms struct {
 // NewTerms works out the noise that the promise of a task needs. The task must
 // promise something. An error says that no noise that can be sampled keeps it: the
 // other bounds of package privacy are wider than those of a task.
-//
-// Earlier versions took the noise from a looser bound, privacy.Renyi, which asks for
-// more. A node that has released with such noise and goes on with less keeps its
-// promise, since no release has less than is due at each of those planned. So does one
-// that adds up with nodes of those versions: every part is as large as is due, and
-// parts may differ (see privacy's sumExcess).
 func NewTerms(t *task.Task) (Terms, error) {
 	release, ok := t.Release()
 	if !ok {
@@ -95,7 +89,7 @@ func (s State) Account() State { return s }
 type entry struct {
 	Opened  bool   `json:"opened,omitempty"`  // a peer holds the account, without a release
 	Release int    `json:"release,omitempty"` // its number
-	Name    string `json:"name,omitempty"`    // of the release; earlier versions gave none
+	Name    string `json:"name,omitempty"`    // of the release, hexadecimal
 	Refused string `json:"refused,omitempty"`
 	Known   int    `json:"known,omitempty"` // releases, with Refused
 }
@@ -131,21 +125,28 @@ func (l *Ledger) Disown(why string) {
 // State returns what has been spent.
 func (l *Ledger) State() State { return l.state }
 
-// Replay takes a record of an earlier run. One that it cannot read ends all
-// releases: what it counted is not known.
+const unreadable = "the journal has a record of releases that this version cannot read"
+
+// Replay takes a record of an earlier run, in order. One that it cannot read ends all
+// releases, since its count is not known.
 func (l *Ledger) Replay(record []byte) {
 	var e entry
 	err := json.Unmarshal(record, &e)
-	name, unread := decodeName(e.Name)
 	l.earlier = true
-	if err != nil || unread != nil || e == (entry{}) || e.Release < 0 || e.Release > protocol.MaxReceipted {
-		l.state.Refused = "the journal has a record of releases that this version cannot read"
+	next := len(l.journal.Releases) + 1
+	if err != nil || e == (entry{}) || e.Release < 0 || e.Release > min(next, protocol.MaxReceipted) {
+		l.state.Refused = unreadable
 		return
 	}
-	l.opened = true
-	if e.Release > len(l.journal.Releases) {
-		l.count(e.Release, name)
+	if e.Release == next {
+		name, err := decodeName(e.Name)
+		if err != nil {
+			l.state.Refused = unreadable
+			return
+		}
+		l.count(name)
 	}
+	l.opened = true
 	l.state.Released = max(l.state.Released, e.Release, e.Known)
 	if e.Refused != "" {
 		l.state.Refused = e.Refused
@@ -239,7 +240,7 @@ func (l *Ledger) Contribute(weights []float64) (units []int64, release int, reco
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	l.count(e.Release, name)
+	l.count(name)
 	e.Name, l.state.Released = hex.EncodeToString(name[:]), e.Release
 	return units, e.Release, mustMarshal(e), nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/privacy"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -74,41 +73,6 @@ func TestTermsKeepThePromise(t *testing.T) {
 	zero, _ := NewTerms(parse(t, terms+", adjacency: zero-out"))
 	if ratio := one.Sigma / zero.Sigma; math.Abs(ratio-2) > 1e-3 {
 		t.Errorf("replace-one has %g times the noise of zero-out, want 2", ratio)
-	}
-}
-
-// Releases of a version that took its noise from the looser bound, and then of this
-// one: the promise of all of them together is kept, whenever the version changed.
-func TestAnAccountOfALooserVersionGoesOn(t *testing.T) {
-	for _, epsilon := range []float64{0.5, 4, 20} {
-		const releases = 6
-		now, err := NewTerms(parse(t, fmt.Sprintf("epsilon: %g, releases: %d", epsilon, releases)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		loose, err := now.plan.Sigma(privacy.Promise{Epsilon: epsilon, Delta: now.Delta, Bound: privacy.Renyi})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if ratio := float64(loose) / float64(now.sigma); ratio < 1.03 || ratio > 1.3 {
-			t.Errorf("ε %g: the looser bound asks for %g times the noise", epsilon, ratio)
-		}
-		for before := 1; before < releases; before++ {
-			old, rest := now.plan, now.plan
-			old.Releases, rest.Releases = before, releases-before
-			a, err := old.Loss(loose)
-			b, other := rest.Loss(now.sigma)
-			if err != nil || other != nil {
-				t.Fatal(err, other)
-			}
-			sum, err := a.Plus(b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if spent, err := sum.Epsilon(now.Delta, privacy.Tight); err != nil || spent > epsilon {
-				t.Errorf("ε %g: %d releases of before and %d spend %g, %v", epsilon, before, releases-before, spent, err)
-			}
-		}
 	}
 }
 

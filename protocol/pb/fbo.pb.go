@@ -1523,7 +1523,7 @@ func (x *Contribution) GetRound() uint32 {
 // releases, which peers keep for good.
 type Receipt struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Releases      []byte                 `protobuf:"bytes,1,opt,name=releases,proto3" json:"releases,omitempty"` // 8 random bytes for each, in order; zero bytes for those of earlier versions
+	Releases      []byte                 `protobuf:"bytes,1,opt,name=releases,proto3" json:"releases,omitempty"` // 8 random bytes for each, in order
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -361,15 +361,15 @@ func TestARoundThatFails(t *testing.T) {
 func TestTheSumSpeaksThroughTheExchange(t *testing.T) {
 	n := newNode(t, newTask(t, setting{}), 1)
 	n.sum.says = []strategy.Output{
-		strategy.Record{Data: []byte(`{"release":9}`)}, strategy.Send{To: "b", Data: []byte("x")}, strategy.SetTimer{Name: "tick"},
+		strategy.Record{Data: []byte(`{"release":9,"name":"0000000000000009"}`)}, strategy.Send{To: "b", Data: []byte("x")}, strategy.SetTimer{Name: "tick"},
 	}
 	n.step(strategy.Start{})
-	if len(n.outputs) != 6 || string(n.records[0]) != `s{"release":9}` {
+	if len(n.outputs) != 6 || string(n.records[0]) != `s{"release":9,"name":"0000000000000009"}` {
 		t.Fatalf("outputs %v, records %q", n.outputs, n.records)
 	}
 	again := newNode(t, n.view.Task, 1)
 	again.step(strategy.Replayed{Data: n.records[0]})
-	if got := again.sum.seen; len(got) != 1 || string(got[0].(strategy.Replayed).Data) != `{"release":9}` {
+	if got := again.sum.seen; len(got) != 1 || string(got[0].(strategy.Replayed).Data) != `{"release":9,"name":"0000000000000009"}` {
 		t.Errorf("the sum was told %v", got)
 	}
 	if state := again.exchange.ledger.State(); state.Released != 0 || !again.exchange.ledger.Open() {

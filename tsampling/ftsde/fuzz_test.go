@@ -15,7 +15,7 @@ import (
 // node knows of its state can be read off the journal alone.
 func FuzzReplay(f *testing.F) {
 	for _, seed := range []string{
-		"", "\n", "b", "b{}", `b{"release":1}`, `b{"release":3}`, `b{"release":-7}`, `b{"release":2}` + "\n" + `b{"refused":"x"}` + "\n" + `b{"release":2,"refused":""}`,
+		"", "\n", "b", "b{}", `b{"release":1,"name":"0000000000000001"}`, `b{"release":3,"name":"0000000000000003"}`, `b{"release":-7}`, `b{"release":2,"name":"0000000000000002"}` + "\n" + `b{"refused":"x"}` + "\n" + `b{"release":2,"refused":""}`,
 		`a{"round":1,"contributors":4,"observations":2,"weights":[[1,2]],"noise":[0.5]}`,
 		`a{"round":3,"weights":[[1,2]],"noise":[0]}` + "\n" + `a{"round":2,"weights":[[1e308,-1e308]],"noise":[-1]}`,
 		`a{"round":1,"weights":[[1]],"noise":[1]}` + "\n" + `a{"weights":null}`, `a{"weights":[[1,2]],"noise":[1]}`, `a{"round":99,"weights":[[1,2]],"noise":[1]}`, `a{"round":2,"weights":[[1,2]],"noise":[1]}` + "\n" + `a{"round":2,"weights":[[1,2]],"noise":[1]}`, "a", "s", "z{\"release\":9}",
@@ -32,7 +32,7 @@ func FuzzReplay(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		records := append([][]byte{[]byte(`b{"release":1}`), []byte(`b{"release":2}`)}, bytes.Split(data, []byte("\n"))...)
+		records := append([][]byte{[]byte(`b{"release":1,"name":"0000000000000001"}`), []byte(`b{"release":2,"name":"0000000000000002"}`)}, bytes.Split(data, []byte("\n"))...)
 		n := node{t: t, exchange: e, view: strategy.View{Task: definition, Self: idOf(key)}}
 		var debits [][]byte
 		for i, record := range records {

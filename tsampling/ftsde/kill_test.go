@@ -226,7 +226,7 @@ func TestATornStepSendsNothing(t *testing.T) {
 	definition := crashTask(t, 3)
 	w := newWorld(t, definition, 0)
 	m := w.members[0]
-	m.journal = [][]byte{[]byte(`b{"release":1}`)}
+	m.journal = [][]byte{[]byte(`b{"release":1,"name":"0000000000000001"}`)}
 	m.receipt = &protocol.Receipt{} // peers know that it is there
 	w.boot(0)
 	w.play(3)

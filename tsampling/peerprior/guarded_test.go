@@ -345,34 +345,16 @@ func TestGuardedRegistration(t *testing.T) {
 	}
 }
 
-// A file that does not say meant exact shares before; nothing else had another meaning.
-func TestFormer(t *testing.T) {
+// The default is guarded, and a canonical form has the same ID as its file.
+func TestDefaultShare(t *testing.T) {
 	guardedTask, exactTask := parseKeys(t, plane, "share: guarded"), parseKeys(t, plane, "share: exact")
-	assumed := parseKeys(t, plane, "initial_designs: 3")
-	if !assumed.ID().Equals(guardedTask.ID()) || assumed.ID().Equals(exactTask.ID()) {
-		t.Fatal("the default is not guarded")
+	if silent := parseKeys(t, plane, "initial_designs: 3"); !silent.ID().Equals(guardedTask.ID()) || silent.ID().Equals(exactTask.ID()) {
+		t.Error("the default is not guarded")
 	}
-	former := Former(assumed)
-	if former == nil || !former.ID().Equals(exactTask.ID()) {
-		t.Errorf("the former task is %v", former)
-	}
-	if !assumed.ID().Equals(guardedTask.ID()) {
-		t.Error("the task itself has changed")
-	}
-	if former != nil && Former(former) != nil {
-		t.Error("the former task has one itself")
-	}
-	canonical, err := strategy.Set{Register()}.Parse("test", exactTask.Canonical())
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := task.Parse("test", []byte("name: a\ngoal: minimize\nparameters: ["+plane+"]\n"), []task.StrategyType{{Name: "some"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, spec := range map[string]*task.Task{"guarded": guardedTask, "exact": exactTask, "a canonical form": canonical, "another strategy": other} {
-		if f := Former(spec); f != nil {
-			t.Errorf("%s: was %s", name, f.Canonical())
+	for name, spec := range map[string]*task.Task{"guarded": guardedTask, "exact": exactTask} {
+		canonical, err := strategy.Set{Register()}.Parse("test", spec.Canonical())
+		if err != nil || !canonical.ID().Equals(spec.ID()) {
+			t.Errorf("%s: the canonical form has ID %v, %v; expected %v", name, canonical.ID(), err, spec.ID())
 		}
 	}
 }

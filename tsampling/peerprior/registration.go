@@ -20,35 +20,19 @@ const (
 // Settings are the keys of a task file for strategy peer-prior.
 type Settings struct {
 	Share string // Guarded or Exact
-
-	assumed bool // the file does not say
 }
 
-// readSettings takes guarded for the default since there is a choice: a file with all
-// defaults from before means exact.
+// readSettings returns the settings of a file. The canonical form of a task, which has every other
+// key, leaves out exact shares.
 func readSettings(s *task.Section) task.StrategySettings {
 	share := Guarded
 	if s.Complete() {
 		share = Exact
 	}
-	return Settings{Share: s.Word("share", share, Guarded, Exact), assumed: !s.Given("share") && !s.Complete()}
+	return Settings{Share: s.Word("share", share, Guarded, Exact)}
 }
 
-// Former returns the task that a file without the key share meant before there was one:
-// that with exact shares. It is nil for a file that has the key, and for one of another
-// strategy.
-func Former(t *task.Task) *task.Task {
-	settings, ok := t.Strategy.Settings.(Settings)
-	if !ok || !settings.assumed {
-		return nil
-	}
-	former := *t
-	former.Strategy.Settings = Settings{Share: Exact}
-	return &former
-}
-
-// Keys implements task.StrategySettings. Exact is left out, so that tasks from before there
-// was a choice keep their IDs.
+// Keys implements task.StrategySettings. It leaves out Exact, see readSettings.
 func (s Settings) Keys() map[string]any {
 	if s.Share == Exact {
 		return nil

@@ -17,9 +17,8 @@ const Kind = "mean"
 // when its author leaves.
 const ttl = protocol.MaxTTL
 
-// NewSharing returns the exchange of one agent on a task: it publishes the mean of
-// the agent's posterior after every observation. Level, unit and lengthscales are for agents
-// of earlier versions.
+// NewSharing returns the exchange of one agent on a task. It publishes the mean of the agent's
+// posterior after every observation.
 func NewSharing(t *task.Task) *newest.Exchange {
 	return newest.New(newest.Spec{
 		Kind: Kind,

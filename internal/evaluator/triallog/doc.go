@@ -6,8 +6,7 @@
 // Of a trial that prints more than [PerTrial] the beginning and the end are kept.
 // Its output lies in files of [Segment] bytes: trial-7.log, trial-7.log.1, …, of
 // which the first and the last few stay. The outputs of all trials take [Total]
-// at most; those of the trials with the smallest numbers go first. A file
-// trial-7.stderr was left by an earlier version and counts as the beginning.
+// at most; those of the trials with the smallest numbers go first.
 //
 // Output is a help for people: what cannot be kept, since the disk is full, is
 // lost without an error, so that no evaluation fails for that.

@@ -25,16 +25,13 @@ const (
 
 // Numbers of a trial's files, in their order.
 const (
-	legacy = 0 // trial-7.stderr
-	first  = 1 // trial-7.log; 2 is trial-7.log.1
+	none  = 0
+	first = 1 // trial-7.log; 2 is trial-7.log.1
 )
 
 func path(dir string, trial uint64, number int) string {
 	name := fmt.Sprintf("trial-%d.log", trial)
-	switch {
-	case number == legacy:
-		name = fmt.Sprintf("trial-%d.stderr", trial)
-	case number > first:
+	if number > first {
 		name += "." + strconv.Itoa(number-first)
 	}
 	return filepath.Join(dir, name)
@@ -48,10 +45,7 @@ func parse(name string) (trial uint64, number int, ok bool) {
 	if !ok || !found || err != nil {
 		return 0, 0, false
 	}
-	switch ending {
-	case "stderr":
-		return trial, legacy, true
-	case "log":
+	if ending == "log" {
 		return trial, first, true
 	}
 	later, isLater := strings.CutPrefix(ending, "log.")

@@ -86,7 +86,7 @@ func (r *Reader) hasMore() (bool, error) {
 	own, ownErr := r.file.Stat()
 	anew := err != nil || ownErr == nil && !os.SameFile(now, own)
 	if anew {
-		r.number = legacy
+		r.number = none
 	}
 	return anew, nil
 }

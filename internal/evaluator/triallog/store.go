@@ -52,7 +52,7 @@ func (s *Store) Writer(trial uint64) *Writer {
 		s.remove(trial, number)
 	}
 	s.writing[trial] = true
-	return &Writer{store: s, trial: trial, number: legacy}
+	return &Writer{store: s, trial: trial, number: none}
 }
 
 func (s *Store) add(trial uint64, number int, bytes int64) {
@@ -160,7 +160,7 @@ func (w *Writer) next() bool {
 func (w *Writer) Path() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.number == legacy {
+	if w.number == none {
 		return ""
 	}
 	return path(w.store.dir, w.trial, w.number)

@@ -166,9 +166,10 @@ func TestOldestGoFirst(t *testing.T) {
 	running.Close()
 }
 
-func TestFilesOfEarlierVersions(t *testing.T) {
+// A second attempt replaces the output of a trial, and leaves other files alone.
+func TestOtherFilesAreLeftAlone(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"trial-4.stderr": "old\n", "trial-x.log": "", "trial-4.log.0": "no", "notes.txt": "mine"} {
+	for name, text := range map[string]string{"trial-4.log": "old\n", "trial-x.log": "", "trial-4.log.0": "no", "notes.txt": "mine"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -59,8 +59,24 @@ func (h Handler) Enabled(ctx context.Context, level slog.Level) bool {
 	return h.next.Enabled(ctx, level)
 }
 
+// isClosedListener reports whether libp2p logs the orderly close of a TCP listener as an error: its
+// upgrader may return an error that is not transport.ErrListenerClosed.
+func isClosedListener(record slog.Record) (closed bool) {
+	if record.Message != "swarm listener accept error" {
+		return false
+	}
+	record.Attrs(func(a slog.Attr) bool {
+		closed = a.Key == "err" && a.Value.String() == "listener closed"
+		return !closed
+	})
+	return closed
+}
+
 // Handle implements slog.Handler.
 func (h Handler) Handle(ctx context.Context, record slog.Record) error {
+	if isClosedListener(record) {
+		return nil
+	}
 	message := plain.Text(record.Message, mostText)
 	left, ok := h.allow(record, message)
 	if !ok {

@@ -27,3 +27,17 @@ func TestErrorsAreReadable(t *testing.T) {
 		}
 	}
 }
+
+// libp2p reports the orderly close of a listener as an error; other errors of listeners are written.
+func TestTheCloseOfAListenerIsNoError(t *testing.T) {
+	var out bytes.Buffer
+	log := slog.New(New(slog.NewTextHandler(&out, nil))).With("logger", "swarm2")
+	log.Error("swarm listener accept error", "addr", "/ip4/127.0.0.1/tcp/0", "err", errors.New("listener closed"))
+	if out.Len() > 0 {
+		t.Errorf("written: %s", &out)
+	}
+	log.Error("swarm listener accept error", "addr", "/ip4/127.0.0.1/tcp/0", "err", errors.New("too many open files"))
+	if !strings.Contains(out.String(), "too many open files") {
+		t.Errorf("not written: %q", &out)
+	}
+}

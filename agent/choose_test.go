@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -76,7 +77,7 @@ strategy: {type: fts, initial_designs: 2}`))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v := d.receive(say(t, d, keyOf(t, 9), "weights", 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, payload)); v != Accepted {
+			if v := d.receive(say(t, d, fbotest.Key(t, 9), "weights", 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, payload)); v != Accepted {
 				t.Fatalf("the share of a peer: %v", v)
 			}
 			d.run(4, func(x task.Design) float64 { return math.Pow(x.Float("x")-7, 2) })
@@ -134,7 +135,7 @@ func TestAHugeMeanBesideTinyOutcomes(t *testing.T) {
 				t.Fatal(err)
 			}
 			d.run(1, func(x task.Design) float64 { return 1e-208 * bowl(x) })
-			share := say(t, d, keyOf(t, 9), peerprior.Kind, slotOf(t, d, peerprior.Kind, payload), protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, payload)
+			share := say(t, d, fbotest.Key(t, 9), peerprior.Kind, slotOf(t, d, peerprior.Kind, payload), protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, payload)
 			if v := d.receive(share); v != Accepted {
 				t.Fatalf("the mean: %v", v)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -199,7 +200,7 @@ func TestAPanicOfAStepEndsTheExchange(t *testing.T) {
 	if len(inputs) != seen+1 {
 		t.Errorf("after the panic the exchange got %d inputs", len(inputs)-seen-1)
 	}
-	if got := d.receive(say(t, d, keyOf(t, 9), "brittle", 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, []byte("word"))); got != Accepted {
+	if got := d.receive(say(t, d, fbotest.Key(t, 9), "brittle", 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, []byte("word"))); got != Accepted {
 		t.Errorf("a share of the stopped exchange is %v", got)
 	}
 	d.agent.strategy = &patient{exchange: "brittle", limit: time.Hour}
@@ -251,7 +252,7 @@ func TestAPanicOfDecodeMakesTheShareMalformed(t *testing.T) {
 		step: func(strategy.Input) []strategy.Output { return nil },
 	})
 	for n := range byte(5) {
-		share := say(t, d, keyOf(t, 10+n), "brittle", 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, []byte("bomb"))
+		share := say(t, d, fbotest.Key(t, 10+int(n)), "brittle", 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, []byte("bomb"))
 		verdict, err := d.agent.Receive(d.now, share, 0)
 		d.carryOut()
 		if verdict != Malformed || !errors.Is(err, protocol.ErrMalformed) {
@@ -259,11 +260,11 @@ func TestAPanicOfDecodeMakesTheShareMalformed(t *testing.T) {
 		}
 	}
 	d.checkWarned(`the exchange "brittle" panicked: boom`)
-	own := say(t, d, keyOf(t, 1), "brittle", 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, []byte("bomb"))
+	own := say(t, d, fbotest.Key(t, 1), "brittle", 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, []byte("bomb"))
 	if verdict, err := d.agent.Receive(d.now, own, 0); verdict != Stale || err != nil {
 		t.Errorf("the own share: %v, %v", verdict, err)
 	}
-	good := say(t, d, keyOf(t, 10), "brittle", 0, protocol.Stamp{Epoch: 1, Sequence: 2}, time.Hour, []byte("word"))
+	good := say(t, d, fbotest.Key(t, 10), "brittle", 0, protocol.Stamp{Epoch: 1, Sequence: 2}, time.Hour, []byte("word"))
 	if verdict := d.receive(good); verdict != Accepted {
 		t.Errorf("a good share after it: %v", verdict)
 	}

@@ -6,15 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -92,17 +91,8 @@ func bowl(d task.Design) float64 {
 
 var epochStart = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 
-func keyOf(t testing.TB, n byte) crypto.PrivKey {
-	t.Helper()
-	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8([32]byte{n}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
 func configOf(t testing.TB, spec *task.Task, n byte) Config {
-	return Config{Task: spec, Key: keyOf(t, n), Seed: random.SeedOf(uint64(n))}
+	return Config{Task: spec, Key: fbotest.Key(t, int(n)), Seed: random.SeedOf(uint64(n))}
 }
 
 // driver does for one agent what a node does, in memory: it keeps the journal

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fbo-node/fbo/consensus"
 	"github.com/fbo-node/fbo/consensus/designs"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/exchange/hyper"
@@ -120,7 +121,7 @@ func extremeShares(t *testing.T, kind string, spec *task.Task) {
 					rt.Fatalf("no decoder would take this: %v", err)
 				}
 				sequence++
-				share := say(t, d, keyOf(t, byte(10+author)), kind, slotOf(t, d, kind, payload), protocol.Stamp{Epoch: 1, Sequence: sequence}, time.Hour, payload)
+				share := say(t, d, fbotest.Key(t, 10+author), kind, slotOf(t, d, kind, payload), protocol.Stamp{Epoch: 1, Sequence: sequence}, time.Hour, payload)
 				if verdict := d.receive(share); verdict != Accepted {
 					rt.Fatalf("a share was %v", verdict)
 				}
@@ -159,7 +160,7 @@ func TestAStatementThatNobodyCanUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	alone, d := newDriver(t, configOf(t, spec, 1)), newDriver(t, configOf(t, spec, 1))
-	if v := d.receive(say(t, d, keyOf(t, 9), statements.Kind, 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, payload)); v != Accepted {
+	if v := d.receive(say(t, d, fbotest.Key(t, 9), statements.Kind, 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, payload)); v != Accepted {
 		t.Fatalf("the statement: %v", v)
 	}
 	for range 5 {

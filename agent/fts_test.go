@@ -10,6 +10,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -177,7 +178,7 @@ func TestForeignFeaturesAreMalformed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		share := say(t, d, keyOf(t, 9), "weights", 0, protocol.Stamp{Epoch: 1, Sequence: 1}, 1e9, payload)
+		share := say(t, d, fbotest.Key(t, 9), "weights", 0, protocol.Stamp{Epoch: 1, Sequence: 1}, 1e9, payload)
 		if got := d.receive(share); got != Malformed {
 			t.Errorf("%d features: %v", features, got)
 		}

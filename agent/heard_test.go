@@ -9,6 +9,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -54,7 +55,7 @@ func authors(heard Heard) (all []peer.ID) {
 // have without one; who was caught lying stays a liar.
 func TestHeardLivesOverARestart(t *testing.T) {
 	d := newDriver(t, configOf(t, newTask(t, "cup", concurrent), 1))
-	key, liar := keyOf(t, 50), keyOf(t, 51)
+	key, liar := fbotest.Key(t, 50), fbotest.Key(t, 51)
 	stamp := protocol.Stamp{Epoch: 1, Sequence: 1}
 	d.receive(say(t, d, key, "weights", 0, stamp, 3*time.Hour, weights(t, 3, 1)))
 	d.receive(say(t, d, key, "presence", 0, protocol.Stamp{Epoch: 1, Sequence: 2}, time.Minute, presenceOf(t)))
@@ -101,7 +102,7 @@ func TestOthersCanFillOnlyAPartOfTheDisk(t *testing.T) {
 	d := newDriver(t, configOf(t, newTask(t, "cup", concurrent), 1))
 	var ids []peer.ID
 	for i := range mostUnmet + 20 {
-		key := keyOf(t, byte(100+i))
+		key := fbotest.Key(t, 100+i)
 		id, err := peer.IDFromPrivateKey(key)
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
@@ -30,7 +31,7 @@ func TestWithoutItsTableATaskIsOnlyKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		config := Config{Task: absent, Key: keyOf(t, 1), Seed: random.SeedOf(1), Keep: true}
+		config := Config{Task: absent, Key: fbotest.Key(t, 1), Seed: random.SeedOf(1), Keep: true}
 		if _, err := New(config, nil, epochStart); err != nil {
 			t.Errorf("%s: %v", r.Name, err)
 		}

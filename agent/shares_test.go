@@ -13,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -51,7 +52,7 @@ func presenceOf(t testing.TB, ids ...peer.ID) []byte {
 
 func TestVerdicts(t *testing.T) {
 	d := newBowl(t)
-	key := keyOf(t, 50)
+	key := fbotest.Key(t, 50)
 	at := func(epoch, sequence uint64) protocol.Stamp { return protocol.Stamp{Epoch: epoch, Sequence: sequence} }
 	good := weights(t, 3, 1)
 	elsewhere := newDriver(t, configOf(t, newTask(t, "coin", concurrent), 1))
@@ -92,7 +93,7 @@ func TestVerdicts(t *testing.T) {
 
 func TestSharesRunOut(t *testing.T) {
 	d := newBowl(t)
-	share := say(t, d, keyOf(t, 50), "weights", 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, weights(t, 3, 1))
+	share := say(t, d, fbotest.Key(t, 50), "weights", 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, weights(t, 3, 1))
 	if verdict, _ := d.agent.Receive(d.now, share, 20*time.Minute); verdict != Accepted {
 		t.Fatal(verdict)
 	}
@@ -124,7 +125,7 @@ func TestSharesRunOut(t *testing.T) {
 // is not accepted in the first place, or sync would fetch it for ever.
 func TestSlotsAreBounded(t *testing.T) {
 	d := newTalker(t)
-	key := keyOf(t, 50)
+	key := fbotest.Key(t, 50)
 	for i, slot := range []byte{5, 9, 7, 8} {
 		share := say(t, d, key, "rounds", uint64(slot), protocol.Stamp{Epoch: 1, Sequence: uint64(i + 1)}, time.Hour, []byte{slot})
 		if verdict := d.receive(share); verdict != Accepted {
@@ -171,7 +172,7 @@ func TestSlotsGiveNoSecondVoice(t *testing.T) {
 			}
 			for i, slot := range []uint64{0, 1, 2, 3, 4, 18, math.MaxUint64} {
 				sequence++
-				lie := say(t, d, keyOf(t, byte(50+i)), share.Kind, slot, protocol.Stamp{Epoch: 1, Sequence: sequence}, time.Hour, share.Payload)
+				lie := say(t, d, fbotest.Key(t, 50+i), share.Kind, slot, protocol.Stamp{Epoch: 1, Sequence: sequence}, time.Hour, share.Payload)
 				if verdict := d.receive(lie); verdict != Stale && slot != share.Slot {
 					t.Errorf("%s: %s of slot %d in slot %d: %v", keys, share.Kind, share.Slot, slot, verdict)
 				}
@@ -242,7 +243,7 @@ func TestNewAuthorsDoNotDisplaceThoseThatAreHeard(t *testing.T) {
 // not believed again before its next epoch.
 func TestEquivocation(t *testing.T) {
 	d := newBowl(t)
-	key := keyOf(t, 50)
+	key := fbotest.Key(t, 50)
 	author, err := peer.IDFromPrivateKey(key)
 	if err != nil {
 		t.Fatal(err)
@@ -452,7 +453,7 @@ func TestOrderListsWhatIsHeld(t *testing.T) {
 // under higher slots, must not keep it unheard.
 func TestALaterStartTakesThePlaceOfAllBefore(t *testing.T) {
 	d := newTalker(t)
-	key := keyOf(t, 50)
+	key := fbotest.Key(t, 50)
 	receive := func(epoch, sequence, slot uint64) Verdict {
 		share := say(t, d, key, "rounds", slot, protocol.Stamp{Epoch: epoch, Sequence: sequence}, time.Hour, []byte{byte(slot), byte(sequence)})
 		verdict, err := d.agent.Receive(d.now, share, 0)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/task"
 )
@@ -237,7 +238,7 @@ func TestEvidenceReachesBothCopies(t *testing.T) {
 func TestDigestsTellSharesOfOneStampApart(t *testing.T) {
 	spec := newTask(t, "bowl", concurrent)
 	a, b := newDriver(t, configOf(t, spec, 1)), newDriver(t, configOf(t, spec, 2))
-	key, stamp := keyOf(t, 50), protocol.Stamp{Epoch: 1, Sequence: 1}
+	key, stamp := fbotest.Key(t, 50), protocol.Stamp{Epoch: 1, Sequence: 1}
 	a.receive(say(t, a, key, "weights", 0, stamp, time.Hour, weights(t, 3, 1)))
 	b.receive(say(t, b, key, "weights", 0, stamp, time.Hour, weights(t, 3, 2)))
 	fetch(b, a)
@@ -285,7 +286,7 @@ func TestReceiptsAreBounded(t *testing.T) {
 
 func TestReceiptsThatAreMalformed(t *testing.T) {
 	d := newPrivate(t, privateTask(t), 1)
-	key, stamp := keyOf(t, 50), protocol.Stamp{Epoch: 1, Sequence: 1}
+	key, stamp := fbotest.Key(t, 50), protocol.Stamp{Epoch: 1, Sequence: 1}
 	long, err := protocol.Receipt{Releases: make([]protocol.ReleaseName, 10)}.Encode()
 	if err != nil {
 		t.Fatal(err)

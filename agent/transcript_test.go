@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/consensus/fair"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -208,7 +209,7 @@ func (s *stage) one(n int, d *driver, words []string, number func(int) int) {
 
 func (s *stage) open(n int, name, keys string) {
 	for i := range n {
-		id, err := peer.IDFromPrivateKey(keyOf(s.t, byte(i+1)))
+		id, err := peer.IDFromPrivateKey(fbotest.Key(s.t, i+1))
 		if err != nil {
 			s.t.Fatal(err)
 		}

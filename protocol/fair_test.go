@@ -14,6 +14,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol/pb"
 	"github.com/fbo-node/fbo/task"
 )
@@ -492,7 +493,7 @@ func TestLargestBatchFits(t *testing.T) {
 		}
 		s := exampleShare(t)
 		s.Payload = payload
-		t.Logf("%s: %d bytes", kind, len(seal(t, s, keyOf(t, 1)).Envelope))
+		t.Logf("%s: %d bytes", kind, len(seal(t, s, fbotest.Key(t, 1)).Envelope))
 	}
 }
 

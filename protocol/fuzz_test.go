@@ -6,10 +6,12 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/fbo-node/fbo/internal/fbotest"
 )
 
 func FuzzOpen(f *testing.F) {
-	f.Add(seal(f, exampleShare(f), keyOf(f, 1)).Envelope)
+	f.Add(seal(f, exampleShare(f), fbotest.Key(f, 1)).Envelope)
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := Open(data)

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol/pb"
 )
 
@@ -100,7 +101,7 @@ func idsOf(t testing.TB, n byte) []peer.ID {
 	ids := make([]peer.ID, n)
 	for i := range ids {
 		var err error
-		if ids[i], err = peer.IDFromPrivateKey(keyOf(t, byte(i+1))); err != nil {
+		if ids[i], err = peer.IDFromPrivateKey(fbotest.Key(t, i+1)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol/pb"
 )
 
@@ -20,7 +21,7 @@ func receiptOf(names string) (r Receipt) {
 	return r
 }
 
-func sealReceipt(t testing.TB, key byte, stamp Stamp, names string) Share {
+func sealReceipt(t testing.TB, key int, stamp Stamp, names string) Share {
 	t.Helper()
 	payload, err := receiptOf(names).Encode()
 	if err != nil {
@@ -28,7 +29,7 @@ func sealReceipt(t testing.TB, key byte, stamp Stamp, names string) Share {
 	}
 	s := exampleShare(t)
 	s.Key, s.Stamp, s.Payload = Key{Kind: ReceiptKind}, stamp, payload
-	return seal(t, s, keyOf(t, key))
+	return seal(t, s, fbotest.Key(t, key))
 }
 
 func TestReceiptRoundTrip(t *testing.T) {
@@ -91,10 +92,10 @@ func TestForks(t *testing.T) {
 // What contradicts itself is proven by the two envelopes alone, in whatever order; what
 // an author with one journal signs never is.
 func TestContradictions(t *testing.T) {
-	plain := func(key byte, stamp Stamp, payload string) Share {
+	plain := func(key int, stamp Stamp, payload string) Share {
 		s := exampleShare(t)
 		s.Stamp, s.Payload = stamp, []byte(payload)
-		return seal(t, s, keyOf(t, key))
+		return seal(t, s, fbotest.Key(t, key))
 	}
 	at := func(epoch, sequence uint64) Stamp { return Stamp{Epoch: epoch, Sequence: sequence} }
 	for _, c := range []struct {

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol/pb"
 )
 
@@ -33,16 +34,6 @@ func mustCID(t testing.TB, text string) cid.Cid {
 		t.Fatal(err)
 	}
 	return id
-}
-
-// keyOf returns the Ed25519 key number n, the same on every run.
-func keyOf(t testing.TB, n byte) crypto.PrivKey {
-	t.Helper()
-	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8([32]byte{n}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
 }
 
 func exampleShare(t testing.TB) Share {
@@ -72,7 +63,7 @@ func same(a, b Share) bool {
 }
 
 func TestSealThenOpenReturnsTheShare(t *testing.T) {
-	keys := []crypto.PrivKey{keyOf(t, 1), keyOf(t, 2)}
+	keys := []crypto.PrivKey{fbotest.Key(t, 1), fbotest.Key(t, 2)}
 	task := mustCID(t, exampleTask)
 	rapid.Check(t, func(t *rapid.T) {
 		s := Share{
@@ -97,7 +88,7 @@ func TestSealThenOpenReturnsTheShare(t *testing.T) {
 }
 
 func TestSealIsDeterministic(t *testing.T) {
-	one, two := seal(t, exampleShare(t), keyOf(t, 1)), seal(t, exampleShare(t), keyOf(t, 1))
+	one, two := seal(t, exampleShare(t), fbotest.Key(t, 1)), seal(t, exampleShare(t), fbotest.Key(t, 1))
 	if !bytes.Equal(one.Envelope, two.Envelope) {
 		t.Error("one share, sealed twice, gave two envelopes")
 	}
@@ -110,7 +101,7 @@ func TestEnvelopeIsGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := keyOf(t, 7)
+	key := fbotest.Key(t, 7)
 	author := seal(t, exampleShare(t), key).Author
 	presence, err := Presence{Members: MembersOf(nil), Leaving: true}.Encode()
 	if err != nil {
@@ -148,7 +139,7 @@ func TestEnvelopeIsGolden(t *testing.T) {
 // change carries no meaning, says the same.
 func TestTamperingIsNoticed(t *testing.T) {
 	s := exampleShare(t)
-	sealed := seal(t, s, keyOf(t, 1))
+	sealed := seal(t, s, fbotest.Key(t, 1))
 	for i := range sealed.Envelope {
 		for bit := range 8 {
 			changed := bytes.Clone(sealed.Envelope)
@@ -170,7 +161,7 @@ func TestTamperingIsNoticed(t *testing.T) {
 // What is not signed could be added by anybody who passes a share on, to make
 // it heavy or to give gossip countless copies of it.
 func TestNothingUnsignedRidesAlong(t *testing.T) {
-	sealed := seal(t, exampleShare(t), keyOf(t, 1))
+	sealed := seal(t, exampleShare(t), fbotest.Key(t, 1))
 	unknown := protowire.AppendTag(nil, 100, protowire.BytesType)
 	unknown = protowire.AppendBytes(unknown, make([]byte, 1000))
 	doubled := protowire.AppendTag(nil, 5, protowire.BytesType) // the signature once more, empty first
@@ -205,7 +196,7 @@ func TestOpenWantsItsOwnDomainAndCodec(t *testing.T) {
 		{"domain of peer records", "libp2p-peer-record", string(own.Codec()), false},
 		{"another codec", own.Domain(), "/fbo/share/2", false},
 	} {
-		envelope, err := record.Seal(&foreign{signedShare{exampleShare(t)}, c.domain, c.codec}, keyOf(t, 1))
+		envelope, err := record.Seal(&foreign{signedShare{exampleShare(t)}, c.domain, c.codec}, fbotest.Key(t, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +237,7 @@ func TestOnlyEd25519KeysSign(t *testing.T) {
 }
 
 func TestBoundsOfAShare(t *testing.T) {
-	key := keyOf(t, 1)
+	key := fbotest.Key(t, 1)
 	for _, c := range []struct {
 		name   string
 		change func(*Share)
@@ -308,7 +299,7 @@ func TestOpenChecksWhatIsSigned(t *testing.T) {
 		"no time to live": {Task: task, Epoch: 1, Sequence: 1, Kind: "k"},
 		"lives for ever":  {Task: task, Epoch: 1, Sequence: 1, Kind: "k", TtlSeconds: 1<<32 - 1},
 	} {
-		envelope, err := record.Seal(&hostile{pb: m}, keyOf(t, 1))
+		envelope, err := record.Seal(&hostile{pb: m}, fbotest.Key(t, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -347,7 +338,7 @@ func TestSizeOfAShare(t *testing.T) {
 		}
 		s := exampleShare(t)
 		s.Payload, s.Slot, s.TTL, s.Stamp = payload, 0, 24*time.Hour, Stamp{1000, 1000}
-		size := len(seal(t, s, keyOf(t, 1)).Envelope)
+		size := len(seal(t, s, fbotest.Key(t, 1)).Envelope)
 		if size != c.bytes {
 			t.Errorf("M = %d: %d bytes, want %d", c.features, size, c.bytes)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -98,7 +99,7 @@ func TestSizeOfSharedDesigns(t *testing.T) {
 		}
 		s := exampleShare(t)
 		s.Kind, s.Payload, s.Slot, s.TTL, s.Stamp = c.kind, payload, c.slot, 24*time.Hour, Stamp{1000, 1000}
-		share := len(seal(t, s, keyOf(t, 1)).Envelope)
+		share := len(seal(t, s, fbotest.Key(t, 1)).Envelope)
 		t.Logf("%s: a payload of %d bytes, a share of %d", c.name, len(payload), share)
 		if len(payload) != c.payload || share != c.share {
 			t.Errorf("%s: want %d and %d bytes", c.name, c.payload, c.share)

@@ -2,13 +2,12 @@ package density
 
 import (
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"testing"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -20,10 +19,7 @@ import (
 
 func guardedOf(t testing.TB, spec *task.Task, n byte) (*newest.Exchange, *guard.Grid) {
 	t.Helper()
-	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8([32]byte{n}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := fbotest.Key(t, int(n))
 	exchanges, err := Register().Exchanges(strategy.Env{Task: spec, Key: key})
 	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != optimum.Kind {
 		t.Fatalf("exchanges %v, %v", exchanges, err)

@@ -2,13 +2,12 @@ package designs
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"reflect"
 	"testing"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -28,10 +27,7 @@ func guarded(t testing.TB, parameters string, n byte) (*driver, *guard.Grid) {
 		t.Fatal(err)
 	}
 	l.task, l.strategy = parsed, New(parsed)
-	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8([32]byte{n}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := fbotest.Key(t, int(n))
 	exchanges, err := Register().Exchanges(strategy.Env{Task: parsed, Key: key})
 	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != Kind {
 		t.Fatalf("exchanges %v, %v", exchanges, err)

@@ -1,4 +1,5 @@
-// Package fbotest has helpers that tests of several packages use.
+// Package fbotest has helpers that tests of several packages use. It imports no package of this
+// module, so that every test can import it.
 package fbotest
 
 import (

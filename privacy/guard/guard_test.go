@@ -3,14 +3,12 @@ package guard
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
-
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/task"
@@ -42,18 +40,9 @@ func newTask(t testing.TB, name, parameters string) *task.Task {
 	return parsed
 }
 
-func keyOf(t testing.TB, n int) crypto.PrivKey {
-	t.Helper()
-	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8([32]byte{byte(n), byte(n >> 8)}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
 func newGrid(t testing.TB, n int, spec *task.Task) *Grid {
 	t.Helper()
-	g, err := New(keyOf(t, n), spec.Space)
+	g, err := New(fbotest.Key(t, n), spec.Space)
 	if err != nil {
 		t.Fatal(err)
 	}

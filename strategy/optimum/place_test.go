@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
-
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -26,10 +24,7 @@ const spread = 0.2
 
 func envOf(t testing.TB, spec *task.Task, n byte) strategy.Env {
 	t.Helper()
-	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8([32]byte{n}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := fbotest.Key(t, int(n))
 	return strategy.Env{Task: spec, Key: key}
 }
 

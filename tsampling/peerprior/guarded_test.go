@@ -3,14 +3,12 @@ package peerprior
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
-
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -309,10 +307,7 @@ func TestGuardedRegistration(t *testing.T) {
 	if !s.(strategy.Follower).FollowsFromTheFirst() {
 		t.Error("a newcomer does not wait for the first shares")
 	}
-	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8([32]byte{1}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := fbotest.Key(t, 1)
 	exchanges, err := r.Exchanges(strategy.Env{Task: spec, Key: key})
 	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != optimum.Kind {
 		t.Fatalf("exchanges %v, %v", exchanges, err)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/random"
 )
@@ -78,16 +79,7 @@ func TestJointGradientIsThatOfCross(t *testing.T) {
 		x := []float64{rapid.Float64Range(0, 1).Draw(rt, "x"), rapid.Float64Range(0, 1).Draw(rt, "y")}
 		grad := slices.Repeat([]float64{math.NaN()}, len(x))
 		j.CrossGradient(grad, weights, x)
-		for i, got := range grad {
-			const step = 1e-5
-			moved := slices.Clone(x)
-			moved[i] += step
-			up := value(moved)
-			moved[i] -= 2 * step
-			if want := (up - value(moved)) / (2 * step); math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
-				rt.Fatalf("coordinate %d: gradient %g, finite difference %g", i, got, want)
-			}
-		}
+		fbotest.CheckGradient(rt, grad, x, value, 1e-4)
 	})
 }
 

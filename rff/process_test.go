@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/random"
 )
@@ -146,10 +147,6 @@ func TestPredictGradient(t *testing.T) {
 	}
 }
 
-type predicted func(x []float64) float64
-
-func (f predicted) Value(x []float64) float64 { return f(x) }
-
 func checkGradients(t *testing.T, p *Posterior, x []float64) {
 	t.Helper()
 	meanGradient, varianceGradient := make([]float64, 3), make([]float64, 3)
@@ -157,14 +154,6 @@ func checkGradients(t *testing.T, p *Posterior, x []float64) {
 	if m, v := p.Predict(x); m != mean || v != variance {
 		t.Errorf("PredictGradient says %g, %g; Predict %g, %g", mean, variance, m, v)
 	}
-	wantMean := differences(predicted(func(x []float64) float64 { m, _ := p.Predict(x); return m }), x)
-	wantVariance := differences(predicted(func(x []float64) float64 { _, v := p.Predict(x); return v }), x)
-	for k := range 3 {
-		if math.Abs(meanGradient[k]-wantMean[k]) > 1e-6*(1+math.Abs(wantMean[k])) {
-			t.Errorf("%d observations: gradient %d of the mean is %g, want %g", p.Len(), k, meanGradient[k], wantMean[k])
-		}
-		if math.Abs(varianceGradient[k]-wantVariance[k]) > 1e-6*(1+math.Abs(wantVariance[k])) {
-			t.Errorf("%d observations: gradient %d of the variance is %g, want %g", p.Len(), k, varianceGradient[k], wantVariance[k])
-		}
-	}
+	fbotest.CheckGradient(t, meanGradient, x, func(x []float64) float64 { m, _ := p.Predict(x); return m }, 1e-6)
+	fbotest.CheckGradient(t, varianceGradient, x, func(x []float64) float64 { _, v := p.Predict(x); return v }, 1e-6)
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/task"
 )
@@ -286,17 +287,7 @@ func (a adapter) gradient(t *testing.T) {
 	if math.Abs(value-f.Value(x)) > 1e-9 {
 		t.Errorf("value %g, with the gradient %g", f.Value(x), value)
 	}
-	for i, got := range grad {
-		const step = 1e-5
-		moved := slices.Clone(x)
-		moved[i] += step
-		up := f.Value(moved)
-		moved[i] -= 2 * step
-		want := (up - f.Value(moved)) / (2 * step)
-		if math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
-			t.Errorf("coordinate %d: gradient %g, finite difference %g", i, got, want)
-		}
-	}
+	fbotest.CheckGradient(t, grad, x, f.Value, 1e-4)
 }
 
 // concurrent is for the race detector, and compares the results as well.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy/optimum"
@@ -110,18 +111,7 @@ func TestGradientOfACrowd(t *testing.T) {
 		if value := crowd.Gradient(grad, x); math.Abs(value-crowd.Value(x)) > 1e-12*(1+math.Abs(value)) {
 			t.Fatalf("%g with the gradient, %g without", value, crowd.Value(x))
 		}
-		const step = 1e-6
-		for i := range x {
-			was := x[i]
-			x[i] = was + step
-			up := crowd.Value(x)
-			x[i] = was - step
-			down := crowd.Value(x)
-			x[i] = was
-			if want := (up - down) / (2 * step); math.Abs(grad[i]-want) > 1e-4*(1+math.Abs(want)) {
-				t.Fatalf("slope %d is %g, differences say %g", i, grad[i], want)
-			}
-		}
+		fbotest.CheckGradient(t, grad, x, crowd.Value, 1e-4)
 	}
 }
 

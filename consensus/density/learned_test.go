@@ -14,6 +14,7 @@ import (
 
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/consensus/labels"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -216,7 +217,7 @@ func TestGradientOfLearnedDensities(t *testing.T) {
 		if value := p.Gradient(grad, x); math.Abs(value-p.Value(x)) > 1e-9 {
 			t.Fatalf("%g with the gradient, %g without", value, p.Value(x))
 		}
-		checkGradient(t, grad, x, p.Value)
+		fbotest.CheckGradient(t, grad, x, p.Value, 1e-4)
 	}
 }
 

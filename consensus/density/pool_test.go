@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/task"
@@ -74,7 +75,7 @@ func TestGradientOfThePool(t *testing.T) {
 		if value := p.Gradient(grad, x); value != p.Value(x) {
 			t.Fatalf("%g with the gradient, %g without", value, p.Value(x))
 		}
-		checkGradient(t, grad, x, p.Value)
+		fbotest.CheckGradient(t, grad, x, p.Value, 1e-4)
 	}
 }
 

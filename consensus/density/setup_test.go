@@ -141,19 +141,3 @@ func logOf(m *optimum.Mixture, x []float64) float64 {
 	var each optimum.Logs
 	return m.Log(&each, x)
 }
-
-func checkGradient(t *testing.T, grad, x []float64, f func(x []float64) float64) {
-	t.Helper()
-	const step = 1e-6
-	for i := range x {
-		was := x[i]
-		x[i] = was + step
-		up := f(x)
-		x[i] = was - step
-		down := f(x)
-		x[i] = was
-		if want := (up - down) / (2 * step); math.Abs(grad[i]-want) > 1e-4*(1+math.Abs(want)) {
-			t.Fatalf("slope %d is %g, differences say %g", i, grad[i], want)
-		}
-	}
-}

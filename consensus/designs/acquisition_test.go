@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/surrogate"
 )
@@ -138,20 +139,7 @@ func checkGradient(t *testing.T, f acquisition.Function, dim int, raised float64
 		if raised > 0 && value > -100 {
 			rt.Fatalf("value %g, which does not test the tail", value)
 		}
-		length := 0.0
-		for _, g := range grad {
-			length += g * g
-		}
-		const step = 1e-6
-		up, down := slices.Clone(x), slices.Clone(x)
-		for i, g := range grad {
-			up[i] += step * g / math.Sqrt(length)
-			down[i] -= step * g / math.Sqrt(length)
-		}
-		want := (f.Value(up) - f.Value(down)) / (2 * step)
-		if got := math.Sqrt(length); math.Abs(got-want) > 1e-3*(1+math.Abs(want)) {
-			rt.Fatalf("slope %g along the gradient, finite difference %g", got, want)
-		}
+		fbotest.CheckGradient(rt, grad, x, f.Value, 1e-3)
 	})
 }
 

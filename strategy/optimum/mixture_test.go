@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/task"
@@ -130,22 +131,6 @@ func TestGradientOfTheLogarithm(t *testing.T) {
 		var each Logs
 		total := m.Log(&each, x)
 		m.AddGradient(grad, x, &each, total, 1)
-		checkGradient(t, grad, x, func(x []float64) float64 { return logOf(m, x) })
-	}
-}
-
-func checkGradient(t *testing.T, grad, x []float64, f func(x []float64) float64) {
-	t.Helper()
-	const step = 1e-6
-	for i := range x {
-		was := x[i]
-		x[i] = was + step
-		up := f(x)
-		x[i] = was - step
-		down := f(x)
-		x[i] = was
-		if want := (up - down) / (2 * step); math.Abs(grad[i]-want) > 1e-4*(1+math.Abs(want)) {
-			t.Fatalf("slope %d is %g, differences say %g", i, grad[i], want)
-		}
+		fbotest.CheckGradient(t, grad, x, func(x []float64) float64 { return logOf(m, x) }, 1e-4)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/task"
@@ -79,7 +80,7 @@ func TestGradientOfWhere(t *testing.T) {
 		if value := f.Gradient(grad, x); value != f.Value(x) {
 			t.Fatalf("Gradient says %g, Value %g", value, f.Value(x))
 		}
-		checkGradient(t, grad, x, f.Value)
+		fbotest.CheckGradient(t, grad, x, f.Value, 1e-4)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -112,17 +113,7 @@ func TestGradientOfDraw(t *testing.T) {
 		if value := f.Gradient(grad, at); math.Abs(value-f.Value(at)) > 1e-12*(1+math.Abs(value)) {
 			rt.Fatalf("value %g, with the gradient %g", f.Value(at), value)
 		}
-		for k, got := range grad {
-			const step = 1e-5
-			moved := append([]float64(nil), at...)
-			moved[k] += step
-			up := f.Value(moved)
-			moved[k] -= 2 * step
-			want := (up - f.Value(moved)) / (2 * step)
-			if math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
-				rt.Fatalf("coordinate %d: gradient %g, finite difference %g", k, got, want)
-			}
-		}
+		fbotest.CheckGradient(rt, grad, at, f.Value, 1e-4)
 	})
 }
 

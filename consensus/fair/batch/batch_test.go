@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
@@ -306,20 +307,6 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// differences fills the gradient by central differences.
-func differences(f acquisition.Function, x []float64) []float64 {
-	const step = 1e-5
-	grad, moved := make([]float64, len(x)), slices.Clone(x)
-	for i := range x {
-		moved[i] = x[i] + step
-		up := f.Value(moved)
-		moved[i] = x[i] - step
-		grad[i] = (up - f.Value(moved)) / (2 * step)
-		moved[i] = x[i]
-	}
-	return grad
-}
-
 // The gradients of a whole batch and of one design of it are those by differences, and
 // both functions, and those of a pool, have the same value.
 func TestGradients(t *testing.T) {
@@ -331,15 +318,13 @@ func TestGradients(t *testing.T) {
 				o.utility.smoothing = 0.1
 				x := slices.Concat(w.designs(n, 5)...)
 				check := func(what string, f acquisition.Function, x []float64, value float64) {
-					grad := make([]float64, len(x))
-					if got := f.Gradient(grad, x); math.Abs(got-value) > 1e-9 || math.Abs(f.Value(x)-value) > 1e-9 {
-						t.Errorf("%s, %s, n=%d, %s: values %g and %g, want %g", kind, rule, n, what, got, f.Value(x), value)
-					}
-					for i, want := range differences(f, x) {
-						if math.Abs(grad[i]-want) > 1e-5*(1+math.Abs(want)) {
-							t.Errorf("%s, %s, n=%d, %s: gradient %g at %d, by differences %g", kind, rule, n, what, grad[i], i, want)
+					t.Run(fmt.Sprintf("%s/%s/n=%d/%s", kind, rule, n, what), func(t *testing.T) {
+						grad := make([]float64, len(x))
+						if got := f.Gradient(grad, x); math.Abs(got-value) > 1e-9 || math.Abs(f.Value(x)-value) > 1e-9 {
+							t.Errorf("values %g and %g, want %g", got, f.Value(x), value)
 						}
-					}
+						fbotest.CheckGradient(t, grad, x, f.Value, 1e-5)
+					})
 				}
 				value := o.Value(x)
 				check("all", o, x, value)

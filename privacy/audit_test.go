@@ -13,40 +13,36 @@ type release struct {
 	reused    bool // the noise stream starts anew for each release
 }
 
-// shown plays two worlds that differ in one contribution, at opposite points of the
-// clip boundary or beyond it, guesses by the sign of the first coordinate which it was,
-// and returns the ε at delta that this shows; see package audit.
-func shown(t *testing.T, grid Grid, r release, delta float64, runs int) float64 {
+// attackOn returns the guesses of an attack on one release, for package audit. The two worlds
+// differ in one contribution, at opposite points of the clip boundary or beyond it. The attacker
+// guesses by the sign of the first coordinate.
+func attackOn(t *testing.T, grid Grid, r release) (guess func(world int) int) {
 	t.Helper()
-	var wrong [2]int
-	for world, sign := range []float64{1, -1} {
-		sampler := mustSampler(t, r.sigma, seeded(uint64(100+world)))
-		values := make([]int64, 2)
-		for range runs {
-			if err := grid.Clip(values, []float64{sign * 3 * grid.Norm, 0}); err != nil {
-				t.Fatal(err)
-			}
-			if r.unclipped {
-				values[0] *= 3
-			}
-			known := make([]int64, 2)
-			if r.reused {
-				// What was released of zeros tells the noise.
-				if err := mustSampler(t, r.sigma, seeded(7)).AddTo(known); err != nil {
-					t.Fatal(err)
-				}
-				sampler = mustSampler(t, r.sigma, seeded(7))
-			}
-			if err := sampler.AddTo(values); err != nil {
-				t.Fatal(err)
-			}
-			values[0] -= known[0]
-			if float64(values[0])*sign <= 0 {
-				wrong[world]++
-			}
+	samplers := []*Sampler{mustSampler(t, r.sigma, seeded(100)), mustSampler(t, r.sigma, seeded(101))}
+	return func(world int) int {
+		sampler, sign, values := samplers[world], float64(1-2*world), make([]int64, 2)
+		if err := grid.Clip(values, []float64{sign * 3 * grid.Norm, 0}); err != nil {
+			t.Fatal(err)
 		}
+		if r.unclipped {
+			values[0] *= 3
+		}
+		known := make([]int64, 2)
+		if r.reused {
+			// A release of zeros shows the noise.
+			if err := mustSampler(t, r.sigma, seeded(7)).AddTo(known); err != nil {
+				t.Fatal(err)
+			}
+			sampler = mustSampler(t, r.sigma, seeded(7))
+		}
+		if err := sampler.AddTo(values); err != nil {
+			t.Fatal(err)
+		}
+		if float64(values[0]-known[0])*sign > 0 {
+			return world
+		}
+		return 1 - world
 	}
-	return audit.Epsilon(audit.Distance(wrong, runs), delta)
 }
 
 // The promised ε = 1 at δ = 0.02 is neither broken nor far from what can be shown:
@@ -60,11 +56,11 @@ func TestAuditAtTheClipBoundary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := shown(t, p.Grid, release{sigma: sigma}, delta, runs)
-	t.Logf("shown: ε ≥ %.3f where %g is promised", got, epsilon)
-	if got > epsilon || got < 0.7*epsilon {
-		t.Errorf("the audit shows ε ≥ %.3f, want between %g and %g", got, 0.7*epsilon, epsilon)
+	guarantee := audit.Guarantee{Epsilon: epsilon, Delta: delta}
+	check := func(mechanism string, r release, kept bool) {
+		guarantee.Check(t, mechanism, guarantee.Shown(runs, attackOn(t, p.Grid, r)), kept, 0.7)
 	}
+	check("as promised", release{sigma: sigma}, true)
 	zeroOut := p
 	zeroOut.Adjacency = ZeroOut
 	tooSmall, err := zeroOut.Sigma(promise)
@@ -77,11 +73,7 @@ func TestAuditAtTheClipBoundary(t *testing.T) {
 		"sensitivity S, 2S being due": {sigma: tooSmall},
 		"reused noise":                {sigma: sigma, reused: true},
 	} {
-		got := shown(t, p.Grid, r, delta, runs)
-		t.Logf("%s: ε ≥ %.3f", name, got)
-		if got <= epsilon {
-			t.Errorf("%s: the audit shows only ε ≥ %.3f", name, got)
-		}
+		check(name, r, false)
 	}
 }
 

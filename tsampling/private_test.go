@@ -282,6 +282,8 @@ func shownBy(t *testing.T, runs int, keys string, wrong fault) float64 {
 	})
 }
 
+// 300 runs find half of the due noise, or less, in each of 4,000 simulated audits, and two thirds
+// of it in 85 %.
 func TestAuditOfReleases(t *testing.T) { checkAudit(t, 300, 0.3) }
 
 // checkAudit audits the releases of a correct node.

@@ -58,8 +58,10 @@ func released(t testing.TB, e *releases.Exchange, vector []float64) protocol.Nea
 // guarantee is the privacy that the audited tasks claim.
 var guarantee = audit.Guarantee{Epsilon: 4, Delta: 0.005}
 
+// 200 runs find half of the due noise, or less, in each of 4,000 simulated audits, and two thirds
+// of it in 47 %.
 func TestAuditOfReleases(t *testing.T) {
-	checkAudit(t, 400, 0.3, map[string]bool{"epsilon: 4, releases: 1": true, "epsilon: 20, releases: 1": false})
+	checkAudit(t, 200, 0.3, map[string]bool{"epsilon: 4, releases: 1": true, "epsilon: 4, releases: 1, adjacency: zero-out": false})
 }
 
 // checkAudit audits the published bytes of all releases of a task. In the two worlds the design is

@@ -51,3 +51,42 @@ func TestEnds(t *testing.T) {
 		}
 	}
 }
+
+// failures counts the errors of a test.
+type failures struct {
+	testing.TB
+	count int
+}
+
+func (f *failures) Errorf(string, ...any) { f.count++ }
+
+// With all of the noise that ε = 4 needs, 400 runs show less than 4, and with half of it more. A
+// blind attack shows nothing.
+func TestCheckFindsTooLittleNoise(t *testing.T) {
+	const due = 1.3931 // the distance of ε = 4 at δ = 0.005
+	for _, c := range []struct {
+		name     string
+		distance float64
+		kept     bool
+		failures int
+	}{
+		{"all of the noise", due, true, 0},
+		{"all of the noise, expected to be half", due, false, 1},
+		{"half of the noise", 2 * due, false, 0},
+		{"half of the noise, expected to be all", 2 * due, true, 1},
+		{"a blind attack", 0, true, 1},
+		{"a blind attack, expected to find a fault", 0, false, 2},
+	} {
+		source := rand.New(rand.NewPCG(3, 4))
+		g, f := Guarantee{Epsilon: 4, Delta: 0.005}, &failures{TB: t}
+		g.Check(f, c.name, g.Shown(400, func(world int) int {
+			if source.NormFloat64()+(float64(world)-0.5)*c.distance > 0 {
+				return 1
+			}
+			return 0
+		}), c.kept, 0.25)
+		if f.count != c.failures {
+			t.Errorf("%s: %d failures, expected %d", c.name, f.count, c.failures)
+		}
+	}
+}

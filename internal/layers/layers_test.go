@@ -80,6 +80,7 @@ var layers = map[string]int{
 	"examples":            16,
 	"internal/layers":     16,
 	"internal/release":    16,
+	"internal/mutation":   16,
 
 	"experiment/family/trained": 14,
 }

@@ -72,6 +72,18 @@ func (s *subscriptions) mayHear(id peer.ID, topic string) bool {
 	return d == nil || d.inside[id]
 }
 
+// mayHearAll reports whether a peer has proven the invitations of all topics that need one.
+func (s *subscriptions) mayHearAll(id peer.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.doors {
+		if !d.inside[id] {
+			return false
+		}
+	}
+	return true
+}
+
 // isOutside tells whether a peer is at a topic whose invitation it has not proven.
 func (s *subscriptions) isOutside(id peer.ID) bool {
 	s.mu.Lock()
@@ -88,7 +100,8 @@ func (s *subscriptions) isOutside(id peer.ID) bool {
 // from them. The filter keeps them out of meshes, and message IDs and single messages from
 // them. What a node writes itself gossip sends to all on the topic, and some get the IDs
 // of messages, without asking the filter, but only to peers whose score is high enough. So
-// the score, which nothing else is counted into, is 0, or -1 for those outside.
+// the score, which nothing else is counted into, is 0, or -1 for those outside. gossipHost
+// removes what is queued for a peer before it has a score.
 func (s *subscriptions) keepOut() []pubsub.Option {
 	const threshold = -0.5
 	return []pubsub.Option{

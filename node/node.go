@@ -297,7 +297,7 @@ func (n *Node) openPubSub(ctx context.Context) (err error) {
 	if n.metrics != nil {
 		options = append(options, pubsub.WithRawTracer(tracer{metrics: n.metrics}))
 	}
-	n.pubsub, err = pubsub.NewGossipSub(ctx, n.host, options...)
+	n.pubsub, err = pubsub.NewGossipSub(ctx, gossipHost{n.host, n.follows}, options...)
 	if err != nil {
 		return fmt.Errorf("node: gossip: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -335,7 +336,11 @@ func TestJournalFailure(t *testing.T) {
 	if err := n.Close(); err != nil {
 		t.Errorf("Close of the node, whose session told already: %v", err)
 	}
-	if len(warnings) != 1 || !strings.HasPrefix(warnings[0], want) {
+	// A copy of the journal may be in progress; it ends with a warning of its own.
+	mu.Lock()
+	others := slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return strings.HasPrefix(w, "the journal has no new copy") })
+	mu.Unlock()
+	if len(others) != 1 || !strings.HasPrefix(others[0], want) {
 		t.Errorf("warnings %q", warnings)
 	}
 

@@ -7,17 +7,17 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// door is who is at a topic for which an invitation is needed: the topic's name alone
-// keeps nobody out, since gossip tells it to everybody who connects.
+// door has the peers on a topic that needs an invitation. The name of the topic is no secret, since
+// gossip sends it to every peer that connects.
 type door struct {
-	inside  map[peer.ID]bool // have proven the invitation, for good: connected or not
-	outside map[peer.ID]bool // are connected and on the topic, and have not
+	inside  map[peer.ID]bool // have proven the invitation, connected or not
+	outside map[peer.ID]bool // are connected and on the topic, without proof
 }
 
-// mostInside bounds who is remembered; whoever is forgotten proves anew.
+// mostInside bounds the peers in inside; a peer that was dropped proves the invitation again.
 const mostInside = 4096
 
-// shut makes one of the topics that are about to be joined need an invitation.
+// shut makes a topic need an invitation, before the node joins it.
 func (s *subscriptions) shut(topic string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,7 +33,7 @@ func (s *subscriptions) shut(topic string) {
 	s.doors[topic] = d
 }
 
-// knocks notes that a peer comes to a topic or goes. The caller holds the lock.
+// knocks records that a peer joins or leaves a topic. The caller holds the lock.
 func (s *subscriptions) knocks(id peer.ID, topic string, comes bool) {
 	d := s.doors[topic]
 	switch {
@@ -45,7 +45,8 @@ func (s *subscriptions) knocks(id peer.ID, topic string, comes bool) {
 	}
 }
 
-// letIn notes that a peer has proven a topic's invitation; true for the first time.
+// letIn records that a peer has proven a topic's invitation, and reports whether it is the first
+// time.
 func (s *subscriptions) letIn(id peer.ID, topic string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +65,7 @@ func (s *subscriptions) letIn(id peer.ID, topic string) bool {
 	return true
 }
 
-// mayHear tells whether a peer may be spoken to on a topic, and be heard there.
+// mayHear reports whether a node may exchange messages of a topic with a peer.
 func (s *subscriptions) mayHear(id peer.ID, topic string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +85,7 @@ func (s *subscriptions) mayHearAll(id peer.ID) bool {
 	return true
 }
 
-// isOutside tells whether a peer is at a topic whose invitation it has not proven.
+// isOutside reports whether a peer is on a topic whose invitation it has not proven.
 func (s *subscriptions) isOutside(id peer.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,12 +97,11 @@ func (s *subscriptions) isOutside(id peer.ID) bool {
 	return false
 }
 
-// keepOut are the options by which gossip tells those outside nothing and takes nothing
-// from them. The filter keeps them out of meshes, and message IDs and single messages from
-// them. What a node writes itself gossip sends to all on the topic, and some get the IDs
-// of messages, without asking the filter, but only to peers whose score is high enough. So
-// the score, which nothing else is counted into, is 0, or -1 for those outside. gossipHost
-// removes what is queued for a peer before it has a score.
+// keepOut returns the options by which gossip exchanges no messages with peers outside. The filter
+// keeps them out of meshes, and most messages and message IDs from them. Gossip sends a node's own
+// messages to all peers on the topic, and some message IDs, without the filter, but only to peers
+// with a sufficient score. The score, to which nothing else contributes, is therefore 0, or -1 for
+// peers outside. gossipHost removes messages that are queued for a peer before it has a score.
 func (s *subscriptions) keepOut() []pubsub.Option {
 	const threshold = -0.5
 	return []pubsub.Option{

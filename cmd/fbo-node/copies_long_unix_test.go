@@ -28,7 +28,7 @@ func TestLongTwoCopiesWithAPeerEach(t *testing.T) {
 	for _, p := range copies {
 		p.await(t, "its peer", isEvent("peers"))
 	}
-	time.Sleep(2 * time.Second) // each hears of its last release
+	time.Sleep(2 * time.Second) // each receives its last release
 	c.allow(t, 7)
 	for _, p := range copies {
 		p.await(t, "a release", func(e event) bool { return e.Event == "share_sent" && e.Kind == "weights" })

@@ -32,8 +32,7 @@ func TestLongFairPartiesAreKilled(t *testing.T) {
 			time.Sleep(2 * time.Second)
 			f.start(t, party, f.evals)
 
-			// Without a mediator whoever has the turn in the round after one that it
-			// evaluates a design of.
+			// Without a mediator: the proposer of the next round, during its evaluation.
 			chief, at := f.nodes[0], startDesigns+4
 			if !mediator {
 				chief = f.nodes[(at-startDesigns+1)%len(f.nodes)]
@@ -77,13 +76,13 @@ func TestLongFairPartiesNameALiar(t *testing.T) {
 			for _, n := range f.nodes {
 				for _, e := range n.process().of("warning") {
 					if strings.Contains(e.Message, "do not fit") && !strings.Contains(e.Message, liar.id.String()) {
-						t.Errorf("%s names somebody else: %s", n.id, e.Message)
+						t.Errorf("%s names another party: %s", n.id, e.Message)
 					}
 				}
-				told := slices.ContainsFunc(n.process().of("warning"), func(e event) bool {
+				named := slices.ContainsFunc(n.process().of("warning"), func(e event) bool {
 					return strings.Contains(e.Message, "the results of party "+liar.id.String()+" do not fit")
 				})
-				if n != liar && !told {
+				if n != liar && !named {
 					t.Errorf("%s does not name the liar", n.id)
 				}
 				if trials := historyOf(t, n.dir); assigned(trials) != f.evals-startDesigns {

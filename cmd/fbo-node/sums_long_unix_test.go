@@ -83,7 +83,7 @@ func TestLongSumsOutliveKilledNodes(t *testing.T) {
 	sums := f.check(t)
 	for round := 1; round <= rounds; round++ {
 		if _, ok := sums[round]; !ok {
-			t.Errorf("nobody knows the sum of round %d", round)
+			t.Errorf("no node has the sum of round %d", round)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestLongSumsWithoutQuorumEndWithoutSum(t *testing.T) {
 			privacy: "epsilon: 8, releases: 4, contributors: 6, committee: 7, colluding: 2",
 			before:  func(f *fleet) []*fleetNode { return []*fleetNode{f.committee(2)[0], f.committee(2)[3]} },
 			amid:    func(f *fleet) []*fleetNode { return []*fleetNode{f.committee(2)[5]} },
-			reason:  "quorum", // of votes, or for contributions, if it has heard of those who went amid
+			reason:  "quorum", // of votes, or of contributions if the kills are known by then
 		},
 		{
 			// There is a quorum, but too little noise.
@@ -132,7 +132,7 @@ func TestLongSumsWithoutQuorumEndWithoutSum(t *testing.T) {
 			}
 			sent, began := trafficOf(t, f.alive(lost...)), time.Now()
 			allow(t, f.due(2), f.nodes...)
-			contributed(t, 2, f.alive(before...)) // nobody gives anything once the committee is too small
+			contributed(t, 2, f.alive(before...)) // no node contributes once the committee is too small
 			for _, n := range amid {
 				n.kill(t)
 			}
@@ -190,7 +190,7 @@ func TestLongSumsReachANodeThatComesBack(t *testing.T) {
 	stays, leaves := f.nodes[0], f.nodes[1]
 	leaves.moves = true // from its old ports it would reset the old connection
 	met := func(times int) func(*fleetNode) bool {
-		return func(n *fleetNode) bool { // it says so whenever it meets the other and whenever it loses it
+		return func(n *fleetNode) bool { // an event for each connection and each loss of the other node
 			return len(n.process().of("peers")) >= times && slices.Contains(n.status(t).MeshPeers, leaves.id)
 		}
 	}

@@ -121,7 +121,7 @@ func (c *Settings) readResponse(s *task.Section) {
 // Keys implements task.StrategySettings.
 func (c Settings) Keys() map[string]any {
 	keys := map[string]any{"acquisition": c.Acquisition, "weights": c.Weights, "mode": c.Mode, "rounds": c.Rounds}
-	if c.robust() { // tasks from before there was the choice keep their IDs
+	if c.robust() { // the default is left out
 		keys["average"] = c.Average
 	}
 	if c.Mode == modeRounds {

@@ -151,11 +151,8 @@ func (m *Section) Refuse(key, condition string) {
 	}
 }
 
-// Given tells whether the section has a key, which is not accepted by that.
-func (m *Section) Given(key string) bool { _, ok := m.entries[key]; return ok }
-
-// Complete tells whether the file is as Canonical writes it, with all defaults: a key that
-// it lacks has been added since, and means what was so before.
+// Complete reports whether the file is as Canonical writes it, with all defaults. Keys that Canonical
+// leaves out then have the value for which it leaves them out.
 func (m *Section) Complete() bool { return m.d.complete }
 
 // Constrained tells whether designs of the task can be infeasible, as Task.Constrained

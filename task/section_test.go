@@ -6,50 +6,33 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// noted is what a strategy saw of its section.
-type noted struct{ given, complete bool }
+// section is what a strategy read from its section.
+type section struct{ complete bool }
 
-func (noted) Keys() map[string]any { return map[string]any{"wish": "b"} }
+func (section) Keys() map[string]any { return map[string]any{"wish": "b"} }
 
-// A strategy can tell whether a key is in the file, whatever is wrong with it, and whether
-// the file says all, as canonical forms do. Neither makes a key an accepted one.
-func TestGivenAndComplete(t *testing.T) {
-	var saw noted
-	types := func(accept bool) []task.StrategyType {
-		return []task.StrategyType{{Name: "some", Settings: func(s *task.Section) task.StrategySettings {
-			saw = noted{s.Given("wish"), s.Complete()}
-			if accept {
-				s.Word("wish", "b", "b", "c")
-			}
-			return saw
-		}}}
-	}
-	for text, want := range map[string]noted{
-		one:                                          {},
-		one + "strategy: {}":                         {},
-		one + "strategy: {type: some}":               {},
-		one + "strategy: {wish: b}":                  {given: true},
-		one + "strategy: {wish: 7}":                  {given: true},
-		one + "strategy: {wish: }":                   {given: true},
-		one + "strategy: {wish: c}\nfbo: 1":          {given: true, complete: true},
-		"fbo: 1\n" + one:                             {complete: true},
-		one + "wish: b":                              {},
-		one + "surrogate: {wish: b}\nstrategy: {x:}": {},
+// A strategy can read whether the file has all keys, as canonical forms do.
+func TestComplete(t *testing.T) {
+	var read section
+	types := []task.StrategyType{{Name: "some", Settings: func(s *task.Section) task.StrategySettings {
+		read = section{s.Complete()}
+		s.Word("wish", "b", "b", "c")
+		return read
+	}}}
+	for text, complete := range map[string]bool{
+		one: false, one + "strategy: {wish: b}": false, one + "strategy: {wish: c}\nfbo: 1": true, "fbo: 1\n" + one: true,
 	} {
-		saw = noted{}
-		_, _ = task.Parse("test", []byte(text), types(true)) // some have errors, reported after the strategy has looked
-		if saw != want {
-			t.Errorf("%s: %+v, want %+v", text, saw, want)
+		read = section{}
+		_, _ = task.Parse("test", []byte(text), types) // some have errors, reported after the strategy has read them
+		if read.complete != complete {
+			t.Errorf("%s: complete is %t, expected %t", text, read.complete, complete)
 		}
 	}
-	if _, err := task.Parse("test", []byte(one+"strategy: {wish: b}"), types(false)); err == nil {
-		t.Error("a key that was only looked for is accepted")
-	}
-	first, err := task.Parse("test", []byte(one), types(true))
+	first, err := task.Parse("test", []byte(one), types)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := task.Parse("test", first.Canonical(), types(true)); err != nil || saw != (noted{given: true, complete: true}) {
-		t.Errorf("of %s: %+v, %v", first.Canonical(), saw, err)
+	if _, err := task.Parse("test", first.Canonical(), types); err != nil || !read.complete {
+		t.Errorf("the canonical form %s: %v, complete is %t", first.Canonical(), err, read.complete)
 	}
 }

@@ -136,7 +136,7 @@ func toldBy(p past, t *task.Task, own []agent.Past) (toldElsewhere, bool) {
 	if err != nil || p.spent == nil {
 		return told, false
 	}
-	told.Releases, told.Delta = p.spent.Known(), terms.Delta
+	told.Releases, told.Delta = p.spent.Released, terms.Delta
 	told.spending = ledger.Spending{Terms: terms, Releases: told.Releases}
 	told.Epsilon, err = terms.Spent(told.Releases)
 	return told, err == nil && told.Releases > 0

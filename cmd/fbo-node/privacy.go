@@ -113,7 +113,6 @@ func newPrivacyReport(p past) (privacyReport, error) {
 	if p.spent != nil {
 		r.State = *p.spent
 	}
-	r.Released = r.Known()
 	if r.Spent, err = terms.Spent(r.Released); err != nil {
 		return privacyReport{}, err
 	}

@@ -146,7 +146,7 @@ func (s summary) text(t *task.Task) string {
 	}
 	lines = append(lines, sent)
 	if p := s.Privacy; p != nil {
-		line := fmt.Sprintf("privacy: %d of %s spent", p.Known(), plain.Count(p.Planned, "release"))
+		line := fmt.Sprintf("privacy: %d of %s spent", p.Released, plain.Count(p.Planned, "release"))
 		if p.Refused != "" {
 			line += " at least, and there will be no more: " + p.Refused
 		}

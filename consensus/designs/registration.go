@@ -69,9 +69,7 @@ func readSettings(s *task.Section) task.StrategySettings {
 	return d
 }
 
-// Keys implements task.StrategySettings. The share is left out where it is the best, and
-// how often it comes where that is always, so that tasks from before there was a choice keep
-// their IDs.
+// Keys implements task.StrategySettings. It leaves out the default share, and the default interval.
 func (s Settings) Keys() map[string]any {
 	if s.Share == labels.Feasibility {
 		return map[string]any{"share": s.Share}

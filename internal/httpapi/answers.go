@@ -149,8 +149,8 @@ func (a *api) privacy(ctx context.Context, in *InTask) (*answer[privacyBody], er
 	}
 	body := privacyBody{Promised: true, Epsilon: t.Session().Task().Privacy.Epsilon, Delta: terms.Delta}
 	if s := status.Privacy; s != nil {
-		body.Planned, body.Released, body.Refused = s.Planned, s.Known(), s.Refused
-		body.Spent, err = terms.Spent(s.Known())
+		body.Planned, body.Released, body.Refused = s.Planned, s.Released, s.Refused
+		body.Spent, err = terms.Spent(s.Released)
 	}
 	return answerOf(body, err)
 }

@@ -5,18 +5,6 @@ import (
 	"testing"
 )
 
-// After a refusal what peers have told counts as spent, also when the journal notes it
-// in words alone.
-func TestWhatPeersToldIsKnown(t *testing.T) {
-	told := `{"refused":"peers hold release 2 of this node, and its journal knows of 0: the data directory was lost or restored from a backup, so that it is not known what has been spent"}`
-	for record, want := range map[string]int{`{"release":1,"name":"0000000000000001"}`: 1, told: 2, `{"refused":"for some other reason"}`: 1, "torn": 1} {
-		state := ReadState(parse(t, terms), [][]byte{[]byte(`{"release":1,"name":"0000000000000001"}`), []byte(record)})
-		if got := state.Known(); got != want {
-			t.Errorf("%s: %d are known, want %d", record, got, want)
-		}
-	}
-}
-
 // Gaussian releases under several tasks add up by their μ²: two alike cost what twice
 // as many of one do. Where one task promises zero-out, the sum is of that, for which the
 // other's releases count half.

@@ -2,13 +2,13 @@ package consensus
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -18,7 +18,7 @@ import (
 
 func newTask(t testing.TB, settings string) *task.Task {
 	t.Helper()
-	parsed, err := strategy.Set{Register()}.Parse("consensus", fmt.Appendf(nil, `
+	return strategytest.Task(t, strategy.Set{Register()}, `
 name: consensus
 goal: minimize
 parameters:
@@ -26,11 +26,7 @@ parameters:
   - {name: n, type: int, low: 0, high: 10}
   - {name: kind, type: categorical, choices: [a, b, c]}
 surrogate: {features: 32}
-strategy: {type: consensus, initial_designs: 2, rounds: 10%s}`, settings))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
+strategy: {type: consensus, initial_designs: 2, rounds: 10%s}`, settings)
 }
 
 // table is an exchange with a view that the test sets.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy"
@@ -19,18 +20,14 @@ var seed = random.SeedOf(5)
 
 func parse(t testing.TB, settings string) *task.Task {
 	t.Helper()
-	parsed, err := all.Strategies().Parse("valley", fmt.Appendf(nil, `
+	return strategytest.Task(t, all.Strategies(), `
 name: valley
 goal: minimize
 parameters:
   - {name: x, type: float, low: 0, high: 1}
   - {name: y, type: float, low: 0, high: 1}
 surrogate: {features: 32}
-strategy: {%s}`, settings))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
+strategy: {%s}`, settings)
 }
 
 const evaluation = 20 * time.Second

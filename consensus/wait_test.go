@@ -5,32 +5,17 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/consensus"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/surrogate"
 )
 
 // While its round is open an agent waits, longer than the round lasts by its own
 // deadline. When the agent has waited in vain all the same, it chooses alone.
 func TestAnOpenRoundIsWaitedForInBounds(t *testing.T) {
 	spec := parse(t, "type: consensus, initial_designs: 2, deadline: 300")
-	model, err := surrogate.New(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	view := strategy.View{Task: spec, Self: "me", Observations: 2, Results: map[string]any{consensus.Kind: consensus.Round{Number: 1, Open: true}}}
-	obs := surrogate.Observations{X: [][]float64{{0.1, 0.2}, {0.7, 0.6}}, Y: []float64{0.3, 0.8}}
-	for i, x := range obs.X {
-		view.Trials = append(view.Trials, strategy.Trial{
-			ID: uint64(i + 1), Design: spec.Space.Decode(x), State: strategy.Done, Outcome: &strategy.Outcome{Value: -obs.Y[i]},
-		})
-	}
-	h, err := model.Fit(t.Context(), obs, nil, seed.Stream("fit", 2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if view.Posterior, err = model.Condition(obs, h, nil); err != nil {
-		t.Fatal(err)
-	}
+	view := strategytest.View(spec, [][]float64{{0.1, 0.2}, {0.7, 0.6}}, func(x []float64) float64 { return -0.3 - 0.5*(x[0]-0.1)/0.6 })
+	strategytest.Fit(t, &view, seed.Stream("fit", 2))
+	view.Results = map[string]any{consensus.Kind: consensus.Round{Number: 1, Open: true}}
 	s, err := consensus.New(spec)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
@@ -24,16 +25,12 @@ const evaluation = 10 * time.Second
 
 func newTask(t testing.TB, strategy string) *task.Task {
 	t.Helper()
-	parsed, err := all.Strategies().Parse("sim", fmt.Appendf(nil, `
+	return strategytest.Task(t, all.Strategies(), `
 name: sim
 goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}]
 surrogate: {features: 32}
-strategy: {type: %s}`, strategy))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
+strategy: {type: %s}`, strategy)
 }
 
 func valley(d task.Design, _ uint64) float64 { return math.Pow(d.Float("x")-0.3, 2) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -26,12 +27,7 @@ const (
 
 func newTask(t testing.TB, parameters, strategyKeys string) *task.Task {
 	t.Helper()
-	parsed, err := strategy.Set{RegisterFTS(), RegisterTS()}.Parse("test", fmt.Appendf(nil,
-		"name: test\ngoal: maximize\nparameters: [%s]\nsurrogate: {type: rff, features: 8}\nstrategy: {%s}\n", parameters, strategyKeys))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
+	return strategytest.Task(t, strategy.Set{RegisterFTS(), RegisterTS()}, "name: test\ngoal: maximize\nparameters: [%s]\nsurrogate: {type: rff, features: 8}\nstrategy: {%s}\n", parameters, strategyKeys)
 }
 
 func newFTS(t testing.TB, spec *task.Task) *FTS {

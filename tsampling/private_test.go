@@ -10,6 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/audit"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/exchange/presence"
@@ -18,30 +19,17 @@ import (
 
 func privateTask(t testing.TB, keys, privacy string) *task.Task {
 	t.Helper()
-	parsed, err := strategy.Set{RegisterFTS(), RegisterTS()}.Parse("task", fmt.Appendf(nil, `
+	return strategytest.Task(t, strategy.Set{RegisterFTS(), RegisterTS()}, `
 name: secret
 goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}]
 surrogate: {features: 2}
 strategy: {type: fts, initial_designs: 2%s}
-privacy: {mechanism: local, %s}`, keys, privacy))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
+privacy: {mechanism: local, %s}`, keys, privacy)
 }
 
-// teller drives an exchange under a promise, with views that the test sets.
-type teller struct {
-	t        testing.TB
-	exchange strategy.Exchange
-	view     strategy.View
-	records  [][]byte
-	sent     []protocol.Weights
-	receipts []protocol.Receipt
-	warnings []string
-	works    int
-}
+// teller drives an exchange whose draws the test sets.
+type teller struct{ strategytest.Releaser }
 
 func newTeller(t testing.TB, definition *task.Task, seed byte) *teller {
 	t.Helper()
@@ -49,72 +37,30 @@ func newTeller(t testing.TB, definition *task.Task, seed byte) *teller {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &teller{t: t, exchange: exchange, view: strategy.View{
+	return &teller{strategytest.Releaser{T: t, Exchange: exchange, View: strategy.View{
 		Task: definition, Self: "a",
 		Results: map[string]any{presence.Kind: presence.Result{Present: []peer.ID{"a", "b", "c"}, Agreed: true}},
-	}}
-}
-
-// step fails when a share leaves without its record before it.
-func (p *teller) step(in strategy.Input) {
-	p.t.Helper()
-	recorded := false
-	for _, output := range p.exchange.Step(p.view, in) {
-		switch output := output.(type) {
-		case strategy.Record:
-			p.records = append(p.records, output.Data)
-			recorded = true
-		case strategy.Publish:
-			if !recorded {
-				p.t.Error("a share without a record before it")
-			}
-			if output.Ephemeral {
-				p.t.Error("a share that the journal does not keep")
-			}
-			value, err := p.exchange.Decode(output.Payload)
-			if err != nil {
-				p.t.Fatal(err)
-			}
-			p.sent = append(p.sent, value.(protocol.Weights))
-		case strategy.Receipt:
-			r, err := protocol.DecodeReceipt(output.Payload, protocol.MaxReceipted)
-			if err != nil {
-				p.t.Fatal(err)
-			}
-			p.receipts = append(p.receipts, r)
-		case strategy.Warn:
-			p.warnings = append(p.warnings, output.Message)
-		case strategy.Work:
-			p.works++
-		}
-	}
+	}}}
 }
 
 func (p *teller) drawn(values ...float64) {
-	p.t.Helper()
-	p.step(strategy.WorkDone{Name: "draw", Result: values})
-}
-
-func (p *teller) observe(count int) {
-	for range count {
-		p.view.Observations++
-		p.step(strategy.Told{})
-	}
+	p.T.Helper()
+	p.Step(strategy.WorkDone{Name: "draw", Result: values})
 }
 
 func TestNothingIsReleasedBeforePeersHaveTold(t *testing.T) {
 	p := newTeller(t, privateTask(t, "", "epsilon: 4"), 1)
-	p.step(strategy.Start{})
-	p.observe(5)
-	if p.works != 0 {
+	p.Step(strategy.Start{})
+	p.Observe(5)
+	if len(p.Works) != 0 {
 		t.Fatal("a draw before anybody has told what it holds")
 	}
-	p.step(strategy.CaughtUp{Peer: "b"})
-	if p.works != 0 {
+	p.Step(strategy.CaughtUp{Peer: "b"})
+	if len(p.Works) != 0 {
 		t.Fatal("a draw after one of two peers has told")
 	}
-	p.step(strategy.CaughtUp{Peer: "c"})
-	if p.works != 1 {
+	p.Step(strategy.CaughtUp{Peer: "c"})
+	if len(p.Works) != 1 {
 		t.Fatal("no draw although both have told")
 	}
 }
@@ -122,25 +68,25 @@ func TestNothingIsReleasedBeforePeersHaveTold(t *testing.T) {
 // Release r is due after 2 + 3(r-1) observations and says so, however late it is.
 func TestReleasesFollowThePlan(t *testing.T) {
 	p := newTeller(t, privateTask(t, ", share_every: 3", "epsilon: 4, releases: 2"), 1)
-	p.step(strategy.CaughtUp{Peer: "b"})
-	p.step(strategy.CaughtUp{Peer: "c"})
-	p.observe(1)
-	if p.works != 0 {
+	p.Step(strategy.CaughtUp{Peer: "b"})
+	p.Step(strategy.CaughtUp{Peer: "c"})
+	p.Observe(1)
+	if len(p.Works) != 0 {
 		t.Error("a draw after one observation")
 	}
-	p.observe(1)
+	p.Observe(1)
 	p.drawn(1, 1)
-	p.observe(2)
-	if p.works != 1 {
-		t.Errorf("%d draws after four observations", p.works)
+	p.Observe(2)
+	if len(p.Works) != 1 {
+		t.Errorf("%d draws after four observations", len(p.Works))
 	}
-	p.observe(4)
+	p.Observe(4)
 	p.drawn(1, 1)
-	p.observe(9)
-	if p.works != 2 || len(p.sent) != 2 || len(p.records) != 2 {
-		t.Fatalf("%d draws, %d shares and %d records of two releases", p.works, len(p.sent), len(p.records))
+	p.Observe(9)
+	if len(p.Works) != 2 || len(p.Sent) != 2 || len(p.Records) != 2 {
+		t.Fatalf("%d draws, %d shares and %d records of two releases", len(p.Works), len(p.Sent), len(p.Records))
 	}
-	for i, w := range p.sent {
+	for i, w := range p.Sent {
 		if w.Release != i+1 || w.Observations != 2+3*i {
 			t.Errorf("share %d is release %d on %d observations", i, w.Release, w.Observations)
 		}
@@ -151,18 +97,18 @@ func TestReleasesFollowThePlan(t *testing.T) {
 // observation of its own.
 func TestReleasesThatAreDueTogether(t *testing.T) {
 	p := newTeller(t, privateTask(t, "", "epsilon: 4, releases: 5"), 1)
-	p.step(strategy.CaughtUp{Peer: "b"})
-	p.view.Observations = 40
-	p.step(strategy.CaughtUp{Peer: "c"})
+	p.Step(strategy.CaughtUp{Peer: "b"})
+	p.View.Observations = 40
+	p.Step(strategy.CaughtUp{Peer: "c"})
 	p.drawn(1, 1)
-	p.step(strategy.Received{})
-	if len(p.sent) != 1 || p.works != 1 {
-		t.Fatalf("%d shares and %d draws after one look at 40 observations", len(p.sent), p.works)
+	p.Step(strategy.Received{})
+	if len(p.Sent) != 1 || len(p.Works) != 1 {
+		t.Fatalf("%d shares and %d draws after one look at 40 observations", len(p.Sent), len(p.Works))
 	}
-	p.observe(1)
+	p.Observe(1)
 	p.drawn(1, 1)
-	if len(p.sent) != 2 || p.sent[1].Release != 2 {
-		t.Errorf("after one more: %+v", p.sent)
+	if len(p.Sent) != 2 || p.Sent[1].Release != 2 {
+		t.Errorf("after one more: %+v", p.Sent)
 	}
 }
 
@@ -172,12 +118,12 @@ func TestNoDrawIsReleasedAsNoise(t *testing.T) {
 		"nothing": {Name: "draw"}, "an error": {Name: "draw", Err: errors.New("singular")},
 	} {
 		p := newTeller(t, privateTask(t, "", "epsilon: 4"), 1)
-		p.step(strategy.CaughtUp{Peer: "b"})
-		p.step(strategy.CaughtUp{Peer: "c"})
-		p.observe(2)
-		p.step(result)
-		if len(p.sent) != 1 || len(p.records) != 1 || p.sent[0].Values[0] == 0 {
-			t.Errorf("%s: sent %+v, records %s", name, p.sent, p.records)
+		p.Step(strategy.CaughtUp{Peer: "b"})
+		p.Step(strategy.CaughtUp{Peer: "c"})
+		p.Observe(2)
+		p.Step(result)
+		if len(p.Sent) != 1 || len(p.Records) != 1 || p.Sent[0].Values[0] == 0 {
+			t.Errorf("%s: sent %+v, records %s", name, p.Sent, p.Records)
 		}
 	}
 }
@@ -185,43 +131,43 @@ func TestNoDrawIsReleasedAsNoise(t *testing.T) {
 func TestARestartGoesOnWhereItWas(t *testing.T) {
 	definition := privateTask(t, "", "epsilon: 4, releases: 2")
 	p := newTeller(t, definition, 1)
-	p.step(strategy.CaughtUp{Peer: "b"})
-	p.step(strategy.CaughtUp{Peer: "c"})
-	p.observe(2)
+	p.Step(strategy.CaughtUp{Peer: "b"})
+	p.Step(strategy.CaughtUp{Peer: "c"})
+	p.Observe(2)
 	p.drawn(1, 1)
 	again := newTeller(t, definition, 2)
-	for _, record := range p.records {
-		again.step(strategy.Replayed{Data: record})
+	for _, record := range p.Records {
+		again.Step(strategy.Replayed{Data: record})
 	}
-	again.view.Observations = 9
-	again.step(strategy.Start{})
-	again.step(strategy.Echo{Share: strategy.Share{Value: p.receipts[len(p.receipts)-1]}})
-	again.step(strategy.CaughtUp{Peer: "b"})
-	again.step(strategy.CaughtUp{Peer: "c"})
+	again.View.Observations = 9
+	again.Step(strategy.Start{})
+	again.Step(strategy.Echo{Share: strategy.Share{Value: p.Receipts[len(p.Receipts)-1]}})
+	again.Step(strategy.CaughtUp{Peer: "b"})
+	again.Step(strategy.CaughtUp{Peer: "c"})
 	again.drawn(1, 1)
-	again.observe(5)
-	if len(again.sent) != 1 || again.sent[0].Release != 2 || again.works != 1 {
-		t.Errorf("after the restart %d shares, %d draws: %+v", len(again.sent), again.works, again.sent)
+	again.Observe(5)
+	if len(again.Sent) != 1 || again.Sent[0].Release != 2 || len(again.Works) != 1 {
+		t.Errorf("after the restart %d shares, %d draws: %+v", len(again.Sent), len(again.Works), again.Sent)
 	}
 }
 
 func TestARestoredJournalEndsSharing(t *testing.T) {
 	p := newTeller(t, privateTask(t, "", "epsilon: 4"), 1)
-	p.step(strategy.Start{})
-	p.view.Observations = 7
-	p.step(strategy.Echo{Share: strategy.Share{Value: protocol.Weights{Release: 3, Observations: 2, Values: []float64{1, 1}}}})
-	p.step(strategy.CaughtUp{Peer: "b"})
-	p.step(strategy.CaughtUp{Peer: "c"})
-	p.observe(4)
-	if p.works != 0 || len(p.records) != 1 || len(p.warnings) != 1 || !strings.Contains(p.warnings[0], "release 3") {
-		t.Errorf("%d draws, records %s, warnings %q", p.works, p.records, p.warnings)
+	p.Step(strategy.Start{})
+	p.View.Observations = 7
+	p.Step(strategy.Echo{Share: strategy.Share{Value: protocol.Weights{Release: 3, Observations: 2, Values: []float64{1, 1}}}})
+	p.Step(strategy.CaughtUp{Peer: "b"})
+	p.Step(strategy.CaughtUp{Peer: "c"})
+	p.Observe(4)
+	if len(p.Works) != 0 || len(p.Records) != 1 || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "release 3") {
+		t.Errorf("%d draws, records %s, warnings %q", len(p.Works), p.Records, p.Warnings)
 	}
 }
 
 // A share of a task that promises nothing is not taken for a private one, nor the
 // other way round, nor one beyond the plan.
 func TestReleasesThatDoNotFitTheTask(t *testing.T) {
-	private := newTeller(t, privateTask(t, "", "epsilon: 4, releases: 2"), 1).exchange
+	private := newTeller(t, privateTask(t, "", "epsilon: 4, releases: 2"), 1).Exchange
 	open, err := NewSharing(newTask(t, floats, "type: fts"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -260,11 +206,11 @@ func shownBy(t *testing.T, runs int, keys string, wrong fault) float64 {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &teller{t: t, exchange: exchange}
+		p := &teller{strategytest.Releaser{T: t, Exchange: exchange}}
 		sign, total, first, clipped := float64(1-2*world), 0.0, 0.0, 1.0
 		for number := range releases {
 			p.drawn(sign*clipped*40, 0)
-			got := sign * p.sent[number].Values[0]
+			got := sign * p.Sent[number].Values[0]
 			if wrong != nil {
 				noise := got - clipped
 				if number == 0 {

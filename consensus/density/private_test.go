@@ -11,6 +11,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/audit"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/privacy/place"
 	"github.com/fbo-node/fbo/protocol"
@@ -25,12 +26,7 @@ const boolean = "{name: b, type: bool}"
 
 func privateTask(t testing.TB, parameters, keys, promise string) *task.Task {
 	t.Helper()
-	parsed, err := strategy.Set{Register()}.Parse("test", fmt.Appendf(nil,
-		"name: test\ngoal: minimize\nparameters: [%s]\nstrategy: {type: density, initial_designs: 3%s}\nprivacy: {mechanism: local, %s}\n", parameters, keys, promise))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
+	return strategytest.PrivateTask(t, Register(), parameters, "initial_designs: 3"+keys, promise)
 }
 
 func newReleases(t testing.TB, spec *task.Task, entropy *rand.ChaCha8) *releases.Exchange {
@@ -40,22 +36,6 @@ func newReleases(t testing.TB, spec *task.Task, entropy *rand.ChaCha8) *releases
 		t.Fatal(err)
 	}
 	return e
-}
-
-// released is what leaves of a vector.
-func released(t testing.TB, e *releases.Exchange, vector []float64) protocol.Density {
-	t.Helper()
-	for _, output := range e.Step(strategy.View{}, strategy.WorkDone{Result: vector}) {
-		if published, ok := output.(strategy.Publish); ok {
-			value, err := e.Decode(published.Payload)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return value.(protocol.Density)
-		}
-	}
-	t.Fatal("nothing was released")
-	return protocol.Density{}
 }
 
 // guarantee is the privacy that the audited tasks claim.
@@ -79,7 +59,7 @@ func checkAudit(t *testing.T, runs int, power float64, parameters string, kept m
 			ends = [2]protocol.Point{{Choices: []int{0}}, {Choices: []int{1}}}
 		}
 		shown := guarantee.Shown(runs, func(world int) int {
-			centre := released(t, newReleases(t, spec, source), place.Vector(spec.Space, ends[world])).Components[0].Centre
+			centre := strategytest.Released[protocol.Density](t, newReleases(t, spec, source), place.Vector(spec.Space, ends[world])).Components[0].Centre
 			if len(centre.Choices) > 0 && centre.Choices[0] == 1 || len(centre.Coordinates) > 0 && centre.Coordinates[0] > 0.5 {
 				return 1
 			}
@@ -96,7 +76,7 @@ func TestWidthOfReleases(t *testing.T) {
 	e := newReleases(t, spec, rand.NewChaCha8([32]byte{1}))
 	const runs = 3
 	for release := 1; release <= runs; release++ {
-		d := released(t, e, nil)
+		d := strategytest.Released[protocol.Density](t, e, nil)
 		if d.Release != release || d.Observations != 2+4*release || len(d.Components) != 1 {
 			t.Fatalf("release %d: %+v", release, d)
 		}
@@ -108,7 +88,7 @@ func TestWidthOfReleases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := released(t, newReleases(t, spec, rand.NewChaCha8([32]byte{2})), nil)
+	d := strategytest.Released[protocol.Density](t, newReleases(t, spec, rand.NewChaCha8([32]byte{2})), nil)
 	if want := math.Hypot(0.2, terms.Sigma); math.Abs(d.Components[0].Spread/want-1) > 1e-6 {
 		t.Errorf("a spread of %g with noise of %g", d.Components[0].Spread, terms.Sigma)
 	}
@@ -150,7 +130,7 @@ func TestSpreadIsThatOfTheNoise(t *testing.T) {
 	square, claimed := 0.0, 0.0
 	const runs = 2000
 	for range runs {
-		c := released(t, newReleases(t, spec, source), nil).Components[0]
+		c := strategytest.Released[protocol.Density](t, newReleases(t, spec, source), nil).Components[0]
 		claimed = c.Spread
 		square += (c.Centre.Coordinates[0] - 0.5) * (c.Centre.Coordinates[0] - 0.5) / runs
 	}

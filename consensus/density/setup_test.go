@@ -1,20 +1,18 @@
 package density
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/optimum"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -27,45 +25,17 @@ const (
 
 func newTask(t testing.TB, parameters, model, keys string) *task.Task {
 	t.Helper()
-	parsed, err := strategy.Set{Register()}.Parse("test", fmt.Appendf(nil,
+	return strategytest.Task(t, strategy.Set{Register()},
 		"name: test\ngoal: minimize\nparameters: [%s]\nsurrogate: {type: %s, features: 64}\nstrategy: {type: density, initial_designs: 3%s}\n",
-		parameters, model, keys))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
-}
-
-// fixed are hyperparameters that save the time of a fit.
-func fixed(t *task.Task) surrogate.Hyperparameters {
-	h := surrogate.Hyperparameters{Noise: 1e-3}
-	if t.Surrogate.Type == "exact" {
-		h.Lengthscales = slices.Repeat([]float64{0.4}, t.Space.Len())
-	}
-	return h
+		parameters, model, keys)
 }
 
 // viewOf is what an agent knows that has evaluated f, of which smaller is better,
 // at these encoded designs.
 func viewOf(t testing.TB, spec *task.Task, x [][]float64, f func(x []float64) float64) strategy.View {
 	t.Helper()
-	model, err := surrogate.New(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	view := strategy.View{Task: spec, Self: "me", Observations: len(x)}
-	obs := surrogate.Observations{X: x}
-	for i, point := range x {
-		obs.Y = append(obs.Y, -f(point))
-		view.Trials = append(view.Trials, strategy.Trial{
-			ID: uint64(i + 1), Design: spec.Space.Decode(point), State: strategy.Done, Outcome: &strategy.Outcome{Value: f(point)},
-		})
-	}
-	if len(x) > 0 {
-		if view.Posterior, err = model.Condition(obs, fixed(spec), nil); err != nil {
-			t.Fatal(err)
-		}
-	}
+	view := strategytest.View(spec, x, f)
+	strategytest.Condition(t, &view, 1e-3)
 	return view
 }
 

@@ -1,13 +1,13 @@
 package designs
 
 import (
-	"fmt"
 	"reflect"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -20,12 +20,8 @@ import (
 func guarded(t testing.TB, parameters string, n byte) (*driver, *guard.Grid) {
 	t.Helper()
 	l := newLab(t, "maximize", parameters, "exact", "none")
-	parsed, err := strategy.Set{Register()}.Parse("test", fmt.Appendf(nil,
-		"name: test\ngoal: maximize\nparameters: [%s]\nsurrogate: {type: exact, features: 100}\n"+
-			"strategy: {type: constrained-gp, initial_designs: 3, share: guarded}\n", parameters))
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := strategytest.Task(t, strategy.Set{Register()}, "name: test\ngoal: maximize\nparameters: [%s]\nsurrogate: {type: exact, features: 100}\n"+
+		"strategy: {type: constrained-gp, initial_designs: 3, share: guarded}\n", parameters)
 	l.task, l.strategy = parsed, New(parsed)
 	key := fbotest.Key(t, int(n))
 	exchanges, err := Register().Exchanges(strategy.Env{Task: parsed, Key: key})

@@ -10,6 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/audit"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/privacy/place"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -22,12 +23,7 @@ import (
 
 func privateTask(t testing.TB, parameters, keys, promise string) *task.Task {
 	t.Helper()
-	parsed, err := strategy.Set{Register()}.Parse("test", fmt.Appendf(nil,
-		"name: test\ngoal: minimize\nparameters: [%s]\nstrategy: {type: constrained-gp, initial_designs: 3%s}\nprivacy: {mechanism: local, %s}\n", parameters, keys, promise))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
+	return strategytest.PrivateTask(t, Register(), parameters, "initial_designs: 3"+keys, promise)
 }
 
 func newReleases(t testing.TB, spec *task.Task, entropy *rand.ChaCha8) *releases.Exchange {
@@ -37,22 +33,6 @@ func newReleases(t testing.TB, spec *task.Task, entropy *rand.ChaCha8) *releases
 		t.Fatal(err)
 	}
 	return e
-}
-
-// released is what leaves of a vector.
-func released(t testing.TB, e *releases.Exchange, vector []float64) protocol.NearOptimal {
-	t.Helper()
-	for _, output := range e.Step(strategy.View{}, strategy.WorkDone{Result: vector}) {
-		if published, ok := output.(strategy.Publish); ok {
-			value, err := e.Decode(published.Payload)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return value.(protocol.NearOptimal)
-		}
-	}
-	t.Fatal("nothing was released")
-	return protocol.NearOptimal{}
 }
 
 // guarantee is the privacy that the audited tasks claim.
@@ -77,7 +57,7 @@ func checkAudit(t *testing.T, runs int, power float64, kept map[string]bool) {
 			total := 0.0
 			for release := range spec.Privacy.Releases {
 				end := float64((world + release) % 2)
-				signed := released(t, e, place.Vector(spec.Space, protocol.Point{Coordinates: []float64{end}})).Point.Coordinates[0] - 0.5
+				signed := strategytest.Released[protocol.NearOptimal](t, e, place.Vector(spec.Space, protocol.Point{Coordinates: []float64{end}})).Point.Coordinates[0] - 0.5
 				if release%2 == 1 {
 					signed = -signed
 				}
@@ -97,7 +77,7 @@ func TestReleasesOfDesigns(t *testing.T) {
 	spec := privateTask(t, mixed, ", share_every: 4", "epsilon: 20, releases: 2")
 	e := newReleases(t, spec, rand.NewChaCha8([32]byte{1}))
 	for release := 1; release <= 2; release++ {
-		if n := released(t, e, nil); n.Release != release || n.Observations != 2+4*release || n.Bound != nil {
+		if n := strategytest.Released[protocol.NearOptimal](t, e, nil); n.Release != release || n.Observations != 2+4*release || n.Bound != nil {
 			t.Fatalf("release %d: %+v", release, n)
 		}
 	}

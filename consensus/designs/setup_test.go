@@ -3,17 +3,16 @@ package designs
 import (
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -29,7 +28,6 @@ const (
 type lab struct {
 	t        testing.TB
 	task     *task.Task
-	model    surrogate.Model
 	strategy Strategy
 	alone    alone.LogEI
 	noise    float64
@@ -37,17 +35,9 @@ type lab struct {
 
 func newLab(t testing.TB, goal, parameters, model, threshold string) *lab {
 	t.Helper()
-	parsed, err := strategy.Set{Register()}.Parse("test", fmt.Appendf(nil,
-		"name: test\ngoal: %s\nparameters: [%s]\nsurrogate: {type: %s, features: 100}\n"+
-			"strategy: {type: constrained-gp, initial_designs: 3, threshold: %s}\n", goal, parameters, model, threshold))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := &lab{t: t, task: parsed, strategy: New(parsed), alone: alone.NewLogEI(parsed), noise: silent}
-	if l.model, err = surrogate.New(parsed); err != nil {
-		t.Fatal(err)
-	}
-	return l
+	parsed := strategytest.Task(t, strategy.Set{Register()}, "name: test\ngoal: %s\nparameters: [%s]\nsurrogate: {type: %s, features: 100}\n"+
+		"strategy: {type: constrained-gp, initial_designs: 3, threshold: %s}\n", goal, parameters, model, threshold)
+	return &lab{t: t, task: parsed, strategy: New(parsed), alone: alone.NewLogEI(parsed), noise: silent}
 }
 
 // designs are drawn uniformly.
@@ -67,29 +57,13 @@ func (l *lab) snapped(x []float64) []float64 { return l.task.Space.Encode(l.task
 // at these designs. Its hyperparameters are fixed, which saves the time of a fit.
 func (l *lab) view(x [][]float64, f func([]float64) float64) strategy.View {
 	l.t.Helper()
-	view := strategy.View{Task: l.task, Self: "me", Observations: len(x)}
-	obs := surrogate.Observations{X: x}
-	for i, point := range x {
-		value := f(point)
-		obs.Y = append(obs.Y, value)
+	view := strategytest.View(l.task, x, func(x []float64) float64 {
 		if l.task.Goal == task.Minimize {
-			value = -value
+			return -f(x)
 		}
-		view.Trials = append(view.Trials, strategy.Trial{
-			ID: uint64(i + 1), Design: l.task.Space.Decode(point), State: strategy.Done, Outcome: &strategy.Outcome{Value: value},
-		})
-	}
-	if len(x) == 0 {
-		return view
-	}
-	h := surrogate.Hyperparameters{Noise: l.noise}
-	if l.task.Surrogate.Type == "exact" {
-		h.Lengthscales = slices.Repeat([]float64{0.4}, l.task.Space.Len())
-	}
-	var err error
-	if view.Posterior, err = l.model.Condition(obs, h, nil); err != nil {
-		l.t.Fatal(err)
-	}
+		return f(x)
+	})
+	strategytest.Condition(l.t, &view, l.noise)
 	return view
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -141,18 +142,14 @@ func taskOf(t testing.TB, n, mediator int, process, keys string) *task.Task {
 	for _, id := range settingsOf(plain).Roster {
 		names = append(names, id.String())
 	}
-	parsed, err := strategy.Set{Register()}.Parse("fair", fmt.Appendf(nil, `
+	return strategytest.Task(t, strategy.Set{Register()}, `
 name: fair
 goal: maximize
 parameters:
   - {name: x, type: float, low: 0, high: 1, step: 0.125}
   - {name: y, type: float, low: 0, high: 1, step: 0.125}
 surrogate: {features: 32, %s}
-strategy: {type: fair, initial_designs: 2, deadline: 100, roster: [%s]%s}`, process, strings.Join(names, ", "), keys))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
+strategy: {type: fair, initial_designs: 2, deadline: 100, roster: [%s]%s}`, process, strings.Join(names, ", "), keys)
 }
 
 // A statement counts for its author, whoever passes it on, and to repeat what somebody has

@@ -13,12 +13,13 @@ import (
 
 	"github.com/fbo-node/fbo/internal/fbotest"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
 // cheapTask is one whose batches cost little: its process is known, its designs are few.
-func cheapTask(t interface{ Fatal(...any) }, n, mediator int) *task.Task {
+func cheapTask(t fbotest.TB, n, mediator int) *task.Task {
 	var names []string
 	for _, key := range keysOf(n) {
 		names = append(names, idOf(key).String())
@@ -27,22 +28,18 @@ func cheapTask(t interface{ Fatal(...any) }, n, mediator int) *task.Task {
 	if mediator >= 0 {
 		keys = ", mediator: " + names[mediator]
 	}
-	parsed, err := strategy.Set{Register()}.Parse("fair", fmt.Appendf(nil, `
+	return strategytest.Task(t, strategy.Set{Register()}, `
 name: fair
 goal: maximize
 parameters:
   - {name: x, type: float, low: 0, high: 1, step: 0.125}
   - {name: y, type: float, low: 0, high: 1, step: 0.125}
 surrogate: {features: 32, process: known, lengthscales: [0.4, 0.4], mean: 6, deviation: 4, noise: 0.1}
-strategy: {type: fair, initial_designs: 2, deadline: 100, roster: [%s]%s}`, strings.Join(names, ", "), keys))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
+strategy: {type: fair, initial_designs: 2, deadline: 100, roster: [%s]%s}`, strings.Join(names, ", "), keys)
 }
 
 // listedTask is a cheaper one still: its designs are a list.
-func listedTask(t interface{ Fatal(...any) }, n, mediator int) *task.Task {
+func listedTask(t fbotest.TB, n, mediator int) *task.Task {
 	text := string(cheapTask(t, n, mediator).Canonical())
 	table := "x,y\n"
 	for i := range 36 {

@@ -6,39 +6,23 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
 // viewOf is that of a node with results at these designs.
 func viewOf(t *testing.T, definition *task.Task, x ...[]float64) strategy.View {
 	t.Helper()
-	view := strategy.View{Task: definition, Self: settingsOf(definition).Roster[0], Results: map[string]any{}}
-	var obs surrogate.Observations
-	for i, u := range x {
-		design := definition.Space.Decode(u)
-		view.Trials = append(view.Trials, strategy.Trial{
-			ID: uint64(i + 1), Design: design, Why: strategy.Why{Source: strategy.Initial}, State: strategy.Done, Outcome: &strategy.Outcome{Value: hill(design)},
-		})
-		obs.X, obs.Y = append(obs.X, definition.Space.Encode(design)), append(obs.Y, hill(design))
+	view := strategytest.View(definition, x, func(x []float64) float64 { return hill(definition.Space.Decode(x)) })
+	view.Self, view.Results = settingsOf(definition).Roster[0], map[string]any{}
+	for i := range view.Trials {
+		view.Trials[i].Why.Source = strategy.Initial
 	}
-	view.Observations = len(x)
-	if len(x) == 0 {
-		return view
-	}
-	model, err := surrogate.New(definition)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := model.Fit(t.Context(), obs, nil, random.SeedOf(1).Stream("fit", 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if view.Posterior, err = model.Condition(obs, h, nil); err != nil {
-		t.Fatal(err)
+	if len(x) > 0 {
+		strategytest.Fit(t, &view, random.SeedOf(1).Stream("fit", 0))
 	}
 	return view
 }

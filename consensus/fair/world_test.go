@@ -2,7 +2,6 @@ package fair
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -57,18 +57,14 @@ func newTask(t testing.TB, n, mediator int, keys string) *task.Task {
 	if mediator >= 0 {
 		keys = ", mediator: " + names[mediator] + keys
 	}
-	parsed, err := strategy.Set{Register()}.Parse("fair", fmt.Appendf(nil, `
+	return strategytest.Task(t, strategy.Set{Register()}, `
 name: fair
 goal: maximize
 parameters:
   - {name: x, type: float, low: 0, high: 1}
   - {name: y, type: float, low: 0, high: 1}
 surrogate: {features: 32}
-strategy: {type: fair, initial_designs: 2, deadline: 100, roster: [%s]%s}`, strings.Join(names, ", "), keys))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
+strategy: {type: fair, initial_designs: 2, deadline: 100, roster: [%s]%s}`, strings.Join(names, ", "), keys)
 }
 
 // hill is what all parties evaluate.

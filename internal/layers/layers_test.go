@@ -82,7 +82,8 @@ var layers = map[string]int{
 	"internal/release":    16,
 	"internal/mutation":   16,
 
-	"experiment/family/trained": 14,
+	"experiment/family/trained":     14,
+	"internal/fbotest/strategytest": 7,
 }
 
 // folderOf returns the line of layers that applies to a package.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -19,11 +20,7 @@ func newTask(t testing.TB, dimensions int, sections string) *task.Task {
 	for i := range dimensions {
 		parameters = append(parameters, fmt.Sprintf("{name: x%d, type: float, low: 0, high: 1}", i))
 	}
-	parsed, err := all.Strategies().Parse("attacked", fmt.Appendf(nil, "name: attacked\ngoal: minimize\nparameters: [%s]\n%s\n", strings.Join(parameters, ", "), sections))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
+	return strategytest.Task(t, all.Strategies(), "name: attacked\ngoal: minimize\nparameters: [%s]\n%s\n", strings.Join(parameters, ", "), sections)
 }
 
 func report(t testing.TB, p Plan) Report {

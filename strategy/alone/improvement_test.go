@@ -1,10 +1,10 @@
 package alone_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -37,11 +37,7 @@ func valley(design task.Design) float64 {
 // parse returns the task with this surrogate and strategy.
 func parse(t *testing.T, kind, name string) *task.Task {
 	t.Helper()
-	definition, err := all.Strategies().Parse("test", fmt.Appendf(nil, file, kind, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return definition
+	return strategytest.Task(t, all.Strategies(), file, kind, name)
 }
 
 // tune runs the strategy and returns what it has seen in the end.

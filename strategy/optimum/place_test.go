@@ -5,18 +5,17 @@ import (
 	"errors"
 	"math"
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/exchange/newest"
 	"github.com/fbo-node/fbo/strategy/search"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -41,27 +40,14 @@ func newGuarded(t testing.TB, env strategy.Env, spread float64) *newest.Exchange
 // many designs, with fixed hyperparameters.
 func viewOf(t testing.TB, spec *task.Task, count int, f func(x []float64) float64) strategy.View {
 	t.Helper()
-	model, err := surrogate.New(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	view := strategy.View{Task: spec, Self: "me", Observations: count}
 	rng := random.SeedOf(1).Stream("designs", 0)
-	obs := surrogate.Observations{}
-	for i := range count {
-		x := acquisition.Sample(spec.Space, rng)
-		spec.Space.Snap(x)
-		obs.X, obs.Y = append(obs.X, x), append(obs.Y, -f(x))
-		view.Trials = append(view.Trials, strategy.Trial{
-			ID: uint64(i + 1), Design: spec.Space.Decode(x), State: strategy.Done, Outcome: &strategy.Outcome{Value: f(x)},
-		})
+	x := make([][]float64, count)
+	for i := range x {
+		x[i] = acquisition.Sample(spec.Space, rng)
+		spec.Space.Snap(x[i])
 	}
-	if count > 0 {
-		h := surrogate.Hyperparameters{Noise: 1e-3, Lengthscales: slices.Repeat([]float64{0.4}, spec.Space.Len())}
-		if view.Posterior, err = model.Condition(obs, h, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
+	view := strategytest.View(spec, x, f)
+	strategytest.Condition(t, &view, 1e-3)
 	return view
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/portrait"
@@ -46,12 +47,12 @@ func (k known) Predict(x []float64) (mean, variance float64) { return k.mean(x),
 
 // viewOf has two outcomes, 10 and 30, whose median, level and scale are 20, 20 and 10·√2.
 func viewOf(t *task.Task, mean func(x []float64) float64) strategy.View {
-	view := strategy.View{Task: t, Observations: 2, Posterior: known{mean: mean}}
-	for i, value := range []float64{10, 30} {
-		x := make([]float64, t.Space.Dim())
-		x[0] = float64(i)
-		view.Trials = append(view.Trials, strategy.Trial{ID: uint64(i + 1), State: strategy.Done, Design: t.Space.Decode(x),
-			Outcome: &strategy.Outcome{Value: value, Constraints: map[string]task.Reading{"heat": task.Number(1)}}})
+	low, high := make([]float64, t.Space.Dim()), make([]float64, t.Space.Dim())
+	high[0] = 1
+	view := strategytest.View(t, [][]float64{low, high}, func(x []float64) float64 { return 10 + 20*x[0] })
+	view.Posterior = known{mean: mean}
+	for _, trial := range view.Trials {
+		trial.Outcome.Constraints = map[string]task.Reading{"heat": task.Number(1)}
 	}
 	return view
 }

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -19,11 +20,7 @@ import (
 
 func parse(t testing.TB, goal string, initial int, parameters string) *task.Task {
 	t.Helper()
-	parsed, err := all.Strategies().Parse("search", fmt.Appendf(nil, "name: search\ngoal: %s\nparameters: [%s]\nstrategy: {type: ts, initial_designs: %d}", goal, parameters, initial))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
+	return strategytest.Task(t, all.Strategies(), "name: search\ngoal: %s\nparameters: [%s]\nstrategy: {type: ts, initial_designs: %d}", goal, parameters, initial)
 }
 
 // Starting designs come before the model's, and as long as there is no model.

@@ -2,7 +2,6 @@ package search_test
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -30,11 +30,7 @@ var spaces = map[string]string{
 
 func newTask(t testing.TB, parameters string) *task.Task {
 	t.Helper()
-	parsed, err := all.Strategies().Parse("search", fmt.Appendf(nil, "name: search\ngoal: maximize\nparameters: [%s]\nstrategy: {type: ts, initial_designs: 1}", parameters))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
+	return strategytest.Task(t, all.Strategies(), "name: search\ngoal: maximize\nparameters: [%s]\nstrategy: {type: ts, initial_designs: 1}", parameters)
 }
 
 // linear is a function whose maximum is in a corner.

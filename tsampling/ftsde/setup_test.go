@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -50,18 +51,14 @@ func newTask(t testing.TB, s setting) *task.Task {
 		}
 		return ", " + more
 	}
-	parsed, err := strategy.Set{Register()}.Parse("task", fmt.Appendf(nil, `
+	return strategytest.Task(t, strategy.Set{Register()}, `
 name: summed
 goal: maximize
 parameters: [%s]
 surrogate: {type: rff, features: %d, lengthscale: 0.2, kernel: se}
 strategy: {type: fts-de, initial_designs: 2%s}
 privacy: {mechanism: aggregate, epsilon: %g%s, roster: [%s]}`,
-		cmp.Or(s.parameters, line), cmp.Or(s.features, 2), keys(s.strategy), cmp.Or(s.epsilon, 4), keys(s.privacy), strings.Join(names, ", ")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
+		cmp.Or(s.parameters, line), cmp.Or(s.features, 2), keys(s.strategy), cmp.Or(s.epsilon, 4), keys(s.privacy), strings.Join(names, ", "))
 }
 
 // keysOf returns the keys of so many nodes, always the same, in order of the

@@ -1,7 +1,6 @@
 package peerprior
 
 import (
-	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -26,9 +26,6 @@ func newGuardedLab(t testing.TB, parameters string) (*lab, *Strategy) {
 	t.Helper()
 	l := &lab{t: t, task: parseKeys(t, parameters, "share: guarded, initial_designs: 3")}
 	var err error
-	if l.model, err = surrogate.New(l.task); err != nil {
-		t.Fatal(err)
-	}
 	if l.features, err = surrogate.SharedMap(l.task); err != nil {
 		t.Fatal(err)
 	}
@@ -40,12 +37,7 @@ func newGuardedLab(t testing.TB, parameters string) (*lab, *Strategy) {
 
 func parseKeys(t testing.TB, parameters, keys string) *task.Task {
 	t.Helper()
-	parsed, err := strategy.Set{Register()}.Parse("test", fmt.Appendf(nil,
-		"name: test\ngoal: maximize\nparameters: [%s]\nsurrogate: {features: 64}\nstrategy: {type: peer-prior, %s}\n", parameters, keys))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
+	return strategytest.Task(t, strategy.Set{Register()}, "name: test\ngoal: maximize\nparameters: [%s]\nsurrogate: {features: 64}\nstrategy: {type: peer-prior, %s}\n", parameters, keys)
 }
 
 // place is what a peer says that believes the optimum to be where all numbers are at, with

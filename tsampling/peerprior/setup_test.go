@@ -3,12 +3,12 @@ package peerprior
 import (
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/rff"
@@ -27,12 +27,8 @@ const (
 
 func newTask(t testing.TB, goal, parameters, model string) *task.Task {
 	t.Helper()
-	parsed, err := strategy.Set{Register()}.Parse("test", fmt.Appendf(nil,
-		"name: test\ngoal: %s\nparameters: [%s]\nsurrogate: {%s}\nstrategy: {type: peer-prior, share: exact, initial_designs: 3}\n", goal, parameters, model))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
+	return strategytest.Task(t, strategy.Set{Register()},
+		"name: test\ngoal: %s\nparameters: [%s]\nsurrogate: {%s}\nstrategy: {type: peer-prior, share: exact, initial_designs: 3}\n", goal, parameters, model)
 }
 
 // lab is one task with what agents need for it.
@@ -40,7 +36,6 @@ type lab struct {
 	t        testing.TB
 	task     *task.Task
 	features *rff.Map
-	model    surrogate.Model
 	strategy *Strategy
 }
 
@@ -49,9 +44,6 @@ func newLab(t testing.TB, goal, parameters, model string) *lab {
 	l := &lab{t: t, task: newTask(t, goal, parameters, model)}
 	var err error
 	if l.features, err = surrogate.SharedMap(l.task); err != nil {
-		t.Fatal(err)
-	}
-	if l.model, err = surrogate.New(l.task); err != nil {
 		t.Fatal(err)
 	}
 	if l.strategy, err = New(l.task, l.features); err != nil {
@@ -94,28 +86,13 @@ func (l *lab) designs(count int, seed random.Seed) [][]float64 {
 // at these designs. Its hyperparameters are fixed, which saves the time of a fit.
 func (l *lab) view(x [][]float64, f func([]float64) float64) strategy.View {
 	l.t.Helper()
-	view := strategy.View{Task: l.task, Self: "me", Observations: len(x)}
-	obs := surrogate.Observations{X: x}
-	for i, point := range x {
-		value := f(point)
-		obs.Y = append(obs.Y, value)
+	view := strategytest.View(l.task, x, func(x []float64) float64 {
 		if l.task.Goal == task.Minimize {
-			value = -value
+			return -f(x)
 		}
-		view.Trials = append(view.Trials, strategy.Trial{
-			ID: uint64(i + 1), Design: l.task.Space.Decode(point), State: strategy.Done, Outcome: &strategy.Outcome{Value: value},
-		})
-	}
-	if len(x) > 0 {
-		h := surrogate.Hyperparameters{Noise: 1e-3}
-		if l.task.Surrogate.Type == "exact" {
-			h.Lengthscales = slices.Repeat([]float64{0.4}, l.task.Space.Len())
-		}
-		var err error
-		if view.Posterior, err = l.model.Condition(obs, h, nil); err != nil {
-			l.t.Fatal(err)
-		}
-	}
+		return f(x)
+	})
+	strategytest.Condition(l.t, &view, 1e-3)
 	return view
 }
 

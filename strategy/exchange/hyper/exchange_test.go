@@ -2,12 +2,12 @@ package hyper
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -42,17 +42,11 @@ func newExchange(t *testing.T) *Exchange {
 // viewOf is that of an agent with so many outcomes.
 func viewOf(t *testing.T, outcomes int) strategy.View {
 	t.Helper()
-	definition := newTask(t, true)
-	view := strategy.View{Task: definition, Observations: outcomes}
+	var x [][]float64
 	for i := range outcomes {
-		x := float64(i) / 8
-		design, err := definition.Space.UnmarshalDesign(fmt.Appendf(nil, `{"x": %g, "c": "a"}`, x))
-		if err != nil {
-			t.Fatal(err)
-		}
-		view.Trials = append(view.Trials, strategy.Trial{ID: uint64(i), Design: design, State: strategy.Done, Outcome: &strategy.Outcome{Value: math.Sin(20 * x)}})
+		x = append(x, []float64{float64(i) / 8, 1, 0, 0})
 	}
-	return view
+	return strategytest.View(newTask(t, true), x, func(x []float64) float64 { return math.Sin(20 * x[0]) })
 }
 
 // outputs splits what a step has said.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
@@ -24,17 +25,8 @@ type pair struct{}
 func (pair) Keys() map[string]any            { return nil }
 func (pair) Release(*task.Task) task.Release { return task.Release{Numbers: 2, Norm: 1} }
 
-// told drives an exchange.
-type told struct {
-	t        testing.TB
-	exchange *Exchange
-	view     strategy.View
-	work     []strategy.Work
-	records  [][]byte
-	sent     []protocol.Weights
-	receipts []protocol.Receipt
-	warnings []string
-}
+// told drives an exchange that does its work at once.
+type told struct{ strategytest.Releaser }
 
 func newTold(t testing.TB, planned int) *told {
 	t.Helper()
@@ -64,49 +56,20 @@ func newTold(t testing.TB, planned int) *told {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &told{t: t, exchange: exchange, view: strategy.View{Task: parsed, Self: "a",
-		Results: map[string]any{presence.Kind: presence.Result{Present: []peer.ID{"a", "b"}, Agreed: true}}}}
-}
-
-// step fails when a share leaves without its record before it.
-func (p *told) step(in strategy.Input) {
-	p.t.Helper()
-	recorded := false
-	for _, output := range p.exchange.Step(p.view, in) {
-		switch output := output.(type) {
-		case strategy.Record:
-			recorded, p.records = true, append(p.records, output.Data)
-		case strategy.Publish:
-			value, err := p.exchange.Decode(output.Payload)
-			if err != nil || !recorded {
-				p.t.Fatalf("a share with record %t, %v", recorded, err)
-			}
-			p.sent = append(p.sent, value.(protocol.Weights))
-		case strategy.Receipt:
-			r, err := protocol.DecodeReceipt(output.Payload, protocol.MaxReceipted)
-			if err != nil {
-				p.t.Fatal(err)
-			}
-			p.receipts = append(p.receipts, r)
-		case strategy.Warn:
-			p.warnings = append(p.warnings, output.Message)
-		case strategy.Work:
-			p.work = append(p.work, output)
-		}
-	}
+	return &told{strategytest.Releaser{T: t, Exchange: exchange, View: strategy.View{Task: parsed, Self: "a",
+		Results: map[string]any{presence.Kind: presence.Result{Present: []peer.ID{"a", "b"}, Agreed: true}}}}}
 }
 
 // observe adds so many observations and does the work that they ask for.
 func (p *told) observe(count int) {
-	p.t.Helper()
+	p.T.Helper()
 	for range count {
-		p.view.Observations++
-		p.step(strategy.Told{})
-		for len(p.work) > 0 {
-			work := p.work[0]
-			p.work = p.work[1:]
-			result, err := work.Run(p.t.Context(), p.view, random.SeedOf(1))
-			p.step(strategy.WorkDone{Name: work.Name, Result: result, Err: err})
+		p.Observe(1)
+		for len(p.Works) > 0 {
+			work := p.Works[0]
+			p.Works = p.Works[1:]
+			result, err := work.Run(p.T.Context(), p.View, random.SeedOf(1))
+			p.Step(strategy.WorkDone{Name: work.Name, Result: result, Err: err})
 		}
 	}
 }
@@ -114,39 +77,39 @@ func (p *told) observe(count int) {
 // Releases come when they are due, say so, and end when the plan is spent.
 func TestThePlanIsKeptAndEnds(t *testing.T) {
 	p := newTold(t, 2)
-	p.step(strategy.Start{})
+	p.Step(strategy.Start{})
 	p.observe(4)
-	if len(p.sent) != 0 {
+	if len(p.Sent) != 0 {
 		t.Fatal("a release before a peer has told what it holds")
 	}
-	p.view.Observations = 0
-	p.step(strategy.CaughtUp{Peer: "b"})
+	p.View.Observations = 0
+	p.Step(strategy.CaughtUp{Peer: "b"})
 	p.observe(2)
-	if len(p.sent) != 0 {
+	if len(p.Sent) != 0 {
 		t.Fatal("a release before it is due")
 	}
 	p.observe(1)
 	p.observe(1)
-	if len(p.sent) != 1 {
-		t.Fatalf("%d releases after four observations", len(p.sent))
+	if len(p.Sent) != 1 {
+		t.Fatalf("%d releases after four observations", len(p.Sent))
 	}
 	p.observe(20)
-	if len(p.sent) != 2 || p.sent[0].Observations != 3 || p.sent[1].Observations != 5 || p.sent[1].Release != 2 {
-		t.Fatalf("%+v", p.sent)
+	if len(p.Sent) != 2 || p.Sent[0].Observations != 3 || p.Sent[1].Observations != 5 || p.Sent[1].Release != 2 {
+		t.Fatalf("%+v", p.Sent)
 	}
-	if last := p.receipts[len(p.receipts)-1]; len(last.Releases) != 2 || len(p.warnings) != 0 {
-		t.Errorf("receipt %+v, warnings %q", last, p.warnings)
+	if last := p.Receipts[len(p.Receipts)-1]; len(last.Releases) != 2 || len(p.Warnings) != 0 {
+		t.Errorf("receipt %+v, warnings %q", last, p.Warnings)
 	}
 	again := newTold(t, 2)
-	for _, record := range p.records {
-		again.step(strategy.Replayed{Data: record})
+	for _, record := range p.Records {
+		again.Step(strategy.Replayed{Data: record})
 	}
-	again.step(strategy.Start{})
-	again.step(strategy.Echo{Share: strategy.Share{Value: p.receipts[len(p.receipts)-1]}})
-	again.step(strategy.CaughtUp{Peer: "b"})
+	again.Step(strategy.Start{})
+	again.Step(strategy.Echo{Share: strategy.Share{Value: p.Receipts[len(p.Receipts)-1]}})
+	again.Step(strategy.CaughtUp{Peer: "b"})
 	again.observe(20)
-	if len(again.sent) != 0 || len(again.work) != 0 {
-		t.Errorf("after a restart: %+v", again.sent)
+	if len(again.Sent) != 0 || len(again.Works) != 0 {
+		t.Errorf("after a restart: %+v", again.Sent)
 	}
 }
 
@@ -154,24 +117,24 @@ func TestThePlanIsKeptAndEnds(t *testing.T) {
 func TestNothingToSayIsReleasedAsNoise(t *testing.T) {
 	for name, done := range map[string]strategy.WorkDone{"nothing": {}, "an error": {Err: errors.New("singular")}} {
 		p := newTold(t, 1)
-		p.step(strategy.CaughtUp{Peer: "b"})
-		p.view.Observations = 3
-		p.step(strategy.Told{})
-		p.step(done)
-		if len(p.sent) != 1 || p.sent[0].Values[0] == 0 {
-			t.Errorf("%s: %+v", name, p.sent)
+		p.Step(strategy.CaughtUp{Peer: "b"})
+		p.View.Observations = 3
+		p.Step(strategy.Told{})
+		p.Step(done)
+		if len(p.Sent) != 1 || p.Sent[0].Values[0] == 0 {
+			t.Errorf("%s: %+v", name, p.Sent)
 		}
 	}
 }
 
 func TestOwnReleasesThatTheJournalDoesNotKnowEndSharing(t *testing.T) {
 	p := newTold(t, 5)
-	p.step(strategy.Start{})
-	p.step(strategy.Echo{Share: strategy.Share{Value: protocol.Weights{Release: 2}}})
-	p.step(strategy.CaughtUp{Peer: "b"})
+	p.Step(strategy.Start{})
+	p.Step(strategy.Echo{Share: strategy.Share{Value: protocol.Weights{Release: 2}}})
+	p.Step(strategy.CaughtUp{Peer: "b"})
 	p.observe(9)
-	if len(p.sent) != 0 || len(p.records) != 1 || len(p.warnings) != 1 || !strings.Contains(p.warnings[0], "shares nothing more") {
-		t.Errorf("sent %+v, records %s, warnings %q", p.sent, p.records, p.warnings)
+	if len(p.Sent) != 0 || len(p.Records) != 1 || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "shares nothing more") {
+		t.Errorf("sent %+v, records %s, warnings %q", p.Sent, p.Records, p.Warnings)
 	}
 }
 
@@ -183,11 +146,11 @@ func TestNumbersOfReleases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.exchange.Decode(payload); (err == nil) != want || err != nil && !errors.Is(err, protocol.ErrMalformed) {
+		if _, err := p.Exchange.Decode(payload); (err == nil) != want || err != nil && !errors.Is(err, protocol.ErrMalformed) {
 			t.Errorf("release %d: %v", release, err)
 		}
 	}
-	if _, err := p.exchange.Decode([]byte{0xff}); !errors.Is(err, protocol.ErrMalformed) {
+	if _, err := p.Exchange.Decode([]byte{0xff}); !errors.Is(err, protocol.ErrMalformed) {
 		t.Errorf("garbage: %v", err)
 	}
 }
@@ -196,20 +159,20 @@ func TestNumbersOfReleases(t *testing.T) {
 // that they are not waited for any more.
 func TestGhostsDoNotKeepReleasesForEver(t *testing.T) {
 	p := newTold(t, 3)
-	p.step(strategy.Start{})
+	p.Step(strategy.Start{})
 	present := []peer.ID{"a", "b"}
 	for i := range 10 {
 		present = append(present, peer.ID(fmt.Sprint("ghost", i)))
 	}
-	p.view.Results = map[string]any{presence.Kind: presence.Result{Present: present}}
-	p.step(strategy.CaughtUp{Peer: "b"})
-	p.view.Observations = 3
+	p.View.Results = map[string]any{presence.Kind: presence.Result{Present: present}}
+	p.Step(strategy.CaughtUp{Peer: "b"})
+	p.View.Observations = 3
 	beats := 0
-	for ; len(p.work) == 0 && beats < 50; beats++ {
-		p.step(strategy.Told{})
-		p.step(strategy.Timer{Name: beatTimer})
+	for ; len(p.Works) == 0 && beats < 50; beats++ {
+		p.Step(strategy.Told{})
+		p.Step(strategy.Timer{Name: beatTimer})
 	}
-	if beats != int(ledger.Patience/ledger.Beat) || len(p.warnings) != 1 {
-		t.Errorf("after %d beats, warnings %q", beats, p.warnings)
+	if beats != int(ledger.Patience/ledger.Beat) || len(p.Warnings) != 1 {
+		t.Errorf("after %d beats, warnings %q", beats, p.Warnings)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/surrogate"
@@ -30,25 +31,12 @@ func newTask(t testing.TB, model string) *task.Task {
 
 func viewOf(t testing.TB, on *task.Task, count int) strategy.View {
 	t.Helper()
-	view := strategy.View{Task: on, Observations: count}
-	var obs surrogate.Observations
+	var x [][]float64
 	for i := range count {
-		x := []float64{float64(i) / float64(count), 1, 0, 0}
-		y := math.Sin(9 * x[0])
-		obs.X, obs.Y = append(obs.X, x), append(obs.Y, y)
-		view.Trials = append(view.Trials, strategy.Trial{ID: uint64(i + 1), Design: on.Space.Decode(x), State: strategy.Done, Outcome: &strategy.Outcome{Value: y}})
+		x = append(x, []float64{float64(i) / float64(count), 1, 0, 0})
 	}
-	model, err := surrogate.New(on)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := model.Fit(t.Context(), obs, nil, rand.New(rand.NewPCG(1, 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if view.Posterior, err = model.Condition(obs, h, nil); err != nil {
-		t.Fatal(err)
-	}
+	view := strategytest.View(on, x, func(x []float64) float64 { return math.Sin(9 * x[0]) })
+	strategytest.Fit(t, &view, rand.New(rand.NewPCG(1, 1)))
 	return view
 }
 

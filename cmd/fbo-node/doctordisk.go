@@ -40,7 +40,7 @@ func checkDirectory(dir string) []finding {
 		return []finding{fail(what, "name a directory by --data-dir", "%v", err)}
 	}
 	if err := datadir.Check(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return []finding{fail(what, "see to it that nobody else can write it, or name another by --data-dir", "%v", err)}
+		return []finding{fail(what, "name a directory by --data-dir that only this user can write", "%v", err)}
 	}
 	took, err := trySync(at)
 	if err != nil {

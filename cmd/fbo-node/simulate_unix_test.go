@@ -12,8 +12,12 @@ import (
 // The example of docs/simulate.md: a script and a task file, and what goes wrong with
 // the script ends the simulation.
 func TestSimulateAProgram(t *testing.T) {
-	t.Setenv(playVariable, "1")     // for the guards of the script
-	t.Setenv("TMPDIR", t.TempDir()) // what a failed script prints is kept
+	t.Setenv(playVariable, "1") // for the guards of the script
+	temp := t.TempDir()         // what a failed script prints is kept; as open as the usual /tmp
+	if err := os.Chmod(temp, 0o777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", temp)
 	t.Chdir(t.TempDir())
 	write := func(name, text string) {
 		t.Helper()

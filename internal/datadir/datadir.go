@@ -2,7 +2,8 @@
 // nobody else can have planted there.
 //
 // A data directory that others can write is refused, and so is every symbolic link
-// below it. The directory itself may be reached by one. New files come by [Create],
+// below it. The directory itself may be reached by one. A folder that only holds other
+// folders may be sticky, as the temporary directory is. New files come by [Create],
 // which opens nothing that is there already, so that neither a symbolic nor a hard link
 // leads a write elsewhere; files have mode 0600 and folders 0700.
 //
@@ -57,6 +58,8 @@ func checkFolder(what, path string, info fs.FileInfo) error {
 		return fmt.Errorf("%s: %s is not a directory", what, path)
 	case runtime.GOOS == "windows":
 		return nil
+	case info.Mode().Perm()&byOthers != 0 && info.Mode()&fs.ModeSticky != 0:
+		return fmt.Errorf("%s: %s: %w (mode 1%03o); expected a directory of your own, which may lie in it", what, path, ErrOpen, info.Mode().Perm())
 	case info.Mode().Perm()&byOthers != 0:
 		return fmt.Errorf("%s: %s: %w (mode %04o); accepted is 0755 or stricter: run chmod go-w %s, or name another directory", what, path, ErrOpen, info.Mode().Perm(), path)
 	case !ownOrRoots(info):
@@ -66,9 +69,11 @@ func checkFolder(what, path string, info fs.FileInfo) error {
 }
 
 // Folder makes a folder below a data directory, one name after the other, and checks each.
+// A folder above the last may be sticky where it belongs to root or the user: others can
+// make folders in it, but can neither rename nor remove the user's.
 func Folder(dir string, names ...string) (path string, err error) {
 	path = dir
-	for _, name := range names {
+	for i, name := range names {
 		path = filepath.Join(path, name)
 		if err := os.Mkdir(path, folderPerm); err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", err
@@ -79,6 +84,9 @@ func Folder(dir string, names ...string) (path string, err error) {
 		}
 		if err := noLink(path, info); err != nil {
 			return "", err
+		}
+		if i < len(names)-1 && info.IsDir() && info.Mode()&fs.ModeSticky != 0 && keptBySticky(info) {
+			continue
 		}
 		if err := checkFolder("folder", path, info); err != nil {
 			return "", err

@@ -77,6 +77,38 @@ func TestADirectoryThatOthersCanWrite(t *testing.T) {
 	}
 }
 
+// A sticky directory may hold the user's folders, and is no data directory itself.
+func TestStickyDirectoryHoldsFolders(t *testing.T) {
+	modes(t)
+	dir := t.TempDir()
+	shared := filepath.Join(dir, "shared")
+	if _, err := Folder(dir, "shared"); err != nil {
+		t.Fatal(err)
+	}
+	chmod(t, shared, 0o777|fs.ModeSticky)
+	for range 2 { // made, then there
+		path, err := Folder(dir, "shared", "own")
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectMode(t, path, 0o700)
+	}
+	_, folder := Folder(dir, "shared")
+	for what, err := range map[string]error{"Check": Check(shared), "Make": Make(shared), "Folder": folder} {
+		if !errors.Is(err, ErrOpen) || strings.Contains(err.Error(), "chmod") || !strings.Contains(err.Error(), "a directory of your own") {
+			t.Errorf("%s of a sticky directory: %v", what, err)
+		}
+	}
+	chmod(t, filepath.Join(shared, "own"), 0o777)
+	if _, err := Folder(dir, "shared", "own"); !errors.Is(err, ErrOpen) {
+		t.Errorf("a folder that others can write, in a sticky directory: %v", err)
+	}
+	chmod(t, shared, 0o777)
+	if _, err := Folder(dir, "shared", "other"); !errors.Is(err, ErrOpen) {
+		t.Errorf("in a directory that others can write and that is not sticky: %v", err)
+	}
+}
+
 func TestWhatIsNoDataDirectory(t *testing.T) {
 	dir := t.TempDir()
 	if err := Check(filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {

@@ -7,3 +7,5 @@ import "io/fs"
 const noFollow = 0
 
 func ownOrRoots(fs.FileInfo) bool { return true }
+
+func keptBySticky(fs.FileInfo) bool { return true }

@@ -2,7 +2,9 @@ package datadir
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 )
@@ -40,6 +42,29 @@ func TestADirectoryOfAnotherUser(t *testing.T) {
 	for owner, dir := range dirs {
 		if err := Check(dir); errors.Is(err, ErrOpen) != (owner == other) {
 			t.Errorf("user %d, directory of %d: %v", user, owner, err)
+		}
+	}
+}
+
+// The owner of a sticky directory can rename what others have in it, also what root has.
+func TestStickyDirectoryOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to give directories away")
+	}
+	dir := t.TempDir()
+	shared := filepath.Join(dir, "shared")
+	for owner, refused := range map[int]bool{0: false, 12345: true} {
+		if _, err := Folder(dir, "shared"); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.Chown(shared, owner, owner), os.Chmod(shared, 0o777|fs.ModeSticky)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Folder(dir, "shared", "own"); errors.Is(err, ErrOpen) != refused {
+			t.Errorf("sticky directory of %d: %v", owner, err)
+		}
+		if err := os.RemoveAll(shared); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -26,9 +26,15 @@ func written(t testing.TB, name, text string) string {
 	return path
 }
 
+// newTestPrograms keeps what failed programs print in a sticky directory that all can write,
+// as the usual temporary directory is.
 func newTestPrograms(t testing.TB, ctx context.Context) *Programs {
 	t.Helper()
-	t.Setenv("TMPDIR", t.TempDir()) // what failed programs print is kept
+	temp := t.TempDir()
+	if err := os.Chmod(temp, 0o777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", temp)
 	p := NewPrograms(ctx, 2, nil)
 	t.Cleanup(p.Close)
 	return p

@@ -150,7 +150,7 @@ func TestCommandThatStays(t *testing.T) {
 	if count["started"] == 0 || count["started"] > 2 || count["ended"] != count["started"] {
 		t.Errorf("processes: %v", count)
 	}
-	if _, err := os.Stat(p.logs); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(p.dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("what was printed is kept: %v", err)
 	}
 }
@@ -221,7 +221,7 @@ func TestCommandKeepsWhatFailedPrinted(t *testing.T) {
 		t.Fatal("no error")
 	}
 	p.Close()
-	if text, err := os.ReadFile(filepath.Join(p.logs, "trial-1.log")); err != nil || string(text) != "no such data\n" {
+	if text, err := os.ReadFile(filepath.Join(p.dir, "trials", "trial-1.log")); err != nil || string(text) != "no such data\n" {
 		t.Errorf("%v: kept is %q", err, text)
 	}
 }

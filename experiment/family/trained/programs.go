@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -26,7 +27,7 @@ type Programs struct {
 	trials atomic.Uint64 // started so far, over all members
 
 	mu      sync.Mutex
-	logs    string // directory of what programs print; "" until one is made
+	dir     string // temporary, of what programs print; "" until one is made
 	closers []func()
 	failed  bool // so that somebody wants to read it
 }
@@ -63,8 +64,8 @@ func (p *Programs) Close() {
 		end()
 	}
 	p.closers = nil
-	if p.logs != "" && !p.failed {
-		_ = os.RemoveAll(p.logs) // a temporary directory
+	if p.dir != "" && !p.failed {
+		_ = os.RemoveAll(p.dir)
 	}
 }
 
@@ -86,14 +87,15 @@ type evaluation func(ctx context.Context, member *evaluator.Member, trial uint64
 func (p *Programs) prepare(t *task.Task, words []string, stays bool) (evaluation, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.logs == "" {
+	if p.dir == "" {
 		var err error
-		if p.logs, err = os.MkdirTemp("", "fbo-simulate-"); err != nil {
+		if p.dir, err = os.MkdirTemp("", "fbo-simulate-"); err != nil {
 			return nil, err
 		}
 	}
+	logs := filepath.Join(p.dir, "trials") // as in a data directory, whose parent may be anyone's
 	if stays {
-		workers, err := evaluator.NewWorkers(words, p.logs)
+		workers, err := evaluator.NewWorkers(words, logs)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +103,7 @@ func (p *Programs) prepare(t *task.Task, words []string, stays bool) (evaluation
 		p.closers = append(p.closers, workers.Close)
 		return workers.EvaluateOf, nil
 	}
-	command, err := evaluator.New(t.Space, words, p.logs)
+	command, err := evaluator.New(t.Space, words, logs)
 	if err != nil {
 		return nil, err
 	}

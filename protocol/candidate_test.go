@@ -3,13 +3,13 @@ package protocol
 import (
 	"errors"
 	"math"
-	"reflect"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/task"
 )
 
 const exampleRounds = 50
@@ -17,6 +17,13 @@ const exampleRounds = 50
 func exampleCandidate() Candidate {
 	response := -3.5e7
 	return Candidate{Round: 7, Point: mixedPoint(), Response: &response, Neighbours: 3}
+}
+
+func candidates(space *task.Space, rounds int) codec[Candidate] {
+	return codec[Candidate]{
+		func(c Candidate) ([]byte, error) { return c.Encode(space, rounds) },
+		func(data []byte) (Candidate, error) { return DecodeCandidate(data, space, rounds) },
+	}
 }
 
 // drawUnit draws an optional number in units of the objective.
@@ -27,35 +34,22 @@ func drawUnit(t *rapid.T, name string) *float64 {
 func TestCandidatesSurviveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		space, rounds := drawSpace(t), rapid.IntRange(1, 100000).Draw(t, "rounds")
-		want := Candidate{
+		candidates(space, rounds).survives(t, Candidate{
 			Round:      rapid.IntRange(1, rounds).Draw(t, "round"),
 			Point:      PointOf(space, drawDesign(t, space)),
 			Response:   drawUnit(t, "response"),
 			Neighbours: rapid.IntRange(0, maxNeighbours).Draw(t, "neighbours"),
-		}
-		payload, err := want.Encode(space, rounds)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := DecodeCandidate(payload, space, rounds); err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("%+v, %v; want %+v", got, err, want)
-		}
+		})
 	})
 }
 
 // A response of 0 is one, and differs from none.
 func TestNoResponseIsNotZero(t *testing.T) {
-	space, zero := mixedSpace(t), 0.0
+	zero := 0.0
 	for _, response := range []*float64{nil, &zero} {
 		c := exampleCandidate()
 		c.Response = response
-		payload, err := c.Encode(space, exampleRounds)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := DecodeCandidate(payload, space, exampleRounds); err != nil || !reflect.DeepEqual(got.Response, response) {
-			t.Errorf("%v became %v, %v", response, got.Response, err)
-		}
+		candidates(mixedSpace(t), exampleRounds).survives(t, c)
 	}
 }
 
@@ -64,10 +58,7 @@ func TestCandidatesThatAreRefused(t *testing.T) {
 	good := func() *pb.Candidate {
 		return &pb.Candidate{Round: 7, Point: mixedPoint().message(), Response: proto.Float64(-3.5e7), Neighbours: 3}
 	}
-	decode := func(data []byte) error {
-		_, err := DecodeCandidate(data, space, exampleRounds)
-		return err
-	}
+	codec := candidates(space, exampleRounds)
 	for name, change := range map[string]func(*pb.Candidate){
 		"round 0":               func(m *pb.Candidate) { m.Round = 0 },
 		"beyond the rounds":     func(m *pb.Candidate) { m.Round = exampleRounds + 1 },
@@ -83,53 +74,28 @@ func TestCandidatesThatAreRefused(t *testing.T) {
 	} {
 		m := good()
 		change(m)
-		data, err := proto.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := decode(data); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
-		}
-		c := Candidate{Round: int(m.Round), Point: mixedPoint(), Response: m.Response, Neighbours: int(m.Neighbours)}
-		if _, err := c.Encode(space, exampleRounds); err == nil {
-			t.Errorf("%s: was encoded", name)
-		}
+		codec.judges(t, name, m, Candidate{Round: int(m.Round), Point: mixedPoint(), Response: m.Response, Neighbours: int(m.Neighbours)}, false)
 	}
 	for name, c := range map[string]Candidate{
 		"negative round":      {Round: -1, Point: mixedPoint()},
 		"negative neighbours": {Round: 1, Point: mixedPoint(), Neighbours: -1},
 	} {
-		if _, err := c.Encode(space, exampleRounds); err == nil {
-			t.Errorf("%s: was encoded", name)
-		}
+		codec.unsendable(t, name, c)
 	}
-	refusesPoints(t, func(p *pb.Point) proto.Message {
+	codec.refusesDamage(t, exampleCandidate(), pointBytes(space)+roomBytes, func(p *pb.Point) proto.Message {
 		m := good()
 		m.Point = p
 		return m
-	}, decode)
-	payload, err := exampleCandidate().Encode(space, exampleRounds)
-	if err != nil {
-		t.Fatal(err)
-	}
-	refusesBytes(t, payload, pointBytes(space)+roomBytes, decode)
-	if _, err := DecodeCandidate(payload, space, 6); !errors.Is(err, ErrMalformed) {
-		t.Errorf("round 7 of 6: %v", err)
-	}
+	})
+	candidates(space, 6).malformed(t, "round 7 of 6", codec.encoded(t, exampleCandidate()))
 }
 
 // Wherever a candidate is cut before its point ends, it is malformed; behind
 // that only a cut between two fields leaves a candidate.
 func TestCandidatesThatAreCutShort(t *testing.T) {
 	space := mixedSpace(t)
-	payload, err := exampleCandidate().Encode(space, exampleRounds)
-	if err != nil {
-		t.Fatal(err)
-	}
-	least, err := Candidate{Round: 7, Point: mixedPoint()}.Encode(space, exampleRounds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	codec := candidates(space, exampleRounds)
+	payload, least := codec.encoded(t, exampleCandidate()), codec.encoded(t, Candidate{Round: 7, Point: mixedPoint()})
 	accepted := 0
 	for end := range payload {
 		switch _, err := DecodeCandidate(payload[:end], space, exampleRounds); {
@@ -144,31 +110,7 @@ func TestCandidatesThatAreCutShort(t *testing.T) {
 	}
 }
 
-// Whatever is accepted can be sent again and is the same then.
 func FuzzDecodeCandidate(f *testing.F) {
 	space := mixedSpace(f)
-	payload, err := exampleCandidate().Encode(space, exampleRounds)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(payload)
-	f.Add(payload[:9])
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := DecodeCandidate(data, space, exampleRounds)
-		if err != nil {
-			if !errors.Is(err, ErrMalformed) {
-				t.Errorf("the error %v is not ErrMalformed", err)
-			}
-			return
-		}
-		space.Decode(c.Point.Encoded(space))
-		again, err := c.Encode(space, exampleRounds)
-		if err != nil {
-			t.Fatalf("%+v was accepted and cannot be sent: %v", c, err)
-		}
-		if back, err := DecodeCandidate(again, space, exampleRounds); err != nil || !reflect.DeepEqual(back, c) {
-			t.Errorf("%+v came back as %+v, %v", c, back, err)
-		}
-	})
+	candidates(space, exampleRounds).fuzz(f, exampleCandidate(), func(_ *testing.T, c *Candidate) { space.Decode(c.Point.Encoded(space)) })
 }

@@ -2,13 +2,12 @@ package protocol
 
 import (
 	"bytes"
-	"errors"
-	"reflect"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/task"
 )
 
 func exampleComparisons() map[string]Comparison {
@@ -25,28 +24,22 @@ func exampleComparisons() map[string]Comparison {
 	}
 }
 
+func comparisons(space *task.Space) codec[Comparison] {
+	return codecIn(space, Comparison.Encode, DecodeComparison)
+}
+
 func TestComparisonTravels(t *testing.T) {
 	space := mixedSpace(t)
 	for name, c := range exampleComparisons() {
-		data, err := c.Encode(space)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		got, err := DecodeComparison(data, space)
-		if err != nil || !reflect.DeepEqual(got, c) {
-			t.Errorf("%s: %+v, %v", name, got, err)
-		}
-		t.Logf("%s: %d bytes", name, len(data))
+		comparisons(space).survives(t, c)
+		t.Logf("%s: %d bytes", name, len(comparisons(space).encoded(t, c)))
 	}
 }
 
 func TestMalformedComparisons(t *testing.T) {
 	space := mixedSpace(t)
 	session := make([]byte, SessionBytes)
-	bounded, err := exampleNearOptimal().Encode(space)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bounded := nearOptimals(space).encoded(t, exampleNearOptimal())
 	for name, m := range map[string]*pb.Comparison{
 		"nothing":           {},
 		"no step":           {Session: session},
@@ -68,53 +61,22 @@ func TestMalformedComparisons(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := DecodeComparison(data, space); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
-		}
+		comparisons(space).malformed(t, name, data)
 	}
 	long := exampleComparisons()["answer"]
-	data, err := long.Encode(space)
-	if err != nil {
-		t.Fatal(err)
-	}
-	refusesBytes(t, data, AnswerBytes+pointBytes(space)+2*roomBytes, func(data []byte) error {
-		_, err := DecodeComparison(data, space)
-		return err
-	})
+	comparisons(space).refusesDamage(t, long, AnswerBytes+pointBytes(space)+2*roomBytes, nil)
 	both := long
 	both.Refusal = RefusedEarly
 	for name, c := range map[string]Comparison{"two steps": both, "no step": {}, "a negative reason": {Refusal: -1}} {
-		if _, err := c.Encode(space); err == nil {
-			t.Errorf("%s: was encoded", name)
-		}
+		comparisons(space).unsendable(t, name, c)
 	}
 }
 
-// Whatever is accepted can be sent again and is the same then.
 func FuzzDecodeComparison(f *testing.F) {
-	space := mixedSpace(f)
-	for _, c := range exampleComparisons() {
-		data, err := c.Encode(space)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(data)
+	codec, all := comparisons(mixedSpace(f)), exampleComparisons()
+	var seeds [][]byte
+	for _, c := range all {
+		seeds = append(seeds, codec.encoded(f, c))
 	}
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := DecodeComparison(data, space)
-		if err != nil {
-			if !errors.Is(err, ErrMalformed) {
-				t.Errorf("the error %v is not ErrMalformed", err)
-			}
-			return
-		}
-		again, err := c.Encode(space)
-		if err != nil {
-			t.Fatalf("%+v was accepted and cannot be sent: %v", c, err)
-		}
-		if back, err := DecodeComparison(again, space); err != nil || !reflect.DeepEqual(back, c) {
-			t.Errorf("%+v came back as %+v, %v", c, back, err)
-		}
-	})
+	codec.fuzz(f, all["answer"], nil, seeds...)
 }

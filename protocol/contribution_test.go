@@ -11,17 +11,15 @@ import (
 	"github.com/fbo-node/fbo/protocol/pb"
 )
 
+func contributions() codec[Contribution] {
+	return codec[Contribution]{Contribution.Encode, DecodeContribution}
+}
+
 func TestContributionArrivesAsItWasSent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := Contribution{Release: rapid.IntRange(1, math.MaxInt32).Draw(t, "release")}
 		want.Round = rapid.IntRange(want.Release, math.MaxInt32).Draw(t, "round")
-		payload, err := want.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := DecodeContribution(payload); err != nil || got != want {
-			t.Fatalf("%+v became %+v, %v", want, got, err)
-		}
+		contributions().survives(t, want)
 	})
 }
 
@@ -43,9 +41,7 @@ func TestMalformedContribution(t *testing.T) {
 		"cut":              wire(1, 300)[:3],
 		"too long":         append(wire(1, 1), make([]byte, roomBytes)...),
 	} {
-		if got, err := DecodeContribution(payload); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %+v, %v", name, got, err)
-		}
+		contributions().malformed(t, name, payload)
 	}
 	if _, err := (Contribution{Release: 2, Round: 1}).Encode(); !errors.Is(err, ErrMalformed) {
 		t.Errorf("more contributions than rounds: %v", err)

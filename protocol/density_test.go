@@ -1,7 +1,7 @@
 package protocol
 
 import (
-	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -20,6 +20,10 @@ func exampleDensity() Density {
 		{Weight: 0.75, Spread: 0.125, Centre: mixedPoint()},
 		{Weight: 0.25, Spread: 2, Centre: Point{[]float64{0, 0.5}, []int{0, 1}}},
 	}}
+}
+
+func densities(space *task.Space) codec[Density] {
+	return codecIn(space, Density.Encode, DecodeDensity)
 }
 
 func drawDensity(t *rapid.T, space *task.Space) Density {
@@ -43,11 +47,7 @@ func TestDensitiesSurviveTheWireAsFloat32(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		space := drawSpace(t)
 		want := drawDensity(t, space)
-		payload, err := want.Encode(space)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := DecodeDensity(payload, space)
+		got, err := DecodeDensity(densities(space).encoded(t, want), space)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,13 +58,7 @@ func TestDensitiesSurviveTheWireAsFloat32(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("%+v, want %+v", got, want)
 		}
-		again, err := got.Encode(space)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if back, err := DecodeDensity(again, space); err != nil || !reflect.DeepEqual(back, got) {
-			t.Fatalf("%+v came back as %+v, %v", got, back, err)
-		}
+		densities(space).survives(t, got)
 	})
 }
 
@@ -73,11 +67,7 @@ func TestSpreadsAtTheBounds(t *testing.T) {
 	space := mixedSpace(t)
 	for _, spread := range []float64{MinSpread, MaxSpread} {
 		d := Density{Observations: 1, Components: []Component{{1, spread, mixedPoint()}}}
-		payload, err := d.Encode(space)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := DecodeDensity(payload, space); err != nil || math.Abs(got.Components[0].Spread/spread-1) > 1e-7 {
+		if got, err := DecodeDensity(densities(space).encoded(t, d), space); err != nil || math.Abs(got.Components[0].Spread/spread-1) > 1e-7 {
 			t.Errorf("spread %g: %+v, %v", spread, got, err)
 		}
 	}
@@ -111,10 +101,7 @@ func TestDensitiesThatAreRefused(t *testing.T) {
 	component := func(weight, spread float32) *pb.Component {
 		return &pb.Component{Weight: weight, Spread: spread, Centre: mixedPoint().message()}
 	}
-	decode := func(data []byte) error {
-		_, err := DecodeDensity(data, space)
-		return err
-	}
+	codec := densities(space)
 	even := func(count int) []*pb.Component {
 		var all []*pb.Component
 		for range count {
@@ -154,33 +141,18 @@ func TestDensitiesThatAreRefused(t *testing.T) {
 		{"infinite spread", 1, []*pb.Component{component(1, inf)}, false},
 		{"an empty component", 1, []*pb.Component{component(1, 0.5), {}}, false},
 	} {
-		data, err := proto.Marshal(&pb.Density{Observations: c.observations, Components: c.components})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := decode(data); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", c.name, err)
-		}
 		d := Density{Observations: int(c.observations)}
 		for _, m := range c.components {
 			d.Components = append(d.Components, Component{float64(m.Weight), float64(m.Spread), pointFrom(m.Centre)})
 		}
-		if _, err := d.Encode(space); (err == nil) != c.ok {
-			t.Errorf("%s: Encode: %v", c.name, err)
-		}
+		codec.judges(t, c.name, &pb.Density{Observations: c.observations, Components: c.components}, d, c.ok)
 	}
-	refusesPoints(t, func(p *pb.Point) proto.Message {
+	codec.refusesDamage(t, exampleDensity(), MaxComponents*(pointBytes(space)+24)+roomBytes, func(p *pb.Point) proto.Message {
 		return &pb.Density{Observations: 1, Components: []*pb.Component{component(0.5, 0.5), {Weight: 0.5, Spread: 0.5, Centre: p}}}
-	}, decode)
-	payload, err := exampleDensity().Encode(space)
-	if err != nil {
-		t.Fatal(err)
-	}
-	refusesBytes(t, payload, MaxComponents*(pointBytes(space)+24)+roomBytes, decode)
+	})
+	payload := codec.encoded(t, exampleDensity())
 	for end := range payload { // a density that lacks a component lacks its weight
-		if err := decode(payload[:end]); !errors.Is(err, ErrMalformed) {
-			t.Errorf("the first %d bytes: %v", end, err)
-		}
+		codec.malformed(t, fmt.Sprintf("the first %d bytes", end), payload[:end])
 	}
 }
 
@@ -190,54 +162,24 @@ func TestReleasesOfDensities(t *testing.T) {
 	for release, ok := range map[int64]bool{-1: false, 0: true, 1: true, math.MaxInt32: true, math.MaxInt32 + 1: false} {
 		d := exampleDensity()
 		d.Release = int(release) // where an int has 32 bits the last is negative, and refused as well
-		if _, err := d.Encode(space); (err == nil) != ok {
-			t.Errorf("release %d: Encode: %v", release, err)
-		}
 		m := &pb.Density{Observations: 12, Release: uint32(release)}
 		for _, c := range d.Components {
 			m.Components = append(m.Components, &pb.Component{Weight: float32(c.Weight), Spread: float32(c.Spread), Centre: c.Centre.message()})
 		}
-		data, err := proto.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := DecodeDensity(data, space)
-		if (err == nil) != ok || err != nil && !errors.Is(err, ErrMalformed) || ok && got.Release != d.Release {
-			t.Errorf("release %d: %+v, %v", release, got, err)
-		}
+		densities(space).judges(t, fmt.Sprintf("release %d", release), m, d, ok)
 	}
 }
 
-// Whatever is accepted can be sent again and is the same then.
 func FuzzDecodeDensity(f *testing.F) {
 	space := mixedSpace(f)
-	payload, err := exampleDensity().Encode(space)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(payload)
-	f.Add(payload[:9])
-	f.Add([]byte{})
+	codec, payload := densities(space), densities(space).encoded(f, exampleDensity())
+	var releases [][]byte
 	for _, release := range []byte{0, 3, 0x80} { // field 3, none, a number and one cut short
-		f.Add(append(slices.Clone(payload), 0x18, release))
+		releases = append(releases, append(slices.Clone(payload), 0x18, release))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := DecodeDensity(data, space)
-		if err != nil {
-			if !errors.Is(err, ErrMalformed) {
-				t.Errorf("the error %v is not ErrMalformed", err)
-			}
-			return
-		}
+	codec.fuzz(f, exampleDensity(), func(_ *testing.T, d *Density) {
 		for _, c := range d.Components {
 			space.Decode(c.Centre.Encoded(space))
 		}
-		again, err := d.Encode(space)
-		if err != nil {
-			t.Fatalf("%+v was accepted and cannot be sent: %v", d, err)
-		}
-		if back, err := DecodeDensity(again, space); err != nil || !reflect.DeepEqual(back, d) {
-			t.Errorf("%+v came back as %+v, %v", d, back, err)
-		}
-	})
+	}, releases...)
 }

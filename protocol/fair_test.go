@@ -3,7 +3,6 @@ package protocol
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -51,6 +50,25 @@ func exampleFairMessage() FairMessage {
 	}
 }
 
+func evaluations(space *task.Space) codec[Evaluation] {
+	return codecIn(space, Evaluation.Encode, DecodeEvaluation)
+}
+
+func batches(space *task.Space, parties int) codec[Batch] {
+	return codec[Batch]{
+		func(b Batch) ([]byte, error) { return b.Encode(space) },
+		func(data []byte) (Batch, error) { return DecodeBatch(data, space, parties) },
+	}
+}
+
+func assignments(space *task.Space) codec[Assignment] {
+	return codecIn(space, Assignment.Encode, DecodeAssignment)
+}
+
+func fairMessages(parties int) codec[FairMessage] {
+	return codec[FairMessage]{FairMessage.Encode, func(data []byte) (FairMessage, error) { return DecodeFairMessage(data, parties) }}
+}
+
 // drawNumber draws what a count may be.
 func drawNumber(t *rapid.T, name string, least int) int {
 	return rapid.IntRange(least, maxNumber).Draw(t, name)
@@ -63,36 +81,23 @@ func drawCounts(t *rapid.T, parties int) []int {
 func TestEvaluationsSurviveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		space := drawSpace(t)
-		want := Evaluation{
+		evaluations(space).survives(t, Evaluation{
 			Number: drawNumber(t, "number", 1),
 			Round:  drawNumber(t, "round", 0),
 			Point:  PointOf(space, drawDesign(t, space)),
 			Value:  drawUnit(t, "value"),
 			Past:   rapid.Bool().Draw(t, "past"),
-		}
-		payload, err := want.Encode(space)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := DecodeEvaluation(payload, space); err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("%+v, %v; want %+v", got, err, want)
-		}
+		})
 	})
 }
 
 // A result of 0 is one, and differs from a failure.
 func TestNoResultIsNotZero(t *testing.T) {
-	space, zero := mixedSpace(t), 0.0
+	zero := 0.0
 	for _, value := range []*float64{nil, &zero} {
 		e := exampleEvaluation()
 		e.Value = value
-		payload, err := e.Encode(space)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := DecodeEvaluation(payload, space); err != nil || !reflect.DeepEqual(got.Value, value) {
-			t.Errorf("%v became %v, %v", value, got.Value, err)
-		}
+		evaluations(mixedSpace(t)).survives(t, e)
 	}
 }
 
@@ -101,10 +106,7 @@ func TestEvaluationsThatAreRefused(t *testing.T) {
 	good := func() *pb.Evaluation {
 		return &pb.Evaluation{Number: 7, Round: 4, Point: mixedPoint().message(), Value: proto.Float64(-2.5)}
 	}
-	decode := func(data []byte) error {
-		_, err := DecodeEvaluation(data, space)
-		return err
-	}
+	codec := evaluations(space)
 	for name, change := range map[string]func(*pb.Evaluation){
 		"number 0":           func(m *pb.Evaluation) { m.Number = 0 },
 		"number too large":   func(m *pb.Evaluation) { m.Number = maxNumber + 1 },
@@ -118,17 +120,7 @@ func TestEvaluationsThatAreRefused(t *testing.T) {
 	} {
 		m := good()
 		change(m)
-		data, err := proto.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := decode(data); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
-		}
-		e := Evaluation{Number: int(m.Number), Round: int(m.Round), Point: mixedPoint(), Value: m.Value}
-		if _, err := e.Encode(space); err == nil {
-			t.Errorf("%s: was encoded", name)
-		}
+		codec.judges(t, name, m, Evaluation{Number: int(m.Number), Round: int(m.Round), Point: mixedPoint(), Value: m.Value}, false)
 	}
 	for name, change := range map[string]func(*Evaluation){
 		"negative number": func(e *Evaluation) { e.Number = -1 },
@@ -136,20 +128,13 @@ func TestEvaluationsThatAreRefused(t *testing.T) {
 	} {
 		e := exampleEvaluation()
 		change(&e)
-		if _, err := e.Encode(space); err == nil {
-			t.Errorf("%s: was encoded", name)
-		}
+		codec.unsendable(t, name, e)
 	}
-	refusesPoints(t, func(p *pb.Point) proto.Message {
+	codec.refusesDamage(t, exampleEvaluation(), pointBytes(space)+roomBytes, func(p *pb.Point) proto.Message {
 		m := good()
 		m.Point = p
 		return m
-	}, decode)
-	payload, err := exampleEvaluation().Encode(space)
-	if err != nil {
-		t.Fatal(err)
-	}
-	refusesBytes(t, payload, pointBytes(space)+roomBytes, decode)
+	})
 }
 
 func TestBatchesSurviveTheWire(t *testing.T) {
@@ -169,15 +154,9 @@ func TestBatchesSurviveTheWire(t *testing.T) {
 		for _, party := range served {
 			want.Assigned = append(want.Assigned, Assigned{party, PointOf(space, drawDesign(t, space))})
 		}
-		payload, err := want.Encode(space)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := DecodeBatch(payload, space, parties); err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("%+v, %v; want %+v", got, err, want)
-		}
+		batches(space, parties).survives(t, want)
 		for _, other := range []int{parties - 1, parties + 1} {
-			if _, err := DecodeBatch(payload, space, other); !errors.Is(err, ErrMalformed) {
+			if _, err := DecodeBatch(batches(space, parties).encoded(t, want), space, other); !errors.Is(err, ErrMalformed) {
 				t.Fatalf("a batch for %d parties is one for %d: %v", parties, other, err)
 			}
 		}
@@ -186,10 +165,7 @@ func TestBatchesSurviveTheWire(t *testing.T) {
 
 func TestBatchesThatAreRefused(t *testing.T) {
 	space := mixedSpace(t)
-	decode := func(data []byte) error {
-		_, err := DecodeBatch(data, space, exampleParties)
-		return err
-	}
+	codec := batches(space, exampleParties)
 	good := func() *pb.Batch {
 		b := exampleBatch()
 		m := &pb.Batch{Round: 4, Turn: 1, Counts: unsigned(b.Counts), Heads: b.Heads, Lengthscales: slices.Clone(b.Lengthscales), Noise: b.Noise}
@@ -228,13 +204,6 @@ func TestBatchesThatAreRefused(t *testing.T) {
 	} {
 		m := good()
 		change(m)
-		data, err := proto.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := decode(data); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
-		}
 		b := Batch{Round: int(m.Round), Turn: int(m.Turn), Heads: m.Heads, Lengthscales: m.Lengthscales, Noise: m.Noise}
 		for _, count := range m.Counts {
 			b.Counts = append(b.Counts, int(count))
@@ -242,9 +211,7 @@ func TestBatchesThatAreRefused(t *testing.T) {
 		for _, a := range m.Assigned {
 			b.Assigned = append(b.Assigned, Assigned{int(a.Party), pointFrom(a.Point)})
 		}
-		if _, err := b.Encode(space); err == nil {
-			t.Errorf("%s: was encoded", name)
-		}
+		codec.judges(t, name, m, b, false)
 	}
 	for name, change := range map[string]func(*Batch){
 		"negative round": func(b *Batch) { b.Round = -1 },
@@ -254,40 +221,26 @@ func TestBatchesThatAreRefused(t *testing.T) {
 	} {
 		b := exampleBatch()
 		change(&b)
-		if _, err := b.Encode(space); err == nil {
-			t.Errorf("%s: was encoded", name)
-		}
+		codec.unsendable(t, name, b)
 	}
-	refusesPoints(t, func(p *pb.Point) proto.Message {
+	codec.refusesDamage(t, exampleBatch(), batchBytes(space, exampleParties), func(p *pb.Point) proto.Message {
 		m := good()
 		m.Assigned[1].Point = p
 		return m
-	}, decode)
-	payload, err := exampleBatch().Encode(space)
-	if err != nil {
-		t.Fatal(err)
-	}
-	refusesBytes(t, payload, batchBytes(space, exampleParties), decode)
+	})
 }
 
 func TestAssignmentsSurviveTheWire(t *testing.T) {
 	ids := idsOf(t, 5)
 	rapid.Check(t, func(t *rapid.T) {
 		space := drawSpace(t)
-		want := Assignment{
+		assignments(space).survives(t, Assignment{
 			Round:   drawNumber(t, "round", 1),
 			Party:   rapid.SampledFrom(ids).Draw(t, "party"),
 			Point:   PointOf(space, drawDesign(t, space)),
 			Parties: rapid.IntRange(1, MaxParties).Draw(t, "parties"),
 			Gain:    rapid.Float64Range(-MaxUnit, MaxUnit).Draw(t, "gain"),
-		}
-		payload, err := want.Encode(space)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := DecodeAssignment(payload, space); err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("%+v, %v; want %+v", got, err, want)
-		}
+		})
 	})
 }
 
@@ -296,10 +249,7 @@ func TestAssignmentsThatAreRefused(t *testing.T) {
 	good := func() *pb.Assignment {
 		return &pb.Assignment{Round: 4, Party: []byte(id), Point: mixedPoint().message(), Parties: 3, Gain: -0.75}
 	}
-	decode := func(data []byte) error {
-		_, err := DecodeAssignment(data, space)
-		return err
-	}
+	codec := assignments(space)
 	for name, change := range map[string]func(*pb.Assignment){
 		"round 0":             func(m *pb.Assignment) { m.Round = 0 },
 		"round too large":     func(m *pb.Assignment) { m.Round = maxNumber + 1 },
@@ -318,28 +268,14 @@ func TestAssignmentsThatAreRefused(t *testing.T) {
 	} {
 		m := good()
 		change(m)
-		data, err := proto.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := decode(data); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
-		}
 		a := Assignment{Round: int(m.Round), Party: peer.ID(m.Party), Point: mixedPoint(), Parties: int(m.Parties), Gain: m.Gain}
-		if _, err := a.Encode(space); err == nil {
-			t.Errorf("%s: was encoded", name)
-		}
+		codec.judges(t, name, m, a, false)
 	}
-	refusesPoints(t, func(p *pb.Point) proto.Message {
+	codec.refusesDamage(t, exampleAssignment(t), pointBytes(space)+2*roomBytes, func(p *pb.Point) proto.Message {
 		m := good()
 		m.Point = p
 		return m
-	}, decode)
-	payload, err := exampleAssignment(t).Encode(space)
-	if err != nil {
-		t.Fatal(err)
-	}
-	refusesBytes(t, payload, pointBytes(space)+2*roomBytes, decode)
+	})
 }
 
 func TestFairMessagesSurviveTheWire(t *testing.T) {
@@ -355,13 +291,7 @@ func TestFairMessagesSurviveTheWire(t *testing.T) {
 				Reason: rapid.IntRange(1, maxReason).Draw(t, "reason"),
 			})
 		}
-		data, err := want.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := DecodeFairMessage(data, parties); err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("%+v, %v; want %+v", got, err, want)
-		}
+		fairMessages(parties).survives(t, want)
 	})
 }
 
@@ -373,10 +303,7 @@ func TestFairMessagesThatAreRefused(t *testing.T) {
 			Notices:    []*pb.Notice{{Party: 2, Reason: 3}},
 		}
 	}
-	decode := func(data []byte) error {
-		_, err := DecodeFairMessage(data, exampleParties)
-		return err
-	}
+	codec := fairMessages(exampleParties)
 	for name, change := range map[string]func(*pb.FairMessage){
 		"too many statements":    func(m *pb.FairMessage) { m.Statements = make([][]byte, maxStatements+1) },
 		"a round too large":      func(m *pb.FairMessage) { m.Holding.Round = maxNumber + 1 },
@@ -402,9 +329,7 @@ func TestFairMessagesThatAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := decode(data); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
-		}
+		codec.malformed(t, name, data)
 	}
 	// An author knows the roster by its counts alone.
 	for name, change := range map[string]func(*FairMessage){
@@ -425,25 +350,18 @@ func TestFairMessagesThatAreRefused(t *testing.T) {
 	} {
 		m := exampleFairMessage()
 		change(&m)
-		if _, err := m.Encode(); err == nil {
-			t.Errorf("%s: was encoded", name)
-		}
+		codec.unsendable(t, name, m)
 	}
-	data, err := exampleFairMessage().Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := codec.encoded(t, exampleFairMessage())
 	for name, data := range map[string][]byte{
 		"garbage":        {0xff, 0xff, 0xff},
 		"cut in a field": data[:len(data)-1],
 		"a wrong end":    append(slices.Clone(data), 0x12),
 		"too long":       ballast(t, data, MaxDirectBytes+1),
 	} {
-		if err := decode(data); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
-		}
+		codec.malformed(t, name, data)
 	}
-	if err := decode(ballast(t, data, MaxDirectBytes)); err != nil {
+	if _, err := codec.decode(ballast(t, data, MaxDirectBytes)); err != nil {
 		t.Errorf("%d bytes: %v", MaxDirectBytes, err)
 	}
 }
@@ -461,21 +379,7 @@ func TestEmptyFairMessage(t *testing.T) {
 
 // The largest batch there can be fits into an envelope, and its decoder takes it.
 func TestLargestBatchFits(t *testing.T) {
-	for kind, p := range map[string]task.Parameter{
-		"floats":       {Kind: task.Float, Low: 0, High: 1},
-		"categoricals": {Kind: task.Categorical, Choices: choicesOf(64)},
-	} {
-		parameters := make([]task.Parameter, 100)
-		for i := range parameters {
-			parameters[i] = p
-			parameters[i].Name = fmt.Sprintf("p%d", i)
-		}
-		space := spaceOf(t, parameters...)
-		u := make([]float64, space.Dim())
-		for i := range u {
-			u[i] = float64(i%64) / 64
-		}
-		point := PointOf(space, space.Decode(u))
+	eachLargestPoint(t, func(t *testing.T, space *task.Space, point Point) {
 		b := Batch{
 			Round: maxNumber, Turn: maxNumber, Heads: bytes.Repeat([]byte{1}, MaxParties*HeadBytes), Noise: math.Pi,
 			Counts:       slices.Repeat([]int{maxNumber}, MaxParties),
@@ -484,93 +388,30 @@ func TestLargestBatchFits(t *testing.T) {
 		for party := range MaxParties {
 			b.Assigned = append(b.Assigned, Assigned{party, point})
 		}
-		payload, err := b.Encode(space)
-		if err != nil {
-			t.Fatalf("%s: %v", kind, err)
-		}
-		if got, err := DecodeBatch(payload, space, MaxParties); err != nil || !reflect.DeepEqual(got, b) {
-			t.Errorf("%s: %v", kind, err)
-		}
+		batches(space, MaxParties).survives(t, b)
 		s := exampleShare(t)
-		s.Payload = payload
-		t.Logf("%s: %d bytes", kind, len(seal(t, s, fbotest.Key(t, 1)).Envelope))
-	}
-}
-
-// again checks that what was accepted can be sent, and is the same then.
-func again[T any](t *testing.T, v T, err error, encode func(T) ([]byte, error), decode func([]byte) (T, error)) {
-	t.Helper()
-	if err != nil {
-		if !errors.Is(err, ErrMalformed) {
-			t.Errorf("the error %v is not ErrMalformed", err)
-		}
-		return
-	}
-	data, err := encode(v)
-	if err != nil {
-		t.Fatalf("%+v was accepted and cannot be sent: %v", v, err)
-	}
-	if back, err := decode(data); err != nil || !reflect.DeepEqual(back, v) {
-		t.Errorf("%+v came back as %+v, %v", v, back, err)
-	}
-}
-
-// addParts adds a payload, parts of it and nothing to the seeds.
-func addParts(f *testing.F, payload []byte, err error) {
-	f.Helper()
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(payload)
-	f.Add(payload[:len(payload)/2])
-	f.Add([]byte{})
+		s.Payload = batches(space, MaxParties).encoded(t, b)
+		t.Logf("%d bytes", len(seal(t, s, fbotest.Key(t, 1)).Envelope))
+	})
 }
 
 func FuzzDecodeEvaluation(f *testing.F) {
 	space := mixedSpace(f)
-	payload, err := exampleEvaluation().Encode(space)
-	addParts(f, payload, err)
-	decode := func(data []byte) (Evaluation, error) { return DecodeEvaluation(data, space) }
-	f.Fuzz(func(t *testing.T, data []byte) {
-		e, err := decode(data)
-		again(t, e, err, func(e Evaluation) ([]byte, error) { return e.Encode(space) }, decode)
-		if err == nil {
-			space.Decode(e.Point.Encoded(space))
-		}
-	})
+	evaluations(space).fuzz(f, exampleEvaluation(), func(_ *testing.T, e *Evaluation) { space.Decode(e.Point.Encoded(space)) })
 }
 
 func FuzzDecodeBatch(f *testing.F) {
-	space := mixedSpace(f)
-	payload, err := exampleBatch().Encode(space)
-	addParts(f, payload, err)
-	decode := func(data []byte) (Batch, error) { return DecodeBatch(data, space, exampleParties) }
-	f.Fuzz(func(t *testing.T, data []byte) {
-		b, err := decode(data)
+	batches(mixedSpace(f), exampleParties).fuzz(f, exampleBatch(), func(_ *testing.T, b *Batch) {
 		if len(b.Lengthscales) == 0 {
 			b.Lengthscales = nil
 		}
-		again(t, b, err, func(b Batch) ([]byte, error) { return b.Encode(space) }, decode)
 	})
 }
 
 func FuzzDecodeAssignment(f *testing.F) {
-	space := mixedSpace(f)
-	payload, err := exampleAssignment(f).Encode(space)
-	addParts(f, payload, err)
-	decode := func(data []byte) (Assignment, error) { return DecodeAssignment(data, space) }
-	f.Fuzz(func(t *testing.T, data []byte) {
-		a, err := decode(data)
-		again(t, a, err, func(a Assignment) ([]byte, error) { return a.Encode(space) }, decode)
-	})
+	assignments(mixedSpace(f)).fuzz(f, exampleAssignment(f), nil)
 }
 
 func FuzzDecodeFairMessage(f *testing.F) {
-	data, err := exampleFairMessage().Encode()
-	addParts(f, data, err)
-	decode := func(data []byte) (FairMessage, error) { return DecodeFairMessage(data, exampleParties) }
-	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := decode(data)
-		again(t, m, err, FairMessage.Encode, decode)
-	})
+	fairMessages(exampleParties).fuzz(f, exampleFairMessage(), nil)
 }

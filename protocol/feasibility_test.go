@@ -1,9 +1,7 @@
 package protocol
 
 import (
-	"errors"
 	"math"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -11,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/task"
 )
 
 func exampleFeasibility() Feasibility {
@@ -18,6 +17,10 @@ func exampleFeasibility() Feasibility {
 		{Point: Point{[]float64{0, 0.5}, []int{0, 1}}},
 		{Point: mixedPoint(), Feasible: true},
 	}}
+}
+
+func feasibilities(space *task.Space) codec[Feasibility] {
+	return codecIn(space, Feasibility.Encode, DecodeFeasibility)
 }
 
 func TestLabelsSurviveTheWire(t *testing.T) {
@@ -28,13 +31,7 @@ func TestLabelsSurviveTheWire(t *testing.T) {
 			want.Labels = append(want.Labels, Label{PointOf(space, drawDesign(t, space)), rapid.Bool().Draw(t, "feasible")})
 		}
 		want.Observations = rapid.IntRange(len(want.Labels), math.MaxInt32).Draw(t, "observations")
-		payload, err := want.Encode(space)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := DecodeFeasibility(payload, space); err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("%+v, %v; want %+v", got, err, want)
-		}
+		feasibilities(space).survives(t, want)
 	})
 }
 
@@ -43,10 +40,7 @@ func TestLabelsThatAreRefused(t *testing.T) {
 	labels := func(count int) []*pb.Label {
 		return slices.Repeat([]*pb.Label{{Point: mixedPoint().message(), Feasible: true}}, count)
 	}
-	decode := func(data []byte) error {
-		_, err := DecodeFeasibility(data, space)
-		return err
-	}
+	codec := feasibilities(space)
 	for _, c := range []struct {
 		name         string
 		observations uint32
@@ -65,58 +59,22 @@ func TestLabelsThatAreRefused(t *testing.T) {
 		{"far too many labels", 1000, labels(1000), false},
 		{"a label of nothing", 2, append(labels(1), &pb.Label{Feasible: true}), false},
 	} {
-		data, err := proto.Marshal(&pb.Feasibility{Observations: c.observations, Labels: c.labels})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := decode(data); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", c.name, err)
-		}
 		f := Feasibility{Observations: int(c.observations)}
 		for _, m := range c.labels {
 			f.Labels = append(f.Labels, Label{pointFrom(m.Point), m.Feasible})
 		}
-		if _, err := f.Encode(space); (err == nil) != c.ok {
-			t.Errorf("%s: Encode: %v", c.name, err)
-		}
+		codec.judges(t, c.name, &pb.Feasibility{Observations: c.observations, Labels: c.labels}, f, c.ok)
 	}
-	refusesPoints(t, func(p *pb.Point) proto.Message {
+	codec.refusesDamage(t, exampleFeasibility(), MaxLabels*(pointBytes(space)+8)+roomBytes, func(p *pb.Point) proto.Message {
 		return &pb.Feasibility{Observations: 2, Labels: append(labels(1), &pb.Label{Point: p})}
-	}, decode)
-	payload, err := exampleFeasibility().Encode(space)
-	if err != nil {
-		t.Fatal(err)
-	}
-	refusesBytes(t, payload, MaxLabels*(pointBytes(space)+8)+roomBytes, decode)
+	})
 }
 
-// Whatever is accepted can be sent again and is the same then.
 func FuzzDecodeFeasibility(f *testing.F) {
 	space := mixedSpace(f)
-	payload, err := exampleFeasibility().Encode(space)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(payload)
-	f.Add(payload[:9])
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		labels, err := DecodeFeasibility(data, space)
-		if err != nil {
-			if !errors.Is(err, ErrMalformed) {
-				t.Errorf("the error %v is not ErrMalformed", err)
-			}
-			return
-		}
+	feasibilities(space).fuzz(f, exampleFeasibility(), func(_ *testing.T, labels *Feasibility) {
 		for _, l := range labels.Labels {
 			space.Decode(l.Point.Encoded(space))
-		}
-		again, err := labels.Encode(space)
-		if err != nil {
-			t.Fatalf("%+v was accepted and cannot be sent: %v", labels, err)
-		}
-		if back, err := DecodeFeasibility(again, space); err != nil || !reflect.DeepEqual(back, labels) {
-			t.Errorf("%+v came back as %+v, %v", labels, back, err)
 		}
 	})
 }

@@ -1,9 +1,7 @@
 package protocol
 
 import (
-	"errors"
 	"math"
-	"reflect"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -15,20 +13,15 @@ func exampleHyperparameters() Hyperparameters {
 	return Hyperparameters{Means: []float64{-1.5, MaxLogHyperparameter, -5}, Precisions: []float64{0, 2.25, MaxPrecision}}
 }
 
+func hyperparameters(parameters int) codec[Hyperparameters] {
+	return codec[Hyperparameters]{
+		Hyperparameters.Encode,
+		func(data []byte) (Hyperparameters, error) { return DecodeHyperparameters(data, parameters) },
+	}
+}
+
 func TestHyperparametersSurviveTheWire(t *testing.T) {
-	want := exampleHyperparameters()
-	payload, err := want.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := DecodeHyperparameters(payload, 2)
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, %v; want %+v", got, err, want)
-	}
-	refusesBytes(t, payload, 8*3+roomBytes, func(payload []byte) error {
-		_, err := DecodeHyperparameters(payload, 2)
-		return err
-	})
+	hyperparameters(2).refusesDamage(t, exampleHyperparameters(), 8*3+roomBytes, nil)
 }
 
 func TestHyperparametersThatAreRefused(t *testing.T) {
@@ -46,39 +39,17 @@ func TestHyperparametersThatAreRefused(t *testing.T) {
 	} {
 		h := exampleHyperparameters()
 		change(&h)
-		if _, err := h.Encode(); err == nil && name != "one parameter more" {
-			t.Errorf("%s: encoded", name)
+		if name != "one parameter more" {
+			hyperparameters(2).unsendable(t, name, h)
 		}
 		payload, err := proto.Marshal(&pb.Hyperparameters{Means: narrow(h.Means), Precisions: narrow(h.Precisions)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := DecodeHyperparameters(payload, 2); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
-		}
+		hyperparameters(2).malformed(t, name, payload)
 	}
 }
 
 func FuzzDecodeHyperparameters(f *testing.F) {
-	payload, err := exampleHyperparameters().Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(payload)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		h, err := DecodeHyperparameters(data, 2)
-		if err != nil {
-			if !errors.Is(err, ErrMalformed) {
-				t.Fatalf("error %v does not wrap ErrMalformed", err)
-			}
-			return
-		}
-		again, err := h.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if same, err := DecodeHyperparameters(again, 2); err != nil || !reflect.DeepEqual(same, h) {
-			t.Fatalf("%+v became %+v, %v", h, same, err)
-		}
-	})
+	hyperparameters(2).fuzz(f, exampleHyperparameters(), nil)
 }

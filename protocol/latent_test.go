@@ -1,9 +1,7 @@
 package protocol
 
 import (
-	"errors"
 	"math"
-	"reflect"
 	"testing"
 )
 
@@ -16,26 +14,18 @@ func exampleLatent() Latent {
 	}
 }
 
+func latents(parameters, points int) codec[Latent] {
+	return codec[Latent]{
+		func(l Latent) ([]byte, error) { return l.Encode(points) },
+		func(data []byte) (Latent, error) { return DecodeLatent(data, parameters, points) },
+	}
+}
+
 func TestLatentSurvivesTheWire(t *testing.T) {
-	want := exampleLatent()
-	payload, err := want.Encode(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := DecodeLatent(payload, 2, 3)
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, %v; want %+v", got, err, want)
-	}
-	refusesBytes(t, payload, 4*(2+3+6)+roomBytes, func(payload []byte) error {
-		_, err := DecodeLatent(payload, 2, 3)
-		return err
-	})
-	if _, err := DecodeLatent(payload, 1, 3); !errors.Is(err, ErrMalformed) {
-		t.Errorf("with another number of parameters: %v", err)
-	}
-	if _, err := DecodeLatent(payload, 2, 4); !errors.Is(err, ErrMalformed) {
-		t.Errorf("with another number of points: %v", err)
-	}
+	latents(2, 3).refusesDamage(t, exampleLatent(), 4*(2+3+6)+roomBytes, nil)
+	payload := latents(2, 3).encoded(t, exampleLatent())
+	latents(1, 3).malformed(t, "with another number of parameters", payload)
+	latents(2, 4).malformed(t, "with another number of points", payload)
 }
 
 func TestLatentThatIsRefused(t *testing.T) {
@@ -54,32 +44,8 @@ func TestLatentThatIsRefused(t *testing.T) {
 	} {
 		l := exampleLatent()
 		change(&l)
-		if _, err := l.Encode(3); err == nil {
-			t.Errorf("%s: encoded", name)
-		}
+		latents(2, 3).unsendable(t, name, l)
 	}
 }
 
-func FuzzDecodeLatent(f *testing.F) {
-	payload, err := exampleLatent().Encode(3)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(payload)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		l, err := DecodeLatent(data, 2, 3)
-		if err != nil {
-			if !errors.Is(err, ErrMalformed) {
-				t.Fatalf("error %v does not wrap ErrMalformed", err)
-			}
-			return
-		}
-		again, err := l.Encode(3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if same, err := DecodeLatent(again, 2, 3); err != nil || !reflect.DeepEqual(same, l) {
-			t.Fatalf("%+v became %+v, %v", l, same, err)
-		}
-	})
-}
+func FuzzDecodeLatent(f *testing.F) { latents(2, 3).fuzz(f, exampleLatent(), nil) }

@@ -1,9 +1,7 @@
 package protocol
 
 import (
-	"errors"
 	"math"
-	"reflect"
 	"slices"
 	"testing"
 )
@@ -20,6 +18,10 @@ func exampleMean() Mean {
 	}
 }
 
+func means(features int) codec[Mean] {
+	return codec[Mean]{Mean.Encode, func(data []byte) (Mean, error) { return DecodeMean(data, features, 2) }}
+}
+
 func TestMeanSurvivesTheWire(t *testing.T) {
 	for name, change := range map[string]func(*Mean){
 		"full":               func(*Mean) {},
@@ -29,16 +31,11 @@ func TestMeanSurvivesTheWire(t *testing.T) {
 		"at the bounds":      func(m *Mean) { m.Values[0], m.Level, m.Scale = MaxWeight, -MaxUnit, MaxUnit },
 		"extreme smoothness": func(m *Mean) { m.Lengthscales[0] = float64(float32(MaxLengthscale)) },
 	} {
-		want := exampleMean()
-		change(&want)
-		payload, err := want.Encode()
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		got, err := DecodeMean(payload, 4, 2)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			m := exampleMean()
+			change(&m)
+			means(4).survives(t, m)
+		})
 	}
 }
 
@@ -68,48 +65,16 @@ func TestMeansThatAreRefused(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	payload, err := exampleMean().Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	payload := means(4).encoded(t, exampleMean())
 	for name, data := range map[string][]byte{
 		"nothing":   nil,
 		"garbage":   {0xff, 0xff, 0xff},
 		"cut short": payload[:len(payload)-3],
 		"ballast":   append(slices.Clone(payload), make([]byte, 200)...),
 	} {
-		if _, err := DecodeMean(data, 4, 2); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
-		}
+		means(4).malformed(t, name, data)
 	}
-	if _, err := DecodeMean(payload, 6, 2); !errors.Is(err, ErrMalformed) {
-		t.Errorf("for a task with more features: %v", err)
-	}
+	means(6).malformed(t, "for a task with more features", payload)
 }
 
-// Whatever is accepted is within bounds and can be sent again.
-func FuzzDecodeMean(f *testing.F) {
-	payload, err := exampleMean().Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(payload)
-	f.Add(payload[:9])
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := DecodeMean(data, 4, 2)
-		if err != nil {
-			if !errors.Is(err, ErrMalformed) {
-				t.Errorf("the error %v is not ErrMalformed", err)
-			}
-			return
-		}
-		again, err := m.Encode()
-		if err != nil {
-			t.Fatalf("%+v was accepted and cannot be sent: %v", m, err)
-		}
-		if back, err := DecodeMean(again, 4, 2); err != nil || !reflect.DeepEqual(back, m) {
-			t.Errorf("%+v came back as %+v, %v", m, back, err)
-		}
-	})
-}
+func FuzzDecodeMean(f *testing.F) { means(4).fuzz(f, exampleMean(), nil) }

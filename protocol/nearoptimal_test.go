@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/task"
 )
 
 func exampleNearOptimal() NearOptimal {
@@ -18,22 +19,19 @@ func exampleNearOptimal() NearOptimal {
 	return NearOptimal{Observations: 12, Point: mixedPoint(), Bound: &bound}
 }
 
+func nearOptimals(space *task.Space) codec[NearOptimal] {
+	return codecIn(space, NearOptimal.Encode, DecodeNearOptimal)
+}
+
 func TestNearOptimalDesignsSurviveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		space := drawSpace(t)
-		want := NearOptimal{
+		nearOptimals(space).survives(t, NearOptimal{
 			Observations: rapid.IntRange(1, math.MaxInt32).Draw(t, "observations"),
 			Point:        PointOf(space, drawDesign(t, space)),
 			Bound:        drawUnit(t, "bound"),
 			Release:      rapid.IntRange(0, math.MaxInt32).Draw(t, "release"),
-		}
-		payload, err := want.Encode(space)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := DecodeNearOptimal(payload, space); err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("%+v, %v; want %+v", got, err, want)
-		}
+		})
 	})
 }
 
@@ -42,10 +40,7 @@ func TestNearOptimalDesignsThatAreRefused(t *testing.T) {
 	good := func() *pb.NearOptimal {
 		return &pb.NearOptimal{Observations: 12, Point: mixedPoint().message(), Bound: proto.Float64(0.125)}
 	}
-	decode := func(data []byte) error {
-		_, err := DecodeNearOptimal(data, space)
-		return err
-	}
+	codec := nearOptimals(space)
 	for name, change := range map[string]func(*pb.NearOptimal){
 		"no observations":           func(m *pb.NearOptimal) { m.Observations = 0 },
 		"observations beyond int32": func(m *pb.NearOptimal) { m.Observations = 1 << 31 },
@@ -59,49 +54,24 @@ func TestNearOptimalDesignsThatAreRefused(t *testing.T) {
 	} {
 		m := good()
 		change(m)
-		data, err := proto.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := decode(data); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
-		}
-		n := NearOptimal{Observations: int(m.Observations), Point: mixedPoint(), Bound: m.Bound, Release: int(m.Release)}
-		if _, err := n.Encode(space); err == nil {
-			t.Errorf("%s: was encoded", name)
-		}
+		codec.judges(t, name, m, NearOptimal{Observations: int(m.Observations), Point: mixedPoint(), Bound: m.Bound, Release: int(m.Release)}, false)
 	}
-	if _, err := (NearOptimal{Observations: -1, Point: mixedPoint()}).Encode(space); err == nil {
-		t.Error("fewer than no observations: was encoded")
-	}
-	if _, err := (NearOptimal{Observations: 1, Point: mixedPoint(), Release: -1}).Encode(space); err == nil {
-		t.Error("a negative release: was encoded")
-	}
-	refusesPoints(t, func(p *pb.Point) proto.Message {
+	codec.unsendable(t, "fewer than no observations", NearOptimal{Observations: -1, Point: mixedPoint()})
+	codec.unsendable(t, "a negative release", NearOptimal{Observations: 1, Point: mixedPoint(), Release: -1})
+	codec.refusesDamage(t, exampleNearOptimal(), pointBytes(space)+roomBytes, func(p *pb.Point) proto.Message {
 		m := good()
 		m.Point = p
 		return m
-	}, decode)
-	payload, err := exampleNearOptimal().Encode(space)
-	if err != nil {
-		t.Fatal(err)
-	}
-	refusesBytes(t, payload, pointBytes(space)+roomBytes, decode)
+	})
 }
 
 // Only what is cut exactly before the bound is a design, one without a bound.
 func TestNearOptimalDesignsThatAreCutShort(t *testing.T) {
 	space := mixedSpace(t)
 	n := exampleNearOptimal()
-	payload, err := n.Encode(space)
-	if err != nil {
-		t.Fatal(err)
-	}
+	payload := nearOptimals(space).encoded(t, n)
 	n.Bound = nil
-	least, err := n.Encode(space)
-	if err != nil {
-		t.Fatal(err)
-	}
+	least := nearOptimals(space).encoded(t, n)
 	for end := range payload {
 		got, err := DecodeNearOptimal(payload[:end], space)
 		if end == len(least) {
@@ -114,34 +84,12 @@ func TestNearOptimalDesignsThatAreCutShort(t *testing.T) {
 	}
 }
 
-// Whatever is accepted can be sent again and is the same then.
 func FuzzDecodeNearOptimal(f *testing.F) {
 	space := mixedSpace(f)
-	payload, err := exampleNearOptimal().Encode(space)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(payload)
-	f.Add(payload[:9])
-	f.Add([]byte{})
+	codec, payload := nearOptimals(space), nearOptimals(space).encoded(f, exampleNearOptimal())
+	var releases [][]byte
 	for _, release := range []byte{0, 3, 0x80} { // field 4, none, a number and one cut short
-		f.Add(append(slices.Clone(payload), 0x20, release))
+		releases = append(releases, append(slices.Clone(payload), 0x20, release))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		n, err := DecodeNearOptimal(data, space)
-		if err != nil {
-			if !errors.Is(err, ErrMalformed) {
-				t.Errorf("the error %v is not ErrMalformed", err)
-			}
-			return
-		}
-		space.Decode(n.Point.Encoded(space))
-		again, err := n.Encode(space)
-		if err != nil {
-			t.Fatalf("%+v was accepted and cannot be sent: %v", n, err)
-		}
-		if back, err := DecodeNearOptimal(again, space); err != nil || !reflect.DeepEqual(back, n) {
-			t.Errorf("%+v came back as %+v, %v", n, back, err)
-		}
-	})
+	codec.fuzz(f, exampleNearOptimal(), func(_ *testing.T, n *NearOptimal) { space.Decode(n.Point.Encoded(space)) }, releases...)
 }

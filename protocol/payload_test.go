@@ -16,17 +16,20 @@ import (
 	"github.com/fbo-node/fbo/protocol/pb"
 )
 
+func weightsOf(features int) codec[Weights] {
+	return codec[Weights]{Weights.Encode, func(data []byte) (Weights, error) { return DecodeWeights(data, features) }}
+}
+
+func presences() codec[Presence] { return codec[Presence]{Presence.Encode, DecodePresence} }
+
 func TestWeightsSurviveTheWireAsFloat32(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := Weights{
 			Observations: rapid.IntRange(1, math.MaxInt32).Draw(t, "observations"),
 			Values:       rapid.SliceOfN(rapid.Float64Range(-MaxWeight, MaxWeight), 0, 64).Draw(t, "values"),
 		}
-		payload, err := w.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := DecodeWeights(payload, len(w.Values))
+		codec := weightsOf(len(w.Values))
+		got, err := codec.decode(codec.encoded(t, w))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,18 +86,14 @@ func TestWeightsThatCannotBeEncoded(t *testing.T) {
 		"fewer than no observations": {Observations: -1, Values: []float64{1}},
 		"negative release":           {Observations: 1, Values: []float64{1}, Release: -1},
 	} {
-		if _, err := w.Encode(); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		weightsOf(1).unsendable(t, name, w)
 	}
 	if strconv.IntSize == 32 {
 		return // an int cannot hold more than the wire accepts
 	}
 	beyond := math.MaxInt32
 	beyond++
-	if _, err := (Weights{Observations: beyond, Values: []float64{1}}).Encode(); err == nil {
-		t.Error("observations beyond an int32: no error")
-	}
+	weightsOf(1).unsendable(t, "observations beyond an int32", Weights{Observations: beyond, Values: []float64{1}})
 }
 
 func idsOf(t testing.TB, n byte) []peer.ID {
@@ -134,13 +133,7 @@ func TestPresenceRoundTrip(t *testing.T) {
 			Members: Members{Hash: [32]byte(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "hash")), Count: rapid.IntRange(0, 1<<20).Draw(t, "count")},
 			Leaving: rapid.Bool().Draw(t, "leaving"),
 		}
-		payload, err := p.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := DecodePresence(payload); err != nil || got != p {
-			t.Fatalf("%+v became %+v, %v", p, got, err)
-		}
+		presences().survives(t, p)
 	})
 }
 
@@ -154,13 +147,9 @@ func TestPresenceThatIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := DecodePresence(payload); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
-		}
+		presences().malformed(t, name, payload)
 	}
-	if _, err := DecodePresence([]byte{0xff}); !errors.Is(err, ErrMalformed) {
-		t.Errorf("noise: %v", err)
-	}
+	presences().malformed(t, "noise", []byte{0xff})
 }
 
 // A decoder that skipped whatever it does not know would let a peer attach a
@@ -168,18 +157,8 @@ func TestPresenceThatIsRefused(t *testing.T) {
 func TestPayloadsCarryNoBallast(t *testing.T) {
 	junk := protowire.AppendTag(nil, 100, protowire.BytesType)
 	junk = protowire.AppendBytes(junk, make([]byte, 1000))
-	presence, err := Presence{Members: MembersOf(nil)}.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := DecodePresence(append(presence, junk...)); !errors.Is(err, ErrMalformed) {
-		t.Errorf("presence: %v", err)
-	}
-	weights, err := Weights{Observations: 1, Values: []float64{1}}.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := DecodeWeights(append(weights, junk...), 1); !errors.Is(err, ErrMalformed) {
-		t.Errorf("weights: %v", err)
-	}
+	presence := presences().encoded(t, Presence{Members: MembersOf(nil)})
+	presences().malformed(t, "presence", append(presence, junk...))
+	weights := weightsOf(1).encoded(t, Weights{Observations: 1, Values: []float64{1}})
+	weightsOf(1).malformed(t, "weights", append(weights, junk...))
 }

@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -240,12 +239,9 @@ func TestPointsThatCannotBeSent(t *testing.T) {
 		if p.check(space) == nil {
 			t.Errorf("%s: accepted", name)
 		}
-		_, candidate := Candidate{Round: 1, Point: p}.Encode(space, 1)
-		_, near := NearOptimal{Observations: 1, Point: p}.Encode(space)
-		_, density := Density{Observations: 1, Components: []Component{{1, 0.5, p}}}.Encode(space)
-		if candidate == nil || near == nil || density == nil {
-			t.Errorf("%s: candidate %v, design %v, density %v", name, candidate, near, density)
-		}
+		candidates(space, 1).unsendable(t, name, Candidate{Round: 1, Point: p})
+		nearOptimals(space).unsendable(t, name, NearOptimal{Observations: 1, Point: p})
+		densities(space).unsendable(t, name, Density{Observations: 1, Components: []Component{{1, 0.5, p}}})
 	}
 	for name, p := range map[string]Point{
 		"negative choice":              {[]float64{0.25, 1}, []int{-1, 0}},
@@ -255,49 +251,6 @@ func TestPointsThatCannotBeSent(t *testing.T) {
 	} {
 		if p.check(space) == nil {
 			t.Errorf("%s: accepted", name)
-		}
-	}
-}
-
-// refusesPoints checks that a payload around each wrong point is malformed.
-func refusesPoints(t *testing.T, payload func(*pb.Point) proto.Message, decode func([]byte) error) {
-	t.Helper()
-	for name, p := range pointsThatAreRefused() {
-		data, err := proto.Marshal(payload(p))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := decode(data); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// refusesBytes checks bytes that are no good payload, or one that carries more
-// than it should. limit is how many bytes are accepted.
-func refusesBytes(t *testing.T, payload []byte, limit int, decode func([]byte) error) {
-	t.Helper()
-	if err := decode(payload); err != nil {
-		t.Fatal(err)
-	}
-	for name, data := range map[string][]byte{
-		"nothing":        {},
-		"garbage":        {0xff, 0xff, 0xff},
-		"cut in a field": payload[:len(payload)-1],
-		"only the start": payload[:3],
-		"a wrong type":   protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "one"),
-		"a wrong end":    append(slices.Clone(payload), 0x12),
-	} {
-		if err := decode(data); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if err := decode(ballast(t, payload, limit)); err != nil {
-		t.Errorf("%d bytes: %v", limit, err)
-	}
-	for _, size := range []int{limit + 1, limit + 1000, MaxEnvelopeBytes} {
-		if err := decode(ballast(t, payload, size)); !errors.Is(err, ErrMalformed) {
-			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
 }
@@ -319,44 +272,37 @@ func ballast(t *testing.T, payload []byte, size int) []byte {
 	return nil
 }
 
-// The largest spaces that a task can have.
-func TestLargestPointsFit(t *testing.T) {
+// eachLargestPoint calls check with points of the largest spaces that a task can have.
+func eachLargestPoint(t *testing.T, check func(t *testing.T, space *task.Space, point Point)) {
 	for kind, p := range map[string]task.Parameter{
 		"floats":       {Kind: task.Float, Low: 0, High: 1},
 		"categoricals": {Kind: task.Categorical, Choices: choicesOf(64)},
 	} {
-		parameters := make([]task.Parameter, 100)
-		for i := range parameters {
-			parameters[i] = p
-			parameters[i].Name = fmt.Sprintf("p%d", i)
-		}
-		space := spaceOf(t, parameters...)
-		u := make([]float64, space.Dim())
-		for i := range u {
-			u[i] = float64(i%64) / 64 // the last choice
-		}
-		point := PointOf(space, space.Decode(u))
+		t.Run(kind, func(t *testing.T) {
+			parameters := make([]task.Parameter, 100)
+			for i := range parameters {
+				parameters[i] = p
+				parameters[i].Name = fmt.Sprintf("p%d", i)
+			}
+			space := spaceOf(t, parameters...)
+			u := make([]float64, space.Dim())
+			for i := range u {
+				u[i] = float64(i%64) / 64 // the last choice
+			}
+			check(t, space, PointOf(space, space.Decode(u)))
+		})
+	}
+}
+
+func TestLargestPointsFit(t *testing.T) {
+	eachLargestPoint(t, func(t *testing.T, space *task.Space, point Point) {
 		response := -math.Pi
-		candidate := Candidate{Round: math.MaxInt32, Point: point, Response: &response, Neighbours: maxNeighbours}
-		if payload, err := candidate.Encode(space, math.MaxInt32); err != nil {
-			t.Errorf("%s: %v", kind, err)
-		} else if got, err := DecodeCandidate(payload, space, math.MaxInt32); err != nil || !reflect.DeepEqual(got, candidate) {
-			t.Errorf("%s: candidate %+v, %v", kind, got, err)
-		}
-		near := NearOptimal{Observations: math.MaxInt32, Point: point, Bound: &response}
-		if payload, err := near.Encode(space); err != nil {
-			t.Errorf("%s: %v", kind, err)
-		} else if got, err := DecodeNearOptimal(payload, space); err != nil || !reflect.DeepEqual(got, near) {
-			t.Errorf("%s: design %+v, %v", kind, got, err)
-		}
+		candidates(space, math.MaxInt32).survives(t, Candidate{Round: math.MaxInt32, Point: point, Response: &response, Neighbours: maxNeighbours})
+		nearOptimals(space).survives(t, NearOptimal{Observations: math.MaxInt32, Point: point, Bound: &response})
 		density := Density{Observations: math.MaxInt32}
 		for range MaxComponents {
 			density.Components = append(density.Components, Component{1.0 / MaxComponents, 0.5, point})
 		}
-		if payload, err := density.Encode(space); err != nil {
-			t.Errorf("%s: %v", kind, err)
-		} else if got, err := DecodeDensity(payload, space); err != nil || !reflect.DeepEqual(got, density) {
-			t.Errorf("%s: density %+v, %v", kind, got, err)
-		}
-	}
+		densities(space).survives(t, density)
+	})
 }

@@ -243,9 +243,9 @@ func (c copied) refused(t *testing.T, copies [2]*process) {
 	}
 }
 
-// Two copies with one peer, which takes them for one node and may hear one of them alone.
-// Whichever has not released by then learns from the peer that the other one has; if both
-// have, both refuse.
+// Two copies have one peer, which treats them as one node and may receive from one of them alone. A
+// copy that has not released by then learns from the peer that the other one has. If both have, both
+// refuse further releases.
 func TestTwoCopiesWithOnePeer(t *testing.T) {
 	t.Parallel()
 	file := manyReleases(t)
@@ -255,7 +255,9 @@ func TestTwoCopiesWithOnePeer(t *testing.T) {
 	for i := range copies {
 		copies[i] = c.start(t, i, peer)
 	}
-	time.Sleep(3 * time.Second)
+	for _, p := range copies {
+		p.await(t, "its peer", isEvent("peers"))
+	}
 	c.allow(t, 7)
 	for _, p := range copies {
 		p.await(t, "seven trials", finishedTrial(7))
@@ -264,7 +266,7 @@ func TestTwoCopiesWithOnePeer(t *testing.T) {
 	for began := time.Now(); !sends() && time.Since(began) < patienceOfTests; {
 		time.Sleep(50 * time.Millisecond)
 	}
-	time.Sleep(time.Second) // for a release of the other, if there is one
+	time.Sleep(time.Second) // a window for a release of the other, which may not come
 	sent := [2]int{weightsSent(copies[0]), weightsSent(copies[1])}
 	t.Logf("releases of the copies: %d", sent)
 	switch {

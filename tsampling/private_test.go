@@ -9,7 +9,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/audit"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -186,9 +185,6 @@ func TestReleasesThatDoNotFitTheTask(t *testing.T) {
 	}
 }
 
-// guarantee is the privacy that the audited tasks claim.
-var guarantee = audit.Guarantee{Epsilon: 4, Delta: 0.005}
-
 // fault is a wrong release in place of clipped + noise; first is the noise of the first release.
 type fault func(clipped, noise, first float64) float64
 
@@ -199,9 +195,9 @@ type fault func(clipped, noise, first float64) float64
 func shownBy(t *testing.T, runs int, keys string, wrong fault) float64 {
 	t.Helper()
 	const releases = 3
-	definition := privateTask(t, "", fmt.Sprintf("epsilon: %g, delta: %g, releases: %d, clip: 1%s", guarantee.Epsilon, guarantee.Delta, releases, keys))
+	definition := privateTask(t, "", fmt.Sprintf("epsilon: %g, delta: %g, releases: %d, clip: 1%s", strategytest.Guarantee().Epsilon, strategytest.Guarantee().Delta, releases, keys))
 	source := rand.NewChaCha8([32]byte{3})
-	return guarantee.Shown(runs, func(world int) int {
+	return strategytest.Guarantee().Shown(runs, func(world int) int {
 		exchange, err := NewSharing(definition, source)
 		if err != nil {
 			t.Fatal(err)
@@ -234,12 +230,12 @@ func TestAuditOfReleases(t *testing.T) { checkAudit(t, 300, 0.3) }
 
 // checkAudit audits the releases of a correct node.
 func checkAudit(t *testing.T, runs int, power float64) {
-	guarantee.Check(t, "releases", shownBy(t, runs, "", nil), true, power)
+	strategytest.Guarantee().Check(t, "releases", shownBy(t, runs, "", nil), true, power)
 }
 
 // TestAuditFindsFaults has one fault that breaks the guarantee by far.
 func TestAuditFindsFaults(t *testing.T) {
-	guarantee.Check(t, "no clip", shownBy(t, 300, "", noClip), false, 0)
+	strategytest.Guarantee().Check(t, "no clip", shownBy(t, 300, "", noClip), false, 0)
 }
 
 func noClip(clipped, noise, _ float64) float64 { return 40*clipped + noise }

@@ -2,7 +2,11 @@
 
 package tsampling
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
+)
 
 // The bound reaches .87 of the guarantee, with a standard deviation of .03.
 func TestStatisticalAuditOfReleases(t *testing.T) { checkAudit(t, 4000, 0.7) }
@@ -19,6 +23,6 @@ func TestStatisticalAuditFindsFaults(t *testing.T) {
 		"the same noise in every release": {"", func(clipped, _, first float64) float64 { return clipped + first }},
 		"half the sensitivity":            {", adjacency: zero-out", nil},
 	} {
-		guarantee.Check(t, name, shownBy(t, 4000, c.keys, c.wrong), false, 0)
+		strategytest.Guarantee().Check(t, name, shownBy(t, 4000, c.keys, c.wrong), false, 0)
 	}
 }

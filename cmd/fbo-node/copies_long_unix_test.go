@@ -41,7 +41,7 @@ func TestLongTwoCopiesWithAPeerEach(t *testing.T) {
 	c.allow(t, 9)
 	again.await(t, "nine trials", finishedTrial(9))
 	interrupt(t, again)
-	// It may say again what it has released, where it has to move to a new epoch.
+	// It may publish a released share again when it moves to a new epoch.
 	if after := releasesIn(t, c.dirs[1]); after != before {
 		t.Errorf("%d releases, %d at the refusal", after, before)
 	}

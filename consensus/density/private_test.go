@@ -10,7 +10,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/audit"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/privacy/place"
@@ -38,9 +37,6 @@ func newReleases(t testing.TB, spec *task.Task, entropy *rand.ChaCha8) *releases
 	return e
 }
 
-// guarantee is the privacy that the audited tasks claim.
-var guarantee = audit.Guarantee{Epsilon: 4, Delta: 0.005}
-
 // 200 runs find half of the due noise, or less, in each of 4,000 simulated audits, and two thirds
 // of it in 47 %.
 func TestAuditOfReleases(t *testing.T) {
@@ -52,20 +48,20 @@ func TestAuditOfReleases(t *testing.T) {
 // is better, also for a clipped one. The keys of privacy map to whether they keep the guarantee.
 func checkAudit(t *testing.T, runs int, power float64, parameters string, kept map[string]bool) {
 	for keys, keeps := range kept {
-		spec := privateTask(t, parameters, "", fmt.Sprintf("%s, delta: %g, releases: 1", keys, guarantee.Delta))
+		spec := privateTask(t, parameters, "", fmt.Sprintf("%s, delta: %g, releases: 1", keys, strategytest.Guarantee().Delta))
 		source := rand.NewChaCha8([32]byte{3})
 		ends := [2]protocol.Point{{Coordinates: []float64{0}}, {Coordinates: []float64{1}}}
 		if len(spec.Space.Blocks()) == 1 && spec.Space.Blocks()[0].Kind == task.Categorical {
 			ends = [2]protocol.Point{{Choices: []int{0}}, {Choices: []int{1}}}
 		}
-		shown := guarantee.Shown(runs, func(world int) int {
+		shown := strategytest.Guarantee().Shown(runs, func(world int) int {
 			centre := strategytest.Released[protocol.Density](t, newReleases(t, spec, source), place.Vector(spec.Space, ends[world])).Components[0].Centre
 			if len(centre.Choices) > 0 && centre.Choices[0] == 1 || len(centre.Coordinates) > 0 && centre.Coordinates[0] > 0.5 {
 				return 1
 			}
 			return 0
 		})
-		guarantee.Check(t, parameters+", "+keys, shown, keeps, power)
+		strategytest.Guarantee().Check(t, parameters+", "+keys, shown, keeps, power)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/audit"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/privacy/place"
 	"github.com/fbo-node/fbo/protocol"
@@ -35,9 +34,6 @@ func newReleases(t testing.TB, spec *task.Task, entropy *rand.ChaCha8) *releases
 	return e
 }
 
-// guarantee is the privacy that the audited tasks claim.
-var guarantee = audit.Guarantee{Epsilon: 4, Delta: 0.005}
-
 // 200 runs find half of the due noise, or less, in each of 4,000 simulated audits, and two thirds
 // of it in 47 %.
 func TestAuditOfReleases(t *testing.T) {
@@ -50,9 +46,9 @@ func TestAuditOfReleases(t *testing.T) {
 // the guarantee.
 func checkAudit(t *testing.T, runs int, power float64, kept map[string]bool) {
 	for keys, keeps := range kept {
-		spec := privateTask(t, "{name: x, type: float, low: 0, high: 1}", "", fmt.Sprintf("%s, delta: %g", keys, guarantee.Delta))
+		spec := privateTask(t, "{name: x, type: float, low: 0, high: 1}", "", fmt.Sprintf("%s, delta: %g", keys, strategytest.Guarantee().Delta))
 		source := rand.NewChaCha8([32]byte{3})
-		shown := guarantee.Shown(runs, func(world int) int {
+		shown := strategytest.Guarantee().Shown(runs, func(world int) int {
 			e := newReleases(t, spec, source)
 			total := 0.0
 			for release := range spec.Privacy.Releases {
@@ -68,7 +64,7 @@ func checkAudit(t *testing.T, runs int, power float64, kept map[string]bool) {
 			}
 			return 0
 		})
-		guarantee.Check(t, keys, shown, keeps, power)
+		strategytest.Guarantee().Check(t, keys, shown, keeps, power)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // The same commit gives the same bytes from two clones, the second with an empty build
-// cache, and the program says the version.
+// cache, and the program prints the version.
 func TestLongReleaseBuiltTwiceIsTheSame(t *testing.T) {
 	dir, out := repository(t), t.TempDir()
 	s, err := look(t.Context(), dir, "0.1.0", false)

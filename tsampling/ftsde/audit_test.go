@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/audit"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/privacy"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
@@ -31,14 +32,11 @@ type sumAudit struct {
 // noise of the node's first round.
 type fault func(raw, clipped, noise, first float64) float64
 
-// guarantee is the privacy that the audited tasks claim.
-var guarantee = audit.Guarantee{Epsilon: 4, Delta: 0.005}
-
 const auditRounds = 3
 
 func auditTask(t testing.TB, keys string) *task.Task {
-	return newTask(t, setting{epsilon: guarantee.Epsilon, strategy: "share_every: 1", privacy: fmt.Sprintf(
-		"contributors: 4, committee: 4, colluding: 2, clip: 1, delta: %g, releases: %d%s", guarantee.Delta, auditRounds, keys)})
+	return newTask(t, setting{epsilon: strategytest.Guarantee().Epsilon, strategy: "share_every: 1", privacy: fmt.Sprintf(
+		"contributors: 4, committee: 4, colluding: 2, clip: 1, delta: %g, releases: %d%s", strategytest.Guarantee().Delta, auditRounds, keys)})
 }
 
 // given returns the total contribution of one node to all rounds: alternately this number and its
@@ -76,7 +74,7 @@ func (a sumAudit) shown(source io.Reader) float64 {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	return guarantee.Shown(a.runs, func(world int) int {
+	return strategytest.Guarantee().Shown(a.runs, func(world int) int {
 		sign := float64(1 - 2*world)
 		total := a.given(2*sign, *fresh)
 		for range a.honest - 1 {
@@ -95,15 +93,15 @@ func (a sumAudit) attainable() float64 {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	return audit.Epsilon(2*math.Sqrt(auditRounds)/(terms.Sigma*math.Sqrt(float64(a.honest))), guarantee.Delta)
+	return audit.Epsilon(2*math.Sqrt(auditRounds)/(terms.Sigma*math.Sqrt(float64(a.honest))), strategytest.Guarantee().Delta)
 }
 
 // The bound reaches .87 of the guarantee, with a standard deviation of .03.
 func TestAuditOfSums(t *testing.T) {
 	a := sumAudit{t: t, definition: auditTask(t, ""), runs: 4000, honest: 2}
-	guarantee.Check(t, "sums", a.shown(entropy(3)), true, 0.7)
-	if attainable := a.attainable(); attainable > guarantee.Epsilon {
-		t.Errorf("the planned noise has ε = %.2f, expected at most %g", attainable, guarantee.Epsilon)
+	strategytest.Guarantee().Check(t, "sums", a.shown(entropy(3)), true, 0.7)
+	if attainable := a.attainable(); attainable > strategytest.Guarantee().Epsilon {
+		t.Errorf("the planned noise has ε = %.2f, expected at most %g", attainable, strategytest.Guarantee().Epsilon)
 	}
 }
 
@@ -122,6 +120,6 @@ func TestAuditFindsFaults(t *testing.T) {
 		"more colluders than declared":  {"", 1, nil},
 	} {
 		a := sumAudit{t: t, definition: auditTask(t, c.keys), runs: 4000, honest: c.honest, wrong: c.wrong}
-		guarantee.Check(t, name, a.shown(entropy(4)), false, 0)
+		strategytest.Guarantee().Check(t, name, a.shown(entropy(4)), false, 0)
 	}
 }

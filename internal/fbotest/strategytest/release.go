@@ -70,7 +70,7 @@ func (r *Releaser) Step(in strategy.Input) {
 	}
 }
 
-// Observe adds so many observations.
+// Observe adds count observations.
 func (r *Releaser) Observe(count int) {
 	r.T.Helper()
 	for range count {

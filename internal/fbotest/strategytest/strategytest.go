@@ -7,11 +7,15 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/audit"
 	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
+
+// Guarantee returns the privacy that the audited tasks claim.
+func Guarantee() audit.Guarantee { return audit.Guarantee{Epsilon: 4, Delta: 0.005} }
 
 // Task parses a task file, for these strategies.
 func Task(t fbotest.TB, strategies strategy.Set, format string, args ...any) *task.Task {

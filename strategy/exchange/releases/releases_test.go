@@ -25,10 +25,10 @@ type pair struct{}
 func (pair) Keys() map[string]any            { return nil }
 func (pair) Release(*task.Task) task.Release { return task.Release{Numbers: 2, Norm: 1} }
 
-// told drives an exchange that does its work at once.
-type told struct{ strategytest.Releaser }
+// driver drives an exchange and does its work at once.
+type driver struct{ strategytest.Releaser }
 
-func newTold(t testing.TB, planned int) *told {
+func newDriver(t testing.TB, planned int) *driver {
 	t.Helper()
 	read := func(*task.Section) task.StrategySettings { return pair{} }
 	parsed, err := task.Parse("task", fmt.Appendf(nil, "name: a\ngoal: minimize\nparameters: [{name: x, type: float, low: 0, high: 1}]\n"+
@@ -56,12 +56,12 @@ func newTold(t testing.TB, planned int) *told {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &told{strategytest.Releaser{T: t, Exchange: exchange, View: strategy.View{Task: parsed, Self: "a",
+	return &driver{strategytest.Releaser{T: t, Exchange: exchange, View: strategy.View{Task: parsed, Self: "a",
 		Results: map[string]any{presence.Kind: presence.Result{Present: []peer.ID{"a", "b"}, Agreed: true}}}}}
 }
 
-// observe adds so many observations and does the work that they ask for.
-func (p *told) observe(count int) {
+// observe adds count observations and does the work that they ask for.
+func (p *driver) observe(count int) {
 	p.T.Helper()
 	for range count {
 		p.Observe(1)
@@ -76,11 +76,11 @@ func (p *told) observe(count int) {
 
 // Releases come when they are due, say so, and end when the plan is spent.
 func TestThePlanIsKeptAndEnds(t *testing.T) {
-	p := newTold(t, 2)
+	p := newDriver(t, 2)
 	p.Step(strategy.Start{})
 	p.observe(4)
 	if len(p.Sent) != 0 {
-		t.Fatal("a release before a peer has told what it holds")
+		t.Fatal("a release before a peer has published what it holds")
 	}
 	p.View.Observations = 0
 	p.Step(strategy.CaughtUp{Peer: "b"})
@@ -100,7 +100,7 @@ func TestThePlanIsKeptAndEnds(t *testing.T) {
 	if last := p.Receipts[len(p.Receipts)-1]; len(last.Releases) != 2 || len(p.Warnings) != 0 {
 		t.Errorf("receipt %+v, warnings %q", last, p.Warnings)
 	}
-	again := newTold(t, 2)
+	again := newDriver(t, 2)
 	for _, record := range p.Records {
 		again.Step(strategy.Replayed{Data: record})
 	}
@@ -116,7 +116,7 @@ func TestThePlanIsKeptAndEnds(t *testing.T) {
 // Silence would tell that there was nothing to say, so noise goes out.
 func TestNothingToSayIsReleasedAsNoise(t *testing.T) {
 	for name, done := range map[string]strategy.WorkDone{"nothing": {}, "an error": {Err: errors.New("singular")}} {
-		p := newTold(t, 1)
+		p := newDriver(t, 1)
 		p.Step(strategy.CaughtUp{Peer: "b"})
 		p.View.Observations = 3
 		p.Step(strategy.Told{})
@@ -128,7 +128,7 @@ func TestNothingToSayIsReleasedAsNoise(t *testing.T) {
 }
 
 func TestOwnReleasesThatTheJournalDoesNotKnowEndSharing(t *testing.T) {
-	p := newTold(t, 5)
+	p := newDriver(t, 5)
 	p.Step(strategy.Start{})
 	p.Step(strategy.Echo{Share: strategy.Share{Value: protocol.Weights{Release: 2}}})
 	p.Step(strategy.CaughtUp{Peer: "b"})
@@ -140,7 +140,7 @@ func TestOwnReleasesThatTheJournalDoesNotKnowEndSharing(t *testing.T) {
 
 // Only shares with the number of a planned release are decoded.
 func TestNumbersOfReleases(t *testing.T) {
-	p := newTold(t, 2)
+	p := newDriver(t, 2)
 	for release, want := range map[int]bool{0: false, 1: true, 2: true, 3: false} {
 		payload, err := protocol.Weights{Observations: 1, Values: []float64{1, 2}, Release: release}.Encode()
 		if err != nil {
@@ -158,7 +158,7 @@ func TestNumbersOfReleases(t *testing.T) {
 // Ten who are present in name only hold a release up for five minutes, and a warning says
 // that they are not waited for any more.
 func TestGhostsDoNotKeepReleasesForEver(t *testing.T) {
-	p := newTold(t, 3)
+	p := newDriver(t, 3)
 	p.Step(strategy.Start{})
 	present := []peer.ID{"a", "b"}
 	for i := range 10 {

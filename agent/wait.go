@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -53,4 +54,20 @@ func (a *Agent) waitEnd() time.Time {
 func (a *Agent) waitInVain(reason string) {
 	a.warn("trial %d is chosen without a result of exchange %s: %s", a.trials.next(), a.wait.exchange, reason)
 	a.wait.vain, a.wait.exchange = a.wait.exchange, ""
+}
+
+// WaitsFor says what the oldest Ask without an answer waits for; it is empty when no Ask waits.
+func (a *Agent) WaitsFor() string {
+	switch {
+	case len(a.asks) == 0:
+		return ""
+	case a.Held():
+		return "the first design waits for the shares of peers"
+	case !a.caughtUp():
+		return fmt.Sprintf("the surrogate learns from %s", plain.Count(a.trials.done, "outcome"))
+	case a.waits():
+		return fmt.Sprintf("the strategy waits for a result of exchange %q, until %s at most", a.wait.exchange, a.wait.until.UTC().Format(time.RFC3339))
+	default:
+		return "the strategy chooses a design"
+	}
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -85,6 +86,33 @@ func TestAStrategyMayWait(t *testing.T) {
 	if p.asked != 2 || len(d.answers) != 1 {
 		t.Errorf("after the result: asked %d times, answers %v", p.asked, d.answers)
 	}
+}
+
+// Each state of an unanswered request has its reason.
+func TestWhatAnAskWaitsFor(t *testing.T) {
+	d, _ := newPatient(t, "rounds")
+	expect := func(want string) {
+		t.Helper()
+		if got := d.agent.WaitsFor(); got != want {
+			t.Errorf("an Ask waits for %q, expected %q", got, want)
+		}
+	}
+	expect("")
+	d.agent.held = true
+	d.agent.Ask(d.now, 1)
+	expect("the first design waits for the shares of peers")
+	d.hold = true
+	d.agent.Release(d.now)
+	d.carryOut()
+	expect("the strategy chooses a design")
+	d.finish()
+	expect(fmt.Sprintf("the strategy waits for a result of exchange \"rounds\", until %s at most", d.now.Add(time.Minute).UTC().Format(time.RFC3339)))
+	if _, err := d.agent.Import(d.now, []Past{{Design: d.agent.cfg.Task.Space.Decode(make([]float64, d.agent.cfg.Task.Space.Dim()))}}); err != nil {
+		t.Fatal(err)
+	}
+	expect("the surrogate learns from 1 outcome")
+	d.agent.Cancel(1)
+	expect("")
 }
 
 // The result may come while the strategy, which has not seen it, decides to

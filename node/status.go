@@ -24,6 +24,7 @@ type Status struct {
 	Epoch     uint64                 `json:"epoch"` // counts the starts
 	Trials    map[strategy.State]int `json:"trials"`
 	Best      *strategy.Trial        `json:"best"`
+	WaitsFor  string                 `json:"waits_for,omitempty"` // why the oldest Ask has no answer yet; empty when no Ask waits
 
 	MeshPeers []peer.ID `json:"mesh_peers"` // connected, on this task
 	Peers     []Link    `json:"peers"`      // how each of them is connected
@@ -107,7 +108,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		for _, trial := range s.agent.Trials() {
 			status.Trials[trial.State]++
 		}
-		status.Epoch, status.Best = s.agent.Epoch(), s.agent.Best()
+		status.Epoch, status.Best, status.WaitsFor = s.agent.Epoch(), s.agent.Best(), s.agent.WaitsFor()
 		present := s.agent.Present(now)
 		status.Present, status.Agreed = present.Present, present.Agreed
 		status.Keeping = s.agent.Keeping()

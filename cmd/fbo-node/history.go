@@ -164,7 +164,8 @@ type statusJSON struct {
 	Starts    uint64          `json:"starts"`
 	Trials    map[string]int  `json:"trials"`
 	Best      *strategy.Trial `json:"best"`
-	Nearest   *strategy.Trial `json:"nearest,omitempty"` // while nothing is feasible: the one of least violation
+	Nearest   *strategy.Trial `json:"nearest,omitempty"`   // while nothing is feasible: the one of least violation
+	WaitsFor  string          `json:"waits_for,omitempty"` // why a request for a trial has no answer yet
 	PeerID    string          `json:"peer_id,omitempty"`
 	Addresses []string        `json:"addresses,omitempty"`
 	MeshPeers []string        `json:"mesh_peers,omitempty"`
@@ -193,7 +194,7 @@ func statusObject(p past) statusJSON {
 		s.Running, s.PeerID, s.Addresses, s.Agreed = true, r.PeerID.String(), r.Addresses, r.Agreed
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv = r.SharesSent, r.SharesReceived, r.BytesSent, r.BytesReceived
 		s.Peers, s.Namesakes, s.Hubs, s.Sums, s.Gains, s.Teachers = r.Peers, r.Namesakes, r.Hubs, r.Sums, r.Gains, r.Teachers
-		s.Keeping, s.Knowledge = r.Keeping, &r.Knowledge
+		s.Keeping, s.Knowledge, s.WaitsFor = r.Keeping, &r.Knowledge, r.WaitsFor
 		for _, id := range r.MeshPeers {
 			s.MeshPeers = append(s.MeshPeers, id.String())
 		}
@@ -230,6 +231,9 @@ func writeStatus(out io.Writer, p past) {
 	}
 	fmt.Fprintf(out, "node      %s, running, start number %d%s\n", s.PeerID, s.Starts,
 		map[bool]string{true: ", only keeps what others share"}[s.Keeping])
+	if s.WaitsFor != "" {
+		fmt.Fprintf(out, "waits     %s\n", s.WaitsFor)
+	}
 	for _, address := range s.Addresses {
 		fmt.Fprintf(out, "address   %s\n", address)
 	}

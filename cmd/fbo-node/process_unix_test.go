@@ -153,6 +153,7 @@ type event struct {
 	Tag         string   `json:"tag"`
 	Name        string   `json:"name"`
 	Tasks       int      `json:"tasks"`
+	Socket      string   `json:"socket"`
 
 	Stamp protocol.Stamp `json:"stamp"`
 

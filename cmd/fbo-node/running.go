@@ -25,6 +25,8 @@ type nodeAnswer struct {
 	Name string `json:"name,omitempty"`
 
 	Tasks []servedTask `json:"tasks,omitempty"` // where there are several and none was asked for
+
+	Starting string `json:"starting,omitempty"` // how many tasks of the last start are joined, until all are
 }
 
 // hubAnswer is also what a hub's socket answers with.
@@ -54,11 +56,17 @@ func findRunning(ctx context.Context, dir, wanted string) (r runningJSON, err er
 		return runningJSON{}, err
 	}
 	if ok {
-		answer := nodeAnswer{}
+		var at struct {
+			Starting string `json:"starting"`
+		}
+		if _, err := askNode(ctx, dir, "/v1/node", &at); err != nil {
+			return runningJSON{}, err
+		}
+		answer := nodeAnswer{Starting: at.Starting}
 		switch i := slices.IndexFunc(tasks, func(t servedTask) bool { return t.ID == id }); {
 		case i >= 0:
 			answer.Task, answer.Name = tasks[i].ID, tasks[i].Name
-		case id != "":
+		case id != "" && at.Starting == "":
 			return runningJSON{}, fmt.Errorf("the node that runs on data directory %s works on %s", dir, tasksText(tasks))
 		case len(tasks) == 1:
 			answer.Task, answer.Name = tasks[0].ID, tasks[0].Name
@@ -97,6 +105,8 @@ func showRunning(ctx context.Context, out io.Writer, dir, wanted string, asJSON 
 	} else {
 		switch {
 		case r.Node == nil:
+		case r.Node.Starting != "":
+			fmt.Fprintf(out, "node      running, %s\n", r.Node.Starting)
 		case r.Node.Task != "":
 			fmt.Fprintf(out, "node      running, task %s, id %s\n", r.Node.Name, r.Node.Task)
 		default:

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -142,10 +143,11 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 		return err
 	}
 	ends = append(ends, n.Close)
-	d, err := desk.Open(ctx, n, desk.Options{
+	start := &startReport{progress: show, node: n}
+	d, err := desk.New(n, desk.Options{
 		Strategies: all.Strategies(), Wait: o.waiting(), OnWarning: show.warning,
 		Check:  func(t *task.Task) error { return checkRoster(t, n.Dir) },
-		OnJoin: func(session *node.Session) { show.serves(n, session) },
+		OnJoin: start.join,
 		OnLeave: func(t *task.Task) {
 			show.say(object{"event": "task_left", "task": t.ID().String(), "name": t.Name}, "task %q (%s) is left", t.Name, t.ID())
 		},
@@ -160,7 +162,8 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 	api := apiOf(d, o.lease, show)
 	failed := w.serve(ctx, api, counter)
 	ends = append(ends, w.close, func() error { d.Close(); return nil })
-	show.serving(n, d, w)
+	start.web = w
+	start.listening(d.Count())
 	if o.page != "" {
 		page, err := servePage(ctx, o.page, api)
 		if err != nil {
@@ -169,6 +172,15 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 		ends = append(ends, page.close)
 		show.page(page.link)
 	}
+	ctx, stop := context.WithCancel(ctx)
+	opened := make(chan error, 1)
+	ends = append(ends, func() error { stop(); <-opened; return nil })
+	go func() {
+		defer close(opened)
+		if err := d.Open(ctx); err == nil {
+			start.end(d.Count())
+		}
+	}()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -185,25 +197,107 @@ func (o serveOptions) waiting() time.Duration {
 	return o.wait
 }
 
-// serves tells of a task that is joined what run tells of its own: who can take part, what
-// is shared, and what this node has told of the same data.
-func (p *progress) serves(n *node.Node, session *node.Session) {
-	one := newProgress(p.out, session.Task(), p.json)
-	lines := one.hello(n, session)[:1]
-	lines = append(lines, one.whoMay(n, session)...)
-	if reveals := registrationOf(one.task).Reveals; reveals != nil {
-		lines = append(lines, reveals(one.task))
+// mostAtStart is how many tasks a start names, one line each.
+const mostAtStart = 10
+
+// startReport shows what serve listens on and which tasks it joins: those of the last start in
+// one line each up to mostAtStart, later ones in full.
+type startReport struct {
+	*progress
+	node *node.Node
+	web  *web
+
+	mu      sync.Mutex
+	ready   bool
+	joined  int
+	private []*task.Task // of the last start
+}
+
+// listening is what serve prints when it listens. It leaves out the token: what is printed
+// may be kept where others read it.
+func (r *startReport) listening(tasks int) {
+	lines := []string{fmt.Sprintf("node %s, data in %s", r.node.ID(), r.node.Dir)}
+	if r.web.socket != "" {
+		lines = append(lines, "programs of this user ask it over "+r.web.socket)
 	}
-	p.say(object{
-		"event": "task_served", "task": one.task.ID().String(), "name": one.task.Name, "open": isOpen(n, session), "tag": tagOf(session),
-	}, "%s", text(lines))
-	if one.task.Privacy == nil {
+	if r.web.url != "" {
+		lines = append(lines, fmt.Sprintf("programs that have the token in %s ask it at %s", filepath.Join(r.node.Dir, tokenFile), r.web.url))
+	}
+	if tasks > 0 {
+		lines = append(lines, fmt.Sprintf("starting: 0 of %d", tasks))
+	}
+	r.say(r.event("listening", tasks), "%s", text(lines))
+	for _, warning := range r.web.warnings {
+		r.warning(warning)
+	}
+}
+
+func (r *startReport) event(name string, tasks int) object {
+	event := object{"event": name, "peer_id": r.node.ID().String(), "addresses": r.node.Addresses(), "data_dir": r.node.Dir, "tasks": tasks}
+	if r.web.socket != "" {
+		event["socket"] = r.web.socket
+	}
+	if r.web.url != "" {
+		event["url"] = r.web.url
+	}
+	return event
+}
+
+// join reports a task that is joined: what it is, who can take part, what is shared, and what
+// this node has shared of the same data.
+func (r *startReport) join(session *node.Session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := newProgress(r.out, session.Task(), r.json)
+	lines := one.hello(r.node, session)[:1]
+	if r.ready {
+		lines = append(lines, one.whoMay(r.node, session)...)
+		if reveals := registrationOf(one.task).Reveals; reveals != nil {
+			lines = append(lines, reveals(one.task))
+		}
+	} else if r.joined++; r.joined > mostAtStart {
+		lines = nil
+	}
+	served := object{"event": "task_served", "task": one.task.ID().String(), "name": one.task.Name, "open": isOpen(r.node, session), "tag": tagOf(session)}
+	if lines == nil {
+		r.say(served, "")
+	} else {
+		r.say(served, "%s", text(lines))
+	}
+	switch {
+	case one.task.Privacy == nil:
+	case !r.ready:
+		r.private = append(r.private, one.task)
+	default:
+		if shared := elsewhereOf(one.task, pastsOf(r.node), nil); shared != nil {
+			for _, line := range shared.lines() {
+				r.warning(line)
+			}
+		}
+	}
+}
+
+// end reports that the tasks of the last start are joined.
+func (r *startReport) end(tasks int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ready = true
+	line := "serves " + plain.Count(tasks, "task")
+	if more := r.joined - mostAtStart; more > 0 {
+		line += fmt.Sprintf(", these and %d more; `fbo-node status` lists them", more)
+	}
+	r.say(r.event("serving", tasks), "%s", line)
+	if len(r.private) == 0 {
 		return
 	}
-	if told := elsewhereOf(one.task, pastsOf(n), nil); told != nil {
-		for _, line := range told.lines() {
-			p.warning(line)
+	pasts, repeated := pastsOf(r.node), 0
+	for _, t := range r.private {
+		if elsewhereOf(t, pasts, nil) != nil {
+			repeated++
 		}
+	}
+	if repeated > 0 {
+		r.warning(fmt.Sprintf("%s share data that other tasks of this node share too; `fbo-node privacy TASK` has the sum of what is spent", plain.Count(repeated, "task")))
 	}
 }
 
@@ -219,24 +313,4 @@ func pastsOf(n *node.Node) (pasts []past) {
 		}
 	}
 	return pasts
-}
-
-// serving is what serve prints when it listens. It does not tell the token: what is printed
-// may be kept where others read it.
-func (p *progress) serving(n *node.Node, d *desk.Desk, w *web) {
-	tasks := len(d.Tasks())
-	lines := []string{fmt.Sprintf("node %s serves %s, data in %s", n.ID(), plain.Count(tasks, "task"), n.Dir)}
-	event := object{"event": "serving", "peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "tasks": tasks}
-	if w.socket != "" {
-		lines = append(lines, "programs of this user ask it over "+w.socket)
-		event["socket"] = w.socket
-	}
-	if w.url != "" {
-		lines = append(lines, fmt.Sprintf("programs that have the token in %s ask it at %s", filepath.Join(n.Dir, tokenFile), w.url))
-		event["url"] = w.url
-	}
-	p.say(event, "%s", text(lines))
-	for _, warning := range w.warnings {
-		p.warning(warning)
-	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/net/netutil"
 
+	"github.com/fbo-node/fbo/internal/httpapi"
 	"github.com/fbo-node/fbo/internal/httpguard"
 )
 
@@ -124,6 +125,7 @@ func (o webOptions) listen(dir string) (w *web, err error) {
 func (o webOptions) listenPort(dir string, w *web) error {
 	guard := limits(o.rate)
 	guard.CheckHost, guard.Hosts, guard.Origins = true, o.names, o.origins
+	guard.Public = []string{httpapi.LivePath, httpapi.ReadyPath}
 	token, err := httpguard.LoadToken(filepath.Join(dir, tokenFile))
 	if err != nil {
 		return fmt.Errorf("token: %w", err)

@@ -26,6 +26,7 @@ type openAsks struct {
 }
 
 type openAsk struct {
+	since  time.Time
 	done   chan struct{} // closed when it has ended
 	wanted bool          // somebody waits for it
 	err    error
@@ -61,7 +62,7 @@ func (a *openAsks) want(claim agent.Claim) *openAsk {
 	defer a.mu.Unlock()
 	o, ok := a.open[claim.Client]
 	if !ok {
-		o = &openAsk{done: make(chan struct{}), told: map[uint64]time.Time{}}
+		o = &openAsk{since: time.Now(), done: make(chan struct{}), told: map[uint64]time.Time{}}
 		if a.open == nil {
 			a.open = map[string]*openAsk{}
 		}
@@ -70,6 +71,16 @@ func (a *openAsks) want(claim agent.Claim) *openAsk {
 	}
 	o.wanted = true
 	return o
+}
+
+// age returns how long the request of a client has been open.
+func (a *openAsks) age(client string) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if o, ok := a.open[client]; ok {
+		return time.Since(o.since)
+	}
+	return 0
 }
 
 // tell notes which trials a client is told to hold. It is called in the client's turn, as

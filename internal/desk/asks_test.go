@@ -156,13 +156,13 @@ func TestImpatientClients(t *testing.T) {
 			claim := agent.Claim{Client: fmt.Sprint("client ", i), Lease: time.Hour}
 			for told, n := 0, 0; told < each; n++ {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n%10)*time.Millisecond)
-				trials, err := of.Ask(ctx, claim, 1, agent.Once{})
+				asked, err := of.Ask(ctx, claim, 1, agent.Once{})
 				cancel()
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				for _, trial := range trials {
+				for _, trial := range asked.Trials {
 					mu.Lock()
 					if other, ok := holders[trial.ID]; ok {
 						t.Errorf("trial %d is given to %s and to %s", trial.ID, other, claim.Client)

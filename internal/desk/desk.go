@@ -28,6 +28,14 @@ var (
 	ErrTooMany = fmt.Errorf("this node serves %d tasks, which is the most", MaxTasks)
 )
 
+// StartingError means that the tasks of the last start are not all joined yet.
+type StartingError struct {
+	Joined int // and those that cannot be joined
+	All    int
+}
+
+func (e *StartingError) Error() string { return fmt.Sprintf("starting: %d of %d", e.Joined, e.All) }
+
 // MaxTasks is how many tasks a desk serves.
 const MaxTasks = 1000
 
@@ -64,8 +72,23 @@ type Options struct {
 	OnJoin  func(*node.Session)
 	OnLeave func(*task.Task)
 
-	// OnWarning is told what the user should know. It must not block.
+	// OnWarning receives what the user should know. It must not block.
 	OnWarning func(string)
+
+	// Patience is the time without an answer to an Ask after which the desk warns; default 20 s.
+	Patience time.Duration
+}
+
+const defaultPatience = 20 * time.Second
+
+func (o Options) withDefaults() Options {
+	if o.Patience == 0 {
+		o.Patience = defaultPatience
+	}
+	if o.OnWarning == nil {
+		o.OnWarning = func(string) {}
+	}
+	return o
 }
 
 // Desk serves tasks of one node. Its methods may be called from any goroutine.
@@ -73,33 +96,72 @@ type Desk struct {
 	node    *node.Node
 	options Options
 	fixed   bool
+	served  int // tasks that the last start had served and not left
 
 	joining sync.Mutex // while a task comes or goes
 	mu      sync.Mutex
 	tasks   map[string]*Task
+	pending []string // IDs of served tasks that are not joined yet
 }
 
-// Open joins all tasks that the node has served and not left. A task that cannot be
-// joined is passed over with a warning; its order stays.
-func Open(ctx context.Context, n *node.Node, options Options) (*Desk, error) {
-	d := &Desk{node: n, options: options, tasks: map[string]*Task{}}
+// New returns a desk of the tasks that the node has served and not left. Open joins them.
+func New(n *node.Node, options Options) (*Desk, error) {
 	ids, err := listServed(n.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("desk: %w", err)
 	}
-	for _, id := range ids {
-		err := d.rejoin(ctx, id)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			options.OnWarning(fmt.Sprintf("task %s is not served: %v", id, err))
-		}
-	}
-	return d, nil
+	return &Desk{node: n, options: options.withDefaults(), served: len(ids), tasks: map[string]*Task{}, pending: ids}, nil
 }
 
+// Open joins the tasks of the last start. A task that cannot be joined is passed over with a
+// warning; its order stays. The other methods work meanwhile.
+func (d *Desk) Open(ctx context.Context) error {
+	for {
+		id, ok := d.nextPending()
+		if !ok {
+			return nil
+		}
+		err := d.rejoin(ctx, id)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			d.options.OnWarning(fmt.Sprintf("task %s is not served: %v", id, err))
+		}
+	}
+}
+
+func (d *Desk) nextPending() (id string, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.pending) == 0 {
+		return "", false
+	}
+	return d.pending[0], true
+}
+
+// Starting returns how far Open is; nil when all tasks are joined.
+func (d *Desk) Starting() *StartingError {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.starting()
+}
+
+func (d *Desk) starting() *StartingError {
+	if len(d.pending) == 0 {
+		return nil
+	}
+	return &StartingError{d.served - len(d.pending), d.served}
+}
+
+// rejoin joins a task by its order, unless it is joined already.
 func (d *Desk) rejoin(ctx context.Context, id string) error {
+	d.joining.Lock()
+	defer d.joining.Unlock()
+	if !d.isPending(id) {
+		return nil
+	}
+	defer d.notPending(id)
 	t, o, err := readServed(d.node.Dir, id, d.options.Strategies)
 	if err != nil {
 		return err
@@ -111,6 +173,18 @@ func (d *Desk) rejoin(ctx context.Context, id string) error {
 	return err
 }
 
+func (d *Desk) isPending(id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Contains(d.pending, id)
+}
+
+func (d *Desk) notPending(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pending = slices.DeleteFunc(d.pending, func(other string) bool { return other == id })
+}
+
 func (d *Desk) joined(session *node.Session) {
 	if d.options.OnJoin != nil {
 		d.options.OnJoin(session)
@@ -119,8 +193,10 @@ func (d *Desk) joined(session *node.Session) {
 
 // Adopted is a desk for the one task of a session that somebody else closes.
 func Adopted(n *node.Node, session *node.Session, events Events) *Desk {
-	t := newTask(session, events)
-	return &Desk{node: n, fixed: true, tasks: map[string]*Task{t.id: t}}
+	d := &Desk{node: n, fixed: true, options: Options{OnWarning: n.OnWarning}.withDefaults()}
+	t := d.newTask(session, events)
+	d.tasks = map[string]*Task{t.id: t}
+	return d
 }
 
 // Node is the node that serves.
@@ -159,13 +235,16 @@ func (d *Desk) Create(ctx context.Context, o Order, invited string) (t *Task, cr
 	if _, err := o.options(asked); err != nil {
 		return nil, false, err
 	}
+	id := asked.ID().String()
+	if err := d.rejoin(ctx, id); err != nil { // an order that Open has not come to yet
+		return nil, false, err
+	}
 	d.joining.Lock()
 	defer d.joining.Unlock()
-	id := asked.ID().String()
 	if t, err := d.Task(id); err == nil {
 		return t, false, nil
 	}
-	if len(d.Tasks()) >= MaxTasks {
+	if d.Count() >= MaxTasks {
 		return nil, false, ErrTooMany
 	}
 	session, err := d.join(ctx, asked, o, by)
@@ -195,7 +274,7 @@ func (d *Desk) join(ctx context.Context, t *task.Task, o Order, by *invitation.I
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	joined := newTask(session, events)
+	joined := d.newTask(session, events)
 	d.tasks[joined.id] = joined
 	return session, nil
 }
@@ -247,12 +326,22 @@ func (d *Desk) Task(wanted string) (found *Task, err error) {
 		found = t
 	}
 	if found == nil {
+		if starting := d.starting(); starting != nil {
+			return nil, starting
+		}
 		return nil, fmt.Errorf("%w %.100q", ErrUnknownTask, wanted)
 	}
 	return found, nil
 }
 
-// Tasks lists the served tasks, by ID.
+// Count returns how many tasks are served, those included that are not joined yet.
+func (d *Desk) Count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.tasks) + len(d.pending)
+}
+
+// Tasks lists the served tasks that are joined, by ID.
 func (d *Desk) Tasks() []*Task {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -36,10 +38,10 @@ surrogate: {type: rff, features: 16}
 strategy: {type: ts}
 `
 
-// started is a node that talks to nobody.
-func started(t *testing.T, dir string) *node.Node {
+// started is a node that connects to these peers only.
+func started(t *testing.T, dir string, peers ...string) *node.Node {
 	t.Helper()
-	n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
+	n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Peers: peers}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +51,10 @@ func started(t *testing.T, dir string) *node.Node {
 
 func open(t *testing.T, n *node.Node) *Desk {
 	t.Helper()
-	d, err := Open(t.Context(), n, Options{Strategies: all.Strategies(), Wait: -1, OnWarning: func(text string) { t.Error(text) }})
+	d, err := New(n, Options{Strategies: all.Strategies(), Wait: -1, OnWarning: func(text string) { t.Error(text) }})
+	if err == nil {
+		err = d.Open(t.Context())
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,11 +76,11 @@ func asks(t *testing.T, of *Task, client string, count int, key string) (ids []u
 	if key != "" {
 		once = agent.Once{Key: key, Digest: "ask"}
 	}
-	trials, err := of.Ask(t.Context(), agent.Claim{Client: client, Lease: time.Hour}, count, once)
-	if err != nil {
-		t.Fatal(err)
+	asked, err := of.Ask(t.Context(), agent.Claim{Client: client, Lease: time.Hour}, count, once)
+	if err != nil || asked.WaitsFor != "" {
+		t.Fatal(asked.WaitsFor, err)
 	}
-	for _, trial := range trials {
+	for _, trial := range asked.Trials {
 		ids = append(ids, trial.ID)
 	}
 	return ids
@@ -153,18 +158,82 @@ func TestOneClientAtOnce(t *testing.T) {
 	asking.Wait()
 }
 
-// Who asks and stops waiting has no error, and may have fewer trials.
+// A client that stops waiting gets no error, perhaps fewer trials, and the reason.
 func TestAskEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	d := open(t, started(t, t.TempDir()))
 	of := create(t, d, Order{Text: bowl})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	trials, err := of.Ask(ctx, agent.Claim{Client: "a", Lease: time.Hour}, 2, agent.Once{Key: "k"})
-	if err != nil || len(trials) > 0 {
-		t.Errorf("%v, %v", trials, err)
+	asked, err := of.Ask(ctx, agent.Claim{Client: "a", Lease: time.Hour}, 2, agent.Once{Key: "k"})
+	if err != nil || len(asked.Trials) > 0 || asked.WaitsFor == "" {
+		t.Errorf("%+v, %v", asked, err)
 	}
 	equal(t, "the key later", asks(t, of, "a", 2, "k"), 1, 2)
+}
+
+// A desk warns once of requests without an answer, and again only after one has got its trial.
+func TestADelayIsReportedOnce(t *testing.T) {
+	t.Parallel()
+	n := started(t, t.TempDir(), started(t, t.TempDir()).Addresses()...) // whose peer may yet join the task
+	warned := make(chan string, 10)
+	d, err := New(n, Options{Strategies: all.Strategies(), Wait: time.Minute, Patience: time.Nanosecond, OnWarning: func(text string) { warned <- text }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := create(t, d, Order{Text: "name: bowl\ngoal: minimize\nparameters: [{name: x, type: float, low: -2, high: 2}]\n"})
+	for range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		asked, err := of.Ask(ctx, agent.Claim{Client: "a", Lease: time.Hour}, 1, agent.Once{})
+		cancel()
+		if err != nil || len(asked.Trials) > 0 || asked.WaitsFor != "the first design waits for the shares of peers" {
+			t.Errorf("%+v, %v", asked, err)
+		}
+	}
+	close(warned)
+	text := <-warned
+	if !strings.Contains(text, `task "bowl": a request for trials has no answer`) || !strings.Contains(text, "shares of peers") || len(warned) > 0 {
+		t.Errorf("warned %q and %d more", text, len(warned))
+	}
+}
+
+// Tasks of the last start can be asked for while others are not joined yet.
+func TestTasksWhileOthersAreNotJoined(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	n := started(t, dir)
+	first := open(t, n)
+	var ids []string
+	for i := range 3 {
+		ids = append(ids, create(t, first, Order{Text: strings.Replace(bowl, "bowl", fmt.Sprintf("bowl%d", i), 1)}).ID())
+	}
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d, err := New(started(t, dir), Options{Strategies: all.Strategies(), Wait: -1, OnWarning: func(text string) { t.Error(text) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wanted := range []string{ids[0], "bowl1", "unknown"} {
+		var starting *StartingError
+		if _, err := d.Task(wanted); !errors.As(err, &starting) || *starting != (StartingError{0, 3}) || err.Error() != "starting: 0 of 3" {
+			t.Errorf("%s: %v", wanted, err)
+		}
+	}
+	if _, created, err := d.Create(t.Context(), Order{Text: strings.Replace(bowl, "bowl", "bowl1", 1)}, ""); created || err != nil {
+		t.Errorf("a task of the last start: created %v, %v", created, err)
+	}
+	if starting := d.Starting(); starting == nil || *starting != (StartingError{1, 3}) || len(d.Tasks()) != 1 {
+		t.Errorf("after one task: %v, %d tasks", starting, len(d.Tasks()))
+	}
+	equal(t, "the task that is joined", asks(t, d.Tasks()[0], "a", 1, ""), 1)
+	if err := d.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Task("unknown"); d.Starting() != nil || len(d.Tasks()) != 3 || !errors.Is(err, ErrUnknownTask) {
+		t.Errorf("after the start: %v, %d tasks, %v", d.Starting(), len(d.Tasks()), err)
+	}
+	equal(t, "the same trial", asks(t, d.Tasks()[slices.IndexFunc(d.Tasks(), func(t *Task) bool { return t.Session().Task().Name == "bowl1" })], "a", 1, ""), 1)
 }
 
 func TestBadOrders(t *testing.T) {
@@ -217,7 +286,10 @@ func TestADamagedOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	var warned []string
-	d, err := Open(t.Context(), started(t, dir), Options{Strategies: all.Strategies(), Wait: -1, OnWarning: func(text string) { warned = append(warned, text) }})
+	d, err := New(started(t, dir), Options{Strategies: all.Strategies(), Wait: -1, OnWarning: func(text string) { warned = append(warned, text) }})
+	if err == nil {
+		err = d.Open(t.Context())
+	}
 	if err != nil || len(d.Tasks()) != 1 || len(warned) != 1 || !strings.Contains(warned[0], filepath.Join(servedDir, "other.json")) {
 		t.Errorf("%v, warned %q", err, warned)
 	}

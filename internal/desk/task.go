@@ -18,10 +18,12 @@ type Task struct {
 	events  Events
 	turns   turns
 	asks    openAsks
+	delays  delays
 }
 
-func newTask(session *node.Session, events Events) *Task {
+func (d *Desk) newTask(session *node.Session, events Events) *Task {
 	t := &Task{id: session.Task().ID().String(), session: session, events: events}
+	t.delays = delays{patience: d.options.Patience, warn: d.options.OnWarning}
 	// These end with the session.
 	t.asks.ask = func(c agent.Claim) (strategy.Trial, error) { return session.AskFor(context.Background(), c) }
 	t.asks.giveBack = func(trial uint64, client string) {
@@ -49,20 +51,38 @@ func (t *Task) LastEvent() uint64 { return t.events.Last() }
 // MaxCount is how many trials a client may hold of one task.
 const MaxCount = 1000
 
+// Answer is what an Ask came to.
+type Answer struct {
+	Trials   []strategy.Trial
+	WaitsFor string // why there are fewer trials than the client asked for
+}
+
 // Ask lets a client hold count trials: those that it holds already, and new ones. When
-// ctx ends first it gets fewer, perhaps none, and no error; the next Ask goes on waiting. A request with a key gets
-// what it got the first time, once it has got as many as it asked for.
-func (t *Task) Ask(ctx context.Context, claim agent.Claim, count int, once agent.Once) ([]strategy.Trial, error) {
+// ctx ends first it gets fewer, perhaps none, the reason and no error; the next Ask goes on
+// waiting. A request with a key gets what it got the first time, once it has got as many as it
+// asked for.
+func (t *Task) Ask(ctx context.Context, claim agent.Claim, count int, once agent.Once) (Answer, error) {
 	end, err := t.turns.take(ctx, claim.Client)
 	if err != nil {
-		return nil, nil
+		return Answer{WaitsFor: fmt.Sprintf("another request of client %q waits for trials", claim.Client)}, nil
 	}
 	defer end()
 	asked, err := t.ask(ctx, claim, count, once)
-	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return asked, nil
+	if err == nil || ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+		if len(asked) > 0 {
+			t.delays.over()
+		}
+		return Answer{Trials: asked}, err
 	}
-	return asked, err
+	status, err := t.session.Status(context.WithoutCancel(ctx))
+	if err != nil {
+		return Answer{}, err
+	}
+	if status.WaitsFor == "" { // the trial has come at this moment
+		status.WaitsFor = "the next request gets the trial"
+	}
+	t.delays.note(t.session.Task().Name, status.WaitsFor, t.asks.age(claim.Client))
+	return Answer{asked, status.WaitsFor}, nil
 }
 
 // ask returns what the client holds by then also with the error of a context that has ended.

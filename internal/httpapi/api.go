@@ -74,6 +74,7 @@ func New(d *desk.Desk, o Options) http.Handler {
 	a.addAnswers()
 	a.addEvents()
 	a.addLooks()
+	a.addHealth()
 	return unknownPaths(mux)
 }
 

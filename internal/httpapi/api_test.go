@@ -38,13 +38,23 @@ type world struct {
 	desk *desk.Desk
 }
 
+// newWorld joins the tasks that the directory has served.
 func newWorld(t testing.TB, dir string, o Options) *world {
+	t.Helper()
+	w := newStartingWorld(t, dir, o)
+	if err := w.desk.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func newStartingWorld(t testing.TB, dir string, o Options) *world {
 	t.Helper()
 	n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d, err := desk.Open(t.Context(), n, desk.Options{Strategies: all.Strategies(), Wait: -1, OnWarning: func(text string) { t.Error(text) }})
+	d, err := desk.New(n, desk.Options{Strategies: all.Strategies(), Wait: -1, OnWarning: func(text string) { t.Error(text) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,6 +380,35 @@ func TestEventsAreAStream(t *testing.T) {
 	same(t, "after a restart", event, "missed")
 }
 
+// A node that has not joined all its tasks is live and not ready, and its answers say how far it is.
+func TestHealthDuringTheStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := newWorld(t, dir, Options{})
+	for path, status := range map[string]string{LivePath: "live", ReadyPath: "ready"} {
+		same(t, path, w.must(200, "GET", path, nil).body, m{"status": status})
+	}
+	w.must(201, "POST", "/v1/tasks", m{"text": bowl})
+	w.end()
+	w = newStartingWorld(t, dir, Options{})
+	same(t, "live", w.must(200, "GET", LivePath, nil).body, m{"status": "live"})
+	same(t, "the node", w.must(200, "GET", "/v1/node", nil).body["starting"], "starting: 0 of 1")
+	for _, path := range []string{ReadyPath, "/v1/tasks/bowl", "/v1/tasks/unknown/status"} {
+		r := w.must(503, "GET", path, nil)
+		same(t, path, r.body["detail"], "starting: 0 of 1")
+		same(t, "when to ask "+path+" again", r.header.Get("Retry-After"), "1")
+	}
+	if err := w.desk.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "ready", w.must(200, "GET", ReadyPath, nil).body, m{"status": "ready"})
+	w.must(200, "GET", "/v1/tasks/bowl", nil)
+	w.must(404, "GET", "/v1/tasks/unknown", nil)
+	if body := w.must(200, "GET", "/v1/node", nil).body; body["starting"] != nil {
+		t.Errorf("the node after the start: %v", body)
+	}
+}
+
 // A lease that ends lets another client have the trial.
 func TestAnEndedLease(t *testing.T) {
 	t.Parallel()
@@ -408,7 +447,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	same(t, "operations", count, 26)
+	same(t, "operations", count, 28)
 	same(t, "the token", r.body["security"], []any{m{"token": []any{}}})
 	same(t, "a new task", paths["/v1/tasks"].(m)["post"].(m)["responses"].(m)["201"] != nil, true)
 }

@@ -32,7 +32,7 @@ func BenchmarkAsk(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer n.Close()
-	d, err := desk.Open(b.Context(), n, desk.Options{Strategies: all.Strategies(), Wait: -1})
+	d, err := desk.New(n, desk.Options{Strategies: all.Strategies(), Wait: -1})
 	if err != nil {
 		b.Fatal(err)
 	}

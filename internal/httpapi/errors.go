@@ -22,10 +22,13 @@ func problem(err error) error {
 		return nil
 	}
 	var field *desk.FieldError
+	var starting *desk.StartingError
 	status := http.StatusInternalServerError
 	switch {
 	case errors.As(err, &field):
 		return invalid("body."+field.Field, field.Err)
+	case errors.As(err, &starting):
+		return huma.ErrorWithHeaders(huma.NewError(http.StatusServiceUnavailable, plainText(err)), http.Header{"Retry-After": {"1"}})
 	case errors.Is(err, agent.ErrBadOutcome):
 		return invalid("body", err)
 	case errors.Is(err, agent.ErrKeyReused):

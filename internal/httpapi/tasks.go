@@ -89,7 +89,8 @@ type nodeBody struct {
 	Version   string   `json:"version"`
 	PeerID    string   `json:"peer_id"`
 	Addresses []string `json:"addresses" nullable:"false" doc:"Under which other nodes may reach it."`
-	Tasks     int      `json:"tasks"`
+	Tasks     int      `json:"tasks" doc:"That are joined."`
+	Starting  string   `json:"starting,omitempty" doc:"How many of the tasks of the last start are joined, until all are."`
 }
 
 type answer[T any] struct{ Body T }
@@ -103,7 +104,11 @@ func answerOf[T any](body T, err error) (*answer[T], error) {
 
 func (a *api) getNode(context.Context, *struct{}) (*answer[nodeBody], error) {
 	n := a.desk.Node()
-	return &answer[nodeBody]{nodeBody{a.options.Version, n.ID().String(), append([]string{}, n.Addresses()...), len(a.desk.Tasks())}}, nil
+	body := nodeBody{Version: a.options.Version, PeerID: n.ID().String(), Addresses: append([]string{}, n.Addresses()...), Tasks: len(a.desk.Tasks())}
+	if starting := a.desk.Starting(); starting != nil {
+		body.Starting = starting.Error()
+	}
+	return &answer[nodeBody]{body}, nil
 }
 
 type tasksBody struct {

@@ -36,7 +36,7 @@ type askBody struct {
 	Client string   `json:"client" minLength:"1" maxLength:"64" doc:"The name of who evaluates; another one for each worker."`
 	Count  int      `json:"count,omitempty" default:"1" minimum:"1" maximum:"1000" nullable:"true" doc:"How many trials the client will then hold."`
 	Lease  *float64 `json:"lease_seconds,omitempty" nullable:"true" minimum:"1" maximum:"2592000" doc:"How long after the last sign of life another client gets the trials. Default: what the node was started with."`
-	Wait   *float64 `json:"wait_seconds,omitempty" nullable:"true" minimum:"0" maximum:"60" doc:"How long to wait for designs at most; default 30. Then the answer has fewer trials, perhaps none."`
+	Wait   *float64 `json:"wait_seconds,omitempty" nullable:"true" minimum:"0" maximum:"60" doc:"How long to wait for designs at most; default 30. Then the answer has fewer trials, perhaps none, and waits_for."`
 }
 
 type askInput struct {
@@ -50,6 +50,11 @@ type trialsBody struct {
 	Trials []trial `json:"trials" nullable:"false"`
 }
 
+type askedBody struct {
+	Trials   []trial `json:"trials" nullable:"false"`
+	WaitsFor string  `json:"waits_for,omitempty" doc:"Why there are fewer trials than asked for."`
+}
+
 // waitDefault is how long an ask waits that does not say.
 const waitDefault = 30 * time.Second
 
@@ -60,7 +65,7 @@ func seconds(given *float64, otherwise, most time.Duration) time.Duration {
 	return min(time.Duration(*given*float64(time.Second)), most)
 }
 
-func (a *api) ask(ctx context.Context, in *askInput) (*answer[trialsBody], error) {
+func (a *api) ask(ctx context.Context, in *askInput) (*answer[askedBody], error) {
 	t, err := a.desk.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
@@ -78,11 +83,15 @@ func (a *api) ask(ctx context.Context, in *askInput) (*answer[trialsBody], error
 	}
 	waiting, cancel := context.WithTimeout(ctx, seconds(in.Body.Wait, waitDefault, maxWait))
 	defer cancel()
-	trials, err := t.Ask(waiting, claim, in.Body.Count, once)
+	asked, err := t.Ask(waiting, claim, in.Body.Count, once)
 	if err != nil {
 		return nil, problem(err)
 	}
-	return showTrials(ctx, t, trials)
+	shown, err := showTrials(ctx, t, asked.Trials)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[askedBody]{askedBody{shown.Body.Trials, asked.WaitsFor}}, nil
 }
 
 func showTrials(ctx context.Context, t *desk.Task, trials []strategy.Trial) (*answer[trialsBody], error) {

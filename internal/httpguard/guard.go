@@ -16,7 +16,8 @@ import (
 
 // Guard says who may ask and how much. The zero value of a field means no such check.
 type Guard struct {
-	Token     string   // that a request must bear
+	Token     string   // that a request must bear, except at the paths of Public
+	Public    []string // paths that need no token, such as health checks
 	CheckHost bool     // the Host must be an address, localhost or one of Hosts
 	Hosts     []string // names under which the node may be asked too
 	Origins   []string // of web pages that may ask
@@ -71,7 +72,7 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Refuse(w, http.StatusTooManyRequests, fmt.Sprintf("more than %g requests a second", p.guard.Rate))
 		return
 	}
-	if p.guard.Token != "" && !p.bears(r) {
+	if p.guard.Token != "" && !slices.Contains(p.guard.Public, r.URL.Path) && !p.bears(r) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="fbo-node"`)
 		Refuse(w, http.StatusUnauthorized, "header Authorization: accepted is `Bearer TOKEN` with the token of this node")
 		return

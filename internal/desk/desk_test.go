@@ -183,12 +183,20 @@ func TestADelayIsReportedOnce(t *testing.T) {
 	}
 	of := create(t, d, Order{Text: "name: bowl\ngoal: minimize\nparameters: [{name: x, type: float, low: -2, high: 2}]\n"})
 	for range 2 {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			defer cancel()
+			for ctx.Err() == nil { // until the request waits
+				if status, err := of.Session().Status(ctx); err == nil && status.WaitsFor != "" {
+					return
+				}
+			}
+		}()
 		asked, err := of.Ask(ctx, agent.Claim{Client: "a", Lease: time.Hour}, 1, agent.Once{})
-		cancel()
 		if err != nil || len(asked.Trials) > 0 || asked.WaitsFor != "the first design waits for the shares of peers" {
 			t.Errorf("%+v, %v", asked, err)
 		}
+		cancel()
 	}
 	close(warned)
 	text := <-warned

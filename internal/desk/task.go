@@ -78,8 +78,8 @@ func (t *Task) Ask(ctx context.Context, claim agent.Claim, count int, once agent
 	if err != nil {
 		return Answer{}, err
 	}
-	if status.WaitsFor == "" { // the trial has come at this moment
-		status.WaitsFor = "the next request gets the trial"
+	if status.WaitsFor == "" { // the node has just answered, or has not begun
+		status.WaitsFor = "the request ended before the node chose a design"
 	}
 	t.delays.note(t.session.Task().Name, status.WaitsFor, t.asks.age(claim.Client))
 	return Answer{asked, status.WaitsFor}, nil

@@ -50,6 +50,7 @@ func LoadIdentity(dir string) (crypto.PrivKey, error) {
 	return key, nil
 }
 
+// createIdentity makes a key, unless another process is quicker: then it returns that one's.
 func createIdentity(path string) (crypto.PrivKey, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
@@ -59,27 +60,18 @@ func createIdentity(path string) (crypto.PrivKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("node: make identity: %w", err)
 	}
-	if err := writeNew(path, data); err != nil {
+	switch err := datadir.CreateOnce(path, data); {
+	case errors.Is(err, fs.ErrExist):
+		return LoadIdentity(filepath.Dir(path))
+	case err != nil:
 		return nil, fmt.Errorf("node: make identity: %w", err)
 	}
 	return key, nil
 }
 
-// writeNew creates the file whole or not at all.
-func writeNew(path string, data []byte) error {
-	temporary, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temporary.Name())
-	_, err = temporary.Write(data)
-	if err = errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(temporary.Name(), path); err != nil {
-		return err
-	}
-	return datadir.Sync(filepath.Dir(path))
+// writeFile gives a small file of the data directory a content.
+func writeFile(path, content string) error {
+	return datadir.Replace(path, func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
 }
 
 // readPlain reads a small file of the data directory.

@@ -119,7 +119,7 @@ func (s *Session) enter(begun bool) error {
 		if _, err := datadir.Folder(s.node.Dir, invitationDir); err != nil {
 			return fmt.Errorf("node: invitation: %w", err)
 		}
-		if err := writeNew(path, []byte(given.Text()+"\n")); err != nil {
+		if err := writeFile(path, given.Text()+"\n"); err != nil {
 			return fmt.Errorf("node: invitation: %w", err)
 		}
 		switch {

@@ -59,7 +59,7 @@ func (n *Node) listen() (host.Host, error) {
 			lines = append(lines, address.String())
 		}
 	}
-	if err := writeNew(path, []byte(strings.Join(lines, "\n")+"\n")); err != nil {
+	if err := writeFile(path, strings.Join(lines, "\n")+"\n"); err != nil {
 		n.log.Warn("cannot keep the listening ports for the next start", "error", err)
 	}
 	return h, nil

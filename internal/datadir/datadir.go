@@ -177,6 +177,39 @@ func Replace(path string, write func(io.Writer) error) error {
 	return Sync(filepath.Dir(path))
 }
 
+// CreateOnce gives a file that does not exist yet a content, whole or not at all. Of several
+// processes at once one creates the file; the others get fs.ErrExist, and can read it.
+func CreateOnce(path string, content []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	_, err = file.Write(content)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(file.Name(), path); errors.Is(err, fs.ErrExist) {
+		return err
+	} else if err != nil { // a file system without links
+		return createHere(path, content)
+	}
+	return Sync(filepath.Dir(path))
+}
+
+// createHere is CreateOnce for a process that another one may see writing.
+func createHere(path string, content []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return Sync(filepath.Dir(path))
+}
+
 // Sync makes the names in a folder as durable as contents. Windows cannot sync folders
 // and does not need it.
 func Sync(folder string) error {

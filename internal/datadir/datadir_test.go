@@ -2,12 +2,14 @@ package datadir
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -279,4 +281,37 @@ func TestReplace(t *testing.T) {
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("beside the file there are %v, %v", entries, err)
 	}
+}
+
+// Of many at once one creates the file, and the others get fs.ErrExist.
+func TestCreateOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "once")
+	var creating sync.WaitGroup
+	var mu sync.Mutex
+	var created []string
+	for i := range 50 {
+		creating.Go(func() {
+			content := fmt.Sprintf("content %d", i)
+			err := CreateOnce(path, []byte(content))
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				created = append(created, content)
+			} else if !errors.Is(err, fs.ErrExist) {
+				t.Error(err)
+			}
+		})
+	}
+	creating.Wait()
+	if len(created) != 1 {
+		t.Fatalf("created by %q, expected one", created)
+	}
+	expectContent(t, path, created[0])
+	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
+		t.Errorf("%d files, expected 1 (%v)", len(entries), err)
+	}
+	if err := createHere(path, []byte("again")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("without links: %v", err)
+	}
+	expectContent(t, path, created[0])
 }

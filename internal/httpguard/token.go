@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"runtime"
 	"strings"
 
@@ -27,16 +26,10 @@ func LoadToken(path string) (token string, err error) {
 		return token, err
 	}
 	token = rand.Text()
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) { // somebody was quicker
+	if err := datadir.CreateOnce(path, []byte(token+"\n")); errors.Is(err, fs.ErrExist) { // another process was quicker
 		return readToken(path)
-	}
-	if err != nil {
+	} else if err != nil {
 		return "", err
-	}
-	_, err = fmt.Fprintln(file, token)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(path))
 	}
 	return token, nil
 }

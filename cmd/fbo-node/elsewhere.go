@@ -10,6 +10,7 @@ import (
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -41,6 +42,8 @@ type toldElsewhere struct {
 	Epsilon  float64 `json:"epsilon_spent,omitempty"` // by these
 	Delta    float64 `json:"delta,omitempty"`
 	Trials   int     `json:"trials"` // that this task has too, or is about to import
+
+	Narrows []string `json:"narrows,omitempty"` // what this task adds to coarse designs that the other one has shared
 
 	spending ledger.Spending
 }
@@ -126,6 +129,12 @@ func toldBy(p past, t *task.Task, own []agent.Past) (toldElsewhere, bool) {
 	}
 	done := doneOf(p.trials)
 	told.Trials = inCommon(p.task.Space, done, t.Space, own)
+	if guard.Used(p.task) && guard.Used(t) {
+		if len(done) > 0 && (told.Trials > 0 || slices.Equal(names(p.task.Space), names(t.Space)) || slices.Equal(shapes(p.task.Space), shapes(t.Space))) {
+			told.Narrows = guard.Narrows(p.task.Space, t.Space)
+		}
+		return told, len(told.Narrows) > 0
+	}
 	if told.Trials == 0 && !slices.Equal(names(p.task.Space), names(t.Space)) {
 		return told, false
 	}
@@ -145,6 +154,16 @@ func toldBy(p past, t *task.Task, own []agent.Past) (toldElsewhere, bool) {
 func names(space *task.Space) (sorted []string) {
 	for _, p := range space.Parameters() {
 		sorted = append(sorted, p.Name)
+	}
+	slices.Sort(sorted)
+	return sorted
+}
+
+// shapes lists the parameters of a space without their names.
+func shapes(space *task.Space) (sorted []string) {
+	for _, p := range space.Parameters() {
+		p.Name = ""
+		sorted = append(sorted, fmt.Sprint(p))
 	}
 	slices.Sort(sorted)
 	return sorted
@@ -226,6 +245,9 @@ func (o toldElsewhere) text(promised bool) string {
 		data = fmt.Sprintf("the same data (of its trials %d are this task's too)", o.Trials)
 	}
 	where := fmt.Sprintf("task %q (%s) in this data directory", o.Name, o.Task)
+	if o.Narrows != nil {
+		return fmt.Sprintf("%s has shared coarse designs of %s: %s (docs/changing-a-task.md)", where, data, strings.Join(o.Narrows, "; "))
+	}
 	if !o.Promised {
 		return fmt.Sprintf("%s has shared without a promise of privacy what it knows of %s: the promise of this task does not cover that", where, data)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/fbo-node/fbo/internal/httpguard"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
@@ -265,7 +266,7 @@ func (r *startReport) join(session *node.Session) {
 		r.say(served, "%s", text(lines))
 	}
 	switch {
-	case one.task.Privacy == nil:
+	case one.task.Privacy == nil && !guard.Used(one.task):
 	case !r.ready:
 		r.private = append(r.private, one.task)
 	default:

@@ -48,7 +48,7 @@ func TestGuardedIsCoarselyTheSame(t *testing.T) {
 			coarse := want
 			coarse.Components = []protocol.Component{{
 				Weight: 1,
-				Spread: float64(float32(math.Hypot(0.125, guard.Deviation))),
+				Spread: float64(float32(math.Hypot(0.125, grid.Deviation()))),
 				Centre: grid.Coarse(want.Components[0].Centre),
 			}}
 			if !reflect.DeepEqual(got[0], coarse) {
@@ -94,10 +94,10 @@ func TestGuardedSaysNothingOfTheInfeasible(t *testing.T) {
 
 func TestGuardedIsSaidToBe(t *testing.T) {
 	r := Register()
-	if guarded := newTask(t, plane, "exact", ", share: guarded"); r.Reveals(guarded) != guard.Reveals {
+	if guarded := newTask(t, plane, "exact", ", share: guarded"); r.Reveals(guarded) != guard.Reveals(guarded.Space) {
 		t.Errorf("guarded shares reveal: %s", r.Reveals(guarded))
 	}
-	if exact := newTask(t, plane, "exact", ""); r.Reveals(exact) == guard.Reveals {
+	if exact := newTask(t, plane, "exact", ""); r.Reveals(exact) == guard.Reveals(exact.Space) {
 		t.Error("exact shares are called guarded")
 	}
 }

@@ -141,7 +141,7 @@ func Register() strategy.Registration {
 				return labels.Reveals
 			}
 			if settingsOf(t).Share == labels.Guarded {
-				return guard.Reveals
+				return guard.Reveals(t.Space)
 			}
 			if t.Privacy != nil {
 				return labels.RevealsNoisily(t.Privacy)

@@ -86,10 +86,10 @@ func TestGuardedIsHeard(t *testing.T) {
 
 func TestGuardedIsSaidToBe(t *testing.T) {
 	r := Register()
-	if d, _ := guarded(t, plane, 1); r.Reveals(d.task) != guard.Reveals {
+	if d, _ := guarded(t, plane, 1); r.Reveals(d.task) != guard.Reveals(d.task.Space) {
 		t.Errorf("guarded shares reveal: %s", r.Reveals(d.task))
 	}
-	if exact := newLab(t, "maximize", plane, "exact", "open"); r.Reveals(exact.task) == guard.Reveals {
+	if exact := newLab(t, "maximize", plane, "exact", "open"); r.Reveals(exact.task) == guard.Reveals(exact.task.Space) {
 		t.Error("exact shares are called guarded")
 	}
 }

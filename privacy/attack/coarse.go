@@ -5,22 +5,16 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/fbo-node/fbo/consensus/labels"
 	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/task"
 )
-
-// guarded tells whether the nodes of a task share guarded places.
-func guarded(t *task.Task) bool {
-	return t.Strategy.Settings != nil && t.Strategy.Settings.Keys()["share"] == labels.Guarded
-}
 
 // coarseAttacks sharpen places of which each number is the middle of its cell in a grid that
 // only the node knows, or the side of the unit cube nearest to that. Who has seen one middle
 // inside of the cube knows the grid.
 func coarseAttacks() []Attack {
 	attack := func(name string, scene Scene, guess func(seen *Seen) [][]float64) Attack {
-		return Attack{Name: name, Kinds: designKinds(), Scene: scene, Applies: guarded,
+		return Attack{Name: name, Kinds: designKinds(), Scene: scene, Applies: guard.Used,
 			Guess: func(_ context.Context, seen *Seen, _ *rand.Rand) (g Guess, err error) {
 				if g.X = guess(seen); g.X != nil {
 					g.Best = g.X[0]
@@ -45,9 +39,22 @@ func coarseAttacks() []Attack {
 }
 
 // cellOf returns the interval within the unit interval where a number lies of which this
-// was told.
-func cellOf(told float64) (low, high float64) {
-	return max(told-guard.Cell/2, 0), min(told+guard.Cell/2, 1)
+// was shared, for cells of this width.
+func cellOf(shared, width float64) (low, high float64) {
+	return max(shared-width/2, 0), min(shared+width/2, 1)
+}
+
+// widthsOf returns the widths of cells by coordinate; of a choice, 0.
+func widthsOf(space *task.Space) (widths []float64) {
+	of := guard.Widths(space)
+	for _, block := range space.Blocks() {
+		if block.Kind == task.Categorical {
+			widths = append(widths, make([]float64, block.Len)...)
+			continue
+		}
+		widths, of = append(widths, of[0]), of[1:]
+	}
+	return widths
 }
 
 // middles returns the middle of what the last places of all tellings have in common, or with
@@ -55,6 +62,7 @@ func cellOf(told float64) (low, high float64) {
 // as when nodes believe another place each time, it is their mean.
 func middles(seen *Seen, sides bool) [][]float64 {
 	var middle []float64
+	widths := widthsOf(seen.Task.Space)
 	for k := range seen.Task.Space.Dim() {
 		low, high, sum, count := 0.0, 1.0, 0.0, 0.0
 		for _, telling := range seen.Tellings {
@@ -63,7 +71,7 @@ func middles(seen *Seen, sides bool) [][]float64 {
 				return nil
 			}
 			told := places[len(places)-1][k]
-			l, h := cellOf(told)
+			l, h := cellOf(told, widths[k])
 			low, high = max(low, l), min(high, h)
 			sum, count = sum+told, count+1
 		}

@@ -64,7 +64,7 @@ func TestPlacesOnASide(t *testing.T) {
 	life := coarseLife(named, []float64{1, 0.5}, random.SeedOf(3))
 	seen := &Seen{Task: named, Observations: 3, Tellings: []Telling{life}}
 	told := toldIn(life)[0]
-	low, high := cellOf(told[0])
+	low, high := cellOf(told[0], guard.Cell)
 	if inside, side := middles(seen, false)[0][0], middles(seen, true)[0][0]; high != 1 || side != 1 || inside != (low+high)/2 {
 		t.Errorf("told %g: %g within the cube, %g at its side", told[0], inside, side)
 	}

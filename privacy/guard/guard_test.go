@@ -30,7 +30,7 @@ var kinds = []string{
 	"{name: j, type: bool}",
 }
 
-func newTask(t testing.TB, name, parameters string) *task.Task {
+func newTask(t fbotest.TB, name, parameters string) *task.Task {
 	t.Helper()
 	parsed, err := task.Parse("test", fmt.Appendf(nil,
 		"name: %s\ngoal: minimize\nparameters: [%s]\n", name, parameters), []task.StrategyType{{Name: "some"}})
@@ -40,7 +40,7 @@ func newTask(t testing.TB, name, parameters string) *task.Task {
 	return parsed
 }
 
-func newGrid(t testing.TB, n int, spec *task.Task) *Grid {
+func newGrid(t fbotest.TB, n int, spec *task.Task) *Grid {
 	t.Helper()
 	g, err := New(fbotest.Key(t, n), spec.Space)
 	if err != nil {
@@ -120,19 +120,22 @@ func TestPlacesInCellsAreUniformOverKeys(t *testing.T) {
 	}
 }
 
-// The deviation of a number from what is said is the constant that receivers widen by:
+// The deviation of a number from the middle of its cell is the one that receivers widen by:
 // over 4000 keys its square is within 3.5 standard errors of 1.4 %.
 func TestDeviation(t *testing.T) {
-	spec := newTask(t, "a", plane)
-	sum := 0.0
 	const keys = 4000
-	for key := range keys {
-		for _, v := range newGrid(t, key, spec).Coarse(protocol.Point{Coordinates: []float64{0.5, 0.5}}).Coordinates {
-			sum += (v - 0.5) * (v - 0.5) / 2 / keys
+	for _, parameters := range []string{plane, "{name: x, type: float, low: 0, high: 1.3}, {name: y, type: float, low: 1, high: 1000, scale: log}"} {
+		spec := newTask(t, "a", parameters)
+		sum := 0.0
+		for key := range keys {
+			for _, v := range newGrid(t, key, spec).Coarse(protocol.Point{Coordinates: []float64{0.5, 0.5}}).Coordinates {
+				sum += (v - 0.5) * (v - 0.5) / 2 / keys
+			}
 		}
-	}
-	if r := sum / Deviation / Deviation; math.Abs(r-1) > 0.035 {
-		t.Errorf("the square of the deviation is %.3f of what it should be", r)
+		deviation := newGrid(t, 1, spec).Deviation()
+		if r := sum / deviation / deviation; math.Abs(r-1) > 0.035 {
+			t.Errorf("%s: the square of the deviation is %.3f of what it should be", parameters, r)
+		}
 	}
 }
 
@@ -156,52 +159,50 @@ func TestGridFollowsFromTheKey(t *testing.T) {
 	}
 }
 
-// Choices are told as others with probability 1/4, and then as any other one with the same
-// probability: over 4000 keys each share is within 4 standard errors, of 0.7 % at most, so
-// that a probability of 0.2 or 0.3 would be found all but surely.
+// A choice becomes another one with probability 1/4, and each other one with the same
+// probability: over 4000 keys each part is within 4 standard errors, of 0.7 % at most, so
+// that a probability of 0.2 or 0.3 would be found all but surely. What a choice becomes is
+// independent of what other choices and other parameters become.
 func TestMovedChoices(t *testing.T) {
 	const keys = 4000
-	spec := newTask(t, "a", "{name: c, type: categorical, choices: [red, green, blue]}, {name: b, type: bool}, {name: d, type: categorical, choices: [p, q, r, s]}")
+	spec := newTask(t, "a", "{name: c, type: categorical, choices: [red, green, blue]}, {name: b, type: bool}, {name: d, type: categorical, choices: [1, 2.5, 3, 4]}")
 	lengths := []int{3, 2, 4}
-	moved := make([][]float64, len(lengths)) // share of keys by how far
-	for k, n := range lengths {
-		moved[k] = make([]float64, n)
-	}
-	together := 0.0
+	parts := map[string]float64{}
 	for key := range keys {
 		g := newGrid(t, key, spec)
 		for k, n := range lengths {
-			by, seen := 0, make([]bool, n)
 			for choice := range n {
 				p := protocol.Point{Choices: []int{0, 0, 0}}
 				p.Choices[k] = choice
-				to := g.Coarse(p).Choices[k]
-				if to < 0 || to >= n || seen[to] {
-					t.Fatalf("key %d: choice %d of %d becomes %d, which is none or that of another", key, choice, n, to)
-				}
-				seen[to] = true
-				if choice == 0 {
-					by = to
-				}
+				parts[fmt.Sprintf("parameter %d: %d becomes %d", k, choice, g.Coarse(p).Choices[k])] += 1. / keys
 			}
-			moved[k][by] += 1. / keys
 		}
-		if c := g.Coarse(protocol.Point{Choices: []int{0, 0, 0}}).Choices; c[0] != 0 && c[1] != 0 {
-			together += 1. / keys
+		first, second := g.Coarse(protocol.Point{Choices: []int{0, 0, 0}}).Choices, g.Coarse(protocol.Point{Choices: []int{1, 1, 1}}).Choices
+		if first[0] != 0 && first[1] != 0 {
+			parts["two parameters"] += 1. / keys
+		}
+		if first[0] != 0 && second[0] != 1 {
+			parts["two choices"] += 1. / keys
 		}
 	}
-	check := func(what string, got, want float64) {
-		if math.Abs(got-want) > 4*math.Sqrt(want*(1-want)/keys) {
+	check := func(what string, want float64) {
+		if got := parts[what]; math.Abs(got-want) > 4*math.Sqrt(want*(1-want)/keys) {
 			t.Errorf("%s: %.3f of the keys, want %.3f", what, got, want)
 		}
 	}
 	for k, n := range lengths {
-		check(fmt.Sprintf("%d choices stay", n), moved[k][0], 1-otherChoice)
-		for by := 1; by < n; by++ {
-			check(fmt.Sprintf("%d choices move by %d", n, by), moved[k][by], otherChoice/float64(n-1))
+		for choice := range n {
+			for to := range n {
+				want := OtherChoice / float64(n-1)
+				if to == choice {
+					want = 1 - OtherChoice
+				}
+				check(fmt.Sprintf("parameter %d: %d becomes %d", k, choice, to), want)
+			}
 		}
 	}
-	check("two parameters move", together, otherChoice*otherChoice)
+	check("two parameters", OtherChoice*OtherChoice)
+	check("two choices", OtherChoice*OtherChoice)
 }
 
 func TestNoGrid(t *testing.T) {

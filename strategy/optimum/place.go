@@ -31,7 +31,7 @@ func NewGuarded(env strategy.Env, spread float64) (*newest.Exchange, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPlace(env.Task, math.Hypot(spread, guard.Deviation), grid.Coarse), nil
+	return newPlace(env.Task, math.Hypot(spread, grid.Deviation()), grid.Coarse), nil
 }
 
 // NewExact is NewGuarded for the place as it is believed to be.

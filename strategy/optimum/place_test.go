@@ -115,7 +115,7 @@ func TestGuardedShare(t *testing.T) {
 			}
 			want := protocol.Density{Observations: 8 + int(n), Components: []protocol.Component{{
 				Weight: 1,
-				Spread: float64(float32(math.Sqrt(spread*spread + guard.Cell*guard.Cell/12))),
+				Spread: float64(float32(math.Hypot(spread, grid.Deviation()))),
 				Centre: grid.Coarse(protocol.PointOf(spec.Space, best)),
 			}}}
 			got, err := protocol.DecodeDensity(published[0], spec.Space)
@@ -274,7 +274,11 @@ func FuzzGuardedDecode(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	wide := float64(float32(math.Hypot(spread, guard.Deviation)))
+	grid, err := guard.New(envOf(f, spec, 1).Key, spec.Space)
+	if err != nil {
+		f.Fatal(err)
+	}
+	wide := float64(float32(math.Hypot(spread, grid.Deviation())))
 	f.Add(mustEncode(f, spec, wide))
 	f.Add(mustEncode(f, spec, spread))
 	f.Fuzz(func(t *testing.T, payload []byte) {

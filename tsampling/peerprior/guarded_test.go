@@ -18,8 +18,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// wide is the spread that guarded shares have: 0.2, and what the grid hides.
-var wide = math.Hypot(spread, guard.Deviation)
+// wide is the spread of guarded shares where all ranges are 1: 0.2, and what the grid hides.
+var wide = math.Hypot(spread, guard.Cell/math.Sqrt(12))
 
 // newGuardedLab is a lab of a task with guarded shares, without the exact strategy.
 func newGuardedLab(t testing.TB, parameters string) (*lab, *Strategy) {
@@ -324,7 +324,7 @@ func TestGuardedRegistration(t *testing.T) {
 	if _, err := NewSharing(mean.task).Decode(payload); err == nil {
 		t.Error("takes a place for a mean")
 	}
-	if r.Reveals(spec) != guard.Reveals || r.Reveals(mean.task) == guard.Reveals {
+	if r.Reveals(spec) != guard.Reveals(spec.Space) || r.Reveals(mean.task) == guard.Reveals(mean.task.Space) {
 		t.Error("what is said of what shares reveal is not of the kind of shares")
 	}
 	if exchanges, err := r.Exchanges(strategy.Env{Task: mean.task, Key: key}); err != nil || len(exchanges) != 2 || exchanges[0].Name() != Kind || exchanges[1].Name() != optimum.Kind {

@@ -72,7 +72,7 @@ func Register() strategy.Registration {
 		},
 		Reveals: func(t *task.Task) string {
 			if settingsOf(t).Share == Guarded {
-				return guard.Reveals
+				return guard.Reveals(t.Space)
 			}
 			return "Peers get this node's model of its results. Whoever knows the task can compute all results from it, designs and values: they are as good as published to all who can take part (docs/privacy.md says which strategies avoid that)."
 		},

@@ -88,8 +88,8 @@ func (d *decoder) parse(data []byte) (*Task, error) {
 	if m := d.mapping(root, ""); m != nil {
 		m.task(t)
 	}
-	if len(d.errors) == 0 && len(t.Canonical()) > maxFileBytes { // it writes out what the file left to defaults
-		d.errorf(position{1, 1}, "with all defaults written out the task takes %d bytes, accepted are %d", len(t.Canonical()), maxFileBytes)
+	if len(d.errors) == 0 && len(t.Canonical()) > MaxFileBytes { // it writes out what the file left to defaults
+		d.errorf(position{1, 1}, "with all defaults written out the task takes %d bytes, accepted are %d", len(t.Canonical()), MaxFileBytes)
 	}
 	if len(d.errors) > 0 {
 		return nil, d.parseError()

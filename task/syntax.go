@@ -13,8 +13,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxFileBytes is far above any real task and keeps hostile files cheap.
-const maxFileBytes = 64 << 10
+// MaxFileBytes is how many bytes a task file has at most: far more than any real task.
+const MaxFileBytes = 64 << 10
 
 // maxNesting is above the deepest accepted file (a list in a mapping in a list in
 // a mapping), so that deeper files get an error about what is wrong there.
@@ -61,8 +61,8 @@ func parseYAML(data []byte) (root ast.Node, failure *syntaxError) {
 
 // checkBytes refuses what has no place in a text file.
 func checkBytes(data []byte) *syntaxError {
-	if len(data) > maxFileBytes {
-		return &syntaxError{position{1, 1}, fmt.Sprintf("the file has %d bytes; at most %d are accepted", len(data), maxFileBytes)}
+	if len(data) > MaxFileBytes {
+		return &syntaxError{position{1, 1}, fmt.Sprintf("the file has %d bytes; at most %d are accepted", len(data), MaxFileBytes)}
 	}
 	at := position{1, 1}
 	for i := 0; i < len(data); {

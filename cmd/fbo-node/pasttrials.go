@@ -2,20 +2,19 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/bounded"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -37,14 +36,17 @@ func readRows(purpose, path string, space *task.Space, values bool, take func(pa
 	return columns{space: space, purpose: purpose}.read(path, values, take)
 }
 
+// mostPast is how many bytes a file of trials has at most, as a request over HTTP.
+const mostPast = 32 << 20
+
 // read takes CSV, a header with the names of the parameters and "value", and JSON, an
 // array of objects, either flat in the same way or as history --format json writes
 // them, or such an array in "trials" of an object, as export writes it. Optuna's data
 // frames are known by their columns.
 func (c columns) read(path string, values bool, take func(pastRow) error) error {
-	data, err := os.ReadFile(path)
+	data, err := bounded.ReadFile(path, mostPast)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.purpose, err)
+		return fmt.Errorf("%s: %s: %w", c.purpose, path, err)
 	}
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
@@ -62,7 +64,7 @@ func (c columns) read(path string, values bool, take func(pastRow) error) error 
 
 func (c columns) readCSV(data []byte, values bool, take func(pastRow) error) error {
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // spreadsheets write this mark
-	reader := csv.NewReader(bytes.NewReader(data))
+	reader := bounded.NewCSV(bytes.NewReader(data), mostPast)
 	reader.TrimLeadingSpace = true
 	header, err := reader.Read()
 	if errors.Is(err, io.EOF) {
@@ -96,34 +98,87 @@ func (c columns) readCSV(data []byte, values bool, take func(pastRow) error) err
 
 func (c columns) readJSON(data []byte, take func(pastRow) error) error {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return errors.New("the file is empty; accepted is an array of objects")
+		return fmt.Errorf("the file is empty; %w", errNoRows)
+	}
+	if err := json.NewDecoder(bytes.NewReader(data)).Decode(new(json.RawMessage)); err != nil {
+		return notRows(data, err) // before any row
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
-	var rows []map[string]any
-	into := any(&rows)
-	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
-		into = &struct {
-			Trials *[]map[string]any `json:"trials"`
-		}{&rows}
-	}
-	if err := decoder.Decode(into); err != nil {
+	begin, err := decoder.Token()
+	switch {
+	case err != nil:
 		return notRows(data, err)
+	case begin == json.Delim('['):
+		err = c.readObjects(decoder, data, take)
+	case begin == json.Delim('{'):
+		err = c.readMember(decoder, data, take)
+	default:
+		return errNoRows
 	}
-	if rows == nil { // the file says null
-		return errors.New("accepted is an array of objects")
+	if err != nil {
+		return err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("something follows the array")
 	}
-	for i, fields := range rows {
-		row, err := c.rowOfObject(fmt.Sprintf("trial %d", i+1), fields)
+	return nil
+}
+
+var errNoRows = errors.New("accepted is an array of objects")
+
+// readMember reads the array of the key trials, and skips what else an object has.
+func (c columns) readMember(decoder *json.Decoder, data []byte, take func(pastRow) error) error {
+	found := false
+	for decoder.More() {
+		key, err := decoder.Token()
+		if err != nil {
+			return notRows(data, err)
+		}
+		if key != "trials" {
+			var skipped json.RawMessage
+			if err := decoder.Decode(&skipped); err != nil {
+				return notRows(data, err)
+			}
+			continue
+		}
+		if begin, err := decoder.Token(); err != nil {
+			return notRows(data, err)
+		} else if begin != json.Delim('[') {
+			return errNoRows
+		}
+		if err := c.readObjects(decoder, data, take); err != nil {
+			return err
+		}
+		found = true
+	}
+	if _, err := decoder.Token(); err != nil { // the end of the object
+		return notRows(data, err)
+	}
+	if !found {
+		return errNoRows
+	}
+	return nil
+}
+
+// readObjects reads an array of which the begin has been read, one object after the other: many
+// small ones would take much more memory than their text.
+func (c columns) readObjects(decoder *json.Decoder, data []byte, take func(pastRow) error) error {
+	for i := 1; decoder.More(); i++ {
+		var fields map[string]any
+		if err := decoder.Decode(&fields); err != nil {
+			return notRows(data, err)
+		}
+		row, err := c.rowOfObject(fmt.Sprintf("trial %d", i), fields)
 		if err == nil {
 			err = take(row)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", row.place, err)
 		}
+	}
+	if _, err := decoder.Token(); err != nil { // the end of the array
+		return notRows(data, err)
 	}
 	return nil
 }
@@ -134,7 +189,7 @@ func notRows(data []byte, err error) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &wrongType):
-		return errors.New("accepted is an array of objects")
+		return errNoRows
 	case errors.As(err, &syntax):
 		line := 1 + bytes.Count(data[:min(syntax.Offset, int64(len(data)))], []byte("\n"))
 		return fmt.Errorf("line %d: not valid JSON: %w", line, err)

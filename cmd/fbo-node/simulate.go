@@ -166,7 +166,10 @@ func writeFamilies(w io.Writer, all []family.Info) {
 func (o *simulateOptions) run(ctx context.Context, out, messages io.Writer) (err error) {
 	programs := trained.NewPrograms(ctx, max(o.workers, 0), guardLine())
 	defer programs.Close()
-	plan, err := o.complete(programs)
+	plan, err := cancellable(ctx, func() (experiment.Plan, error) { return o.complete(programs) })
+	if ctx.Err() != nil {
+		return errors.New("interrupted before the first run")
+	}
 	if err != nil {
 		return usageError{err}
 	}
@@ -210,6 +213,26 @@ func (o *simulateOptions) run(ctx context.Context, out, messages io.Writer) (err
 		}
 	}
 	return o.output(ctx, out, report, plotterPath)
+}
+
+// cancellable returns what f returns, or the error of a context that ends before. Then f goes on:
+// the process is about to end.
+func cancellable[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := f()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		return *new(T), ctx.Err()
+	}
 }
 
 func (o *simulateOptions) exceptFresh() string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/bounded"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
@@ -99,9 +100,9 @@ func readTask(path string) (*task.Task, error) {
 	var err error
 	folder := filepath.Dir(path)
 	if path == "-" {
-		data, err = io.ReadAll(io.LimitReader(os.Stdin, 1<<20))
+		data, err = io.ReadAll(io.LimitReader(os.Stdin, task.MaxFileBytes+1))
 	} else {
-		data, err = os.ReadFile(path)
+		data, err = bounded.ReadFile(path, task.MaxFileBytes)
 	}
 	if err != nil {
 		return nil, usagef("task file: %w", err)

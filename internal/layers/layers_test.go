@@ -26,6 +26,7 @@ const module = "github.com/fbo-node/fbo"
 var layers = map[string]int{
 	"task":                1,
 	"random":              1,
+	"internal/bounded":    1,
 	"internal/plain":      1,
 	"internal/fbotest":    1,
 	"internal/guarded":    1,

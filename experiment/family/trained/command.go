@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/experiment/family"
+	"github.com/fbo-node/fbo/internal/bounded"
 	"github.com/fbo-node/fbo/internal/evaluator"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -72,7 +73,7 @@ func readTask(path string) (*task.Task, error) {
 	if path == "" {
 		return nil, errors.New("key task is missing; accepted: the path of a task file")
 	}
-	data, err := os.ReadFile(path)
+	data, err := bounded.ReadFile(path, task.MaxFileBytes)
 	if err != nil {
 		return nil, fmt.Errorf("key task: %w", err)
 	}

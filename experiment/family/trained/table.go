@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fbo-node/fbo/experiment/family"
+	"github.com/fbo-node/fbo/internal/bounded"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/task"
 )
@@ -168,7 +169,7 @@ func contentOfTable(v family.Values) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, t.ID())
 	for _, path := range files {
-		data, err := os.ReadFile(path)
+		data, err := bounded.ReadFile(path, mostTable)
 		if err != nil {
 			return "", fmt.Errorf("key file: %w", err)
 		}

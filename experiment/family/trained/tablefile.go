@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fbo-node/fbo/internal/bounded"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -24,6 +25,9 @@ const (
 	valueColumn  = "value"
 	stateColumn  = "state"
 )
+
+// mostTable is how many bytes a table has at most, when it is decompressed.
+const mostTable = 128 << 20
 
 // constraintPrefix may stand before the name of a constraint in that of its column.
 const constraintPrefix = "constraint."
@@ -134,7 +138,7 @@ func (l layout) readRows(r io.Reader, take func(c cells, hasMember bool) error) 
 	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" { // as spreadsheets write
 		_, _ = buffered.Discard(3)
 	}
-	reader := csv.NewReader(buffered)
+	reader := bounded.NewCSV(buffered, mostTable)
 	reader.TrimLeadingSpace = true
 	header, err := reader.Read()
 	if err == io.EOF {

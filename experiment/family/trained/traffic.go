@@ -2,7 +2,6 @@ package trained
 
 import (
 	"crypto/sha256"
-	"encoding/csv"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/fbo-node/fbo/experiment/family"
+	"github.com/fbo-node/fbo/internal/bounded"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/task"
 )
@@ -61,7 +61,7 @@ func buildTraffic(v family.Values) (*task.Space, family.DrawFunc, error) {
 func contentOfTraffic(v family.Values) (string, error) {
 	h := sha256.New()
 	for _, key := range []string{"file", "roads"} {
-		data, err := os.ReadFile(v.Text(key))
+		data, err := bounded.ReadFile(v.Text(key), mostTable)
 		if err != nil {
 			return "", fmt.Errorf("key %s: %w", key, err)
 		}
@@ -227,7 +227,7 @@ func readRoads(r io.Reader) (map[int][]int, error) {
 
 // eachRow calls f with the cells of these columns of each row; errors get the line.
 func eachRow(r io.Reader, columns []string, f func(cells []string) error) error {
-	reader := csv.NewReader(r)
+	reader := bounded.NewCSV(r, mostTable)
 	header, err := reader.Read()
 	if err == io.EOF {
 		return errors.New("there is no line with the names of columns")

@@ -10,10 +10,10 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/net/netutil"
 
 	"github.com/fbo-node/fbo/internal/httpguard"
 	"github.com/fbo-node/fbo/internal/webpage"
@@ -63,11 +63,12 @@ func servePage(ctx context.Context, address string, api http.Handler) (*pageServ
 	files := read
 	read.Token = key
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", read.Protect(readOnly(api)))
+	mux.Handle("/v1/", read.Protect(readOnly(fewStreams(api))))
 	mux.Handle("/", files.Protect(webpage.Handler()))
 	p := &pageServer{link: "http://" + listener.Addr().String() + "/#key=" + key, server: httpguard.NewServer(mux, quietLog()), ended: make(chan error, 1)}
 	p.server.BaseContext = func(net.Listener) context.Context { return ctx }
-	go func() { p.ended <- p.server.Serve(netutil.LimitListener(listener, mostConnections)) }()
+	listener = httpguard.KeepOut(p.server, listener)
+	go func() { p.ended <- p.server.Serve(listener) }()
 	return p, nil
 }
 
@@ -83,6 +84,28 @@ func readOnly(api http.Handler) http.Handler {
 			w.Header().Set("Allow", "GET, HEAD")
 			httpguard.Refuse(w, http.StatusMethodNotAllowed, "method "+r.Method+": a page's key is for reading; accepted are GET and HEAD")
 			return
+		}
+		api.ServeHTTP(w, r)
+	})
+}
+
+// pageStreams is how many streams of events the pages of a node have at once, of the 64 of all its
+// clients.
+const pageStreams = 16
+
+// fewStreams leaves streams of events to other clients.
+func fewStreams(api http.Handler) http.Handler {
+	open := make(chan struct{}, pageStreams)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/events") {
+			select {
+			case open <- struct{}{}:
+				defer func() { <-open }()
+			default:
+				w.Header().Set("Retry-After", "1")
+				httpguard.Refuse(w, http.StatusServiceUnavailable, fmt.Sprintf("pages have %d streams of events open, which is the most", pageStreams))
+				return
+			}
 		}
 		api.ServeHTTP(w, r)
 	})

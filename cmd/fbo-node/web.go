@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/net/netutil"
 
 	"github.com/fbo-node/fbo/internal/httpapi"
 	"github.com/fbo-node/fbo/internal/httpguard"
@@ -25,11 +24,10 @@ const tokenFile = "http.token"
 
 // Limits of what is asked over HTTP, beside those of the interface itself.
 const (
-	defaultRate     = 2000     // requests a second
-	mostConnections = 1024     // of a port
-	mostOpen        = 1024     // requests under way
-	mostBody        = 33 << 20 // bytes; the interface has lower ones for most requests
-	endPatience     = 2 * time.Second
+	defaultRate = 2000     // requests a second
+	mostOpen    = 1024     // requests under way
+	mostBody    = 33 << 20 // bytes; the interface has lower ones for most requests
+	endPatience = 2 * time.Second
 )
 
 // webOptions are the flags about HTTP.
@@ -93,6 +91,7 @@ type web struct {
 type door struct {
 	listener net.Listener
 	guard    httpguard.Guard
+	secure   *tls.Config // nil without TLS
 }
 
 // listen opens the socket and, if asked for, the port. A system without Unix sockets needs
@@ -110,7 +109,7 @@ func (o webOptions) listen(dir string) (w *web, err error) {
 	socket, err := httpguard.ListenSocket(path)
 	switch {
 	case err == nil:
-		w.socket, w.doors = path, append(w.doors, door{socket, limits(o.rate)})
+		w.socket, w.doors = path, append(w.doors, door{socket, limits(o.rate), nil})
 	case o.address == "":
 		return nil, fmt.Errorf("the socket %s cannot be made: %w; --http 127.0.0.1:7070 serves at a port instead", path, err)
 	default:
@@ -145,11 +144,7 @@ func (o webOptions) listenPort(dir string, w *web) error {
 		return fmt.Errorf("--http %s: %w", o.address, err)
 	}
 	w.url = scheme + "://" + listener.Addr().String()
-	listener = netutil.LimitListener(listener, mostConnections)
-	if secure != nil {
-		listener = tls.NewListener(listener, secure)
-	}
-	w.doors = append(w.doors, door{listener, guard})
+	w.doors = append(w.doors, door{listener, guard, secure})
 	if local, _ := httpguard.CheckAddress(o.address); !local && secure == nil { // it was checked before
 		w.warnings = append(w.warnings, fmt.Sprintf("%s can be reached from other machines, and without --tls-cert the token and all else can be read on the way", w.url))
 	}
@@ -161,11 +156,18 @@ func (w *web) serve(ctx context.Context, handler http.Handler, counter *httpguar
 	ended := make(chan error, len(w.doors))
 	for _, d := range w.doors {
 		server := httpguard.NewServer(counter.Count(d.guard.Protect(handler)), quietLog())
+		listener := d.listener
+		if d.guard.Token != "" {
+			listener = httpguard.KeepOut(server, listener)
+		}
+		if d.secure != nil {
+			listener = tls.NewListener(listener, d.secure)
+		}
 		// Who waits for a trial waits no longer than this process runs.
 		server.BaseContext = func(net.Listener) context.Context { return ctx }
 		w.servers = append(w.servers, server)
 		go func() {
-			if err := server.Serve(d.listener); !errors.Is(err, http.ErrServerClosed) {
+			if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 				ended <- err
 			}
 		}()

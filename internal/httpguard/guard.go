@@ -74,7 +74,13 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if p.guard.Token != "" && !slices.Contains(p.guard.Public, r.URL.Path) && !p.bears(r) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="fbo-node"`)
+		w.Header().Set("Connection", "close") // a stranger keeps no connection
 		Refuse(w, http.StatusUnauthorized, "header Authorization: accepted is `Bearer TOKEN` with the token of this node")
+		return
+	}
+	if p.guard.Token != "" && p.bears(r) && !prove(r.Context()) {
+		w.Header().Set("Connection", "close")
+		Refuse(w, http.StatusServiceUnavailable, fmt.Sprintf("%d connections are open, which is the most", mostProven))
 		return
 	}
 	if p.open != nil {

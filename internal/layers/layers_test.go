@@ -26,7 +26,6 @@ const module = "github.com/fbo-node/fbo"
 var layers = map[string]int{
 	"task":                1,
 	"random":              1,
-	"internal/bounded":    1,
 	"internal/plain":      1,
 	"internal/fbotest":    1,
 	"internal/guarded":    1,
@@ -61,6 +60,7 @@ var layers = map[string]int{
 	"internal/datadir":    11,
 	"experiment/baseline": 11,
 	"agent":               12,
+	"internal/bounded":    12,
 	"internal/journal":    12,
 	"internal/peerlog":    12,
 	"internal/heard":      12,

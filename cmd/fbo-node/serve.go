@@ -212,6 +212,7 @@ type startReport struct {
 	ready   bool
 	joined  int
 	private []*task.Task // of the last start
+	known   []*task.Task // of the data directory, since end
 }
 
 // listening is what serve prints when it listens. It leaves out the token: what is printed
@@ -270,12 +271,27 @@ func (r *startReport) join(session *node.Session) {
 	case !r.ready:
 		r.private = append(r.private, one.task)
 	default:
-		if shared := elsewhereOf(one.task, pastsOf(r.node), nil); shared != nil {
+		if shared := elsewhereOf(one.task, r.pastsLike(one.task), nil); shared != nil {
 			for _, line := range shared.lines() {
 				r.warning(line)
 			}
 		}
 	}
+	r.known = append(r.known, one.task)
+}
+
+// pastsLike returns the tasks that may have shared what a new task shares too. It reads no others:
+// there may be a thousand.
+func (r *startReport) pastsLike(t *task.Task) (pasts []past) {
+	for _, other := range r.known {
+		if t.Privacy == nil && guard.Narrows(other.Space, t.Space) == nil {
+			continue
+		}
+		if h, err := r.node.History(other.ID().String()); err == nil {
+			pasts = append(pasts, past{task: h.Task, trials: h.Trials, spent: h.Spent})
+		}
+	}
+	return pasts
 }
 
 // end reports that the tasks of the last start are joined.
@@ -288,10 +304,11 @@ func (r *startReport) end(tasks int) {
 		line += fmt.Sprintf(", these and %d more; `fbo-node status` lists them", more)
 	}
 	r.say(r.event("serving", tasks), "%s", line)
-	if len(r.private) == 0 {
-		return
-	}
 	pasts, repeated := pastsOf(r.node), 0
+	r.known = nil
+	for _, p := range pasts {
+		r.known = append(r.known, p.task)
+	}
 	for _, t := range r.private {
 		if elsewhereOf(t, pasts, nil) != nil {
 			repeated++

@@ -47,7 +47,7 @@ func (s *Strategy) agree(d *data, heard []*listened) *consensus {
 // in that it is nowhere surer than the surest, since peers who look at the same places err
 // together.
 func (s *Strategy) pool(heard []*listened) (mean, left []float64) {
-	n := len(s.points)
+	n := len(s.reference().points)
 	mean, left = make([]float64, n), slices.Repeat([]float64{1}, n)
 	precision := slices.Repeat([]float64{1}, n)
 	for _, p := range heard {
@@ -93,8 +93,8 @@ func deviationOf(left float64) float64 {
 // points.
 func (s *Strategy) project(values []float64) []float64 {
 	moment := make([]float64, s.features.Features())
-	blas64.Gemv(blas.Trans, 1, s.phi.RawMatrix(), linalg.Vector(values), 0, linalg.Vector(moment))
-	return s.projection.FromMoment(moment)
+	blas64.Gemv(blas.Trans, 1, s.reference().phi.RawMatrix(), linalg.Vector(values), 0, linalg.Vector(moment))
+	return s.reference().projection.FromMoment(moment)
 }
 
 func moments(values []float64) (mean, variance float64) {

@@ -16,7 +16,7 @@ func (l *lab) fictitious(seed uint64, count int) []*listened {
 	var all []*listened
 	for range count {
 		p := &listened{use: rng.Float64()}
-		for range l.strategy.points {
+		for range l.strategy.reference().points {
 			p.mean, p.known = append(p.mean, rng.NormFloat64()), append(p.known, rng.Float64())
 		}
 		all = append(all, p)

@@ -80,8 +80,8 @@ func newListened(explained float64, mean, known []float64, says func(x []float64
 
 // atReference returns the values of a function at the reference points.
 func (s *Strategy) atReference(weights []float64) []float64 {
-	values := make([]float64, len(s.points))
-	blas64.Gemv(blas.NoTrans, 1, s.phi.RawMatrix(), linalg.Vector(weights), 0, linalg.Vector(values))
+	values := make([]float64, len(s.reference().points))
+	blas64.Gemv(blas.NoTrans, 1, s.reference().phi.RawMatrix(), linalg.Vector(weights), 0, linalg.Vector(values))
 	return values
 }
 

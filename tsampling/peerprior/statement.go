@@ -40,9 +40,9 @@ func (s *Strategy) stated(said Statement, own [][]float64) *listened {
 		return nil
 	}
 	var mean []float64
-	for _, x := range s.points {
+	for _, x := range s.reference().points {
 		mean = append(mean, said.Value(x))
 	}
-	known := slices.Repeat([]float64{min(said.Explained, mostKnown)}, len(s.points))
+	known := slices.Repeat([]float64{min(said.Explained, mostKnown)}, len(s.reference().points))
 	return newListened(said.Explained, mean, known, said.Value, own)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -23,17 +24,15 @@ import (
 
 // Strategy is peer-prior on one task. It is immutable.
 type Strategy struct {
-	alone      alone.Engine
-	search     search.Search
-	task       *task.Task
-	spec       gp.Spec
-	features   *rff.Map
-	projection *rff.Projection
-	points     [][]float64 // of reference
-	phi        *mat.Dense  // a row for each of them, of the features there
-	layout     *optimum.Layout
-	listen     listen
-	ofPeers    bool // what is heard is peers' shares
+	alone     alone.Engine
+	search    search.Search
+	task      *task.Task
+	spec      gp.Spec
+	features  *rff.Map
+	reference func() reference // computed once, and not before a peer has shared something
+	layout    *optimum.Layout
+	listen    listen
+	ofPeers   bool // what is heard is peers' shares
 }
 
 var (
@@ -68,18 +67,31 @@ func newStrategy(t *task.Task, features *rff.Map, listen listen, ofPeers bool) (
 		listen:   listen,
 		ofPeers:  ofPeers,
 	}
+	s.reference = sync.OnceValue(func() reference { return newReference(t.Space, features) })
+	return s, nil
+}
+
+// reference is where a strategy compares functions: at points of the space. A node of a thousand
+// tasks holds it for those with peers.
+type reference struct {
+	points     [][]float64
+	phi        *mat.Dense // a row for each point, of the features there
+	projection *rff.Projection
+}
+
+func newReference(space *task.Space, features *rff.Map) reference {
 	rng := random.SeedOf(0).Stream("reference points", 0)
-	s.points = make([][]float64, max(referencePoints, features.Features()*3/2))
-	s.phi = mat.NewDense(len(s.points), features.Features(), nil)
-	for i := range s.points {
-		s.points[i] = acquisition.Sample(t.Space, rng)
-		features.Phi(s.phi.RawRowView(i), s.points[i])
+	r := reference{points: make([][]float64, max(referencePoints, features.Features()*3/2))}
+	r.phi = mat.NewDense(len(r.points), features.Features(), nil)
+	for i := range r.points {
+		r.points[i] = acquisition.Sample(space, rng)
+		features.Phi(r.phi.RawRowView(i), r.points[i])
 	}
 	var err error
-	if s.projection, err = rff.NewProjection(features, s.points, referenceRidge); err != nil {
-		return nil, fmt.Errorf("peerprior: %w", err)
+	if r.projection, err = rff.NewProjection(features, r.points, referenceRidge); err != nil {
+		panic(err) // the ridge makes its matrix positive definite
 	}
-	return s, nil
+	return r
 }
 
 // Suggest implements strategy.Strategy. While there is nobody to listen to it suggests

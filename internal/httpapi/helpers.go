@@ -11,6 +11,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
 )
 
 // How a peer that is not connected is called, beside node.Direct and node.Relayed.
@@ -40,11 +41,10 @@ type helpersBody struct {
 }
 
 func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], error) {
-	t, view, end, err := a.look(ctx, in.Task)
+	t, err := a.desk.Task(in.Task)
 	if err != nil {
-		return nil, err
+		return nil, problem(err)
 	}
-	defer end()
 	session := t.Session()
 	status, err := session.Status(ctx)
 	if err != nil {
@@ -54,9 +54,16 @@ func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], er
 	if err != nil {
 		return nil, problem(err)
 	}
-	beliefs, err := session.Beliefs(view)
+	trials, err := session.Trials(ctx)
 	if err != nil {
 		return nil, problem(err)
+	}
+	var beliefs []strategy.Belief
+	observations := 0
+	if len(authors) > 0 { // otherwise nobody waits for the models
+		if beliefs, observations, err = a.beliefs(ctx, in.Task); err != nil {
+			return nil, err
+		}
 	}
 	found := map[peer.ID]*helper{}
 	of := func(id peer.ID) *helper {
@@ -76,22 +83,33 @@ func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], er
 		h := of(author.ID)
 		h.Shares, h.LastHeard = author.Shares, author.Newest
 	}
-	for _, trial := range view.Trials {
+	for _, trial := range trials {
 		if why := trial.Why; why.Peer != "" && why.Peer != status.PeerID {
 			of(why.Peer).Designs = append(of(why.Peer).Designs, trial.ID)
 		}
 	}
 	for _, belief := range beliefs {
 		h := of(belief.Peer)
-		h.Belief, h.Observations, h.Words = new(belief.Use), belief.Heard, inWords(belief.Use, view.Observations)
+		h.Belief, h.Observations, h.Words = new(belief.Use), belief.Heard, inWords(belief.Use, observations)
 	}
-	body := helpersBody{Alone: alone(view), Peers: []helper{}}
+	body := helpersBody{Alone: alone(session.Task(), trials), Peers: []helper{}}
 	for _, h := range found {
 		body.Peers = append(body.Peers, *h)
 	}
 	slices.SortFunc(body.Peers, func(x, y helper) int { return strings.Compare(x.ID, y.ID) })
 	body.Sentence = sentence(body.Peers, beliefs)
 	return &answer[helpersBody]{body}, nil
+}
+
+// beliefs judges peers' shares by the observations of this node, and counts these.
+func (a *api) beliefs(ctx context.Context, name string) (beliefs []strategy.Belief, observations int, err error) {
+	t, view, end, err := a.look(ctx, name)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer end()
+	beliefs, err = t.Session().Beliefs(view)
+	return beliefs, view.Observations, problem(err)
 }
 
 // likely is from where on what a peer says is said to fit.
@@ -141,22 +159,22 @@ func sentence(peers []helper, beliefs []strategy.Belief) string {
 }
 
 // alone says what came of designs that rest on peers, and of those that do not.
-func alone(view strategy.View) string {
+func alone(of *task.Task, trials []strategy.Trial) string {
 	type tally struct{ count, records int }
 	var own, peers tally
 	var best *strategy.Trial
-	for i, trial := range view.Trials {
+	for i, trial := range trials {
 		if trial.State != strategy.Done || trial.Why.Source == strategy.Imported {
 			continue
 		}
-		of := &own
+		side := &own
 		if trial.Why.FromPeers() {
-			of = &peers
+			side = &peers
 		}
-		of.count++
-		if view.Task.Feasible(trial.Outcome) && (best == nil || view.Task.Better(trial.Outcome, best.Outcome)) {
-			of.records++
-			best = &view.Trials[i]
+		side.count++
+		if of.Feasible(trial.Outcome) && (best == nil || of.Better(trial.Outcome, best.Outcome)) {
+			side.records++
+			best = &trials[i]
 		}
 	}
 	if own.count+peers.count == 0 {

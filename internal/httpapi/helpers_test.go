@@ -10,19 +10,19 @@ import (
 // A design is counted as better than all before it whatever it rests on, and what was imported
 // counts for neither side.
 func TestWithAndWithoutPeers(t *testing.T) {
-	view := strategy.View{Task: &task.Task{Goal: task.Minimize}}
+	var trials []strategy.Trial
 	for _, trial := range []struct {
 		value  float64
 		source strategy.Source
 		heard  int
 	}{{1, strategy.Imported, 0}, {9, strategy.Own, 0}, {7, strategy.Own, 2}, {8, strategy.Own, 1}, {6, strategy.Own, 3}} {
-		view.Trials = append(view.Trials, strategy.Trial{
+		trials = append(trials, strategy.Trial{
 			State: strategy.Done, Outcome: &strategy.Outcome{Value: trial.value}, Why: strategy.Why{Source: trial.source, Listened: trial.heard},
 		})
 	}
 	want := "3 designs rested on what peers shared; of these, 2 had the best outcome so far when it came. Of 1 without peers, 1 had. " +
 		"The best design rests on peers. What this node would have reached alone is not known: that takes a run of its own."
-	if got := alone(view); got != want {
+	if got := alone(&task.Task{Goal: task.Minimize}, trials); got != want {
 		t.Errorf("%q, wanted %q", got, want)
 	}
 }

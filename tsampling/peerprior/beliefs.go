@@ -11,25 +11,43 @@ import (
 
 var _ strategy.Believer = (*Strategy)(nil)
 
-// Beliefs implements strategy.Believer: the probability that what each peer says is of use.
-// Means weigh by it in the average of all means. Of guarded shares the strategy makes one
-// statement, which it judges as a whole; here each is judged by itself, by the same rule.
+// mostJudged is the largest number of observations by which Beliefs judges. Its cost grows
+// with the cube of the number.
+const mostJudged = 300
+
+// Beliefs implements strategy.Believer. It returns the probability that each peer's share is
+// of use, given the newest observations, at most mostJudged. The average of all means weighs
+// them by it. Of guarded shares the strategy makes one statement, which it judges as a whole.
+// Beliefs judges each share by itself, by the same rule. Without shares it computes nothing.
 func (s *Strategy) Beliefs(view strategy.View) ([]strategy.Belief, error) {
-	x, y, _, err := observations(s.task, view)
-	if err != nil {
-		return nil, fmt.Errorf("peerprior: %w", err)
-	}
-	d := newData(s.spec, s.hyperparameters(view), x, y)
 	var all []strategy.Belief
-	add := func(author peer.ID, p *listened, observations int) {
-		if p != nil && len(all) < mostPeers {
-			judge([]*listened{p}, d)
-			all = append(all, strategy.Belief{Peer: author, Use: p.use, Heard: observations})
+	var x [][]float64
+	var d *data // nil before the first share
+	add := func(author peer.ID, behind int, read func() *listened) error {
+		if len(all) == mostPeers {
+			return nil
 		}
+		if d == nil {
+			own, y, _, err := observations(s.task, view)
+			if err != nil {
+				return fmt.Errorf("peerprior: %w", err)
+			}
+			older := max(len(own)-mostJudged, 0)
+			x = own[older:]
+			d = newData(s.spec, s.hyperparameters(view), x, y[older:])
+		}
+		if p := read(); p != nil {
+			judge([]*listened{p}, d)
+			all = append(all, strategy.Belief{Peer: author, Use: p.use, Heard: behind})
+		}
+		return nil
 	}
 	for said, mean := range strategy.Shares[*share](view) {
-		if mean.Explained >= leastExplained {
-			add(said.Author, s.read(mean, x), mean.Observations)
+		if mean.Explained < leastExplained {
+			continue
+		}
+		if err := add(said.Author, mean.Observations, func() *listened { return s.read(mean, x) }); err != nil {
+			return nil, err
 		}
 	}
 	if len(all) > 0 {
@@ -37,8 +55,10 @@ func (s *Strategy) Beliefs(view strategy.View) ([]strategy.Belief, error) {
 	}
 	for said, density := range strategy.Shares[protocol.Density](view) {
 		places := s.densities([]protocol.Density{density})
-		value := func(x []float64) float64 { return pooled(places, x) }
-		add(said.Author, s.stated(Statement{Explained: placesExplain, Value: value}, x), density.Observations)
+		statement := Statement{Explained: placesExplain, Value: func(x []float64) float64 { return pooled(places, x) }}
+		if err := add(said.Author, density.Observations, func() *listened { return s.stated(statement, x) }); err != nil {
+			return nil, err
+		}
 	}
 	return all, nil
 }

@@ -1,6 +1,9 @@
 package peerprior
 
 import (
+	"math"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/fbo-node/fbo/random"
@@ -42,5 +45,52 @@ func TestWhoseGuardedSharesAreBelieved(t *testing.T) {
 	}
 	if len(got) != 2 || got[0].Peer != peerID(0) || got[0].Heard != 15 || got[0].Use < 0.5 || got[1].Use > 0.3 {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// TestBeliefsOfManyObservations: without peers the page's question costs no memory, whatever
+// the number of observations, and with one it costs less than their covariance.
+func TestBeliefsOfManyObservations(t *testing.T) {
+	const many = 4000 // whose covariance takes 128 MB
+	l := newLab(t, "maximize", plane, linear)
+	f := bump(0.3)
+	view := l.view(l.designs(many, random.SeedOf(9)), f)
+	check := func(who string, view strategy.View, want, most int) {
+		t.Helper()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got, err := l.strategy.Beliefs(view)
+		runtime.ReadMemStats(&after)
+		if err != nil || len(got) != want {
+			t.Fatalf("%s: %+v, %v", who, got, err)
+		}
+		if bytes := after.TotalAlloc - before.TotalAlloc; bytes > uint64(most) {
+			t.Errorf("%s: %d bytes allocated, want at most %d", who, bytes, most)
+		}
+	}
+	check("without peers", view, 0, 16<<10)
+	check("with one", with(view, l.peersOf(1, 15, f, 1)...), 1, 32<<20)
+}
+
+// TestNewestObservationsJudge: older observations count for the units alone. Their order is
+// another one in the second view.
+func TestNewestObservationsJudge(t *testing.T) {
+	l := newLab(t, "maximize", plane, linear)
+	f := bump(0.3)
+	view := l.view(l.designs(mostJudged+20, random.SeedOf(9)), f)
+	reversed := view
+	reversed.Trials = slices.Clone(view.Trials)
+	slices.Reverse(reversed.Trials[:20])
+	peer := l.peersOf(1, 15, f, 1)
+	var uses []float64
+	for _, view := range []strategy.View{view, reversed} {
+		got, err := l.strategy.Beliefs(with(view, peer...))
+		if err != nil || len(got) != 1 {
+			t.Fatalf("got %+v, %v", got, err)
+		}
+		uses = append(uses, got[0].Use)
+	}
+	if math.Abs(uses[0]-uses[1]) > 1e-9 {
+		t.Errorf("a peer is of use by %g, and by %g after a change of the order of the oldest observations", uses[0], uses[1])
 	}
 }

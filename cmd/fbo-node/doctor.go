@@ -123,12 +123,7 @@ func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) er
 		return err
 	}
 	running, _ := runningNode(ctx, dir)
-	findings := checkDirectory(dir)
-	if findings[0].Grade == gradeOK {
-		findings = append(findings, checkKey(dir), checkJournal(dir, running), checkCopy(dir))
-	} else {
-		findings = append(findings, skip("identity", "no data directory"), skip("journal", "no data directory"))
-	}
+	findings := checkDisk(dir, running)
 	findings = append(findings, checkPorts(dir, o.listen, running)...)
 	findings = append(findings, checkBuffers()...)
 	findings = append(findings, checkClock(dir), checkMemory())

@@ -32,30 +32,45 @@ const (
 // errNotHere says that this system has no way to find out.
 var errNotHere = errors.New("not checked here (" + runtime.GOOS + ")")
 
-// checkDirectory writes a small file and removes it again.
-func checkDirectory(dir string) []finding {
-	const what = "data directory"
+// checkDisk checks the data directory, and what it holds. A directory that cannot be written, or
+// that others can write, is still read.
+func checkDisk(dir string, running *nodeState) []finding {
 	at, err := existing(dir)
 	if err != nil {
-		return []finding{fail(what, "name a directory by --data-dir", "%v", err)}
+		return []finding{refused("data directory", "name a directory by --data-dir", err),
+			skip("identity", "no data directory"), skip("journal", "no data directory")}
 	}
+	findings := append(checkWritable(dir, at), checkSpace(at))
+	return append(findings, checkKey(dir), checkJournal(dir, running), checkCopy(dir))
+}
+
+// refused is a failed check. The advice is for errors for which the system gives no better one.
+func refused(what, advice string, err error) finding {
+	if r := datadir.RefusalOf(err); r != nil {
+		return fail(what, r.Remedy, "%s: %v", r.Problem, r.Unwrap())
+	}
+	return fail(what, advice, "%v", err)
+}
+
+// checkWritable writes a small file to at, the directory or what will hold it, and removes the
+// file again.
+func checkWritable(dir, at string) []finding {
+	const what = "data directory"
 	if err := datadir.Check(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return []finding{fail(what, "name a directory by --data-dir that only this user can write", "%v", err)}
+		return []finding{refused(what, "name a directory by --data-dir that only this user can write", err)}
 	}
 	took, err := trySync(at)
 	if err != nil {
-		return []finding{fail(what, "make it writable for this user, or name another by --data-dir", "%v", err)}
+		return []finding{refused(what, "name a directory on another disk by --data-dir", err)}
 	}
 	findings := []finding{ok(what, "%s is writable", dir)}
 	if _, err := os.Stat(dir); err != nil {
 		findings[0] = ok(what, "%s does not exist yet and can be made", dir)
 	}
 	if took > slowSync {
-		findings = append(findings, warn("disk sync", "put the data directory on a faster disk: every trial waits for a few syncs", "%v", took))
-	} else {
-		findings = append(findings, ok("disk sync", "%v", took))
+		return append(findings, warn("disk sync", "put the data directory on a faster disk: every trial waits for a few syncs", "%v", took))
 	}
-	return append(findings, checkSpace(at))
+	return append(findings, ok("disk sync", "%v", took))
 }
 
 // existing returns the directory, or the nearest one above it that exists.
@@ -124,7 +139,7 @@ func checkKey(dir string) finding {
 		return ok(what, "none yet; the first start makes one")
 	}
 	if err != nil {
-		return fail(what, "make the data directory readable for this user", "%v", err)
+		return refused(what, "make the data directory readable for this user", err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return fail(what, "chmod 600 "+path+", or remove it for a new identity if others may have read it",
@@ -132,7 +147,7 @@ func checkKey(dir string) finding {
 	}
 	key, err := node.LoadIdentity(dir)
 	if err != nil {
-		return fail(what, "restore the file from a backup, or remove it for a new identity", "%v", err)
+		return refused(what, "restore the file from a backup, or remove it for a new identity", err)
 	}
 	id, err := peer.IDFromPrivateKey(key)
 	if err != nil {
@@ -163,7 +178,7 @@ func checkJournal(dir string, running *nodeState) finding {
 	case errors.Is(err, node.ErrBusy):
 		return warn(what, "stop that process before starting another node here", "held by another process, which does not answer as a node does")
 	case err != nil:
-		return fail(what, repairJournal, "%v", err)
+		return refused(what, repairJournal, err)
 	}
 	return ok(what, "whole: %s", whole)
 }
@@ -176,7 +191,9 @@ func checkCopy(dir string) finding {
 	case errors.Is(err, fs.ErrNotExist):
 		return ok(what, "none yet; each start and end makes one")
 	case err != nil:
-		return warn(what, "start a node here, which replaces it", "%v", err)
+		f := refused(what, "start a node here, which replaces it", err)
+		f.Grade = gradeWarn
+		return f
 	}
 	return ok(what, "whole, of %s", made.Format(time.DateTime))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 )
@@ -53,6 +54,7 @@ func run(args []string) int {
 	if errors.Is(err, node.ErrDamaged) {
 		err = fmt.Errorf("%w; %s", err, repairJournal)
 	}
+	err = datadir.Explain(err)
 	fmt.Fprintf(os.Stderr, "fbo-node: %v\n", err)
 	var usage usageError
 	switch {

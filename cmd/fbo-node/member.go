@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/desk"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
@@ -56,7 +57,7 @@ func takePart(ctx context.Context, n *node.Node, t *task.Task, options node.Join
 	}
 	stop, err := serveControl(n.Dir, api)
 	if err != nil {
-		show.warning(fmt.Sprintf("status and history cannot be asked for while this node runs: %v", err))
+		show.warning(fmt.Sprintf("status and history cannot be asked for while this node runs: %v", datadir.Explain(err)))
 		return m, nil
 	}
 	m.ends = append(m.ends, func() error { stop(); return nil })

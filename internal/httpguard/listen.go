@@ -19,7 +19,7 @@ func ListenSocket(path string) (net.Listener, error) {
 	config := net.ListenConfig{Control: closeToOthers}
 	listener, err := config.Listen(context.Background(), "unix", path)
 	if err != nil {
-		return nil, err
+		return nil, &fs.PathError{Op: "listen", Path: path, Err: err}
 	}
 	if err := os.Chmod(path, 0o600); err != nil { // where closeToOthers could not
 		listener.Close()

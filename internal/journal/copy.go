@@ -1,9 +1,11 @@
 package journal
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -23,14 +25,14 @@ func (j *Journal) Copy(path string) error {
 	}
 	file, err := datadir.Create(path + newEnding)
 	if err != nil {
-		return fmt.Errorf("journal: copy: %w", err)
+		return fmt.Errorf("journal: copy: %w", datadir.Explain(err))
 	}
 	err = errors.Join(j.writeTo(file), file.Sync(), file.Close())
 	if err == nil {
 		err = Check(file.Name(), copyTimeout)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("journal: a copy of %s cannot be made, or what was copied does not hold: %w", j.path, err), os.Remove(file.Name()))
+		return errors.Join(fmt.Errorf("journal: a copy of %s cannot be made, or what was copied does not hold: %w", j.path, datadir.Explain(err)), os.Remove(file.Name()))
 	}
 	return place(file.Name(), path)
 }
@@ -51,11 +53,25 @@ func place(from, path string) error {
 func (j *Journal) writeTo(file *os.File) (err error) {
 	defer j.recoverDamage(&err)()
 	return j.db.View(func(tx *bolt.Tx) error {
-		if _, err := tx.WriteTo(file); err != nil {
-			return err
+		out := &failing{Writer: file}
+		if _, err := tx.WriteTo(out); err != nil {
+			return cmp.Or(out.err, err)
 		}
 		return orderHeaders(file, int64(j.db.Info().PageSize), uint64(tx.ID()))
 	})
+}
+
+// failing keeps the error of a Writer, of which bbolt passes on the text alone.
+type failing struct {
+	io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (f *failing) Write(p []byte) (n int, err error) {
+	n, err = f.Writer.Write(p)
+	f.err = cmp.Or(f.err, err)
+	return n, err
 }
 
 // orderHeaders puts the headers of a copy where bbolt has them otherwise: that of an even
@@ -148,7 +164,7 @@ func Write(path string, mark []byte, logs map[string][]Entry) error {
 		return fmt.Errorf("journal: %w", err)
 	}
 	if err := fill(made, mark, logs); err != nil {
-		return errors.Join(fmt.Errorf("journal: cannot write %s: %w", path, err), os.Remove(made))
+		return errors.Join(fmt.Errorf("journal: cannot write %s: %w", path, datadir.Explain(err)), os.Remove(made))
 	}
 	return place(made, path)
 }

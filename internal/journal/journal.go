@@ -111,12 +111,19 @@ func openFile(path string, timeout time.Duration, readOnly bool) (j *Journal, er
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("journal: directory %s: %w; stop that process or choose another directory",
 			filepath.Dir(path), ErrBusy)
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("journal: %w", err)
+	case isNotOpened(err):
+		return nil, fmt.Errorf("journal: %w", datadir.Explain(err))
 	case err != nil:
 		return nil, fmt.Errorf("journal: %s is not a journal, or is %w: %w", path, ErrDamaged, err)
 	}
 	return j, nil
+}
+
+// isNotOpened reports whether the system has refused to open the file, which says nothing of its
+// content.
+func isNotOpened(err error) bool {
+	path, ok := errors.AsType[*fs.PathError](err)
+	return ok && path.Op == "open" || datadir.RefusalOf(err) != nil
 }
 
 // checkReadable gives the two usual mistakes their plain errors. A journal is
@@ -154,7 +161,7 @@ func create(path string) error {
 	directory := filepath.Dir(path)
 	file, err := os.CreateTemp(directory, filepath.Base(path)+".new-*")
 	if err != nil {
-		return fmt.Errorf("journal: %w", err)
+		return fmt.Errorf("journal: %w", datadir.Explain(err))
 	}
 	defer os.Remove(file.Name())
 	if err := file.Close(); err != nil {
@@ -163,7 +170,7 @@ func create(path string) error {
 	if err := initialise(file.Name(), func(meta *bolt.Bucket) error {
 		return meta.Put(formatKey, binary.BigEndian.AppendUint32(nil, formatVersion))
 	}); err != nil {
-		return fmt.Errorf("journal: cannot initialise %s: %w", path, err)
+		return fmt.Errorf("journal: cannot initialise %s: %w", path, datadir.Explain(err))
 	}
 	switch err := os.Link(file.Name(), path); {
 	case errors.Is(err, fs.ErrExist):
@@ -282,7 +289,7 @@ func (j *Journal) describe(err error) error {
 	case errors.Is(err, bolterrors.ErrDatabaseReadOnly):
 		return fmt.Errorf("journal: %s was opened for reading only", j.path)
 	}
-	return fmt.Errorf("journal: %s: %w", j.path, err)
+	return fmt.Errorf("journal: %s: %w", j.path, datadir.Explain(err))
 }
 
 // recoverDamage turns bbolt's panics about impossible pages, and faults of memory

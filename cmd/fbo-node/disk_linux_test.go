@@ -1,0 +1,107 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestRefusedChecksHaveRemedies checks what doctor advises for errors of the system.
+func TestRefusedChecksHaveRemedies(t *testing.T) {
+	t.Parallel()
+	for cause, want := range map[syscall.Errno][2]string{
+		syscall.ENOSPC: {"the disk is full: ", "free some space"},
+		syscall.EDQUOT: {"quota", "raise the quota"},
+		syscall.EROFS:  {"the file system is read-only: ", "mount it for writing"},
+		syscall.EACCES: {"lacks the permission: ", "change the owner or the mode"},
+		syscall.EPERM:  {"lacks the permission: ", "change the owner or the mode"},
+	} {
+		f := refused("journal", repairJournal, &fs.PathError{Op: "open", Path: "x", Err: cause})
+		if f.Grade != gradeFail || !strings.Contains(f.Finding, want[0]) || !strings.HasPrefix(f.Advice, want[1]) && !strings.Contains(f.Advice, want[1]) {
+			t.Errorf("%v: %+v, want %q", cause, f, want)
+		}
+	}
+	if f := refused("journal", repairJournal, os.ErrNotExist); f.Advice != repairJournal || f.Finding != os.ErrNotExist.Error() {
+		t.Errorf("another error: %+v", f)
+	}
+}
+
+// smallDisk is a script that mounts a small file system at $1 and runs the rest of its arguments as
+// a script, which has the program as $fbo. The file system ends with the script.
+const smallDisk = `disk=$1 size=$2 fbo=$3 task=$4
+mount -t tmpfs -o size=$size,mode=700 none "$disk" || exit 99
+tune() { "$fbo" run "$task" --data-dir "$disk/data" --mdns=false --wait-for-peers 0s --listen /ip4/127.0.0.1/tcp/0 "$@" 2>&1; }
+fill() { cat /dev/zero > "$disk/fill" 2>/dev/null; }
+`
+
+// onSmallDisk runs a shell script on a file system of its own and returns what the script prints. A
+// user without root's rights needs user namespaces.
+func onSmallDisk(t *testing.T, size, script string) string {
+	t.Helper()
+	enter := []string{"--mount", "--"}
+	if os.Geteuid() != 0 {
+		enter = append([]string{"--map-root-user"}, enter...)
+	}
+	if out, err := exec.Command("unshare", append(enter, "true")...).CombinedOutput(); err != nil {
+		t.Skipf("namespaces cannot be made here: %v %s", err, out)
+	}
+	disk, file := shortTempDir(t), writeFile(t, "task.yaml", bowlTask)
+	command := nodeCommand()
+	command.Path, command.Args = "/usr/bin/env", join([]string{"env", "unshare"}, enter, []string{"sh", "-c", smallDisk + script, "sh", disk, size, os.Args[0], file})
+	e := finish(t, command)
+	if e.code == 99 {
+		t.Skip("a file system cannot be mounted here:", e.stderr)
+	}
+	if e.code != 0 || e.stderr != "" {
+		t.Fatalf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
+	}
+	if left, err := os.ReadDir(filepath.Clean(disk)); err != nil || len(left) > 0 {
+		t.Errorf("the file system was not mounted: %v %v", left, err)
+	}
+	return e.stdout
+}
+
+// expectLines fails unless each text begins a line, in whatever order.
+func expectLines(t *testing.T, text string, begins ...string) {
+	t.Helper()
+	for _, begin := range begins {
+		if !strings.Contains("\n"+text, "\n"+begin) {
+			t.Errorf("no line begins with %q in\n%s", begin, text)
+		}
+	}
+}
+
+// TestDoctorOnAFullDisk checks that everything that can be read is checked.
+func TestDoctorOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	out := onSmallDisk(t, "2m", `tune --evals 2 -- echo 1 >/dev/null; fill; "$fbo" doctor --data-dir "$disk/data" 2>&1; true`)
+	expectLines(t, out, "fail  data directory  the disk is full: ", "fail  disk space      0 MiB are free; do: free some space",
+		"ok    identity        12D3", "ok    journal         whole: 2 trials on 1 task", "ok    journal's copy  whole",
+		"fbo-node: doctor: 2 checks of ")
+	if strings.Contains(out, "make it writable") {
+		t.Errorf("it asks for permissions:\n%s", out)
+	}
+}
+
+// TestReadOnlyDisk checks that no command takes a read-only disk for damage.
+func TestReadOnlyDisk(t *testing.T) {
+	t.Parallel()
+	out := onSmallDisk(t, "32m", `tune --evals 2 -- echo 1 >/dev/null; mount -o remount,ro "$disk" || exit 99
+"$fbo" doctor --data-dir "$disk/data" 2>&1; tune --evals 3 -- echo 1; "$fbo" serve --data-dir "$disk/data" 2>&1; "$fbo" status --data-dir "$disk/data" 2>&1`)
+	expectLines(t, out, "fail  data directory  the file system is read-only: ", "warn  disk space      31 MiB are free",
+		"ok    identity        12D3", "ok    journal         whole: 2 trials on 1 task", "ok    journal's copy  whole",
+		"fbo-node: doctor: 1 check of ", "trials    2 done, 0 failed")
+	if got := strings.Count(out, "fbo-node: "); got != 3 {
+		t.Errorf("%d errors, want those of doctor, run and serve:\n%s", got, out)
+	}
+	if got := strings.Count(out, "journal.db: read-only file system: the file system is read-only; mount it for writing, or"); got != 2 {
+		t.Errorf("%d commands say that the disk is read-only, want 2:\n%s", got, out)
+	}
+	if strings.Contains(out, "damaged") || strings.Contains(out, "--repair") {
+		t.Errorf("it is called damaged:\n%s", out)
+	}
+}

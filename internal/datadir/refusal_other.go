@@ -1,0 +1,20 @@
+//go:build !windows
+
+package datadir
+
+import "syscall"
+
+// Error codes of the system.
+func codesOf(what refused) []syscall.Errno {
+	switch what {
+	case diskFull:
+		return []syscall.Errno{syscall.ENOSPC}
+	case overQuota:
+		return []syscall.Errno{syscall.EDQUOT}
+	case tooLarge:
+		return []syscall.Errno{syscall.EFBIG}
+	case readOnly:
+		return []syscall.Errno{syscall.EROFS}
+	}
+	return nil
+}

@@ -63,7 +63,11 @@ func (s *Session) loop() {
 		}
 		if err := s.carryOut(s.agent.Ready(), wake); err != nil {
 			s.failure = err
-			s.node.warn(err.Error())
+			if s.options.OnFailure != nil {
+				s.options.OnFailure(err)
+			} else {
+				s.node.warn(err.Error())
+			}
 			s.remember()
 			return
 		}

@@ -89,6 +89,7 @@ func (s *Session) RunTrials(ctx context.Context, evaluate Evaluator, options Run
 	}
 	ctx, r.stop = context.WithCancelCause(ctx)
 	defer r.stop(nil)
+	go r.endWithSession(ctx)
 	var workers sync.WaitGroup
 	for range options.Parallel {
 		workers.Go(func() { r.work(ctx) })
@@ -112,6 +113,17 @@ type run struct {
 	failed  failures
 
 	sure sureness
+}
+
+// endWithSession ends the run when the session fails: no outcome can be recorded any more.
+func (r *run) endWithSession(ctx context.Context) {
+	select {
+	case <-r.session.ended:
+		if r.session.failure != ErrClosed {
+			r.stop(r.session.failure)
+		}
+	case <-ctx.Done():
+	}
 }
 
 // count takes stock of earlier runs.

@@ -62,6 +62,11 @@ type JoinOptions struct {
 	// OnEvent is told what happens, in order; warnings go to the node's
 	// OnWarning. It must not block, nor call the session.
 	OnEvent func(agent.Event)
+
+	// OnFailure is called when the session ends by itself, since its journal cannot be
+	// written, with the error that all later calls of the session return. It must not
+	// block, nor call the session. Default: the node's OnWarning gets the text.
+	OnFailure func(error)
 }
 
 // Session is a node's part in one task. Its methods may be called from any

@@ -355,6 +355,37 @@ func TestJournalFailure(t *testing.T) {
 	}
 }
 
+// TestJournalFailureStopsEvaluation checks that a run ends at once, with an evaluation whose
+// outcome cannot be recorded, and that OnFailure gets the error in place of OnWarning.
+func TestJournalFailureStopsEvaluation(t *testing.T) {
+	t.Parallel()
+	n := &node.Node{Dir: t.TempDir(), Listen: loopbackAddresses(), OnWarning: func(m string) {
+		if strings.Contains(m, "journal cannot be written") {
+			t.Errorf("also a warning: %s", m)
+		}
+	}}
+	if err := n.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { n.Close() })
+	failed := make(chan error, 1)
+	s, err := n.Join(t.Context(), parse(t, bowl), node.JoinOptions{Wait: -1, OnFailure: func(err error) { failed <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := s.Run(t.Context(), func(ctx context.Context, _ task.Design) (float64, error) {
+		if err := n.CloseJournal(); err != nil {
+			t.Error(err)
+		}
+		_, _ = s.Ask(ctx) // cannot be recorded
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}, node.RunOptions{Evals: 1})
+	if err := <-failed; ran == nil || ran.Error() != err.Error() || !errors.Is(ran, err) {
+		t.Errorf("Run: %v, OnFailure: %v", ran, err)
+	}
+}
+
 func TestJournalFailureStopsRun(t *testing.T) {
 	t.Parallel()
 	n := loopback(t)

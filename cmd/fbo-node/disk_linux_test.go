@@ -105,3 +105,24 @@ func TestReadOnlyDisk(t *testing.T) {
 		t.Errorf("it is called damaged:\n%s", out)
 	}
 }
+
+// TestFullDiskIsReportedOnce checks that a run that a full disk ends reports it once, and goes on
+// when there is space again.
+func TestFullDiskIsReportedOnce(t *testing.T) {
+	t.Parallel()
+	out := onSmallDisk(t, "2m", `tune --evals 2 -- echo 1 >/dev/null; fill; tune --evals 500 -- echo 1 && exit 1
+echo; echo SPACE; rm "$disk/fill"
+count=$("$fbo" status --data-dir "$disk/data" | sed -n 's/^trials *\([0-9]*\) done.*/\1/p')
+tune --evals $((count + 1)) -- echo 1`)
+	full, after, _ := strings.Cut(out, "SPACE")
+	if got := strings.Count(full, "its journal cannot be written"); got != 1 {
+		t.Errorf("reported %d times:\n%s", got, full)
+	}
+	expectLines(t, full, `fbo-node: node: task "bowl" stops, because its journal cannot be written: `)
+	if !strings.Contains(full, "no space left on device: the disk is full; free some space, or") {
+		t.Errorf("no remedy in\n%s", full)
+	}
+	if !strings.Contains(after, "; 1 of the ") || !strings.Contains(after, " evaluations (0 failed): trial ") {
+		t.Errorf("with space again:\n%s", after)
+	}
+}

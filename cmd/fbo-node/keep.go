@@ -89,7 +89,7 @@ func (o keepOptions) run(ctx context.Context, file string) error {
 }
 
 func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, invited *invitation.Invitation, show *progress) (err error) {
-	options := node.JoinOptions{Keep: true, Invitation: invited, OnEvent: show.event}
+	options := node.JoinOptions{Keep: true, Invitation: invited, OnEvent: show.event, OnFailure: endsCommand}
 	m, err := takePart(ctx, n, t, options, o.metrics, "", show)
 	defer func() { err = m.close(err) }()
 	if err != nil {

@@ -64,6 +64,9 @@ func takePart(ctx context.Context, n *node.Node, t *task.Task, options node.Join
 	return m, nil
 }
 
+// endsCommand is for sessions whose failure ends the command, which prints the error then.
+func endsCommand(error) {}
+
 // close ends everything and adds to err what goes wrong. A session that failed says
 // so again; once is enough.
 func (m member) close(err error) error {

@@ -179,7 +179,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	show := newProgress(os.Stdout, t, o.json)
 	show.told = findElsewhere(ctx, dir, t, earlier.trials)
 	n := o.network.node(dir, allowed, show.warning)
-	join.OnEvent = show.event
+	join.OnEvent, join.OnFailure = show.event, endsCommand
 	if file == "-" {
 		file = t.ID().String()
 	}

@@ -5,9 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/evaluator/triallog"
 )
 
 // TestRefusedChecksHaveRemedies checks what doctor advises for errors of the system.
@@ -124,5 +127,18 @@ tune --evals $((count + 1)) -- echo 1`)
 	}
 	if !strings.Contains(after, "; 1 of the ") || !strings.Contains(after, " evaluations (0 failed): trial ") {
 		t.Errorf("with space again:\n%s", after)
+	}
+}
+
+// TestOutputsLeaveSpaceToTheJournal checks that trials that print much do not end a run on a small
+// disk.
+func TestOutputsLeaveSpaceToTheJournal(t *testing.T) {
+	t.Parallel()
+	out := onSmallDisk(t, "20m", `tune --evals 8 -- sh -c 'head -c 1000000 /dev/zero | tr "\0" x; echo; echo 1'
+"$fbo" log 8 --data-dir "$disk/data" | wc -c; df -k --output=avail "$disk" | tail -n 1`)
+	expectLines(t, out, "best 1 in 8 evaluations (0 failed)", "1000003")
+	lines := strings.Fields(out)
+	if free, err := strconv.Atoi(lines[len(lines)-1]); err != nil || free < triallog.Reserve>>10-512 {
+		t.Errorf("%d KiB are free, %v", free, err)
 	}
 }

@@ -9,15 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeSpace is what an unprivileged user may still write, bytes.
-func freeSpace(dir string) (uint64, error) {
-	var stat unix.Statfs_t
-	if err := unix.Statfs(dir, &stat); err != nil {
-		return 0, err
-	}
-	return stat.Bavail * uint64(stat.Bsize), nil
-}
-
 func addressInUse(err error) bool { return errors.Is(err, unix.EADDRINUSE) }
 
 // bufferSize is what the kernel says, which on Linux is twice what it takes of

@@ -7,8 +7,6 @@ import (
 	"syscall"
 )
 
-func freeSpace(string) (uint64, error) { return 0, errNotHere }
-
 func addressInUse(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
 
 func bufferSize(syscall.RawConn, bool) (int, error) { return 0, errNotHere }

@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/datadir"
+	"github.com/fbo-node/fbo/internal/evaluator/triallog"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -25,7 +26,7 @@ import (
 const (
 	slowSync    = 100 * time.Millisecond // each trial waits for a few
 	scarceSpace = 256 << 20
-	noSpace     = 16 << 20
+	noSpace     = triallog.Reserve
 	syncTries   = 5
 )
 
@@ -118,8 +119,10 @@ func trySync(dir string) (time.Duration, error) {
 
 func checkSpace(dir string) finding {
 	const what, advice = "disk space", "free some space, or name a directory on another disk by --data-dir"
-	free, err := freeSpace(dir)
+	free, err := datadir.Free(dir)
 	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return skip(what, "%v", errNotHere)
 	case err != nil:
 		return skip(what, "%v", err)
 	case free < noSpace:

@@ -8,6 +8,9 @@
 // which the first and the last few stay. The outputs of all trials take [Total]
 // at most; those of the trials with the smallest numbers go first.
 //
+// Where less than [Reserve] of the disk is free, outputs of the oldest trials make room for what
+// is written; where they do not, that is dropped.
+//
 // Output is a help for people: what cannot be kept, since the disk is full, is
 // lost without an error, so that no evaluation fails for that.
 package triallog

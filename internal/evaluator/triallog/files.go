@@ -18,6 +18,9 @@ const (
 	Total    = 64 << 20
 )
 
+// Reserve is the free space on the disk, in bytes, that outputs leave to the journal and all else.
+const Reserve = 16 << 20
+
 const (
 	lastSegments = 3    // kept beside the first
 	fileCost     = 4096 // that a file takes besides its content

@@ -18,6 +18,9 @@ type Store struct {
 	kept    map[uint64]map[int]int64 // trial, number of a file, bytes
 	total   int64
 	writing map[uint64]bool
+	spare   int64 // bytes that may be written before the next look at the free space
+
+	free func(dir string) (uint64, error) // datadir.Free
 }
 
 // Open makes the directory, trials/TASK in a data directory, when it is missing, and takes
@@ -34,7 +37,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, kept: map[uint64]map[int]int64{}, writing: map[uint64]bool{}}
+	s := &Store{dir: dir, kept: map[uint64]map[int]int64{}, writing: map[uint64]bool{}, free: datadir.Free}
 	for _, entry := range entries {
 		trial, number, ok := parse(entry.Name())
 		if info, err := entry.Info(); ok && err == nil {
@@ -48,9 +51,7 @@ func Open(dir string) (*Store, error) {
 func (s *Store) Writer(trial uint64) *Writer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for number := range s.kept[trial] {
-		s.remove(trial, number)
-	}
+	s.forget(trial)
 	s.writing[trial] = true
 	return &Writer{store: s, trial: trial, number: none}
 }
@@ -89,9 +90,45 @@ func (s *Store) grew(trial uint64, number int, bytes int64) {
 		if !found {
 			return
 		}
-		for number := range s.kept[oldest] {
-			s.remove(oldest, number)
+		s.forget(oldest)
+	}
+}
+
+// take reports whether so many bytes may be written. Where they do not leave the Reserve free, it
+// removes the output of one trial, the oldest that has ended, and looks again.
+func (s *Store) take(bytes int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.spare < bytes {
+		s.spare = s.look()
+	}
+	if s.spare < bytes {
+		if oldest, found := s.oldest(); found {
+			s.forget(oldest)
+			s.spare = s.look()
 		}
+	}
+	if s.spare < bytes {
+		return false
+	}
+	s.spare -= bytes
+	return true
+}
+
+// look returns how many bytes may be written, at most those of a file with its cost.
+func (s *Store) look() int64 {
+	const most = Segment + fileCost
+	free, err := s.free(s.dir)
+	if err != nil { // it is not known here
+		return most
+	}
+	return int64(min(free-min(free, Reserve), most))
+}
+
+// forget removes the output of a trial.
+func (s *Store) forget(trial uint64) {
+	for number := range s.kept[trial] {
+		s.remove(trial, number)
 	}
 }
 
@@ -117,6 +154,7 @@ type Writer struct {
 	file   *os.File // nil before the first output
 	number int      // of the file
 	size   int      // of the file
+	gap    bool     // the last bytes were not kept
 	closed bool
 }
 
@@ -125,24 +163,52 @@ func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for rest := p; len(rest) > 0 && !w.closed; {
-		if w.file == nil || w.size == Segment {
+		if w.file == nil || w.size >= Segment {
 			if !w.next() {
 				break
 			}
 		}
-		n, err := w.file.Write(rest[:min(len(rest), Segment-w.size)])
-		w.size += n
-		w.store.grew(w.trial, w.number, int64(n))
-		if err != nil {
+		piece := rest[:min(len(rest), Segment-w.size)]
+		if !w.store.take(int64(len(piece))) {
+			w.noteGap()
 			break
 		}
-		rest = rest[n:]
+		w.gap = false
+		if n, err := w.append(piece); err != nil {
+			break
+		} else {
+			rest = rest[n:]
+		}
 	}
 	return len(p), nil
 }
 
+func (w *Writer) append(p []byte) (n int, err error) {
+	n, err = w.file.Write(p)
+	w.size += n
+	w.store.grew(w.trial, w.number, int64(n))
+	return n, err
+}
+
+// noteGap writes once, where something is missing, that it is.
+func (w *Writer) noteGap() {
+	if !w.gap {
+		w.gap = true
+		_, _ = w.append([]byte(nearlyFull))
+	}
+}
+
+// nearlyFull stands for output that the Reserve has left no space for.
+const nearlyFull = "\n[output was not kept here: the disk is nearly full]\n"
+
 // next begins the next file.
 func (w *Writer) next() bool {
+	if !w.store.take(fileCost) {
+		if w.file != nil {
+			w.noteGap()
+		}
+		return false
+	}
 	file, err := datadir.Create(path(w.store.dir, w.trial, w.number+1))
 	if err != nil {
 		return false

@@ -1,0 +1,14 @@
+package datadir
+
+import "golang.org/x/sys/windows"
+
+// Free returns the space that the user may still fill on the disk of a directory, in bytes.
+func Free(dir string) (uint64, error) {
+	path, err := windows.UTF16PtrFromString(dir)
+	if err != nil {
+		return 0, err
+	}
+	var free uint64
+	err = windows.GetDiskFreeSpaceEx(path, &free, nil, nil)
+	return free, err
+}

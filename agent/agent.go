@@ -309,6 +309,7 @@ func (a *Agent) start(now time.Time) {
 		a.trials.cutOff(trial.ID)
 		a.offers = append(a.offers, trial.ID)
 	}
+	a.trials.setAside()
 	if a.keeping = a.cfg.Keep; a.keeping {
 		return
 	}
@@ -437,6 +438,7 @@ func (a *Agent) view(now time.Time) strategy.View {
 		Task:         a.cfg.Task,
 		Self:         a.self,
 		Trials:       a.trials.snapshot(),
+		SetAside:     a.trials.aside,
 		Observations: a.trials.done,
 		Posterior:    a.objective().posterior,
 		Constraints:  a.constraints(),

@@ -161,7 +161,7 @@ func (a *Agent) trialRecord(now time.Time, design task.Design, why strategy.Why)
 	if err != nil {
 		panic(fmt.Sprintf("agent: design %v: %v", design, err)) // a design always encodes
 	}
-	return &TrialRecord{ID: a.trials.next(), Design: data, Why: why, Time: now}
+	return &TrialRecord{ID: a.trials.next(), Design: data, Why: why, Time: now, Aside: a.trials.aside}
 }
 
 // suggest serves the oldest Ask, one at a time, so that each choice sees the
@@ -182,7 +182,7 @@ func (a *Agent) suggest(now time.Time) {
 	view.Waited = a.wait.vain
 	news := maps.Clone(a.exchanges.news)
 	a.startWork(job{name: fmt.Sprintf("the choice of trial %d", id), who: "the choice of a design", run: func(ctx context.Context) (any, error) {
-		return a.choose(ctx, view, id, seed)
+		return a.choose(ctx, view, id-uint64(view.SetAside), seed)
 	}, undo: func() { a.suggesting = false }, finish: func(now time.Time, value any, err error) {
 		a.suggesting = false
 		c, _ := value.(chosen)

@@ -25,10 +25,11 @@ func (a *Agent) giveFirst(now time.Time) {
 }
 
 // nextFirst returns the next of Config.First that no trial has had, wherever that
-// came from: the list is the same at every start, and each is evaluated once.
+// came from: the list is the same at every start, and each is evaluated once. Trials that
+// are set aside do not count.
 func (a *Agent) nextFirst() (design task.Design, ok bool) {
 	for _, design := range a.cfg.First {
-		if !slices.ContainsFunc(a.trials.list, func(t strategy.Trial) bool { return t.Design.Equal(design) }) {
+		if !slices.ContainsFunc(a.trials.list[a.trials.aside:], func(t strategy.Trial) bool { return t.Design.Equal(design) }) {
 			return design, true
 		}
 	}

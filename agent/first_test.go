@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,5 +81,90 @@ func TestFirstDesignsWithEveryStrategy(t *testing.T) {
 				d.tell(trial.ID, bowl(trial.Design))
 			}
 		})
+	}
+}
+
+// failRun starts an agent anew and lets n trials fail. It returns their designs and reasons.
+func failRun(t *testing.T, d *driver, n int) (designs []string) {
+	t.Helper()
+	d.start()
+	for range n {
+		trial := d.ask()
+		designs = append(designs, trial.Design.Key()+" "+trial.Why.String())
+		if err := d.agent.Fail(d.now, trial.ID, "the command exited with code 2"); err != nil {
+			t.Fatal(err)
+		}
+		d.carryOut()
+	}
+	return designs
+}
+
+// TestMistypedCommandCostsNoStartingDesigns checks that a run after one in which all has failed
+// begins with the same designs, and that the trials keep their numbers.
+func TestMistypedCommandCostsNoStartingDesigns(t *testing.T) {
+	for _, keys := range []string{"type: peer-prior", "type: logei", "type: fts, initial_designs: 5", "type: density, initial_designs: 4"} {
+		t.Run(keys, func(t *testing.T) {
+			spec := newTask(t, "bowl", keys)
+			start := spec.Strategy.InitialDesigns
+			cfg := configOf(t, spec, 1)
+			cfg.First = designsOf(t, spec, `{"a":1,"b":"left"}`)
+			d := newDriver(t, cfg)
+			first := failRun(t, d, start+2)
+			for range 2 { // two times the command is still wrong
+				again := failRun(t, d, start+2)
+				if !slices.Equal(again[:start], first[:start]) {
+					t.Errorf("starting designs\n%q, then\n%q", first[:start], again[:start])
+				}
+				if slices.Contains(first, again[start]) {
+					t.Errorf("the random design %s is repeated", again[start])
+				}
+			}
+			d.start()
+			var designs []string
+			for i := range start + 1 {
+				trial := d.ask()
+				if want := uint64(3*(start+2) + i + 1); trial.ID != want {
+					t.Errorf("trial %d, want %d", trial.ID, want)
+				}
+				designs = append(designs, trial.Design.Key()+" "+trial.Why.String())
+				d.tell(trial.ID, bowl(trial.Design))
+				if i == 1 { // what was set aside stays so
+					d.start()
+				}
+			}
+			if !slices.Equal(designs[:start], first[:start]) {
+				t.Errorf("with outcomes the starting designs are\n%q, want\n%q", designs[:start], first[:start])
+			}
+			if got := d.agent.View(d.now); got.SetAside != 3*(start+2) || len(got.Trials) != start+1 || len(d.agent.Trials()) != 4*start+7 {
+				t.Errorf("%d trials are set aside, %d seen, %d exist", got.SetAside, len(got.Trials), len(d.agent.Trials()))
+			}
+			failed := failRun(t, d, 1)
+			d.start()
+			if got := d.agent.View(d.now); len(got.Trials) != start+2 || slices.Contains(first, failed[0]) {
+				t.Errorf("a failure after outcomes is set aside: %d trials, %s", len(got.Trials), failed)
+			}
+		})
+	}
+}
+
+// TestFailuresThatCountAreNotSetAside checks that observed and imported failures stay.
+func TestFailuresThatCountAreNotSetAside(t *testing.T) {
+	spec := newTask(t, "bowl", concurrent)
+	d := newDriver(t, configOf(t, spec, 1))
+	if _, err := d.agent.Import(d.now, []Past{{Design: designsOf(t, spec, `{"a":1,"b":"left"}`)[0], Failed: "it diverged"}}); err != nil {
+		t.Fatal(err)
+	}
+	d.carryOut()
+	d.start()
+	if got := d.agent.View(d.now); len(got.Trials) != 1 || got.SetAside != 0 {
+		t.Errorf("of an imported failure %d are seen, %d set aside", len(got.Trials), got.SetAside)
+	}
+	spec = newTask(t, "bowl", "type: peer-prior")
+	spec.FailuresCount = true
+	d = newDriver(t, configOf(t, spec, 1))
+	failRun(t, d, 2)
+	d.start()
+	if got := d.agent.View(d.now); len(got.Trials) != 2 || got.SetAside != 0 {
+		t.Errorf("where failures count %d are seen, %d set aside", len(got.Trials), got.SetAside)
 	}
 }

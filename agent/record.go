@@ -48,6 +48,7 @@ type (
 		Why      strategy.Why      `json:"why"`
 		Time     time.Time         `json:"time"`
 		Imported *strategy.Outcome `json:"imported,omitempty"`
+		Aside    int               `json:"aside,omitempty"` // first trials that are set aside from here on
 		Claim
 	}
 	// OfferRecord offers a trial again, whose evaluation was cut off.

@@ -29,7 +29,8 @@ type trials struct {
 	done    int              // trials with an outcome
 	failed  int              // trials without one
 	nearest int              // index of the best of those with an outcome by task.Compare, -1 when there is none
-	shown   []strategy.Trial // a copy of the list as it is; nil when it has changed
+	aside   int              // of the first trials, which setAside has left to history alone
+	shown   []strategy.Trial // a copy of the list as it is, without these; nil when it has changed
 	leases  map[uint64]lease // of running trials that clients outside of the process hold
 	enough  *EnoughRecord    // why the latest run ended; nil when it did otherwise, or there are trials since
 }
@@ -52,9 +53,25 @@ func (t *trials) get(id uint64) (*strategy.Trial, error) {
 // views cost little.
 func (t *trials) snapshot() []strategy.Trial {
 	if t.shown == nil {
-		t.shown = slices.Clone(t.list)
+		t.shown = slices.Clone(t.list[t.aside:])
 	}
 	return t.shown
+}
+
+// setAside takes the first trials out of what strategies see if all of them have failed and no
+// trial has an outcome. The next start then begins with the same designs: it is likely that the
+// user has mended the command. Where failures are observations they stay.
+func (t *trials) setAside() {
+	if t.done == 0 && !t.task.FailuresCount {
+		t.setAsideAtMost(len(t.list))
+	}
+}
+
+// setAsideAtMost sets aside so many trials at most.
+func (t *trials) setAsideAtMost(most int) {
+	for t.aside < min(most, len(t.list)) && t.list[t.aside].State == strategy.Failed && t.list[t.aside].Why.Source != strategy.Imported {
+		t.shown, t.aside = nil, t.aside+1
+	}
 }
 
 // open checks that an outcome may be recorded for the trial. same says that
@@ -180,6 +197,7 @@ func (t *trials) add(r TrialRecord) error {
 		}
 		trial.Attempts = 0
 	}
+	t.setAsideAtMost(r.Aside)
 	t.shown, t.list = nil, append(t.list, trial)
 	t.claim(trial.ID, r.Claim, r.Time)
 	if r.Imported != nil {

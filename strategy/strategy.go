@@ -16,7 +16,8 @@ import (
 type View struct {
 	Task         *task.Task
 	Self         peer.ID
-	Trials       []Trial             // own, in order of ID
+	Trials       []Trial             // own, in order of ID, but for those set aside
+	SetAside     int                 // own trials before these, which failed in earlier runs before any had an outcome
 	Observations int                 // how many of them have an outcome
 	Posterior    surrogate.Posterior // of the objective, nil until there is an observation
 	Shares       []*Share            // of peers, valid now, in order of author, kind and slot
@@ -35,7 +36,7 @@ type View struct {
 
 // Strategy chooses designs.
 type Strategy interface {
-	// Suggest chooses the design of the trial with this ID. The same view,
+	// Suggest chooses the design of a trial, by its number: its ID, less View.SetAside. The same view,
 	// trial and seed give the same answer; asking changes nothing. It may take
 	// long and runs beside the agent. When ctx ends it should return soon, with the
 	// error of ctx. Where it fails or panics, the agent asks it again with a view of

@@ -21,7 +21,7 @@ const (
 
 // Start suggests the design of this trial in the Latin hypercube of the seed, or a random
 // one where that has been tried, the trial is none of the starting designs or designs are
-// listed.
+// listed. Random designs differ from those of trials that were set aside.
 func (s Search) Start(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	if trial >= 1 && trial <= s.initial && s.space.Listing() == nil {
 		if design := s.latin(trial, seed); !s.tried(view)[design.Key()] {
@@ -35,9 +35,10 @@ func (s Search) Start(view strategy.View, trial uint64, seed random.Seed) (strat
 // lie within a part of the space. Where chance finds none of these, it is one of the
 // whole space.
 func (s Search) StartWithin(view strategy.View, trial uint64, seed random.Seed, within func(x []float64) bool) (strategy.Suggestion, error) {
-	design, ok := s.freshWithin(view, seed.Stream("start", trial), within)
+	stream := trial + uint64(view.SetAside)
+	design, ok := s.freshWithin(view, seed.Stream("start", stream), within)
 	if !ok {
-		design, ok = s.fresh(view, seed.Stream("start", trial))
+		design, ok = s.fresh(view, seed.Stream("start", stream))
 	}
 	if !ok && s.failed(view)[design.Key()] {
 		return strategy.Suggestion{}, errors.New("search: every design that was tried has failed, and chance finds no other")

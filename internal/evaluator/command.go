@@ -112,30 +112,42 @@ func (c *Command) expand(value func(task.Parameter) string) ([]string, error) {
 	return args, nil
 }
 
-// expandArgument replaces {name} by its value, {{ by { and }} by }. Braces
-// around anything that is not an identifier stay as they are. It returns the
-// first placeholder that has no value.
+// expandArgument replaces {name} by its value and {{name}} by {name}. All other braces stay as they
+// are, such as those of JSON. It returns the first placeholder that has no value, which is likely
+// misspelt; ${name} without a value is a variable of a shell, and stays.
 func expandArgument(arg string, values map[string]string) (expanded, unknown string) {
 	var b strings.Builder
 	for arg != "" {
-		if strings.HasPrefix(arg, "{{") || strings.HasPrefix(arg, "}}") {
-			b.WriteByte(arg[0])
-			arg = arg[2:]
-			continue
+		before, name, after := cutPlaceholder(arg)
+		b.WriteString(before)
+		if name == "" {
+			break
 		}
-		if name := placeholder(arg); name != "" {
-			value, ok := values[name]
-			if !ok {
-				return "", name
-			}
+		arg = after
+		value, known := values[name]
+		switch {
+		case strings.HasSuffix(before, "{") && strings.HasPrefix(after, "}"): // the first brace is written already
+			b.WriteString(name + "}")
+			arg = after[1:]
+		case known:
 			b.WriteString(value)
-			arg = arg[len(name)+2:]
-			continue
+		case strings.HasSuffix(before, "$"):
+			b.WriteString("{" + name + "}")
+		default:
+			return "", name
 		}
-		b.WriteByte(arg[0])
-		arg = arg[1:]
 	}
 	return b.String(), ""
+}
+
+// cutPlaceholder cuts s around the first {identifier}. The name is empty where there is none.
+func cutPlaceholder(s string) (before, name, after string) {
+	for i := range len(s) {
+		if name := placeholder(s[i:]); name != "" {
+			return s[:i], name, s[i+len(name)+2:]
+		}
+	}
+	return s, "", ""
 }
 
 // placeholder returns the identifier when s starts with {identifier}.

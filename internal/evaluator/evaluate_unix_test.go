@@ -81,10 +81,10 @@ func TestEvaluateReadsLastLine(t *testing.T) {
 	}{
 		{[]string{"epoch 1", "0.5"}, Result{Value: 0.5}},
 		{[]string{"-1e-3", "", "  \r"}, Result{Value: -1e-3}},
-		{[]string{`{"value": 2, "constraints": {"memory": 3.5}}}}`, ""}, Result{Value: 2, Constraints: map[string]task.Reading{"memory": task.Number(3.5)}}},
+		{[]string{`{"value": 2, "constraints": {"memory": 3.5}}`, ""}, Result{Value: 2, Constraints: map[string]task.Reading{"memory": task.Number(3.5)}}},
 		{[]string{`{"value": 1, "acc": 2, "note": "fine", "auc": NaN}`}, Result{Value: 1, Metrics: map[string]float64{"acc": 2}}},
 		{[]string{"{learning_rate}"}, Result{Value: 0.25}},
-		{[]string{`{{"value": {batch}}}`}, Result{Value: 32}},
+		{[]string{`{"value": {batch}}`}, Result{Value: 32}},
 	}
 	for _, c := range cases {
 		command, design := helper(t, append([]string{"print"}, c.printed...)...)
@@ -92,7 +92,7 @@ func TestEvaluateReadsLastLine(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q: got %v, %v; want %v", c.printed, got, err, c.want)
 		}
-		want := strings.NewReplacer("{{", "{", "}}", "}", "{learning_rate}", "0.25", "{batch}", "32").Replace(strings.Join(c.printed, "\n"))
+		want := strings.NewReplacer("{learning_rate}", "0.25", "{batch}", "32").Replace(strings.Join(c.printed, "\n"))
 		if kept := outputOf(t, command.dir, 1); kept != want {
 			t.Errorf("%q: kept %q", c.printed, kept)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -20,8 +21,16 @@ func TestExpandArgument(t *testing.T) {
 		{"{lr}{n2}", "0.18", ""},
 		{"{text}", "{lr}", ""}, // a value is not expanded again
 		{"{{lr}}", "{lr}", ""},
-		{"{{{lr}}}", "{0.1}", ""},
+		{"{{{lr}}}", "{{lr}}", ""},
+		{"{{LR}} {{lr}}{lr}", "{LR} {lr}0.1", ""},
+		{"{{lr}", "{0.1", ""},
+		{"{lr}}", "0.1}", ""},
 		{`{"a": 1}`, `{"a": 1}`, ""},
+		{`{"a": {"b": {}}}`, `{"a": {"b": {}}}`, ""},
+		{`{"a": {"lr": {lr}}}`, `{"a": {"lr": 0.1}}`, ""},
+		{`print(f"{{}} {1 + 1}")`, `print(f"{{}} {1 + 1}")`, ""},
+		{"${HOME} ${lr} $${HOME}", "${HOME} $0.1 $${HOME}", ""},
+		{"{ lr } {lr:.3f} {lr,n2}", "{ lr } {lr:.3f} {lr,n2}", ""},
 		{"{} { } {2} {a-b}", "{} { } {2} {a-b}", ""},
 		{"{lr", "{lr", ""},
 		{"lr}", "lr}", ""},
@@ -36,12 +45,25 @@ func TestExpandArgument(t *testing.T) {
 	}
 }
 
-// Doubling the braces of any text is the way to have it unchanged.
+// TestEscapedArgumentIsUnchanged checks that doubling the braces around each identifier is the way
+// to have any text unchanged.
 func TestEscapedArgumentIsUnchanged(t *testing.T) {
-	escape := strings.NewReplacer("{", "{{", "}", "}}")
+	inBraces := regexp.MustCompile(`\{[A-Za-z_][A-Za-z0-9_]*\}`)
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringOf(rapid.SampledFrom([]rune("{}ab1 _"))).Draw(t, "text")
-		if got, unknown := expandArgument(escape.Replace(text), nil); got != text || unknown != "" {
+		text := rapid.StringOf(rapid.SampledFrom([]rune("{{}}ab1 _$"))).Draw(t, "text")
+		escaped := inBraces.ReplaceAllString(text, "{$0}")
+		if got, unknown := expandArgument(escaped, map[string]string{"a": "value"}); got != text || unknown != "" {
+			t.Fatalf("%q, escaped as %q, became %q, %q", text, escaped, got, unknown)
+		}
+	})
+}
+
+// TestBracesWithoutNamesAreUnchanged checks that texts in which nothing looks like a placeholder
+// need no escape.
+func TestBracesWithoutNamesAreUnchanged(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.SampledFrom([]rune(`{}1 "$`))).Draw(t, "text")
+		if got, unknown := expandArgument(text, map[string]string{"a": "value"}); got != text || unknown != "" {
 			t.Fatalf("%q became %q, %q", text, got, unknown)
 		}
 	})

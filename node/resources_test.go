@@ -2,12 +2,19 @@ package node
 
 import (
 	"fmt"
+	"os"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/multiformats/go-multiaddr"
+
+	"github.com/fbo-node/fbo/internal/dials"
+	"github.com/fbo-node/fbo/protocol"
 )
 
 // All that a hub relays to a node comes from the hub's address, and all nodes
@@ -41,6 +48,59 @@ func TestConnectionsFromOneAddress(t *testing.T) {
 		}
 		if err := resources.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestDocumentedLimits compares the numbers of docs/network.md with those of the program.
+func TestDocumentedLimits(t *testing.T) {
+	text, err := os.ReadFile("../docs/network.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := func(n int) string { // as 4,096
+		if n < 1000 {
+			return strconv.Itoa(n)
+		}
+		return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+	}
+	seconds := func(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }
+	for _, want := range []string{
+		fmt.Sprintf("A node keeps %d connections. Above that, those that are worth least are closed until %d are left", mostConnections, mostConnections*3/4),
+		fmt.Sprintf("| connections | %d; above, those", mostConnections),
+		fmt.Sprintf("From one IP address (IPv6: one /56) %d, and %d new ones a second after %d at once; of one IPv6 /48 %d.", mostConnections, connectionRate, mostConnections, 4*mostConnections),
+		fmt.Sprintf("%d of them with the same node", mostConnections),
+		fmt.Sprintf("| connections | %s; above %d, those", number(hubConnections), hubConnections*3/4),
+		fmt.Sprintf("| from one IP address (IPv6: one /56) | %d connections, %d places, and %d new connections a second after %d at once; of one IPv6 /48 %d connections |",
+			hubPerAddress, hubPerAddress, connectionRate, hubPerAddress, 4*hubPerAddress),
+		fmt.Sprintf("| %d; a place lasts an hour and is renewed every %d minutes.", hubPlaces, placeRenewal/time.Minute),
+		fmt.Sprintf("| relayed connections | %s; %d of one node |", number(hubCircuits), hubCircuitsOfNode),
+		fmt.Sprintf("| registrations | %s; %d for a task; %d of a node. They end with the node's connection, or %d minutes after", number(mostRegistrations), mostOfTask, mostTasksOfNode, registrationTTL/time.Minute),
+		fmt.Sprintf("| %d MiB, of that %d MiB for relaying |", hubMemory>>20, hubRelayMemory>>20),
+		fmt.Sprintf("1, 2, 4 … %s s, other members after 1, 2, 4 … %s s", seconds(longestPause), seconds(longestRetry)),
+		fmt.Sprintf("fewer than %d connections itself, it dials a member every %s s", enoughDialled, seconds(visitPause)),
+		fmt.Sprintf("after 1, 2, 4 … %s s. With more it dials a member every %s s", seconds(longPause), seconds(lostPause)),
+		fmt.Sprintf("addresses of up to %d peers", mostAnchors),
+		fmt.Sprintf("dialled again after 1, 2, 4 … %s s, and not forgotten", seconds(longestVain)),
+		fmt.Sprintf("and %d others of a peer | `mostTopics`", mostTopics),
+		fmt.Sprintf("| %d a second of a peer, %s at once; comings and goings at own topics %d a second, %d at once.", announceRate, number(announceBurst), moveRate, moveBurst),
+		fmt.Sprintf("| %d messages a second that a peer passes on, %s at once; %d a second of an author, %d at once.", relayRate, number(relayBurst), authorRate, authorBurst),
+		fmt.Sprintf("A message has at most %d KiB.", (protocol.MaxEnvelopeBytes+4096)>>10),
+		fmt.Sprintf("| %d a second for all peers that are not named, %s at once. Each group has %d a second, %d at once,", checkRate, number(checkBurst), groupCheckRate, groupCheckBurst),
+		fmt.Sprintf("| %d a second of all that are not named, %s at once, and %d a second of each group, %d at once;", takeRate, number(takeBurst), groupTakeRate, groupTakeBurst),
+		fmt.Sprintf("| %d streams at the same time, on all tasks, %d of a peer, each for %s s", mostSyncStreams, mostSyncStreamsOfPeer, seconds(syncTimeout)),
+		fmt.Sprintf("| %d streams, %d of a peer, each for %s s and %d KiB", mostSmallStreams, mostSmallStreamsOfPeer, seconds(namesakeTimeout), smallBytes>>10),
+		fmt.Sprintf("| %d a second of a peer, %d at once; of refused ones %d a second, %d at once.", syncRate, syncBurst, strayRate, strayBurst),
+		fmt.Sprintf("; %d streams of %d KiB for each task", mostDirectStreams, protocol.MaxDirectBytes>>10),
+		fmt.Sprintf("| %d of a task, of %d KiB", mostMembers, protocol.MaxRecordBytes>>10),
+		fmt.Sprintf("| %s of peers and of authors, as many bans of each, and %s ranges of addresses.", number(mostAccounts), number(mostRanges)),
+		fmt.Sprintf("| one address (IPv6: one /64) | %d | in %s s |", dials.MostAtAddress, seconds(dials.AddressPause)),
+		fmt.Sprintf("| one range | %d | in %s s |", dials.MostInRange, seconds(dials.RangePause)),
+		fmt.Sprintf("| nodes that one peer has told of | %d | in %s s |", dials.MostByTeller, seconds(dials.TellerPause)),
+		fmt.Sprintf("| %d | in %s s |\n", dials.MostByNamed, seconds(dials.NamedPause)),
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("docs/network.md lacks %q", want)
 		}
 	}
 }

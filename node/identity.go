@@ -64,7 +64,7 @@ func createIdentity(path string) (crypto.PrivKey, error) {
 	case errors.Is(err, fs.ErrExist):
 		return LoadIdentity(filepath.Dir(path))
 	case err != nil:
-		return nil, fmt.Errorf("node: make identity: %w", datadir.Explain(err))
+		return nil, fmt.Errorf("node: make identity: %w", err)
 	}
 	return key, nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -56,6 +57,37 @@ func TestGivingUpAndGoingOn(t *testing.T) {
 	e := call(t, join(runLine(file, dir, "--failures", "2"), objective("exit"))...)
 	if want := "fbo-node: node: too many evaluations have failed: 2 in this run failed, the last (trial 15): "; e.code != exitGaveUp || !strings.HasPrefix(e.stderr, want) {
 		t.Errorf("exit code %d, %q, want %q", e.code, e.stderr, want)
+	}
+}
+
+// TestMistypedCommandCostsNothing checks that a run with the right command makes the evaluations that
+// it would have made without the failures before it.
+func TestMistypedCommandCostsNothing(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "task.yaml", bowlTask)
+	designs := func(dir string) (all []string) {
+		must(t, join(runLine(file, dir, "--evals", "4", "--seed", "1"), objective("bowl"))...)
+		for _, trial := range historyOf(t, dir) {
+			if trial.State == "done" {
+				all = append(all, string(trial.Parameters))
+			}
+		}
+		return all
+	}
+	failed, fresh := shortTempDir(t), shortTempDir(t)
+	must(t, "key", "--data-dir", failed) // the seed's decisions are of the identity too
+	key, err := os.ReadFile(failed + "/identity.key")
+	if err == nil {
+		err = os.WriteFile(fresh+"/identity.key", key, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := call(t, join(runLine(file, failed, "--evals", "4", "--seed", "1"), objective("exit"))...); e.code != exitGaveUp {
+		t.Fatalf("exit code %d, %q", e.code, e.stderr)
+	}
+	if got, want := designs(failed), designs(fresh); len(got) != 4 || !slices.Equal(got[:3], want[:3]) {
+		t.Errorf("after a mistyped command the starting designs are\n%q, want\n%q", got[:3], want[:3])
 	}
 }
 

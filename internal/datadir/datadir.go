@@ -37,7 +37,7 @@ const (
 // Make makes a data directory if it is missing, and checks it.
 func Make(dir string) error {
 	if err := os.MkdirAll(dir, folderPerm); err != nil {
-		return fmt.Errorf("data directory: %w", err)
+		return fmt.Errorf("data directory: %w", Explain(err))
 	}
 	return Check(dir)
 }
@@ -76,7 +76,7 @@ func Folder(dir string, names ...string) (path string, err error) {
 	for i, name := range names {
 		path = filepath.Join(path, name)
 		if err := os.Mkdir(path, folderPerm); err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", err
+			return "", Explain(err)
 		}
 		info, err := os.Lstat(path)
 		if err != nil {
@@ -153,9 +153,10 @@ func noLink(path string, info fs.FileInfo) error {
 // opened.
 func Create(path string) (*os.File, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return nil, Explain(err)
 	}
-	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, filePerm)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, filePerm)
+	return file, Explain(err)
 }
 
 // Replace gives a file a content, whole or not at all: it is written beside it, under the
@@ -172,7 +173,7 @@ func Replace(path string, write func(io.Writer) error) error {
 		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
+		return errors.Join(Explain(err), os.Remove(file.Name()))
 	}
 	return Sync(filepath.Dir(path))
 }
@@ -182,12 +183,12 @@ func Replace(path string, write func(io.Writer) error) error {
 func CreateOnce(path string, content []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*") // mode 0600
 	if err != nil {
-		return err
+		return Explain(err)
 	}
 	defer os.Remove(file.Name())
 	_, err = file.Write(content)
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
+		return Explain(err)
 	}
 	if err := os.Link(file.Name(), path); errors.Is(err, fs.ErrExist) {
 		return err
@@ -201,11 +202,11 @@ func CreateOnce(path string, content []byte) error {
 func createHere(path string, content []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
 	if err != nil {
-		return err
+		return Explain(err)
 	}
 	_, err = file.Write(content)
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
+		return errors.Join(Explain(err), os.Remove(path))
 	}
 	return Sync(filepath.Dir(path))
 }

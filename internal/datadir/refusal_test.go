@@ -62,7 +62,7 @@ func TestFullDevice(t *testing.T) {
 		_, err := full.Write([]byte("text"))
 		return err
 	})
-	if r := RefusalOf(err); r == nil || !strings.Contains(r.Problem, "disk is full") {
-		t.Errorf("a full device: %v is explained as %+v", err, r)
+	if r, _ := errors.AsType[*Refusal](err); r == nil || !strings.Contains(err.Error(), "no space left on device: the disk is full; free some space") {
+		t.Errorf("a full device: %v", err)
 	}
 }

@@ -25,7 +25,7 @@ func (j *Journal) Copy(path string) error {
 	}
 	file, err := datadir.Create(path + newEnding)
 	if err != nil {
-		return fmt.Errorf("journal: copy: %w", datadir.Explain(err))
+		return fmt.Errorf("journal: copy: %w", err)
 	}
 	err = errors.Join(j.writeTo(file), file.Sync(), file.Close())
 	if err == nil {

@@ -35,10 +35,10 @@ func serveControl(dir string, api http.Handler) (stop func(), err error) {
 	return serveSocket(filepath.Join(dir, controlSocket), limits(defaultRate).Protect(api))
 }
 
-// apiOf is the HTTP interface of a desk.
-func apiOf(d *desk.Desk, lease time.Duration, show *progress) http.Handler {
+// apiOf is the HTTP interface of a desk; untilUnused is that of serve.
+func apiOf(d *desk.Desk, lease time.Duration, untilUnused bool, show *progress) http.Handler {
 	return httpapi.New(d, httpapi.Options{
-		Version: programVersion(), Lease: lease, Printed: printed(d.Node().Dir), Warnings: show.warned.list,
+		Version: programVersion(), Lease: lease, UntilUnused: untilUnused, Printed: printed(d.Node().Dir), Warnings: show.warned.list,
 	})
 }
 

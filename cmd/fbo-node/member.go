@@ -46,7 +46,7 @@ func takePart(ctx context.Context, n *node.Node, t *task.Task, options node.Join
 	m.ends = append(m.ends, m.session.Close)
 	d := desk.Adopted(n, m.session, events)
 	m.ends = append(m.ends, func() error { d.Close(); return nil })
-	api := apiOf(d, 0, show)
+	api := apiOf(d, 0, false, show)
 	if page != "" {
 		p, err := servePage(ctx, page, api)
 		if err != nil {

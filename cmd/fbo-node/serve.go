@@ -23,6 +23,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
+// usersLock is a file in the data directory. The programs that use a node hold a shared lock on it.
+const usersLock = "users.lock"
+
 // serveOptions are the flags of serve.
 type serveOptions struct {
 	dir      string
@@ -32,6 +35,7 @@ type serveOptions struct {
 	wait     time.Duration
 	json     bool
 	untilEOF bool
+	unused   bool
 	metrics  string
 	page     string
 	logLevel string
@@ -63,6 +67,7 @@ It listens on control.sock in the data directory, which only its owner can reach
 	command.Flags().DurationVar(&o.wait, "wait-for-peers", node.DefaultWait, "time that the first design of a new task waits at most for what peers know; 0: not at all")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object per event")
 	command.Flags().BoolVar(&o.untilEOF, "until-eof", false, "end when standard input ends, and so with the program that holds its other end")
+	command.Flags().BoolVar(&o.unused, "until-unused", false, "end when no program holds a shared lock (flock) on "+usersLock+" in the data directory")
 	command.Flags().StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
 	addPage(command.Flags(), &o.page)
 	addLogLevel(command, &o.logLevel)
@@ -99,6 +104,14 @@ func (o serveOptions) run(ctx context.Context) error {
 	show := newProgress(os.Stdout, nil, o.json)
 	if o.untilEOF {
 		ctx = untilEOF(ctx, os.Stdin)
+	}
+	if o.unused {
+		unused, release, err := untilUnused(ctx, dir)
+		if err != nil {
+			return err
+		}
+		defer release()
+		ctx = unused
 	}
 	err = o.serve(ctx, o.network.node(dir, allowed, show.warning), show)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
@@ -160,7 +173,7 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 	if err != nil {
 		return err
 	}
-	api := apiOf(d, o.lease, show)
+	api := apiOf(d, o.lease, o.unused, show)
 	failed := w.serve(ctx, api, counter)
 	ends = append(ends, w.close, func() error { d.Close(); return nil })
 	start.web = w

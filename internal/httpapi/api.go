@@ -18,6 +18,8 @@ type Options struct {
 	Lease   time.Duration // of a trial whose client names none; default DefaultLease
 	Streams int           // of events at once; default 64
 
+	// UntilUnused reports that the node ends with the last program that uses it.
+	UntilUnused bool
 	// Printed, when set, writes what the command of a trial has printed.
 	Printed func(of *task.Task, trial uint64, out io.Writer) error
 	// Warnings, when set, returns the newest warnings of the node, the oldest first.

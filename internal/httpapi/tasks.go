@@ -91,6 +91,8 @@ type nodeBody struct {
 	Addresses []string `json:"addresses" nullable:"false" doc:"Under which other nodes may reach it."`
 	Tasks     int      `json:"tasks" doc:"That are joined."`
 	Starting  string   `json:"starting,omitempty" doc:"How many of the tasks of the last start are joined, until all are."`
+
+	UntilUnused bool `json:"until_unused" doc:"Whether it ends with the last program that uses it (serve --until-unused)."`
 }
 
 type answer[T any] struct{ Body T }
@@ -104,7 +106,7 @@ func answerOf[T any](body T, err error) (*answer[T], error) {
 
 func (a *api) getNode(context.Context, *struct{}) (*answer[nodeBody], error) {
 	n := a.desk.Node()
-	body := nodeBody{Version: a.options.Version, PeerID: n.ID().String(), Addresses: append([]string{}, n.Addresses()...), Tasks: len(a.desk.Tasks())}
+	body := nodeBody{Version: a.options.Version, PeerID: n.ID().String(), Addresses: append([]string{}, n.Addresses()...), Tasks: len(a.desk.Tasks()), UntilUnused: a.options.UntilUnused}
 	if starting := a.desk.Starting(); starting != nil {
 		body.Starting = starting.Error()
 	}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import build_wheels
@@ -48,3 +50,27 @@ def node(binary: str, short_dir: Path) -> Iterator[fbo.Node]:
     """A node that stays on this machine."""
     with fbo.Node(short_dir, binary=binary, flags=LOCAL) as started:
         yield started
+
+
+def assert_no_node_is_left(directory: Path) -> None:
+    """Wait until no program uses the node of a directory, and check that it has ended then."""
+    give_up = time.monotonic() + 60
+    with open(directory / "users.lock", "rb") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                assert time.monotonic() < give_up, "a node or a user of it is left"
+                time.sleep(0.02)
+        # A node that has not noticed the end of its last user waits for this lock.
+        if not (directory / "control.sock").exists():
+            return
+    wait_until(lambda: not (directory / "control.sock").exists(), "the node is left")
+
+
+def wait_until(happened: Callable[[], bool], what: str) -> None:
+    give_up = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < give_up, what
+        time.sleep(0.05)

@@ -153,7 +153,8 @@ def test_a_value_waits_for_the_daemon(
     wait_for(served, "running")
     daemon = served._daemon
     assert daemon is not None
-    daemon.stop()
+    daemon._process.terminate()
+    daemon._process.wait()
     (tmp_path / "go").touch()
     assert process.stdout is not None
     for line in process.stdout:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
 import tempfile
 import threading
 import time
@@ -93,17 +94,20 @@ def test_a_killed_node_is_started_again(binary: str, short_dir: Path) -> None:
     assert kills == 2 and not node.started
 
 
-def test_a_node_of_others_that_is_gone_is_an_error(binary: str, short_dir: Path) -> None:
-    with fbo.Node(short_dir, binary=binary, flags=LOCAL) as theirs:
-        with fbo.Node(short_dir) as ours:
+def test_a_node_of_the_user_that_is_gone_is_an_error(binary: str, short_dir: Path) -> None:
+    line = [binary, "serve", "--json", "--data-dir", str(short_dir), *LOCAL]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as theirs:
+        assert theirs.stdout is not None
+        for event in theirs.stdout:
+            if '"serving"' in event:
+                break
+        with fbo.Node(short_dir, binary=binary) as ours:
             task = ours.task(BOWL)
             ours._client._patience = 0.2
-            daemon = theirs._daemon
-            assert daemon is not None
-            daemon.stop()
+            theirs.terminate()
+            theirs.wait()
             with pytest.raises(fbo.Unreachable, match="no node answers at .*control.sock"):
                 task.ask()
-            theirs._daemon = None
 
 
 def test_two_programs_that_start_at_once_share_one_node(binary: str, short_dir: Path) -> None:

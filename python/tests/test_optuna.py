@@ -10,14 +10,12 @@ import re
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import optuna
 import pytest
-from conftest import BOWL, LOCAL
+from conftest import BOWL, LOCAL, assert_no_node_is_left, wait_until
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState, create_trial
 
@@ -48,13 +46,6 @@ def known(sampler: Sampler) -> list[fbo.Trial]:
 
 def marks(study: optuna.Study) -> list[dict[str, Any] | None]:
     return [trial.user_attrs.get("fbo") for trial in study.trials]
-
-
-def wait_until(happened: Callable[[], bool], what: str) -> None:
-    give_up = time.monotonic() + 60
-    while not happened():
-        assert time.monotonic() < give_up, what
-        time.sleep(0.05)
 
 
 def test_the_tutorial(node: fbo.Node) -> None:
@@ -399,6 +390,7 @@ def test_a_trial_that_somebody_else_told_of_is_added(node: fbo.Node, caplog: pyt
     assert "is told otherwise already" in caplog.text and "is no longer held" in caplog.text
     assert [(one.state, one.value) for one in known(sampler)] == [("done", 9), ("done", 9), ("done", 1)]
     assert known(sampler)[2].parameters == told.params
+    sampler.close()  # exceptions in the log's records refer to it
 
 
 def test_a_killed_study_gives_its_trial_back(node: fbo.Node) -> None:

@@ -78,16 +78,18 @@ class Daemon:
         """Start it, and return when it answers."""
         if isinstance(flags, str):
             raise BadInput(f"flags {flags!r}: accepted is a list, such as ['--mdns=false']")
-        # It ends with its input, and so with this program, however that ends.
-        line = [binary, "serve", "--json", "--until-eof", "--data-dir", str(directory), *flags]
+        # It ends with the last program that uses it, however that ends. Where it has no socket
+        # that is this program alone, which holds the other end of its input.
         control = socket_of(directory)
+        until = "--until-eof" if control is None else "--until-unused"
+        line = [binary, "serve", "--json", until, "--data-dir", str(directory), *flags]
         if control is None and not any(flag.split("=")[0] == "--http" for flag in flags):
             line += ["--http", "127.0.0.1:0"]
         # In a session of its own: Ctrl-C is for this program, which ends the daemon then.
         new_group: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)  # the same on Windows
         self._process = subprocess.Popen(
             line,
-            stdin=subprocess.PIPE,
+            stdin=subprocess.PIPE if control is None else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -119,10 +121,10 @@ class Daemon:
         return self._process.poll() is None
 
     def stop(self) -> None:
-        """End it, cleanly if it lets itself be asked."""
-        assert self._process.stdin is not None
-        with contextlib.suppress(OSError):
-            self._process.stdin.close()
+        """End it where it ends with its input; wait for its end, and kill it after 30 seconds."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
         try:
             self._process.wait(timeout=30)
         except subprocess.TimeoutExpired:
@@ -143,6 +145,7 @@ class Daemon:
             for line in output:
                 self._hear(line.rstrip("\n"))
         self._started.set()  # it has ended
+        self._process.wait()
 
     def _hear(self, line: str) -> None:
         try:

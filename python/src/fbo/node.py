@@ -17,6 +17,7 @@ from .http import Client, quote
 from .space import TaskFile
 from .task import Task
 from .trial import Value
+from .users import UserLock
 
 _log = logging.getLogger("fbo")
 
@@ -27,9 +28,11 @@ _PATIENCE = 10.0  # seconds that another program may take to start the node that
 class Node:
     """A node of fbo, as a context manager.
 
-    One that runs in the data directory is used and left running. Otherwise
-    `fbo-node serve` is started, and ended with the context; should it be killed, it is
-    started again. Where several programs use one node, start `fbo-node serve` before them.
+    One that runs in the data directory is used. Otherwise `fbo-node serve` is started; should it be
+    killed, it is started again. Any number of objects and programs use it, and it ends with the
+    last context. A node that the user has started goes on.
+
+    A context may be entered again; the use ends with the last exit.
     """
 
     def __init__(
@@ -63,12 +66,15 @@ class Node:
         self._remote = None if url is None else Client(url=url, token=_token_of(token))
         self._http: Client | None = None
         self._daemon: Daemon | None = None
-        self._reviving = threading.Lock()
+        self._lock: UserLock | None = None
+        self._ends = False  # with its last user
+        self._contexts = 0
+        self._changing = threading.RLock()  # held while the node is found, started, revived or left
         self._tasks: list[Task] = []
 
     @property
     def started(self) -> bool:
-        """Whether this object has started the node, and so will end it."""
+        """Whether this object has started the node."""
         return self._daemon is not None
 
     @property
@@ -77,34 +83,27 @@ class Node:
         return self._http is not None
 
     def __enter__(self) -> Node:
-        if self.in_use:
-            raise Error("the node is in use already, in another `with`")
-        if self._remote is not None:
-            self._remote.get("/v1/node")
-            self._http = self._remote
-            return self
-        assert self.dir is not None
-        self._http = _running(self.dir)
-        if self._http is None:
-            self._http = self._start(self.dir)
-        elif self._flags:
-            warnings.warn(f"a node runs in {self.dir} already: peers and flags are not given to it", stacklevel=2)
+        with self._changing:
+            if self._http is None:
+                self._http = self._reach()
+            self._contexts += 1
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._http is not None:
-            self._http.revive_by(None)
+        with self._changing:
+            self._contexts -= 1
+            if self._contexts or self._http is None:
+                return
+            http, tasks, lock, daemon = self._http, self._tasks, self._lock, self._daemon
+            self._http, self._tasks, self._lock, self._daemon = None, [], None, None
+        http.revive_by(None)
         try:
-            for task in self._tasks:
+            for task in tasks:  # without self._changing, for which their heartbeats may wait
                 task.close()
         finally:
-            self._tasks, self._http = [], None
-            with self._reviving:
-                daemon, self._daemon = self._daemon, None
-            if daemon is not None:
-                daemon.stop()
+            self._release(lock, daemon)
 
     def task(
         self,
@@ -167,6 +166,33 @@ class Node:
         self._tasks.append(task)
         return task
 
+    def _reach(self) -> Client:
+        """Return a client of the node, which is started where none runs."""
+        if self._remote is not None:
+            self._remote.get("/v1/node")
+            return self._remote
+        assert self.dir is not None
+        self._lock = _locked(self.dir)
+        try:
+            client = self._running(self.dir)
+            if client is None:
+                client = self._start(self.dir)
+            elif self._flags:
+                warnings.warn(f"a node runs in {self.dir} already: peers and flags are not given to it", stacklevel=3)
+        except BaseException:
+            lock, daemon, self._lock, self._daemon = self._lock, self._daemon, None, None
+            self._release(lock, daemon)
+            raise
+        client.revive_by(self._revived)
+        return client
+
+    def _release(self, lock: UserLock | None, daemon: Daemon | None) -> None:
+        """End the use of the node, which ends if this was the last."""
+        control = None if self.dir is None else socket_of(self.dir)
+        ended = None if control is None or not self._ends else lambda: not control.exists()
+        if (lock is None or lock.release(ended)) and daemon is not None:
+            daemon.stop()
+
     def _start(self, directory: Path) -> Client:
         give_up = time.monotonic() + _PATIENCE
         while True:
@@ -175,38 +201,51 @@ class Node:
                 break
             except NotStarted as error:
                 # Perhaps another program was quicker, and its node is not ready yet.
-                if (running := _running(directory)) is not None:
+                if (running := self._running(directory)) is not None:
                     return running
                 if "in use by another process" not in str(error) or time.monotonic() > give_up:
                     raise
                 time.sleep(0.1)
-        client = self._daemon.client
-        client.revive_by(self._revived)
-        return client
+        self._ends = True
+        return self._daemon.client
 
     def _revived(self) -> Client | None:
-        """Start the node of this object again, if it has ended."""
-        with self._reviving:
+        """Start the node again if it has ended and no other of its users has started it."""
+        with self._changing:
             daemon = self._daemon
-            if daemon is None or self.dir is None:
+            if daemon is not None and daemon.runs:
+                return daemon.client
+            if self.dir is None or not self._ends or self._http is None or self._running(self.dir) is not None:
                 return None
-            if not daemon.runs:
-                _log.warning("fbo-node has ended; it is started again")
+            _log.warning("fbo-node has ended; it is started again")
+            if daemon is not None:
                 daemon.stop()
-                self._daemon = daemon = Daemon(find_binary(self._binary), self.dir, self._flags)
-            return daemon.client
+            self._daemon = None
+            return self._start(self.dir)
+
+    def _running(self, directory: Path) -> Client | None:
+        """Return a client of the node that runs in a directory, or None."""
+        control = socket_of(directory)
+        if control is None or not control.exists():
+            return None
+        try:
+            shown = Client(socket=control, patience=0).get("/v1/node")
+        except Unreachable:
+            return None
+        self._ends = bool(shown["until_unused"])
+        return Client(socket=control)
 
 
-def _running(directory: Path) -> Client | None:
-    """Return a client of the node that runs in a directory, or None."""
-    control = socket_of(directory)
-    if control is None or not control.exists():
+def _locked(directory: Path) -> UserLock | None:
+    """Return the lock of a user of the directory's node, or None where there is none."""
+    if socket_of(directory) is None:
         return None
     try:
-        Client(socket=control, patience=0).get("/v1/node")
-    except Unreachable:
+        return UserLock(directory)
+    except OSError as error:
+        # A node that runs can be used; fbo-node itself explains why it does not start.
+        _log.info("%s: no lock: %s", directory, error)
         return None
-    return Client(socket=control)
 
 
 def _token_of(given: str | Path | None) -> str | None:

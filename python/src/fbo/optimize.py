@@ -201,9 +201,7 @@ class _Run:
 @contextlib.contextmanager
 def _node(given: Node | None, alone: bool, peers: Sequence[str]) -> Iterator[Node]:
     """Give a node in use: this one, one for this call, or that of the user."""
-    if given is not None and given.in_use:
-        yield given
-    elif given is not None:
+    if given is not None:
         with given:
             yield given
     elif alone:

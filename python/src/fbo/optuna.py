@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
 import re
@@ -64,7 +65,8 @@ class Sampler(BaseSampler):
         n_startup complete trials have in common.
 
         node is a node, in a `with` already or not, or its data directory (default: that of
-        fbo-node). A node that does not run there is started, and ended with the program.
+        fbo-node). A node that does not run there is started. It ends with the last study or
+        program that uses it.
 
         pruned says what is told of a pruned trial: that it failed, or the value that it
         reported last. seed is of what is drawn without the task. lease is after how many
@@ -110,21 +112,16 @@ class Sampler(BaseSampler):
         self._seen: set[int] = set()  # numbers of ended trials that the task knows or cannot take
         self._said: set[str] = set()
 
+        self._used = contextlib.ExitStack()  # the node, and tasks of it that this object has joined
         self._node: Node | None = None
-        self._end: weakref.finalize[Any, Any] | None = None
         if self._given is None:
-            self._node = node if isinstance(node, Node) else Node(node)
-            if not self._node.in_use:
-                self._node.__enter__()
-                self._end = weakref.finalize(self, self._node.__exit__, None, None, None)
+            self._node = self._used.enter_context(node if isinstance(node, Node) else Node(node))
+        weakref.finalize(self, self._used.close)
 
     def close(self) -> None:
-        """Give back the trials that are held, and end the node if this object started it."""
+        """Give back the trials that are held, and end the use of the node, which ends with its last user."""
         with self._lock:
-            if self._end is not None:
-                self._end()
-            elif self._task is not None and self._given is None:
-                self._task.close()
+            self._used.close()
 
     def __enter__(self) -> Sampler:
         return self
@@ -221,7 +218,7 @@ class Sampler(BaseSampler):
                     order["parameters"] = parameters
             assert self._node is not None and order is not None
             before = {one["id"] for one in self._node.tasks()}
-            task = self._node.task(order, lease=self._lease, invitation=self._invitation)
+            task = self._used.enter_context(self._node.task(order, lease=self._lease, invitation=self._invitation))
             try:
                 self._check_task(task, goal)
             except BadInput:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, SupportsFloat
 
-from .errors import BadInput, Error
+from .errors import BadInput, Error, Unreachable
 from .heartbeat import Held
 from .http import Client, quote
 from .trial import Row, Trial, Value, design, from_json
@@ -170,7 +170,9 @@ class Task:
         for trial in sorted(self._held.ids()):
             try:
                 self.return_(trial)
-            except Error:  # the node is gone, or the lease has ended: either way it is not held
+            except Unreachable:
+                break  # the leases will end
+            except Error:  # the lease has ended, or the trial
                 self._held.drop(trial)
 
     def __enter__(self) -> Task:

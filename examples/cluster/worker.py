@@ -13,6 +13,7 @@ is wrong. Told to stop (SIGTERM), it tells the training, hands the trial back an
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import signal
 import subprocess
@@ -75,9 +76,12 @@ def measure(stop: Stop, command: list[str], design: dict[str, Any]) -> float:
     lines = said.split("\n")
     last = next((line.strip() for line in reversed(lines) if line.strip()), "")
     try:
-        return float(last)
+        value = float(last)
     except ValueError:
-        raise ValueError(f"the last line of the training is {last[:100]!r}: accepted is a number") from None
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"the last line of the training is {last[:100]!r}: expected a finite number")
+    return value
 
 
 def insist(say: Callable[[], object]) -> None:
@@ -102,7 +106,7 @@ def evaluate(stop: Stop, task: fbo.Task, trial: fbo.Trial, command: list[str]) -
             value = measure(stop, command, trial.parameters)
             insist(lambda: task.tell(trial, value))
             return 0
-        except ValueError as error:  # also a value that is not finite
+        except ValueError as error:
             reason = str(error)
             print(f"trial {trial.id} failed: {reason}", file=sys.stderr)
             insist(lambda: task.fail(trial, reason))

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 
 def bowl(x: float, y: float) -> float:
@@ -29,3 +30,12 @@ def wait_for_ever(x: float) -> float:
     Path(os.environ["STARTED"]).touch()
     while True:
         time.sleep(0.05)
+
+
+ODD: list[Any] = [float("nan"), float("inf"), None, (1.0, 2.0), "0.5", True]
+_odd = iter(ODD)
+
+
+def odd_at_first(x: float) -> Any:
+    """Return what is no finite number, each once, then numbers."""
+    return next(_odd, x * x)

@@ -171,9 +171,9 @@ def test_a_value_waits_for_the_daemon(
     ("program", "reason"),
     [
         ("raise SystemExit(7)", "the training ended with code 7"),
-        ("print('3 of 4')", "the last line of the training is '3 of 4': accepted is a number"),
-        ("pass", "the last line of the training is '': accepted is a number"),
-        ("print('nan')", "value is nan: accepted is a finite number"),
+        ("print('3 of 4')", "the last line of the training is '3 of 4': expected a finite number"),
+        ("pass", "the last line of the training is '': expected a finite number"),
+        ("print('nan')", "the last line of the training is 'nan': expected a finite number"),
     ],
 )
 def test_a_training_that_fails(served: fbo.Node, job: Start, program: str, reason: str) -> None:

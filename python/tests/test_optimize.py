@@ -147,7 +147,7 @@ def test_exceptions_fail_trials() -> None:
     result = fbo.minimize(f, LINE, evals=4, max_failures=4, progress=False)
     states = [row["state"] for row in result.trials]
     assert states == ["done", "failed", "failed", "failed", "done", "done", "done"]
-    assert [row["reason"] for row in result.trials[1:4]] == ["ValueError: no convergence"] * 2 + ["f returned nan"]
+    assert [row["reason"] for row in result.trials[1:4]] == ["ValueError: no convergence"] * 2 + ["f returned nan: expected a finite number"]
 
 
 def test_too_many_failures_in_a_row_raise(node: fbo.Node) -> None:
@@ -159,10 +159,21 @@ def test_too_many_failures_in_a_row_raise(node: fbo.Node) -> None:
     assert [trial.state for trial in node.find("full").all()] == ["failed"] * 3
 
 
-def test_what_is_no_number_raises_at_once(node: fbo.Node) -> None:
-    with pytest.raises(fbo.BadInput, match="f returned None: accepted is a number"):
-        fbo.minimize(lambda x: None, LINE, task="none", node=node, progress=False)  # type: ignore[arg-type, return-value]
-    assert [trial.state for trial in node.find("none").all()] == ["waiting"]
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_is_no_number_fails_trials(workers: int) -> None:
+    result = fbo.minimize(objectives.odd_at_first, LINE, evals=3, max_failures=20, workers=workers, progress=False)
+    failed = [trial.reason or "" for trial in result.all if trial.state == "failed"]
+    if workers == 1:
+        assert failed == [f"f returned {odd!r}: expected a finite number" for odd in objectives.ODD]
+    assert failed and all("expected a finite number" in reason for reason in failed)
+    assert sum(trial.state == "done" for trial in result.all) == 3
+
+
+def test_a_function_that_never_returns_a_number(node: fbo.Node) -> None:
+    wrong: Any = lambda x: None  # noqa: E731
+    with pytest.raises(fbo.Failed, match="5 trials in a row failed; the last: f returned None: expected a finite number"):
+        fbo.minimize(wrong, LINE, task="none", node=node, progress=False)
+    assert [trial.state for trial in node.find("none").all()] == ["failed"] * 5
 
 
 def test_an_interrupt_hands_trials_back(node: fbo.Node) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from conftest import BOWL
@@ -74,14 +75,32 @@ def test_refusals_say_what_and_where(node: fbo.Node) -> None:
         node.task("nothing.yaml")
     task = node.task(BOWL)
     (trial,) = task.ask()
-    for wrong in (float("nan"), "0.5", None):
-        with pytest.raises(fbo.BadInput, match="value is .*: accepted is a finite number"):
-            task.tell(trial, wrong)  # type: ignore[arg-type]
     with pytest.raises(fbo.Conflict, match="not held by this client"):
         node.find("bowl").fail(trial, "not mine")
     task.tell(trial, 1)
     with pytest.raises(fbo.Conflict):
         task.tell(trial, 2)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("-inf"), "0.5", None, (1.0, 2.0), {"loss": 1.0}])
+def test_what_is_no_finite_number_fails_the_trial(node: fbo.Node, value: Any) -> None:
+    task = node.task(BOWL)
+    (trial,) = task.ask()
+    told = task.tell(trial, value)
+    assert told.state == "failed" and told.reason == f"value is {value!r}: expected a finite number"
+    assert not task._held.ids()
+    (following,) = task.ask()
+    assert following.id != trial.id, "the trial is still held"
+
+
+def test_constraints_and_metrics_that_are_no_finite_numbers(node: fbo.Node) -> None:
+    task = node.task(BOWL + "constraints:\n  - {name: heat, high: 1}\n")
+    one, two = task.ask(2)
+    told = task.tell(one, 1.0, constraints={"heat": float("nan")})
+    assert (told.state, told.reason) == ("failed", "constraint heat is nan: expected a finite number")
+    metrics: Any = {"loss": 0.5, "gap": float("inf"), "note": "text"}
+    told = task.tell(two, 1.0, constraints={"heat": 0.5}, metrics=metrics)
+    assert (told.state, told.value, told.metrics) == ("done", 1.0, {"loss": 0.5})
 
 
 def test_heartbeats_keep_a_trial(node: fbo.Node) -> None:

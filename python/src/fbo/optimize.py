@@ -39,9 +39,9 @@ def minimize(
 ) -> Result:
     """Find where f is least.
 
-    f is called with the parameters as keywords and returns a number. An exception, nan or an
-    infinity fails the trial, and the search goes on; after max_failures in a row fbo.Failed
-    is raised. Anything but a number raises fbo.BadInput at once.
+    f is called with the parameters as keywords and returns a number. An exception, nan, an infinity
+    and whatever is no number fail the trial, and the search goes on. After max_failures in a row
+    fbo.Failed is raised.
 
     space is a list of fbo.Float, fbo.Int, fbo.Categorical and fbo.Bool, or a whole task: the
     path or text of a task file, or its dictionary.
@@ -167,8 +167,6 @@ class _Run:
                 self._in_a_row = 0
                 self._values.append(outcome)
                 return
-            if outcome.wrong:
-                raise BadInput(outcome.reason)
             self.task.fail(trial, outcome.reason)
         except Conflict as error:
             _log.warning("trial %d: %s", trial.id, error)  # its lease had ended, and another has ended it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 import socket
@@ -14,9 +15,12 @@ from types import TracebackType
 from typing import Any, SupportsFloat
 
 from .errors import BadInput, Error, Unreachable
+from .evaluate import number
 from .heartbeat import Held
 from .http import Client, quote
 from .trial import Row, Trial, Value, design, from_json
+
+_log = logging.getLogger("fbo")
 
 _PAGE = 1000
 
@@ -82,15 +86,24 @@ class Task:
         constraints: Mapping[str, SupportsFloat | bool] | None = None,
         metrics: Mapping[str, SupportsFloat] | None = None,
     ) -> Trial:
-        """Say what a trial measured. The same again is no error."""
-        body: dict[str, Any] = {"value": _number("value", value)}
-        if constraints:
-            body["constraints"] = {
-                name: one if isinstance(one, bool) else _number(f"constraint {name}", one)
-                for name, one in constraints.items()
-            }
+        """Report what a trial measured. The same again is no error.
+
+        A value or constraint that is no finite number fails the trial, with a warning. A metric that
+        is none is left out.
+        """
+        body: dict[str, Any] = {}
+        try:
+            body["value"] = number("value is", value)
+            if constraints:
+                body["constraints"] = {
+                    name: one if isinstance(one, bool) else number(f"constraint {name} is", one)
+                    for name, one in constraints.items()
+                }
+        except BadInput as error:
+            _log.warning("trial %d failed: %s", _id(trial), error)
+            return self.fail(trial, str(error))
         if metrics:
-            body["metrics"] = {name: _number(f"metric {name}", one) for name, one in metrics.items()}
+            body["metrics"] = _finite(metrics)
         return self._end(trial, "tell", body)
 
     def fail(self, trial: Trial | int, reason: str) -> Trial:
@@ -184,19 +197,21 @@ class Task:
         self.close()
 
     def _end(self, trial: Trial | int, what: str, body: Mapping[str, Any]) -> Trial:
-        number = trial.id if isinstance(trial, Trial) else trial
-        shown = self._http.post(f"{self._path}/trials/{quote(number)}/{what}", body, repeatable=True)
-        self._held.drop(number)
+        shown = self._http.post(f"{self._path}/trials/{quote(_id(trial))}/{what}", body, repeatable=True)
+        self._held.drop(_id(trial))
         return from_json(shown, self._floats)
 
 
-def _number(what: str, given: object) -> float:
-    if isinstance(given, (str, bytes, bool)) or not isinstance(given, SupportsFloat):
-        raise BadInput(f"{what} is {given!r}: accepted is a finite number")
-    try:
-        number = float(given)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise BadInput(f"{what} is {given!r}: accepted is a finite number") from error
-    if not math.isfinite(number):
-        raise BadInput(f"{what} is {number}: accepted is a finite number")
-    return number
+def _id(trial: Trial | int) -> int:
+    return trial.id if isinstance(trial, Trial) else trial
+
+
+def _finite(metrics: Mapping[str, object]) -> dict[str, float]:
+    """Return the metrics that are finite numbers."""
+    kept = {}
+    for name, one in metrics.items():
+        try:
+            kept[name] = number(f"metric {name} is", one)
+        except BadInput as error:
+            _log.warning("%s; it is left out", error)
+    return kept

@@ -300,8 +300,6 @@ def test_four_threads(node: fbo.Node) -> None:
 def test_the_space_is_learned_from_the_first_trials(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
     def objective(trial: optuna.Trial) -> float:
         value = quadratic(trial)
-        if trial.number % 2:
-            value += trial.suggest_float("sometimes", 0, 1)
         if trial.number >= 4:
             value += trial.suggest_int("late", 1, 3)
         return value
@@ -311,8 +309,9 @@ def test_the_space_is_learned_from_the_first_trials(node: fbo.Node, caplog: pyte
         study = optuna.create_study(sampler=sampler)
         study.optimize(objective, n_trials=8)
         told = known(sampler)
-        assert [set(trial.parameters) for trial in told] == [{"x"}] * 8
-        assert [trial.why["source"] for trial in told[:3]] == ["imported"] * 3
+        # Those before "late" was seen have its centre; the second task has them all.
+        assert [one.parameters for one in told] == [{"late": 2, **trial.params} for trial in study.trials]
+        assert [trial.why["source"] for trial in told[:5]] == ["imported"] * 5
         assert [trial.value for trial in told] == [trial.value for trial in study.trials]
         return study
 
@@ -320,9 +319,67 @@ def test_the_space_is_learned_from_the_first_trials(node: fbo.Node, caplog: pyte
         study = run()
     assert [mark is None for mark in marks(study)] == [True] * 3 + [False] * 5
     said = [record.message for record in caplog.records]
-    assert sum("parameters that 3 trials have in common: x. Drawn at random: sometimes" in one for one in said) == 1
+    assert sum("the task has the parameters of 3 trials: x." in one for one in said) == 1
+    assert sum("the task has the parameters of 5 trials: late, x." in one for one in said) == 1
     assert sum("'late' is not in the task" in one for one in said) == 1
     assert study.trials[0].params == {"x": -1.6595599059485195}  # of the seed
+
+
+def branches(trial: optuna.Trial) -> float:
+    if trial.suggest_categorical("branch", ["a", "b"]) == "a":
+        return trial.suggest_float("x", 1, 100, log=True)
+    return trial.suggest_int("n", 0, 10, step=2) + 1.0
+
+
+def test_conditional_parameters_make_one_task(node: fbo.Node) -> None:
+    sampler = Sampler(quick("branches"), node, n_startup=4, seed=3)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(branches, n_trials=12)
+    assert {trial.params["branch"] for trial in study.trials} == {"a", "b"}
+    told = [trial for trial in known(sampler) if trial.state == "done"]
+    evaluated = [{"x": 10.0, "n": 4, **trial.params} for trial in study.trials]  # what is not used has its centre
+    assert all(one.parameters in evaluated for one in told)
+    assert all(one in [trial.parameters for trial in told] for one in evaluated)
+
+
+def test_a_design_that_differs_in_unused_parameters_alone_is_not_evaluated_again(node: fbo.Node) -> None:
+    sampler = Sampler(quick("again"), node, n_startup=4, seed=3)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(branches, n_trials=5)
+    task = sampler.task
+    assert task is not None
+    first = study.trials[0]
+    unused = {"x": 50.0} if "n" in first.params else {"n": 8}
+    repeated = fbo.Trial(1, {**first.params, **unused}, "running")
+    assert sampler._evaluating(study, repeated) is not None
+    other = fbo.Trial(1, {**repeated.parameters, "branch": "a" if first.params["branch"] == "b" else "b"}, "running")
+    assert sampler._evaluating(study, other) is None
+    (asked,) = task.ask()
+    given = fbo.Trial(asked.id, repeated.parameters, "running")
+    sampler._ask = lambda task: given  # type: ignore[method-assign]
+    drawn = study.ask()
+    branches(drawn)
+    assert "fbo" not in drawn.user_attrs
+    failed = task.all()[asked.id - 1]
+    assert failed.state == "failed" and "not evaluated again" in (failed.reason or "")
+
+
+def test_no_task_is_learned_of_categories_alone(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        if trial.suggest_categorical("branch", ["a", "b"]) == "a":
+            return trial.suggest_float("x", 0, 1) if trial.number >= 6 else 1.0
+        return float(trial.suggest_categorical("size", [1, 2, 3]))
+
+    sampler = Sampler(quick("categories"), node, n_startup=2, seed=1)
+    study = optuna.create_study(sampler=sampler)
+    for branch in ("a", "b"):
+        study.enqueue_trial({"branch": branch})
+    study.optimize(objective, n_trials=6)
+    assert sampler.task is None and node.tasks() == []
+    assert caplog.text.count("have only categories") == 1
+    study.optimize(objective, n_trials=6)
+    assert sampler.task is not None
+    assert {one["name"] for one in sampler.task.definition["parameters"]} == {"branch", "size", "x"}
 
 
 def test_a_range_that_changes_is_drawn_where_the_space_is_learned(node: fbo.Node) -> None:
@@ -346,7 +403,8 @@ def test_a_study_is_resumed_with_its_task(node: fbo.Node, tmp_path: Path) -> Non
 
     first, before = study()
     first.optimize(quadratic, n_trials=3)
-    first.optimize(lambda trial: trial.suggest_float("other", 0, 1), n_trials=1)  # no intersection any more
+    first.optimize(lambda trial: trial.suggest_float("other", 0, 1), n_trials=1)  # which makes the task larger
+    first.optimize(quadratic, n_trials=1)
 
     # A value that could not be told, as when the node is gone, is told when the study goes on.
     lost = first.ask(X)
@@ -364,7 +422,8 @@ def test_a_study_is_resumed_with_its_task(node: fbo.Node, tmp_path: Path) -> Non
     assert told[mark["trial"] - 1].value == 5.0
     assert mark["task"] == after.task.id and mark["node"] == node.info()["peer_id"]
     assert mark["why"] == {"source": "own"} and mark["chosen"] == "own sample" and mark["from_peers"] is False
-    assert len(told) == 5  # and none twice
+    assert [trial.value for trial in told if trial.state == "done"].count(5.0) == 1
+    assert sum(trial.state == "done" for trial in told) == len(second.trials)
 
 
 def test_a_study_goes_on_at_another_node(node: fbo.Node, binary: str, tmp_path: Path) -> None:
@@ -570,6 +629,15 @@ def test_the_page_and_the_example(node: fbo.Node, tmp_path: Path) -> None:
         assert ran.returncode == 0, ran.stderr[-2000:]
     names = {task["name"]: task["trials"]["done"] for task in node.tasks()}
     assert names == {"tutorial": 30, "regulated": 10, "training": 6}
+
+
+def test_the_benchmark(binary: str) -> None:
+    script = ROOT / "python" / "benchmarks" / "conditional.py"
+    environment = {**os.environ, "FBO_NODE": binary, "PYTHONPATH": str(ROOT / "python" / "src")}
+    line = [sys.executable, str(script), "--seeds", "1", "--trials", "8"]
+    ran = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert [row.split()[0] for row in ran.stdout.splitlines()] == ["sampler", "random", "tpe", "fbo", "fbo-flat"]
 
 
 def test_two_studies_on_two_nodes(node: fbo.Node, binary: str, tmp_path: Path) -> None:

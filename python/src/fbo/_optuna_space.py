@@ -60,6 +60,17 @@ class Space:
             return int(value)
         return None
 
+    def centre(self, name: str) -> Value:
+        """Return the value in the middle of a range on its scale, or the first choice."""
+        parameter = self._parameters[name]
+        if "low" not in parameter:
+            return False if parameter["type"] == "bool" else parameter["choices"][0]
+        low, high, step = parameter["low"], parameter["high"], parameter.get("step")
+        middle = math.sqrt(low * high) if parameter.get("scale") == "log" else low + (high - low) / 2
+        if step is not None:
+            middle = low + step * round((middle - low) / step)
+        return round(middle) if parameter["type"] == "int" else float(middle)
+
     def from_task(self, name: str, distribution: BaseDistribution, value: Value) -> Any:
         """Return a value of the task as that of a distribution that fits."""
         if isinstance(distribution, CategoricalDistribution):

@@ -19,7 +19,6 @@ from typing import Any, Literal
 
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler
-from optuna.search_space import intersection_search_space
 from optuna.storages import BaseStorage
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
@@ -61,15 +60,15 @@ class Sampler(BaseSampler):
 
         task is a name, what is in a task file with or without parameters, a file that has
         parameters (its path, ending in .yaml, .yml or .json, or its text), or a task of a node.
-        Parameters that it has not are those of search_space, or those that the first
-        n_startup complete trials have in common.
+        Parameters that it has not are those of search_space, or after n_startup complete trials all
+        that the study has shown so far.
 
         node is a node, in a `with` already or not, or its data directory (default: that of
         fbo-node). A node that does not run there is started. It ends with the last study or
         program that uses it.
 
         pruned says what is told of a pruned trial: that it failed, or the value that it
-        reported last. seed is of what is drawn without the task. lease is after how many
+        reported last. seed is that of what is drawn at random and of the task's designs. lease is after how many
         seconds without a sign of life of this program its trials go to others. wait is
         how many seconds a trial waits for a design of the task; then it is drawn.
         """
@@ -90,6 +89,7 @@ class Sampler(BaseSampler):
             is_file = isinstance(task, Path) or _FILE.search(task)
             self._order = task if is_file else {"name": task}
         self._derived = isinstance(self._order, dict) and "parameters" not in self._order
+        self._learns = self._derived and search_space is None
         if search_space is not None and not self._derived and self._order is not None:
             raise BadInput("search_space: the task has parameters already; accepted is one of both")
         self._given = task if isinstance(task, Task) else None
@@ -100,12 +100,15 @@ class Sampler(BaseSampler):
         self._lease = lease
         self._wait = wait
         self._invitation = invitation
+        self._seed = seed
         self._random = RandomSampler(seed)
 
         self._lock = threading.RLock()
         self._study: tuple[BaseStorage, int] | None = None
         self._peer_id = ""
         self._space = Space(())
+        self._fills = False  # parameters that a trial did not use are reported with their centre
+        self._learned: list[dict[str, Any]] | None = None  # parameters
         self._limits = _limits_of(self._order)
         self._designs: dict[tuple[BaseStorage, int], Trial] = {}  # of the trials that run, by storage and trial
         self._drawn: set[tuple[BaseStorage, int]] = set()  # trials that run and do without a design
@@ -148,6 +151,9 @@ class Sampler(BaseSampler):
             if self._study != (study._storage, study._study_id):
                 self._study = (study._storage, study._study_id)
                 self._task, self._seen = None, set()
+            if self._learns and (parameters := self._learn(study)) != self._learned:
+                self._learned = parameters
+                self._leave()
             if self._task is None:
                 self._open(study)
             self._catch_up(study)
@@ -166,21 +172,22 @@ class Sampler(BaseSampler):
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
         """Return the parameter's value in the task's design, or draw what the task does not have."""
-        if self._task is None:
+        task = self._task
+        if task is None:
             self._drawn.add((study._storage, trial._trial_id))
         elif param_name in self._space.names:
             misfit = self._space.misfit(param_name, param_distribution)
             if misfit is not None and self._stated:
-                self._forget(self._task, study, trial)
+                self._forget(task, study, trial)
                 raise BadInput(misfit)
             if misfit is None:
-                design = self._design(self._task, study, trial)
-                if design is not None:
+                design = self._design(task, study, trial)
+                if design is not None and param_name in design.parameters:  # it may be of an earlier task
                     return self._space.from_task(param_name, param_distribution, design.parameters[param_name])
             else:
                 self._say_once(f"{misfit}; where they differ it is drawn at random")
         else:
-            self._say_once(f"parameter {param_name!r} is not in the task {self._task.name!r}: it is drawn at random")
+            self._say_once(f"parameter {param_name!r} is not in the task {task.name!r}: it is drawn at random")
         return self._random.sample_independent(study, trial, param_name, param_distribution)
 
     def after_trial(
@@ -212,13 +219,13 @@ class Sampler(BaseSampler):
                 self._check_goal(order.get("name"), order.get("goal", goal), goal)
                 order = {"goal": goal, **order}
                 if self._derived:
-                    parameters = self._parameters(study)
+                    parameters = self._learned if self._learns else self._stated_parameters()
                     if parameters is None:
                         return
                     order["parameters"] = parameters
             assert self._node is not None and order is not None
             before = {one["id"] for one in self._node.tasks()}
-            task = self._used.enter_context(self._node.task(order, lease=self._lease, invitation=self._invitation))
+            task = self._used.enter_context(self._node.task(order, lease=self._lease, invitation=self._invitation, seed=self._seed))
             try:
                 self._check_task(task, goal)
             except BadInput:
@@ -229,6 +236,8 @@ class Sampler(BaseSampler):
             self._check_task(task, goal)
         self._limits = _limits_of(task.definition)
         self._space = Space(task.definition["parameters"])
+        # Each filling fails a trial of the task, which may not count against its design.
+        self._fills = self._learns and task.definition.get("failures") != "constraint"
         self._peer_id = str(task._http.get("/v1/node")["peer_id"])
         self._task = task
 
@@ -246,35 +255,59 @@ class Sampler(BaseSampler):
         if task != study:
             raise BadInput(f"the task {name!r} has the goal {task!r}, the study the direction {study!r}: accepted are equal ones")
 
-    def _parameters(self, study: Study) -> list[dict[str, Any]] | None:
-        """Return the parameters of a task that has none, or None as long as they are unknown."""
-        if self._search_space is not None:
-            parameters = parameters_of(self._search_space)
-            if not parameters:
-                raise BadInput("search_space: no parameter has more than one value; accepted is at least one")
-            return parameters
+    def _stated_parameters(self) -> list[dict[str, Any]]:
+        parameters = parameters_of(self._search_space or {})
+        if not parameters:
+            raise BadInput("search_space: no parameter has more than one value; accepted is at least one")
+        return parameters
+
+    def _learn(self, study: Study) -> list[dict[str, Any]] | None:
+        """Return the union of the parameters of the complete trials, or None as long as there is no task.
+
+        Parameters that the study has kept stay as they are. The others are those whose distribution
+        was the same in all trials.
+        """
         storage, number = study._storage, study._study_id
         kept = storage.get_study_user_attrs(number).get(ATTRIBUTE)
-        if kept is not None:
-            return list(kept["parameters"])
+        parameters: list[dict[str, Any]] = [] if kept is None else list(kept["parameters"])
         complete = storage.get_all_trials(number, deepcopy=False, states=(TrialState.COMPLETE,))
-        if len(complete) < self._n_startup:
+        if kept is None and len(complete) < self._n_startup:
             return None
-        parameters = parameters_of(intersection_search_space(list(complete)))
-        if not parameters:
+        names = {str(one["name"]) for one in parameters}
+        new: dict[str, BaseDistribution] = {}
+        changing: set[str] = set()
+        for trial in complete:
+            for name, distribution in trial.distributions.items():
+                if name not in names and new.setdefault(name, distribution) != distribution:
+                    changing.add(name)
+        added = parameters_of({name: one for name, one in new.items() if name not in changing})
+        if not (parameters or added):
             self._say_once(
-                f"the {len(complete)} complete trials have no parameter in common that has more than one value: "
+                "the complete trials have no parameter that has more than one value and the same range in all of them: "
                 "there is no task yet, and all is drawn at random. search_space= gives the parameters"
             )
+        if not added:
+            return parameters or None
+        union = sorted([*parameters, *added], key=lambda one: str(one["name"]))
+        conditional = any(str(one["name"]) not in trial.params for one in union for trial in complete)
+        if conditional and not any("low" in one for one in union):
+            self._say_once(
+                "the complete trials have only categories, and not all of them the same: there is no task yet, "
+                "and all is drawn at random. search_space= gives the parameters"
+            )
             return None
-        storage.set_study_user_attr(number, ATTRIBUTE, {"parameters": parameters})
-        names = [str(one["name"]) for one in parameters]
-        others = sorted({name for trial in complete for name in trial.params} - set(names))
+        storage.set_study_user_attr(number, ATTRIBUTE, {"parameters": union})
         _log.warning(
-            "the task has the parameters that %d trials have in common: %s. Drawn at random: %s. search_space= gives them from the start",
-            len(complete), ", ".join(names), ", ".join(others) or "none",
+            "the task has the parameters of %d trials: %s. Changing, and so drawn at random: %s. search_space= gives them from the start",
+            len(complete), ", ".join(str(one["name"]) for one in union), ", ".join(sorted(changing)) or "none",
         )  # fmt: skip
-        return parameters
+        return union
+
+    def _leave(self) -> None:
+        """Give back what is held of a task, in place of which the study has another."""
+        if self._task is not None:
+            self._task.close()
+        self._task, self._seen = None, set()
 
     # Asking.
 
@@ -286,10 +319,14 @@ class Sampler(BaseSampler):
             return held
         held = self._ask(task)
         if held is None:
-            self._drawn.add((storage, number))
             _log.warning(
                 "trial %d: the task %r had no design within %g seconds; it is drawn at random", trial.number, task.name, self._wait
             )
+        elif (earlier := self._evaluating(study, held)) is not None:
+            task.fail(held, f"not evaluated again: it has the parameters that trial {earlier.number} of study {study.study_name} used")
+            held = None
+        if held is None:
+            self._drawn.add((storage, number))
             return None
         mark = {
             "task": task.id,
@@ -304,6 +341,16 @@ class Sampler(BaseSampler):
         storage.set_trial_user_attr(number, ATTRIBUTE, mark)
         self._designs[storage, number] = held
         return held
+
+    def _evaluating(self, study: Study, held: Trial) -> FrozenTrial | None:
+        """Return an earlier trial that left out parameters of the task, and has the values of this design for all others."""
+        if not self._fills:
+            return None
+        for trial in study._storage.get_all_trials(study._study_id, deepcopy=False, states=(TrialState.COMPLETE,)):
+            used = self._evaluated(trial)
+            if 0 < len(used) < len(self._space.names) and all(same(held.parameters[name], one) for name, one in used.items()):
+                return trial
+        return None
 
     def _forget(self, task: Task, study: Study, trial: FrozenTrial) -> None:
         """Hand a trial's design back, if it has one."""
@@ -355,6 +402,13 @@ class Sampler(BaseSampler):
         if mark is not None:
             asked: Mapping[str, Value] = mark["parameters"]
             if all(name in design and same(asked[name], design[name]) for name in self._space.names & trial.params.keys()):
+                inactive = self._inactive(trial)
+                if self._fills and outcome is not None and any(not same(asked[name], one) for name, one in inactive.items()):
+                    if mark["client"] == task.client and (past := self._past(trial, {**inactive, **design}, outcome, reason)):
+                        self._add(task, [past])
+                        names = ", ".join(sorted(inactive))
+                        self._let_go(task, mark, f"added with the centre of {names}, which trial {trial.number} of study {study} did not use")
+                        return
                 self._warn_of_unused(task, trial, state)
                 if outcome is None:
                     self._let_go(task, mark, f"{reason} (trial {trial.number} of study {study})")
@@ -368,6 +422,8 @@ class Sampler(BaseSampler):
                 # A design that was asked for and then enqueued over can still be evaluated.
                 self._let_go(task, mark, None if _fixed(trial) else "the study evaluated another design")
             design = {**{name: value for name, value in asked.items() if name not in trial.params}, **design}
+        elif self._learns:
+            design = {**self._inactive(trial), **design}
         if past := self._past(trial, design, outcome, reason):
             self._add(task, [past])
 
@@ -405,6 +461,10 @@ class Sampler(BaseSampler):
             for name in self._space.names & trial.params.keys()
         }
         return {name: value for name, value in values.items() if value is not None}
+
+    def _inactive(self, trial: FrozenTrial) -> dict[str, Value]:
+        """Return the centre of each parameter of the task that the trial did not use."""
+        return {name: self._space.centre(name) for name in self._space.names - trial.params.keys()}
 
     def _past(
         self, trial: FrozenTrial, design: Mapping[str, Value], outcome: Mapping[str, Any] | None, reason: str
@@ -453,7 +513,8 @@ class Sampler(BaseSampler):
             mark = marks[trial.number]
             if mark is None:
                 outcome, reason = self._outcome(trial, trial.state, trial.values)
-                past.append(self._past(trial, self._evaluated(trial), outcome, reason))
+                inactive = self._inactive(trial) if self._learns else {}
+                past.append(self._past(trial, {**inactive, **self._evaluated(trial)}, outcome, reason))
             elif mark["trial"] in untold and trial.state != TrialState.FAIL:
                 self._report(task, study.study_name, trial, trial.state, trial.values)
         if known := [one for one in past if one is not None]:

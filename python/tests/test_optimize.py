@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import pytest
 from conftest import BOWL, LOCAL
 
 import fbo
+import fbo.space
 
 SQUARE = [fbo.Float("x", -1, 1), fbo.Float("y", -1, 1)]
 LINE = [fbo.Float("x", -1, 1)]
@@ -112,9 +113,12 @@ def test_wrong_arguments_are_named(node: fbo.Node) -> None:
         ("f is 3", (3, SQUARE)),
         (r"space\[1\] is 'y'", (f, [fbo.Float("x", 0, 1), "y"])),
         (r"space\[0\] is 3", (f, 3)),
-        ("parameter 'x': low is '0'", (f, [fbo.Float("x", "0", 1)])),  # type: ignore[arg-type]
-        ("parameter 'n': high is 1.5", (f, [fbo.Int("n", 0, 1.5)])),  # type: ignore[arg-type]
-        ("parameter 'c': choices 'ab'", (f, [fbo.Categorical("c", "ab")])),
+        ("space: expected at least one parameter", (f, [])),
+        ("differ in more than case", (f, [fbo.Float("x", 0, 1), fbo.Int("X", 0, 1)])),
+        (r"space\['x'\] is 3: expected \(low, high\)", (f, {"x": 3})),
+        (r"space\['goal'\] is 'minimize': .*; or a task", (f, {"goal": "minimize"})),
+        (r"space\['x'\] is \[0, 1\]: expected a tuple", (f, {"x": [0, 1]})),
+        (r"space\['x'\] is Float", (f, {"x": fbo.Float("y", 0, 1)})),
     ):
         with pytest.raises(fbo.BadInput, match=match):
             fbo.minimize(*arguments, progress=False)
@@ -131,8 +135,75 @@ def test_wrong_arguments_are_named(node: fbo.Node) -> None:
             fbo.minimize(f, SQUARE, progress=False, **given)
     with pytest.raises(fbo.BadInput, match="task='t': the space is a whole task"):
         fbo.minimize(f, BOWL, task="t", progress=False)
-    with pytest.raises(fbo.Refused, match="low.*high|high.*low"):
-        fbo.minimize(f, [fbo.Float("x", 1, 0)], progress=False)
+
+
+def test_a_bad_parameter_is_refused_at_construction() -> None:
+    cases: Sequence[tuple[str, Callable[[], object]]] = (
+        ("parameter 'rate': expected low below high, not 1.0 and 0.0", lambda: fbo.Float("rate", 1, 0)),
+        ("parameter 'n': expected low below high, not 3 and 3", lambda: fbo.Int("n", 3, 3)),
+        ("parameter 'x': low is '0'", lambda: fbo.Float("x", "0", 1)),  # type: ignore[arg-type]
+        ("parameter 'x': high is inf", lambda: fbo.Float("x", 0, float("inf"))),
+        ("parameter 'x': expected bounds from -1e300", lambda: fbo.Float("x", -1e308, 1)),
+        ("parameter 'x': low is 0.0: expected a number above 0 with log", lambda: fbo.Float("x", 0, 1, log=True)),
+        ("parameter 'x': step is 3: expected a number above 0, up to", lambda: fbo.Float("x", 0, 1, step=3)),
+        ("parameter 'x': expected either log or step", lambda: fbo.Float("x", 1, 2, log=True, step=0.5)),
+        ("parameter 'n': high is 1.5", lambda: fbo.Int("n", 0, 1.5)),  # type: ignore[arg-type]
+        ("parameter 'n': expected bounds from -2", lambda: fbo.Int("n", 0, 2**60)),
+        ("parameter 'learning rate': expected a name of", lambda: fbo.Bool("learning rate")),
+        ("parameter 3: expected a name of", lambda: fbo.Bool(3)),  # type: ignore[arg-type]
+        ("parameter 'c': choices 'ab'", lambda: fbo.Categorical("c", "ab")),
+        ("parameter 'c': choices: expected 2 to 64, not 1", lambda: fbo.Categorical("c", ["a"])),
+        ("parameter 'c': choices: 1.0 is repeated", lambda: fbo.Categorical("c", [1, 2, 1.0])),
+        ("parameter 'c': choices: ' a': expected", lambda: fbo.Categorical("c", [" a", "b"])),
+        (r"parameter 'c': choices: \(1, 2\): expected texts", lambda: fbo.Categorical("c", [(1, 2), 3])),  # type: ignore[list-item]
+        ("parameter 'c': choices: nan: expected texts", lambda: fbo.Categorical("c", [float("nan"), 3])),
+    )
+    for match, make in cases:
+        with pytest.raises(ValueError, match=match):
+            make()
+
+
+def test_a_refusal_names_no_place_in_what_the_user_has_not_written(node: fbo.Node) -> None:
+    for space, message in (
+        ({"x": (1, 1 + 1e-14)}, 'parameter "x": high 1.00000000000001 is too close to low 1'),
+        ({"name": "t", "goal": "minimize", "parameters": [{"name": "x", "type": "bool", "low": 0}]}, 'parameter "x": low applies'),
+    ):
+        name = None if fbo.space.is_task(space) else "t"
+        with pytest.raises(fbo.Refused) as refused:
+            fbo.minimize(objectives.bowl, space, task=name, node=node, progress=False)
+        assert str(refused.value).startswith(message)
+
+
+def test_a_dictionary_of_bounds() -> None:
+    seen: list[Mapping[str, Any]] = []
+
+    def f(**design: Any) -> float:
+        seen.append(design)
+        return float(design["rate"])
+
+    space = {"rate": (0, 1), "depth": range(1, 9), "kernel": ["rbf", "poly"], "bias": bool, "scale": fbo.Float("scale", 1, 9)}
+    fbo.minimize(f, space, evals=4, progress=False)
+    for design in seen:
+        assert [type(value) for value in design.values()] == [float, int, str, bool, float]
+        assert 0 <= design["rate"] <= 1 and 1 <= design["depth"] <= 8
+
+
+@pytest.mark.parametrize("choices", [[64, 16, 0.5], [False, True], [None, 1], [None, "none", 1.5, True], ["a", "b"]])
+def test_choices_come_back_as_they_are(choices: list[Any], binary: str, short_dir: Path) -> None:
+    seen: list[Any] = []
+
+    def f(choice: Any) -> float:
+        seen.append(choice)
+        return float(len(seen))
+
+    kinds = {(type(one), one) for one in choices}
+    space = [fbo.Categorical("choice", choices)]
+    node = fbo.Node(short_dir, flags=LOCAL)
+    result = fbo.minimize(f, space, task="choices", node=node, evals=8, progress=False)
+    assert {(type(one), one) for one in seen} <= kinds and len({str(one) for one in seen}) > 1
+    assert result.parameters == {"choice": seen[0]} and type(result.parameters["choice"]) is type(seen[0])
+    assert [trial.parameters["choice"] for trial in result.all] == seen
+    assert f"choice={seen[0]!r}" in str(result)
 
 
 def test_exceptions_fail_trials() -> None:

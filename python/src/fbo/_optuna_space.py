@@ -10,10 +10,10 @@ from typing import Any
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 from .errors import BadInput
+from .space import is_plain
 from .trial import Value
 
 _WHOLE = 2**53  # larger whole numbers are not exact in a task
-_LONGEST = 256  # characters of a choice
 
 
 def parameters_of(space: Mapping[str, BaseDistribution]) -> list[dict[str, Any]]:
@@ -108,7 +108,7 @@ def _written(name: str, distribution: CategoricalDistribution) -> list[Value]:
     if len(plain) == len(choices):
         if all(isinstance(one, bool) for one in plain) and len(set(plain)) == 2:
             return plain
-        if all(_is_number(one) for one in plain) or all(isinstance(one, str) and _is_plain(one) for one in plain):
+        if all(_is_number(one) for one in plain) or all(isinstance(one, str) and is_plain(one) for one in plain):
             return plain
     try:
         return [json.dumps(one, sort_keys=True) for one in choices]
@@ -123,10 +123,6 @@ def _is_number(value: Value) -> bool:
     if isinstance(value, (bool, str)):
         return False
     return math.isfinite(value) if isinstance(value, float) else abs(value) <= _WHOLE
-
-
-def _is_plain(text: str) -> bool:
-    return 0 < len(text) <= _LONGEST and text.isprintable() and text.strip() == text
 
 
 def _alike(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:

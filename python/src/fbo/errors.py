@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -61,6 +62,9 @@ class Problem(Error):
 class Refused(Problem):
     """The request is wrong (400, 413, 415, 422)."""
 
+    def __str__(self) -> str:
+        return "\n".join(_shown(field) for field in self.fields) or super().__str__()
+
 
 class Denied(Problem):
     """Whoever asks may not: a missing or wrong token, or another host (401, 403, 421)."""
@@ -76,6 +80,14 @@ class Conflict(Problem):
 
 class Unavailable(Problem):
     """The node fails, is ending or has too much to do (429 and from 500 on)."""
+
+
+def _shown(field: Field) -> str:
+    """Return the message without places in what this package has made of the user's input."""
+    place = field.location.removeprefix("body.")
+    if place == "task":
+        return re.sub(r"^task:\d+:\d+: ", "", field.message)
+    return field.message if place == "text" else f"{place}: {field.message}"
 
 
 def problem(status: int, body: Mapping[str, Any] | None, text: str) -> Problem:

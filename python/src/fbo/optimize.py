@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import logging
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,9 @@ from .errors import BadInput, Conflict, Failed
 from .evaluate import Failure, Objective, Outcome, evaluate
 from .node import Node
 from .result import Result
-from .space import Space, definition, is_task
+from .space import Space, converter, definition, is_task
 from .task import Task
-from .trial import Trial
+from .trial import Trial, Value
 from .workers import Workers
 
 _log = logging.getLogger("fbo")
@@ -43,8 +44,10 @@ def minimize(
     and whatever is no number fail the trial, and the search goes on. After max_failures in a row
     fbo.Failed is raised.
 
-    space is a list of fbo.Float, fbo.Int, fbo.Categorical and fbo.Bool, or a whole task: the
-    path or text of a task file, or its dictionary.
+    space is a list of fbo.Float, fbo.Int, fbo.Categorical and fbo.Bool; a dictionary of bounds such as
+    {"rate": (0, 1), "depth": range(1, 9), "kernel": ["rbf", "poly"], "bias": bool}, where a tuple
+    is for floats and a range for ints; or a whole task: the path or text of a task file, or its
+    dictionary.
 
     Without a name nothing is shared and nothing is kept: a node runs for this call only, in a
     temporary directory and without a network. With task, or a whole task as space, this node
@@ -110,7 +113,7 @@ def _optimize(
             if task.id not in before:
                 task.leave()
             raise
-        run = _Run(task, evals, max_failures)
+        run = _Run(task, evals, max_failures, converter(space))
         with _bar(evals, progress) as bar:
             run.show(bar)
             if pool is None:
@@ -122,7 +125,7 @@ def _optimize(
 
 def _one_by_one(run: _Run, f: Objective, bar: Any) -> None:
     while run.wanted():
-        for trial in run.task.ask():
+        for trial in run.ask():
             run.end(trial, evaluate(f, trial.parameters))
             run.show(bar)
 
@@ -131,7 +134,7 @@ def _side_by_side(run: _Run, pool: Workers, bar: Any) -> None:
     under_way = 0
     while run.wanted():
         while pool.free() and under_way < run.wanted():
-            given = run.task.ask(wait=_POLL if under_way else 60.0)
+            given = run.ask(wait=_POLL if under_way else 60.0)
             for trial in given:
                 pool.begin(trial)
                 under_way += 1
@@ -146,8 +149,11 @@ def _side_by_side(run: _Run, pool: Workers, bar: Any) -> None:
 class _Run:
     """How far it is."""
 
-    def __init__(self, task: Task, evals: int, max_failures: int) -> None:
+    def __init__(
+        self, task: Task, evals: int, max_failures: int, convert: Callable[[Mapping[str, Value]], dict[str, Any]]
+    ) -> None:
         self.task = task
+        self._convert = convert
         self._evals = evals
         self._max_failures = max_failures
         self._values = [trial.value for trial in task.all() if trial.state == "done" and not trial.broken]
@@ -157,6 +163,13 @@ class _Run:
     def wanted(self) -> int:
         """Return how many values are still wanted."""
         return max(self._evals - self._done, 0)
+
+    def ask(self, *, wait: float = 60.0) -> list[Trial]:
+        """Return at most one new trial, with values as the function gets them."""
+        return [self._as_given(trial) for trial in self.task.ask(wait=wait)]
+
+    def _as_given(self, trial: Trial) -> Trial:
+        return dataclasses.replace(trial, parameters=self._convert(trial.parameters))
 
     def end(self, trial: Trial, outcome: Outcome) -> None:
         """Tell the node what came of a trial."""
@@ -193,7 +206,8 @@ class _Run:
         if best is None or best.value is None:
             raise Failed("no trial has a value")
         task = self.task
-        return Result(task.name, task.id, task.goal, best.parameters, best.value, tuple(task.all()))
+        trials = tuple(self._as_given(trial) for trial in task.all())
+        return Result(task.name, task.id, task.goal, self._convert(best.parameters), best.value, trials)
 
 
 @contextlib.contextmanager

@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import math
 import operator
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, SupportsFloat, SupportsIndex, Union
 
 from .errors import BadInput
+from .trial import Value
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_WHOLE = 2**53  # larger whole numbers are not exact in a task
+_LARGEST = 1e300
+_CHOICES = range(2, 65)
+_LONGEST = 256  # characters of a choice
+
+Choice = Union[str, float, bool, None]
 
 
 class Parameter(ABC):
-    """One of Float, Int, Categorical and Bool."""
+    """One of Float, Int, Categorical and Bool. A bad one raises BadInput, a ValueError."""
 
     name: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+            raise BadInput(f"parameter {self.name!r}: expected a name of at most 64 letters, digits and _, which begins with a letter")
+        self.definition()
 
     @abstractmethod
     def definition(self) -> dict[str, Any]:
         """Return the parameter as a task file has it."""
+
+    def value(self, given: Value) -> Any:
+        """Return a value of the task as the function gets it."""
+        return given
 
 
 @dataclass(frozen=True)
@@ -35,16 +56,19 @@ class Float(Parameter):
 
     def definition(self) -> dict[str, Any]:
         """Return the parameter as a task file has it."""
-        made: dict[str, Any] = {
-            "name": self.name,
-            "type": "float",
-            "low": _float(self.name, "low", self.low),
-            "high": _float(self.name, "high", self.high),
-        }
+        low, high = _float(self.name, "low", self.low), _float(self.name, "high", self.high)
+        _check_range(self.name, low, high, self.log)
+        if max(-low, high) > _LARGEST:
+            raise BadInput(f"parameter {self.name!r}: expected bounds from -1e300 to 1e300, not {low:g} and {high:g}")
+        made: dict[str, Any] = {"name": self.name, "type": "float", "low": low, "high": high}
         if self.log:
             made["scale"] = "log"
         if self.step is not None:
-            made["step"] = _float(self.name, "step", self.step)
+            step = made["step"] = _float(self.name, "step", self.step)
+            if self.log:
+                raise BadInput(f"parameter {self.name!r}: expected either log or step")
+            if not 0 < step <= high - low:
+                raise BadInput(f"parameter {self.name!r}: step is {step:g}: expected a number above 0, up to high - low")
         return made
 
 
@@ -59,12 +83,11 @@ class Int(Parameter):
 
     def definition(self) -> dict[str, Any]:
         """Return the parameter as a task file has it."""
-        made: dict[str, Any] = {
-            "name": self.name,
-            "type": "int",
-            "low": _int(self.name, "low", self.low),
-            "high": _int(self.name, "high", self.high),
-        }
+        low, high = _int(self.name, "low", self.low), _int(self.name, "high", self.high)
+        _check_range(self.name, low, high, self.log)
+        if max(-low, high) > _WHOLE:
+            raise BadInput(f"parameter {self.name!r}: expected bounds from -2^53 to 2^53, not {low} and {high}")
+        made: dict[str, Any] = {"name": self.name, "type": "int", "low": low, "high": high}
         if self.log:
             made["scale"] = "log"
         return made
@@ -72,17 +95,43 @@ class Int(Parameter):
 
 @dataclass(frozen=True)
 class Categorical(Parameter):
-    """One of two or more texts."""
+    """One of 2 to 64 choices: texts, numbers, True, False and None. The function gets them as they are here.
+
+    The task has texts or numbers as they are. Where there are other choices, or several kinds, it
+    has their JSON, such as `null`.
+    """
 
     name: str
-    choices: Sequence[str]
+    choices: Sequence[Choice]
 
     def definition(self) -> dict[str, Any]:
         """Return the parameter as a task file has it."""
-        wrong = isinstance(self.choices, str) or any(not isinstance(one, str) for one in self.choices)
-        if wrong:
-            raise BadInput(f"parameter {self.name!r}: choices {self.choices!r}: accepted is a list of texts")
-        return {"name": self.name, "type": "categorical", "choices": list(self.choices)}
+        return {"name": self.name, "type": "categorical", "choices": self._written()}
+
+    def value(self, given: Value) -> Any:
+        """Return the choice that the task has written in this way."""
+        return self.choices[self._written().index(given)]
+
+    def _written(self) -> list[Value]:
+        where = f"parameter {self.name!r}: choices"
+        if isinstance(self.choices, (str, bytes)) or not isinstance(self.choices, Sequence):
+            raise BadInput(f"{where} {self.choices!r}: expected a list of texts, numbers, True, False or None")
+        if len(self.choices) not in _CHOICES:
+            raise BadInput(f"{where}: expected 2 to 64, not {len(self.choices)}")
+        plain = [_plain(where, one) for one in self.choices]
+        if all(isinstance(one, str) for one in plain):
+            for one in plain:
+                if not is_plain(str(one)):
+                    raise BadInput(f"{where}: {one!r}: expected 1 to 256 printable characters, without spaces around them")
+            written: list[Value] = [str(one) for one in plain]
+        elif not any(one is None or isinstance(one, (bool, str)) for one in plain):
+            written = [one for one in plain if one is not None]
+        else:
+            written = [json.dumps(one) for one in plain]
+        for place, choice in enumerate(written):
+            if choice in written[:place]:
+                raise BadInput(f"{where}: {self.choices[place]!r} is repeated")
+        return written
 
 
 @dataclass(frozen=True)
@@ -97,27 +146,104 @@ class Bool(Parameter):
 
 
 TaskFile = Union[str, Path, Mapping[str, Any]]
-Space = Union[Sequence[Parameter], TaskFile]
+Space = Union[Sequence[Parameter], Mapping[str, Any], str, Path]
+
+_ACCEPTED = (
+    "expected (low, high) for a float, range(low, high + 1) for an int, a list of choices, bool, "
+    "or one of fbo.Float, fbo.Int, fbo.Categorical and fbo.Bool with this name"
+)
 
 
 def is_task(space: Space) -> bool:
-    """Tell whether this is a whole task, which has a name and a goal already."""
-    return isinstance(space, (str, Path, Mapping))
+    """Report whether this is a whole task, which has a name and a goal already."""
+    if isinstance(space, Mapping):
+        given = space.get("parameters")
+        return isinstance(given, Sequence) and all(isinstance(one, Mapping) for one in given)
+    return isinstance(space, (str, Path))
+
+
+def parameters_of(space: Space) -> list[Parameter]:
+    """Return the parameters of a space that is no whole task."""
+    if isinstance(space, Mapping):
+        parameters = [_bounded(name, one) for name, one in space.items()]
+    else:
+        parameters = []
+        for place, parameter in enumerate(space if isinstance(space, Sequence) else [space]):
+            if not isinstance(parameter, Parameter):
+                raise BadInput(
+                    f"space[{place}] is {parameter!r}: expected fbo.Float, fbo.Int, fbo.Categorical or fbo.Bool; "
+                    "or, as the whole space, a dictionary of bounds, or a task: its dictionary, its text or the path of its file"
+                )
+            parameters.append(parameter)
+    if not parameters:
+        raise BadInput("space: expected at least one parameter")
+    seen: set[str] = set()
+    for parameter in parameters:
+        if parameter.name.lower() in seen:
+            raise BadInput(f"space: parameter {parameter.name!r}: expected names that differ in more than case")
+        seen.add(parameter.name.lower())
+    return parameters
 
 
 def definition(space: Space, goal: str, name: str) -> TaskFile:
     """Make a task of parameters; a whole task stays what it is."""
-    if isinstance(space, (str, Path, Mapping)):
+    if is_task(space):
+        assert isinstance(space, (str, Path, Mapping))
         return space
-    parameters: list[Parameter] = []
-    for place, one in enumerate(space if isinstance(space, Sequence) else [space]):
-        if not isinstance(one, Parameter):
-            raise BadInput(
-                f"space[{place}] is {one!r}: accepted are fbo.Float, fbo.Int, fbo.Categorical and fbo.Bool; "
-                "or, as the whole space, a task: its dictionary, its text or the path of its file"
-            )
-        parameters.append(one)
-    return {"name": name, "goal": goal, "parameters": [one.definition() for one in parameters]}
+    return {"name": name, "goal": goal, "parameters": [one.definition() for one in parameters_of(space)]}
+
+
+def converter(space: Space) -> Callable[[Mapping[str, Value]], dict[str, Any]]:
+    """Return what makes values as the function gets them of a design of the task."""
+    known = {} if is_task(space) else {one.name: one for one in parameters_of(space)}
+    return lambda design: {name: known[name].value(value) if name in known else value for name, value in design.items()}
+
+
+def is_plain(text: str) -> bool:
+    """Report whether a task can have this text as a choice."""
+    return 0 < len(text) <= _LONGEST and text.isprintable() and text.strip() == text
+
+
+def _bounded(name: object, given: object) -> Parameter:
+    """Make a parameter of an entry of a dictionary of bounds."""
+    if not isinstance(name, str):
+        raise BadInput(f"space: {name!r}: expected names of parameters, which are texts")
+    if isinstance(given, Parameter) and given.name == name:
+        return given
+    if given is bool:
+        return Bool(name)
+    if isinstance(given, range) and given.step == 1:
+        return Int(name, given.start, given.stop - 1)
+    if isinstance(given, tuple) and len(given) == 2:
+        return Float(name, *given)
+    if isinstance(given, list):
+        if len(given) == 2 and not any(one is None or isinstance(one, (str, bool)) for one in given):
+            raise BadInput(f"space[{name!r}] is {given!r}: expected a tuple for bounds, or fbo.Categorical for two choices")
+        return Categorical(name, given)
+    raise BadInput(f"space[{name!r}] is {given!r}: {_ACCEPTED}; or a task, which has a list of parameters")
+
+
+def _plain(where: str, choice: object) -> Choice:
+    """Return a choice as JSON has it."""
+    if choice is None or isinstance(choice, (str, bool)):
+        return choice
+    number: float = math.nan
+    try:
+        number = operator.index(choice)  # type: ignore[arg-type]
+    except TypeError:
+        if isinstance(choice, SupportsFloat):
+            with contextlib.suppress(TypeError, ValueError):
+                number = float(choice)
+    if math.isfinite(number) and not (isinstance(number, int) and abs(number) > _WHOLE):
+        return number
+    raise BadInput(f"{where}: {choice!r}: expected texts, finite numbers, True, False or None")
+
+
+def _check_range(name: str, low: float, high: float, log: bool) -> None:
+    if not low < high:
+        raise BadInput(f"parameter {name!r}: expected low below high, not {low} and {high}")
+    if log and low <= 0:
+        raise BadInput(f"parameter {name!r}: low is {low}: expected a number above 0 with log")
 
 
 def _float(name: str, what: str, given: object) -> float:
@@ -126,7 +252,7 @@ def _float(name: str, what: str, given: object) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(given, (str, bytes, bool)) or not math.isfinite(number):
-        raise BadInput(f"parameter {name!r}: {what} is {given!r}: accepted is a finite number")
+        raise BadInput(f"parameter {name!r}: {what} is {given!r}: expected a finite number")
     return number
 
 
@@ -136,4 +262,4 @@ def _int(name: str, what: str, given: object) -> int:
             raise TypeError
         return operator.index(given)  # type: ignore[arg-type]
     except TypeError:
-        raise BadInput(f"parameter {name!r}: {what} is {given!r}: accepted is a whole number") from None
+        raise BadInput(f"parameter {name!r}: {what} is {given!r}: expected a whole number") from None

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -85,6 +86,46 @@ def test_a_named_task_goes_on(short_dir: Path) -> None:
         result = fbo.minimize(f, SQUARE, task="mine", node=node, evals=evals, progress=False)
         assert len(calls) == len(result.trials) == expected
         assert not node.in_use
+
+
+def test_earlier_values_are_named(short_dir: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def run(f: Callable[..., float], space: Any, evals: int) -> fbo.Result:
+        caplog.clear()
+        return fbo.minimize(f, space, task="mine", node=fbo.Node(short_dir, flags=LOCAL), evals=evals, progress=False)
+
+    run(lambda x: -x, LINE, 3)
+    assert caplog.text == ""
+    corrected = run(lambda x: x, LINE, 3)
+    assert len(corrected.trials) == 3
+    assert "the task 'mine' has 3 values of earlier calls, the newest of 20" in caplog.text
+    assert "evals=3 counts them, so the function is not called. If the function has changed since, give" in caplog.text
+    run(lambda x: x, LINE, 5)
+    assert "evals=5 counts them, so 2 more are evaluated." in caplog.text
+    run(lambda x: x, [fbo.Float("x", -1, 2)], 2)
+    assert "the node has another task 'mine' with 5 values, which do not count here" in caplog.text
+    assert "earlier calls" not in caplog.text
+
+
+def test_programs_beside_each_other_count_together(short_dir: Path) -> None:
+    both = threading.Barrier(2, timeout=60)
+
+    def run() -> None:
+        def f(x: float) -> float:
+            if not seen:
+                both.wait()  # both evaluate
+            seen.append(x)
+            return x * x
+
+        seen: list[float] = []
+        fbo.minimize(f, LINE, task="both", node=fbo.Node(short_dir), evals=8, progress=False)
+
+    with fbo.Node(short_dir, flags=LOCAL) as node:
+        threads = [threading.Thread(target=run) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert node.find("both").counts()["done"] in (8, 9)
 
 
 def test_a_task_file_or_its_text(node: fbo.Node, tmp_path: Path) -> None:

@@ -133,6 +133,10 @@ class Task:
         """Return all trials of this node, in order."""
         return await self._node._call(self.sync.all)
 
+    async def counts(self) -> dict[str, int]:
+        """Return how many trials of this node are waiting, running, done and failed."""
+        return await self._node._call(self.sync.counts)
+
     async def trials(self) -> list[Row]:
         """Return all trials as rows."""
         return await self._node._call(self.sync.trials)

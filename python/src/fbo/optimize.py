@@ -53,8 +53,10 @@ def minimize(
     temporary directory and without a network. With task, or a whole task as space, this node
     works together with the nodes that have the same task, and keeps its trials.
 
-    evals is how many values this node shall have on the task, those of earlier calls
-    included: a program that was stopped is just run again. Failed trials do not count.
+    evals is how many values the node has on the task in the end, those of earlier calls and of
+    programs beside this one included: a program that was stopped is just run again. Evaluations
+    under way at the end are finished, so several programs or workers may make a few more. Failed trials do not
+    count. A warning says how many earlier values count; after a change of f take another name.
     node is the node to use for a task, in a `with` already or not; by default one in fbo-node's
     own directory. peers are addresses of other nodes, for a node that is started here.
     seed makes the node's decisions repeatable with one worker and without peers.
@@ -105,7 +107,7 @@ def _optimize(
         # Workers come first: in a worker that runs the whole program again nothing else has begun.
         pool = stack.enter_context(Workers(f, workers)) if workers > 1 else None
         used = stack.enter_context(_node(node, alone, peers))
-        before = {one["id"] for one in used.tasks()}
+        before = {one["id"]: one for one in used.tasks()}
         task = stack.enter_context(used.task(order, seed=seed))
         try:
             _check_task(task, goal)
@@ -113,6 +115,8 @@ def _optimize(
             if task.id not in before:
                 task.leave()
             raise
+        if not alone:
+            _warn_of_others(task, before)
         run = _Run(task, evals, max_failures, converter(space))
         with _bar(evals, progress) as bar:
             run.show(bar)
@@ -156,13 +160,27 @@ class _Run:
         self._convert = convert
         self._evals = evals
         self._max_failures = max_failures
-        self._values = [trial.value for trial in task.all() if trial.state == "done" and not trial.broken]
-        self._done = len([value for value in self._values if value is not None])
+        earlier = [trial for trial in task.all() if trial.value is not None]
+        self._values = [trial.value for trial in earlier if trial.value is not None]
+        self._done = len(self._values)
         self._in_a_row = 0
+        if earlier:
+            self._warn_of_earlier(earlier)
 
     def wanted(self) -> int:
-        """Return how many values are still wanted."""
+        """Return how many values are still wanted. Other programs may have added some."""
+        self._done = self.task.counts()["done"]
         return max(self._evals - self._done, 0)
+
+    def _warn_of_earlier(self, earlier: Sequence[Trial]) -> None:
+        newest = max(trial.finished or "" for trial in earlier)
+        left = self._evals - len(earlier)
+        what = f"{left} more are evaluated" if left > 0 else "the function is not called"
+        _log.warning(
+            "the task %r has %d values of earlier calls, the newest of %s. evals=%d counts them, so %s. "
+            "If the function has changed since, give the task another name",
+            self.task.name, len(earlier), newest[:19].replace("T", " "), self._evals, what,
+        )  # fmt: skip
 
     def ask(self, *, wait: float = 60.0) -> list[Trial]:
         """Return at most one new trial, with values as the function gets them."""
@@ -176,7 +194,7 @@ class _Run:
         try:
             if not isinstance(outcome, Failure):
                 self.task.tell(trial, outcome)
-                self._done += 1
+                self._done += 1  # for the bar
                 self._in_a_row = 0
                 self._values.append(outcome)
                 return
@@ -260,6 +278,16 @@ def _check(
     if name is None and not is_task(space) and (peers or node is not None):
         what = "peers are" if peers else "node is"
         raise BadInput(f"{what} given without task: accepted is a name, which all nodes of the task have for it")
+
+
+def _warn_of_others(task: Task, before: Mapping[str, Mapping[str, Any]]) -> None:
+    """Warn of tasks of the same name with values that do not count."""
+    for identity, one in before.items():
+        if one["name"] == task.name and identity != task.id and one["trials"]["done"]:
+            _log.warning(
+                "the node has another task %r with %d values, which do not count here: its space or settings differ (%s)",
+                task.name, one["trials"]["done"], identity,
+            )  # fmt: skip
 
 
 def _check_task(task: Task, goal: str) -> None:

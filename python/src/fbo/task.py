@@ -140,6 +140,11 @@ class Task:
         """Return all trials as rows, for pandas.DataFrame(rows) or csv.DictWriter."""
         return [trial.row() for trial in self.all()]
 
+    def counts(self) -> dict[str, int]:
+        """Return how many trials of this node are waiting, running, done and failed."""
+        counts: dict[str, int] = self._http.get(self._path)["trials"]
+        return counts
+
     def add_past(self, trials: Iterable[Mapping[str, Any]]) -> int:
         """Add earlier evaluations, and return how many are new.
 

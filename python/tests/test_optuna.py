@@ -462,6 +462,32 @@ def test_a_killed_study_gives_its_trial_back(node: fbo.Node) -> None:
     wait_until(lambda: study.ask(X).params == design, "nobody gets the trial")
 
 
+KILLED = """
+import os, signal, sys, optuna, fbo, fbo.optuna
+space = {"x": optuna.distributions.FloatDistribution(-10, 10)}
+sampler = fbo.optuna.Sampler({"name": "killed"}, sys.argv[1], search_space=space)
+study = optuna.create_study(study_name="s", storage=sys.argv[2], load_if_exists=True, sampler=sampler)
+study.ask(space)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_program_leaves_no_running_trial(node: fbo.Node, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/study.db"
+    sampler = Sampler({"name": "killed"}, node, search_space=X)
+    study = optuna.create_study(study_name="s", storage=url, sampler=sampler)
+    mine = study.ask(X)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python" / "src")}
+    subprocess.run([sys.executable, "-c", KILLED, str(node.dir), url], env=environment, timeout=120)
+    assert [trial.state for trial in study.trials] == [TrialState.RUNNING] * 2
+    again = Sampler({"name": "killed"}, node, search_space=X)
+    resumed = optuna.load_study(study_name="s", storage=url, sampler=again)
+    next_one = resumed.ask(X)
+    assert [trial.state for trial in resumed.trials] == [TrialState.RUNNING, TrialState.FAIL, TrialState.RUNNING]
+    assert next_one.params == resumed.trials[1].params, "the design is given back"
+    study.tell(mine, 1.0)
+
+
 def test_heartbeats_keep_a_trial(node: fbo.Node) -> None:
     sampler = Sampler(quick("alive"), node, search_space=X, lease=2)
     study = optuna.create_study(sampler=sampler)

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from optuna.distributions import BaseDistribution
+from optuna.exceptions import UpdateFinishedTrialError
 from optuna.samplers import BaseSampler, RandomSampler
 from optuna.storages import BaseStorage
 from optuna.study import Study, StudyDirection
@@ -26,7 +27,7 @@ from optuna.trial import FrozenTrial, TrialState
 from ._optuna_space import Space, parameters_of, same
 from .errors import BadInput, Conflict, NotFound, Refused
 from .node import LEASE, Node
-from .task import Task
+from .task import Task, has_ended
 from .trial import Trial, Value
 
 _log = logging.getLogger("fbo")
@@ -156,6 +157,7 @@ class Sampler(BaseSampler):
                 self._leave()
             if self._task is None:
                 self._open(study)
+                self._bury(study)
             self._catch_up(study)
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
@@ -520,6 +522,25 @@ class Sampler(BaseSampler):
         if known := [one for one in past if one is not None]:
             self._add(task, known)
         self._seen.update(trial.number for trial in new)
+
+    def _bury(self, study: Study) -> None:
+        """Fail the trials of the study that a program of this machine held which was killed, and give their designs back."""
+        task = self._task
+        if task is None:
+            return
+        storage = study._storage
+        running = storage.get_all_trials(study._study_id, deepcopy=False, states=(TrialState.RUNNING,))
+        dead = [(trial, mark) for trial in running if (mark := self._mark_of(task, trial)) and has_ended(str(mark["client"]))]
+        held = {one.id: one.client for one in task.all() if one.state == "running"} if dead else {}
+        for trial, mark in dead:
+            client = str(mark["client"])
+            try:
+                if held.get(mark["trial"]) == client:
+                    task.return_as(mark["trial"], client)
+                storage.set_trial_state_values(trial._trial_id, state=TrialState.FAIL)
+            except (Conflict, UpdateFinishedTrialError):
+                continue  # another program was quicker
+            _log.warning("trial %d of study %s is failed: its program has ended (%s)", trial.number, study.study_name, client)
 
     def _say_once(self, message: str) -> None:
         if message not in self._said:

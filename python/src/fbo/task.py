@@ -7,6 +7,7 @@ import logging
 import math
 import os
 import socket
+import sys
 import threading
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
@@ -44,7 +45,7 @@ class Task:
         self.name: str = shown["name"]
         self.goal: str = shown["goal"]
         self.definition: dict[str, Any] = shown["task"]  # with all defaults
-        self.client = client or f"{socket.gethostname()[:30]} {os.getpid()} {uuid.uuid4().hex[:8]}"
+        self.client = client or _new_client()
         self._http = http
         self._path = f"/v1/tasks/{quote(self.id)}"
         self._lease = lease
@@ -113,7 +114,11 @@ class Task:
 
     def return_(self, trial: Trial | int) -> Trial:
         """Hand a trial back. Who asks next gets it."""
-        return self._end(trial, "return", {"client": self.client})
+        return self.return_as(trial, self.client)
+
+    def return_as(self, trial: Trial | int, client: str) -> Trial:
+        """Hand back a trial that a client holds which has ended."""
+        return self._end(trial, "return", {"client": client})
 
     def best(self) -> Trial | None:
         """Return the best feasible trial so far, or None."""
@@ -205,6 +210,24 @@ class Task:
         shown = self._http.post(f"{self._path}/trials/{quote(_id(trial))}/{what}", body, repeatable=True)
         self._held.drop(_id(trial))
         return from_json(shown, self._floats)
+
+
+def _new_client() -> str:
+    return f"{socket.gethostname()[:30]} {os.getpid()} {uuid.uuid4().hex[:8]}"
+
+
+def has_ended(client: str) -> bool:
+    """Report whether a client is certainly gone: a process of this machine that is no more."""
+    host, _, rest = client.rpartition(" ")[0].rpartition(" ")
+    if host != socket.gethostname()[:30] or not rest.isdecimal() or sys.platform == "win32":
+        return False
+    try:
+        os.kill(int(rest), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
 
 
 def _id(trial: Trial | int) -> int:

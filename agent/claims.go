@@ -3,6 +3,8 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -154,9 +156,17 @@ func (a *Agent) Leases() map[uint64]time.Time {
 	return ends
 }
 
+// EndLeases ends the leases of all trials that clients hold, since no client is left.
+func (a *Agent) EndLeases(now time.Time) {
+	a.expire(now, slices.Sorted(maps.Keys(a.trials.leases)))
+}
+
 // endLeases gives the trials to others whose clients have given no sign of life.
-func (a *Agent) endLeases(now time.Time) {
-	for _, id := range a.trials.overdue(now) {
+func (a *Agent) endLeases(now time.Time) { a.expire(now, a.trials.overdue(now)) }
+
+// expire offers trials again whose clients are gone. It fails those that were offered often enough.
+func (a *Agent) expire(now time.Time, ids []uint64) {
+	for _, id := range ids {
 		trial := a.trials.list[id-1]
 		if trial.Attempts >= a.cfg.MaxAttempts {
 			a.end(now, Record{Fail: &FailRecord{

@@ -54,6 +54,24 @@ func TestAClaimedTrialSurvivesStopsAndCrashes(t *testing.T) {
 	}
 }
 
+func TestEndLeasesOffersTrialsAgain(t *testing.T) {
+	d := newBowl(t)
+	held := d.askFor(someClaim)
+	for range 2 { // three attempts at most
+		d.agent.EndLeases(d.now)
+		if got := d.agent.Trials()[held.ID-1]; got.State != strategy.Waiting {
+			t.Fatalf("after the end of the leases: %+v", got)
+		}
+		if again := d.askFor(someClaim); again.ID != held.ID {
+			t.Fatalf("the next client gets %+v", again)
+		}
+	}
+	d.agent.EndLeases(d.now)
+	if got := d.agent.Trials()[held.ID-1]; got.State != strategy.Failed {
+		t.Errorf("after the third end: %+v", got)
+	}
+}
+
 func TestAnEndedLeaseGivesTheTrialToAnotherClient(t *testing.T) {
 	d := newBowl(t)
 	first := d.askFor(someClaim)

@@ -56,6 +56,11 @@ func (s *Session) Leases(ctx context.Context) (ends map[uint64]time.Time, err er
 	return ends, err
 }
 
+// EndLeases ends the leases of all trials that clients hold, since no client is left.
+func (s *Session) EndLeases(ctx context.Context) error {
+	return s.do(ctx, func(now time.Time) { s.agent.EndLeases(now) })
+}
+
 // Replied returns what a request came to that was carried out before. Error, also of
 // the two methods that follow: agent.ErrKeyReused.
 func (s *Session) Replied(ctx context.Context, once agent.Once) (reply agent.Reply, ok bool, err error) {

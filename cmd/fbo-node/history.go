@@ -268,8 +268,8 @@ func writeStatus(out io.Writer, p past) {
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv)
 }
 
-// trialsText says what is true of a stopped node: nothing runs, and what was cut
-// off or handed back is offered again.
+// trialsText counts trials by state. Of a stopped node what was cut off or handed back is offered
+// again; programs outside of the node may still evaluate what they hold.
 func trialsText(s statusJSON) string {
 	text := fmt.Sprintf("%d done, %d failed", s.Trials["done"], s.Trials["failed"])
 	if s.Running {
@@ -277,6 +277,9 @@ func trialsText(s statusJSON) string {
 	}
 	if again := s.Trials[string(interrupted)] + s.Trials["waiting"]; again > 0 {
 		text += fmt.Sprintf(", %d interrupted (offered again by the next start, three times at most)", again)
+	}
+	if held := s.Trials[string(strategy.Running)]; held > 0 {
+		text += fmt.Sprintf(", %d held by programs (offered to others when the leases end, after the next start)", held)
 	}
 	return text
 }

@@ -26,6 +26,9 @@ import (
 // usersLock is a file in the data directory. The programs that use a node hold a shared lock on it.
 const usersLock = "users.lock"
 
+// errUnused is the cause of an end since no program uses the node.
+var errUnused = errors.New("no program uses the node")
+
 // serveOptions are the flags of serve.
 type serveOptions struct {
 	dir      string
@@ -197,10 +200,23 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 	}()
 	select {
 	case <-ctx.Done():
+		if errors.Is(context.Cause(ctx), errUnused) {
+			return errors.Join(endLeases(d), ctx.Err())
+		}
 		return ctx.Err()
 	case err := <-failed:
 		return err
 	}
+}
+
+// endLeases ends the leases of all tasks: the programs that held their trials have ended.
+func endLeases(d *desk.Desk) (err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for _, t := range d.Tasks() {
+		err = errors.Join(err, t.Session().EndLeases(ctx))
+	}
+	return err
 }
 
 // waiting is node.JoinOptions.Wait, of which 0 means the default.

@@ -162,6 +162,9 @@ func TestServeAndTheOtherCommands(t *testing.T) {
 	if fmt.Sprint(states) != "map[done:1 running:2]" {
 		t.Errorf("after the end: %v", states)
 	}
+	if text := must(t, "status", "--data-dir", dir, file); !strings.Contains(text, "1 done, 0 failed, 2 held by programs (") {
+		t.Errorf("after the end status prints %s", text)
+	}
 	_, again := startServe(t, dir)
 	if again.Tasks != 1 {
 		t.Errorf("served after a restart: %+v", again)

@@ -29,9 +29,9 @@ func untilUnused(ctx context.Context, dir string) (unused context.Context, relea
 	}
 	// The program that reads the output may end before the others that use the node.
 	signal.Ignore(syscall.SIGPIPE)
-	unused, cancel := context.WithCancel(ctx)
+	unused, cancel := context.WithCancelCause(ctx)
 	go func() {
-		defer cancel() // an error ends it as well
+		defer cancel(errUnused) // an error ends it as well
 		for errors.Is(unix.Flock(int(file.Fd()), unix.LOCK_EX), unix.EINTR) {
 		}
 	}()

@@ -3,12 +3,16 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fbo-node/fbo/strategy"
 )
 
 func useNode(t *testing.T, dir string) *os.File {
@@ -39,8 +43,17 @@ func TestServeEndsWithItsLastUser(t *testing.T) {
 	if !node.UntilUnused {
 		t.Error("until_unused is false")
 	}
+	client := socketClient(dir)
+	mustRequest(t, http.StatusCreated, client, "POST", "/v1/tasks", object{"text": fmt.Sprintf(servedBowl, "bowl")})
+	mustRequest(t, http.StatusOK, client, "POST", "/v1/tasks/bowl/ask", object{"client": "dead"})
 	second.Close()
 	<-p.ended
+	if trials := historyOf(t, dir); len(trials) != 1 || trials[0].State != string(strategy.Waiting) {
+		t.Errorf("the trial of a program that has ended: %+v", trials)
+	}
+	if text := must(t, "status", "--data-dir", dir); !strings.Contains(text, "1 interrupted (offered again by the next start") {
+		t.Errorf("status prints %s", text)
+	}
 	if code := p.command.ProcessState.ExitCode(); code != exitDone {
 		t.Errorf("it ended with code %d", code)
 	}

@@ -482,9 +482,8 @@ def test_a_killed_program_leaves_no_running_trial(node: fbo.Node, tmp_path: Path
     assert [trial.state for trial in study.trials] == [TrialState.RUNNING] * 2
     again = Sampler({"name": "killed"}, node, search_space=X)
     resumed = optuna.load_study(study_name="s", storage=url, sampler=again)
-    next_one = resumed.ask(X)
+    resumed.ask(X)
     assert [trial.state for trial in resumed.trials] == [TrialState.RUNNING, TrialState.FAIL, TrialState.RUNNING]
-    assert next_one.params == resumed.trials[1].params, "the design is given back"
     study.tell(mine, 1.0)
 
 

@@ -524,23 +524,19 @@ class Sampler(BaseSampler):
         self._seen.update(trial.number for trial in new)
 
     def _bury(self, study: Study) -> None:
-        """Fail the trials of the study that a program of this machine held which was killed, and give their designs back."""
+        """Fail the trials of the study that a program of this machine held which was killed. Their leases end by themselves."""
         task = self._task
         if task is None:
             return
         storage = study._storage
         running = storage.get_all_trials(study._study_id, deepcopy=False, states=(TrialState.RUNNING,))
-        dead = [(trial, mark) for trial in running if (mark := self._mark_of(task, trial)) and has_ended(str(mark["client"]))]
-        held = {one.id: one.client for one in task.all() if one.state == "running"} if dead else {}
-        for trial, mark in dead:
-            client = str(mark["client"])
-            try:
-                if held.get(mark["trial"]) == client:
-                    task.return_as(mark["trial"], client)
+        for trial in running:
+            mark = self._mark_of(task, trial)
+            if mark is None or not has_ended(str(mark["client"])):
+                continue
+            with contextlib.suppress(UpdateFinishedTrialError):  # another program was quicker
                 storage.set_trial_state_values(trial._trial_id, state=TrialState.FAIL)
-            except (Conflict, UpdateFinishedTrialError):
-                continue  # another program was quicker
-            _log.warning("trial %d of study %s is failed: its program has ended (%s)", trial.number, study.study_name, client)
+                _log.warning("trial %d of study %s is failed: its program has ended (%s)", trial.number, study.study_name, mark["client"])
 
     def _say_once(self, message: str) -> None:
         if message not in self._said:

@@ -114,11 +114,7 @@ class Task:
 
     def return_(self, trial: Trial | int) -> Trial:
         """Hand a trial back. Who asks next gets it."""
-        return self.return_as(trial, self.client)
-
-    def return_as(self, trial: Trial | int, client: str) -> Trial:
-        """Hand back a trial that a client holds which has ended."""
-        return self._end(trial, "return", {"client": client})
+        return self._end(trial, "return", {"client": self.client})
 
     def best(self) -> Trial | None:
         """Return the best feasible trial so far, or None."""

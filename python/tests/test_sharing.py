@@ -184,6 +184,19 @@ def test_a_node_that_is_killed_is_started_again_by_any_of_its_users(local: Path)
     assert_no_node_is_left(local)
 
 
+def test_a_copy_of_the_program_does_not_end_the_node(local: Path) -> None:
+    script = """
+import os, sys
+with fbo.Node() as node:
+    if os.fork() == 0:
+        sys.exit()  # leaves the context
+    os.wait()
+    print(node.tasks())
+"""
+    assert Program(script).await_end() == "[]\n"
+    assert_no_node_is_left(local)
+
+
 def test_a_notebook_cell_that_runs_twice(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 import warnings
@@ -69,6 +70,7 @@ class Node:
         self._lock: UserLock | None = None
         self._ends = False  # with its last user
         self._contexts = 0
+        self._process = os.getpid()  # that has entered the context
         self._changing = threading.RLock()  # held while the node is found, started, revived or left
         self._tasks: list[Task] = []
 
@@ -92,6 +94,8 @@ class Node:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if os.getpid() != self._process:
+            return  # a copy of the program, made by fork: the use is that of the other
         with self._changing:
             self._contexts -= 1
             if self._contexts or self._http is None:
@@ -168,6 +172,7 @@ class Node:
 
     def _reach(self) -> Client:
         """Return a client of the node, which is started where none runs."""
+        self._process = os.getpid()
         if self._remote is not None:
             self._remote.get("/v1/node")
             return self._remote

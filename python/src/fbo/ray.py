@@ -62,7 +62,7 @@ class Search(Searcher):
 
         dir is the node's data directory (default: that of fbo-node), url its address and token
         the file that has the token. The program that calls fit() asks it, the workers do not.
-        A node that does not run in dir is started, and ended with the program.
+        A node that does not run in dir is started; it ends with the last program that uses it.
 
         metric is the key of the value in what a training reports. It is that of TuneConfig; but Tune
         does not tell it, or the mode, where param_space is empty.

@@ -28,7 +28,11 @@ class UserLock:
 
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._file = os.open(directory / _FILE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        fcntl.flock(self._file, fcntl.LOCK_SH)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_SH)
+        except BaseException:  # also Ctrl-C while it waits
+            os.close(self._file)
+            raise
 
     def release(self, ended: Callable[[], bool] | None) -> bool:
         """Release the lock, and return whether the node has ended with it, or is still ending.

@@ -349,8 +349,11 @@ class Sampler(BaseSampler):
         if not self._fills:
             return None
         for trial in study._storage.get_all_trials(study._study_id, deepcopy=False, states=(TrialState.COMPLETE,)):
+            shown = self._space.names & trial.params.keys()
+            if not shown or shown == self._space.names:
+                continue
             used = self._evaluated(trial)
-            if 0 < len(used) < len(self._space.names) and all(same(held.parameters[name], one) for name, one in used.items()):
+            if used.keys() == shown and all(same(held.parameters[name], one) for name, one in used.items()):
                 return trial
         return None
 

@@ -46,7 +46,7 @@ const mostPast = 32 << 20
 func (c columns) read(path string, values bool, take func(pastRow) error) error {
 	data, err := bounded.ReadFile(path, mostPast)
 	if err != nil {
-		return fmt.Errorf("%s: %s: %w", c.purpose, path, err)
+		return fmt.Errorf("%s: %w", c.purpose, err)
 	}
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":

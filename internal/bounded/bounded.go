@@ -11,7 +11,7 @@ import (
 
 // ErrSize is the error of an input that is larger than what is accepted.
 type ErrSize struct {
-	What string // such as "the file"
+	What string // a path, or a part of what is read
 	Most int64  // bytes
 }
 
@@ -35,7 +35,7 @@ func ReadFile(path string, most int64) ([]byte, error) {
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err == nil && int64(len(data)) > most {
-		err = &ErrSize{"the file", most}
+		err = &ErrSize{path, most}
 	}
 	return data, err
 }

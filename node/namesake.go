@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/invitation"
 	"github.com/fbo-node/fbo/protocol"
 )
@@ -292,6 +293,6 @@ func (t *topic) compareName(id peer.ID, tasks []string) {
 	named = slices.DeleteFunc(named, n.worksOn) // nobody mistook a task for one that the node works on as well
 	if t.namesakes.answered(id, tasks, named, err, time.Now()) {
 		n.warn(fmt.Sprintf("peer %v works on another task of the same name, %q (its id %s, here %s): the task files differ, so the two do not help each other; compare what `fbo-node task check FILE` prints on both machines",
-			id, s.task.Name, strings.Join(named, ", "), s.id))
+			id, s.task.Name, plain.List(named), s.id))
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/fbo-node/fbo/internal/plain"
 )
 
 const maxConstraints = 16
@@ -123,11 +125,11 @@ func (t *Task) CheckReadings(readings map[string]Reading) error {
 	case 1:
 		return fmt.Errorf("the task's constraint %s is missing in the outcome", missing[0])
 	default:
-		return fmt.Errorf("the task's constraints %s are missing in the outcome", strings.Join(missing, ", "))
+		return fmt.Errorf("the task's constraints %s are missing in the outcome", plain.List(missing))
 	}
 	for _, name := range sortedKeys(readings) {
 		if !slices.Contains(all, name) {
-			return fmt.Errorf("constraint %s is unknown; the task has %s", quote(name), strings.Join(all, ", "))
+			return fmt.Errorf("constraint %s is unknown; the task has %s", quote(name), plain.List(all))
 		}
 	}
 	return nil

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fbo-node/fbo/internal/plain"
 )
 
 // Check returns an error that names the parameter, the value and what is
@@ -90,7 +92,7 @@ func (s *Space) names() string {
 	for i, p := range s.parameters {
 		names[i] = p.Name
 	}
-	return strings.Join(names, ", ")
+	return plain.List(names)
 }
 
 // accepted says in words which values the parameter takes.
@@ -103,7 +105,7 @@ func (p Parameter) accepted() string {
 		if p.Kind == Bool {
 			return "true or false"
 		}
-		return "one of " + strings.Join(texts, ", ")
+		return "one of " + plain.List(texts)
 	}
 	what, steps := "a number", ""
 	if p.Kind == Int {

@@ -17,7 +17,7 @@ func newBest() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "best [TASK]",
-		Short: "Print the best design so far of a task (a file or an ID), while the node runs or after",
+		Short: "Print the best design so far of a task (a file, an ID or a name), while the node runs or after",
 		Long: `Print the design with the best observed value of this node's feasible trials, imported
 ones included. Where evaluations are noisy that value is better than the design deserves.
 

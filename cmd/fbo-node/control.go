@@ -18,6 +18,7 @@ import (
 	"github.com/fbo-node/fbo/internal/desk"
 	"github.com/fbo-node/fbo/internal/httpapi"
 	"github.com/fbo-node/fbo/internal/httpguard"
+	"github.com/fbo-node/fbo/internal/taskref"
 )
 
 // A running node has its journal locked, so status and history ask the node itself, by
@@ -53,12 +54,6 @@ func serveSocket(path string, handler http.Handler) (stop func(), err error) {
 	return func() { server.Close() }, nil
 }
 
-// servedTask is a task of a running node.
-type servedTask struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-}
-
 // state is what a running node says of one of its tasks.
 type state struct {
 	Task   json.RawMessage   // canonical
@@ -70,7 +65,7 @@ type state struct {
 type nodeState struct {
 	PeerID    peer.ID  `json:"peer_id"`
 	Addresses []string `json:"addresses"`
-	Tasks     []servedTask
+	Tasks     []taskref.Ref
 }
 
 // runningNode asks the node that runs on a directory; nil when none answers.
@@ -92,9 +87,9 @@ func runningNode(ctx context.Context, dir string) (*nodeState, error) {
 
 // servedTasks lists the tasks of the node that runs on a data directory; ok is false when
 // none answers.
-func servedTasks(ctx context.Context, dir string) (tasks []servedTask, ok bool, err error) {
+func servedTasks(ctx context.Context, dir string) (tasks []taskref.Ref, ok bool, err error) {
 	var answer struct {
-		Tasks *[]servedTask `json:"tasks"`
+		Tasks *[]taskref.Ref `json:"tasks"`
 	}
 	if ok, err = askNode(ctx, dir, "/v1/tasks", &answer); err != nil || !ok {
 		return nil, false, err

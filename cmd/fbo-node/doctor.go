@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
 )
 
@@ -69,7 +70,7 @@ func newDoctor() *cobra.Command {
 		Short: "Check what a node on this machine needs, and say what to do",
 		Long: `Check what a node on this machine needs: its data directory, disk, identity and
 journal, ports, UDP buffers, clock and memory. With --peer, also whether that node
-can be reached, and with a TASK (a file or an ID) whether it takes part in it.
+can be reached, and with a TASK (a file, an ID, its first characters or a name) whether it takes part in it.
 
 Every line is ok, warn, fail or skip (not checked), what was checked, what was
 found and what to do. The exit code is 1 when something fails. Nothing is changed,
@@ -111,14 +112,16 @@ func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) er
 	if err != nil {
 		return err
 	}
-	taskID, taskName, err := wantedTask(ctx, dir, wanted)
-	if err != nil {
-		return err
+	var of taskref.Ref
+	if wanted != "" {
+		if of, err = findRef(ctx, dir, wanted); err != nil {
+			return err
+		}
 	}
-	if o.invite != "" && taskID == "" {
-		return usagef("--invite: name the TASK too, a file or an ID")
+	if o.invite != "" && of.ID == "" {
+		return usagef("--invite: name the TASK too: " + acceptedTasks)
 	}
-	tag, invited, err := o.checkInvitation(dir, taskID)
+	tag, invited, err := o.checkInvitation(dir, of.ID)
 	if err != nil {
 		return err
 	}
@@ -129,7 +132,7 @@ func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) er
 	findings = append(findings, checkClock(dir), checkMemory())
 	findings = append(findings, invited...)
 	for _, address := range o.peers {
-		findings = append(findings, checkPeer(ctx, address, sought{taskID, taskName, tag})...)
+		findings = append(findings, checkPeer(ctx, address, sought{of.ID, of.Name, tag})...)
 	}
 	return showFindings(out, findings, nil, o.json)
 }

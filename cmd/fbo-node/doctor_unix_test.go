@@ -183,7 +183,7 @@ func TestDoctorAndARunningNode(t *testing.T) {
 	here, _, _ := strings.Cut(address, "/p2p/")
 
 	d := diagnose(t, "--data-dir", dir, file)
-	d.expect(t, "journal", gradeOK, `^held by the running node `+id+` on task \w+ \(bowl\)$`)
+	d.expect(t, "journal", gradeOK, `^held by the running node `+id+` on task bowl \(\w+\)$`)
 	d.expect(t, "port", gradeOK, `^the running node holds tcp \d+, udp \d+$`)
 	diagnose(t, "--data-dir", dir, "--listen", here).expect(t, "port", gradeOK, "held by the running node of this data directory")
 

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -17,6 +16,7 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/evaluator/triallog"
 	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -169,7 +169,7 @@ const repairJournal = "run fbo-node doctor --repair on this data directory"
 func checkJournal(dir string, running *nodeState) finding {
 	const what = "journal"
 	if running != nil {
-		return ok(what, "held by the running node %s on %s", running.PeerID, tasksText(running.Tasks))
+		return ok(what, "held by the running node %s on %s", running.PeerID, taskref.List(running.Tasks))
 	}
 	whole, err := readWholeJournal(dir)
 	switch {
@@ -228,7 +228,7 @@ func readWholeJournal(dir string) (content string, err error) {
 	}
 	content = fmt.Sprintf("%s on %s", plain.Count(trials, "trial"), plain.Count(own, "task"))
 	if len(others) > 0 {
-		content += fmt.Sprintf("; %s of another program, by a strategy unknown to this one: %s", plain.Count(len(others), "task"), strings.Join(others, ", "))
+		content += fmt.Sprintf("; %s of another program, by a strategy unknown to this one: %s", plain.Count(len(others), "task"), plain.List(others))
 	}
 	return content, nil
 }

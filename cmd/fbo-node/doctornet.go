@@ -245,8 +245,6 @@ func program(r node.Reach) string {
 	return r.Agent
 }
 
-const mostTasksShown = 5 // of a peer
-
 func checkPeerTask(r node.Reach, wanted sought) finding {
 	const what = "peer's task"
 	taskID, byInvitation := wanted.id, plain.Count(len(r.Tags), "task")
@@ -262,16 +260,12 @@ func checkPeerTask(r node.Reach, wanted sought) finding {
 		return ok(what, "it takes part in %s", taskID)
 	case len(r.Named) > 0:
 		return fail(what, "compare what `fbo-node task check FILE` prints on both machines: the task files differ",
-			"it takes part in another task of the same name, %s, not in %s", strings.Join(r.Named, ", "), taskID)
+			"it takes part in another task of the same name, %s, not in %s", plain.List(r.Named), taskID)
 	case len(r.Tags) > 0 && wanted.tag == "":
 		return fail(what, "if it has an invitation to this task, get it and name it by --invite",
 			"it does not take part in %s openly; it takes part in %s by invitation, which cannot be told from outside", taskID, byInvitation)
 	case len(r.Tasks) == 0:
 		return fail(what, "start it on this task; if it is not a node of fbo, copy the address of one", "it takes part in no task")
 	}
-	tasks := strings.Join(r.Tasks[:min(len(r.Tasks), mostTasksShown)], ", ")
-	if more := len(r.Tasks) - mostTasksShown; more > 0 {
-		tasks += fmt.Sprintf(" and %d more", more)
-	}
-	return fail(what, "compare `fbo-node task id` on both machines: the task files differ", "it takes part in %s, not in %s", tasks, taskID)
+	return fail(what, "compare `fbo-node task id` on both machines: the task files differ", "it takes part in %s, not in %s", plain.List(r.Tasks), taskID)
 }

@@ -23,8 +23,8 @@ func newExport() *cobra.Command {
 	var force bool
 	command := &cobra.Command{
 		Use:   "export TASK FILE --format csv|json|optuna-journal",
-		Short: "Write the trials of a task (a file or an ID) to a file for other programs, while the node runs or after",
-		Long: `Write the trials of a task (a file or an ID) to FILE, or to standard output if that is -,
+		Short: "Write the trials of a task (a file, an ID or a name) to a file for other programs, while the node runs or after",
+		Long: `Write the trials of a task (a file, an ID, its first characters or a name) to FILE, or to standard output if that is -,
 while the node runs or after.
 
 csv             a line for each trial, as history has it; run --import reads it

@@ -19,7 +19,7 @@ func newHistory() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "history [TASK]",
-		Short: "Show every trial of a task (a file or an ID), while the node runs or after",
+		Short: "Show every trial of a task (a file, an ID or a name), while the node runs or after",
 		Args:  atMostOne,
 		RunE: func(command *cobra.Command, args []string) error {
 			if asJSON {
@@ -126,7 +126,7 @@ func newStatus() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "status [TASK]",
 		Short: "Show where a task stands on this node, while it runs or after",
-		Long: `Show where a task (a file or an ID) stands on this node, while it runs or after.
+		Long: `Show where a task (a file, an ID, its first characters or a name) stands on this node, while it runs or after.
 
 With --running, only say what runs, and exit with code 1 when nothing does: a health
 check. A hub counts too, unless a TASK is named.`,

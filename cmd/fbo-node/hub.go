@@ -118,7 +118,7 @@ func (o hubOptions) run(ctx context.Context, out io.Writer) error {
 // readKept reads the tasks to keep.
 func (o hubOptions) readKept(ctx context.Context, dir string) (kept []*task.Task, err error) {
 	for _, file := range o.keep {
-		t, err := readKeptTask(file)
+		t, err := readKeptTask(ctx, dir, file)
 		if err != nil {
 			return nil, fmt.Errorf("--keep: %w", err)
 		}

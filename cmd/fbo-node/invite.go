@@ -57,7 +57,7 @@ func fits(from, file string, i invitation.Invitation, taskID string) error {
 }
 
 func newInvite() *cobra.Command {
-	var out string
+	var dir, out string
 	command := &cobra.Command{
 		Use:   "invite TASK",
 		Short: "Make an invitation, without which nobody joins the task or reads its shares",
@@ -71,7 +71,7 @@ Without --out the line is printed.`,
   fbo-node run task.yaml --invite task.invite -- ./measure {x}`,
 		Args: exactly(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			t, err := readTask(args[0])
+			t, err := findTask(command.Context(), dir, args[0])
 			if err != nil {
 				return err
 			}
@@ -89,6 +89,7 @@ Without --out the line is printed.`,
 			return nil
 		},
 	}
+	addDataDir(command, &dir)
 	command.Flags().StringVar(&out, "out", "", "file to write it to, readable by its owner only; it must not exist (default: print it)")
 	return command
 }

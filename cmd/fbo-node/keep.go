@@ -66,7 +66,7 @@ func (o keepOptions) run(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	t, err := readKeptTask(file)
+	t, err := readKeptTask(ctx, o.dir, file)
 	if err != nil {
 		return err
 	}
@@ -103,8 +103,8 @@ func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, invit
 }
 
 // readKeptTask reads a task whose strategy shares something.
-func readKeptTask(file string) (*task.Task, error) {
-	t, err := readTask(file)
+func readKeptTask(ctx context.Context, dir, file string) (*task.Task, error) {
+	t, err := findTask(ctx, dir, file)
 	if err == nil && registrationOf(t).Exchanges == nil {
 		err = usagef("%s: the strategy is %s, which shares nothing: there is nothing to keep", file, t.Strategy.Type)
 	}

@@ -21,7 +21,7 @@ func newPrivacy() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "privacy [TASK]",
 		Short: "Show what a task promises about what this node shares, and what is spent of it",
-		Long: `Show what a task (a file or an ID) promises about what this node shares, against
+		Long: `Show what a task (a file, an ID or a name) promises about what this node shares, against
 whom, what is spent of that, and what each planned release will have cost, while the
 node runs or after. A task file that nothing has run with yet shows the plan.
 
@@ -34,7 +34,7 @@ is found, beside what the best design alone would tell. This takes minutes.`,
 				return err
 			}
 			if attacks.file != "" {
-				return attacks.run(command.Context(), command.OutOrStdout(), command.ErrOrStderr(), asJSON)
+				return attacks.run(command.Context(), dir, command.OutOrStdout(), command.ErrOrStderr(), asJSON)
 			}
 			dataDir, err := resolveDataDir(dir)
 			if err != nil {

@@ -46,8 +46,8 @@ func (o *attackOptions) check(flags *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-func (o *attackOptions) run(ctx context.Context, out, progress io.Writer, asJSON bool) error {
-	t, err := readTask(o.file)
+func (o *attackOptions) run(ctx context.Context, dir string, out, progress io.Writer, asJSON bool) error {
+	t, err := findTask(ctx, dir, o.file)
 	if err != nil {
 		return err
 	}

@@ -146,7 +146,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	if err != nil {
 		return err
 	}
-	t, err := readTask(file)
+	t, err := findTask(ctx, o.dir, file)
 	if err != nil {
 		return err
 	}

@@ -7,9 +7,9 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
 )
 
@@ -24,7 +24,7 @@ type nodeAnswer struct {
 	Task string `json:"task,omitempty"` // that was asked for, or the only one
 	Name string `json:"name,omitempty"`
 
-	Tasks []servedTask `json:"tasks,omitempty"` // where there are several and none was asked for
+	Tasks []taskref.Ref `json:"tasks,omitempty"` // where there are several and none was asked for
 
 	Starting string `json:"starting,omitempty"` // how many tasks of the last start are joined, until all are
 }
@@ -47,11 +47,10 @@ func serveHub(h *node.Hub) (stop func(), err error) {
 // findRunning asks the node of a data directory and, when no task is wanted, its
 // hub as well.
 func findRunning(ctx context.Context, dir, wanted string) (r runningJSON, err error) {
-	id, err := wantedID(ctx, dir, wanted)
-	if err != nil {
+	if _, err := fileTask(wanted); err != nil {
 		return runningJSON{}, err
 	}
-	tasks, ok, err := servedTasks(ctx, dir)
+	served, ok, err := servedTasks(ctx, dir)
 	if err != nil {
 		return runningJSON{}, err
 	}
@@ -62,21 +61,24 @@ func findRunning(ctx context.Context, dir, wanted string) (r runningJSON, err er
 		if _, err := askNode(ctx, dir, "/v1/node", &at); err != nil {
 			return runningJSON{}, err
 		}
-		answer := nodeAnswer{Starting: at.Starting}
-		switch i := slices.IndexFunc(tasks, func(t servedTask) bool { return t.ID == id }); {
-		case i >= 0:
-			answer.Task, answer.Name = tasks[i].ID, tasks[i].Name
-		case id != "" && at.Starting == "":
-			return runningJSON{}, fmt.Errorf("the node that runs on data directory %s works on %s", dir, tasksText(tasks))
-		case len(tasks) == 1:
-			answer.Task, answer.Name = tasks[0].ID, tasks[0].Name
+		r.Running, r.Node = true, &nodeAnswer{Starting: at.Starting}
+		switch {
+		case at.Starting != "" && wanted != "": // the task may be one that is not joined yet
+		case wanted != "" || len(served) == 1:
+			found, err := servedTask(dir, served, wanted)
+			if err != nil {
+				return runningJSON{}, err
+			}
+			r.Node.Task, r.Node.Name = found.ID, found.Name
 		default:
-			answer.Tasks = tasks
+			r.Node.Tasks = served
 		}
-		r.Running, r.Node = true, &answer
 	}
-	if id != "" {
-		return r, nil
+	if wanted != "" {
+		if !ok {
+			err = orMissingFile(wanted, nil)
+		}
+		return r, err
 	}
 	for _, place := range []string{dir, hubDir(dir)} {
 		var hub hubAnswer
@@ -110,7 +112,7 @@ func showRunning(ctx context.Context, out io.Writer, dir, wanted string, asJSON 
 		case r.Node.Task != "":
 			fmt.Fprintf(out, "node      running, task %s, id %s\n", r.Node.Name, r.Node.Task)
 		default:
-			fmt.Fprintf(out, "node      running, %s\n", tasksText(r.Node.Tasks))
+			fmt.Fprintf(out, "node      running, %s\n", taskref.List(r.Node.Tasks))
 		}
 		if r.Hub != nil {
 			fmt.Fprintf(out, "hub       %s, running\n", r.Hub.PeerID)

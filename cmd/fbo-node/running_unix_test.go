@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/taskref"
 )
 
 // notRunning holds status --running to exit code 1 and one line.
@@ -37,7 +39,7 @@ func TestStatusRunning(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 		must(t, "status", "--running", "--data-dir", dir, file)
-		notRunning(t, "works on task "+id+" (bowl)", "--data-dir", dir, other)
+		notRunning(t, "works on task bowl ("+taskref.Short(id)+")", "--data-dir", dir, other)
 		var r runningJSON
 		decode(t, must(t, "status", "--running", "--json", "--data-dir", dir), &r)
 		if !r.Running || r.Node == nil || r.Node.Task != id || r.Node.Name != "bowl" || r.Hub != nil {

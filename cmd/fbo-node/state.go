@@ -3,14 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"slices"
-	"strings"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
@@ -31,21 +27,18 @@ type past struct {
 	tag     string              // by which it takes part with an invitation
 }
 
-// readPast finds the task by its file or ID; empty means the only one there is.
+// readPast reads about the task that an argument names, as findTask says; empty means the
+// only one there is.
 func readPast(ctx context.Context, dir, wanted string) (past, error) {
-	id, err := wantedID(ctx, dir, wanted)
-	if err != nil {
-		return past{}, err
-	}
-	tasks, ok, err := servedTasks(ctx, dir)
+	served, ok, err := servedTasks(ctx, dir)
 	if err != nil {
 		return past{}, err
 	}
 	var p past
 	if ok {
-		p, err = pastOfServed(ctx, dir, tasks, id)
+		p, err = pastOfServed(ctx, dir, served, wanted)
 	} else {
-		p, err = pastOfJournal(dir, id)
+		p, err = pastOfJournal(dir, wanted)
 	}
 	if err != nil {
 		return past{}, err
@@ -54,71 +47,20 @@ func readPast(ctx context.Context, dir, wanted string) (past, error) {
 	return p, err
 }
 
-// wantedID accepts a task file or an ID.
-func wantedID(ctx context.Context, dir, wanted string) (id string, err error) {
-	id, _, err = wantedTask(ctx, dir, wanted)
-	return id, err
-}
-
-// wantedTask also tells the name, which an ID does not.
-func wantedTask(ctx context.Context, dir, wanted string) (id, name string, err error) {
-	if wanted == "" {
-		return "", "", nil
-	}
-	if _, err := os.Stat(wanted); errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(wanted, "./\\") {
-		return wanted, "", nil
-	}
-	t, err := readTask(wanted)
-	if err != nil {
-		return "", "", err
-	}
-	return t.ID().String(), t.Name, nil
-}
-
-// pastOfServed asks a running node about one of its tasks; empty means the only one.
-func pastOfServed(ctx context.Context, dir string, tasks []servedTask, id string) (past, error) {
-	id, err := servedID(dir, tasks, id)
+// pastOfServed asks a running node about the task that an argument names.
+func pastOfServed(ctx context.Context, dir string, served []taskref.Ref, wanted string) (past, error) {
+	found, err := servedTask(dir, served, wanted)
 	if err != nil {
 		return past{}, err
 	}
-	s, ok, err := askTask(ctx, dir, id)
+	s, ok, err := askTask(ctx, dir, found.ID)
 	if err != nil {
 		return past{}, err
 	}
 	if !ok { // it has ended meanwhile
-		return pastOfJournal(dir, id)
+		return pastOfJournal(dir, found.ID)
 	}
 	return pastOfRunning(s)
-}
-
-// servedID checks which task of a running node is meant; empty means the only one.
-func servedID(dir string, tasks []servedTask, id string) (string, error) {
-	switch {
-	case id == "" && len(tasks) == 0:
-		return "", fmt.Errorf("the node that runs on data directory %s serves no task yet", dir)
-	case id == "" && len(tasks) == 1:
-		return tasks[0].ID, nil
-	case id == "":
-		return "", usagef("the node that runs on data directory %s works on %d tasks, say which: %s", dir, len(tasks), tasksText(tasks))
-	case !slices.ContainsFunc(tasks, func(t servedTask) bool { return t.ID == id }):
-		return "", fmt.Errorf("the node that runs on this data directory works on %s; stop it to read about others", tasksText(tasks))
-	}
-	return id, nil
-}
-
-// tasksText lists tasks by ID and name.
-func tasksText(tasks []servedTask) string {
-	if len(tasks) == 0 {
-		return "no task"
-	}
-	var list []string
-	for _, t := range tasks {
-		list = append(list, fmt.Sprintf("%s (%s)", t.ID, t.Name))
-	}
-	if len(list) == 1 {
-		return "task " + list[0]
-	}
-	return fmt.Sprintf("%d tasks: %s", len(list), strings.Join(list, ", "))
 }
 
 func pastOfRunning(s state) (past, error) {
@@ -158,33 +100,17 @@ func decodeTrial(encoded []byte, space *task.Space) (strategy.Trial, error) {
 	return trial, err
 }
 
-func pastOfJournal(dir, id string) (past, error) {
-	archive, err := node.OpenArchive(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return past{}, fmt.Errorf("nothing has run with data directory %s yet", dir)
-	}
+func pastOfJournal(dir, wanted string) (past, error) {
+	archive, err := openArchive(dir)
 	if err != nil {
-		return past{}, err
+		return past{}, orMissingFile(wanted, err)
 	}
 	defer archive.Close()
-	tasks, err := archive.Tasks()
+	found, err := archivedTask(dir, archive, wanted)
 	if err != nil {
 		return past{}, err
 	}
-	if id == "" {
-		switch len(tasks) {
-		case 0: // a run that failed before it joined its task
-			return past{}, fmt.Errorf("nothing has run with data directory %s yet", dir)
-		case 1:
-			id = tasks[0]
-		default:
-			return past{}, sayWhich(dir, archive, tasks)
-		}
-	}
-	if !slices.Contains(tasks, id) {
-		return past{}, fmt.Errorf("data directory %s knows nothing of task %s", dir, id)
-	}
-	h, err := archive.History(id, all.Strategies())
+	h, err := archive.History(found.ID, all.Strategies())
 	if err != nil {
 		return past{}, err
 	}
@@ -200,20 +126,3 @@ func pastOfJournal(dir, id string) (past, error) {
 // journal still holds it for running. The next start offers it again. What a client
 // outside of the node evaluates goes on.
 const interrupted strategy.State = "interrupted"
-
-// sayWhich lists the tasks by name and ID.
-func sayWhich(dir string, archive *node.Archive, tasks []string) error {
-	var list []string
-	for _, id := range tasks {
-		h, err := archive.History(id, all.Strategies())
-		if unknown, is := errors.AsType[*strategy.UnknownError](err); is {
-			list = append(list, fmt.Sprintf("%s (strategy %q, unknown to this program)", id, unknown.Type))
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		list = append(list, fmt.Sprintf("%s (%s)", id, h.Task.Name))
-	}
-	return usagef("data directory %s holds %d tasks, say which: %s", dir, len(tasks), strings.Join(list, ", "))
-}

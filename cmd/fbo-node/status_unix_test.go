@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/taskref"
 )
 
 func TestStatusAndHistoryWhileRunningAndAfter(t *testing.T) {
@@ -44,7 +46,7 @@ func TestStatusAndHistoryWhileRunningAndAfter(t *testing.T) {
 		t.Errorf("history %+v", running)
 	}
 	e := call(t, "status", "--data-dir", dir, other)
-	if e.code == exitDone || !strings.Contains(e.stderr, "works on task "+s.Task+" (bowl)") {
+	if e.code == exitDone || !strings.Contains(e.stderr, "works on task bowl ("+taskref.Short(s.Task)+"), and not on task ") {
 		t.Errorf("another task: exit code %d, %q", e.code, e.stderr)
 	}
 	info, err := os.Stat(dir + "/control.sock")
@@ -119,7 +121,7 @@ func TestDataDirectories(t *testing.T) {
 		}{
 			{[]string{"--data-dir", missing}, exitFailed, []string{"nothing has run with data directory " + missing + " yet"}},
 			{[]string{"--data-dir", empty}, exitFailed, []string{"nothing has run with data directory " + empty + " yet"}},
-			{[]string{"--data-dir", several}, exitUsage, []string{"holds 2 tasks, say which", "bowl", a.Task, "mixed", b.Task}},
+			{[]string{"--data-dir", several}, exitUsage, []string{"holds 2 tasks, say which", "bowl (" + taskref.Short(a.Task) + ")", "mixed (" + taskref.Short(b.Task) + ")"}},
 			{[]string{"--data-dir", several, unknown}, exitFailed, []string{"data directory " + several + " knows nothing of task " + third}},
 			{[]string{"--data-dir", several, "nosuch"}, exitFailed, []string{"knows nothing of task nosuch"}},
 			{[]string{"--data-dir", several, "nosuch.yaml"}, exitUsage, []string{"task file: open nosuch.yaml: no such file"}},

@@ -39,7 +39,7 @@ about what they share. If another task in the data directory has told something 
 same data, or may have, that is shown too, with what both promises come to.`,
 		Args: exactly(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			t, err := readTask(args[0])
+			t, err := findTask(command.Context(), dir, args[0])
 			if err != nil {
 				return err
 			}
@@ -81,7 +81,7 @@ same data, or may have, that is shown too, with what both promises come to.`,
 		Short: "Print the task's ID; nodes with the same ID work together",
 		Args:  exactly(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			t, err := readTask(args[0])
+			t, err := findTask(command.Context(), dir, args[0])
 			if err != nil {
 				return err
 			}
@@ -89,6 +89,7 @@ same data, or may have, that is shown too, with what both promises come to.`,
 			return nil
 		},
 	}
+	addDataDir(id, &dir)
 	command.AddCommand(check, id, newInvite())
 	return command
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -65,7 +66,7 @@ func TestTaskWithAnUnknownStrategy(t *testing.T) {
 	must(t, join([]string{"run", file, "--data-dir", dir, "--mdns=false", "--evals", "2"}, objective("bowl"))...)
 	diagnose(t, "--data-dir", dir).expect(t, "journal", gradeOK, "^whole: 2 trials on 1 task; 1 task of another program, ")
 	e := call(t, "history", "--data-dir", dir)
-	if e.code != exitUsage || !strings.Contains(e.stderr, id+` (strategy "own-strategy", unknown to this program)`) || !strings.Contains(e.stderr, " (bowl)") {
+	if e.code != exitUsage || !strings.Contains(e.stderr, `strategy "own-strategy", unknown to this program (`+taskref.Short(id)+")") || !strings.Contains(e.stderr, ", bowl (") {
 		t.Errorf("exit code %d, %s", e.code, e.stderr)
 	}
 	must(t, "history", file, "--data-dir", dir)

@@ -27,7 +27,8 @@ func newWatch() *cobra.Command {
 		Use:   "watch [TASK]",
 		Short: "Show what happens at a node that runs, as it happens",
 		Long: `Show what happens at a node that runs, run or serve, as it happens: the lines that run
-prints, from now on. TASK is a task file or an ID; a node that works on one task needs
+prints, from now on. TASK is a task file, an ID, its first
+characters or a name; a node that works on one task needs
 none. It ends when the node does, or with Ctrl-C, which the node does not notice.`,
 		Args: atMostOne,
 		RunE: func(command *cobra.Command, args []string) error {
@@ -54,18 +55,15 @@ none. It ends when the node does, or with Ctrl-C, which the node does not notice
 
 // watchedTask is the ID of a task of the node that runs on a data directory.
 func watchedTask(ctx context.Context, dir, wanted string) (string, error) {
-	id, err := wantedID(ctx, dir, wanted)
-	if err != nil {
-		return "", err
-	}
-	tasks, ok, err := servedTasks(ctx, dir)
+	served, ok, err := servedTasks(ctx, dir)
 	if err != nil {
 		return "", err
 	}
 	if !ok {
-		return "", errors.New("no node runs on data directory " + dir + ", so that nothing happens there; history shows what has")
+		return "", orMissingFile(wanted, errors.New("no node runs on data directory "+dir+", so that nothing happens there; history shows what has"))
 	}
-	return servedID(dir, tasks, id)
+	found, err := servedTask(dir, served, wanted)
+	return found.ID, err
 }
 
 // watch prints events until the node, its part in the task or the context ends.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/internal/feed"
+	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/invitation"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -309,29 +311,32 @@ func (d *Desk) Leave(wanted string) error {
 	return session.Close()
 }
 
-// Task finds a served task by its ID, or by its name where only one has it.
-func (d *Desk) Task(wanted string) (found *Task, err error) {
+// Task returns the served task that taskref.Find finds. Its error wraps ErrUnknownTask.
+func (d *Desk) Task(wanted string) (*Task, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if t, ok := d.tasks[wanted]; ok {
 		return t, nil
 	}
-	for _, t := range d.tasks {
-		if t.session.Task().Name != wanted {
-			continue
-		}
-		if found != nil {
-			return nil, fmt.Errorf("%w by this name: several have it, %.100q; say the ID", ErrUnknownTask, wanted)
-		}
-		found = t
+	if starting := d.starting(); starting != nil { // another task may have the name too
+		return nil, starting
 	}
-	if found == nil {
-		if starting := d.starting(); starting != nil {
-			return nil, starting
-		}
-		return nil, fmt.Errorf("%w %.100q", ErrUnknownTask, wanted)
+	found, err := taskref.Find(d.refs(), wanted)
+	if errors.Is(err, taskref.ErrAmbiguous) {
+		return nil, fmt.Errorf("%w: %w", ErrUnknownTask, err)
 	}
-	return found, nil
+	if err != nil {
+		return nil, fmt.Errorf("%w %.100q; expected %s", ErrUnknownTask, wanted, taskref.Accepted)
+	}
+	return d.tasks[found.ID], nil
+}
+
+// refs is called with mu held.
+func (d *Desk) refs() (refs []taskref.Ref) {
+	for _, id := range slices.Sorted(maps.Keys(d.tasks)) {
+		refs = append(refs, taskref.Ref{ID: id, Name: d.tasks[id].session.Task().Name})
+	}
+	return refs
 }
 
 // Count returns how many tasks are served, those included that are not joined yet.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/evaluator/triallog"
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -105,7 +106,7 @@ func (c *Command) expand(value func(task.Parameter) string) ([]string, error) {
 		expanded, unknown := expandArgument(arg, values)
 		if unknown != "" {
 			return nil, fmt.Errorf("evaluator: argument %q: {%s} is no parameter of the task (they are: %s); write {{%s}} to mean the text",
-				arg, unknown, strings.Join(names, ", "), unknown)
+				arg, unknown, plain.List(names), unknown)
 		}
 		args = append(args, expanded)
 	}

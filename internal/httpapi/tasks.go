@@ -15,7 +15,7 @@ import (
 
 // InTask is the path of what belongs to a task.
 type InTask struct {
-	Task string `path:"task" minLength:"1" doc:"The task's ID, or its name where only one has it."`
+	Task string `path:"task" minLength:"1" doc:"The task's ID, its first characters (8 or more) or its name, where only one task has them."`
 }
 
 type taskLine struct {

@@ -24,9 +24,9 @@ const module = "github.com/fbo-node/fbo"
 // have no line of their own. A package may import packages of lower layers and of its own line.
 // docs/architecture.md shows the same order.
 var layers = map[string]int{
+	"internal/plain":      0,
 	"task":                1,
 	"random":              1,
-	"internal/plain":      1,
 	"internal/fbotest":    1,
 	"internal/guarded":    1,
 	"internal/feed":       1,
@@ -35,6 +35,7 @@ var layers = map[string]int{
 	"internal/normal":     1,
 	"protocol":            2,
 	"invitation":          2,
+	"internal/taskref":    2,
 	"internal/fourier":    2,
 	"internal/radial":     2,
 	"experiment/testfunc": 2,

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ipfs/go-cid"
+
+	"github.com/fbo-node/fbo/internal/taskref"
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/task"
+)
+
+// acceptedTasks describes the arguments that findTask accepts, for the help of commands.
+const acceptedTasks = "a file, an ID, its first characters or a name"
+
+// fileTask reads the task that a file describes; nil when the argument names no file. "-" is
+// standard input.
+func fileTask(wanted string) (*task.Task, error) {
+	if info, err := os.Stat(wanted); wanted != "-" && (err != nil || info.IsDir()) {
+		return nil, nil
+	}
+	return readTask(wanted)
+}
+
+// findTask returns the task that an argument names: a task file, or a task of the data
+// directory.
+func findTask(ctx context.Context, flag, wanted string) (*task.Task, error) {
+	if t, err := fileTask(wanted); t != nil || err != nil {
+		return t, err
+	}
+	dir, err := resolveDataDir(flag)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, node.JournalFile)); errors.Is(err, fs.ErrNotExist) {
+		return readTask(wanted) // only a file can have been meant
+	}
+	p, err := readPast(ctx, dir, wanted)
+	if err != nil {
+		return nil, err
+	}
+	return p.task, nil
+}
+
+// findRef returns the task that an argument names. Its name is empty where the argument is
+// an ID.
+func findRef(ctx context.Context, dir, wanted string) (taskref.Ref, error) {
+	if t, err := fileTask(wanted); err != nil {
+		return taskref.Ref{}, err
+	} else if t != nil {
+		return refOf(t), nil
+	}
+	if isID(wanted) {
+		return taskref.Ref{ID: wanted}, nil
+	}
+	served, ok, err := servedTasks(ctx, dir)
+	if err != nil {
+		return taskref.Ref{}, err
+	}
+	if ok {
+		return servedTask(dir, served, wanted)
+	}
+	archive, err := openArchive(dir)
+	if err != nil {
+		return taskref.Ref{}, orMissingFile(wanted, err)
+	}
+	defer archive.Close()
+	return archivedTask(dir, archive, wanted)
+}
+
+func refOf(t *task.Task) taskref.Ref { return taskref.Ref{ID: t.ID().String(), Name: t.Name} }
+
+func isID(wanted string) bool {
+	_, err := cid.Decode(wanted)
+	return err == nil
+}
+
+// orMissingFile returns the error of reading a file where the argument looks like a path.
+func orMissingFile(wanted string, err error) error {
+	if !strings.ContainsAny(wanted, "./\\") || errors.Is(err, taskref.ErrAmbiguous) {
+		return err
+	}
+	if _, missing := readTask(wanted); missing != nil {
+		return missing
+	}
+	return err
+}
+
+// servedTask returns the task of a running node that an argument names; empty names the
+// only one.
+func servedTask(dir string, served []taskref.Ref, wanted string) (taskref.Ref, error) {
+	switch {
+	case wanted == "" && len(served) == 0:
+		return taskref.Ref{}, fmt.Errorf("the node that runs on data directory %s serves no task yet", dir)
+	case wanted == "" && len(served) == 1:
+		return served[0], nil
+	case wanted == "":
+		return taskref.Ref{}, usagef("the node that runs on data directory %s works on %d tasks, say which: %s", dir, len(served), taskref.Names(served))
+	}
+	of, err := fileTask(wanted)
+	if err != nil {
+		return taskref.Ref{}, err
+	}
+	id := wanted
+	if of != nil {
+		id = of.ID().String()
+	}
+	found, err := taskref.Find(served, id)
+	if errors.Is(err, taskref.ErrUnknown) {
+		err = fmt.Errorf("the node that runs on data directory %s works on %s, and not on task %s; stop it to read about others", dir, taskref.List(served), id)
+	}
+	if err != nil {
+		return taskref.Ref{}, orMissingFile(wanted, usageIfAmbiguous(err))
+	}
+	return found, nil
+}
+
+// archivedTask returns the task of a journal that an argument names; empty names the only
+// one.
+func archivedTask(dir string, archive *node.Archive, wanted string) (taskref.Ref, error) {
+	ids, err := archive.Tasks()
+	if err != nil {
+		return taskref.Ref{}, err
+	}
+	switch {
+	case wanted == "" && len(ids) == 0: // a run that failed before it joined its task
+		return taskref.Ref{}, fmt.Errorf("nothing has run with data directory %s yet", dir)
+	case wanted == "" && len(ids) == 1:
+		return taskref.Ref{ID: ids[0]}, nil
+	}
+	of, err := fileTask(wanted)
+	if err != nil {
+		return taskref.Ref{}, err
+	}
+	if of != nil {
+		wanted = of.ID().String()
+	}
+	var refs []taskref.Ref
+	for _, id := range ids {
+		if id == wanted {
+			return taskref.Ref{ID: id}, nil
+		}
+		r, err := archivedRef(archive, id)
+		if err != nil {
+			return taskref.Ref{}, err
+		}
+		refs = append(refs, r)
+	}
+	if wanted == "" {
+		return taskref.Ref{}, usagef("data directory %s holds %d tasks, say which: %s", dir, len(ids), taskref.Names(refs))
+	}
+	found, err := taskref.Find(refs, wanted)
+	if errors.Is(err, taskref.ErrUnknown) {
+		err = fmt.Errorf("data directory %s knows nothing of task %s; expected a file, %s; it holds %s", dir, wanted, taskref.Accepted, taskref.List(refs))
+	}
+	if err != nil {
+		return taskref.Ref{}, orMissingFile(wanted, usageIfAmbiguous(err))
+	}
+	return found, nil
+}
+
+// archivedRef returns the name of a task in a journal. That of another program's task cannot
+// be read.
+func archivedRef(archive *node.Archive, id string) (taskref.Ref, error) {
+	h, err := archive.History(id, all.Strategies())
+	if unknown, is := errors.AsType[*strategy.UnknownError](err); is {
+		return taskref.Ref{ID: id, Name: fmt.Sprintf("strategy %q, unknown to this program", unknown.Type)}, nil
+	}
+	if err != nil {
+		return taskref.Ref{}, err
+	}
+	return taskref.Ref{ID: id, Name: h.Task.Name}, nil
+}
+
+func usageIfAmbiguous(err error) error {
+	if errors.Is(err, taskref.ErrAmbiguous) {
+		return usageError{err}
+	}
+	return err
+}
+
+func openArchive(dir string) (*node.Archive, error) {
+	archive, err := node.OpenArchive(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("nothing has run with data directory %s yet", dir)
+	}
+	return archive, err
+}

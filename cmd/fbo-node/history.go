@@ -125,8 +125,10 @@ func newStatus() *cobra.Command {
 	var asJSON, onlyRunning bool
 	command := &cobra.Command{
 		Use:   "status [TASK]",
-		Short: "Show where a task stands on this node, while it runs or after",
+		Short: "Show where the tasks of this node stand, or one of them, while it runs or after",
 		Long: `Show where a task (a file, an ID, its first characters or a name) stands on this node, while it runs or after.
+Without a TASK, all tasks of the data directory are listed, also while a node runs there; the
+only one is shown whole.
 
 With --running, only say what runs, and exit with code 1 when nothing does: a health
 check. A hub counts too, unless a TASK is named.`,
@@ -138,6 +140,15 @@ check. A hub counts too, unless a TASK is named.`,
 			}
 			if onlyRunning {
 				return showRunning(command.Context(), command.OutOrStdout(), dataDir, argument(args), asJSON)
+			}
+			if len(args) == 0 {
+				all, err := readSummaries(command.Context(), dataDir)
+				if err != nil {
+					return err
+				}
+				if len(all.Tasks) > 1 {
+					return all.write(command.OutOrStdout(), asJSON)
+				}
 			}
 			p, err := readPast(command.Context(), dataDir, argument(args))
 			if err != nil {

@@ -114,11 +114,7 @@ func pastOfJournal(dir, wanted string) (past, error) {
 	if err != nil {
 		return past{}, err
 	}
-	for i, trial := range h.Trials {
-		if trial.State == strategy.Running && trial.Client == "" {
-			h.Trials[i].State = interrupted
-		}
-	}
+	markInterrupted(h.Trials)
 	return past{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch, enough: h.Enough, spent: h.Spent}, nil
 }
 
@@ -126,3 +122,12 @@ func pastOfJournal(dir, wanted string) (past, error) {
 // journal still holds it for running. The next start offers it again. What a client
 // outside of the node evaluates goes on.
 const interrupted strategy.State = "interrupted"
+
+// markInterrupted gives trials of a node that has ended the state interrupted.
+func markInterrupted(trials []strategy.Trial) {
+	for i, trial := range trials {
+		if trial.State == strategy.Running && trial.Client == "" {
+			trials[i].State = interrupted
+		}
+	}
+}

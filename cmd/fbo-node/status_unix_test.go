@@ -113,6 +113,12 @@ func TestDataDirectories(t *testing.T) {
 		t.Errorf("status %+v and %+v", a, b)
 	}
 	third := strings.TrimSpace(must(t, "task", "id", unknown))
+	e := call(t, "history", "--data-dir", several)
+	for _, want := range []string{"holds 2 tasks, say which", "bowl (" + taskref.Short(a.Task) + ")", "mixed (" + taskref.Short(b.Task) + ")"} {
+		if e.code != exitUsage || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, want) {
+			t.Errorf("history of two tasks: exit code %d, %q, expected %q", e.code, e.stderr, want)
+		}
+	}
 	for _, command := range []string{"status", "history"} {
 		for _, c := range []struct {
 			args []string
@@ -121,7 +127,6 @@ func TestDataDirectories(t *testing.T) {
 		}{
 			{[]string{"--data-dir", missing}, exitFailed, []string{"nothing has run with data directory " + missing + " yet"}},
 			{[]string{"--data-dir", empty}, exitFailed, []string{"nothing has run with data directory " + empty + " yet"}},
-			{[]string{"--data-dir", several}, exitUsage, []string{"holds 2 tasks, say which", "bowl (" + taskref.Short(a.Task) + ")", "mixed (" + taskref.Short(b.Task) + ")"}},
 			{[]string{"--data-dir", several, unknown}, exitFailed, []string{"data directory " + several + " knows nothing of task " + third}},
 			{[]string{"--data-dir", several, "nosuch"}, exitFailed, []string{"knows nothing of task nosuch"}},
 			{[]string{"--data-dir", several, "nosuch.yaml"}, exitUsage, []string{"task file: open nosuch.yaml: no such file"}},

@@ -447,7 +447,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	same(t, "operations", count, 28)
+	same(t, "operations", count, 29)
 	same(t, "the token", r.body["security"], []any{m{"token": []any{}}})
 	same(t, "a new task", paths["/v1/tasks"].(m)["post"].(m)["responses"].(m)["201"] != nil, true)
 }

@@ -74,6 +74,7 @@ const exampleTask = "name: example\ngoal: minimize\nparameters:\n  - {name: x, t
 func (a *api) addTasks() {
 	huma.Register(a.API, op(http.MethodGet, "/v1/node", "get-node", "Who answers"), a.getNode)
 	huma.Register(a.API, op(http.MethodGet, "/v1/tasks", "list-tasks", "List the tasks that the node serves"), a.listTasks)
+	huma.Register(a.API, op(http.MethodGet, "/v1/known-tasks", "list-known-tasks", "List all tasks in the node's data directory, served or not, the latest change first"), a.listKnown)
 	create := large(op(http.MethodPost, "/v1/tasks", "create-task", "Join a task, until it is left, also after restarts. One that is served already stays as it is.", http.StatusConflict))
 	body := map[string]*huma.MediaType{"application/json": {Schema: a.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[taskBody](), true, "")}}
 	create.Responses = map[string]*huma.Response{"200": {Description: "It is served already", Content: body}, "201": {Description: "It is joined", Content: body}}
@@ -127,6 +128,15 @@ func (a *api) listTasks(ctx context.Context, _ *struct{}) (*answer[tasksBody], e
 		list.Tasks = append(list.Tasks, line)
 	}
 	return &answer[tasksBody]{list}, nil
+}
+
+type knownBody struct {
+	Tasks []desk.Summary `json:"tasks" nullable:"false"`
+}
+
+func (a *api) listKnown(ctx context.Context, _ *struct{}) (*answer[knownBody], error) {
+	known, err := a.desk.Known(ctx)
+	return answerOf(knownBody{known}, err)
 }
 
 func lineOf(ctx context.Context, t *desk.Task) (taskLine, error) {

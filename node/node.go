@@ -101,7 +101,8 @@ type Node struct {
 	mu       sync.Mutex
 	started  bool
 	sessions map[string]*Session
-	unwind   []func() error // what Close does, last first
+	names    map[string]string // of the tasks in the journal, by ID
+	unwind   []func() error    // what Close does, last first
 
 	strategies strategy.Set
 	log        *slog.Logger
@@ -245,7 +246,8 @@ func (n *Node) openJournal() error {
 	if n.repaired, err = repairOf(opened); err != nil {
 		return err
 	}
-	return checkTasks(opened, n.strategies)
+	n.names, err = checkTasks(opened, n.strategies)
+	return err
 }
 
 func (n *Node) openHost() (err error) {

@@ -120,7 +120,8 @@ func damageOf(path string, strategies strategy.Set) error {
 	}
 	defer opened.Close()
 	_, err = repairOf(opened)
-	return errors.Join(err, checkTasks(opened, strategies))
+	_, unread := checkTasks(opened, strategies)
+	return errors.Join(err, unread)
 }
 
 // repair is a repair under way.

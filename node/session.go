@@ -59,6 +59,10 @@ type JoinOptions struct {
 	// ReadInvitation reads it from a file.
 	Invitation *invitation.Invitation
 
+	// Importing says that the caller imports past trials next, so that the node does not
+	// warn of former tasks of the same name.
+	Importing bool
+
 	// OnEvent is told what happens, in order; warnings go to the node's
 	// OnWarning. It must not block, nor call the session.
 	OnEvent func(agent.Event)
@@ -85,6 +89,7 @@ type Session struct {
 	metrics *taskMetrics
 	works   *works
 	warned  *peerlog.Limit // what the agent warns of
+	formers []Former       // tasks of the same name, when this one had no trials at the join
 
 	calls   chan call
 	results chan result
@@ -166,6 +171,13 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		s.topic.cancel()
 		s.topic.leave()
 		return nil, err
+	}
+	n.names[s.id] = t.Name
+	if !options.Keep && len(s.agent.Trials()) == 0 {
+		s.formers = n.formersOf(t)
+	}
+	if len(s.formers) > 0 && !options.Importing {
+		n.warn(formerText(t, s.formers))
 	}
 	s.logger.Info("task joined", "name", t.Name, "id", s.id, "epoch", s.agent.Epoch())
 	n.background(s.loop)

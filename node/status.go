@@ -36,6 +36,8 @@ type Status struct {
 
 	Namesakes []Namesake `json:"namesakes,omitempty"` // connected peers on a task of the same name and another ID
 
+	Formers []Former `json:"formers,omitempty"` // tasks with trials of the same name in the data directory, if this one had none at the join
+
 	Privacy *ledger.State  `json:"privacy,omitempty"` // of the task's promise; nil when there is none
 	Sums    *strategy.Sums `json:"sums,omitempty"`    // private ones; nil when the task has none
 
@@ -90,6 +92,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		Trials:    map[strategy.State]int{},
 		MeshPeers: s.topic.onTask(),
 		Namesakes: s.topic.namesakes.list(),
+		Formers:   s.formers,
 	}
 	if s.keys != nil {
 		status.Tag = s.keys.Tag().String()

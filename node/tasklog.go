@@ -22,42 +22,53 @@ func readLog(log *journal.Log) ([]agent.Record, error) {
 
 // checkTasks reads all that the journal holds, before there is a network: a damaged
 // record is found, and each task must lie under its own ID, since under a damaged one
-// nobody would look for it and its node would begin anew.
-func checkTasks(j *journal.Journal, strategies strategy.Set) error {
+// nobody would look for it and its node would begin anew. It returns the names of the tasks that
+// this version can read, by ID.
+func checkTasks(j *journal.Journal, strategies strategy.Set) (names map[string]string, err error) {
 	ids, err := j.Tasks()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	names = map[string]string{}
 	for _, id := range ids {
 		log, err := j.Log(id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		checked := false
-		err = log.Replay(func(entry journal.Entry) (err error) {
-			if !checked {
-				checked, err = checkTask(j.Path(), id, entry, strategies)
+		err = log.Replay(func(entry journal.Entry) error {
+			if checked {
+				return nil
+			}
+			var t *task.Task
+			var err error
+			if t, checked, err = checkTask(j.Path(), id, entry, strategies); t != nil {
+				names[id] = t.Name
 			}
 			return err
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return names, nil
 }
 
 // checkTask compares the ID with what an entry says of the task; false when it says
 // nothing. A task that this version cannot read is somebody else's concern.
-func checkTask(path, id string, entry journal.Entry, strategies strategy.Set) (checked bool, err error) {
+func checkTask(path, id string, entry journal.Entry, strategies strategy.Set) (t *task.Task, checked bool, err error) {
 	record, err := agent.DecodeRecord(entry.Data)
 	if err != nil || record.Task == nil {
-		return false, nil
+		return nil, false, nil
 	}
-	if t, err := strategies.Parse("journal", record.Task.Canonical); err == nil && t.ID().String() != id {
-		return true, misplaced(path, id, t)
+	t, err = strategies.Parse("journal", record.Task.Canonical)
+	if err != nil {
+		return nil, true, nil
 	}
-	return true, nil
+	if t.ID().String() != id {
+		return nil, true, misplaced(path, id, t)
+	}
+	return t, true, nil
 }
 
 func misplaced(path, id string, t *task.Task) error {

@@ -285,6 +285,7 @@ func (o runOptions) join(t *task.Task) (options node.JoinOptions, err error) {
 	if options.Wait = o.wait; o.wait == 0 {
 		options.Wait = -1 // of JoinOptions 0 means the default
 	}
+	options.Importing = o.imports.file != ""
 	if o.seeded {
 		options.Seed = &o.seed
 	}

@@ -1,0 +1,66 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/taskref"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Former is another task in the data directory, of the same name as one that has no trials. It
+// is often the same task before a change of its file.
+type Former struct {
+	Task    string   `json:"task"` // its ID
+	Trials  int      `json:"trials"`
+	Changed []string `json:"changed"` // how the new task differs from it
+}
+
+// formersOf returns the tasks with trials of the same name, the one that changed last first. What
+// cannot be read is left out. The caller holds mu.
+func (n *Node) formersOf(t *task.Task) (formers []Former) {
+	own := t.ID().String()
+	changed := map[string]time.Time{}
+	for id, name := range n.names {
+		if name != t.Name || id == own {
+			continue
+		}
+		h, err := n.History(id)
+		if err != nil || len(h.Trials) == 0 {
+			continue
+		}
+		changed[id] = lastChange(h.Trials)
+		formers = append(formers, Former{Task: id, Trials: len(h.Trials), Changed: task.Differences(h.Task, t)})
+	}
+	slices.SortFunc(formers, func(a, b Former) int { return changed[b.Task].Compare(changed[a.Task]) })
+	return formers
+}
+
+func lastChange(trials []strategy.Trial) (last time.Time) {
+	for _, trial := range trials {
+		for _, at := range []time.Time{trial.Started, trial.Finished} {
+			if at.After(last) {
+				last = at
+			}
+		}
+	}
+	return last
+}
+
+// formerText is the warning about former tasks; the first of them is described.
+func formerText(t *task.Task, formers []Former) string {
+	f := formers[0]
+	short := taskref.Short(f.Task)
+	text := fmt.Sprintf("task %q (%s) starts without trials: the data directory has %s of another task of this name, %s",
+		t.Name, taskref.Short(t.ID().String()), plain.Count(f.Trials, "trial"), short)
+	if more := len(formers) - 1; more > 0 {
+		text += fmt.Sprintf(" (and of %d more)", more)
+	}
+	if len(f.Changed) > 0 {
+		text += "; changed: " + plain.List(f.Changed)
+	}
+	return text + fmt.Sprintf(". To use them: `fbo-node history %s --format csv > past.csv`, then `run --import past.csv` (docs/changing-a-task.md)", short)
+}

@@ -343,7 +343,7 @@ func TestInvitationErrors(t *testing.T) {
 	if text := must(t, "task", "check", file, "--invite", inviteFile); !strings.Contains(text, "announce the task as "+i.Keys().Tag().String()+"\n") {
 		t.Errorf("check prints %s", text)
 	}
-	if text := must(t, run(file, shortTempDir(t), "--invite", inviteFile)...); !strings.Contains(text, "\nOnly nodes that prove to have the invitation can join") || strings.Contains(text, "is open") {
+	if text := must(t, run(file, shortTempDir(t), "--invite", inviteFile)...); !strings.Contains(text, "\nclosed: only nodes that have the invitation take part") || strings.Contains(text, "is open") || strings.Contains(text, "\nopen") {
 		t.Errorf("run prints %s", text)
 	}
 }

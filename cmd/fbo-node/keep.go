@@ -95,7 +95,7 @@ func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, invit
 	if err != nil {
 		return err
 	}
-	show.keeping(n, m.session)
+	show.keeping(ctx, n, m.session)
 	if m.metrics != nil {
 		show.metrics(m.metrics.url())
 	}
@@ -121,8 +121,8 @@ func useless(t *task.Task) string {
 }
 
 // keeping is what keep prints first.
-func (p *progress) keeping(n *node.Node, session *node.Session) {
-	lines := p.hello(n, session)
+func (p *progress) keeping(ctx context.Context, n *node.Node, session *node.Session) {
+	lines := append(p.hello(n), p.terms(ctx, n, session)...)
 	lines[0] += ", kept for others; this node evaluates nothing"
 	if why := useless(p.task); why != "" {
 		lines = append(lines, "What absent nodes have shared is of no use to this task: "+why+".")

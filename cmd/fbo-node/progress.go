@@ -120,8 +120,8 @@ func (p *progress) resume() {
 
 func text(lines []string) string { return strings.Join(lines, "\n") }
 
-// hello says what the node works on, how it is reached and by whom.
-func (p *progress) hello(n *node.Node, session *node.Session) []string {
+// hello returns what the node works on and how it is reached.
+func (p *progress) hello(n *node.Node) []string {
 	lines := []string{
 		fmt.Sprintf("task %q: %s over %s, id %s", p.task.Name, p.task.Goal, plain.Count(p.task.Space.Len(), "parameter"), p.task.ID()),
 		fmt.Sprintf("node %s, data in %s", n.ID(), n.Dir),
@@ -129,29 +129,51 @@ func (p *progress) hello(n *node.Node, session *node.Session) []string {
 	for _, address := range worthShowing(n.Addresses()) {
 		lines = append(lines, "others reach it with --peer "+address)
 	}
-	return append(lines, p.whoMay(n, session)...)
+	return lines
 }
 
-// whoMay says who can take part and read.
-func (p *progress) whoMay(n *node.Node, session *node.Session) (lines []string) {
-	tag := tagOf(session)
-	if tag != "" {
-		lines = append(lines, "Only nodes that prove to have the invitation can join, read shares and be heard. Whoever else reaches a port learns "+tag+" in place of the task's ID, and can tell nothing from it.")
+// terms returns who can take part and what peers receive: in full at the first join of an open
+// task, else in a line each.
+func (p *progress) terms(ctx context.Context, n *node.Node, session *node.Session) []string {
+	reveals := registrationOf(p.task).Reveals
+	if status, err := session.Status(ctx); err == nil && status.Epoch == 1 && isOpen(n, session) {
+		lines := []string{p.whoMay()}
+		if reveals != nil {
+			lines = append(lines, reveals(p.task))
+		}
+		return lines
+	}
+	lines := []string{p.whoMayShort(n, session) + " (docs/network.md#who-may-take-part)"}
+	if reveals != nil {
+		lines = append(lines, "shares: `fbo-node task check` shows what peers can learn from them (docs/privacy.md)")
+	}
+	return lines
+}
+
+// whoMayShort returns whoMay in a few words.
+func (p *progress) whoMayShort(n *node.Node, session *node.Session) string {
+	by := ""
+	if tagOf(session) != "" {
+		by = " that have the invitation"
 	}
 	switch {
 	case n.Allow != nil:
-		line := fmt.Sprintf("Only the %s on the list may take part besides this node", plain.Count(len(n.Allow), "node"))
-		if tag == "" {
-			line += ", which tells others nothing, but hubs the task's ID"
-		}
-		lines = append(lines, line+".")
-	case rosterOf(p.task) > 0 && tag == "":
-		lines = append(lines, fmt.Sprintf("Only the %s on the roster can take part; whoever reaches a port of one of them learns the task's ID and sees who does (--invite FILE closes the task to those without a secret, --allow FILE names who may connect).",
-			plain.Count(rosterOf(p.task), "node")))
-	case tag == "":
-		lines = append(lines, "The task is open: whoever reaches a port of one of its nodes learns its ID, can join, read all shares and be heard (--invite FILE closes it to those without a secret, --allow FILE names who may connect).")
+		return fmt.Sprintf("closed: only the %s on the list%s take part", plain.Count(len(n.Allow), "node"), by)
+	case by != "":
+		return "closed: only nodes" + by + " take part"
+	case rosterOf(p.task) > 0:
+		return fmt.Sprintf("only the %s on the roster take part", plain.Count(rosterOf(p.task), "node"))
 	}
-	return lines
+	return "open: all nodes that reach a port of one of its nodes can take part and read shares"
+}
+
+// whoMay returns in full who can take part in an open task and read its shares.
+func (p *progress) whoMay() string {
+	if parties := rosterOf(p.task); parties > 0 {
+		return fmt.Sprintf("Only the %s on the roster can take part; whoever reaches a port of one of them learns the task's ID and sees who does (--invite FILE closes the task to those without a secret, --allow FILE names who may connect).",
+			plain.Count(parties, "node"))
+	}
+	return "The task is open: whoever reaches a port of one of its nodes learns its ID, can join, read all shares and be heard (--invite FILE closes it to those without a secret, --allow FILE names who may connect)."
 }
 
 func isOpen(n *node.Node, session *node.Session) bool { return n.Allow == nil && tagOf(session) == "" }
@@ -164,11 +186,8 @@ func tagOf(session *node.Session) string {
 	return ""
 }
 
-func (p *progress) started(n *node.Node, session *node.Session) {
-	lines := p.hello(n, session)
-	if reveals := registrationOf(p.task).Reveals; reveals != nil {
-		lines = append(lines, reveals(p.task))
-	}
+func (p *progress) started(ctx context.Context, n *node.Node, session *node.Session) {
+	lines := append(p.hello(n), p.terms(ctx, n, session)...)
 	p.say(object{
 		"event": "node_started", "task": p.task.ID().String(), "name": p.task.Name,
 		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": isOpen(n, session), "tag": tagOf(session),

@@ -198,7 +198,7 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, evalua
 		return err
 	}
 	session := m.session
-	show.started(n, session)
+	show.started(ctx, n, session)
 	if err := show.continues(ctx, session, o); err != nil {
 		return err
 	}

@@ -164,7 +164,7 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 	d, err := desk.New(n, desk.Options{
 		Strategies: all.Strategies(), Wait: o.waiting(), OnWarning: show.warning,
 		Check:  func(t *task.Task) error { return checkRoster(t, n.Dir) },
-		OnJoin: start.join,
+		OnJoin: func(session *node.Session) { start.join(ctx, session) },
 		OnLeave: func(t *task.Task) {
 			show.say(object{"event": "task_left", "task": t.ID().String(), "name": t.Name}, "task %q (%s) is left", t.Name, t.ID())
 		},
@@ -276,16 +276,13 @@ func (r *startReport) event(name string, tasks int) object {
 
 // join reports a task that is joined: what it is, who can take part, what is shared, and what
 // this node has shared of the same data.
-func (r *startReport) join(session *node.Session) {
+func (r *startReport) join(ctx context.Context, session *node.Session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := newProgress(r.out, session.Task(), r.json)
-	lines := one.hello(r.node, session)[:1]
+	lines := one.hello(r.node)[:1]
 	if r.ready {
-		lines = append(lines, one.whoMay(r.node, session)...)
-		if reveals := registrationOf(one.task).Reveals; reveals != nil {
-			lines = append(lines, reveals(one.task))
-		}
+		lines = append(lines, one.terms(ctx, r.node, session)...)
 	} else if r.joined++; r.joined > mostAtStart {
 		lines = nil
 	}

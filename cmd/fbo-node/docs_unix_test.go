@@ -202,3 +202,27 @@ func TestHTTP(t *testing.T) {
 		t.Errorf("status %+v", s)
 	}
 }
+
+// The first pages lead to a task of the reader's own: strangers who follow them on one network do
+// not become peers.
+func TestFirstPagesInvite(t *testing.T) {
+	for page, commands := range map[string]int{"README.md": 4, "docs/tutorial.md": 7} {
+		data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(page)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(data)
+		if !strings.Contains(text, "fbo-node task invite task.yaml --out task.invite") {
+			t.Errorf("%s makes no invitation", page)
+		}
+		lines := regexp.MustCompile(`(?m)^ *fbo-node (run|keep|hub).* ?task\.yaml.*$`).FindAllString(text, -1)
+		if len(lines) < commands {
+			t.Errorf("%s has %d commands that take part in a task, the test expects %d or more", page, len(lines), commands)
+		}
+		for _, line := range lines {
+			if !strings.Contains(line, "--invite task.invite") {
+				t.Errorf("%s: no invitation in %q", page, line)
+			}
+		}
+	}
+}

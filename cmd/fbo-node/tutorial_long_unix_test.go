@@ -138,7 +138,7 @@ func TestLongTutorial(t *testing.T) {
 			shell = append(shell, strings.TrimSpace(b.text))
 		}
 	}
-	const check, id, hubLine, sites, goOn, state, late, results, worker, count = 0, 1, 2, 3, 6, 7, 8, 9, 10, 11
+	const check, id, invite, hubLine, sites, goOn, state, late, results, worker, count = 0, 1, 2, 3, 4, 7, 8, 9, 10, 11, 12
 	if len(shell) != count {
 		t.Fatalf("the page has %d blocks of commands, the test knows %d", len(shell), count)
 	}
@@ -146,6 +146,7 @@ func TestLongTutorial(t *testing.T) {
 		t.Errorf("no error of the training in\n%s", out)
 	}
 	f.follow(t, block{text: shell[id]})
+	f.follow(t, block{text: shell[invite]})
 
 	hub := f.begin(t, shell[hubLine])
 	address := ""

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -72,7 +73,7 @@ func (d *decoder) mapping(n ast.Node, what string) *Section {
 		if subject == "" {
 			subject = "the file"
 		}
-		d.errorf(nodePosition(n), "%s must be a mapping (key: value), not %s", subject, d.scalar(n).describe())
+		d.errorf(nodePosition(n), "%s must be a mapping (key: value), not %s; expected %s", subject, d.scalar(n).describe(), formOf(what, d.scalar(n)))
 		return nil
 	}
 	m := d.absent(what, nodePosition(n))
@@ -87,6 +88,56 @@ func (d *decoder) mapping(n ast.Node, what string) *Section {
 		m.order = append(m.order, key)
 	}
 	return m
+}
+
+// formOf returns an example of a mapping, which has the value that was given in its place.
+func formOf(what string, given scalar) string {
+	value := func(otherwise string) string {
+		if given.form == formText {
+			return given.text
+		}
+		return otherwise
+	}
+	kind, _, _ := strings.Cut(what, " ") // as in "parameter 1"
+	switch kind {
+	case "":
+		return "name: my-task, and the keys goal and parameters"
+	case "strategy":
+		return fmt.Sprintf("strategy: {type: %s}", quoteOdd(value("alone")))
+	case "surrogate":
+		return fmt.Sprintf("surrogate: {type: %s}", quoteOdd(value(exact)))
+	case "designs":
+		return fmt.Sprintf("designs: {file: %s}", quoteOdd(value("designs.csv")))
+	case "privacy":
+		return "privacy: {epsilon: 4}"
+	case "parameter":
+		return fmt.Sprintf("{name: %s, type: float, low: 0, high: 1}", quoteOdd(value("x")))
+	case "constraint":
+		return fmt.Sprintf("{name: %s, high: 1}", quoteOdd(value("x")))
+	}
+	return what + ": {KEY: VALUE}"
+}
+
+// quoteOdd returns a text as YAML has it in a mapping on one line.
+func quoteOdd(text string) string {
+	odd := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./", r)
+	}
+	if text == "" || strings.ContainsFunc(text, odd) {
+		return quote(text)
+	}
+	return text
+}
+
+// listForm returns an example of a list, if the key has one.
+func listForm(key string) string {
+	switch key {
+	case "parameters":
+		return "; expected [{name: x, type: float, low: 0, high: 1}]"
+	case "constraints":
+		return "; expected [{name: x, high: 1}]"
+	}
+	return ""
 }
 
 // errorf puts the mapping's name before the message.
@@ -282,7 +333,7 @@ func (m *Section) list(key string) ([]ast.Node, bool) {
 	}
 	sequence, ok := n.(*ast.SequenceNode)
 	if !ok {
-		m.errorf(nodePosition(n), "%s must be a list, not %s", key, m.d.scalar(n).describe())
+		m.errorf(nodePosition(n), "%s must be a list, not %s%s", key, m.d.scalar(n).describe(), listForm(key))
 		return nil, false
 	}
 	return sequence.Values, true

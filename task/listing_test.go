@@ -56,7 +56,7 @@ func TestTableErrors(t *testing.T) {
 		{strings.Replace(roads, "roads.csv", "../roads.csv", 1), "", `dir/task.yaml:7:9: designs: file "../roads.csv": must be the path of a table in the folder of the task file or below it, with / between folders`},
 		{strings.Replace(roads, "roads.csv", "/roads.csv", 1), "", `dir/task.yaml:7:9: designs: file "/roads.csv": must be the path of a table in the folder of the task file or below it, with / between folders`},
 		{strings.Replace(roads, "file: roads.csv", "steps: 1", 1), "", `dir/task.yaml:7:3: designs: missing key "file"`},
-		{strings.Replace(roads, "\n  file: roads.csv", " roads.csv", 1), "", `dir/task.yaml:6:10: designs must be a mapping (key: value), not the text "roads.csv"`},
+		{strings.Replace(roads, "\n  file: roads.csv", " roads.csv", 1), "", `dir/task.yaml:6:10: designs must be a mapping (key: value), not the text "roads.csv"; expected designs: {file: roads.csv}`},
 		{roads + "  sha256: 00\n  count: 0\n", "", `dir/task.yaml:7:3: designs: file applies only with a task file that does not say count and sha256, which stand for the table
 dir/task.yaml:8:11: designs: sha256 must be a text, not the number 00; write it in quotes
 dir/task.yaml:9:10: designs: count 0 must be a whole number from 1 to 100000`},

@@ -32,9 +32,9 @@ func TestParseErrors(t *testing.T) {
 		// YAML
 		{"", `1:1: the file is empty; a task needs the keys name, goal and parameters`},
 		{"# nothing\n---\n", `1:1: the file is empty; a task needs the keys name, goal and parameters`},
-		{"null", `1:1: the file must be a mapping (key: value), not empty`},
-		{"task", `1:1: the file must be a mapping (key: value), not the text "task"`},
-		{"- a", `1:1: the file must be a mapping (key: value), not a list`},
+		{"null", `1:1: the file must be a mapping (key: value), not empty; expected name: my-task, and the keys goal and parameters`},
+		{"task", `1:1: the file must be a mapping (key: value), not the text "task"; expected name: my-task, and the keys goal and parameters`},
+		{"- a", `1:1: the file must be a mapping (key: value), not a list; expected name: my-task, and the keys goal and parameters`},
 		{"name: [", `1:7: YAML syntax: sequence end token ']' not found`},
 		{"name: 'a", `1:7: YAML syntax: could not find end character of single-quoted text`},
 		{"name: a\n\tgoal: b\n", `2:1: YAML syntax: a tab cannot indent; use spaces`},
@@ -55,7 +55,7 @@ func TestParseErrors(t *testing.T) {
 		// keys and types
 		{"name: 1\ngoal: up\nparameters: 3\nfoo: 1\nname: b\n", `1:7: name must be a text, not the number 1; write it in quotes
 2:7: goal must be one of minimize, maximize, not the text "up"
-3:13: parameters must be a list, not the number 3
+3:13: parameters must be a list, not the number 3; expected [{name: x, type: float, low: 0, high: 1}]
 4:1: unknown key "foo"; accepted: name, goal, parameters, designs, constraints, failures, surrogate, strategy, privacy
 5:1: key "name" is repeated; it is first on line 1`},
 		{"x: 1", `1:1: missing key "name"
@@ -68,8 +68,10 @@ func TestParseErrors(t *testing.T) {
 		{strings.Replace(one, "name: a", "name: "+strings.Repeat("é", 65), 1), `1:7: name "` + strings.Repeat("é", 65) + `" is not accepted: it is longer than 64 characters`},
 		{one + "fbo: 2\n", `5:6: fbo must be 1, the version of the task format, not the number 2`},
 		{"name: a\ngoal: minimize\nparameters: []\n", `3:13: parameters must be 1 to 100, not 0`},
-		{item("x"), `4:5: parameter 1 must be a mapping (key: value), not the text "x"`},
-		{item("[a]"), `4:5: parameter 1 must be a mapping (key: value), not a list`},
+		{item("x"), `4:5: parameter 1 must be a mapping (key: value), not the text "x"; expected {name: x, type: float, low: 0, high: 1}`},
+		{item("[a]"), `4:5: parameter 1 must be a mapping (key: value), not a list; expected {name: x, type: float, low: 0, high: 1}`},
+		{one + "strategy: alone\n", `5:11: strategy must be a mapping (key: value), not the text "alone"; expected strategy: {type: alone}`},
+		{one + "surrogate: rff\n", `5:12: surrogate must be a mapping (key: value), not the text "rff"; expected surrogate: {type: rff}`},
 		// parameters
 		{item("{low: 1}"), `4:5: parameter 1: missing key "name"
 4:5: parameter 1: missing key "type"; accepted: float, int, categorical, bool`},
@@ -131,7 +133,7 @@ func TestParseErrors(t *testing.T) {
 		{one + "  - {name: x, type: int, low: 0, high: 1}\n  - {name: X, type: int, low: 0, high: 1}\n", `5:12: parameter "x": the name is repeated
 6:12: parameter "X": the name differs from "x" only in upper and lower case; both would be the environment variable FBO_PARAM_X`},
 		// sections
-		{one + "surrogate:\n", `5:12: surrogate must be a mapping (key: value), not empty`},
+		{one + "surrogate:\n", `5:12: surrogate must be a mapping (key: value), not empty; expected surrogate: {type: exact}`},
 		{one + "surrogate: {features: 3, kernel: rbf, lengthscale: 0, category_lengthscale: x}\n", `5:23: surrogate: features 3 must be even: they come in pairs of cosine and sine
 5:34: surrogate: kernel must be one of matern52, se, not the text "rbf"
 5:52: surrogate: lengthscale 0 must be from 0.001 to 1000

@@ -62,7 +62,7 @@ func TestDefaultClip(t *testing.T) {
 func TestPrivacyErrors(t *testing.T) {
 	const fts = one + "strategy: {type: fts}\n"
 	checkErrors(t, []errorCase{
-		{one + "privacy:\n", `5:10: privacy must be a mapping (key: value), not empty`},
+		{one + "privacy:\n", `5:10: privacy must be a mapping (key: value), not empty; expected privacy: {epsilon: 4}`},
 		{one + "privacy: {mechanism: global, epsilon: x, roster: 3, foo: 1}\n", `5:22: privacy: mechanism must be one of none, local, aggregate, not the text "global"
 5:53: privacy: unknown key "foo"; accepted: mechanism, epsilon, delta, clip, releases, adjacency, roster, contributors, committee, colluding`},
 		{one + "privacy: {foo: 1}\n", `5:11: privacy: unknown key "foo"; accepted: mechanism`},

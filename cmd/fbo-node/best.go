@@ -26,7 +26,7 @@ prints NAME=value, with the names that run gives to its command. Both are quoted
 a POSIX shell, which reads that quoting with eval. Without a feasible outcome the exit code is 1.`,
 		Example: `  fbo-node best task.yaml
   eval "python train.py $(fbo-node best task.yaml --format flags)"`,
-		Args: atMostOne,
+		Args: atMost(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if asJSON {
 				format = "json"

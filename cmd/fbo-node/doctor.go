@@ -82,7 +82,7 @@ tasks release nothing more then. No node may run on the directory.`,
 		Example: `  fbo-node doctor
   fbo-node doctor task.yaml --peer /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo…
   fbo-node doctor --repair`,
-		Args: atMostOne,
+		Args: atMost(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			wanted := ""
 			if len(args) == 1 {

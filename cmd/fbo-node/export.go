@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +24,7 @@ func newExport() *cobra.Command {
 	var dir, format string
 	var force bool
 	command := &cobra.Command{
-		Use:   "export TASK FILE --format csv|json|optuna-journal",
+		Use:   "export TASK FILE [--format csv|json|optuna-journal]",
 		Short: "Write the trials of a task (a file, an ID or a name) to a file for other programs, while the node runs or after",
 		Long: `Write the trials of a task (a file, an ID, its first characters or a name) to FILE, or to standard output if that is -,
 while the node runs or after.
@@ -33,17 +35,22 @@ optuna-journal  a study with the name of the task, which optuna-dashboard FILE s
                 Optuna's JournalStorage(JournalFileBackend(FILE)) loads (version 5.0.0);
                 only trials that are done, or have failed, are in it
 
+Without --format the end of FILE decides: .csv, .json, or .log for optuna-journal.
+
 FILE is complete or not there: it is written under another name and renamed. One that
 exists is replaced only with --force.`,
-		Example: `  fbo-node export task.yaml trials.csv --format csv
-  fbo-node export task.yaml study.log --format optuna-journal && optuna-dashboard study.log`,
+		Example: `  fbo-node export task.yaml trials.csv
+  fbo-node export task.yaml study.log && optuna-dashboard study.log`,
 		Args: exactly(2),
 		RunE: func(command *cobra.Command, args []string) error {
+			if format == "" {
+				format = formatOf(args[1])
+			}
 			write, ok := map[string]func(io.Writer, *task.Task, []strategy.Trial) error{
 				"csv": export.CSV, "json": export.JSON, optunaJournal: export.OptunaJournal,
 			}[format]
 			if !ok {
-				return usagef("--format %q: accepted are csv, json and %s", format, optunaJournal)
+				return usagef("--format %q: accepted are csv, json and %s; FILE names one by its end: .csv, .json or .log", format, optunaJournal)
 			}
 			file := args[1]
 			if file != "-" {
@@ -70,9 +77,14 @@ exists is replaced only with --force.`,
 		},
 	}
 	addDataDir(command, &dir)
-	command.Flags().StringVar(&format, "format", "", "csv, json or "+optunaJournal+" (required)")
+	command.Flags().StringVar(&format, "format", "", "csv, json or "+optunaJournal+" (default: by the end of FILE: .csv, .json or .log)")
 	command.Flags().BoolVar(&force, "force", false, "replace FILE if it exists")
 	return command
+}
+
+// formatOf returns the format that the end of a file's name stands for; empty for another end.
+func formatOf(file string) string {
+	return map[string]string{".csv": "csv", ".json": "json", ".log": optunaJournal}[strings.ToLower(filepath.Ext(file))]
 }
 
 // exportedText says what a file has got, and what it has not.

@@ -237,7 +237,7 @@ func TestExportReplacesNothing(t *testing.T) {
 		{[]string{file, out, "--format", "csv", "--force"}, exitUsage, "export: " + out + " exists and is no regular file; accepted are new files, regular ones with --force, and - for standard output"},
 		{[]string{file, filepath.Join(out, "new")}, exitUsage, `--format "": accepted are csv, json and optuna-journal`},
 		{[]string{file, filepath.Join(out, "new"), "--format", "xml"}, exitUsage, `--format "xml": accepted are csv, json and optuna-journal`},
-		{[]string{file, "--format", "csv"}, exitUsage, "fbo-node export takes 2 arguments, not 1: fbo-node export TASK FILE --format csv|json|optuna-journal"},
+		{[]string{file, "--format", "csv"}, exitUsage, "fbo-node export takes 2 arguments, not 1: fbo-node export TASK FILE [--format csv|json|optuna-journal]"},
 		{[]string{"unknown", filepath.Join(out, "new"), "--format", "csv"}, exitFailed, "data directory " + dir + " knows nothing of task unknown"},
 		{[]string{file, filepath.Join(out, "missing", "new"), "--format", "csv"}, exitFailed, "export: open " + filepath.Join(out, "missing", "new")},
 	} {
@@ -265,4 +265,21 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+func TestExportTakesTheFormatOfTheFile(t *testing.T) {
+	t.Parallel()
+	file, dir, out := writeFile(t, "task.yaml", bowlTask), shortTempDir(t), shortTempDir(t)
+	must(t, join(runLine(file, dir, "--evals", "1"), objective("bowl"))...)
+	for name, format := range map[string]string{"a.csv": "csv", "a.JSON": "json", "a.log": optunaJournal} {
+		must(t, "export", "--data-dir", dir, file, filepath.Join(out, name))
+		must(t, "export", "--data-dir", dir, file, filepath.Join(out, "given"), "--format", format, "--force")
+		inferred, given := read(t, filepath.Join(out, name)), read(t, filepath.Join(out, "given"))
+		if format == optunaJournal { // which has a random worker
+			inferred, given = inferred[:10], given[:10]
+		}
+		if inferred != given {
+			t.Errorf("%s:\n%s\nexpected\n%s", name, inferred, given)
+		}
+	}
 }

@@ -20,7 +20,7 @@ func newHistory() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "history [TASK]",
 		Short: "Show every trial of a task (a file, an ID or a name), while the node runs or after",
-		Args:  atMostOne,
+		Args:  atMost(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if asJSON {
 				format = "json"
@@ -132,7 +132,7 @@ only one is shown whole.
 
 With --running, only say what runs, and exit with code 1 when nothing does: a health
 check. A hub counts too, unless a TASK is named.`,
-		Args: atMostOne,
+		Args: atMost(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			dataDir, err := resolveDataDir(dir)
 			if err != nil {

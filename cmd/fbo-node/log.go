@@ -19,12 +19,7 @@ func newLog() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "log [TASK] [TRIAL]",
 		Short: "Show what the command printed in a trial: the given one, or the newest that was evaluated",
-		Args: func(command *cobra.Command, args []string) error {
-			if len(args) > 2 {
-				return usagef("%s takes at most 2 arguments, not %d: %s", command.CommandPath(), len(args), command.UseLine())
-			}
-			return nil
-		},
+		Args:  atMost(2),
 		RunE: func(command *cobra.Command, args []string) error {
 			wanted, trial, err := logArguments(args)
 			if err != nil {

@@ -122,7 +122,8 @@ func flagProblem(err error) string {
 	return fmt.Sprintf("--%s %s: accepted are %s", invalid.GetFlag().Name, invalid.GetValue(), accepted)
 }
 
-// exactly wraps cobra's argument check in a usage error that shows the form.
+// exactly wraps cobra's argument check in a usage error that shows the form, and what is
+// surplus.
 func exactly(count int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != count {
@@ -130,16 +131,35 @@ func exactly(count int) cobra.PositionalArgs {
 			if count == 0 {
 				takes = "no arguments"
 			}
-			return usagef("%s takes %s, not %d: %s", command.CommandPath(), takes, len(args), command.UseLine())
+			return wrongArguments(command, takes, count, args)
 		}
 		return nil
 	}
 }
 
-// atMostOne is exactly for an argument that may be left out.
-func atMostOne(command *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return usagef("%s takes at most 1 argument, not %d: %s", command.CommandPath(), len(args), command.UseLine())
+// atMost is exactly for arguments that may be left out.
+func atMost(count int) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		if len(args) > count {
+			return wrongArguments(command, "at most "+plain.Count(count, "argument"), count, args)
+		}
+		return nil
 	}
-	return nil
+}
+
+// wrongArguments names those after the first count.
+func wrongArguments(command *cobra.Command, takes string, count int, args []string) error {
+	return usagef("%s takes %s, not %d: %s%s", command.CommandPath(), takes, len(args), command.UseLine(), surplus(args[min(count, len(args)):]))
+}
+
+// surplus names arguments that have no place.
+func surplus(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	names := make([]string, len(args))
+	for i, arg := range args {
+		names[i] = fmt.Sprintf("%.100q", arg)
+	}
+	return "; unexpected: " + plain.List(names)
 }

@@ -28,7 +28,7 @@ node runs or after. A task file that nothing has run with yet shows the plan.
 With --attack FILE it plays federations of that task with drawn objectives, reads what
 one node shares as somebody would who wants to know what it has measured, and says what
 is found, beside what the best design alone would tell. This takes minutes.`,
-		Args: atMostOne,
+		Args: atMost(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := attacks.check(command.Flags(), args); err != nil {
 				return err

@@ -102,8 +102,10 @@ func runArguments(command *cobra.Command, args []string) error {
 		return usagef("run: the task file is missing: %s", command.UseLine())
 	case dash < 0 && len(args) == 1, dash == len(args):
 		return usagef("run: the command is missing; write it after --, as in `fbo-node run %s -- ./measure {x}`", args[0])
+	case dash < 0:
+		return usagef("run: -- is missing before the command: write `fbo-node run %s -- %s`", args[0], strings.Join(args[1:], " "))
 	case dash != 1:
-		return usagef("run: write one task file, then --, then the command: %s", command.UseLine())
+		return usagef("run: write one task, then --, then the command: %s%s", command.UseLine(), surplus(args[1:dash]))
 	}
 	return nil
 }

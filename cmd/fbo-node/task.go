@@ -25,8 +25,8 @@ func newTask() *cobra.Command {
 		Use:   "task",
 		Short: "Check a task file, print its ID, or make an invitation to it",
 		Args:  cobra.ArbitraryArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			return usagef("%s: say what to do: check, id or invite; see `%s --help`", command.CommandPath(), command.CommandPath())
+		RunE: func(command *cobra.Command, args []string) error {
+			return usagef("%s: say what to do: check, id or invite; see `%s --help`%s", command.CommandPath(), command.CommandPath(), surplus(args))
 		},
 	}
 	var asJSON bool

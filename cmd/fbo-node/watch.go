@@ -30,7 +30,7 @@ func newWatch() *cobra.Command {
 prints, from now on. TASK is a task file, an ID, its first
 characters or a name; a node that works on one task needs
 none. It ends when the node does, or with Ctrl-C, which the node does not notice.`,
-		Args: atMostOne,
+		Args: atMost(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			dataDir, err := resolveDataDir(dir)
 			if err != nil {

@@ -35,7 +35,7 @@ func OpenArchive(dir string) (*Archive, error) {
 	}
 	opened, err := journal.OpenReadOnly(filepath.Join(dir, JournalFile), readTimeout)
 	if err != nil {
-		return nil, err
+		return nil, nameHolder(dir, err)
 	}
 	return &Archive{opened}, nil
 }

@@ -239,10 +239,11 @@ func (n *Node) openJournal() error {
 	}
 	opened, err := journal.Open(filepath.Join(n.Dir, JournalFile), journalTimeout)
 	if err != nil {
-		return err
+		return nameHolder(n.Dir, err)
 	}
 	n.journal = opened
-	n.onClose(func() error { n.lastCopy(); return opened.Close() })
+	noteHolder(n.Dir)
+	n.onClose(func() error { n.lastCopy(); forgetHolder(n.Dir); return opened.Close() })
 	if n.repaired, err = repairOf(opened); err != nil {
 		return err
 	}

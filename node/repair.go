@@ -94,11 +94,11 @@ func Repair(dir string, strategies strategy.Set, now time.Time) (Repaired, error
 			return Repaired{}, fmt.Errorf("node: %s has no journal and no copy of one: %w", dir, fs.ErrNotExist)
 		}
 	case !errors.Is(damage, ErrDamaged):
-		return Repaired{}, damage
+		return Repaired{}, nameHolder(dir, damage)
 	default:
 		unlock, err := journal.Lock(path, journalTimeout)
 		if err != nil {
-			return Repaired{}, err
+			return Repaired{}, nameHolder(dir, err)
 		}
 		defer unlock()
 	}

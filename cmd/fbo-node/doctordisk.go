@@ -179,7 +179,7 @@ func checkJournal(dir string, running *nodeState) finding {
 		}
 		return ok(what, "none yet; the first start makes one")
 	case errors.Is(err, node.ErrBusy):
-		return warn(what, "stop that process before starting another node here", "held by another process, which does not answer as a node does")
+		return warn(what, "stop that process before starting another node here", "held by another process, which does not answer as a node does: %v", err)
 	case err != nil:
 		return refused(what, repairJournal, err)
 	}

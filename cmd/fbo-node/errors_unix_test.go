@@ -117,7 +117,8 @@ func TestBusyDirectory(t *testing.T) {
 	p := start(t, join(runLine(file, dir, "--json"), objective("gate", g.address))...)
 	h := g.next(t)
 	e := call(t, join(runLine(file, dir), objective("bowl"))...)
-	want := fmt.Sprintf("fbo-node: journal: directory %s: in use by another process; stop that process or choose another directory\n", dir)
+	want := fmt.Sprintf("fbo-node: journal: directory %s: in use by another process; stop that process or choose another directory (it is process %d, %s run)\n",
+		dir, p.command.Process.Pid, filepath.Base(os.Args[0]))
 	if e.code != exitFailed || e.stderr != want || e.stdout != "" {
 		t.Errorf("exit code %d, %q%q, want %q", e.code, e.stdout, e.stderr, want)
 	}

@@ -66,6 +66,7 @@ func (l trialLog) show(ctx context.Context, trial uint64, follow bool) error {
 	if err != nil {
 		return err
 	}
+	l.wanted = p.task.ID().String() // a name may become ambiguous when the node ends
 	one := trial != 0
 	if !one {
 		if trial = newestEvaluated(p.trials); trial == 0 {

@@ -97,6 +97,10 @@ func TestAmbiguousNamesListTenTasks(t *testing.T) {
 			}
 		}
 	}
+	problem := string(mustRequest(t, http.StatusNotFound, client, "GET", "/v1/tasks/same", nil))
+	if strings.Count(problem, "same (bagaaiera") != 10 || !strings.Contains(problem, " and 2 more") {
+		t.Errorf("HTTP: %s", problem)
+	}
 	check("while the node runs")
 	p.signal(t, syscall.SIGTERM)
 	p.wait(t)

@@ -323,7 +323,7 @@ func (d *Desk) Task(wanted string) (*Task, error) {
 	}
 	found, err := taskref.Find(d.refs(), wanted)
 	if errors.Is(err, taskref.ErrAmbiguous) {
-		return nil, fmt.Errorf("%w: %w", ErrUnknownTask, err)
+		return nil, fmt.Errorf("%w by this reference: %w", ErrUnknownTask, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w %.100q; expected %s", ErrUnknownTask, wanted, taskref.Accepted)

@@ -30,7 +30,7 @@ parameters:
   - {name: k, type: categorical, choices: [a, b, c]}
 surrogate: {type: rff}
 `
-	id := idOf(t, mustRequest(t, 201, client, "POST", "/v1/tasks", object{"text": text}))
+	id := taskIDOf(t, mustRequest(t, 201, client, "POST", "/v1/tasks", object{"text": text}))
 	mustRequest(t, 200, client, "POST", "/v1/tasks/many/import", object{"trials": manyTrials(trials, 0)})
 	printed := filepath.Join(dir, "trials", id)
 	if err := os.MkdirAll(printed, 0o700); err != nil {
@@ -127,7 +127,7 @@ func manyTrials(count, seed int) (all []object) {
 	return all
 }
 
-func idOf(t *testing.T, answer []byte) string {
+func taskIDOf(t *testing.T, answer []byte) string {
 	t.Helper()
 	var body struct{ ID string }
 	if err := json.Unmarshal(answer, &body); err != nil || body.ID == "" {

@@ -167,10 +167,10 @@ func (o *simulateOptions) run(ctx context.Context, out, messages io.Writer) (err
 	programs := trained.NewPrograms(ctx, max(o.workers, 0), guardLine())
 	defer programs.Close()
 	plan, err := cancellable(ctx, func() (experiment.Plan, error) { return o.complete(programs) })
-	if ctx.Err() != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
 		return errors.New("interrupted before the first run")
-	}
-	if err != nil {
+	case err != nil:
 		return usageError{err}
 	}
 	plotterPath, err := o.findPlotter()
@@ -215,8 +215,8 @@ func (o *simulateOptions) run(ctx context.Context, out, messages io.Writer) (err
 	return o.output(ctx, out, report, plotterPath)
 }
 
-// cancellable returns what f returns, or the error of a context that ends before. Then f goes on:
-// the process is about to end.
+// cancellable returns what f returns, or the error of a context that ended more than a second
+// before. Then f goes on: the process is about to end.
 func cancellable[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -231,6 +231,11 @@ func cancellable[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	case r := <-done:
 		return r.value, r.err
 	case <-ctx.Done():
+	}
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-time.After(time.Second):
 		return *new(T), ctx.Err()
 	}
 }

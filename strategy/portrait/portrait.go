@@ -69,7 +69,7 @@ func New(view strategy.View) (*Portrait, error) {
 }
 
 // Slices returns a slice for each parameter through a design, each of as many values as the
-// parameter has, but no more than points, of two or more; choices are all there. When ctx
+// parameter has, but at most points, of two or more, evenly on its scale; choices are all there. When ctx
 // ends before that, it returns the error of ctx.
 func (p *Portrait) Slices(ctx context.Context, through task.Design, points int) ([]Slice, error) {
 	var all []Slice
@@ -138,7 +138,8 @@ func (p *Portrait) index(name string) (int, error) {
 	return i, nil
 }
 
-// along returns encoded designs that differ from center in one parameter alone.
+// along returns encoded designs that differ from center in one parameter alone. Its values are
+// evenly spaced on the parameter's scale, or fewer where ints lie closer than that.
 func (p *Portrait) along(center []float64, parameter, points int) (all [][]float64) {
 	block := p.space.Blocks()[parameter]
 	add := func(set func(x []float64)) {
@@ -153,13 +154,20 @@ func (p *Portrait) along(center []float64, parameter, points int) (all [][]float
 			add(func(x []float64) { x[block.Start+choice] = 1 })
 		}
 	case task.Int:
-		last, count := block.Count-1, min(block.Count, int64(points))
-		for k := range count {
-			number := k
-			if last >= count {
-				number = int64(math.Round(float64(k) / float64(count-1) * float64(last)))
+		last := int64(-1) // of the values so far
+		for k := range min(block.Count, int64(points)) {
+			number, share := k, float64(k)/float64(points-1)
+			switch {
+			case block.Count <= int64(points):
+			case p.space.Parameters()[parameter].Scale == task.Log:
+				number = p.space.Number(parameter, share)
+			default:
+				number = int64(math.Round(share * float64(block.Count-1)))
 			}
-			add(func(x []float64) { x[block.Start] = p.space.Place(parameter, number) })
+			if number > last {
+				last = number
+				add(func(x []float64) { x[block.Start] = p.space.Place(parameter, number) })
+			}
 		}
 	default:
 		for k := range points {

@@ -98,6 +98,35 @@ func TestSlices(t *testing.T) {
 }
 
 // TestContour: a row is the slice of its value of y.
+// Values of ints on a log scale are as far apart as their scale shows them: from each to the next
+// the same factor, but for rounding. In even steps 3 of 41 values would lie below 100.
+func TestLogIntsAreEvenOnTheirScale(t *testing.T) {
+	parsed := parse(t, "name: log\ngoal: minimize\nparameters:\n  - {name: units, type: int, low: 1, high: 1000, scale: log}\n  - {name: x, type: float, low: 0, high: 1}\n")
+	p, err := portrait.New(viewOf(parsed, func([]float64) float64 { return 0 }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	through := parsed.Space.Decode(make([]float64, parsed.Space.Dim()))
+	all, err := p.Slices(t.Context(), through, 41)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := all[0].Values
+	for i, v := range values {
+		n := v.Int()
+		if i == 0 || n < 10 {
+			continue
+		}
+		before := values[i-1].Int()
+		if factor := float64(n) / float64(before); factor < 1.05 || factor > 1.35 {
+			t.Errorf("from %d to %d: factor %.2f, expected about %.2f", before, n, factor, math.Pow(1000, 1./40))
+		}
+	}
+	if first := values[0].Int(); first != 1 || len(values) < 30 {
+		t.Errorf("%d values from %d", len(values), first)
+	}
+}
+
 func TestContour(t *testing.T) {
 	of := parse(t, mixed)
 	p, err := portrait.New(viewOf(of, func(x []float64) float64 { return x[0] + 3*x[2] }))

@@ -1,6 +1,6 @@
 // What the model holds: along each parameter, over two of them, and which of them matter.
 import { get, taskPath } from './api.js';
-import { Plot, Scale, axis, inPlane, marks, paintMarks, placing, ramp, rampAt, valueAxis } from './plot.js';
+import { Plot, Scale, axis, between, inPlane, marks, paintMarks, placing, ramp, rampAt, valueAxis } from './plot.js';
 import { html, useAnswer, useMemo, useRef, useState, useTheme } from './ui.js';
 import { count, fromPeers, integer, number, percent, plain, value } from './format.js';
 import { Parallel } from './parallel.js';
@@ -228,25 +228,26 @@ function Surface({ store, data, kind }) {
     <p class="muted">${kind === 'mean' ? 'The model’s mean' : 'The model’s standard deviation'}, through the best design. Dots are this node’s ${store.summary().done.length > mostMarks ? `newest ${integer(mostMarks)} ` : ''}trials.</p>`;
 }
 
-// paintSurface paints a picture with a pixel for each value; it is smoothed where both
-// parameters are numbers.
-function paintSurface(plot, { rows, low, high, placeX, placeY }, colours) {
-  const nx = rows[0].length, ny = rows.length;
-  const small = new OffscreenCanvas(nx, ny);
+// paintSurface paints a picture of the values where they stand on the axes: between numbers it is
+// smooth, a choice fills its place.
+function paintSurface(plot, { rows, data, low, high, placeX, placeY }, colours) {
+  const { left, top, width, height } = plot.bbox;
+  const nx = Math.max(1, Math.min(300, Math.round(width))), ny = Math.max(1, Math.min(300, Math.round(height)));
+  const at = (place, values, axis, begin, length, n) => between(
+    values.map((v) => (plot.valToPos(place.at(v), axis, true) - begin) / length),
+    [...Array(n)].map((_, i) => (i + 0.5) / n), !place.choices);
+  const across = at(placeX, data.xs, 'x', left, width, nx), up = at(placeY, data.ys, 'y', top, height, ny);
   const image = new ImageData(nx, ny);
   for (let j = 0; j < ny; j++) for (let i = 0; i < nx; i++) {
-    const colour = rampAt(colours, high > low ? (rows[j][i] - low) / (high - low) : 0.5);
-    image.data.set([...colour, 255], 4 * ((ny - 1 - j) * nx + i));
+    const [x0, x1, x] = across[i], [y0, y1, y] = up[j];
+    const value = (1 - y) * ((1 - x) * rows[y0][x0] + x * rows[y0][x1]) + y * ((1 - x) * rows[y1][x0] + x * rows[y1][x1]);
+    image.data.set([...rampAt(colours, high > low ? (value - low) / (high - low) : 0.5), 255], 4 * (j * nx + i));
   }
+  const small = new OffscreenCanvas(nx, ny);
   small.getContext('2d').putImageData(image, 0, 0);
   inPlane(plot, (c) => {
-    const { left, top, width, height } = plot.bbox;
-    c.imageSmoothingEnabled = !placeX.choices && !placeY.choices;
-    c.imageSmoothingQuality = 'high';
-    // The first and last values stand at the edges, so half a pixel lies beyond each. A choice
-    // fills its whole pixel.
-    const w = placeX.choices ? width : (width * nx) / Math.max(1, nx - 1), h = placeY.choices ? height : (height * ny) / Math.max(1, ny - 1);
-    c.drawImage(small, left - (w - width) / 2, top - (h - height) / 2, w, h);
+    c.imageSmoothingEnabled = false;
+    c.drawImage(small, left, top, width, height);
   });
 }
 

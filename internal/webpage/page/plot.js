@@ -144,6 +144,22 @@ export function share(place, v) {
   return place.log ? Math.log(v / place.low) / Math.log(place.high / place.low) : (v - place.low) / (place.high - place.low);
 }
 
+// between returns for each place which two of the known places it lies between, by their numbers, and the
+// share of the way from the first to the second. With smooth false it is the nearest alone.
+export function between(known, places, smooth) {
+  const order = known.map((_, i) => i).sort((a, b) => known[a] - known[b]);
+  return places.map((p) => {
+    let right = order.findIndex((i) => known[i] >= p);
+    if (right <= 0) return [order.at(right), order.at(right), 0]; // beyond the first or the last
+    const a = order[right - 1], b = order[right];
+    const t = (p - known[a]) / (known[b] - known[a]);
+    return smooth ? [a, b, t] : [a, b, Math.round(t)];
+  });
+}
+
+// trialIncrs are the steps of an axis of trials, which are whole.
+export const trialIncrs = [1, 2, 5].flatMap((s) => [...Array(8)].map((_, e) => s * 10 ** e)).sort((a, b) => a - b);
+
 // Scale shows a ramp from its lowest colour to its highest.
 export function Scale({ colours }) {
   const place = useRef(null);

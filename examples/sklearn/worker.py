@@ -1,4 +1,7 @@
-"""All trials in one process: fbo-node run task.yaml --worker -- python worker.py --site 0"""
+"""All trials in one process: fbo-node run task.yaml --worker -- python worker.py --site 0
+
+Without --site each request names its site as the member, as those of fbo-node simulate do.
+"""
 
 import argparse
 import json
@@ -12,13 +15,18 @@ os.dup2(2, 1)
 import digits  # noqa: E402  slow, and done once
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--site", type=int, required=True)
-data = digits.load(parser.parse_args().site)
+parser.add_argument("--site", type=int)
+site = parser.parse_args().site
+sites = range(digits.SITES) if site is None else [site]
+data = {site: digits.load(site) for site in sites}
 
 for line in sys.stdin:
     request = json.loads(line)
     try:
-        answer = digits.train(data, **request["parameters"])
+        of = request.get("member", site)
+        if of is None:
+            raise ValueError("name the site with --site")
+        answer = digits.train(data[of], **request["parameters"])
     except Exception as error:  # fails this trial, and not the next
         answer = {"error": f"{type(error).__name__}: {error}"}
     print(json.dumps({"trial": request["trial"], **answer}), file=answers)

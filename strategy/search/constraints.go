@@ -22,11 +22,13 @@ func Limits(view strategy.View) []acquisition.Limit {
 	return limits
 }
 
-// Blind tells whether some constraint that is true or false has never been true. Where it
-// is likeliest then, by the model, is where nothing has been tried: first of all at the
-// ends of the space, of which there are many with many parameters. Chance, which looks
-// there no more than elsewhere, finds what is feasible sooner.
-func Blind(view strategy.View) bool {
+// Blind reports whether a model has nothing to go by yet: some constraint that is true or false
+// has never been true, or the outcomes are a plateau. What is likeliest then, by the model, is
+// where nothing has been tried: first of all at the ends of the space, of which there are many with
+// many parameters. Chance, which looks there no more than elsewhere, finds what differs sooner.
+func Blind(view strategy.View) bool { return neverTrue(view) || plateau(view) }
+
+func neverTrue(view strategy.View) bool {
 	for _, bound := range view.Task.Bounds() {
 		kept := func(trial strategy.Trial) bool {
 			value, ok := trial.Measured(bound.Output)
@@ -37,6 +39,32 @@ func Blind(view strategy.View) bool {
 		}
 	}
 	return false
+}
+
+const (
+	plateauShare    = 0.8   // of the outcomes that are equal to the best
+	plateauRounding = 1e-12 // of the larger of two outcomes that count as equal
+)
+
+// plateau reports whether most outcomes are equal and none is better. Constraints are something to
+// learn from.
+func plateau(view strategy.View) bool {
+	if len(view.Task.Bounds()) > 0 {
+		return false
+	}
+	sign, best := view.Task.Goal.Sign(), math.Inf(-1)
+	var values []float64
+	for _, trial := range finished(view, func(strategy.Trial) bool { return true }) {
+		values = append(values, sign*trial.Outcome.Value)
+		best = max(best, sign*trial.Outcome.Value)
+	}
+	equal := 0
+	for _, v := range values {
+		if best-v <= plateauRounding*max(math.Abs(best), math.Abs(v)) {
+			equal++
+		}
+	}
+	return equal > 1 && float64(equal) >= plateauShare*float64(len(values))
 }
 
 // Believed returns f among the designs that are believed to be feasible: each

@@ -43,10 +43,24 @@ func newKey() *cobra.Command {
 }
 
 func programVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
+	info, _ := debug.ReadBuildInfo()
+	return versionOf(info)
+}
+
+// versionOf returns the version of a build or, where it has none, its revision.
+func versionOf(info *debug.BuildInfo) string {
+	if info == nil {
+		return "unreleased"
 	}
-	return "(devel)"
+	if version := info.Main.Version; version != "" && version != "(devel)" {
+		return version
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" && setting.Value != "" {
+			return setting.Value
+		}
+	}
+	return "unreleased"
 }
 
 func newVersion() *cobra.Command {

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -30,10 +31,15 @@ type bestBody struct {
 	Trial *trial `json:"trial" doc:"null while no trial is feasible."`
 }
 
-// TransformSchema says that the trial may be null.
+// TransformSchema states that the trial may be null.
 func (bestBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	given := s.Properties["trial"]
-	s.Properties["trial"] = &huma.Schema{Description: given.Description, AnyOf: []*huma.Schema{{Ref: given.Ref}, {Type: "null"}}}
+	return nullable(s, "trial")
+}
+
+// nullable states that a property may be null, which huma does not for structures.
+func nullable(s *huma.Schema, name string) *huma.Schema {
+	given := s.Properties[name]
+	s.Properties[name] = &huma.Schema{Description: given.Description, AnyOf: []*huma.Schema{{Ref: given.Ref}, {Type: "null"}}}
 	return s
 }
 
@@ -80,16 +86,34 @@ func (a *api) statusOf(ctx context.Context, in *InTask) (*desk.Task, node.Status
 	return t, status, problem(err)
 }
 
-// status is an object whose keys are those of node.Status, as programs in Go read it.
-func (a *api) status(ctx context.Context, in *InTask) (*answer[object], error) {
+// statusBody is node.Status, with the best trial as all routes show trials.
+type statusBody struct {
+	node.Status
+	Best *trial `json:"best" doc:"null while no trial is feasible."`
+}
+
+// TransformSchema states that the best trial may be null.
+func (statusBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return nullable(s, "best")
+}
+
+func (a *api) status(ctx context.Context, in *InTask) (*answer[statusBody], error) {
 	_, status, err := a.statusOf(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	return answerOf(objectOf(status))
+	body := statusBody{Status: status}
+	if status.Best != nil {
+		best, err := trialOf(*status.Best, time.Time{})
+		if err != nil {
+			return nil, problem(err)
+		}
+		body.Best = &best
+	}
+	return &answer[statusBody]{body}, nil
 }
 
-type linkBody struct {
+type peerBody struct {
 	ID      string `json:"id"`
 	Path    string `json:"path" enum:"direct,relayed"`
 	Address string `json:"address"`
@@ -102,7 +126,7 @@ type hubBody struct {
 }
 
 type peersBody struct {
-	Peers   []linkBody `json:"peers" nullable:"false" doc:"Connected, on this task."`
+	Peers   []peerBody `json:"peers" nullable:"false" doc:"Connected, on this task."`
 	Present []string   `json:"present" nullable:"false" doc:"Peer IDs of those who take part, this node among them."`
 	Hubs    []hubBody  `json:"hubs" nullable:"false"`
 }
@@ -112,9 +136,9 @@ func (a *api) peers(ctx context.Context, in *InTask) (*answer[peersBody], error)
 	if err != nil {
 		return nil, err
 	}
-	body := peersBody{Peers: []linkBody{}, Present: []string{}, Hubs: []hubBody{}}
+	body := peersBody{Peers: []peerBody{}, Present: []string{}, Hubs: []hubBody{}}
 	for _, link := range status.Peers {
-		body.Peers = append(body.Peers, linkBody{link.ID.String(), link.Path, link.Address})
+		body.Peers = append(body.Peers, peerBody{link.ID.String(), link.Path, link.Address})
 	}
 	for _, id := range status.Present {
 		body.Present = append(body.Present, id.String())

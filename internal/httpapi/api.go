@@ -3,6 +3,8 @@ package httpapi
 import (
 	"io"
 	"net/http"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -56,7 +58,10 @@ func New(d *desk.Desk, o Options) http.Handler {
 	}
 	config := huma.DefaultConfig("fbo-node", o.Version)
 	config.Info.Description = "Trials of the tasks that a node serves. " +
+		"On the socket control.sock in the data directory a request has any host: `curl --unix-socket control.sock http://node/v1/node`. " +
 		"Requests with the header Idempotency-Key are carried out once, also over restarts of the node."
+	config.Servers = []*huma.Server{{URL: "http://127.0.0.1:7070", Description: "A node that was started with --http 127.0.0.1:7070."}}
+	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "/v1/openapi", "", ""
 	config.CreateHooks = nil // no $schema in answers
 	config.RejectUnknownQueryParameters = true
@@ -83,13 +88,40 @@ func New(d *desk.Desk, o Options) http.Handler {
 // op describes an operation; errors are those that it has beside those of all, of which
 // some are internal/httpguard's.
 func op(method, path, id, summary string, errors ...int) huma.Operation {
-	o := huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, Errors: append(errors,
+	o := huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, Tags: []string{tagOf(path)}, Errors: append(errors,
 		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest,
 		http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable)}
 	if method == http.MethodPost {
 		o.Errors = append(o.Errors, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	return o
+}
+
+// tagOf returns the kind of a path.
+func tagOf(path string) string {
+	switch path {
+	case LivePath, ReadyPath:
+		return "health"
+	}
+	inTask, found := strings.CutPrefix(path, "/v1/tasks")
+	if !found {
+		return "node"
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(inTask, "/{task}/"), "/")
+	switch first {
+	case "trials", "ask", "import", "export", "best":
+		return "trials"
+	case "model", "contour", "recommendation":
+		return "model"
+	case "peers", "helpers", "rounds", "privacy":
+		return "peers"
+	}
+	return "tasks"
+}
+
+// schemaName returns the name of a type without the suffix of bodies.
+func schemaName(t reflect.Type, hint string) string {
+	return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Body")
 }
 
 // large lets an operation have a large body, which may take long to come.

@@ -439,7 +439,22 @@ func TestOpenAPI(t *testing.T) {
 			if !strings.HasPrefix(path, "/v1/") || operation.(m)["summary"] == "" {
 				t.Errorf("%s %s: %v", method, path, operation)
 			}
+			if tags, _ := operation.(m)["tags"].([]any); len(tags) != 1 {
+				t.Errorf("%s %s: the tags are %v, want one", method, path, tags)
+			}
 			responses := operation.(m)["responses"].(m)
+			for status, response := range responses {
+				content, _ := response.(m)["content"].(m)
+				if status != "204" && len(content) == 0 {
+					t.Errorf("%s %s: %s has no content", method, path, status)
+				}
+				for kind, body := range content {
+					schema, _ := body.(m)["schema"].(m)
+					if schema["$ref"] == nil && schema["properties"] == nil && schema["type"] != "string" {
+						t.Errorf("%s %s: the schema of %s, %s is %v, want one with properties", method, path, status, kind, schema)
+					}
+				}
+			}
 			for _, status := range []string{"400", "401", "403", "421", "422", "429", "500", "503"} {
 				if responses[status] == nil {
 					t.Errorf("%s %s: %s is missing", method, path, status)
@@ -448,6 +463,22 @@ func TestOpenAPI(t *testing.T) {
 		}
 	}
 	same(t, "operations", count, 29)
+	same(t, "the program's version", r.body["info"].(m)["version"], "1.2")
+	servers, _ := r.body["servers"].([]any)
+	if len(servers) != 1 || servers[0].(m)["url"] != "http://127.0.0.1:7070" {
+		t.Errorf("the servers are %v, want http://127.0.0.1:7070", servers)
+	}
+	schemas := r.body["components"].(m)["schemas"].(m)
+	for name := range schemas {
+		if strings.HasSuffix(name, "Body") {
+			t.Errorf("the schema %s has the suffix Body", name)
+		}
+	}
+	for _, name := range []string{"Task", "Order", "Trial", "Outcome", "Status"} {
+		if schemas[name] == nil {
+			t.Errorf("there is no schema %s", name)
+		}
+	}
 	same(t, "the token", r.body["security"], []any{m{"token": []any{}}})
 	same(t, "a new task", paths["/v1/tasks"].(m)["post"].(m)["responses"].(m)["201"] != nil, true)
 }

@@ -36,7 +36,12 @@ func (a *api) addLooks() {
 	huma.Register(a.API, get("trials/{trial}/output", "get-output", "What the command of a trial printed, the end of it"), a.output)
 	o := get("export", "export", "All trials as a file, as `fbo-node export` writes it")
 	text := &huma.Schema{Type: huma.TypeString}
-	o.Responses = map[string]*huma.Response{"200": {Description: "The file", Content: map[string]*huma.MediaType{"text/csv": {Schema: text}, "application/json": {Schema: &huma.Schema{}}}}}
+	whole := &huma.Schema{Type: huma.TypeObject, Required: []string{"id", "task", "trials"}, Properties: map[string]*huma.Schema{
+		"id":     {Type: huma.TypeString, Description: "Of the task."},
+		"task":   object{}.Schema(nil),
+		"trials": {Type: huma.TypeArray, Items: object{}.Schema(nil)},
+	}}
+	o.Responses = map[string]*huma.Response{"200": {Description: "The file", Content: map[string]*huma.MediaType{"text/csv": {Schema: text}, "application/json": {Schema: whole}}}}
 	huma.Register(a.API, o, a.export)
 	huma.Register(a.API, op(http.MethodGet, "/v1/log", "get-log", "The newest warnings of the node"), a.log)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/evaluator/triallog"
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -113,7 +114,11 @@ func (l trialLog) once(p past, trial uint64, one bool) error {
 	}
 	reader := triallog.NewReader(logDir(l.dir, p.task), trial)
 	defer reader.Close()
-	copied, err := reader.CopyTo(l.out)
+	shown := &plain.Writer{Out: l.out}
+	copied, err := reader.CopyTo(shown)
+	if err == nil {
+		err = shown.Flush()
+	}
 	if err == nil && copied == 0 {
 		return fmt.Errorf("trial %d has printed nothing that is kept", trial)
 	}
@@ -133,6 +138,7 @@ func (l trialLog) follow(ctx context.Context, p past, trial uint64, one bool) er
 	}
 	reader := triallog.NewReader(logDir(l.dir, p.task), trial)
 	defer reader.Close()
+	shown := &plain.Writer{Out: l.out}
 	for quiet := 0; ; {
 		ended := false
 		if quiet++; quiet >= askPauses {
@@ -143,15 +149,18 @@ func (l trialLog) follow(ctx context.Context, p past, trial uint64, one bool) er
 			}
 			ended = state != strategy.Running
 		}
-		copied, err := reader.CopyTo(l.out) // asked first: nothing is missed
-		if err != nil || ended {
+		copied, err := reader.CopyTo(shown) // asked first: nothing is missed
+		if err != nil {
 			return err
+		}
+		if ended {
+			return shown.Flush()
 		}
 		if copied > 0 {
 			quiet = 0
 		}
 		if !sleep(ctx, logPause) {
-			return nil
+			return shown.Flush()
 		}
 	}
 }

@@ -55,7 +55,7 @@ func run(args []string) int {
 		err = fmt.Errorf("%w; %s", err, repairJournal)
 	}
 	err = datadir.Explain(err)
-	fmt.Fprintf(os.Stderr, "fbo-node: %v\n", err)
+	fmt.Fprintf(os.Stderr, "fbo-node: %s\n", plain.Lines(err.Error())) // errors quote files and peers
 	var usage usageError
 	switch {
 	case errors.As(err, &usage):

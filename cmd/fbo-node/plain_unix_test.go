@@ -61,3 +61,27 @@ func TestDoctorAndAPeerWithControlSequences(t *testing.T) {
 	e = call(t, "doctor", file, "--json", "--data-dir", shortTempDir(t), "--peer", address)
 	showable(t, "JSON", e.stdout)
 }
+
+// TestLogWithControlSequences shows what a command prints as printable text.
+func TestLogWithControlSequences(t *testing.T) {
+	t.Parallel()
+	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
+	must(t, join(runLine(file, dir, "--evals", "1"), []string{"--", "sh", "-c", `printf '\033[2J\033]0;title\007\342\200\256gone\n'; echo 1`})...)
+	for _, args := range [][]string{{"log", "1"}, {"log", "--follow", "1"}} {
+		shown := must(t, append(args, "--data-dir", dir)...)
+		showable(t, strings.Join(args, " "), shown)
+		if !strings.Contains(shown, `\x1b[2J\x1b]0;title\a\u202egone`) {
+			t.Errorf("%q: %q has no escaped output", args, shown)
+		}
+	}
+}
+
+// TestErrorsWithControlSequences quotes an argument as printable text.
+func TestErrorsWithControlSequences(t *testing.T) {
+	t.Parallel()
+	e := call(t, "task", "check", "no\x1b[2J\u202efile")
+	if e.code == exitDone || !strings.Contains(e.stderr, `no\x1b[2J\u202efile`) {
+		t.Errorf("exit code %d, %q", e.code, e.stderr)
+	}
+	showable(t, "standard error", e.stderr)
+}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/fbo-node/fbo/internal/plain"
 )
 
 // A screen of 24 lines of 80 characters has room for so many nodes beside the curves.
@@ -65,7 +67,7 @@ func (s *screen) trial(i int, together bool, evaluations int, e nodeEvent) {
 	}
 	node.last = e.Trial.Why.String()
 	if e.Trial.Outcome == nil {
-		node.last = "failed: " + e.Trial.Reason
+		node.last = "failed: " + plain.Text(e.Trial.Reason, mostShownReason)
 	}
 	if s.live {
 		s.draw()

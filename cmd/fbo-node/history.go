@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -97,7 +98,19 @@ func whyText(trial strategy.Trial) string {
 	if trial.State != strategy.Failed {
 		return trial.Why.String()
 	}
-	return trial.Why.String() + "; failed: " + trial.Reason
+	return trial.Why.String() + "; failed: " + shortReason(trial)
+}
+
+// mostShownReason bounds the reason of a failure in a line, in characters.
+const mostShownReason = 100
+
+// shortReason returns the reason of a failure for a line, and the way to the whole of a long one.
+func shortReason(trial strategy.Trial) string {
+	short := plain.Text(trial.Reason, mostShownReason)
+	if utf8.RuneCountInString(trial.Reason) <= mostShownReason {
+		return short
+	}
+	return short + " (whole: fbo-node history --json)"
 }
 
 func writeCSV(out io.Writer, p past) error { return export.CSV(out, p.task, p.trials) }

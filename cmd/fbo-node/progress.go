@@ -280,7 +280,7 @@ func (p *progress) waited(e agent.Event) {
 func (p *progress) trialLine(e agent.Event) string {
 	t := e.Trial
 	if t.State == strategy.Failed {
-		return fmt.Sprintf("%4d  %s %s", t.ID, p.paint.in(red, "failed:"), t.Reason)
+		return fmt.Sprintf("%4d  %s %s", t.ID, p.paint.in(red, "failed:"), shortReason(*t))
 	}
 	best := "nothing feasible"
 	switch {

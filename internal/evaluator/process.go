@@ -121,13 +121,17 @@ func (p *process) stop() {
 	_ = terminateGroup(p.command.Process) // it may have ended
 	if !p.endsWithin(p.grace) {
 		closeAll([]*os.File{p.lifeline}) // the guard finds more than the group
-		if p.lifeline == nil || !p.endsWithin(p.grace) {
+		if p.lifeline == nil || !p.endsWithin(guardGraces*p.grace) {
 			killGroup(p.command.Process, 0)
 		}
 		<-p.ended
 	}
 	killGroup(p.command.Process, p.grace-time.Since(told))
 }
+
+// guardGraces is how many graces a guard has to kill what has left the group. It needs
+// milliseconds, and on a busy machine seconds: a guard that is killed before leaves it running.
+const guardGraces = 10
 
 func (p *process) endsWithin(limit time.Duration) bool {
 	timer := time.NewTimer(limit)

@@ -27,6 +27,7 @@ const (
 	defaultRate = 2000     // requests a second
 	mostOpen    = 1024     // requests under way
 	mostBody    = 33 << 20 // bytes; the interface has lower ones for most requests
+	mostBodies  = 40 << 20 // bytes of the bodies under way, of those above 64 KiB
 	endPatience = 2 * time.Second
 )
 
@@ -74,8 +75,9 @@ func (o webOptions) validate() error {
 	return nil
 }
 
+// limits are those of each listener. A body becomes several times as much memory.
 func limits(rate float64) httpguard.Guard {
-	return httpguard.Guard{MaxBody: mostBody, Rate: rate, Burst: int(min(2*rate+1, 1e6)), MaxOpen: mostOpen}
+	return httpguard.Guard{MaxBody: mostBody, Bodies: httpguard.NewBudget(mostBodies), Rate: rate, Burst: int(min(2*rate+1, 1e6)), MaxOpen: mostOpen}
 }
 
 // web is the listeners of serve.

@@ -24,6 +24,7 @@ type Guard struct {
 	Own       bool     // pages that came from the same Host without TLS may ask; needs CheckHost
 
 	MaxBody int64   // bytes of a request
+	Bodies  *Budget // of the bodies under way; nil: no bound beside MaxBody
 	Rate    float64 // requests a second, on average
 	Burst   int     // requests at once, after a pause
 	MaxOpen int     // requests under way at once
@@ -95,6 +96,13 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if p.guard.MaxBody > 0 {
 		r.Body = http.MaxBytesReader(w, r.Body, p.guard.MaxBody)
+	}
+	if b := p.guard.Bodies; b != nil {
+		done, err := b.take(r, p.guard.MaxBody)
+		if err != nil {
+			return // the client has gone away
+		}
+		defer done()
 	}
 	p.next.ServeHTTP(w, r)
 }

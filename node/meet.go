@@ -125,8 +125,9 @@ func (h *Hub) AllowReserve(id peer.ID, from multiaddr.Multiaddr) bool {
 	return ok
 }
 
-// AllowConnect implements relay.ACLFilter: a hub relays between nodes of the same
-// task, so that it is of no use to other programs that look for a relay.
+// AllowConnect implements relay.ACLFilter: a hub relays between hosts that have registered for
+// the same task. It does not see what they exchange: two hosts that register for a made-up task
+// can use an open hub for anything. Hub.Allow keeps strangers out.
 func (h *Hub) AllowConnect(from peer.ID, _ multiaddr.Multiaddr, to peer.ID) bool {
 	return !h.conduct.isBanned(from) && h.registry.together(from, to)
 }

@@ -168,7 +168,9 @@ func (r *proofRelay) answer(s network.Stream) {
 		if target == s.Conn().RemotePeer() {
 			continue
 		}
-		other, err := r.host.NewStream(ctx, target, s.Protocol())
+		// A node that has broken with the relay is not dialled again: its address at the hub would
+		// connect the relay to the hub, which breaks with nobody.
+		other, err := r.host.NewStream(network.WithNoDial(ctx, "it is connected or has gone"), target, s.Protocol())
 		if err != nil {
 			return
 		}

@@ -101,8 +101,9 @@ func whyText(trial strategy.Trial) string {
 	return trial.Why.String() + "; failed: " + shortReason(trial)
 }
 
-// mostShownReason bounds the reason of a failure in a line, in characters.
-const mostShownReason = 100
+// mostShownReason bounds the reason of a failure in a line, in characters. The path of a trial's
+// output, at the end of the reason, has about 100.
+const mostShownReason = 200
 
 // shortReason returns the reason of a failure for a line, and the way to the whole of a long one.
 func shortReason(trial strategy.Trial) string {

@@ -14,8 +14,8 @@ func TestReasonsInLines(t *testing.T) {
 	for reason, want := range map[string]string{
 		"out of memory":          "out of memory",
 		"\x1b[2Jgone":            `\x1b[2Jgone`,
-		strings.Repeat("ä", 100): strings.Repeat("ä", 100),
-		strings.Repeat("ä", 400): strings.Repeat("ä", 100) + "… (whole: fbo-node history --json)",
+		strings.Repeat("ä", 200): strings.Repeat("ä", 200),
+		strings.Repeat("ä", 400): strings.Repeat("ä", 200) + "… (whole: fbo-node history --json)",
 	} {
 		trial := strategy.Trial{ID: 7, State: strategy.Failed, Reason: reason}
 		p := progress{}

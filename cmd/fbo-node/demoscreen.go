@@ -77,7 +77,7 @@ func (s *screen) trial(i int, together bool, evaluations int, e nodeEvent) {
 func (s *screen) warning(i int, message string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fmt.Fprintf(s.out, "node %d: warning: %s\n", i, message)
+	fmt.Fprintf(s.out, "node %d: warning: %s\n", i, plain.Lines(message))
 	s.drawn = 0
 }
 

@@ -239,6 +239,7 @@ func others(s statusJSON) int {
 }
 
 func writeStatus(out io.Writer, p past) {
+	out = &plain.Writer{Out: out} // addresses and reasons come from peers
 	s := statusObject(p)
 	fmt.Fprintf(out, "task      %s\nid        %s\n", s.Name, s.Task)
 	if s.Tag != "" {

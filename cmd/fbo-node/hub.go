@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/datadir"
+	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/invitation"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
@@ -176,7 +177,7 @@ func keptLine(t *task.Task, tag string) string {
 }
 
 func (o hubOptions) warning(out io.Writer, message string) {
-	o.say(out, object{"event": "warning", "message": message}, "warning: "+message)
+	o.say(out, object{"event": "warning", "message": message}, "warning: "+plain.Lines(message))
 }
 
 // say prints a line for people, or an object for programs. A failing write is not

@@ -103,7 +103,7 @@ type object = map[string]any
 
 func (p *progress) warning(message string) {
 	p.warned.add(message)
-	p.say(object{"event": "warning", "message": message}, "%s %s", p.paint.in(yellow, "warning:"), message)
+	p.say(object{"event": "warning", "message": message}, "%s %s", p.paint.in(yellow, "warning:"), plain.Lines(message))
 }
 
 // page tells the link of the page. Whoever reads it can read what the node tells its user.

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -23,6 +26,31 @@ func TestReasonsInLines(t *testing.T) {
 			if !strings.HasSuffix(line, "failed: "+want) {
 				t.Errorf("%s shows %q, want %q at its end", what, line, want)
 			}
+		}
+	}
+}
+
+// TestTextsOfOthersInLines escapes control characters of warnings, reasons and addresses.
+func TestTextsOfOthersInLines(t *testing.T) {
+	t.Parallel()
+	const sent, want = "\x1b[2J\u202egone", `\x1b[2J\u202egone`
+	sums := strategy.Sums{Failed: 1, Reason: sent}
+	for what, write := range map[string]func(out io.Writer){
+		"a warning of run":  func(out io.Writer) { newProgress(out, nil, false).warning(sent) },
+		"a warning of hub":  func(out io.Writer) { hubOptions{}.warning(out, sent) },
+		"a warning of demo": func(out io.Writer) { newScreen(out, false, 1).warning(0, sent) },
+		"the sums of run":   func(out io.Writer) { fmt.Fprintln(out, sumsText(sums)) },
+		"the state of a task": func(out io.Writer) {
+			writeStatus(out, past{task: mixedSpace(t), running: &node.Status{WaitsFor: sent}})
+		},
+		"the address of a peer": func(out io.Writer) {
+			writeStatus(out, past{task: mixedSpace(t), running: &node.Status{Peers: []node.Link{{Address: sent}}}})
+		},
+	} {
+		var out strings.Builder
+		write(&out)
+		if text := out.String(); !strings.Contains(text, want) || strings.Contains(text, sent) {
+			t.Errorf("%s: %q, want %s in it", what, text, want)
 		}
 	}
 }

@@ -166,7 +166,7 @@ func spentText(s ledger.State) string {
 func sumsText(s strategy.Sums) string {
 	text := fmt.Sprintf("%d known", s.Known)
 	if s.Failed > 0 {
-		text += fmt.Sprintf(", %s without one in this run; the last: %s", plain.Count(s.Failed, "round"), s.Reason)
+		text += fmt.Sprintf(", %s without one in this run; the last: %s", plain.Count(s.Failed, "round"), plain.Text(s.Reason, mostShownReason))
 	}
 	return text
 }

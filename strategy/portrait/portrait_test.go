@@ -97,7 +97,6 @@ func TestSlices(t *testing.T) {
 	}
 }
 
-// TestContour: a row is the slice of its value of y.
 // Values of ints on a log scale are as far apart as their scale shows them: from each to the next
 // the same factor, but for rounding. In even steps 3 of 41 values would lie below 100.
 func TestLogIntsAreEvenOnTheirScale(t *testing.T) {
@@ -127,6 +126,7 @@ func TestLogIntsAreEvenOnTheirScale(t *testing.T) {
 	}
 }
 
+// TestContour: a row is the slice of its value of y.
 func TestContour(t *testing.T) {
 	of := parse(t, mixed)
 	p, err := portrait.New(viewOf(of, func(x []float64) float64 { return x[0] + 3*x[2] }))

@@ -211,13 +211,18 @@ exec awk -v x="$FBO_PARAM_X" -v r="$FBO_PARAM_RATE" -v k="$FBO_PARAM_KIND" 'BEGI
   await until('the contour', () => page.evaluate(() => document.querySelectorAll('#contour ~ .plot canvas').length === 1));
   check(true, 'node: slices and contour are shown');
   const [smooth, choices, steps] = await page.evaluate(async () => {
-    const { between, trialIncrs } = await import('/page/plot.js');
+    const { between, wholeIncrs } = await import('/page/plot.js');
     const places = [-0.1, 0.25, 0.5, 0.8, 1.2]; // known ones are uneven, as values on another scale are, or descend
-    return [between([1, 0.5, 0], places, true), between([0, 0.3, 1], places, false), trialIncrs];
+    return [between([1, 0.5, 0], places, true), between([0, 0.3, 1], places, false), wholeIncrs];
   });
   check(JSON.stringify(smooth) === '[[2,2,0],[2,1,0.5],[2,1,1],[1,0,0.6000000000000001],[0,0,0]]', `node: a surface is smooth between its values, where they stand: ${JSON.stringify(smooth)}`);
   check(choices.map(([a, b, t]) => (t < 0.5 ? a : b)).join() === '0,1,1,2,2', `node: a choice fills its place: ${JSON.stringify(choices)}`);
   check(steps.every(Number.isInteger) && steps[0] === 1, 'node: axes of trials have whole steps');
+  const [ints, floats] = await page.evaluate(async () => {
+    const { axisOf } = await import('/page/model.js');
+    return ['int', 'float'].map((type) => axisOf({}, { name: 'n', type }, { low: 1, high: 3 }).incrs);
+  });
+  check(JSON.stringify(ints) === JSON.stringify(steps) && !floats, 'node: axes of whole numbers have whole steps');
   await quiet(opened, 'node');
   await pictures(link, 'node', { widths: [1280], add: ['trials/4'] });
 }

@@ -1,6 +1,6 @@
 // What the model holds: along each parameter, over two of them, and which of them matter.
 import { get, taskPath } from './api.js';
-import { Plot, Scale, axis, between, inPlane, marks, paintMarks, placing, ramp, rampAt, valueAxis } from './plot.js';
+import { Plot, Scale, axis, between, inPlane, marks, paintMarks, placing, ramp, rampAt, valueAxis, wholeIncrs } from './plot.js';
 import { html, useAnswer, useMemo, useRef, useState, useTheme } from './ui.js';
 import { count, fromPeers, integer, number, percent, plain, value } from './format.js';
 import { Parallel } from './parallel.js';
@@ -76,13 +76,14 @@ function parameterOf(store, name) {
 }
 
 // axisOf shows the values of a parameter.
-function axisOf(theme, parameter, place, more = {}) {
+export function axisOf(theme, parameter, place, more = {}) {
   const label = plain(parameter.name, 40);
   if (place.choices) {
     const shown = place.choices.length <= 8 ? place.choices.map((_, i) => i) : [0, Math.floor(place.choices.length / 2), place.choices.length - 1];
     return { ...more, label, splits: () => shown, values: (_, all) => all.map((i) => value(place.choices[i]).slice(0, 10)), grid: { show: false } };
   }
-  return { ...more, label, ...(place.log ? { splits: () => decades(place.low, place.high) } : {}) };
+  if (place.log) return { ...more, label, splits: () => decades(place.low, place.high) };
+  return { ...more, label, ...(parameter.type === 'int' ? { incrs: wholeIncrs } : {}) };
 }
 
 // decades from low to high: powers of ten, with 2 and 5 between them where there are few.

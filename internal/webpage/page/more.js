@@ -1,6 +1,6 @@
 // What only some tasks have: constraints, parties, rounds; and what was given away, which all have.
 import { get, taskPath } from './api.js';
-import { Plot, axis, inPlane, marks, paintMarks, trialIncrs, valueAxis } from './plot.js';
+import { Plot, axis, inPlane, marks, paintMarks, wholeIncrs, valueAxis } from './plot.js';
 import { html, useAnswer, useMemo, useRef } from './ui.js';
 import { bytes, count, integer, number, percent, plain, value } from './format.js';
 import { feasible } from './store.js';
@@ -37,7 +37,7 @@ function Constraint({ store, of, go }) {
   const data = useMemo(() => [done.map((t) => t.id), done.map((t) => reading(t, of))], [store.version]);
   const options = (theme) => ({
     scales: { x: { time: false, range: () => [0, Math.max(5, state.current.last) * 1.02 + 1] }, y: { range: (_, low, high) => span(of, low, high) } },
-    axes: [axis(theme, { label: 'trial', size: theme.size * 1.6, grid: { show: false }, incrs: trialIncrs }), valueAxis(theme, of.type === 'bool' ? { splits: () => [0, 1], values: () => ['false', 'true'] } : {})],
+    axes: [axis(theme, { label: 'trial', size: theme.size * 1.6, grid: { show: false }, incrs: wholeIncrs }), valueAxis(theme, of.type === 'bool' ? { splits: () => [0, 1], values: () => ['false', 'true'] } : {})],
     series: [{}, { paths: () => null, points: { show: false } }],
     hooks: { draw: [(plot) => paintReadings(plot, state.current, theme)] },
   });

@@ -157,8 +157,8 @@ export function between(known, places, smooth) {
   });
 }
 
-// trialIncrs are the steps of an axis of trials, which are whole.
-export const trialIncrs = [1, 2, 5].flatMap((s) => [...Array(8)].map((_, e) => s * 10 ** e)).sort((a, b) => a - b);
+// wholeIncrs are the steps of axes of trials and of whole numbers.
+export const wholeIncrs = [1, 2, 5].flatMap((s) => [...Array(16)].map((_, e) => s * 10 ** e)).sort((a, b) => a - b);
 
 // Scale shows a ramp from its lowest colour to its highest.
 export function Scale({ colours }) {

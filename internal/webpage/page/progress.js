@@ -1,6 +1,6 @@
 // How the task goes: every trial, the best so far, and what the node got from others.
 import { html, useEffect, useMemo, useState } from './ui.js';
-import { Plot, axis, inPlane, marks, paintMarks, stepped, trialIncrs, valueAxis } from './plot.js';
+import { Plot, axis, inPlane, marks, paintMarks, stepped, wholeIncrs, valueAxis } from './plot.js';
 import { ago, because, count, fromPeers, integer, number, plain, value } from './format.js';
 import { feasible } from './store.js';
 
@@ -116,7 +116,7 @@ function Curve({ store, best, go, way, range }) {
       x: { time: false, range: () => [0, state.last] },
       y: { distr: range === 'log' ? 3 : 1, range: (_, low, high) => limits(state, low, high) },
     },
-    axes: [axis(theme, { label: shown.label, size: theme.size * 1.7, grid: { show: false }, ...(way === 'trials' ? { incrs: trialIncrs } : {}) }), valueAxis(theme, range === 'log' ? { values: (_, all) => all.map((v) => (v === null ? '' : number(v, 3))) } : {})],
+    axes: [axis(theme, { label: shown.label, size: theme.size * 1.7, grid: { show: false }, ...(way === 'trials' ? { incrs: wholeIncrs } : {}) }), valueAxis(theme, range === 'log' ? { values: (_, all) => all.map((v) => (v === null ? '' : number(v, 3))) } : {})],
     series: [{}, { paths: () => null, points: { show: false } }, { stroke: theme.text, width: 1.5, paths: stepped, points: { show: false } }],
     hooks: {
       draw: [(plot) => paint(plot, state, theme)],

@@ -10,6 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/fbo-node/fbo/internal/httpguard"
 )
 
 const metricsPath = "/metrics"
@@ -53,7 +55,11 @@ func serveMetrics(address string) (*metricsServer, error) {
 		MaxRequestsInFlight: 4, // whoever can reach the port shall not slow the node down
 		Timeout:             10 * time.Second,
 	}))
-	m.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
+	// On this machine alone nobody has another name for the port than a web page that a name server
+	// points here. Scrapers of other machines may use any.
+	local, _ := httpguard.CheckAddress(address) // an address of neither kind is that of an interface
+	guard := httpguard.Guard{CheckHost: local}
+	m.server = &http.Server{Handler: guard.Protect(mux), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
 		WriteTimeout: 20 * time.Second, IdleTimeout: 2 * time.Minute}
 	go m.server.Serve(listener) // ends with ErrServerClosed
 	return m, nil

@@ -33,6 +33,20 @@ func TestRunServesMetrics(t *testing.T) {
 	p := start(t, join(runLine(file, dir, "--json", "--metrics", "127.0.0.1:0"), objective("gate", g.address, "3"))...)
 	h := g.next(t)
 	url := p.await(t, "the address", isEvent("metrics_served")).URL
+	// A name that is pointed at this machine is none of its own.
+	rebound, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rebound.Host = "a.example"
+	refused, err := http.DefaultClient.Do(rebound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused.Body.Close()
+	if refused.StatusCode != http.StatusMisdirectedRequest {
+		t.Errorf("another host: %s", refused.Status)
+	}
 	code, body := fetch(t, url)
 	if code != http.StatusOK {
 		t.Errorf("%s: %d", url, code)

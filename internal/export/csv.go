@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fbo-node/fbo/strategy"
@@ -96,7 +97,7 @@ func after() []Column {
 		}},
 		{"started", func(t strategy.Trial) string { return timeText(t.Started) }},
 		{"finished", func(t strategy.Trial) string { return timeText(t.Finished) }},
-		{"reason", func(t strategy.Trial) string { return t.Reason }},
+		{"reason", func(t strategy.Trial) string { return noFormula(t.Reason) }},
 		{"listened", func(t strategy.Trial) string {
 			if t.Why.Listened == 0 {
 				return ""
@@ -105,6 +106,15 @@ func after() []Column {
 		}},
 		{"why", func(t strategy.Trial) string { return t.Why.String() }},
 	}
+}
+
+// noFormula returns a text that spreadsheets take for a text: behind an apostrophe, which they
+// hide, where it begins as a formula does. A training may print anything.
+func noFormula(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
 }
 
 // Notes names the columns that say something of a trial that is neither its design nor

@@ -17,6 +17,11 @@ import (
 // ReadLog returns a task's records, in order.
 var ReadLog = readLog
 
+// ProbeFrom is Probe from a host that the test has made.
+func ProbeFrom(ctx context.Context, h host.Host, target peer.AddrInfo) (Reach, error) {
+	return probeFrom(ctx, h, target, "")
+}
+
 // CloseJournal makes every later write to the journal fail.
 func (n *Node) CloseJournal() error { return n.journal.Close() }
 

@@ -6,10 +6,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/sec"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
@@ -24,6 +26,9 @@ var (
 	ErrPeerAddress = errors.New("not an address of a peer")
 	// ErrUnreachable: nobody answered there.
 	ErrUnreachable = errors.New("no answer")
+	// ErrClock: one of the two refuses the certificate of the other, since their clocks differ
+	// by more than an hour.
+	ErrClock = errors.New("the clocks differ by more than an hour")
 	// ErrWrongPeer: somebody else than the named peer answered.
 	ErrWrongPeer = errors.New("another peer answers there")
 )
@@ -45,7 +50,7 @@ const mostAgent = 100 // characters of a program's name
 // takes, under an identity made for the purpose, so that it disturbs neither a
 // running node of the same machine nor the peer's idea of it. With the name of a
 // task it asks which of the peer's tasks have that name; empty: none. Errors wrap
-// ErrPeerAddress, ErrUnreachable or ErrWrongPeer; the context bounds the probe.
+// ErrPeerAddress, ErrUnreachable, ErrClock or ErrWrongPeer; the context bounds the probe.
 func Probe(ctx context.Context, address, taskName string) (Reach, error) {
 	targets, err := ParsePeers([]string{address})
 	if err != nil {
@@ -60,13 +65,45 @@ func Probe(ctx context.Context, address, taskName string) (Reach, error) {
 		return Reach{}, err
 	}
 	defer h.Close()
-	if err := h.Connect(ctx, targets[0]); err != nil {
-		return Reach{}, explainDial(err)
-	}
-	return reachOf(ctx, h, targets[0].ID, taskName)
+	return probeFrom(ctx, h, targets[0], taskName)
 }
 
-// explainDial tells a stranger from silence.
+func probeFrom(ctx context.Context, h host.Host, target peer.AddrInfo, taskName string) (Reach, error) {
+	connections := make(chan network.Conn, 1)
+	watch := &network.NotifyBundle{ConnectedF: func(_ network.Network, c network.Conn) {
+		select {
+		case connections <- c:
+		default:
+		}
+	}}
+	h.Network().Notify(watch)
+	defer h.Network().StopNotify(watch)
+	if err := h.Connect(ctx, target); err != nil {
+		return Reach{}, explainDial(err)
+	}
+	r, err := reachOf(ctx, h, target.ID, taskName)
+	if err != nil {
+		select {
+		case c := <-connections:
+			// The host no longer holds a connection that the peer has ended, and with it why.
+			_, ended := c.NewStream(ctx)
+			if ended != nil && otherTime(ended) {
+				err = fmt.Errorf("%w: %s", ErrClock, plain.Text(ended.Error(), mostReason))
+			}
+		default:
+		}
+	}
+	return r, err
+}
+
+// otherTime reports whether an error of a connection is about the time of a certificate: this
+// host refuses that of the peer, or the peer that of this host, which is at fault in nothing else.
+// Both errors are text only: libp2p wraps neither.
+func otherTime(err error) bool {
+	return strings.Contains(err.Error(), "certificate has expired or is not yet valid") || strings.Contains(err.Error(), "tls: bad certificate")
+}
+
+// explainDial distinguishes a stranger, another time and silence.
 func explainDial(err error) error {
 	var dial *swarm.DialError
 	if errors.As(err, &dial) {
@@ -76,6 +113,9 @@ func explainDial(err error) error {
 				return fmt.Errorf("%w: it is %v", ErrWrongPeer, wrong.Actual)
 			}
 		}
+	}
+	if otherTime(err) {
+		return fmt.Errorf("%w: %s", ErrClock, dialReason(err))
 	}
 	return fmt.Errorf("%w: %s", ErrUnreachable, dialReason(err))
 }

@@ -226,6 +226,8 @@ func checkPeer(ctx context.Context, address string, wanted sought) []finding {
 		return []finding{fail(what, "copy the address that the other node prints at its start", "%v", err)}
 	case errors.Is(err, node.ErrWrongPeer):
 		return []finding{fail(what, "copy the address anew: that node has another identity by now, or another node has its place", "%s: %v", address, err)}
+	case errors.Is(err, node.ErrClock):
+		return []finding{fail(what, "compare the clocks of both machines (`date -u`) and set the wrong one (NTP)", "%s: %v", address, err)}
 	case errors.Is(err, node.ErrUnreachable):
 		return []finding{fail(what, "see that the node runs, that the address and port are right, and that firewalls let UDP and TCP to it pass", "%s: %v", address, err)}
 	case err != nil:

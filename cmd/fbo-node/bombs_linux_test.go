@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -11,7 +13,8 @@ import (
 	"testing"
 )
 
-// Files that become much are refused with one line and at most 200 MB of memory.
+// Files that become much are refused with one line and at most 200 MB of memory, of which the race
+// detector takes several times as much.
 func TestFilesThatBecomeMuch(t *testing.T) {
 	t.Parallel()
 	dir := shortTempDir(t)

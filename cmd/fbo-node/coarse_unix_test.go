@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -27,6 +28,19 @@ func TestEditsThatDiscloseMore(t *testing.T) {
 			t.Errorf("%s: expected %q in\n%s", edited, want, out)
 		}
 	}
+	p, _ := startServe(t, dir)
+	client := socketClient(dir)
+	mustRequest(t, 201, client, "POST", "/v1/tasks", object{"text": fmt.Sprintf(file, "wider", "x", "-3")})
+	mustRequest(t, 201, client, "POST", "/v1/tasks", object{"text": fmt.Sprintf(file, "narrower", "x", "1.5")})
+	p.await(t, "a warning of the narrower bounds", func(e event) bool { return strings.Contains(e.Message, "narrower bounds disclose more") })
+	for _, e := range p.of("warning") {
+		if strings.Contains(e.Message, "has shared coarse designs") && !strings.Contains(e.Message, "narrower bounds disclose more") {
+			t.Errorf("serve warns: %s", e.Message)
+		}
+	}
+	p.signal(t, syscall.SIGTERM)
+	p.wait(t)
+
 	out := must(t, join(runLine(writeFile(t, "renamed.yaml", fmt.Sprintf(file, "first", "x1", "-2")), dir, "--wait-for-peers", "0", "--evals", "1"), objective("steady"))...)
 	if !strings.Contains(out, "warning: task \"first\"") || !strings.Contains(out, "has cells of its own") {
 		t.Errorf("run does not warn:\n%s", out)

@@ -219,7 +219,11 @@ func (e *elsewhere) sum(t *task.Task) {
 
 // lines are the warnings.
 func (e *elsewhere) lines() (lines []string) {
-	for _, told := range e.Tasks {
+	for i, told := range e.Tasks {
+		if i == plain.MostListed {
+			lines = append(lines, fmt.Sprintf("so have %s more; `fbo-node task check --json` lists all", plain.Count(len(e.Tasks)-i, "task")))
+			break
+		}
 		lines = append(lines, told.text(e.planned > 0))
 	}
 	if e.Epsilon > 0 {

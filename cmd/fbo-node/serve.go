@@ -160,7 +160,7 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 		return err
 	}
 	ends = append(ends, n.Close)
-	start := &startReport{progress: show, node: n}
+	start := &startReport{progress: show, node: n, known: map[string]*task.Task{}}
 	d, err := desk.New(n, desk.Options{
 		Strategies: all.Strategies(), Wait: o.waiting(), OnWarning: show.warning,
 		Check:  func(t *task.Task) error { return checkRoster(t, n.Dir) },
@@ -240,8 +240,8 @@ type startReport struct {
 	mu      sync.Mutex
 	ready   bool
 	joined  int
-	private []*task.Task // of the last start
-	known   []*task.Task // of the data directory, since end
+	private []*task.Task          // of the last start, with a promise of privacy
+	known   map[string]*task.Task // by ID: those that were joined, and others that pastsLike has read
 }
 
 // listening is what serve prints when it listens. It leaves out the token: what is printed
@@ -292,28 +292,33 @@ func (r *startReport) join(ctx context.Context, session *node.Session) {
 	} else {
 		r.say(served, "%s", text(lines))
 	}
+	r.known[one.task.ID().String()] = one.task
 	switch {
 	case one.task.Privacy == nil && !guard.Used(one.task):
-	case !r.ready:
-		r.private = append(r.private, one.task)
-	default:
+	case r.ready:
 		if shared := elsewhereOf(one.task, r.pastsLike(one.task), nil); shared != nil {
 			for _, line := range shared.lines() {
 				r.warning(line)
 			}
 		}
+	case one.task.Privacy != nil:
+		r.private = append(r.private, one.task)
 	}
-	r.known = append(r.known, one.task)
 }
 
-// pastsLike returns the tasks that may have shared what a new task shares too. It reads no others:
-// there may be a thousand.
+// pastsLike returns the tasks that may have shared what a new task shares too. It reads the trials
+// of no others: there may be a thousand.
 func (r *startReport) pastsLike(t *task.Task) (pasts []past) {
-	for _, other := range r.known {
-		if t.Privacy == nil && guard.Narrows(other.Space, t.Space) == nil {
+	ids, err := r.node.Known()
+	if err != nil {
+		return nil
+	}
+	for _, id := range ids {
+		if other := r.known[id]; other != nil && t.Privacy == nil && guard.Narrows(other.Space, t.Space) == nil {
 			continue
 		}
-		if h, err := r.node.History(other.ID().String()); err == nil {
+		if h, err := r.node.History(id); err == nil {
+			r.known[id] = h.Task
 			pasts = append(pasts, past{task: h.Task, trials: h.Trials, spent: h.Spent})
 		}
 	}
@@ -330,11 +335,10 @@ func (r *startReport) end(tasks int) {
 		line += fmt.Sprintf(", these and %d more; `fbo-node status` lists them", more)
 	}
 	r.say(r.event("serving", tasks), "%s", line)
-	pasts, repeated := pastsOf(r.node), 0
-	r.known = nil
-	for _, p := range pasts {
-		r.known = append(r.known, p.task)
+	if len(r.private) == 0 {
+		return
 	}
+	pasts, repeated := pastsOf(r.node), 0
 	for _, t := range r.private {
 		if elsewhereOf(t, pasts, nil) != nil {
 			repeated++

@@ -56,7 +56,7 @@ func (a *Agent) waitInVain(reason string) {
 	a.wait.vain, a.wait.exchange = a.wait.exchange, ""
 }
 
-// WaitsFor says what the oldest Ask without an answer waits for; it is empty when no Ask waits.
+// WaitsFor returns what the oldest Ask without an answer waits for; it is empty when no Ask waits.
 func (a *Agent) WaitsFor() string {
 	switch {
 	case len(a.asks) == 0:

@@ -32,22 +32,11 @@ func (n *Node) formersOf(t *task.Task) (formers []Former) {
 		if err != nil || len(h.Trials) == 0 {
 			continue
 		}
-		changed[id] = lastChange(h.Trials)
+		changed[id] = strategy.LastChange(h.Trials)
 		formers = append(formers, Former{Task: id, Trials: len(h.Trials), Changed: task.Differences(h.Task, t)})
 	}
 	slices.SortFunc(formers, func(a, b Former) int { return changed[b.Task].Compare(changed[a.Task]) })
 	return formers
-}
-
-func lastChange(trials []strategy.Trial) (last time.Time) {
-	for _, trial := range trials {
-		for _, at := range []time.Time{trial.Started, trial.Finished} {
-			if at.After(last) {
-				last = at
-			}
-		}
-	}
-	return last
 }
 
 // formerText is the warning about former tasks; the first of them is described.

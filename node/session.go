@@ -59,8 +59,8 @@ type JoinOptions struct {
 	// ReadInvitation reads it from a file.
 	Invitation *invitation.Invitation
 
-	// Importing says that the caller imports past trials next, so that the node does not
-	// warn of former tasks of the same name.
+	// Importing is set where the caller imports past trials next. The node then does not warn of
+	// former tasks of the same name.
 	Importing bool
 
 	// OnEvent is told what happens, in order; warnings go to the node's

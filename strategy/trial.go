@@ -66,3 +66,15 @@ func ShortID(id peer.ID) string {
 	s := id.String()
 	return s[max(0, len(s)-8):]
 }
+
+// LastChange returns when one of the trials started or ended last; the zero time without trials.
+func LastChange(trials []Trial) (last time.Time) {
+	for _, trial := range trials {
+		for _, at := range []time.Time{trial.Started, trial.Finished} {
+			if at.After(last) {
+				last = at
+			}
+		}
+	}
+	return last
+}

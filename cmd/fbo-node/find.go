@@ -11,6 +11,7 @@ import (
 
 	"github.com/ipfs/go-cid"
 
+	"github.com/fbo-node/fbo/internal/desk"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -103,7 +104,7 @@ func servedTask(dir string, served []taskref.Ref, wanted string) (taskref.Ref, e
 	case wanted == "" && len(served) == 1:
 		return served[0], nil
 	case wanted == "":
-		return taskref.Ref{}, usagef("the node that runs on data directory %s works on %d tasks, say which: %s", dir, len(served), taskref.Names(served))
+		return taskref.Ref{}, usagef("the node that runs on data directory %s works on %d tasks; expected one of %s", dir, len(served), taskref.Names(served))
 	}
 	of, err := fileTask(wanted)
 	if err != nil {
@@ -155,7 +156,7 @@ func archivedTask(dir string, archive *node.Archive, wanted string) (taskref.Ref
 		refs = append(refs, r)
 	}
 	if wanted == "" {
-		return taskref.Ref{}, usagef("data directory %s holds %d tasks, say which: %s", dir, len(ids), taskref.Names(refs))
+		return taskref.Ref{}, usagef("data directory %s holds %d tasks; expected one of %s", dir, len(ids), taskref.Names(refs))
 	}
 	found, err := taskref.Find(refs, wanted)
 	if errors.Is(err, taskref.ErrUnknown) {
@@ -172,7 +173,7 @@ func archivedTask(dir string, archive *node.Archive, wanted string) (taskref.Ref
 func archivedRef(archive *node.Archive, id string) (taskref.Ref, error) {
 	h, err := archive.History(id, all.Strategies())
 	if unknown, is := errors.AsType[*strategy.UnknownError](err); is {
-		return taskref.Ref{ID: id, Name: fmt.Sprintf("strategy %q, unknown to this program", unknown.Type)}, nil
+		return taskref.Ref{ID: id, Name: desk.Unreadable(id, unknown).Name}, nil
 	}
 	if err != nil {
 		return taskref.Ref{}, err

@@ -55,9 +55,9 @@ func serveMetrics(address string) (*metricsServer, error) {
 		MaxRequestsInFlight: 4, // whoever can reach the port shall not slow the node down
 		Timeout:             10 * time.Second,
 	}))
-	// On this machine alone nobody has another name for the port than a web page that a name server
-	// points here. Scrapers of other machines may use any.
-	local, _ := httpguard.CheckAddress(address) // an address of neither kind is that of an interface
+	// A port of the loopback interface has no other name. A web page whose name a name server points
+	// to this machine has one, and is refused. Scrapers on other machines may use any name.
+	local, _ := httpguard.CheckAddress(address) // an error is that of an address of all interfaces
 	guard := httpguard.Guard{CheckHost: local}
 	m.server = &http.Server{Handler: guard.Protect(mux), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
 		WriteTimeout: 20 * time.Second, IdleTimeout: 2 * time.Minute}

@@ -51,9 +51,8 @@ func TestCommandsAcceptNamesOfTasks(t *testing.T) {
 func TestCommandsAcceptNamesOfServedTasks(t *testing.T) {
 	t.Parallel()
 	dir := shortTempDir(t)
-	p, _ := startServe(t, dir)
+	startServe(t, dir)
 	client := socketClient(dir)
-	p.await(t, "the start", isEvent("serving"))
 	for _, name := range []string{"my-model", "second"} {
 		mustRequest(t, http.StatusCreated, client, "POST", "/v1/tasks", object{"text": fmt.Sprintf(servedBowl, name)})
 	}
@@ -75,7 +74,6 @@ func TestAmbiguousNamesListTenTasks(t *testing.T) {
 	dir := shortTempDir(t)
 	p, _ := startServe(t, dir)
 	client := socketClient(dir)
-	p.await(t, "the start", isEvent("serving"))
 	for i := range 12 {
 		text := strings.Replace(fmt.Sprintf(servedBowl, "same"), "high: 2", fmt.Sprintf("high: %d", i+2), 1)
 		mustRequest(t, http.StatusCreated, client, "POST", "/v1/tasks", object{"text": text})

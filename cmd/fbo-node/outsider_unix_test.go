@@ -168,8 +168,8 @@ func (r *proofRelay) answer(s network.Stream) {
 		if target == s.Conn().RemotePeer() {
 			continue
 		}
-		// A node that has broken with the relay is not dialled again: its address at the hub would
-		// connect the relay to the hub, which breaks with nobody.
+		// The relay does not dial a node that has disconnected it: the node's address at the hub would
+		// connect the relay to the hub, which stays connected.
 		other, err := r.host.NewStream(network.WithNoDial(ctx, "it is connected or has gone"), target, s.Protocol())
 		if err != nil {
 			return

@@ -170,10 +170,10 @@ func (p *progress) whoMayShort(n *node.Node, session *node.Session) string {
 // whoMay returns in full who can take part in an open task and read its shares.
 func (p *progress) whoMay() string {
 	if parties := rosterOf(p.task); parties > 0 {
-		return fmt.Sprintf("Only the %s on the roster can take part; whoever reaches a port of one of them learns the task's ID and sees who does (--invite FILE closes the task to those without a secret, --allow FILE names who may connect).",
+		return fmt.Sprintf("Only the %s on the roster can take part; each host that reaches a port of one of them learns the task's ID and which nodes take part (--invite FILE closes the task to nodes without a secret, --allow FILE lists those that may connect).",
 			plain.Count(parties, "node"))
 	}
-	return "The task is open: whoever reaches a port of one of its nodes learns its ID, can join, read all shares and be heard (--invite FILE closes it to those without a secret, --allow FILE names who may connect)."
+	return "The task is open: each host that reaches a port of one of its nodes learns its ID, can join, read all shares and publish its own (--invite FILE closes it to nodes without a secret, --allow FILE lists those that may connect)."
 }
 
 func isOpen(n *node.Node, session *node.Session) bool { return n.Allow == nil && tagOf(session) == "" }

@@ -127,7 +127,7 @@ func TestRunForPeople(t *testing.T) {
 	for _, want := range []string{
 		`(?m)\Atask "bowl": minimize over 2 parameters, id \w+$`,
 		`(?m)^node 12D3\w+, data in \S+$`,
-		`(?m)^The task is open: whoever reaches a port of one of its nodes learns its ID, can join, read all shares and be heard .*--invite FILE .*--allow FILE`,
+		`(?m)^The task is open: each host that reaches a port of one of its nodes learns its ID, can join, read all shares and publish its own .*--invite FILE .*--allow FILE`,
 		`(?m)^others reach it with --peer /ip4/127.0.0.1/\S+/p2p/12D3\w+$`,
 		`(?m)^   1  \S+ +new best +x=\S+ y=\S+  \[random start\]$`,
 		`(?m)^   4  \S+ .*\[own sample\]$`,

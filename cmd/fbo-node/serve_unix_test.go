@@ -118,7 +118,7 @@ func TestServeAndTheOtherCommands(t *testing.T) {
 	}
 	mustRequest(t, http.StatusCreated, client, "POST", "/v1/tasks", object{"text": fmt.Sprintf(servedBowl, "second")})
 	e = call(t, "history", "--data-dir", dir)
-	if e.code != exitUsage || !strings.Contains(e.stderr, "works on 2 tasks, say which: ") || !strings.Contains(e.stderr, "second (") {
+	if e.code != exitUsage || !strings.Contains(e.stderr, "works on 2 tasks; expected one of ") || !strings.Contains(e.stderr, "second (") {
 		t.Errorf("history of two tasks: %d, %s", e.code, e.stderr)
 	}
 	if s := statusOf(t, dir, file); s.Name != "first" || s.Trials["done"] != 1 {

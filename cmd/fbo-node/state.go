@@ -27,8 +27,8 @@ type past struct {
 	tag     string              // by which it takes part with an invitation
 }
 
-// readPast reads about the task that an argument names, as findTask says; empty means the
-// only one there is.
+// readPast reads the task that an argument names, as findTask does, and its trials; empty names
+// the only task.
 func readPast(ctx context.Context, dir, wanted string) (past, error) {
 	served, ok, err := servedTasks(ctx, dir)
 	if err != nil {

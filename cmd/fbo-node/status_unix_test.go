@@ -114,7 +114,7 @@ func TestDataDirectories(t *testing.T) {
 	}
 	third := strings.TrimSpace(must(t, "task", "id", unknown))
 	e := call(t, "history", "--data-dir", several)
-	for _, want := range []string{"holds 2 tasks, say which", "bowl (" + taskref.Short(a.Task) + ")", "mixed (" + taskref.Short(b.Task) + ")"} {
+	for _, want := range []string{"holds 2 tasks; expected one of", "bowl (" + taskref.Short(a.Task) + ")", "mixed (" + taskref.Short(b.Task) + ")"} {
 		if e.code != exitUsage || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, want) {
 			t.Errorf("history of two tasks: exit code %d, %q, expected %q", e.code, e.stderr, want)
 		}

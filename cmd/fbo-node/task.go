@@ -26,7 +26,7 @@ func newTask() *cobra.Command {
 		Short: "Check a task file, print its ID, or make an invitation to it",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, args []string) error {
-			return usagef("%s: say what to do: check, id or invite; see `%s --help`%s", command.CommandPath(), command.CommandPath(), surplus(args))
+			return usagef("%s: expected check, id or invite; see `%s --help`%s", command.CommandPath(), command.CommandPath(), surplus(args))
 		},
 	}
 	var asJSON bool

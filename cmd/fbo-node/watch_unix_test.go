@@ -76,7 +76,7 @@ func TestWatch(t *testing.T) {
 	reads("new best")
 
 	created(t, client, "another")
-	if e := call(t, "watch", "--data-dir", dir); e.code != exitUsage || !strings.Contains(e.stderr, "works on 2 tasks, say which") {
+	if e := call(t, "watch", "--data-dir", dir); e.code != exitUsage || !strings.Contains(e.stderr, "works on 2 tasks; expected one of") {
 		t.Errorf("two tasks: exit code %d, %s", e.code, e.stderr)
 	}
 

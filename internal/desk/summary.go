@@ -24,14 +24,9 @@ type Summary struct {
 
 // Summarise returns the summary of a task that does not run.
 func Summarise(t *task.Task, trials []strategy.Trial) Summary {
-	s := Summary{ID: t.ID().String(), Name: t.Name, Trials: map[string]int{}}
+	s := Summary{ID: t.ID().String(), Name: t.Name, Trials: map[string]int{}, Changed: strategy.LastChange(trials)}
 	for _, trial := range trials {
 		s.Trials[string(trial.State)]++
-		for _, at := range []time.Time{trial.Started, trial.Finished} {
-			if at.After(s.Changed) {
-				s.Changed = at
-			}
-		}
 	}
 	if best := strategy.Best(t, trials); best != nil {
 		s.Best = &best.Outcome.Value

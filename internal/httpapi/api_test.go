@@ -380,7 +380,8 @@ func TestEventsAreAStream(t *testing.T) {
 	same(t, "after a restart", event, "missed")
 }
 
-// A node that has not joined all its tasks is live and not ready, and its answers say how far it is.
+// A node that has not joined all its tasks is live and not ready, and its answers have the number of
+// tasks that are joined.
 func TestHealthDuringTheStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

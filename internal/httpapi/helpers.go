@@ -60,7 +60,7 @@ func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], er
 	}
 	var beliefs []strategy.Belief
 	observations := 0
-	if len(authors) > 0 { // otherwise nobody waits for the models
+	if len(authors) > 0 { // without peers no request waits for the models
 		if beliefs, observations, err = a.beliefs(ctx, in.Task); err != nil {
 			return nil, err
 		}

@@ -119,8 +119,7 @@ func openFile(path string, timeout time.Duration, readOnly bool) (j *Journal, er
 	return j, nil
 }
 
-// isNotOpened reports whether the system has refused to open the file, which says nothing of its
-// content.
+// isNotOpened reports whether the system has refused to open the file. Its content may be whole.
 func isNotOpened(err error) bool {
 	path, ok := errors.AsType[*fs.PathError](err)
 	return ok && path.Op == "open" || datadir.RefusalOf(err) != nil

@@ -12,7 +12,7 @@ import (
 // mostNamed is how many parameters Reveals names.
 const mostNamed = 10
 
-// Reveals says what a node that shares coarse designs of a space discloses, for people.
+// Reveals describes what a node that shares coarse designs of a space discloses, for people.
 func Reveals(space *task.Space) string {
 	var cells []string
 	for i, p := range space.Parameters() {
@@ -27,7 +27,7 @@ func Reveals(space *task.Space) string {
 		"Known attacks find no more (docs/privacy.md); it is no proof."
 }
 
-// cellText says how wide the cells of a parameter are.
+// cellText describes the width of the cells of a parameter.
 func cellText(space *task.Space, parameter int) string {
 	block := space.Blocks()[parameter]
 	if block.Kind == task.Categorical {
@@ -45,8 +45,8 @@ func cellText(space *task.Space, parameter int) string {
 	return fmt.Sprintf("to %.2g", c.width)
 }
 
-// Narrows says what an edit of a task file adds to what a node has disclosed under the former
-// file, in sentences; nothing where the cells are the same or wider.
+// Narrows describes what an edit of a task file adds to what a node has disclosed under the former
+// file, in sentences; it is empty where the cells are the same or wider.
 func Narrows(former, edited *task.Space) (lines []string) {
 	var narrower, renamed []string
 	for i, p := range edited.Parameters() {

@@ -9,13 +9,13 @@ import (
 	"os"
 )
 
-// ErrSize is the error of an input that is larger than what is accepted.
-type ErrSize struct {
+// SizeError is the error of an input that is larger than what is accepted.
+type SizeError struct {
 	What string // a path, or a part of what is read
 	Most int64  // bytes
 }
 
-func (e *ErrSize) Error() string {
+func (e *SizeError) Error() string {
 	return fmt.Sprintf("%s has more than %s, which is the most that is accepted", e.What, size(e.Most))
 }
 
@@ -35,7 +35,7 @@ func ReadFile(path string, most int64) ([]byte, error) {
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err == nil && int64(len(data)) > most {
-		err = &ErrSize{path, most}
+		err = &SizeError{path, most}
 	}
 	return data, err
 }
@@ -79,9 +79,9 @@ func (i *input) Read(p []byte) (n int, err error) {
 	i.total, i.record = i.total+int64(n), i.record+int64(n)
 	switch {
 	case i.total > i.most:
-		i.refused = &ErrSize{"the table", i.most}
+		i.refused = &SizeError{"the table", i.most}
 	case i.record > MostRecord:
-		i.refused = &ErrSize{"a line", MostRecord}
+		i.refused = &SizeError{"a line", MostRecord}
 	default:
 		return n, err
 	}

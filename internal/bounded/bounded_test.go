@@ -18,7 +18,7 @@ func TestReadFile(t *testing.T) {
 	if data, err := ReadFile(path, 5); string(data) != "12345" || err != nil {
 		t.Errorf("%q, %v", data, err)
 	}
-	var tooLarge *ErrSize
+	var tooLarge *SizeError
 	if _, err := ReadFile(path, 4); !errors.As(err, &tooLarge) || tooLarge.Most != 4 {
 		t.Errorf("a file of 5 bytes: %v, expected at most 4", err)
 	}
@@ -56,7 +56,7 @@ func TestCSV(t *testing.T) {
 			_, err = reader.Read()
 		}
 		runtime.ReadMemStats(&after)
-		var tooLarge *ErrSize
+		var tooLarge *SizeError
 		if !errors.As(err, &tooLarge) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, expected %q", what, err, c.want)
 		}

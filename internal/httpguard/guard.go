@@ -73,13 +73,14 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Refuse(w, http.StatusTooManyRequests, fmt.Sprintf("more than %g requests a second", p.guard.Rate))
 		return
 	}
-	if p.guard.Token != "" && !slices.Contains(p.guard.Public, r.URL.Path) && !p.bears(r) {
+	bears := p.guard.Token == "" || p.bears(r)
+	if !bears && !slices.Contains(p.guard.Public, r.URL.Path) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="fbo-node"`)
 		w.Header().Set("Connection", "close") // a stranger keeps no connection
 		Refuse(w, http.StatusUnauthorized, "header Authorization: accepted is `Bearer TOKEN` with the token of this node")
 		return
 	}
-	if p.guard.Token != "" && p.bears(r) && !prove(r.Context()) {
+	if p.guard.Token != "" && bears && !prove(r.Context()) {
 		w.Header().Set("Connection", "close")
 		Refuse(w, http.StatusServiceUnavailable, fmt.Sprintf("%d connections are open, which is the most", mostProven))
 		return
@@ -98,7 +99,7 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, p.guard.MaxBody)
 	}
 	if b := p.guard.Bodies; b != nil {
-		done, err := b.take(r, p.guard.MaxBody)
+		done, err := b.admit(r, p.guard.MaxBody)
 		if err != nil {
 			return // the client has gone away
 		}

@@ -69,16 +69,17 @@ type Hub struct {
 	// keeps; default: nothing. It must not block.
 	OnWarning func(message string)
 
-	keeper   *Node // of the tasks that are kept; nil when there is none
-	log      *slog.Logger
-	host     host.Host
-	relay    *relay.Relay
-	registry *registry
-	places   *places
-	conduct  *conduct
-	meeting  *service
-	named    *named
-	traffic  traffic
+	keeper       *Node // of the tasks that are kept; nil when there is none
+	log          *slog.Logger
+	host         host.Host
+	relay        *relay.Relay
+	stopRelaying context.CancelFunc
+	registry     *registry
+	places       *places
+	conduct      *conduct
+	meeting      *service
+	named        *named
+	traffic      traffic
 
 	libp2p []libp2p.Option // set by tests: what the host is made of besides
 }
@@ -142,7 +143,9 @@ func (h *Hub) open(listen []string) error {
 	}
 	h.host.Network().Notify(&network.NotifyBundle{DisconnectedF: h.forgetGone})
 	h.host.SetStreamHandler(meetProtocol, h.serveMeet)
-	h.relay, err = relay.New(h.host,
+	var relaying context.Context
+	relaying, h.stopRelaying = context.WithCancel(context.Background())
+	h.relay, err = relay.New(relayHost{h.host, newRelayRates(relaying, h.named.has)},
 		relay.WithResources(relay.Resources{
 			ReservationTTL:        hubPlaceTTL,
 			MaxReservations:       hubConnections, // AllowReserve allows fewer
@@ -156,6 +159,7 @@ func (h *Hub) open(listen []string) error {
 		relay.WithReservationAddressFilter(func(multiaddr.Multiaddr) bool { return true }), // a hub may serve a private network
 	)
 	if err != nil {
+		h.stopRelaying()
 		return fmt.Errorf("node: relay service: %w", err)
 	}
 	return nil
@@ -178,6 +182,7 @@ func (h *Hub) Close() error {
 		h.keeper = nil
 	}
 	if h.relay != nil {
+		h.stopRelaying()
 		err = errors.Join(err, h.relay.Close())
 		h.relay = nil
 	}

@@ -127,7 +127,7 @@ func (h *Hub) AllowReserve(id peer.ID, from multiaddr.Multiaddr) bool {
 
 // AllowConnect implements relay.ACLFilter: a hub relays between hosts that have registered for
 // the same task. It does not see what they exchange: two hosts that register for a made-up task
-// can use an open hub for anything. Hub.Allow keeps strangers out.
+// can use an open hub for anything, at the rate of relayRates. Hub.Allow keeps strangers out.
 func (h *Hub) AllowConnect(from peer.ID, _ multiaddr.Multiaddr, to peer.ID) bool {
 	return !h.conduct.isBanned(from) && h.registry.together(from, to)
 }

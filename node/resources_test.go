@@ -75,6 +75,7 @@ func TestDocumentedLimits(t *testing.T) {
 			hubPerAddress, hubPerAddress, connectionRate, hubPerAddress, 4*hubPerAddress),
 		fmt.Sprintf("| %d; a place lasts an hour and is renewed every %d minutes.", hubPlaces, placeRenewal/time.Minute),
 		fmt.Sprintf("| relayed connections | %s; %d of one node |", number(hubCircuits), hubCircuitsOfNode),
+		fmt.Sprintf("| %d MiB a second that an address (IPv6: one /56) sends, %d MiB at once;", relayByteRate>>20, relayByteBurst>>20),
 		fmt.Sprintf("| registrations | %s; %d for a task; %d of a node. They end with the node's connection, or %d minutes after", number(mostRegistrations), mostOfTask, mostTasksOfNode, registrationTTL/time.Minute),
 		fmt.Sprintf("| %d MiB, of that %d MiB for relaying |", hubMemory>>20, hubRelayMemory>>20),
 		fmt.Sprintf("1, 2, 4 … %s s, other members after 1, 2, 4 … %s s", seconds(longestPause), seconds(longestRetry)),

@@ -14,7 +14,7 @@ import (
 
 // Streams that are read at the same time, and for how long.
 const (
-	mostSyncStreams       = 32 // each may take up protocol.MaxSyncRequestBytes
+	mostSyncStreams       = 16 // each may take up protocol.MaxSyncRequestBytes
 	mostSyncStreamsOfPeer = 8  // an honest one has one for each task in common
 
 	mostSmallStreams       = 64 // questions about names, requests to be introduced

@@ -12,7 +12,6 @@ import (
 	"google.golang.org/protobuf/encoding/protodelim"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/fbo-node/fbo/protocol/pb"
 )
@@ -26,6 +25,7 @@ const (
 	maxItemBytes        = MaxEnvelopeBytes + 64
 
 	maxResponseBytes = 64 << 20
+	firstBytes       = 16 << 10 // of a request, before more has arrived
 )
 
 // DigestBytes is the length of the digests by which requests tell shares apart.
@@ -131,12 +131,11 @@ func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 }
 
 // unmarshalCounted refuses a message of too many fields before it decodes them.
-func unmarshalCounted(r io.Reader, m proto.Message, limit int64, fields int) error {
-	var raw emptypb.Empty // keeps the bytes
-	if err := unmarshal(bufio.NewReader(r), &raw, limit); err != nil {
+func unmarshalCounted(r io.Reader, m proto.Message, limit uint64, fields int) error {
+	body, err := readBody(bufio.NewReader(r), limit)
+	if err != nil {
 		return err
 	}
-	body := raw.ProtoReflect().GetUnknown()
 	if n := countFields(body); n > fields {
 		return fmt.Errorf("%w: %d entries, the limit is %d", ErrMalformed, n, fields)
 	}
@@ -144,6 +143,28 @@ func unmarshalCounted(r io.Reader, m proto.Message, limit int64, fields int) err
 		return fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	return nil
+}
+
+// readBody reads a message after its length. What it takes grows with what arrives, so that
+// an announced message costs nothing yet.
+func readBody(r *bufio.Reader, limit uint64) ([]byte, error) {
+	size, err := readLength(r, limit)
+	if err != nil {
+		return nil, err
+	}
+	body := make([]byte, min(size, firstBytes))
+	for read := 0; ; {
+		n, err := io.ReadFull(r, body[read:])
+		if read += n; uint64(read) == size {
+			return body, nil
+		}
+		if err != nil {
+			return nil, noEnd(err)
+		}
+		longer := make([]byte, min(2*uint64(read), size))
+		copy(longer, body)
+		body = longer
+	}
 }
 
 // countFields counts the fields of an encoded message without decoding them: a

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"testing"
@@ -156,6 +157,20 @@ func TestAgeIsNeverNegative(t *testing.T) {
 	}
 	if want := []time.Duration{0, time.Second, MaxTTL}; !slices.Equal(ages, want) {
 		t.Errorf("ages %v, want %v", ages, want)
+	}
+}
+
+// A request that is announced takes memory as it arrives, whatever its announced length.
+func TestAnnouncedRequestCostsWhatArrives(t *testing.T) {
+	data := append(protowire.AppendVarint(nil, MaxSyncRequestBytes), make([]byte, 100<<10)...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := ReadSyncRequest(bytes.NewReader(data)); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("error %v, expected %v", err, io.ErrUnexpectedEOF)
+	}
+	runtime.ReadMemStats(&after)
+	if cost := after.TotalAlloc - before.TotalAlloc; cost > 4*uint64(len(data)) {
+		t.Errorf("%d bytes of a longer request took %d", len(data), cost)
 	}
 }
 

@@ -107,6 +107,7 @@ func companyRows() []companyRow {
 			counted: hostile.ThirdParty, most: func(lasts time.Duration) float64 { return mostThirdParty * max(1, lasts.Seconds()/30) },
 		},
 		{name: "sync streams held by 50 identities", attack: "sync streams held by 50 identities", brief: true},
+		{name: "sync streams filled by 50 identities", attack: "sync streams filled by 50 identities"},
 		{name: "streams opened as fast as possible", attack: "streams opened as fast as possible"},
 		{name: "membership changed 1,000 times a second", attack: "coming and going 1,000 times a second"},
 		{

@@ -268,8 +268,14 @@ func register(ctx context.Context, f *Field, p *Peer, hub peer.AddrInfo) error {
 
 // heldStreams has fifty identities announce a question of a MiB about shares, begin it and
 // never end it.
-func heldStreams(ctx context.Context, f *Field) error {
-	begin := append([]byte{0x80, 0x80, 0x40, 0x0a, 0x80, 0x80, 0x3f}, make([]byte, 16<<10)...)
+func heldStreams(ctx context.Context, f *Field) error { return hold(ctx, f, 16<<10) }
+
+// filledStreams is heldStreams with all of the question but its last bytes.
+func filledStreams(ctx context.Context, f *Field) error { return hold(ctx, f, 1<<20-16) }
+
+// hold has fifty identities write so many bytes of a question of a MiB.
+func hold(ctx context.Context, f *Field, size int) error {
+	begin := append([]byte{0x80, 0x80, 0x40, 0x0a, 0x80, 0x80, 0x3f}, make([]byte, size)...)
 	f.Ready()
 	return f.crowd(ctx, 50, func(ctx context.Context, p *Peer, target peer.AddrInfo) {
 		every(ctx, 100*tick, func() bool {
@@ -278,7 +284,7 @@ func heldStreams(ctx context.Context, f *Field) error {
 				return false
 			}
 			f.Count("streams", 1)
-			_ = s.SetWriteDeadline(time.Now().Add(time.Second))
+			_ = s.SetWriteDeadline(time.Now().Add(5 * time.Second))
 			_, err = s.Write(begin)
 			return err == nil || p.connected(target)
 		})

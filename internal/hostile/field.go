@@ -32,6 +32,7 @@ func Attacks() []Attack {
 		{"60 identities around newcomers", surround},
 		{"somebody else's address in signed records", foreignAddresses},
 		{"sync streams held by 50 identities", heldStreams},
+		{"sync streams filled by 50 identities", filledStreams},
 		{"streams opened as fast as possible", fastStreams},
 		{"coming and going 1,000 times a second", churn},
 		{"a ban washed out by made-up authors", washedBan},

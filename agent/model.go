@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/fbo-node/fbo/internal/guarded"
@@ -24,6 +25,7 @@ type model struct {
 	at        int                 // observations behind the posterior
 	working   bool
 	unheard   bool // the user was told that what peers say was left out
+	diverged  bool // the user was warned that an outcome was left out
 }
 
 // newModels takes the kind of the objective's. The others' follow from the task.
@@ -97,11 +99,14 @@ func (a *Agent) catchUp() {
 		}
 		m.working = true
 		observations := strategy.Observed(a.cfg.Task, a.trials.list, m.output)
-		count := len(observations.Y)
+		count := a.trials.measured(m.output)
+		if len(observations.Y) < count {
+			a.warnOfDiverged(m)
+		}
 		a.startWork(job{
 			name: fmt.Sprintf("what %d observations teach", count),
 			who:  "the surrogate" + ofOutput(m.output),
-			run:  m.learn(observations, a.cfg.Seed, a.heard(m)),
+			run:  m.learn(observations, count, a.cfg.Seed, a.heard(m)),
 			undo: func() { m.working = false },
 			finish: func(_ time.Time, result any, err error) {
 				m.working, m.at = false, count
@@ -118,6 +123,17 @@ func (a *Agent) catchUp() {
 			},
 		})
 	}
+}
+
+// warnOfDiverged warns of the first outcome that the model of the objective leaves out.
+func (a *Agent) warnOfDiverged(m *model) {
+	at := slices.Index(strategy.Diverged(a.cfg.Task, a.trials.list), true)
+	if m.diverged || at < 0 {
+		return
+	}
+	m.diverged = true
+	trial := a.trials.list[at]
+	a.warnOf(nil, "the outcome %g of trial %d has diverged: the model of the objective leaves it out, and others like it without another warning", trial.Outcome.Value, trial.ID)
 }
 
 type modelled struct {
@@ -163,9 +179,8 @@ func fit(ctx context.Context, kind surrogate.Model, teacher strategy.Teacher, ob
 // learn returns a computation that runs beside the agent: the posterior given the
 // observations and what peers say, with new hyperparameters when they are due. Where it
 // fails with what peers say it is done without.
-func (m *model) learn(observations surrogate.Observations, seed random.Seed, heard heard) func(context.Context) (any, error) {
+func (m *model) learn(observations surrogate.Observations, count int, seed random.Seed, heard heard) func(context.Context) (any, error) {
 	output, kind, known := m.output, m.kind, m.posterior
-	count := len(observations.Y)
 	previous, refit := m.fitted, m.refitDue(count)
 	rng := seed.Stream(fitName(output), uint64(count))
 	return func(ctx context.Context) (any, error) {

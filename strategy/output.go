@@ -35,13 +35,13 @@ func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
 }
 
 // Observed lists what trials of the task have measured of an output, as surrogates
-// want it: encoded designs and values. Larger values of the objective are better.
+// want it: encoded designs and values. Larger values of the objective are better, and those
+// that have diverged are left out (surrogate.Diverged).
 // Values of other outputs are as measured. Of completion nothing is observed before the
 // first failure: until then nothing says that it depends on the design.
 func Observed(t *task.Task, trials []Trial, output task.Output) surrogate.Observations {
-	sign := 1.0
 	if output == task.Objective {
-		sign = t.Goal.Sign()
+		return objectives(t, trials)
 	}
 	var obs surrogate.Observations
 	failed := func(t Trial) bool { return t.State == Failed }
@@ -51,10 +51,39 @@ func Observed(t *task.Task, trials []Trial, output task.Output) surrogate.Observ
 	for _, trial := range trials {
 		if value, ok := trial.Measured(output); ok {
 			obs.X = append(obs.X, t.Space.Encode(trial.Design))
-			obs.Y = append(obs.Y, sign*value)
+			obs.Y = append(obs.Y, value)
 		}
 	}
 	return obs
+}
+
+func objectives(t *task.Task, trials []Trial) (obs surrogate.Observations) {
+	diverged := Diverged(t, trials)
+	for i, trial := range trials {
+		if value, ok := trial.Measured(task.Objective); ok && !diverged[i] {
+			obs.X = append(obs.X, t.Space.Encode(trial.Design))
+			obs.Y = append(obs.Y, t.Goal.Sign()*value)
+		}
+	}
+	return obs
+}
+
+// Diverged reports of each trial whether its outcome has diverged (surrogate.Diverged): models
+// learn from it that the design fails, and nothing of the objective.
+func Diverged(t *task.Task, trials []Trial) []bool {
+	var y []float64
+	for _, trial := range trials {
+		if value, ok := trial.Measured(task.Objective); ok {
+			y = append(y, t.Goal.Sign()*value)
+		}
+	}
+	diverged, all := surrogate.Diverged(y), make([]bool, len(trials))
+	for i, trial := range trials {
+		if _, ok := trial.Measured(task.Objective); ok {
+			all[i], diverged = diverged[0], diverged[1:]
+		}
+	}
+	return all
 }
 
 // Best returns the best feasible trial, of equal ones the first; nil when there is

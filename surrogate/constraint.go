@@ -96,15 +96,52 @@ type constraint struct {
 	sign    float64
 }
 
+// turned returns the outputs with their bad values low, none of which has diverged. What has is
+// the worst of the others, and breaks the limit where it did: that it does is all that counts.
 func (m *constraint) turned(obs Observations) Observations {
-	if m.sign > 0 {
-		return obs
+	low, high := m.of.Low, m.of.High
+	if m.sign < 0 {
+		low, high = -high, math.Inf(1)
 	}
-	obs.Y = slices.Clone(obs.Y)
-	for i := range obs.Y {
-		obs.Y[i] *= m.sign
+	y := make([]float64, len(obs.Y))
+	for i, v := range obs.Y {
+		y[i] = m.sign * v
 	}
-	return obs
+	limitDiverged(y, low)
+	if !math.IsInf(high, 1) {
+		negate(y)
+		limitDiverged(y, -high)
+		negate(y)
+	}
+	return Observations{X: obs.X, Y: y}
+}
+
+// limitDiverged changes the low outputs that have diverged, from limit on.
+func limitDiverged(y []float64, limit float64) {
+	diverged := Diverged(y)
+	if !slices.Contains(diverged, true) {
+		return
+	}
+	worst, best := math.Inf(1), slices.Max(y)
+	for i, v := range y {
+		if !diverged[i] {
+			worst = min(worst, v)
+		}
+	}
+	for i, v := range y {
+		switch {
+		case diverged[i] && v < limit:
+			y[i] = min(worst, limit-(best-worst))
+		case diverged[i]:
+			y[i] = worst
+		}
+	}
+}
+
+func negate(y []float64) {
+	for i := range y {
+		y[i] = -y[i]
+	}
 }
 
 func (m *constraint) Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {

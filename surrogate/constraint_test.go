@@ -31,9 +31,21 @@ func TestConstraintsAreTold(t *testing.T) {
 		curve     func(x float64) float64
 		low, high float64
 	}{
-		"at most":              {func(x float64) float64 { return 10 * x }, -inf, 4},
-		"at least":             {func(x float64) float64 { return 1e6 * (x - 0.5) }, 1e5, inf},
-		"both":                 {func(x float64) float64 { return 3 + math.Sin(6*x) }, 2.5, 3.5},
+		"at most":  {func(x float64) float64 { return 10 * x }, -inf, 4},
+		"at least": {func(x float64) float64 { return 1e6 * (x - 0.5) }, 1e5, inf},
+		"both":     {func(x float64) float64 { return 3 + math.Sin(6*x) }, 2.5, 3.5},
+		"one that has diverged": {func(x float64) float64 {
+			if x > 0.9 {
+				return 1e12
+			}
+			return 10 * x
+		}, -inf, 4},
+		"one of two limits": {func(x float64) float64 {
+			if x > 0.9 {
+				return 1e300
+			}
+			return 10 * x
+		}, 2, 4},
 		"bad tail of hundreds": {func(x float64) float64 { return math.Exp(6 * x) }, -inf, 3},
 	} {
 		constraint := task.Constraint{Output: "c", Low: c.low, High: c.high}

@@ -442,6 +442,7 @@ func (a *Agent) view(now time.Time) strategy.View {
 		Observations: a.trials.done,
 		Posterior:    a.objective().posterior,
 		Constraints:  a.constraints(),
+		Completion:   a.completion(),
 		Shares:       a.shares.valid(now),
 		Results:      a.exchanges.results,
 		Suggested:    a.cfg.Suggested,

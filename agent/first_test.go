@@ -160,7 +160,7 @@ func TestFailuresThatCountAreNotSetAside(t *testing.T) {
 		t.Errorf("of an imported failure %d are seen, %d set aside", len(got.Trials), got.SetAside)
 	}
 	spec = newTask(t, "bowl", "type: peer-prior")
-	spec.FailuresCount = true
+	spec.Failures = task.ConstrainFailures
 	d = newDriver(t, configOf(t, spec, 1))
 	failRun(t, d, 2)
 	d.start()

@@ -26,6 +26,9 @@ type model struct {
 	working   bool
 	unheard   bool // the user was told that what peers say was left out
 	diverged  bool // the user was warned that an outcome was left out
+
+	own      bool // of the node's failures, of which the task says nothing
+	clusters bool // they do, as far as that is known
 }
 
 // newModels takes the kind of the objective's. The others' follow from the task.
@@ -37,6 +40,13 @@ func newModels(t *task.Task, objective surrogate.Model) (models []*model, err er
 			return nil, err
 		}
 		models = append(models, &model{output: c.Output, kind: kind})
+	}
+	if t.Failures == task.LearnFailures {
+		kind, err := surrogate.NewConstraint(t, task.TruthOf(task.Completion))
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, &model{output: task.Completion, kind: kind, own: true})
 	}
 	return models, nil
 }
@@ -55,11 +65,20 @@ func (a *Agent) objective() *model { return a.models[0] }
 // constraints returns the posteriors of all outputs but the objective.
 func (a *Agent) constraints() (all []*surrogate.Constraint) {
 	for _, m := range a.models[1:] {
-		if m.posterior != nil {
+		if m.posterior != nil && !m.own {
 			all = append(all, m.posterior.(*surrogate.Constraint))
 		}
 	}
 	return all
+}
+
+// completion returns the posterior of whether evaluations complete, where the node has found out
+// that it depends on the design; nil otherwise.
+func (a *Agent) completion() *surrogate.Constraint {
+	if last := a.models[len(a.models)-1]; last.own && last.clusters {
+		return last.posterior.(*surrogate.Constraint)
+	}
+	return nil
 }
 
 func (a *Agent) restoreFit(r *FitRecord) error {
@@ -100,13 +119,17 @@ func (a *Agent) catchUp() {
 		m.working = true
 		observations := strategy.Observed(a.cfg.Task, a.trials.list, m.output)
 		count := a.trials.measured(m.output)
-		if len(observations.Y) < count {
+		if len(observations.Y) == 0 || m.own && !surrogate.MayCluster(observations) {
+			m.working, m.at = false, count
+			continue
+		}
+		if m == a.objective() && len(observations.Y) < count {
 			a.warnOfDiverged(m)
 		}
 		a.startWork(job{
 			name: fmt.Sprintf("what %d observations teach", count),
 			who:  "the surrogate" + ofOutput(m.output),
-			run:  m.learn(observations, count, a.cfg.Seed, a.heard(m)),
+			run:  m.learn(a.cfg.Task, observations, count, a.cfg.Seed, a.heard(m)),
 			undo: func() { m.working = false },
 			finish: func(_ time.Time, result any, err error) {
 				m.working, m.at = false, count
@@ -139,6 +162,7 @@ func (a *Agent) warnOfDiverged(m *model) {
 type modelled struct {
 	fitted    *FitRecord // nil when the hyperparameters stay
 	posterior surrogate.Posterior
+	clusters  bool  // of failures: they depend on the design
 	unheard   error // why what peers say is left out; nil when it is not
 }
 
@@ -179,7 +203,7 @@ func fit(ctx context.Context, kind surrogate.Model, teacher strategy.Teacher, ob
 // learn returns a computation that runs beside the agent: the posterior given the
 // observations and what peers say, with new hyperparameters when they are due. Where it
 // fails with what peers say it is done without.
-func (m *model) learn(observations surrogate.Observations, count int, seed random.Seed, heard heard) func(context.Context) (any, error) {
+func (m *model) learn(of *task.Task, observations surrogate.Observations, count int, seed random.Seed, heard heard) func(context.Context) (any, error) {
 	output, kind, known := m.output, m.kind, m.posterior
 	previous, refit := m.fitted, m.refitDue(count)
 	rng := seed.Stream(fitName(output), uint64(count))
@@ -205,6 +229,11 @@ func (m *model) learn(observations surrogate.Observations, count int, seed rando
 		var err error
 		if learned.posterior, err = kind.Condition(observations, current.Hyperparameters, known); err != nil {
 			return nil, err
+		}
+		if m.own {
+			if learned.clusters, err = surrogate.Clusters(of, observations, current.Hyperparameters); err != nil {
+				return nil, err
+			}
 		}
 		if listener, ok := kind.(surrogate.Listener); ok && len(heard.said) > 0 {
 			posterior, err := guarded.Call("the surrogate", func() (surrogate.Posterior, error) {
@@ -235,7 +264,7 @@ func (a *Agent) takeModel(m *model, learned modelled) {
 		m.fitted = learned.fitted
 		a.record(Record{Fit: m.fitted})
 	}
-	m.posterior = learned.posterior
+	m.posterior, m.clusters = learned.posterior, learned.clusters
 }
 
 func ofOutput(output task.Output) string {

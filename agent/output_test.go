@@ -327,7 +327,10 @@ func TestOutcomesOfWhatIsTrueOrFalse(t *testing.T) {
 func TestFailuresAreObserved(t *testing.T) {
 	for _, count := range []bool{true, false} {
 		spec := *newTask(t, "bowl", "type: ts, initial_designs: 2")
-		spec.FailuresCount = count
+		spec.Failures = task.IgnoreFailures
+		if count {
+			spec.Failures = task.ConstrainFailures
+		}
 		d := newDriver(t, configOf(t, &spec, 1))
 		d.run(2, bowl)
 		if view := d.agent.View(d.now); len(view.Constraints) != 0 {
@@ -375,7 +378,7 @@ func TestFailuresAreObserved(t *testing.T) {
 // after a restart.
 func TestImportedFailures(t *testing.T) {
 	spec := *newTask(t, "bowl", "type: ts, initial_designs: 2")
-	spec.FailuresCount = true
+	spec.Failures = task.ConstrainFailures
 	d := newDriver(t, configOf(t, &spec, 1))
 	d.run(2, bowl)
 	var past []Past

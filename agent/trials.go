@@ -62,7 +62,7 @@ func (t *trials) snapshot() []strategy.Trial {
 // trial has an outcome. The next start then begins with the same designs: it is likely that the
 // user has mended the command. Where failures are observations they stay.
 func (t *trials) setAside() {
-	if t.done == 0 && !t.task.FailuresCount {
+	if t.done == 0 && t.task.Failures != task.ConstrainFailures {
 		t.setAsideAtMost(len(t.list))
 	}
 }
@@ -221,16 +221,13 @@ func (t *trials) tell(r TellRecord) error {
 	})
 }
 
-// measured is the number of observations of an output, which strategy.Observed lists: an
-// accepted outcome has measured all but completion, of which failures are observations.
+// measured is the number of trials that say something of an output, of which strategy.Observed
+// lists the observations: those with an outcome, and of completion also those that have failed.
 func (t *trials) measured(output task.Output) int {
-	switch {
-	case output != task.Completion:
-		return t.done
-	case t.failed == 0:
-		return 0
+	if output == task.Completion {
+		return t.done + t.failed
 	}
-	return t.done + t.failed
+	return t.done
 }
 
 // nearestTrial returns a copy of the best trial or, where nothing is feasible, of the one

@@ -38,18 +38,26 @@ func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
 // want it: encoded designs and values. Larger values of the objective are better, and those
 // that have diverged are left out (surrogate.Diverged).
 // Values of other outputs are as measured. Of completion nothing is observed before the
-// first failure: until then nothing says that it depends on the design.
+// first failure: until then nothing says that it depends on the design. An outcome that has
+// diverged is one.
 func Observed(t *task.Task, trials []Trial, output task.Output) surrogate.Observations {
 	if output == task.Objective {
 		return objectives(t, trials)
 	}
 	var obs surrogate.Observations
-	failed := func(t Trial) bool { return t.State == Failed }
-	if output == task.Completion && !slices.ContainsFunc(trials, failed) {
-		return obs
+	var diverged []bool
+	if output == task.Completion {
+		diverged = Diverged(t, trials)
+		failed := func(t Trial) bool { return t.State == Failed }
+		if !slices.ContainsFunc(trials, failed) && !slices.Contains(diverged, true) {
+			return obs
+		}
 	}
-	for _, trial := range trials {
+	for i, trial := range trials {
 		if value, ok := trial.Measured(output); ok {
+			if diverged != nil && diverged[i] {
+				value = 0
+			}
 			obs.X = append(obs.X, t.Space.Encode(trial.Design))
 			obs.Y = append(obs.Y, value)
 		}

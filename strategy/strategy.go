@@ -28,6 +28,10 @@ type View struct {
 	// Task.Bounds, but for those without an observation.
 	Constraints []*surrogate.Constraint
 
+	// Completion is the posterior of whether an evaluation completes, where failures are
+	// learned (task.LearnFailures) and depend on the design; nil otherwise.
+	Completion *surrogate.Constraint
+
 	// Waited names the exchange that the strategy has waited for in vain. It is empty
 	// unless a Wait of this trial has ended without a Result; then the strategy must
 	// choose without, since a further Wait is an error.

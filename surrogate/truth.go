@@ -52,6 +52,44 @@ func (m *truth) Condition(obs Observations, h Hyperparameters, _ Posterior) (Pos
 	return &Constraint{Posterior: &exactPosterior{model: m.process, process: p}, Output: m.of, High: math.Inf(1), Noise: h.Noise}, nil
 }
 
+// clusterOdds is by how much labels that depend on the design must be the likelier ones.
+const clusterOdds = 100
+
+// Clusters reports whether labels, 0 or 1, depend on the design: whether a process of the
+// hyperparameters makes them a hundred times as probable as any rate that is the same for all
+// designs.
+func Clusters(t *task.Task, obs Observations, h Hyperparameters) (bool, error) {
+	sides, err := sidesOf(obs)
+	if err != nil {
+		return false, err
+	}
+	if !MayCluster(obs) {
+		return false, nil
+	}
+	evidence, err := gp.IntervalEvidence(ConstraintSpec(t), obs.X, sides, gp.Hyperparameters(h))
+	if err != nil {
+		return false, fmt.Errorf("surrogate: %w", err)
+	}
+	return evidence-logSame(obs) > math.Log(clusterOdds), nil
+}
+
+// MayCluster reports whether there are enough labels for Clusters to report so of any
+// hyperparameters, by which labels are certain at most.
+func MayCluster(obs Observations) bool { return -logSame(obs) > math.Log(clusterOdds) }
+
+// logSame is the logarithm of the probability of labels by a rate that is the same for all
+// designs, and of which nothing else is known.
+func logSame(obs Observations) float64 {
+	successes, n := 0.0, float64(len(obs.Y))
+	for _, y := range obs.Y {
+		successes += y
+	}
+	ones, _ := math.Lgamma(successes + 1)
+	zeros, _ := math.Lgamma(n - successes + 1)
+	all, _ := math.Lgamma(n + 2)
+	return ones + zeros - all
+}
+
 func sidesOf(obs Observations) ([]gp.Interval, error) {
 	if len(obs.Y) == 0 {
 		return nil, ErrNoObservations

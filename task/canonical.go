@@ -34,8 +34,8 @@ func (t *Task) Canonical() []byte {
 	if len(t.Constraints) > 0 {
 		form["constraints"] = canonicalConstraints(t.Constraints)
 	}
-	if t.FailuresCount {
-		form["failures"] = counted
+	if t.Failures != LearnFailures && t.Failures != "" {
+		form["failures"] = string(t.Failures)
 	}
 	for _, s := range sections() {
 		if part := s.canonical(t); part != nil {

@@ -89,9 +89,9 @@ func (c Constraint) takes(reading Reading) string {
 func (t *Task) Constrained() bool { return len(t.Bounds()) > 0 }
 
 // Bounds are all conditions on outputs that a search must know of: the constraints, and
-// where failures count that the evaluation completes.
+// with failures: constraint that the evaluation completes.
 func (t *Task) Bounds() []Constraint {
-	if !t.FailuresCount {
+	if t.Failures != ConstrainFailures {
 		return t.Constraints
 	}
 	return append(slices.Clone(t.Constraints), TruthOf(Completion))

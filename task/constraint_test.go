@@ -62,7 +62,7 @@ func TestConstraintsAreInTheID(t *testing.T) {
 		t.Errorf("a task without constraints: %s", plain.Canonical())
 	}
 	one := constrained(t, "constraints: [{name: a, high: 1}, {name: b, low: 0.5}]")
-	if same := constrained(t, "failures: ignore\nconstraints: [{low: 5e-1, name: b }, {name: a, high: 1.0, type: number}]"); same.ID() != one.ID() {
+	if same := constrained(t, "failures: learn\nconstraints: [{low: 5e-1, name: b }, {name: a, high: 1.0, type: number}]"); same.ID() != one.ID() {
 		t.Errorf("%s\n%s", one.Canonical(), same.Canonical())
 	}
 	seen := map[string]string{}
@@ -77,6 +77,7 @@ func TestConstraintsAreInTheID(t *testing.T) {
 		"constraints: [{name: a, type: bool}]",
 		"constraints: [{name: a, type: bool}]\nfailures: constraint",
 		"failures: constraint",
+		"failures: ignore",
 	} {
 		id := constrained(t, lines).ID().String()
 		if other, ok := seen[id]; ok {
@@ -104,13 +105,13 @@ func TestCanonicalConstraintsAreRead(t *testing.T) {
 			}
 			spec.Constraints = append(spec.Constraints, c)
 		}
-		spec.FailuresCount = rapid.Bool().Draw(rt, "failures")
+		spec.Failures = rapid.SampledFrom([]Failures{LearnFailures, IgnoreFailures, ConstrainFailures}).Draw(rt, "failures")
 		made, err := New(spec, able)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		read, err := Parse("canonical", made.Canonical(), able)
-		if err != nil || read.ID() != made.ID() || !slices.Equal(read.Constraints, made.Constraints) || read.FailuresCount != spec.FailuresCount {
+		if err != nil || read.ID() != made.ID() || !slices.Equal(read.Constraints, made.Constraints) || read.Failures != spec.Failures {
 			rt.Fatalf("%s: %v", made.Canonical(), err)
 		}
 		for _, c := range spec.Constraints {
@@ -137,7 +138,7 @@ func TestConstraintErrors(t *testing.T) {
 		"constraints: [{name: a, type: bool, high: 1}]":              `constraint "a": high`,
 		"constraints: [{name: a, type: truth}]":                      "type must be one of number, bool",
 		"failures: [1]":                                              "failures must be",
-		"failures: count":                                            "failures must be one of ignore, constraint",
+		"failures: count":                                            "failures must be one of learn, ignore, constraint",
 		"failures: constraint\nstrategy: {type: first}":              "type first takes no constraints, which the task has by failures: constraint; those that do: keeps, too",
 		"constraints: [{name: a, hihg: 1}]":                          `unknown key "hihg"; accepted: name, type, low, high`,
 		"constraints: [{name: a, high: 1}, {name: a, low: 0}]":       `constraint "a": the name is repeated`,

@@ -19,8 +19,8 @@ type Spec struct {
 	// Constraints are at most 16, in any order.
 	Constraints []Constraint
 
-	// FailuresCount is the key failures: constraint.
-	FailuresCount bool
+	// Failures is the key failures; "" is its default.
+	Failures Failures
 
 	// The optional sections of the task file, with its keys. What is left out has the
 	// defaults of the file.
@@ -58,8 +58,8 @@ func New(spec Spec, strategies []StrategyType) (*Task, error) {
 	if len(spec.Constraints) > 0 {
 		form["constraints"] = canonicalConstraints(spec.Constraints)
 	}
-	if spec.FailuresCount {
-		form["failures"] = counted
+	if spec.Failures != "" {
+		form["failures"] = string(spec.Failures)
 	}
 	for key, settings := range map[string]Settings{"surrogate": spec.Surrogate, "strategy": spec.Strategy, "privacy": spec.Privacy} {
 		if settings != nil {

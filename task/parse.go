@@ -42,7 +42,7 @@ func sections() []section {
 //	constraints:
 //	  - {name: latency_ms, high: 10}   # low, high or both
 //	  - {name: converged, type: bool}
-//	failures: constraint               # or ignore, the default
+//	failures: constraint               # or ignore, or learn, the default
 //	surrogate: {type: exact, kernel: matern52, features: 256, lengthscale: 0.3, category_lengthscale: 1}
 //	strategy: {type: fts, mode: concurrent, schedule: inverse-sqrt, initial_designs: 3, share_every: 1}
 //	privacy: {mechanism: local, epsilon: 4, delta: 1e-5, clip: 16, releases: 10, adjacency: replace-one}
@@ -97,12 +97,6 @@ func (d *decoder) parse(data []byte) (*Task, error) {
 	return t, nil
 }
 
-// What the key failures may say.
-const (
-	ignored = "ignore"
-	counted = "constraint"
-)
-
 func (m *Section) task(t *Task) {
 	m.formatVersion()
 	if name, ok := m.text("name"); ok {
@@ -115,7 +109,7 @@ func (m *Section) task(t *Task) {
 	t.Space = m.space()
 	m.designs(t)
 	t.Constraints = m.constraints()
-	t.FailuresCount = m.Word("failures", ignored, ignored, counted) == counted
+	t.Failures = Failures(m.Word("failures", string(LearnFailures), string(LearnFailures), string(IgnoreFailures), string(ConstrainFailures)))
 	m.d.constrained = t.Constrained()
 	for _, s := range sections() {
 		n, ok := m.get(s.key)

@@ -124,7 +124,7 @@ func parseStrategy(m *Section, t *Task) {
 // whichBound names the key by which the task has a constraint, if it is not constraints.
 func (t *Task) whichBound() string {
 	if len(t.Constraints) == 0 {
-		return " by failures: " + counted
+		return " by failures: " + string(ConstrainFailures)
 	}
 	return ""
 }

@@ -37,10 +37,21 @@ type Task struct {
 	// Constraints are on outputs other than the objective: at most 16, by name.
 	Constraints []Constraint
 
-	// FailuresCount says that a failed evaluation is evidence about its design, as one
-	// that breaks a constraint is.
-	FailuresCount bool
+	Failures Failures
 }
+
+// Failures is what a failed evaluation is evidence of.
+type Failures string
+
+// Kinds of Failures, as in a task file.
+const (
+	// LearnFailures: of its design while failures cluster, by the node's own model. The default.
+	LearnFailures Failures = "learn"
+	// IgnoreFailures: of nothing.
+	IgnoreFailures Failures = "ignore"
+	// ConstrainFailures: of its design, as an outcome that breaks a constraint is.
+	ConstrainFailures Failures = "constraint"
+)
 
 // Privacy is what a node promises about what it shares: (Epsilon, Delta) against
 // everybody, over all its releases.

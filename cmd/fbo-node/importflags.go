@@ -100,11 +100,11 @@ func (f importFlags) meanings(space *task.Space) (columns, error) {
 }
 
 // add takes the rows of a file. Those outside the space are errors, or counted. Failed
-// ones are of use where failures count.
+// ones are kept with failures: constraint.
 func (i *imported) add(t *task.Task, skip bool) func(pastRow) error {
 	return func(r pastRow) error {
 		past, ok, err := r.parse(t.Space)
-		if t.FailuresCount && r.failed() {
+		if t.Failures == task.ConstrainFailures && r.failed() {
 			ok, past.Failed = true, "as imported"
 			past.Design, err = r.parseDesign(t.Space)
 		}

@@ -71,7 +71,11 @@ func TestImportOfFailures(t *testing.T) {
 		{importFlags{file: filepath.Join("testdata", "study.csv"), outside: "skip", ignored: []string{"params_deep"}}, spaceOf(t, studySpace), 3, 1},
 	} {
 		for _, count := range []bool{true, false} {
-			got, err := c.flags.read(&task.Task{Space: c.space, FailuresCount: count})
+			spec := &task.Task{Space: c.space, Failures: task.LearnFailures}
+			if count {
+				spec.Failures = task.ConstrainFailures
+			}
+			got, err := c.flags.read(spec)
 			if err != nil {
 				t.Fatal(err)
 			}

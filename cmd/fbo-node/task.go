@@ -143,8 +143,13 @@ func describeTask(out io.Writer, t *task.Task) {
 	for _, c := range t.Constraints {
 		fmt.Fprintf(out, "constraint  %s\n", describeConstraint(c))
 	}
-	if t.FailuresCount {
-		fmt.Fprintln(out, "failures    count: designs near those whose evaluation fails are avoided")
+	switch t.Failures {
+	case task.LearnFailures:
+		fmt.Fprintln(out, "failures    learned: while they cluster, designs where evaluations fail are avoided")
+	case task.IgnoreFailures:
+		fmt.Fprintln(out, "failures    ignored")
+	case task.ConstrainFailures:
+		fmt.Fprintln(out, "failures    a constraint: designs where evaluations fail are avoided, and what fails is shared")
 	}
 	s := t.Surrogate
 	fmt.Fprintf(out, "surrogate   %s, kernel %s\n", s.Type, s.Kernel)

@@ -59,7 +59,7 @@ func Count(view strategy.View) int {
 }
 
 func labelled(t *task.Task, trial *strategy.Trial) bool {
-	return trial.State == strategy.Done || trial.State == strategy.Failed && t.FailuresCount
+	return trial.State == strategy.Done || trial.State == strategy.Failed && t.Failures == task.ConstrainFailures
 }
 
 // own are the labels of an agent's trials.

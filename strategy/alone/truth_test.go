@@ -73,7 +73,11 @@ func TestFailuresAreAvoided(t *testing.T) { checkFailures(t, 1, "logei", "alone"
 // designs.
 func checkFailures(t *testing.T, seeds int, strategies ...string) {
 	failures := func(name string, make func(*task.Task) strategy.Strategy, count bool, seed uint64) (after int) {
-		spec := squareTask(t, name, task.Spec{FailuresCount: count})
+		failures := task.IgnoreFailures
+		if count {
+			failures = task.ConstrainFailures
+		}
+		spec := squareTask(t, name, task.Spec{Failures: failures})
 		view := searchAll(t, spec, make(spec), random.SeedOf(seed), 30, func(d task.Design) *strategy.Outcome {
 			if !inDisc(d) {
 				return nil

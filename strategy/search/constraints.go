@@ -7,19 +7,28 @@ import (
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/surrogate"
 )
 
 // confidence is the deviations by which a design must keep a constraint to be believed
 // feasible: 97.5 %.
 const confidence = 1.96
 
-// Limits are the view's constraints as acquisition functions take them.
+// Limits are the view's constraints, and completion where it depends on the design, as
+// acquisition functions take them.
 func Limits(view strategy.View) []acquisition.Limit {
 	var limits []acquisition.Limit
-	for _, c := range view.Constraints {
+	for _, c := range bounded(view) {
 		limits = append(limits, acquisition.Limit{Predictor: c.Posterior, Low: c.Low, High: c.High, Noise: c.Noise})
 	}
 	return limits
+}
+
+func bounded(view strategy.View) []*surrogate.Constraint {
+	if view.Completion == nil {
+		return view.Constraints
+	}
+	return append(slices.Clip(view.Constraints), view.Completion)
 }
 
 // Blind reports whether a model has nothing to go by yet: some constraint that is true or false
@@ -100,19 +109,19 @@ func margin(view strategy.View, limit acquisition.Limit) float64 {
 // (AISTATS 2021), section 3. The sample of the objective is from the stream of this
 // name and number, the same with constraints and without.
 func Draw(view strategy.View, seed random.Seed, name string, number uint64) acquisition.Function {
-	f, bounded := Sample(view, seed, name, number)
-	return acquisition.Penalised(f, bounded...)
+	f, limited := Sample(view, seed, name, number)
+	return acquisition.Penalised(f, limited...)
 }
 
 // Sample returns what Draw is made of: the sample of the objective, and those of the
 // constraints with their limits.
-func Sample(view strategy.View, seed random.Seed, name string, number uint64) (f acquisition.Function, bounded []acquisition.Bounded) {
+func Sample(view strategy.View, seed random.Seed, name string, number uint64) (f acquisition.Function, limited []acquisition.Bounded) {
 	f = view.Posterior.Draw(seed.Stream(name, number))
-	for _, c := range view.Constraints {
+	for _, c := range bounded(view) {
 		sample := c.Draw(seed.Stream(name+" of "+string(c.Output), number))
-		bounded = append(bounded, acquisition.Bounded{Function: sample, Low: c.Low, High: c.High})
+		limited = append(limited, acquisition.Bounded{Function: sample, Low: c.Low, High: c.High})
 	}
-	return f, bounded
+	return f, limited
 }
 
 // Likely tells whether the design at x is rather feasible than not: whoever knows none such

@@ -102,6 +102,24 @@ func checkIntervals(spec Spec, x [][]float64, within []Interval) error {
 	return checkSome(spec, x, make([]float64, len(x)))
 }
 
+// IntervalEvidence returns the logarithm of the probability that outputs lie within the
+// intervals, by expectation propagation. It costs what NewIntervalPosterior does.
+func IntervalEvidence(spec Spec, x [][]float64, within []Interval, h Hyperparameters) (float64, error) {
+	if err := checkIntervals(spec, x, within); err != nil {
+		return 0, err
+	}
+	if err := h.validate(spec); err != nil {
+		return 0, err
+	}
+	e := newIntervalEvidence(spec, x, within)
+	e.fillCovariance(Hyperparameters{Lengthscales: h.Lengthscales})
+	if err := e.ep.run(e.k, h.Noise); err != nil {
+		return 0, err
+	}
+	value, _ := e.ep.logEvidence()
+	return value, nil
+}
+
 // intervalEvidence is the evidence of expectation propagation.
 type intervalEvidence struct {
 	*evidence

@@ -52,30 +52,11 @@ func taskFor(space *task.Space, strategyType, surrogateType string, settings map
 		sections[section][key] = parsed
 	}
 	text, err := json.Marshal(map[string]any{
-		"name": "solo", "goal": task.Minimize, "parameters": parametersOf(space),
+		"name": "solo", "goal": task.Minimize, "parameters": drive.Parameters(space),
 		"strategy": sections["strategy"], "surrogate": sections["surrogate"],
 	})
 	if err != nil {
 		return nil, fmt.Errorf("task for the engine: %w", err)
 	}
 	return all.Strategies().Parse("solo", text)
-}
-
-// parametersOf are the parameters of a task file. Test functions have floats, ints and
-// choices among texts.
-func parametersOf(space *task.Space) []map[string]any {
-	var parameters []map[string]any
-	for _, p := range space.Parameters() {
-		item := map[string]any{"name": p.Name, "type": p.Kind}
-		if p.Kind == task.Categorical {
-			item["choices"] = p.Choices
-		} else {
-			item["low"], item["high"] = p.Low, p.High
-			if p.Scale != "" {
-				item["scale"] = p.Scale
-			}
-		}
-		parameters = append(parameters, item)
-	}
-	return parameters
 }

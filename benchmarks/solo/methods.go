@@ -2,13 +2,14 @@ package main
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
 	"gonum.org/v1/gonum/stat/samplemv"
 
+	"github.com/fbo-node/fbo/benchmarks/internal/python"
+	"github.com/fbo-node/fbo/benchmarks/internal/uniform"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/task"
 )
@@ -21,8 +22,8 @@ type search struct {
 	evals   int
 	observe func(task.Design) float64
 
-	python *interpreter // for methods that are not in Go
-	result *result      // takes warnings, versions, and the processor time of other processes
+	python *python.Shared // for methods that are not in Go
+	result *result        // takes warnings, versions, and the processor time of other processes
 }
 
 // method minimises.
@@ -30,7 +31,7 @@ type method func(s search) error
 
 func baselines() map[string]method {
 	return map[string]method{
-		"random":        uniform,
+		"random":        drawn,
 		"quasi":         quasi,
 		"goptuna-tpe":   goptunaTPE,
 		"goptuna-cmaes": goptunaCMAES,
@@ -62,21 +63,13 @@ func methodNamed(name string) (method, error) {
 	return engine(strategy, surrogate, settings), nil
 }
 
-// uniform draws each parameter uniformly.
-func uniform(s search) error {
+// drawn draws each parameter uniformly.
+func drawn(s search) error {
 	rng := s.seed.Stream("uniform", 0)
 	for range s.evals {
-		s.observe(spread(s.space, coordinates(rng, s.space.Len())))
+		s.observe(uniform.Design(s.space, rng))
 	}
 	return nil
-}
-
-func coordinates(rng *rand.Rand, n int) []float64 {
-	u := make([]float64, n)
-	for i := range u {
-		u[i] = rng.Float64()
-	}
-	return u
 }
 
 // quasi takes a scrambled Halton sequence with one coordinate per parameter
@@ -86,21 +79,7 @@ func quasi(s search) error {
 	points := mat.NewDense(s.evals, s.space.Len(), nil)
 	samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(s.space.Len(), source), Src: source}.Sample(points)
 	for i := range s.evals {
-		s.observe(spread(s.space, points.RawRowView(i)))
+		s.observe(uniform.At(s.space, points.RawRowView(i)))
 	}
 	return nil
-}
-
-// spread is the design at u, with one coordinate in [0, 1) per parameter; choices
-// take equal parts of theirs.
-func spread(space *task.Space, u []float64) task.Design {
-	x := make([]float64, space.Dim())
-	for i, block := range space.Blocks() {
-		if block.Kind == task.Categorical {
-			x[block.Start+min(int(u[i]*float64(block.Len)), block.Len-1)] = 1
-		} else {
-			x[block.Start] = u[i]
-		}
-	}
-	return space.Decode(x)
 }

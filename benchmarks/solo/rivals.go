@@ -37,25 +37,6 @@ func checkPython(path string) error {
 	return nil
 }
 
-// interpreter is a Python that is started when a run needs it, and serves all later ones.
-type interpreter struct {
-	path    string
-	process *python.Process
-}
-
-func (i *interpreter) started() (*python.Process, error) {
-	if i.process == nil {
-		process, err := python.Start(i.path, script)
-		if err != nil {
-			return nil, err
-		}
-		i.process = process
-	}
-	return i.process, nil
-}
-
-func (i *interpreter) stop() { i.process.Stop() }
-
 // request has what was observed since the last one of the same run.
 type request struct {
 	Begin *begin        `json:"begin,omitempty"`
@@ -73,12 +54,12 @@ type begin struct {
 // rivals.py go on.
 func rival(name string) method {
 	return func(s search) error {
-		process, err := s.python.started()
+		process, err := s.python.Started()
 		if err != nil {
 			return err
 		}
 		s.result.Versions = process.Versions
-		r := request{Begin: &begin{name, s.seed.Stream("python", 0).Uint32(), parametersOf(s.space)}}
+		r := request{Begin: &begin{name, s.seed.Stream("python", 0).Uint32(), drive.Parameters(s.space)}}
 		observe := func(d task.Design) strategy.Outcome {
 			value := s.observe(d)
 			r.X, r.Y = append(r.X, d), append(r.Y, value)

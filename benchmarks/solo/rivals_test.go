@@ -6,20 +6,21 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fbo-node/fbo/benchmarks/internal/python"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/task"
 )
 
 // newInterpreter skips, and says why, without a Python that has the packages.
-func newInterpreter(t *testing.T) *interpreter {
+func newInterpreter(t *testing.T) *python.Shared {
 	t.Helper()
 	path := os.Getenv(pythonVariable)
 	if err := checkPython(path); err != nil {
 		t.Skip(err)
 	}
-	python := &interpreter{path: path}
-	t.Cleanup(python.stop)
-	return python
+	shared := &python.Shared{Path: path, Script: script}
+	t.Cleanup(shared.Stop)
+	return shared
 }
 
 // A run in Python starts like one of the engine, goes on by itself, costs time, and comes

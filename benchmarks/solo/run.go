@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fbo-node/fbo/benchmarks/internal/cpu"
+	"github.com/fbo-node/fbo/benchmarks/internal/python"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -26,7 +27,7 @@ type result struct {
 }
 
 // do carries out a run in this process, and in Python what is a method there.
-func (j job) do(python *interpreter) (result, error) {
+func (j job) do(shared *python.Shared) (result, error) {
 	p, err := problemNamed(j.Function)
 	if err != nil {
 		return result{}, err
@@ -41,7 +42,7 @@ func (j job) do(python *interpreter) (result, error) {
 	before := cpu.Seconds()
 	if err := m(search{
 		space: o.quiet.Space, seed: seed.Derive("method", 0), evals: j.Evals, observe: o.observe,
-		python: python, result: &done,
+		python: shared, result: &done,
 	}); err != nil {
 		return result{}, fmt.Errorf("%s on %s, seed %d: %w", j.Method, j.Function, j.Seed, err)
 	}

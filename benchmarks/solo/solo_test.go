@@ -220,13 +220,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestQuartilesAndRanks(t *testing.T) {
-	if q := quartiles([]float64{4, 1, 3, 2}); q != [3]float64{1.75, 2.5, 3.25} {
-		t.Errorf("quartiles %v", q)
-	}
-	if q := quartiles([]float64{7}); q != [3]float64{7, 7, 7} {
-		t.Errorf("quartiles of one %v", q)
-	}
+func TestRanks(t *testing.T) {
 	r := newRanking(config{methods: []string{"a", "b", "c"}, evals: 1})
 	row := func(regrets ...float64) (rows []result) {
 		for _, regret := range regrets {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/fbo-node/fbo/benchmarks/internal/quartile"
+	"github.com/fbo-node/fbo/benchmarks/internal/uniform"
 	"github.com/fbo-node/fbo/random"
 )
 
@@ -46,7 +48,7 @@ func (p problem) deviation() float64 {
 	rng := random.SeedOf(1).Stream("deviation", 0)
 	mean, squares := 0.0, 0.0
 	for i := range designs {
-		value := p.function.At(spread(p.function.Space, coordinates(rng, p.function.Space.Len())))
+		value := p.function.At(uniform.Design(p.function.Space, rng))
 		off := value - mean
 		mean += off / float64(i+1)
 		squares += off * (value - mean)
@@ -69,7 +71,7 @@ func (s *summary) logRatios(n int, pick func(seeds int) []int) []float64 {
 				regrets[k] = max(row[seed].Regret[n-1], p.floor)
 			}
 			slices.Sort(regrets)
-			medians[i] = math.Log(quantile(regrets, 0.5))
+			medians[i] = math.Log(quartile.Quantile(regrets, 0.5))
 		}
 		for i := range means {
 			means[i] += (medians[i] - medians[reference]) / float64(len(s.parts))
@@ -97,7 +99,7 @@ func (s *summary) bounds(n int) [][2]float64 {
 	bounds := make([][2]float64, len(drawn))
 	for i, ratios := range drawn {
 		slices.Sort(ratios)
-		bounds[i] = [2]float64{quantile(ratios, 0.05), quantile(ratios, 0.95)}
+		bounds[i] = [2]float64{quartile.Quantile(ratios, 0.05), quartile.Quantile(ratios, 0.95)}
 	}
 	return bounds
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/fbo-node/fbo/benchmarks/internal/quartile"
 )
 
 // checkpoints are the numbers of evaluations that a table shows.
@@ -46,7 +48,7 @@ func printTable(w io.Writer, c config, all results, left int, build string) erro
 		for i, method := range c.methods {
 			fmt.Fprintf(out, "%s\t", method)
 			for _, n := range c.checkpoints() {
-				q := quartiles(regretsAfter(rows[i], n))
+				q := quartile.Of(regretsAfter(rows[i], n))
 				fmt.Fprintf(out, "%.3g [%.3g, %.3g]\t", q[1], q[0], q[2])
 			}
 			var costs, each []float64
@@ -61,7 +63,7 @@ func printTable(w io.Writer, c config, all results, left int, build string) erro
 					versions[name+" "+version] = true
 				}
 			}
-			fmt.Fprintf(out, "%.3g\t%.3g\n", quartiles(costs)[1], quartiles(each)[1])
+			fmt.Fprintf(out, "%.3g\t%.3g\n", quartile.Of(costs)[1], quartile.Of(each)[1])
 		}
 		ranks.add(rows)
 		p, err := problemNamed(function)
@@ -118,21 +120,6 @@ func regretsAfter(rows []result, n int) []float64 {
 		regrets[i] = r.Regret[n-1]
 	}
 	return regrets
-}
-
-// quartiles returns the 25, 50 and 75 % quantiles.
-func quartiles(x []float64) [3]float64 {
-	sorted := slices.Sorted(slices.Values(x))
-	return [3]float64{quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)}
-}
-
-// quantile interpolates between order statistics as NumPy does by default (type 7 of
-// Hyndman and Fan, 1996).
-func quantile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
-	low := int(at)
-	high := min(low+1, len(sorted)-1)
-	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 }
 
 // ranking averages the ranks of the methods (1 is best, equals share) over all

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+
+	"github.com/fbo-node/fbo/benchmarks/internal/python"
 )
 
 // workerVariable makes this program a worker: it reads jobs and writes replies,
@@ -21,8 +23,8 @@ type reply struct {
 
 func work(in io.Reader, out io.Writer) error {
 	decoder, encoder := json.NewDecoder(in), json.NewEncoder(out)
-	python := &interpreter{path: os.Getenv(pythonVariable)}
-	defer python.stop()
+	shared := &python.Shared{Path: os.Getenv(pythonVariable), Script: script}
+	defer shared.Stop()
 	for {
 		var j job
 		if err := decoder.Decode(&j); errors.Is(err, io.EOF) {
@@ -31,7 +33,7 @@ func work(in io.Reader, out io.Writer) error {
 			return err
 		}
 		var r reply
-		done, err := j.do(python)
+		done, err := j.do(shared)
 		if r.Result = done; err != nil {
 			r.Error = err.Error()
 		}

@@ -59,6 +59,16 @@ func (d *Driver) Tell(trial uint64, outcome strategy.Outcome) error {
 	return d.agent.Tell(d.now, trial, outcome)
 }
 
+// Fail reports that a trial has failed.
+func (d *Driver) Fail(trial uint64, reason string) error { return d.agent.Fail(d.now, trial, reason) }
+
+// Recommend returns the design that the agent recommends after all outcomes so far; the
+// zero design while it has no model.
+func (d *Driver) Recommend() (task.Design, error) {
+	d.carryOut()
+	return d.agent.Recommend(context.Background(), d.agent.View(d.now))
+}
+
 func (d *Driver) carryOut() {
 	for {
 		ready := d.agent.Ready()
@@ -94,4 +104,22 @@ func Start(t *task.Task, seed random.Seed, most int, evaluate func(task.Design) 
 		}
 	}
 	return nil
+}
+
+// Parameters returns the parameters of a space as a task file has them.
+func Parameters(space *task.Space) []map[string]any {
+	var parameters []map[string]any
+	for _, p := range space.Parameters() {
+		item := map[string]any{"name": p.Name, "type": p.Kind}
+		if p.Kind == task.Categorical {
+			item["choices"] = p.Choices
+		} else {
+			item["low"], item["high"] = p.Low, p.High
+			if p.Scale != "" {
+				item["scale"] = p.Scale
+			}
+		}
+		parameters = append(parameters, item)
+	}
+	return parameters
 }

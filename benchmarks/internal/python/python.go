@@ -94,3 +94,25 @@ func (p *Process) Stop() {
 		_ = p.command.Wait() // it has said all that matters
 	}
 }
+
+// Shared is a Python that is started when a run needs it, and serves all later ones.
+type Shared struct {
+	Path, Script string
+
+	process *Process
+}
+
+// Started returns the process, and starts it when none runs.
+func (s *Shared) Started() (*Process, error) {
+	if s.process == nil {
+		process, err := Start(s.Path, s.Script)
+		if err != nil {
+			return nil, err
+		}
+		s.process = process
+	}
+	return s.process, nil
+}
+
+// Stop ends the process, if there is one.
+func (s *Shared) Stop() { s.process.Stop() }

@@ -1,0 +1,12 @@
+package quartile
+
+import "testing"
+
+func TestOf(t *testing.T) {
+	if q := Of([]float64{4, 1, 3, 2}); q != [3]float64{1.75, 2.5, 3.25} {
+		t.Errorf("quartiles %v", q)
+	}
+	if q := Of([]float64{7}); q != [3]float64{7, 7, 7} {
+		t.Errorf("quartiles of one %v", q)
+	}
+}

@@ -15,5 +15,8 @@ func Quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	low := int(at)
 	high := min(low+1, len(sorted)-1)
+	if at == float64(low) || sorted[low] == sorted[high] { // also where these are infinite
+		return sorted[low]
+	}
 	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 }

@@ -21,7 +21,7 @@ import (
 
 // arithmetic is part of what identifies results. It grows with every change, here
 // or below, after which the same plan has other results.
-const arithmetic = 17
+const arithmetic = 18
 
 // EvaluationTime is how long an evaluation lasts on the virtual clock, unless the
 // plan's Schedule says otherwise.

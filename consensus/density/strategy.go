@@ -72,18 +72,35 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	if heard.len() == 0 || heard.weight == 0 {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
+	if view.Posterior == nil && len(view.Constraints) == 0 {
+		why.Phrase = "best guess by the densities of " + plain.Count(why.Listened, "peer")
+		return s.search.Maximise(ctx, view, trial, seed, heard, why)
+	}
 	score, _ := s.alone.Score(view)
 	return s.search.Maximise(ctx, view, trial, seed, acquisition.Sum(score, heard), why)
 }
 
+// FollowsFromTheFirst implements strategy.Follower.
+func (s Strategy) FollowsFromTheFirst() bool { return true }
+
 // starting is search.Starting, but that an agent all of whose evaluations have failed can
 // follow its peers where failures count: it has no model of the objective, but one of what
-// fails.
+// fails. A newcomer among peers that are past their starting designs skips its own.
 func (s Strategy) starting(view strategy.View, trial uint64) bool {
 	if view.Observations == 0 && len(view.Constraints) > 0 {
 		return s.search.AfterStart(trial) == 0
 	}
-	return s.search.Starting(view, trial)
+	return s.search.Starting(view, trial) && !s.pastStart(view)
+}
+
+// pastStart reports whether a peer has more observations than the starting designs give.
+func (s Strategy) pastStart(view strategy.View) bool {
+	for _, d := range strategy.Shares[protocol.Density](view) {
+		if d.Observations > s.task.Strategy.InitialDesigns {
+			return true
+		}
+	}
+	return false
 }
 
 // exponent returns γ_t = β/t after this many own observations; below 1 they count

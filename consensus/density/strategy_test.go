@@ -61,16 +61,40 @@ func TestWithoutDensitiesItIsLogEI(t *testing.T) {
 	}
 }
 
-// The starting designs are not changed by anybody.
+// No peer that has no more than the starting designs changes them.
 func TestStartingDesignsAreOwn(t *testing.T) {
 	spec := newTask(t, plane, "exact", "")
 	view := viewOf(t, spec, nil, nil)
-	view.Shares = []*strategy.Share{shareOf(t, spec, "you", around(spec, 0.1, []float64{0.3, 0.3}))}
+	little := around(spec, 0.1, []float64{0.3, 0.3})
+	little.Observations = spec.Strategy.InitialDesigns
+	view.Shares = []*strategy.Share{shareOf(t, spec, "you", little)}
 	for id := uint64(1); id <= 4; id++ {
 		got, want := suggest(t, New(spec), view, id, random.SeedOf(1)), suggest(t, alone.NewLogEI(spec), view, id, random.SeedOf(1))
 		if !got.Design.Equal(want.Design) || got.Why.Source != strategy.Initial {
 			t.Errorf("trial %d: %+v, want %+v", id, got, want)
 		}
+	}
+}
+
+// A newcomer among peers that are past their starting designs skips its own: its first design
+// is where they believe the optimum, and later ones weigh its own results too.
+func TestNewcomersSkipTheStart(t *testing.T) {
+	spec := newTask(t, plane, "exact", "")
+	shares := []*strategy.Share{shareOf(t, spec, "you", around(spec, 0.1, []float64{0.3, 0.3}))}
+	s := New(spec)
+	if !s.FollowsFromTheFirst() {
+		t.Error("a newcomer does not wait for shares")
+	}
+	view := viewOf(t, spec, nil, nil)
+	view.Shares = shares
+	got := suggest(t, s, view, 1, random.SeedOf(1))
+	if x := spec.Space.Encode(got.Design); math.Hypot(x[0]-0.3, x[1]-0.3) > 0.01 || got.Why.Listened != 1 {
+		t.Errorf("the first design is %v (%v), expected one near (0.3, 0.3)", got.Design, got.Why)
+	}
+	view = viewOf(t, spec, [][]float64{{0.3, 0.3}}, bowl(spec, 0.7))
+	view.Shares = shares
+	if got := suggest(t, s, view, 2, random.SeedOf(1)); got.Why.Source == strategy.Initial {
+		t.Errorf("the second design is %v (%v), expected one of the model", got.Design, got.Why)
 	}
 }
 

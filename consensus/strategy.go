@@ -34,7 +34,7 @@ var _ strategy.Strategy = Strategy{}
 // New returns the strategy for a task of type consensus.
 func New(t *task.Task) (Strategy, error) {
 	own, err := ownStrategy(t)
-	return Strategy{task: t, settings: settingsOf(t), search: search.New(t), own: own}, err
+	return Strategy{task: t, settings: settingsOf(t), search: search.New(t).Apart(), own: own}, err
 }
 
 // NewExchange returns the exchange of one agent that the strategy rests on.
@@ -61,7 +61,10 @@ func ownStrategy(t *task.Task) (strategy.Strategy, error) {
 
 // Suggest implements strategy.Strategy.
 func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	if s.search.Starting(view, trial) || s.search.AfterStart(trial) > uint64(s.settings.Rounds) {
+	if s.search.Starting(view, trial) {
+		return s.search.Start(view, trial, seed)
+	}
+	if s.search.AfterStart(trial) > uint64(s.settings.Rounds) {
 		return s.own.Suggest(ctx, view, trial, seed)
 	}
 	if s.settings.Mode == modeRounds {

@@ -13,6 +13,7 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/exchange/presence"
+	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -64,10 +65,34 @@ func modes() []string {
 	}
 }
 
-// An agent that nobody answers chooses as its acquisition alone does.
+// scattered is a strategy whose starting designs are all random.
+type scattered struct {
+	strategy.Strategy
+	search search.Search
+}
+
+func (s scattered) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	if s.search.Starting(view, trial) {
+		return s.search.Start(view, trial, seed)
+	}
+	return s.Strategy.Suggest(ctx, view, trial, seed)
+}
+
+// An agent that nobody answers chooses as its acquisition alone does, after starting designs
+// of which none is the centre.
 func TestAloneItIsTheLoneAcquisition(t *testing.T) {
 	for _, acquisition := range []string{"logei", "ucb", "ts"} {
-		want := play(t, federation(t, "type: "+acquisition, 1, 9)).Members[0].Trials
+		alone := federation(t, "type: "+acquisition, 1, 9)
+		registered, err := all.Strategies().Of(alone.Task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := registered.New(alone.Task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone.Members[0].Strategy = scattered{own, search.New(alone.Task).Apart()}
+		want := play(t, alone).Members[0].Trials
 		for _, mode := range modes() {
 			got := play(t, federation(t, "type: consensus, acquisition: "+acquisition+", "+mode, 1, 9)).Members[0].Trials
 			for i := range want {

@@ -171,7 +171,7 @@ func TestWithoutLabelsItIsLogEI(t *testing.T) {
 			var x [][]float64
 			for id := uint64(1); id <= 8; id++ {
 				view := measured(t, spec, viewOf(t, spec, x, f), feasible)
-				got, want := suggest(t, New(spec), view, id, random.SeedOf(2)), suggest(t, alone.NewLogEI(spec), view, id, random.SeedOf(2))
+				got, want := suggest(t, New(spec), view, id, random.SeedOf(2)), suggest(t, alone.NewLogEI(spec).Apart(), view, id, random.SeedOf(2))
 				if !reflect.DeepEqual(got, want) {
 					t.Fatalf("%s, trial %d: %+v, alone %+v", name, id, got, want)
 				}

@@ -42,7 +42,7 @@ var _ strategy.Strategy = Strategy{}
 // New returns the strategy of a task of type density.
 func New(t *task.Task) Strategy {
 	s := Strategy{
-		alone:  alone.NewLogEI(t),
+		alone:  alone.NewLogEI(t).Apart(), // peers that all begin in one place believe in it
 		search: search.New(t),
 		task:   t,
 		layout: optimum.NewLayout(t.Space),
@@ -59,7 +59,7 @@ func New(t *task.Task) Strategy {
 }
 
 // Suggest implements strategy.Strategy. With no density to count it suggests
-// exactly what alone.LogEI does for the same view, trial and seed.
+// exactly what alone.LogEI does apart for the same view, trial and seed.
 func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	blind := search.Blind(view)
 	if s.starting(view, trial) || blind && seed.Stream("blind", trial).IntN(2) == 0 {

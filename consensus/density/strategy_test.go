@@ -52,7 +52,7 @@ func TestWithoutDensitiesItIsLogEI(t *testing.T) {
 			"beta 0":               {deaf, []*strategy.Share{said}},
 		} {
 			got := tune(t, c.spec, New(c.spec), 7, random.SeedOf(1), func(v *strategy.View) { v.Shares = c.shares })
-			for i, want := range tune(t, c.spec, alone.NewLogEI(c.spec), 7, random.SeedOf(1), func(*strategy.View) {}) {
+			for i, want := range tune(t, c.spec, alone.NewLogEI(c.spec).Apart(), 7, random.SeedOf(1), func(*strategy.View) {}) {
 				if !got[i].Design.Equal(want.Design) || got[i].Why.String() != want.Why.String() {
 					t.Fatalf("%s, %s: trial %d is %v (%v), alone it is %v (%v)", setup.model, name, i+1, got[i].Design, got[i].Why, want.Design, want.Why)
 				}
@@ -69,7 +69,7 @@ func TestStartingDesignsAreOwn(t *testing.T) {
 	little.Observations = spec.Strategy.InitialDesigns
 	view.Shares = []*strategy.Share{shareOf(t, spec, "you", little)}
 	for id := uint64(1); id <= 4; id++ {
-		got, want := suggest(t, New(spec), view, id, random.SeedOf(1)), suggest(t, alone.NewLogEI(spec), view, id, random.SeedOf(1))
+		got, want := suggest(t, New(spec), view, id, random.SeedOf(1)), suggest(t, alone.NewLogEI(spec).Apart(), view, id, random.SeedOf(1))
 		if !got.Design.Equal(want.Design) || got.Why.Source != strategy.Initial {
 			t.Errorf("trial %d: %+v, want %+v", id, got, want)
 		}
@@ -206,7 +206,7 @@ func TestWhatHostilePeersCost(t *testing.T) {
 		view.Shares = append(view.Shares, shareOf(t, spec, fmt.Sprint("peer", i), around(spec, protocol.MinSpread, acquisition.Sample(spec.Space, rng))))
 	}
 	f := logEIOf(spec, view)
-	alone := suggest(t, alone.NewLogEI(spec), view, 6, random.SeedOf(1))
+	alone := suggest(t, alone.NewLogEI(spec).Apart(), view, 6, random.SeedOf(1))
 	most := f.Value(spec.Space.Encode(alone.Design))
 	for _, observations := range []int{5, 50, 500, 50_000, 5_000_000} {
 		view.Observations = observations

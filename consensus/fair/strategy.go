@@ -37,7 +37,7 @@ var _ strategy.Strategy = Strategy{}
 
 // New returns the strategy for a task of type fair.
 func New(t *task.Task) Strategy {
-	return Strategy{task: t, settings: settingsOf(t), search: search.New(t), own: alone.NewLogEI(t)}
+	return Strategy{task: t, settings: settingsOf(t), search: search.New(t).Apart(), own: alone.NewLogEI(t)}
 }
 
 // Suggest implements strategy.Strategy.

@@ -10,6 +10,7 @@ import (
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
+	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -41,18 +42,18 @@ func run(view *strategy.View, s strategy.Suggestion) {
 	view.Trials = append(slices.Clone(view.Trials), strategy.Trial{ID: uint64(len(view.Trials) + 1), Design: s.Design, Why: s.Why, State: strategy.Running})
 }
 
-// A party starts as every strategy does, with the same designs, before any batch and though
-// there is one.
+// A party starts with designs of its own seed, before any batch and though there is one. The
+// first is not the centre, which all parties would evaluate.
 func TestStartingDesigns(t *testing.T) {
 	definition := newTask(t, 3, noMediator, "")
 	view := viewOf(t, definition)
-	same := alone.NewLogEI(definition)
+	same := search.New(definition).Apart()
 	for trial := range uint64(2) {
 		if trial == 1 {
 			view.Results[Kind] = Round{Number: 1, Design: definition.Space.Decode([]float64{0.5, 0.5}), Parties: 3, Roster: 3}
 		}
 		got := suggest(t, view)
-		want, err := same.Suggest(t.Context(), view, trial+1, random.SeedOf(7))
+		want, err := same.Start(view, trial+1, random.SeedOf(7))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -180,7 +180,7 @@ func checkConstrainedSearch(t *testing.T, seeds uint64) {
 func TestFeasibilityFirst(t *testing.T) {
 	spec := discTask(t, "logei")
 	for seed := range uint64(20) {
-		view := searchDisc(t, spec, alone.NewLogEI(spec), random.SeedOf(seed), 3)
+		view := searchDisc(t, spec, alone.NewLogEI(spec).Apart(), random.SeedOf(seed), 3) // the centre is feasible
 		if strategy.Best(spec, view.Trials) != nil {
 			continue
 		}

@@ -41,6 +41,9 @@ var _ strategy.Strategy = LogEI{}
 // NewLogEI returns the strategy for a task.
 func NewLogEI(t *task.Task) LogEI { return LogEI{search.New(t)} }
 
+// Apart returns the strategy with the starting designs of [search.Search.Apart].
+func (s LogEI) Apart() LogEI { return LogEI{s.search.Apart()} }
+
 // Suggest implements strategy.Strategy.
 func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) || search.Blind(view) {

@@ -1,6 +1,7 @@
 package alone_test
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -47,7 +48,7 @@ func checkSearchByTruth(t *testing.T, seeds uint64) {
 	for name, make := range constrainedAlone() {
 		for seed := range seeds {
 			spec := squareTask(t, name, task.Spec{Constraints: []task.Constraint{task.TruthOf("inside")}})
-			view := searchAll(t, spec, make(spec), random.SeedOf(seed), 30, func(d task.Design) *strategy.Outcome {
+			view := searchAll(t, spec, scattered{make(spec), search.New(spec).Apart()}, random.SeedOf(seed), 30, func(d task.Design) *strategy.Outcome {
 				outcome := disc(d)
 				outcome.Constraints = map[string]task.Reading{"inside": task.Truth(inDisc(d))}
 				return outcome
@@ -65,6 +66,20 @@ func checkSearchByTruth(t *testing.T, seeds uint64) {
 	}
 }
 
+// scattered is a strategy whose starting designs are all random. The centre of the disc has an
+// outcome, and few designs that fail would be known.
+type scattered struct {
+	strategy.Strategy
+	search search.Search
+}
+
+func (s scattered) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	if s.search.Starting(view, trial) {
+		return s.search.Start(view, trial, seed)
+	}
+	return s.Strategy.Suggest(ctx, view, trial, seed)
+}
+
 func TestFailuresAreAvoided(t *testing.T) { checkFailures(t, 1, "logei", "alone") }
 
 // checkFailures evaluates designs of which those outside of the disc fail. If failures count, at
@@ -78,7 +93,7 @@ func checkFailures(t *testing.T, seeds int, strategies ...string) {
 			failures = task.ConstrainFailures
 		}
 		spec := squareTask(t, name, task.Spec{Failures: failures})
-		view := searchAll(t, spec, make(spec), random.SeedOf(seed), 30, func(d task.Design) *strategy.Outcome {
+		view := searchAll(t, spec, scattered{make(spec), search.New(spec).Apart()}, random.SeedOf(seed), 30, func(d task.Design) *strategy.Outcome {
 			if !inDisc(d) {
 				return nil
 			}

@@ -10,7 +10,10 @@
 // Comparison of Three Methods for Selecting Values of Input Variables in the Analysis of
 // Output from a Computer Code", Technometrics 1979, in gonum): one in each n-th of every
 // parameter, floats and ints on log scale by their logarithms, choices taking equal parts.
-// Each by itself is uniform. It is drawn from the agent's seed: whoever does not know that
+// Each by itself is uniform. The numbers of the first are then moved to the centre of the space,
+// or to the listed design that is nearest to it: people put what they expect to be good in the
+// middle. Tasks with a promise of privacy have no such common design, and neither have
+// strategies that it harms ([Search.Apart]). The hypercube is drawn from the agent's seed: whoever does not know that
 // can foresee no more than that designs yet to come lie in other parts than those that it
 // has seen. A node with a new seed, as after a restart, goes on in another hypercube.
 //

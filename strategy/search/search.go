@@ -21,6 +21,7 @@ type Search struct {
 	task    *task.Task
 	space   *task.Space
 	initial uint64
+	centred bool // the first starting design is the centre of the space
 }
 
 // New returns the search for a task.
@@ -30,7 +31,16 @@ func New(t *task.Task) Search {
 		task:      t,
 		space:     t.Space,
 		initial:   uint64(t.Strategy.InitialDesigns),
+		centred:   t.Privacy == nil,
 	}
+}
+
+// Apart returns the search of an agent whose first starting design is as random as the
+// others. It is for strategies to which one common design of all agents does harm: where they
+// evaluate one function, or their candidates are averaged, which from one design lie opposite.
+func (s Search) Apart() Search {
+	s.centred = false
+	return s
 }
 
 // Starting tells whether this trial is one of the starting designs, or there is

@@ -20,10 +20,12 @@ const (
 )
 
 // Start suggests the design of this trial in the Latin hypercube of the seed, or a random
-// one where that has been tried, the trial is none of the starting designs or designs are
-// listed. Random designs differ from those of trials that were set aside.
+// one where that has been tried or the trial is none of the starting designs. Of listed
+// designs it suggests the nearest to the centre first, and then random ones. Random designs
+// differ from those of trials that were set aside.
 func (s Search) Start(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	if trial >= 1 && trial <= s.initial && s.space.Listing() == nil {
+	listed := s.space.Listing() != nil
+	if trial >= 1 && trial <= s.initial && (!listed || trial == 1 && s.centred) {
 		if design := s.latin(trial, seed); !s.tried(view)[design.Key()] {
 			return starting(design), nil
 		}
@@ -51,12 +53,19 @@ func starting(design task.Design) strategy.Suggestion {
 }
 
 // latin returns the design of a trial, from 1, in the Latin hypercube of the seed: there is
-// one in each of as many equal parts of every parameter as there are starting designs.
+// one in each of as many equal parts of every parameter as there are starting designs. The
+// numbers of the first are moved to the centre.
 func (s Search) latin(trial uint64, seed random.Seed) task.Design {
 	rng := seed.Stream("start", 1) // of a single starting design, without categories, the one that fresh draws
 	points := mat.NewDense(int(s.initial), s.space.Len(), nil)
 	samplemv.LatinHypercube{Q: distmv.NewUnitUniform(s.space.Len(), rng), Src: rng}.Sample(points)
-	return s.space.Decode(acquisition.Place(s.space, points.RawRowView(int(trial-1))))
+	u := points.RawRowView(int(trial - 1))
+	for i, block := range s.space.Blocks() {
+		if trial == 1 && s.centred && block.Kind != task.Categorical {
+			u[i] = 0.5
+		}
+	}
+	return s.space.Decode(acquisition.Place(s.space, u))
 }
 
 // fresh draws a design uniformly among those not tried. When chance finds none,

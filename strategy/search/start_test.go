@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 )
@@ -29,11 +31,12 @@ func starts(t *testing.T, definition *task.Task, seed random.Seed, count int) []
 	return all
 }
 
-// Of six starting designs each is in another sixth of every range, on a logarithmic scale of
-// its logarithm, and choices, false and true and the values of an int are taken equally often.
+// Of six starting designs without the centre each is in another sixth of every range, on a
+// logarithmic scale of its logarithm, and choices, false and true and the values of an int are
+// taken equally often.
 func TestStartsAreALatinHypercube(t *testing.T) {
 	const n = 6
-	definition := parse(t, "maximize", n, `{name: x, type: float, low: -3, high: 8}, {name: rate, type: float, low: 1.0e-6, high: 1, scale: log},
+	definition := private(t, n, `{name: x, type: float, low: -3, high: 8}, {name: rate, type: float, low: 1.0e-6, high: 1, scale: log},
 		{name: layers, type: int, low: 1, high: 3}, {name: kind, type: categorical, choices: [a, b]}, {name: on, type: bool}, {name: colour, type: categorical, choices: [a, b, c, d, e, f]}`)
 	for seed := range uint64(50) {
 		parts := map[string]int{}
@@ -61,15 +64,52 @@ func TestStartsAreALatinHypercube(t *testing.T) {
 	}
 }
 
-// Each starting design by itself is uniform: over 4000 seeds each quarter of the range and
-// each choice has its part within five standard deviations.
+// private is parse for a task with a promise of privacy, whose nodes start nowhere in common.
+func private(t testing.TB, initial int, parameters string) *task.Task {
+	t.Helper()
+	return strategytest.Task(t, all.Strategies(), "name: search\ngoal: maximize\nparameters: [%s]\nstrategy: {type: fts, initial_designs: %d}\nprivacy: {mechanism: local, epsilon: 4, releases: 10}", parameters, initial)
+}
+
+// The first starting design is the centre of all numbers, or of listed designs the nearest to
+// it, and a choice of the seed. The others, and all of private tasks, are of the seed.
+func TestFirstStartIsTheCentre(t *testing.T) {
+	definition := parse(t, "maximize", 3, `{name: x, type: float, low: -3, high: 8}, {name: rate, type: float, low: 1.0e-6, high: 1, scale: log},
+		{name: layers, type: int, low: 1, high: 9}, {name: kind, type: categorical, choices: [a, b, c]}`)
+	kinds := map[string]bool{}
+	for seed := range uint64(20) {
+		first := starts(t, definition, random.SeedOf(seed), 1)[0]
+		kinds[first.Choice("kind")] = true
+		if first.Float("x") != 2.5 || first.Float("rate") != 1e-3 || first.Int("layers") != 5 {
+			t.Errorf("seed %d begins at %v", seed, first)
+		}
+		apart, err := search.New(definition).Apart().Start(strategy.View{Task: definition}, 1, random.SeedOf(seed))
+		if err != nil || apart.Design.Float("x") == 2.5 || apart.Design.Choice("kind") != first.Choice("kind") {
+			t.Errorf("seed %d: apart from others it begins at %v, %v", seed, apart.Design, err)
+		}
+	}
+	if len(kinds) != 3 {
+		t.Errorf("the first choices are %v, expected each of three", kinds)
+	}
+	listed := newListedTask(t)
+	got, err := search.New(listed).Start(strategy.View{Task: listed}, 1, random.SeedOf(1))
+	if want := listed.Space.Decode([]float64{0.5, 0.5}); err != nil || !got.Design.Equal(want) {
+		t.Errorf("of listed designs the first is %v, %v; expected %v", got.Design, err, want)
+	}
+	secret := private(t, 3, spaces["floats"])
+	if a, b := starts(t, secret, random.SeedOf(1), 1)[0], starts(t, secret, random.SeedOf(2), 1)[0]; a.Equal(b) {
+		t.Errorf("two nodes of a private task begin at %v", a)
+	}
+}
+
+// Each starting design that is not the centre is uniform by itself: over 4000 seeds each quarter
+// of the range and each choice has its part within five standard deviations.
 func TestEachStartIsUniform(t *testing.T) {
 	const seeds = 4000
-	definition := parse(t, "maximize", 3, "{name: x, type: float, low: 0, high: 1}, {name: n, type: int, low: 0, high: 4}, {name: c, type: categorical, choices: [a, b, c, d]}")
-	for id := range uint64(3) {
+	parameters := "{name: x, type: float, low: 0, high: 1}, {name: n, type: int, low: 0, high: 4}, {name: c, type: categorical, choices: [a, b, c, d]}"
+	for id, definition := range []*task.Task{private(t, 3, parameters), parse(t, "maximize", 3, parameters), parse(t, "maximize", 3, parameters)} {
 		counts := map[string]int{}
 		for seed := range uint64(seeds) {
-			got, err := search.New(definition).Start(strategy.View{Task: definition}, id+1, random.SeedOf(seed))
+			got, err := search.New(definition).Start(strategy.View{Task: definition}, uint64(id+1), random.SeedOf(seed))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +138,8 @@ func TestEachStartIsUniform(t *testing.T) {
 // discrepancy and quadrature error bound", Mathematics of Computation, 1998, equation 1.4) is
 // at most the stated part of what it is expected to be for these, ((5/4)^d - (13/12)^d)/n of
 // n designs. Of 100 fleets the mean for independent designs would be 1 within 0.3, three
-// standard errors with one parameter, and nearer with more.
+// standard errors with one parameter, and nearer with more. One node that begins with the centre
+// fills the space less evenly by at most a quarter of that.
 func TestStartsAreMoreEvenThanIndependentOnes(t *testing.T) { checkStarts(t, 20) }
 
 // checkStarts averages over that many fleets.
@@ -111,9 +152,13 @@ func checkStarts(t *testing.T, fleets int) {
 		for i := range c.dim {
 			parameters = append(parameters, fmt.Sprintf("{name: x%d, type: float, low: 0, high: 1}", i))
 		}
-		definition := parse(t, "maximize", c.each, strings.Join(parameters, ", "))
-		for _, nodes := range []int{1, 5, 20} {
-			sum := 0.0
+		uniform, centre := private(t, c.each, strings.Join(parameters, ", ")), parse(t, "maximize", c.each, strings.Join(parameters, ", "))
+		for _, part := range []struct {
+			definition *task.Task
+			nodes      int
+			most       float64
+		}{{uniform, 1, c.most}, {uniform, 5, c.most}, {uniform, 20, c.most}, {centre, 1, c.most + 0.25}} {
+			definition, nodes, sum := part.definition, part.nodes, 0.0
 			for fleet := range fleets {
 				var points [][]float64
 				for node := range nodes {
@@ -124,8 +169,8 @@ func checkStarts(t *testing.T, fleets int) {
 				sum += centred(points) / independent(c.dim, len(points)) / float64(fleets)
 			}
 			t.Logf("%d parameters, %d starts of each of %d nodes: %.2f of independent ones", c.dim, c.each, nodes, sum)
-			if sum > c.most {
-				t.Errorf("%d parameters, %d starts of each of %d nodes: %g of independent ones, want %g at most", c.dim, c.each, nodes, sum, c.most)
+			if sum > part.most {
+				t.Errorf("%d parameters, %d starts of each of %d nodes: %g of independent ones, want %g at most", c.dim, c.each, nodes, sum, part.most)
 			}
 		}
 	}
@@ -157,9 +202,9 @@ func independent(d, n int) float64 {
 	return (math.Pow(5./4, float64(d)) - math.Pow(13./12, float64(d))) / float64(n)
 }
 
-// Nothing public decides a start: nodes of one task with other seeds have other starts.
+// Nothing public decides a start of a private task: nodes with other seeds have other starts.
 func TestStartsAreOfTheSeed(t *testing.T) {
-	definition := parse(t, "maximize", 3, spaces["floats"])
+	definition := private(t, 3, spaces["floats"])
 	seen := map[string]uint64{}
 	for seed := range uint64(100) {
 		for id, design := range starts(t, definition, random.SeedOf(seed), 3) {

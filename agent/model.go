@@ -10,6 +10,7 @@ import (
 	"github.com/fbo-node/fbo/internal/guarded"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/surrogate/latent"
 	"github.com/fbo-node/fbo/task"
@@ -79,6 +80,18 @@ func (a *Agent) completion() *surrogate.Constraint {
 		return last.posterior.(*surrogate.Constraint)
 	}
 	return nil
+}
+
+// ExpectsFailure reports whether the agent's model gives the design less than an even chance to
+// complete. It expects success of every design where failures are not modelled.
+func (a *Agent) ExpectsFailure(design task.Design) bool {
+	view := strategy.View{Completion: a.completion()}
+	for _, c := range a.constraints() {
+		if c.Output == task.Completion {
+			view.Completion = c
+		}
+	}
+	return view.Completion != nil && search.Feasibility(view, a.cfg.Task.Space.Encode(design)) < 0.5
 }
 
 func (a *Agent) restoreFit(r *FitRecord) error {

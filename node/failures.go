@@ -16,22 +16,25 @@ var (
 	ErrNothingWorks = errors.New("no evaluation has worked")
 )
 
-// When a run ends that says nothing about failures. Before the first outcome a
-// mistake in the command or its environment is likely; later a part of the space
-// may fail, so that only a long row tells that something has broken.
+// When a run without a limit of its own ends. Before the first outcome a mistake in the
+// command or its environment is likely. Later a part of the space may fail, so that only many
+// failures without an outcome between them show that something has broken: 20 of designs that the
+// node's model expected to complete, or 100 of any.
 const (
-	mostFirstFailures  = 5
-	mostFailuresInARow = 20
+	mostFirstFailures      = 5
+	mostUnexpectedFailures = 20
+	mostFailuresInARow     = 100
 )
 
 // GaveUpError ends a run in which too many evaluations failed. Nothing is lost by
 // it: the next run counts failures anew.
 type GaveUpError struct {
-	Count  int    // of failures
-	InARow bool   // Count is without an outcome between them; else of the whole run
-	Worked bool   // some evaluation of the node has had an outcome
-	Trial  uint64 // the last that failed
-	Reason error  // why it did
+	Count      int    // of failures
+	InARow     bool   // Count is without an outcome between them; else of the whole run
+	Unexpected bool   // Count is of designs that the node's model expected to complete
+	Worked     bool   // some evaluation of the node has had an outcome
+	Trial      uint64 // the last that failed
+	Reason     error  // why it did
 }
 
 // Error implements error.
@@ -42,6 +45,9 @@ func (e *GaveUpError) Error() string {
 	}
 	if e.InARow {
 		count = fmt.Sprintf("%d in a row", e.Count)
+	}
+	if e.Unexpected {
+		count += ", of designs that were expected to complete,"
 	}
 	return fmt.Sprintf("node: %v: %s failed, the last (trial %d): %s", what, count, e.Trial, plain.Text(e.Reason.Error(), mostReason))
 }
@@ -56,25 +62,30 @@ func (e *GaveUpError) Unwrap() []error {
 
 // failures counts those of one run.
 type failures struct {
-	count  int
-	inARow int
-	worked bool // some evaluation, of any run, has had an outcome
+	count      int
+	inARow     int
+	unexpected int  // of these, of designs that the node's model expected to complete
+	worked     bool // some evaluation, of any run, has had an outcome
 }
 
-// note adds one; its error means that this was one too many. A limit of 0 stands
-// for the default.
-func (f *failures) note(limit int, trial uint64, reason error) error {
+// note adds one, whether the node's model expected it or not; its error means that this was one
+// too many. A limit of 0 stands for the default.
+func (f *failures) note(limit int, trial uint64, expected bool, reason error) error {
 	f.count++
 	f.inARow++
-	e := &GaveUpError{Count: f.count, Worked: f.worked, Trial: trial, Reason: reason}
-	if limit == 0 {
-		limit = mostFirstFailures
-		if f.worked {
-			limit = mostFailuresInARow
-		}
-		e.Count, e.InARow = f.inARow, true
+	if !expected {
+		f.unexpected++
 	}
-	if e.Count < limit {
+	e := &GaveUpError{Count: f.count, Worked: f.worked, Trial: trial, Reason: reason}
+	switch {
+	case limit > 0 && f.count >= limit:
+	case limit > 0:
+		return nil
+	case !f.worked && f.inARow >= mostFirstFailures, f.inARow >= mostFailuresInARow:
+		e.Count, e.InARow = f.inARow, true
+	case f.worked && f.unexpected >= mostUnexpectedFailures:
+		e.Count, e.InARow, e.Unexpected = f.unexpected, true, f.unexpected < f.inARow
+	default:
 		return nil
 	}
 	return e

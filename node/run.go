@@ -182,10 +182,14 @@ func (r *run) one(ctx context.Context, trial strategy.Trial) error {
 	if ctx.Err() != nil {
 		return errors.Join(ctx.Err(), r.session.Return(context.WithoutCancel(ctx), trial.ID))
 	}
-	if failed := r.session.Fail(ctx, trial.ID, err.Error()); failed != nil {
+	expected, failed := r.session.expectsFailure(ctx, trial.Design)
+	if failed == nil {
+		failed = r.session.Fail(ctx, trial.ID, err.Error())
+	}
+	if failed != nil {
 		return failed
 	}
-	return r.noteFailure(trial.ID, err)
+	return r.noteFailure(trial.ID, expected, err)
 }
 
 // measure calls the evaluator under the trial's timeout; a panic is an error.
@@ -207,13 +211,13 @@ func (r *run) measure(ctx context.Context, trial strategy.Trial) (outcome strate
 func (r *run) noteOutcome() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.failed.worked, r.failed.inARow = true, 0
+	r.failed.worked, r.failed.inARow, r.failed.unexpected = true, 0, 0
 }
 
 // noteFailure gives the evaluation back to the budget; its error ends the run.
-func (r *run) noteFailure(trial uint64, err error) error {
+func (r *run) noteFailure(trial uint64, expected bool, err error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.claimed--
-	return r.failed.note(r.options.Failures, trial, err)
+	return r.failed.note(r.options.Failures, trial, expected, err)
 }

@@ -279,6 +279,12 @@ func (s *Session) Fail(ctx context.Context, trial uint64, reason string) (err er
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Fail(now, trial, reason) }), err)
 }
 
+// expectsFailure reports whether the node's model expected a design to fail.
+func (s *Session) expectsFailure(ctx context.Context, design task.Design) (expected bool, err error) {
+	err = s.do(ctx, func(time.Time) { expected = s.agent.ExpectsFailure(design) })
+	return expected, err
+}
+
 // Import adds evaluations that were made before or elsewhere and returns how
 // many of them were new.
 func (s *Session) Import(ctx context.Context, past []agent.Past) (added int, err error) {

@@ -131,7 +131,7 @@ func TestTruthsAndFailures(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", truthsTask), shortTempDir(t)
 	checked := must(t, "task", "check", file)
-	for _, want := range []string{"sound: must be true; evaluations report true or false", "failures    count: ", "(constrained-gp)"} {
+	for _, want := range []string{"sound: must be true; evaluations report true or false", "failures    a constraint: ", "(constrained-gp)"} {
 		if !strings.Contains(checked, want) {
 			t.Errorf("task check lacks %q:\n%s", want, checked)
 		}

@@ -76,7 +76,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	addDataDir(command, &o.dir)
 	flags.IntVar(&o.evals, "evals", 0, "evaluations with an outcome by this node in all, earlier runs included; 0: none (default: until Ctrl-C)")
 	flags.Float64Var(&o.stopRegret, "stop-regret", 0, "end when the best design lacks at most this of the best there is, in the objective's units, as far as this node's model knows (default: never)")
-	flags.IntVar(&o.failures, "failures", 0, "give up after so many failed evaluations of this run (default: when the first 5 fail, later 20 in a row)")
+	flags.IntVar(&o.failures, "failures", 0, "give up after so many failed evaluations of this run (default: when the first 5 fail, later 20 in a row that were expected to complete)")
 	flags.IntVar(&o.parallel, "parallel", 1, "evaluations at the same time")
 	flags.DurationVar(&o.trialTimeout, "trial-timeout", 0, "stop an evaluation after this time, such as 10m (default: never)")
 	flags.BoolVar(&o.worker, "worker", false, "COMMAND stays and evaluates one trial after the other, each a line of its standard input")
@@ -185,7 +185,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	if file == "-" {
 		file = t.ID().String()
 	}
-	err = o.explainGivingUp(file, o.tune(ctx, t, n, evaluate, join, earlier, show))
+	err = o.explainGivingUp(file, t, o.tune(ctx, t, n, evaluate, join, earlier, show))
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		show.interrupted()
 		return nil
@@ -249,7 +249,7 @@ func (o runOptions) runTrials(ctx context.Context, session *node.Session, evalua
 
 // explainGivingUp adds to the error of a run that gave up what to look at and how
 // to go on.
-func (o runOptions) explainGivingUp(file string, err error) error {
+func (o runOptions) explainGivingUp(file string, t *task.Task, err error) error {
 	var gaveUp *node.GaveUpError
 	if !errors.As(err, &gaveUp) {
 		return err
@@ -258,7 +258,11 @@ func (o runOptions) explainGivingUp(file string, err error) error {
 	if o.dir != "" {
 		look += " --data-dir " + shellQuote(o.dir)
 	}
-	return fmt.Errorf("%w; `%s` shows its output; the same command tries again, --failures N lets more fail", err, look)
+	help := "the same command tries again, --failures N lets more fail"
+	if t.Failures == task.IgnoreFailures && gaveUp.Worked {
+		help += "; without failures: ignore in the task file designs where evaluations fail are avoided"
+	}
+	return fmt.Errorf("%w; `%s` shows its output; %s", err, look, help)
 }
 
 // suggestible names the strategies that use suggested designs.

@@ -1,0 +1,65 @@
+package agent
+
+import (
+	"testing"
+
+	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/task"
+)
+
+// learnFailures plays evaluations of a plane whose left part fails, or a part by chance, and returns how
+// many of the attempts failed and whether the agent holds failures for a matter of the design.
+func learnFailures(t *testing.T, failures string, seed uint64, attempts int, fails func(x, chance float64) bool) (failed int, learned bool) {
+	t.Helper()
+	plane, err := all.Strategies().Parse("plane", []byte(`
+name: plane
+goal: minimize
+parameters:
+  - {name: x, type: float, low: 0, high: 1}
+  - {name: y, type: float, low: 0, high: 1}
+strategy: {type: alone}
+`+failures))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := configOf(t, plane, 1)
+	cfg.Seed = random.SeedOf(seed)
+	d, chance := newDriver(t, cfg), cfg.Seed.Stream("chance", 0)
+	for range attempts {
+		trial := d.ask()
+		x, y := trial.Design.Float("x"), trial.Design.Float("y")
+		if fails(x, chance.Float64()) {
+			failed++
+			if err := d.agent.Fail(d.now, trial.ID, "broken"); err != nil {
+				t.Fatal(err)
+			}
+			d.carryOut()
+			continue
+		}
+		d.tell(trial.ID, x*x+(y-0.3)*(y-0.3))
+	}
+	view := d.agent.View(d.now)
+	if len(view.Constraints) > 0 && plane.Failures != task.ConstrainFailures {
+		t.Errorf("the task has %d constraints, expected none", len(view.Constraints))
+	}
+	return failed, view.Completion != nil
+}
+
+func TestFailuresAreLearnedWhileTheyCluster(t *testing.T) {
+	left := func(x, _ float64) bool { return x < 0.4 }
+	ignored, learned := learnFailures(t, "failures: ignore", 1, 30, left)
+	if learned {
+		t.Error("failures are modelled although they are ignored")
+	}
+	failed, learned := learnFailures(t, "", 1, 30, left)
+	if !learned || failed >= ignored {
+		t.Errorf("%d of 30 failed, %d where failures are ignored; modelled: %v", failed, ignored, learned)
+	}
+	if _, learned := learnFailures(t, "", 1, 30, func(_, chance float64) bool { return chance < 0.3 }); learned {
+		t.Error("failures by chance are modelled")
+	}
+	if failed, learned := learnFailures(t, "", 1, 10, func(float64, float64) bool { return false }); failed > 0 || learned {
+		t.Error("failures are modelled where none is")
+	}
+}

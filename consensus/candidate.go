@@ -68,6 +68,7 @@ func (t talk) round(view strategy.View) int {
 // work computes the candidate of a round.
 func (t talk) work(round int) strategy.Work {
 	return strategy.Work{Name: "candidate", Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
+		view = view.WithoutPending() // a candidate is published
 		trial := uint64(round + t.task.Strategy.InitialDesigns)
 		suggestion, err := t.own.Suggest(ctx, view, trial, seed)
 		if err != nil {

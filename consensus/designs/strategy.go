@@ -86,6 +86,7 @@ func (s Strategy) maximise(ctx context.Context, view strategy.View, trial uint64
 // claim there is nothing to maximise. Claims say that a design is feasible, and once
 // something feasible is known also that it is better than that.
 func (s Strategy) score(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (acquisition.Function, []claim, error) {
+	view = s.search.WithPending(view)
 	claims := claimsOf(s.task, view)
 	if len(view.Constraints) == 0 {
 		f, left, err := s.consider(ctx, view, claims, trial, seed)

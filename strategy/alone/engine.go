@@ -57,7 +57,7 @@ func (s Engine) Suggest(ctx context.Context, view strategy.View, trial uint64, s
 		return s.search.Start(view, trial, seed)
 	}
 	score := s.Improvement
-	if s.Informs(trial) {
+	if s.Informs(view, trial) {
 		score = s.Information
 	}
 	f, why, err := score(ctx, view, trial, seed)
@@ -67,11 +67,11 @@ func (s Engine) Suggest(ctx context.Context, view strategy.View, trial uint64, s
 	return s.search.Maximise(ctx, view, trial, seed, f, why)
 }
 
-// Informs tells whether it is the information that Suggest maximises in this trial, and not
-// the improvement.
-func (s Engine) Informs(trial uint64) bool {
+// Informs reports whether Suggest maximises the information in this trial, and not the
+// improvement. While designs are pending it does not: their outcomes inform.
+func (s Engine) Informs(view strategy.View, trial uint64) bool {
 	after := s.search.AfterStart(trial)
-	return after > 0 && after%2 == 0
+	return after > 0 && after%2 == 0 && len(s.search.Pending(view)) == 0
 }
 
 // Improvement is the logarithm of the average noisy expected improvement, or while no
@@ -87,11 +87,11 @@ func (s Engine) Improvement(ctx context.Context, view strategy.View, trial uint6
 		return nil, strategy.Why{}, err
 	}
 	var gains []acquisition.Function
-	draws := seed.Derive("best so far", trial)
+	draws, reached := seed.Derive("best so far", trial), s.search.Reached(view, designs)
 	for i, p := range posteriors {
 		drawn := p.Draw(draws.Stream("draw", uint64(i)))
 		best := math.Inf(-1)
-		for _, x := range designs {
+		for _, x := range reached {
 			best = max(best, drawn.Value(x))
 		}
 		gains = append(gains, acquisition.LogEI(p, best))
@@ -123,9 +123,9 @@ func (s Engine) Information(ctx context.Context, view strategy.View, trial uint6
 	return acquisition.LogMean(gains...), informed(), nil
 }
 
-// posteriors are those that improvement is averaged over.
+// posteriors are those that improvement is averaged over, with the pending designs.
 func (s Engine) posteriors(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) ([]surrogate.Posterior, error) {
-	return posteriors(ctx, view, members, seed.Stream("hyperparameters", trial))
+	return posteriors(ctx, s.search.WithPending(view), members, seed.Stream("hyperparameters", trial))
 }
 
 // posteriors are so many of the view's, with hyperparameters drawn from what is known of

@@ -66,8 +66,8 @@ func TestStartOfTheEngine(t *testing.T) {
 	// A starting design is never one of entropy, by the posterior either.
 	for trial := uint64(1); trial <= 3; trial++ {
 		f, why, err := s.Improvement(t.Context(), learned, trial, random.SeedOf(2))
-		if s.Informs(trial) || err != nil || f == nil || why.Source != "improve" {
-			t.Errorf("trial %d: informs %v, %+v, %v", trial, s.Informs(trial), why, err)
+		if s.Informs(learned, trial) || err != nil || f == nil || why.Source != "improve" {
+			t.Errorf("trial %d: informs %v, %+v, %v", trial, s.Informs(learned, trial), why, err)
 		}
 	}
 }

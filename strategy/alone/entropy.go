@@ -51,11 +51,12 @@ func (s MES) Suggest(ctx context.Context, view strategy.View, trial uint64, seed
 	if s.search.Starting(view, trial) || search.Blind(view) {
 		return s.search.Start(view, trial, seed)
 	}
-	optima, err := s.optima(ctx, view, optima, seed.Derive("optima", trial))
+	known := s.search.WithPending(view)
+	optima, err := s.optima(ctx, known, optima, seed.Derive("optima", trial))
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
-	f := acquisition.LogGain(view.Posterior, optima, search.Limits(view)...)
+	f := acquisition.LogGain(known.Posterior, optima, search.Limits(view)...)
 	return s.search.Maximise(ctx, view, trial, seed, f, informed())
 }
 

@@ -61,7 +61,8 @@ func (s LogEI) Score(view strategy.View) (acquisition.Function, strategy.Why) {
 		return acquisition.LogFeasibility(limits...), strategy.Why{Source: "feasibility", Phrase: "probability of feasibility"}
 	}
 	why := strategy.Why{Source: "improve", Phrase: "expected improvement"}
-	f := acquisition.LogEI(view.Posterior, BestMean(view.Posterior, designs))
+	posterior := s.search.WithPending(view).Posterior
+	f := acquisition.LogEI(posterior, BestMean(posterior, s.search.Reached(view, designs)))
 	if len(limits) == 0 {
 		return f, why
 	}

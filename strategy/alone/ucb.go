@@ -77,7 +77,7 @@ func (s UCB) Suggest(ctx context.Context, view strategy.View, trial uint64, seed
 	if s.search.Starting(view, trial) {
 		return s.search.Start(view, trial, seed)
 	}
-	f := acquisition.UCB(view.Posterior, s.beta(trial))
+	f := acquisition.UCB(s.search.WithPending(view).Posterior, s.beta(trial))
 	return s.search.Maximise(ctx, view, trial, seed, f, strategy.Why{Source: "bound", Phrase: "upper confidence bound"})
 }
 

@@ -92,24 +92,39 @@ func (p *Posterior) factorise() (err error) {
 // first points of x must be those of p; all outputs may be new, as they are when
 // the caller standardises again. Each point more costs O(t²). p does not change.
 func (p *Posterior) Extend(x [][]float64, y []float64) (*Posterior, error) {
+	return p.ExtendUnequal(x, y, slices.Repeat([]float64{p.h.Noise}, max(len(x)-len(p.x), 0)))
+}
+
+// ExtendUnequal is Extend with a variance of noise for each observation more.
+func (p *Posterior) ExtendUnequal(x [][]float64, y, noise []float64) (*Posterior, error) {
 	if err := checkObservations(p.spec, x, y); err != nil {
 		return nil, err
 	}
-	if p.jittered || len(p.x) == 0 || !p.begins(x) {
+	if !p.begins(x) {
 		return NewPosterior(p.spec, x, y, p.h)
 	}
+	more := x[len(p.x):]
+	if err := checkNoise(noise, len(more)); err != nil {
+		return nil, err
+	}
+	anew := func() (*Posterior, error) {
+		return NewUnequalPosterior(p.spec, x, y, p.h, slices.Concat(p.noise, noise))
+	}
+	if p.jittered || len(p.x) == 0 {
+		return anew()
+	}
 	next := *p
-	for _, point := range x[len(p.x):] {
-		column := append(next.covariances(nil, point), p.spec.priorVariance()+p.h.Noise)
+	for i, point := range more {
+		column := append(next.covariances(nil, point), p.spec.priorVariance()+noise[i])
 		var chol mat.Cholesky
 		if !chol.ExtendVecSym(next.chol, mat.NewVecDense(len(column), column)) {
-			return NewPosterior(p.spec, x, y, p.h)
+			return anew()
 		}
 		point = slices.Clone(point)
 		next.x = append(slices.Clip(next.x), point)
 		next.centers = next.centers.Append([][]float64{point})
 		next.chol = &chol
-		next.noise = append(slices.Clip(next.noise), p.h.Noise)
+		next.noise = append(slices.Clip(next.noise), noise[i])
 	}
 	next.condition(y)
 	return &next, nil

@@ -33,6 +33,11 @@ func (s Spec) Condition(said *Gathered, h Hyperparameters, x [][]float64, y []fl
 	if err != nil {
 		return nil, err
 	}
+	return s.given(b, h, x, y)
+}
+
+// given is Condition with what is believed before the own observations.
+func (s Spec) given(b *belief, h Hyperparameters, x [][]float64, y []float64) (*Posterior, error) {
 	p := &Posterior{spec: s, h: h, belief: b, x: linalg.Clone(x), y: append([]float64(nil), y...)}
 	if len(x) > 0 {
 		w := timesTransposedInverse(s.withValues(h, x), b.lower)

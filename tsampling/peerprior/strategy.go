@@ -154,7 +154,7 @@ func (s *Strategy) near(view strategy.View, o *opinion) acquisition.Function {
 // trial failed: of that nothing is observed, and improvement would go there again.
 func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *opinion, trial uint64, seed random.Seed) (acquisition.Function, string, error) {
 	engine := s.alone.Improvement
-	informs := (o.believed < 0.5 || lastFailed(view)) && s.alone.Informs(trial)
+	informs := (o.believed < 0.5 || lastFailed(view)) && s.alone.Informs(view, trial)
 	if informs {
 		engine = s.alone.Information
 	}
@@ -164,15 +164,19 @@ func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *opini
 		return own, why.Phrase, err
 	}
 	gains, weights := []acquisition.Function{own}, []float64{1 - o.believed}
+	pending, reached := s.search.Pending(view), s.search.Reached(view, designs)
 	for _, e := range o.experts {
 		if e.weight < leastWeight {
 			continue
 		}
 		b, err := e.believe(o.data)
+		if err == nil {
+			b, err = b.withPending(pending)
+		}
 		if err != nil {
 			return nil, "", fmt.Errorf("peerprior: %w", err)
 		}
-		gain := b.improvement(designs)
+		gain := b.improvement(reached)
 		if len(limits) > 0 {
 			gain = acquisition.Sum(gain, acquisition.LogFeasibility(limits...))
 		}

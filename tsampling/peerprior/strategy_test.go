@@ -81,7 +81,7 @@ func TestEntropyTakesTurnsWithoutBelief(t *testing.T) {
 		for trial := uint64(41); trial < 49; trial++ {
 			seed := random.SeedOf(trial)
 			got, want := l.suggest(view, trial, seed).Design, l.suggestAlone(view, trial, seed).Design
-			entropy := l.strategy.alone.Informs(trial) && !c.believed
+			entropy := l.strategy.alone.Informs(view, trial) && !c.believed
 			if got.Equal(want) != entropy {
 				t.Errorf("%s, trial %d: %v, alone %v", name, trial, got, want)
 			}
@@ -97,7 +97,7 @@ func TestEntropyAfterAFailure(t *testing.T) {
 	for trial := uint64(42); trial < 48; trial++ {
 		seed := random.SeedOf(trial)
 		got, want := l.suggest(view, trial, seed).Design, l.suggestAlone(view, trial, seed).Design
-		if got.Equal(want) != l.strategy.alone.Informs(trial) {
+		if got.Equal(want) != l.strategy.alone.Informs(view, trial) {
 			t.Errorf("trial %d: %v, alone %v", trial, got, want)
 		}
 	}

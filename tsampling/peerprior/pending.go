@@ -1,0 +1,24 @@
+package peerprior
+
+import "slices"
+
+// withPending returns the belief given that the encoded designs x, whose outcomes are
+// pending, have the outcomes that the expert itself expects. Its mean stays, and its variance
+// shrinks. Without any it is b itself.
+func (b *belief) withPending(x [][]float64) (*belief, error) {
+	if len(x) == 0 {
+		return b, nil
+	}
+	y, noise := slices.Clone(b.residual.Outputs()), make([]float64, 0, len(x))
+	for _, at := range x {
+		y = append(y, b.residual.Mean(at))
+		deviation, _ := b.expert.around.deviation(b.expert.around.left.Value(at))
+		deviation *= b.expert.size
+		noise = append(noise, b.residual.Hyperparameters().Noise/(deviation*deviation))
+	}
+	residual, err := b.residual.ExtendUnequal(slices.Concat(b.residual.Points(), x), y, noise)
+	if err != nil {
+		return nil, err
+	}
+	return &belief{b.expert, b.prior, residual}, nil
+}

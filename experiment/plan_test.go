@@ -166,20 +166,22 @@ func TestHashIsOfWhatDecidesARun(t *testing.T) {
 		t.Error("half the lengthscale does not change the hash")
 	}
 	for name, change := range map[string]func(p *Plan){
-		"family":      func(p *Plan) { p.Family = familyOf(t, "gp:d=1") },
-		"agents":      func(p *Plan) { p.Agents = 4 },
-		"evaluations": func(p *Plan) { p.Evaluations = 7 },
-		"seed":        func(p *Plan) { p.Seed = 2 },
-		"surrogate":   func(p *Plan) { p.Surrogate = p.Surrogate.With("kernel", "se") },
-		"initial":     func(p *Plan) { p.Initial = 2 },
-		"network":     func(p *Plan) { p.Network.Delay = time.Second },
-		"checkpoints": func(p *Plan) { p.Checkpoints = []int{2} },
-		"slow":        func(p *Plan) { p.Slow = 2 },
-		"speeds":      func(p *Plan) { p.Speeds = 2 },
-		"joining":     func(p *Plan) { p.JoinWithin = time.Minute },
-		"budgets":     func(p *Plan) { p.LeastEvaluations = 4 },
-		"churn":       func(p *Plan) { p.Churn = 0.1 },
-		"partition":   func(p *Plan) { p.Network.Partitions = cut(10, 20) },
+		"family":       func(p *Plan) { p.Family = familyOf(t, "gp:d=1") },
+		"agents":       func(p *Plan) { p.Agents = 4 },
+		"evaluations":  func(p *Plan) { p.Evaluations = 7 },
+		"seed":         func(p *Plan) { p.Seed = 2 },
+		"surrogate":    func(p *Plan) { p.Surrogate = p.Surrogate.With("kernel", "se") },
+		"initial":      func(p *Plan) { p.Initial = 2 },
+		"network":      func(p *Plan) { p.Network.Delay = time.Second },
+		"checkpoints":  func(p *Plan) { p.Checkpoints = []int{2} },
+		"slow":         func(p *Plan) { p.Slow = 2 },
+		"speeds":       func(p *Plan) { p.Speeds = 2 },
+		"joining":      func(p *Plan) { p.JoinWithin = time.Minute },
+		"budgets":      func(p *Plan) { p.LeastEvaluations = 4 },
+		"parallel":     func(p *Plan) { p.Parallel = 2 },
+		"asynchronous": func(p *Plan) { p.Parallel, p.Asynchronous = 2, true },
+		"churn":        func(p *Plan) { p.Churn = 0.1 },
+		"partition":    func(p *Plan) { p.Network.Partitions = cut(10, 20) },
 	} {
 		if tiny(t, change).Hash() == hash {
 			t.Errorf("%s does not change the hash", name)

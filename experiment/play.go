@@ -157,6 +157,9 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 		Space:    m.Space,
 		Start:    p.start(i, m, f.seed),
 		Duration: p.duration(i, f.seed),
+		Lasts:    p.lasts(i, f.seed),
+		Parallel: p.Parallel,
+		InRounds: !p.Asynchronous,
 		Offline:  p.offline(i, f.seed),
 		Objective: func(d task.Design, trial uint64) float64 {
 			evaluated()

@@ -99,6 +99,9 @@ type Network struct {
 	LeastEvaluations  int     `json:"least_evaluations"`
 	Churn             float64 `json:"churn"` // part of the time that an agent is away
 
+	Parallel     int  `json:"parallel,omitempty"` // evaluations at a time; left out where it is 1
+	Asynchronous bool `json:"asynchronous,omitempty"`
+
 	Partitions []Partition `json:"partitions,omitempty"`
 }
 
@@ -124,6 +127,10 @@ func networkOf(p Plan) Network {
 		Slow:              p.Slow,
 		LeastEvaluations:  p.LeastEvaluations,
 		Churn:             p.Churn,
+		Asynchronous:      p.Asynchronous,
+	}
+	if p.Parallel > 1 {
+		n.Parallel = p.Parallel
 	}
 	for _, cut := range p.Network.Partitions {
 		n.Partitions = append(n.Partitions, Partition{cut.From.Seconds(), cut.Until.Seconds(), cut.Parts})

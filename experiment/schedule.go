@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -16,6 +17,7 @@ const (
 	MaxJoinWithin = 24 * time.Hour
 	MaxSlow       = 1000
 	MaxChurn      = 0.9
+	MaxParallel   = 1000
 )
 
 // spell is how long an agent is away at a time, on average.
@@ -41,6 +43,15 @@ type Schedule struct {
 	// agent's is uniform from this to that. A newcomer has all. 0 means that all do.
 	LeastEvaluations int `json:",omitempty"`
 
+	// Parallel is how many evaluations each agent makes at a time, 1 to MaxParallel; 0
+	// means 1. Agents ask for so many designs at once, and for further ones when all have
+	// ended.
+	Parallel int `json:",omitempty"`
+
+	// Asynchronous has agents ask for a design whenever an evaluation ends. Each evaluation
+	// lasts 0 to 2 times as long as the agent's do on average, uniform.
+	Asynchronous bool `json:",omitempty"`
+
 	// Churn is the part of the time, 0 to MaxChurn, that each agent is away: it
 	// evaluates, but neither sends nor hears. Spells are exponential, away and not,
 	// those away of a minute on average.
@@ -52,6 +63,7 @@ func (s Schedule) complete(initial, evaluations int) (Schedule, error) {
 	s.JoinWithin = cmp.Or(s.JoinWithin, EvaluationTime)
 	s.Speeds, s.Slow = cmp.Or(s.Speeds, 1), cmp.Or(s.Slow, 1)
 	s.LeastEvaluations = cmp.Or(s.LeastEvaluations, evaluations)
+	s.Parallel = cmp.Or(s.Parallel, 1)
 	switch {
 	case s.JoinWithin < 0 || s.JoinWithin > MaxJoinWithin:
 		return s, fmt.Errorf("--join-within %v: accepted is more than 0s, up to %v", s.JoinWithin, MaxJoinWithin)
@@ -63,6 +75,10 @@ func (s Schedule) complete(initial, evaluations int) (Schedule, error) {
 		return s, fmt.Errorf("--slow %g with --speeds %g: accepted is a product of at most %d", s.Slow, s.Speeds, MaxSlow)
 	case s.LeastEvaluations < initial || s.LeastEvaluations > evaluations:
 		return s, fmt.Errorf("--least-evals %d: accepted are --initial %d to --evals %d, and 0 for all", s.LeastEvaluations, initial, evaluations)
+	case s.Parallel < 1 || s.Parallel > MaxParallel:
+		return s, fmt.Errorf("--parallel %d: accepted are 1 to %d", s.Parallel, MaxParallel)
+	case s.Asynchronous && s.Parallel == 1:
+		return s, errors.New("--asynchronous with --parallel 1: accepted is --parallel of 2 and more")
 	case !(s.Churn >= 0 && s.Churn <= MaxChurn):
 		return s, fmt.Errorf("--churn %g: accepted is 0 to %g", s.Churn, MaxChurn)
 	}
@@ -81,6 +97,9 @@ func (s Schedule) distinct(evaluations int) Schedule {
 	if s.Slow == 1 {
 		s.Slow = 0
 	}
+	if s.Parallel == 1 {
+		s.Parallel = 0
+	}
 	if s.LeastEvaluations == evaluations {
 		s.LeastEvaluations = 0
 	}
@@ -95,7 +114,11 @@ func (p Plan) start(i int, m family.Member, seed random.Seed) time.Duration {
 		start = start.Truncate(startGrid)
 	}
 	if m.Late {
-		start += p.JoinWithin + EvaluationTime + time.Duration(float64(p.Evaluations)*p.Speeds*float64(EvaluationTime)) +
+		longest := float64(p.Evaluations) * p.Speeds
+		if p.Asynchronous {
+			longest *= slowest
+		}
+		start += p.JoinWithin + EvaluationTime + time.Duration(longest*float64(EvaluationTime)) +
 			p.Network.Delay + p.Network.Jitter
 	}
 	return start
@@ -109,6 +132,21 @@ func (p Plan) duration(i int, seed random.Seed) time.Duration {
 		times *= p.Slow
 	}
 	return time.Duration(times * float64(EvaluationTime))
+}
+
+// slowest is how many times as long as on average an asynchronous evaluation lasts at most.
+const slowest = 2
+
+// lasts returns how long the evaluations of member i last, trial by trial; nil where all
+// last as long.
+func (p Plan) lasts(i int, seed random.Seed) func(trial uint64) time.Duration {
+	if !p.Asynchronous {
+		return nil
+	}
+	average, seed := p.duration(i, seed), seed.Derive("lasts", uint64(i))
+	return func(trial uint64) time.Duration {
+		return 1 + time.Duration(slowest*seed.Stream("trial", trial).Float64()*float64(average))
+	}
 }
 
 // budget is how many evaluations member i has.

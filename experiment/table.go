@@ -95,6 +95,12 @@ func (n Network) text() string {
 	if n.Slow != 1 {
 		text += fmt.Sprintf(", the last agent %g times as slow", n.Slow)
 	}
+	if n.Parallel > 1 {
+		text += fmt.Sprintf(", each evaluates %d designs at a time", n.Parallel)
+		if n.Asynchronous {
+			text += ", asynchronously"
+		}
+	}
 	if n.Churn != 0 {
 		text += fmt.Sprintf(", each away %s of the time", percent(n.Churn))
 	}

@@ -37,6 +37,7 @@ type member struct {
 	wake    time.Duration // of the tick that is scheduled; negative: none
 	asked   int
 	ended   int
+	running int // trials that it has asked for and that have not ended
 	watched int // outcomes that Scenario.Watch knows of
 	result  MemberResult
 }
@@ -146,9 +147,7 @@ func (m *member) join() {
 	m.run.meet(m.index)
 	// What the others have said already is heard before the first question.
 	m.run.schedule(m.run.now+m.run.Network.Delay+m.run.Network.Jitter+1, func() {
-		for range m.Parallel {
-			m.ask()
-		}
+		m.fill()
 	})
 }
 
@@ -169,11 +168,19 @@ func (m *member) fail(err error) {
 	}
 }
 
-func (m *member) ask() {
-	if m.asked == m.Evaluations {
+// fill asks for as many trials as the member can evaluate at a time.
+func (m *member) fill() {
+	if m.InRounds && m.running > 0 {
 		return
 	}
+	for m.running < m.Parallel && m.asked < m.Evaluations {
+		m.ask()
+	}
+}
+
+func (m *member) ask() {
 	m.asked++
+	m.running++
 	m.agent.Ask(m.run.clock(), uint64(m.asked))
 	m.carryOut()
 }
@@ -206,7 +213,11 @@ func (m *member) carryOut() {
 			m.fail(answer.Err)
 			return
 		}
-		m.run.schedule(m.run.now+m.Duration, func() { m.evaluate(answer.Trial) })
+		lasts := m.Duration
+		if m.Lasts != nil {
+			lasts = m.Lasts(answer.Trial.ID)
+		}
+		m.run.schedule(m.run.now+lasts, func() { m.evaluate(answer.Trial) })
 	}
 	for _, e := range ready.Events {
 		if e.Type == agent.Warning {
@@ -250,18 +261,25 @@ func (m *member) observe() {
 	if !all || known == m.watched {
 		return
 	}
+	before := m.watched
 	m.watched = known
 	view := m.agent.View(m.run.clock())
 	if m.run.Watch != nil {
 		m.run.Watch(m.index, view)
 	}
-	if slices.Contains(m.run.Recommend, known) || known == m.Evaluations && len(m.run.Recommend) > 0 {
+	due := slices.DeleteFunc(slices.Clone(m.run.Recommend), func(at int) bool { return at <= before || at > known })
+	if known == m.Evaluations && len(m.run.Recommend) > 0 {
+		due = append(due, known)
+	}
+	if len(due) > 0 {
 		recommended, err := m.agent.Recommend(m.run.ctx, view)
 		if err != nil {
 			m.fail(err)
 			return
 		}
-		m.result.Recommended[known] = recommended
+		for _, at := range due {
+			m.result.Recommended[at] = recommended
+		}
 	}
 }
 
@@ -294,8 +312,9 @@ func (m *member) evaluate(trial strategy.Trial) {
 	if m.ended++; m.ended == m.Evaluations {
 		m.run.unfinished--
 	}
+	m.running--
 	m.carryOut()
-	m.ask()
+	m.fill()
 }
 
 func (m *member) summary() MemberResult {

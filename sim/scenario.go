@@ -34,7 +34,8 @@ type Scenario struct {
 
 	// Recommend lists after how many evaluations each member is asked for the
 	// design that it would recommend. It is asked at the end of its budget, too,
-	// unless the list is empty.
+	// unless the list is empty. Where several evaluations end at a time, it is asked when
+	// its model knows at least as many.
 	Recommend []int
 
 	// Watch, when not nil, sees a member's view whenever its model has taken in
@@ -65,6 +66,14 @@ type Member struct {
 	Start       time.Duration // when it joins
 	Duration    time.Duration // of an evaluation, more than 0
 	Parallel    int           // evaluations at a time; 0 means 1
+
+	// InRounds makes the member ask for Parallel trials at once, and for further ones when
+	// all of these have ended. Otherwise it asks for one whenever one has ended.
+	InRounds bool
+
+	// Lasts, when not nil, returns how long the evaluation of a trial lasts, more than 0,
+	// in place of Duration.
+	Lasts func(trial uint64) time.Duration
 
 	// Offline lists when the member can neither send nor receive, in order and
 	// without overlaps. It goes on evaluating.

@@ -97,6 +97,8 @@ func (o *simulateOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.plan.LeastEvaluations, "least-evals", 0, "agents have budgets of their own, at random from this to --evals; 0: all have --evals")
 	flags.Float64Var(&o.plan.Speeds, "speeds", 1, "agents take up to this many times as long per evaluation, at random; 1 to "+strconv.Itoa(experiment.MaxSlow))
 	flags.Float64Var(&o.plan.Slow, "slow", 1, "the last agent takes this many times as long per evaluation, 1 to "+strconv.Itoa(experiment.MaxSlow))
+	flags.IntVar(&o.plan.Parallel, "parallel", 1, fmt.Sprintf("evaluations that each agent makes at a time, 1 to %d: it asks for so many designs at once, and for further ones when all have ended", experiment.MaxParallel))
+	flags.BoolVar(&o.plan.Asynchronous, "asynchronous", false, "with --parallel: agents ask for a design as soon as an evaluation has ended, and evaluations last from nothing to twice as long as on average, at random")
 	flags.Float64Var(&o.plan.Churn, "churn", 0, fmt.Sprintf("the part of the time that each agent is away, a minute at a time on average; up to %g", experiment.MaxChurn))
 	flags.StringVar(&o.partition, "partition", "", "in the span `FROM-UNTIL`, such as 100s-200s, agents with even numbers and those with odd ones do not hear each other")
 	flags.BoolVar(&o.plan.Fairness, "fairness", false, "also tell how regrets are spread over agents; strategies with a roster always do")
@@ -283,6 +285,8 @@ func (o *simulateOptions) complete(programs *trained.Programs) (experiment.Plan,
 	switch {
 	case o.plan.Speeds == 0:
 		return p, fmt.Errorf("--speeds 0: accepted is 1 to %d", experiment.MaxSlow)
+	case o.plan.Parallel == 0:
+		return p, fmt.Errorf("--parallel 0: accepted are 1 to %d", experiment.MaxParallel)
 	case o.plan.Slow == 0:
 		return p, fmt.Errorf("--slow 0: accepted is 1 to %d", experiment.MaxSlow)
 	case o.plan.JoinWithin == 0:
@@ -365,7 +369,7 @@ func commandLine(command *cobra.Command) string {
 		case "out", "fresh", "other-builds", "json", "csv", "raw", "plot", "workers":
 		case "strategy", "checkpoints":
 			add(f.Name, strings.Join(f.Value.(pflag.SliceValue).GetSlice(), ","))
-		case "fairness":
+		case "fairness", "asynchronous":
 			line += " --fairness=" + f.Value.String()
 		default:
 			add(f.Name, f.Value.String())

@@ -208,6 +208,8 @@ func TestSimulateWithFaults(t *testing.T) {
 		{"--partition 10s-1m", "delay 50ms, loss 0 %, cut in halves from 10s to 1m0s.\n"},
 		{"--join-within 1m0s --churn 0.2", "delay 50ms, loss 0 %, all join within 1m0s, each away 20 % of the time.\n"},
 		{"--least-evals 4 --speeds 3", "delay 50ms, loss 0 %, agents up to 3 times as slow as others.\n"},
+		{"--parallel 2", "delay 50ms, loss 0 %, each evaluates 2 designs at a time.\n"},
+		{"--parallel 2 --asynchronous=true", "delay 50ms, loss 0 %, each evaluates 2 designs at a time, asynchronously.\n"},
 		{"--loss 0.3 --slow 2 --partition 0s-20s", "delay 50ms, loss 30 %, the last agent 2 times as slow, cut in halves from 0s to 20s.\n"},
 	} {
 		out, err := simulate(t.Context(), tinySimulation(dir, strings.Fields(c.flags)...)...)
@@ -273,6 +275,9 @@ func TestSimulateFlagErrorsNameFlagValueAndWhatIsAccepted(t *testing.T) {
 		{"--family gp --strategy ts --slow 0.5", "--slow 0.5: accepted is 1 to 1000"},
 		{"--family gp --strategy ts --slow NaN", "--slow NaN: accepted is 1 to 1000"},
 		{"--family gp --strategy ts --slow x", "--slow x: accepted are numbers"},
+		{"--family gp --strategy ts --parallel 0", "--parallel 0: accepted are 1 to 1000"},
+		{"--family gp --strategy ts --parallel 1001", "--parallel 1001: accepted are 1 to 1000"},
+		{"--family gp --strategy ts --asynchronous", "--asynchronous with --parallel 1: accepted is --parallel of 2 and more"},
 		{"--family gp --strategy ts --speeds 0", "--speeds 0: accepted is 1 to 1000"},
 		{"--family gp --strategy ts --join-within 0s", "--join-within 0s: accepted is more than 0s, up to 24h0m0s"},
 		{"--family gp --strategy ts --least-evals 51", "--least-evals 51: accepted are --initial 3 to --evals 50, and 0 for all"},

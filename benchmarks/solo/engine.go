@@ -3,9 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/fbo-node/fbo/benchmarks/internal/drive"
-	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
@@ -13,6 +13,11 @@ import (
 // engine is this project's agent without peers.
 func engine(strategyType, surrogateType string, settings map[string]string) method {
 	return func(s search) error {
+		settings := maps.Clone(settings)
+		parallel, err := takeParallel(settings)
+		if err != nil {
+			return err
+		}
 		spec, err := taskFor(s.space, strategyType, surrogateType, settings)
 		if err != nil {
 			return err
@@ -21,14 +26,8 @@ func engine(strategyType, surrogateType string, settings map[string]string) meth
 		if err != nil {
 			return err
 		}
-		for range s.evals {
-			trial, err := d.Ask()
-			if err != nil {
-				return err
-			}
-			if err := d.Tell(trial.ID, strategy.Outcome{Value: s.observe(trial.Design)}); err != nil {
-				return err
-			}
+		if err := atATime(d, s, parallel); err != nil {
+			return err
 		}
 		s.result.Warnings = d.Warnings
 		return nil

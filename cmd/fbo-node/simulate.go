@@ -370,7 +370,7 @@ func commandLine(command *cobra.Command) string {
 		case "strategy", "checkpoints":
 			add(f.Name, strings.Join(f.Value.(pflag.SliceValue).GetSlice(), ","))
 		case "fairness", "asynchronous":
-			line += " --fairness=" + f.Value.String()
+			line += " --" + f.Name + "=" + f.Value.String()
 		default:
 			add(f.Name, f.Value.String())
 		}

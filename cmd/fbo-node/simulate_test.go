@@ -100,7 +100,7 @@ func TestSimulateAndRunsOfOtherBuilds(t *testing.T) {
 // One line says beforehand that runs of other builds are made anew.
 func TestSimulateSaysThatRunsAreMadeAnew(t *testing.T) {
 	o := simulateOptions{family: "gp:d=1", strategies: []string{"ts"}, surrogate: "exact", features: 32, dir: t.TempDir()}
-	o.plan = experiment.Plan{Agents: 1, Evaluations: 4, Repeats: 2, Seed: 1, Initial: 3, Schedule: experiment.Schedule{JoinWithin: time.Second, Speeds: 1, Slow: 1}}
+	o.plan = experiment.Plan{Agents: 1, Evaluations: 4, Repeats: 2, Seed: 1, Initial: 3, Schedule: experiment.Schedule{JoinWithin: time.Second, Speeds: 1, Slow: 1, Parallel: 1}}
 	plan, err := o.complete(noPrograms())
 	if err != nil {
 		t.Fatal(err)

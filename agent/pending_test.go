@@ -52,3 +52,35 @@ func TestPendingTrialsChangeNoShare(t *testing.T) {
 		}
 	}
 }
+
+// Several designs that are asked for at once are those that are asked for one after the other:
+// each choice knows those before it.
+func TestAskedForAtOnce(t *testing.T) {
+	ask := func(atOnce bool) (keys []string) {
+		d := newDriver(t, configOf(t, newTask(t, "bowl", "type: alone, initial_designs: 2"), 1))
+		d.run(6, bowl)
+		for range 4 {
+			d.requests++
+			d.agent.Ask(d.now, d.requests)
+			if !atOnce {
+				d.carryOut()
+			}
+		}
+		d.carryOut()
+		for _, answer := range d.answers[len(d.answers)-4:] {
+			if answer.Err != nil {
+				t.Fatal(answer.Err)
+			}
+			keys = append(keys, answer.Trial.Design.Key())
+		}
+		return keys
+	}
+	together, apart := ask(true), ask(false)
+	seen := map[string]bool{}
+	for i, key := range together {
+		if key != apart[i] || seen[key] {
+			t.Errorf("design %d: %s, one after the other %s, seen before: %v", i+1, key, apart[i], seen[key])
+		}
+		seen[key] = true
+	}
+}

@@ -26,7 +26,7 @@ func engine(strategyType, surrogateType string, settings map[string]string) meth
 		if err != nil {
 			return err
 		}
-		if err := atATime(d, s, parallel); err != nil {
+		if err := parallel.evaluate(d, s); err != nil {
 			return err
 		}
 		s.result.Warnings = d.Warnings

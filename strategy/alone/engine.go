@@ -39,6 +39,9 @@ const (
 // Noisy Experiments" (Bayesian Analysis, 2019), equation 6. There the outcome is
 // conditioned on the drawn values, here it is not.
 //
+// While designs are pending it maximises the improvement only, by posteriors that take each of
+// them for their own mean ([search.Search.WithPending]): what is under way informs.
+//
 // On a task with constraints it is as [LogEI] and MES are. A surrogate whose
 // hyperparameters are known or are not learned has one posterior.
 type Engine struct {

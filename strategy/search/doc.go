@@ -27,6 +27,15 @@
 // Where designs are listed, within parts of the space, and in trials after the n-th for
 // which there is nothing to learn from yet, designs are random among those not tried.
 //
+// # Pending designs
+//
+// What a strategy maximises is computed on a posterior that takes the outcomes of running and
+// waiting trials for its mean ([Search.WithPending]), so that a batch of designs spreads. Only
+// acquisition functions rest on it. Models of constraints are left as they are. On Branin's and
+// Hartmann's functions with eight designs at a time, 40 seeds each, draws of the posterior in place
+// of the mean, the best outcome in place of it, and 16 members of an ensemble in place of 4 were no
+// better.
+//
 // # When a maximiser has been tried
 //
 // An optimum on a bound, or of ints and categories, is met exactly, and so is met

@@ -55,16 +55,20 @@ func (m *truth) Condition(obs Observations, h Hyperparameters, _ Posterior) (Pos
 // clusterOdds is by how much labels that depend on the design must be the likelier ones.
 const clusterOdds = 100
 
-// Clusters reports whether labels, 0 or 1, depend on the design: whether a process of the
-// hyperparameters makes them a hundred times as probable as any rate that is the same for all
-// designs.
+// leastFailures is how many zeros must be more than half of the labels.
+const leastFailures = 5
+
+// Clusters reports whether labels, 0 or 1, are to be taken for a matter of the design: a process
+// of the hyperparameters makes them a hundred times as probable as a rate that is the same for all
+// designs, or at least five zeros are more than half of them. Then a model that errs costs
+// little, and a few ones are no proof yet.
 func Clusters(t *task.Task, obs Observations, h Hyperparameters) (bool, error) {
 	sides, err := sidesOf(obs)
 	if err != nil {
 		return false, err
 	}
-	if !MayCluster(obs) {
-		return false, nil
+	if !MayCluster(obs) || mostFail(obs) {
+		return mostFail(obs), nil
 	}
 	evidence, err := gp.IntervalEvidence(ConstraintSpec(t), obs.X, sides, gp.Hyperparameters(h))
 	if err != nil {
@@ -75,7 +79,17 @@ func Clusters(t *task.Task, obs Observations, h Hyperparameters) (bool, error) {
 
 // MayCluster reports whether there are enough labels for Clusters to report so of any
 // hyperparameters, by which labels are certain at most.
-func MayCluster(obs Observations) bool { return -logSame(obs) > math.Log(clusterOdds) }
+func MayCluster(obs Observations) bool { return mostFail(obs) || -logSame(obs) > math.Log(clusterOdds) }
+
+func mostFail(obs Observations) bool {
+	failures := 0
+	for _, y := range obs.Y {
+		if y == 0 {
+			failures++
+		}
+	}
+	return failures >= leastFailures && 2*failures > len(obs.Y)
+}
 
 // logSame is the logarithm of the probability of labels by a rate that is the same for all
 // designs, and of which nothing else is known.

@@ -42,6 +42,10 @@ type Config struct {
 	// some strategies use them; View shows them to all.
 	Suggested []task.Design
 
+	// Modelled is how many observations of an output an exact model learns from at most.
+	// Default strategy.DefaultModelled.
+	Modelled int
+
 	// Hold holds back the first design of an agent without outcomes until Release,
 	// so that what peers know can be heard first, if the strategy makes use of it then.
 	Hold bool
@@ -445,6 +449,7 @@ func (a *Agent) view(now time.Time) strategy.View {
 		Completion:   a.completion(),
 		Shares:       a.shares.valid(now),
 		Results:      a.exchanges.results,
+		Most:         a.cfg.Modelled,
 		Suggested:    a.cfg.Suggested,
 	}
 }

@@ -130,13 +130,13 @@ func (a *Agent) catchUp() {
 			continue
 		}
 		m.working = true
-		observations := strategy.Observed(a.cfg.Task, a.trials.list, m.output)
+		observations := a.observed(m.output)
 		count := a.trials.measured(m.output)
 		if len(observations.Y) == 0 || m.own && !surrogate.MayCluster(observations) {
 			m.working, m.at = false, count
 			continue
 		}
-		if m == a.objective() && len(observations.Y) < count {
+		if m == a.objective() && !m.diverged {
 			a.warnOfDiverged(m)
 		}
 		a.startWork(job{
@@ -161,10 +161,15 @@ func (a *Agent) catchUp() {
 	}
 }
 
+// observed lists what the model of an output learns from.
+func (a *Agent) observed(output task.Output) surrogate.Observations {
+	return strategy.View{Task: a.cfg.Task, Trials: a.trials.list, Most: a.cfg.Modelled}.Observed(output)
+}
+
 // warnOfDiverged warns of the first outcome that the model of the objective leaves out.
 func (a *Agent) warnOfDiverged(m *model) {
 	at := slices.Index(strategy.Diverged(a.cfg.Task, a.trials.list), true)
-	if m.diverged || at < 0 {
+	if at < 0 {
 		return
 	}
 	m.diverged = true

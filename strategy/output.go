@@ -41,39 +41,46 @@ func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
 // first failure: until then nothing says that it depends on the design. An outcome that has
 // diverged is one.
 func Observed(t *task.Task, trials []Trial, output task.Output) surrogate.Observations {
+	return observed(t, trials, output, observations(t, trials, output))
+}
+
+// observed lists the observations of the trials in these places.
+func observed(t *task.Task, trials []Trial, output task.Output, places []int) (obs surrogate.Observations) {
+	sign := 1.0
 	if output == task.Objective {
-		return objectives(t, trials)
+		sign = t.Goal.Sign()
 	}
-	var obs surrogate.Observations
 	var diverged []bool
 	if output == task.Completion {
 		diverged = Diverged(t, trials)
-		failed := func(t Trial) bool { return t.State == Failed }
-		if !slices.ContainsFunc(trials, failed) && !slices.Contains(diverged, true) {
-			return obs
-		}
 	}
-	for i, trial := range trials {
-		if value, ok := trial.Measured(output); ok {
-			if diverged != nil && diverged[i] {
-				value = 0
-			}
-			obs.X = append(obs.X, t.Space.Encode(trial.Design))
-			obs.Y = append(obs.Y, value)
+	for _, at := range places {
+		value, _ := trials[at].Measured(output)
+		if diverged != nil && diverged[at] {
+			value = 0
 		}
+		obs.X = append(obs.X, t.Space.Encode(trials[at].Design))
+		obs.Y = append(obs.Y, sign*value)
 	}
 	return obs
 }
 
-func objectives(t *task.Task, trials []Trial) (obs surrogate.Observations) {
-	diverged := Diverged(t, trials)
-	for i, trial := range trials {
-		if value, ok := trial.Measured(task.Objective); ok && !diverged[i] {
-			obs.X = append(obs.X, t.Space.Encode(trial.Design))
-			obs.Y = append(obs.Y, t.Goal.Sign()*value)
+// observations returns the places in trials of what Observed lists.
+func observations(t *task.Task, trials []Trial, output task.Output) (places []int) {
+	var diverged []bool
+	if output == task.Objective || output == task.Completion {
+		diverged = Diverged(t, trials)
+	}
+	failed := func(t Trial) bool { return t.State == Failed }
+	if output == task.Completion && !slices.ContainsFunc(trials, failed) && !slices.Contains(diverged, true) {
+		return nil
+	}
+	for i := range trials {
+		if _, ok := trials[i].Measured(output); ok && !(output == task.Objective && diverged[i]) {
+			places = append(places, i)
 		}
 	}
-	return obs
+	return places
 }
 
 // Diverged reports of each trial whether its outcome has diverged (surrogate.Diverged): models

@@ -22,6 +22,7 @@ type View struct {
 	Posterior    surrogate.Posterior // of the objective, nil until there is an observation
 	Shares       []*Share            // of peers, valid now, in order of author, kind and slot
 	Results      map[string]any      // the latest Result of each exchange, by its name
+	Most         int                 // observations that an exact model learns from at most; 0: DefaultModelled
 	Suggested    []task.Design       // that experts or history hold for near-optimal, as the node's user says
 
 	// Constraints are the posteriors of the task's constraints, in the order of

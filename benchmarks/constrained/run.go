@@ -129,7 +129,7 @@ func (p *problem) byAgent(method string, evals int, seed random.Seed) error {
 	if method == randomName {
 		own = baseline.NewRandom(t)
 	}
-	d, err := drive.New(t, own, seed)
+	d, err := drive.New(t, own, 0, seed)
 	if err != nil {
 		return err
 	}

@@ -154,7 +154,7 @@ func (r *run) agent() error {
 	if err != nil {
 		return err
 	}
-	d, err := drive.New(spec, nil, r.method)
+	d, err := drive.New(spec, nil, 0, r.method)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strconv"
 
 	"github.com/fbo-node/fbo/benchmarks/internal/drive"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -13,7 +14,10 @@ import (
 // engine is this project's agent without peers.
 func engine(strategyType, surrogateType string, settings map[string]string) method {
 	return func(s search) error {
-		settings := maps.Clone(settings)
+		modelled, settings, err := modelledOf(settings)
+		if err != nil {
+			return err
+		}
 		parallel, err := takeParallel(settings)
 		if err != nil {
 			return err
@@ -22,7 +26,7 @@ func engine(strategyType, surrogateType string, settings map[string]string) meth
 		if err != nil {
 			return err
 		}
-		d, err := drive.New(spec, nil, s.seed)
+		d, err := drive.New(spec, nil, modelled, s.seed)
 		if err != nil {
 			return err
 		}
@@ -32,6 +36,18 @@ func engine(strategyType, surrogateType string, settings map[string]string) meth
 		s.result.Warnings = d.Warnings
 		return nil
 	}
+}
+
+// modelledOf returns the setting that is none of the task file, and the others.
+func modelledOf(settings map[string]string) (modelled int, others map[string]string, err error) {
+	others = maps.Clone(settings)
+	if text, ok := settings["modelled"]; ok {
+		delete(others, "modelled")
+		if modelled, err = strconv.Atoi(text); err != nil || modelled < 1 {
+			return 0, nil, fmt.Errorf("modelled=%s: accepted are whole numbers from 1", text)
+		}
+	}
+	return modelled, others, nil
 }
 
 // taskFor writes and reads a task file, so that all that is not set has the

@@ -129,7 +129,7 @@ func nearOptimal(ctx context.Context, t *task.Task, s search.Search, view strate
 // unitsOf relates what the posterior of the view says to the objective's own
 // units, larger being better. The view has an observation.
 func unitsOf(t *task.Task, view strategy.View) (surrogate.Units, error) {
-	_, units, err := surrogate.Outputs(t, strategy.Observed(t, view.Trials, task.Objective))
+	_, units, err := surrogate.Outputs(t, view.Observed(task.Objective))
 	if err != nil {
 		return surrogate.Units{}, fmt.Errorf("designs: %w", err)
 	}

@@ -78,7 +78,7 @@ func (p *Pool) now() *snapshot {
 
 // observations are those of a view, as its agent's surrogate sees them.
 func (p *Pool) observations(view strategy.View) surrogate.Observations {
-	return strategy.Observed(p.task, view.Trials, task.Objective)
+	return view.Observed(task.Objective)
 }
 
 // own is what a view says of its agent.

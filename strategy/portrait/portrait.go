@@ -57,7 +57,7 @@ func New(view strategy.View) (*Portrait, error) {
 	if view.Posterior == nil {
 		return nil, ErrNoModel
 	}
-	_, units, err := surrogate.Outputs(view.Task, strategy.Observed(view.Task, view.Trials, task.Objective))
+	_, units, err := surrogate.Outputs(view.Task, view.Observed(task.Objective))
 	if err != nil {
 		return nil, fmt.Errorf("portrait: %w", err)
 	}

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -98,18 +99,32 @@ func (s Search) Best(view strategy.View) [][]float64 {
 
 // BestFeasible is Best of the feasible designs.
 func (s Search) BestFeasible(view strategy.View) [][]float64 {
-	return s.best(view, func(trial strategy.Trial) bool { return s.task.Feasible(trial.Outcome) })
+	return s.best(view, s.feasible)
 }
 
-// Feasible returns the encodings of all designs that were measured to be feasible, in the
-// order of trials.
+// Feasible returns the encodings of the designs that were measured to be feasible, in the
+// order of trials: of all, or where an exact model learns from fewer of these.
 func (s Search) Feasible(view strategy.View) [][]float64 {
+	done := finished(view, s.feasible)
+	if len(done) > cmp.Or(view.Most, strategy.DefaultModelled) {
+		done = nil
+		for _, i := range view.Exactly() {
+			if trial := view.Trials[i]; s.feasible(trial) {
+				done = append(done, trial)
+			}
+		}
+	}
 	var all [][]float64
-	for _, trial := range finished(view, func(trial strategy.Trial) bool { return s.task.Feasible(trial.Outcome) }) {
+	for _, trial := range done {
 		all = append(all, s.space.Encode(trial.Design))
 	}
 	return all
 }
+
+// CountFeasible returns how many designs were measured to be feasible.
+func (s Search) CountFeasible(view strategy.View) int { return len(finished(view, s.feasible)) }
+
+func (s Search) feasible(trial strategy.Trial) bool { return s.task.Feasible(trial.Outcome) }
 
 // finished lists the trials that have an outcome.
 func finished(view strategy.View, among func(strategy.Trial) bool) (all []strategy.Trial) {

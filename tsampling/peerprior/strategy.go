@@ -145,7 +145,7 @@ func (s *Strategy) near(view strategy.View, o *opinion) acquisition.Function {
 	if len(o.places) == 0 {
 		return nil
 	}
-	return optimum.Where(o.places, trust*o.believed, exponent/float64(max(len(s.search.Feasible(view)), 1)))
+	return optimum.Where(o.places, trust*o.believed, exponent/float64(max(s.search.CountFeasible(view), 1)))
 }
 
 // improvement is the logarithm of the expected improvement, averaged over the experts, of
@@ -228,7 +228,7 @@ func (o *opinion) favourite() *expert {
 
 // consider forms the opinion of an agent, without experts where nobody says anything.
 func (s *Strategy) consider(view strategy.View, trial uint64, seed random.Seed) (*opinion, error) {
-	x, y, _, err := observations(s.task, view)
+	x, y, err := exactly(s.task, view)
 	if err != nil {
 		return nil, fmt.Errorf("peerprior: %w", err)
 	}
@@ -245,13 +245,31 @@ func (s *Strategy) consider(view strategy.View, trial uint64, seed random.Seed) 
 	return o, nil
 }
 
-// observations are the agent's own, standardised.
+// observations are the agent's own, standardised, as its model knows them.
 func observations(t *task.Task, view strategy.View) (x [][]float64, y []float64, units surrogate.Units, err error) {
-	obs := strategy.Observed(t, view.Trials, task.Objective)
+	obs := view.Observed(task.Objective)
 	if len(obs.Y) > 0 {
 		y, units, err = surrogate.Outputs(t, obs)
 	}
 	return obs.X, y, units, err
+}
+
+// exactly are those of observations that an exact process learns from, which a model of random
+// features is not.
+func exactly(t *task.Task, view strategy.View) (x [][]float64, y []float64, err error) {
+	x, y, _, err = observations(t, view)
+	some := view.Exactly()
+	if err != nil || len(some) == len(x) {
+		return x, y, err
+	}
+	var someX [][]float64
+	var someY []float64
+	for at, i := range view.Modelled(task.Objective) {
+		if _, ok := slices.BinarySearch(some, i); ok {
+			someX, someY = append(someX, x[at]), append(someY, y[at])
+		}
+	}
+	return someX, someY, nil
 }
 
 // hyperparameters are the agent's own, or before there are any the task's.

@@ -27,13 +27,14 @@ type Driver struct {
 }
 
 // New returns a driver of an agent on a task. The strategy is the task's when s is nil.
-func New(t *task.Task, s strategy.Strategy, seed random.Seed) (*Driver, error) {
+// modelled is agent.Config.Modelled.
+func New(t *task.Task, s strategy.Strategy, modelled int, seed random.Seed) (*Driver, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8(seed.Derive("key", 0)))
 	if err != nil {
 		return nil, err
 	}
 	d := &Driver{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
-	if d.agent, err = agent.New(agent.Config{Task: t, Key: key, Seed: seed.Derive("agent", 0), Strategy: s}, nil, d.now); err != nil {
+	if d.agent, err = agent.New(agent.Config{Task: t, Key: key, Seed: seed.Derive("agent", 0), Strategy: s, Modelled: modelled}, nil, d.now); err != nil {
 		return nil, err
 	}
 	d.carryOut()
@@ -90,7 +91,7 @@ func (d *Driver) carryOut() {
 // Start evaluates the designs that an agent alone starts a task with, before its model
 // has a say: as many as the task has initial designs, and at most so many.
 func Start(t *task.Task, seed random.Seed, most int, evaluate func(task.Design) strategy.Outcome) error {
-	d, err := New(t, nil, seed)
+	d, err := New(t, nil, 0, seed)
 	if err != nil {
 		return err
 	}

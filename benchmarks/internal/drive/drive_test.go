@@ -42,7 +42,7 @@ func TestStartsAreThoseOfAnAgent(t *testing.T) {
 	}
 	fourth := map[string]bool{}
 	for _, kind := range []string{"logei", "ts"} {
-		d, err := New(newTask(t, kind), nil, seed)
+		d, err := New(newTask(t, kind), nil, 0, seed)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func New(t *task.Task) (*Exchange, error) {
 		Kind: Kind, From: from, TTL: protocol.MaxTTL,
 		Decode: e.decode,
 		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
-			observations := strategy.Observed(view.Task, view.Trials, task.Objective)
+			observations := view.Observed(task.Objective)
 			if len(observations.Y) < from {
 				return nil, nil
 			}

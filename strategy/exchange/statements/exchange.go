@@ -43,7 +43,7 @@ func New(t *task.Task) (*Exchange, error) {
 		Kind: Kind, From: from, TTL: protocol.MaxTTL,
 		Decode: func(payload []byte) (any, error) { return decode(spec, payload) },
 		Compute: func(ctx context.Context, view strategy.View, _ random.Seed) ([]byte, error) {
-			observations := strategy.Observed(view.Task, view.Trials, task.Objective)
+			observations := view.Observed(task.Objective)
 			if len(observations.Y) < from || view.Posterior == nil {
 				return nil, nil
 			}

@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/surrogate"
+)
+
+// counting counts the most observations that a model has learned from.
+type counting struct {
+	surrogate.Model
+	most atomic.Int64
+}
+
+func (c *counting) Fit(ctx context.Context, obs surrogate.Observations, previous *surrogate.Hyperparameters, rng *rand.Rand) (surrogate.Hyperparameters, error) {
+	c.most.Store(max(c.most.Load(), int64(len(obs.Y))))
+	return c.Model.Fit(ctx, obs, previous, rng)
+}
+
+func (c *counting) Condition(obs surrogate.Observations, h surrogate.Hyperparameters, previous surrogate.Posterior) (surrogate.Posterior, error) {
+	c.most.Store(max(c.most.Load(), int64(len(obs.Y))))
+	return c.Model.Condition(obs, h, previous)
+}
+
+// TestCostIsBounded: with thousands of results and a peer, neither the model nor the experts
+// build a matrix of all results.
+func TestCostIsBounded(t *testing.T) {
+	const results, most = 2000, 24
+	for _, share := range []string{"guarded", "exact"} {
+		spec := bowlTask(t, share)
+		counter := &counting{Model: bowlModel(t, spec)}
+		d := bowlDrivers(t, spec, counter, []int{results, 20}, most)[0]
+		suggestOnce(t, d) // which also computes what the task alone determines
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		suggestOnce(t, d)
+		runtime.ReadMemStats(&after)
+		if got := counter.most.Load(); got == 0 || got > most {
+			t.Errorf("%s: the model learned from %d observations, want 1 to %d", share, got, most)
+		}
+		if bytes, limit := after.TotalAlloc-before.TotalAlloc, uint64(results*results*8/2); bytes > limit {
+			t.Errorf("%s: %d bytes allocated, want at most half of a matrix of all results, %d", share, bytes, limit)
+		}
+		trials := d.agent.Trials()
+		if first, second := trials[results].Why, trials[results+1].Why; first.Listened+second.Listened == 0 {
+			t.Errorf("%s: no design rests on a peer: %v, %v", share, first, second)
+		}
+		if got := d.agent.view(d.now).Observations; got != results+2 {
+			t.Errorf("%s: %d observations, want %d", share, got, results+2)
+		}
+	}
+}
+
+// TestChoiceSurvivesRestart: a restarted agent suggests what it would have suggested.
+func TestChoiceSurvivesRestart(t *testing.T) {
+	spec := bowlTask(t, "exact")
+	model := bowlModel(t, spec)
+	d := bowlDrivers(t, spec, model, []int{150}, 40)[0]
+	suggestOnce(t, d)
+	want := d.ask()
+	again := bowlDrivers(t, spec, model, []int{150}, 40)[0]
+	suggestOnce(t, again)
+	again.start()
+	if got := again.ask(); got.Design.Key() != want.Design.Key() {
+		t.Errorf("after a restart the agent suggests %s, want %s", got.Design.Key(), want.Design.Key())
+	}
+	if most := again.cfg.Modelled; most != 40 || len(strategy.Modelled(again.cfg.Task, again.agent.Trials(), "", most)) > most {
+		t.Errorf("the agent models by at most %d, want 40", most)
+	}
+}

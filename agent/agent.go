@@ -108,6 +108,12 @@ func (c *Config) validate() error {
 	if c.MaxAttempts == 0 {
 		c.MaxAttempts = 3
 	}
+	if c.Modelled == 0 {
+		c.Modelled = strategy.DefaultModelled
+	}
+	if c.Modelled < strategy.LeastModelled {
+		return fmt.Errorf("agent: Config.Modelled is %d, accepted are %d and more", c.Modelled, strategy.LeastModelled)
+	}
 	if c.MaxAttempts < 0 {
 		return fmt.Errorf("agent: Config.MaxAttempts is %d, accepted are 1 and more", c.MaxAttempts)
 	}
@@ -178,6 +184,7 @@ type Agent struct {
 	testimony testimony
 	peers     acquaintances
 	models    []*model // of each output, the objective's first
+	learned   *Learned // from what the objective's model has
 
 	epoch    uint64
 	sequence uint64

@@ -2,8 +2,10 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -30,7 +32,7 @@ func (c *counting) Condition(obs surrogate.Observations, h surrogate.Hyperparame
 // TestCostIsBounded: with thousands of results and a peer, neither the model nor the experts
 // build a matrix of all results.
 func TestCostIsBounded(t *testing.T) {
-	const results, most = 2000, 24
+	const results, most = 3000, 24
 	for _, share := range []string{"guarded", "exact"} {
 		spec := bowlTask(t, share)
 		counter := &counting{Model: bowlModel(t, spec)}
@@ -71,5 +73,31 @@ func TestChoiceSurvivesRestart(t *testing.T) {
 	}
 	if most := again.cfg.Modelled; most != 40 || len(strategy.Modelled(again.cfg.Task, again.agent.Trials(), "", most)) > most {
 		t.Errorf("the agent models by at most %d, want 40", most)
+	}
+}
+
+// TestLearnedStatesTheModel covers what status states: the number of results before and beyond the
+// limit, and of random features all.
+func TestLearnedStatesTheModel(t *testing.T) {
+	spec := bowlTask(t, "guarded")
+	model := bowlModel(t, spec)
+	for results, want := range map[int]string{
+		0:  "<nil>",
+		12: "exact, all 12 results",
+		99: "exact, 21 of 99 results: the best, the newest and others across the space, at most 24",
+	} {
+		d := bowlDrivers(t, spec, model, []int{results}, 24)[0]
+		if got := fmt.Sprint(d.agent.Learned()); got != want {
+			t.Errorf("%d results: %s, want %s", results, got, want)
+		}
+	}
+	diverged := Learned{Surrogate: "rff", Results: 990, Of: 1000, Diverged: 10}
+	if got, want := diverged.String(), "rff, 990 of 1000 results, without 10 that diverged"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	cfg := configOf(t, spec, 1)
+	cfg.Modelled = 19
+	if _, err := New(cfg, nil, epochStart); err == nil || !strings.Contains(err.Error(), "accepted are 20 and more") {
+		t.Errorf("a limit of 19: %v", err)
 	}
 }

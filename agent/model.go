@@ -139,6 +139,10 @@ func (a *Agent) catchUp() {
 		if m == a.objective() && !m.diverged {
 			a.warnOfDiverged(m)
 		}
+		learned := a.learned
+		if m == a.objective() {
+			learned = a.learnedFrom(len(observations.Y))
+		}
 		a.startWork(job{
 			name: fmt.Sprintf("what %d observations teach", count),
 			who:  "the surrogate" + ofOutput(m.output),
@@ -146,16 +150,19 @@ func (a *Agent) catchUp() {
 			undo: func() { m.working = false },
 			finish: func(_ time.Time, result any, err error) {
 				m.working, m.at = false, count
-				learned, _ := result.(modelled)
-				if learned.unheard != nil && !m.unheard {
+				taught, _ := result.(modelled)
+				if taught.unheard != nil && !m.unheard {
 					m.unheard = true
-					a.warnOf(learned.unheard, "the surrogate%s learns from %d observations without what peers say of them (%v); so it does whenever that fails, without another warning", ofOutput(m.output), count, learned.unheard)
+					a.warnOf(taught.unheard, "the surrogate%s learns from %d observations without what peers say of them (%v); so it does whenever that fails, without another warning", ofOutput(m.output), count, taught.unheard)
 				}
 				if err != nil {
 					a.warnOf(err, "the surrogate%s could not learn from %d observations (%v); the next design follows what it knew before", ofOutput(m.output), count, err)
 					return
 				}
-				a.takeModel(m, learned)
+				a.takeModel(m, taught)
+				if m == a.objective() {
+					a.learned = learned
+				}
 			},
 		})
 	}

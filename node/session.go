@@ -142,6 +142,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		Suggested:  options.Suggested,
 		First:      options.First,
 		Listed:     n.Allow,
+		Modelled:   n.Modelled,
 		Strategies: n.strategies,
 		Exchanges:  n.exchangesOf(t),
 		Entropy:    rand.Reader,

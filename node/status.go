@@ -43,6 +43,8 @@ type Status struct {
 
 	Gains []strategy.Gain `json:"gains,omitempty"` // of the parties that this node knows of; nil where the strategy does not tell
 
+	Model *agent.Learned `json:"model,omitempty"` // what the model of the objective has learned from; nil before it has
+
 	Teachers int `json:"teachers,omitempty"` // peers whose word on hyperparameters the next fit goes by
 
 	Enough *agent.EnoughRecord `json:"enough,omitempty"` // why the latest run ended, by RunOptions.StopRegret; nil when it ended otherwise or goes on
@@ -120,6 +122,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		status.Privacy = s.agent.Spent()
 		status.Sums = s.agent.Sums()
 		status.Gains = s.agent.Gains()
+		status.Model = s.agent.Learned()
 		status.Teachers = s.agent.Teachers()
 		status.Enough = s.agent.Enough()
 		counts := s.agent.Counts()

@@ -13,6 +13,9 @@ import (
 // nobody asks for another number. The time of one suggestion grows with the cube of it.
 const DefaultModelled = 200
 
+// LeastModelled is the least number of observations that a limit may allow.
+const LeastModelled = 20
+
 // How many of the observations that a model learns from have been chosen for what they are.
 // The others are spread over the space.
 const (
@@ -39,9 +42,9 @@ func (v View) Modelled(output task.Output) []int {
 // of an output, or of DefaultModelled where most is 0. These are all that Observed lists, or where
 // there are more
 //
-//   - the newest ones,
-//   - the best of the others, by task.Compare,
-//   - of the rest those that are farthest from all chosen before: one by one, from the best on.
+//   - a quarter are the newest,
+//   - half are the best of the others, by task.Compare,
+//   - a quarter are those of the rest that are farthest from all chosen before, one by one.
 //
 // All but the newest are chosen anew only when the observations have grown by an eighth of
 // most. Between those numbers the choice begins with the one before.

@@ -70,6 +70,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"best", "--format", "xml"}, "--format \"xml\": accepted are text, json, flags and env"},
 		{run("--evals", "x", "--", "true"), `--evals x: accepted are whole numbers; see .*`},
 		{run("--trial-timeout", "5", "--", "true"), `--trial-timeout 5: accepted are times such as 90s or 10m; see .*`},
+		{run("--modelled", "19", "--", "true"), "--modelled 19: accepted are 20 and more"},
 		{run("--parallel", "0", "--", "true"), "--parallel 0: accepted are 1 and more"},
 		{run("--trial-timeout", "-1s", "--", "true"), "--trial-timeout -1s: accepted are positive times .0: never."},
 		{run("--", "no-such-command"), `evaluator: command "no-such-command" was not found in the directories of PATH`},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/internal/export"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
@@ -205,6 +206,7 @@ type statusJSON struct {
 	Received  int             `json:"shares_received,omitempty"`
 	Sums      *strategy.Sums  `json:"sums,omitempty"`
 	Gains     []strategy.Gain `json:"gains,omitempty"`
+	Model     *agent.Learned  `json:"model,omitempty"`
 	Teachers  int             `json:"teachers,omitempty"`
 	BytesSent int64           `json:"bytes_sent,omitempty"`
 	BytesRecv int64           `json:"bytes_received,omitempty"`
@@ -219,6 +221,7 @@ func statusObject(p past) statusJSON {
 		s.Running, s.PeerID, s.Addresses, s.Agreed = true, r.PeerID.String(), r.Addresses, r.Agreed
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv = r.SharesSent, r.SharesReceived, r.BytesSent, r.BytesReceived
 		s.Peers, s.Namesakes, s.Hubs, s.Sums, s.Gains, s.Teachers = r.Peers, r.Namesakes, r.Hubs, r.Sums, r.Gains, r.Teachers
+		s.Model = r.Model
 		s.Keeping, s.Knowledge, s.WaitsFor = r.Keeping, &r.Knowledge, r.WaitsFor
 		for _, id := range r.MeshPeers {
 			s.MeshPeers = append(s.MeshPeers, id.String())
@@ -280,6 +283,9 @@ func writeStatus(out io.Writer, p past) {
 	}
 	for _, h := range s.Hubs {
 		fmt.Fprintf(out, "hub       %s, %s\n", h.ID, hubText(h))
+	}
+	if s.Model != nil {
+		fmt.Fprintf(out, "model     %s\n", s.Model)
 	}
 	if s.Teachers > 0 {
 		fmt.Fprintf(out, "taught    lengthscales and noise by %s\n", plain.Count(s.Teachers, "other node"))

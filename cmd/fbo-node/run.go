@@ -21,6 +21,7 @@ import (
 type runOptions struct {
 	dir           string
 	evals         int
+	modelled      int
 	evalsGiven    bool
 	stopRegret    float64
 	stopGiven     bool
@@ -87,6 +88,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	o.imports.add(flags)
 	flags.StringVar(&o.suggest, "suggest", "", "file of designs that you hold for good, .csv or .json, for the strategies "+strings.Join(suggestible(), " and "))
 	flags.StringVar(&o.first, "first", "", "file of designs to evaluate first, such as your current settings, .csv or .json")
+	addModelled(flags, &o.modelled)
 	flags.Uint64Var(&o.seed, "seed", 0, "make this node's random decisions repeatable (default: different every time)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
 	flags.StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
@@ -126,6 +128,9 @@ func (o runOptions) validate() error {
 		return usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
 	case o.stay && !o.evalsGiven && !o.stopGiven:
 		return usagef("--stay says what follows the evaluations; it needs --evals or --stop-regret, without which they do not end")
+	}
+	if err := checkModelled(o.modelled); err != nil {
+		return err
 	}
 	if err := o.network.validate(); err != nil {
 		return err
@@ -181,6 +186,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	show := newProgress(os.Stdout, t, o.json)
 	show.told = findElsewhere(ctx, dir, t, earlier.trials)
 	n := o.network.node(dir, allowed, show.warning)
+	n.Modelled = o.modelled
 	join.OnEvent, join.OnFailure = show.event, endsCommand
 	if file == "-" {
 		file = t.ID().String()

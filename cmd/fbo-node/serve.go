@@ -36,6 +36,7 @@ type serveOptions struct {
 	web      webOptions
 	lease    time.Duration
 	wait     time.Duration
+	modelled int
 	json     bool
 	untilEOF bool
 	unused   bool
@@ -68,6 +69,7 @@ It listens on control.sock in the data directory, which only its owner can reach
 	o.web.add(command.Flags())
 	command.Flags().DurationVar(&o.lease, "lease", httpapi.DefaultLease, "time without a sign of life of a client, after which another one gets its trials; clients may ask for another")
 	command.Flags().DurationVar(&o.wait, "wait-for-peers", node.DefaultWait, "time that the first design of a new task waits at most for what peers know; 0: not at all")
+	addModelled(command.Flags(), &o.modelled)
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object per event")
 	command.Flags().BoolVar(&o.untilEOF, "until-eof", false, "end when standard input ends, and so with the program that holds its other end")
 	command.Flags().BoolVar(&o.unused, "until-unused", false, "end when no program holds a shared lock (flock) on "+usersLock+" in the data directory")
@@ -84,7 +86,7 @@ func (o serveOptions) validate() error {
 	case o.wait < 0:
 		return usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
 	}
-	for _, err := range []error{o.network.validate(), o.web.validate(), checkMetricsAddress(o.metrics), checkPage(o.page)} {
+	for _, err := range []error{checkModelled(o.modelled), o.network.validate(), o.web.validate(), checkMetricsAddress(o.metrics), checkPage(o.page)} {
 		if err != nil {
 			return err
 		}
@@ -116,7 +118,9 @@ func (o serveOptions) run(ctx context.Context) error {
 		defer release()
 		ctx = unused
 	}
-	err = o.serve(ctx, o.network.node(dir, allowed, show.warning), show)
+	n := o.network.node(dir, allowed, show.warning)
+	n.Modelled = o.modelled
+	err = o.serve(ctx, n, show)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		show.interrupted()
 		return nil

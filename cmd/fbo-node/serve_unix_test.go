@@ -376,6 +376,7 @@ func TestServeUsage(t *testing.T) {
 	}{
 		{[]string{"task.yaml"}, "takes no arguments"},
 		{[]string{"--lease", "0"}, "--lease 0s: accepted are times from 1s"},
+		{[]string{"--modelled", "0"}, "--modelled 0: accepted are 20 and more"},
 		{[]string{"--wait-for-peers", "-1s"}, "--wait-for-peers -1s: accepted are"},
 		{[]string{"--http", "7070"}, `--http "7070": accepted is an address with a port`},
 		{[]string{"--http", ":7070"}, `--http ":7070": accepted is an address with a port`},

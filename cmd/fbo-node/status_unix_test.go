@@ -35,7 +35,7 @@ func TestStatusAndHistoryWhileRunningAndAfter(t *testing.T) {
 	text := must(t, "status", "--data-dir", dir)
 	for _, want := range []string{
 		"task      bowl\n", "id        " + s.Task + "\n", "trials    3 done, 0 failed, 1 running, 0 waiting\n", "best      ",
-		"node      " + started.PeerID + ", running, start number 1\n", "address   " + started.Addresses[0] + "\n", "peers     0 connected",
+		"node      " + started.PeerID + ", running, start number 1\n", "model     exact, all 3 results\n", "address   " + started.Addresses[0] + "\n", "peers     0 connected",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)

@@ -105,7 +105,7 @@ func TestModelledCoverTheSpace(t *testing.T) {
 		}
 		trials = append(trials, strategy.Trial{ID: uint64(i + 1), State: strategy.Done, Design: spec.Space.Decode(x), Outcome: &strategy.Outcome{Value: value}})
 	}
-	places := strategy.Modelled(spec, trials, task.Objective, mostModelled)
+	places := strategy.Modelled(spec, trials, task.Objective, 60)
 	for i := range 10 {
 		if !slices.Contains(places, i) {
 			t.Errorf("trial %d, far from all others, is none of %v", i+1, places)

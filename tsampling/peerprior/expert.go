@@ -2,6 +2,7 @@ package peerprior
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -38,6 +39,8 @@ type expert struct {
 	mean       []float64  // m at the own designs; nil: 0
 	deviations []float64  // a there; nil: 1
 
+	root *mat.TriDense // of the outputs' covariance; nil before it is needed
+
 	// Given the observations:
 	weight float64
 	level  float64 // the mean of c
@@ -52,23 +55,18 @@ func (e *expert) observe(d *data) bool {
 	if n == 0 {
 		return true
 	}
-	ofLevel := levelSize * levelSize * e.size * e.size
-	k, rest := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
-	for i := range n {
-		rest.SetVec(i, d.y[i]-e.size*e.meanAt(i))
-		for j := range i + 1 {
-			k.SetSym(i, j, e.size*e.size*e.deviationAt(i)*e.deviationAt(j)*d.k.At(i, j)+ofLevel)
-		}
-		k.SetSym(i, i, k.At(i, i)+d.h.Noise)
+	if e.root == nil {
+		e.root = e.factor(d)
 	}
-	var root mat.Cholesky
-	if !root.Factorize(k) {
+	l, rest := e.root, mat.NewVecDense(n, nil)
+	if l == nil {
 		return false
 	}
-	var l mat.TriDense
-	root.LTo(&l)
+	for i := range n {
+		rest.SetVec(i, d.y[i]-e.size*e.meanAt(i))
+	}
 	var z, solved mat.VecDense
-	if z.SolveVec(&l, rest) != nil {
+	if z.SolveVec(l, rest) != nil {
 		return false
 	}
 	for i := range n {
@@ -80,8 +78,29 @@ func (e *expert) observe(d *data) bool {
 	if solved.SolveVec(l.T(), &z) != nil {
 		return false
 	}
-	e.level = ofLevel * mat.Sum(&solved)
+	e.level = e.levelVariance() * mat.Sum(&solved)
 	return true
+}
+
+// levelVariance is that of c.
+func (e *expert) levelVariance() float64 { return levelSize * levelSize * e.size * e.size }
+
+// factor returns the root of the outputs' covariance; nil where that cannot be computed.
+func (e *expert) factor(d *data) *mat.TriDense {
+	k := mat.NewSymDense(len(d.y), nil)
+	for i := range d.y {
+		for j := range i + 1 {
+			k.SetSym(i, j, e.size*e.size*e.deviationAt(i)*e.deviationAt(j)*d.k.At(i, j)+e.levelVariance())
+		}
+		k.SetSym(i, i, k.At(i, i)+d.h.Noise)
+	}
+	var root mat.Cholesky
+	if !root.Factorize(k) {
+		return nil
+	}
+	var l mat.TriDense
+	root.LTo(&l)
+	return &l
 }
 
 func (e *expert) meanAt(i int) float64 {
@@ -106,7 +125,10 @@ func (e *expert) deviationAt(i int) float64 {
 func weigh(all []*expert, d *data) {
 	var able []*expert
 	odds := 0.0
-	for _, e := range all {
+	for i, e := range all {
+		if same := slices.IndexFunc(all[:i], e.variesAs); same >= 0 {
+			e.root = all[same].root
+		}
 		if e.weight = 0; e.observe(d) {
 			able = append(able, e)
 			odds += e.odds
@@ -130,6 +152,15 @@ func weigh(all []*expert, d *data) {
 			e.weight = (1-dealt)*e.weight/total + dealt*e.odds
 		}
 	}
+}
+
+// variesAs reports whether the outputs have the same covariance by two experts: of one size and
+// the same deviations, not only equal ones.
+func (e *expert) variesAs(other *expert) bool {
+	if e.size != other.size || len(e.deviations) != len(other.deviations) {
+		return false
+	}
+	return len(e.deviations) == 0 || &e.deviations[0] == &other.deviations[0]
 }
 
 // switching is the part of all weight that is dealt out again after t observations.

@@ -140,3 +140,26 @@ func TestWhoPredictsGains(t *testing.T) {
 		t.Errorf("a broken expert among such has weight %g", broken.weight)
 	}
 }
+
+// TestExpertsOfOneCovarianceShareItsRoot: the two who judge a peer by one size factor one
+// matrix, and find what they find each by itself.
+func TestExpertsOfOneCovarianceShareItsRoot(t *testing.T) {
+	l := newLab(t, "maximize", plane, exact)
+	rng := random.SeedOf(3).Stream("t", 0)
+	d := someData(l, rng, 12)
+	deviations, mean := slices.Repeat([]float64{0.7}, 12), make([]float64, 12)
+	for i := range mean {
+		mean[i] = rng.NormFloat64()
+	}
+	with, without := experts(0.5, nil, mean, deviations), experts(0.5, nil, nil, deviations)
+	weigh(slices.Concat(with, without), d)
+	for i := range with {
+		if with[i].root == nil || with[i].root != without[i].root {
+			t.Errorf("size %g: two roots of one covariance", with[i].size)
+		}
+		alone := experts(0.5, nil, nil, slices.Clone(deviations))[i]
+		if !alone.observe(d) || !slices.Equal(alone.logs, without[i].logs) || alone.level != without[i].level {
+			t.Errorf("size %g: an expert that shares its root finds %v, want %v", alone.size, without[i].logs, alone.logs)
+		}
+	}
+}

@@ -63,7 +63,7 @@ func plateau(view strategy.View) bool {
 	}
 	sign, best := view.Task.Goal.Sign(), math.Inf(-1)
 	var values []float64
-	for _, trial := range finished(view, func(strategy.Trial) bool { return true }) {
+	for _, trial := range finished(view, func(*strategy.Trial) bool { return true }) {
 		values = append(values, sign*trial.Outcome.Value)
 		best = max(best, sign*trial.Outcome.Value)
 	}

@@ -94,7 +94,7 @@ func (s Search) Top(ctx context.Context, view strategy.View, seed random.Seed, f
 // Best returns the encodings of the five best designs so far, best first: feasible
 // ones, then those of least violation.
 func (s Search) Best(view strategy.View) [][]float64 {
-	return s.best(view, func(strategy.Trial) bool { return true })
+	return s.best(view, func(*strategy.Trial) bool { return true })
 }
 
 // BestFeasible is Best of the feasible designs.
@@ -109,7 +109,7 @@ func (s Search) Feasible(view strategy.View) [][]float64 {
 	if len(done) > cmp.Or(view.Most, strategy.DefaultModelled) {
 		done = nil
 		for _, i := range view.Exactly() {
-			if trial := view.Trials[i]; s.feasible(trial) {
+			if trial := &view.Trials[i]; s.feasible(trial) {
 				done = append(done, trial)
 			}
 		}
@@ -124,21 +124,21 @@ func (s Search) Feasible(view strategy.View) [][]float64 {
 // CountFeasible returns how many designs were measured to be feasible.
 func (s Search) CountFeasible(view strategy.View) int { return len(finished(view, s.feasible)) }
 
-func (s Search) feasible(trial strategy.Trial) bool { return s.task.Feasible(trial.Outcome) }
+func (s Search) feasible(trial *strategy.Trial) bool { return s.task.Feasible(trial.Outcome) }
 
 // finished lists the trials that have an outcome.
-func finished(view strategy.View, among func(strategy.Trial) bool) (all []strategy.Trial) {
-	for _, trial := range view.Trials {
-		if trial.State == strategy.Done && among(trial) {
+func finished(view strategy.View, among func(*strategy.Trial) bool) (all []*strategy.Trial) {
+	for i := range view.Trials {
+		if trial := &view.Trials[i]; trial.State == strategy.Done && among(trial) {
 			all = append(all, trial)
 		}
 	}
 	return all
 }
 
-func (s Search) best(view strategy.View, among func(strategy.Trial) bool) [][]float64 {
+func (s Search) best(view strategy.View, among func(*strategy.Trial) bool) [][]float64 {
 	done := finished(view, among)
-	slices.SortStableFunc(done, func(a, b strategy.Trial) int {
+	slices.SortStableFunc(done, func(a, b *strategy.Trial) int {
 		return s.task.Compare(b.Outcome, a.Outcome)
 	})
 	var near [][]float64

@@ -233,3 +233,16 @@ func TestRanks(t *testing.T) {
 		t.Errorf("sums of ranks %v, want %v", r.sums, want)
 	}
 }
+
+// TestModelledIsNoKeyOfTheTask covers the setting that the task file does not have.
+func TestModelledIsNoKeyOfTheTask(t *testing.T) {
+	modelled, others, err := modelledOf(map[string]string{"modelled": "50", "features": "512"})
+	if err != nil || modelled != 50 || len(others) != 1 || others["features"] != "512" {
+		t.Errorf("%d, %v, %v", modelled, others, err)
+	}
+	for _, text := range []string{"0", "many"} {
+		if _, _, err := modelledOf(map[string]string{"modelled": text}); err == nil {
+			t.Errorf("modelled=%s is accepted", text)
+		}
+	}
+}

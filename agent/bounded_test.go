@@ -3,14 +3,18 @@ package agent
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/task"
 )
 
 // counting counts the most observations that a model has learned from.
@@ -100,4 +104,82 @@ func TestLearnedStatesTheModel(t *testing.T) {
 	if _, err := New(cfg, nil, epochStart); err == nil || !strings.Contains(err.Error(), "accepted are 20 and more") {
 		t.Errorf("a limit of 19: %v", err)
 	}
+}
+
+func bowlTask(t testing.TB, share string) *task.Task {
+	t.Helper()
+	spec, err := all.Strategies().Parse("bowls", fmt.Appendf(nil, `
+name: bowls
+goal: minimize
+parameters:
+  - {name: a, type: float, low: 0, high: 1}
+  - {name: b, type: float, low: 0, high: 1}
+  - {name: c, type: float, low: 0, high: 1}
+  - {name: d, type: float, low: 0, high: 1}
+  - {name: e, type: float, low: 0, high: 1}
+  - {name: f, type: float, low: 0, high: 1}
+strategy: {type: peer-prior, share: %s}`, share))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+func bowlModel(t testing.TB, spec *task.Task) surrogate.Model {
+	t.Helper()
+	model, err := surrogate.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model
+}
+
+// bowlDrivers are agents with so many results each, a tenth of them near the optimum, that
+// have received what the others share.
+func bowlDrivers(t testing.TB, spec *task.Task, model surrogate.Model, results []int, most int) (drivers []*driver) {
+	t.Helper()
+	for i, count := range results {
+		cfg := configOf(t, spec, byte(i+1))
+		cfg.Modelled, cfg.Model = most, model
+		d := newDriver(t, cfg)
+		if _, err := d.agent.Import(d.now, pastBowls(spec, random.SeedOf(uint64(i)), count)); err != nil {
+			t.Fatal(err)
+		}
+		d.carryOut()
+		drivers = append(drivers, d)
+	}
+	exchange(drivers...)
+	return drivers
+}
+
+func pastBowls(spec *task.Task, seed random.Seed, count int) (past []Past) {
+	rng := seed.Stream("past", 0)
+	for i := range count {
+		x := make([]float64, spec.Space.Dim())
+		for k := range x {
+			x[k] = rng.Float64()
+			if i%10 == 0 {
+				x[k] = 0.3 + 0.1*x[k]
+			}
+		}
+		design := spec.Space.Decode(x)
+		past = append(past, Past{Design: design, Outcome: strategy.Outcome{Value: smoothBowl(design)}})
+	}
+	return past
+}
+
+func smoothBowl(d task.Design) (value float64) {
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		x := d.Float(name) - 0.35
+		value += x*x + 0.05*math.Sin(20*x)*math.Sin(20*x)
+	}
+	return value
+}
+
+func suggestOnce(t testing.TB, d *driver) {
+	trial := d.ask()
+	if err := d.agent.Tell(d.now, trial.ID, strategy.Outcome{Value: smoothBowl(trial.Design)}); err != nil {
+		t.Fatal(err)
+	}
+	d.carryOut()
 }

@@ -46,8 +46,8 @@ func (v View) Modelled(output task.Output) []int {
 //   - half are the best of the others, by task.Compare,
 //   - a quarter are those of the rest that are farthest from all chosen before, one by one.
 //
-// All but the newest are chosen anew only when the observations have grown by an eighth of
-// most. Between those numbers the choice begins with the one before.
+// The choice is made anew when the observations have grown by an eighth of most. Until then
+// each new observation is added to it.
 //
 // A random-feature surrogate, whose time grows in proportion to the observations, learns from
 // all of them.

@@ -30,6 +30,7 @@ type model struct {
 
 	own      bool // of the node's failures, of which the task says nothing
 	clusters bool // they do, as far as that is known
+	followed bool // designs are chosen by it
 }
 
 // newModels takes the kind of the objective's. The others' follow from the task.
@@ -76,19 +77,20 @@ func (a *Agent) constraints() (all []*surrogate.Constraint) {
 // completion returns the posterior of whether evaluations complete, where the node has found out
 // that it depends on the design; nil otherwise.
 func (a *Agent) completion() *surrogate.Constraint {
-	if last := a.models[len(a.models)-1]; last.own && last.clusters {
+	if last := a.models[len(a.models)-1]; last.own && last.followed {
 		return last.posterior.(*surrogate.Constraint)
 	}
 	return nil
 }
 
 // ExpectsFailure reports whether the agent's model gives the design less than an even chance to
-// complete. It expects success of every design where failures are not modelled.
+// complete. It expects success of every design where failures are not modelled, or may have
+// another reason.
 func (a *Agent) ExpectsFailure(design task.Design) bool {
-	view := strategy.View{Completion: a.completion()}
-	for _, c := range a.constraints() {
-		if c.Output == task.Completion {
-			view.Completion = c
+	var view strategy.View
+	for _, m := range a.models {
+		if m.output == task.Completion && m.posterior != nil && (m.clusters || !m.own) {
+			view.Completion = m.posterior.(*surrogate.Constraint)
 		}
 	}
 	return view.Completion != nil && search.Feasibility(view, a.cfg.Task.Space.Encode(design)) < 0.5
@@ -181,13 +183,15 @@ func (a *Agent) warnOfDiverged(m *model) {
 	}
 	m.diverged = true
 	trial := a.trials.list[at]
-	a.warnOf(nil, "the outcome %g of trial %d has diverged: the model of the objective leaves it out, and others like it without another warning", trial.Outcome.Value, trial.ID)
+	a.event(Event{Type: Warning, Trial: &trial, Message: fmt.Sprintf(
+		"the outcome %g of trial %d has diverged: the model of the objective leaves it out, and others like it without another warning", trial.Outcome.Value, trial.ID)})
 }
 
 type modelled struct {
 	fitted    *FitRecord // nil when the hyperparameters stay
 	posterior surrogate.Posterior
 	clusters  bool  // of failures: they depend on the design
+	followed  bool  // of failures: designs are chosen by their model
 	unheard   error // why what peers say is left out; nil when it is not
 }
 
@@ -259,6 +263,7 @@ func (m *model) learn(of *task.Task, observations surrogate.Observations, count 
 			if learned.clusters, err = surrogate.Clusters(of, observations, current.Hyperparameters); err != nil {
 				return nil, err
 			}
+			learned.followed = learned.clusters || surrogate.MostFail(observations)
 		}
 		if listener, ok := kind.(surrogate.Listener); ok && len(heard.said) > 0 {
 			posterior, err := guarded.Call("the surrogate", func() (surrogate.Posterior, error) {
@@ -289,7 +294,7 @@ func (a *Agent) takeModel(m *model, learned modelled) {
 		m.fitted = learned.fitted
 		a.record(Record{Fit: m.fitted})
 	}
-	m.posterior, m.clusters = learned.posterior, learned.clusters
+	m.posterior, m.clusters, m.followed = learned.posterior, learned.clusters, learned.followed
 }
 
 func ofOutput(output task.Output) string {

@@ -220,7 +220,7 @@ func (m *member) carryOut() {
 		m.run.schedule(m.run.now+lasts, func() { m.evaluate(answer.Trial) })
 	}
 	for _, e := range ready.Events {
-		if e.Type == agent.Warning {
+		if e.Type == agent.Warning && e.Trial == nil { // of an outcome, which is a matter of the objective
 			if m.run.Warned != nil && e.Stack == "" {
 				m.run.Warned(m.index, e.Message)
 				continue

@@ -86,13 +86,14 @@ func observations(t *task.Task, trials []Trial, output task.Output) (places []in
 // Diverged reports of each trial whether its outcome has diverged (surrogate.Diverged): models
 // learn from it that the design fails, and nothing of the objective.
 func Diverged(t *task.Task, trials []Trial) []bool {
-	var y []float64
+	var obs surrogate.Observations
 	for _, trial := range trials {
 		if value, ok := trial.Measured(task.Objective); ok {
-			y = append(y, t.Goal.Sign()*value)
+			obs.X = append(obs.X, t.Space.Encode(trial.Design))
+			obs.Y = append(obs.Y, t.Goal.Sign()*value)
 		}
 	}
-	diverged, all := surrogate.Diverged(y), make([]bool, len(trials))
+	diverged, all := surrogate.Diverged(obs), make([]bool, len(trials))
 	for i, trial := range trials {
 		if _, ok := trial.Measured(task.Objective); ok {
 			all[i], diverged = diverged[0], diverged[1:]

@@ -107,18 +107,18 @@ func (m *constraint) turned(obs Observations) Observations {
 	for i, v := range obs.Y {
 		y[i] = m.sign * v
 	}
-	limitDiverged(y, low)
+	limitDiverged(obs.X, y, low)
 	if !math.IsInf(high, 1) {
 		negate(y)
-		limitDiverged(y, -high)
+		limitDiverged(obs.X, y, -high)
 		negate(y)
 	}
 	return Observations{X: obs.X, Y: y}
 }
 
 // limitDiverged changes the low outputs that have diverged, from limit on.
-func limitDiverged(y []float64, limit float64) {
-	diverged := Diverged(y)
+func limitDiverged(x [][]float64, y []float64, limit float64) {
+	diverged := Diverged(Observations{X: x, Y: y})
 	if !slices.Contains(diverged, true) {
 		return
 	}

@@ -8,7 +8,7 @@ const (
 	leastTypical = 4   // outputs, of which none has diverged where there are fewer
 	divergedBy   = 1e4 // typical distances to the best
 
-	leastPenalties = 3  // equal outputs, worse than all others
+	leastPenalties = 3  // designs of equal outputs, worse than all others
 	leastMeasured  = 3  // different outputs beside them
 	penaltyBy      = 10 // times as far from the best as the worst of these
 )
@@ -16,12 +16,13 @@ const (
 // Diverged reports of each output, larger ones being better, whether a model of the others
 // ignores it, since the evaluation has rather failed than measured the objective. Such an
 // output is more than 10,000 times as far from the best as the median of the first ten, or
-// it is a penalty: one of three or more equal outputs that are ten times as far from the best as
+// it is a penalty: an output that three or more designs have, ten times as far from the best as
 // all better ones, of which at least three differ.
 //
 // The first outputs are those of starting designs, which cover the space. Later designs lie
 // near the best ever more often, and their outputs show no longer which distance is typical.
-func Diverged(y []float64) []bool {
+func Diverged(obs Observations) []bool {
+	y := obs.Y
 	diverged := make([]bool, len(y))
 	if len(y) < leastTypical {
 		return diverged
@@ -31,7 +32,7 @@ func Diverged(y []float64) []bool {
 	for i, v := range y {
 		distances[i] = best - v // +Inf where that overflows
 	}
-	limit := worstMeasured(distances)
+	limit := worstMeasured(obs.X, distances)
 	for i, distance := range distances {
 		diverged[i] = distance > limit
 	}
@@ -39,7 +40,7 @@ func Diverged(y []float64) []bool {
 }
 
 // worstMeasured returns the largest distance to the best of an output that has not diverged.
-func worstMeasured(distances []float64) float64 {
+func worstMeasured(x [][]float64, distances []float64) float64 {
 	sorted := slices.Sorted(slices.Values(distances))
 	typical := quantile(slices.Sorted(slices.Values(distances[:min(typicalOf, len(distances))])), 0.5)
 	if typical > 0 {
@@ -50,10 +51,23 @@ func worstMeasured(distances []float64) float64 {
 		worst := sorted[len(sorted)-1]
 		begin, _ := slices.BinarySearch(sorted, worst)
 		better := sorted[:begin]
-		if len(sorted)-begin < leastPenalties || len(slices.Compact(slices.Clone(better))) < leastMeasured ||
+		if len(sorted)-begin < leastPenalties || designsAt(x, distances, worst) < leastPenalties || len(slices.Compact(slices.Clone(better))) < leastMeasured ||
 			worst < penaltyBy*better[begin-1] {
 			return worst
 		}
 		sorted = better
 	}
+}
+
+// designsAt counts the different designs whose outputs have this distance.
+func designsAt(x [][]float64, distances []float64, distance float64) int {
+	var found [][]float64
+	for i, d := range distances {
+		if d == distance && !slices.ContainsFunc(found, func(other []float64) bool { return slices.Equal(other, x[i]) }) {
+			if found = append(found, x[i]); len(found) == leastPenalties {
+				break
+			}
+		}
+	}
+	return len(found)
 }

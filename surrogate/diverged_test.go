@@ -34,8 +34,8 @@ func TestDiverged(t *testing.T) {
 		"too few others":               {[]float64{-50, 0, -1, -50, -1, -50}, nil},
 	} {
 		var got []int
-		for i, diverged := range surrogate.Diverged(c.y) {
-			if diverged {
+		for i, has := range diverged(c.y) {
+			if has {
 				got = append(got, i)
 			}
 		}
@@ -50,19 +50,40 @@ func TestDivergedDependsOnTheOthersAlone(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		y := []float64{-1, -0.9, -0.8, -0.7, -0.6, -0.5, -0.4, -0.3, -0.2, -0.1} // of starting designs
 		y = append(y, rapid.SliceOf(rapid.OneOf(rapid.Float64Range(-1, 1), rapid.Float64Range(-1e6, 0), rapid.Just(-1e3))).Draw(rt, "y")...)
-		want := surrogate.Diverged(y)
+		want := diverged(y)
 		scaled := make([]float64, len(y))
 		for i, v := range y {
 			scaled[i] = v * 0x1p-20
 		}
-		if got := surrogate.Diverged(scaled); !slices.Equal(got, want) {
+		if got := diverged(scaled); !slices.Equal(got, want) {
 			rt.Fatalf("%v, in other units %v", want, got)
 		}
 		at := rapid.IntRange(10, len(y)).Draw(rt, "at")
 		size := rapid.SampledFrom([]float64{1e20, 1e100, 1e300}).Draw(rt, "size")
-		got := surrogate.Diverged(slices.Insert(slices.Clone(y), at, -size))
+		got := diverged(slices.Insert(slices.Clone(y), at, -size))
 		if !slices.Equal(got, slices.Insert(slices.Clone(want), at, true)) {
 			rt.Fatalf("%v, with -%g at %d %v", want, size, at, got)
 		}
 	})
+}
+
+// diverged is surrogate.Diverged of outputs of different designs.
+func diverged(y []float64) []bool {
+	x := make([][]float64, len(y))
+	for i := range x {
+		x[i] = []float64{float64(i)}
+	}
+	return surrogate.Diverged(surrogate.Observations{X: x, Y: y})
+}
+
+// The outcome of one design, evaluated again, is no penalty.
+func TestRepeatedDesignHasNotDiverged(t *testing.T) {
+	obs := surrogate.Observations{X: [][]float64{{0}, {1}, {2}, {3}, {3}, {3}}, Y: []float64{0, -1, -2, -50, -50, -50}}
+	if got := surrogate.Diverged(obs); slices.Contains(got, true) {
+		t.Errorf("%v, expected none", got)
+	}
+	obs.X[4], obs.X[5] = []float64{4}, []float64{5}
+	if got := surrogate.Diverged(obs); !slices.Equal(got, []bool{false, false, false, true, true, true}) {
+		t.Errorf("%v, expected the last three", got)
+	}
 }

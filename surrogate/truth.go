@@ -58,17 +58,16 @@ const clusterOdds = 100
 // leastFailures is how many zeros must be more than half of the labels.
 const leastFailures = 5
 
-// Clusters reports whether labels, 0 or 1, are to be taken for a matter of the design: a process
-// of the hyperparameters makes them a hundred times as probable as a rate that is the same for all
-// designs, or at least five zeros are more than half of them. Then a model that errs costs
-// little, and a few ones are no proof yet.
+// Clusters reports whether labels, 0 or 1, depend on the design: whether a process of the
+// hyperparameters makes them a hundred times as probable as a rate that is the same for all
+// designs.
 func Clusters(t *task.Task, obs Observations, h Hyperparameters) (bool, error) {
 	sides, err := sidesOf(obs)
 	if err != nil {
 		return false, err
 	}
-	if !MayCluster(obs) || mostFail(obs) {
-		return mostFail(obs), nil
+	if -logSame(obs) <= math.Log(clusterOdds) { // labels that a process makes certain would not do
+		return false, nil
 	}
 	evidence, err := gp.IntervalEvidence(ConstraintSpec(t), obs.X, sides, gp.Hyperparameters(h))
 	if err != nil {
@@ -77,11 +76,15 @@ func Clusters(t *task.Task, obs Observations, h Hyperparameters) (bool, error) {
 	return evidence-logSame(obs) > math.Log(clusterOdds), nil
 }
 
-// MayCluster reports whether there are enough labels for Clusters to report so of any
-// hyperparameters, by which labels are certain at most.
-func MayCluster(obs Observations) bool { return mostFail(obs) || -logSame(obs) > math.Log(clusterOdds) }
+// MayCluster reports whether a model of the labels may be of use: there are enough of them for
+// Clusters, or MostFail.
+func MayCluster(obs Observations) bool {
+	return MostFail(obs) || -logSame(obs) > math.Log(clusterOdds)
+}
 
-func mostFail(obs Observations) bool {
+// MostFail reports whether at least five labels are 0 and these are more than half of them. A
+// model that errs costs little then, and a few ones are no proof yet.
+func MostFail(obs Observations) bool {
 	failures := 0
 	for _, y := range obs.Y {
 		if y == 0 {

@@ -182,7 +182,7 @@ func (t *Telling) live(ctx context.Context, key crypto.PrivKey, trials []strateg
 				}
 			}
 			for _, e := range ready.Events {
-				if e.Type == agent.Warning {
+				if e.Type == agent.Warning && e.Trial == nil {
 					return fmt.Errorf("attack: the agent warns: %s", e.Message)
 				}
 			}

@@ -68,7 +68,30 @@ func Probe(ctx context.Context, address, taskName string) (Reach, error) {
 	return probeFrom(ctx, h, targets[0], taskName)
 }
 
-func probeFrom(ctx context.Context, h host.Host, target peer.AddrInfo, taskName string) (Reach, error) {
+// probeTries is how often a connection is tried that the peer ends at once: the reason that it sends
+// is lost where the connection is reset before it is read.
+const probeTries = 4
+
+func probeFrom(ctx context.Context, h host.Host, target peer.AddrInfo, taskName string) (r Reach, err error) {
+	for range probeTries {
+		if r, err = probeOnce(ctx, h, target, taskName); err == nil || !endedByPeer(err) {
+			break
+		}
+		if s, ok := h.Network().(*swarm.Swarm); ok {
+			s.Backoff().Clear(target.ID)
+		}
+	}
+	return r, err
+}
+
+// endedByPeer reports whether there was a connection, which the peer ended without a reason that
+// this host has read. The errors are text only.
+func endedByPeer(err error) bool {
+	return errors.Is(err, ErrUnreachable) &&
+		(strings.Contains(err.Error(), "connection reset by peer") || strings.Contains(err.Error(), "connection failed"))
+}
+
+func probeOnce(ctx context.Context, h host.Host, target peer.AddrInfo, taskName string) (Reach, error) {
 	connections := make(chan network.Conn, 1)
 	watch := &network.NotifyBundle{ConnectedF: func(_ network.Network, c network.Conn) {
 		select {

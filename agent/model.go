@@ -132,7 +132,7 @@ func (a *Agent) catchUp() {
 			continue
 		}
 		m.working = true
-		observations := a.observed(m.output)
+		observations := a.observed(m)
 		count := a.trials.measured(m.output)
 		if len(observations.Y) == 0 || m.own && !surrogate.MayCluster(observations) {
 			m.working, m.at = false, count
@@ -171,8 +171,12 @@ func (a *Agent) catchUp() {
 }
 
 // observed lists what the model of an output learns from.
-func (a *Agent) observed(output task.Output) surrogate.Observations {
-	return strategy.View{Task: a.cfg.Task, Trials: a.trials.list, Most: a.cfg.Modelled}.Observed(output)
+func (a *Agent) observed(m *model) surrogate.Observations {
+	trials := a.trials.list
+	if m.own { // those set aside failed since the command was broken, most likely
+		trials = a.trials.snapshot()
+	}
+	return strategy.View{Task: a.cfg.Task, Trials: trials, Most: a.cfg.Modelled}.Observed(m.output)
 }
 
 // warnOfDiverged warns of the first outcome that the model of the objective leaves out.

@@ -274,7 +274,7 @@ func (s *Session) TellOutcome(ctx context.Context, trial uint64, outcome strateg
 }
 
 // Fail reports that a trial's evaluation gave no value, and why. The design is
-// not proposed again; the surrogate learns nothing from it. Failing twice is no
+// not proposed again, and no model of the objective learns from it. Failing twice is no
 // error.
 func (s *Session) Fail(ctx context.Context, trial uint64, reason string) (err error) {
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Fail(now, trial, reason) }), err)

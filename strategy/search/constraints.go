@@ -92,6 +92,30 @@ func Believed(view strategy.View, f acquisition.Function) acquisition.Function {
 	return acquisition.Penalised(f, margins...)
 }
 
+// likely is the deviations by which a design must be expected to complete after a failure: 84 %.
+const likely = 1
+
+// afterFailure returns f, and after a failed trial f among the designs that are likely to
+// complete. What is left to gain often lies beyond the border of what fails, where one trial after
+// the other would fail.
+func afterFailure(view strategy.View, f acquisition.Function) acquisition.Function {
+	if view.Completion == nil || !lastFailed(view) {
+		return f
+	}
+	c := view.Completion
+	return acquisition.Penalised(f, acquisition.Margin(acquisition.Limit{Predictor: c.Posterior, Low: c.Low, High: c.High, Noise: c.Noise}, likely)...)
+}
+
+// lastFailed reports whether the newest trial that has ended failed.
+func lastFailed(view strategy.View) bool {
+	for _, trial := range slices.Backward(view.Trials) {
+		if trial.State == strategy.Done || trial.State == strategy.Failed {
+			return trial.State == strategy.Failed
+		}
+	}
+	return false
+}
+
 // margin is by how many deviations the best feasible design is above the limit; 0 where
 // there is none, and where it is below.
 func margin(view strategy.View, limit acquisition.Limit) float64 {

@@ -55,11 +55,13 @@ func (s Search) Starting(view strategy.View, trial uint64) bool {
 func (s Search) AfterStart(trial uint64) uint64 { return trial - min(trial, s.initial) }
 
 // Maximise suggests the maximiser of f, or the next best design where that has been
-// tried: see the package comment.
+// tried: see the package comment. Where failures are modelled and the last trial failed, it
+// is among the designs that are likely to complete.
 //
 // Its error is that of ctx, when ctx ends before the search does.
 func (s Search) Maximise(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, f acquisition.Function, why strategy.Why) (strategy.Suggestion, error) {
 	near := s.Best(view)
+	f = afterFailure(view, f)
 	x, _, err := s.Maximizer.Maximize(ctx, f, near, seed.Stream("maximise", trial))
 	if err != nil {
 		return strategy.Suggestion{}, err

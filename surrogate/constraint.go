@@ -96,8 +96,8 @@ type constraint struct {
 	sign    float64
 }
 
-// turned returns the outputs with their bad values low, none of which has diverged. What has is
-// the worst of the others, and breaks the limit where it did: that it does is all that counts.
+// turned returns the outputs with their bad values low. What breaks the limit and has diverged
+// is the worst of the others beyond the limit: that it breaks the limit is all that counts.
 func (m *constraint) turned(obs Observations) Observations {
 	low, high := m.of.Low, m.of.High
 	if m.sign < 0 {
@@ -116,7 +116,7 @@ func (m *constraint) turned(obs Observations) Observations {
 	return Observations{X: obs.X, Y: y}
 }
 
-// limitDiverged changes the low outputs that have diverged, from limit on.
+// limitDiverged changes the outputs below the limit that have diverged.
 func limitDiverged(x [][]float64, y []float64, limit float64) {
 	diverged := Diverged(Observations{X: x, Y: y})
 	if !slices.Contains(diverged, true) {
@@ -124,16 +124,13 @@ func limitDiverged(x [][]float64, y []float64, limit float64) {
 	}
 	worst, best := math.Inf(1), slices.Max(y)
 	for i, v := range y {
-		if !diverged[i] {
+		if !diverged[i] || v >= limit {
 			worst = min(worst, v)
 		}
 	}
 	for i, v := range y {
-		switch {
-		case diverged[i] && v < limit:
+		if diverged[i] && v < limit {
 			y[i] = min(worst, limit-(best-worst))
-		case diverged[i]:
-			y[i] = worst
 		}
 	}
 }

@@ -20,7 +20,7 @@ def slow_pid(x: float) -> float:
 
 
 def sometimes_killed(x: float) -> float:
-    if x > 0.3:
+    if x > -0.1:
         os.kill(os.getpid(), signal.SIGKILL)
     return x * x
 

@@ -344,7 +344,7 @@ def test_workers_are_processes() -> None:
 def test_a_worker_that_dies_fails_its_trial() -> None:
     result = fbo.minimize(objectives.sometimes_killed, LINE, evals=4, workers=2, max_failures=50, seed=1, progress=False)
     for trial in result.all:
-        killed = float(trial.parameters["x"]) > 0.3
+        killed = float(trial.parameters["x"]) > -0.1  # the first design, in the middle, among others
         assert trial.reason == ("the process that evaluated it ended by signal 9" if killed else None)
     assert {trial.state for trial in result.all} == {"done", "failed"}
 

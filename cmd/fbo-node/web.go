@@ -75,7 +75,7 @@ func (o webOptions) validate() error {
 	return nil
 }
 
-// limits are those of each listener. A body becomes several times as much memory.
+// limits are those of each listener; those with copies of one guard share its bodies. A body becomes several times as much memory.
 func limits(rate float64) httpguard.Guard {
 	return httpguard.Guard{MaxBody: mostBody, Bodies: httpguard.NewBudget(mostBodies), Rate: rate, Burst: int(min(2*rate+1, 1e6)), MaxOpen: mostOpen}
 }
@@ -107,11 +107,12 @@ func (o webOptions) listen(dir string) (w *web, err error) {
 			}
 		}
 	}()
+	guard := limits(o.rate)
 	path := filepath.Join(dir, controlSocket)
 	socket, err := httpguard.ListenSocket(path)
 	switch {
 	case err == nil:
-		w.socket, w.doors = path, append(w.doors, door{socket, limits(o.rate), nil})
+		w.socket, w.doors = path, append(w.doors, door{socket, guard, nil})
 	case o.address == "":
 		return nil, fmt.Errorf("the socket %s cannot be made: %w; --http 127.0.0.1:7070 serves at a port instead", path, err)
 	default:
@@ -120,11 +121,11 @@ func (o webOptions) listen(dir string) (w *web, err error) {
 	if o.address == "" {
 		return w, nil
 	}
-	return w, o.listenPort(dir, w)
+	return w, o.listenPort(dir, guard, w)
 }
 
-func (o webOptions) listenPort(dir string, w *web) error {
-	guard := limits(o.rate)
+// listenPort opens the port with the guard of the socket, so that both have one budget of bodies.
+func (o webOptions) listenPort(dir string, guard httpguard.Guard, w *web) error {
 	guard.CheckHost, guard.Hosts, guard.Origins = true, o.names, o.origins
 	guard.Public = []string{httpapi.LivePath, httpapi.ReadyPath}
 	token, err := httpguard.LoadToken(filepath.Join(dir, tokenFile))

@@ -25,7 +25,7 @@ type Guard struct {
 
 	MaxBody int64   // bytes of a request
 	Bodies  *Budget // of the bodies under way; nil: no bound beside MaxBody
-	Rate    float64 // requests a second, on average
+	Rate    float64 // requests a second, on average: with the token, and as many without
 	Burst   int     // requests at once, after a pause
 	MaxOpen int     // requests under way at once
 }
@@ -34,7 +34,8 @@ type Guard struct {
 func (g Guard) Protect(next http.Handler) http.Handler {
 	p := &protected{guard: g, next: next, token: sha256.Sum256([]byte(g.Token))}
 	if g.Rate > 0 {
-		p.limiter = rate.NewLimiter(rate.Limit(g.Rate), max(g.Burst, 1))
+		p.clients = rate.NewLimiter(rate.Limit(g.Rate), max(g.Burst, 1))
+		p.strangers = rate.NewLimiter(rate.Limit(g.Rate), max(g.Burst, 1))
 	}
 	if g.MaxOpen > 0 {
 		p.open = make(chan struct{}, g.MaxOpen)
@@ -43,11 +44,12 @@ func (g Guard) Protect(next http.Handler) http.Handler {
 }
 
 type protected struct {
-	guard   Guard
-	next    http.Handler
-	token   [sha256.Size]byte
-	limiter *rate.Limiter
-	open    chan struct{}
+	guard     Guard
+	next      http.Handler
+	token     [sha256.Size]byte
+	clients   *rate.Limiter
+	strangers *rate.Limiter // those without the token, who cannot use up what clients have
+	open      chan struct{}
 }
 
 func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -68,12 +70,16 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if p.limiter != nil && !p.limiter.Allow() { // before the token: guesses count too
+	bears := p.guard.Token == "" || p.bears(r)
+	limiter := p.strangers // of guesses too
+	if bears {
+		limiter = p.clients
+	}
+	if limiter != nil && !limiter.Allow() {
 		w.Header().Set("Retry-After", "1")
 		Refuse(w, http.StatusTooManyRequests, fmt.Sprintf("more than %g requests a second", p.guard.Rate))
 		return
 	}
-	bears := p.guard.Token == "" || p.bears(r)
 	if !bears && !slices.Contains(p.guard.Public, r.URL.Path) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="fbo-node"`)
 		w.Header().Set("Connection", "close") // a stranger keeps no connection
@@ -98,7 +104,7 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p.guard.MaxBody > 0 {
 		r.Body = http.MaxBytesReader(w, r.Body, p.guard.MaxBody)
 	}
-	if b := p.guard.Bodies; b != nil {
+	if b := p.guard.Bodies; b != nil && bears { // what is public needs no body
 		done, err := b.admit(r, p.guard.MaxBody)
 		if err != nil {
 			return // the client has gone away

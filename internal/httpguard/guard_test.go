@@ -93,6 +93,43 @@ func TestOriginsAreAnsweredWithoutAToken(t *testing.T) {
 	}
 }
 
+// Requests without the token use up neither the rate nor the bodies of clients that have it.
+func TestStrangersUseUpNothingOfClients(t *testing.T) {
+	const body = 2 * freeBody
+	status := func(h http.Handler, path, bearer string) int {
+		r := httptest.NewRequest("GET", path, strings.NewReader(strings.Repeat("0", body)))
+		r.Header.Set("Authorization", "Bearer "+bearer)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Code
+	}
+	rated := Guard{Token: token, Rate: 0.001, Burst: 2}.Protect(http.NotFoundHandler())
+	for i, want := range []int{401, 401, 429} {
+		if code := status(rated, "/", "guess"); code != want {
+			t.Errorf("stranger's request %d: %d, expected %d", i+1, code, want)
+		}
+	}
+	for i, want := range []int{404, 404, 429} {
+		if code := status(rated, "/", token); code != want {
+			t.Errorf("client's request %d: %d, expected %d", i+1, code, want)
+		}
+	}
+
+	budget := NewBudget(body)
+	weighed := Guard{Token: token, Public: []string{"/live"}, MaxBody: body, Bodies: budget}.Protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if free := budget.bytes.TryAcquire(body); free != (r.URL.Path == "/live") {
+			t.Errorf("%s: the budget is free: %v", r.URL.Path, free)
+		} else if free {
+			budget.bytes.Release(body)
+		}
+	}))
+	for path, bearer := range map[string]string{"/live": "guess", "/": token} {
+		if code := status(weighed, path, bearer); code != 200 {
+			t.Errorf("%s: %d, expected 200", path, code)
+		}
+	}
+}
+
 func TestLimits(t *testing.T) {
 	limited := Guard{Rate: 0.001, Burst: 2}.Protect(http.NotFoundHandler())
 	for i, want := range []int{404, 404, 429} {

@@ -19,8 +19,8 @@ func (a *Agent) View(now time.Time) strategy.View { return a.view(now) }
 // whether the posteriors know all there are.
 func (a *Agent) Modelled() (observations int, all bool) { return a.objective().at, a.caughtUp() }
 
-// Recommend returns the design of largest posterior mean in a view of this
-// agent, which is a better guess at the best design than the best outcome where
+// Recommend returns the best supported design in a view of this agent (search.Supported),
+// which is a better guess at the best design than the best outcome where
 // outcomes are noisy; the zero design while the view has no posterior. It takes
 // as long as a suggestion, may run beside the agent, and is a function of the
 // view and the agent's seed alone. Its error is that of ctx or a panic of the strategy.

@@ -105,8 +105,8 @@ func (s *Session) once(ctx context.Context, once agent.Once, carryOut func(now t
 	return reply, errors.Join(stopped, err)
 }
 
-// Recommend returns the design of largest posterior mean, which is a better guess at the
-// best design than the best outcome where outcomes are noisy; the zero design while
+// Recommend returns the best supported design, of largest posterior mean less one standard
+// deviation, which is a better guess at the best design than the best outcome where outcomes are noisy; the zero design while
 // there is no posterior. It takes as long as a suggestion.
 func (s *Session) Recommend(ctx context.Context) (task.Design, error) {
 	var view strategy.View

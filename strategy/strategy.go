@@ -50,7 +50,7 @@ type Strategy interface {
 }
 
 // Recommender is what a Strategy may be too, when the design that it would
-// recommend to use is not the maximiser of the agent's own posterior mean.
+// recommend to use is not the best supported one by the agent's own posterior.
 type Recommender interface {
 	// Recommend returns the zero design while it knows too little, and when ctx ends
 	// before it does. It may take as long as Suggest.

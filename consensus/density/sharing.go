@@ -130,7 +130,7 @@ func believed(ctx context.Context, t *task.Task, view strategy.View, seed random
 	seed = seed.Derive("density", uint64(view.Observations))
 	find := search.New(t)
 	if settings := settingsOf(t); settings.Components == 1 {
-		best := find.Recommend(ctx, view, seed)
+		best := find.Optimum(ctx, view, seed)
 		if err := ctx.Err(); err != nil {
 			return d, err
 		}

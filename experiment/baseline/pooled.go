@@ -83,7 +83,7 @@ func (s pooled) Recommend(ctx context.Context, view strategy.View, seed random.S
 	if err != nil {
 		return s.search.Recommend(ctx, view, seed)
 	}
-	f := newSlice(acquisition.Mean(process), s.block(now))
+	f := newSlice(acquisition.LCB(process, 1), s.block(now)) // as search.Supported
 	return s.search.Top(ctx, view, seed, f)
 }
 

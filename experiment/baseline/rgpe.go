@@ -57,7 +57,7 @@ func (s rgpe) Recommend(ctx context.Context, view strategy.View, seed random.See
 	if err != nil {
 		return s.search.Recommend(ctx, view, seed)
 	}
-	return s.search.Top(ctx, view, seed, acquisition.Mean(&e.mixture))
+	return s.search.Top(ctx, view, seed, search.Supported(view, &e.mixture))
 }
 
 // ensemble is the mixture with the best own output and what it rests on.

@@ -209,5 +209,5 @@ func (p *player) believed(ctx context.Context, so particle, seed random.Seed) ([
 	if err != nil {
 		return nil, err
 	}
-	return p.task.Space.Encode(p.find.Recommend(ctx, view, seed)), ctx.Err()
+	return p.task.Space.Encode(p.find.Optimum(ctx, view, seed)), ctx.Err()
 }

@@ -112,7 +112,7 @@ func truthOf(ctx context.Context, t *task.Task, view strategy.View, seed random.
 	if view.Posterior != nil {
 		truth.Noise = view.Posterior.Hyperparameters().Noise
 	}
-	if best := search.New(t).Recommend(ctx, view, seed.Derive("believed", 0)); !best.IsZero() {
+	if best := search.New(t).Optimum(ctx, view, seed.Derive("believed", 0)); !best.IsZero() {
 		truth.Believed = t.Space.Encode(best)
 	}
 	return truth

@@ -65,7 +65,7 @@ func newPlace(t *task.Task, spread float64, told func(best protocol.Point) proto
 			if view.Posterior == nil {
 				return nil, nil // the surrogate could not be fitted; nothing to say yet
 			}
-			best := find.Recommend(ctx, view, seed.Derive("density", uint64(view.Observations)))
+			best := find.Optimum(ctx, view, seed.Derive("density", uint64(view.Observations)))
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}

@@ -99,7 +99,7 @@ func TestGuardedShare(t *testing.T) {
 			if len(published) != 1 {
 				t.Fatalf("%d shares", len(published))
 			}
-			best := search.New(spec).Recommend(t.Context(), view, random.SeedOf(99))
+			best := search.New(spec).Optimum(t.Context(), view, random.SeedOf(99))
 			top, _ := view.Posterior.Predict(spec.Space.Encode(best))
 			rng := random.SeedOf(2).Stream("designs", 0)
 			for range 300 {

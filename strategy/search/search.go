@@ -73,14 +73,29 @@ func (s Search) Maximise(ctx context.Context, view strategy.View, trial uint64, 
 	return strategy.Suggestion{Design: design, Why: why}, nil
 }
 
-// Recommend returns the design of largest posterior mean, among those believed to be
-// feasible; the zero design while there is no posterior, and when ctx ends before the
-// search does.
+// Recommend returns the best supported design by the posterior; the zero design while there is
+// no posterior, and when ctx ends before the search does.
 func (s Search) Recommend(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
 	if view.Posterior == nil {
 		return task.Design{}
 	}
+	return s.Top(ctx, view, seed, Supported(view, view.Posterior))
+}
+
+// Optimum returns where the optimum is believed to be: the design of largest posterior mean,
+// among those believed to be feasible. It is zero when Recommend's is.
+func (s Search) Optimum(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
+	if view.Posterior == nil {
+		return task.Design{}
+	}
 	return s.Top(ctx, view, seed, Believed(view, acquisition.Mean(view.Posterior)))
+}
+
+// Supported is how good a design is at least: the mean less one standard deviation, among the
+// designs that are believed to be feasible. The largest mean may be far from all observations;
+// the best observation may be luck. No evaluated design has a better bound than the maximum.
+func Supported(view strategy.View, p acquisition.Predictor) acquisition.Function {
+	return Believed(view, acquisition.LCB(p, 1))
 }
 
 // Top returns the design at the maximum of f, to be recommended; the zero design when

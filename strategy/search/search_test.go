@@ -172,6 +172,32 @@ func TestRecommendIsTheBestMean(t *testing.T) {
 	}
 }
 
+// slope is a posterior whose mean grows by the first coordinate, and its deviation by the square.
+type slope struct{ surrogate.Posterior }
+
+func (slope) Predict(x []float64) (mean, variance float64) { return x[0], math.Pow(x[0], 4) }
+
+func (s slope) PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64) {
+	clear(meanGradient)
+	clear(varianceGradient)
+	meanGradient[0], varianceGradient[0] = 1, 4*math.Pow(x[0], 3)
+	return s.Predict(x)
+}
+
+// The largest mean lies where least is known. The recommended design has the largest mean less
+// one standard deviation; the optimum is believed to be at the largest mean.
+func TestRecommendIsSupported(t *testing.T) {
+	definition := newTask(t, spaces["floats"])
+	s, view := search.New(definition), strategy.View{Posterior: slope{}}
+	got := definition.Space.Encode(s.Recommend(t.Context(), view, random.SeedOf(1)))
+	if math.Abs(got[0]-0.5) > 1e-6 {
+		t.Errorf("%v is recommended, want 0.5 first", got)
+	}
+	if got := definition.Space.Encode(s.Optimum(t.Context(), view, random.SeedOf(1))); got[0] < 1-1e-6 {
+		t.Errorf("the optimum is believed to be at %v, want 1 first", got)
+	}
+}
+
 // A strategy of three starting designs that goes by the mean alone.
 func Example() {
 	definition, err := all.Strategies().Parse("task.yaml", []byte(`

@@ -199,13 +199,13 @@ func lastFailed(view strategy.View) bool {
 // for.
 func (s *Strategy) FollowsFromTheFirst() bool { return s.ofPeers }
 
-// Recommend implements strategy.Recommender: the maximiser of the mean of the expert that is
+// Recommend implements strategy.Recommender: the best supported design by the expert that is
 // believed most, where those who listen are believed more than not.
 func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
 	if view.Posterior != nil {
 		if o, err := s.consider(view, 0, seed); err == nil && o.believed > 0.5 {
 			if b, err := o.favourite().believe(o.data); err == nil {
-				return s.search.Top(ctx, view, seed, search.Believed(view, acquisition.Mean(b)))
+				return s.search.Top(ctx, view, seed, search.Supported(view, b))
 			}
 		}
 	}

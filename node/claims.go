@@ -7,6 +7,7 @@ import (
 
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -108,12 +109,27 @@ func (s *Session) once(ctx context.Context, once agent.Once, carryOut func(now t
 // Recommend returns the best supported design, of largest posterior mean less one standard
 // deviation, which is a better guess at the best design than the best outcome where outcomes are noisy; the zero design while
 // there is no posterior. It takes as long as a suggestion.
-func (s *Session) Recommend(ctx context.Context) (task.Design, error) {
+func (s *Session) Recommend(ctx context.Context) (Recommendation, error) {
 	var view strategy.View
 	if err := s.do(ctx, func(now time.Time) { view = s.agent.View(now) }); err != nil {
-		return task.Design{}, err
+		return Recommendation{}, err
 	}
-	return s.agent.Recommend(ctx, view)
+	design, err := s.agent.Recommend(ctx, view)
+	if err != nil || design.IsZero() {
+		return Recommendation{}, err
+	}
+	r := Recommendation{Design: design, Noisy: search.Noisy(view)}
+	if value, ok := search.Predicted(view, design); ok {
+		r.Predicted = &value
+	}
+	return r, nil
+}
+
+// Recommendation is a recommended design.
+type Recommendation struct {
+	Design    task.Design `json:"parameters"`
+	Predicted *float64    `json:"predicted"` // objective there, as far as this node's own model knows; nil where that has no units
+	Noisy     bool        `json:"noisy"`     // outcomes are so noisy that the best one is mostly luck (search.Noisy)
 }
 
 // RegretBound returns an upper bound of what the best design so far lacks of the best of

@@ -103,8 +103,8 @@ func TestAClientThatGivesUpKeepsItsTrial(t *testing.T) {
 func TestRecommend(t *testing.T) {
 	t.Parallel()
 	s := join(t, loopback(t), bowl, 1)
-	if d, err := s.Recommend(t.Context()); err != nil || !d.IsZero() {
-		t.Errorf("before any outcome: %v, %v", d, err)
+	if r, err := s.Recommend(t.Context()); err != nil || !r.Design.IsZero() {
+		t.Errorf("before any outcome: %v, %v", r, err)
 	}
 	for range 5 {
 		trial := ask(t, s)
@@ -115,7 +115,7 @@ func TestRecommend(t *testing.T) {
 	if err := s.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := s.Recommend(t.Context()); err != nil || s.Task().Space.Check(d) != nil {
-		t.Errorf("after five: %v, %v", d, err)
+	if r, err := s.Recommend(t.Context()); err != nil || s.Task().Space.Check(r.Design) != nil || r.Predicted == nil || r.Noisy {
+		t.Errorf("after five: %+v, %v", r, err)
 	}
 }

@@ -19,7 +19,8 @@ func newBest() *cobra.Command {
 		Use:   "best [TASK]",
 		Short: "Print the best design so far of a task (a file, an ID or a name), while the node runs or after",
 		Long: `Print the design with the best observed value of this node's feasible trials, imported
-ones included. Where evaluations are noisy that value is better than the design deserves.
+ones included. Where evaluations are noisy that value is better than the design deserves, and the summary
+of run names a recommended design.
 
 --format flags prints --name value for each parameter, for a command line; env
 prints NAME=value, with the names that run gives to its command. Both are quoted for

@@ -234,7 +234,7 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, evalua
 		ended = errors.Join(show.whyEnded(ctx, session, o), settle(ctx, session))
 	}
 	stopWatching()
-	if err := show.summary(context.WithoutCancel(ctx), session); err != nil && !errors.Is(ended, err) {
+	if err := show.summary(ctx, session); err != nil && !errors.Is(ended, err) {
 		return errors.Join(ended, err)
 	}
 	if ended == nil && o.stay {

@@ -24,6 +24,8 @@ type summary struct {
 	Best        *strategy.Trial `json:"best"`
 	Nearest     *strategy.Trial `json:"nearest,omitempty"` // while nothing is feasible: the one of least violation
 
+	Recommended *node.Recommendation `json:"recommended,omitempty"` // where outcomes are so noisy that the best one is mostly luck
+
 	// Of trials that have ended:
 	PeerQueries int `json:"peer_queries"` // designs that rest on what peers shared
 	PeerRecords int `json:"peer_records"` // those of them that were the best so far when they ended
@@ -44,7 +46,10 @@ type summary struct {
 	Connected int `json:"connected"` // nodes on the task, at the end; they hold what this node shared
 }
 
-func (p *progress) summary(ctx context.Context, session *node.Session) error {
+// summary prints what the run came to. When run ends early, nothing is recommended: that may take
+// as long as a suggestion.
+func (p *progress) summary(run context.Context, session *node.Session) error {
+	ctx := context.WithoutCancel(run)
 	status, err := session.Status(ctx)
 	if err != nil {
 		return err
@@ -55,6 +60,9 @@ func (p *progress) summary(ctx context.Context, session *node.Session) error {
 	}
 	s := summarise(p.task, trials)
 	s.PeerID, s.Best, s.Nearest = status.PeerID.String(), status.Best, infeasibleNearest(p.task, trials)
+	if r, err := session.Recommend(run); err == nil && r.Noisy && s.Best != nil {
+		s.Recommended = &r
+	}
 	s.Privacy, s.Sums, s.Gains = status.Privacy, status.Sums, status.Gains
 	s.SharesSent, s.SharesReceived = status.SharesSent, status.SharesReceived
 	s.DirectsSent, s.DirectsReceived = status.DirectsSent, status.DirectsReceived
@@ -135,8 +143,12 @@ func (s summary) text(t *task.Task) string {
 	default:
 		return fmt.Sprintf("no result: %d evaluations, all failed", s.Evaluations)
 	}
-	lines := []string{fmt.Sprintf("best %s in %s (%d failed): trial %d, %s  [%s]",
-		valueText(*s.Best), plain.Count(s.Evaluations, "evaluation"), s.Failed, s.Best.ID, s.Best.Design, s.Best.Why)}
+	var lines []string
+	if s.Recommended != nil {
+		lines = append(lines, recommendedText(*s.Recommended))
+	}
+	lines = append(lines, fmt.Sprintf("best %s in %s (%d failed): trial %d, %s  [%s]",
+		valueText(*s.Best), plain.Count(s.Evaluations, "evaluation"), s.Failed, s.Best.ID, s.Best.Design, s.Best.Why))
 	if s.Queries > 0 {
 		lines = append(lines, s.help(t))
 	}
@@ -156,6 +168,15 @@ func (s summary) text(t *task.Task) string {
 		lines = append(lines, "private sums: "+sumsText(*s.Sums))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// recommendedText is about a design that is recommended before the best observed one.
+func recommendedText(r node.Recommendation) string {
+	predicted := ""
+	if r.Predicted != nil {
+		predicted = ", predicted " + number(*r.Predicted)
+	}
+	return fmt.Sprintf("recommended: %s%s. The noise of outcomes is larger than the differences between designs, so the best observed value is mostly luck:", r.Design, predicted)
 }
 
 // spentText says that a promise leaves nothing more to share.

@@ -60,7 +60,9 @@ func (a *api) best(ctx context.Context, in *InTask) (*answer[bestBody], error) {
 }
 
 type recommendationBody struct {
-	Parameters *object `json:"parameters" nullable:"true" doc:"null while there is no model."`
+	Parameters *object  `json:"parameters" nullable:"true" doc:"null while there is no model."`
+	Predicted  *float64 `json:"predicted,omitempty" doc:"The objective there, as far as the node's own model knows."`
+	Noisy      bool     `json:"noisy,omitempty" doc:"Outcomes are so noisy that the best one is mostly luck: prefer this design."`
 }
 
 func (a *api) recommendation(ctx context.Context, in *InTask) (*answer[recommendationBody], error) {
@@ -68,12 +70,12 @@ func (a *api) recommendation(ctx context.Context, in *InTask) (*answer[recommend
 	if err != nil {
 		return nil, problem(err)
 	}
-	design, err := t.Session().Recommend(ctx)
-	if err != nil || design.IsZero() {
+	recommended, err := t.Session().Recommend(ctx)
+	if err != nil || recommended.Design.IsZero() {
 		return answerOf(recommendationBody{}, err)
 	}
-	shown, err := objectOf(design)
-	return answerOf(recommendationBody{&shown}, err)
+	shown, err := objectOf(recommended.Design)
+	return answerOf(recommendationBody{&shown, recommended.Predicted, recommended.Noisy}, err)
 }
 
 // statusOf asks the session.

@@ -3,12 +3,16 @@ package search
 import (
 	"cmp"
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/fbo-node/fbo/acquisition"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -179,4 +183,31 @@ func AtMost[T any](most int, all []T, rng *rand.Rand) []T {
 		all = all[:most]
 	}
 	return all
+}
+
+// Predicted returns the posterior mean of the objective at a design, in the task's units; false
+// where there is no posterior or it has no units.
+func Predicted(view strategy.View, design task.Design) (value float64, ok bool) {
+	scaled, ok := view.Posterior.(surrogate.Scaled)
+	if !ok {
+		return 0, false
+	}
+	mean, _ := scaled.Predict(view.Task.Space.Encode(design))
+	value = view.Task.Goal.Sign() * scaled.Units().Output(mean)
+	return value, !math.IsNaN(value) && !math.IsInf(value, 0)
+}
+
+// Noisy reports whether the variance of the noise of an outcome, as the posterior has learned it,
+// is above that of the posterior means at the evaluated designs: the best outcome is then
+// mostly luck.
+func Noisy(view strategy.View) bool {
+	if view.Posterior == nil {
+		return false
+	}
+	var means []float64
+	for _, trial := range finished(view, func(strategy.Trial) bool { return true }) {
+		mean, _ := view.Posterior.Predict(view.Task.Space.Encode(trial.Design))
+		means = append(means, mean)
+	}
+	return len(means) > 1 && view.Posterior.Hyperparameters().Noise > stat.Variance(means, nil)
 }

@@ -198,6 +198,46 @@ func TestRecommendIsSupported(t *testing.T) {
 	}
 }
 
+// known is a posterior of given means, noise and units.
+type known struct {
+	surrogate.Posterior
+	mean  func(x []float64) float64
+	noise float64
+}
+
+func (k known) Predict(x []float64) (mean, variance float64) { return k.mean(x), 0.1 }
+
+func (k known) Hyperparameters() surrogate.Hyperparameters {
+	return surrogate.Hyperparameters{Noise: k.noise}
+}
+
+func (known) Units() surrogate.Units { return surrogate.Units{Level: -5, Scale: 2} }
+
+// The outcomes are noisy where the variance of the noise is above that of the means at what was
+// evaluated; here this is 0.185.
+func TestNoisy(t *testing.T) {
+	definition := newTask(t, spaces["floats"])
+	view := strategy.View{Task: definition}
+	if search.Noisy(view) {
+		t.Error("noisy without a model")
+	}
+	for i := range 4 {
+		view.Trials = append(view.Trials, strategy.Trial{
+			ID: uint64(i + 1), Design: definition.Space.Decode([]float64{float64(i) / 3, 0.5}), State: strategy.Done, Outcome: &strategy.Outcome{},
+		})
+	}
+	for noise, want := range map[float64]bool{1e-4: false, 0.18: false, 0.19: true, 0.9: true} {
+		view.Posterior = known{mean: func(x []float64) float64 { return x[0] }, noise: noise}
+		if got := search.Noisy(view); got != want {
+			t.Errorf("noise of variance %g: noisy is %v, want %v", noise, got, want)
+		}
+	}
+	want := definition.Goal.Sign() * (-5 + 2.0/3)
+	if got, ok := search.Predicted(view, view.Trials[1].Design); !ok || math.Abs(got-want) > 1e-9 {
+		t.Errorf("predicted %g, %v; want %g", got, ok, want)
+	}
+}
+
 // A strategy of three starting designs that goes by the mean alone.
 func Example() {
 	definition, err := all.Strategies().Parse("task.yaml", []byte(`

@@ -205,8 +205,8 @@ func Noisy(view strategy.View) bool {
 		return false
 	}
 	var means []float64
-	for _, trial := range finished(view, func(strategy.Trial) bool { return true }) {
-		mean, _ := view.Posterior.Predict(view.Task.Space.Encode(trial.Design))
+	for _, at := range view.Modelled(task.Objective) {
+		mean, _ := view.Posterior.Predict(view.Task.Space.Encode(view.Trials[at].Design))
 		means = append(means, mean)
 	}
 	return len(means) > 1 && view.Posterior.Hyperparameters().Noise > stat.Variance(means, nil)

@@ -5,24 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
 // One outcome of any size, reported among the starting designs or later, does not end the search
 // of the others, and the user is warned of it once.
 func TestDivergedOutcomeIsLeftOut(t *testing.T) {
-	square, err := all.Strategies().Parse("square", []byte(`
-name: square
-goal: minimize
-parameters:
-  - {name: x, type: float, low: 0, high: 1}
-  - {name: y, type: float, low: 0, high: 1}
-strategy: {type: alone}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	square := newTask(t, "square", "type: alone")
 	best := func(trial int, outcome float64) (regret float64, warnings int) {
 		d, evaluation := newDriver(t, configOf(t, square, 1)), 0
 		regret = math.Inf(1)

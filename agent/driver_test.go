@@ -56,6 +56,13 @@ parameters:
   - {name: b, type: categorical, choices: [left, right, middle]}
 surrogate: {type: rff, features: 16}
 strategy: {%s}`,
+	"square": `
+name: square
+goal: minimize
+parameters:
+  - {name: x, type: float, low: 0, high: 1}
+  - {name: y, type: float, low: 0, high: 1}
+strategy: {%s}`,
 	"coin": `
 name: coin
 goal: maximize

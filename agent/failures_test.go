@@ -4,26 +4,18 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/random"
-	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
 // learnFailures plays evaluations of a plane whose left part fails, or a part by chance, and returns how
 // many of the attempts failed and whether the agent holds failures for a matter of the design.
-func learnFailures(t *testing.T, failures string, seed uint64, attempts int, fails func(x, chance float64) bool) (failed int, learned bool) {
+func learnFailures(t *testing.T, failures task.Failures, seed uint64, attempts int, fails func(x, chance float64) bool) (failed int, learned bool) {
 	t.Helper()
-	plane, err := all.Strategies().Parse("plane", []byte(`
-name: plane
-goal: minimize
-parameters:
-  - {name: x, type: float, low: 0, high: 1}
-  - {name: y, type: float, low: 0, high: 1}
-strategy: {type: alone}
-`+failures))
-	if err != nil {
-		t.Fatal(err)
+	plane := *newTask(t, "square", "type: alone")
+	if failures != "" {
+		plane.Failures = failures
 	}
-	cfg := configOf(t, plane, 1)
+	cfg := configOf(t, &plane, 1)
 	cfg.Seed = random.SeedOf(seed)
 	d, chance := newDriver(t, cfg), cfg.Seed.Stream("chance", 0)
 	for range attempts {
@@ -48,7 +40,7 @@ strategy: {type: alone}
 
 func TestFailuresAreLearnedWhileTheyCluster(t *testing.T) {
 	left := func(x, _ float64) bool { return x < 0.4 }
-	ignored, learned := learnFailures(t, "failures: ignore", 1, 30, left)
+	ignored, learned := learnFailures(t, task.IgnoreFailures, 1, 30, left)
 	if learned {
 		t.Error("failures are modelled although they are ignored")
 	}

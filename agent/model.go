@@ -28,8 +28,8 @@ type model struct {
 	unheard   bool // the user was told that what peers say was left out
 	diverged  bool // the user was warned that an outcome was left out
 
-	own      bool // of the node's failures, of which the task says nothing
-	clusters bool // they do, as far as that is known
+	own      bool // of the node's failures, where the task has no such constraint
+	clusters bool // failures depend on the design
 	followed bool // designs are chosen by it
 }
 

@@ -221,8 +221,8 @@ func (t *trials) tell(r TellRecord) error {
 	})
 }
 
-// measured is the number of trials that say something of an output, of which strategy.Observed
-// lists the observations: those with an outcome, and of completion also those that have failed.
+// measured is the number of trials that bear on an output: those with an outcome, and on
+// completion also those that have failed. strategy.Observed lists their observations.
 func (t *trials) measured(output task.Output) int {
 	if output == task.Completion {
 		return t.done + t.failed

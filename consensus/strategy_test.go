@@ -78,7 +78,7 @@ func (s scattered) Suggest(ctx context.Context, view strategy.View, trial uint64
 	return s.Strategy.Suggest(ctx, view, trial, seed)
 }
 
-// An agent that nobody answers chooses as its acquisition alone does, after starting designs
+// An agent without answers of peers chooses as its acquisition alone does, after starting designs
 // of which none is the centre.
 func TestAloneItIsTheLoneAcquisition(t *testing.T) {
 	for _, acquisition := range []string{"logei", "ucb", "ts"} {

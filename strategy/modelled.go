@@ -9,8 +9,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// DefaultModelled is how many observations of an output its model learns from at most, where
-// nobody asks for another number. The time of one suggestion grows with the cube of it.
+// DefaultModelled is how many observations of an output its model learns from at most, unless
+// the user sets another number. The time of one suggestion grows with the cube of it.
 const DefaultModelled = 200
 
 // LeastModelled is the least number of observations that a limit may allow.

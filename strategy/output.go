@@ -38,8 +38,8 @@ func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
 // want it: encoded designs and values. Larger values of the objective are better, and those
 // that have diverged are left out (surrogate.Diverged).
 // Values of other outputs are as measured. Of completion nothing is observed before the
-// first failure: until then nothing says that it depends on the design. An outcome that has
-// diverged is one.
+// first failure, since no outcome shows until then that it depends on the design. An outcome that
+// has diverged is a failure.
 func Observed(t *task.Task, trials []Trial, output task.Output) surrogate.Observations {
 	return observed(t, trials, output, observations(t, trials, output))
 }

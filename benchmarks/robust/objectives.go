@@ -9,7 +9,7 @@ import (
 )
 
 // objectives are 26 of different kinds. The optimum is 0 in all; it lies in the centre or a
-// corner of the space in those only that their names say so of.
+// corner of the space only in those whose names state it.
 func objectives() []row {
 	braninSpace := testfunc.Branin().Space
 	scaled := func(scale, offset float64) func(int, float64, *rand.Rand) float64 {

@@ -10,7 +10,7 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// parallel says how many evaluations an engine makes at a time.
+// parallel is how many evaluations an engine makes at a time.
 type parallel struct {
 	atATime      int
 	asynchronous bool // a further one begins whenever one ends, and not when all have ended

@@ -13,9 +13,9 @@
 // Each by itself is uniform. The numbers of the first are then moved to the centre of the space,
 // or to the listed design that is nearest to it: people put what they expect to be good in the
 // middle. Tasks with a promise of privacy have no such common design, and neither have
-// strategies that it harms ([Search.Apart]). The hypercube is drawn from the agent's seed: whoever does not know that
-// can foresee no more than that designs yet to come lie in other parts than those that it
-// has seen. A node with a new seed, as after a restart, goes on in another hypercube.
+// strategies that it harms ([Search.Apart]). The hypercube is drawn from the agent's seed. An
+// observer without the seed can foresee no more than that later designs lie in other parts than
+// earlier ones. A node with a new seed, as after a restart, goes on in another hypercube.
 //
 // One public sequence for all agents, of which each takes a part by a hash of its name,
 // fills the space no more evenly: such parts are as independent of each other as

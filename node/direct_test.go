@@ -171,7 +171,8 @@ func TestDirectMessagesOverRealSockets(t *testing.T) {
 // A message to a node that is down arrives when it is started again.
 func TestADirectMessageWaitsForARestart(t *testing.T) {
 	t.Parallel()
-	na, dir := &node.Node{}, t.TempDir()
+	registry := prometheus.NewRegistry()
+	na, dir := &node.Node{Metrics: registry}, t.TempDir()
 	mail := newMail(na)
 	a := listen(t, na)
 	start := func() (*node.Node, *node.Session, func() []string) {
@@ -187,6 +188,8 @@ func TestADirectMessageWaitsForARestart(t *testing.T) {
 	eventually(t, "the other", func() bool { return len(statusOf(t, a.session).MeshPeers) == 1 })
 	mail.send(t, a.session, b.ID(), "first")
 	eventually(t, "the first message", func() bool { return slices.Equal(got(), []string{"first"}) })
+	// Without its receipt the first message would be sent again.
+	eventually(t, "the receipt", func() bool { return value(t, registry, "fbo_direct_sent_total", "kind", mailName) == 1 })
 	if err := session.Close(); err != nil { // and leaves before the node does
 		t.Fatal(err)
 	}

@@ -18,12 +18,16 @@ type History struct {
 	Best   *strategy.Trial // nil when no trial is feasible
 	Enough *EnoughRecord   // why the latest run ended; nil when it did otherwise, or there are trials since
 	Spent  *ledger.State   // of the task's promise of privacy; nil when there is none
+
+	strategies strategy.Set
+	table      trials
+	fits       map[task.Output]*FitRecord // the latest of each output
 }
 
 // ReadHistory rebuilds the history from an agent's records, in order. The task's
 // strategy must be one of the set; otherwise the error wraps a *strategy.UnknownError.
 func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
-	var h History
+	h := History{strategies: strategies, fits: map[task.Output]*FitRecord{}}
 	var err error
 	if h.Task, err = taskOf(records, strategies); err != nil {
 		return History{}, err
@@ -38,12 +42,15 @@ func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 		if r.Epoch != nil {
 			h.Epoch = r.Epoch.Epoch
 		}
+		if r.Fit != nil {
+			h.fits[r.Fit.Output] = r.Fit
+		}
 		releases = append(releases, debits(registration, r.Note)...)
 		if err := table.apply(r); err != nil {
 			return History{}, fmt.Errorf("agent: journal record %d: %w", i+1, err)
 		}
 	}
-	h.Trials, h.Best, h.Enough = table.list, table.bestTrial(), table.enough
+	h.table, h.Trials, h.Best, h.Enough = table, table.list, table.bestTrial(), table.enough
 	if h.Task.Privacy != nil {
 		h.Spent = new(ledger.ReadState(h.Task, releases))
 	}

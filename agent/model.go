@@ -131,11 +131,10 @@ func (a *Agent) catchUp() {
 		if m.working || m.caughtUp(&a.trials) {
 			continue
 		}
-		m.working = true
-		observations := a.observed(m)
-		count := a.trials.measured(m.output)
-		if len(observations.Y) == 0 || m.own && !surrogate.MayCluster(observations) {
-			m.working, m.at = false, count
+		observations, count := a.observed(m), a.trials.measured(m.output)
+		learn := a.lesson(m, observations, count)
+		if m.working = learn != nil; !m.working {
+			m.at = count
 			continue
 		}
 		if m == a.objective() && !m.diverged {
@@ -148,7 +147,7 @@ func (a *Agent) catchUp() {
 		a.startWork(job{
 			name: fmt.Sprintf("what %d observations teach", count),
 			who:  "the surrogate" + ofOutput(m.output),
-			run:  m.learn(a.cfg.Task, observations, count, a.cfg.Seed, a.heard(m)),
+			run:  learn,
 			undo: func() { m.working = false },
 			finish: func(_ time.Time, result any, err error) {
 				m.working, m.at = false, count
@@ -168,6 +167,15 @@ func (a *Agent) catchUp() {
 			},
 		})
 	}
+}
+
+// lesson returns the computation by which the model of an output learns from so many
+// observations, of which it is given those to learn from; nil where there is nothing to learn.
+func (a *Agent) lesson(m *model, observations surrogate.Observations, count int) func(context.Context) (any, error) {
+	if len(observations.Y) == 0 || m.own && !surrogate.MayCluster(observations) {
+		return nil
+	}
+	return m.learn(a.cfg.Task, observations, count, a.cfg.Seed, a.heard(m))
 }
 
 // observed lists what the model of an output learns from.

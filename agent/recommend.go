@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"time"
 
@@ -32,6 +33,77 @@ func (a *Agent) Recommend(ctx context.Context, view strategy.View) (task.Design,
 		}
 		return search.New(a.cfg.Task).Recommend(ctx, view, seed), ctx.Err()
 	})
+}
+
+// Recommendation is a recommended design.
+type Recommendation struct {
+	Design    task.Design `json:"parameters"`
+	Predicted *float64    `json:"predicted"`        // objective there, as far as this node's own model knows; nil where that has no units
+	Noisy     bool        `json:"noisy"`            // outcomes are so noisy that the best one is mostly luck (search.Noisy)
+	Reason    string      `json:"reason,omitempty"` // why the design is to be preferred to the best observed one; empty unless Noisy
+}
+
+// noisyReason is the Reason of all recommendations that are Noisy.
+const noisyReason = "the noise of outcomes is larger than the differences between designs, so the best observed value is mostly luck"
+
+// Recommendation is Recommend with what the model knows of the design; the zero value while the
+// view has no posterior.
+func (a *Agent) Recommendation(ctx context.Context, view strategy.View) (Recommendation, error) {
+	design, err := a.Recommend(ctx, view)
+	if err != nil || design.IsZero() {
+		return Recommendation{}, err
+	}
+	r := Recommendation{Design: design}
+	if value, ok := search.Predicted(view, design); ok {
+		r.Predicted = &value
+	}
+	if r.Noisy = search.Noisy(view); r.Noisy {
+		r.Reason = noisyReason
+	}
+	return r, nil
+}
+
+// Preferred returns the recommendation where it is to be preferred to the best observed design,
+// because outcomes are noisy (search.Noisy). Otherwise, and while no trial is feasible, it
+// returns nil after a short time.
+func (a *Agent) Preferred(ctx context.Context, view strategy.View) (*Recommendation, error) {
+	if strategy.Best(a.cfg.Task, view.Trials) == nil || !search.Noisy(view) {
+		return nil, nil
+	}
+	r, err := a.Recommendation(ctx, view)
+	if err != nil || r.Design.IsZero() {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// Preferred is Agent.Preferred of an agent that has these trials and no peers. Its models have the
+// hyperparameters in the journal.
+func (h History) Preferred(ctx context.Context) (*Recommendation, error) {
+	if h.Best == nil || h.Task.Space.Listing().Absent() { // such designs cannot be encoded
+		return nil, nil
+	}
+	a := &Agent{cfg: Config{Task: h.Task, Strategies: h.strategies, Modelled: strategy.DefaultModelled, Exchanges: []strategy.Exchange{}}, trials: h.table}
+	if err := a.cfg.complete(); err != nil {
+		return nil, err
+	}
+	var err error
+	if a.models, err = newModels(h.Task, a.cfg.Model); err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	for _, m := range a.models {
+		m.fitted = h.fits[m.output]
+		learn := a.lesson(m, a.observed(m), a.trials.measured(m.output))
+		if learn == nil {
+			continue
+		}
+		learned, err := guarded.Call("the surrogate"+ofOutput(m.output), func() (any, error) { return learn(ctx) })
+		if err != nil {
+			return nil, err
+		}
+		a.takeModel(m, learned.(modelled))
+	}
+	return a.Preferred(ctx, a.view(time.Time{}))
 }
 
 // RegretBound returns an upper bound of what the best design so far lacks of the best of

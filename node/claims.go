@@ -7,8 +7,6 @@ import (
 
 	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/search"
-	"github.com/fbo-node/fbo/task"
 )
 
 // AskFor is Ask for a client outside of the process. The trial stays with it over
@@ -109,27 +107,23 @@ func (s *Session) once(ctx context.Context, once agent.Once, carryOut func(now t
 // Recommend returns the best supported design, of largest posterior mean less one standard
 // deviation, which is a better guess at the best design than the best outcome where outcomes are noisy; the zero design while
 // there is no posterior. It takes as long as a suggestion.
-func (s *Session) Recommend(ctx context.Context) (Recommendation, error) {
+func (s *Session) Recommend(ctx context.Context) (agent.Recommendation, error) {
 	var view strategy.View
 	if err := s.do(ctx, func(now time.Time) { view = s.agent.View(now) }); err != nil {
-		return Recommendation{}, err
+		return agent.Recommendation{}, err
 	}
-	design, err := s.agent.Recommend(ctx, view)
-	if err != nil || design.IsZero() {
-		return Recommendation{}, err
-	}
-	r := Recommendation{Design: design, Noisy: search.Noisy(view)}
-	if value, ok := search.Predicted(view, design); ok {
-		r.Predicted = &value
-	}
-	return r, nil
+	return s.agent.Recommendation(ctx, view)
 }
 
-// Recommendation is a recommended design.
-type Recommendation struct {
-	Design    task.Design `json:"parameters"`
-	Predicted *float64    `json:"predicted"` // objective there, as far as this node's own model knows; nil where that has no units
-	Noisy     bool        `json:"noisy"`     // outcomes are so noisy that the best one is mostly luck (search.Noisy)
+// Preferred returns the recommendation where it is to be preferred to the best observed design,
+// because outcomes are noisy. Otherwise, and while no trial is feasible, it returns nil after a
+// short time.
+func (s *Session) Preferred(ctx context.Context) (*agent.Recommendation, error) {
+	var view strategy.View
+	if err := s.do(ctx, func(now time.Time) { view = s.agent.View(now) }); err != nil {
+		return nil, err
+	}
+	return s.agent.Preferred(ctx, view)
 }
 
 // RegretBound returns an upper bound of what the best design so far lacks of the best of

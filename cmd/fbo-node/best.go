@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -19,8 +20,8 @@ func newBest() *cobra.Command {
 		Use:   "best [TASK]",
 		Short: "Print the best design so far of a task (a file, an ID or a name), while the node runs or after",
 		Long: `Print the design with the best observed value of this node's feasible trials, imported
-ones included. Where evaluations are noisy that value is better than the design deserves, and the summary
-of run names a recommended design.
+ones included. Where the noise of outcomes is larger than the differences between designs, the first line
+names the recommended design, as in the summary of run, and flags and env print that one.
 
 --format flags prints --name value for each parameter, for a command line; env
 prints NAME=value, with the names that run gives to its command. Both are quoted for
@@ -32,7 +33,7 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 			if asJSON {
 				format = "json"
 			}
-			write, ok := map[string]func(io.Writer, *task.Task, strategy.Trial) error{
+			write, ok := map[string]func(io.Writer, *task.Task, bestDesign) error{
 				"text": writeBest, "json": writeBestJSON, "flags": writeBestFlags, "env": writeBestEnv,
 			}[format]
 			if !ok {
@@ -52,7 +53,11 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 				}
 				return fmt.Errorf("task %q has no best design yet: of %s none has an outcome", p.task.Name, plain.Count(len(p.trials), "trial"))
 			}
-			return write(command.OutOrStdout(), p.task, *p.best)
+			found := bestDesign{Trial: *p.best}
+			if found.Recommended, err = p.preferred(command.Context()); err != nil {
+				return fmt.Errorf("the recommended design of task %q: %w", p.task.Name, err)
+			}
+			return write(command.OutOrStdout(), p.task, found)
 		},
 	}
 	addDataDir(command, &dir)
@@ -61,10 +66,27 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 	return command
 }
 
-// writeBest prints a line for each parameter; values are exact.
-func writeBest(out io.Writer, t *task.Task, best strategy.Trial) error {
+// bestDesign is the best observed trial and, where outcomes are noisy, the recommended design.
+type bestDesign struct {
+	strategy.Trial
+	Recommended *agent.Recommendation `json:"recommended,omitempty"`
+}
+
+// design returns the one to use.
+func (b bestDesign) design() task.Design {
+	if b.Recommended != nil {
+		return b.Recommended.Design
+	}
+	return b.Design
+}
+
+// writeBest prints a line for each parameter of the best trial; values are exact.
+func writeBest(out io.Writer, t *task.Task, best bestDesign) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "value  %s (trial %d, %s)\n", exactValue(best), best.ID, best.Why)
+	if best.Recommended != nil {
+		fmt.Fprintln(&b, recommendedText(*best.Recommended))
+	}
+	fmt.Fprintf(&b, "value  %s (trial %d, %s)\n", exactValue(best.Trial), best.ID, best.Why)
 	for _, p := range t.Space.Parameters() {
 		fmt.Fprintf(&b, "%s  %s\n", p.Name, best.Design.Value(p.Name))
 	}
@@ -73,23 +95,23 @@ func writeBest(out io.Writer, t *task.Task, best strategy.Trial) error {
 }
 
 // writeBestJSON prints the trial as history does.
-func writeBestJSON(out io.Writer, _ *task.Task, best strategy.Trial) error {
+func writeBestJSON(out io.Writer, _ *task.Task, best bestDesign) error {
 	return printJSON(out, best)
 }
 
-func writeBestFlags(out io.Writer, t *task.Task, best strategy.Trial) error {
+func writeBestFlags(out io.Writer, t *task.Task, best bestDesign) error {
 	var flags []string
 	for _, p := range t.Space.Parameters() {
-		flags = append(flags, "--"+p.Name+" "+shellQuote(best.Design.Value(p.Name).String()))
+		flags = append(flags, "--"+p.Name+" "+shellQuote(best.design().Value(p.Name).String()))
 	}
 	_, err := fmt.Fprintln(out, strings.Join(flags, " "))
 	return err
 }
 
-func writeBestEnv(out io.Writer, t *task.Task, best strategy.Trial) error {
+func writeBestEnv(out io.Writer, t *task.Task, best bestDesign) error {
 	var b strings.Builder
 	for _, p := range t.Space.Parameters() {
-		fmt.Fprintf(&b, "FBO_PARAM_%s=%s\n", strings.ToUpper(p.Name), shellQuote(best.Design.Value(p.Name).String()))
+		fmt.Fprintf(&b, "FBO_PARAM_%s=%s\n", strings.ToUpper(p.Name), shellQuote(best.design().Value(p.Name).String()))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -25,6 +25,10 @@ type past struct {
 	spent   *ledger.State       // nil when the task promises no privacy
 	running *node.Status        // nil when the node does not run
 	tag     string              // by which it takes part with an invitation
+
+	// preferred returns the recommended design where outcomes are so noisy that it is to be
+	// preferred to the best one; nil where they are not. It may take as long as a suggestion.
+	preferred func(context.Context) (*agent.Recommendation, error)
 }
 
 // readPast reads the task that an argument names, as findTask does, and its trials; empty names
@@ -60,7 +64,31 @@ func pastOfServed(ctx context.Context, dir string, served []taskref.Ref, wanted 
 	if !ok { // it has ended meanwhile
 		return pastOfJournal(dir, found.ID)
 	}
-	return pastOfRunning(s)
+	p, err := pastOfRunning(s)
+	p.preferred = func(ctx context.Context) (*agent.Recommendation, error) {
+		return askPreferred(ctx, dir, found.ID, p.task.Space)
+	}
+	return p, err
+}
+
+// askPreferred asks a running node which design is to be preferred to the best one; none is where
+// the node has ended meanwhile.
+func askPreferred(ctx context.Context, dir, id string, space *task.Space) (*agent.Recommendation, error) {
+	var answer struct {
+		Recommended *struct {
+			agent.Recommendation
+			Design json.RawMessage `json:"parameters"` // needs the space to be read
+		} `json:"recommended"`
+	}
+	if ok, err := askNode(ctx, dir, "/v1/tasks/"+id+"/best", &answer); err != nil || !ok || answer.Recommended == nil {
+		return nil, err
+	}
+	r := answer.Recommended.Recommendation
+	var err error
+	if r.Design, err = space.UnmarshalDesign(answer.Recommended.Design); err != nil {
+		return nil, fmt.Errorf("the running node's answer: %w", err)
+	}
+	return &r, nil
 }
 
 func pastOfRunning(s state) (past, error) {
@@ -115,7 +143,7 @@ func pastOfJournal(dir, wanted string) (past, error) {
 		return past{}, err
 	}
 	markInterrupted(h.Trials)
-	return past{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch, enough: h.Enough, spent: h.Spent}, nil
+	return past{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch, enough: h.Enough, spent: h.Spent, preferred: h.Preferred}, nil
 }
 
 // interrupted is a trial that ran when its node ended without a goodbye: the

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/internal/plain"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/privacy/ledger"
@@ -24,7 +25,7 @@ type summary struct {
 	Best        *strategy.Trial `json:"best"`
 	Nearest     *strategy.Trial `json:"nearest,omitempty"` // while nothing is feasible: the one of least violation
 
-	Recommended *node.Recommendation `json:"recommended,omitempty"` // where outcomes are so noisy that the best one is mostly luck
+	Recommended *agent.Recommendation `json:"recommended,omitempty"` // where outcomes are so noisy that the best one is mostly luck
 
 	// Of trials that have ended:
 	PeerQueries int `json:"peer_queries"` // designs that rest on what peers shared
@@ -60,8 +61,8 @@ func (p *progress) summary(run context.Context, session *node.Session) error {
 	}
 	s := summarise(p.task, trials)
 	s.PeerID, s.Best, s.Nearest = status.PeerID.String(), status.Best, infeasibleNearest(p.task, trials)
-	if r, err := session.Recommend(run); err == nil && r.Noisy && s.Best != nil {
-		s.Recommended = &r
+	if s.Recommended, err = session.Preferred(run); err != nil {
+		s.Recommended = nil
 	}
 	s.Privacy, s.Sums, s.Gains = status.Privacy, status.Sums, status.Gains
 	s.SharesSent, s.SharesReceived = status.SharesSent, status.SharesReceived
@@ -171,12 +172,12 @@ func (s summary) text(t *task.Task) string {
 }
 
 // recommendedText is about a design that is recommended before the best observed one.
-func recommendedText(r node.Recommendation) string {
+func recommendedText(r agent.Recommendation) string {
 	predicted := ""
 	if r.Predicted != nil {
 		predicted = ", predicted " + number(*r.Predicted)
 	}
-	return fmt.Sprintf("recommended: %s%s. The noise of outcomes is larger than the differences between designs, so the best observed value is mostly luck:", r.Design, predicted)
+	return fmt.Sprintf("recommended: %s%s. %s:", r.Design, predicted, upper(r.Reason))
 }
 
 // spentText says that a promise leaves nothing more to share.

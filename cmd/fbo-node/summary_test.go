@@ -144,7 +144,7 @@ func TestSummaryText(t *testing.T) {
 		{summary{Evaluations: 2, Failed: 2}, "no result: 2 evaluations, all failed", ""},
 		{summary{Best: &own, Evaluations: 1}, "best 0.5 in 1 evaluation (0 failed): trial 3, ", "peers:"},
 		{
-			summary{Best: &own, Evaluations: 9, Recommended: &node.Recommendation{Design: own.Design, Predicted: new(0.75), Noisy: true}},
+			summary{Best: &own, Evaluations: 9, Recommended: &agent.Recommendation{Design: own.Design, Predicted: new(0.75), Noisy: true, Reason: "the noise of outcomes is larger than the differences between designs, so the best observed value is mostly luck"}},
 			"recommended: " + own.Design.String() + ", predicted 0.75. The noise of outcomes is larger than the differences between designs, so the best observed value is mostly luck:\nbest 0.5 in 9 evaluations (0 failed): trial 3, ", "",
 		},
 		{summary{Best: &own, Evaluations: 4, Queries: 1}, "peers: 0 of 1 design after the random start came from peers\n", ""},

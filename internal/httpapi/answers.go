@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/internal/desk"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/privacy/ledger"
@@ -19,7 +20,7 @@ func (a *api) addAnswers() {
 	get := func(name, id, summary string) huma.Operation {
 		return op(http.MethodGet, "/v1/tasks/{task}/"+name, id, summary, gone)
 	}
-	huma.Register(a.API, get("best", "get-best", "The best feasible trial so far"), a.best)
+	huma.Register(a.API, get("best", "get-best", "The best feasible trial so far, and where outcomes are noisy the recommended design. That takes as long as a suggestion."), a.best)
 	huma.Register(a.API, get("recommendation", "get-recommendation", "The design that the model holds for the best, which is the better choice where outcomes are noisy. It takes as long as a suggestion."), a.recommendation)
 	huma.Register(a.API, get("status", "get-status", "Where the node stands on the task"), a.status)
 	huma.Register(a.API, get("peers", "get-peers", "Who is connected, and who takes part"), a.peers)
@@ -28,7 +29,8 @@ func (a *api) addAnswers() {
 }
 
 type bestBody struct {
-	Trial *trial `json:"trial" doc:"null while no trial is feasible."`
+	Trial       *trial              `json:"trial" doc:"The best observed one; null while no trial is feasible."`
+	Recommended *recommendationBody `json:"recommended,omitempty" doc:"The recommended design, only where outcomes are so noisy that it is to be preferred."`
 }
 
 // TransformSchema states that the trial may be null.
@@ -56,13 +58,24 @@ func (a *api) best(ctx context.Context, in *InTask) (*answer[bestBody], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &answer[bestBody]{bestBody{&shown.Body.Trials[0]}}, nil
+	body := bestBody{Trial: &shown.Body.Trials[0]}
+	preferred, err := t.Session().Preferred(ctx)
+	if err == nil && preferred != nil {
+		body.Recommended, err = showRecommendation(*preferred)
+	}
+	return answerOf(body, err)
 }
 
 type recommendationBody struct {
 	Parameters *object  `json:"parameters" nullable:"true" doc:"null while there is no model."`
 	Predicted  *float64 `json:"predicted,omitempty" doc:"The objective there, as far as the node's own model knows."`
 	Noisy      bool     `json:"noisy,omitempty" doc:"Outcomes are so noisy that the best one is mostly luck: prefer this design."`
+	Reason     string   `json:"reason,omitempty" doc:"Why, where it is to be preferred to the best trial."`
+}
+
+func showRecommendation(r agent.Recommendation) (*recommendationBody, error) {
+	shown, err := objectOf(r.Design)
+	return &recommendationBody{&shown, r.Predicted, r.Noisy, r.Reason}, err
 }
 
 func (a *api) recommendation(ctx context.Context, in *InTask) (*answer[recommendationBody], error) {
@@ -74,8 +87,8 @@ func (a *api) recommendation(ctx context.Context, in *InTask) (*answer[recommend
 	if err != nil || recommended.Design.IsZero() {
 		return answerOf(recommendationBody{}, err)
 	}
-	shown, err := objectOf(recommended.Design)
-	return answerOf(recommendationBody{&shown, recommended.Predicted, recommended.Noisy}, err)
+	shown, err := showRecommendation(recommended)
+	return answerOf(*shown, err)
 }
 
 // statusOf asks the session.

@@ -84,3 +84,32 @@ constraints:
 
 	same(t, "log", w.must(200, http.MethodGet, "/v1/log", nil).body["lines"], []any{m{"id": 1, "time": "1970-01-01T00:00:05Z", "text": "low on disk"}})
 }
+
+// Where outcomes are noisy the best trial comes with the recommended design.
+func TestBestUnderNoise(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, t.TempDir(), Options{})
+	at := "/v1/tasks/line"
+	w.must(201, http.MethodPost, "/v1/tasks", m{"text": "name: line\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\n"})
+	exact, noisy := []m{}, []m{}
+	for i := range 12 {
+		x, sign := float64(i/2)/6, float64(2*(i%2)-1)
+		exact = append(exact, m{"parameters": m{"x": x}, "outcome": m{"value": x * x}})
+		noisy = append(noisy, m{"parameters": m{"x": x}, "outcome": m{"value": x*x + 50*sign + float64(i)/100}})
+	}
+	imported := func(trials []m) (body m) {
+		w.must(200, http.MethodPost, at+"/import", m{"trials": trials})
+		w.must(200, http.MethodGet, at+"/model", nil) // waits until the model knows all outcomes
+		return w.must(200, http.MethodGet, at+"/best", nil).body
+	}
+	if body := imported(exact); body["trial"] == nil || body["recommended"] != nil {
+		t.Errorf("without noise: %v", body)
+	}
+	body := imported(noisy)
+	recommended, _ := body["recommended"].(m)
+	reason, _ := recommended["reason"].(string)
+	if body["trial"].(m)["outcome"].(m)["value"].(float64) > -49 || recommended["parameters"].(m)["x"] == nil || recommended["noisy"] != true || !strings.Contains(reason, "mostly luck") {
+		t.Errorf("under noise: %v", body)
+	}
+	same(t, "the recommendation", w.must(200, http.MethodGet, at+"/recommendation", nil).body, recommended)
+}

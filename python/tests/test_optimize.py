@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -41,6 +42,13 @@ def test_minimize_and_maximize_find_the_optimum() -> None:
     greatest = fbo.maximize(lambda x, y: -objectives.bowl(x, y), SQUARE, evals=15, seed=1, progress=False)
     assert greatest.value > -0.01 and greatest.goal == "maximize"
     assert [trial.parameters for trial in greatest.all] == [trial.parameters for trial in least.all]
+
+
+def test_a_result_under_noise_begins_with_the_recommended_design() -> None:
+    value = iter(range(100))
+    result = fbo.minimize(lambda x: 50 * (-1) ** next(value), LINE, evals=30, seed=1, progress=False)
+    assert result.recommended is not None and -1 <= float(result.recommended.parameters["x"]) <= 1
+    assert re.match(r"recommended: x=\S+, predicted \S+ The noise of outcomes .* mostly luck:\nbest value -50 at x=", str(result))
 
 
 def test_every_kind_of_parameter() -> None:

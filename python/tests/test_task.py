@@ -26,6 +26,17 @@ def test_ask_tell_best(node: fbo.Node) -> None:
     assert {"parameters.x", "metrics.x", "state"} <= set(task.trials()[0])
 
 
+def test_best_under_noise_has_the_recommended_design(node: fbo.Node) -> None:
+    task = node.task("name: line\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\n")
+    values = [(i // 4 / 6, 50 * (-1) ** (i + 1) + i / 100) for i in range(24)]
+    task.add_past({"parameters": {"x": x}, "outcome": {"value": value}} for x, value in values)
+    task._http.get(task._path + "/model")  # waits until the model knows all outcomes
+    best = task.best()
+    assert best is not None and (best.id, best.value) == (1, -50)
+    assert best.recommended is not None and 0 <= float(best.recommended.parameters["x"]) <= 1
+    assert str(best.recommended).startswith("recommended: x=") and "mostly luck:" in str(best.recommended)
+
+
 def test_each_ask_gives_other_trials(node: fbo.Node) -> None:
     task = node.task(BOWL)
     first = task.ask(2)

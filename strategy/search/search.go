@@ -205,7 +205,7 @@ func Noisy(view strategy.View) bool {
 		return false
 	}
 	var means []float64
-	for _, at := range view.Modelled(task.Objective) {
+	for _, at := range view.Exactly() { // a random-feature model may have learned from many more
 		mean, _ := view.Posterior.Predict(view.Task.Space.Encode(view.Trials[at].Design))
 		means = append(means, mean)
 	}

@@ -108,14 +108,24 @@ async function pictures(link, name, { widths, add = [] }) {
 
 // Every view that there is, in every setting.
 async function every() {
-  const full = mock({ trials: 60 });
+  const full = mock({ trials: 60, noisy: true });
   const link = await full.listen(0);
   await pictures(link, 'every', { widths: [320, 1280, 3840], add: ['trials/9', 'trials/58'] });
+  await noise(link, full.id);
   await overTime(link, full.id);
   await full.close();
   const empty = mock({ empty: true });
   await pictures(await empty.listen(0), 'empty', { widths: [1280] });
   await empty.close();
+}
+
+// noise looks at the recommended design, which a node shows under noise alone.
+async function noise(link, id) {
+  const opened = await open(link);
+  await go(opened.page, `#/task/${encodeURIComponent(id)}/progress`);
+  await until('the recommended design', async () => /Recommended\s+predicted 0\.125\s+The noise of outcomes is larger/.test(await text(opened.page)));
+  check(true, 'noise: the recommended design is shown with the reason');
+  await quiet(opened, 'noise');
 }
 
 // overTime switches the outcomes to time with the keyboard, and asks which was the best so far
@@ -266,7 +276,7 @@ async function many() {
 }
 
 async function hostile() {
-  const m = mock({ trials: 60, hostile: true });
+  const m = mock({ trials: 60, hostile: true, noisy: true });
   const link = await m.listen(0);
   const opened = await open(link);
   const { page } = opened;

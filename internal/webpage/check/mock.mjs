@@ -1,7 +1,7 @@
 // A node that is made up: the page's files, and answers as a node gives them, for what a real
 // node has not got in a short check: 10,000 trials, peers and texts that mean ill.
 //
-//   node mock.mjs [--trials N] [--rate TRIALS_A_SECOND] [--hostile] [--empty] [--port PORT]
+//   node mock.mjs [--trials N] [--rate TRIALS_A_SECOND] [--hostile] [--empty] [--noisy] [--port PORT]
 //
 // It prints the page's link. It is a fixture, and knows nothing of the optimisation.
 import { createServer } from 'node:http';
@@ -29,7 +29,7 @@ function random(seed) {
   };
 }
 
-export function mock({ trials = 60, rate = 0, hostile = false, empty = false } = {}) {
+export function mock({ trials = 60, rate = 0, hostile = false, empty = false, noisy = false } = {}) {
   const text = (plain) => (hostile ? plain + hostileText : plain);
   const id = hostile ? 'bagu' + encodeURIComponent(markup) : 'baguqeeramockmockmockmockmockmock';
   const next = random(7);
@@ -125,7 +125,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false } =
   };
   const ofTask = {
     '': () => ({ id, name: task.name, goal: task.goal, trials: counts(), task }),
-    '/best': () => ({ trial: best() }),
+    '/best': () => ({ trial: best(), recommended: noisy && best() ? { parameters: best().parameters, predicted: 0.125, noisy, reason: text('the noise of outcomes is larger than the differences between designs') } : undefined }),
     '/recommendation': () => ({ parameters: best()?.parameters ?? null }),
     '/status': () => ({ task: id, name: task.name, peer_id: me, trials: counts(), shares_sent: 18, shares_received: 41, bytes_sent: 48213, bytes_received: 99120, knowledge: { authors: 5, shares: 22, own: 9 } }),
     '/peers': () => ({ peers: peers.filter((p) => p.path === 'direct' || p.path === 'relayed').map(({ id, path, address }) => ({ id, path, address })), present: [me], hubs: [{ id: text('12D3KooWHub'), connected: true, reachable: true }] }),
@@ -210,6 +210,6 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false } =
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const given = (name) => { const i = process.argv.indexOf(name); return i < 0 ? undefined : process.argv[i + 1]; };
-  const m = mock({ trials: Number(given('--trials') ?? 60), rate: Number(given('--rate') ?? 0), hostile: process.argv.includes('--hostile'), empty: process.argv.includes('--empty') });
+  const m = mock({ trials: Number(given('--trials') ?? 60), rate: Number(given('--rate') ?? 0), hostile: process.argv.includes('--hostile'), empty: process.argv.includes('--empty'), noisy: process.argv.includes('--noisy') });
   console.log('page: ' + await m.listen(Number(given('--port') ?? 0)));
 }

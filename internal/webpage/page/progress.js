@@ -1,5 +1,6 @@
 // How the task goes: every trial, the best so far, and what the node got from others.
-import { html, useEffect, useMemo, useState } from './ui.js';
+import { get, taskPath } from './api.js';
+import { html, useAnswer, useEffect, useMemo, useState } from './ui.js';
 import { Plot, axis, inPlane, marks, paintMarks, stepped, wholeIncrs, valueAxis } from './plot.js';
 import { ago, because, count, fromPeers, integer, number, plain, value } from './format.js';
 import { feasible } from './store.js';
@@ -27,6 +28,9 @@ export function Progress({ store, helpers, go, now }) {
   const [way, setWay] = useState('trials');
   const positive = useMemo(() => done.every((t) => t.outcome.value > 0), [store.version]);
   const name = store.minimize ? 'smallest' : 'largest';
+  // Where outcomes are noisy the node recommends another design, which takes it as long as a suggestion.
+  const { data: answer } = useAnswer((signal) => get(taskPath(store.id, '/best'), signal), [store.id, done.length], 5000);
+  const recommended = best && answer?.recommended;
 
   if (store.loaded && store.trials.length === 0) {
     return html`<section class="empty"><h2>No trial yet</h2>
@@ -54,6 +58,12 @@ export function Progress({ store, helpers, go, now }) {
       </ul>
     </section>
     <div class="columns">
+      ${recommended && html`<section aria-labelledby="recommended">
+        <h2 id="recommended">Recommended</h2>
+        <p class="figure">${typeof recommended.predicted === 'number' ? 'predicted ' + number(recommended.predicted, 5) : ''}</p>
+        <p class="muted">${sentence(recommended.reason)}</p>
+        <${Parameters} store=${store} of=${recommended.parameters} />
+      </section>`}
       <section aria-labelledby="best">
         <h2 id="best">Best so far</h2>
         ${best ? html`<p class="figure">${number(best.outcome.value, 5)}</p>

@@ -21,7 +21,7 @@ from .optimize import maximize, minimize
 from .result import Result
 from .space import Bool, Categorical, Float, Int, Parameter
 from .task import Event, Task
-from .trial import Trial
+from .trial import Recommendation, Trial
 
 __all__ = [
     "BadInput",
@@ -42,6 +42,7 @@ __all__ = [
     "NotStarted",
     "Parameter",
     "Problem",
+    "Recommendation",
     "Refused",
     "Result",
     "Task",

@@ -122,7 +122,7 @@ class Task:
         return await self._node._call(self.sync.return_, trial)
 
     async def best(self) -> Trial | None:
-        """Return the best feasible trial so far, or None."""
+        """Return the best feasible trial so far, or None; its `recommended` is the design to prefer, if outcomes are noisy."""
         return await self._node._call(self.sync.best)
 
     async def recommend(self) -> dict[str, Value] | None:

@@ -225,7 +225,10 @@ class _Run:
             raise Failed("no trial has a value")
         task = self.task
         trials = tuple(self._as_given(trial) for trial in task.all())
-        return Result(task.name, task.id, task.goal, self._convert(best.parameters), best.value, trials)
+        recommended = best.recommended
+        if recommended:
+            recommended = dataclasses.replace(recommended, parameters=self._convert(recommended.parameters))
+        return Result(task.name, task.id, task.goal, self._convert(best.parameters), best.value, trials, recommended)
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import Error
-from .trial import Row, Trial, Value
+from .trial import Recommendation, Row, Trial, Value, display
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Result:
     parameters: dict[str, Value]  # of the best trial
     value: float  # of the best trial
     all: tuple[Trial, ...]
+    recommended: Recommendation | None = None  # to be preferred to the best trial, only where outcomes are noisy
 
     @property
     def trials(self) -> list[Row]:
@@ -72,12 +73,10 @@ class Result:
         done = sum(trial.state == "done" for trial in self.all)
         failed = sum(trial.state == "failed" for trial in self.all)
         helped = sum(trial.from_peers for trial in self.all)
-        design = ", ".join(f"{name}={_shown(value)}" for name, value in self.parameters.items())
+        design = ", ".join(f"{name}={display(value)}" for name, value in self.parameters.items())
         lines = [f"best value {self.value:.6g} at {design}", f"{done} trials with a value, {failed} failed"]
+        if self.recommended:
+            lines.insert(0, str(self.recommended))
         if helped:
             lines.append(f"peers had a part in {helped} designs")
         return "\n".join(lines)
-
-
-def _shown(value: Value) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else repr(value)

@@ -11,7 +11,7 @@ import sys
 import threading
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, SupportsFloat
 
@@ -19,7 +19,7 @@ from .errors import BadInput, Error, Unreachable
 from .evaluate import number
 from .heartbeat import Held
 from .http import Client, quote
-from .trial import Row, Trial, Value, design, from_json
+from .trial import Recommendation, Row, Trial, Value, design, from_json
 
 _log = logging.getLogger("fbo")
 
@@ -117,9 +117,18 @@ class Task:
         return self._end(trial, "return", {"client": self.client})
 
     def best(self) -> Trial | None:
-        """Return the best feasible trial so far, or None."""
-        shown = self._http.get(self._path + "/best")["trial"]
-        return None if shown is None else from_json(shown, self._floats)
+        """Return the best feasible trial so far, or None.
+
+        Where outcomes are noisy, its `recommended` is the design to prefer. That takes as long as a suggestion.
+        """
+        given = self._http.get(self._path + "/best")
+        if given["trial"] is None:
+            return None
+        best = from_json(given["trial"], self._floats)
+        if r := given.get("recommended"):
+            found = Recommendation(design(r["parameters"], self._floats), r.get("predicted"), r.get("reason", ""))
+            best = replace(best, recommended=found)
+        return best
 
     def recommend(self) -> dict[str, Value] | None:
         """Return the design that the model holds for the best, or None while there is no model."""

@@ -20,6 +20,20 @@ _PHRASES = {
 
 
 @dataclass(frozen=True)
+class Recommendation:
+    """The design to prefer to the best observed one, since outcomes are noisy."""
+
+    parameters: dict[str, Value]
+    predicted: float | None  # value there, as far as the node's model knows
+    reason: str  # why it is to be preferred
+
+    def __str__(self) -> str:
+        design = ", ".join(f"{name}={display(value)}" for name, value in self.parameters.items())
+        predicted = "" if self.predicted is None else f", predicted {self.predicted:.6g}"
+        return f"recommended: {design}{predicted}. {self.reason[:1].upper()}{self.reason[1:]}:"
+
+
+@dataclass(frozen=True)
 class Trial:
     """A trial as the node last showed it."""
 
@@ -36,6 +50,7 @@ class Trial:
     why: dict[str, Any] = field(default_factory=dict)  # how the design was chosen
     started: str | None = None
     finished: str | None = None
+    recommended: Recommendation | None = None  # of Task.best(), only where outcomes are noisy
 
     @property
     def chosen(self) -> str:
@@ -76,6 +91,11 @@ class Trial:
             finished=self.finished,
         )
         return row
+
+
+def display(value: Value) -> str:
+    """Return a value for people."""
+    return f"{value:.6g}" if isinstance(value, float) else repr(value)
 
 
 def design(given: Mapping[str, Value], floats: Collection[str]) -> dict[str, Value]:

@@ -16,12 +16,13 @@ var (
 	ErrNothingWorks = errors.New("no evaluation has worked")
 )
 
-// When a run without a limit of its own ends. Before the first outcome a mistake in the
-// command or its environment is likely. Later a part of the space may fail, so that only many
+// When a run without a limit of its own ends. Ten failures before the first outcome mean a mistake
+// in the command or its environment, most likely: five in a row occur by chance in one of twenty
+// runs where half of the space fails, and such a mistake seldom takes long to fail. Later a part of the space may fail, so that only many
 // failures without an outcome between them show that something has broken: 20 of designs that the
 // node's model expected to complete, or 100 of any.
 const (
-	mostFirstFailures      = 5
+	mostFirstFailures      = 10
 	mostUnexpectedFailures = 20
 	mostFailuresInARow     = 100
 )

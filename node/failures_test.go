@@ -34,9 +34,10 @@ func TestGivingUp(t *testing.T) {
 		done, failed  int
 		nothingWorked bool
 	}{
-		"first five":         {options: node.RunOptions{Evals: 2}, fails: always, want: "no evaluation has worked: 5 in a row failed, the last (trial 5): out of luck", failed: 5, nothingWorked: true},
-		"a limit below five": {options: node.RunOptions{Failures: 2}, fails: always, want: "no evaluation has worked: 2 in this run failed, the last (trial 2): out of luck", failed: 2, nothingWorked: true},
-		"a limit above five": {options: node.RunOptions{Evals: 3, Failures: 8}, fails: func(call int) bool { return call <= 7 }, done: 3, failed: 7},
+		"first ten":          {options: node.RunOptions{Evals: 2}, fails: always, want: "no evaluation has worked: 10 in a row failed, the last (trial 10): out of luck", failed: 10, nothingWorked: true},
+		"unlucky":            {options: node.RunOptions{Evals: 2}, fails: func(call int) bool { return call <= 9 }, done: 2, failed: 9},
+		"a limit below ten":  {options: node.RunOptions{Failures: 2}, fails: always, want: "no evaluation has worked: 2 in this run failed, the last (trial 2): out of luck", failed: 2, nothingWorked: true},
+		"a limit above ten":  {options: node.RunOptions{Evals: 3, Failures: 13}, fails: func(call int) bool { return call <= 12 }, done: 3, failed: 12},
 		"half of the space":  {options: node.RunOptions{Evals: 9}, fails: func(call int) bool { return call%2 == 0 }, done: 9, failed: 8},
 		"in this run":        {options: node.RunOptions{Evals: 9, Failures: 3}, fails: func(call int) bool { return call%2 == 0 }, want: "too many evaluations have failed: 3 in this run failed, the last (trial 6): out of luck", done: 3, failed: 3},
 		"broken later":       {options: node.RunOptions{Evals: 9}, fails: func(call int) bool { return call > 1 }, want: "too many evaluations have failed: 20 in a row failed, the last (trial 21): out of luck", done: 1, failed: 20},
@@ -71,19 +72,19 @@ func TestGivingUpIsNotForGood(t *testing.T) {
 	for range 2 {
 		err := s.Run(t.Context(), evaluations(func(int) bool { return true }), node.RunOptions{Evals: 4})
 		var gaveUp *node.GaveUpError
-		if !errors.As(err, &gaveUp) || gaveUp.Count != 5 || gaveUp.Worked {
+		if !errors.As(err, &gaveUp) || gaveUp.Count != 10 || gaveUp.Worked {
 			t.Fatalf("got %v", err)
 		}
 	}
 	if err := s.Run(t.Context(), evaluations(func(int) bool { return false }), node.RunOptions{Evals: 4}); err != nil {
 		t.Fatal(err)
 	}
-	if trials := trialsOf(t, s); len(trials) != 14 {
-		t.Errorf("%d trials, want 10 failed and 4 done", len(trials))
+	if trials := trialsOf(t, s); len(trials) != 24 {
+		t.Errorf("%d trials, want 20 failed and 4 done", len(trials))
 	}
 	// An outcome of an earlier run tells that the command can work.
 	err := s.Run(t.Context(), evaluations(func(int) bool { return true }), node.RunOptions{})
-	if !errors.Is(err, node.ErrTooManyFailures) || errors.Is(err, node.ErrNothingWorks) || len(trialsOf(t, s)) != 34 {
+	if !errors.Is(err, node.ErrTooManyFailures) || errors.Is(err, node.ErrNothingWorks) || len(trialsOf(t, s)) != 44 {
 		t.Errorf("%v after %d trials", err, len(trialsOf(t, s)))
 	}
 }

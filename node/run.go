@@ -22,8 +22,9 @@ type RunOptions struct {
 	Evals int
 
 	// Failures is how many failed evaluations of this run end it with a
-	// GaveUpError; those of earlier runs do not count. Zero: the first five, when no
-	// evaluation of the node has ever had an outcome, and later twenty in a row.
+	// GaveUpError; those of earlier runs do not count. Zero: the first ten, when no
+	// evaluation of the node has ever had an outcome, and later twenty in a row that the
+	// node's model expected to complete, or a hundred of any.
 	Failures int
 
 	// StopRegret ends the run too, when the best design so far lacks at most this of the

@@ -195,8 +195,8 @@ func TestNothingWorks(t *testing.T) {
 		{"nothing", "the command printed nothing on standard output; its last line must be the value"},
 		{"nan", `the command printed "NaN": the value is NaN, not a number`},
 		{"text", `the command printed "all went well" as its last line, which is neither a number nor a JSON object`},
-		{"exit", `the command exited with code 3; the last line of its standard error is "out of luck" \(see DIR/trials/[a-z0-9]+/trial-[1-5].log\)`},
-		{"sleep", "the command was stopped: no outcome within the trial timeout of 300ms"},
+		{"exit", `the command exited with code 3; the last line of its standard error is "out of luck" \(see DIR/trials/[a-z0-9]+/trial-([1-9]|10).log\)`},
+		{"sleep", "the command was stopped: no outcome within the trial timeout of 150ms"},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			t.Parallel()
@@ -204,15 +204,15 @@ func TestNothingWorks(t *testing.T) {
 			reason := strings.ReplaceAll(c.want, "DIR", regexp.QuoteMeta(dir))
 			flags := []string{"--evals", "9"}
 			if c.mode == "sleep" {
-				flags = append(flags, "--trial-timeout", "300ms")
+				flags = append(flags, "--trial-timeout", "150ms")
 			}
 			e := call(t, join(runLine(file, dir, flags...), objective(c.mode))...)
-			pattern := `\Afbo-node: node: no evaluation has worked: 5 in a row failed, the last \(trial 5\): ` + reason +
-				"; `fbo-node log " + regexp.QuoteMeta(file+" 5 --data-dir "+dir) + "` shows its output; the same command tries again, --failures N lets more fail\n\\z"
+			pattern := `\Afbo-node: node: no evaluation has worked: 10 in a row failed, the last \(trial 10\): ` + reason +
+				"; `fbo-node log " + regexp.QuoteMeta(file+" 10 --data-dir "+dir) + "` shows its output; the same command tries again, --failures N lets more fail\n\\z"
 			if e.code != exitGaveUp || !regexp.MustCompile(pattern).MatchString(e.stderr) {
 				t.Errorf("exit code %d, %q, want %s", e.code, e.stderr, pattern)
 			}
-			if !regexp.MustCompile(`(?m)^   5  failed: `+reason+`$`).MatchString(e.stdout) || !strings.HasSuffix(e.stdout, "no result: 5 evaluations, all failed\n") {
+			if !regexp.MustCompile(`(?m)^  10  failed: `+reason+`$`).MatchString(e.stdout) || !strings.HasSuffix(e.stdout, "no result: 10 evaluations, all failed\n") {
 				t.Errorf("got\n%s", e.stdout)
 			}
 			trials := historyOf(t, dir)
@@ -221,8 +221,8 @@ func TestNothingWorks(t *testing.T) {
 					t.Errorf("trial %+v", trial)
 				}
 			}
-			if len(trials) != 5 {
-				t.Errorf("%d trials, want 5", len(trials))
+			if len(trials) != 10 {
+				t.Errorf("%d trials, want 10", len(trials))
 			}
 			if table := must(t, "history", "--data-dir", dir); !regexp.MustCompile(reason).MatchString(table) {
 				t.Errorf("the table does not tell why:\n%s", table)

@@ -45,7 +45,7 @@ func TestGivingUpAndGoingOn(t *testing.T) {
 		}
 	}
 	text := must(t, join(runLine(file, dir, "--evals", "3"), objective("bowl"))...)
-	for _, want := range []string{"continues after 10 evaluations (10 failed); 3 of the 3 that --evals asks for are left\n", "in 13 evaluations (10 failed)"} {
+	for _, want := range []string{"continues after 20 evaluations (20 failed); 3 of the 3 that --evals asks for are left\n", "in 23 evaluations (20 failed)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
@@ -55,7 +55,7 @@ func TestGivingUpAndGoingOn(t *testing.T) {
 		t.Errorf("got\n%s", text)
 	}
 	e := call(t, join(runLine(file, dir, "--failures", "2"), objective("exit"))...)
-	if want := "fbo-node: node: too many evaluations have failed: 2 in this run failed, the last (trial 15): "; e.code != exitGaveUp || !strings.HasPrefix(e.stderr, want) {
+	if want := "fbo-node: node: too many evaluations have failed: 2 in this run failed, the last (trial 25): "; e.code != exitGaveUp || !strings.HasPrefix(e.stderr, want) {
 		t.Errorf("exit code %d, %q, want %q", e.code, e.stderr, want)
 	}
 }

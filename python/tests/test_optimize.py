@@ -291,9 +291,21 @@ def test_what_is_no_number_fails_trials(workers: int) -> None:
 
 def test_a_function_that_never_returns_a_number(node: fbo.Node) -> None:
     wrong: Any = lambda x: None  # noqa: E731
-    with pytest.raises(fbo.Failed, match="5 trials in a row failed; the last: f returned None: expected a finite number"):
+    with pytest.raises(fbo.Failed, match="10 trials in a row failed; the last: f returned None: expected a finite number"):
         fbo.minimize(wrong, LINE, task="none", node=node, progress=False)
-    assert [trial.state for trial in node.find("none").all()] == ["failed"] * 5
+    assert [trial.state for trial in node.find("none").all()] == ["failed"] * 10
+
+
+def test_a_part_of_the_space_may_fail() -> None:
+    calls = iter(range(100))
+
+    def f(x: float) -> float:
+        if (call := next(calls)) < 9 or 10 <= call < 30:
+            raise MemoryError("too large")
+        return x * x
+
+    result = fbo.minimize(f, LINE, evals=3, progress=False)
+    assert [row["state"] for row in result.trials] == ["failed"] * 9 + ["done"] + ["failed"] * 20 + ["done"] * 2
 
 
 def test_an_interrupt_hands_trials_back(node: fbo.Node) -> None:

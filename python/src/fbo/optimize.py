@@ -21,6 +21,10 @@ from .workers import Workers
 
 _log = logging.getLogger("fbo")
 
+# Failures in a row that end a call without max_failures, before the first value and later.
+_MOST_AT_FIRST = 10
+_MOST_IN_A_ROW = 100
+
 _POLL = 1.0  # seconds that an ask waits for designs while others are evaluated
 _ALONE = ("--mdns=false", "--listen", "/ip4/127.0.0.1/tcp/0", "--wait-for-peers", "0s")
 
@@ -35,14 +39,15 @@ def minimize(
     peers: Sequence[str] = (),
     workers: int = 1,
     seed: int | None = None,
-    max_failures: int = 5,
+    max_failures: int | None = None,
     progress: bool = True,
 ) -> Result:
     """Find where f is least.
 
     f is called with the parameters as keywords and returns a number. An exception, nan, an infinity
     and whatever is no number fail the trial, and the search goes on. After max_failures in a row
-    fbo.Failed is raised.
+    fbo.Failed is raised; by default after 10 before the first value, and 100 later, as a part of
+    the space may fail.
 
     space is a list of fbo.Float, fbo.Int, fbo.Categorical and fbo.Bool; a dictionary of bounds such as
     {"rate": (0, 1), "depth": range(1, 9), "kernel": ["rbf", "poly"], "bias": bool}, where a tuple
@@ -80,7 +85,7 @@ def maximize(
     peers: Sequence[str] = (),
     workers: int = 1,
     seed: int | None = None,
-    max_failures: int = 5,
+    max_failures: int | None = None,
     progress: bool = True,
 ) -> Result:
     """Find where f is greatest. All else is as in minimize."""
@@ -97,7 +102,7 @@ def _optimize(
     peers: Sequence[str],
     workers: int,
     seed: int | None,
-    max_failures: int,
+    max_failures: int | None,
     progress: bool,
 ) -> Result:
     _check(f, space, evals, name, node, peers, workers, max_failures)
@@ -154,7 +159,7 @@ class _Run:
     """How far it is."""
 
     def __init__(
-        self, task: Task, evals: int, max_failures: int, convert: Callable[[Mapping[str, Value]], dict[str, Any]]
+        self, task: Task, evals: int, max_failures: int | None, convert: Callable[[Mapping[str, Value]], dict[str, Any]]
     ) -> None:
         self.task = task
         self._convert = convert
@@ -204,7 +209,8 @@ class _Run:
             return
         _log.warning("trial %d failed: %s", trial.id, outcome.reason)
         self._in_a_row += 1
-        if self._in_a_row >= self._max_failures:
+        most = self._max_failures or (_MOST_IN_A_ROW if self._values else _MOST_AT_FIRST)
+        if self._in_a_row >= most:
             raise Failed(f"{self._in_a_row} trials in a row failed; the last: {outcome.reason}\n{outcome.trace}".rstrip())
 
     def show(self, bar: Any) -> None:
@@ -267,11 +273,11 @@ def _check(
     node: Node | None,
     peers: Sequence[str],
     workers: int,
-    max_failures: int,
+    max_failures: int | None,
 ) -> None:
     if not callable(f):
         raise BadInput(f"f is {f!r}: accepted is a function that takes the parameters as keywords")
-    for what, number in (("evals", evals), ("workers", workers), ("max_failures", max_failures)):
+    for what, number in (("evals", evals), ("workers", workers), ("max_failures", 1 if max_failures is None else max_failures)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
             raise BadInput(f"{what} is {number!r}: accepted are whole numbers from 1 on")
     if name is not None and is_task(space):

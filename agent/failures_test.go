@@ -66,3 +66,24 @@ func TestFailuresSetAsideAreNotLearned(t *testing.T) {
 		t.Errorf("%d trials set aside, completion modelled: %v", view.SetAside, view.Completion != nil)
 	}
 }
+
+// Failures among imported trials teach where designs fail, as own ones do.
+func TestImportedFailuresAreLearned(t *testing.T) {
+	spec := newTask(t, "square", "type: alone")
+	d := newDriver(t, configOf(t, spec, 1))
+	var past []Past
+	for i := range 30 {
+		p := Past{Design: spec.Space.Decode([]float64{float64(i%6) / 5, float64(i/6) / 4})}
+		if p.Design.Float("x") < 0.5 {
+			p.Failed = "as imported"
+		}
+		past = append(past, p)
+	}
+	if added, err := d.agent.Import(d.now, past); added != 30 || err != nil {
+		t.Fatalf("%d imported, %v", added, err)
+	}
+	d.carryOut()
+	if d.agent.View(d.now).Completion == nil || !d.agent.ExpectsFailure(past[0].Design) || d.agent.ExpectsFailure(past[5].Design) {
+		t.Errorf("imported failures are not learned: %v", d.agent.View(d.now).Completion)
+	}
+}

@@ -193,25 +193,25 @@ func TestExportCanBeImported(t *testing.T) {
 		call(t, join(runLine(file, origin, "--evals", "5"), objective(c.mode))...)
 		path := filepath.Join(shortTempDir(t), "past."+c.format)
 		must(t, "export", file, path, "--format", c.format, "--data-dir", origin)
-		for _, want := range []event{{Added: 5}, {Known: 5}} {
+		original := historyOf(t, origin)
+		for _, want := range []event{{Added: len(original)}, {Known: len(original)}} {
 			p := start(t, join(runLine(file, dir, "--json", "--import", path, "--evals", "0"), objective(c.mode))...)
 			if e := p.await(t, "the import", isEvent("imported")); e.Added != want.Added || e.Known != want.Known {
 				t.Errorf("%v: imported %+v", c, e)
 			}
 			p.wait(t)
 		}
-		i, got := 0, historyOf(t, dir)
-		for _, trial := range historyOf(t, origin) {
-			if trial.Outcome == nil {
-				continue
+		done, got := 0, historyOf(t, dir)
+		for i, trial := range original {
+			if trial.Outcome != nil {
+				done++
 			}
-			if string(got[i].Parameters) != string(trial.Parameters) || !reflect.DeepEqual(got[i].Outcome, trial.Outcome) {
+			if got[i].State != trial.State || string(got[i].Parameters) != string(trial.Parameters) || !reflect.DeepEqual(got[i].Outcome, trial.Outcome) {
 				t.Errorf("%v: trial %+v became %+v", c, trial, got[i])
 			}
-			i++
 		}
-		if i != 5 || len(got) != 5 {
-			t.Errorf("%v: %d trials with an outcome, %d imported", c, i, len(got))
+		if done != 5 || len(got) != len(original) {
+			t.Errorf("%v: %d trials with an outcome, %d imported of %d", c, done, len(got), len(original))
 		}
 	}
 }

@@ -99,14 +99,17 @@ func (f importFlags) meanings(space *task.Space) (columns, error) {
 	return c, nil
 }
 
-// add takes the rows of a file. Those outside the space are errors, or counted. Failed
-// ones are kept with failures: constraint.
+// add takes the rows of a file. Those outside the space are errors, or counted. Failed ones are
+// kept unless the task ignores failures. A failed trial may lack parameters; where failures are
+// no constraint it is then left out.
 func (i *imported) add(t *task.Task, skip bool) func(pastRow) error {
 	return func(r pastRow) error {
 		past, ok, err := r.parse(t.Space)
-		if t.Failures == task.ConstrainFailures && r.failed() {
-			ok, past.Failed = true, "as imported"
-			past.Design, err = r.parseDesign(t.Space)
+		if t.Failures != task.IgnoreFailures && r.failed() {
+			design, bad := r.parseDesign(t.Space)
+			if bad == nil || t.Failures == task.ConstrainFailures {
+				ok, past, err = true, agent.Past{Design: design, Failed: "as imported"}, bad
+			}
 		}
 		var outside outsideError
 		switch {

@@ -29,7 +29,7 @@ const studySpace = `
   - {name: flag, type: bool}
 `
 
-// A data frame of Optuna is read as it is: pruned, failed and running trials have no
+// A data frame of Optuna is read as it is: failed trials have failed, pruned and running ones have no
 // result, ints come as 16.0 and bools as True.
 func TestImportOfAStudy(t *testing.T) {
 	space := spaceOf(t, studySpace)
@@ -40,23 +40,28 @@ func TestImportOfAStudy(t *testing.T) {
 	}
 	var designs []string
 	for _, past := range got.trials {
-		designs = append(designs, past.Design.String()+" "+exact(past.Outcome.Value))
+		value := exact(past.Outcome.Value)
+		if past.Failed != "" {
+			value = "failed"
+		}
+		designs = append(designs, past.Design.String()+" "+value)
 	}
 	want := "lr=0.017826497151386938 units=47 kind=adam batch=64 flag=false 0.25|" +
 		"lr=0.04134759007834719 units=27 kind=sgd batch=16 flag=true 0.5|" +
+		"lr=0.004314041792135616 units=17 kind=sgd batch=64 flag=true failed|" +
 		"lr=0.5 units=4 kind=adam batch=32 flag=true 0.125"
-	if text := strings.Join(designs, "|"); text != want || got.outside != 1 || got.unfinished != 3 {
+	if text := strings.Join(designs, "|"); text != want || got.outside != 1 || got.unfinished != 2 {
 		t.Errorf("%s, %d outside, %d unfinished", text, got.outside, got.unfinished)
 	}
-	if want := `; left out: 1 row outside the space, the first is line 7: column "params_units": task: parameter "units": 400 is not accepted; it takes a whole number from 1 to 64; 3 rows without a result`; got.leftOut() != want {
+	if want := `; left out: 1 row outside the space, the first is line 7: column "params_units": task: parameter "units": 400 is not accepted; it takes a whole number from 1 to 64; 2 rows without a result`; got.leftOut() != want {
 		t.Errorf("%s", got.leftOut())
 	}
 }
 
-// Where failures count, failed trials are past trials too, of this program's files as of
-// Optuna's; pruned and running ones are none.
+// Unless failures are ignored, failed trials are past trials too, of this program's files as of
+// Optuna's; pruned and running ones are none, and failed ones that lack a parameter.
 func TestImportOfFailures(t *testing.T) {
-	const table = "C,value,state\n0.1,1,done\n0.2,,failed\n0.3,,running\n"
+	const table = "C,value,state\n0.1,1,done\n0.2,,failed\n,,failed\n0.3,,running\n"
 	file := filepath.Join(t.TempDir(), "past.csv")
 	if err := os.WriteFile(file, []byte(table), 0o600); err != nil {
 		t.Fatal(err)
@@ -70,12 +75,11 @@ func TestImportOfFailures(t *testing.T) {
 		{importFlags{file: file, outside: "error"}, own, 1, 1},
 		{importFlags{file: filepath.Join("testdata", "study.csv"), outside: "skip", ignored: []string{"params_deep"}}, spaceOf(t, studySpace), 3, 1},
 	} {
-		for _, count := range []bool{true, false} {
-			spec := &task.Task{Space: c.space, Failures: task.LearnFailures}
-			if count {
-				spec.Failures = task.ConstrainFailures
+		for _, failures := range []task.Failures{task.LearnFailures, task.ConstrainFailures, task.IgnoreFailures} {
+			if failures == task.ConstrainFailures {
+				c.flags.outside = "skip" // for the one that lacks a parameter
 			}
-			got, err := c.flags.read(spec)
+			got, err := c.flags.read(&task.Task{Space: c.space, Failures: failures})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,8 +89,12 @@ func TestImportOfFailures(t *testing.T) {
 					failed++
 				}
 			}
-			if want := map[bool]int{true: c.failed}[count]; failed != want || len(got.trials)-failed != c.done {
-				t.Errorf("%s, counting %v: %d failed of %d, want %d and %d others", c.flags.file, count, failed, len(got.trials), want, c.done)
+			want := c.failed
+			if failures == task.IgnoreFailures {
+				want = 0
+			}
+			if failed != want || len(got.trials)-failed != c.done {
+				t.Errorf("%s, failures %v: %d failed of %d, want %d and %d others", c.flags.file, failures, failed, len(got.trials), want, c.done)
 			}
 		}
 	}

@@ -170,8 +170,13 @@ func (r *run) work(ctx context.Context) {
 	}
 }
 
-// one evaluates a trial and reports what came of it.
+// one evaluates a trial and reports what came of it. Whether its failure is expected follows from
+// the model before the evaluation, as trials beside it change the model meanwhile.
 func (r *run) one(ctx context.Context, trial strategy.Trial) error {
+	expected, err := r.session.expectsFailure(context.WithoutCancel(ctx), trial.Design)
+	if err != nil {
+		return err
+	}
 	outcome, err := r.measure(ctx, trial)
 	if err == nil {
 		err = r.session.TellOutcome(context.WithoutCancel(ctx), trial.ID, outcome)
@@ -183,11 +188,7 @@ func (r *run) one(ctx context.Context, trial strategy.Trial) error {
 	if ctx.Err() != nil {
 		return errors.Join(ctx.Err(), r.session.Return(context.WithoutCancel(ctx), trial.ID))
 	}
-	expected, failed := r.session.expectsFailure(ctx, trial.Design)
-	if failed == nil {
-		failed = r.session.Fail(ctx, trial.ID, err.Error())
-	}
-	if failed != nil {
+	if failed := r.session.Fail(ctx, trial.ID, err.Error()); failed != nil {
 		return failed
 	}
 	return r.noteFailure(trial.ID, expected, err)

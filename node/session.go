@@ -280,7 +280,7 @@ func (s *Session) Fail(ctx context.Context, trial uint64, reason string) (err er
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Fail(now, trial, reason) }), err)
 }
 
-// expectsFailure reports whether the node's model expected a design to fail.
+// expectsFailure reports whether the node's model expects a design to fail.
 func (s *Session) expectsFailure(ctx context.Context, design task.Design) (expected bool, err error) {
 	err = s.do(ctx, func(time.Time) { expected = s.agent.ExpectsFailure(design) })
 	return expected, err

@@ -29,7 +29,8 @@ const (
 
 // Observed is Observed of the observations that models learn from: Modelled lists their trials.
 func (v View) Observed(output task.Output) surrogate.Observations {
-	return observed(v.Task, v.Trials, output, v.Modelled(output))
+	diverged := divergedOf(v.Task, v.Trials, output)
+	return observed(v.Task, v.Trials, output, modelled(v.Task, v.Trials, output, v.Most, diverged), diverged)
 }
 
 // Modelled returns the places in View.Trials, in ascending order, of the observations that the
@@ -52,7 +53,11 @@ func (v View) Modelled(output task.Output) []int {
 // A random-feature surrogate, whose time grows in proportion to the observations, learns from
 // all of them.
 func Modelled(t *task.Task, trials []Trial, output task.Output, most int) []int {
-	all := observations(t, trials, output)
+	return modelled(t, trials, output, most, divergedOf(t, trials, output))
+}
+
+func modelled(t *task.Task, trials []Trial, output task.Output, most int, diverged []bool) []int {
+	all := observations(trials, output, diverged)
 	if Unbounded(t, output) {
 		return all
 	}
@@ -66,7 +71,7 @@ func Unbounded(t *task.Task, output task.Output) bool {
 
 // Exactly is Modelled of an objective that an exact process models, whatever the task's surrogate.
 func (v View) Exactly() []int {
-	return atMost(v.Task, v.Trials, observations(v.Task, v.Trials, task.Objective), v.Most)
+	return atMost(v.Task, v.Trials, observations(v.Trials, task.Objective, Diverged(v.Task, v.Trials)), v.Most)
 }
 
 func atMost(t *task.Task, trials []Trial, all []int, most int) []int {

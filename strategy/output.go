@@ -41,22 +41,19 @@ func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
 // first failure, since no outcome shows until then that it depends on the design. An outcome that
 // has diverged is a failure.
 func Observed(t *task.Task, trials []Trial, output task.Output) surrogate.Observations {
-	return observed(t, trials, output, observations(t, trials, output))
+	diverged := divergedOf(t, trials, output)
+	return observed(t, trials, output, observations(trials, output, diverged), diverged)
 }
 
 // observed lists the observations of the trials in these places.
-func observed(t *task.Task, trials []Trial, output task.Output, places []int) (obs surrogate.Observations) {
+func observed(t *task.Task, trials []Trial, output task.Output, places []int, diverged []bool) (obs surrogate.Observations) {
 	sign := 1.0
 	if output == task.Objective {
 		sign = t.Goal.Sign()
 	}
-	var diverged []bool
-	if output == task.Completion {
-		diverged = Diverged(t, trials)
-	}
 	for _, at := range places {
 		value, _ := trials[at].Measured(output)
-		if diverged != nil && diverged[at] {
+		if output == task.Completion && diverged[at] {
 			value = 0
 		}
 		obs.X = append(obs.X, t.Space.Encode(trials[at].Design))
@@ -65,12 +62,16 @@ func observed(t *task.Task, trials []Trial, output task.Output, places []int) (o
 	return obs
 }
 
-// observations returns the places in trials of what Observed lists.
-func observations(t *task.Task, trials []Trial, output task.Output) (places []int) {
-	var diverged []bool
-	if output == task.Objective || output == task.Completion {
-		diverged = Diverged(t, trials)
+// divergedOf is Diverged for the outputs on which it bears; nil for others.
+func divergedOf(t *task.Task, trials []Trial, output task.Output) []bool {
+	if output != task.Objective && output != task.Completion {
+		return nil
 	}
+	return Diverged(t, trials)
+}
+
+// observations returns the places in trials of what Observed lists.
+func observations(trials []Trial, output task.Output, diverged []bool) (places []int) {
 	failed := func(t Trial) bool { return t.State == Failed }
 	if output == task.Completion && !slices.ContainsFunc(trials, failed) && !slices.Contains(diverged, true) {
 		return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -54,8 +55,8 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 				return fmt.Errorf("task %q has no best design yet: of %s none has an outcome", p.task.Name, plain.Count(len(p.trials), "trial"))
 			}
 			found := bestDesign{Trial: *p.best}
-			if found.Recommended, err = p.preferred(command.Context()); err != nil {
-				return fmt.Errorf("the recommended design of task %q: %w", p.task.Name, err)
+			if found.Recommended, err = p.recommended(command.Context(), command.ErrOrStderr()); err != nil {
+				return err
 			}
 			return write(command.OutOrStdout(), p.task, found)
 		},
@@ -64,6 +65,15 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 	command.Flags().StringVar(&format, "format", "text", "text, json, flags or env")
 	command.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return command
+}
+
+// recommended is preferred, but for errors of the node or its model, which cost a warning.
+func (p past) recommended(ctx context.Context, warnings io.Writer) (*agent.Recommendation, error) {
+	r, err := p.preferred(ctx)
+	if err != nil && ctx.Err() == nil {
+		_, err = fmt.Fprintf(warnings, "fbo-node: the recommended design is not known, this is the best observed one: %s\n", plain.Text(err.Error(), mostShownReason))
+	}
+	return r, err
 }
 
 // bestDesign is the best observed trial and, where outcomes are noisy, the recommended design.

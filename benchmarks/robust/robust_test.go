@@ -91,6 +91,7 @@ func TestOptima(t *testing.T) {
 		"flat/bump2-r.25-aside": {0.3, 0.65}, "flat/bump2-r.15-aside": {0.7, 0.35}, "flat/bump3-r.35-aside": {0.3, 0.6, 0.35},
 		"flat/bump2-of-1e15": {0.35, 0.6}, "flat/accuracy": {2e-4, 0.8, 4}, "flat/steps": {0.65, 0.7},
 		"failure/half-plane": {0.4, 0.3}, "failure/edge": {0.1, 0.3}, "failure/memory": {8, 1024, 3e-3}, "failure/choice": {1, 0.3, 0.7},
+		"failure/corner": {0.8, 0.7}, "failure/half-line": {0.4}, "failure/half-space6": {0.4, 0.3, 0.7, 0.6, 0.2, 0.8},
 		"penalty/10": {0.8, 0.3}, "penalty/100": {0.8, 0.3}, "penalty/10000": {0.8, 0.3}, "objective/cliff": {0.8, 0.3},
 		"valley/rosenbrock2": {1, 1}, "objective/rosenbrock2": {1, 1}, "objective/rosenbrock5": {1, 1, 1, 1, 1},
 		"objective/needle": {0.63, 0.37}, "objective/steps3": {3.5 / 12, 8.5 / 12, 5.5 / 12},

@@ -152,7 +152,7 @@ func normalNoise(deviation float64) func(int, float64, *rand.Rand) float64 {
 }
 
 // failureRows have parts of the space that fail, and objectives that are best at their
-// borders but for the last two.
+// borders or near them, but for the rows choice and machines.
 func failureRows() []row {
 	beyond := func(border float64) row {
 		return row{
@@ -188,7 +188,22 @@ func failureRows() []row {
 	}, {
 		name: failure + "/machines-30%", evals: 60, outcome: 30, space: box(2, 0, 1), value: quadratic,
 		fails: func(_ []float64, rng *rand.Rand) bool { return rng.Float64() < 0.3 },
-	}}
+	},
+		part("corner", []float64{0.8, 0.75}, 0.0025, func(x []float64) bool { return x[0] > 0.7 && x[1] > 0.7 }),
+		part("disc", []float64{0.3, 0.7}, 0, func(x []float64) bool { return squares(x, 0.5, 0.5) < 0.25*0.25 }),
+		part("half-line", []float64{0}, 0.16, func(x []float64) bool { return x[0] < 0.4 }),
+		part("half-space6", []float64{0, 0.3, 0.7, 0.6, 0.2, 0.8}, 0.16, func(x []float64) bool { return x[0] < 0.4 }),
+	}
+}
+
+// part has a part of the unit cube that fails, and squared distances to a place, of which the
+// least outside of that part is given.
+func part(name string, place []float64, least float64, failing func(x []float64) bool) row {
+	return row{
+		name: failure + "/" + name, space: box(len(place), 0, 1), evals: 60, outcome: 30,
+		value: func(x []float64) float64 { return squares(x, place...) - least },
+		fails: func(x []float64, _ *rand.Rand) bool { return failing(x) },
+	}
 }
 
 // penaltyRows have a finite penalty beyond a border on which the optimum lies.

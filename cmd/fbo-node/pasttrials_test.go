@@ -178,6 +178,7 @@ parameters:
 				want = append(want, agent.Past{Design: design, Outcome: *trial.Outcome})
 			case strategy.Failed:
 				trial.Reason = rapid.String().Draw(rt, "reason")
+				want = append(want, agent.Past{Design: design, Failed: "as imported"})
 			}
 			p.trials = append(p.trials, trial)
 		}
@@ -200,7 +201,7 @@ parameters:
 				rt.Fatalf("%s: %d trials, want %d:\n%s", name, len(got), len(want), file.String())
 			}
 			for i := range got {
-				if !got[i].Design.Equal(want[i].Design) || !reflect.DeepEqual(got[i].Outcome, want[i].Outcome) {
+				if !got[i].Design.Equal(want[i].Design) || got[i].Failed != want[i].Failed || !reflect.DeepEqual(got[i].Outcome, want[i].Outcome) {
 					rt.Fatalf("%s: %v became %v", name, want[i], got[i])
 				}
 			}

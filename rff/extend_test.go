@@ -42,7 +42,7 @@ func TestExtendEqualsNew(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := random.SeedOf(rapid.Uint64().Draw(rt, "seed")).Stream("t", 0)
 		basis := rapid.SampledFrom(bases).Draw(rt, "basis")
-		m, err := NewMap(random.SeedOf(rng.Uint64()), Spec{Kernel: Matern52, Features: 10, Lengthscales: []float64{0.3, 0.5}, Basis: basis})
+		m, err := NewMap(random.SeedOf(rng.Uint64()), Spec{Kernel: Matern52, Features: 10, Lengthscales: []float64{0.3, 0.5}, Basis: basis, Constant: rapid.SampledFrom([]float64{0, 1.5}).Draw(rt, "constant")})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestExtendEqualsNew(t *testing.T) {
 				rt.Fatal(err)
 			}
 		}
-		if p.Len() != last || (p.dual == nil) != (last >= 10) {
+		if p.Len() != last || (p.dual == nil) != (last >= m.Features()) {
 			rt.Fatalf("%d observations of %d, dual %t", p.Len(), last, p.dual != nil)
 		}
 		again, err := NewPosterior(m, x, y, 1.5, noise)

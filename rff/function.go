@@ -14,8 +14,9 @@ const onStack = 64
 // Function is the function x -> phi(x)·w. It is immutable and safe for
 // concurrent use.
 type Function struct {
-	m   *Map
-	sum *fourier.Sum // the function itself, or its numerator in the basis RandomPhase
+	m     *Map
+	level float64      // what the constant feature adds
+	sum   *fourier.Sum // the function itself, or its numerator in the basis RandomPhase
 }
 
 // Function returns the function with weights w (length M, copied). Panics on a
@@ -24,14 +25,19 @@ func (m *Map) Function(w []float64) *Function {
 	if len(w) != m.features {
 		panic(fmt.Sprintf("rff: %d weights: the map has %d features", len(w), m.features))
 	}
+	level := 0.0
+	if m.varying < m.features {
+		level = m.constant * w[m.varying]
+		w = w[:m.varying]
+	}
 	if m.phases != nil {
-		return &Function{m: m, sum: m.numerator(w)}
+		return &Function{m: m, level: level, sum: m.numerator(w)}
 	}
 	scaled := make([]float64, len(w))
 	for i, v := range w {
 		scaled[i] = m.amplitude * v
 	}
-	return &Function{m: m, sum: m.waves.Sum(scaled)}
+	return &Function{m: m, level: level, sum: m.waves.Sum(scaled)}
 }
 
 // Value returns phi(x)·w; x has length d.
@@ -41,7 +47,7 @@ func (f *Function) Value(x []float64) float64 {
 	if f.m.square != nil {
 		value /= math.Sqrt(f.m.squareOf(f.m.square.Value(x)))
 	}
-	return value
+	return f.level + value
 }
 
 // Values fills dst (length n) with the function at n points, row-major in
@@ -52,11 +58,11 @@ func (f *Function) Values(dst, points []float64) {
 		panic(fmt.Sprintf("rff: %d coordinates: %d points of %d are needed", len(points), len(dst), dim))
 	}
 	f.sum.Values(dst, points)
-	if f.m.square == nil {
-		return
-	}
 	for i := range dst {
-		dst[i] /= math.Sqrt(f.m.squareOf(f.m.square.Value(points[i*dim : (i+1)*dim])))
+		if f.m.square != nil {
+			dst[i] /= math.Sqrt(f.m.squareOf(f.m.square.Value(points[i*dim : (i+1)*dim])))
+		}
+		dst[i] += f.level
 	}
 }
 
@@ -66,7 +72,7 @@ func (f *Function) Gradient(grad, x []float64) float64 {
 	grad = grad[:f.m.dim]
 	value := f.sum.Gradient(grad, x)
 	if f.m.square == nil {
-		return value
+		return f.level + value
 	}
 	var few [onStack]float64
 	inner := few[:]
@@ -79,5 +85,5 @@ func (f *Function) Gradient(grad, x []float64) float64 {
 	for k, g := range inner {
 		grad[k] = (grad[k] - value/(2*square)*g) / norm
 	}
-	return value / norm
+	return f.level + value/norm
 }

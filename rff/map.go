@@ -23,6 +23,18 @@ type Spec struct {
 	Features     int       // M: even, at least 2
 	Lengthscales []float64 // one per encoded coordinate, positive and finite
 	Basis        string    // one of the bases; "" is DefaultBasis
+
+	// Constant is the value of one more feature, which is the same at all points; 0 adds
+	// none. A weight of it is an unknown level of the function.
+	Constant float64
+}
+
+// count returns the number of features with the constant one.
+func (s Spec) count() int {
+	if s.Constant == 0 {
+		return s.Features
+	}
+	return s.Features + 1
 }
 
 func (s Spec) validate() error {
@@ -31,6 +43,9 @@ func (s Spec) validate() error {
 	}
 	if s.Features < 2 || s.Features%2 != 0 {
 		return fmt.Errorf("rff: features %d: must be even and at least 2", s.Features)
+	}
+	if !(s.Constant >= 0) || math.IsInf(s.Constant, 1) {
+		return fmt.Errorf("rff: constant %g: must be at least 0 and finite", s.Constant)
 	}
 	if len(s.Lengthscales) == 0 {
 		return fmt.Errorf("rff: lengthscales: one is needed for every coordinate, have none")
@@ -54,16 +69,19 @@ func (s Spec) basis() string {
 }
 
 // Map is a feature map phi from d coordinates to M features with
-// phi(x)·phi(x) = 1 and phi(x)·phi(y) near the kernel k(x, y). It is immutable
-// and safe for concurrent use.
+// phi(x)·phi(x) = 1 and phi(x)·phi(y) near the kernel k(x, y). With a constant
+// feature, the last, M counts it, and both products are larger by its square. A Map is
+// immutable and safe for concurrent use.
 type Map struct {
 	dim         int
-	features    int
+	features    int // M
+	varying     int // those of them that are not constant
+	constant    float64
 	frequencies []float64      // rows of dim, row-major
 	phases      []float64      // one per frequency in the basis RandomPhase, else nil
-	amplitude   float64        // sqrt(2/M)
+	amplitude   float64        // sqrt(2/varying)
 	waves       *fourier.Waves // of the frequencies
-	square      *fourier.Sum   // in the basis RandomPhase, the sum of squared cosines but for M/2
+	square      *fourier.Sum   // in the basis RandomPhase, the sum of squared cosines but for varying/2
 	scratch     *sync.Pool
 }
 
@@ -75,7 +93,9 @@ func NewMap(seed random.Seed, spec Spec) (*Map, error) {
 	}
 	m := &Map{
 		dim:       len(spec.Lengthscales),
-		features:  spec.Features,
+		features:  spec.count(),
+		varying:   spec.Features,
+		constant:  spec.Constant,
 		amplitude: math.Sqrt(2 / float64(spec.Features)),
 		scratch:   &sync.Pool{New: func() any { return new(workspace) }},
 	}
@@ -103,19 +123,23 @@ func (m *Map) Phases() []float64 { return slices.Clone(m.phases) }
 
 // Phi fills dst (length M, allocated when nil) with the features of x (length
 // d) and returns it. Frequency i gives features 2i and 2i+1, its cosine and its
-// sine, and in the basis RandomPhase feature i. Panics on a wrong length.
+// sine, and in the basis RandomPhase feature i. A constant feature is the last. Panics on a wrong length.
 func (m *Map) Phi(dst, x []float64) []float64 {
 	if dst == nil {
 		dst = make([]float64, m.features)
 	}
 	m.checkLengths("features", len(dst), x)
+	if m.varying < m.features {
+		dst[m.varying] = m.constant
+	}
 	if m.phases != nil {
-		m.shifted(dst, x)
+		m.shifted(dst[:m.varying], x)
 		return dst
 	}
-	m.waves.Features(dst, x)
-	for i := range dst {
-		dst[i] *= m.amplitude
+	waves := dst[:m.varying]
+	m.waves.Features(waves, x)
+	for i := range waves {
+		waves[i] *= m.amplitude
 	}
 	return dst
 }
@@ -125,10 +149,10 @@ func (m *Map) Phi(dst, x []float64) []float64 {
 func (m *Map) pullBack(grad, w, phi, x []float64) {
 	clear(grad)
 	if m.phases != nil {
-		m.pullBackShifted(grad, w, phi, x)
+		m.pullBackShifted(grad, w, phi[:m.varying], x)
 		return
 	}
-	for i := range m.features / 2 {
+	for i := range m.varying / 2 {
 		slope := w[2*i+1]*phi[2*i] - w[2*i]*phi[2*i+1]
 		for k, s := range m.frequencies[i*m.dim : (i+1)*m.dim] {
 			grad[k] += slope * s
@@ -162,6 +186,11 @@ func (m *Map) gather(points []float64, prepared *fourier.Waves, values []float64
 	}
 	prepared.Sum(weights).Values(sin, m.frequencies)
 	w := make([]float64, m.features)
+	if m.varying < m.features {
+		for _, v := range values {
+			w[m.varying] += m.constant * v
+		}
+	}
 	if m.phases != nil {
 		for i, b := range m.phases {
 			w[i] = math.Cos(b)*cos[i] - math.Sin(b)*sin[i]

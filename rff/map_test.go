@@ -191,6 +191,7 @@ func TestUnitNormAndGradient(t *testing.T) {
 			Basis:        rapid.SampledFrom(bases).Draw(rt, "basis"),
 			Features:     2 * rapid.IntRange(1, 20).Draw(rt, "pairs"),
 			Lengthscales: lengthscales,
+			Constant:     rapid.SampledFrom([]float64{0, 1, 2.5}).Draw(rt, "constant"),
 		}
 		if spec.Basis == RandomPhase {
 			spec.Features += 20
@@ -216,7 +217,7 @@ func TestUnitNormAndGradient(t *testing.T) {
 				rt.Fatalf("phi·w = %g; Value %g, Gradient %g, Values %g", value, f.Value(x), got, values)
 			}
 		}
-		if math.Abs(norm-1) > 1e-12 {
+		if math.Abs(norm-1-spec.Constant*spec.Constant) > 1e-12 {
 			rt.Fatalf("phi·phi = %g", norm)
 		}
 		scale := 1 + math.Sqrt(linalg.Dot(grad, grad))
@@ -256,6 +257,8 @@ func TestSpecIsChecked(t *testing.T) {
 		"none":        {Kernel: SE, Features: 2, Lengthscales: nil},
 		"zero":        {Kernel: SE, Features: 2, Lengthscales: []float64{1, 0}},
 		"NaN":         {Kernel: SE, Features: 2, Lengthscales: []float64{math.NaN()}},
+		"negative":    {Kernel: SE, Features: 2, Lengthscales: []float64{1}, Constant: -1},
+		"unbounded":   {Kernel: SE, Features: 2, Lengthscales: []float64{1}, Constant: math.Inf(1)},
 		"infinite":    {Kernel: SE, Features: 2, Lengthscales: []float64{math.Inf(1)}},
 	} {
 		if _, err := NewMap(random.Seed{}, spec); err == nil {

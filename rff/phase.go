@@ -73,7 +73,7 @@ func squares(dim int, frequencies, phases []float64) *fourier.Sum {
 
 // squareOf adds the constant to the waves of the sum of squared cosines.
 func (m *Map) squareOf(waves float64) float64 {
-	return max(float64(m.features)/2+waves, leastSquare)
+	return max(float64(m.varying)/2+waves, leastSquare)
 }
 
 // numerator returns the sum over i of w_i cos(s_i·x + b_i) as waves.

@@ -32,7 +32,7 @@ func moments(p *Posterior) (mean []float64, covariance *mat.Dense) {
 func TestDualAndPrimalAgree(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := random.SeedOf(rapid.Uint64().Draw(rt, "seed")).Stream("t", 0)
-		m, err := NewMap(random.SeedOf(rng.Uint64()), Spec{Kernel: SE, Features: 12, Lengthscales: []float64{0.3, 0.5}})
+		m, err := NewMap(random.SeedOf(rng.Uint64()), Spec{Kernel: SE, Features: 12, Lengthscales: []float64{0.3, 0.5}, Constant: rapid.SampledFrom([]float64{0, 1.5}).Draw(rt, "constant")})
 		if err != nil {
 			rt.Fatal(err)
 		}

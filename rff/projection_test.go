@@ -106,9 +106,9 @@ func TestProjectionRejects(t *testing.T) {
 func TestGather(t *testing.T) {
 	rng := random.SeedOf(3).Stream("t", 0)
 	for _, basis := range bases {
-		m := newTestMap(t, Spec{Kernel: Matern52, Features: 30, Lengthscales: []float64{0.1, 0.4, 1}, Basis: basis}, 1)
+		m := newTestMap(t, Spec{Kernel: Matern52, Features: 30, Lengthscales: []float64{0.1, 0.4, 1}, Basis: basis, Constant: 1.5}, 1)
 		points := uniformPoints(17, 3, rng)
-		values, want := make([]float64, 17), make([]float64, 30)
+		values, want := make([]float64, 17), make([]float64, m.Features())
 		for i, x := range points {
 			values[i] = rng.NormFloat64()
 			linalg.AddScaled(want, values[i], m.Phi(nil, x))

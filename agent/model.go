@@ -293,7 +293,7 @@ func (m *model) learn(of *task.Task, observations surrogate.Observations, count 
 
 // checkHyperparameters refuses what no record can hold.
 func checkHyperparameters(h surrogate.Hyperparameters) error {
-	for _, v := range append([]float64{h.Noise}, h.Lengthscales...) {
+	for _, v := range append([]float64{h.Noise, h.SharedNoise}, h.Lengthscales...) {
 		if !finite(v) {
 			return fmt.Errorf("its fit gave the hyperparameter %g", v)
 		}

@@ -201,7 +201,7 @@ func likeliest(b *testing.B, t *task.Task, observed []surrogate.Observations) su
 		return -density
 	}}
 	found, _ := optimize.Minimize(problem, standard.Location, &optimize.Settings{FuncEvaluations: 800}, &optimize.NelderMead{}) // the limit is no failure
-	return surrogate.Hyperparameters(at(found.X))
+	return surrogate.OfProcess(at(found.X))
 }
 
 // BenchmarkHyperparametersRegret has the mean regret, in deviations of the objective, of

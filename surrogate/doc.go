@@ -11,11 +11,14 @@
 //     features by ridge regression. The choice for up to some hundred
 //     observations. A task may say which process it is (task.KnownProcess), in the
 //     objective's own units; then nothing is learned but the function.
-//   - rff: the Bayesian linear model over the shared features (package rff) of
-//     Dai, Low and Jaillet, "Federated Bayesian Optimization via Thompson
-//     Sampling" (NeurIPS 2020), whose weights are drawn from their equation 3.
-//     Its cost does not grow with the cube of the observations, but it becomes
-//     over-confident as they approach the features in number.
+//   - rff: the Bayesian linear model over random features (package rff), as in Dai,
+//     Low and Jaillet, "Federated Bayesian Optimization via Thompson Sampling"
+//     (NeurIPS 2020). It predicts by features of its own, with the lengthscales that
+//     the exact process learns and an unknown level. What it shares is the posterior
+//     over the shared features, at the lengthscales of the task: weights are drawn
+//     from their equation 3. Its cost does not grow with the cube of the
+//     observations, but it becomes over-confident as they approach the features
+//     in number.
 //   - shared-latent: the exact process, which becomes one of several outputs of a
 //     process that agents have in common ([Listener], package latent) as soon as
 //     peers state what they know of that. What it shares is the exact process's.

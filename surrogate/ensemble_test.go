@@ -61,7 +61,7 @@ func TestMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	draws, err := gp.Sample(t.Context(), surrogate.ProcessSpec(definition), observed(12).X, y, gp.Hyperparameters(p.Hyperparameters()), 8, random.SeedOf(2).Stream("members", 0))
+	draws, err := gp.Sample(t.Context(), surrogate.ProcessSpec(definition), observed(12).X, y, p.Hyperparameters().Process(), 8, random.SeedOf(2).Stream("members", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestMembers(t *testing.T) {
 	mean, variance := p.Predict(at)
 	for i, member := range all {
 		h := member.Hyperparameters()
-		if !gp.Hyperparameters(h).Equal(draws[i]) {
+		if !h.Process().Equal(draws[i]) {
 			t.Errorf("member %d has %v, drawn are %v", i, h, draws[i])
 		}
 		if got := member.(surrogate.Scaled).Units(); !reflect.DeepEqual(got, units) {

@@ -3,6 +3,7 @@ package surrogate
 import (
 	"fmt"
 
+	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/surrogate/gp"
 )
 
@@ -10,23 +11,47 @@ import (
 // observations: nodes that fit the same observations on different processors compare
 // their results by it.
 type Judge interface {
-	// LogPosterior returns the logarithm of the density that Fit maximises, up to a
-	// constant, on all the observations.
+	// LogPosterior returns the logarithm of a posterior density of the hyperparameters, up
+	// to a constant, on all the observations. For exact it is the density that Fit maximises;
+	// for rff that of the own features, with a prior of the noise only.
 	LogPosterior(obs Observations, h Hyperparameters) (float64, error)
 }
 
-var _ Judge = (*exact)(nil)
+var (
+	_ Judge = (*exact)(nil)
+	_ Judge = (*linear)(nil)
+)
 
 func (e *exact) LogPosterior(obs Observations, h Hyperparameters) (float64, error) {
 	y, _, err := rescale(obs, e.end)
 	if err != nil {
 		return 0, err
 	}
-	value, err := gp.LogPosterior(e.spec, obs.X, y, gp.Hyperparameters(h))
+	value, err := gp.LogPosterior(e.spec, obs.X, y, h.Process())
 	if err != nil {
 		return 0, fmt.Errorf("surrogate: %w", err)
 	}
 	return value, nil
+}
+
+func (l *linear) LogPosterior(obs Observations, h Hyperparameters) (float64, error) {
+	y, err := standardise(obs)
+	if err != nil {
+		return 0, err
+	}
+	own, err := l.own(h, len(y))
+	if err != nil {
+		return 0, err
+	}
+	evidence, err := rff.NewEvidence(own, obs.X, y)
+	if err != nil {
+		return 0, fmt.Errorf("surrogate: %w", err)
+	}
+	value, err := evidence.Log(priorVariance, h.Noise)
+	if err != nil {
+		return 0, fmt.Errorf("surrogate: %w", err)
+	}
+	return value + gp.LogNoisePrior(h.Noise), nil
 }
 
 // Surprise is what a Posterior may be too, when it can say how far each of its

@@ -82,7 +82,7 @@ func startsOf(previous *Hyperparameters) []gp.Hyperparameters {
 	if previous == nil {
 		return nil
 	}
-	return []gp.Hyperparameters{gp.Hyperparameters(*previous)}
+	return []gp.Hyperparameters{previous.Process()}
 }
 
 func (e *exact) Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error) {
@@ -98,10 +98,10 @@ func (e *exact) Condition(obs Observations, h Hyperparameters, previous Posterio
 func (e *exact) given(x [][]float64, y []float64, units Units, h Hyperparameters, previous Posterior) (Posterior, error) {
 	var p *gp.Posterior
 	var err error
-	if before, ok := previous.(*exactPosterior); ok && before.process.Hyperparameters().Equal(gp.Hyperparameters(h)) {
+	if before, ok := previous.(*exactPosterior); ok && before.process.Hyperparameters().Equal(h.Process()) {
 		p, err = before.process.Extend(x, y)
 	} else {
-		p, err = gp.NewPosterior(e.spec, x, y, gp.Hyperparameters(h))
+		p, err = gp.NewPosterior(e.spec, x, y, h.Process())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("surrogate: %w", err)
@@ -124,7 +124,7 @@ func (p *exactPosterior) PredictGradient(meanGradient, varianceGradient, x []flo
 }
 
 func (p *exactPosterior) Hyperparameters() Hyperparameters {
-	return Hyperparameters(p.process.Hyperparameters())
+	return OfProcess(p.process.Hyperparameters())
 }
 
 func (p *exactPosterior) Draw(rng *rand.Rand) Function {

@@ -1,20 +1,33 @@
 package surrogate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/fbo-node/fbo/internal/linalg"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/surrogate/gp"
+	"github.com/fbo-node/fbo/task"
 )
 
 const (
-	// priorVariance is that of standardised outputs.
+	// priorVariance is that of standardised outputs, without their level.
 	priorVariance = 1
+
+	// ownLevel is the deviation of the unknown level of the own model, that of package gp.
+	ownLevel = 1
+
+	// The numbers of own features: at least the task's. Few observations take more, since
+	// time grows with the observations times the features until both are as many, and a
+	// posterior is better by them. Later it grows with the square of the features.
+	fewObservations = 256
+	featuresOfFew   = 2048
+	featuresOfMany  = 1024
 
 	// The search for the noise: a grid over the logarithm, since the evidence
 	// may have two maxima, and a golden-section search around its best point.
@@ -23,23 +36,79 @@ const (
 	noiseSections = 12
 )
 
-// linear is the Bayesian linear model over the shared features.
+// linear is the Bayesian linear model over random features. It predicts by features of its
+// own, and shares weights over the shared features.
 type linear struct {
+	task       *task.Task
 	shared     *rff.Map
 	projection func() (*rff.Projection, error)
+	process    *exact // which learns the lengthscales
 }
 
-// Fit chooses the noise of largest posterior density, by the evidence and the
-// same prior as the exact surrogate's. It searches the whole range and so needs
-// neither previous nor rng.
-func (l *linear) Fit(ctx context.Context, obs Observations, _ *Hyperparameters, _ *rand.Rand) (Hyperparameters, error) {
+func newLinear(t *task.Task, shared *rff.Map) *linear {
+	return &linear{
+		task:       t,
+		shared:     shared,
+		projection: lazyProjection(t, shared),
+		process:    newExact(t, ProcessSpec(t), shared),
+	}
+}
+
+// Fit learns the lengthscales of the exact process, which looks at a bounded number of
+// observations, and the noise over the own and over the shared features from all. The noise
+// of the exact process would not do: it is too small for what features cannot fit.
+func (l *linear) Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
 	y, err := standardise(obs)
 	if err != nil {
 		return Hyperparameters{}, err
 	}
-	evidence, err := rff.NewEvidence(l.shared, obs.X, y)
+	if previous != nil && len(previous.Lengthscales) == 0 {
+		previous = nil
+	}
+	h, err := l.process.Fit(ctx, obs, previous, rng)
 	if err != nil {
-		return Hyperparameters{}, fmt.Errorf("surrogate: %w", err)
+		return Hyperparameters{}, err
+	}
+	h.Features = l.features(len(y))
+	own, err := l.own(h, len(y))
+	if err != nil {
+		return Hyperparameters{}, err
+	}
+	if h.Noise, err = fitNoise(ctx, own, obs.X, y); err != nil {
+		return Hyperparameters{}, err
+	}
+	if h.SharedNoise, err = fitNoise(ctx, l.shared, obs.X, y); err != nil {
+		return Hyperparameters{}, err
+	}
+	return h, nil
+}
+
+// features returns the number of own features.
+func (l *linear) features(observations int) int {
+	if observations <= fewObservations {
+		return max(featuresOfFew, l.task.Surrogate.Features)
+	}
+	return max(featuresOfMany, l.task.Surrogate.Features)
+}
+
+// own returns the features of the own model: those at the learned lengthscales with a constant
+// feature, or without learned lengthscales the shared ones.
+func (l *linear) own(h Hyperparameters, observations int) (*rff.Map, error) {
+	switch len(h.Lengthscales) {
+	case 0:
+		return l.shared, nil
+	case l.task.Space.Len():
+		return featuresOf(l.task, cmp.Or(h.Features, l.features(observations)), h.Lengthscales, ownLevel)
+	}
+	return nil, fmt.Errorf("surrogate: %d lengthscales: the task has %d parameters", len(h.Lengthscales), l.task.Space.Len())
+}
+
+// fitNoise returns the noise of largest posterior density, by the evidence of the features
+// and the same prior as the exact surrogate's. It searches the whole range.
+func fitNoise(ctx context.Context, features *rff.Map, x [][]float64, y []float64) (float64, error) {
+	evidence, err := rff.NewEvidence(features, x, y)
+	if err != nil {
+		return 0, fmt.Errorf("surrogate: %w", err)
 	}
 	density := func(logNoise float64) float64 {
 		if ctx.Err() != nil {
@@ -52,10 +121,7 @@ func (l *linear) Fit(ctx context.Context, obs Observations, _ *Hyperparameters, 
 		return value + gp.LogNoisePrior(math.Exp(logNoise))
 	}
 	logNoise := maximum(density, math.Log(gp.NoiseFloor), math.Log(noiseCeiling))
-	if err := ctx.Err(); err != nil {
-		return Hyperparameters{}, err
-	}
-	return Hyperparameters{Noise: math.Exp(logNoise)}, nil
+	return math.Exp(logNoise), ctx.Err()
 }
 
 // maximum finds the largest value of f on [low, high] to within a hundredth of
@@ -98,41 +164,102 @@ func (l *linear) Condition(obs Observations, h Hyperparameters, previous Posteri
 	if err != nil {
 		return nil, err
 	}
-	var p *rff.Posterior
-	if before, ok := previous.(*linearPosterior); ok && before.weights.Noise() == h.Noise && before.begins(obs.X) {
-		p, err = before.extend(obs.X, y)
-	} else {
-		p, err = rff.NewPosterior(l.shared, obs.X, y, priorVariance, h.Noise)
+	if !(h.SharedNoise >= 0) || math.IsInf(h.SharedNoise, 1) {
+		return nil, fmt.Errorf("surrogate: noise %g over the shared features: must be at least 0 and finite", h.SharedNoise)
+	}
+	p := &linearPosterior{model: l, h: h, x: linalg.Clone(obs.X), units: units}
+	p.share = &linearShare{features: l.shared, noise: cmp.Or(h.SharedNoise, h.Noise), x: p.x, y: y}
+	if before, ok := previous.(*linearPosterior); ok && before.h.equal(h) && before.begins(obs.X) {
+		p.features, p.share.before = before.features, before.share.known()
+		p.weights, err = extend(before.weights, obs.X, y)
+	} else if p.features, err = l.own(h, len(y)); err == nil {
+		p.weights, err = rff.NewPosterior(p.features, obs.X, y, priorVariance, h.Noise)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("surrogate: %w", err)
 	}
-	return &linearPosterior{model: l, weights: p, x: linalg.Clone(obs.X), units: units}, nil
+	return p, nil
 }
 
+// equal reports whether all numbers are the same.
+func (h Hyperparameters) equal(other Hyperparameters) bool {
+	return h.Features == other.Features && h.SharedNoise == other.SharedNoise && h.Process().Equal(other.Process())
+}
+
+// extend adds the points that p lacks and sets all outputs, which one more observation
+// changes by the standardisation.
+func extend(p *rff.Posterior, x [][]float64, y []float64) (*rff.Posterior, error) {
+	for i := p.Len(); i < len(x); i++ {
+		var err error
+		if p, err = p.Extend(x[i], y[i]); err != nil {
+			return nil, err
+		}
+	}
+	return p.WithOutputs(x, y)
+}
+
+// linearShare is the posterior over the shared features. It is computed when it is first
+// needed: only a node that shares pays for it.
+type linearShare struct {
+	features *rff.Map
+	noise    float64
+	x        [][]float64
+	y        []float64
+	before   *rff.Posterior // of the first of the observations; nil: unknown
+
+	mu       sync.Mutex
+	computed *rff.Posterior // nil before it is needed
+}
+
+// known returns the posterior where it has been computed, and nil otherwise.
+func (s *linearShare) known() *rff.Posterior {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.computed
+}
+
+func (s *linearShare) posterior() (p *rff.Posterior, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.computed != nil {
+		return s.computed, nil
+	}
+	if s.before != nil {
+		p, err = extend(s.before, s.x, s.y)
+	} else {
+		p, err = rff.NewPosterior(s.features, s.x, s.y, priorVariance, s.noise)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("surrogate: %w", err)
+	}
+	s.before, s.computed = nil, p
+	return p, nil
+}
+
+// must is posterior for callers that return no error.
+func (s *linearShare) must() *rff.Posterior {
+	p, err := s.posterior()
+	if err != nil {
+		panic(err) // the noise makes the matrix positive definite
+	}
+	return p
+}
+
+// linearPosterior predicts and draws by the own features, and shares what the posterior over
+// the shared features states.
 type linearPosterior struct {
-	model   *linear
-	weights *rff.Posterior
-	x       [][]float64
-	units   Units
+	model    *linear
+	h        Hyperparameters
+	features *rff.Map
+	weights  *rff.Posterior
+	x        [][]float64
+	units    Units
+	share    *linearShare
 }
 
 // begins tells whether the first of the points are those of p.
 func (p *linearPosterior) begins(x [][]float64) bool {
 	return len(x) >= len(p.x) && slices.EqualFunc(x[:len(p.x)], p.x, slices.Equal[[]float64])
-}
-
-// extend takes in the points that p does not know and sets all outputs, which
-// one more observation changes by the standardisation.
-func (p *linearPosterior) extend(x [][]float64, y []float64) (*rff.Posterior, error) {
-	next := p.weights
-	for i := len(p.x); i < len(x); i++ {
-		var err error
-		if next, err = next.Extend(x[i], y[i]); err != nil {
-			return nil, err
-		}
-	}
-	return next.WithOutputs(x, y)
 }
 
 func (p *linearPosterior) Predict(x []float64) (mean, variance float64) {
@@ -144,17 +271,21 @@ func (p *linearPosterior) PredictGradient(meanGradient, varianceGradient, x []fl
 }
 
 func (p *linearPosterior) Draw(rng *rand.Rand) Function {
-	return p.model.shared.Function(p.weights.Weights(rng))
+	return p.features.Function(p.weights.Weights(rng))
 }
 
 func (p *linearPosterior) Weights(ctx context.Context, rng *rand.Rand) ([]float64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return p.weights.Weights(rng), nil
+	share, err := p.share.posterior()
+	if err != nil {
+		return nil, err
+	}
+	return share.Weights(rng), nil
 }
 
-func (p *linearPosterior) Mean() (level float64, weights []float64) { return 0, p.weights.Mean() }
+func (p *linearPosterior) Mean() (level float64, weights []float64) { return 0, p.share.must().Mean() }
 
 // DetailedMean is Mean, which loses nothing.
 func (p *linearPosterior) DetailedMean() (level float64, weights []float64) { return p.Mean() }
@@ -164,13 +295,12 @@ func (p *linearPosterior) Explained() (average float64, weights []float64) {
 	if err != nil {
 		panic(err) // the ridge makes the matrix positive definite
 	}
+	share := p.share.must()
 	variances := make([]float64, projection.Len())
 	for i := range variances {
-		_, variances[i] = p.Predict(projection.Point(i))
+		_, variances[i] = share.Predict(projection.Point(i))
 	}
 	return explained(variances, projection)
 }
 
-func (p *linearPosterior) Hyperparameters() Hyperparameters {
-	return Hyperparameters{Noise: p.weights.Noise()}
-}
+func (p *linearPosterior) Hyperparameters() Hyperparameters { return p.h }

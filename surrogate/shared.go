@@ -65,7 +65,7 @@ func (e *exact) FitUnder(ctx context.Context, prior *gp.Prior, obs Observations,
 	if err != nil {
 		return Hyperparameters{}, fmt.Errorf("surrogate: %w", err)
 	}
-	return Hyperparameters(h), nil
+	return OfProcess(h), nil
 }
 
 func (e *exact) Evidence(ctx context.Context, obs Observations, rng *rand.Rand) (Evidence, error) {

@@ -28,13 +28,28 @@ type Function interface {
 
 // Hyperparameters are what Fit learns, or knows. They survive JSON unchanged.
 type Hyperparameters struct {
-	// Lengthscales has one entry per parameter of the task for exact, in units
-	// of the encoded cube, and none for rff, whose lengthscales are the task's.
+	// Lengthscales has one entry per parameter of the task, in units of the encoded
+	// cube. Without any, rff takes the task's.
 	Lengthscales []float64 `json:"lengthscales,omitempty"`
 	Noise        float64   `json:"noise"` // variance, in standardised units
 
 	// Prior is the one that they were learned by; nil is the surrogate's own.
 	Prior *gp.Prior `json:"prior,omitempty"`
+
+	// Features is the number of own features of rff; 0 stands for that of the observations.
+	Features int `json:"features,omitempty"`
+	// SharedNoise is the noise of rff over the shared features; 0 stands for Noise.
+	SharedNoise float64 `json:"shared_noise,omitempty"`
+}
+
+// Process returns the hyperparameters of the Gaussian process.
+func (h Hyperparameters) Process() gp.Hyperparameters {
+	return gp.Hyperparameters{Lengthscales: h.Lengthscales, Noise: h.Noise, Prior: h.Prior}
+}
+
+// OfProcess returns the hyperparameters of a model that is the Gaussian process.
+func OfProcess(h gp.Hyperparameters) Hyperparameters {
+	return Hyperparameters{Lengthscales: h.Lengthscales, Noise: h.Noise, Prior: h.Prior}
 }
 
 // Model is one kind of surrogate on one task. It is immutable and safe for
@@ -108,7 +123,7 @@ func New(t *task.Task) (Model, error) {
 	case task.SharedLatent:
 		return newCommon(t, newExact(t, ProcessSpec(t), shared)), nil
 	case "rff":
-		return &linear{shared: shared, projection: lazyProjection(t, shared)}, nil
+		return newLinear(t, shared), nil
 	}
 	return nil, fmt.Errorf("surrogate: type %q: must be \"exact\", \"rff\" or \"shared-latent\"", t.Surrogate.Type)
 }
@@ -135,20 +150,37 @@ func ConstraintSpec(t *task.Task) gp.Spec {
 // SharedMap returns the features in which all agents of the task express what
 // they share. They derive from the task's ID, bit for bit the same everywhere.
 func SharedMap(t *task.Task) (*rff.Map, error) {
-	lengthscales := make([]float64, t.Space.Dim())
+	return featuresOf(t, t.Surrogate.Features, commonLengthscales(t), 0)
+}
+
+// commonLengthscales are the task's, one per parameter.
+func commonLengthscales(t *task.Task) []float64 {
+	var lengthscales []float64
 	for _, block := range t.Space.Blocks() {
+		l := t.Surrogate.Lengthscale
+		if block.Kind == task.Categorical {
+			l = t.Surrogate.CategoryLengthscale
+		}
+		lengthscales = append(lengthscales, l)
+	}
+	return lengthscales
+}
+
+// featuresOf returns so many features of the task with these lengthscales, one per parameter,
+// and a constant feature; 0: without it.
+func featuresOf(t *task.Task, features int, perParameter []float64, constant float64) (*rff.Map, error) {
+	lengthscales := make([]float64, t.Space.Dim())
+	for parameter, block := range t.Space.Blocks() {
 		for i := block.Start; i < block.Start+block.Len; i++ {
-			lengthscales[i] = t.Surrogate.Lengthscale
-			if block.Kind == task.Categorical {
-				lengthscales[i] = t.Surrogate.CategoryLengthscale
-			}
+			lengthscales[i] = perParameter[parameter]
 		}
 	}
 	m, err := rff.NewMap(taskSeed(t), rff.Spec{
 		Kernel:       t.Surrogate.Kernel,
-		Features:     t.Surrogate.Features,
+		Features:     features,
 		Lengthscales: lengthscales,
 		Basis:        t.Surrogate.Basis,
+		Constant:     constant,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("surrogate: %w", err)

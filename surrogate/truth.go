@@ -29,13 +29,13 @@ func (m *truth) Fit(ctx context.Context, obs Observations, previous *Hyperparame
 		return Hyperparameters{}, err
 	}
 	if !slices.Contains(obs.Y, 0) || !slices.Contains(obs.Y, 1) {
-		return Hyperparameters(gp.PriorMode(m.process.spec)), nil
+		return OfProcess(gp.PriorMode(m.process.spec)), nil
 	}
 	h, err := gp.FitIntervals(ctx, m.process.spec, obs.X, sides, startsOf(previous), rng)
 	if err != nil {
 		return Hyperparameters{}, fmt.Errorf("surrogate: %w", err)
 	}
-	return Hyperparameters(h), nil
+	return OfProcess(h), nil
 }
 
 // Condition does not make use of the previous posterior: each label changes what all others
@@ -45,7 +45,7 @@ func (m *truth) Condition(obs Observations, h Hyperparameters, _ Posterior) (Pos
 	if err != nil {
 		return nil, err
 	}
-	p, err := gp.NewIntervalPosterior(m.process.spec, obs.X, sides, gp.Hyperparameters(h))
+	p, err := gp.NewIntervalPosterior(m.process.spec, obs.X, sides, h.Process())
 	if err != nil {
 		return nil, fmt.Errorf("surrogate: %w", err)
 	}
@@ -69,7 +69,7 @@ func Clusters(t *task.Task, obs Observations, h Hyperparameters) (bool, error) {
 	if -logSame(obs) <= math.Log(clusterOdds) { // labels that a process makes certain would not do
 		return false, nil
 	}
-	evidence, err := gp.IntervalEvidence(ConstraintSpec(t), obs.X, sides, gp.Hyperparameters(h))
+	evidence, err := gp.IntervalEvidence(ConstraintSpec(t), obs.X, sides, h.Process())
 	if err != nil {
 		return false, fmt.Errorf("surrogate: %w", err)
 	}

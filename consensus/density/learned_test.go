@@ -63,7 +63,7 @@ func modelOf(t testing.TB, spec *task.Task, output task.Output, obs surrogate.Ob
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := model.Condition(obs, surrogate.Hyperparameters(gp.PriorMode(surrogate.ProcessSpec(spec))), nil)
+	p, err := model.Condition(obs, surrogate.OfProcess(gp.PriorMode(surrogate.ProcessSpec(spec))), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/surrogate"
-	"github.com/fbo-node/fbo/surrogate/gp"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -301,7 +300,7 @@ func (c chooser) judge(ctx context.Context, s state, b protocol.Batch) (own choi
 		return choice{}, nil, err
 	}
 	proposed := surrogate.Hyperparameters{Lengthscales: b.Lengthscales, Noise: b.Noise}
-	if !gp.Hyperparameters(h).Equal(gp.Hyperparameters(proposed)) {
+	if !h.Process().Equal(proposed.Process()) {
 		if objection, err = c.doubt(p.Observations, h, proposed); objection != nil || err != nil {
 			return choice{}, objection, err
 		}

@@ -31,7 +31,7 @@ func newKnown(spec gp.Spec, obs surrogate.Observations, posterior surrogate.Post
 	if err != nil {
 		return nil, err
 	}
-	k := &known{spec: spec, raw: slices.Clone(obs.Y), y: y, h: gp.Hyperparameters(posterior.Hyperparameters())}
+	k := &known{spec: spec, raw: slices.Clone(obs.Y), y: y, h: posterior.Hyperparameters().Process()}
 	for _, x := range obs.X {
 		k.x = append(k.x, slices.Clone(x))
 	}

@@ -30,7 +30,7 @@ func TestPoolOfOneIsTheOwnPosterior(t *testing.T) {
 			}
 			h.Lengthscales = h.Lengthscales[:3]
 			obs := f.pool.observations(f.views[0])
-			want, err := f.model.Condition(obs, surrogate.Hyperparameters(h), nil)
+			want, err := f.model.Condition(obs, surrogate.OfProcess(h), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -62,6 +62,9 @@ func meanOf(t *task.Task, view strategy.View) (mean protocol.Mean, ok bool, err 
 		Values:       weights,
 	}
 	mean.Explained, mean.Known = view.Posterior.Explained()
+	if t.Surrogate.Type == "rff" {
+		return mean, true, nil // whose mean over the shared features has the task's lengthscales
+	}
 	for _, l := range view.Posterior.Hyperparameters().Lengthscales {
 		mean.Lengthscales = append(mean.Lengthscales, min(max(l, protocol.MinLengthscale), protocol.MaxLengthscale))
 	}

@@ -276,7 +276,7 @@ func exactly(t *task.Task, view strategy.View) (x [][]float64, y []float64, err 
 func (s *Strategy) hyperparameters(view strategy.View) gp.Hyperparameters {
 	h := gp.Hyperparameters{Noise: initialNoise}
 	if view.Posterior != nil {
-		h = gp.Hyperparameters(view.Posterior.Hyperparameters())
+		h = view.Posterior.Hyperparameters().Process()
 	}
 	if len(h.Lengthscales) == 0 {
 		h.Lengthscales = s.initialLengthscales()

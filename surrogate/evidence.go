@@ -3,7 +3,6 @@ package surrogate
 import (
 	"fmt"
 
-	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/surrogate/gp"
 )
 
@@ -11,16 +10,12 @@ import (
 // observations: nodes that fit the same observations on different processors compare
 // their results by it.
 type Judge interface {
-	// LogPosterior returns the logarithm of a posterior density of the hyperparameters, up
-	// to a constant, on all the observations. For exact it is the density that Fit maximises;
-	// for rff that of the own features, with a prior of the noise only.
+	// LogPosterior returns the logarithm of the density that Fit maximises, up to a
+	// constant, on all the observations.
 	LogPosterior(obs Observations, h Hyperparameters) (float64, error)
 }
 
-var (
-	_ Judge = (*exact)(nil)
-	_ Judge = (*linear)(nil)
-)
+var _ Judge = (*exact)(nil)
 
 func (e *exact) LogPosterior(obs Observations, h Hyperparameters) (float64, error) {
 	y, _, err := rescale(obs, e.end)
@@ -32,26 +27,6 @@ func (e *exact) LogPosterior(obs Observations, h Hyperparameters) (float64, erro
 		return 0, fmt.Errorf("surrogate: %w", err)
 	}
 	return value, nil
-}
-
-func (l *linear) LogPosterior(obs Observations, h Hyperparameters) (float64, error) {
-	y, err := standardise(obs)
-	if err != nil {
-		return 0, err
-	}
-	own, err := l.own(h, len(y))
-	if err != nil {
-		return 0, err
-	}
-	evidence, err := rff.NewEvidence(own, obs.X, y)
-	if err != nil {
-		return 0, fmt.Errorf("surrogate: %w", err)
-	}
-	value, err := evidence.Log(priorVariance, h.Noise)
-	if err != nil {
-		return 0, fmt.Errorf("surrogate: %w", err)
-	}
-	return value + gp.LogNoisePrior(h.Noise), nil
 }
 
 // Surprise is what a Posterior may be too, when it can say how far each of its

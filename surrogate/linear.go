@@ -70,7 +70,7 @@ func (l *linear) Fit(ctx context.Context, obs Observations, previous *Hyperparam
 		return Hyperparameters{}, err
 	}
 	h.Features = l.features(len(y))
-	own, err := l.own(h, len(y))
+	own, err := l.own(h)
 	if err != nil {
 		return Hyperparameters{}, err
 	}
@@ -93,12 +93,12 @@ func (l *linear) features(observations int) int {
 
 // own returns the features of the own model: those at the learned lengthscales with a constant
 // feature, or without learned lengthscales the shared ones.
-func (l *linear) own(h Hyperparameters, observations int) (*rff.Map, error) {
+func (l *linear) own(h Hyperparameters) (*rff.Map, error) {
 	switch len(h.Lengthscales) {
 	case 0:
 		return l.shared, nil
 	case l.task.Space.Len():
-		return featuresOf(l.task, cmp.Or(h.Features, l.features(observations)), h.Lengthscales, ownLevel)
+		return featuresOf(l.task, h.Features, h.Lengthscales, ownLevel)
 	}
 	return nil, fmt.Errorf("surrogate: %d lengthscales: the task has %d parameters", len(h.Lengthscales), l.task.Space.Len())
 }
@@ -172,7 +172,7 @@ func (l *linear) Condition(obs Observations, h Hyperparameters, previous Posteri
 	if before, ok := previous.(*linearPosterior); ok && before.h.equal(h) && before.begins(obs.X) {
 		p.features, p.share.before = before.features, before.share.known()
 		p.weights, err = extend(before.weights, obs.X, y)
-	} else if p.features, err = l.own(h, len(y)); err == nil {
+	} else if p.features, err = l.own(h); err == nil {
 		p.weights, err = rff.NewPosterior(p.features, obs.X, y, priorVariance, h.Noise)
 	}
 	if err != nil {

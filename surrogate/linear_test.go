@@ -133,34 +133,20 @@ func TestLinearIsRestored(t *testing.T) {
 	}
 }
 
-// TestLinearJudgesHyperparameters: what Fit has learned explains observations better than the
-// task's lengthscales.
-func TestLinearJudgesHyperparameters(t *testing.T) {
-	_, model, obs, h := learnedLinear(t, 60)
-	learned, err := model.(Judge).LogPosterior(obs, h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, err := model.(Judge).LogPosterior(obs, commonScales(h))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !(learned > before+10) {
-		t.Errorf("the logarithm of the density is %g, with the task's lengthscales %g", learned, before)
-	}
-	for name, wrong := range map[string]Hyperparameters{
-		"lengthscales": {Lengthscales: []float64{1}, Noise: 0.1},
-		"noise":        {Lengthscales: h.Lengthscales, Noise: -1},
-		"lengthscale":  {Lengthscales: []float64{1, 1, 1, 1, 1, math.NaN()}, Noise: 0.1},
+// TestLinearRejects covers hyperparameters that are no model's.
+func TestLinearRejects(t *testing.T) {
+	_, model, obs, h := learnedLinear(t, 10)
+	for name, change := range map[string]func(h *Hyperparameters){
+		"few lengthscales":   func(h *Hyperparameters) { h.Lengthscales = h.Lengthscales[1:] },
+		"a lengthscale of 0": func(h *Hyperparameters) { h.Lengthscales = make([]float64, 6) },
+		"no features":        func(h *Hyperparameters) { h.Features = 0 },
+		"negative noise":     func(h *Hyperparameters) { h.Noise = -1 },
+		"shared noise":       func(h *Hyperparameters) { h.SharedNoise = math.Inf(1) },
 	} {
-		if _, err := model.(Judge).LogPosterior(obs, wrong); err == nil {
-			t.Errorf("%s: LogPosterior accepts it", name)
-		}
+		wrong := h
+		change(&wrong)
 		if _, err := model.Condition(obs, wrong, nil); err == nil {
-			t.Errorf("%s: Condition accepts it", name)
+			t.Errorf("%s: accepted", name)
 		}
-	}
-	if _, err := model.Condition(obs, Hyperparameters{Lengthscales: h.Lengthscales, Noise: 0.1, SharedNoise: -1}, nil); err == nil {
-		t.Error("a negative noise over the shared features is accepted")
 	}
 }

@@ -36,7 +36,7 @@ type Hyperparameters struct {
 	// Prior is the one that they were learned by; nil is the surrogate's own.
 	Prior *gp.Prior `json:"prior,omitempty"`
 
-	// Features is the number of own features of rff; 0 stands for that of the observations.
+	// Features is the number of own features of rff, beside the constant one.
 	Features int `json:"features,omitempty"`
 	// SharedNoise is the noise of rff over the shared features; 0 stands for Noise.
 	SharedNoise float64 `json:"shared_noise,omitempty"`

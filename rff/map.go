@@ -50,13 +50,20 @@ func (s Spec) validate() error {
 	if len(s.Lengthscales) == 0 {
 		return fmt.Errorf("rff: lengthscales: one is needed for every coordinate, have none")
 	}
-	for i, l := range s.Lengthscales {
-		if !(l > 0) || math.IsInf(l, 1) {
-			return fmt.Errorf("rff: lengthscale %g of coordinate %d: must be positive and finite", l, i)
-		}
+	if err := checkLengthscales(s.Lengthscales); err != nil {
+		return err
 	}
 	if !slices.Contains(bases, s.basis()) {
 		return fmt.Errorf("rff: basis %q: must be one of %q", s.Basis, bases)
+	}
+	return nil
+}
+
+func checkLengthscales(lengthscales []float64) error {
+	for i, l := range lengthscales {
+		if !(l > 0) || math.IsInf(l, 1) {
+			return fmt.Errorf("rff: lengthscale %g of coordinate %d: must be positive and finite", l, i)
+		}
 	}
 	return nil
 }
@@ -100,11 +107,35 @@ func NewMap(seed random.Seed, spec Spec) (*Map, error) {
 		scratch:   &sync.Pool{New: func() any { return new(workspace) }},
 	}
 	m.frequencies, m.phases = derive(spec, seed.Stream("frequencies", 0))
+	m.prepare()
+	return m, nil
+}
+
+// prepare fills in what follows from the frequencies.
+func (m *Map) prepare() {
 	m.waves = fourier.NewWaves(m.dim, m.frequencies)
 	if m.phases != nil {
 		m.square = squares(m.dim, m.frequencies, m.phases)
 	}
-	return m, nil
+}
+
+// Rescaled returns the map whose lengthscales are those of m times the given factors, one for
+// each coordinate. It takes much less time than NewMap.
+func (m *Map) Rescaled(factors []float64) (*Map, error) {
+	if len(factors) != m.dim {
+		return nil, fmt.Errorf("rff: %d lengthscales: the map takes %d coordinates", len(factors), m.dim)
+	}
+	if err := checkLengthscales(factors); err != nil {
+		return nil, err
+	}
+	next := *m
+	next.scratch = &sync.Pool{New: func() any { return new(workspace) }}
+	next.frequencies = slices.Clone(m.frequencies)
+	for i := range next.frequencies {
+		next.frequencies[i] /= factors[i%m.dim]
+	}
+	next.prepare()
+	return &next, nil
 }
 
 // Features returns M, the length of phi(x) and of a vector of weights.

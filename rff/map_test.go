@@ -248,6 +248,30 @@ func TestNothingIsAllocated(t *testing.T) {
 	}
 }
 
+// A map of lengthscales 1 rescaled is that of the factors, bit for bit.
+func TestRescaled(t *testing.T) {
+	for _, basis := range bases {
+		spec := Spec{Kernel: Matern52, Features: 40, Lengthscales: []float64{1, 1}, Basis: basis, Constant: 1.5}
+		m := newTestMap(t, spec, 3)
+		spec.Lengthscales = []float64{0.3, 1.7}
+		want := newTestMap(t, spec, 3)
+		got, err := m.Rescaled(spec.Lengthscales)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := []float64{0.2, 0.9}
+		w := want.Phi(nil, []float64{0.4, 0.1})
+		if !slices.Equal(got.Phi(nil, x), want.Phi(nil, x)) || got.Function(w).Value(x) != want.Function(w).Value(x) {
+			t.Errorf("%s: the features differ", basis)
+		}
+		for _, factors := range [][]float64{{1}, {1, 0}, {1, math.NaN()}} {
+			if _, err := m.Rescaled(factors); err == nil {
+				t.Errorf("%s: factors %v are accepted", basis, factors)
+			}
+		}
+	}
+}
+
 func TestSpecIsChecked(t *testing.T) {
 	for name, spec := range map[string]Spec{
 		"basis":       {Kernel: SE, Features: 2, Lengthscales: []float64{1}, Basis: "sobol"},

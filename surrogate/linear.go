@@ -42,16 +42,34 @@ type linear struct {
 	task       *task.Task
 	shared     *rff.Map
 	projection func() (*rff.Projection, error)
-	process    *exact // which learns the lengthscales
+	process    *exact                           // which learns the lengthscales
+	units      map[int]func() (*rff.Map, error) // own features at lengthscales 1, by their number
 }
 
 func newLinear(t *task.Task, shared *rff.Map) *linear {
-	return &linear{
+	l := &linear{
 		task:       t,
 		shared:     shared,
 		projection: lazyProjection(t, shared),
 		process:    newExact(t, ProcessSpec(t), shared),
+		units:      map[int]func() (*rff.Map, error){},
 	}
+	for _, observations := range []int{fewObservations, fewObservations + 1} {
+		features := l.features(observations)
+		l.units[features] = sync.OnceValues(func() (*rff.Map, error) { return unitFeatures(t, features) })
+	}
+	return l
+}
+
+// unitFeatures returns so many features at lengthscales 1, and a constant one.
+func unitFeatures(t *task.Task, features int) (*rff.Map, error) {
+	return rff.NewMap(taskSeed(t), rff.Spec{
+		Kernel:       t.Surrogate.Kernel,
+		Features:     features,
+		Lengthscales: slices.Repeat([]float64{1}, t.Space.Dim()),
+		Basis:        t.Surrogate.Basis,
+		Constant:     ownLevel,
+	})
 }
 
 // Fit learns the lengthscales of the exact process, which looks at a bounded number of
@@ -94,13 +112,29 @@ func (l *linear) features(observations int) int {
 // own returns the features of the own model: those at the learned lengthscales with a constant
 // feature, or without learned lengthscales the shared ones.
 func (l *linear) own(h Hyperparameters) (*rff.Map, error) {
-	switch len(h.Lengthscales) {
-	case 0:
+	if len(h.Lengthscales) == 0 {
 		return l.shared, nil
-	case l.task.Space.Len():
-		return featuresOf(l.task, h.Features, h.Lengthscales, ownLevel)
 	}
-	return nil, fmt.Errorf("surrogate: %d lengthscales: the task has %d parameters", len(h.Lengthscales), l.task.Space.Len())
+	if len(h.Lengthscales) != l.task.Space.Len() {
+		return nil, fmt.Errorf("surrogate: %d lengthscales: the task has %d parameters", len(h.Lengthscales), l.task.Space.Len())
+	}
+	units, ok := l.units[h.Features]
+	if !ok {
+		return nil, fmt.Errorf("surrogate: %d own features: must be %d or %d", h.Features, l.features(fewObservations), l.features(fewObservations+1))
+	}
+	unit, err := units()
+	if err != nil {
+		return nil, fmt.Errorf("surrogate: %w", err)
+	}
+	var factors []float64
+	for parameter, block := range l.task.Space.Blocks() {
+		factors = append(factors, slices.Repeat(h.Lengthscales[parameter:parameter+1], block.Len)...)
+	}
+	own, err := unit.Rescaled(factors)
+	if err != nil {
+		return nil, fmt.Errorf("surrogate: %w", err)
+	}
+	return own, nil
 }
 
 // fitNoise returns the noise of largest posterior density, by the evidence of the features

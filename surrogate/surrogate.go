@@ -150,37 +150,20 @@ func ConstraintSpec(t *task.Task) gp.Spec {
 // SharedMap returns the features in which all agents of the task express what
 // they share. They derive from the task's ID, bit for bit the same everywhere.
 func SharedMap(t *task.Task) (*rff.Map, error) {
-	return featuresOf(t, t.Surrogate.Features, commonLengthscales(t), 0)
-}
-
-// commonLengthscales are the task's, one per parameter.
-func commonLengthscales(t *task.Task) []float64 {
-	var lengthscales []float64
-	for _, block := range t.Space.Blocks() {
-		l := t.Surrogate.Lengthscale
-		if block.Kind == task.Categorical {
-			l = t.Surrogate.CategoryLengthscale
-		}
-		lengthscales = append(lengthscales, l)
-	}
-	return lengthscales
-}
-
-// featuresOf returns so many features of the task with these lengthscales, one per parameter,
-// and a constant feature; 0: without it.
-func featuresOf(t *task.Task, features int, perParameter []float64, constant float64) (*rff.Map, error) {
 	lengthscales := make([]float64, t.Space.Dim())
-	for parameter, block := range t.Space.Blocks() {
+	for _, block := range t.Space.Blocks() {
 		for i := block.Start; i < block.Start+block.Len; i++ {
-			lengthscales[i] = perParameter[parameter]
+			lengthscales[i] = t.Surrogate.Lengthscale
+			if block.Kind == task.Categorical {
+				lengthscales[i] = t.Surrogate.CategoryLengthscale
+			}
 		}
 	}
 	m, err := rff.NewMap(taskSeed(t), rff.Spec{
 		Kernel:       t.Surrogate.Kernel,
-		Features:     features,
+		Features:     t.Surrogate.Features,
 		Lengthscales: lengthscales,
 		Basis:        t.Surrogate.Basis,
-		Constant:     constant,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("surrogate: %w", err)

@@ -63,7 +63,7 @@ func meanOf(t *task.Task, view strategy.View) (mean protocol.Mean, ok bool, err 
 	}
 	mean.Explained, mean.Known = view.Posterior.Explained()
 	if t.Surrogate.Type == "rff" {
-		return mean, true, nil // whose mean over the shared features has the task's lengthscales
+		return mean, true, nil // the mean is over the shared features, at the task's lengthscales
 	}
 	for _, l := range view.Posterior.Hyperparameters().Lengthscales {
 		mean.Lengthscales = append(mean.Lengthscales, min(max(l, protocol.MinLengthscale), protocol.MaxLengthscale))

@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -249,6 +250,22 @@ func TestPayloadHoldsNothingMeasured(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestLearnedLengthscalesOfFeaturesStay: a mean over the shared features has the task's
+// lengthscales, and so what a node has learned for its own model is not in the share.
+func TestLearnedLengthscalesOfFeaturesStay(t *testing.T) {
+	for model, want := range map[string]int{exact: 2, linear: 0} {
+		l := newLab(t, "maximize", plane, model)
+		view := l.view(l.designs(8, random.SeedOf(1)), bump(0.3))
+		strategytest.Fit(t, &view, random.SeedOf(2).Stream("fit", 0))
+		if learned := view.Posterior.Hyperparameters().Lengthscales; len(learned) != 2 {
+			t.Fatalf("%s: learned lengthscales %v, want two", model, learned)
+		}
+		if shared := l.mean(view).Lengthscales; len(shared) != want {
+			t.Errorf("%s: the share has lengthscales %v, want %d", model, shared, want)
 		}
 	}
 }

@@ -67,6 +67,30 @@ func (c *Constraint) Given(x [][]float64, kept []bool) (*Constraint, error) {
 	return &given, nil
 }
 
+// WithPending returns the posterior given that the encoded designs x, at least one, have the
+// outputs that c expects: numbers their means ([Pending]), labels the likelier value.
+func (c *Constraint) WithPending(x [][]float64) (*Constraint, error) {
+	if c.Noise > 0 {
+		kept := make([]bool, len(x))
+		for i, at := range x {
+			mean, _ := c.Predict(at)
+			kept[i] = mean >= c.Low
+		}
+		return c.Given(x, kept)
+	}
+	known, ok := c.Posterior.(*exactPosterior)
+	if !ok {
+		return nil, fmt.Errorf("surrogate: a constraint with a posterior of type %T: expected an exact one", c.Posterior)
+	}
+	believed, err := known.believing(x)
+	if err != nil {
+		return nil, err
+	}
+	pending := *c
+	pending.Posterior = believed
+	return &pending, nil
+}
+
 // NewConstraint returns the model of a constraint's output: the exact Gaussian process,
 // whatever the task's surrogate, or for what is true or false the process with the probit
 // likelihood. Its posteriors are of type *Constraint. Observations are values as measured,

@@ -154,3 +154,40 @@ func TestGivenOfEqualLimits(t *testing.T) {
 		t.Errorf("%v, %v", same, err)
 	}
 }
+
+// Given pending designs the mean of a number stays, and its variance shrinks. A label is
+// expected to be what it is likelier to be, and becomes likelier still.
+func TestConstraintWithPending(t *testing.T) {
+	for name, c := range map[string]task.Constraint{"number": {Output: "c", Low: 0.5, High: math.Inf(1)}, "label": task.TruthOf("c")} {
+		spec := lineTask(t, c)
+		model, err := surrogate.NewConstraint(spec, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		obs := surrogate.Observations{X: [][]float64{{0}, {0.1}, {0.2}, {0.6}, {0.7}}, Y: []float64{0, 0, 0, 1, 1}}
+		known, err := model.Condition(obs, surrogate.Hyperparameters{Lengthscales: []float64{0.3}, Noise: 0.01}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := known.(*surrogate.Constraint)
+		pending := [][]float64{{0.4}, {1}}
+		given, err := before.WithPending(pending)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if given.Low != before.Low || given.High != before.High || given.Noise != before.Noise || given.Output != before.Output {
+			t.Errorf("%s: limits or noise %+v, before %+v", name, given, before)
+		}
+		for _, x := range pending {
+			mean, variance := before.Predict(x)
+			got, left := given.Predict(x)
+			if !(left < variance/2) {
+				t.Errorf("%s at %v: variance %g, without the pending design %g", name, x, left, variance)
+			}
+			if farther := math.Abs(got-before.Low) - math.Abs(mean-before.Low); (got > before.Low) != (mean > before.Low) ||
+				c.Truth && farther <= 0 || !c.Truth && math.Abs(farther) > 1e-6 {
+				t.Errorf("%s at %v: mean %g, without the pending design %g; the limit is %g", name, x, got, mean, before.Low)
+			}
+		}
+	}
+}

@@ -37,6 +37,15 @@ type pendingExact struct {
 }
 
 func (p *exactPosterior) WithPending(x [][]float64) (Pending, error) {
+	believed, err := p.believing(x)
+	if err != nil {
+		return nil, err
+	}
+	return &pendingExact{believed, p, linalg.Clone(x)}, nil
+}
+
+// believing returns the posterior given its means at x.
+func (p *exactPosterior) believing(x [][]float64) (*exactPosterior, error) {
 	all, y := slices.Concat(p.process.Points(), x), slices.Clone(p.process.Outputs())
 	for _, at := range x {
 		y = append(y, p.process.Mean(at))
@@ -45,7 +54,7 @@ func (p *exactPosterior) WithPending(x [][]float64) (Pending, error) {
 	if err != nil {
 		return nil, fmt.Errorf("surrogate: %w", err)
 	}
-	return &pendingExact{&exactPosterior{model: p.model, process: process, units: p.units}, p, linalg.Clone(x)}, nil
+	return &exactPosterior{model: p.model, process: process, units: p.units}, nil
 }
 
 func (p *pendingExact) WithPending(x [][]float64) (Pending, error) {

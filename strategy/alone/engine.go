@@ -81,8 +81,9 @@ func (s Engine) Informs(view strategy.View, trial uint64) bool {
 // design is feasible that of the probability to be, and why it is maximised. The view has
 // a posterior.
 func (s Engine) Improvement(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (acquisition.Function, strategy.Why, error) {
-	designs, limits := s.search.Feasible(view), search.Limits(view)
-	if len(designs) == 0 && len(limits) > 0 {
+	view = s.search.WithPending(view)
+	reached, limits := s.search.Reached(view, s.search.Feasible(view)), search.Limits(view)
+	if len(reached) == 0 && len(limits) > 0 {
 		return acquisition.LogFeasibility(limits...), strategy.Why{Source: "feasibility", Phrase: "probability of feasibility"}, nil
 	}
 	posteriors, err := s.posteriors(ctx, view, trial, seed)
@@ -90,7 +91,7 @@ func (s Engine) Improvement(ctx context.Context, view strategy.View, trial uint6
 		return nil, strategy.Why{}, err
 	}
 	var gains []acquisition.Function
-	draws, reached := seed.Derive("best so far", trial), s.search.Reached(view, designs)
+	draws := seed.Derive("best so far", trial)
 	for i, p := range posteriors {
 		drawn := p.Draw(draws.Stream("draw", uint64(i)))
 		best := math.Inf(-1)
@@ -109,6 +110,7 @@ func (s Engine) Improvement(ctx context.Context, view strategy.View, trial uint6
 // Information is the logarithm of the average gain of information on the best value, and
 // why it is maximised. The view has a posterior.
 func (s Engine) Information(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (acquisition.Function, strategy.Why, error) {
+	view = s.search.WithPending(view)
 	posteriors, err := s.posteriors(ctx, view, trial, seed)
 	if err != nil {
 		return nil, strategy.Why{}, err
@@ -126,9 +128,9 @@ func (s Engine) Information(ctx context.Context, view strategy.View, trial uint6
 	return acquisition.LogMean(gains...), informed(), nil
 }
 
-// posteriors are those that improvement is averaged over, with the pending designs.
+// posteriors are those that improvement is averaged over.
 func (s Engine) posteriors(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) ([]surrogate.Posterior, error) {
-	return posteriors(ctx, s.search.WithPending(view), members, seed.Stream("hyperparameters", trial))
+	return posteriors(ctx, view, members, seed.Stream("hyperparameters", trial))
 }
 
 // posteriors are so many of the view's, with hyperparameters drawn from what is known of

@@ -56,7 +56,7 @@ func (s MES) Suggest(ctx context.Context, view strategy.View, trial uint64, seed
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
-	f := acquisition.LogGain(known.Posterior, optima, search.Limits(view)...)
+	f := acquisition.LogGain(known.Posterior, optima, search.Limits(known)...)
 	return s.search.Maximise(ctx, view, trial, seed, f, informed())
 }
 

@@ -56,13 +56,13 @@ func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, se
 // Score returns what Suggest maximises, and the reason of the design that it leads to.
 // The view has a posterior.
 func (s LogEI) Score(view strategy.View) (acquisition.Function, strategy.Why) {
-	designs, limits := s.search.BestFeasible(view), search.Limits(view)
-	if len(designs) == 0 && len(limits) > 0 {
+	view = s.search.WithPending(view)
+	reached, limits := s.search.Reached(view, s.search.BestFeasible(view)), search.Limits(view)
+	if len(reached) == 0 && len(limits) > 0 {
 		return acquisition.LogFeasibility(limits...), strategy.Why{Source: "feasibility", Phrase: "probability of feasibility"}
 	}
 	why := strategy.Why{Source: "improve", Phrase: "expected improvement"}
-	posterior := s.search.WithPending(view).Posterior
-	f := acquisition.LogEI(posterior, BestMean(posterior, s.search.Reached(view, designs)))
+	f := acquisition.LogEI(view.Posterior, BestMean(view.Posterior, reached))
 	if len(limits) == 0 {
 		return f, why
 	}

@@ -1,6 +1,7 @@
 package alone_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/fbo-node/fbo/acquisition"
@@ -8,6 +9,7 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/task"
 )
 
 // What is maximised is small at a design that runs or waits, whose value was the largest. The
@@ -71,6 +73,37 @@ func TestABatchSpreads(t *testing.T) {
 				t.Errorf("%s, trial %d: variance %g given the running designs, %g without", name, id, left, without)
 			}
 			view.Trials = append(view.Trials[:id-1:id-1], strategy.Trial{ID: id, Design: got.Design, State: strategy.Running})
+		}
+	}
+}
+
+// Eight designs that are asked for at once while nothing feasible is known do not crowd around the
+// most probable one.
+func TestABatchSpreadsWhileNothingIsFeasible(t *testing.T) {
+	spec := cornerTask(t, "alone", task.Constraint{Output: "radius", Low: math.Inf(-1), High: 0.1})
+	engine := alone.NewEngine(spec)
+	for seed := range uint64(3) {
+		view := searchDisc(t, spec, engine, random.SeedOf(seed), 3)
+		if strategy.Best(spec, view.Trials) != nil {
+			t.Fatalf("seed %d: expected starting designs of which none is feasible", seed)
+		}
+		near := 0
+		for id := uint64(4); id <= 11; id++ {
+			got, err := engine.Suggest(t.Context(), view, id, random.SeedOf(seed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := spec.Space.Encode(got.Design)
+			for _, trial := range view.Trials {
+				if other := spec.Space.Encode(trial.Design); math.Hypot(x[0]-other[0], x[1]-other[1]) < 0.05 {
+					near++
+					break
+				}
+			}
+			view.Trials = append(view.Trials, strategy.Trial{ID: id, Design: got.Design, State: strategy.Running})
+		}
+		if near > 2 {
+			t.Errorf("seed %d: %d of 8 designs lie within 0.05 of another one, expected at most 2", seed, near)
 		}
 	}
 }

@@ -18,19 +18,39 @@ func (s Search) Pending(view strategy.View) (all [][]float64) {
 	return all
 }
 
-// WithPending returns the view with a posterior that takes the outcomes of pending designs
-// for its mean ([surrogate.Pending]). It is for acquisition functions alone: what a node
-// publishes, recommends or stops by rests on real outcomes. Without pending designs it
-// is the view itself. A sample of the posterior needs no pending designs, since samples are
-// independent of each other.
+// WithPending returns the view with posteriors of all outputs that take the outcomes of pending
+// designs for their means ([surrogate.Pending], [surrogate.Constraint.WithPending]). It is
+// for acquisition functions alone: what a node publishes, recommends or stops by rests on real
+// outcomes. Without pending designs it is the view itself. A sample of a posterior needs no
+// pending designs, since samples are independent of each other.
+//
+// A posterior that rounding forbids to condition stays as it is: neighbourhoods of tried designs
+// are left out all the same.
 func (s Search) WithPending(view strategy.View) strategy.View {
 	x := s.Pending(view)
-	if known, ok := view.Posterior.(surrogate.Pending); ok && len(x) > 0 {
-		if believed, err := known.WithPending(x); err == nil { // else rounding forbids it, and the neighbourhoods of tried designs must do
+	if len(x) == 0 {
+		return view
+	}
+	if known, ok := view.Posterior.(surrogate.Pending); ok {
+		if believed, err := known.WithPending(x); err == nil {
 			view.Posterior = believed
 		}
 	}
+	view.Constraints = slices.Clone(view.Constraints)
+	for i, c := range view.Constraints {
+		view.Constraints[i] = withPending(c, x)
+	}
+	if view.Completion != nil {
+		view.Completion = withPending(view.Completion, x)
+	}
 	return view
+}
+
+func withPending(c *surrogate.Constraint, x [][]float64) *surrogate.Constraint {
+	if believed, err := c.WithPending(x); err == nil {
+		return believed
+	}
+	return c
 }
 
 // Reached returns designs, encoded and feasible ones, with the pending ones that are rather

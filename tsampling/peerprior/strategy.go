@@ -159,12 +159,12 @@ func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *opini
 		engine = s.alone.Information
 	}
 	own, why, err := engine(ctx, view, trial, seed)
-	designs, limits := s.search.Feasible(view), search.Limits(view)
-	if err != nil || informs || len(designs) == 0 {
+	reached, limits := s.search.Reached(view, s.search.Feasible(view)), search.Limits(s.search.WithPending(view))
+	if err != nil || informs || len(reached) == 0 {
 		return own, why.Phrase, err
 	}
 	gains, weights := []acquisition.Function{own}, []float64{1 - o.believed}
-	pending, reached := s.search.Pending(view), s.search.Reached(view, designs)
+	pending := s.search.Pending(view)
 	for _, e := range o.experts {
 		if e.weight < leastWeight {
 			continue

@@ -35,8 +35,8 @@ func baselines() map[string]method {
 		"quasi":         quasi,
 		"goptuna-tpe":   goptunaTPE,
 		"goptuna-cmaes": goptunaCMAES,
-		botorchName:     rival(botorchName),
-		optunaName:      rival(optunaName),
+		botorchName:     rival(botorchName, 1),
+		optunaName:      rival(optunaName, 1),
 	}
 }
 
@@ -49,8 +49,8 @@ func methodNamed(name string) (method, error) {
 	}
 	parts := strings.Split(name, "+")
 	strategy, surrogate, ok := strings.Cut(parts[0], "-")
-	if !ok {
-		return nil, fmt.Errorf("method %q is not known; accepted: random, quasi, goptuna-tpe, goptuna-cmaes, botorch, optuna-gp, or STRATEGY-SURROGATE[+KEY=VALUE…] as in ts-exact+features=512", name)
+	if !ok && parts[0] != botorchName {
+		return nil, fmt.Errorf("method %q is not known; expected random, quasi, goptuna-tpe, goptuna-cmaes, botorch[+parallel=N], optuna-gp, or STRATEGY-SURROGATE[+KEY=VALUE…] as in ts-exact+features=512", name)
 	}
 	settings := map[string]string{}
 	for _, part := range parts[1:] {
@@ -59,6 +59,13 @@ func methodNamed(name string) (method, error) {
 			return nil, fmt.Errorf("method %q: setting %q must be KEY=VALUE", name, part)
 		}
 		settings[key] = value
+	}
+	if parts[0] == botorchName {
+		parallel, err := takeParallel(settings)
+		if err != nil || parallel.asynchronous || len(settings) > 0 {
+			return nil, fmt.Errorf("method %q: expected no setting but parallel=N", name)
+		}
+		return rival(botorchName, parallel.atATime), nil
 	}
 	return engine(strategy, surrogate, settings), nil
 }

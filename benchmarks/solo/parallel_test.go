@@ -29,6 +29,8 @@ func TestSeveralAtATime(t *testing.T) {
 		"ts-rff+parallel=0":                "parallel=0: accepted are whole numbers from 1",
 		"ts-rff+asynchronous=x":            "asynchronous=x: accepted are whole numbers from 1",
 		"ts-rff+parallel=2+asynchronous=2": "accepted is one of both",
+		"botorch+asynchronous=2":           "expected no setting but parallel=N",
+		"botorch+kernel=se":                "expected no setting but parallel=N",
 	} {
 		if _, err := (job{Function: "branin", Method: method, Seed: 3, Evals: 2}).do(nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", method, err)

@@ -4,9 +4,11 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/fbo-node/fbo/benchmarks/internal/drive"
 	"github.com/fbo-node/fbo/benchmarks/internal/python"
+	"github.com/fbo-node/fbo/benchmarks/internal/uniform"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -23,7 +25,10 @@ const (
 //go:embed rivals.py
 var script string
 
-func inPython(method string) bool { return method == botorchName || method == optunaName }
+func inPython(method string) bool {
+	name, _, _ := strings.Cut(method, "+")
+	return name == botorchName || name == optunaName
+}
 
 // checkPython returns an error when this Python does not have what rivals.py imports.
 func checkPython(path string) error {
@@ -39,9 +44,10 @@ func checkPython(path string) error {
 
 // request has what was observed since the last one of the same run.
 type request struct {
-	Begin *begin        `json:"begin,omitempty"`
-	X     []task.Design `json:"x"`
-	Y     []float64     `json:"y"`
+	Begin   *begin        `json:"begin,omitempty"`
+	X       []task.Design `json:"x"`
+	Y       []float64     `json:"y"`
+	Pending []task.Design `json:"pending"`
 }
 
 type begin struct {
@@ -50,16 +56,16 @@ type begin struct {
 	Parameters []map[string]any `json:"parameters"` // as in a task file
 }
 
-// rival starts with the designs that this project's engine starts with, and lets
-// rivals.py go on.
-func rival(name string) method {
+// rival starts with the designs that this project's engine starts with, and lets rivals.py
+// go on, in rounds of so many designs. Random designs complete the first round.
+func rival(name string, atATime int) method {
 	return func(s search) error {
 		process, err := s.python.Started()
 		if err != nil {
 			return err
 		}
 		s.result.Versions = process.Versions
-		r := request{Begin: &begin{name, s.seed.Stream("python", 0).Uint32(), drive.Parameters(s.space)}}
+		r := request{Begin: &begin{name, s.seed.Stream("python", 0).Uint32(), drive.Parameters(s.space)}, X: []task.Design{}, Y: []float64{}}
 		observe := func(d task.Design) strategy.Outcome {
 			value := s.observe(d)
 			r.X, r.Y = append(r.X, d), append(r.Y, value)
@@ -72,20 +78,41 @@ func rival(name string) method {
 		if err := drive.Start(spec, s.seed, s.evals, observe); err != nil {
 			return err
 		}
-		for range s.evals - len(r.Y) {
-			var answer struct{ X map[string]any }
-			seconds, err := process.Ask(r, &answer)
-			if err != nil {
-				return err
+		rng, done := s.seed.Stream("uniform", 0), len(r.Y)
+		for ; done < min(atATime, s.evals); done++ {
+			observe(uniform.Design(s.space, rng))
+		}
+		for done < s.evals {
+			round := min(atATime-done%atATime, s.evals-done)
+			designs := make([]task.Design, 0, round)
+			for range round {
+				r.Pending = designs
+				design, err := s.ask(process, r)
+				if err != nil {
+					return err
+				}
+				designs = append(designs, design)
+				r = request{X: []task.Design{}, Y: []float64{}}
 			}
-			s.result.Seconds += seconds
-			design, err := s.space.ParseDesign(answer.X)
-			if err != nil {
-				return fmt.Errorf("design %v: %w", answer.X, err)
+			for _, design := range designs {
+				observe(design)
 			}
-			r = request{}
-			observe(design)
+			done += round
 		}
 		return nil
 	}
+}
+
+func (s search) ask(process *python.Process, r request) (task.Design, error) {
+	var answer struct{ X map[string]any }
+	seconds, err := process.Ask(r, &answer)
+	if err != nil {
+		return task.Design{}, err
+	}
+	s.result.Seconds += seconds
+	design, err := s.space.ParseDesign(answer.X)
+	if err != nil {
+		return design, fmt.Errorf("design %v: %w", answer.X, err)
+	}
+	return design, nil
 }

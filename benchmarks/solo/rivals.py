@@ -8,7 +8,8 @@ The first request of a run has
         {"name": "c", "type": "categorical", "choices": ["red", "blue"]}]}
 
 with parameters as in a task file. Each request has what was observed since the last one,
-{"x": [{"a": 0.5, "b": 4, "c": "red"}], "y": [1.5]}. The answer is the next design, {"x": {...}}.
+{"x": [{"a": 0.5, "b": 4, "c": "red"}], "y": [1.5], "pending": [...]}, and the designs that are being
+evaluated. The answer is the next design, {"x": {...}}.
 """
 
 import math
@@ -57,7 +58,7 @@ class BoTorch:
     def __init__(self, parameters, seed):
         torch.manual_seed(seed)
         self.parameters = parameters
-        self.x, self.y = [], []
+        self.x, self.y, self.model = [], [], None
         self.ordered, self.discrete, self.choices = [], {}, {}
         bounds = []
         for i, p in enumerate(parameters):
@@ -71,12 +72,35 @@ class BoTorch:
             bounds.append((coordinate(p, p["low"]), coordinate(p, p["high"])))
         self.bounds = torch.tensor(bounds, dtype=torch.double).T
 
-    def tell(self, x, y):
-        self.x.append([coordinate(p, x[p["name"]]) for p in self.parameters])
-        self.y.append([-y])  # BoTorch maximises
+    def coordinates(self, x):
+        return [coordinate(p, x[p["name"]]) for p in self.parameters]
 
-    def ask(self):
-        x, y = torch.tensor(self.x, dtype=torch.double), torch.tensor(self.y, dtype=torch.double)
+    def tell(self, x, y):
+        self.x.append(self.coordinates(x))
+        self.y.append([-y])  # BoTorch maximises
+        self.model = None
+
+    def ask(self, pending):
+        x = torch.tensor(self.x, dtype=torch.double)
+        if self.model is None:
+            self.model = self.fitted(x)
+        acquisition = qLogNoisyExpectedImprovement(
+            model=self.model,
+            X_baseline=x,
+            X_pending=torch.tensor([self.coordinates(p) for p in pending], dtype=torch.double) if pending else None,
+        )
+        if self.choices or self.discrete:
+            best, _ = optimize_acqf_mixed_alternating(
+                acquisition, bounds=self.bounds, discrete_dims=self.discrete, cat_dims=self.choices
+            )
+        else:
+            best, _ = optimize_acqf(
+                acquisition, bounds=self.bounds, q=1, num_restarts=self.RESTARTS, raw_samples=self.RAW_SAMPLES
+            )
+        return {p["name"]: value(p, v) for p, v in zip(self.parameters, best.squeeze(0).tolist())}
+
+    def fitted(self, x):
+        y = torch.tensor(self.y, dtype=torch.double)
         transforms = {"outcome_transform": Standardize(m=1)}
         if self.ordered:
             transforms["input_transform"] = Normalize(
@@ -87,16 +111,7 @@ class BoTorch:
         else:
             model = SingleTaskGP(x, y, **transforms)
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
-        acquisition = qLogNoisyExpectedImprovement(model=model, X_baseline=x)
-        if self.choices or self.discrete:
-            best, _ = optimize_acqf_mixed_alternating(
-                acquisition, bounds=self.bounds, discrete_dims=self.discrete, cat_dims=self.choices
-            )
-        else:
-            best, _ = optimize_acqf(
-                acquisition, bounds=self.bounds, q=1, num_restarts=self.RESTARTS, raw_samples=self.RAW_SAMPLES
-            )
-        return {p["name"]: value(p, v) for p, v in zip(self.parameters, best.squeeze(0).tolist())}
+        return model
 
 
 class Optuna:
@@ -126,7 +141,7 @@ class Optuna:
         else:  # it was not asked for: a starting design
             self.study.add_trial(optuna.trial.create_trial(params=x, distributions=self.space, value=y))
 
-    def ask(self):
+    def ask(self, pending):
         self.trial = self.study.ask(self.space)
         return self.trial.params
 
@@ -142,4 +157,4 @@ def answer(request):
         run = METHODS[begin["method"]](begin["parameters"], begin["seed"])
     for x, y in zip(request["x"], request["y"]):
         run.tell(x, y)
-    return {"x": run.ask()}
+    return {"x": run.ask(request["pending"])}

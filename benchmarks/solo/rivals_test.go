@@ -29,6 +29,7 @@ func TestRivalsRunAndRepeat(t *testing.T) {
 	python := newInterpreter(t)
 	for _, j := range []job{
 		{Function: "branin", Method: botorchName, Seed: 3, Evals: 7},
+		{Function: "branin", Method: botorchName + "+parallel=4", Seed: 3, Evals: 9},
 		{Function: "mixed", Method: botorchName, Seed: 3, Evals: 5},
 		{Function: "mixed", Method: optunaName, Seed: 3, Evals: 13}, // it has a model after ten
 	} {
@@ -82,7 +83,7 @@ func TestRivalsKeepToTheSpace(t *testing.T) {
 	}
 	for name, evals := range map[string]int{botorchName: 5, optunaName: 12} {
 		seen := map[string]bool{}
-		err := rival(name)(search{
+		err := rival(name, 1)(search{
 			space: space, seed: random.SeedOf(4), evals: evals, python: python, result: &result{},
 			observe: func(d task.Design) float64 {
 				seen[d.Key()] = true

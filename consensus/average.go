@@ -10,66 +10,66 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Voice is a peer's candidate with what it counts beside its weight.
-type Voice struct {
+// PeerCandidate is a peer's candidate with what it counts beside its weight.
+type PeerCandidate struct {
 	Peer      peer.ID
 	Candidate protocol.Candidate
 	Age       int // how many own rounds ago it came; it counts for 1/(1+Age) of its weight
 }
 
-// council is who speaks in a round.
-type council struct {
-	self     peer.ID
-	own      protocol.Candidate
-	present  []peer.ID // sorted, self among them
-	voices   []Voice   // of some of them
-	t        int
-	settings Settings
-	fits     []float64 // of each voice, by likenesses; with weights likeness alone
+// averager is who speaks in a round.
+type averager struct {
+	self       peer.ID
+	own        protocol.Candidate
+	present    []peer.ID       // sorted, self among them
+	candidates []PeerCandidate // of some of them
+	t          int
+	settings   Settings
+	fits       []float64 // of each voice, by likenesses; with weights likeness alone
 }
 
-// council is that of a round that has closed with an own candidate.
-func (r Round) council(space *task.Space, view strategy.View, settings Settings) council {
-	return council{self: view.Self, own: *r.Own, present: r.Present, voices: r.Voices, t: r.Number, settings: settings}.asLiked(space, view)
+// averager is that of a round that has closed with an own candidate.
+func (r Round) averager(space *task.Space, view strategy.View, settings Settings) averager {
+	return averager{self: view.Self, own: *r.Own, present: r.Present, candidates: r.Candidates, t: r.Number, settings: settings}.asLiked(space, view)
 }
 
 // asLiked is the council with what its weights take from the view.
-func (c council) asLiked(space *task.Space, view strategy.View) council {
-	if c.settings.Weights == weightsLikeness {
-		c.fits = likenesses(space, view, c.own.Point.Encoded(space), c.voices)
+func (c averager) asLiked(space *task.Space, view strategy.View) averager {
+	if c.settings.Weights == weightsSimilarity {
+		c.fits = similarities(space, view, c.own.Point.Encoded(space), c.candidates)
 	}
 	return c
 }
 
 // weights returns one weight per voice; what is missing to 1 is the weight of
 // the own candidate.
-func (c council) weights() []float64 {
-	weights := make([]float64, len(c.voices))
+func (c averager) weights() []float64 {
+	weights := make([]float64, len(c.candidates))
 	switch c.settings.Weights {
-	case weightsLikeness:
-		weights = likenessRow(c.fits)
+	case weightsSimilarity:
+		weights = similarityRow(c.fits)
 	case weightsMetropolis:
-		degrees := make([]int, len(c.voices))
-		for i, voice := range c.voices {
+		degrees := make([]int, len(c.candidates))
+		for i, voice := range c.candidates {
 			degrees[i] = voice.Candidate.Neighbours
 		}
 		weights, _ = metropolisRow(c.own.Neighbours, degrees, c.t, c.settings.Rounds)
 	default:
 		row := c.row()
-		for i, voice := range c.voices {
+		for i, voice := range c.candidates {
 			if j, ok := slices.BinarySearch(c.present, voice.Peer); ok {
 				weights[i] = row[j]
 			}
 		}
 	}
-	for i, voice := range c.voices {
+	for i, voice := range c.candidates {
 		weights[i] /= float64(1 + voice.Age)
 	}
 	return weights
 }
 
 // row is the agent's row over all that are present.
-func (c council) row() []float64 {
+func (c averager) row() []float64 {
 	self, _ := slices.BinarySearch(c.present, c.self)
 	if c.settings.Weights != weightsLeader {
 		return uniformRow(len(c.present), self, c.t, c.settings.Rounds)
@@ -80,9 +80,9 @@ func (c council) row() []float64 {
 
 // leader is the agent of the best response among those that speak, of equal
 // ones the first by ID.
-func (c council) leader() peer.ID {
+func (c averager) leader() peer.ID {
 	leader, best := c.self, c.own.Response
-	for _, voice := range c.voices {
+	for _, voice := range c.candidates {
 		response := voice.Candidate.Response
 		if best == nil || response != nil && (*response > *best || *response == *best && voice.Peer < leader) {
 			leader, best = voice.Peer, response
@@ -92,7 +92,7 @@ func (c council) leader() peer.ID {
 }
 
 // average returns what the settings make of all candidates, in the encoded cube.
-func (c council) average(space *task.Space) []float64 {
+func (c averager) average(space *task.Space) []float64 {
 	if c.settings.robust() {
 		return c.robust(space)
 	}
@@ -100,11 +100,11 @@ func (c council) average(space *task.Space) []float64 {
 }
 
 // mean is the weighted average of all candidates.
-func (c council) mean(space *task.Space) []float64 {
+func (c averager) mean(space *task.Space) []float64 {
 	sum := make([]float64, space.Dim())
 	own := 1.0
 	for i, weight := range c.weights() {
-		add(sum, weight, c.voices[i].Candidate.Point.Encoded(space))
+		add(sum, weight, c.candidates[i].Candidate.Point.Encoded(space))
 		own -= weight
 	}
 	add(sum, own, c.own.Point.Encoded(space))

@@ -7,10 +7,10 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -27,24 +27,24 @@ func deadlineOf(settings Settings) time.Duration {
 	return time.Duration(settings.Deadline) * time.Second
 }
 
-// talk is what both exchanges do: make, publish and understand candidates.
-type talk struct {
+// candidateExchange is what both exchanges do: make, publish and understand candidates.
+type candidateExchange struct {
 	task     *task.Task
 	settings Settings
 	own      strategy.Strategy // of an agent alone
 }
 
-func newTalk(t *task.Task) (talk, error) {
+func newCandidateExchange(t *task.Task) (candidateExchange, error) {
 	own, err := ownStrategy(t)
-	return talk{task: t, settings: settingsOf(t), own: own}, err
+	return candidateExchange{task: t, settings: settingsOf(t), own: own}, err
 }
 
 // Name implements strategy.Exchange.
-func (t talk) Name() string { return Kind }
+func (t candidateExchange) Name() string { return Kind }
 
 // decode understands a candidate, which has a response exactly where the task
 // exchanges it.
-func (t talk) decode(payload []byte) (protocol.Candidate, error) {
+func (t candidateExchange) decode(payload []byte) (protocol.Candidate, error) {
 	c, err := protocol.DecodeCandidate(payload, t.task.Space, t.settings.Rounds)
 	if err != nil {
 		return protocol.Candidate{}, err
@@ -57,7 +57,7 @@ func (t talk) decode(payload []byte) (protocol.Candidate, error) {
 
 // round is the one that the agent's next trial belongs to; 0 while it still
 // tries starting designs, knows nothing yet, or has no rounds left.
-func (t talk) round(view strategy.View) int {
+func (t candidateExchange) round(view strategy.View) int {
 	next := len(view.Trials) + 1 - t.task.Strategy.InitialDesigns
 	if view.Observations == 0 || next < 1 || next > t.settings.Rounds {
 		return 0
@@ -66,7 +66,7 @@ func (t talk) round(view strategy.View) int {
 }
 
 // work computes the candidate of a round.
-func (t talk) work(round int) strategy.Work {
+func (t candidateExchange) work(round int) strategy.Work {
 	return strategy.Work{Name: "candidate", Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
 		view = view.WithoutPending() // a candidate is published
 		trial := uint64(round + t.task.Strategy.InitialDesigns)
@@ -86,7 +86,7 @@ func (t talk) work(round int) strategy.Work {
 // response is the best one so far, larger being better, as the task has it
 // exchanged; without a trial that may be feasible, the worst that a share may hold. A
 // sum of it and noise beyond what a share may hold becomes that.
-func (t talk) response(view strategy.View, rng *rand.Rand) *float64 {
+func (t candidateExchange) response(view strategy.View, rng *rand.Rand) *float64 {
 	if t.settings.Response == "" {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (t talk) response(view strategy.View, rng *rand.Rand) *float64 {
 	return &best
 }
 
-func (t talk) publish(c protocol.Candidate, slot uint64) []strategy.Output {
+func (t candidateExchange) publish(c protocol.Candidate, slot uint64) []strategy.Output {
 	payload, err := c.Encode(t.task.Space, t.settings.Rounds)
 	if err != nil {
 		return nil // a design of the space always encodes

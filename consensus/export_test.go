@@ -10,8 +10,8 @@ import (
 // its own among them.
 func (r Round) Weights(view strategy.View, settings Settings) map[peer.ID]float64 {
 	row := map[peer.ID]float64{view.Self: 1}
-	for i, weight := range r.council(view.Task.Space, view, settings).weights() {
-		row[r.Voices[i].Peer] += weight
+	for i, weight := range r.averager(view.Task.Space, view, settings).weights() {
+		row[r.Candidates[i].Peer] += weight
 		row[view.Self] -= weight
 	}
 	return row

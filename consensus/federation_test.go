@@ -11,8 +11,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/consensus"
-	"github.com/fbo-node/fbo/random"
-	"github.com/fbo-node/fbo/sim"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sim"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -125,7 +125,7 @@ func TestHoursOfEvaluationStayInStep(t *testing.T) {
 	}
 	for i, m := range play(t, s).Members {
 		for _, trial := range m.Trials[1:] {
-			if trial.Why.Listened != agents-1 {
+			if trial.Why.PeersUsed != agents-1 {
 				t.Errorf("trial %d of agent %d: %s", trial.ID, i, trial.Why)
 			}
 		}
@@ -147,7 +147,7 @@ func TestSeveralEvaluatorsStayInStep(t *testing.T) {
 			if trial.Why.Source != "agreed" {
 				continue
 			}
-			if agreed++; trial.Why.Listened != agents-1 {
+			if agreed++; trial.Why.PeersUsed != agents-1 {
 				t.Errorf("trial %d of agent %d: %s", trial.ID, i, trial.Why)
 			}
 		}

@@ -18,17 +18,17 @@ type arrivals map[peer.ID]int
 // every trial, and takes of each peer the latest, that weighs less the longer ago
 // it came.
 type latest struct {
-	talk
-	spoken   int // the round of the newest candidate that was asked for
-	arrivals arrivals
+	candidateExchange
+	published int // the round of the newest candidate that was asked for
+	arrivals  arrivals
 }
 
 var _ strategy.Exchange = (*latest)(nil)
 
 // newLatest returns the exchange of one agent.
 func newLatest(t *task.Task) (*latest, error) {
-	talk, err := newTalk(t)
-	return &latest{talk: talk, arrivals: arrivals{}}, err
+	talk, err := newCandidateExchange(t)
+	return &latest{candidateExchange: talk, arrivals: arrivals{}}, err
 }
 
 // Decode implements strategy.Exchange; the value is a protocol.Candidate, and an author
@@ -38,12 +38,12 @@ func (l *latest) Decode(payload []byte) (any, error) { return l.decode(payload) 
 // Step implements strategy.Exchange.
 func (l *latest) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	switch in := in.(type) {
-	case strategy.Start, strategy.Told:
+	case strategy.Start, strategy.TrialsEnded:
 		number := l.round(view)
-		if number <= l.spoken {
+		if number <= l.published {
 			return nil
 		}
-		l.spoken = number
+		l.published = number
 		return []strategy.Output{l.work(number)}
 	case strategy.WorkDone:
 		if candidate, ok := in.Result.(protocol.Candidate); ok {
@@ -67,14 +67,14 @@ func (l *latest) forget(view strategy.View) {
 	maps.DeleteFunc(l.arrivals, func(id peer.ID, _ int) bool { return !held[id] })
 }
 
-// newestVoices lists the latest candidates of those present, in order of peer.
-func newestVoices(view strategy.View, present func(peer.ID) bool, round int) []Voice {
+// latestCandidates lists the latest candidates of those present, in order of peer.
+func latestCandidates(view strategy.View, present func(peer.ID) bool, round int) []PeerCandidate {
 	arrivals, _ := strategy.ResultOf[arrivals](view, Kind)
-	var voices []Voice
+	var candidates []PeerCandidate
 	for share, c := range strategy.Shares[protocol.Candidate](view) {
 		if present(share.Author) {
-			voices = append(voices, Voice{Peer: share.Author, Candidate: c, Age: max(0, round-arrivals[share.Author])})
+			candidates = append(candidates, PeerCandidate{Peer: share.Author, Candidate: c, Age: max(0, round-arrivals[share.Author])})
 		}
 	}
-	return voices
+	return candidates
 }

@@ -6,9 +6,9 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
 )
 
 // desk is an exchange without rounds, with a view that the test sets.
@@ -52,8 +52,8 @@ func (d *desk) hear(from peer.ID) {
 	d.step(strategy.Received{Share: share})
 }
 
-func (d *desk) voices(round int) []Voice {
-	return newestVoices(d.view, presence.Of(d.view).Has, round)
+func (d *desk) candidates(round int) []PeerCandidate {
+	return latestCandidates(d.view, presence.Of(d.view).Has, round)
 }
 
 func TestCandidatesAgeByOwnTrials(t *testing.T) {
@@ -63,7 +63,7 @@ func TestCandidatesAgeByOwnTrials(t *testing.T) {
 	d.view.Trials = make([]strategy.Trial, 5)
 	d.hear(all[2])
 	var ages []int
-	for _, voice := range d.voices(4) {
+	for _, voice := range d.candidates(4) {
 		ages = append(ages, voice.Age)
 	}
 	if want := []int{3, 0}; !slices.Equal(ages, want) {
@@ -78,8 +78,8 @@ func TestOnlyThosePresentCount(t *testing.T) {
 		d.hear(id)
 	}
 	d.view.Results[presence.Kind] = presence.Result{Present: all[:2]}
-	if voices := d.voices(1); len(voices) != 1 || voices[0].Peer != all[1] {
-		t.Errorf("counting are %+v", voices)
+	if candidates := d.candidates(1); len(candidates) != 1 || candidates[0].Peer != all[1] {
+		t.Errorf("counting are %+v", candidates)
 	}
 }
 
@@ -98,14 +98,14 @@ func TestWhoseSharesAreGoneIsForgotten(t *testing.T) {
 func TestACandidateForEachTrialAndNoMore(t *testing.T) {
 	d := newDesk(t, 1)
 	d.step(strategy.Start{})
-	d.step(strategy.Told{})
+	d.step(strategy.TrialsEnded{})
 	if d.works != 1 {
 		t.Errorf("%d candidates for one trial", d.works)
 	}
 	d.view.Trials = append(d.view.Trials, strategy.Trial{})
-	d.step(strategy.Told{})
+	d.step(strategy.TrialsEnded{})
 	d.view.Trials = make([]strategy.Trial, 12) // all rounds are over
-	d.step(strategy.Told{})
+	d.step(strategy.TrialsEnded{})
 	if d.works != 2 {
 		t.Errorf("%d candidates for two trials", d.works)
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
 )
 
 // Of those ahead the candidate of the round counts while it can be had.
@@ -49,14 +49,14 @@ func TestAStartedAgentListensFirst(t *testing.T) {
 	all := members(3)
 	see := func(d *table, agreed bool, present ...peer.ID) {
 		d.view.Results[presence.Kind] = presence.Result{Present: present, Agreed: agreed}
-		d.step(strategy.Timer{Name: lookTimer})
+		d.step(strategy.Timer{Name: checkTimer})
 	}
 	for name, c := range map[string]struct {
 		then func(d *table)
 		open bool
 	}{
-		"nobody comes":          {func(d *table) { d.step(strategy.Timer{Name: heardTimer}) }, false},
-		"somebody comes":        {func(d *table) { see(d, false, all[0], all[1]); d.step(strategy.Timer{Name: heardTimer}) }, true},
+		"nobody comes":          {func(d *table) { d.step(strategy.Timer{Name: receivedTimer}) }, false},
+		"somebody comes":        {func(d *table) { see(d, false, all[0], all[1]); d.step(strategy.Timer{Name: receivedTimer}) }, true},
 		"all have come":         {func(d *table) { see(d, true, all...); see(d, true, all[0]) }, false},
 		"not all have come":     {func(d *table) { see(d, false, all[0], all[1]); see(d, false, all[0]) }, true},
 		"the deadline is short": {func(d *table) { d.step(strategy.Timer{Name: deadlineTimer}) }, false},

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -22,7 +22,7 @@ surrogate: {features: 32}
 strategy: {type: consensus, initial_designs: 3, acquisition: %s}`, acquisition)
 		view := strategytest.View(definition, [][]float64{{0.1, 0.9}, {0.4, 0.4}, {0.8, 0.2}, {0.6, 0.7}}, func(x []float64) float64 { return x[0]*x[0] - x[1] })
 		strategytest.Condition(t, &view, 1e-3)
-		talk, err := newTalk(definition)
+		talk, err := newCandidateExchange(definition)
 		if err != nil {
 			t.Fatal(err)
 		}

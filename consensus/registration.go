@@ -3,7 +3,7 @@ package consensus
 import (
 	"fmt"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -27,9 +27,9 @@ func Register() strategy.Registration {
 
 func describe(t *task.Task) string {
 	c := settingsOf(t)
-	rounds := fmt.Sprintf("asynchronous, over %s", plain.Count(c.Rounds, "round"))
+	rounds := fmt.Sprintf("asynchronous, over %s", sanitize.Count(c.Rounds, "round"))
 	if c.Mode == modeRounds {
-		rounds = fmt.Sprintf("in %s, each waiting up to %d s", plain.Count(c.Rounds, "round"), c.Deadline)
+		rounds = fmt.Sprintf("in %s, each waiting up to %d s", sanitize.Count(c.Rounds, "round"), c.Deadline)
 	}
 	response := ""
 	switch c.Response {
@@ -66,7 +66,7 @@ func reveals(t *task.Task) string {
 }
 
 // forge replaces a candidate by a design of the lie.
-func forge(t *task.Task, _ string, payload []byte, lie strategy.Lie) ([]byte, error) {
+func forge(t *task.Task, _ string, payload []byte, lie strategy.Forgery) ([]byte, error) {
 	rounds := settingsOf(t).Rounds
 	candidate, err := protocol.DecodeCandidate(payload, t.Space, rounds)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
-	"github.com/fbo-node/fbo/agent"
 	"github.com/fbo-node/fbo/consensus"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -25,13 +25,13 @@ type network struct {
 }
 
 type member struct {
-	cfg     agent.Config
-	agent   *agent.Agent
-	journal []agent.Record
-	wake    time.Time
-	answers []strategy.Trial // not told yet
-	spoken  int              // candidates published since the start
-	asked   uint64
+	cfg       agent.Config
+	agent     *agent.Agent
+	journal   []agent.Record
+	wake      time.Time
+	answers   []strategy.Trial // not told yet
+	published int              // candidates published since the start
+	asked     uint64
 }
 
 func newNetwork(t testing.TB, definition *task.Task, members int) *network {
@@ -57,7 +57,7 @@ func (r *network) start(g *member) {
 	if g.agent, err = agent.New(g.cfg, slices.Clone(g.journal), r.now); err != nil {
 		r.t.Fatal(err)
 	}
-	g.answers, g.spoken = nil, 0
+	g.answers, g.published = nil, 0
 	r.settle()
 }
 
@@ -75,7 +75,7 @@ func (r *network) settle() {
 			for _, share := range ready.Publish {
 				busy = true
 				if share.Kind == consensus.Kind {
-					g.spoken++
+					g.published++
 				}
 				for _, other := range r.members {
 					if other != g && other.agent != nil {
@@ -179,7 +179,7 @@ func started(t *testing.T) (r *network, waits, works *member) {
 
 func (r *network) agreed(g *member, round int) {
 	r.t.Helper()
-	if why := r.answered(g).Why; why.Source != "agreed" || why.Listened != 1 || why.Round != round {
+	if why := r.answered(g).Why; why.Source != "agreed" || why.PeersUsed != 1 || why.Round != round {
 		r.t.Errorf("%s, want an average with 1 peer in round %d", why, round)
 	}
 }
@@ -191,8 +191,8 @@ func TestRestartInTheMiddleOfARound(t *testing.T) {
 	r.pass(5 * time.Second)
 	r.start(waits)
 	r.ask(waits)
-	if waits.spoken != 1 || len(waits.answers) > 0 {
-		t.Fatalf("after the start it speaks %d times and has %d trials: it does not wait for whom it has not heard yet", waits.spoken, len(waits.answers))
+	if waits.published != 1 || len(waits.answers) > 0 {
+		t.Fatalf("after the start it speaks %d times and has %d trials: it does not wait for whom it has not heard yet", waits.published, len(waits.answers))
 	}
 	r.sync(waits, works)
 	r.pass(15 * time.Second)
@@ -221,14 +221,14 @@ func TestRestartInTheMiddleOfAnEvaluation(t *testing.T) {
 	r.start(stops)
 	r.sync(stops, other)
 	r.ask(stops)
-	if trial := r.answered(stops); trial.ID != 3 || trial.Attempts != 2 || stops.spoken != 0 {
-		t.Fatalf("%+v is offered, after %d candidates", trial, stops.spoken)
+	if trial := r.answered(stops); trial.ID != 3 || trial.Attempts != 2 || stops.published != 0 {
+		t.Fatalf("%+v is offered, after %d candidates", trial, stops.published)
 	}
 	r.pass(2 * time.Minute) // more than a deadline
 	r.tell(stops, 0.5)
 	r.ask(stops)
-	if stops.spoken != 1 || len(stops.answers) > 0 {
-		t.Fatalf("it speaks %d times and has %d trials, want it to wait for the other", stops.spoken, len(stops.answers))
+	if stops.published != 1 || len(stops.answers) > 0 {
+		t.Fatalf("it speaks %d times and has %d trials, want it to wait for the other", stops.published, len(stops.answers))
 	}
 	r.tell(other, 0.25)
 	r.ask(other)

@@ -10,15 +10,15 @@ import (
 // trimming is the part of the weight that a trimmed mean leaves out at each end.
 const trimming = 0.25
 
-// ballot is one candidate's coordinate with its weight, which is more than 0.
-type ballot struct{ value, weight float64 }
+// weightedValue is one candidate's coordinate with its weight, which is more than 0.
+type weightedValue struct{ value, weight float64 }
 
 // robust is the average in which few candidates move little: each coordinate of a number is
 // the middle of all candidates, by their weights, as far as the weights are shared, and
 // the own candidate for the rest. The own candidate weighs as much in the middle as the
 // heaviest of the peers, so that with the mean as the middle it would be the average. A
 // category's vote is the average's: there a candidate has no more than its vote anyway.
-func (c council) robust(space *task.Space) []float64 {
+func (c averager) robust(space *task.Space) []float64 {
 	x, own := c.mean(space), c.own.Point.Encoded(space)
 	weights := c.weights()
 	shared, heaviest := 0.0, 0.0
@@ -27,19 +27,19 @@ func (c council) robust(space *task.Space) []float64 {
 	}
 	self := min(heaviest, 1-shared)
 	shared += self
-	encoded := make([][]float64, len(c.voices))
-	for i, voice := range c.voices {
+	encoded := make([][]float64, len(c.candidates))
+	for i, voice := range c.candidates {
 		encoded[i] = voice.Candidate.Point.Encoded(space)
 	}
 	for _, block := range space.Blocks() {
 		if block.Kind == task.Categorical {
 			continue
 		}
-		ballots := []ballot{{own[block.Start], self}}
+		ballots := []weightedValue{{own[block.Start], self}}
 		for i, w := range weights {
-			ballots = append(ballots, ballot{encoded[i][block.Start], w})
+			ballots = append(ballots, weightedValue{encoded[i][block.Start], w})
 		}
-		ballots = slices.DeleteFunc(ballots, func(b ballot) bool { return b.weight <= 0 })
+		ballots = slices.DeleteFunc(ballots, func(b weightedValue) bool { return b.weight <= 0 })
 		if len(ballots) > 0 {
 			x[block.Start] = shared*c.middle(ballots) + (1-shared)*own[block.Start]
 		}
@@ -48,8 +48,8 @@ func (c council) robust(space *task.Space) []float64 {
 }
 
 // middle is what the settings say of ballots, of which there is one at least.
-func (c council) middle(ballots []ballot) float64 {
-	slices.SortFunc(ballots, func(a, b ballot) int { return cmp.Compare(a.value, b.value) })
+func (c averager) middle(ballots []weightedValue) float64 {
+	slices.SortFunc(ballots, func(a, b weightedValue) int { return cmp.Compare(a.value, b.value) })
 	if c.settings.Average == averageMedian {
 		return median(ballots)
 	}
@@ -58,7 +58,7 @@ func (c council) middle(ballots []ballot) float64 {
 
 // median of sorted ballots has at most half of the weight on either side. Where that is so
 // between two values it is halfway.
-func median(ballots []ballot) float64 {
+func median(ballots []weightedValue) float64 {
 	half := total(ballots) / 2
 	below := 0.0
 	for i, b := range ballots {
@@ -75,7 +75,7 @@ func median(ballots []ballot) float64 {
 
 // trimmedMean of sorted ballots leaves out a part of the weight, less than a half, at each
 // end, if need be a part of a ballot.
-func trimmedMean(ballots []ballot, part float64) float64 {
+func trimmedMean(ballots []weightedValue, part float64) float64 {
 	all := total(ballots)
 	low, high := part*all, (1-part)*all
 	sum, below := 0.0, 0.0
@@ -86,7 +86,7 @@ func trimmedMean(ballots []ballot, part float64) float64 {
 	return sum / (high - low)
 }
 
-func total(ballots []ballot) float64 {
+func total(ballots []weightedValue) float64 {
 	sum := 0.0
 	for _, b := range ballots {
 		sum += b.weight

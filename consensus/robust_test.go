@@ -14,16 +14,16 @@ import (
 // By hand; weights need not sum to 1.
 func TestMiddles(t *testing.T) {
 	for _, c := range []struct {
-		ballots         []ballot
+		ballots         []weightedValue
 		median, trimmed float64
 	}{
-		{[]ballot{{3, 0.1}}, 3, 3},
-		{[]ballot{{1, 0.2}, {2, 0.2}}, 1.5, 1.5},
-		{[]ballot{{1, 0.2}, {2, 0.2}, {9, 0.2}}, 2, (0.25*1 + 2 + 0.25*9) / 1.5},
-		{[]ballot{{0, 1}, {1, 1}, {4, 1}, {100, 1}}, 2.5, 2.5},
-		{[]ballot{{-50, 1}, {1, 1}, {2, 1}, {4, 1}, {100, 1}}, 2, (0.75*1 + 2 + 0.75*4) / 2.5},
-		{[]ballot{{1, 0.1}, {2, 0.1}, {3, 0.3}}, 3, (0.075*2 + 0.175*3) / 0.25},
-		{[]ballot{{1, 0.3}, {5, 0.1}, {6, 0.2}}, 3, (0.15*1 + 0.1*5 + 0.05*6) / 0.3},
+		{[]weightedValue{{3, 0.1}}, 3, 3},
+		{[]weightedValue{{1, 0.2}, {2, 0.2}}, 1.5, 1.5},
+		{[]weightedValue{{1, 0.2}, {2, 0.2}, {9, 0.2}}, 2, (0.25*1 + 2 + 0.25*9) / 1.5},
+		{[]weightedValue{{0, 1}, {1, 1}, {4, 1}, {100, 1}}, 2.5, 2.5},
+		{[]weightedValue{{-50, 1}, {1, 1}, {2, 1}, {4, 1}, {100, 1}}, 2, (0.75*1 + 2 + 0.75*4) / 2.5},
+		{[]weightedValue{{1, 0.1}, {2, 0.1}, {3, 0.3}}, 3, (0.075*2 + 0.175*3) / 0.25},
+		{[]weightedValue{{1, 0.3}, {5, 0.1}, {6, 0.2}}, 3, (0.15*1 + 0.1*5 + 0.05*6) / 0.3},
 	} {
 		if got := median(c.ballots); math.Abs(got-c.median) > tolerance {
 			t.Errorf("median of %v is %g, want %g", c.ballots, got, c.median)
@@ -41,12 +41,12 @@ func at(x, n float64, choice int) protocol.Candidate {
 
 // drawnCouncil is of so many agents, of which the last ones lie; the own candidate is
 // honest.
-func drawnCouncil(t *rapid.T, average, weights string, agents, liars int) (c council, low, high float64) {
+func drawnCouncil(t *rapid.T, average, weights string, agents, liars int) (c averager, low, high float64) {
 	all := members(agents)
 	draw := func(name string, from, to float64) float64 { return rapid.Float64Range(from, to).Draw(t, name) }
 	low = draw("low", 0, 0.9)
 	high = draw("high", low, 1)
-	c = council{self: all[0], own: at(draw("own", low, high), 0.05, 0), present: all, t: rapid.IntRange(1, 10).Draw(t, "round"),
+	c = averager{self: all[0], own: at(draw("own", low, high), 0.05, 0), present: all, t: rapid.IntRange(1, 10).Draw(t, "round"),
 		settings: Settings{Weights: weights, Average: average, Rounds: 10}}
 	c.own.Neighbours = agents - 1
 	for i, id := range all[1:] {
@@ -55,7 +55,7 @@ func drawnCouncil(t *rapid.T, average, weights string, agents, liars int) (c cou
 			candidate = at(draw("lie", 0, 1), 0.95, 1)
 		}
 		candidate.Neighbours = agents - 1
-		c.voices = append(c.voices, Voice{Peer: id, Candidate: candidate})
+		c.candidates = append(c.candidates, PeerCandidate{Peer: id, Candidate: candidate})
 	}
 	return c, low, high
 }
@@ -79,11 +79,11 @@ func TestLiarsDoNotLeadAway(t *testing.T) {
 			})
 		}
 	}
-	c := council{own: at(0.2, 0.05, 0), self: members(5)[0], present: members(5), t: 1, settings: Settings{Weights: weightsUniform, Rounds: 10}}
+	c := averager{own: at(0.2, 0.05, 0), self: members(5)[0], present: members(5), t: 1, settings: Settings{Weights: weightsUniform, Rounds: 10}}
 	for _, id := range members(5)[1:4] {
-		c.voices = append(c.voices, Voice{Peer: id, Candidate: at(0.2, 0.05, 0)})
+		c.candidates = append(c.candidates, PeerCandidate{Peer: id, Candidate: at(0.2, 0.05, 0)})
 	}
-	c.voices = append(c.voices, Voice{Peer: members(5)[4], Candidate: at(1, 0.95, 1)})
+	c.candidates = append(c.candidates, PeerCandidate{Peer: members(5)[4], Candidate: at(1, 0.95, 1)})
 	if x := c.average(space)[0]; math.Abs(x-0.36) > tolerance {
 		t.Errorf("the mean with a liar is %g, want 0.36", x)
 	}
@@ -95,12 +95,12 @@ func TestAveragesOfSymmetricCandidatesAgree(t *testing.T) {
 	space := newTask(t, "").Space
 	for _, weights := range []string{weightsUniform, weightsMetropolis} {
 		for round := 1; round <= 11; round++ {
-			c := council{own: at(0.5, 0.05, 0), self: members(5)[2], present: members(5), t: round, settings: Settings{Weights: weights, Rounds: 10}}
+			c := averager{own: at(0.5, 0.05, 0), self: members(5)[2], present: members(5), t: round, settings: Settings{Weights: weights, Rounds: 10}}
 			for i, x := range []float64{0.1, 0.3, 0.7, 0.9} {
 				id := []peer.ID{members(5)[0], members(5)[1], members(5)[3], members(5)[4]}[i]
 				candidate := at(x, 0.05, 1)
 				candidate.Neighbours = 4
-				c.voices = append(c.voices, Voice{Peer: id, Candidate: candidate})
+				c.candidates = append(c.candidates, PeerCandidate{Peer: id, Candidate: candidate})
 			}
 			c.own.Neighbours = 4
 			want := c.average(space)
@@ -121,9 +121,9 @@ func TestAveragesOfSymmetricCandidatesAgree(t *testing.T) {
 func TestRobustVotesAndEnds(t *testing.T) {
 	definition := newTask(t, "")
 	for _, average := range []string{averageMedian, averageTrimmed} {
-		c := council{own: at(0.2, 0.05, 0), self: members(4)[0], present: members(4), t: 1, settings: Settings{Weights: weightsUniform, Average: average, Rounds: 4}}
+		c := averager{own: at(0.2, 0.05, 0), self: members(4)[0], present: members(4), t: 1, settings: Settings{Weights: weightsUniform, Average: average, Rounds: 4}}
 		for i, choice := range []int{2, 1, 2} {
-			c.voices = append(c.voices, Voice{Peer: members(4)[i+1], Candidate: at(0.8, 0.95, choice)})
+			c.candidates = append(c.candidates, PeerCandidate{Peer: members(4)[i+1], Candidate: at(0.8, 0.95, choice)})
 		}
 		if design := definition.Space.Decode(c.average(definition.Space)); design.Choice("kind") != "c" {
 			t.Errorf("%s: the vote ends with %v", average, design)
@@ -138,10 +138,10 @@ func TestRobustVotesAndEnds(t *testing.T) {
 // An old candidate has less of the middle, and lets the own one have more of the rest.
 func TestAgeLowersTheWeightInTheMiddle(t *testing.T) {
 	space := newTask(t, "").Space
-	c := council{own: at(0, 0.05, 0), self: members(2)[0], present: members(2), t: 1,
-		settings: Settings{Weights: weightsUniform, Average: averageMedian, Rounds: 10}, voices: []Voice{{Peer: members(2)[1], Candidate: at(1, 0.05, 0)}}}
+	c := averager{own: at(0, 0.05, 0), self: members(2)[0], present: members(2), t: 1,
+		settings: Settings{Weights: weightsUniform, Average: averageMedian, Rounds: 10}, candidates: []PeerCandidate{{Peer: members(2)[1], Candidate: at(1, 0.05, 0)}}}
 	fresh := c.average(space)[0]
-	c.voices[0].Age = 4
+	c.candidates[0].Age = 4
 	if old := c.average(space)[0]; math.Abs(fresh-0.5) > tolerance || math.Abs(old-0.1) > tolerance {
 		t.Errorf("%g and, 4 rounds later, %g; want 0.5 and 0.1", fresh, old)
 	}

@@ -7,54 +7,54 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/exchange/presence"
+	step "github.com/fbo-node/fbo/internal/exchange/rounds"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
-	step "github.com/fbo-node/fbo/strategy/exchange/rounds"
 	"github.com/fbo-node/fbo/task"
 )
 
 // Round is what the exchange in rounds shows in the view.
 type Round struct {
-	Number  int
-	Open    bool                // still collecting; the rest is not set
-	Own     *protocol.Candidate // nil when the agent could make none
-	Present []peer.ID           // sorted, the agent among them
-	Voices  []Voice             // of those present, in order of peer
+	Number     int
+	Open       bool                // still collecting; the rest is not set
+	Own        *protocol.Candidate // nil when the agent could make none
+	Present    []peer.ID           // sorted, the agent among them
+	Candidates []PeerCandidate     // of those present, in order of peer
 }
 
 // Names of the timers.
 const (
-	heardTimer    = "heard"
-	lookTimer     = "look"
+	receivedTimer = "heard"
+	checkTimer    = "look"
 	deadlineTimer = "deadline"
 )
 
 const (
 	// hearing is how long after a start an agent that sees nobody does not take
 	// itself for alone: who is present says so within one interval.
-	hearing = presence.Interval
+	receiving = presence.Interval
 	// looking is how often a round is looked at for members that have left.
-	looking = 2 * time.Second
+	checkInterval = 2 * time.Second
 )
 
 // rounds is the exchange in which agents in step wait for each other's
 // candidates, each up to its deadline.
 type rounds struct {
-	talk
-	round   Round
-	barrier step.Barrier    // of the same round
-	before  int             // the number of the agent's round before this one, 0 after a start
-	deaf    bool            // started just now, and may not know yet who is present
-	counted map[peer.ID]int // the newest round of each peer that has counted
+	candidateExchange
+	round     Round
+	barrier   step.Barrier    // of the same round
+	before    int             // the number of the agent's round before this one, 0 after a start
+	replaying bool            // started just now, and may not know yet who is present
+	counted   map[peer.ID]int // the newest round of each peer that has counted
 }
 
 var _ strategy.Exchange = (*rounds)(nil)
 
 // newRounds returns the exchange of one agent.
 func newRounds(t *task.Task) (*rounds, error) {
-	talk, err := newTalk(t)
-	return &rounds{talk: talk, counted: map[peer.ID]int{}}, err
+	talk, err := newCandidateExchange(t)
+	return &rounds{candidateExchange: talk, counted: map[peer.ID]int{}}, err
 }
 
 // inRound is a candidate in the slot of its round: an author has one for each of the
@@ -77,16 +77,16 @@ func (r *rounds) Decode(payload []byte) (any, error) {
 func (r *rounds) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	switch in := in.(type) {
 	case strategy.Start:
-		r.deaf = true
-		outputs := []strategy.Output{strategy.SetTimer{Name: heardTimer, After: hearing}}
+		r.replaying = true
+		outputs := []strategy.Output{strategy.SetTimer{Name: receivedTimer, After: receiving}}
 		if slices.ContainsFunc(view.Trials, cutOff) {
 			return outputs // a candidate that does not know its outcome would come too early
 		}
 		return append(outputs, r.begin(view)...)
-	case strategy.Told:
+	case strategy.TrialsEnded:
 		return r.begin(view)
 	case strategy.WorkDone:
-		return r.speak(view, in.Result)
+		return r.publishCandidate(view, in.Result)
 	case strategy.Received:
 		return r.close(view)
 	case strategy.Timer:
@@ -100,8 +100,8 @@ func (r *rounds) Step(view strategy.View, in strategy.Input) []strategy.Output {
 func cutOff(trial strategy.Trial) bool { return trial.State == strategy.Waiting }
 
 func (r *rounds) timer(view strategy.View, name string) []strategy.Output {
-	if name == heardTimer {
-		r.deaf = false
+	if name == receivedTimer {
+		r.replaying = false
 		return r.close(view)
 	}
 	if !r.round.Open || r.round.Own == nil {
@@ -113,12 +113,12 @@ func (r *rounds) timer(view strategy.View, name string) []strategy.Output {
 	if outputs := r.close(view); len(outputs) > 0 {
 		return outputs
 	}
-	return []strategy.Output{strategy.SetTimer{Name: lookTimer, After: looking}}
+	return []strategy.Output{strategy.SetTimer{Name: checkTimer, After: checkInterval}}
 }
 
 // begin opens the round of the next trial, once.
 func (r *rounds) begin(view strategy.View) []strategy.Output {
-	number := r.talk.round(view)
+	number := r.candidateExchange.round(view)
 	if r.round.Open || number <= r.round.Number {
 		return nil
 	}
@@ -128,8 +128,8 @@ func (r *rounds) begin(view strategy.View) []strategy.Output {
 	return []strategy.Output{strategy.Result{Value: r.round}, r.work(number)}
 }
 
-// speak publishes the own candidate, from when on the deadline runs.
-func (r *rounds) speak(view strategy.View, result any) []strategy.Output {
+// publishCandidate publishes the own candidate, from when on the deadline runs.
+func (r *rounds) publishCandidate(view strategy.View, result any) []strategy.Output {
 	candidate, ok := result.(protocol.Candidate)
 	if !ok { // the agent has reported why; it chooses alone this time
 		r.barrier.Close(nil, nil)
@@ -143,7 +143,7 @@ func (r *rounds) speak(view strategy.View, result any) []strategy.Output {
 	}
 	return append(outputs,
 		strategy.SetTimer{Name: deadlineTimer, After: deadlineOf(r.settings)},
-		strategy.SetTimer{Name: lookTimer, After: looking})
+		strategy.SetTimer{Name: checkTimer, After: checkInterval})
 }
 
 // close ends the round when nobody is waited for any more.
@@ -152,8 +152,8 @@ func (r *rounds) close(view strategy.View) []strategy.Output {
 		return nil
 	}
 	present := presence.Of(view).Present
-	said := spoken(view)
-	var voices []Voice
+	said := publishedIn(view)
+	var candidates []PeerCandidate
 	var expected []peer.ID
 	for _, id := range present {
 		if id == view.Self {
@@ -164,7 +164,7 @@ func (r *rounds) close(view strategy.View) []strategy.Output {
 			expected = append(expected, id)
 		}
 		if candidate.Round > r.counted[id] {
-			voices = append(voices, Voice{Peer: id, Candidate: candidate})
+			candidates = append(candidates, PeerCandidate{Peer: id, Candidate: candidate})
 		}
 	}
 	ofRound := func(id peer.ID) bool { return said[id].choose(r.round.Number).Round == r.round.Number }
@@ -173,10 +173,10 @@ func (r *rounds) close(view strategy.View) []strategy.Output {
 	}
 	r.barrier.Close(expected, ofRound)
 	maps.DeleteFunc(r.counted, func(id peer.ID, _ int) bool { return len(said[id]) == 0 })
-	for _, voice := range voices {
+	for _, voice := range candidates {
 		r.counted[voice.Peer] = voice.Candidate.Round
 	}
-	r.round.Open, r.round.Present, r.round.Voices = false, present, voices
+	r.round.Open, r.round.Present, r.round.Candidates = false, present, candidates
 	return []strategy.Output{strategy.Result{Value: r.round}}
 }
 
@@ -185,9 +185,9 @@ func (r *rounds) close(view strategy.View) []strategy.Output {
 func (r *rounds) cannotKnow(view strategy.View) bool {
 	seen := presence.Of(view)
 	if r.barrier.Late() || len(seen.Present) > 1 && seen.Agreed {
-		r.deaf = false
+		r.replaying = false
 	}
-	return r.deaf
+	return r.replaying
 }
 
 // inStep tells whether a peer of which this is the best candidate, the zero one if it has
@@ -196,12 +196,12 @@ func (r *rounds) inStep(best protocol.Candidate) bool {
 	return r.before <= best.Round && best.Round <= r.round.Number
 }
 
-// words are the candidates of one peer that are held, in order of round.
-type words []protocol.Candidate
+// waitWords are the candidates of one peer that are held, in order of round.
+type waitWords []protocol.Candidate
 
-// spoken lists the candidates in the view by peer.
-func spoken(view strategy.View) map[peer.ID]words {
-	said := map[peer.ID]words{}
+// publishedIn lists the candidates in the view by peer.
+func publishedIn(view strategy.View) map[peer.ID]waitWords {
+	said := map[peer.ID]waitWords{}
 	for share, c := range strategy.Shares[inRound](view) {
 		said[share.Author] = append(said[share.Author], c.Candidate)
 	}
@@ -209,7 +209,7 @@ func spoken(view strategy.View) map[peer.ID]words {
 }
 
 // choose returns the candidate of the round if there is one, otherwise the newest.
-func (w words) choose(round int) (candidate protocol.Candidate) {
+func (w waitWords) choose(round int) (candidate protocol.Candidate) {
 	for _, candidate = range w {
 		if candidate.Round == round {
 			break

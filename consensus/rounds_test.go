@@ -8,11 +8,11 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -76,7 +76,7 @@ func (d *table) step(in strategy.Input) {
 // begin brings the agent to where its own candidate of the next round is out.
 func (d *table) begin() {
 	d.t.Helper()
-	d.step(strategy.Told{})
+	d.step(strategy.TrialsEnded{})
 	if d.result == nil || !d.result.Open {
 		d.t.Fatalf("the round is not open: %+v", d.result)
 	}
@@ -108,7 +108,7 @@ func (d *table) closed(want map[peer.ID]int) {
 		d.t.Fatal("the round is still open")
 	}
 	got := map[peer.ID]int{}
-	for _, voice := range d.result.Voices {
+	for _, voice := range d.result.Candidates {
 		got[voice.Peer] = voice.Candidate.Round
 	}
 	if len(got) != len(want) {
@@ -155,7 +155,7 @@ func TestTheDeadlineClosesARound(t *testing.T) {
 	all := members(3)
 	d.begin()
 	d.hear(all[1], 1, 0.1)
-	d.step(strategy.Timer{Name: lookTimer})
+	d.step(strategy.Timer{Name: checkTimer})
 	d.open()
 	d.step(strategy.Timer{Name: deadlineTimer})
 	d.closed(map[peer.ID]int{all[1]: 1})
@@ -200,14 +200,14 @@ func TestWhoLeavesIsNotWaitedFor(t *testing.T) {
 	d.begin()
 	for range 3 { // it goes on looking
 		d.open()
-		if !slices.Contains(d.timers, lookTimer) {
+		if !slices.Contains(d.timers, checkTimer) {
 			t.Fatal("nobody looks whether somebody has left")
 		}
 		d.timers = nil
-		d.step(strategy.Timer{Name: lookTimer})
+		d.step(strategy.Timer{Name: checkTimer})
 	}
 	d.view.Results[presence.Kind] = presence.Result{Present: []peer.ID{d.view.Self}, Agreed: true}
-	d.step(strategy.Timer{Name: lookTimer})
+	d.step(strategy.Timer{Name: checkTimer})
 	d.closed(map[peer.ID]int{})
 }
 
@@ -217,7 +217,7 @@ func TestOldTimersDoNothing(t *testing.T) {
 	d.begin()
 	d.hear(members(2)[1], 1, 0.1)
 	d.view.Trials = append(d.view.Trials, strategy.Trial{})
-	d.step(strategy.Told{})
+	d.step(strategy.TrialsEnded{})
 	d.step(strategy.Timer{Name: deadlineTimer})
 	d.step(strategy.WorkDone{Name: "candidate", Result: d.candidate(2, 0.5)})
 	d.open()
@@ -226,19 +226,19 @@ func TestOldTimersDoNothing(t *testing.T) {
 func TestNoRoundWithoutNeed(t *testing.T) {
 	d := newTable(t, 2)
 	d.view.Trials, d.view.Observations = make([]strategy.Trial, 1), 1
-	d.step(strategy.Told{})
+	d.step(strategy.TrialsEnded{})
 	if d.works != 0 {
 		t.Error("a round for a starting design")
 	}
 	d.view.Trials = make([]strategy.Trial, 12)
 	d.view.Observations = 12
-	d.step(strategy.Told{})
+	d.step(strategy.TrialsEnded{})
 	if d.works != 0 {
 		t.Error("a round beyond the last")
 	}
 	d.view.Trials = make([]strategy.Trial, 5)
-	d.step(strategy.Told{})
-	d.step(strategy.Told{})
+	d.step(strategy.TrialsEnded{})
+	d.step(strategy.TrialsEnded{})
 	if d.works != 1 {
 		t.Errorf("%d candidates for one round", d.works)
 	}
@@ -246,7 +246,7 @@ func TestNoRoundWithoutNeed(t *testing.T) {
 
 func TestAnAgentWithoutCandidateIsNotStuck(t *testing.T) {
 	d := newTable(t, 2)
-	d.step(strategy.Told{})
+	d.step(strategy.TrialsEnded{})
 	d.step(strategy.WorkDone{Name: "candidate", Err: errors.New("no design is left")})
 	if d.result.Open || d.result.Own != nil {
 		t.Errorf("the round is %+v", d.result)
@@ -306,7 +306,7 @@ func TestResponseIsTheBestInUnitsOfTheTask(t *testing.T) {
 		", weights: leader": 2,
 		", weights: leader, response: noisy, response_noise: 1e-3": 2,
 	} {
-		talk, err := newTalk(newTask(t, settings))
+		talk, err := newCandidateExchange(newTask(t, settings))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -316,7 +316,7 @@ func TestResponseIsTheBestInUnitsOfTheTask(t *testing.T) {
 			t.Errorf("%s: response %g", settings, *got)
 		}
 	}
-	talk, err := newTalk(newTask(t, ""))
+	talk, err := newCandidateExchange(newTask(t, ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +329,7 @@ func TestResponseIsTheBestInUnitsOfTheTask(t *testing.T) {
 func TestResponseIsFeasible(t *testing.T) {
 	spec := *newTask(t, ", weights: leader") // minimize
 	spec.Constraints = []task.Constraint{{Output: "memory", Low: math.Inf(-1), High: 10}}
-	talk, err := newTalk(&spec)
+	talk, err := newCandidateExchange(&spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +351,7 @@ func TestAverageIsAValidDesign(t *testing.T) {
 	point := func(x, n float64, choice int) protocol.Candidate {
 		return protocol.Candidate{Round: 1, Point: protocol.Point{Coordinates: []float64{x, n}, Choices: []int{choice}}}
 	}
-	c := council{self: all[0], own: point(0.2, 0.05, 0), present: all, t: 1, settings: settingsOf(definition), voices: []Voice{
+	c := averager{self: all[0], own: point(0.2, 0.05, 0), present: all, t: 1, settings: settingsOf(definition), candidates: []PeerCandidate{
 		{Peer: all[1], Candidate: point(0.4, 0.05, 2)}, {Peer: all[2], Candidate: point(0.6, 0.95, 1)}, {Peer: all[3], Candidate: point(0.8, 0.95, 2)},
 	}}
 	design := definition.Space.Decode(c.average(definition.Space))

@@ -1,7 +1,7 @@
 package consensus
 
 import (
-	"github.com/fbo-node/fbo/privacy/guard"
+	"github.com/fbo-node/fbo/internal/privacy/coarsen"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -14,7 +14,7 @@ const (
 	weightsUniform    = "uniform"
 	weightsLeader     = "leader"
 	weightsMetropolis = "metropolis"
-	weightsLikeness   = "likeness"
+	weightsSimilarity = "likeness"
 
 	averageMean    = "mean"
 	averageMedian  = "median"
@@ -67,12 +67,12 @@ type Settings struct {
 }
 
 func readSettings(s *task.Section) task.StrategySettings {
-	if share := s.Word("share", exact, exact, guard.Share); share == guard.Share {
-		s.Errorf("share", "share %s does not go with strategy consensus: nodes evaluate the average of their candidates, which must be exact; those that can be guarded: peer-prior, density, constrained-gp", guard.Share)
+	if share := s.Word("share", exact, exact, coarsen.Share); share == coarsen.Share {
+		s.Errorf("share", "share %s does not go with strategy consensus: nodes evaluate the average of their candidates, which must be exact; those that can be guarded: peer-prior, density, constrained-gp", coarsen.Share)
 	}
 	c := Settings{
 		Acquisition: s.Word("acquisition", acquisitionLogEI, acquisitionLogEI, acquisitionUCB, acquisitionTS),
-		Weights:     s.Word("weights", weightsUniform, weightsUniform, weightsLeader, weightsMetropolis, weightsLikeness),
+		Weights:     s.Word("weights", weightsUniform, weightsUniform, weightsLeader, weightsMetropolis, weightsSimilarity),
 		Average:     s.Word("average", averageMean, averageMean, averageMedian, averageTrimmed),
 		Mode:        s.Word("mode", modeRounds, modeRounds, modeAsynchronous),
 		Rounds:      s.Whole("rounds", defaultRounds, 1, maxRounds),

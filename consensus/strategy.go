@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
@@ -34,7 +34,7 @@ var _ strategy.Strategy = Strategy{}
 // New returns the strategy for a task of type consensus.
 func New(t *task.Task) (Strategy, error) {
 	own, err := ownStrategy(t)
-	return Strategy{task: t, settings: settingsOf(t), search: search.New(t).Apart(), own: own}, err
+	return Strategy{task: t, settings: settingsOf(t), search: search.New(t).WithoutCentre(), own: own}, err
 }
 
 // NewExchange returns the exchange of one agent that the strategy rests on.
@@ -85,18 +85,18 @@ func (s Strategy) inRound(ctx context.Context, view strategy.View, trial uint64,
 	if round.Open && view.Waited == "" {
 		return strategy.Suggestion{Wait: strategy.Wait{Exchange: Kind, For: deadlineOf(s.settings) + preparing}}, nil
 	}
-	if round.Open || round.Own == nil || len(round.Voices) == 0 {
+	if round.Open || round.Own == nil || len(round.Candidates) == 0 {
 		return s.own.Suggest(ctx, view, trial, seed)
 	}
-	design := s.task.Space.Decode(round.council(s.task.Space, view, s.settings).average(s.task.Space))
+	design := s.task.Space.Decode(round.averager(s.task.Space, view, s.settings).average(s.task.Space))
 	if s.search.Tried(view, design) {
 		return s.own.Suggest(ctx, view, trial, seed)
 	}
 	return strategy.Suggestion{Design: design, Why: strategy.Why{
-		Source:   source,
-		Phrase:   fmt.Sprintf("%s with the candidates of %s in round %d", s.settings.average(), plain.Count(len(round.Voices), "peer"), round.Number),
-		Listened: len(round.Voices),
-		Round:    round.Number,
+		Source:    source,
+		Phrase:    fmt.Sprintf("%s with the candidates of %s in round %d", s.settings.average(), sanitize.Count(len(round.Candidates), "peer"), round.Number),
+		PeersUsed: len(round.Candidates),
+		Round:     round.Number,
 	}}, nil
 }
 
@@ -104,25 +104,25 @@ func (s Strategy) withLatest(ctx context.Context, view strategy.View, trial uint
 	own, err := s.own.Suggest(ctx, view, trial, seed)
 	present := presence.Of(view)
 	round := int(s.search.AfterStart(trial))
-	voices := newestVoices(view, present.Has, round)
-	if err != nil || len(voices) == 0 {
+	candidates := latestCandidates(view, present.Has, round)
+	if err != nil || len(candidates) == 0 {
 		return own, err
 	}
-	c := council{
-		self:     view.Self,
-		own:      protocol.Candidate{Round: round, Point: protocol.PointOf(s.task.Space, own.Design), Neighbours: len(present.Present) - 1},
-		present:  present.Present,
-		voices:   voices,
-		t:        round,
-		settings: s.settings,
+	c := averager{
+		self:       view.Self,
+		own:        protocol.Candidate{Round: round, Point: protocol.PointOf(s.task.Space, own.Design), Neighbours: len(present.Present) - 1},
+		present:    present.Present,
+		candidates: candidates,
+		t:          round,
+		settings:   s.settings,
 	}.asLiked(s.task.Space, view)
 	design := s.task.Space.Decode(c.average(s.task.Space))
 	if s.search.Tried(view, design) {
 		return own, nil
 	}
 	return strategy.Suggestion{Design: design, Why: strategy.Why{
-		Source:   source,
-		Phrase:   s.settings.average() + " with the latest candidates of " + plain.Count(len(voices), "peer"),
-		Listened: len(voices),
+		Source:    source,
+		Phrase:    s.settings.average() + " with the latest candidates of " + sanitize.Count(len(candidates), "peer"),
+		PeersUsed: len(candidates),
 	}}, nil
 }

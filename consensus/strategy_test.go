@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
-	"github.com/fbo-node/fbo/random"
-	"github.com/fbo-node/fbo/sim"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sim"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 )
@@ -91,7 +91,7 @@ func TestAloneItIsTheLoneAcquisition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		alone.Members[0].Strategy = scattered{own, search.New(alone.Task).Apart()}
+		alone.Members[0].Strategy = scattered{own, search.New(alone.Task).WithoutCentre()}
 		want := play(t, alone).Members[0].Trials
 		for _, mode := range modes() {
 			got := play(t, federation(t, "type: consensus, acquisition: "+acquisition+", "+mode, 1, 9)).Members[0].Trials
@@ -117,7 +117,7 @@ func TestEverybodyIsInEveryRound(t *testing.T) {
 		}
 		for i, m := range play(t, s).Members {
 			for _, trial := range m.Trials[3:] {
-				if why := trial.Why; why.Source != "agreed" || why.Listened != agents-1 || why.Round != int(trial.ID)-3 {
+				if why := trial.Why; why.Source != "agreed" || why.PeersUsed != agents-1 || why.Round != int(trial.ID)-3 {
 					t.Errorf("%s: trial %d of agent %d: %s", mode, trial.ID, i, why)
 				}
 			}

@@ -80,10 +80,10 @@ func metropolisRow(degree int, degrees []int, t, T int) (others []float64, own f
 	return others, own
 }
 
-// likenessRow returns the weights that an agent gives to candidates that fit what it has
+// similarityRow returns the weights that an agent gives to candidates that fit what it has
 // seen so well, 0 to 1 each, beside its own, which fits by 1: equal ones where all fit, and
 // no more than 1/2 for the only one that does.
-func likenessRow(fits []float64) []float64 {
+func similarityRow(fits []float64) []float64 {
 	sum := 1.0
 	for _, fit := range fits {
 		sum += fit

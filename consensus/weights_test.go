@@ -187,16 +187,16 @@ func TestMissingCandidatesCountForTheOwn(t *testing.T) {
 			}
 		}
 		checkDoublyStochastic(t, matrixOf(len(all), func(self int) []float64 {
-			c := council{self: all[self], present: all, t: round, settings: settings}
+			c := averager{self: all[self], present: all, t: round, settings: settings}
 			for j, id := range all {
 				if j != self && !cut[[2]int{self, j}] {
-					c.voices = append(c.voices, Voice{Peer: id, Candidate: protocol.Candidate{Round: round}})
+					c.candidates = append(c.candidates, PeerCandidate{Peer: id, Candidate: protocol.Candidate{Round: round}})
 				}
 			}
 			row := make([]float64, len(all))
 			row[self] = 1
 			for i, w := range c.weights() {
-				row[slices.Index(all, c.voices[i].Peer)] = w
+				row[slices.Index(all, c.candidates[i].Peer)] = w
 				row[self] -= w
 			}
 			return row
@@ -206,9 +206,9 @@ func TestMissingCandidatesCountForTheOwn(t *testing.T) {
 
 func TestAgeLowersTheWeight(t *testing.T) {
 	all := members(2)
-	c := council{self: all[0], present: all, t: 1, settings: Settings{Weights: "uniform", Rounds: 10}, voices: []Voice{{Peer: all[1]}}}
+	c := averager{self: all[0], present: all, t: 1, settings: Settings{Weights: "uniform", Rounds: 10}, candidates: []PeerCandidate{{Peer: all[1]}}}
 	fresh := c.weights()[0]
-	c.voices[0].Age = 4
+	c.candidates[0].Age = 4
 	if old := c.weights()[0]; fresh != 0.5 || old != 0.1 {
 		t.Errorf("weights %g and, 4 rounds later, %g", fresh, old)
 	}
@@ -227,10 +227,10 @@ func TestTheLeaderHasTheBestResponse(t *testing.T) {
 		"all equal":        {[3]*float64{number(1), number(1), number(1)}, 0},
 	} {
 		for self := range all {
-			council := council{self: all[self], own: protocol.Candidate{Response: c.responses[self]}}
+			council := averager{self: all[self], own: protocol.Candidate{Response: c.responses[self]}}
 			for j := range all {
 				if j != self {
-					council.voices = append(council.voices, Voice{Peer: all[j], Candidate: protocol.Candidate{Response: c.responses[j]}})
+					council.candidates = append(council.candidates, PeerCandidate{Peer: all[j], Candidate: protocol.Candidate{Response: c.responses[j]}})
 				}
 			}
 			if got := council.leader(); got != all[c.want] {

@@ -10,9 +10,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -94,7 +94,7 @@ func (w *world) step(m *member, in strategy.Input) {
 		switch output := output.(type) {
 		case strategy.Work:
 			number := m.exchange.round.Number
-			w.after(w.upTo(time.Second), func() { w.speak(m, number) })
+			w.after(w.upTo(time.Second), func() { w.publishCandidate(m, number) })
 		case strategy.Publish:
 			w.send(m, output)
 		case strategy.SetTimer:
@@ -111,7 +111,7 @@ func (w *world) step(m *member, in strategy.Input) {
 	}
 }
 
-func (w *world) speak(m *member, number int) {
+func (w *world) publishCandidate(m *member, number int) {
 	m.spoke = w.now
 	if w.rng.IntN(10) == 0 {
 		w.step(m, strategy.WorkDone{}) // it has failed
@@ -161,10 +161,10 @@ func (w *world) result(m *member, round Round) {
 	if deadline := time.Duration(settingsOf(w.task).Deadline) * time.Second; w.now-m.spoke > deadline {
 		w.t.Fatalf("%s: round %d closes %v after the own candidate", m.id, round.Number, w.now-m.spoke)
 	}
-	for i, voice := range round.Voices {
+	for i, voice := range round.Candidates {
 		_, there := slices.BinarySearch(round.Present, voice.Peer)
-		if !there || voice.Peer == m.id || i > 0 && round.Voices[i-1].Peer >= voice.Peer {
-			w.t.Fatalf("%s: voices %+v among %v", m.id, round.Voices, round.Present)
+		if !there || voice.Peer == m.id || i > 0 && round.Candidates[i-1].Peer >= voice.Peer {
+			w.t.Fatalf("%s: voices %+v among %v", m.id, round.Candidates, round.Present)
 		}
 	}
 	if round.Own != nil {
@@ -183,7 +183,7 @@ func (w *world) result(m *member, round Round) {
 	trial := len(m.trials) - 1
 	w.after(w.upTo(m.duration), func() {
 		m.trials[trial].State = strategy.Done
-		w.step(m, strategy.Told{})
+		w.step(m, strategy.TrialsEnded{})
 	})
 }
 
@@ -232,14 +232,14 @@ func TestRoundsSurviveAnyNetwork(t *testing.T) {
 }
 
 func checkCounts(t *rapid.T, m *member) {
-	type spoken struct {
+	type published struct {
 		id    peer.ID
 		round int
 	}
-	counts := map[spoken]int{}
+	counts := map[published]int{}
 	for _, round := range m.closed {
-		for _, voice := range round.Voices {
-			counts[spoken{voice.Peer, voice.Candidate.Round}]++
+		for _, voice := range round.Candidates {
+			counts[published{voice.Peer, voice.Candidate.Round}]++
 		}
 	}
 	for s, n := range counts {

@@ -13,7 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
 
-	"github.com/fbo-node/fbo/internal/dials"
+	"github.com/fbo-node/fbo/internal/dialbudget"
 )
 
 // ParseAllow reads a list for Node.Allow: one peer ID a line, as `fbo-node key`
@@ -54,9 +54,9 @@ type gate struct {
 	listed map[peer.ID]bool // nil: everybody
 	hubs   map[peer.ID]bool // may connect, listed or not
 
-	shut     func(peer.ID, multiaddr.Multiaddr) bool // who is banned, or whose addresses are; nil: nobody
-	attempts *dials.Book                             // nil: no limits
-	barred   func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
+	shut       func(peer.ID, multiaddr.Multiaddr) bool // who is banned, or whose addresses are; nil: nobody
+	attempts   *dialbudget.Budget                      // nil: no limits
+	notAllowed func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
 }
 
 func newGate(self peer.ID, allowed []peer.ID, hubs []*hub) *gate {
@@ -85,7 +85,7 @@ var _ connmgr.ConnectionGater = (*gate)(nil)
 func (g *gate) InterceptPeerDial(id peer.ID) bool { return g.mayConnect(id) }
 
 func (g *gate) InterceptAddrDial(id peer.ID, address multiaddr.Multiaddr) bool {
-	if g.barred != nil && g.barred(id, address) {
+	if g.notAllowed != nil && g.notAllowed(id, address) {
 		return false
 	}
 	return g.attempts == nil || g.attempts.Allow(id, address)
@@ -110,16 +110,16 @@ func (g *gate) inspect(from peer.ID) error {
 	return nil
 }
 
-// unheard is whose gossip is dropped, by whomever it is passed on: banned nodes,
+// pubsubBlacklist is whose gossip is dropped, by whomever it is passed on: banned nodes,
 // and those that may not take part.
-type unheard struct{ node *Node }
+type pubsubBlacklist struct{ node *Node }
 
-var _ pubsub.Blacklist = unheard{}
+var _ pubsub.Blacklist = pubsubBlacklist{}
 
 // Add implements pubsub.Blacklist; nobody is added.
-func (unheard) Add(peer.ID) bool { return false }
+func (pubsubBlacklist) Add(peer.ID) bool { return false }
 
 // Contains implements pubsub.Blacklist.
-func (u unheard) Contains(id peer.ID) bool {
+func (u pubsubBlacklist) Contains(id peer.ID) bool {
 	return u.node.conduct.isBanned(id) || !u.node.gate.mayTakePart(id)
 }

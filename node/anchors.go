@@ -17,7 +17,7 @@ import (
 
 const (
 	anchorsDir   = "anchors" // in a node's directory, a file a task
-	mostAnchors  = 8
+	maxAnchors   = 8
 	anchorAge    = 3 * time.Minute // so long a peer must have been connected
 	anchorsPause = 5 * time.Minute // between writes
 )
@@ -28,7 +28,7 @@ func readAnchors(dir, task string) ([]peer.AddrInfo, error) {
 	if err := datadir.NoLink(filepath.Join(dir, anchorsDir)); err != nil {
 		return nil, err
 	}
-	text, err := readPlain(filepath.Join(dir, anchorsDir, task))
+	text, err := readRegular(filepath.Join(dir, anchorsDir, task))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -40,8 +40,8 @@ func readAnchors(dir, task string) ([]peer.AddrInfo, error) {
 
 func parseAnchors(text []byte) ([]peer.AddrInfo, error) {
 	lines := strings.Fields(string(text))
-	if len(lines) > mostAnchors {
-		return nil, fmt.Errorf("%d addresses, the limit is %d", len(lines), mostAnchors)
+	if len(lines) > maxAnchors {
+		return nil, fmt.Errorf("%d addresses, the limit is %d", len(lines), maxAnchors)
 	}
 	return ParsePeers(lines)
 }
@@ -87,8 +87,8 @@ func (t *topic) recallAnchors() {
 func (t *topic) keepAnchors(now time.Time) {
 	n := t.session.node
 	var anchors []peer.AddrInfo
-	for _, id := range t.standing.steadiest(now, anchorAge) {
-		if address := n.attempts.LastAnswer(id); address != nil && len(anchors) < mostAnchors {
+	for _, id := range t.standing.longestActive(now, anchorAge) {
+		if address := n.attempts.LastAnswer(id); address != nil && len(anchors) < maxAnchors {
 			anchors = append(anchors, peer.AddrInfo{ID: id, Addrs: []multiaddr.Multiaddr{address}})
 		}
 	}

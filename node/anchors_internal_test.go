@@ -40,8 +40,8 @@ func FuzzParseAnchors(f *testing.F) {
 			}
 			addresses += len(anchor.Addrs)
 		}
-		if len(anchors) > mostAnchors || addresses > mostAnchors {
-			t.Errorf("%d anchors at %d addresses, the limit is %d", len(anchors), addresses, mostAnchors)
+		if len(anchors) > maxAnchors || addresses > maxAnchors {
+			t.Errorf("%d anchors at %d addresses, the limit is %d", len(anchors), addresses, maxAnchors)
 		}
 		var again bytes.Buffer
 		if err := formatAnchors(&again, anchors); err != nil {

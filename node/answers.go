@@ -5,7 +5,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
 
-	"github.com/fbo-node/fbo/internal/dials"
+	"github.com/fbo-node/fbo/internal/dialbudget"
 )
 
 // noteAnswers makes the node remember at which addresses peers have answered.
@@ -54,27 +54,27 @@ func circuitThrough(id peer.ID) multiaddr.Multiaddr {
 	return multiaddr.StringCast("/p2p/" + id.String() + "/p2p-circuit")
 }
 
-const mostTried = 8 // addresses of a record
+const maxTried = 8 // addresses of a record
 
 // worthTrying is what of the addresses in a record is tried, when it was told by somebody
 // who is reached at an address of this scope: no private addresses from a public one, and
 // no host names, which a peer could make others look up.
-func (n *Node) worthTrying(addresses []multiaddr.Multiaddr, told dials.Scope) []multiaddr.Multiaddr {
+func (n *Node) worthTrying(addresses []multiaddr.Multiaddr, sentTo dialbudget.Scope) []multiaddr.Multiaddr {
 	var kept []multiaddr.Multiaddr
 	for _, address := range addresses {
 		if through := n.throughHub(address); through != nil {
 			address = through
-		} else if _, ok := dials.IP(address); !ok || dials.ScopeOf(address) < told {
+		} else if _, ok := dialbudget.IP(address); !ok || dialbudget.ScopeOf(address) < sentTo {
 			continue
 		}
 		if !multiaddr.Contains(kept, address) {
 			kept = append(kept, address)
 		}
 	}
-	return kept[:min(len(kept), mostTried)]
+	return kept[:min(len(kept), maxTried)]
 }
 
 // learn takes in a record that came over a connection.
 func (t *topic) learn(sealed []byte, by network.Conn) error {
-	return t.members.learn(sealed, by.RemotePeer(), dials.ScopeOf(by.RemoteMultiaddr()))
+	return t.members.learn(sealed, by.RemotePeer(), dialbudget.ScopeOf(by.RemoteMultiaddr()))
 }

@@ -15,9 +15,9 @@ const (
 
 	// Items of answers in which peers tell what they hold. The burst is as many shares as an
 	// agent may hold of others.
-	takeRate, takeBurst           = 50, 3072
-	groupTakeRate, groupTakeBurst = 5, 128
-	takeBytes                     = 4 << 10 // of which a larger item counts as several
+	itemRate, itemBurst           = 50, 3072
+	groupItemRate, groupItemBurst = 5, 128
+	itemBytes                     = 4 << 10 // of which a larger item counts as several
 )
 
 // budget is shared by groups, as groupOf names them.
@@ -41,15 +41,15 @@ func newCheckBudget() budget {
 	return newBudget(rate.NewLimiter(checkRate, checkBurst), func() *rate.Limiter { return rate.NewLimiter(groupCheckRate, groupCheckBurst) })
 }
 
-func newTakeBudget() budget {
-	return newBudget(rate.NewLimiter(takeRate, takeBurst), func() *rate.Limiter { return rate.NewLimiter(groupTakeRate, groupTakeBurst) })
+func newItemBudget() budget {
+	return newBudget(rate.NewLimiter(itemRate, itemBurst), func() *rate.Limiter { return rate.NewLimiter(groupItemRate, groupItemBurst) })
 }
 
-// may tells whether something of that cost is still done for a group, and takes note of it.
-func (b *budget) may(now time.Time, group string, cost int) bool {
+// allow tells whether something of that cost is still done for a group, and takes note of it.
+func (b *budget) allow(now time.Time, group string, cost int) bool {
 	a := b.groups[group]
 	if a == nil {
-		if len(b.groups) >= mostRanges {
+		if len(b.groups) >= maxRanges {
 			deleteOldest(b.groups, func(a *allowance) time.Time { return a.last })
 		}
 		a = &allowance{Limiter: b.each()}

@@ -15,7 +15,7 @@ import (
 // its own words as well as by what it passes on, and the node does no more than is stated.
 func TestABudgetIsSharedByGroups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newConduct(func(id peer.ID) bool { return id == "named" })
+		c := newPeerPolicy(func(id peer.ID) bool { return id == "named" })
 		const greedy, seconds = 60, 60
 		done, missed := 0, 0
 		for second := range seconds {
@@ -26,20 +26,20 @@ func TestABudgetIsSharedByGroups(t *testing.T) {
 					if m%2 == 0 {
 						author = "made up"
 					}
-					if c.mayCheck(id, fmt.Sprint("range ", i), author) {
+					if c.allowSignatureCheck(id, fmt.Sprint("range ", i), author) {
 						done++
 					}
 				}
 			}
 			for range groupCheckRate {
-				if !c.mayCheck("modest", "other", "modest") {
+				if !c.allowSignatureCheck("modest", "other", "modest") {
 					missed++
 				}
-				if !c.mayCheck("modest", "other", "author") {
+				if !c.allowSignatureCheck("modest", "other", "author") {
 					missed++
 				}
 			}
-			if !c.mayCheck("named", "range 0", "author") {
+			if !c.allowSignatureCheck("named", "range 0", "author") {
 				t.Fatal("a named peer is refused")
 			}
 			time.Sleep(time.Second)
@@ -57,28 +57,28 @@ func TestABudgetIsSharedByGroups(t *testing.T) {
 // While nobody else asks, one group has all, and a large item counts as several.
 func TestABudgetIsOneGroupsWhileThereIsRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newConduct(func(peer.ID) bool { return false })
+		c := newPeerPolicy(func(peer.ID) bool { return false })
 		count := func(bytes int) (taken int) {
-			for c.mayTake("peer", "range", bytes) {
+			for c.allowItem("peer", "range", bytes) {
 				taken++
 			}
 			return taken
 		}
-		if got := count(0); got != takeBurst+groupTakeBurst {
+		if got := count(0); got != itemBurst+groupItemBurst {
 			t.Errorf("%d small items at once", got)
 		}
 		time.Sleep(time.Hour)
-		if got := count(4 * takeBytes); got != takeBurst/5+groupTakeBurst/5 {
+		if got := count(4 * itemBytes); got != itemBurst/5+groupItemBurst/5 {
 			t.Errorf("%d large items at once", got)
 		}
-		if c.mayTake("other", "range", 0) && c.mayTake("other", "range", 4*takeBytes) {
+		if c.allowItem("other", "range", 0) && c.allowItem("other", "range", 4*itemBytes) {
 			t.Error("another identity of the range has a budget of its own")
 		}
-		for i := range 2 * mostRanges {
-			c.mayTake("peer", fmt.Sprint("range ", i), 0)
+		for i := range 2 * maxRanges {
+			c.allowItem("peer", fmt.Sprint("range ", i), 0)
 		}
-		if len(c.takes.groups) > mostRanges {
-			t.Errorf("%d groups are remembered", len(c.takes.groups))
+		if len(c.items.groups) > maxRanges {
+			t.Errorf("%d groups are remembered", len(c.items.groups))
 		}
 	})
 }
@@ -86,7 +86,7 @@ func TestABudgetIsOneGroupsWhileThereIsRoom(t *testing.T) {
 // Copies of a message whose signature has been checked cost nothing, for a while.
 func TestCopiesOfCheckedMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newChecked()
+		c := newValidationCache()
 		message := func(number int) *pb.Message {
 			return &pb.Message{From: []byte("author"), Seqno: fmt.Append(nil, number)}
 		}

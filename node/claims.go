@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -150,6 +150,6 @@ func (s *Session) regretBound(ctx context.Context) (bound float64, observations 
 
 // Enough returns why the latest run ended, by RunOptions.StopRegret; nil when it ended
 // otherwise, or there are trials since.
-func (s *Session) Enough(ctx context.Context) (enough *agent.EnoughRecord, err error) {
-	return enough, s.do(ctx, func(time.Time) { enough = s.agent.Enough() })
+func (s *Session) Enough(ctx context.Context) (enough *agent.StopRecord, err error) {
+	return enough, s.do(ctx, func(time.Time) { enough = s.agent.StopReason() })
 }

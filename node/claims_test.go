@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -27,16 +27,16 @@ func TestClientsHoldTrialsOverRestarts(t *testing.T) {
 	worker := agent.Claim{Client: "worker", Lease: time.Hour}
 	claimed, own := askFor(t, s, worker), ask(t, s)
 	once := agent.Once{Key: "1", Digest: "tell"}
-	told := askFor(t, s, worker)
+	sentTo := askFor(t, s, worker)
 	for range 2 {
-		if err := s.TellOnce(ctx, once, told.ID, strategy.Outcome{Value: 4}); err != nil {
+		if err := s.TellOnce(ctx, once, sentTo.ID, strategy.Outcome{Value: 4}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := s.TellOnce(ctx, agent.Once{Key: "1", Digest: "another"}, claimed.ID, strategy.Outcome{Value: 4}); !errors.Is(err, agent.ErrKeyReused) {
 		t.Errorf("the key for another request: %v", err)
 	}
-	past := []agent.Past{{Design: told.Design, Outcome: strategy.Outcome{Value: 2}}}
+	past := []agent.Past{{Design: sentTo.Design, Outcome: strategy.Outcome{Value: 2}}}
 	if added, err := s.ImportOnce(ctx, agent.Once{Key: "2"}, past); added != 1 || err != nil {
 		t.Errorf("imported %d, %v", added, err)
 	}

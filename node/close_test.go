@@ -13,14 +13,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/journal"
+	fborandom "github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/node"
-	fborandom "github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/search"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -66,7 +66,7 @@ func (w worker) Step(_ strategy.View, in strategy.Input) []strategy.Output {
 }
 
 // places are where a task may take its time, by the name that a warning gives them.
-var places = map[string]func(t *testing.T, c *agent.Config, run func(ctx context.Context)){
+var reservations = map[string]func(t *testing.T, c *agent.Config, run func(ctx context.Context)){
 	"the choice of trial 2": func(_ *testing.T, c *agent.Config, run func(ctx context.Context)) {
 		c.Strategy = hooked{search.New(c.Task), func(ctx context.Context, trial uint64) {
 			if trial > 1 {
@@ -98,7 +98,7 @@ var places = map[string]func(t *testing.T, c *agent.Config, run func(ctx context
 // more, while in some place of each something takes for ever: whatever its context says,
 // or until that ends. It returns how long that took in virtual time, the warnings, and
 // the records of the first task.
-func closing(t *testing.T, place string, listens bool) (took time.Duration, warnings []string, records []agent.Record) {
+func closing(t *testing.T, reservation string, listens bool) (took time.Duration, warnings []string, records []agent.Record) {
 	inSimulation(t, func(t *testing.T, f *fleet) {
 		var mu sync.Mutex
 		released := make(chan struct{})
@@ -110,7 +110,7 @@ func closing(t *testing.T, place string, listens bool) (took time.Duration, warn
 			}
 		}
 		f.build = func(n *node.Node) {
-			n.Alter(func(c *agent.Config) { places[place](t, c, run) })
+			n.Alter(func(c *agent.Config) { reservations[reservation](t, c, run) })
 			n.OnWarning = func(message string) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -128,7 +128,7 @@ func closing(t *testing.T, place string, listens bool) (took time.Duration, warn
 				t.Fatal(err)
 			}
 			go func() {
-				if trial, err := s.Ask(context.Background()); err != nil && !errors.Is(err, node.ErrClosed) || err == nil && place != "worker: sum" {
+				if trial, err := s.Ask(context.Background()); err != nil && !errors.Is(err, node.ErrClosed) || err == nil && reservation != "worker: sum" {
 					t.Errorf("asked at the end: %+v, %v", trial, err)
 				}
 			}()
@@ -171,32 +171,32 @@ func recordsOf(t *testing.T, dir string, spec *task.Task) []agent.Record {
 // trial has been handed back.
 func checkOutcome(t *testing.T, records []agent.Record) {
 	t.Helper()
-	trials, told, returned := 0, 0, 0
+	trials, sentTo, returned := 0, 0, 0
 	for _, r := range records {
 		switch {
 		case r.Trial != nil:
 			trials++
 		case r.Tell != nil:
-			told++
+			sentTo++
 		case r.Return != nil:
 			returned++
 		}
 	}
-	if told != 1 || trials != told+returned {
-		t.Errorf("the journal has %d trials, %d outcomes and %d handed back", trials, told, returned)
+	if sentTo != 1 || trials != sentTo+returned {
+		t.Errorf("the journal has %d trials, %d outcomes and %d handed back", trials, sentTo, returned)
 	}
 }
 
 // What does not look at its context is left to itself within five seconds, and is named.
 func TestCloseDoesNotWaitForEver(t *testing.T) {
-	for place := range places {
-		t.Run(place, func(t *testing.T) {
-			took, warnings, records := closing(t, place, false)
+	for reservation := range reservations {
+		t.Run(reservation, func(t *testing.T) {
+			took, warnings, records := closing(t, reservation, false)
 			if took > 5*time.Second {
 				t.Errorf("Close took %v", took)
 			}
-			if len(warnings) != 2 || !strings.Contains(warnings[0], place) || !strings.Contains(warnings[1], place) {
-				t.Errorf("warnings %q, want %q for each task", warnings, place)
+			if len(warnings) != 2 || !strings.Contains(warnings[0], reservation) || !strings.Contains(warnings[1], reservation) {
+				t.Errorf("warnings %q, want %q for each task", warnings, reservation)
 			}
 			checkOutcome(t, records)
 		})
@@ -205,9 +205,9 @@ func TestCloseDoesNotWaitForEver(t *testing.T) {
 
 // What looks at its context is waited for, and does not keep anybody waiting.
 func TestCloseEndsWhatListens(t *testing.T) {
-	for place := range places {
-		t.Run(place, func(t *testing.T) {
-			took, warnings, records := closing(t, place, true)
+	for reservation := range reservations {
+		t.Run(reservation, func(t *testing.T) {
+			took, warnings, records := closing(t, reservation, true)
 			if took > 100*time.Millisecond || len(warnings) > 0 {
 				t.Errorf("Close took %v, warnings %q", took, warnings)
 			}

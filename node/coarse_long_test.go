@@ -15,13 +15,13 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/privacy/coarsen"
 	"github.com/fbo-node/fbo/node"
-	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -163,14 +163,14 @@ func coarseShare(t *testing.T, author, peer *node.Node, name string, axes []coar
 			t.Fatal(err)
 		}
 		for _, share := range view.Shares {
-			if d, ok := share.Value.(protocol.Density); ok && share.Kind == optimum.Kind && share.Author == author.ID() && d.Observations == len(past) {
+			if d, ok := share.Value.(protocol.Density); ok && share.Kind == optprior.Kind && share.Author == author.ID() && d.Observations == len(past) {
 				shared = d
 				return true
 			}
 		}
 		return false
 	})
-	widths := guard.Widths(sharing.Task().Space)
+	widths := coarsen.Widths(sharing.Task().Space)
 	for i, a := range axes {
 		u := shared.Components[0].Centre.Coordinates[i]
 		low, high := max(u-widths[i]/2, 0), min(u+widths[i]/2, 1)

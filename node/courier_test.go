@@ -16,7 +16,7 @@ import (
 // and of all when all are too many.
 func TestQueuesOfDirectMessagesAgreeWithAList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := &courier{queues: map[peer.ID]*letters{}}
+		c := &directMessenger{queues: map[peer.ID]*directQueue{}}
 		type entry struct{ to, at, size int }
 		var all []entry // oldest first
 		var count, bytes [61]int
@@ -34,10 +34,10 @@ func TestQueuesOfDirectMessagesAgreeWithAList(t *testing.T) {
 		dropped := 0
 		for i := range rapid.IntRange(1, 1500).Draw(t, "messages") {
 			to := (i * 7) % peers
-			l := letter{protocol.Direct{Exchange: "sum", Data: data[i%100:]}, time.Unix(int64(i), 0)}
+			l := queuedDirect{protocol.Direct{Exchange: "sum", Data: data[i%100:]}, time.Unix(int64(i), 0)}
 			q := c.queues[peer.ID(fmt.Sprint(to))]
 			if q == nil {
-				q = &letters{}
+				q = &directQueue{}
 				c.queues[peer.ID(fmt.Sprint(to))] = q
 			}
 			dropped += c.insert(q, len(q.waiting), l)
@@ -46,10 +46,10 @@ func TestQueuesOfDirectMessagesAgreeWithAList(t *testing.T) {
 				count[sum]++
 				bytes[sum] += l.size()
 			}
-			for count[to] > mostLettersToPeer || bytes[to] > mostLetterBytesToPeer {
+			for count[to] > maxQueuedToPeer || bytes[to] > maxQueuedBytesToPeer {
 				drop(to)
 			}
-			for count[any] > mostLetters || bytes[any] > mostLetterBytes {
+			for count[any] > maxQueued || bytes[any] > maxQueuedBytes {
 				drop(any)
 			}
 			if c.count != count[any] || c.bytes != bytes[any] || dropped != i+1-count[any] {
@@ -72,42 +72,42 @@ func TestQueuesOfDirectMessagesAgreeWithAList(t *testing.T) {
 // A message that comes back after a failed attempt is the oldest, and the first
 // to go when there is no room for it.
 func TestAMessageThatComesBackIsTheOldest(t *testing.T) {
-	c := &courier{queues: map[peer.ID]*letters{}}
-	q := &letters{}
-	old := letter{protocol.Direct{Exchange: "old"}, time.Unix(0, 0)}
-	for i := range mostLettersToPeer - 1 {
-		c.insert(q, i, letter{protocol.Direct{Exchange: "new"}, time.Unix(1, 0)})
+	c := &directMessenger{queues: map[peer.ID]*directQueue{}}
+	q := &directQueue{}
+	old := queuedDirect{protocol.Direct{Exchange: "old"}, time.Unix(0, 0)}
+	for i := range maxQueuedToPeer - 1 {
+		c.insert(q, i, queuedDirect{protocol.Direct{Exchange: "new"}, time.Unix(1, 0)})
 	}
 	if dropped := c.insert(q, 0, old); dropped != 0 || q.waiting[0].Exchange != "old" {
 		t.Errorf("%d dropped, the first is %+v", dropped, q.waiting[0])
 	}
 	c.remove(q)
-	c.insert(q, len(q.waiting), letter{protocol.Direct{Exchange: "new"}, time.Unix(2, 0)})
-	if dropped := c.insert(q, 0, old); dropped != 1 || q.waiting[0].Exchange != "new" || len(q.waiting) != mostLettersToPeer {
+	c.insert(q, len(q.waiting), queuedDirect{protocol.Direct{Exchange: "new"}, time.Unix(2, 0)})
+	if dropped := c.insert(q, 0, old); dropped != 1 || q.waiting[0].Exchange != "new" || len(q.waiting) != maxQueuedToPeer {
 		t.Errorf("%d dropped, %d wait, the first is %+v", dropped, len(q.waiting), q.waiting[0])
 	}
 }
 
 func TestStreamsOfDirectMessagesAreBounded(t *testing.T) {
-	c := &courier{streams: map[peer.ID]int{}}
+	c := &directMessenger{streams: map[peer.ID]int{}}
 	var entered []peer.ID
-	for i := range 3 * mostDirectStreams {
-		id := peer.ID(fmt.Sprint(i % (mostDirectStreams / 2)))
-		if c.enter(id) {
+	for i := range 3 * maxDirectStreams {
+		id := peer.ID(fmt.Sprint(i % (maxDirectStreams / 2)))
+		if c.acquireSlot(id) {
 			entered = append(entered, id)
 		}
 	}
-	if len(entered) != mostDirectStreams {
-		t.Errorf("%d streams at the same time, the limit is %d", len(entered), mostDirectStreams)
+	if len(entered) != maxDirectStreams {
+		t.Errorf("%d streams at the same time, the limit is %d", len(entered), maxDirectStreams)
 	}
 	for _, id := range entered {
-		c.leave(id)
+		c.releaseSlot(id)
 	}
 	if c.shared != 0 || len(c.streams) != 0 {
 		t.Errorf("%d streams and %d peers are left", c.shared, len(c.streams))
 	}
-	for i := range 2 * mostDirectStreamsOfPeer {
-		if got := c.enter("one"); got != (i < mostDirectStreamsOfPeer) {
+	for i := range 2 * maxDirectStreamsOfPeer {
+		if got := c.acquireSlot("one"); got != (i < maxDirectStreamsOfPeer) {
 			t.Errorf("stream %d of one peer: %v", i+1, got)
 		}
 	}

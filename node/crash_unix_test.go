@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -98,15 +98,15 @@ func playVictim(dir, limit string) error {
 
 // ledger is what a victim has acknowledged in all its lives.
 type ledger struct {
-	t     *testing.T
-	dir   string
-	told  map[uint64]float64
-	sent  map[[2]uint64]bool
-	lives int
+	t      *testing.T
+	dir    string
+	sentTo map[uint64]float64
+	sent   map[[2]uint64]bool
+	lives  int
 }
 
 func newLedger(t *testing.T) *ledger {
-	return &ledger{t: t, dir: t.TempDir(), told: map[uint64]float64{}, sent: map[[2]uint64]bool{}}
+	return &ledger{t: t, dir: t.TempDir(), sentTo: map[uint64]float64{}, sent: map[[2]uint64]bool{}}
 }
 
 // live starts the victim, tells kill of each line that it says from its start on, and
@@ -144,7 +144,7 @@ func (l *ledger) note(line string) {
 	var id, epoch, sequence uint64
 	var value float64
 	if n, _ := fmt.Sscanf(line, "told %d %g", &id, &value); n == 2 {
-		l.told[id] = value
+		l.sentTo[id] = value
 	} else if n, _ := fmt.Sscanf(line, "sent %d %d", &epoch, &sequence); n == 2 {
 		stamp := [2]uint64{epoch, sequence}
 		if l.sent[stamp] {
@@ -170,7 +170,7 @@ func (l *ledger) check() {
 	for _, trial := range history.Trials {
 		kept[trial.ID] = trial
 	}
-	for id, value := range l.told {
+	for id, value := range l.sentTo {
 		if trial := kept[id]; trial.State != strategy.Done || trial.Outcome.Value != value {
 			l.t.Errorf("trial %d with value %v was acknowledged; the journal has it %s", id, value, trial.State)
 		}
@@ -185,7 +185,7 @@ func TestKilledAtAnyMoment(t *testing.T) { testKill(t, 25) }
 func testKill(t *testing.T, lives int) {
 	l := newLedger(t)
 	rng := rand.New(rand.NewPCG(1, 2))
-	enough := func() bool { return len(l.told) >= lives && len(l.sent) >= lives }
+	enough := func() bool { return len(l.sentTo) >= lives && len(l.sent) >= lives }
 	for l.lives < lives || !enough() && l.lives < 10*lives {
 		left, pause := 1+rng.IntN(8), time.Duration(rng.ExpFloat64()*float64(10*time.Millisecond))
 		l.live(0, func(p *os.Process, _ string) {
@@ -195,7 +195,7 @@ func testKill(t *testing.T, lives int) {
 		})
 		l.check()
 	}
-	t.Logf("%d values and %d shares in %d lives", len(l.told), len(l.sent), l.lives)
+	t.Logf("%d values and %d shares in %d lives", len(l.sentTo), len(l.sent), l.lives)
 	if !enough() {
 		t.Error("too little happened to be a test")
 	}
@@ -209,7 +209,7 @@ func TestFullDisk(t *testing.T) {
 	if !strings.Contains(last, "journal cannot be written") || !strings.Contains(last, "nothing acknowledged is lost") {
 		t.Errorf("last words: %q", last)
 	}
-	before := len(l.told)
+	before := len(l.sentTo)
 	if before == 0 {
 		t.Error("nothing was told before the disk was full")
 	}
@@ -220,8 +220,8 @@ func TestFullDisk(t *testing.T) {
 		}
 	})
 	l.check()
-	if len(l.told) <= before {
+	if len(l.sentTo) <= before {
 		t.Error("with room again it did not go on")
 	}
-	t.Logf("%d values before the disk was full, %d after", before, len(l.told)-before)
+	t.Logf("%d values before the disk was full, %d after", before, len(l.sentTo)-before)
 }

@@ -24,10 +24,10 @@ func (d *directMetrics) initialise(kinds []string) {
 		d.sent.WithLabelValues(kind)
 		d.received.WithLabelValues(kind)
 	}
-	for _, reason := range []string{lostOverflow, lostExpired, lostBarred, lostInvalid} {
+	for _, reason := range []string{lostOverflow, lostExpired, lostNotAllowed, lostInvalid} {
 		d.lost.WithLabelValues(reason)
 	}
-	for _, reason := range []string{refusedThrottled, refusedMalformed, refusedBarred, refusedBroken} {
+	for _, reason := range []string{refusedThrottled, refusedMalformed, refusedNotAllowed, refusedBroken} {
 		d.refused.WithLabelValues(reason)
 	}
 }

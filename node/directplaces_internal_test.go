@@ -11,7 +11,7 @@ import (
 // each who is named has a place; and all places are free again afterwards.
 func TestNobodyTakesAMembersPlace(t *testing.T) {
 	t.Parallel()
-	c := &courier{
+	c := &directMessenger{
 		roster:  map[peer.ID]bool{"first": true, "second": true},
 		listed:  map[peer.ID]bool{"allowed": true},
 		streams: map[peer.ID]int{},
@@ -20,7 +20,7 @@ func TestNobodyTakesAMembersPlace(t *testing.T) {
 		var open []peer.ID
 		enter := func(id peer.ID, want bool) {
 			t.Helper()
-			got := c.enter(id)
+			got := c.acquireSlot(id)
 			if got {
 				open = append(open, id)
 			}
@@ -28,9 +28,9 @@ func TestNobodyTakesAMembersPlace(t *testing.T) {
 				t.Errorf("time %d: %s, with %d streams open, enters: %v", again, id, len(open), got)
 			}
 		}
-		for i := range mostDirectStreams / mostDirectStreamsOfPeer {
+		for i := range maxDirectStreams / maxDirectStreamsOfPeer {
 			stranger := peer.ID(fmt.Sprint("stranger ", i))
-			for range mostDirectStreamsOfPeer {
+			for range maxDirectStreamsOfPeer {
 				enter(stranger, true)
 			}
 			enter(stranger, false)
@@ -40,11 +40,11 @@ func TestNobodyTakesAMembersPlace(t *testing.T) {
 			enter(id, true)
 			enter(id, false) // its second stream is as good as a stranger's
 		}
-		c.leave(open[0])
+		c.releaseSlot(open[0])
 		open = open[1:]
 		enter("first", true)
 		for _, id := range open {
-			c.leave(id)
+			c.releaseSlot(id)
 		}
 		if c.shared != 0 || len(c.streams) > 0 {
 			t.Errorf("after all have left, %d places are taken, %v", c.shared, c.streams)

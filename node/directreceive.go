@@ -15,23 +15,23 @@ import (
 // Streams on which direct messages come in at the same time; each may take up
 // protocol.MaxDirectBytes, and is cut off after directTimeout, however much has come.
 const (
-	mostDirectStreams       = 32 // of a session, besides one of each peer that has a place of its own
-	mostDirectStreamsOfPeer = 4  // an honest one has one, besides those that it has given up
+	maxDirectStreams       = 32 // of a session, besides one of each peer that has a place of its own
+	maxDirectStreamsOfPeer = 4  // an honest one has one, besides those that it has given up
 )
 
 // Why a direct message was not taken.
 const (
-	refusedThrottled = "throttled" // too many, too much, or too many at the same time
-	refusedMalformed = "malformed"
-	refusedBarred    = "barred" // its sender may not take part, is not on the task's roster, or is banned
-	refusedBroken    = "broken" // the stream or the session ended first
+	refusedThrottled  = "throttled" // too many, too much, or too many at the same time
+	refusedMalformed  = "malformed"
+	refusedNotAllowed = "barred" // its sender may not take part, is not on the task's roster, or is banned
+	refusedBroken     = "broken" // the stream or the session ended first
 )
 
 var errThrottled = errors.New("sends too much")
 
 // receive takes what a peer sends to this agent alone. What is refused is no
 // fault, since an honest peer tries again after a while; going on at once is.
-func (c *courier) receive(stream network.Stream) {
+func (c *directMessenger) receive(stream network.Stream) {
 	n, from := c.topic.session.node, stream.Conn().RemotePeer()
 	err := c.admit(stream, from)
 	if err == nil {
@@ -41,29 +41,29 @@ func (c *courier) receive(stream network.Stream) {
 	_ = stream.Reset()
 	reason := refusedBroken
 	switch {
-	case errors.Is(err, errBarred):
-		reason = refusedBarred
+	case errors.Is(err, errNotAllowed):
+		reason = refusedNotAllowed
 	case errors.Is(err, protocol.ErrMalformed):
 		reason = refusedMalformed
 	case errors.Is(err, errThrottled):
 		reason = refusedThrottled
-		if !n.conduct.mayKnock(from) {
-			n.blame(from, 1, fmt.Errorf("direct messages: %w", err))
+		if !n.conduct.allowDirectRefusal(from) {
+			n.reportViolation(from, 1, fmt.Errorf("direct messages: %w", err))
 		}
 	}
 	c.topic.session.metrics.directRefused(reason)
 	c.topic.session.logger.Debug("direct message not taken", "peer", from, "error", err)
 }
 
-func (c *courier) admit(stream network.Stream, from peer.ID) error {
+func (c *directMessenger) admit(stream network.Stream, from peer.ID) error {
 	n := c.topic.session.node
 	if !n.gate.mayTakePart(from) || c.roster != nil && !c.roster[from] || n.conduct.isBanned(from) {
-		return errBarred
+		return errNotAllowed
 	}
-	if !n.conduct.maySend(from) || !c.enter(from) {
+	if !n.conduct.allowDirect(from) || !c.acquireSlot(from) {
 		return errThrottled
 	}
-	defer c.leave(from)
+	defer c.releaseSlot(from)
 	if err := stream.SetDeadline(time.Now().Add(directTimeout)); err != nil {
 		return err
 	}
@@ -74,13 +74,13 @@ func (c *courier) admit(stream network.Stream, from peer.ID) error {
 		if !c.exchanges[exchange] {
 			return fmt.Errorf("%w: the task has no exchange %q", protocol.ErrMalformed, exchange)
 		}
-		if !n.conduct.maySendBytes(from, bytes) {
+		if !n.conduct.allowDirectBytes(from, bytes) {
 			return errThrottled
 		}
 		return nil
 	})
 	if err != nil {
-		return c.topic.blamed(stream, err)
+		return c.topic.reportMalformed(stream, err)
 	}
 	ctx, cancel := context.WithTimeout(c.topic.ctx, receiveTimeout)
 	defer cancel()
@@ -93,19 +93,19 @@ func (c *courier) admit(stream network.Stream, from peer.ID) error {
 	return nil
 }
 
-// hasPlace tells whether one stream of a peer is read whatever others do: that of a peer
+// hasSlot tells whether one stream of a peer is read whatever others do: that of a peer
 // which the task's roster or the node's allow list names. So many there are at most.
-func (c *courier) hasPlace(id peer.ID) bool { return c.roster[id] || c.listed[id] }
+func (c *directMessenger) hasSlot(id peer.ID) bool { return c.roster[id] || c.listed[id] }
 
-// enter begins to read from a peer; false when too much is read already.
-func (c *courier) enter(from peer.ID) bool {
+// acquireSlot begins to read from a peer; false when too much is read already.
+func (c *directMessenger) acquireSlot(from peer.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.streams[from] >= mostDirectStreamsOfPeer {
+	if c.streams[from] >= maxDirectStreamsOfPeer {
 		return false
 	}
-	if c.streams[from] > 0 || !c.hasPlace(from) {
-		if c.shared >= mostDirectStreams {
+	if c.streams[from] > 0 || !c.hasSlot(from) {
+		if c.shared >= maxDirectStreams {
 			return false
 		}
 		c.shared++
@@ -114,10 +114,10 @@ func (c *courier) enter(from peer.ID) bool {
 	return true
 }
 
-func (c *courier) leave(from peer.ID) {
+func (c *directMessenger) releaseSlot(from peer.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.streams[from] > 1 || !c.hasPlace(from) {
+	if c.streams[from] > 1 || !c.hasSlot(from) {
 		c.shared--
 	}
 	if c.streams[from]--; c.streams[from] == 0 {

@@ -16,7 +16,7 @@ import (
 // gossipHost is the host as gossip uses it: its streams carry no messages of a topic, and no message
 // IDs, to a peer that has not proven the invitation of the topic.
 //
-// The peer score of keepOut is not enough. Gossip gives a peer the score 0 until its outgoing
+// The peer score of admissionOptions is not enough. Gossip gives a peer the score 0 until its outgoing
 // stream is open, and queues messages for it from the moment it connects.
 type gossipHost struct {
 	host.Host
@@ -42,7 +42,7 @@ type exitStream struct {
 
 // Write implements network.Stream.
 func (s *exitStream) Write(data []byte) (int, error) {
-	if s.follows.mayHearAll(s.id) {
+	if s.follows.isAdmittedToAll(s.id) {
 		return s.Stream.Write(data)
 	}
 	_, n := binary.Uvarint(data)
@@ -70,9 +70,9 @@ func (s *exitStream) Write(data []byte) (int, error) {
 }
 
 func (s *exitStream) strip(rpc *pb.RPC) {
-	rpc.Publish = slices.DeleteFunc(rpc.Publish, func(m *pb.Message) bool { return !s.follows.mayHear(s.id, m.GetTopic()) })
+	rpc.Publish = slices.DeleteFunc(rpc.Publish, func(m *pb.Message) bool { return !s.follows.isAdmitted(s.id, m.GetTopic()) })
 	if c := rpc.Control; c != nil {
-		c.Ihave = slices.DeleteFunc(c.Ihave, func(i *pb.ControlIHave) bool { return !s.follows.mayHear(s.id, i.GetTopicID()) })
+		c.Ihave = slices.DeleteFunc(c.Ihave, func(i *pb.ControlIHave) bool { return !s.follows.isAdmitted(s.id, i.GetTopicID()) })
 		if proto.Size(c) == 0 {
 			rpc.Control = nil
 		}

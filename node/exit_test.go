@@ -27,7 +27,7 @@ func (s *writtenStream) Write(data []byte) (int, error) {
 func TestStreamsCarryNothingOfAClosedTopic(t *testing.T) {
 	const closed, open = "/fbo/task/1/closed", "/fbo/task/1/open"
 	follows := &subscriptions{connected: func(peer.ID) bool { return true }, own: map[string]bool{closed: true, open: true}}
-	follows.shut(closed)
+	follows.requireInvitation(closed)
 	message := func(topics ...string) *pb.RPC {
 		rpc := &pb.RPC{Control: &pb.ControlMessage{}}
 		for _, topic := range topics {
@@ -40,14 +40,14 @@ func TestStreamsCarryNothingOfAClosedTopic(t *testing.T) {
 	both.Subscriptions = []*pb.RPC_SubOpts{{Topicid: proto.String(closed), Subscribe: proto.Bool(true)}}
 	left := message(open)
 	left.Subscriptions = both.Subscriptions
-	const outside, inside = peer.ID("outside"), peer.ID("inside")
-	follows.letIn(inside, closed)
+	const unadmitted, admitted = peer.ID("outside"), peer.ID("inside")
+	follows.admit(admitted, closed)
 	for _, c := range []struct {
 		to        peer.ID
 		rpc, want *pb.RPC
 	}{
-		{outside, both, left}, {outside, message(closed), nil}, {outside, message(open), message(open)},
-		{inside, both, both}, {inside, message(closed), message(closed)},
+		{unadmitted, both, left}, {unadmitted, message(closed), nil}, {unadmitted, message(open), message(open)},
+		{admitted, both, both}, {admitted, message(closed), message(closed)},
 	} {
 		data, err := proto.MarshalOptions{}.MarshalAppend(binary.AppendUvarint(nil, uint64(proto.Size(c.rpc))), c.rpc)
 		if err != nil {
@@ -70,7 +70,7 @@ func TestStreamsCarryNothingOfAClosedTopic(t *testing.T) {
 		}
 	}
 	var s writtenStream
-	if _, err := (&exitStream{Stream: &s, id: outside, follows: follows}).Write(bytes.Repeat([]byte{0xff}, 20)); err != nil || len(s.data) > 0 {
+	if _, err := (&exitStream{Stream: &s, id: unadmitted, follows: follows}).Write(bytes.Repeat([]byte{0xff}, 20)); err != nil || len(s.data) > 0 {
 		t.Errorf("an unreadable message: %v, %d bytes; expected none", err, len(s.data))
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -33,7 +33,7 @@ func (n *Node) Lose(f func() bool) { n.lose = f }
 func (n *Node) Network() host.Host { return n.host }
 
 // Bar makes addresses of others impossible to dial. It is called before Start.
-func (n *Node) Bar(f func(peer.ID, multiaddr.Multiaddr) bool) { n.barred = f }
+func (n *Node) Bar(f func(peer.ID, multiaddr.Multiaddr) bool) { n.notAllowed = f }
 
 // Libp2p adds options to those that the node makes its host of. It is called before
 // Start.
@@ -64,4 +64,4 @@ func (h *Hub) Registrations() int {
 
 // Places bounds how many nodes can be reached through the hub. It is called after Start and
 // before anybody comes.
-func (h *Hub) Places(most int) { h.places.most = most }
+func (h *Hub) Places(most int) { h.reservations.most = most }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
 // What a run that ends because of failures says, beside its text.
@@ -22,9 +22,9 @@ var (
 // failures without an outcome between them show that something has broken: 20 of designs that the
 // node's model expected to complete, or 100 of any.
 const (
-	mostFirstFailures      = 10
-	mostUnexpectedFailures = 20
-	mostFailuresInARow     = 100
+	maxFirstFailures      = 10
+	maxUnexpectedFailures = 20
+	maxFailuresInARow     = 100
 )
 
 // GaveUpError ends a run in which too many evaluations failed. Nothing is lost by
@@ -50,7 +50,7 @@ func (e *GaveUpError) Error() string {
 	if e.Unexpected {
 		count += ", of designs that were expected to complete,"
 	}
-	return fmt.Sprintf("node: %v: %s failed, the last (trial %d): %s", what, count, e.Trial, plain.Text(e.Reason.Error(), mostReason))
+	return fmt.Sprintf("node: %v: %s failed, the last (trial %d): %s", what, count, e.Trial, sanitize.Text(e.Reason.Error(), maxReason))
 }
 
 // Unwrap returns ErrTooManyFailures, if it applies ErrNothingWorks, and the reason.
@@ -82,9 +82,9 @@ func (f *failures) note(limit int, trial uint64, expected bool, reason error) er
 	case limit > 0 && f.count >= limit:
 	case limit > 0:
 		return nil
-	case !f.worked && f.inARow >= mostFirstFailures, f.inARow >= mostFailuresInARow:
+	case !f.worked && f.inARow >= maxFirstFailures, f.inARow >= maxFailuresInARow:
 		e.Count, e.InARow = f.inARow, true
-	case f.worked && f.unexpected >= mostUnexpectedFailures:
+	case f.worked && f.unexpected >= maxUnexpectedFailures:
 		e.Count, e.InARow, e.Unexpected = f.unexpected, true, f.unexpected < f.inARow
 	default:
 		return nil

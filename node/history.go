@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/strategy"
@@ -35,7 +35,7 @@ func OpenArchive(dir string) (*Archive, error) {
 	}
 	opened, err := journal.OpenReadOnly(filepath.Join(dir, JournalFile), readTimeout)
 	if err != nil {
-		return nil, nameHolder(dir, err)
+		return nil, describeLockHolder(dir, err)
 	}
 	return &Archive{opened}, nil
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	"github.com/multiformats/go-multiaddr"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
 // DefaultListen is where a node listens unless told otherwise: any free port of
@@ -55,8 +55,8 @@ func readListen(texts []string) ([]multiaddr.Multiaddr, error) {
 }
 
 const (
-	mostConnections = 64
-	mdnsService     = "_fbo._udp"
+	maxConnections = 64
+	mdnsService    = "_fbo._udp"
 )
 
 // hostConfig is what hosts differ in.
@@ -128,7 +128,7 @@ const (
 	longestPause  = 30 * time.Second
 	dialTimeout   = 10 * time.Second
 
-	mostReason = 2000 // characters of an error that may quote a peer
+	maxReason = 2000 // characters of an error that may quote a peer
 )
 
 // keepConnected reaches a configured peer or hub and, since libp2p does not,
@@ -166,7 +166,7 @@ func dialReason(err error) string {
 	if !found {
 		tries = err.Error()
 	}
-	return plain.Text(strings.Join(strings.Fields(strings.ReplaceAll(tries, "* ", "")), " "), mostReason)
+	return sanitize.Text(strings.Join(strings.Fields(strings.ReplaceAll(tries, "* ", "")), " "), maxReason)
 }
 
 func (n *Node) dial(ctx context.Context, target peer.AddrInfo) error {

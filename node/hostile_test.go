@@ -24,8 +24,8 @@ import (
 	"github.com/marcopolo/simnet"
 	"google.golang.org/protobuf/encoding/protodelim"
 
+	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
 )

@@ -24,8 +24,8 @@ import (
 const (
 	hubConnections    = 1024      // at the same time; from three quarters on, the least useful are closed
 	hubPerAddress     = 64        // of them, and of places, from one IP address (IPv6: from one /56)
-	hubPlaces         = 256       // nodes that others reach through the hub
-	hubPlaceTTL       = time.Hour // unless the node renews it
+	hubReservations   = 256       // nodes that others reach through the hub
+	hubReservationTTL = time.Hour // unless the node renews it
 	hubCircuits       = 2048      // relayed connections
 	hubCircuitsOfNode = 64        // of them, of one node
 	hubRelayMemory    = 64 << 20
@@ -75,9 +75,9 @@ type Hub struct {
 	relay        *relay.Relay
 	stopRelaying context.CancelFunc
 	registry     *registry
-	places       *places
-	conduct      *conduct
-	meeting      *service
+	reservations *reservations
+	conduct      *peerPolicy
+	rendezvous   *streamLimiter
 	named        *named
 	traffic      traffic
 
@@ -107,10 +107,10 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 			err = errors.Join(err, h.Close())
 		}
 	}()
-	h.log = bearable(h.Log)
+	h.log = limitedLogger(h.Log)
 	h.named = newNamed(h.Allow...)
-	h.registry, h.places, h.conduct = newRegistry(), newPlaces(hubPlaces), newConduct(h.named.has)
-	h.meeting = newSmallService("fbo.meet", meetTimeout)
+	h.registry, h.reservations, h.conduct = newRegistry(), newReservations(hubReservations), newPeerPolicy(h.named.has)
+	h.rendezvous = newSmallStreamLimiter("fbo.meet", rendezvousTimeout)
 	if err := h.open(listen); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (h *Hub) open(listen []string) error {
 		return err
 	}
 	gate := newGate(self, h.Allow, nil)
-	gate.shut = h.conduct.isShut
+	gate.shut = h.conduct.isBlocked
 	h.host, err = newHost(hostConfig{
 		key: key, listen: listen, traffic: &h.traffic, connections: hubConnections * 3 / 4,
 		gate: gate, options: append([]libp2p.Option{libp2p.ResourceManager(resources)}, h.libp2p...),
@@ -142,12 +142,12 @@ func (h *Hub) open(listen []string) error {
 		return err
 	}
 	h.host.Network().Notify(&network.NotifyBundle{DisconnectedF: h.forgetGone})
-	h.host.SetStreamHandler(meetProtocol, h.serveMeet)
+	h.host.SetStreamHandler(rendezvousProtocol, h.serveRendezvous)
 	var relaying context.Context
 	relaying, h.stopRelaying = context.WithCancel(context.Background())
 	h.relay, err = relay.New(relayHost{h.host, newRelayRates(relaying, h.named.has)},
 		relay.WithResources(relay.Resources{
-			ReservationTTL:        hubPlaceTTL,
+			ReservationTTL:        hubReservationTTL,
 			MaxReservations:       hubConnections, // AllowReserve allows fewer
 			MaxReservationsPerIP:  hubPerAddress,
 			MaxReservationsPerASN: hubConnections,
@@ -189,7 +189,7 @@ func (h *Hub) Close() error {
 	if h.host != nil {
 		err = errors.Join(err, h.host.Close())
 		h.host = nil
-		tellLeftOut(h.log)
+		logOmitted(h.log)
 	}
 	return err
 }

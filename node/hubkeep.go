@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/fbo-node/fbo/invitation"
+	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/task"
 )
 

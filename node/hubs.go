@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	placeRenewal = 15 * time.Minute // of the hour that a hub keeps a place; clocks are not compared
-	placeTimeout = 10 * time.Second
-	directGrace  = 5 * time.Second // for what is under way on a relayed connection, once there is a direct one
+	reservationRenewal = 15 * time.Minute // of the hour that a hub keeps a place; clocks are not compared
+	reservationTimeout = 10 * time.Second
+	directGrace        = 5 * time.Second // for what is under way on a relayed connection, once there is a direct one
 )
 
 // ParseHubs reads addresses of hubs, of the form that ParsePeers takes; a hub
@@ -45,7 +45,7 @@ type hub struct {
 	peer.AddrInfo
 	connections atomic.Uint64 // how often one has come or gone: a hub that was away has forgotten all
 	changed     chan struct{} // the same as a signal
-	place       atomic.Bool   // others can reach this node through it
+	reservation atomic.Bool   // others can reach this node through it
 }
 
 func newHub(info peer.AddrInfo) *hub {
@@ -55,7 +55,7 @@ func newHub(info peer.AddrInfo) *hub {
 // circuits are addresses of this node through the hub, as the node itself
 // reaches it; others that are connected with the hub need no more than its ID.
 func (h *hub) circuits() []multiaddr.Multiaddr {
-	if !h.place.Load() {
+	if !h.reservation.Load() {
 		return nil
 	}
 	through := multiaddr.StringCast("/p2p/" + h.ID.String() + "/p2p-circuit")
@@ -82,11 +82,11 @@ func (n *Node) startHubs(ctx context.Context) error {
 	if len(n.hubs) == 0 {
 		return nil
 	}
-	moved, err := n.host.EventBus().Emitter(new(event.EvtAutoRelayAddrsUpdated))
+	topicChurn, err := n.host.EventBus().Emitter(new(event.EvtAutoRelayAddrsUpdated))
 	if err != nil {
 		return fmt.Errorf("node: hubs: %w", err)
 	}
-	n.onClose(moved.Close)
+	n.onClose(topicChurn.Close)
 	bundle := &network.NotifyBundle{ConnectedF: n.connectionChanged, DisconnectedF: n.connectionChanged}
 	n.host.Network().Notify(bundle)
 	n.onClose(func() error { n.host.Network().StopNotify(bundle); return nil })
@@ -95,7 +95,7 @@ func (n *Node) startHubs(ctx context.Context) error {
 		n.untried.Add(1)
 		n.background(func() { n.keepConnected(ctx, "hub", h.AddrInfo) })
 		if n.Host == nil { // else the node does not choose the addresses
-			n.background(func() { n.keepPlace(ctx, h, moved) })
+			n.background(func() { n.keepReservation(ctx, h, topicChurn) })
 		}
 	}
 	return nil
@@ -132,9 +132,9 @@ func (n *Node) leaveRelay(id peer.ID) {
 
 func relayed(c network.Conn) bool { return isCircuit(c.RemoteMultiaddr()) }
 
-// keepPlace asks a hub for a place, renews it, and asks again whenever the
+// keepReservation asks a hub for a place, renews it, and asks again whenever the
 // connection was lost, with which it ends.
-func (n *Node) keepPlace(ctx context.Context, h *hub, moved event.Emitter) {
+func (n *Node) keepReservation(ctx context.Context, h *hub, topicChurn event.Emitter) {
 	pause, warned := shortestPause, false
 	next := time.NewTimer(0)
 	defer next.Stop()
@@ -147,17 +147,17 @@ func (n *Node) keepPlace(ctx context.Context, h *hub, moved event.Emitter) {
 		}
 		if n.host.Network().Connectedness(h.ID) != network.Connected {
 			next.Stop()
-			n.place(h, false, moved)
+			n.reservation(h, false, topicChurn)
 			continue
 		}
-		err := n.takePlace(ctx, h)
+		err := n.reserve(ctx, h)
 		if ctx.Err() != nil {
 			return
 		}
-		n.place(h, err == nil, moved)
+		n.reservation(h, err == nil, topicChurn)
 		if err == nil {
 			pause, warned = shortestPause, false
-			next.Reset(placeRenewal)
+			next.Reset(reservationRenewal)
 			continue
 		}
 		n.log.Info("a hub gives no place", "peer", h.ID, "error", err)
@@ -170,28 +170,28 @@ func (n *Node) keepPlace(ctx context.Context, h *hub, moved event.Emitter) {
 	}
 }
 
-func (n *Node) takePlace(ctx context.Context, h *hub) error {
-	ctx, cancel := context.WithTimeout(ctx, placeTimeout)
+func (n *Node) reserve(ctx context.Context, h *hub) error {
+	ctx, cancel := context.WithTimeout(ctx, reservationTimeout)
 	defer cancel()
-	place, err := client.Reserve(network.WithNoDial(ctx, "place at a hub"), n.host, peer.AddrInfo{ID: h.ID})
+	reservation, err := client.Reserve(network.WithNoDial(ctx, "place at a hub"), n.host, peer.AddrInfo{ID: h.ID})
 	var refused client.ReservationError
 	switch {
 	case errors.As(err, &refused) && refused.Unwrap() == nil:
 		return fmt.Errorf("it answers %v (%s)", refused.Status, refused.Reason)
 	case err != nil:
 		return err
-	case place.LimitData > 0 || place.LimitDuration > 0:
+	case reservation.LimitData > 0 || reservation.LimitDuration > 0:
 		return errors.New("it relays with limits, over which gossip does not work; is it a hub?")
 	}
 	return nil
 }
 
-// place notes whether others reach the node through a hub, and makes libp2p look
+// reservation notes whether others reach the node through a hub, and makes libp2p look
 // at the node's addresses again; by itself it does so every five seconds.
-func (n *Node) place(h *hub, got bool, moved event.Emitter) {
-	if h.place.Swap(got) != got {
+func (n *Node) reservation(h *hub, got bool, topicChurn event.Emitter) {
+	if h.reservation.Swap(got) != got {
 		n.log.Info("reachable through a hub", "peer", h.ID, "now", got)
-		_ = moved.Emit(event.EvtAutoRelayAddrsUpdated{}) // fails only when the node closes
+		_ = topicChurn.Emit(event.EvtAutoRelayAddrsUpdated{}) // fails only when the node closes
 	}
 }
 

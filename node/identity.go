@@ -36,7 +36,7 @@ func LoadIdentity(dir string) (crypto.PrivKey, error) {
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("node: identity %s is readable by others (mode %04o): accepted is 0600; make a new identity if others may have read it", path, info.Mode().Perm())
 	}
-	data, err := readPlain(path)
+	data, err := readRegular(path)
 	if err != nil {
 		return nil, fmt.Errorf("node: identity: %w", err)
 	}
@@ -74,15 +74,15 @@ func writeFile(path, content string) error {
 	return datadir.Replace(path, func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
 }
 
-// readPlain reads a small file of the data directory.
-func readPlain(path string) ([]byte, error) {
+// readRegular reads a small file of the data directory.
+func readRegular(path string) ([]byte, error) {
 	file, err := datadir.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, mostSmall))
+	return io.ReadAll(io.LimitReader(file, maxSmall))
 }
 
-// mostSmall is more bytes than any file has that readPlain reads.
-const mostSmall = 1 << 20
+// maxSmall is more bytes than any file has that readRegular reads.
+const maxSmall = 1 << 20

@@ -16,7 +16,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/datadir"
-	"github.com/fbo-node/fbo/invitation"
+	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -129,10 +129,10 @@ func (s *Session) enter(begun bool) error {
 			s.node.warn(fmt.Sprintf("task %q ran without an invitation until now: its ID, and what was shared, may be known to whoever reached a node", s.task.Name))
 		}
 	}
-	s.called, s.meeting = s.task.ID(), s.task.ID()
+	s.called, s.rendezvous = s.task.ID(), s.task.ID()
 	if given != nil {
 		s.keys = given.Keys()
-		s.called, s.meeting = s.keys.Tag(), s.keys.Meeting()
+		s.called, s.rendezvous = s.keys.Tag(), s.keys.Meeting()
 	}
 	return nil
 }
@@ -167,10 +167,10 @@ func (t *topic) demand(stream network.Stream) error {
 
 func (t *topic) proven(stream network.Stream, err error) error {
 	if err != nil {
-		return t.blamed(stream, err)
+		return t.reportMalformed(stream, err)
 	}
 	id := stream.Conn().RemotePeer()
-	if t.session.node.follows.letIn(id, t.name()) {
+	if t.session.node.follows.admit(id, t.name()) {
 		select {
 		case t.letIn <- id:
 		case <-t.ctx.Done():
@@ -182,12 +182,12 @@ func (t *topic) proven(stream network.Stream, err error) error {
 // onTask lists the peers on the topic, without those that have not proven the
 // invitation.
 func (t *topic) onTask() []peer.ID {
-	return slices.DeleteFunc(t.topic.ListPeers(), func(id peer.ID) bool { return !t.session.node.follows.mayHear(id, t.name()) })
+	return slices.DeleteFunc(t.topic.ListPeers(), func(id peer.ID) bool { return !t.session.node.follows.isAdmitted(id, t.name()) })
 }
 
-// receiveGuests welcomes those who have proven the invitation when they were on the topic
+// receiveUnadmitted welcomes those who have proven the invitation when they were on the topic
 // before.
-func (t *topic) receiveGuests() {
+func (t *topic) receiveUnadmitted() {
 	for {
 		select {
 		case <-t.ctx.Done():
@@ -215,7 +215,7 @@ func (t *topic) askProof(id peer.ID) {
 	defer t.asking.remove(id)
 	n := t.session.node
 	for pause := firstProofPause; ; pause = min(2*pause, longestProofPause) {
-		if n.follows.mayHear(id, t.name()) || n.conduct.isBanned(id) || !t.here.has(id) {
+		if n.follows.isAdmitted(id, t.name()) || n.conduct.isBanned(id) || !t.here.has(id) {
 			return
 		}
 		t.fetch(id)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/invitation"
+	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/node"
 )
 
@@ -68,10 +68,10 @@ func TestOnlyOneInvitationMeets(t *testing.T) {
 	}
 	// Who runs it openly is noticed by those who do not, and not the other way round.
 	eventually(t, "that the open one is noticed", func() bool {
-		n := statusOf(t, a).Namesakes
+		n := statusOf(t, a).TaskMismatches
 		return len(n) == 1 && n[0].Open && n[0].Task == id
 	})
-	if n := statusOf(t, d).Namesakes; len(n) != 0 {
+	if n := statusOf(t, d).TaskMismatches; len(n) != 0 {
 		t.Errorf("an open node sees %+v", n)
 	}
 }

@@ -16,7 +16,7 @@ const listenFile = "listen"
 // LastListen returns where the node of a directory listened when it was started
 // without Listen, and will again if it can; nil before its first start.
 func LastListen(dir string) []string {
-	data, err := readPlain(filepath.Join(dir, listenFile))
+	data, err := readRegular(filepath.Join(dir, listenFile))
 	if err != nil {
 		return nil
 	}
@@ -25,10 +25,10 @@ func LastListen(dir string) []string {
 
 func (n *Node) newHost(listen []string) (host.Host, error) {
 	c := hostConfig{
-		key: n.key, listen: listen, traffic: &n.traffic, connections: mostConnections, gate: n.gate, relayed: len(n.hubs) > 0,
+		key: n.key, listen: listen, traffic: &n.traffic, connections: maxConnections, gate: n.gate, relayed: len(n.hubs) > 0,
 		options: append([]libp2p.Option{libp2p.AddrsFactory(n.advertise)}, n.libp2p...),
 	}
-	resources, err := newResources(mostConnections, rcmgr.PartialLimitConfig{})
+	resources, err := newResources(maxConnections, rcmgr.PartialLimitConfig{})
 	if err != nil {
 		return nil, err
 	}

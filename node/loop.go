@@ -7,17 +7,17 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/guarded"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/journal"
-	"github.com/fbo-node/fbo/internal/peerlog"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/ratelimitlog"
+	"github.com/fbo-node/fbo/internal/recoverpanic"
+	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// awaited is what somebody waits for.
-type awaited struct {
-	come func() bool // asked in the loop
-	done chan struct{}
+// waiter is what somebody waits for.
+type waiter struct {
+	ready func() bool // asked in the loop
+	done  chan struct{}
 }
 
 type call struct {
@@ -47,7 +47,7 @@ func (s *Session) loop() {
 		case <-wake.C:
 			s.agent.Tick(time.Now())
 		case <-s.memory.timer.C:
-			s.memory.begin(s.heard(time.Now()))
+			s.memory.begin(s.cachedShares(time.Now()))
 		case w := <-s.memory.writing:
 			if err := s.memory.ended(w); err != nil {
 				s.node.warn(err.Error())
@@ -55,7 +55,7 @@ func (s *Session) loop() {
 		case <-s.closing:
 			s.agent.Stop(time.Now())
 			s.failure = s.carryOut(s.agent.Ready(), wake)
-			s.remember()
+			s.cacheShares()
 			if s.failure == nil {
 				s.failure = ErrClosed
 			}
@@ -68,7 +68,7 @@ func (s *Session) loop() {
 			} else {
 				s.node.warn(err.Error())
 			}
-			s.remember()
+			s.cacheShares()
 			return
 		}
 		if waiting != nil {
@@ -80,8 +80,8 @@ func (s *Session) loop() {
 
 // settle tells those who wait that what they wait for has come.
 func (s *Session) settle() {
-	s.awaited = slices.DeleteFunc(s.awaited, func(a awaited) bool {
-		if !a.come() {
+	s.awaited = slices.DeleteFunc(s.awaited, func(a waiter) bool {
+		if !a.ready() {
 			return false
 		}
 		close(a.done)
@@ -90,9 +90,9 @@ func (s *Session) settle() {
 }
 
 // await returns when come, which is asked in the loop, returns true.
-func (s *Session) await(ctx context.Context, come func() bool) error {
+func (s *Session) await(ctx context.Context, ready func() bool) error {
 	done := make(chan struct{})
-	if err := s.do(ctx, func(time.Time) { s.awaited = append(s.awaited, awaited{come, done}) }); err != nil {
+	if err := s.do(ctx, func(time.Time) { s.awaited = append(s.awaited, waiter{ready, done}) }); err != nil {
 		return err
 	}
 	select {
@@ -116,7 +116,7 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 		s.topic.publish(share)
 	}
 	for _, message := range ready.Send {
-		s.topic.courier.post(message)
+		s.topic.direct.enqueue(message)
 	}
 	for _, answer := range ready.Answers {
 		s.waiting[answer.Request] <- answer // has room for one
@@ -136,7 +136,7 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 			s.options.OnEvent(event)
 		}
 	}
-	s.memory.note(ready.Heard)
+	s.memory.note(ready.PeerShares)
 	if ready.Wake.IsZero() {
 		wake.Stop()
 	} else {
@@ -148,19 +148,19 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 // warn passes on what the agent warns of, as far as peers that cause it without end leave
 // it bearable.
 func (s *Session) warn(message string) {
-	left, ok := s.warned.Allow(peerlog.Shape(message), "")
+	left, ok := s.warned.Allow(ratelimitlog.Shape(message), "")
 	if !ok {
 		return
 	}
 	if left > 0 {
-		message += fmt.Sprintf(" (and %s more like it)", plain.Count(left, "warning"))
+		message += fmt.Sprintf(" (and %s more like it)", sanitize.Count(left, "warning"))
 	}
 	s.node.warn(message)
 }
 
 // logPanic keeps the stack of the panic behind an error, if there is one.
 func (s *Session) logPanic(err error) {
-	var p *guarded.Panic
+	var p *recoverpanic.Panic
 	if errors.As(err, &p) {
 		s.logger.Error("panic", "error", err, "stack", string(p.Stack))
 	}
@@ -183,7 +183,7 @@ func (s *Session) write(records []agent.Record) error {
 		return err
 	}
 	s.metrics.appended(time.Since(begun))
-	s.node.copyAfter(records)
+	s.node.backUpAfter(records)
 	return nil
 }
 

@@ -11,19 +11,19 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
 
-	"github.com/fbo-node/fbo/internal/dials"
+	"github.com/fbo-node/fbo/internal/dialbudget"
 	"github.com/fbo-node/fbo/protocol"
 )
 
 // Bounds of what is remembered of other nodes.
 const (
-	mostMembers     = 512
-	mostTellers     = 4 // of one member
-	mostFailures    = 6 // dials of a stranger before it is forgotten
-	firstRetry      = time.Second
-	longestRetry    = 20 * time.Second // a healed network is used again within a minute
-	longestVain     = 2 * time.Minute  // the same of one that answers and never was on the task
-	mostRedialTries = 30               // 2³⁰ s is more than any pause
+	maxMembers       = 512
+	maxReferrers     = 4 // of one member
+	maxFailures      = 6 // dials of a stranger before it is forgotten
+	minRetry         = time.Second
+	maxRetry         = 20 * time.Second // a healed network is used again within a minute
+	maxAnsweredRetry = 2 * time.Minute  // the same of one that answers and never was on the task
+	maxRedialTries   = 30               // 2³⁰ s is more than any pause
 )
 
 // members remembers how the nodes of one task can be reached, whether they are
@@ -35,8 +35,8 @@ const (
 type members struct {
 	self     peer.ID
 	allowed  func(peer.ID) bool // who may take part
-	attempts *dials.Book
-	trying   func([]multiaddr.Multiaddr, dials.Scope) []multiaddr.Multiaddr // which addresses are tried
+	attempts *dialbudget.Budget
+	trying   func([]multiaddr.Multiaddr, dialbudget.Scope) []multiaddr.Multiaddr // which addresses are tried
 
 	mu      sync.Mutex
 	known   map[peer.ID]*member
@@ -49,20 +49,20 @@ type member struct {
 	signed    []multiaddr.Multiaddr
 	info      peer.AddrInfo // what is tried of that
 	sequence  uint64
-	tellers   []peer.ID   // who told of it, none when an earlier run of this node did
-	scope     dials.Scope // the narrowest of theirs
+	referrers []peer.ID        // who told of it, none when an earlier run of this node did
+	scope     dialbudget.Scope // the narrowest of theirs
 	standing  int
 	visited   bool // met, or dialled
 	failures  int  // dials in a row
 	retry     time.Time
-	callBacks growing
+	dialBacks backoff
 }
 
 // What is known of a member in this session, the better the higher.
 const (
-	stranger = iota
-	met      // it has been on the task
-	good     // it has brought what was new, or was good in an earlier run
+	unmet      = iota
+	seen       // it has been on the task
+	delivering // it has brought what was new, or was good in an earlier run
 )
 
 func newMembers(n *Node) *members {
@@ -72,7 +72,7 @@ func newMembers(n *Node) *members {
 // learn takes in a signed record from a peer that is reached at an address of this
 // scope; the newest of a peer counts, and that of a peer that may not take part does
 // not. An error means that the record is malformed.
-func (m *members) learn(sealed []byte, teller peer.ID, scope dials.Scope) error {
+func (m *members) learn(sealed []byte, referrer peer.ID, scope dialbudget.Scope) error {
 	record, err := protocol.OpenRecord(sealed)
 	if err != nil || record.PeerID == m.self || !m.allowed(record.PeerID) {
 		return err
@@ -82,11 +82,11 @@ func (m *members) learn(sealed []byte, teller peer.ID, scope dials.Scope) error 
 	known := m.known[record.PeerID]
 	if known == nil {
 		m.learned++
-		known = &member{number: m.learned, scope: scope, tellers: []peer.ID{teller}, callBacks: firstCallBack}
+		known = &member{number: m.learned, scope: scope, referrers: []peer.ID{referrer}, dialBacks: minDialBackPause}
 		m.known[record.PeerID] = known
 		m.bound(record.PeerID)
 	} else {
-		known.toldBy(teller)
+		known.addReferrer(referrer)
 	}
 	if record.Seq > known.sequence {
 		known.sealed, known.sequence, known.signed = slices.Clone(sealed), record.Seq, record.Addrs
@@ -99,15 +99,15 @@ func (m *members) learn(sealed []byte, teller peer.ID, scope dials.Scope) error 
 	return nil
 }
 
-// toldBy notes who else tells of a member, so that nobody keeps others from being
+// addReferrer notes who else tells of a member, so that nobody keeps others from being
 // tried by telling of them first.
-func (m *member) toldBy(teller peer.ID) {
+func (m *member) addReferrer(referrer peer.ID) {
 	switch {
-	case slices.Contains(m.tellers, teller):
-	case len(m.tellers) < mostTellers:
-		m.tellers = append(m.tellers, teller)
+	case slices.Contains(m.referrers, referrer):
+	case len(m.referrers) < maxReferrers:
+		m.referrers = append(m.referrers, referrer)
 	default:
-		m.tellers[rand.IntN(mostTellers)] = teller
+		m.referrers[rand.IntN(maxReferrers)] = referrer
 	}
 }
 
@@ -118,25 +118,25 @@ func (m *members) recall(info peer.AddrInfo) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.known[info.ID] = &member{info: info, scope: dials.Global, standing: good, callBacks: firstCallBack}
+	m.known[info.ID] = &member{info: info, scope: dialbudget.Global, standing: delivering, dialBacks: minDialBackPause}
 }
 
 // bound forgets one member when there are too many: strangers before those that
 // were met, among them one of whoever told of the most, and the least reachable.
 func (m *members) bound(newest peer.ID) {
-	if len(m.known) <= mostMembers {
+	if len(m.known) <= maxMembers {
 		return
 	}
-	told := map[peer.ID]int{}
+	sentTo := map[peer.ID]int{}
 	for _, known := range m.known {
-		for _, teller := range known.tellers {
-			told[teller]++
+		for _, referrer := range known.referrers {
+			sentTo[referrer]++
 		}
 	}
 	fewest := func(m *member) int { // of the tellers' members
-		least := mostMembers
-		for _, teller := range m.tellers {
-			least = min(least, told[teller])
+		least := maxMembers
+		for _, referrer := range m.referrers {
+			least = min(least, sentTo[referrer])
 		}
 		return least
 	}
@@ -157,13 +157,13 @@ func (m *members) bound(newest peer.ID) {
 	delete(m.known, worst)
 }
 
-// meet notes that a peer takes part in the task.
-func (m *members) meet(id peer.ID) { m.raise(id, met) }
+// noteMember notes that a peer takes part in the task.
+func (m *members) noteMember(id peer.ID) { m.raiseStanding(id, seen) }
 
-// heard notes that a peer has brought something new.
-func (m *members) heard(id peer.ID) { m.raise(id, good) }
+// noteDelivery notes that a peer has brought something new.
+func (m *members) noteDelivery(id peer.ID) { m.raiseStanding(id, delivering) }
 
-func (m *members) raise(id peer.ID, standing int) {
+func (m *members) raiseStanding(id peer.ID, standing int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if known := m.known[id]; known != nil {
@@ -182,26 +182,26 @@ func (m *members) dialled(id peer.ID, answered bool, now time.Time) {
 	if known == nil {
 		return
 	}
-	known.failures = min(known.failures+1, mostRedialTries)
-	if !answered && known.standing == stranger && known.failures >= mostFailures {
+	known.failures = min(known.failures+1, maxRedialTries)
+	if !answered && known.standing == unmet && known.failures >= maxFailures {
 		delete(m.known, id)
 		return
 	}
-	longest := longestRetry
-	if answered && known.standing == stranger {
-		longest = longestVain
+	longest := maxRetry
+	if answered && known.standing == unmet {
+		longest = maxAnsweredRetry
 	}
-	known.retry = now.Add(jittered(min(firstRetry<<(known.failures-1), longest)))
+	known.retry = now.Add(jittered(min(minRetry<<(known.failures-1), longest)))
 }
 
 // candidate is a member that may be dialled now.
 type candidate struct {
-	info   peer.AddrInfo
-	member *member
-	teller peer.ID // whose budget it goes by; empty: nobody's
-	turn   int     // among those of its teller
-	vain   int     // members at its address that have brought nothing
-	crowd  int     // those of its range, and connected peers
+	info      peer.AddrInfo
+	member    *member
+	referrer  peer.ID // whose budget it goes by; empty: nobody's
+	turn      int     // among those of its teller
+	exhausted int     // members at its address that have brought nothing
+	crowding  int     // those of its range, and connected peers
 }
 
 // pick returns up to count members to dial, takes them from the budgets of those who
@@ -212,45 +212,45 @@ type candidate struct {
 // who told, the one that he told of first: identities cost nothing, so that what the first
 // one at an address was like tells of the next, and a hub tells of one of each address before
 // another.
-func (m *members) pick(count int, now time.Time, connected func(peer.ID) bool, crowd func(peer.AddrInfo) int) []candidate {
+func (m *members) pick(count int, now time.Time, connected func(peer.ID) bool, crowding func(peer.AddrInfo) int) []candidate {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	atAddress, inRange := m.inVain(rangeOf), m.inVain(wideRangeOf)
+	atAddress, inRange := m.isExhausted(rangeOf), m.isExhausted(wideRangeOf)
 	var all []candidate
 	for id, known := range m.known {
 		if known.retry.After(now) || len(known.info.Addrs) == 0 || connected(id) {
 			continue
 		}
-		if teller, ok := m.mayTry(known); ok {
+		if referrer, ok := m.mayTry(known); ok {
 			all = append(all, candidate{
-				info: known.info, member: known, teller: teller,
-				vain: most(known.info, rangeOf, atAddress), crowd: most(known.info, wideRangeOf, inRange) + crowd(known.info),
+				info: known.info, member: known, referrer: referrer,
+				exhausted: maxInRanges(known.info, rangeOf, atAddress), crowding: maxInRanges(known.info, wideRangeOf, inRange) + crowding(known.info),
 			})
 		}
 	}
 	slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(a.member.number, b.member.number) })
 	turns := map[peer.ID]int{}
 	for i, c := range all {
-		all[i].turn = turns[c.teller]
-		turns[c.teller]++
+		all[i].turn = turns[c.referrer]
+		turns[c.referrer]++
 	}
 	class := goodFirst
 	if rand.IntN(2) == 0 {
 		class = freshFirst
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(class(a.member), class(b.member)), cmp.Compare(a.vain, b.vain), cmp.Compare(a.crowd, b.crowd), cmp.Compare(a.turn, b.turn))
+		return cmp.Or(cmp.Compare(class(a.member), class(b.member)), cmp.Compare(a.exhausted, b.exhausted), cmp.Compare(a.crowding, b.crowding), cmp.Compare(a.turn, b.turn))
 	})
 	var picked []candidate
 	for _, c := range all {
 		if len(picked) == count {
 			break
 		}
-		if c.teller != "" {
-			if !m.attempts.MayTry(c.teller) {
+		if c.referrer != "" {
+			if !m.attempts.MayTry(c.referrer) {
 				continue
 			}
-			m.attempts.Try(c.teller)
+			m.attempts.Try(c.referrer)
 		}
 		c.member.visited = true
 		c.member.retry = now.Add(dialTimeout) // it is under way
@@ -259,13 +259,13 @@ func (m *members) pick(count int, now time.Time, connected func(peer.ID) bool, c
 	return picked
 }
 
-// inVain counts the members that have been visited and have brought nothing, by the part
+// isExhausted counts the members that have been visited and have brought nothing, by the part
 // of addresses that the function returns, of those at which they have answered: others may
 // claim anybody's.
-func (m *members) inVain(part func(multiaddr.Multiaddr) netip.Prefix) map[netip.Prefix]int {
+func (m *members) isExhausted(part func(multiaddr.Multiaddr) netip.Prefix) map[netip.Prefix]int {
 	counts := map[netip.Prefix]int{}
 	for id, known := range m.known {
-		if !known.visited || known.standing == good {
+		if !known.visited || known.standing == delivering {
 			continue
 		}
 		if at := part(m.attempts.LastAnswer(id)); at.IsValid() {
@@ -275,8 +275,8 @@ func (m *members) inVain(part func(multiaddr.Multiaddr) netip.Prefix) map[netip.
 	return counts
 }
 
-// most is the largest count of a part of the addresses of a peer.
-func most(info peer.AddrInfo, part func(multiaddr.Multiaddr) netip.Prefix, counts map[netip.Prefix]int) int {
+// maxInRanges is the largest count of a part of the addresses of a peer.
+func maxInRanges(info peer.AddrInfo, part func(multiaddr.Multiaddr) netip.Prefix, counts map[netip.Prefix]int) int {
 	largest := 0
 	for _, a := range info.Addrs {
 		largest = max(largest, counts[part(a)])
@@ -286,7 +286,7 @@ func most(info peer.AddrInfo, part func(multiaddr.Multiaddr) netip.Prefix, count
 
 func goodFirst(m *member) int {
 	switch {
-	case m.standing == good:
+	case m.standing == delivering:
 		return 0
 	case !m.visited:
 		return 1
@@ -305,17 +305,17 @@ func freshFirst(m *member) int {
 }
 
 // isAnchor: nobody but an earlier run has told of it.
-func (m *member) isAnchor() bool { return len(m.tellers) == 0 }
+func (m *member) isAnchor() bool { return len(m.referrers) == 0 }
 
 // mayTry returns one of those who told of a member and have not told of too many that
 // do not answer.
-func (m *members) mayTry(known *member) (teller peer.ID, ok bool) {
+func (m *members) mayTry(known *member) (referrer peer.ID, ok bool) {
 	if known.isAnchor() {
 		return "", true
 	}
-	for _, i := range rand.Perm(len(known.tellers)) {
-		if m.attempts.MayTry(known.tellers[i]) {
-			return known.tellers[i], true
+	for _, i := range rand.Perm(len(known.referrers)) {
+		if m.attempts.MayTry(known.referrers[i]) {
+			return known.referrers[i], true
 		}
 	}
 	return "", false
@@ -343,24 +343,24 @@ func (m *members) address(id peer.ID) peer.AddrInfo {
 	return peer.AddrInfo{ID: id}
 }
 
-// toCallBack returns the addresses of a peer at which it has not answered yet, when it is
+// dialBackAddresses returns the addresses of a peer at which it has not answered yet, when it is
 // time to find out whether it does.
-func (m *members) toCallBack(id peer.ID, now time.Time) []multiaddr.Multiaddr {
+func (m *members) dialBackAddresses(id peer.ID, now time.Time) []multiaddr.Multiaddr {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.known[id]
-	if known == nil || m.attempts.HasAnswered(id, known.info.Addrs...) || !known.callBacks.due(now) {
+	if known == nil || m.attempts.HasAnswered(id, known.info.Addrs...) || !known.dialBacks.isDue(now) {
 		return nil
 	}
 	return known.info.Addrs
 }
 
-// callBackSoon undoes that toCallBack has found it time.
-func (m *members) callBackSoon(id peer.ID) {
+// dialBackSoon undoes that dialBackAddresses has found it time.
+func (m *members) dialBackSoon(id peer.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if known := m.known[id]; known != nil {
-		known.callBacks = firstCallBack
+		known.dialBacks = minDialBackPause
 	}
 }
 
@@ -371,7 +371,7 @@ func (m *members) records(count int) [][]byte {
 	defer m.mu.Unlock()
 	all := make([]*member, 0, len(m.known))
 	for id, known := range m.known {
-		if known.sealed != nil && known.failures < mostFailures && m.attempts.HasAnswered(id, known.info.Addrs...) {
+		if known.sealed != nil && known.failures < maxFailures && m.attempts.HasAnswered(id, known.info.Addrs...) {
 			all = append(all, known)
 		}
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/libp2p/go-libp2p/core/record"
 	"github.com/multiformats/go-multiaddr"
 
-	"github.com/fbo-node/fbo/internal/dials"
+	"github.com/fbo-node/fbo/internal/dialbudget"
 )
 
 func someMembers() *members {
 	n := &Node{}
-	book := dials.NewBook(func() time.Time { return noon })
+	book := dialbudget.New(func() time.Time { return noon })
 	return &members{self: "self", allowed: func(peer.ID) bool { return true }, attempts: book, trying: n.worthTrying, known: map[peer.ID]*member{}}
 }
 
@@ -45,10 +45,10 @@ func newRecord(t *testing.T, addresses ...string) (peer.ID, []byte) {
 	return info.ID, sealed
 }
 
-func tellOf(t *testing.T, m *members, teller peer.ID, scope dials.Scope, addresses ...string) peer.ID {
+func tellOf(t *testing.T, m *members, referrer peer.ID, scope dialbudget.Scope, addresses ...string) peer.ID {
 	t.Helper()
 	id, sealed := newRecord(t, addresses...)
-	if err := m.learn(sealed, teller, scope); err != nil {
+	if err := m.learn(sealed, referrer, scope); err != nil {
 		t.Fatal(err)
 	}
 	return id
@@ -62,12 +62,12 @@ func TestOneTellerDisplacesNobodyElses(t *testing.T) {
 	m := someMembers()
 	honest := map[peer.ID]bool{}
 	for i := range 10 {
-		honest[tellOf(t, m, "honest", dials.Global, fmt.Sprintf("/ip4/11.%d.0.1/tcp/1", i))] = true
+		honest[tellOf(t, m, "honest", dialbudget.Global, fmt.Sprintf("/ip4/11.%d.0.1/tcp/1", i))] = true
 	}
-	for i := range mostMembers + 100 {
-		tellOf(t, m, "liar", dials.Global, fmt.Sprintf("/ip4/12.%d.%d.1/tcp/1", i/256, i%256))
+	for i := range maxMembers + 100 {
+		tellOf(t, m, "liar", dialbudget.Global, fmt.Sprintf("/ip4/12.%d.%d.1/tcp/1", i/256, i%256))
 	}
-	if known, fresh := m.count(); known != mostMembers || fresh != mostMembers {
+	if known, fresh := m.count(); known != maxMembers || fresh != maxMembers {
 		t.Errorf("%d known, %d fresh", known, fresh)
 	}
 	found, lies := 0, 0
@@ -87,8 +87,8 @@ func TestOneTellerDisplacesNobodyElses(t *testing.T) {
 			}
 		}
 	}
-	if lies != dials.MostByTeller-10 {
-		t.Errorf("%d more of the liar's, want %d", lies, dials.MostByTeller-10)
+	if lies != dialbudget.MaxByReferrer-10 {
+		t.Errorf("%d more of the liar's, want %d", lies, dialbudget.MaxByReferrer-10)
 	}
 }
 
@@ -96,16 +96,16 @@ func TestOneTellerDisplacesNobodyElses(t *testing.T) {
 func TestCrowdedRangesAreDialledLast(t *testing.T) {
 	m := someMembers()
 	for i := range 5 {
-		tellOf(t, m, "a", dials.Global, fmt.Sprintf("/ip4/12.0.0.%d/tcp/1", i))
+		tellOf(t, m, "a", dialbudget.Global, fmt.Sprintf("/ip4/12.0.0.%d/tcp/1", i))
 	}
-	rare := tellOf(t, m, "a", dials.Global, "/ip4/13.0.0.1/tcp/1")
-	crowd := func(info peer.AddrInfo) int {
+	rare := tellOf(t, m, "a", dialbudget.Global, "/ip4/13.0.0.1/tcp/1")
+	crowding := func(info peer.AddrInfo) int {
 		if info.ID == rare {
 			return 0
 		}
 		return 3
 	}
-	if picked := m.pick(1, noon, nobody, crowd); len(picked) != 1 || picked[0].info.ID != rare {
+	if picked := m.pick(1, noon, nobody, crowding); len(picked) != 1 || picked[0].info.ID != rare {
 		t.Error("a peer of a crowded range is picked first")
 	}
 }
@@ -117,9 +117,9 @@ func TestAddressesThatWereVisitedInVainAreDialledLast(t *testing.T) {
 	const attackers, names = 20, 10
 	m := someMembers()
 	for i := range attackers * names {
-		tellOf(t, m, "hub", dials.Global, fmt.Sprintf("/ip4/12.0.0.%d/tcp/%d", i%attackers+1, i/attackers+1), "/ip4/12.0.0.100/tcp/1")
+		tellOf(t, m, "hub", dialbudget.Global, fmt.Sprintf("/ip4/12.0.0.%d/tcp/%d", i%attackers+1, i/attackers+1), "/ip4/12.0.0.100/tcp/1")
 	}
-	honest := tellOf(t, m, "hub", dials.Global, "/ip4/12.0.0.100/tcp/1")
+	honest := tellOf(t, m, "hub", dialbudget.Global, "/ip4/12.0.0.100/tcp/1")
 	none := func(peer.AddrInfo) int { return 0 }
 	for visits := 1; ; visits++ {
 		picked := m.pick(1, noon, nobody, none)
@@ -143,15 +143,15 @@ func TestAddressesThatWereVisitedInVainAreDialledLast(t *testing.T) {
 // who has not is forgotten.
 func TestWhoAnswersInVainIsDialledSeldom(t *testing.T) {
 	m := someMembers()
-	answers, silent := tellOf(t, m, "a", dials.Global, "/ip4/12.0.0.1/tcp/1"), tellOf(t, m, "a", dials.Global, "/ip4/12.0.0.2/tcp/1")
-	for range mostRedialTries + 1 {
+	answers, silent := tellOf(t, m, "a", dialbudget.Global, "/ip4/12.0.0.1/tcp/1"), tellOf(t, m, "a", dialbudget.Global, "/ip4/12.0.0.2/tcp/1")
+	for range maxRedialTries + 1 {
 		m.dialled(answers, true, noon)
 		m.dialled(silent, false, noon)
 	}
 	if known, _ := m.count(); known != 1 || m.known[answers] == nil {
 		t.Fatalf("%d are known", known)
 	}
-	if pause := m.known[answers].retry.Sub(noon); pause < longestVain/2 || pause > 2*longestVain {
+	if pause := m.known[answers].retry.Sub(noon); pause < maxAnsweredRetry/2 || pause > 2*maxAnsweredRetry {
 		t.Errorf("the next dial is after %v", pause)
 	}
 }
@@ -160,16 +160,16 @@ func TestWhoAnswersInVainIsDialledSeldom(t *testing.T) {
 func TestWhatIsTriedAndToldOfARecord(t *testing.T) {
 	m := someMembers()
 	id, sealed := newRecord(t, "/ip4/127.0.0.1/tcp/1", "/ip4/192.168.1.7/tcp/1", "/ip4/11.0.0.1/tcp/1", "/dns4/example.org/tcp/1")
-	for _, told := range []struct {
-		teller peer.ID
-		scope  dials.Scope
-		want   int
-	}{{"far", dials.Global, 1}, {"near", dials.Local, 2}, {"far again", dials.Global, 2}, {"here", dials.Machine, 3}} {
-		if err := m.learn(sealed, told.teller, told.scope); err != nil {
+	for _, sentTo := range []struct {
+		referrer peer.ID
+		scope    dialbudget.Scope
+		want     int
+	}{{"far", dialbudget.Global, 1}, {"near", dialbudget.Local, 2}, {"far again", dialbudget.Global, 2}, {"here", dialbudget.Machine, 3}} {
+		if err := m.learn(sealed, sentTo.referrer, sentTo.scope); err != nil {
 			t.Fatal(err)
 		}
-		if got := m.address(id).Addrs; len(got) != told.want {
-			t.Errorf("told by %s: %v, want %d", told.teller, got, told.want)
+		if got := m.address(id).Addrs; len(got) != sentTo.want {
+			t.Errorf("told by %s: %v, want %d", sentTo.referrer, got, sentTo.want)
 		}
 	}
 	if len(m.records(10)) != 0 {

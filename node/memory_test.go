@@ -5,15 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/internal/heard"
+	"github.com/fbo-node/fbo/internal/sharecache"
 )
 
 // What could not be written is written later, at the latest at the end, and the user
 // is told once.
 func TestMemoryWritesAgain(t *testing.T) {
-	m := newMemory(&Node{Dir: t.TempDir()}, "task")
+	m := newShareCache(&Node{Dir: t.TempDir()}, "task")
 	m.note(true)
-	m.begin(heard.Contents{Task: "task"})
+	m.begin(sharecache.Contents{Task: "task"})
 	if w := <-m.writing; w.err != nil {
 		t.Fatal(w.err)
 	}
@@ -24,11 +24,11 @@ func TestMemoryWritesAgain(t *testing.T) {
 	if err := m.ended(full); err != nil {
 		t.Errorf("the second failure is told too: %v", err)
 	}
-	c := heard.Contents{Task: "task", Shares: []heard.Share{{Envelope: []byte("x"), Sent: time.Unix(1, 0).UTC()}}}
+	c := sharecache.Contents{Task: "task", Shares: []sharecache.Share{{Envelope: []byte("x"), Sent: time.Unix(1, 0).UTC()}}}
 	if err := m.finish(c); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := heard.Read(m.path); err != nil || len(got.Shares) != 1 {
+	if got, err := sharecache.Read(m.path); err != nil || len(got.Shares) != 1 {
 		t.Errorf("after the end: %+v, %v", got, err)
 	}
 }

@@ -20,12 +20,12 @@ import (
 	"github.com/multiformats/go-multiaddr"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/datadir"
-	"github.com/fbo-node/fbo/internal/dials"
+	"github.com/fbo-node/fbo/internal/dialbudget"
 	"github.com/fbo-node/fbo/internal/journal"
-	"github.com/fbo-node/fbo/internal/peerlog"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/ratelimitlog"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -114,24 +114,24 @@ type Node struct {
 	host       host.Host
 	gate       *gate
 	named      *named
-	syncing    *service // comparing shares
-	naming     *service // questions about names
+	syncing    *streamLimiter // comparing shares
+	naming     *streamLimiter // questions about names
 	hubs       []*hub
-	attempts   *dials.Book // at addresses that others have told
+	attempts   *dialbudget.Budget // at addresses that others have told
 	journal    *journal.Journal
 	repaired   *repairMark // nil: the journal was never repaired
-	copier     copier
+	copier     journalBackup
 	pubsub     *pubsub.PubSub
-	conduct    *conduct
-	checked    *checked
+	conduct    *peerPolicy
+	checked    *validationCache
 	follows    *subscriptions
 	untried    atomic.Int32 // configured peers and hubs that have not been dialled once
 	traffic    traffic      // stays empty with a Host of the user's
 	metrics    *nodeMetrics
 	tasks      sync.WaitGroup
 
-	lose   func() bool                             // set by tests: whether the next share gets lost on its way
-	barred func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
+	lose       func() bool                             // set by tests: whether the next share gets lost on its way
+	notAllowed func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
 
 	libp2p []libp2p.Option // set by tests: what the host is made of besides
 
@@ -179,8 +179,8 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	if err := n.openPubSub(running); err != nil {
 		return err
 	}
-	n.host.SetStreamHandler(namesakeProtocol, n.serveNamesakes)
-	n.onClose(func() error { n.host.RemoveStreamHandler(namesakeProtocol); return nil })
+	n.host.SetStreamHandler(taskNameProtocol, n.serveTaskNames)
+	n.onClose(func() error { n.host.RemoveStreamHandler(taskNameProtocol); return nil })
 	if n.MDNS {
 		service := mdns.NewMdnsService(n.host, mdnsService, discovered{n, running})
 		if err := service.Start(); err != nil {
@@ -210,7 +210,7 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	if err := CheckListen(n.Listen); err != nil {
 		return nil, err
 	}
-	n.log = bearable(n.Log)
+	n.log = limitedLogger(n.Log)
 	peers, err := ParsePeers(n.Peers)
 	if err != nil {
 		return nil, err
@@ -224,7 +224,7 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 		n.hubs = append(n.hubs, newHub(info))
 		n.named.add(info.ID)
 	}
-	n.attempts = dials.NewBook(time.Now, slices.Concat(peers, hubs)...)
+	n.attempts = dialbudget.New(time.Now, slices.Concat(peers, hubs)...)
 	for _, target := range peers {
 		if !newGate("", n.Allow, n.hubs).mayConnect(target.ID) {
 			return nil, fmt.Errorf("node: peer %v is in Peers and not in Allow", target.ID)
@@ -243,11 +243,11 @@ func (n *Node) openJournal() error {
 	}
 	opened, err := journal.Open(filepath.Join(n.Dir, JournalFile), journalTimeout)
 	if err != nil {
-		return nameHolder(n.Dir, err)
+		return describeLockHolder(n.Dir, err)
 	}
 	n.journal = opened
-	noteHolder(n.Dir)
-	n.onClose(func() error { n.lastCopy(); forgetHolder(n.Dir); return opened.Close() })
+	writeLockHolder(n.Dir)
+	n.onClose(func() error { n.lastBackup(); removeLockHolder(n.Dir); return opened.Close() })
 	if n.repaired, err = repairOf(opened); err != nil {
 		return err
 	}
@@ -256,8 +256,8 @@ func (n *Node) openJournal() error {
 }
 
 func (n *Node) openHost() (err error) {
-	n.conduct, n.checked = newConduct(n.named.has), newChecked()
-	n.syncing, n.naming = newSyncService(), newSmallService("fbo.namesake", namesakeTimeout)
+	n.conduct, n.checked = newPeerPolicy(n.named.has), newValidationCache()
+	n.syncing, n.naming = newSyncLimiter(), newSmallStreamLimiter("fbo.namesake", taskNameTimeout)
 	if n.Host != nil {
 		n.host = n.Host
 		if n.key = n.host.Peerstore().PrivKey(n.host.ID()); n.key == nil {
@@ -275,7 +275,7 @@ func (n *Node) openHost() (err error) {
 		return fmt.Errorf("node: identity: %w", err)
 	}
 	n.gate = newGate(self, n.Allow, n.hubs)
-	n.gate.shut, n.gate.barred, n.gate.attempts = n.conduct.isShut, n.barred, n.attempts
+	n.gate.shut, n.gate.notAllowed, n.gate.attempts = n.conduct.isBlocked, n.notAllowed, n.attempts
 	if n.host, err = n.listen(); err != nil {
 		return err
 	}
@@ -284,14 +284,14 @@ func (n *Node) openHost() (err error) {
 }
 
 func (n *Node) openPubSub(ctx context.Context) (err error) {
-	stop := n.conduct.refuse(n.host.Network())
+	stop := n.conduct.closeBlocked(n.host.Network())
 	n.onClose(func() error { stop(); return nil })
 	n.followSubscriptions()
 	options := []pubsub.Option{
-		pubsub.WithBlacklist(unheard{n}),
+		pubsub.WithBlacklist(pubsubBlacklist{n}),
 		pubsub.WithAppSpecificRpcInspector(n.inspect),
 		pubsub.WithSubscriptionFilter(n.follows),
-		pubsub.WithRawTracer(rejections{node: n}),
+		pubsub.WithRawTracer(rejectionTracer{node: n}),
 		pubsub.WithRawTracer(n.checked),
 		pubsub.WithFloodPublish(true),
 		pubsub.WithMaxMessageSize(protocol.MaxEnvelopeBytes + 4096),
@@ -300,7 +300,7 @@ func (n *Node) openPubSub(ctx context.Context) (err error) {
 		pubsub.WithValidateThrottle(64),
 		pubsub.WithValidateWorkers(2),
 	}
-	options = append(options, n.follows.keepOut()...)
+	options = append(options, n.follows.admissionOptions()...)
 	if n.metrics != nil {
 		options = append(options, pubsub.WithRawTracer(tracer{metrics: n.metrics}))
 	}
@@ -315,31 +315,31 @@ func (n *Node) onClose(f func() error) { n.unwind = append(n.unwind, f) }
 
 func (n *Node) background(f func()) { n.tasks.Go(f) }
 
-// bearable is a log into which peers cannot write what they like, nor without end. Nil
+// limitedLogger is a log into which peers cannot write what they like, nor without end. Nil
 // discards all.
-func bearable(log *slog.Logger) *slog.Logger {
+func limitedLogger(log *slog.Logger) *slog.Logger {
 	if log == nil {
 		return slog.New(slog.DiscardHandler)
 	}
-	if _, already := log.Handler().(peerlog.Handler); already {
+	if _, already := log.Handler().(ratelimitlog.Handler); already {
 		return log
 	}
-	return slog.New(peerlog.New(log.Handler()))
+	return slog.New(ratelimitlog.New(log.Handler()))
 }
 
-// tellLeftOut ends a log that is bearable.
-func tellLeftOut(log *slog.Logger) {
+// logOmitted ends a log that is bearable.
+func logOmitted(log *slog.Logger) {
 	if log == nil {
 		return
 	}
-	if h, ok := log.Handler().(peerlog.Handler); ok {
+	if h, ok := log.Handler().(ratelimitlog.Handler); ok {
 		h.Tell(context.Background())
 	}
 }
 
 // warn shows what may quote a peer.
 func (n *Node) warn(message string) {
-	message = plain.Text(message, mostReason)
+	message = sanitize.Text(message, maxReason)
 	n.log.Warn(message)
 	if n.OnWarning != nil {
 		n.OnWarning(message)
@@ -422,7 +422,7 @@ func (n *Node) Close() error {
 	defer n.mu.Unlock()
 	n.sessions = nil
 	err := errors.Join(errors.Join(failures...), n.close())
-	tellLeftOut(n.log)
+	logOmitted(n.log)
 	return err
 }
 

@@ -28,7 +28,7 @@ func TestAnAnswerFullOfMadeUpAuthorsKeepsNobodyOut(t *testing.T) {
 			}
 			return count
 		}
-		teller := func(index, count int) (*attacker, []peer.ID) {
+		referrer := func(index, count int) (*attacker, []peer.ID) {
 			a := f.attackBy(index, attack{name: "made-up authors", polite: true, turn: func(*attacker, uint64) {}})
 			answer, ids := sharesOfMany(t, f, count)
 			a.host.SetStreamHandler(a.syncProtocol(), func(s network.Stream) {
@@ -40,14 +40,14 @@ func TestAnAnswerFullOfMadeUpAuthorsKeepsNobodyOut(t *testing.T) {
 			})
 			return a, ids
 		}
-		attacker, madeUp := teller(0, 1100)
+		attacker, madeUp := referrer(0, 1100)
 		defer attacker.close()
 		for begun := time.Now(); heardOf(victim, madeUp) < 1024; time.Sleep(time.Second) {
 			if time.Since(begun) > 10*time.Minute {
 				t.Fatalf("the victim has taken %d of %d authors", heardOf(victim, madeUp), len(madeUp))
 			}
 		}
-		another, others := teller(1, 20)
+		another, others := referrer(1, 20)
 		defer another.close()
 		late := f.add()
 		late.connect()

@@ -11,7 +11,7 @@ import (
 func TestDialReasonIsPlain(t *testing.T) {
 	err := errors.New("failed to dial: all dials failed\n  * [/ip4/127.0.0.1] Application error 0x1 (remote): \x1b[2J\u009b31m" + strings.Repeat("x", 10000))
 	got := dialReason(err)
-	if !strings.HasPrefix(got, `[/ip4/127.0.0.1] Application error 0x1 (remote): \x1b[2J\u009b31mxxx`) || len(got) > 2*mostReason {
+	if !strings.HasPrefix(got, `[/ip4/127.0.0.1] Application error 0x1 (remote): \x1b[2J\u009b31mxxx`) || len(got) > 2*maxReason {
 		t.Errorf("%.300q", got)
 	}
 }

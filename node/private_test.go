@@ -43,7 +43,7 @@ func TestPrivateThresholdsOverRealSockets(t *testing.T) {
 		if err := sessions[index].Tell(t.Context(), trial.ID, value); err != nil {
 			t.Fatal(err)
 		}
-		return trial.Why.Listened
+		return trial.Why.PeersUsed
 	}
 	for _, index := range []int{1, 2, 0} {
 		for range 3 {

@@ -17,7 +17,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/libp2p/go-libp2p/p2p/protocol/ping"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
 // What a probe that failed says, beside its text.
@@ -44,7 +44,7 @@ type Reach struct {
 	Named   []string      // those of them whose name was asked for, sorted
 }
 
-const mostAgent = 100 // characters of a program's name
+const maxAgent = 100 // characters of a program's name
 
 // Probe connects once to the peer at an address of the form that Node.Peers
 // takes, under an identity made for the purpose, so that it disturbs neither a
@@ -60,7 +60,7 @@ func Probe(ctx context.Context, address, taskName string) (Reach, error) {
 	if err != nil {
 		return Reach{}, fmt.Errorf("node: probe: %w", err)
 	}
-	h, err := newHost(hostConfig{key: key, traffic: &traffic{}, connections: mostConnections, gate: newGate("", nil, nil)})
+	h, err := newHost(hostConfig{key: key, traffic: &traffic{}, connections: maxConnections, gate: newGate("", nil, nil)})
 	if err != nil {
 		return Reach{}, err
 	}
@@ -111,7 +111,7 @@ func probeOnce(ctx context.Context, h host.Host, target peer.AddrInfo, taskName 
 			// The host no longer holds a connection that the peer has ended, and with it why.
 			_, ended := c.NewStream(ctx)
 			if ended != nil && otherTime(ended) {
-				err = fmt.Errorf("%w: %s", ErrClock, plain.Text(ended.Error(), mostReason))
+				err = fmt.Errorf("%w: %s", ErrClock, sanitize.Text(ended.Error(), maxReason))
 			}
 		default:
 		}
@@ -156,18 +156,18 @@ func reachOf(ctx context.Context, h host.Host, id peer.ID, taskName string) (Rea
 	case <-ctx.Done():
 	}
 	if err := cmp.Or(ctx.Err(), answer.Error); err != nil {
-		return r, fmt.Errorf("%w: connected, but no answer to a ping: %s", ErrUnreachable, plain.Text(err.Error(), mostReason))
+		return r, fmt.Errorf("%w: connected, but no answer to a ping: %s", ErrUnreachable, sanitize.Text(err.Error(), maxReason))
 	}
 	r.RTT = answer.RTT
 	if program, err := h.Peerstore().Get(id, "AgentVersion"); err == nil {
 		name, _ := program.(string)
-		r.Agent = plain.Text(name, mostAgent)
+		r.Agent = sanitize.Text(name, maxAgent)
 	}
-	p := partIn(h, id) // known, since Connect waits for identification
+	p := taskNameIn(h, id) // known, since Connect waits for identification
 	r.Tasks, r.Tags = p.tasks, p.tags
 	if taskName != "" && p.answers {
 		// Without an answer the names stay unknown.
-		r.Named, _ = askNamesakes(ctx, h, id, taskName, p.tasks)
+		r.Named, _ = queryTaskNames(ctx, h, id, taskName, p.tasks)
 	}
 	return r, nil
 }

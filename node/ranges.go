@@ -9,7 +9,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
-	"github.com/fbo-node/fbo/internal/dials"
+	"github.com/fbo-node/fbo/internal/dialbudget"
 )
 
 // Identities cost nothing and addresses do. What one party usually has: an IPv4 address,
@@ -44,8 +44,8 @@ func rangeOf(address multiaddr.Multiaddr) netip.Prefix {
 
 // wideRangeOf is rangeOf for the wider ranges that one owner of addresses commonly has.
 func wideRangeOf(address multiaddr.Multiaddr) netip.Prefix {
-	if ip, ok := dials.IP(address); ok && !isCircuit(address) {
-		return dials.Range(ip)
+	if ip, ok := dialbudget.IP(address); ok && !isCircuit(address) {
+		return dialbudget.Range(ip)
 	}
 	return netip.Prefix{}
 }

@@ -13,10 +13,10 @@ import (
 
 // Bounds of what a hub remembers.
 const (
-	mostRegistrations = 4096 // a node on two tasks counts twice
-	mostOfTask        = mostMembers
-	mostTasksOfNode   = 16
-	registrationTTL   = 10 * time.Minute // since the node last asked
+	maxRegistrations = 4096 // a node on two tasks counts twice
+	maxOfTask        = maxMembers
+	maxTasksOfNode   = 16
+	registrationTTL  = 10 * time.Minute // since the node last asked
 )
 
 // registry is what a hub knows: which nodes work on which task, and how they say
@@ -36,7 +36,7 @@ type registration struct {
 	group   string // of whom it is one
 	expires time.Time
 	order   maphash.Seed // that in which it is told of groups, its own
-	told    uint64       // where in it the last answer ended
+	sentTo  uint64       // where in it the last answer ended
 }
 
 func newRegistry() *registry {
@@ -49,16 +49,16 @@ func (r *registry) register(task string, id peer.ID, group string, sealed []byte
 	defer r.mu.Unlock()
 	r.expire(task, now)
 	if !r.nodes[id][task] {
-		if len(r.nodes[id]) >= mostTasksOfNode {
+		if len(r.nodes[id]) >= maxTasksOfNode {
 			return false
 		}
-		if r.count >= mostRegistrations {
+		if r.count >= maxRegistrations {
 			r.expireAll(now)
 		}
-		if r.count >= mostRegistrations {
+		if r.count >= maxRegistrations {
 			r.makeRoom(r.tasks, group)
 		}
-		if len(r.tasks[task]) >= mostOfTask {
+		if len(r.tasks[task]) >= maxOfTask {
 			r.makeRoom(map[string]map[peer.ID]registration{task: r.tasks[task]}, group)
 		}
 		if r.tasks[task] == nil {
@@ -100,9 +100,9 @@ func (r *registry) others(task string, asking peer.ID, count int, now time.Time)
 	}
 	rounds := map[string]int{}
 	type ranked struct {
-		round  int    // how many of its group come before
-		place  uint64 // of the group in the order
-		sealed []byte
+		round       int    // how many of its group come before
+		reservation uint64 // of the group in the order
+		sealed      []byte
 	}
 	var ranks []ranked
 	for _, other := range found {
@@ -110,11 +110,11 @@ func (r *registry) others(task string, asking peer.ID, count int, now time.Time)
 		rounds[other.group]++
 	}
 	slices.SortFunc(ranks, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.round, b.round), cmp.Compare(a.place-own.told-1, b.place-own.told-1)) // round the circle, from the last
+		return cmp.Or(cmp.Compare(a.round, b.round), cmp.Compare(a.reservation-own.sentTo-1, b.reservation-own.sentTo-1)) // round the circle, from the last
 	})
 	ranks = ranks[:min(count, len(ranks))]
 	if registered && len(ranks) > 0 {
-		own.told = ranks[len(ranks)-1].place
+		own.sentTo = ranks[len(ranks)-1].reservation
 		r.tasks[task][asking] = own
 	}
 	var records [][]byte

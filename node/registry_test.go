@@ -14,12 +14,12 @@ func TestRegistryIsBounded(t *testing.T) {
 	now := time.Now()
 	id := func(i int) peer.ID { return peer.ID(fmt.Sprint("node ", i)) }
 	r := newRegistry()
-	for i := range mostOfTask + 20 {
+	for i := range maxOfTask + 20 {
 		if !r.register("task", id(i), "", []byte{1}, now.Add(time.Duration(i))) {
 			t.Fatalf("node %d finds no room", i)
 		}
 	}
-	if len(r.tasks["task"]) != mostOfTask || r.count != mostOfTask || len(r.nodes) != mostOfTask {
+	if len(r.tasks["task"]) != maxOfTask || r.count != maxOfTask || len(r.nodes) != maxOfTask {
 		t.Errorf("%d are registered on a task, %d in all", len(r.tasks["task"]), r.count)
 	}
 	if got := r.others("task", "newcomer", 5, now); len(got) != 5 {
@@ -31,15 +31,15 @@ func TestRegistryIsBounded(t *testing.T) {
 	}
 
 	r = newRegistry()
-	for i := range mostTasksOfNode + 1 {
-		if got := r.register(fmt.Sprint(i), "one", "", nil, now); got != (i < mostTasksOfNode) {
+	for i := range maxTasksOfNode + 1 {
+		if got := r.register(fmt.Sprint(i), "one", "", nil, now); got != (i < maxTasksOfNode) {
 			t.Errorf("task %d of one node: %v", i, got)
 		}
 	}
-	for i := range mostRegistrations + 20 {
+	for i := range maxRegistrations + 20 {
 		r.register(fmt.Sprint("of ", i%64), id(i), fmt.Sprint(i), nil, now) // all groups have one
 	}
-	if r.count != mostRegistrations {
+	if r.count != maxRegistrations {
 		t.Errorf("%d registrations in all", r.count)
 	}
 	if !r.register("another", "newcomer", "", nil, later) || r.count != 1 {
@@ -58,7 +58,7 @@ func TestMadeUpNodesKeepNobodyOutOfTheRegistry(t *testing.T) {
 			r.register("task", peer.ID(fmt.Sprint("made up ", i)), "203.0.113.7/32", []byte("made up"), now)
 		}
 	}
-	madeUp(mostOfTask + 8)
+	madeUp(maxOfTask + 8)
 	honest := []string{"a", "b", "c"}
 	for _, name := range honest {
 		now = now.Add(time.Millisecond)
@@ -66,7 +66,7 @@ func TestMadeUpNodesKeepNobodyOutOfTheRegistry(t *testing.T) {
 			t.Fatal("no room")
 		}
 	}
-	madeUp(2 * mostOfTask)
+	madeUp(2 * maxOfTask)
 	for _, name := range honest {
 		var known []string
 		for _, sealed := range r.others("task", peer.ID(name), 4, now) {
@@ -82,7 +82,7 @@ func TestMadeUpNodesKeepNobodyOutOfTheRegistry(t *testing.T) {
 	if !r.register("task", "one more", "a/32", []byte("one more"), now) || !r.together("one more", "a") || !r.together("a", "b") {
 		t.Error("a second node from an address is not made known while there are hundreds from another")
 	}
-	if len(r.tasks["task"]) != mostOfTask || r.count != mostOfTask {
+	if len(r.tasks["task"]) != maxOfTask || r.count != maxOfTask {
 		t.Errorf("%d are registered", r.count)
 	}
 }
@@ -98,22 +98,22 @@ func TestAllGroupsAreToldOfInTurn(t *testing.T) {
 		add(fmt.Sprint("first ", i))
 	}
 	add("asking")
-	told := map[string]bool{}
+	sentTo := map[string]bool{}
 	ask := func(times int) {
 		for range times {
 			for _, sealed := range r.others("task", "asking", atOnce, now) {
-				told[string(sealed)] = true
+				sentTo[string(sealed)] = true
 			}
 			add("asking") // whoever asks registers again
 		}
 	}
 	ask(4)
-	if len(told) != groups-1 {
-		t.Errorf("in four answers of %d a node is told of %d groups, want %d", atOnce, len(told), groups-1)
+	if len(sentTo) != groups-1 {
+		t.Errorf("in four answers of %d a node is told of %d groups, want %d", atOnce, len(sentTo), groups-1)
 	}
 	add("newcomer")
 	ask(4)
-	if !told["newcomer"] {
+	if !sentTo["newcomer"] {
 		t.Error("not of one that has come later")
 	}
 }

@@ -42,7 +42,7 @@ func (r *relayRates) of(group string) *rate.Limiter {
 	defer r.mu.Unlock()
 	a := r.groups[group]
 	if a == nil {
-		if len(r.groups) >= mostRanges {
+		if len(r.groups) >= maxRanges {
 			deleteOldest(r.groups, func(a *allowance) time.Time { return a.last })
 		}
 		a = &allowance{Limiter: r.each()}

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/strategy"
@@ -94,11 +94,11 @@ func Repair(dir string, strategies strategy.Set, now time.Time) (Repaired, error
 			return Repaired{}, fmt.Errorf("node: %s has no journal and no copy of one: %w", dir, fs.ErrNotExist)
 		}
 	case !errors.Is(damage, ErrDamaged):
-		return Repaired{}, nameHolder(dir, damage)
+		return Repaired{}, describeLockHolder(dir, damage)
 	default:
 		unlock, err := journal.Lock(path, journalTimeout)
 		if err != nil {
-			return Repaired{}, nameHolder(dir, err)
+			return Repaired{}, describeLockHolder(dir, err)
 		}
 		defer unlock()
 	}
@@ -251,13 +251,13 @@ func (r *repair) mergeTask(id string, copied, found []journal.Piece) error {
 			r.epoch = max(r.epoch, record.Epoch.Epoch)
 		}
 	}
-	mended, err := agent.Mend(records, complete, r.strategies)
+	mended, err := agent.Repair(records, complete, r.strategies)
 	if err != nil && base < complete {
-		mended, err = agent.Mend(records, base, r.strategies) // something is missing, although no gap is known
+		mended, err = agent.Repair(records, base, r.strategies) // something is missing, although no gap is known
 	}
 	if _, unknown := errors.AsType[*strategy.UnknownError](err); unknown {
 		// Nobody here knows which of the records behind a gap hold.
-		mended = agent.Mended{Keep: make([]bool, len(pieces)), Dropped: len(pieces) - complete}
+		mended = agent.Repaired{Keep: make([]bool, len(pieces)), Dropped: len(pieces) - complete}
 		for i := range complete {
 			mended.Keep[i] = true
 		}

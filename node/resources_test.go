@@ -13,7 +13,7 @@ import (
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/multiformats/go-multiaddr"
 
-	"github.com/fbo-node/fbo/internal/dials"
+	"github.com/fbo-node/fbo/internal/dialbudget"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -27,7 +27,7 @@ func TestConnectionsFromOneAddress(t *testing.T) {
 		limits     rcmgr.PartialLimitConfig
 		from       multiaddr.Multiaddr
 	}{
-		"a node's, through a hub": {mostConnections, rcmgr.PartialLimitConfig{}, circuit},
+		"a node's, through a hub": {maxConnections, rcmgr.PartialLimitConfig{}, circuit},
 		"a hub's, from a NAT":     {hubPerAddress, hubLimits(), direct},
 	} {
 		resources, err := newResources(c.perAddress, c.limits)
@@ -66,39 +66,39 @@ func TestDocumentedLimits(t *testing.T) {
 	}
 	seconds := func(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }
 	for _, want := range []string{
-		fmt.Sprintf("A node keeps %d connections. Above that, those that are worth least are closed until %d are left", mostConnections, mostConnections*3/4),
-		fmt.Sprintf("| connections | %d; above, those", mostConnections),
-		fmt.Sprintf("From one IP address (IPv6: one /56) %d, and %d new ones a second after %d at once; of one IPv6 /48 %d.", mostConnections, connectionRate, mostConnections, 4*mostConnections),
-		fmt.Sprintf("%d of them with the same node", mostConnections),
+		fmt.Sprintf("A node keeps %d connections. Above that, those that are worth least are closed until %d are left", maxConnections, maxConnections*3/4),
+		fmt.Sprintf("| connections | %d; above, those", maxConnections),
+		fmt.Sprintf("From one IP address (IPv6: one /56) %d, and %d new ones a second after %d at once; of one IPv6 /48 %d.", maxConnections, connectionRate, maxConnections, 4*maxConnections),
+		fmt.Sprintf("%d of them with the same node", maxConnections),
 		fmt.Sprintf("| connections | %s; above %d, those", number(hubConnections), hubConnections*3/4),
 		fmt.Sprintf("| from one IP address (IPv6: one /56) | %d connections, %d places, and %d new connections a second after %d at once; of one IPv6 /48 %d connections |",
 			hubPerAddress, hubPerAddress, connectionRate, hubPerAddress, 4*hubPerAddress),
-		fmt.Sprintf("| %d; a place lasts an hour and is renewed every %d minutes.", hubPlaces, placeRenewal/time.Minute),
+		fmt.Sprintf("| %d; a place lasts an hour and is renewed every %d minutes.", hubReservations, reservationRenewal/time.Minute),
 		fmt.Sprintf("| relayed connections | %s; %d of one node |", number(hubCircuits), hubCircuitsOfNode),
 		fmt.Sprintf("| %d MiB a second that an address (IPv6: one /56) sends, %d MiB at once;", relayByteRate>>20, relayByteBurst>>20),
-		fmt.Sprintf("| registrations | %s; %d for a task; %d of a node. They end with the node's connection, or %d minutes after", number(mostRegistrations), mostOfTask, mostTasksOfNode, registrationTTL/time.Minute),
+		fmt.Sprintf("| registrations | %s; %d for a task; %d of a node. They end with the node's connection, or %d minutes after", number(maxRegistrations), maxOfTask, maxTasksOfNode, registrationTTL/time.Minute),
 		fmt.Sprintf("| %d MiB, of that %d MiB for relaying |", hubMemory>>20, hubRelayMemory>>20),
-		fmt.Sprintf("1, 2, 4 … %s s, other members after 1, 2, 4 … %s s", seconds(longestPause), seconds(longestRetry)),
+		fmt.Sprintf("1, 2, 4 … %s s, other members after 1, 2, 4 … %s s", seconds(longestPause), seconds(maxRetry)),
 		fmt.Sprintf("fewer than %d connections itself, it dials a member every %s s", enoughDialled, seconds(visitPause)),
 		fmt.Sprintf("after 1, 2, 4 … %s s. With more it dials a member every %s s", seconds(longPause), seconds(lostPause)),
-		fmt.Sprintf("addresses of up to %d peers", mostAnchors),
-		fmt.Sprintf("dialled again after 1, 2, 4 … %s s, and not forgotten", seconds(longestVain)),
-		fmt.Sprintf("and %d others of a peer | `mostTopics`", mostTopics),
-		fmt.Sprintf("| %d a second of a peer, %s at once; comings and goings at own topics %d a second, %d at once.", announceRate, number(announceBurst), moveRate, moveBurst),
+		fmt.Sprintf("addresses of up to %d peers", maxAnchors),
+		fmt.Sprintf("dialled again after 1, 2, 4 … %s s, and not forgotten", seconds(maxAnsweredRetry)),
+		fmt.Sprintf("and %d others of a peer | `mostTopics`", maxTopics),
+		fmt.Sprintf("| %d a second of a peer, %s at once; comings and goings at own topics %d a second, %d at once.", announceRate, number(announceBurst), topicChurnRate, topicChurnBurst),
 		fmt.Sprintf("| %d messages a second that a peer passes on, %s at once; %d a second of an author, %d at once.", relayRate, number(relayBurst), authorRate, authorBurst),
 		fmt.Sprintf("A message has at most %d KiB.", (protocol.MaxEnvelopeBytes+4096)>>10),
 		fmt.Sprintf("| %d a second for all peers that are not named, %s at once. Each group has %d a second, %d at once,", checkRate, number(checkBurst), groupCheckRate, groupCheckBurst),
-		fmt.Sprintf("| %d a second of all that are not named, %s at once, and %d a second of each group, %d at once;", takeRate, number(takeBurst), groupTakeRate, groupTakeBurst),
-		fmt.Sprintf("| %d streams at the same time, on all tasks, %d of a peer, each for %s s", mostSyncStreams, mostSyncStreamsOfPeer, seconds(syncTimeout)),
-		fmt.Sprintf("| %d streams, %d of a peer, each for %s s and %d KiB", mostSmallStreams, mostSmallStreamsOfPeer, seconds(namesakeTimeout), smallBytes>>10),
-		fmt.Sprintf("| %d a second of a peer, %d at once; of refused ones %d a second, %d at once.", syncRate, syncBurst, strayRate, strayBurst),
-		fmt.Sprintf("; %d streams of %d KiB for each task", mostDirectStreams, protocol.MaxDirectBytes>>10),
-		fmt.Sprintf("| %d of a task, of %d KiB", mostMembers, protocol.MaxRecordBytes>>10),
-		fmt.Sprintf("| %s of peers and of authors, as many bans of each, and %s ranges of addresses.", number(mostAccounts), number(mostRanges)),
-		fmt.Sprintf("| one address (IPv6: one /64) | %d | in %s s |", dials.MostAtAddress, seconds(dials.AddressPause)),
-		fmt.Sprintf("| one range | %d | in %s s |", dials.MostInRange, seconds(dials.RangePause)),
-		fmt.Sprintf("| nodes that one peer has told of | %d | in %s s |", dials.MostByTeller, seconds(dials.TellerPause)),
-		fmt.Sprintf("| %d | in %s s |\n", dials.MostByNamed, seconds(dials.NamedPause)),
+		fmt.Sprintf("| %d a second of all that are not named, %s at once, and %d a second of each group, %d at once;", itemRate, number(itemBurst), groupItemRate, groupItemBurst),
+		fmt.Sprintf("| %d streams at the same time, on all tasks, %d of a peer, each for %s s", maxSyncStreams, maxSyncStreamsOfPeer, seconds(syncTimeout)),
+		fmt.Sprintf("| %d streams, %d of a peer, each for %s s and %d KiB", maxSmallStreams, maxSmallStreamsOfPeer, seconds(taskNameTimeout), smallBytes>>10),
+		fmt.Sprintf("| %d a second of a peer, %d at once; of refused ones %d a second, %d at once.", syncRate, syncBurst, excessStreamRate, excessStreamBurst),
+		fmt.Sprintf("; %d streams of %d KiB for each task", maxDirectStreams, protocol.MaxDirectBytes>>10),
+		fmt.Sprintf("| %d of a task, of %d KiB", maxMembers, protocol.MaxRecordBytes>>10),
+		fmt.Sprintf("| %s of peers and of authors, as many bans of each, and %s ranges of addresses.", number(maxPeerRecords), number(maxRanges)),
+		fmt.Sprintf("| one address (IPv6: one /64) | %d | in %s s |", dialbudget.MaxAtAddress, seconds(dialbudget.AddressPause)),
+		fmt.Sprintf("| one range | %d | in %s s |", dialbudget.MaxInRange, seconds(dialbudget.RangePause)),
+		fmt.Sprintf("| nodes that one peer has told of | %d | in %s s |", dialbudget.MaxByReferrer, seconds(dialbudget.ReferrerPause)),
+		fmt.Sprintf("| %d | in %s s |\n", dialbudget.MaxByNamed, seconds(dialbudget.NamedPause)),
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("docs/network.md lacks %q", want)

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 )

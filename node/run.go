@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/guarded"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/recoverpanic"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -85,7 +85,7 @@ func (s *Session) RunTrials(ctx context.Context, evaluate Evaluator, options Run
 	if err := r.count(ctx); err != nil {
 		return err
 	}
-	if ended, err := r.endedBefore(ctx); ended || err != nil {
+	if ended, err := r.stoppedBefore(ctx); ended || err != nil {
 		return err
 	}
 	ctx, r.stop = context.WithCancelCause(ctx)
@@ -96,10 +96,10 @@ func (s *Session) RunTrials(ctx context.Context, evaluate Evaluator, options Run
 		workers.Go(func() { r.work(ctx) })
 	}
 	workers.Wait()
-	if err := context.Cause(ctx); err != nil || !r.sure.enough {
+	if err := context.Cause(ctx); err != nil || !r.stopRule.enough {
 		return err
 	}
-	return s.do(ctx, func(now time.Time) { s.agent.SayEnough(now, r.sure.bound, options.StopRegret) })
+	return s.do(ctx, func(now time.Time) { s.agent.RecordStop(now, r.stopRule.bound, options.StopRegret) })
 }
 
 // run is the state that the workers of one Run share.
@@ -113,7 +113,7 @@ type run struct {
 	claimed int // evaluations that have an outcome or run
 	failed  failures
 
-	sure sureness
+	stopRule stopRule
 }
 
 // endWithSession ends the run when the session fails: no outcome can be recorded any more.
@@ -152,7 +152,7 @@ func (r *run) claim() bool {
 
 func (r *run) work(ctx context.Context) {
 	for ctx.Err() == nil {
-		enough, err := r.isSure(ctx)
+		enough, err := r.shouldStop(ctx)
 		if err == nil && (enough || !r.claim()) {
 			return
 		}
@@ -202,7 +202,7 @@ func (r *run) measure(ctx context.Context, trial strategy.Trial) (outcome strate
 			fmt.Errorf("no outcome within the trial timeout of %v", r.options.TrialTimeout))
 		defer cancel()
 	}
-	outcome, err = guarded.Call("the evaluator", func() (strategy.Outcome, error) { return r.evaluate(ctx, trial) })
+	outcome, err = recoverpanic.Call("the evaluator", func() (strategy.Outcome, error) { return r.evaluate(ctx, trial) })
 	r.session.logPanic(err)
 	if err == context.DeadlineExceeded { // the bare error says nothing
 		err = context.Cause(ctx) // names the timeout

@@ -12,12 +12,12 @@ import (
 	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/internal/journal"
-	"github.com/fbo-node/fbo/internal/peerlog"
-	"github.com/fbo-node/fbo/invitation"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/ratelimitlog"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -76,20 +76,20 @@ type JoinOptions struct {
 // Session is a node's part in one task. Its methods may be called from any
 // goroutine.
 type Session struct {
-	node    *Node
-	task    *task.Task
-	id      string
-	keys    *invitation.Keys // nil: the task is open
-	called  cid.Cid          // what the topic and streams are named by: the ID, or the tag
-	meeting cid.Cid          // what hubs are asked for
-	options JoinOptions
-	log     *journal.Log
-	topic   *topic
-	logger  *slog.Logger
-	metrics *taskMetrics
-	works   *works
-	warned  *peerlog.Limit // what the agent warns of
-	formers []Former       // tasks of the same name, when this one had no trials at the join
+	node         *Node
+	task         *task.Task
+	id           string
+	keys         *invitation.Keys // nil: the task is open
+	called       cid.Cid          // what the topic and streams are named by: the ID, or the tag
+	rendezvous   cid.Cid          // what hubs are asked for
+	options      JoinOptions
+	log          *journal.Log
+	topic        *topic
+	logger       *slog.Logger
+	metrics      *taskMetrics
+	works        *backgroundWork
+	warned       *ratelimitlog.Limit // what the agent warns of
+	earlierTasks []EarlierTask       // tasks of the same name, when this one had no trials at the join
 
 	calls   chan call
 	results chan result
@@ -102,10 +102,10 @@ type Session struct {
 
 	// Owned by the loop.
 	agent   *agent.Agent
-	memory  *memory
+	memory  *shareCache
 	waiting map[uint64]chan agent.Answer
 	asked   uint64
-	awaited []awaited
+	awaited []waiter
 }
 
 func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions) (*Session, error) {
@@ -119,11 +119,11 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		closing: make(chan struct{}),
 		ended:   make(chan struct{}),
 		waiting: map[uint64]chan agent.Answer{},
-		works:   newWorks(),
-		warned:  peerlog.NewLimit(),
+		works:   newBackgroundWork(),
+		warned:  ratelimitlog.NewLimit(),
 	}
 	s.logger = n.log.With("task", shortTask(s.id))
-	s.memory = newMemory(n, s.id)
+	s.memory = newShareCache(n, s.id)
 	replay, err := s.openLog()
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		s.logPanic(err)
 		return nil, fmt.Errorf("node: task %q: %w", t.Name, err)
 	}
-	s.recall()
+	s.restoreShares()
 	if s.agent.Held() {
 		s.wait = max(options.wait(s.agent.EvaluationTime()), 1)
 	}
@@ -175,10 +175,10 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 	}
 	n.names[s.id] = t.Name
 	if !options.Keep && len(s.agent.Trials()) == 0 {
-		s.formers = n.formersOf(t)
+		s.earlierTasks = n.earlierTasksOf(t)
 	}
-	if len(s.formers) > 0 && !options.Importing {
-		n.warn(formerText(t, s.formers))
+	if len(s.earlierTasks) > 0 && !options.Importing {
+		n.warn(earlierTaskText(t, s.earlierTasks))
 	}
 	s.logger.Info("task joined", "name", t.Name, "id", s.id, "epoch", s.agent.Epoch())
 	n.background(s.loop)
@@ -308,7 +308,7 @@ func (s *Session) Settle(ctx context.Context) error {
 	}
 	look := time.NewTicker(settleInterval)
 	defer look.Stop()
-	for s.topic.courier.busy() {
+	for s.topic.direct.isBusy() {
 		select {
 		case <-look.C:
 		case <-s.ended:
@@ -336,10 +336,10 @@ func (s *Session) receive(ctx context.Context, share protocol.Share, age time.Du
 	if s.node.lose != nil && s.node.lose() {
 		return agent.Stale, false, nil
 	}
-	by := agent.Introducer{Group: groupOf(s.node.host.Network(), from), Named: s.node.named.has(from)}
+	by := agent.Source{Group: groupOf(s.node.host.Network(), from), Named: s.node.named.has(from)}
 	stopped := s.do(ctx, func(now time.Time) {
 		verdict, err = s.agent.ReceiveBy(now, share, age, by)
-		passOn = (verdict == agent.Accepted || verdict == agent.Known) && s.agent.PassesOn(share.Author)
+		passOn = (verdict == agent.Accepted || verdict == agent.Known) && s.agent.Relays(share.Author)
 	})
 	if stopped != nil {
 		return agent.Stale, false, stopped
@@ -368,7 +368,7 @@ func (s *Session) Close() error {
 		close(s.closing)
 		<-s.ended
 		s.topic.close()
-		for _, name := range s.works.end(time.Until(closing.Add(workPatience))) {
+		for _, name := range s.works.end(time.Until(closing.Add(slowWork))) {
 			s.node.warn(fmt.Sprintf("task %q is left without waiting for %s, which did not end when it was told to", s.task.Name, name))
 		}
 		s.node.forget(s.id)

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -172,11 +172,11 @@ func TestRunCancelled(t *testing.T) {
 	t.Parallel()
 	s := join(t, loopback(t), bowl, 1)
 	ctx, cancel := context.WithCancel(t.Context())
-	var inside sync.WaitGroup
-	inside.Add(3)
-	go func() { inside.Wait(); cancel() }() // all three at once
+	var admitted sync.WaitGroup
+	admitted.Add(3)
+	go func() { admitted.Wait(); cancel() }() // all three at once
 	err := s.Run(ctx, func(ctx context.Context, _ task.Design) (float64, error) {
-		inside.Done()
+		admitted.Done()
 		<-ctx.Done()
 		return 0, ctx.Err()
 	}, node.RunOptions{Parallel: 3})

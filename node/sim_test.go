@@ -16,10 +16,10 @@ import (
 	"github.com/libp2p/go-libp2p/x/simlibp2p"
 	"github.com/marcopolo/simnet"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/invitation"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/node"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/task"
 )
 

@@ -7,10 +7,10 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -34,9 +34,9 @@ type Status struct {
 	Keeping   bool      `json:"keeping"`    // the node evaluates nothing, and keeps and passes on shares
 	Knowledge Knowledge `json:"knowledge"`
 
-	Namesakes []Namesake `json:"namesakes,omitempty"` // connected peers on a task of the same name and another ID
+	TaskMismatches []TaskMismatch `json:"namesakes,omitempty"` // connected peers on a task of the same name and another ID
 
-	Formers []Former `json:"formers,omitempty"` // tasks with trials of the same name in the data directory, if this one had none at the join
+	EarlierTasks []EarlierTask `json:"formers,omitempty"` // tasks with trials of the same name in the data directory, if this one had none at the join
 
 	Privacy *ledger.State  `json:"privacy,omitempty"` // of the task's promise; nil when there is none
 	Sums    *strategy.Sums `json:"sums,omitempty"`    // private ones; nil when the task has none
@@ -47,7 +47,7 @@ type Status struct {
 
 	Teachers int `json:"teachers,omitempty"` // peers whose word on hyperparameters the next fit goes by
 
-	Enough *agent.EnoughRecord `json:"enough,omitempty"` // why the latest run ended, by RunOptions.StopRegret; nil when it ended otherwise or goes on
+	Enough *agent.StopRecord `json:"enough,omitempty"` // why the latest run ended, by RunOptions.StopRegret; nil when it ended otherwise or goes on
 
 	SharesSent      int   `json:"shares_sent"` // presence not counted
 	SharesReceived  int   `json:"shares_received"`
@@ -87,14 +87,14 @@ type HubLink struct {
 // Status reports where the session stands.
 func (s *Session) Status(ctx context.Context) (Status, error) {
 	status := Status{
-		Task:      s.id,
-		Name:      s.task.Name,
-		PeerID:    s.node.ID(),
-		Addresses: s.node.Addresses(),
-		Trials:    map[strategy.State]int{},
-		MeshPeers: s.topic.onTask(),
-		Namesakes: s.topic.namesakes.list(),
-		Formers:   s.formers,
+		Task:           s.id,
+		Name:           s.task.Name,
+		PeerID:         s.node.ID(),
+		Addresses:      s.node.Addresses(),
+		Trials:         map[strategy.State]int{},
+		MeshPeers:      s.topic.onTask(),
+		TaskMismatches: s.topic.mismatches.list(),
+		EarlierTasks:   s.earlierTasks,
 	}
 	if s.keys != nil {
 		status.Tag = s.keys.Tag().String()
@@ -106,7 +106,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 	}
 	for _, h := range s.node.hubs {
 		connected := s.node.host.Network().Connectedness(h.ID) == network.Connected
-		status.Hubs = append(status.Hubs, HubLink{ID: h.ID, Connected: connected, Reachable: h.place.Load()})
+		status.Hubs = append(status.Hubs, HubLink{ID: h.ID, Connected: connected, Reachable: h.reservation.Load()})
 	}
 	status.BytesSent, status.BytesReceived = s.node.traffic.sent.Load(), s.node.traffic.received.Load()
 	err := s.do(ctx, func(now time.Time) {
@@ -124,7 +124,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		status.Gains = s.agent.Gains()
 		status.Model = s.agent.Learned()
 		status.Teachers = s.agent.Teachers()
-		status.Enough = s.agent.Enough()
+		status.Enough = s.agent.StopReason()
 		counts := s.agent.Counts()
 		status.SharesSent, status.SharesReceived = countShares(counts.Sent), countShares(counts.Received)
 		status.DirectsSent, status.DirectsReceived = counts.DirectsSent, counts.DirectsReceived

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	mostTopics  = 16 // of a peer that are remembered, beside those of the node's own tasks
+	maxTopics   = 16 // of a peer that are remembered, beside those of the node's own tasks
 	topicPrefix = "/fbo/task/1/"
-	mostTaskID  = 128 // bytes of a task's ID as text
+	maxTaskID   = 128 // bytes of a task's ID as text
 )
 
 // topicName is the gossip topic of a task.
@@ -31,7 +31,7 @@ func isTopic(name string) bool {
 
 // isTaskID tells whether a text has the form of a task's ID.
 func isTaskID(text string) bool {
-	if len(text) > mostTaskID {
+	if len(text) > maxTaskID {
 		return false
 	}
 	id, err := cid.Decode(text)
@@ -44,16 +44,16 @@ var errTooManySubscriptions = errors.New("announces more subscriptions than anyb
 // topics of the node's own, and of each peer a few to others. Left to itself, gossip
 // remembers whatever names a peer makes up.
 //
-// Of a peer on more than mostTopics other tasks the rest is unknown: should the
+// Of a peer on more than maxTopics other tasks the rest is unknown: should the
 // node join one of these later, the peer learns of the node and not the node of the
 // peer, until they connect anew.
 type subscriptions struct {
 	connected func(peer.ID) bool
 
-	mu     sync.Mutex
-	own    map[string]bool
-	others map[peer.ID]map[string]bool // of the connected peers
-	doors  map[string]*door            // by those own topics for which an invitation is needed
+	mu         sync.Mutex
+	own        map[string]bool
+	others     map[peer.ID]map[string]bool // of the connected peers
+	admissions map[string]*admission       // by those own topics for which an invitation is needed
 }
 
 var _ pubsub.SubscriptionFilter = (*subscriptions)(nil)
@@ -83,14 +83,14 @@ func (s *subscriptions) keep(from peer.ID, topic string, comes bool) bool {
 	switch {
 	case !comes:
 		delete(others, topic)
-		s.knocks(from, topic, false)
+		s.noteSubscription(from, topic, false)
 		return true // gossip passes over what it does not know
 	case s.own[topic]:
-		s.knocks(from, topic, true)
+		s.noteSubscription(from, topic, true)
 		return true
 	case others[topic]:
 		return true
-	case len(others) >= mostTopics || !isTopic(topic) || !s.connected(from):
+	case len(others) >= maxTopics || !isTopic(topic) || !s.connected(from):
 		return false
 	}
 	if others == nil {
@@ -115,7 +115,7 @@ func (s *subscriptions) left(topic string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.own, topic)
-	delete(s.doors, topic)
+	delete(s.admissions, topic)
 }
 
 // forget is called when the last connection with a peer is gone.
@@ -123,8 +123,8 @@ func (s *subscriptions) forget(id peer.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.others, id)
-	for _, d := range s.doors {
-		delete(d.outside, id)
+	for _, d := range s.admissions {
+		delete(d.unadmitted, id)
 	}
 }
 
@@ -180,15 +180,15 @@ func (n *Node) inspect(from peer.ID, rpc *pubsub.RPC) error {
 		return fmt.Errorf("node: %v is not heard for now", from)
 	}
 	if announced := rpc.GetSubscriptions(); len(announced) > 0 {
-		if !n.conduct.mayAnnounce(from, announcements(announced)) || !n.conduct.mayMove(from, n.follows.ownMoves(announced)) {
-			n.blame(from, mostFaults, errTooManySubscriptions)
+		if !n.conduct.allowAnnouncement(from, announcements(announced)) || !n.conduct.allowTopicChurn(from, n.follows.ownMoves(announced)) {
+			n.reportViolation(from, maxViolations, errTooManySubscriptions)
 			return errTooManySubscriptions
 		}
 	}
 	group := groupOf(n.host.Network(), from)
 	rpc.Publish = slices.DeleteFunc(rpc.Publish, func(m *pb.Message) bool {
-		return !n.follows.mayHear(from, m.GetTopic()) || !n.conduct.mayRelay(from) ||
-			!n.checked.has(m) && !n.conduct.mayCheck(from, group, peer.ID(m.GetFrom()))
+		return !n.follows.isAdmitted(from, m.GetTopic()) || !n.conduct.allowRelay(from) ||
+			!n.checked.has(m) && !n.conduct.allowSignatureCheck(from, group, peer.ID(m.GetFrom()))
 	})
 	return nil
 }

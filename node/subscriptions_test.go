@@ -52,7 +52,7 @@ func TestSubscriptionsOfAPeerOnManyTasks(t *testing.T) {
 	for i := range 100 {
 		topics = append(topics, topicOf(t, i))
 	}
-	if kept := s.announce(t, "peer", true, topics...); len(kept) != mostTopics+1 || kept[mostTopics] != topics[99] {
+	if kept := s.announce(t, "peer", true, topics...); len(kept) != maxTopics+1 || kept[maxTopics] != topics[99] {
 		t.Errorf("of 99 others and an own topic %d are noted", len(kept))
 	}
 	if kept := s.announce(t, "another", true, topics[50]); len(kept) != 1 {
@@ -71,7 +71,7 @@ func TestSubscriptionsOfAPeerOnManyTasks(t *testing.T) {
 		t.Error("a topic that was the node's own is none of the others")
 	}
 	s.forget("peer")
-	if kept := s.announce(t, "peer", true, topics[20:]...); len(kept) != mostTopics {
+	if kept := s.announce(t, "peer", true, topics[20:]...); len(kept) != maxTopics {
 		t.Errorf("after the peer has come back %d are noted", len(kept))
 	}
 }
@@ -128,7 +128,7 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 				}
 			}
 			for id, topics := range s.others {
-				if len(topics) > mostTopics {
+				if len(topics) > maxTopics {
 					r.Fatalf("%d of %s", len(topics), id)
 				}
 				for topic := range topics {
@@ -207,7 +207,7 @@ func TestWhatIsAboveABudgetDoesNotPassForSeen(t *testing.T) {
 		moves.Subscriptions = append(moves.Subscriptions, &pb.RPC_SubOpts{Topicid: &topic, Subscribe: &comes})
 	}
 	for i := range 3 {
-		if err := n.inspect("restless", moves); (err == nil) != (i < moveBurst/300) {
+		if err := n.inspect("restless", moves); (err == nil) != (i < topicChurnBurst/300) {
 			t.Errorf("coming and going, message %d: %v", i+1, err)
 		}
 	}
@@ -222,7 +222,7 @@ func TestNamesCountByTheirLength(t *testing.T) {
 	if got := announcements([]*pb.RPC_SubOpts{{Topicid: &long, Subscribe: &comes}}); got != 1+1<<16/announcedBytes {
 		t.Errorf("a name of 64 KiB counts as %d", got)
 	}
-	if name := topicPrefix + string(make([]byte, mostTaskID)); announcements([]*pb.RPC_SubOpts{{Topicid: &name}}) != 1 {
+	if name := topicPrefix + string(make([]byte, maxTaskID)); announcements([]*pb.RPC_SubOpts{{Topicid: &name}}) != 1 {
 		t.Error("the name of a task counts more than once")
 	}
 }

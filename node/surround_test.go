@@ -201,9 +201,9 @@ func (a *siege) register(ctx context.Context, index int, h host.Host, hub peer.I
 		return
 	}
 	_ = s.SetDeadline(time.Now().Add(10 * time.Second))
-	_ = protocol.WriteMeetRequest(s, protocol.MeetRequest{Task: a.fleet.task.ID(), Record: a.records[index]})
+	_ = protocol.WriteRendezvousRequest(s, protocol.RendezvousRequest{Task: a.fleet.task.ID(), Record: a.records[index]})
 	_ = s.CloseWrite()
-	_, _ = protocol.ReadMeetResponse(s)
+	_, _ = protocol.ReadRendezvousResponse(s)
 	_ = s.Close()
 }
 
@@ -386,9 +386,9 @@ func TestARangeDoesNotKeepOthersFromAHubsPlaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var guests []host.Host
+		var slots []host.Host
 		defer func() {
-			for _, guest := range guests {
+			for _, guest := range slots {
 				guest.Close()
 			}
 		}()
@@ -397,7 +397,7 @@ func TestARangeDoesNotKeepOthersFromAHubsPlaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			guests = append(guests, guest)
+			slots = append(slots, guest)
 			_, err = client.Reserve(t.Context(), guest, hubs[0])
 			return err
 		}
@@ -412,7 +412,7 @@ func TestARangeDoesNotKeepOthersFromAHubsPlaces(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		left := 0
-		for _, guest := range guests[:2] {
+		for _, guest := range slots[:2] {
 			if guest.Network().Connectedness(h.ID()) == network.Connected {
 				left++
 			}

@@ -10,8 +10,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	libp2pprotocol "github.com/libp2p/go-libp2p/core/protocol"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/invitation"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -30,7 +30,7 @@ func (t *topic) syncProtocol() libp2pprotocol.ID {
 // fetch gets from a peer the shares that this agent lacks. When that is under way, it is done
 // once more after it, however often it is asked for meanwhile.
 func (t *topic) fetch(from peer.ID) {
-	t.fetches.do(from, func() { t.fetchOnce(from) })
+	t.fetches.run(from, func() { t.fetchOnce(from) })
 }
 
 func (t *topic) fetchOnce(from peer.ID) {
@@ -51,11 +51,11 @@ func (t *topic) fetchOnce(from peer.ID) {
 }
 
 func (t *topic) fetchShares(ctx context.Context, from peer.ID) error {
-	request := protocol.SyncRequest{Records: t.introduce()}
+	request := protocol.SyncRequest{Records: t.memberRecords()}
 	if err := t.session.do(ctx, func(time.Time) {
 		request.Held = t.session.agent.Digest()
-		for _, c := range t.session.agent.Contradictions() {
-			request.Contradictions = append(request.Contradictions, protocol.SealedContradiction{First: c.First.Envelope, Second: c.Second.Envelope})
+		for _, c := range t.session.agent.EquivocationProofs() {
+			request.Contradictions = append(request.Contradictions, protocol.SealedEquivocationProof{First: c.First.Envelope, Second: c.Second.Envelope})
 		}
 	}); err != nil {
 		return err
@@ -88,11 +88,11 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 	}
 	conduct, from := t.session.node.conduct, stream.Conn().RemotePeer()
 	_, group := groupOfAddress(stream.Conn().RemoteMultiaddr())
-	return t.blamed(stream, protocol.ReadSyncItems(stream, func(item protocol.SyncItem) error {
+	return t.reportMalformed(stream, protocol.ReadSyncItems(stream, func(item protocol.SyncItem) error {
 		if item.Record != nil {
 			return t.learn(item.Record, stream.Conn())
 		}
-		if !conduct.mayTake(from, group, len(item.Envelope)+len(item.Contradicts)) {
+		if !conduct.allowItem(from, group, len(item.Envelope)+len(item.Contradicts)) {
 			return errEnough
 		}
 		if item.Contradicts != nil {
@@ -107,7 +107,7 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 			return nil // the peer's list may be a longer one
 		}
 		verdict, _, err := t.session.receive(ctx, share, item.Age, from)
-		if verdict == agent.Offence {
+		if verdict == agent.Equivocation {
 			t.judge(verdict, from, share.Author, err)
 			return nil
 		}
@@ -122,21 +122,21 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 // contradicts itself. Who passes it on is not at fault, and neither is the author when it
 // hears of it: only so can it learn that it is not alone.
 func (t *topic) contradicted(ctx context.Context, first, second []byte) error {
-	c, err := protocol.OpenContradiction(first, second)
+	c, err := protocol.OpenEquivocationProof(first, second)
 	if err != nil {
 		return err
 	}
 	if !t.session.node.gate.mayTakePart(c.First.Author) {
 		return nil
 	}
-	return t.session.do(ctx, func(now time.Time) { t.session.agent.Contradicted(now, c) })
+	return t.session.do(ctx, func(now time.Time) { t.session.agent.Equivocators(now, c) })
 }
 
-// blamed makes malformed messages a fault of the peer that sent them, and a proof that it
+// reportMalformed makes malformed messages a fault of the peer that sent them, and a proof that it
 // does not have the invitation: whoever knows the protocol's name and is honest has it.
-func (t *topic) blamed(stream network.Stream, err error) error {
+func (t *topic) reportMalformed(stream network.Stream, err error) error {
 	if errors.Is(err, protocol.ErrMalformed) || errors.Is(err, invitation.ErrForeign) {
-		t.session.node.blame(stream.Conn().RemotePeer(), 1, err)
+		t.session.node.reportViolation(stream.Conn().RemotePeer(), 1, err)
 	}
 	return err
 }
@@ -156,7 +156,7 @@ func (t *topic) answer(stream network.Stream) error {
 	if !n.gate.mayTakePart(from) {
 		return errors.New("may not take part")
 	}
-	leave, err := n.syncing.admit(stream, n.conduct, n.named.has(from), n.blame)
+	leave, err := n.syncing.admit(stream, n.conduct, n.named.has(from), n.reportViolation)
 	if err != nil {
 		return err
 	}
@@ -166,23 +166,23 @@ func (t *topic) answer(stream network.Stream) error {
 	}
 	request, err := protocol.ReadSyncRequest(stream)
 	if err != nil {
-		return t.blamed(stream, err)
+		return t.reportMalformed(stream, err)
 	}
 	for _, sealed := range request.Records {
 		if err := t.learn(sealed, stream.Conn()); err != nil {
-			return t.blamed(stream, err)
+			return t.reportMalformed(stream, err)
 		}
 	}
 	for _, c := range request.Contradictions {
 		if err := t.contradicted(t.ctx, c.First, c.Second); err != nil {
-			return t.blamed(stream, err)
+			return t.reportMalformed(stream, err)
 		}
 	}
 	var items []protocol.SyncItem
 	if err := t.session.do(t.ctx, func(now time.Time) { items = t.session.agent.Since(now, request.Held) }); err != nil {
 		return err
 	}
-	for _, sealed := range t.introduce() {
+	for _, sealed := range t.memberRecords() {
 		items = append(items, protocol.SyncItem{Record: sealed})
 	}
 	for _, item := range items {

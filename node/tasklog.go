@@ -3,7 +3,7 @@ package node
 import (
 	"fmt"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"

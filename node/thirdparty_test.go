@@ -102,7 +102,7 @@ func (f *fleet) outsider(address string) host.Host {
 }
 
 // converse tells a node of records and returns those of others that it tells.
-func (f *fleet) converse(h host.Host, n *simulated, records [][]byte) (told []*peer.PeerRecord) {
+func (f *fleet) converse(h host.Host, n *simulated, records [][]byte) (sentTo []*peer.PeerRecord) {
 	f.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -123,12 +123,12 @@ func (f *fleet) converse(h host.Host, n *simulated, records [][]byte) (told []*p
 			return nil
 		}
 		r, err := protocol.OpenRecord(item.Record)
-		told = append(told, r)
+		sentTo = append(sentTo, r)
 		return err
 	}); err != nil {
 		f.t.Fatal(err)
 	}
-	return told
+	return sentTo
 }
 
 // One identity tells three nodes of hundreds that are said to be at one address, and of

@@ -11,7 +11,7 @@ import (
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -26,24 +26,24 @@ const (
 // topic is a session's conversation with its peers: gossip, catching up, and
 // direct messages.
 type topic struct {
-	session   *Session
-	topic     *pubsub.Topic
-	peers     *pubsub.TopicEventHandler
-	inbox     *pubsub.Subscription
-	members   *members
-	standing  *standing
-	roster    map[peer.ID]bool // of the task; empty: there is none
-	callBacks chan struct{}    // holds one for each that is under way
-	namesakes *namesakes
-	courier   *courier
-	joined    chan struct{} // a peer has joined
-	letIn     chan peer.ID  // peers that have proven the invitation
-	here      peerSet       // peers on the topic, before they are spoken to as well
-	asking    peerSet       // those of them that are asked for a proof
-	welcomed  peerSet       // peers on the task
-	fetches   onceEach      // catching up
-	renewals  onceEach
-	fetched   peerSet // peers on the task that have told what they hold, or could not
+	session    *Session
+	topic      *pubsub.Topic
+	peers      *pubsub.TopicEventHandler
+	inbox      *pubsub.Subscription
+	members    *members
+	standing   *activity
+	roster     map[peer.ID]bool // of the task; empty: there is none
+	dialBacks  chan struct{}    // holds one for each that is under way
+	mismatches *mismatches
+	direct     *directMessenger
+	joined     chan struct{} // a peer has joined
+	letIn      chan peer.ID  // peers that have proven the invitation
+	here       peerSet       // peers on the topic, before they are spoken to as well
+	asking     peerSet       // those of them that are asked for a proof
+	welcomed   peerSet       // peers on the task
+	fetches    coalescer     // catching up
+	renewals   coalescer
+	fetched    peerSet // peers on the task that have told what they hold, or could not
 
 	outbox  chan protocol.Share
 	drained chan struct{} // closed when the outbox is closed and empty
@@ -55,18 +55,18 @@ type topic struct {
 // joinTopic subscribes; nothing is sent or received before start.
 func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 	t = &topic{
-		session:   s,
-		members:   newMembers(s.node),
-		standing:  newStanding(),
-		roster:    rosterOf(s.task),
-		callBacks: make(chan struct{}, mostCallBacks),
-		namesakes: newNamesakes(s.id),
-		joined:    make(chan struct{}, 1),
-		letIn:     make(chan peer.ID, outboxSize),
-		outbox:    make(chan protocol.Share, outboxSize),
-		drained:   make(chan struct{}),
+		session:    s,
+		members:    newMembers(s.node),
+		standing:   newActivity(),
+		roster:     rosterOf(s.task),
+		dialBacks:  make(chan struct{}, maxDialBacks),
+		mismatches: newMismatches(s.id),
+		joined:     make(chan struct{}, 1),
+		letIn:      make(chan peer.ID, outboxSize),
+		outbox:     make(chan protocol.Share, outboxSize),
+		drained:    make(chan struct{}),
 	}
-	t.courier = newCourier(t)
+	t.direct = newDirectMessenger(t)
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
@@ -75,7 +75,7 @@ func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 		}
 	}()
 	if s.keys != nil {
-		s.node.follows.shut(t.name())
+		s.node.follows.requireInvitation(t.name())
 	}
 	s.node.follows.joined(t.name())
 	if err := s.node.pubsub.RegisterTopicValidator(t.name(), t.validate); err != nil {
@@ -88,7 +88,7 @@ func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 		return nil, fmt.Errorf("node: topic: %w", err)
 	}
 	s.node.host.SetStreamHandler(t.syncProtocol(), t.serveSync)
-	s.node.host.SetStreamHandler(t.courier.protocol(), t.courier.receive)
+	s.node.host.SetStreamHandler(t.direct.protocol(), t.direct.receive)
 	if t.inbox, err = t.topic.Subscribe(pubsub.WithBufferSize(outboxSize)); err != nil {
 		return nil, fmt.Errorf("node: topic: %w", err)
 	}
@@ -101,15 +101,15 @@ func (t *topic) start() {
 	t.running.Go(t.send)
 	t.running.Go(t.drain)
 	t.running.Go(t.follow)
-	t.running.Go(t.receiveGuests)
+	t.running.Go(t.receiveUnadmitted)
 	t.running.Go(t.reconcile)
-	t.running.Go(t.link)
-	t.running.Go(t.compareNames)
+	t.running.Go(t.maintainConnections)
+	t.running.Go(t.compareTaskNames)
 	for _, h := range t.session.node.hubs {
-		t.running.Go(func() { t.meet(h) })
+		t.running.Go(func() { t.registerAtHubs(h) })
 	}
 	if t.session.wait > 0 {
-		t.running.Go(func() { t.gather(t.session.wait) })
+		t.running.Go(func() { t.awaitPeers(t.session.wait) })
 	}
 }
 
@@ -146,7 +146,7 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 		return pubsub.ValidationAccept // published by the loop, which must not wait for itself
 	}
 	author := message.GetFrom()
-	if !n.conduct.mayWrite(author) {
+	if !n.conduct.allowAuthor(author) {
 		return pubsub.ValidationIgnore
 	}
 	// What does not open nobody passes on who has the invitation, and of others nothing
@@ -164,7 +164,7 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 	}
 	if err != nil {
 		t.session.metrics.shareReceived(unknownKind, agent.Malformed)
-		n.blame(from, 1, err)
+		n.reportViolation(from, 1, err)
 		return pubsub.ValidationReject
 	}
 	ctx, cancel := context.WithTimeout(ctx, receiveTimeout)
@@ -172,12 +172,12 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 	verdict, passOn, err := t.session.receive(ctx, share, 0, from)
 	t.judge(verdict, from, share.Author, err)
 	if verdict == agent.Accepted {
-		t.heard(time.Now(), from, author)
+		t.noteDelivery(time.Now(), from, author)
 	}
 	switch {
 	case passOn:
 		return pubsub.ValidationAccept
-	case verdict == agent.Malformed || verdict == agent.Offence:
+	case verdict == agent.Malformed || verdict == agent.Equivocation:
 		return pubsub.ValidationReject
 	}
 	return pubsub.ValidationIgnore
@@ -188,12 +188,12 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 func (t *topic) judge(verdict agent.Verdict, from, author peer.ID, err error) {
 	switch verdict {
 	case agent.Malformed:
-		t.session.node.blame(from, 1, err)
-	case agent.Offence:
+		t.session.node.reportViolation(from, 1, err)
+	case agent.Equivocation:
 		// Where releases are counted, an author of two voices is a node that was copied,
 		// or restored from a backup, and has to hear of it.
 		if t.session.task.Privacy == nil {
-			t.session.node.blame(author, mostFaults, err)
+			t.session.node.reportViolation(author, maxViolations, err)
 		}
 	}
 }
@@ -220,12 +220,12 @@ func (t *topic) follow() {
 			t.here.remove(event.Peer)
 			t.welcomed.remove(event.Peer)
 			t.fetched.remove(event.Peer)
-			t.standing.left(event.Peer)
-			t.running.Go(func() { t.renewals.do(event.Peer, func() { t.renew(event.Peer) }) })
+			t.standing.noteLeave(event.Peer)
+			t.running.Go(func() { t.renewals.run(event.Peer, func() { t.reconnectStale(event.Peer) }) })
 			continue
 		}
 		t.here.add(event.Peer)
-		if !t.session.node.follows.mayHear(event.Peer, t.name()) {
+		if !t.session.node.follows.isAdmitted(event.Peer, t.name()) {
 			t.running.Go(func() { t.askProof(event.Peer) })
 			continue
 		}
@@ -239,9 +239,9 @@ func (t *topic) welcome(id peer.ID) {
 		return
 	}
 	t.session.logger.Info("peer joined the task", "peer", id)
-	t.met(id)
-	t.standing.came(id, time.Now())
-	t.courier.wake(id)
+	t.noteMember(id)
+	t.standing.noteJoin(id, time.Now())
+	t.direct.retryNow(id)
 	_ = t.session.joined(t.ctx, id) // the session's end is seen by all
 	t.running.Go(func() { t.fetch(id) })
 	select {
@@ -287,7 +287,7 @@ func (t *topic) inReach() []peer.ID {
 	host := t.session.node.host
 	return slices.DeleteFunc(host.Network().Peers(), func(id peer.ID) bool {
 		spoken, err := host.Peerstore().SupportsProtocols(id, t.syncProtocol())
-		return err != nil || len(spoken) == 0 || !t.session.node.follows.mayHear(id, t.name())
+		return err != nil || len(spoken) == 0 || !t.session.node.follows.isAdmitted(id, t.name())
 	})
 }
 
@@ -302,7 +302,7 @@ func (t *topic) close() {
 	t.cancel()
 	t.leave()
 	t.running.Wait()
-	t.release()
+	t.unprotectPeers()
 }
 
 // leave undoes joinTopic, as far as it got.
@@ -312,7 +312,7 @@ func (t *topic) leave() {
 		t.inbox.Cancel()
 	}
 	n.host.RemoveStreamHandler(t.syncProtocol())
-	n.host.RemoveStreamHandler(t.courier.protocol())
+	n.host.RemoveStreamHandler(t.direct.protocol())
 	if t.peers != nil {
 		t.peers.Cancel()
 	}

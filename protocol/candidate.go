@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -37,7 +37,7 @@ func (c Candidate) Encode(space *task.Space, rounds int) ([]byte, error) {
 
 // DecodeCandidate accepts a point of the space and a round that the task has.
 func DecodeCandidate(payload []byte, space *task.Space, rounds int) (Candidate, error) {
-	if limit := pointBytes(space) + roomBytes; len(payload) > limit {
+	if limit := pointBytes(space) + payloadOverhead; len(payload) > limit {
 		return Candidate{}, fmt.Errorf("%w: a candidate of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
 	}
 	var m pb.Candidate

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -82,7 +82,7 @@ func TestCandidatesThatAreRefused(t *testing.T) {
 	} {
 		codec.unsendable(t, name, c)
 	}
-	codec.refusesDamage(t, exampleCandidate(), pointBytes(space)+roomBytes, func(p *pb.Point) proto.Message {
+	codec.refusesDamage(t, exampleCandidate(), pointBytes(space)+payloadOverhead, func(p *pb.Point) proto.Message {
 		m := good()
 		m.Point = p
 		return m

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -68,7 +68,7 @@ func (c Comparison) Encode(space *task.Space) ([]byte, error) {
 
 // DecodeComparison accepts a design of the space, without a bound.
 func DecodeComparison(data []byte, space *task.Space) (Comparison, error) {
-	if limit := AnswerBytes + pointBytes(space) + 2*roomBytes; len(data) > limit {
+	if limit := AnswerBytes + pointBytes(space) + 2*payloadOverhead; len(data) > limit {
 		return Comparison{}, fmt.Errorf("%w: a comparison of %d bytes, the limit is %d", ErrMalformed, len(data), limit)
 	}
 	var m pb.Comparison

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -64,7 +64,7 @@ func TestMalformedComparisons(t *testing.T) {
 		comparisons(space).malformed(t, name, data)
 	}
 	long := exampleComparisons()["answer"]
-	comparisons(space).refusesDamage(t, long, AnswerBytes+pointBytes(space)+2*roomBytes, nil)
+	comparisons(space).refusesDamage(t, long, AnswerBytes+pointBytes(space)+2*payloadOverhead, nil)
 	both := long
 	both.Refusal = RefusedEarly
 	for name, c := range map[string]Comparison{"two steps": both, "no step": {}, "a negative reason": {Refusal: -1}} {

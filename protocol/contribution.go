@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 )
 
 // Contribution says what its author has given to secure sums. The vector itself
@@ -26,8 +26,8 @@ func (c Contribution) Encode() ([]byte, error) {
 
 // DecodeContribution is the inverse of Encode.
 func DecodeContribution(payload []byte) (Contribution, error) {
-	if len(payload) > roomBytes {
-		return Contribution{}, fmt.Errorf("%w: contribution of %d bytes, the limit is %d", ErrMalformed, len(payload), roomBytes)
+	if len(payload) > payloadOverhead {
+		return Contribution{}, fmt.Errorf("%w: contribution of %d bytes, the limit is %d", ErrMalformed, len(payload), payloadOverhead)
 	}
 	var m pb.Contribution
 	if err := proto.Unmarshal(payload, &m); err != nil {

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 )
 
 func contributions() codec[Contribution] {
@@ -39,7 +39,7 @@ func TestMalformedContribution(t *testing.T) {
 		"release too high": wire(math.MaxUint32, math.MaxUint32),
 		"round too high":   wire(1, 1<<31),
 		"cut":              wire(1, 300)[:3],
-		"too long":         append(wire(1, 1), make([]byte, roomBytes)...),
+		"too long":         append(wire(1, 1), make([]byte, payloadOverhead)...),
 	} {
 		contributions().malformed(t, name, payload)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -48,7 +48,7 @@ func (d Density) Encode(space *task.Space) ([]byte, error) {
 
 // DecodeDensity accepts centres that are points of the space.
 func DecodeDensity(payload []byte, space *task.Space) (Density, error) {
-	if limit := MaxComponents*(pointBytes(space)+24) + roomBytes; len(payload) > limit {
+	if limit := MaxComponents*(pointBytes(space)+24) + payloadOverhead; len(payload) > limit {
 		return Density{}, fmt.Errorf("%w: a density of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
 	}
 	var m pb.Density

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -147,7 +147,7 @@ func TestDensitiesThatAreRefused(t *testing.T) {
 		}
 		codec.judges(t, c.name, &pb.Density{Observations: c.observations, Components: c.components}, d, c.ok)
 	}
-	codec.refusesDamage(t, exampleDensity(), MaxComponents*(pointBytes(space)+24)+roomBytes, func(p *pb.Point) proto.Message {
+	codec.refusesDamage(t, exampleDensity(), MaxComponents*(pointBytes(space)+24)+payloadOverhead, func(p *pb.Point) proto.Message {
 		return &pb.Density{Observations: 1, Components: []*pb.Component{component(0.5, 0.5), {Weight: 0.5, Spread: 0.5, Centre: p}}}
 	})
 	payload := codec.encoded(t, exampleDensity())

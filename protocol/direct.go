@@ -71,11 +71,11 @@ func ReadDirect(r io.Reader, accept func(exchange string, bytes int) error) (Dir
 	}
 	name := make([]byte, named)
 	if _, err := io.ReadFull(buffered, name); err != nil {
-		return Direct{}, fmt.Errorf("protocol: direct message: exchange: %w", noEnd(err))
+		return Direct{}, fmt.Errorf("protocol: direct message: exchange: %w", unexpectedEOF(err))
 	}
 	size, err := readLength(buffered, MaxDirectBytes)
 	if err != nil {
-		return Direct{}, fmt.Errorf("protocol: direct message: data: %w", noEnd(err))
+		return Direct{}, fmt.Errorf("protocol: direct message: data: %w", unexpectedEOF(err))
 	}
 	d := Direct{Exchange: string(name)}
 	if err := accept(d.Exchange, int(size)); err != nil {
@@ -83,7 +83,7 @@ func ReadDirect(r io.Reader, accept func(exchange string, bytes int) error) (Dir
 	}
 	d.Data = make([]byte, size)
 	if _, err := io.ReadFull(buffered, d.Data); err != nil {
-		return Direct{}, fmt.Errorf("protocol: direct message: data: %w", noEnd(err))
+		return Direct{}, fmt.Errorf("protocol: direct message: data: %w", unexpectedEOF(err))
 	}
 	switch _, err := buffered.ReadByte(); {
 	case err == nil:
@@ -118,8 +118,8 @@ func readLength(r io.ByteReader, limit uint64) (uint64, error) {
 	return n, nil
 }
 
-// noEnd makes the end of a stream within a message an error of its own.
-func noEnd(err error) error {
+// unexpectedEOF makes the end of a stream within a message an error of its own.
+func unexpectedEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}

@@ -13,4 +13,4 @@
 // Regenerate the wire types with `go generate ./protocol`.
 package protocol
 
-//go:generate go -C generate run . ../pb
+//go:generate go -C generate run . ../../internal/pb

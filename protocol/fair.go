@@ -9,7 +9,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -24,7 +24,7 @@ const (
 
 // batchBytes bounds the encoded size of a batch.
 func batchBytes(space *task.Space, parties int) int {
-	return parties*(pointBytes(space)+HeadBytes+roomBytes) + 16*space.Len() + roomBytes
+	return parties*(pointBytes(space)+HeadBytes+payloadOverhead) + 16*space.Len() + payloadOverhead
 }
 
 // Evaluation is what a party has evaluated.
@@ -46,7 +46,7 @@ func (e Evaluation) Encode(space *task.Space) ([]byte, error) {
 
 // DecodeEvaluation accepts a point of the space.
 func DecodeEvaluation(payload []byte, space *task.Space) (Evaluation, error) {
-	if limit := pointBytes(space) + roomBytes; len(payload) > limit {
+	if limit := pointBytes(space) + payloadOverhead; len(payload) > limit {
 		return Evaluation{}, fmt.Errorf("%w: an evaluation of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
 	}
 	var m pb.Evaluation
@@ -179,7 +179,7 @@ func (a Assignment) Encode(space *task.Space) ([]byte, error) {
 
 // DecodeAssignment accepts a point of the space.
 func DecodeAssignment(payload []byte, space *task.Space) (Assignment, error) {
-	if limit := pointBytes(space) + 2*roomBytes; len(payload) > limit {
+	if limit := pointBytes(space) + 2*payloadOverhead; len(payload) > limit {
 		return Assignment{}, fmt.Errorf("%w: an assignment of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
 	}
 	var m pb.Assignment

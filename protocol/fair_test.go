@@ -14,7 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/fbotest"
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -130,7 +130,7 @@ func TestEvaluationsThatAreRefused(t *testing.T) {
 		change(&e)
 		codec.unsendable(t, name, e)
 	}
-	codec.refusesDamage(t, exampleEvaluation(), pointBytes(space)+roomBytes, func(p *pb.Point) proto.Message {
+	codec.refusesDamage(t, exampleEvaluation(), pointBytes(space)+payloadOverhead, func(p *pb.Point) proto.Message {
 		m := good()
 		m.Point = p
 		return m
@@ -271,7 +271,7 @@ func TestAssignmentsThatAreRefused(t *testing.T) {
 		a := Assignment{Round: int(m.Round), Party: peer.ID(m.Party), Point: mixedPoint(), Parties: int(m.Parties), Gain: m.Gain}
 		codec.judges(t, name, m, a, false)
 	}
-	codec.refusesDamage(t, exampleAssignment(t), pointBytes(space)+2*roomBytes, func(p *pb.Point) proto.Message {
+	codec.refusesDamage(t, exampleAssignment(t), pointBytes(space)+2*payloadOverhead, func(p *pb.Point) proto.Message {
 		m := good()
 		m.Point = p
 		return m

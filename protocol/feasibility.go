@@ -5,7 +5,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -41,7 +41,7 @@ func (f Feasibility) Encode(space *task.Space) ([]byte, error) {
 
 // DecodeFeasibility accepts labels of points of the space.
 func DecodeFeasibility(payload []byte, space *task.Space) (Feasibility, error) {
-	if limit := MaxLabels*(pointBytes(space)+8) + roomBytes; len(payload) > limit {
+	if limit := MaxLabels*(pointBytes(space)+8) + payloadOverhead; len(payload) > limit {
 		return Feasibility{}, fmt.Errorf("%w: labels of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
 	}
 	var m pb.Feasibility

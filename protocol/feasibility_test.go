@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -65,7 +65,7 @@ func TestLabelsThatAreRefused(t *testing.T) {
 		}
 		codec.judges(t, c.name, &pb.Feasibility{Observations: c.observations, Labels: c.labels}, f, c.ok)
 	}
-	codec.refusesDamage(t, exampleFeasibility(), MaxLabels*(pointBytes(space)+8)+roomBytes, func(p *pb.Point) proto.Message {
+	codec.refusesDamage(t, exampleFeasibility(), MaxLabels*(pointBytes(space)+8)+payloadOverhead, func(p *pb.Point) proto.Message {
 		return &pb.Feasibility{Observations: 2, Labels: append(labels(1), &pb.Label{Point: p})}
 	})
 }

@@ -111,16 +111,16 @@ func FuzzOpenRecord(f *testing.F) {
 
 func FuzzReadMeetRequest(f *testing.F) {
 	var wire bytes.Buffer
-	if err := WriteMeetRequest(&wire, MeetRequest{Task: exampleShare(f).Task, Record: []byte("a record")}); err != nil {
+	if err := WriteRendezvousRequest(&wire, RendezvousRequest{Task: exampleShare(f).Task, Record: []byte("a record")}); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(wire.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		request, err := ReadMeetRequest(bytes.NewReader(data))
+		request, err := ReadRendezvousRequest(bytes.NewReader(data))
 		if err != nil {
 			return
 		}
-		if !request.Task.Defined() || len(request.Task.Bytes()) > maxTaskBytes || len(request.Record) > maxMeetRequestBytes {
+		if !request.Task.Defined() || len(request.Task.Bytes()) > maxTaskBytes || len(request.Record) > maxRendezvousRequestBytes {
 			t.Fatalf("accepted task %v and %d bytes of record", request.Task, len(request.Record))
 		}
 	})
@@ -128,12 +128,12 @@ func FuzzReadMeetRequest(f *testing.F) {
 
 func FuzzReadMeetResponse(f *testing.F) {
 	var wire bytes.Buffer
-	if err := WriteMeetResponse(&wire, [][]byte{[]byte("one"), {}}); err != nil {
+	if err := WriteRendezvousResponse(&wire, [][]byte{[]byte("one"), {}}); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(wire.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		records, err := ReadMeetResponse(bytes.NewReader(data))
+		records, err := ReadRendezvousResponse(bytes.NewReader(data))
 		if err != nil && len(records) > 0 || len(records) > MaxRecords {
 			t.Fatalf("%d records, %v", len(records), err)
 		}

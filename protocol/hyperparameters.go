@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 )
 
 // Bounds of what a share tells of hyperparameters.
@@ -28,19 +28,19 @@ func (h Hyperparameters) Encode() ([]byte, error) {
 	if err := h.validate(len(h.Means) - 1); err != nil {
 		return nil, fmt.Errorf("protocol: %w", err)
 	}
-	return proto.Marshal(&pb.Hyperparameters{Means: narrow(h.Means), Precisions: narrow(h.Precisions)})
+	return proto.Marshal(&pb.Hyperparameters{Means: toFloat32(h.Means), Precisions: toFloat32(h.Precisions)})
 }
 
 // DecodeHyperparameters accepts those of a task with this many parameters.
 func DecodeHyperparameters(payload []byte, parameters int) (Hyperparameters, error) {
-	if limit := 8*(parameters+1) + roomBytes; len(payload) > limit {
+	if limit := 8*(parameters+1) + payloadOverhead; len(payload) > limit {
 		return Hyperparameters{}, fmt.Errorf("%w: hyperparameters of %d bytes, the limit for %d parameters is %d", ErrMalformed, len(payload), parameters, limit)
 	}
 	var message pb.Hyperparameters
 	if err := proto.Unmarshal(payload, &message); err != nil {
 		return Hyperparameters{}, fmt.Errorf("%w: hyperparameters: %w", ErrMalformed, err)
 	}
-	h := Hyperparameters{Means: widen(message.Means), Precisions: widen(message.Precisions)}
+	h := Hyperparameters{Means: toFloat64(message.Means), Precisions: toFloat64(message.Precisions)}
 	if err := h.validate(parameters); err != nil {
 		return Hyperparameters{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 )
 
 func exampleHyperparameters() Hyperparameters {
@@ -21,7 +21,7 @@ func hyperparameters(parameters int) codec[Hyperparameters] {
 }
 
 func TestHyperparametersSurviveTheWire(t *testing.T) {
-	hyperparameters(2).refusesDamage(t, exampleHyperparameters(), 8*3+roomBytes, nil)
+	hyperparameters(2).refusesDamage(t, exampleHyperparameters(), 8*3+payloadOverhead, nil)
 }
 
 func TestHyperparametersThatAreRefused(t *testing.T) {
@@ -42,7 +42,7 @@ func TestHyperparametersThatAreRefused(t *testing.T) {
 		if name != "one parameter more" {
 			hyperparameters(2).unsendable(t, name, h)
 		}
-		payload, err := proto.Marshal(&pb.Hyperparameters{Means: narrow(h.Means), Precisions: narrow(h.Precisions)})
+		payload, err := proto.Marshal(&pb.Hyperparameters{Means: toFloat32(h.Means), Precisions: toFloat32(h.Precisions)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 )
 
 // MaxLatent bounds every number of what a share tells of a latent function.
@@ -28,9 +28,9 @@ func (l Latent) Encode(points int) ([]byte, error) {
 	if err := l.validate(len(l.Lengthscales), points); err != nil {
 		return nil, fmt.Errorf("protocol: %w", err)
 	}
-	message := &pb.Latent{Observations: uint32(l.Observations), Lengthscales: narrow(l.Lengthscales), Outputs: narrow(l.Outputs)}
+	message := &pb.Latent{Observations: uint32(l.Observations), Lengthscales: toFloat32(l.Lengthscales), Outputs: toFloat32(l.Outputs)}
 	for i, row := range l.Rows {
-		message.Rows = append(message.Rows, narrow(row[i:])...)
+		message.Rows = append(message.Rows, toFloat32(row[i:])...)
 	}
 	return proto.Marshal(message)
 }
@@ -38,7 +38,7 @@ func (l Latent) Encode(points int) ([]byte, error) {
 // DecodeLatent accepts what is said of a latent function of this many parameters at this
 // many points.
 func DecodeLatent(payload []byte, parameters, points int) (Latent, error) {
-	if limit := 4*(parameters+points+points*(points+1)/2) + roomBytes; len(payload) > limit {
+	if limit := 4*(parameters+points+points*(points+1)/2) + payloadOverhead; len(payload) > limit {
 		return Latent{}, fmt.Errorf("%w: what is said of a latent function has %d bytes, the limit for %d points is %d", ErrMalformed, len(payload), points, limit)
 	}
 	var message pb.Latent
@@ -50,8 +50,8 @@ func DecodeLatent(payload []byte, parameters, points int) (Latent, error) {
 		return Latent{}, fmt.Errorf("%w: what is said of a latent function has %d outputs and %d numbers in rows, accepted are up to %d outputs, and for so many %d numbers",
 			ErrMalformed, count, len(message.Rows), points, want)
 	}
-	l := Latent{Observations: int(message.Observations), Lengthscales: widen(message.Lengthscales), Outputs: widen(message.Outputs)}
-	for i, rest := 0, widen(message.Rows); i < count; i++ {
+	l := Latent{Observations: int(message.Observations), Lengthscales: toFloat64(message.Lengthscales), Outputs: toFloat64(message.Outputs)}
+	for i, rest := 0, toFloat64(message.Rows); i < count; i++ {
 		row := make([]float64, points)
 		copy(row[i:], rest)
 		l.Rows, rest = append(l.Rows, row), rest[points-i:]

@@ -22,7 +22,7 @@ func latents(parameters, points int) codec[Latent] {
 }
 
 func TestLatentSurvivesTheWire(t *testing.T) {
-	latents(2, 3).refusesDamage(t, exampleLatent(), 4*(2+3+6)+roomBytes, nil)
+	latents(2, 3).refusesDamage(t, exampleLatent(), 4*(2+3+6)+payloadOverhead, nil)
 	payload := latents(2, 3).encoded(t, exampleLatent())
 	latents(1, 3).malformed(t, "with another number of parameters", payload)
 	latents(2, 4).malformed(t, "with another number of points", payload)

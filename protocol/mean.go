@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 )
 
 // Bounds of a lengthscale in a share, in units of the unit cube's side.
@@ -42,16 +42,16 @@ func (m Mean) Encode() ([]byte, error) {
 		Explained:    float32(m.Explained),
 		Level:        m.Level,
 		Scale:        m.Scale,
-		Lengthscales: narrow(m.Lengthscales),
-		Values:       narrow(m.Values),
-		Known:        narrow(m.Known),
+		Lengthscales: toFloat32(m.Lengthscales),
+		Values:       toFloat32(m.Values),
+		Known:        toFloat32(m.Known),
 	})
 }
 
 // DecodeMean accepts exactly this many features, and lengthscales for this many
 // parameters or none, all of them finite and within bounds.
 func DecodeMean(payload []byte, features, parameters int) (Mean, error) {
-	if limit := 4*(2*features+parameters) + roomBytes; len(payload) > limit {
+	if limit := 4*(2*features+parameters) + payloadOverhead; len(payload) > limit {
 		return Mean{}, fmt.Errorf("%w: a mean of %d bytes, the limit for %d features is %d", ErrMalformed, len(payload), features, limit)
 	}
 	var message pb.Mean
@@ -63,9 +63,9 @@ func DecodeMean(payload []byte, features, parameters int) (Mean, error) {
 		Explained:    float64(message.Explained),
 		Level:        message.Level,
 		Scale:        message.Scale,
-		Lengthscales: widen(message.Lengthscales),
-		Values:       widen(message.Values),
-		Known:        widen(message.Known),
+		Lengthscales: toFloat64(message.Lengthscales),
+		Values:       toFloat64(message.Values),
+		Known:        toFloat64(message.Known),
 	}
 	if err := m.validate(features, parameters); err != nil {
 		return Mean{}, fmt.Errorf("%w: %w", ErrMalformed, err)
@@ -103,7 +103,7 @@ func (m Mean) validate(features, parameters int) error {
 	return nil
 }
 
-func narrow(values []float64) []float32 {
+func toFloat32(values []float64) []float32 {
 	narrowed := make([]float32, len(values))
 	for i, v := range values {
 		narrowed[i] = float32(v)
@@ -111,7 +111,7 @@ func narrow(values []float64) []float32 {
 	return narrowed
 }
 
-func widen(values []float32) []float64 {
+func toFloat64(values []float32) []float64 {
 	if len(values) == 0 {
 		return nil
 	}

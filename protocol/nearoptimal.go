@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -28,7 +28,7 @@ func (n NearOptimal) Encode(space *task.Space) ([]byte, error) {
 
 // DecodeNearOptimal accepts a point of the space.
 func DecodeNearOptimal(payload []byte, space *task.Space) (NearOptimal, error) {
-	if limit := pointBytes(space) + roomBytes; len(payload) > limit {
+	if limit := pointBytes(space) + payloadOverhead; len(payload) > limit {
 		return NearOptimal{}, fmt.Errorf("%w: a design of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
 	}
 	var m pb.NearOptimal

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -58,7 +58,7 @@ func TestNearOptimalDesignsThatAreRefused(t *testing.T) {
 	}
 	codec.unsendable(t, "fewer than no observations", NearOptimal{Observations: -1, Point: mixedPoint()})
 	codec.unsendable(t, "a negative release", NearOptimal{Observations: 1, Point: mixedPoint(), Release: -1})
-	codec.refusesDamage(t, exampleNearOptimal(), pointBytes(space)+roomBytes, func(p *pb.Point) proto.Message {
+	codec.refusesDamage(t, exampleNearOptimal(), pointBytes(space)+payloadOverhead, func(p *pb.Point) proto.Message {
 		m := good()
 		m.Point = p
 		return m

@@ -9,7 +9,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 )
 
 // MaxWeight bounds every weight of a share. Draws are over standardised
@@ -18,7 +18,7 @@ const MaxWeight = 1e6
 
 // What a payload may take beside its numbers: room for what it holds now and
 // for further fields, but none for ballast.
-const roomBytes = 128
+const payloadOverhead = 128
 
 // Weights is one posterior draw over the task's shared features.
 type Weights struct {
@@ -47,7 +47,7 @@ func (w Weights) Encode() ([]byte, error) {
 
 // DecodeWeights accepts exactly this many features, all of them finite.
 func DecodeWeights(payload []byte, features int) (Weights, error) {
-	if limit := 4*features + roomBytes; len(payload) > limit {
+	if limit := 4*features + payloadOverhead; len(payload) > limit {
 		return Weights{}, fmt.Errorf("%w: weights of %d bytes, the limit for %d features is %d", ErrMalformed, len(payload), features, limit)
 	}
 	var m pb.Weights
@@ -104,8 +104,8 @@ func (p Presence) Encode() ([]byte, error) {
 
 // DecodePresence is the inverse of Encode.
 func DecodePresence(payload []byte) (Presence, error) {
-	if len(payload) > roomBytes {
-		return Presence{}, fmt.Errorf("%w: presence of %d bytes, the limit is %d", ErrMalformed, len(payload), roomBytes)
+	if len(payload) > payloadOverhead {
+		return Presence{}, fmt.Errorf("%w: presence of %d bytes, the limit is %d", ErrMalformed, len(payload), payloadOverhead)
 	}
 	var m pb.Presence
 	if err := proto.Unmarshal(payload, &m); err != nil {

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/internal/fbotest"
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 )
 
 func weightsOf(features int) codec[Weights] {

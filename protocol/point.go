@@ -3,7 +3,7 @@ package protocol
 import (
 	"fmt"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -57,7 +57,7 @@ func (p Point) Encoded(space *task.Space) []float64 {
 func pointBytes(space *task.Space) int { return 8*space.Len() + 16 }
 
 func (p Point) message() *pb.Point {
-	m := &pb.Point{Coordinates: narrow(p.Coordinates)}
+	m := &pb.Point{Coordinates: toFloat32(p.Coordinates)}
 	for _, choice := range p.Choices {
 		m.Choices = append(m.Choices, uint32(choice))
 	}
@@ -65,7 +65,7 @@ func (p Point) message() *pb.Point {
 }
 
 func pointFrom(m *pb.Point) Point {
-	p := Point{Coordinates: widen(m.GetCoordinates())}
+	p := Point{Coordinates: toFloat64(m.GetCoordinates())}
 	for _, choice := range m.GetChoices() {
 		p.Choices = append(p.Choices, int(min(choice, 1<<30))) // an int may have 32 bits; no block is as long
 	}

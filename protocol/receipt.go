@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 )
 
 // ReceiptKind is the kind of shares that hold a Receipt. They have slot 0, and of two
@@ -59,7 +59,7 @@ func (r Receipt) Encode() ([]byte, error) {
 // form of each receipt alone.
 func DecodeReceipt(payload []byte, releases int) (Receipt, error) {
 	const size = len(ReleaseName{})
-	if limit := size*releases + roomBytes; len(payload) > limit {
+	if limit := size*releases + payloadOverhead; len(payload) > limit {
 		return Receipt{}, fmt.Errorf("%w: receipt of %d bytes, the limit for %d releases is %d", ErrMalformed, len(payload), releases, limit)
 	}
 	var m pb.Receipt

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/internal/fbotest"
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 )
 
 // receiptOf names releases by single letters.
@@ -104,20 +104,20 @@ func TestContradictions(t *testing.T) {
 		ok       bool
 		conflict Conflict
 	}{
-		{"one stamp", plain(1, at(1, 2), "x"), plain(1, at(1, 2), "y"), true, OneStamp},
+		{"one stamp", plain(1, at(1, 2), "x"), plain(1, at(1, 2), "y"), true, SameStamp},
 		{"the same", plain(1, at(1, 2), "x"), plain(1, at(1, 2), "x"), false, 0},
 		{"two stamps", plain(1, at(1, 2), "x"), plain(1, at(1, 3), "y"), false, 0},
 		{"two authors", plain(1, at(1, 2), "x"), plain(2, at(1, 2), "y"), false, 0},
 		{"accounts that go on", sealReceipt(t, 1, at(1, 2), "ab"), sealReceipt(t, 1, at(3, 1), "abc"), false, 0},
 		{"an old account, repeated", sealReceipt(t, 1, at(1, 2), "ab"), sealReceipt(t, 1, at(3, 1), "a"), false, 0},
-		{"accounts that differ", sealReceipt(t, 1, at(1, 2), "abx"), sealReceipt(t, 1, at(3, 1), "aby"), true, TwoAccounts},
-		{"accounts that differ, with one stamp", sealReceipt(t, 1, at(1, 2), "abx"), sealReceipt(t, 1, at(1, 2), "aby"), true, TwoAccounts},
-		{"accounts that go on, with one stamp", sealReceipt(t, 1, at(1, 2), "ab"), sealReceipt(t, 1, at(1, 2), "aby"), true, OneStamp},
+		{"accounts that differ", sealReceipt(t, 1, at(1, 2), "abx"), sealReceipt(t, 1, at(3, 1), "aby"), true, ForkedReceipts},
+		{"accounts that differ, with one stamp", sealReceipt(t, 1, at(1, 2), "abx"), sealReceipt(t, 1, at(1, 2), "aby"), true, ForkedReceipts},
+		{"accounts that go on, with one stamp", sealReceipt(t, 1, at(1, 2), "ab"), sealReceipt(t, 1, at(1, 2), "aby"), true, SameStamp},
 		{"accounts of two authors", sealReceipt(t, 1, at(1, 2), "abx"), sealReceipt(t, 2, at(3, 1), "aby"), false, 0},
-		{"too large", plain(1, at(1, 2), string(make([]byte, MaxContradictionBytes))), plain(1, at(1, 2), "y"), false, 0},
+		{"too large", plain(1, at(1, 2), string(make([]byte, MaxEquivocationProofBytes))), plain(1, at(1, 2), "y"), false, 0},
 	} {
-		forwards, err := OpenContradiction(c.a.Envelope, c.b.Envelope)
-		backwards, _ := OpenContradiction(c.b.Envelope, c.a.Envelope)
+		forwards, err := OpenEquivocationProof(c.a.Envelope, c.b.Envelope)
+		backwards, _ := OpenEquivocationProof(c.b.Envelope, c.a.Envelope)
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -131,9 +131,9 @@ func TestContradictions(t *testing.T) {
 // which knows of most releases.
 func TestContradictionsAreOrdered(t *testing.T) {
 	pairs := [][2]string{{"ax", "ay"}, {"axx", "ay"}, {"axxx", "ay"}, {"ax", "ayy"}}
-	var all []Contradiction
+	var all []EquivocationProof
 	for i, pair := range pairs {
-		c, err := OpenContradiction(sealReceipt(t, 1, Stamp{1, uint64(2*i + 1)}, pair[0]).Envelope, sealReceipt(t, 1, Stamp{1, uint64(2*i + 2)}, pair[1]).Envelope)
+		c, err := OpenEquivocationProof(sealReceipt(t, 1, Stamp{1, uint64(2*i + 1)}, pair[0]).Envelope, sealReceipt(t, 1, Stamp{1, uint64(2*i + 2)}, pair[1]).Envelope)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,19 +146,19 @@ func TestContradictionsAreOrdered(t *testing.T) {
 			}
 		}
 	}
-	if best := slices.MaxFunc(all, Contradiction.Compare); best.Digest() != all[2].Digest() {
+	if best := slices.MaxFunc(all, EquivocationProof.Compare); best.Digest() != all[2].Digest() {
 		t.Errorf("the most is %v", best)
 	}
 }
 
 func TestRequestsCarryContradictions(t *testing.T) {
-	want := []SealedContradiction{{[]byte("a"), []byte("b")}, {[]byte("c"), []byte("d")}}
+	want := []SealedEquivocationProof{{[]byte("a"), []byte("b")}, {[]byte("c"), []byte("d")}}
 	var wire bytes.Buffer
-	if err := WriteSyncRequest(&wire, SyncRequest{Contradictions: append(slices.Clone(want), SealedContradiction{})}); err != nil {
+	if err := WriteSyncRequest(&wire, SyncRequest{Contradictions: append(slices.Clone(want), SealedEquivocationProof{})}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := ReadSyncRequest(&wire)
-	if err != nil || len(got.Contradictions) != MaxContradictions {
+	if err != nil || len(got.Contradictions) != MaxEquivocationProofs {
 		t.Fatalf("%v, %v", got, err)
 	}
 	for i, c := range got.Contradictions {
@@ -194,14 +194,14 @@ func FuzzOpenContradiction(f *testing.F) {
 	f.Add(a.Envelope, b.Envelope)
 	f.Add(a.Envelope, a.Envelope)
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		c, err := OpenContradiction(first, second)
+		c, err := OpenEquivocationProof(first, second)
 		if err != nil {
 			if !errors.Is(err, ErrMalformed) {
 				t.Fatalf("error %v does not wrap ErrMalformed", err)
 			}
 			return
 		}
-		if c.First.Author != c.Second.Author || c.First.Digest == c.Second.Digest || c.Bytes() > MaxContradictionBytes {
+		if c.First.Author != c.Second.Author || c.First.Digest == c.Second.Digest || c.Bytes() > MaxEquivocationProofBytes {
 			t.Fatalf("accepted %+v", c)
 		}
 	})

@@ -14,7 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/record"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 )
 
 // Limits of everything that is decoded.

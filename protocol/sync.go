@@ -13,16 +13,16 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 )
 
 // Limits of one sync exchange.
 const (
-	MaxHeld             = 8192 // shares named by one request
-	MaxRecords          = 32   // peer records in one request or response
-	MaxContradictions   = 2    // of the asking node itself, one for each Conflict
-	MaxSyncRequestBytes = 1<<20 + MaxRecords*(MaxRecordBytes+8) + MaxContradictions*(MaxContradictionBytes+16)
-	maxItemBytes        = MaxEnvelopeBytes + 64
+	MaxHeld               = 8192 // shares named by one request
+	MaxRecords            = 32   // peer records in one request or response
+	MaxEquivocationProofs = 2    // of the asking node itself, one for each Conflict
+	MaxSyncRequestBytes   = 1<<20 + MaxRecords*(MaxRecordBytes+8) + MaxEquivocationProofs*(MaxEquivocationProofBytes+16)
+	maxItemBytes          = MaxEnvelopeBytes + 64
 
 	maxResponseBytes = 64 << 20
 	firstBytes       = 16 << 10 // of a request, before more has arrived
@@ -31,9 +31,9 @@ const (
 // DigestBytes is the length of the digests by which requests tell shares apart.
 const DigestBytes = 16
 
-// contradictionKind is the kind by which requests name a Contradiction; the slot is its
+// equivocationKind is the kind by which requests name a Contradiction; the slot is its
 // Conflict. No share has it.
-const contradictionKind = "contradiction"
+const equivocationKind = "contradiction"
 
 // Held names a share that a node already has, or a Contradiction.
 type Held struct {
@@ -53,9 +53,9 @@ func HeldOf(s Share) Held {
 	return h
 }
 
-// HeldContradiction names a contradiction.
-func HeldContradiction(c Contradiction) Held {
-	return Held{Key: Key{Author: c.First.Author, Kind: contradictionKind, Slot: uint64(c.Conflict)}, Digest: c.Digest()}
+// HeldProof names a contradiction.
+func HeldProof(c EquivocationProof) Held {
+	return Held{Key: Key{Author: c.First.Author, Kind: equivocationKind, Slot: uint64(c.Conflict)}, Digest: c.Digest()}
 }
 
 // SyncRequest asks for the shares that Held does not name, and introduces the
@@ -66,15 +66,15 @@ type SyncRequest struct {
 
 	// Contradictions of the asking node itself. Where two nodes have one key, the
 	// asked one could reach the other when it asks back.
-	Contradictions []SealedContradiction
+	Contradictions []SealedEquivocationProof
 }
 
-// SealedContradiction is what OpenContradiction takes.
-type SealedContradiction struct{ First, Second []byte }
+// SealedEquivocationProof is what OpenEquivocationProof takes.
+type SealedEquivocationProof struct{ First, Second []byte }
 
 // SyncItem is one share of a response, still sealed: the receiver opens it as
 // it opens every other envelope. Or it is a peer record, for OpenRecord, or two
-// envelopes, for OpenContradiction.
+// envelopes, for OpenEquivocationProof.
 type SyncItem struct {
 	Envelope    []byte
 	Age         time.Duration // since the sender of the item accepted it, whole seconds
@@ -82,8 +82,8 @@ type SyncItem struct {
 	Contradicts []byte // with Envelope: another one, of a Contradiction
 }
 
-// ContradictionItem returns the item that passes a contradiction on.
-func ContradictionItem(c Contradiction) SyncItem {
+// ProofItem returns the item that passes a contradiction on.
+func ProofItem(c EquivocationProof) SyncItem {
 	return SyncItem{Envelope: c.First.Envelope, Contradicts: c.Second.Envelope, Age: MaxTTL}
 }
 
@@ -96,7 +96,7 @@ func WriteSyncRequest(w io.Writer, request SyncRequest) error {
 			Author: []byte(h.Author), Kind: h.Kind, Slot: h.Slot, Epoch: h.Epoch, Sequence: h.Sequence, Digest: h.Digest[:],
 		})
 	}
-	for _, c := range request.Contradictions[:min(len(request.Contradictions), MaxContradictions)] {
+	for _, c := range request.Contradictions[:min(len(request.Contradictions), MaxEquivocationProofs)] {
 		m.Contradictions = append(m.Contradictions, &pb.Contradiction{First: c.First, Second: c.Second})
 	}
 	_, err := protodelim.MarshalTo(w, m)
@@ -106,12 +106,12 @@ func WriteSyncRequest(w io.Writer, request SyncRequest) error {
 // ReadSyncRequest reads what WriteSyncRequest wrote.
 func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 	var m pb.SyncRequest
-	if err := unmarshalCounted(r, &m, MaxSyncRequestBytes, MaxHeld+MaxRecords+MaxContradictions); err != nil {
+	if err := unmarshalCounted(r, &m, MaxSyncRequestBytes, MaxHeld+MaxRecords+MaxEquivocationProofs); err != nil {
 		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w", err)
 	}
-	if len(m.Held) > MaxHeld || len(m.Records) > MaxRecords || len(m.Contradictions) > MaxContradictions {
+	if len(m.Held) > MaxHeld || len(m.Records) > MaxRecords || len(m.Contradictions) > MaxEquivocationProofs {
 		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: %d shares, %d records and %d contradictions, the limits are %d, %d and %d",
-			ErrMalformed, len(m.Held), len(m.Records), len(m.Contradictions), MaxHeld, MaxRecords, MaxContradictions)
+			ErrMalformed, len(m.Held), len(m.Records), len(m.Contradictions), MaxHeld, MaxRecords, MaxEquivocationProofs)
 	}
 	request := SyncRequest{Held: make([]Held, len(m.Held)), Records: m.Records}
 	for i, h := range m.Held {
@@ -125,7 +125,7 @@ func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 		request.Held[i] = Held{Key: Key{author, h.Kind, h.Slot}, Stamp: Stamp{h.Epoch, h.Sequence}, Digest: [DigestBytes]byte(h.Digest)}
 	}
 	for _, c := range m.Contradictions {
-		request.Contradictions = append(request.Contradictions, SealedContradiction{First: c.First, Second: c.Second})
+		request.Contradictions = append(request.Contradictions, SealedEquivocationProof{First: c.First, Second: c.Second})
 	}
 	return request, nil
 }
@@ -159,7 +159,7 @@ func readBody(r *bufio.Reader, limit uint64) ([]byte, error) {
 			return body, nil
 		}
 		if err != nil {
-			return nil, noEnd(err)
+			return nil, unexpectedEOF(err)
 		}
 		longer := make([]byte, min(2*uint64(read), size))
 		copy(longer, body)

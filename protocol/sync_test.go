@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/protocol/pb"
+	"github.com/fbo-node/fbo/internal/pb"
 )
 
 func TestSyncRequestRoundTrip(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/internal/linalg"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 // Rounding in the rows of a block leaves less than 1e-9 of a cosine.

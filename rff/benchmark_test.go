@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 // sizes runs one benchmark for every number M of features and t of observations,

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/internal/linalg"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 func normals(count int, rng *rand.Rand) []float64 {

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 // All ways to a Gram matrix agree with the plain sums, whatever the shape. The

@@ -10,7 +10,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/linalg"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 // jointProblem is a posterior in either form and any basis, and 1 to 6 points.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/fourier"
 	"github.com/fbo-node/fbo/internal/radial"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 // The kernels whose spectral density is known here.

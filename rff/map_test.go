@@ -12,7 +12,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/linalg"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 var kernels = []string{Matern52, SE}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/linalg"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 // The lengthscales of agents in the measurements: one per coordinate,

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 // moments returns the mean of a draw and its covariance, exactly: a draw is an

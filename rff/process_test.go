@@ -10,7 +10,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/linalg"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 // process is the exact Gaussian process whose kernel is v phi(x)·phi(y), by the

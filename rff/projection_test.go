@@ -9,7 +9,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/fourier"
 	"github.com/fbo-node/fbo/internal/linalg"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 func TestProjectionIsNearest(t *testing.T) {

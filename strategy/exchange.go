@@ -6,8 +6,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 )
 
 // Exchange is one conversation between the agents of a task: anything from
@@ -34,9 +34,9 @@ type (
 	Start struct{}
 	// Replayed returns a Record of an earlier run, in order.
 	Replayed struct{ Data []byte }
-	// Told says that trials have ended, with an outcome or without: one, or many that
+	// TrialsEnded says that trials have ended, with an outcome or without: one, or many that
 	// were imported together. The view shows them.
-	Told struct{}
+	TrialsEnded struct{}
 	// Received says that a peer's new share of this kind is in the view. A renewal
 	// with the same payload, before the old one expires, is not reported.
 	Received struct{ Share Share }
@@ -55,9 +55,9 @@ type (
 	// Where releases are counted, its value may be the protocol.Receipt of them that a
 	// peer holds.
 	Echo struct{ Share Share }
-	// Contradicted says that the agent's key has signed what no agent with one whole
+	// EquivocationFound says that the agent's key has signed what no agent with one whole
 	// journal signs: its data directory was copied or restored from a backup.
-	Contradicted struct{ Contradiction protocol.Contradiction }
+	EquivocationFound struct{ Proof protocol.EquivocationProof }
 	// WorkDone returns what a Work gave.
 	WorkDone struct {
 		Name   string
@@ -68,17 +68,17 @@ type (
 	Stop struct{}
 )
 
-func (Start) input()        {}
-func (Replayed) input()     {}
-func (Told) input()         {}
-func (Received) input()     {}
-func (Direct) input()       {}
-func (Timer) input()        {}
-func (CaughtUp) input()     {}
-func (Echo) input()         {}
-func (Contradicted) input() {}
-func (WorkDone) input()     {}
-func (Stop) input()         {}
+func (Start) input()             {}
+func (Replayed) input()          {}
+func (TrialsEnded) input()       {}
+func (Received) input()          {}
+func (Direct) input()            {}
+func (Timer) input()             {}
+func (CaughtUp) input()          {}
+func (Echo) input()              {}
+func (EquivocationFound) input() {}
+func (WorkDone) input()          {}
+func (Stop) input()              {}
 
 // Output is one of the types below. The records of a step are on disk before
 // anything else of it is carried out.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -13,8 +13,8 @@ import (
 // the user sets another number. The time of one suggestion grows with the cube of it.
 const DefaultModelled = 200
 
-// LeastModelled is the least number of observations that a limit may allow.
-const LeastModelled = 20
+// MinModelled is the least number of observations that a limit may allow.
+const MinModelled = 20
 
 // How many of the observations that a model learns from have been chosen for what they are.
 // The others are spread over the space.
@@ -30,13 +30,13 @@ const (
 // Observed is Observed of the observations that models learn from: Modelled lists their trials.
 func (v View) Observed(output task.Output) surrogate.Observations {
 	diverged := divergedOf(v.Task, v.Trials, output)
-	return observed(v.Task, v.Trials, output, modelled(v.Task, v.Trials, output, v.Most, diverged), diverged)
+	return observed(v.Task, v.Trials, output, modelled(v.Task, v.Trials, output, v.ModelLimit, diverged), diverged)
 }
 
 // Modelled returns the places in View.Trials, in ascending order, of the observations that the
 // model of an output learns from. See Modelled.
 func (v View) Modelled(output task.Output) []int {
-	return Modelled(v.Task, v.Trials, output, v.Most)
+	return Modelled(v.Task, v.Trials, output, v.ModelLimit)
 }
 
 // Modelled returns the places in trials, in ascending order, of at most so many observations
@@ -69,9 +69,9 @@ func Unbounded(t *task.Task, output task.Output) bool {
 	return output == task.Objective && t.Surrogate.Type == "rff"
 }
 
-// Exactly is Modelled of an objective that an exact process models, whatever the task's surrogate.
-func (v View) Exactly() []int {
-	return atMost(v.Task, v.Trials, observations(v.Trials, task.Objective, Diverged(v.Task, v.Trials)), v.Most)
+// ExactlyModelled is Modelled of an objective that an exact process models, whatever the task's surrogate.
+func (v View) ExactlyModelled() []int {
+	return atMost(v.Task, v.Trials, observations(v.Trials, task.Objective, Diverged(v.Task, v.Trials)), v.ModelLimit)
 }
 
 func atMost(t *task.Task, trials []Trial, all []int, most int) []int {
@@ -80,20 +80,20 @@ func atMost(t *task.Task, trials []Trial, all []int, most int) []int {
 	}
 	block := max(int(renewedShare*float64(most)), 1)
 	old := most + (len(all)-most)/block*block // of which a part has been chosen, up to a block
-	c := newChoice(t, trials, all[:old], max(most-block, 1))
+	c := newSelection(t, trials, all[:old], max(most-block, 1))
 	return append(c.chosen(), all[old:]...)
 }
 
-// choice is one of some of the places.
-type choice struct {
+// selection is one of some of the places.
+type selection struct {
 	of    []int
 	x     [][]float64 // their encoded designs
 	apart []float64   // squared distances to the nearest of those taken; -Inf of these themselves
 	left  int         // to take
 }
 
-func newChoice(t *task.Task, trials []Trial, of []int, most int) *choice {
-	c := &choice{of: of, x: make([][]float64, len(of)), apart: slices.Repeat([]float64{math.Inf(1)}, len(of)), left: most}
+func newSelection(t *task.Task, trials []Trial, of []int, most int) *selection {
+	c := &selection{of: of, x: make([][]float64, len(of)), apart: slices.Repeat([]float64{math.Inf(1)}, len(of)), left: most}
 	for i, at := range of {
 		c.x[i] = t.Space.Encode(trials[at].Design)
 	}
@@ -140,9 +140,9 @@ func done(t *Trial) int {
 	return 0
 }
 
-func (c *choice) taken(i int) bool { return math.IsInf(c.apart[i], -1) }
+func (c *selection) taken(i int) bool { return math.IsInf(c.apart[i], -1) }
 
-func (c *choice) take(i int) {
+func (c *selection) take(i int) {
 	if c.left == 0 || c.taken(i) {
 		return
 	}
@@ -158,7 +158,7 @@ func (c *choice) take(i int) {
 	}
 }
 
-func (c *choice) chosen() (places []int) {
+func (c *selection) chosen() (places []int) {
 	for i, at := range c.of {
 		if c.taken(i) {
 			places = append(places, at)

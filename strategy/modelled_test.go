@@ -5,13 +5,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
-const mostModelled = 24
+const maxModelled = 24
 
 func modelledTask(t *testing.T, goal, surrogate, more string) *task.Task {
 	t.Helper()
@@ -52,10 +52,10 @@ func TestModelledAreFewAndHaveTheBest(t *testing.T) {
 		trials := manyTrials(spec, 120)
 		for _, output := range []task.Output{task.Objective, "c", task.Completion} {
 			for count := range len(trials) + 1 {
-				view := strategy.View{Task: spec, Trials: trials[:count], Most: mostModelled}
+				view := strategy.View{Task: spec, Trials: trials[:count], ModelLimit: maxModelled}
 				places := view.Modelled(output)
 				whole := len(strategy.Observed(spec, view.Trials, output).Y)
-				if want := min(whole, mostModelled); len(places) > want || len(places) < want*7/8 || !slices.IsSorted(places) || len(slices.Compact(slices.Clone(places))) != len(places) {
+				if want := min(whole, maxModelled); len(places) > want || len(places) < want*7/8 || !slices.IsSorted(places) || len(slices.Compact(slices.Clone(places))) != len(places) {
 					t.Fatalf("%s, output %q, %d trials: %d of %d observations, want up to %d in ascending order: %v", goal, output, count, len(places), whole, want, places)
 				}
 				if !slices.Equal(places, view.Modelled(output)) {
@@ -81,13 +81,13 @@ func TestModelledStayWhileTrialsAreAdded(t *testing.T) {
 	var before []int
 	anew := 0
 	for count := range len(trials) + 1 {
-		places := strategy.Modelled(spec, trials[:count], task.Objective, mostModelled)
+		places := strategy.Modelled(spec, trials[:count], task.Objective, maxModelled)
 		if len(places) < len(before) || !slices.Equal(places[:len(before)], before) {
 			anew++
 		}
 		before = places
 	}
-	if observations := 400 - 400/9; anew > (observations-mostModelled)/3+1 {
+	if observations := 400 - 400/9; anew > (observations-maxModelled)/3+1 {
 		t.Errorf("%d choices were made anew in %d observations", anew, observations)
 	}
 }
@@ -116,12 +116,12 @@ func TestModelledCoverTheSpace(t *testing.T) {
 func TestModelledOfAll(t *testing.T) {
 	features := modelledTask(t, "minimize", "rff", "")
 	trials := manyTrials(features, 400)
-	view := strategy.View{Task: features, Trials: trials, Most: mostModelled}
+	view := strategy.View{Task: features, Trials: trials, ModelLimit: maxModelled}
 	if got, want := len(view.Observed(task.Objective).Y), 400-400/9; got != want {
 		t.Errorf("a model of random features learns from %d observations, want all %d", got, want)
 	}
-	if got := len(view.Exactly()); got > mostModelled {
-		t.Errorf("an exact process of its task learns from %d observations, want at most %d", got, mostModelled)
+	if got := len(view.ExactlyModelled()); got > maxModelled {
+		t.Errorf("an exact process of its task learns from %d observations, want at most %d", got, maxModelled)
 	}
 	exact := modelledTask(t, "minimize", "exact", "")
 	view = strategy.View{Task: exact, Trials: trials[:strategy.DefaultModelled]}

@@ -3,7 +3,7 @@ package strategy
 import (
 	"slices"
 
-	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
-	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/internal/guarded"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/recoverpanic"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -56,11 +56,11 @@ type Registration struct {
 	// Forge returns the payload of a share of a kind, one of those that the Exchanges
 	// send, replaced by a well-formed one that says nothing true: experiments play
 	// liars by it. Nil: they cannot.
-	Forge func(t *task.Task, kind string, payload []byte, lie Lie) ([]byte, error)
+	Forge func(t *task.Task, kind string, payload []byte, lie Forgery) ([]byte, error)
 }
 
-// Lie is what a forged share says. Its designs come from Design, all else from Rand.
-type Lie struct {
+// Forgery is what a forged share says. Its designs come from Design, all else from Rand.
+type Forgery struct {
 	Rand    *rand.Rand
 	Corner  bool // every design is the one where all numbers are largest, and not a random one
 	Extreme bool // the same, and what else the share says as large as it can be
@@ -68,7 +68,7 @@ type Lie struct {
 
 // Design returns a design of the space: a random one, or always the same corner. Of categories
 // the corner has the last choices.
-func (l Lie) Design(space *task.Space) task.Design {
+func (l Forgery) Design(space *task.Space) task.Design {
 	x := acquisition.Sample(space, l.Rand)
 	if l.Corner || l.Extreme {
 		clear(x)
@@ -186,7 +186,7 @@ func (s Set) make(f func() (*task.Task, error)) (*task.Task, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	return guarded.Call("the reading of the settings", f)
+	return recoverpanic.Call("the reading of the settings", f)
 }
 
 func (s Set) types() []task.StrategyType {

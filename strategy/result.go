@@ -3,9 +3,9 @@ package strategy
 import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/privacy/ledger"
-	"github.com/fbo-node/fbo/surrogate/gp"
-	"github.com/fbo-node/fbo/surrogate/latent"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
+	"github.com/fbo-node/fbo/internal/surrogate/latent"
 )
 
 // What the value of a Result may be too, so that a node can show it,
@@ -17,19 +17,19 @@ type (
 	// SumCounter tells how rounds of private sums ended.
 	SumCounter interface{ CountSums() Sums }
 
-	// Stater tells what peers state of a process in common, in no particular order. The
+	// FactorSource tells what peers state of a process in common, in no particular order. The
 	// agent's posterior of the objective rests on it ([surrogate.Listener]).
-	Stater interface{ Statements() []latent.Statement }
-	// Teacher tells the prior that peers make for the hyperparameters of the objective; nil
+	FactorSource interface{ Statements() []latent.Statement }
+	// PriorSource tells the prior that peers make for the hyperparameters of the objective; nil
 	// while they make none. The agent fits them by it. Prior may take long and is called
 	// beside the agent. Teachers counts those peers.
-	Teacher interface {
+	PriorSource interface {
 		Prior() *gp.Prior
 		Teachers() int
 	}
 
-	// Gainer tells what parties have got of their evaluations.
-	Gainer interface{ Gains() []Gain }
+	// GainReporter tells what parties have got of their evaluations.
+	GainReporter interface{ Gains() []Gain }
 )
 
 // Gain is what one party has got of its evaluations, in the objective's units. Those that

@@ -6,8 +6,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/random"
-	"github.com/fbo-node/fbo/surrogate"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -22,7 +22,7 @@ type View struct {
 	Posterior    surrogate.Posterior // of the objective, nil until there is an observation
 	Shares       []*Share            // of peers, valid now, in order of author, kind and slot
 	Results      map[string]any      // the latest Result of each exchange, by its name
-	Most         int                 // observations that an exact model learns from at most; 0: DefaultModelled
+	ModelLimit   int                 // observations that an exact model learns from at most; 0: DefaultModelled
 	Suggested    []task.Design       // that experts or history hold for near-optimal, as the node's user says
 
 	// Constraints are the posteriors of the task's constraints, in the order of
@@ -57,10 +57,10 @@ type Recommender interface {
 	Recommend(ctx context.Context, view View, seed random.Seed) task.Design
 }
 
-// Follower is what a Strategy may be too, when its first design already can rest on
+// SharesFromStart is what a Strategy may be too, when its first design already can rest on
 // what peers share, so that an agent does well to hear them before it asks.
-type Follower interface {
-	FollowsFromTheFirst() bool
+type SharesFromStart interface {
+	UsesSharesFromStart() bool
 }
 
 // Suggestion is a design and why, or a wish to wait.

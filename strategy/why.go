@@ -33,7 +33,7 @@ type Why struct {
 	Peer           peer.ID         `json:"peer,omitempty"`
 	Stamp          *protocol.Stamp `json:"stamp,omitempty"`        // which of the peer's shares
 	Observations   int             `json:"observations,omitempty"` // that the peer's share, or those of all peers listened to, rested on
-	Listened       int             `json:"listened,omitempty"`     // to how many peers
+	PeersUsed      int             `json:"listened,omitempty"`     // to how many peers
 	Round          int             `json:"round,omitempty"`        // of the consensus
 	NextBest       uint64          `json:"next_best,omitempty"`    // the trial that had the maximiser already, or ran or failed near it
 	Again          uint64          `json:"again,omitempty"`        // the trial that had the same design already
@@ -50,7 +50,7 @@ func (w Why) FromPeers() bool {
 	case First, Initial, Remaining, Imported:
 		return false
 	}
-	return w.Peer != "" || w.Listened > 0
+	return w.Peer != "" || w.PeersUsed > 0
 }
 
 // String is a short phrase for people.

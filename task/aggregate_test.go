@@ -10,11 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/task"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multihash"
 	"pgregory.net/rapid"
+
+	"github.com/fbo-node/fbo/task"
 )
 
 // nodeID returns the ID of the n-th of many nodes, always the same, of 52

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
 const maxConstraints = 16
@@ -125,11 +125,11 @@ func (t *Task) CheckReadings(readings map[string]Reading) error {
 	case 1:
 		return fmt.Errorf("the task's constraint %s is missing in the outcome", missing[0])
 	default:
-		return fmt.Errorf("the task's constraints %s are missing in the outcome", plain.List(missing))
+		return fmt.Errorf("the task's constraints %s are missing in the outcome", sanitize.List(missing))
 	}
 	for _, name := range sortedKeys(readings) {
 		if !slices.Contains(all, name) {
-			return fmt.Errorf("constraint %s is unknown; the task has %s", quote(name), plain.List(all))
+			return fmt.Errorf("constraint %s is unknown; the task has %s", quote(name), sanitize.List(all))
 		}
 	}
 	return nil

@@ -6,8 +6,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/fbo-node/fbo/task"
 	"pgregory.net/rapid"
+
+	"github.com/fbo-node/fbo/task"
 )
 
 // settingsOf reads a section back from a canonical form.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/consensus"
+	"github.com/fbo-node/fbo/consensus/constrainedgp"
 	"github.com/fbo-node/fbo/consensus/density"
-	"github.com/fbo-node/fbo/consensus/designs"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/task"
@@ -101,9 +101,9 @@ func TestParseSharedDesigns(t *testing.T) {
 			Acquisition: "logei", Weights: "likeness", Average: "median", Mode: "asynchronous", Rounds: 50}}},
 		{"{type: consensus, average: trimmed}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
 			Acquisition: "logei", Weights: "uniform", Average: "trimmed", Mode: "rounds", Rounds: 50, Deadline: 60}}},
-		{"{type: constrained-gp}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: designs.Settings{Share: "best", Threshold: "none", Confidence: 2, ShareEvery: 1}}},
-		{"{type: constrained-gp, threshold: open, confidence: 0}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: designs.Settings{Share: "best", Threshold: "open", ShareEvery: 1}}},
-		{"{type: constrained-gp, threshold: private, comparisons: 7}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: designs.Settings{Share: "best", Threshold: "private", Confidence: 2, ShareEvery: 1, Comparisons: 7}}},
+		{"{type: constrained-gp}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Share: "best", Threshold: "none", Confidence: 2, ShareEvery: 1}}},
+		{"{type: constrained-gp, threshold: open, confidence: 0}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Share: "best", Threshold: "open", ShareEvery: 1}}},
+		{"{type: constrained-gp, threshold: private, comparisons: 7}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Share: "best", Threshold: "private", Confidence: 2, ShareEvery: 1, Comparisons: 7}}},
 		{"{type: density}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Share: "best", Beta: 5, Components: 1, Spread: 0.2, ShareEvery: 1}}},
 		{"{type: density, beta: 0, spread: 1e-3}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Share: "best", Components: 1, Spread: 0.001, ShareEvery: 1}}},
 		{"{type: density, components: 16, beta: 1000}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Share: "best", Beta: 1000, Components: 16, ShareEvery: 1}}},

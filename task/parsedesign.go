@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
 // Check returns an error that names the parameter, the value and what is
@@ -92,7 +92,7 @@ func (s *Space) names() string {
 	for i, p := range s.parameters {
 		names[i] = p.Name
 	}
-	return plain.List(names)
+	return sanitize.List(names)
 }
 
 // accepted says in words which values the parameter takes.
@@ -105,7 +105,7 @@ func (p Parameter) accepted() string {
 		if p.Kind == Bool {
 			return "true or false"
 		}
-		return "one of " + plain.List(texts)
+		return "one of " + sanitize.List(texts)
 	}
 	what, steps := "a number", ""
 	if p.Kind == Int {

@@ -11,7 +11,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/privacy/securesum"
+	"github.com/fbo-node/fbo/internal/privacy/securesum"
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 

@@ -9,14 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/libp2p/go-libp2p/core/peer"
+	"pgregory.net/rapid"
+
 	"github.com/fbo-node/fbo/consensus"
+	"github.com/fbo-node/fbo/consensus/constrainedgp"
 	"github.com/fbo-node/fbo/consensus/density"
-	"github.com/fbo-node/fbo/consensus/designs"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
 	"github.com/fbo-node/fbo/tsampling/ftsde"
-	"github.com/libp2p/go-libp2p/core/peer"
-	"pgregory.net/rapid"
 )
 
 // writer writes a canonical form back as YAML in one of many ways.
@@ -143,7 +144,7 @@ func TestIDIsIndependentOfWriting(t *testing.T) {
 		case 0:
 			definition.Strategy = task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{Acquisition: "ucb", Weights: "leader", Mode: "rounds", Rounds: 9, Deadline: 8, Response: "noisy", ResponseNoise: rapid.Float64Range(0, 1e100).Draw(t, "noise")}}
 		case 1:
-			definition.Strategy = task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: designs.Settings{Threshold: "open", Confidence: rapid.Float64Range(0, 100).Draw(t, "confidence")}}
+			definition.Strategy = task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Threshold: "open", Confidence: rapid.Float64Range(0, 100).Draw(t, "confidence")}}
 		case 2:
 			definition.Strategy = task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Beta: rapid.Float64Range(0, 1000).Draw(t, "beta"), Components: 1, Spread: rapid.Float64Range(0.001, 10).Draw(t, "spread")}}
 		case 3:

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/exchange/dprelease"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/releases"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -37,7 +37,7 @@ func RegisterFTS() strategy.Registration {
 			if err != nil {
 				return nil, err
 			}
-			if private, ok := sharing.(*releases.Exchange); ok {
+			if private, ok := sharing.(*dprelease.Exchange); ok {
 				private.Disown(env.Unaccounted)
 			}
 			return []strategy.Exchange{sharing}, nil
@@ -52,12 +52,12 @@ func RegisterFTS() strategy.Registration {
 
 func describe(t *task.Task) string {
 	f := settingsOf(t)
-	sharing := "a share after every " + plain.Count(f.ShareEvery, "observation")
+	sharing := "a share after every " + sanitize.Count(f.ShareEvery, "observation")
 	if f.ShareEvery == 1 {
 		sharing = "a share after every observation"
 	}
 	if f.Mode == OneShot {
-		sharing = "one share, after " + plain.Count(f.ShareAfter, "observation")
+		sharing = "one share, after " + sanitize.Count(f.ShareAfter, "observation")
 	}
 	return fmt.Sprintf("federated Thompson sampling, %s, schedule %s; %s", f.Mode, f.Schedule, sharing)
 }
@@ -65,7 +65,7 @@ func describe(t *task.Task) string {
 func reveals(t *task.Task) string {
 	if p := t.Privacy; p != nil {
 		return fmt.Sprintf("Peers get samples of what this node's model believes, with noise that promises (ε = %g, δ = %g) over %s.",
-			p.Epsilon, p.Delta, plain.Count(p.Releases, "share"))
+			p.Epsilon, p.Delta, sanitize.Count(p.Releases, "share"))
 	}
 	return "Peers get samples of what this node's model believes, from which some of its results can be computed; without added noise that is no privacy."
 }
@@ -85,7 +85,7 @@ func debit(exchange string, note []byte) []byte {
 }
 
 // forge replaces the weights of a draw by ones drawn from the prior, or by the largest.
-func forge(t *task.Task, _ string, payload []byte, lie strategy.Lie) ([]byte, error) {
+func forge(t *task.Task, _ string, payload []byte, lie strategy.Forgery) ([]byte, error) {
 	weights, err := protocol.DecodeWeights(payload, t.Surrogate.Features)
 	if err != nil {
 		return nil, err

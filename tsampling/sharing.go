@@ -6,11 +6,11 @@ import (
 	"io"
 	"time"
 
-	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/exchange/dprelease"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/releases"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -56,12 +56,12 @@ func NewSharing(t *task.Task, entropy io.Reader) (strategy.Exchange, error) {
 	if t.Privacy == nil {
 		return s, nil
 	}
-	return releases.New(t, entropy, s.private)
+	return dprelease.New(t, entropy, s.private)
 }
 
 // private is how draws are released under a promise of privacy.
-func (s *Sharing) private(ledger.Terms) releases.Spec {
-	return releases.Spec{
+func (s *Sharing) private(ledger.Terms) dprelease.Spec {
+	return dprelease.Spec{
 		Kind:   Kind,
 		TTL:    s.ttl(),
 		Due:    s.dueAt,
@@ -117,7 +117,7 @@ func (s *Sharing) Step(view strategy.View, in strategy.Input) []strategy.Output 
 	switch in := in.(type) {
 	case strategy.Replayed:
 		s.done = true // the only thing that is ever recorded
-	case strategy.Start, strategy.Told:
+	case strategy.Start, strategy.TrialsEnded:
 		return s.draw(view)
 	case strategy.WorkDone:
 		s.drawing = false

@@ -60,8 +60,8 @@ func TestWhenDrawsAreShared(t *testing.T) {
 	s.step(0, strategy.Start{})
 	for n := 1; n <= 14; n++ {
 		before := len(s.published)
-		s.step(n, strategy.Told{})
-		s.step(n, strategy.Told{}) // a failed trial adds nothing
+		s.step(n, strategy.TrialsEnded{})
+		s.step(n, strategy.TrialsEnded{}) // a failed trial adds nothing
 		s.finish(n, 1)
 		if len(s.published) > before {
 			sharedAt = append(sharedAt, n)
@@ -78,7 +78,7 @@ func TestWhenDrawsAreShared(t *testing.T) {
 func TestOneDrawAtATime(t *testing.T) {
 	s := newSharer(t, "type: fts, initial_designs: 1")
 	for n := 1; n <= 5; n++ {
-		s.step(n, strategy.Told{})
+		s.step(n, strategy.TrialsEnded{})
 	}
 	if len(s.work) != 1 {
 		t.Fatalf("%d draws are under way", len(s.work))
@@ -88,12 +88,12 @@ func TestOneDrawAtATime(t *testing.T) {
 		t.Errorf("%d draws on the same 5 observations", len(s.published))
 	}
 	s.step(5, strategy.WorkDone{Err: errors.New("no memory")})
-	s.step(6, strategy.Told{})
+	s.step(6, strategy.TrialsEnded{})
 	s.step(6, strategy.WorkDone{Err: errors.New("no memory")})
 	if len(s.work) != 1 {
 		t.Errorf("a draw that failed is tried %d times before the next observation", len(s.work))
 	}
-	s.step(7, strategy.Told{})
+	s.step(7, strategy.TrialsEnded{})
 	if len(s.work) != 2 {
 		t.Error("a draw that failed is not tried again")
 	}
@@ -104,7 +104,7 @@ func TestOneShotSharesOnceInALife(t *testing.T) {
 	s := newSharer(t, keys)
 	s.step(0, strategy.Start{})
 	for n := 1; n <= 6; n++ {
-		s.step(n, strategy.Told{})
+		s.step(n, strategy.TrialsEnded{})
 		if (len(s.work) > 0) != (n == 3) {
 			t.Errorf("%d draws on %d observations", len(s.work), n)
 		}
@@ -116,7 +116,7 @@ func TestOneShotSharesOnceInALife(t *testing.T) {
 	again := newSharer(t, keys)
 	again.step(6, strategy.Replayed{Data: []byte("sent")})
 	again.step(6, strategy.Start{})
-	again.step(7, strategy.Told{})
+	again.step(7, strategy.TrialsEnded{})
 	if len(again.work) != 0 {
 		t.Error("it speaks again after a restart")
 	}
@@ -132,12 +132,12 @@ func TestOneShotSharesOnceInALife(t *testing.T) {
 func TestAWildDrawIsDropped(t *testing.T) {
 	for _, keys := range []string{"type: fts, initial_designs: 1", "type: fts, mode: one-shot, share_after: 1"} {
 		s := newSharer(t, keys)
-		s.step(1, strategy.Told{})
+		s.step(1, strategy.TrialsEnded{})
 		s.finish(1, math.NaN())
 		if len(s.published) != 0 {
 			t.Errorf("%s: NaN was published", keys)
 		}
-		s.step(2, strategy.Told{})
+		s.step(2, strategy.TrialsEnded{})
 		s.finish(2, 1)
 		if len(s.published) != 1 {
 			t.Errorf("%s: the next draw was not published", keys)

@@ -3,7 +3,7 @@ package tsampling
 import (
 	"context"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
@@ -23,7 +23,7 @@ func NewTS(t *task.Task) TS { return TS{search.New(t)} }
 
 // Suggest implements strategy.Strategy.
 func (s TS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	if s.search.Starting(view, trial) || search.Blind(view) {
+	if s.search.Starting(view, trial) || search.Uninformed(view) {
 		return s.search.Start(view, trial, seed)
 	}
 	return s.ownSample(ctx, view, trial, seed, nil)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 func configOf(t *testing.T, arguments ...string) config {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/fbo-node/fbo/benchmarks/internal/python"
-	"github.com/fbo-node/fbo/experiment/family"
+	"github.com/fbo-node/fbo/lab/family"
 	"github.com/fbo-node/fbo/strategy/all"
 )
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/experiment"
+	"github.com/fbo-node/fbo/lab/experiment"
 )
 
 // made is a report with these ratios after 4, 8 and 20 evaluations; each has bounds of a

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fbo-node/fbo/experiment"
+	"github.com/fbo-node/fbo/lab/experiment"
 )
 
 // report is what simulate --json wrote to a file, and the name that the command line

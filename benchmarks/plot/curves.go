@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/fbo-node/fbo/benchmarks/internal/picture"
-	"github.com/fbo-node/fbo/experiment"
+	"github.com/fbo-node/fbo/lab/experiment"
 )
 
 const height = 4.5 * vg.Inch

@@ -19,7 +19,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/fbo-node/fbo/experiment"
+	"github.com/fbo-node/fbo/lab/experiment"
 )
 
 func main() {

@@ -20,7 +20,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 
 	lines "github.com/fbo-node/fbo/benchmarks/internal/picture"
-	"github.com/fbo-node/fbo/experiment"
+	"github.com/fbo-node/fbo/lab/experiment"
 )
 
 // made is a report of two strategies that differ; the second reaches regret 0.

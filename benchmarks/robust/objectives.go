@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/fbo-node/fbo/experiment/testfunc"
+	"github.com/fbo-node/fbo/lab/testfunc"
 	"github.com/fbo-node/fbo/task"
 )
 

@@ -11,9 +11,9 @@ import (
 	"github.com/fbo-node/fbo/benchmarks/internal/drive"
 	"github.com/fbo-node/fbo/benchmarks/internal/python"
 	"github.com/fbo-node/fbo/benchmarks/internal/uniform"
-	"github.com/fbo-node/fbo/experiment/testfunc"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/lab/testfunc"
 	"github.com/fbo-node/fbo/node"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
@@ -27,8 +27,8 @@ const (
 	gpName     = "gp"
 )
 
-// mostAttempts bounds a node's run, in multiples of the outcomes that it has to reach.
-const mostAttempts = 10
+// maxAttempts bounds a node's run, in multiples of the outcomes that it has to reach.
+const maxAttempts = 10
 
 // job names a run.
 type job struct {
@@ -213,7 +213,7 @@ func runNode(spec row, seed uint64) (*nodeRun, error) {
 	measured := &result{}
 	r := newRun(spec, seed, measured)
 	err = session.Run(ctx, func(_ context.Context, d task.Design) (float64, error) {
-		if r.k >= mostAttempts*spec.outcome {
+		if r.k >= maxAttempts*spec.outcome {
 			stop(errEnough)
 			return 0, errEnough
 		}

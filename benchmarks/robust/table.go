@@ -10,7 +10,7 @@ import (
 
 	"github.com/fbo-node/fbo/benchmarks/internal/quartile"
 	"github.com/fbo-node/fbo/benchmarks/internal/uniform"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 // Regrets, in standard deviations of the objective over its space, below which regrets

@@ -17,7 +17,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/rff"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/fbo-node/fbo/benchmarks/internal/python"
 	"github.com/fbo-node/fbo/benchmarks/internal/uniform"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/task"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/fbo-node/fbo/experiment/testfunc"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/lab/testfunc"
 	"github.com/fbo-node/fbo/task"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/benchmarks/internal/python"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/task"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/fbo-node/fbo/benchmarks/internal/cpu"
 	"github.com/fbo-node/fbo/benchmarks/internal/python"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 // job names a run.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fbo-node/fbo/benchmarks/internal/quartile"
 	"github.com/fbo-node/fbo/benchmarks/internal/uniform"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 	smallest = 1e-3
 
 	// With fewer seeds resamples hardly differ, and bounds would look narrow.
-	leastSeeds = 5
+	minSeeds = 5
 
 	resamples = 2000
 )
@@ -115,7 +115,7 @@ func everySeed(seeds int) []int {
 
 // bounded tells whether each function has seeds enough for bounds.
 func (s *summary) bounded() bool {
-	return !slices.ContainsFunc(s.parts, func(p part) bool { return len(p.rows[0]) < leastSeeds })
+	return !slices.ContainsFunc(s.parts, func(p part) bool { return len(p.rows[0]) < minSeeds })
 }
 
 func (s *summary) print(out io.Writer) {
@@ -147,7 +147,7 @@ func (s *summary) print(out io.Writer) {
 	}
 	about := fmt.Sprintf("5 and 95 %% quantiles over %d bootstrap resamples of the seeds, in pairs", resamples)
 	if !s.bounded() {
-		about = fmt.Sprintf("no bounds with fewer than %d seeds of each function", leastSeeds)
+		about = fmt.Sprintf("no bounds with fewer than %d seeds of each function", minSeeds)
 	}
 	fmt.Fprintf(out, "(%s; regrets below %g standard deviations of a function count as that)\n", about, smallest)
 }

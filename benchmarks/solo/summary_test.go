@@ -56,7 +56,7 @@ func TestSummaryByHand(t *testing.T) {
 	}
 }
 
-// experiment/family has these deviations to more digits. One from 2^14 designs has a
+// lab/family has these deviations to more digits. One from 2^14 designs has a
 // standard error of at most 1.7 %, that of ackley5 with its kurtosis of 20.
 func TestDeviation(t *testing.T) {
 	for name, want := range map[string]float64{"branin": 51.2512177, "hartmann3": 0.955586276, "hartmann6": 0.384827213, "ackley5": 0.8061} {

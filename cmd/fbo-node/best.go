@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -52,7 +52,7 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 				if text := nothingFeasible(p.task, p.trials); text != "" {
 					return fmt.Errorf("task %q has no best design: %s", p.task.Name, text)
 				}
-				return fmt.Errorf("task %q has no best design yet: of %s none has an outcome", p.task.Name, plain.Count(len(p.trials), "trial"))
+				return fmt.Errorf("task %q has no best design yet: of %s none has an outcome", p.task.Name, sanitize.Count(len(p.trials), "trial"))
 			}
 			found := bestDesign{Trial: *p.best}
 			if found.Recommended, err = p.recommended(command.Context(), command.ErrOrStderr()); err != nil {
@@ -68,10 +68,10 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 }
 
 // recommended is preferred, but for errors of the node or its model, which cost a warning.
-func (p past) recommended(ctx context.Context, warnings io.Writer) (*agent.Recommendation, error) {
+func (p taskHistory) recommended(ctx context.Context, warnings io.Writer) (*agent.Recommendation, error) {
 	r, err := p.preferred(ctx)
 	if err != nil && ctx.Err() == nil {
-		_, err = fmt.Fprintf(warnings, "fbo-node: the recommended design is not known, this is the best observed one: %s\n", plain.Text(err.Error(), mostShownReason))
+		_, err = fmt.Fprintf(warnings, "fbo-node: the recommended design is not known, this is the best observed one: %s\n", sanitize.Text(err.Error(), maxShownReason))
 	}
 	return r, err
 }

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 )
 
 // Under noise best prints the recommended design as the summary of run does, while a node runs

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -39,7 +39,7 @@ func (p *progress) continues(ctx context.Context, session *node.Session, o runOp
 		c.Again = c.Again[:left]
 	}
 	c.Knowledge = status.Knowledge
-	p.say(c, "%s", c.text(p.task, o))
+	p.printLine(c, "%s", c.text(p.task, o))
 	return nil
 }
 
@@ -58,9 +58,9 @@ func continuedOf(t *task.Task, trials []strategy.Trial) continued {
 func (c continued) left(o runOptions) int { return o.evals - (c.Evaluations - c.Failed) }
 
 func (c continued) text(t *task.Task, o runOptions) string {
-	first := fmt.Sprintf("continues after %s (%d failed)", plain.Count(c.Evaluations, "evaluation"), c.Failed)
+	first := fmt.Sprintf("continues after %s (%d failed)", sanitize.Count(c.Evaluations, "evaluation"), c.Failed)
 	if c.Imported > 0 {
-		first += " and " + plain.Count(c.Imported, "imported trial")
+		first += " and " + sanitize.Count(c.Imported, "imported trial")
 	}
 	if left := c.left(o); o.evals > 0 && left > 0 {
 		first += fmt.Sprintf("; %d of the %d that --evals asks for are left", left, o.evals)
@@ -72,7 +72,7 @@ func (c continued) text(t *task.Task, o runOptions) string {
 		lines = append(lines, nothingFeasible(t, []strategy.Trial{*c.Nearest}))
 	}
 	if authors := c.Knowledge.Authors; authors > 0 {
-		lines = append(lines, fmt.Sprintf("knows what %s shared in earlier runs", plain.Count(authors, "other node")))
+		lines = append(lines, fmt.Sprintf("knows what %s shared in earlier runs", sanitize.Count(authors, "other node")))
 	}
 	for _, id := range c.Again {
 		lines = append(lines, fmt.Sprintf("trial %d was interrupted and is evaluated again", id))

@@ -15,10 +15,10 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/desk"
+	"github.com/fbo-node/fbo/internal/httpaccess"
 	"github.com/fbo-node/fbo/internal/httpapi"
-	"github.com/fbo-node/fbo/internal/httpguard"
 	"github.com/fbo-node/fbo/internal/taskref"
+	"github.com/fbo-node/fbo/internal/trialserver"
 )
 
 // A running node has its journal locked, so status and history ask the node itself, by
@@ -37,7 +37,7 @@ func serveControl(dir string, api http.Handler) (stop func(), err error) {
 }
 
 // apiOf is the HTTP interface of a desk; untilUnused is that of serve.
-func apiOf(d *desk.Desk, lease time.Duration, untilUnused bool, show *progress) http.Handler {
+func apiOf(d *trialserver.Server, lease time.Duration, untilUnused bool, show *progress) http.Handler {
 	return httpapi.New(d, httpapi.Options{
 		Version: programVersion(), Lease: lease, UntilUnused: untilUnused, Printed: printed(d.Node().Dir), Warnings: show.warned.list,
 	})
@@ -45,11 +45,11 @@ func apiOf(d *desk.Desk, lease time.Duration, untilUnused bool, show *progress) 
 
 // serveSocket answers requests until stop is called.
 func serveSocket(path string, handler http.Handler) (stop func(), err error) {
-	listener, err := httpguard.ListenSocket(path)
+	listener, err := httpaccess.ListenSocket(path)
 	if err != nil {
 		return nil, err
 	}
-	server := httpguard.NewServer(handler, quietLog())
+	server := httpaccess.NewServer(handler, quietLog())
 	go server.Serve(listener) // ends with ErrServerClosed
 	return func() { server.Close() }, nil
 }
@@ -188,7 +188,7 @@ func clientOf(socket string) *http.Client {
 
 // refusalText is the text of a problem.
 func refusalText(body []byte) string {
-	var problem httpguard.Problem
+	var problem httpaccess.Problem
 	if err := json.Unmarshal(body, &problem); err == nil && problem.Detail != "" {
 		return problem.Detail
 	}

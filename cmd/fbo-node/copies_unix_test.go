@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
 // curves are the mean best losses of the nodes after each evaluation.
@@ -63,7 +63,7 @@ func (c curves) sentence() string {
 	if quick > slow {
 		took = "took only"
 	}
-	return fmt.Sprintf("%s reached after %s what %s %s %d: mean loss %.4g.", name, plain.Count(quick, "evaluation"), other, took, slow, goal)
+	return fmt.Sprintf("%s reached after %s what %s %s %d: mean loss %.4g.", name, sanitize.Count(quick, "evaluation"), other, took, slow, goal)
 }
 
 // plot draws both curves over evaluations, in lines of characters: t together, a alone, * both.

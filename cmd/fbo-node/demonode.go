@@ -54,7 +54,7 @@ func (d *demo) node(ctx context.Context, i int, keeper string, made func(evaluat
 	var curve []float64
 	together := keeper != ""
 	summarised := make(chan struct{})
-	heard := func(event nodeEvent, line []byte) error {
+	received := func(event nodeEvent, line []byte) error {
 		switch event.Event {
 		case "page_served":
 			d.screen.page(i, event.URL)
@@ -78,9 +78,9 @@ func (d *demo) node(ctx context.Context, i int, keeper string, made func(evaluat
 	name, arguments := fmt.Sprintf("node %d", i), d.arguments(i, keeper)
 	var err error
 	if together && d.hasPage(i) {
-		err = d.stays(ctx, name, arguments, heard, summarised)
+		err = d.stays(ctx, name, arguments, received, summarised)
 	} else {
-		err = d.process(ctx, name, arguments, heard)
+		err = d.process(ctx, name, arguments, received)
 	}
 	if err != nil {
 		return nodeSummary{}, err // the process may still be ending
@@ -98,9 +98,9 @@ func (d *demo) hasPage(i int) bool { return d.web && (i == 0 || i == d.nodes-1) 
 
 // stays runs a node that goes on after its evaluations, until the pages end, and returns
 // when it has made them.
-func (d *demo) stays(ctx context.Context, name string, arguments []string, heard func(event nodeEvent, line []byte) error, summarised <-chan struct{}) error {
+func (d *demo) stays(ctx context.Context, name string, arguments []string, received func(event nodeEvent, line []byte) error, summarised <-chan struct{}) error {
 	ended := make(chan error, 1)
-	d.staying.Go(func() { ended <- d.process(d.pages, name, arguments, heard) })
+	d.staying.Go(func() { ended <- d.process(d.pages, name, arguments, received) })
 	select {
 	case <-summarised:
 		return nil
@@ -135,7 +135,7 @@ func (d *demo) keeper(ctx context.Context) (address string, end func(), err erro
 }
 
 // process runs this program to its end, and hands over the events that it prints.
-func (d *demo) process(ctx context.Context, name string, arguments []string, heard func(event nodeEvent, line []byte) error) error {
+func (d *demo) process(ctx context.Context, name string, arguments []string, received func(event nodeEvent, line []byte) error) error {
 	command := exec.CommandContext(ctx, d.program, arguments...)
 	command.Cancel = func() error {
 		if err := command.Process.Signal(os.Interrupt); err != nil {
@@ -158,7 +158,7 @@ func (d *demo) process(ctx context.Context, name string, arguments []string, hea
 	for lines.Scan() {
 		var event nodeEvent
 		if json.Unmarshal(lines.Bytes(), &event) == nil {
-			err = errors.Join(err, heard(event, lines.Bytes()))
+			err = errors.Join(err, received(event, lines.Bytes()))
 		}
 	}
 	err = errors.Join(err, lines.Err())

@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -86,7 +86,7 @@ func (r report) write(out io.Writer) {
 	}
 	fmt.Fprintln(out, r.Curves.sentence())
 	fmt.Fprintf(out, "Better together: %d of %s, worse: %d. Peers had a part in %d of %s.\n",
-		won, plain.Count(len(r.Nodes), "node"), lost, fromPeers, plain.Count(made, "design"))
+		won, sanitize.Count(len(r.Nodes), "node"), lost, fromPeers, sanitize.Count(made, "design"))
 	fmt.Fprintf(out, "This took %.1f s; a node sent %.0f kB. The same seed again gives the same\n", r.Seconds, float64(bytes)/1000/float64(len(r.Nodes)))
 	fmt.Fprintln(out, "alone; together may differ: keys are new, and it matters when shares arrive.")
 	fmt.Fprintln(out, "One seed tells little: fbo-node demo --seeds 20 plays twenty.")

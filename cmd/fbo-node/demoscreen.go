@@ -5,7 +5,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
 // A screen of 24 lines of 80 characters has room for so many nodes beside the curves.
@@ -67,7 +67,7 @@ func (s *screen) trial(i int, together bool, evaluations int, e nodeEvent) {
 	}
 	node.last = e.Trial.Why.String()
 	if e.Trial.Outcome == nil {
-		node.last = "failed: " + plain.Text(e.Trial.Reason, mostShownReason)
+		node.last = "failed: " + sanitize.Text(e.Trial.Reason, maxShownReason)
 	}
 	if s.live {
 		s.draw()
@@ -77,7 +77,7 @@ func (s *screen) trial(i int, together bool, evaluations int, e nodeEvent) {
 func (s *screen) warning(i int, message string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fmt.Fprintf(s.out, "node %d: warning: %s\n", i, plain.Lines(message))
+	fmt.Fprintf(s.out, "node %d: warning: %s\n", i, sanitize.Lines(message))
 	s.drawn = 0
 }
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
 // follower runs the commands of a page of the documentation, as a reader would, in a
@@ -108,7 +108,7 @@ func TestChangingATask(t *testing.T) {
 			adam++
 		}
 	}
-	left := "; left out: " + plain.Count(len(trials)-inside, "row") + " outside the space"
+	left := "; left out: " + sanitize.Count(len(trials)-inside, "row") + " outside the space"
 	if inside == len(trials) {
 		left = ""
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
 )
@@ -30,12 +30,12 @@ type finding struct {
 	Advice  string `json:"advice,omitempty"`
 }
 
-// mostFound is how many characters of a finding are shown.
-const mostFound = 3000
+// maxFound is how many characters of a finding are shown.
+const maxFound = 3000
 
 // found is a finding of one line, whoever it quotes.
 func found(g grade, what, advice, format string, args ...any) finding {
-	return finding{g, what, plain.Text(fmt.Sprintf(format, args...), mostFound), advice}
+	return finding{g, what, sanitize.Text(fmt.Sprintf(format, args...), maxFound), advice}
 }
 
 func ok(what, format string, args ...any) finding {
@@ -195,7 +195,7 @@ func showFindings(out io.Writer, findings []finding, repaired *node.Repaired, as
 		}
 	}
 	if failed > 0 {
-		return fmt.Errorf("doctor: %s of %d failed", plain.Count(failed, "check"), len(findings))
+		return fmt.Errorf("doctor: %s of %d failed", sanitize.Count(failed, "check"), len(findings))
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/evaluator/triallog"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -226,9 +226,9 @@ func readWholeJournal(dir string) (content string, err error) {
 		own++
 		trials += len(history.Trials)
 	}
-	content = fmt.Sprintf("%s on %s", plain.Count(trials, "trial"), plain.Count(own, "task"))
+	content = fmt.Sprintf("%s on %s", sanitize.Count(trials, "trial"), sanitize.Count(own, "task"))
 	if len(others) > 0 {
-		content += fmt.Sprintf("; %s of another program, by a strategy unknown to this one: %s", plain.Count(len(others), "task"), plain.List(others))
+		content += fmt.Sprintf("; %s of another program, by a strategy unknown to this one: %s", sanitize.Count(len(others), "task"), sanitize.List(others))
 	}
 	return content, nil
 }

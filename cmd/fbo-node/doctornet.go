@@ -14,7 +14,7 @@ import (
 
 	"github.com/multiformats/go-multiaddr"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 )
 
@@ -249,7 +249,7 @@ func program(r node.Reach) string {
 
 func checkPeerTask(r node.Reach, wanted sought) finding {
 	const what = "peer's task"
-	taskID, byInvitation := wanted.id, plain.Count(len(r.Tags), "task")
+	taskID, byInvitation := wanted.id, sanitize.Count(len(r.Tags), "task")
 	switch {
 	case wanted.tag != "" && slices.Contains(r.Tags, wanted.tag):
 		return ok(what, "it takes part in %s by this invitation", taskID)
@@ -262,12 +262,12 @@ func checkPeerTask(r node.Reach, wanted sought) finding {
 		return ok(what, "it takes part in %s", taskID)
 	case len(r.Named) > 0:
 		return fail(what, "compare what `fbo-node task check FILE` prints on both machines: the task files differ",
-			"it takes part in another task of the same name, %s, not in %s", plain.List(r.Named), taskID)
+			"it takes part in another task of the same name, %s, not in %s", sanitize.List(r.Named), taskID)
 	case len(r.Tags) > 0 && wanted.tag == "":
 		return fail(what, "if it has an invitation to this task, get it and name it by --invite",
 			"it does not take part in %s openly; it takes part in %s by invitation, which cannot be told from outside", taskID, byInvitation)
 	case len(r.Tasks) == 0:
 		return fail(what, "start it on this task; if it is not a node of fbo, copy the address of one", "it takes part in no task")
 	}
-	return fail(what, "compare `fbo-node task id` on both machines: the task files differ", "it takes part in %s, not in %s", plain.List(r.Tasks), taskID)
+	return fail(what, "compare `fbo-node task id` on both machines: the task files differ", "it takes part in %s, not in %s", sanitize.List(r.Tasks), taskID)
 }

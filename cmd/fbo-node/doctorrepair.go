@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
 )
@@ -50,7 +50,7 @@ func repairFindings(r node.Repaired) []finding {
 		findings = append(findings, taskFinding(task))
 	}
 	for _, id := range r.Lost {
-		findings = append(findings, warn("lost", "keep the damaged file", "%s: too little is readable to restore it", plain.Text(id, 200)))
+		findings = append(findings, warn("lost", "keep the damaged file", "%s: too little is readable to restore it", sanitize.Text(id, 200)))
 	}
 	return findings
 }
@@ -58,19 +58,19 @@ func repairFindings(r node.Repaired) []finding {
 func taskFinding(t node.RepairedTask) finding {
 	text := "of another program"
 	if t.Name != "" {
-		text = fmt.Sprintf("%q, %s, %d with an outcome", t.Name, plain.Count(t.Trials, "trial"), t.Outcomes)
+		text = fmt.Sprintf("%q, %s, %d with an outcome", t.Name, sanitize.Count(t.Trials, "trial"), t.Outcomes)
 	}
-	parts := []string{fmt.Sprintf("%s: %s; %s newer than the copy", t.ID, text, plain.Count(t.Newer, "record"))}
+	parts := []string{fmt.Sprintf("%s: %s; %s newer than the copy", t.ID, text, sanitize.Count(t.Newer, "record"))}
 	grade := gradeOK
 	add := func(format string, args ...any) {
 		grade = gradeWarn
 		parts = append(parts, fmt.Sprintf(format, args...))
 	}
 	if t.Imported > 0 {
-		add("%s of these with another number, as imported ones", plain.Count(t.Imported, "trial"))
+		add("%s of these with another number, as imported ones", sanitize.Count(t.Imported, "trial"))
 	}
 	if t.Dropped > 0 {
-		add("%s dropped that say nothing without others that are missing", plain.Count(t.Dropped, "record"))
+		add("%s dropped that say nothing without others that are missing", sanitize.Count(t.Dropped, "record"))
 	}
 	if t.Apart {
 		add("the damaged file contradicts the copy, so the copy alone was used")

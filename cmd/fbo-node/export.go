@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/export"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -88,7 +88,7 @@ func formatOf(file string) string {
 }
 
 // exportedText says what a file has got, and what it has not.
-func exportedText(file, format string, p past) string {
+func exportedText(file, format string, p taskHistory) string {
 	written, left := len(p.trials), 0
 	if format == optunaJournal {
 		for _, t := range p.trials {
@@ -97,9 +97,9 @@ func exportedText(file, format string, p past) string {
 			}
 		}
 	}
-	text := fmt.Sprintf("%s has %s of task %q (%s)", file, plain.Count(written-left, "trial"), p.task.Name, p.task.ID())
+	text := fmt.Sprintf("%s has %s of task %q (%s)", file, sanitize.Count(written-left, "trial"), p.task.Name, p.task.ID())
 	if left > 0 {
-		text += fmt.Sprintf("; left out: %s without an end", plain.Count(left, "trial"))
+		text += fmt.Sprintf("; left out: %s without an end", sanitize.Count(left, "trial"))
 	}
 	return text
 }

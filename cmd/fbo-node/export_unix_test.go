@@ -67,7 +67,7 @@ func agrees(t *testing.T, s studyView, history []trialJSON) {
 		decode(t, string(want.Parameters), &parameters)
 		listened, _ := got.Attributes["listened"].(float64)
 		if !reflect.DeepEqual(got.Params, parameters) || got.Attributes["trial"] != float64(want.ID) || got.Attributes["source"] != string(want.Why.Source) ||
-			got.Attributes["why"] != want.Why.String() || got.Attributes["from_peers"] != want.Why.FromPeers() || int(listened) != want.Why.Listened {
+			got.Attributes["why"] != want.Why.String() || got.Attributes["from_peers"] != want.Why.FromPeers() || int(listened) != want.Why.PeersUsed {
 			t.Errorf("trial %+v became %+v", want, got)
 		}
 		switch {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/ipfs/go-cid"
 
-	"github.com/fbo-node/fbo/internal/desk"
 	"github.com/fbo-node/fbo/internal/taskref"
+	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -173,7 +173,7 @@ func archivedTask(dir string, archive *node.Archive, wanted string) (taskref.Ref
 func archivedRef(archive *node.Archive, id string) (taskref.Ref, error) {
 	h, err := archive.History(id, all.Strategies())
 	if unknown, is := errors.AsType[*strategy.UnknownError](err); is {
-		return taskref.Ref{ID: id, Name: desk.Unreadable(id, unknown).Name}, nil
+		return taskref.Ref{ID: id, Name: trialserver.Unreadable(id, unknown).Name}, nil
 	}
 	if err != nil {
 		return taskref.Ref{}, err

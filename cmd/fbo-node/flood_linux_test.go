@@ -99,7 +99,7 @@ func wellFormed() string {
 // A node that somebody floods with subscriptions to topics that do not exist
 // keeps its memory, goes on with its trials and ends when it is told to.
 func TestLongFloodOfSubscriptions(t *testing.T) {
-	const duration, mostMB = 15 * time.Second, 150
+	const duration, maxMB = 15 * time.Second, 150
 	const often = time.Second / 2 // as a node lets one address connect, its own machine apart
 	for _, c := range []struct {
 		name    string
@@ -131,11 +131,11 @@ func TestLongFloodOfSubscriptions(t *testing.T) {
 			}
 			trials = len(p.of("trial_finished")) - trials
 			p.signal(t, os.Interrupt)
-			told := time.Now()
+			disclosed := time.Now()
 			if code := p.wait(t); code != exitDone {
 				t.Errorf("exit code %d, want %d", code, exitDone)
 			}
-			took := time.Since(told)
+			took := time.Since(disclosed)
 			cancel()
 			if err := <-flooded; err != nil {
 				t.Error(err)
@@ -143,8 +143,8 @@ func TestLongFloodOfSubscriptions(t *testing.T) {
 			used := p.command.ProcessState.SysUsage().(*syscall.Rusage)
 			t.Logf("%d subscriptions, cut off %d times; at most %.0f MB resident, %d trials meanwhile, ended %v after the signal, %v of processor time in all",
 				f.sent.Load(), f.cut.Load(), most, trials, took.Round(time.Millisecond), time.Duration(used.Utime.Nano()+used.Stime.Nano()).Round(time.Millisecond))
-			if most > mostMB {
-				t.Errorf("%.0f MB resident, want at most %d", most, mostMB)
+			if most > maxMB {
+				t.Errorf("%.0f MB resident, want at most %d", most, maxMB)
 			}
 			if trials == 0 {
 				t.Error("no trial while the flood went on")

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -120,7 +120,7 @@ func (f *footer) text(now time.Time) string {
 	case f.evals > 0:
 		parts = append(parts, fmt.Sprintf("%d of %d evaluations", f.done, f.evals))
 	default:
-		parts = append(parts, plain.Count(f.done, "evaluation"))
+		parts = append(parts, sanitize.Count(f.done, "evaluation"))
 	}
 	if f.running > 0 {
 		parts = append(parts, fmt.Sprintf("%d running", f.running))
@@ -131,7 +131,7 @@ func (f *footer) text(now time.Time) string {
 	if n := len(f.best); n > 0 {
 		parts = append(parts, "best "+number(f.best[n-1])+" "+sparkline(f.best, sparkWidth))
 	}
-	parts = append(parts, plain.Count(f.peers, "peer"))
+	parts = append(parts, sanitize.Count(f.peers, "peer"))
 	if left := f.left(now); left > 0 {
 		parts = append(parts, "about "+roughly(left)+" left")
 	}

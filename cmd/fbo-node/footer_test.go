@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -82,11 +82,11 @@ func TestNoFooterInFiles(t *testing.T) {
 
 func TestWarnedKeepsTheNewest(t *testing.T) {
 	var w warned
-	for range mostWarned + 5 {
+	for range maxWarned + 5 {
 		w.add("once\x1b[2J more")
 	}
 	list := w.list()
-	if len(list) != mostWarned || list[0].ID != 6 || list[0].Text != `once\x1b[2J more` {
+	if len(list) != maxWarned || list[0].ID != 6 || list[0].Text != `once\x1b[2J more` {
 		t.Errorf("%d lines, first %+v", len(list), list[0])
 	}
 }

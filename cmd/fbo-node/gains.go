@@ -7,7 +7,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -43,5 +43,5 @@ func aloneText(e *strategy.Estimate) string {
 		return ""
 	}
 	return fmt.Sprintf("alone this node would have got a sum of about %s, best %s, in its first %s (an estimate from the model); its sum of as many is %s\n",
-		number(e.Sum), number(e.Best), plain.Count(e.Evaluations, "evaluation"), number(e.Got))
+		number(e.Sum), number(e.Best), sanitize.Count(e.Evaluations, "evaluation"), number(e.Got))
 }

@@ -54,8 +54,8 @@ func TestGainLines(t *testing.T) {
 
 	parsed := mixedSpace(t)
 	var with, without strings.Builder
-	writeStatus(&with, past{task: parsed, running: &node.Status{PeerID: self, Gains: gains}})
-	writeStatus(&without, past{task: parsed, running: &node.Status{PeerID: self}})
+	writeStatus(&with, taskHistory{task: parsed, running: &node.Status{PeerID: self, Gains: gains}})
+	writeStatus(&without, taskHistory{task: parsed, running: &node.Status{PeerID: self}})
 	if !strings.Contains(with.String(), "\n…"+strategy.ShortID(self)+" (this node)") || strings.Contains(without.String(), "gains") {
 		t.Errorf("status with gains\n%s\nand without\n%s", with.String(), without.String())
 	}

@@ -6,17 +6,17 @@ import (
 	"github.com/fbo-node/fbo/internal/evaluator"
 )
 
-const guardCommand = "guard"
+const superviseCommand = "guard"
 
-// newGuard is started by run, beside each command that it evaluates.
-func newGuard() *cobra.Command {
+// newSupervisor is started by run, beside each command that it evaluates.
+func newSupervisor() *cobra.Command {
 	return &cobra.Command{
-		Use:                guardCommand + " PATH NAME [ARGS…]",
+		Use:                superviseCommand + " PATH NAME [ARGS…]",
 		Short:              "Run a command for a node and end it with the node (started by run)",
 		Hidden:             true,
 		DisableFlagParsing: true, // they are the command's
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := evaluator.Guard(args); err != nil {
+			if err := evaluator.Supervise(args); err != nil {
 				return usageError{err}
 			}
 			return nil

@@ -2,5 +2,5 @@
 
 package main
 
-// guardLine is nil where a command can have no guard.
-func guardLine() []string { return nil }
+// supervisorLine is nil where a command can have no guard.
+func supervisorLine() []string { return nil }

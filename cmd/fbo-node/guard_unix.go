@@ -10,9 +10,9 @@ import (
 // ownImage is this program on Linux, even when its file has been replaced.
 const ownImage = "/proc/self/exe"
 
-// guardLine starts this program as the guard of a command; nil, and so no guard,
+// supervisorLine starts this program as the guard of a command; nil, and so no guard,
 // when the program cannot be found.
-func guardLine() []string {
+func supervisorLine() []string {
 	program, err := os.Executable()
 	if runtime.GOOS == "linux" {
 		if _, missing := os.Stat(ownImage); missing == nil {
@@ -22,5 +22,5 @@ func guardLine() []string {
 	if err != nil {
 		return nil
 	}
-	return []string{program, guardCommand}
+	return []string{program, superviseCommand}
 }

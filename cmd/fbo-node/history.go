@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/export"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -27,7 +27,7 @@ func newHistory() *cobra.Command {
 			if asJSON {
 				format = "json"
 			}
-			write, ok := map[string]func(io.Writer, past) error{"table": writeTable, "csv": writeCSV, "json": writeTrials}[format]
+			write, ok := map[string]func(io.Writer, taskHistory) error{"table": writeTable, "csv": writeCSV, "json": writeTrials}[format]
 			if !ok {
 				return usagef("--format %q: accepted are table, csv and json", format)
 			}
@@ -55,7 +55,7 @@ func argument(args []string) string {
 	return args[0]
 }
 
-func writeTrials(out io.Writer, p past) error {
+func writeTrials(out io.Writer, p taskHistory) error {
 	trials := p.trials
 	if trials == nil {
 		trials = []strategy.Trial{}
@@ -63,7 +63,7 @@ func writeTrials(out io.Writer, p past) error {
 	return printJSON(out, trials)
 }
 
-func writeTable(out io.Writer, p past) error {
+func writeTable(out io.Writer, p taskHistory) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	withMetrics := len(export.MetricColumns(p.trials)) > 0
 	cells := func(trial, state, value, feasible, metrics, parameters, why string) {
@@ -102,20 +102,20 @@ func whyText(trial strategy.Trial) string {
 	return trial.Why.String() + "; failed: " + shortReason(trial)
 }
 
-// mostShownReason bounds the reason of a failure in a line, in characters. The path of a trial's
+// maxShownReason bounds the reason of a failure in a line, in characters. The path of a trial's
 // output, at the end of the reason, has about 100.
-const mostShownReason = 200
+const maxShownReason = 200
 
 // shortReason returns the reason of a failure for a line, and the way to the whole of a long one.
 func shortReason(trial strategy.Trial) string {
-	short := plain.Text(trial.Reason, mostShownReason)
-	if utf8.RuneCountInString(trial.Reason) <= mostShownReason {
+	short := sanitize.Text(trial.Reason, maxShownReason)
+	if utf8.RuneCountInString(trial.Reason) <= maxShownReason {
 		return short
 	}
 	return short + " (whole: fbo-node history --json)"
 }
 
-func writeCSV(out io.Writer, p past) error { return export.CSV(out, p.task, p.trials) }
+func writeCSV(out io.Writer, p taskHistory) error { return export.CSV(out, p.task, p.trials) }
 
 func exactValue(t strategy.Trial) string {
 	if t.Outcome == nil {
@@ -183,36 +183,36 @@ check. A hub counts too, unless a TASK is named.`,
 }
 
 type statusJSON struct {
-	Running   bool            `json:"running"`
-	Task      string          `json:"task"`
-	Tag       string          `json:"tag,omitempty"` // on the network, with an invitation
-	Name      string          `json:"name"`
-	Starts    uint64          `json:"starts"`
-	Trials    map[string]int  `json:"trials"`
-	Best      *strategy.Trial `json:"best"`
-	Nearest   *strategy.Trial `json:"nearest,omitempty"`   // while nothing is feasible: the one of least violation
-	WaitsFor  string          `json:"waits_for,omitempty"` // why a request for a trial has no answer yet
-	PeerID    string          `json:"peer_id,omitempty"`
-	Addresses []string        `json:"addresses,omitempty"`
-	MeshPeers []string        `json:"mesh_peers,omitempty"`
-	Peers     []node.Link     `json:"peers,omitempty"`
-	Namesakes []node.Namesake `json:"namesakes,omitempty"`
-	Hubs      []node.HubLink  `json:"hubs,omitempty"`
-	Present   []string        `json:"present,omitempty"`
-	Agreed    bool            `json:"agreed,omitempty"`
-	Keeping   bool            `json:"keeping,omitempty"`
-	Knowledge *node.Knowledge `json:"knowledge,omitempty"`
-	Sent      int             `json:"shares_sent,omitempty"`
-	Received  int             `json:"shares_received,omitempty"`
-	Sums      *strategy.Sums  `json:"sums,omitempty"`
-	Gains     []strategy.Gain `json:"gains,omitempty"`
-	Model     *agent.Learned  `json:"model,omitempty"`
-	Teachers  int             `json:"teachers,omitempty"`
-	BytesSent int64           `json:"bytes_sent,omitempty"`
-	BytesRecv int64           `json:"bytes_received,omitempty"`
+	Running   bool                `json:"running"`
+	Task      string              `json:"task"`
+	Tag       string              `json:"tag,omitempty"` // on the network, with an invitation
+	Name      string              `json:"name"`
+	Starts    uint64              `json:"starts"`
+	Trials    map[string]int      `json:"trials"`
+	Best      *strategy.Trial     `json:"best"`
+	Nearest   *strategy.Trial     `json:"nearest,omitempty"`   // while nothing is feasible: the one of least violation
+	WaitsFor  string              `json:"waits_for,omitempty"` // why a request for a trial has no answer yet
+	PeerID    string              `json:"peer_id,omitempty"`
+	Addresses []string            `json:"addresses,omitempty"`
+	MeshPeers []string            `json:"mesh_peers,omitempty"`
+	Peers     []node.Link         `json:"peers,omitempty"`
+	Namesakes []node.TaskMismatch `json:"namesakes,omitempty"`
+	Hubs      []node.HubLink      `json:"hubs,omitempty"`
+	Present   []string            `json:"present,omitempty"`
+	Agreed    bool                `json:"agreed,omitempty"`
+	Keeping   bool                `json:"keeping,omitempty"`
+	Knowledge *node.Knowledge     `json:"knowledge,omitempty"`
+	Sent      int                 `json:"shares_sent,omitempty"`
+	Received  int                 `json:"shares_received,omitempty"`
+	Sums      *strategy.Sums      `json:"sums,omitempty"`
+	Gains     []strategy.Gain     `json:"gains,omitempty"`
+	Model     *agent.Learned      `json:"model,omitempty"`
+	Teachers  int                 `json:"teachers,omitempty"`
+	BytesSent int64               `json:"bytes_sent,omitempty"`
+	BytesRecv int64               `json:"bytes_received,omitempty"`
 }
 
-func statusObject(p past) statusJSON {
+func statusObject(p taskHistory) statusJSON {
 	s := statusJSON{Task: p.task.ID().String(), Tag: p.tag, Name: p.task.Name, Starts: p.epoch, Trials: map[string]int{}, Best: p.best, Nearest: infeasibleNearest(p.task, p.trials)}
 	for _, trial := range p.trials {
 		s.Trials[string(trial.State)]++
@@ -220,7 +220,7 @@ func statusObject(p past) statusJSON {
 	if r := p.running; r != nil {
 		s.Running, s.PeerID, s.Addresses, s.Agreed = true, r.PeerID.String(), r.Addresses, r.Agreed
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv = r.SharesSent, r.SharesReceived, r.BytesSent, r.BytesReceived
-		s.Peers, s.Namesakes, s.Hubs, s.Sums, s.Gains, s.Teachers = r.Peers, r.Namesakes, r.Hubs, r.Sums, r.Gains, r.Teachers
+		s.Peers, s.Namesakes, s.Hubs, s.Sums, s.Gains, s.Teachers = r.Peers, r.TaskMismatches, r.Hubs, r.Sums, r.Gains, r.Teachers
 		s.Model = r.Model
 		s.Keeping, s.Knowledge, s.WaitsFor = r.Keeping, &r.Knowledge, r.WaitsFor
 		for _, id := range r.MeshPeers {
@@ -241,8 +241,8 @@ func others(s statusJSON) int {
 	return max(0, len(s.Present)-1)
 }
 
-func writeStatus(out io.Writer, p past) {
-	out = &plain.Writer{Out: out} // addresses and reasons come from peers
+func writeStatus(out io.Writer, p taskHistory) {
+	out = &sanitize.Writer{Out: out} // addresses and reasons come from peers
 	s := statusObject(p)
 	fmt.Fprintf(out, "task      %s\nid        %s\n", s.Name, s.Task)
 	if s.Tag != "" {
@@ -269,7 +269,7 @@ func writeStatus(out io.Writer, p past) {
 	fmt.Fprintf(out, "peers     %d connected, %d taking part besides this node%s\n", len(s.MeshPeers), others(s),
 		map[bool]string{true: ", all agree who", false: ", not all agree who yet"}[s.Agreed])
 	if s.Knowledge.Shares > 0 {
-		fmt.Fprintf(out, "knowledge %s of %s, kept over restarts\n", plain.Count(s.Knowledge.Shares, "share"), plain.Count(s.Knowledge.Authors, "other node"))
+		fmt.Fprintf(out, "knowledge %s of %s, kept over restarts\n", sanitize.Count(s.Knowledge.Shares, "share"), sanitize.Count(s.Knowledge.Authors, "other node"))
 	}
 	for _, link := range s.Peers {
 		fmt.Fprintf(out, "peer      %s, %s, %s\n", link.ID, link.Path, link.Address)
@@ -288,7 +288,7 @@ func writeStatus(out io.Writer, p past) {
 		fmt.Fprintf(out, "model     %s\n", s.Model)
 	}
 	if s.Teachers > 0 {
-		fmt.Fprintf(out, "taught    lengthscales and noise by %s\n", plain.Count(s.Teachers, "other node"))
+		fmt.Fprintf(out, "taught    lengthscales and noise by %s\n", sanitize.Count(s.Teachers, "other node"))
 	}
 	if s.Sums != nil {
 		fmt.Fprintf(out, "sums      %s\n", sumsText(*s.Sums))

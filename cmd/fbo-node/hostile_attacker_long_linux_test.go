@@ -16,14 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/internal/hostile"
+	"github.com/fbo-node/fbo/internal/adversary"
 )
 
 const planVariable = "FBO_HOSTILE_PLAN"
 
 // attackersPlan is what the process of the attackers is told.
 type attackersPlan struct {
-	hostile.Plan
+	adversary.Plan
 	Metrics []string // of the attacked nodes, which are read from where they can be reached
 }
 
@@ -114,16 +114,16 @@ func TestLongHostileAttackers(t *testing.T) {
 	}
 	var plan attackersPlan
 	decode(t, text, &plan)
-	attack, err := hostile.ByName(plan.Attack)
+	attack, err := adversary.ByName(plan.Attack)
 	if err != nil {
 		t.Fatal(err)
 	}
-	say := func(r attackersReport) {
+	printLine := func(r attackersReport) {
 		if err := json.NewEncoder(os.Stdout).Encode(r); err != nil {
 			t.Error(err)
 		}
 	}
-	f, err := hostile.NewField(plan.Plan, func() { say(attackersReport{Ready: true}) })
+	f, err := adversary.NewField(plan.Plan, func() { printLine(attackersReport{Ready: true}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestLongHostileAttackers(t *testing.T) {
 		cancel()
 	}()
 	most := make(chan int)
-	go func() { most <- mostGoroutines(ctx, plan.Metrics) }()
+	go func() { most <- maxGoroutines(ctx, plan.Metrics) }()
 	failed := attack.Run(ctx, f)
 	report := attackersReport{Counts: f.Counts()}
 	if failed != nil {
@@ -142,11 +142,11 @@ func TestLongHostileAttackers(t *testing.T) {
 		<-ctx.Done()
 		report.Goroutines = <-most
 	}
-	say(report)
+	printLine(report)
 }
 
-// mostGoroutines reads the metrics of nodes every half a second until ctx ends.
-func mostGoroutines(ctx context.Context, urls []string) (most int) {
+// maxGoroutines reads the metrics of nodes every half a second until ctx ends.
+func maxGoroutines(ctx context.Context, urls []string) (most int) {
 	client := http.Client{Timeout: 2 * time.Second}
 	for ctx.Err() == nil {
 		for _, url := range urls {

@@ -16,8 +16,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/hostile"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
+	"github.com/fbo-node/fbo/internal/adversary"
+	"github.com/fbo-node/fbo/internal/exchange/presence"
 )
 
 // company is one row while it is played.
@@ -149,22 +149,22 @@ func (c *company) play() companyResult {
 	if c.row.sums {
 		result.delivered = c.summed()
 	}
-	told := time.Now()
+	disclosed := time.Now()
 	for i, n := range c.nodes {
 		if n.watch(); n.hasEnded() && n.process.command.ProcessState.ExitCode() != exitDone {
 			t.Errorf("node %d ended by itself: %v: %s", i+1, n.process.command.ProcessState, n.process.stderr.String())
 		}
 		if n.until.IsZero() {
-			n.until = told
+			n.until = disclosed
 			n.process.signal(t, os.Interrupt)
 		}
 	}
 	for _, n := range c.nodes {
-		if n.until.Equal(told) {
+		if n.until.Equal(disclosed) {
 			if code := n.process.wait(t); code != exitDone {
 				t.Errorf("exit code %d: %s", code, n.process.stderr.String())
 			}
-			result.stopped = max(result.stopped, n.stopped().Sub(told))
+			result.stopped = max(result.stopped, n.stopped().Sub(disclosed))
 		}
 		for _, s := range n.samples {
 			result.mb = max(result.mb, s.mb)
@@ -276,8 +276,8 @@ func (n *companyNode) address() string {
 	return fmt.Sprintf("/ip4/%s/tcp/%d/p2p/%s", n.ip, n.port, n.id)
 }
 
-func (c *company) plan() hostile.Plan {
-	plan := hostile.Plan{Attack: c.row.attack, Task: c.text}
+func (c *company) plan() adversary.Plan {
+	plan := adversary.Plan{Attack: c.row.attack, Task: c.text}
 	for _, n := range c.nodes {
 		plan.Targets = append(plan.Targets, n.address())
 	}

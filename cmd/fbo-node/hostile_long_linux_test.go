@@ -12,19 +12,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/internal/hostile"
-	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/adversary"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
 )
 
 // What nodes may use and lose, whatever others do.
 const (
-	mostCompanyMB    = 150  // and what the task needs beyond that of the first row
-	mostCompanyCore  = 0.25 // of a core, beyond what a node needs without the attack
-	leastCompanyPart = 0.95 // of the honest shares
-	longestStop      = 5 * time.Second
-	mostThirdParty   = 20 // connections to somebody who is no member, from three nodes in half a minute
-	soonDelivered    = 5 * time.Second
-	timeToMeet       = 2 * time.Second // for nodes that start under the attack
+	maxCompanyMB   = 150  // and what the task needs beyond that of the first row
+	maxCompanyCore = 0.25 // of a core, beyond what a node needs without the attack
+	minCompanyPart = 0.95 // of the honest shares
+	longestStop    = 5 * time.Second
+	maxThirdParty  = 20 // connections to somebody who is no member, from three nodes in half a minute
+	soonDelivered  = 5 * time.Second
+	timeToMeet     = 2 * time.Second // for nodes that start under the attack
 )
 
 const companyTask = bowlTask
@@ -104,7 +104,7 @@ func companyRows() []companyRow {
 		{name: "60 identities of 60 ranges around newcomers", attack: "60 identities around newcomers", late: 2, leaves: true, ranges: true, brief: true},
 		{
 			name: "records with somebody else's address", attack: "somebody else's address in signed records", brief: true,
-			counted: hostile.ThirdParty, most: func(lasts time.Duration) float64 { return mostThirdParty * max(1, lasts.Seconds()/30) },
+			counted: adversary.ThirdParty, most: func(lasts time.Duration) float64 { return maxThirdParty * max(1, lasts.Seconds()/30) },
 		},
 		{name: "sync streams held by 50 identities", attack: "sync streams held by 50 identities", brief: true},
 		{name: "sync streams filled by 50 identities", attack: "sync streams filled by 50 identities"},
@@ -112,7 +112,7 @@ func companyRows() []companyRow {
 		{name: "membership changed 1,000 times a second", attack: "coming and going 1,000 times a second"},
 		{
 			name: "a ban washed out by made-up authors", attack: "a ban washed out by made-up authors",
-			counted: hostile.LetIn, most: func(time.Duration) float64 { return 3 }, // once by each node
+			counted: adversary.LetIn, most: func(time.Duration) float64 { return 3 }, // once by each node
 		},
 		{name: "520 identities first at the hub", attack: "520 identities at the hub", hub: true, late: 3},
 		{name: "520 identities of 60 ranges first at the hub, that do not answer", attack: "520 identities at the hub that do not answer", hub: true, late: 3, ranges: true},
@@ -228,13 +228,13 @@ func (c *company) judge(r *companyResult) {
 			r.missed = append(r.missed, what)
 		}
 	}
-	miss(r.mb > mostCompanyMB+max(0, c.quietMB-c.usualMB), "memory")
+	miss(r.mb > maxCompanyMB+max(0, c.quietMB-c.usualMB), "memory")
 	// A few seconds beside other checks measure neither processors nor the last shares.
 	if c.short {
-		miss(r.delivered < leastCompanyPart/2, "shares")
+		miss(r.delivered < minCompanyPart/2, "shares")
 	} else {
-		miss(r.core > mostCompanyCore, "processor")
-		miss(r.delivered < leastCompanyPart && c.lasts > c.row.waits, "shares")
+		miss(r.core > maxCompanyCore, "processor")
+		miss(r.delivered < minCompanyPart && c.lasts > c.row.waits, "shares")
 		miss(!r.ended, "end")
 	}
 	miss(r.stopped > longestStop, "stop")

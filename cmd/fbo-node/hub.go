@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/datadir"
-	"github.com/fbo-node/fbo/internal/plain"
-	"github.com/fbo-node/fbo/invitation"
+	"github.com/fbo-node/fbo/internal/invitation"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
 )
@@ -156,9 +156,9 @@ func (o hubOptions) keepAll(ctx context.Context, out io.Writer, h *node.Hub, kep
 		if err != nil {
 			return err
 		}
-		o.say(out, object{"event": "keeping", "task": t.ID().String(), "name": t.Name, "tag": tagOf(session), "useless": useless(t)}, keptLine(t, tagOf(session)))
+		o.printLine(out, object{"event": "keeping", "task": t.ID().String(), "name": t.Name, "tag": tagOf(session), "useless": useless(t)}, keptLine(t, tagOf(session)))
 		go watchHeld(ctx, session, func(held node.Knowledge) {
-			o.say(out, object{"event": "held", "task": t.ID().String(), "authors": held.Authors, "shares": held.Shares},
+			o.printLine(out, object{"event": "held", "task": t.ID().String(), "authors": held.Authors, "shares": held.Shares},
 				fmt.Sprintf("task %q: %s", t.Name, heldText(held)))
 		})
 	}
@@ -177,12 +177,12 @@ func keptLine(t *task.Task, tag string) string {
 }
 
 func (o hubOptions) warning(out io.Writer, message string) {
-	o.say(out, object{"event": "warning", "message": message}, "warning: "+plain.Lines(message))
+	o.printLine(out, object{"event": "warning", "message": message}, "warning: "+sanitize.Lines(message))
 }
 
-// say prints a line for people, or an object for programs. A failing write is not
+// printLine prints a line for people, or an object for programs. A failing write is not
 // worth stopping for.
-func (o hubOptions) say(out io.Writer, event object, line string) {
+func (o hubOptions) printLine(out io.Writer, event object, line string) {
 	if o.json {
 		_ = printJSON(out, event)
 	} else {

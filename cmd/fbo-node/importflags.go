@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -135,10 +135,10 @@ func (i *imported) add(t *task.Task, skip bool) func(pastRow) error {
 func (i imported) leftOut() string {
 	var parts []string
 	if i.outside > 0 {
-		parts = append(parts, fmt.Sprintf("%s outside the space, the first is %s", plain.Count(i.outside, "row"), i.firstOut))
+		parts = append(parts, fmt.Sprintf("%s outside the space, the first is %s", sanitize.Count(i.outside, "row"), i.firstOut))
 	}
 	if i.unfinished > 0 {
-		parts = append(parts, plain.Count(i.unfinished, "row")+" without a result")
+		parts = append(parts, sanitize.Count(i.unfinished, "row")+" without a result")
 	}
 	if parts == nil {
 		return ""

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/invitation"
+	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
 )

@@ -17,7 +17,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/invitation"
+	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/tsampling"
@@ -119,17 +119,17 @@ func TestStrangerAndInvitation(t *testing.T) {
 			"/fbo/sync/1/" + tag: request.Bytes(), "/fbo/direct/1/" + tag: direct.Bytes(),
 			"/fbo/sync/1/" + id.String(): request.Bytes(), "/fbo/direct/1/" + id.String(): direct.Bytes(),
 		} {
-			if answer := stranger.say(targets[target], name, said); len(answer) > 64 {
+			if answer := stranger.printLine(targets[target], name, said); len(answer) > 64 {
 				t.Errorf("%s: %d bytes, where nonce and proof have 64", name, len(answer))
 			}
 		}
 	}
 	// The names of tasks: the stranger knows that of this one.
 	var question bytes.Buffer
-	if err := protocol.WriteNamesakeRequest(&question, protocol.NameHash(stranger.host.ID(), targets[ids[1]], "bowl")); err != nil {
+	if err := protocol.WriteTaskNameRequest(&question, protocol.NameHash(stranger.host.ID(), targets[ids[1]], "bowl")); err != nil {
 		t.Fatal(err)
 	}
-	if named, err := protocol.ReadNamesakeResponse(bytes.NewReader(stranger.say(targets[ids[1]], "/fbo/namesake/1", question.Bytes()))); err != nil || len(named) != 0 {
+	if named, err := protocol.ReadTaskNameResponse(bytes.NewReader(stranger.printLine(targets[ids[1]], "/fbo/namesake/1", question.Bytes()))); err != nil || len(named) != 0 {
 		t.Errorf("tasks of the name: %v, %v", named, err)
 	}
 	// The hub: asked by whatever the stranger has learned.
@@ -166,7 +166,7 @@ func TestStrangerAndInvitation(t *testing.T) {
 		}
 		withOnePeer(t, dirs[k])
 	}
-	if n := stranger.heard.Load(); n != 0 {
+	if n := stranger.received.Load(); n != 0 {
 		t.Errorf("the stranger has heard %d messages", n)
 	}
 	for k, text := range ids {
@@ -188,7 +188,7 @@ func TestStrangerAndInvitation(t *testing.T) {
 	liar := newOutsider(t, addresses, tag, absent, func(s network.Stream) { _ = s.Reset() })
 	for range 3 {
 		for _, target := range ids {
-			if answer := liar.say(targets[target], "/fbo/sync/1/"+tag, append(make([]byte, 64), request.Bytes()...)); len(answer) > 64 {
+			if answer := liar.printLine(targets[target], "/fbo/sync/1/"+tag, append(make([]byte, 64), request.Bytes()...)); len(answer) > 64 {
 				t.Errorf("%d bytes, where nonce and proof have 64", len(answer))
 			}
 		}
@@ -204,9 +204,9 @@ func TestStrangerAndInvitation(t *testing.T) {
 		return slices.ContainsFunc(p.all(), func(e event) bool { return e.Event == "share_received" && e.Peer == absentID.String() })
 	}
 	deadline := time.Now().Add(patienceOfTests)
-	for n := uint64(100); !taken(nodes[0]) || !taken(nodes[1]) || guest.heard.Load() == 0; n++ {
+	for n := uint64(100); !taken(nodes[0]) || !taken(nodes[1]) || guest.received.Load() == 0; n++ {
 		if time.Now().After(deadline) {
-			t.Fatalf("what the guest sends is not taken, or it hears nothing (%d messages): the test shows nothing", guest.heard.Load())
+			t.Fatalf("what the guest sends is not taken, or it hears nothing (%d messages): the test shows nothing", guest.received.Load())
 		}
 		_ = guest.topic.Publish(t.Context(), keys.Seal(absentID, shareOf(t, id, absent, n)))
 		time.Sleep(200 * time.Millisecond)

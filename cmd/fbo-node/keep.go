@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/internal/plain"
-	"github.com/fbo-node/fbo/invitation"
+	"github.com/fbo-node/fbo/internal/invitation"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
 )
@@ -127,7 +127,7 @@ func (p *progress) keeping(ctx context.Context, n *node.Node, session *node.Sess
 	if why := useless(p.task); why != "" {
 		lines = append(lines, "What absent nodes have shared is of no use to this task: "+why+".")
 	}
-	p.say(object{
+	p.printLine(object{
 		"event": "keeper_started", "task": p.task.ID().String(), "name": p.task.Name,
 		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": isOpen(n, session), "tag": tagOf(session), "useless": useless(p.task),
 	}, "%s", text(lines))
@@ -139,7 +139,7 @@ func (p *progress) keeping(ctx context.Context, n *node.Node, session *node.Sess
 func (p *progress) watchKeeping(ctx context.Context, session *node.Session, seeks bool) error {
 	go p.watch(ctx, session, seeks)
 	return watchHeld(ctx, session, func(held node.Knowledge) {
-		p.say(object{"event": "held", "authors": held.Authors, "shares": held.Shares, "own": held.Own}, "%s", heldText(held))
+		p.printLine(object{"event": "held", "authors": held.Authors, "shares": held.Shares, "own": held.Own}, "%s", heldText(held))
 	})
 }
 
@@ -171,20 +171,20 @@ func heldText(k node.Knowledge) string {
 	case k.Shares+k.Own == 0:
 		return "nothing is held yet"
 	case k.Own == 0:
-		return fmt.Sprintf("%s of %s held for those who come later", plain.Count(k.Shares, "share"), plain.Count(k.Authors, "node"))
+		return fmt.Sprintf("%s of %s held for those who come later", sanitize.Count(k.Shares, "share"), sanitize.Count(k.Authors, "node"))
 	case k.Shares == 0:
-		return fmt.Sprintf("%s of this node held for those who come later", plain.Count(k.Own, "share"))
+		return fmt.Sprintf("%s of this node held for those who come later", sanitize.Count(k.Own, "share"))
 	}
-	return fmt.Sprintf("%s of %s held for those who come later, and %s of this node", plain.Count(k.Shares, "share"), plain.Count(k.Authors, "other node"), plain.Count(k.Own, "share"))
+	return fmt.Sprintf("%s of %s held for those who come later, and %s of this node", sanitize.Count(k.Shares, "share"), sanitize.Count(k.Authors, "other node"), sanitize.Count(k.Own, "share"))
 }
 
-// mostSettling is how long the end of a run waits for its last share.
-const mostSettling = 10 * time.Second
+// maxSettling is how long the end of a run waits for its last share.
+const maxSettling = 10 * time.Second
 
 // settle waits for what the last evaluation teaches to be shared. That it takes
 // too long is no fault of the run.
 func settle(ctx context.Context, session *node.Session) error {
-	waiting, cancel := context.WithTimeout(ctx, mostSettling)
+	waiting, cancel := context.WithTimeout(ctx, maxSettling)
 	defer cancel()
 	if err := session.Settle(waiting); err != nil && waiting.Err() == nil {
 		return err
@@ -198,7 +198,7 @@ func settle(ctx context.Context, session *node.Session) error {
 func stay(ctx context.Context, session *node.Session, show *progress) error {
 	if registrationOf(show.task).Roster {
 		show.resume()
-		show.say(object{"event": "staying"}, "All evaluations are made; this node stays and goes on serving the others' rounds, until Ctrl-C.")
+		show.printLine(object{"event": "staying"}, "All evaluations are made; this node stays and goes on serving the others' rounds, until Ctrl-C.")
 		go show.watch(ctx, session, false)
 		if err := watchHeld(ctx, session, func(node.Knowledge) {}); err != nil {
 			return err
@@ -209,7 +209,7 @@ func stay(ctx context.Context, session *node.Session, show *progress) error {
 		return err
 	}
 	show.resume()
-	show.say(object{"event": "staying"}, "All evaluations are made; this node stays and passes on what is known, until Ctrl-C.")
+	show.printLine(object{"event": "staying"}, "All evaluations are made; this node stays and passes on what is known, until Ctrl-C.")
 	if err := show.watchKeeping(ctx, session, false); err != nil {
 		return err
 	}

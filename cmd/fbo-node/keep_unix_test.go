@@ -14,7 +14,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/heard"
+	"github.com/fbo-node/fbo/internal/sharecache"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling/peerprior"
@@ -70,7 +70,7 @@ func onDisk(t *testing.T, dir, file string, authors, observations int) {
 	path := filepath.Join(dir, "heard", parsed.ID().String()+".jsonl")
 	var held map[peer.ID]bool // whether all shares of an author rest on so many
 	for begun := time.Now(); time.Since(begun) < patienceOfTests; time.Sleep(50 * time.Millisecond) {
-		c, err := heard.Read(path)
+		c, err := sharecache.Read(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,14 +146,14 @@ func TestALaterMachineGetsWhatIsKept(t *testing.T) {
 	keeper, address := startKeeper(t, file, dir)
 	sites := demoSites(file, 1, 5)
 	tuneAndEnd(t, sites[:3], address, 8)
-	if first := firstTrial(t, sites[3], address); first.Why.Source != "peers" || first.Why.Listened != 3 {
+	if first := firstTrial(t, sites[3], address); first.Why.Source != "peers" || first.Why.PeersUsed != 3 {
 		t.Errorf("its first design: %+v", first.Why)
 	}
 	onDisk(t, dir, file, 3, 8)
 	keeper.signal(t, syscall.SIGKILL)
 	<-keeper.ended
 	_, again := startKeeper(t, file, dir)
-	if first := firstTrial(t, sites[4], again); first.Why.Source != "peers" || first.Why.Listened != 3 {
+	if first := firstTrial(t, sites[4], again); first.Why.Source != "peers" || first.Why.PeersUsed != 3 {
 		t.Errorf("after the keeper was killed, its first design: %+v", first.Why)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/evaluator/triallog"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -100,7 +100,7 @@ func newestEvaluated(trials []strategy.Trial) (newest uint64) {
 	return newest
 }
 
-func (l trialLog) head(p past, trial uint64, one bool) error {
+func (l trialLog) head(p taskHistory, trial uint64, one bool) error {
 	if one {
 		return nil
 	}
@@ -108,13 +108,13 @@ func (l trialLog) head(p past, trial uint64, one bool) error {
 	return err
 }
 
-func (l trialLog) once(p past, trial uint64, one bool) error {
+func (l trialLog) once(p taskHistory, trial uint64, one bool) error {
 	if err := l.head(p, trial, one); err != nil {
 		return err
 	}
 	reader := triallog.NewReader(logDir(l.dir, p.task), trial)
 	defer reader.Close()
-	shown := &plain.Writer{Out: l.out}
+	shown := &sanitize.Writer{Out: l.out}
 	copied, err := reader.CopyTo(shown)
 	if err == nil {
 		err = shown.Flush()
@@ -132,13 +132,13 @@ const (
 )
 
 // follow shows a trial until it has ended or the node has.
-func (l trialLog) follow(ctx context.Context, p past, trial uint64, one bool) error {
+func (l trialLog) follow(ctx context.Context, p taskHistory, trial uint64, one bool) error {
 	if err := l.head(p, trial, one); err != nil {
 		return err
 	}
 	reader := triallog.NewReader(logDir(l.dir, p.task), trial)
 	defer reader.Close()
-	shown := &plain.Writer{Out: l.out}
+	shown := &sanitize.Writer{Out: l.out}
 	for quiet := 0; ; {
 		ended := false
 		if quiet++; quiet >= askPauses {

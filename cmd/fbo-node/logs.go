@@ -7,7 +7,7 @@ import (
 	golog "github.com/ipfs/go-log/v2"
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/internal/peerlog"
+	"github.com/fbo-node/fbo/internal/ratelimitlog"
 )
 
 // logger is where the library's diagnostics go: to the go-log logger "fbo".
@@ -17,7 +17,7 @@ func logger() *slog.Logger {
 
 // logHandler passes logs on to go-log, whose levels come from GOLOG_LOG_LEVEL, as far as
 // peers leave them readable.
-func logHandler() slog.Handler { return peerlog.New(golog.SlogHandler()) }
+func logHandler() slog.Handler { return ratelimitlog.New(golog.SlogHandler()) }
 
 // addLogLevel adds the flag of commands that run a node.
 func addLogLevel(command *cobra.Command, level *string) {

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fbo-node/fbo/internal/datadir"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 )
 
@@ -55,7 +55,7 @@ func run(args []string) int {
 		err = fmt.Errorf("%w; %s", err, repairJournal)
 	}
 	err = datadir.Explain(err)
-	fmt.Fprintf(os.Stderr, "fbo-node: %s\n", plain.Lines(err.Error())) // errors quote files and peers
+	fmt.Fprintf(os.Stderr, "fbo-node: %s\n", sanitize.Lines(err.Error())) // errors quote files and peers
 	var usage usageError
 	switch {
 	case errors.As(err, &usage):
@@ -100,7 +100,7 @@ tell.`,
 		return usagef("%s; see `%s --help`", flagProblem(err), command.CommandPath())
 	})
 	root.AddCommand(newRun(), newServe(), newKeep(), newHub(), newDemo(), newTask(), newStatus(), newWatch(), newWeb(), newHistory(), newExport(), newBest(), newLog(), newPrivacy(),
-		newDoctor(), newKey(), newVersion(), newTrain(), newSimulate(), newGuard())
+		newDoctor(), newKey(), newVersion(), newTrain(), newSimulate(), newSupervisor())
 	return root
 }
 
@@ -127,7 +127,7 @@ func flagProblem(err error) string {
 func exactly(count int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != count {
-			takes := plain.Count(count, "argument")
+			takes := sanitize.Count(count, "argument")
 			if count == 0 {
 				takes = "no arguments"
 			}
@@ -141,7 +141,7 @@ func exactly(count int) cobra.PositionalArgs {
 func atMost(count int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) > count {
-			return wrongArguments(command, "at most "+plain.Count(count, "argument"), count, args)
+			return wrongArguments(command, "at most "+sanitize.Count(count, "argument"), count, args)
 		}
 		return nil
 	}
@@ -161,5 +161,5 @@ func surplus(args []string) string {
 	for i, arg := range args {
 		names[i] = fmt.Sprintf("%.100q", arg)
 	}
-	return "; unexpected: " + plain.List(names)
+	return "; unexpected: " + sanitize.List(names)
 }

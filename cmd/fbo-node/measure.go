@@ -23,14 +23,14 @@ func (o runOptions) measurer(t *task.Task, dataDir string, args []string) (evalu
 		if err != nil {
 			return nil, nil, unprepared(err)
 		}
-		workers.Guard = guardLine()
+		workers.Supervisor = supervisorLine()
 		return evaluateBy(workers.Evaluate), workers.Close, nil
 	}
 	command, err := evaluator.New(t.Space, args, logDir(dataDir, t))
 	if err != nil {
 		return nil, nil, unprepared(err)
 	}
-	command.Guard = guardLine()
+	command.Supervisor = supervisorLine()
 	return evaluateBy(command.Evaluate), func() {}, nil
 }
 

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/datadir"
-	"github.com/fbo-node/fbo/internal/desk"
+	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
 )
@@ -35,7 +35,7 @@ func takePart(ctx context.Context, n *node.Node, t *task.Task, options node.Join
 		return m, err
 	}
 	m.ends = append(m.ends, n.Close)
-	events, tell := desk.NewEvents(), options.OnEvent
+	events, tell := trialserver.NewEvents(), options.OnEvent
 	options.OnEvent = func(e agent.Event) {
 		events.Add(e)
 		tell(e)
@@ -44,7 +44,7 @@ func takePart(ctx context.Context, n *node.Node, t *task.Task, options node.Join
 		return m, err
 	}
 	m.ends = append(m.ends, m.session.Close)
-	d := desk.Adopted(n, m.session, events)
+	d := trialserver.Adopted(n, m.session, events)
 	m.ends = append(m.ends, func() error { d.Close(); return nil })
 	api := apiOf(d, 0, false, show)
 	if page != "" {

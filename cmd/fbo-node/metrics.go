@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/fbo-node/fbo/internal/httpguard"
+	"github.com/fbo-node/fbo/internal/httpaccess"
 )
 
 const metricsPath = "/metrics"
@@ -57,9 +57,9 @@ func serveMetrics(address string) (*metricsServer, error) {
 	}))
 	// A port of the loopback interface has no other name. A web page whose name a name server points
 	// to this machine has one, and is refused. Scrapers on other machines may use any name.
-	local, _ := httpguard.CheckAddress(address) // an error is that of an address of all interfaces
-	guard := httpguard.Guard{CheckHost: local}
-	m.server = &http.Server{Handler: guard.Protect(mux), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
+	local, _ := httpaccess.CheckAddress(address) // an error is that of an address of all interfaces
+	supervisor := httpaccess.Policy{CheckHost: local}
+	m.server = &http.Server{Handler: supervisor.Protect(mux), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
 		WriteTimeout: 20 * time.Second, IdleTimeout: 2 * time.Minute}
 	go m.server.Serve(listener) // ends with ErrServerClosed
 	return m, nil

@@ -11,8 +11,8 @@ func addModelled(flags *pflag.FlagSet, modelled *int) {
 }
 
 func checkModelled(modelled int) error {
-	if modelled < strategy.LeastModelled {
-		return usagef("--modelled %d: accepted are %d and more", modelled, strategy.LeastModelled)
+	if modelled < strategy.MinModelled {
+		return usagef("--modelled %d: accepted are %d and more", modelled, strategy.MinModelled)
 	}
 	return nil
 }

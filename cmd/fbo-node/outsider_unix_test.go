@@ -26,9 +26,9 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/fbo-node/fbo/internal/pb"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/protocol/pb"
 	"github.com/fbo-node/fbo/tsampling"
 )
 
@@ -38,7 +38,7 @@ type outsider struct {
 	t        *testing.T
 	host     host.Host
 	topic    *pubsub.Topic
-	heard    atomic.Int32         // messages of gossip
+	received atomic.Int32         // messages of gossip
 	answered func(network.Stream) // what it does on a sync or direct stream that a node opens
 }
 
@@ -78,7 +78,7 @@ func newOutsider(t *testing.T, addresses []string, tag string, author crypto.Pri
 				return
 			}
 			if m.ReceivedFrom != h.ID() {
-				o.heard.Add(1)
+				o.received.Add(1)
 			}
 		}
 	}()
@@ -105,8 +105,8 @@ func (o *outsider) announced(id peer.ID) string {
 	return fmt.Sprint(protocols)
 }
 
-// say opens a stream, says something and returns what the peer says.
-func (o *outsider) say(id peer.ID, name string, say []byte) []byte {
+// printLine opens a stream, says something and returns what the peer says.
+func (o *outsider) printLine(id peer.ID, name string, printLine []byte) []byte {
 	ctx, cancel := context.WithTimeout(o.t.Context(), patienceOfTests)
 	defer cancel()
 	s, err := o.host.NewStream(ctx, id, libp2pprotocol.ID(name))
@@ -115,7 +115,7 @@ func (o *outsider) say(id peer.ID, name string, say []byte) []byte {
 	}
 	defer s.Reset()
 	_ = s.SetDeadline(time.Now().Add(patienceOfTests))
-	_, _ = s.Write(say)
+	_, _ = s.Write(printLine)
 	_ = s.CloseWrite()
 	answer, _ := io.ReadAll(s)
 	return answer
@@ -212,10 +212,10 @@ func recordOf(t *testing.T, h host.Host) []byte {
 func (o *outsider) meet(hub peer.ID, asked cid.Cid, record []byte) int {
 	o.t.Helper()
 	var request bytes.Buffer
-	if err := protocol.WriteMeetRequest(&request, protocol.MeetRequest{Task: asked, Record: record}); err != nil {
+	if err := protocol.WriteRendezvousRequest(&request, protocol.RendezvousRequest{Task: asked, Record: record}); err != nil {
 		o.t.Fatal(err)
 	}
-	records, err := protocol.ReadMeetResponse(bytes.NewReader(o.say(hub, "/fbo/meet/1", request.Bytes())))
+	records, err := protocol.ReadRendezvousResponse(bytes.NewReader(o.printLine(hub, "/fbo/meet/1", request.Bytes())))
 	if err != nil {
 		o.t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fbo-node/fbo/internal/httpguard"
+	"github.com/fbo-node/fbo/internal/httpaccess"
 	"github.com/fbo-node/fbo/internal/webpage"
 )
 
@@ -32,7 +32,7 @@ func checkPage(address string) error {
 	if address == "" {
 		return nil
 	}
-	local, err := httpguard.CheckAddress(address)
+	local, err := httpaccess.CheckAddress(address)
 	if err != nil {
 		return usagef("--web %w", err)
 	}
@@ -65,9 +65,9 @@ func servePage(ctx context.Context, address string, api http.Handler) (*pageServ
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", read.Protect(readOnly(fewStreams(api))))
 	mux.Handle("/", files.Protect(webpage.Handler()))
-	p := &pageServer{link: "http://" + listener.Addr().String() + "/#key=" + key, server: httpguard.NewServer(mux, quietLog()), ended: make(chan error, 1)}
+	p := &pageServer{link: "http://" + listener.Addr().String() + "/#key=" + key, server: httpaccess.NewServer(mux, quietLog()), ended: make(chan error, 1)}
 	p.server.BaseContext = func(net.Listener) context.Context { return ctx }
-	listener = httpguard.KeepOut(p.server, listener)
+	listener = httpaccess.KeepOut(p.server, listener)
 	go func() { p.ended <- p.server.Serve(listener) }()
 	return p, nil
 }
@@ -82,7 +82,7 @@ func readOnly(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			httpguard.Refuse(w, http.StatusMethodNotAllowed, "method "+r.Method+": a page's key is for reading; accepted are GET and HEAD")
+			httpaccess.Refuse(w, http.StatusMethodNotAllowed, "method "+r.Method+": a page's key is for reading; accepted are GET and HEAD")
 			return
 		}
 		api.ServeHTTP(w, r)
@@ -103,7 +103,7 @@ func fewStreams(api http.Handler) http.Handler {
 				defer func() { <-open }()
 			default:
 				w.Header().Set("Retry-After", "1")
-				httpguard.Refuse(w, http.StatusServiceUnavailable, fmt.Sprintf("pages have %d streams of events open, which is the most", pageStreams))
+				httpaccess.Refuse(w, http.StatusServiceUnavailable, fmt.Sprintf("pages have %d streams of events open, which is the most", pageStreams))
 				return
 			}
 		}
@@ -172,7 +172,7 @@ func throughSocket(path string) http.Handler {
 		},
 		ErrorLog: quietLog(),
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) {
-			httpguard.Refuse(w, http.StatusServiceUnavailable, "the node does not answer: it has ended, or is ending")
+			httpaccess.Refuse(w, http.StatusServiceUnavailable, "the node does not answer: it has ended, or is ending")
 		},
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/fbo-node/fbo/internal/export"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -161,18 +161,18 @@ func (c columns) checkMissing(header []string, all []meaning, values bool) error
 	case len(missing) == 0:
 		return nil
 	case c.purpose != importing:
-		return fmt.Errorf("columns missing: %s", plain.List(missing))
+		return fmt.Errorf("columns missing: %s", sanitize.List(missing))
 	case missing[0] == valueColumn:
 		return fmt.Errorf("columns missing: %s; --import-columns %s=COLUMN says which it is, of %s", valueColumn, valueColumn, listed(header))
 	}
 	return fmt.Errorf("columns missing: %s; --import-columns %s=COLUMN says which it is, --import-default %s=VALUE what it was in all rows",
-		plain.List(missing), missing[0], missing[0])
+		sanitize.List(missing), missing[0], missing[0])
 }
 
 // listed names the columns that have a name.
 func listed(header []string) string {
 	unnamed := func(column string) bool { return column == "" }
-	return plain.List(slices.DeleteFunc(slices.Clone(header), unnamed))
+	return sanitize.List(slices.DeleteFunc(slices.Clone(header), unnamed))
 }
 
 func (m meaning) String() string {

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/bounded"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -36,15 +36,15 @@ func readRows(purpose, path string, space *task.Space, values bool, take func(pa
 	return columns{space: space, purpose: purpose}.read(path, values, take)
 }
 
-// mostPast is how many bytes a file of trials has at most, as a request over HTTP.
-const mostPast = 32 << 20
+// maxPast is how many bytes a file of trials has at most, as a request over HTTP.
+const maxPast = 32 << 20
 
 // read takes CSV, a header with the names of the parameters and "value", and JSON, an
 // array of objects, either flat in the same way or as history --format json writes
 // them, or such an array in "trials" of an object, as export writes it. Optuna's data
 // frames are known by their columns.
 func (c columns) read(path string, values bool, take func(pastRow) error) error {
-	data, err := bounded.ReadFile(path, mostPast)
+	data, err := bounded.ReadFile(path, maxPast)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.purpose, err)
 	}
@@ -64,7 +64,7 @@ func (c columns) read(path string, values bool, take func(pastRow) error) error 
 
 func (c columns) readCSV(data []byte, values bool, take func(pastRow) error) error {
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // spreadsheets write this mark
-	reader := bounded.NewCSV(bytes.NewReader(data), mostPast)
+	reader := bounded.NewCSV(bytes.NewReader(data), maxPast)
 	reader.TrimLeadingSpace = true
 	header, err := reader.Read()
 	if errors.Is(err, io.EOF) {

@@ -15,7 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
@@ -157,7 +157,7 @@ parameters:
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		parsed := rapid.SampledFrom([]*task.Task{mixedSpace(t), kinds}).Draw(rt, "task")
-		p := past{task: parsed}
+		p := taskHistory{task: parsed}
 		var want []agent.Past
 		for range rapid.IntRange(0, 5).Draw(rt, "trials") {
 			u := rapid.SliceOfN(rapid.Float64Range(0, 1), parsed.Space.Dim(), parsed.Space.Dim()).Draw(rt, "u")
@@ -260,7 +260,7 @@ func TestParametersNamedAsColumns(t *testing.T) {
 		trial := trialOf(1, strategy.Own, 8)
 		trial.Design = design
 		var asCSV, asJSON bytes.Buffer
-		if err := errors.Join(writeCSV(&asCSV, past{task: parsed, trials: []strategy.Trial{trial}}), writeTrials(&asJSON, past{trials: []strategy.Trial{trial}})); err != nil {
+		if err := errors.Join(writeCSV(&asCSV, taskHistory{task: parsed, trials: []strategy.Trial{trial}}), writeTrials(&asJSON, taskHistory{trials: []strategy.Trial{trial}})); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.HasPrefix(asCSV.String(), c.header+"\n") {

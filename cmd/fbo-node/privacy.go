@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/internal/plain"
-	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -43,7 +43,7 @@ is found, beside what the best design alone would tell. This takes minutes.`,
 			p, err := readPast(command.Context(), dataDir, argument(args))
 			if err != nil && len(args) == 1 {
 				if t, unread := readTask(args[0]); unread == nil {
-					p, err = past{task: t}, nil // nothing is spent yet
+					p, err = taskHistory{task: t}, nil // nothing is spent yet
 				}
 			}
 			if err != nil {
@@ -85,13 +85,13 @@ type privacyReport struct {
 	Numbers   int     `json:"numbers"` // in what a node releases
 	Place     bool    `json:"-"`       // that is a design
 	ledger.State
-	Spent float64    `json:"epsilon_spent"`
-	Costs []float64  `json:"epsilon_after"`       // after each planned release
-	Sums  *sumReport `json:"aggregate,omitempty"` // of that mechanism
-	Told  *elsewhere `json:"told_elsewhere,omitempty"`
+	Spent float64               `json:"epsilon_spent"`
+	Costs []float64             `json:"epsilon_after"`       // after each planned release
+	Sums  *sumReport            `json:"aggregate,omitempty"` // of that mechanism
+	Told  *otherTaskDisclosures `json:"told_elsewhere,omitempty"`
 }
 
-func newPrivacyReport(p past) (privacyReport, error) {
+func newPrivacyReport(p taskHistory) (privacyReport, error) {
 	terms, err := ledger.NewTerms(p.task)
 	if err != nil {
 		return privacyReport{}, err
@@ -130,11 +130,11 @@ func (r privacyReport) write(out io.Writer) error {
 	fmt.Fprintf(out, "task %q (%s), mechanism %s\n%s\n", r.Name, r.Task, r.Mechanism, r.text())
 	switch {
 	case r.Refused != "":
-		fmt.Fprintf(out, "spent: %s at least, ε = %.3g; there will be no more: %s\n", plain.Count(r.Released, "release"), r.Spent, r.Refused)
+		fmt.Fprintf(out, "spent: %s at least, ε = %.3g; there will be no more: %s\n", sanitize.Count(r.Released, "release"), r.Spent, r.Refused)
 	case r.Released == r.Planned:
-		fmt.Fprintf(out, "spent: all %s, ε = %.3g; the node goes on without sharing\n", plain.Count(r.Released, "release"), r.Spent)
+		fmt.Fprintf(out, "spent: all %s, ε = %.3g; the node goes on without sharing\n", sanitize.Count(r.Released, "release"), r.Spent)
 	default:
-		fmt.Fprintf(out, "spent: %d of %s, ε = %.3g\n", r.Released, plain.Count(r.Planned, "release"), r.Spent)
+		fmt.Fprintf(out, "spent: %d of %s, ε = %.3g\n", r.Released, sanitize.Count(r.Planned, "release"), r.Spent)
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nrelease\tε after it")
@@ -162,7 +162,7 @@ func (r privacyReport) text() string {
 	}
 	return fmt.Sprintf("promise: (ε = %g, δ = %g) for each node's observations as a whole, over %s, against everybody who sees what it shares,\n"+
 		"other nodes included: whether they are its own or %s shows by no more than that\n%s",
-		r.Epsilon, r.Delta, plain.Count(r.Planned, "release"), r.neighbour(), r.noiseOfShares())
+		r.Epsilon, r.Delta, sanitize.Count(r.Planned, "release"), r.neighbour(), r.noiseOfShares())
 }
 
 // neighbour is what a contribution is not to be told apart from.
@@ -234,6 +234,6 @@ func planOf(t *task.Task) (*privacyReport, error) {
 	if t.Privacy == nil {
 		return nil, nil
 	}
-	r, err := newPrivacyReport(past{task: t})
+	r, err := newPrivacyReport(taskHistory{task: t})
 	return &r, err
 }

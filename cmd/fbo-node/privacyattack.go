@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fbo-node/fbo/internal/plain"
-	"github.com/fbo-node/fbo/privacy/attack"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/lab/attack"
 )
 
 // attackOptions are the flags of privacy --attack.
@@ -22,7 +22,7 @@ var attackFlags = []string{"observations", "noise", "repeats", "seed", "only"}
 
 func (o *attackOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.file, "attack", "", "attack what nodes of the task in this `FILE` share, in simulated federations of three")
-	flags.IntSliceVar(&o.plan.Observations, "observations", []int{5, 10, 30}, fmt.Sprintf("with --attack: how many the attacked node has, each 3 to %d", attack.MostObservations))
+	flags.IntSliceVar(&o.plan.Observations, "observations", []int{5, 10, 30}, fmt.Sprintf("with --attack: how many the attacked node has, each 3 to %d", attack.MaxObservations))
 	flags.Float64SliceVar(&o.plan.Noises, "noise", []float64{0, 0.1}, "with --attack: deviations of the noise of evaluations, where objectives have about 1")
 	flags.Lookup("noise").DefValue = "[0,0.1]" // which pflag would print with six decimals
 	flags.IntVar(&o.plan.Repeats, "repeats", 3, "with --attack: federations for each noise")
@@ -71,7 +71,7 @@ func (o *attackOptions) run(ctx context.Context, dir string, out, progress io.Wr
 
 func writeAttacks(out io.Writer, r attack.Report, strategy string) {
 	fmt.Fprintf(out, "task %q, strategy %s: one node of three attacked, in %s for each noise, seed %d\n",
-		r.Task, strategy, plain.Count(r.Repeats, "federation"), r.Seed)
+		r.Task, strategy, sanitize.Count(r.Repeats, "federation"), r.Seed)
 	if len(r.Kinds) == 0 {
 		fmt.Fprintln(out, "the node has shared nothing that these attacks read")
 		return

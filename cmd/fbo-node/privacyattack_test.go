@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/privacy/attack"
+	"github.com/fbo-node/fbo/lab/attack"
 )
 
 const attackedTask = `name: attacked

@@ -5,9 +5,9 @@ import (
 	"math"
 	"strings"
 
-	"github.com/fbo-node/fbo/internal/plain"
-	"github.com/fbo-node/fbo/privacy/ledger"
-	"github.com/fbo-node/fbo/privacy/securesum"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/privacy/securesum"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
@@ -52,11 +52,11 @@ func newSumReport(t *task.Task, terms ledger.Terms) (*sumReport, error) {
 	}
 	p := planned{terms: terms, cells: float64(f.Cells), initial: t.Strategy.InitialDesigns, every: f.ShareEvery}
 	s.All, s.Least = p.average(s.Roster, terms.Sigma), p.average(s.Contributors, terms.Sigma)
-	s.Heard = p.heard(s.Roster, terms.Sigma, s.Judged)
+	s.Heard = p.received(s.Roster, terms.Sigma, s.Judged)
 	// The honest contributors of a sum add the noise together.
 	total := terms.Sigma * math.Sqrt(float64(s.Contributors-s.Colluding))
 	for nodes := s.Roster; nodes <= securesum.MaxRoster && s.enough == 0; nodes++ {
-		if p.heard(nodes, total/math.Sqrt(float64(s.least(nodes)-s.Colluding)), s.Judged) >= 1 {
+		if p.received(nodes, total/math.Sqrt(float64(s.least(nodes)-s.Colluding)), s.Judged) >= 1 {
 			s.enough = nodes
 		}
 	}
@@ -88,9 +88,9 @@ func (p planned) average(nodes int, deviation float64) average {
 	return average{nodes, first, p.signal(first), last, p.signal(last)}
 }
 
-// heard is the signal relative to the noise of what nodes follow: judged, the average
+// received is the signal relative to the noise of what nodes follow: judged, the average
 // of all sums, each as much as it counts.
-func (p planned) heard(nodes int, deviation float64, judged bool) float64 {
+func (p planned) received(nodes int, deviation float64, judged bool) float64 {
 	if !judged {
 		return p.signal(p.noise(1, nodes, deviation))
 	}
@@ -118,7 +118,7 @@ func (r privacyReport) promiseOfSums() string {
 	}
 	return fmt.Sprintf("promise: (ε = %g, δ = %g) for each node's observations as a whole, over its %s to sums, against everybody\n"+
 		"who sees the sums, also against %s: whether the contributions are its own\n"+
-		"or %s shows by no more than that", r.Epsilon, r.Delta, plain.Count(r.Planned, "contribution"), who, r.neighbour())
+		"or %s shows by no more than that", r.Epsilon, r.Delta, sanitize.Count(r.Planned, "contribution"), who, r.neighbour())
 }
 
 // text says who sums.
@@ -148,7 +148,7 @@ func (r privacyReport) noiseOfSums() string {
 	s := r.Sums
 	text := fmt.Sprintf("noise: each node adds deviation %.3g to each of its %d numbers (%s times %s), clipped to norm %.4g before.\n"+
 		"The average of all %d nodes holds at most %.2g times as much signal as noise",
-		r.Noise, r.Numbers, plain.Count(s.Cells, "cell"), plain.Count(r.Features, "feature"), r.Clip, s.All.Nodes, s.All.Signal)
+		r.Noise, r.Numbers, sanitize.Count(s.Cells, "cell"), sanitize.Count(r.Features, "feature"), r.Clip, s.All.Nodes, s.All.Signal)
 	if s.Least.Nodes < s.All.Nodes {
 		text += fmt.Sprintf(", that of the least %d at most %.2g times", s.Least.Nodes, s.Least.Signal)
 	}

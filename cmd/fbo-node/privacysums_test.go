@@ -13,7 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
@@ -123,14 +123,14 @@ func TestToldNumberOfNodesWouldDo(t *testing.T) {
 			keys := fmt.Sprintf(", contributors: %d, colluding: %d", contributors, c.colluding)
 			return sumReportOf(t, summingTask(t, nodes, c.features, c.strategyKeys, keys)).Sums
 		}
-		told := with(c.nodes, c.contributors)
-		heard := func(nodes int) float64 { return with(nodes, told.least(nodes)).Heard }
-		if told.Heard >= 1 || told.enough <= c.nodes {
-			t.Fatalf("%+v: heard %g, %d nodes would do", c, told.Heard, told.enough)
+		disclosed := with(c.nodes, c.contributors)
+		received := func(nodes int) float64 { return with(nodes, disclosed.least(nodes)).Heard }
+		if disclosed.Heard >= 1 || disclosed.enough <= c.nodes {
+			t.Fatalf("%+v: heard %g, %d nodes would do", c, disclosed.Heard, disclosed.enough)
 		}
 		// The noise is calibrated to a part in a million.
-		if few, enough := heard(told.enough-1), heard(told.enough); few >= 1+1e-5 || enough < 1-1e-5 {
-			t.Errorf("%+v: %d nodes would do, but with them it is %g, with one less %g", c, told.enough, enough, few)
+		if few, enough := received(disclosed.enough-1), received(disclosed.enough); few >= 1+1e-5 || enough < 1-1e-5 {
+			t.Errorf("%+v: %d nodes would do, but with them it is %g, with one less %g", c, disclosed.enough, enough, few)
 		}
 	}
 }

@@ -361,7 +361,7 @@ type statusView struct {
 	Hubs      []node.HubLink `json:"hubs"`
 	Teachers  int            `json:"teachers"`
 
-	Namesakes []node.Namesake `json:"namesakes"`
+	Namesakes []node.TaskMismatch `json:"namesakes"`
 }
 
 // path is how the node is connected to a peer, empty when it is not.

@@ -9,25 +9,25 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/task"
 )
 
 // progress shows a run: lines for people, or one JSON object per event.
 type progress struct {
-	mu    sync.Mutex
-	out   io.Writer
-	task  *task.Task
-	json  bool
-	told  *elsewhere    // what this node has told of the same data under other tasks; nil is nothing
-	begun bool          // what the node works on has been shown, which comes first
-	early []agent.Event // happened before
-	ended int           // evaluations that ended in this run
-	over  bool          // the summary has been shown, and nothing but the end follows
+	mu        sync.Mutex
+	out       io.Writer
+	task      *task.Task
+	json      bool
+	disclosed *otherTaskDisclosures // what this node has told of the same data under other tasks; nil is nothing
+	begun     bool                  // what the node works on has been shown, which comes first
+	early     []agent.Event         // happened before
+	ended     int                   // evaluations that ended in this run
+	over      bool                  // the summary has been shown, and nothing but the end follows
 
 	warned warned
 	paint  paint
@@ -38,9 +38,9 @@ func newProgress(out io.Writer, t *task.Task, asJSON bool) *progress {
 	return &progress{out: out, task: t, json: asJSON, paint: paintOf(out) && !paint(asJSON)}
 }
 
-// say prints a line for people, or an object for programs. A failing write is
+// printLine prints a line for people, or an object for programs. A failing write is
 // not worth stopping a run for.
-func (p *progress) say(object any, format string, args ...any) {
+func (p *progress) printLine(object any, format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.over {
@@ -48,9 +48,9 @@ func (p *progress) say(object any, format string, args ...any) {
 	}
 }
 
-// sayLast is say for the summary, after which say prints nothing: peers and
+// printLast is say for the summary, after which say prints nothing: peers and
 // connections may still have something to tell while the node closes.
-func (p *progress) sayLast(object any, format string, args ...any) {
+func (p *progress) printLast(object any, format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.over = true
@@ -103,12 +103,12 @@ type object = map[string]any
 
 func (p *progress) warning(message string) {
 	p.warned.add(message)
-	p.say(object{"event": "warning", "message": message}, "%s %s", p.paint.in(yellow, "warning:"), plain.Lines(message))
+	p.printLine(object{"event": "warning", "message": message}, "%s %s", p.paint.in(yellow, "warning:"), sanitize.Lines(message))
 }
 
 // page tells the link of the page. Whoever reads it can read what the node tells its user.
 func (p *progress) page(link string) {
-	p.say(object{"event": "page_served", "url": link}, "page: %s", link)
+	p.printLine(object{"event": "page_served", "url": link}, "page: %s", link)
 }
 
 // resume lets say print again after the summary.
@@ -123,7 +123,7 @@ func text(lines []string) string { return strings.Join(lines, "\n") }
 // hello returns what the node works on and how it is reached.
 func (p *progress) hello(n *node.Node) []string {
 	lines := []string{
-		fmt.Sprintf("task %q: %s over %s, id %s", p.task.Name, p.task.Goal, plain.Count(p.task.Space.Len(), "parameter"), p.task.ID()),
+		fmt.Sprintf("task %q: %s over %s, id %s", p.task.Name, p.task.Goal, sanitize.Count(p.task.Space.Len(), "parameter"), p.task.ID()),
 		fmt.Sprintf("node %s, data in %s", n.ID(), n.Dir),
 	}
 	for _, address := range worthShowing(n.Addresses()) {
@@ -158,11 +158,11 @@ func (p *progress) whoMayShort(n *node.Node, session *node.Session) string {
 	}
 	switch {
 	case n.Allow != nil:
-		return fmt.Sprintf("closed: only the %s on the list%s take part", plain.Count(len(n.Allow), "node"), by)
+		return fmt.Sprintf("closed: only the %s on the list%s take part", sanitize.Count(len(n.Allow), "node"), by)
 	case by != "":
 		return "closed: only nodes" + by + " take part"
 	case rosterOf(p.task) > 0:
-		return fmt.Sprintf("only the %s on the roster take part", plain.Count(rosterOf(p.task), "node"))
+		return fmt.Sprintf("only the %s on the roster take part", sanitize.Count(rosterOf(p.task), "node"))
 	}
 	return "open: all nodes that reach a port of one of its nodes can take part and read shares"
 }
@@ -171,7 +171,7 @@ func (p *progress) whoMayShort(n *node.Node, session *node.Session) string {
 func (p *progress) whoMay() string {
 	if parties := rosterOf(p.task); parties > 0 {
 		return fmt.Sprintf("Only the %s on the roster can take part; each host that reaches a port of one of them learns the task's ID and which nodes take part (--invite FILE closes the task to nodes without a secret, --allow FILE lists those that may connect).",
-			plain.Count(parties, "node"))
+			sanitize.Count(parties, "node"))
 	}
 	return "The task is open: each host that reaches a port of one of its nodes learns its ID, can join, read all shares and publish its own (--invite FILE closes it to nodes without a secret, --allow FILE lists those that may connect)."
 }
@@ -188,12 +188,12 @@ func tagOf(session *node.Session) string {
 
 func (p *progress) started(ctx context.Context, n *node.Node, session *node.Session) {
 	lines := append(p.hello(n), p.terms(ctx, n, session)...)
-	p.say(object{
+	p.printLine(object{
 		"event": "node_started", "task": p.task.ID().String(), "name": p.task.Name,
 		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": isOpen(n, session), "tag": tagOf(session),
 	}, "%s", text(lines))
-	if p.told != nil {
-		for _, line := range p.told.lines() {
+	if p.disclosed != nil {
+		for _, line := range p.disclosed.lines() {
 			p.warning(line)
 		}
 	}
@@ -201,7 +201,7 @@ func (p *progress) started(ctx context.Context, n *node.Node, session *node.Sess
 }
 
 func (p *progress) metrics(url string) {
-	p.say(object{"event": "metrics_served", "url": url}, "metrics at %s", url)
+	p.printLine(object{"event": "metrics_served", "url": url}, "metrics at %s", url)
 }
 
 // worthShowing leaves out what is of no use to a person: loopback, when there is
@@ -218,8 +218,8 @@ func worthShowing(addresses []string) []string {
 
 func (p *progress) imported(past imported, added int) {
 	known := len(past.trials) - added
-	p.say(object{"event": "imported", "file": past.file, "added": added, "known": known, "outside": past.outside, "unfinished": past.unfinished},
-		"%s imported from %s, %d known already%s", plain.Count(added, "past trial"), past.file, known, past.leftOut())
+	p.printLine(object{"event": "imported", "file": past.file, "added": added, "known": known, "outside": past.outside, "unfinished": past.unfinished},
+		"%s imported from %s, %d known already%s", sanitize.Count(added, "past trial"), past.file, known, past.leftOut())
 }
 
 // event shows what the agent reports, once its start has been shown.
@@ -257,9 +257,9 @@ func (p *progress) show(e agent.Event) {
 		p.mu.Lock()
 		p.ended++
 		p.mu.Unlock()
-		p.say(e, "%s", p.trialLine(e))
+		p.printLine(e, "%s", p.trialLine(e))
 	default:
-		p.say(e, "")
+		p.printLine(e, "")
 	}
 }
 
@@ -269,11 +269,11 @@ const shortWait = 0.5 // seconds
 func (p *progress) waited(e agent.Event) {
 	switch {
 	case e.Authors > 0:
-		p.say(e, "heard what %s learned, within %.1f s; the first design can rest on it", plain.Count(e.Authors, "node"), e.Seconds)
+		p.printLine(e, "heard what %s learned, within %.1f s; the first design can rest on it", sanitize.Count(e.Authors, "node"), e.Seconds)
 	case e.Seconds > shortWait:
-		p.say(e, "nobody told anything within %.1f s", e.Seconds)
+		p.printLine(e, "nobody told anything within %.1f s", e.Seconds)
 	default:
-		p.say(e, "")
+		p.printLine(e, "")
 	}
 }
 
@@ -329,16 +329,16 @@ func (p *progress) watch(ctx context.Context, session *node.Session, expected bo
 		}
 		if s := status.Sums; s != nil && *s != sums {
 			sums = *s
-			p.say(object{"event": "sums", "sums": s}, "private sums: %s", sumsText(*s))
+			p.printLine(object{"event": "sums", "sums": s}, "private sums: %s", sumsText(*s))
 		}
 		if s := status.Privacy; s != nil && !spent && s.Refused == "" && s.Released >= s.Planned {
 			spent = true
-			p.say(object{"event": "releases_spent", "privacy": s}, "%s", spentText(*s))
+			p.printLine(object{"event": "releases_spent", "privacy": s}, "%s", spentText(*s))
 		}
 		now := len(status.MeshPeers)
 		p.tick(now)
 		if now != connected {
-			p.say(object{"event": "peers", "mesh_peers": now, "present": len(status.Present)}, "peers: %d connected on this task", now)
+			p.printLine(object{"event": "peers", "mesh_peers": now, "present": len(status.Present)}, "peers: %d connected on this task", now)
 			connected, alone, warned = now, time.Now(), false
 		}
 		if now == 0 && expected && !warned && time.Since(alone) > patience {
@@ -363,16 +363,16 @@ func (p *progress) whyEnded(ctx context.Context, session *node.Session, o runOpt
 	case err != nil:
 		return err
 	case enough != nil && o.stopGiven && enough.Bound <= o.stopRegret:
-		p.say(object{"event": "enough", "bound": enough.Bound, "regret": enough.Regret, "observations": enough.Observations}, "%s", enoughText(*enough))
+		p.printLine(object{"event": "enough", "bound": enough.Bound, "regret": enough.Regret, "observations": enough.Observations}, "%s", enoughText(*enough))
 	case o.evalsGiven:
 		p.budgetSpent(o.evals)
 	}
 	return nil
 }
 
-func enoughText(e agent.EnoughRecord) string {
+func enoughText(e agent.StopRecord) string {
 	return fmt.Sprintf("enough: after %s the best design lacks at most %s of the best there is, as far as this node's model knows; --stop-regret %s ended the run",
-		plain.Count(e.Observations, "outcome"), number(e.Bound), number(e.Regret))
+		sanitize.Count(e.Observations, "outcome"), number(e.Bound), number(e.Regret))
 }
 
 // budgetSpent explains a run that had nothing to do.
@@ -382,13 +382,13 @@ func (p *progress) budgetSpent(evals int) {
 	p.mu.Unlock()
 	switch {
 	case evals == 0: // by --evals 0
-		p.say(object{"event": "budget_spent", "evals": 0}, "--evals 0: nothing is evaluated")
+		p.printLine(object{"event": "budget_spent", "evals": 0}, "--evals 0: nothing is evaluated")
 	case idle:
-		p.say(object{"event": "budget_spent", "evals": evals},
+		p.printLine(object{"event": "budget_spent", "evals": evals},
 			"earlier runs made all %d evaluations that --evals asks for; nothing was left to do", evals)
 	}
 }
 
 func (p *progress) interrupted() {
-	p.sayLast(object{"event": "interrupted"}, "stopped; the same command continues from here")
+	p.printLast(object{"event": "interrupted"}, "stopped; the same command continues from here")
 }

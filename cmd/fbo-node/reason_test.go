@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -41,10 +41,10 @@ func TestTextsOfOthersInLines(t *testing.T) {
 		"a warning of demo": func(out io.Writer) { newScreen(out, false, 1).warning(0, sent) },
 		"the sums of run":   func(out io.Writer) { fmt.Fprintln(out, sumsText(sums)) },
 		"the state of a task": func(out io.Writer) {
-			writeStatus(out, past{task: mixedSpace(t), running: &node.Status{WaitsFor: sent}})
+			writeStatus(out, taskHistory{task: mixedSpace(t), running: &node.Status{WaitsFor: sent}})
 		},
 		"the address of a peer": func(out io.Writer) {
-			writeStatus(out, past{task: mixedSpace(t), running: &node.Status{Peers: []node.Link{{Address: sent}}}})
+			writeStatus(out, taskHistory{task: mixedSpace(t), running: &node.Status{Peers: []node.Link{{Address: sent}}}})
 		},
 	} {
 		var out strings.Builder

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
@@ -158,7 +158,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 		return err
 	}
 	if l := t.Space.Listing(); l.Absent() {
-		return usagef("%s: it has the digest of a table of %s and not the table, which a node needs to choose: take the task file that names it", file, plain.Count(l.Len(), "design"))
+		return usagef("%s: it has the digest of a table of %s and not the table, which a node needs to choose: take the task file that names it", file, sanitize.Count(l.Len(), "design"))
 	}
 	if o.stopGiven && t.Constrained() {
 		return usagef("--stop-regret: the task has constraints, of which the bound of the regret takes no notice; accepted are tasks without")
@@ -184,7 +184,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 		return usageError{err}
 	}
 	show := newProgress(os.Stdout, t, o.json)
-	show.told = findElsewhere(ctx, dir, t, earlier.trials)
+	show.disclosed = findElsewhere(ctx, dir, t, earlier.trials)
 	n := o.network.node(dir, allowed, show.warning)
 	n.Modelled = o.modelled
 	join.OnEvent, join.OnFailure = show.event, endsCommand

@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/internal/desk"
+	"github.com/fbo-node/fbo/internal/httpaccess"
 	"github.com/fbo-node/fbo/internal/httpapi"
-	"github.com/fbo-node/fbo/internal/httpguard"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/privacy/coarsen"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/node"
-	"github.com/fbo-node/fbo/privacy/guard"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
@@ -147,7 +147,7 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 			err = errors.Join(err, end())
 		}
 	}()
-	var counter *httpguard.Counter
+	var counter *httpaccess.Counter
 	if o.metrics != "" {
 		metrics, err := serveMetrics(o.metrics)
 		if err != nil {
@@ -155,7 +155,7 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 		}
 		ends = append(ends, func() error { metrics.close(); return nil })
 		n.Metrics = metrics.registry
-		if counter, err = httpguard.NewCounter(metrics.registry); err != nil {
+		if counter, err = httpaccess.NewCounter(metrics.registry); err != nil {
 			return err
 		}
 		show.metrics(metrics.url())
@@ -165,12 +165,12 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 	}
 	ends = append(ends, n.Close)
 	start := &startReport{progress: show, node: n, known: map[string]*task.Task{}}
-	d, err := desk.New(n, desk.Options{
+	d, err := trialserver.New(n, trialserver.Options{
 		Strategies: all.Strategies(), Wait: o.waiting(), OnWarning: show.warning,
 		Check:  func(t *task.Task) error { return checkRoster(t, n.Dir) },
 		OnJoin: func(session *node.Session) { start.join(ctx, session) },
 		OnLeave: func(t *task.Task) {
-			show.say(object{"event": "task_left", "task": t.ID().String(), "name": t.Name}, "task %q (%s) is left", t.Name, t.ID())
+			show.printLine(object{"event": "task_left", "task": t.ID().String(), "name": t.Name}, "task %q (%s) is left", t.Name, t.ID())
 		},
 	})
 	if err != nil {
@@ -214,7 +214,7 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 }
 
 // endLeases ends the leases of all tasks: the programs that held their trials have ended.
-func endLeases(d *desk.Desk) (err error) {
+func endLeases(d *trialserver.Server) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for _, t := range d.Tasks() {
@@ -231,11 +231,11 @@ func (o serveOptions) waiting() time.Duration {
 	return o.wait
 }
 
-// mostAtStart is how many tasks a start names, one line each.
-const mostAtStart = 10
+// maxAtStart is how many tasks a start names, one line each.
+const maxAtStart = 10
 
 // startReport shows what serve listens on and which tasks it joins: those of the last start in
-// one line each up to mostAtStart, later ones in full.
+// one line each up to maxAtStart, later ones in full.
 type startReport struct {
 	*progress
 	node *node.Node
@@ -261,7 +261,7 @@ func (r *startReport) listening(tasks int) {
 	if tasks > 0 {
 		lines = append(lines, fmt.Sprintf("starting: 0 of %d", tasks))
 	}
-	r.say(r.event("listening", tasks), "%s", text(lines))
+	r.printLine(r.event("listening", tasks), "%s", text(lines))
 	for _, warning := range r.web.warnings {
 		r.warning(warning)
 	}
@@ -287,18 +287,18 @@ func (r *startReport) join(ctx context.Context, session *node.Session) {
 	lines := one.hello(r.node)[:1]
 	if r.ready {
 		lines = append(lines, one.terms(ctx, r.node, session)...)
-	} else if r.joined++; r.joined > mostAtStart {
+	} else if r.joined++; r.joined > maxAtStart {
 		lines = nil
 	}
 	served := object{"event": "task_served", "task": one.task.ID().String(), "name": one.task.Name, "open": isOpen(r.node, session), "tag": tagOf(session)}
 	if lines == nil {
-		r.say(served, "")
+		r.printLine(served, "")
 	} else {
-		r.say(served, "%s", text(lines))
+		r.printLine(served, "%s", text(lines))
 	}
 	r.known[one.task.ID().String()] = one.task
 	switch {
-	case one.task.Privacy == nil && !guard.Used(one.task):
+	case one.task.Privacy == nil && !coarsen.Used(one.task):
 	case r.ready:
 		if shared := elsewhereOf(one.task, r.pastsLike(one.task), nil); shared != nil {
 			for _, line := range shared.lines() {
@@ -312,18 +312,18 @@ func (r *startReport) join(ctx context.Context, session *node.Session) {
 
 // pastsLike returns the tasks that may have shared what a new task shares too. It reads the trials
 // of no others: there may be a thousand.
-func (r *startReport) pastsLike(t *task.Task) (pasts []past) {
+func (r *startReport) pastsLike(t *task.Task) (pasts []taskHistory) {
 	ids, err := r.node.Known()
 	if err != nil {
 		return nil
 	}
 	for _, id := range ids {
-		if other := r.known[id]; other != nil && t.Privacy == nil && guard.Narrows(other.Space, t.Space) == nil {
+		if other := r.known[id]; other != nil && t.Privacy == nil && coarsen.Narrows(other.Space, t.Space) == nil {
 			continue
 		}
 		if h, err := r.node.History(id); err == nil {
 			r.known[id] = h.Task
-			pasts = append(pasts, past{task: h.Task, trials: h.Trials, spent: h.Spent})
+			pasts = append(pasts, taskHistory{task: h.Task, trials: h.Trials, spent: h.Spent})
 		}
 	}
 	return pasts
@@ -334,11 +334,11 @@ func (r *startReport) end(tasks int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ready = true
-	line := "serves " + plain.Count(tasks, "task")
-	if more := r.joined - mostAtStart; more > 0 {
+	line := "serves " + sanitize.Count(tasks, "task")
+	if more := r.joined - maxAtStart; more > 0 {
 		line += fmt.Sprintf(", these and %d more; `fbo-node status` lists them", more)
 	}
-	r.say(r.event("serving", tasks), "%s", line)
+	r.printLine(r.event("serving", tasks), "%s", line)
 	if len(r.private) == 0 {
 		return
 	}
@@ -349,19 +349,19 @@ func (r *startReport) end(tasks int) {
 		}
 	}
 	if repeated > 0 {
-		r.warning(fmt.Sprintf("%s share data that other tasks of this node share too; `fbo-node privacy TASK` has the sum of what is spent", plain.Count(repeated, "task")))
+		r.warning(fmt.Sprintf("%s share data that other tasks of this node share too; `fbo-node privacy TASK` has the sum of what is spent", sanitize.Count(repeated, "task")))
 	}
 }
 
 // pastsOf returns all tasks in the journal of a node that runs, as far as they can be read.
-func pastsOf(n *node.Node) (pasts []past) {
+func pastsOf(n *node.Node) (pasts []taskHistory) {
 	ids, err := n.Known()
 	if err != nil {
 		return nil
 	}
 	for _, id := range ids {
 		if h, err := n.History(id); err == nil {
-			pasts = append(pasts, past{task: h.Task, trials: h.Trials, spent: h.Spent})
+			pasts = append(pasts, taskHistory{task: h.Task, trials: h.Trials, spent: h.Spent})
 		}
 	}
 	return pasts

@@ -22,25 +22,25 @@ type load struct {
 	trials  int // of each task
 	kills   int
 
-	mu     sync.Mutex
-	daemon *process
-	starts int
-	up     chan struct{}        // closed while the daemon listens
-	holder map[string]string    // who was given a trial
-	told   []map[uint64]float64 // of each task, what was acknowledged
-	asked  []int                // of each task, how many trials clients have taken on
-	ended  atomic.Int64         // acknowledged outcomes
-	goals  chan struct{}        // one for each outcome
+	mu        sync.Mutex
+	daemon    *process
+	starts    int
+	up        chan struct{}        // closed while the daemon listens
+	holder    map[string]string    // who was given a trial
+	disclosed []map[uint64]float64 // of each task, what was acknowledged
+	asked     []int                // of each task, how many trials clients have taken on
+	ended     atomic.Int64         // acknowledged outcomes
+	goals     chan struct{}        // one for each outcome
 }
 
 // run returns when all trials are told and everything has been checked.
 func (l *load) run() {
 	l.client, l.up, l.holder = socketClient(l.dir), make(chan struct{}), map[string]string{}
 	l.goals = make(chan struct{}, l.tasks*l.trials)
-	l.told, l.asked = make([]map[uint64]float64, l.tasks), make([]int, l.tasks)
+	l.disclosed, l.asked = make([]map[uint64]float64, l.tasks), make([]int, l.tasks)
 	l.begin()
 	for i := range l.tasks {
-		l.told[i] = map[uint64]float64{}
+		l.disclosed[i] = map[uint64]float64{}
 		mustRequest(l.t, http.StatusCreated, l.client, "POST", "/v1/tasks", object{"text": fmt.Sprintf(servedBowl, l.name(i))})
 	}
 	var working sync.WaitGroup
@@ -154,7 +154,7 @@ func (l *load) work(number int) {
 			}
 		}
 		l.mu.Lock()
-		l.told[task][id] = value
+		l.disclosed[task][id] = value
 		l.mu.Unlock()
 		l.ended.Add(1)
 		l.goals <- struct{}{}
@@ -198,15 +198,15 @@ func (l *load) check() {
 	if code := l.daemon.wait(l.t); code != exitDone {
 		l.t.Errorf("exit code %d, %s", code, l.daemon.stderr.String())
 	}
-	for i, told := range l.told {
+	for i, disclosed := range l.disclosed {
 		file := writeFile(l.t, "task.yaml", fmt.Sprintf(servedBowl, l.name(i)))
 		var trials []trialJSON
 		decode(l.t, must(l.t, "history", "--json", "--data-dir", l.dir, file), &trials)
-		if len(trials) != l.trials || len(told) != l.trials {
-			l.t.Errorf("%s has %d trials, of which %d outcomes were acknowledged, want %d", l.name(i), len(trials), len(told), l.trials)
+		if len(trials) != l.trials || len(disclosed) != l.trials {
+			l.t.Errorf("%s has %d trials, of which %d outcomes were acknowledged, want %d", l.name(i), len(trials), len(disclosed), l.trials)
 		}
 		for _, trial := range trials {
-			if value, ok := told[trial.ID]; !ok || trial.State != "done" || trial.Attempts != 1 || trial.Outcome.Value != value {
+			if value, ok := disclosed[trial.ID]; !ok || trial.State != "done" || trial.Attempts != 1 || trial.Outcome.Value != value {
 				l.t.Errorf("trial %d of %s: told %g, acknowledged %t, in the journal %+v", trial.ID, l.name(i), value, ok, trial)
 			}
 		}

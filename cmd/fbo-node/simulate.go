@@ -18,10 +18,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fbo-node/fbo/experiment"
-	"github.com/fbo-node/fbo/experiment/family"
-	"github.com/fbo-node/fbo/experiment/family/trained"
-	"github.com/fbo-node/fbo/sim"
+	"github.com/fbo-node/fbo/internal/sim"
+	"github.com/fbo-node/fbo/lab/experiment"
+	"github.com/fbo-node/fbo/lab/family"
+	"github.com/fbo-node/fbo/lab/trained"
 	"github.com/fbo-node/fbo/strategy/all"
 )
 
@@ -94,7 +94,7 @@ func (o *simulateOptions) addFlags(flags *pflag.FlagSet) {
 	flags.Float64Var(&o.plan.Network.Loss, "loss", 0, "the chance that a delivery fails and is tried again within 30s, below 1")
 	flags.IntVar(&o.plan.Network.Degree, "degree", 0, "how many others an agent hears; 0: all")
 	flags.DurationVar(&o.plan.JoinWithin, "join-within", experiment.EvaluationTime, "agents join at random within this span")
-	flags.IntVar(&o.plan.LeastEvaluations, "least-evals", 0, "agents have budgets of their own, at random from this to --evals; 0: all have --evals")
+	flags.IntVar(&o.plan.MinEvaluations, "least-evals", 0, "agents have budgets of their own, at random from this to --evals; 0: all have --evals")
 	flags.Float64Var(&o.plan.Speeds, "speeds", 1, "agents take up to this many times as long per evaluation, at random; 1 to "+strconv.Itoa(experiment.MaxSlow))
 	flags.Float64Var(&o.plan.Slow, "slow", 1, "the last agent takes this many times as long per evaluation, 1 to "+strconv.Itoa(experiment.MaxSlow))
 	flags.IntVar(&o.plan.Parallel, "parallel", 1, fmt.Sprintf("evaluations that each agent makes at a time, 1 to %d: it asks for so many designs at once, and for further ones when all have ended", experiment.MaxParallel))
@@ -127,7 +127,7 @@ settings, as in fts:mode=one-shot,share_after=10, and the baselines
 ` + strings.Join(experiment.Baselines(), ", ") + `.
 Those with a roster (fair) have the agents on it, mediator=first makes the first of them the
 mediator, and understate=X lets it tell values that are worse by X. Those that share, without
-a roster, can have liars=N beside the agents; lie=KIND says what these tell: ` + strings.Join(experiment.Lies(), ", ") + `.
+a roster, can have liars=N beside the agents; lie=KIND says what these tell: ` + strings.Join(experiment.Attacks(), ", ") + `.
 
 The families limits and gramacy have constraints, and table and command those of their
 task file. Strategies that take none are refused there; those that do: ` + strings.Join(takingConstraints(), ", ") + `
@@ -166,7 +166,7 @@ func writeFamilies(w io.Writer, all []family.Info) {
 }
 
 func (o *simulateOptions) run(ctx context.Context, out, messages io.Writer) (err error) {
-	programs := trained.NewPrograms(ctx, max(o.workers, 0), guardLine())
+	programs := trained.NewPrograms(ctx, max(o.workers, 0), supervisorLine())
 	defer programs.Close()
 	plan, err := cancellable(ctx, func() (experiment.Plan, error) { return o.complete(programs) })
 	switch {

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/experiment"
-	"github.com/fbo-node/fbo/experiment/family"
+	"github.com/fbo-node/fbo/lab/experiment"
+	"github.com/fbo-node/fbo/lab/family"
 )
 
 // simulate runs the command in this process.

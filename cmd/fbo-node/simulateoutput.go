@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fbo-node/fbo/experiment"
+	"github.com/fbo-node/fbo/lab/experiment"
 )
 
 // plotter is the program that draws curves: `plotter - FILE` with the JSON of a

@@ -5,26 +5,26 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
-	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
-// past is what is known about a node's part in one task, from the running node
+// taskHistory is what is known about a node's part in one task, from the running node
 // or from the journal of a stopped one.
-type past struct {
+type taskHistory struct {
 	task    *task.Task
 	trials  []strategy.Trial
 	best    *strategy.Trial
 	epoch   uint64
-	enough  *agent.EnoughRecord // why the latest run ended; nil when it did otherwise, or there are trials since
-	spent   *ledger.State       // nil when the task promises no privacy
-	running *node.Status        // nil when the node does not run
-	tag     string              // by which it takes part with an invitation
+	enough  *agent.StopRecord // why the latest run ended; nil when it did otherwise, or there are trials since
+	spent   *ledger.State     // nil when the task promises no privacy
+	running *node.Status      // nil when the node does not run
+	tag     string            // by which it takes part with an invitation
 
 	// preferred returns the recommended design where outcomes are so noisy that it is to be
 	// preferred to the best one; nil where they are not. It may take as long as a suggestion.
@@ -33,33 +33,33 @@ type past struct {
 
 // readPast reads the task that an argument names, as findTask does, and its trials; empty names
 // the only task.
-func readPast(ctx context.Context, dir, wanted string) (past, error) {
+func readPast(ctx context.Context, dir, wanted string) (taskHistory, error) {
 	served, ok, err := servedTasks(ctx, dir)
 	if err != nil {
-		return past{}, err
+		return taskHistory{}, err
 	}
-	var p past
+	var p taskHistory
 	if ok {
 		p, err = pastOfServed(ctx, dir, served, wanted)
 	} else {
 		p, err = pastOfJournal(dir, wanted)
 	}
 	if err != nil {
-		return past{}, err
+		return taskHistory{}, err
 	}
 	p.tag, err = keptTag(dir, p.task.ID().String())
 	return p, err
 }
 
 // pastOfServed asks a running node about the task that an argument names.
-func pastOfServed(ctx context.Context, dir string, served []taskref.Ref, wanted string) (past, error) {
+func pastOfServed(ctx context.Context, dir string, served []taskref.Ref, wanted string) (taskHistory, error) {
 	found, err := servedTask(dir, served, wanted)
 	if err != nil {
-		return past{}, err
+		return taskHistory{}, err
 	}
 	s, ok, err := askTask(ctx, dir, found.ID)
 	if err != nil {
-		return past{}, err
+		return taskHistory{}, err
 	}
 	if !ok { // it has ended meanwhile
 		return pastOfJournal(dir, found.ID)
@@ -91,22 +91,22 @@ func askPreferred(ctx context.Context, dir, id string, space *task.Space) (*agen
 	return &r, nil
 }
 
-func pastOfRunning(s state) (past, error) {
+func pastOfRunning(s state) (taskHistory, error) {
 	t, err := all.Strategies().Parse("running node", s.Task)
 	if err != nil {
-		return past{}, err
+		return taskHistory{}, err
 	}
-	p := past{task: t, running: &node.Status{}}
+	p := taskHistory{task: t, running: &node.Status{}}
 	if err := json.Unmarshal(s.Status, &struct {
 		*node.Status
 		Best json.RawMessage `json:"best"` // a design needs its space to be read; the trials tell the best too
 	}{Status: p.running}); err != nil {
-		return past{}, fmt.Errorf("the running node's answer: %w", err)
+		return taskHistory{}, fmt.Errorf("the running node's answer: %w", err)
 	}
 	for _, encoded := range s.Trials {
 		trial, err := decodeTrial(encoded, t.Space)
 		if err != nil {
-			return past{}, fmt.Errorf("the running node's answer: %w", err)
+			return taskHistory{}, fmt.Errorf("the running node's answer: %w", err)
 		}
 		p.trials = append(p.trials, trial)
 	}
@@ -128,22 +128,22 @@ func decodeTrial(encoded []byte, space *task.Space) (strategy.Trial, error) {
 	return trial, err
 }
 
-func pastOfJournal(dir, wanted string) (past, error) {
+func pastOfJournal(dir, wanted string) (taskHistory, error) {
 	archive, err := openArchive(dir)
 	if err != nil {
-		return past{}, orMissingFile(wanted, err)
+		return taskHistory{}, orMissingFile(wanted, err)
 	}
 	defer archive.Close()
 	found, err := archivedTask(dir, archive, wanted)
 	if err != nil {
-		return past{}, err
+		return taskHistory{}, err
 	}
 	h, err := archive.History(found.ID, all.Strategies())
 	if err != nil {
-		return past{}, err
+		return taskHistory{}, err
 	}
 	markInterrupted(h.Trials)
-	return past{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch, enough: h.Enough, spent: h.Spent, preferred: h.Preferred}, nil
+	return taskHistory{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch, enough: h.Stop, spent: h.Spent, preferred: h.Preferred}, nil
 }
 
 // interrupted is a trial that ran when its node ended without a goodbye: the

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
-	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -73,7 +73,7 @@ func (p *progress) summary(run context.Context, session *node.Session) error {
 	if s.SharesSent > 0 || s.Evaluations > s.Failed {
 		lines = append(lines, whatBecomes(p.task, s.Connected, status.Knowledge.Own > 0)...)
 	}
-	p.sayLast(s, "%s", text(lines))
+	p.printLast(s, "%s", text(lines))
 	return nil
 }
 
@@ -91,7 +91,7 @@ func whatBecomes(t *task.Task, connected int, shared bool) []string {
 			"A machine that joins later gets it while `fbo-node keep` runs here, with this task file and data directory; a node with `run --stay` goes on by itself."}
 	}
 	return []string{fmt.Sprintf("What this node has shared is held by %s for up to 90 days. "+
-		"A machine that joins later gets it from one of them that runs, or while `fbo-node keep` runs here or there, with this task file and the node's data directory.", plain.Count(connected, "connected node"))}
+		"A machine that joins later gets it from one of them that runs, or while `fbo-node keep` runs here or there, with this task file and the node's data directory.", sanitize.Count(connected, "connected node"))}
 }
 
 func summarise(t *task.Task, trials []strategy.Trial) summary {
@@ -134,7 +134,7 @@ func (s summary) text(t *task.Task) string {
 	case s.Evaluations == 0:
 		return "no result: no evaluation has ended yet"
 	case s.Evaluations > s.Failed:
-		text := fmt.Sprintf("no result: %s (%d failed)", plain.Count(s.Evaluations, "evaluation"), s.Failed)
+		text := fmt.Sprintf("no result: %s (%d failed)", sanitize.Count(s.Evaluations, "evaluation"), s.Failed)
 		if s.Nearest != nil {
 			text += "; " + nothingFeasible(t, []strategy.Trial{*s.Nearest})
 		}
@@ -149,7 +149,7 @@ func (s summary) text(t *task.Task) string {
 		lines = append(lines, recommendedText(*s.Recommended))
 	}
 	lines = append(lines, fmt.Sprintf("best %s in %s (%d failed): trial %d, %s  [%s]",
-		valueText(*s.Best), plain.Count(s.Evaluations, "evaluation"), s.Failed, s.Best.ID, s.Best.Design, s.Best.Why))
+		valueText(*s.Best), sanitize.Count(s.Evaluations, "evaluation"), s.Failed, s.Best.ID, s.Best.Design, s.Best.Why))
 	if s.Queries > 0 {
 		lines = append(lines, s.help(t))
 	}
@@ -159,7 +159,7 @@ func (s summary) text(t *task.Task) string {
 	}
 	lines = append(lines, sent)
 	if p := s.Privacy; p != nil {
-		line := fmt.Sprintf("privacy: %d of %s spent", p.Released, plain.Count(p.Planned, "release"))
+		line := fmt.Sprintf("privacy: %d of %s spent", p.Released, sanitize.Count(p.Planned, "release"))
 		if p.Refused != "" {
 			line += " at least, and there will be no more: " + p.Refused
 		}
@@ -182,13 +182,13 @@ func recommendedText(r agent.Recommendation) string {
 
 // spentText says that a promise leaves nothing more to share.
 func spentText(s ledger.State) string {
-	return fmt.Sprintf("privacy: all %s spent; this node shares nothing more, and goes on with what peers share", plain.Count(s.Planned, "release"))
+	return fmt.Sprintf("privacy: all %s spent; this node shares nothing more, and goes on with what peers share", sanitize.Count(s.Planned, "release"))
 }
 
 func sumsText(s strategy.Sums) string {
 	text := fmt.Sprintf("%d known", s.Known)
 	if s.Failed > 0 {
-		text += fmt.Sprintf(", %s without one in this run; the last: %s", plain.Count(s.Failed, "round"), plain.Text(s.Reason, mostShownReason))
+		text += fmt.Sprintf(", %s without one in this run; the last: %s", sanitize.Count(s.Failed, "round"), sanitize.Text(s.Reason, maxShownReason))
 	}
 	return text
 }
@@ -196,8 +196,8 @@ func sumsText(s strategy.Sums) string {
 // exchanged says how much was told and heard: shares for all, messages to single peers, or
 // both.
 func (s summary) exchanged() string {
-	shares := fmt.Sprintf("published %s and received %d", plain.Count(s.SharesSent, "share"), s.SharesReceived)
-	directs := fmt.Sprintf("sent %s to single peers and received %d", plain.Count(s.DirectsSent, "message"), s.DirectsReceived)
+	shares := fmt.Sprintf("published %s and received %d", sanitize.Count(s.SharesSent, "share"), s.SharesReceived)
+	directs := fmt.Sprintf("sent %s to single peers and received %d", sanitize.Count(s.DirectsSent, "message"), s.DirectsReceived)
 	switch {
 	case s.DirectsSent+s.DirectsReceived == 0:
 		return shares
@@ -209,7 +209,7 @@ func (s summary) exchanged() string {
 
 // help says whether peers helped.
 func (s summary) help(t *task.Task) string {
-	text := fmt.Sprintf("peers: %d of %s after the random start came from peers", s.PeerQueries, plain.Count(s.Queries, "design"))
+	text := fmt.Sprintf("peers: %d of %s after the random start came from peers", s.PeerQueries, sanitize.Count(s.Queries, "design"))
 	switch {
 	case s.PeerQueries == 0 && s.SharesReceived > 0 && (t.Surrogate.Type == task.SharedLatent || t.Surrogate.SharedHyperparameters):
 		return text + "; the model by which this node chose them learns from what peers say"

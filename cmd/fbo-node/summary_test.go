@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/agent"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/node"
-	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
@@ -114,7 +114,7 @@ func TestTrialLineWithoutABest(t *testing.T) {
 		t.Errorf("continued %q", got)
 	}
 	var status, table, csv strings.Builder
-	p := past{task: &spec, trials: trials}
+	p := taskHistory{task: &spec, trials: trials}
 	writeStatus(&status, p)
 	if err := errors.Join(writeTable(&table, p), writeCSV(&csv, p)); err != nil {
 		t.Fatal(err)

@@ -17,8 +17,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/privacy/securesum"
 	"github.com/fbo-node/fbo/node"
-	"github.com/fbo-node/fbo/privacy/securesum"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"

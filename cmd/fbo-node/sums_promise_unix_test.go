@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
@@ -104,17 +104,17 @@ func (f *fleet) closest(t *testing.T, s ftsde.Sum, vectors [][]float64, left int
 		// Noise is outside of these once in a hundred million times, all of it and along
 		// what is wanted. A sign or scale that is wrong shows in the latter, and that
 		// there is none, or none to speak of, in the former.
-		least, most, mostAlong := 0.8*s.Noise[cell], s.Noise[cell]*(math.Sqrt(float64(len(got)))+6), 6*s.Noise[cell]
+		least, most, maxAlong := 0.8*s.Noise[cell], s.Noise[cell]*(math.Sqrt(float64(len(got)))+6), 6*s.Noise[cell]
 		along := 0.0
 		for k := range want {
 			along += difference[k] * want[k] / norm(want)
 		}
 		t.Logf("cell %d without node %d: an average of norm %.3g, off by %.3g of %.2g to %.3g, along it %.3g of at most %.3g",
-			cell, left, norm(want), norm(difference), least, most, along, mostAlong)
-		if 2*mostAlong > norm(want) {
+			cell, left, norm(want), norm(difference), least, most, along, maxAlong)
+		if 2*maxAlong > norm(want) {
 			t.Errorf("noise of deviation %g hides an average of norm %g", s.Noise[cell], norm(want))
 		}
-		if norm(difference) < least || norm(difference) > most || math.Abs(along) > mostAlong {
+		if norm(difference) < least || norm(difference) > most || math.Abs(along) > maxAlong {
 			return false
 		}
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/bounded"
-	"github.com/fbo-node/fbo/internal/plain"
-	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/exchange/surrogates"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
-	"github.com/fbo-node/fbo/strategy/exchange/surrogates"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -51,25 +51,25 @@ same data, or may have, that is shown too, with what both promises come to.`,
 			if err != nil {
 				return err
 			}
-			var told *elsewhere
+			var disclosed *otherTaskDisclosures
 			if dataDir, err := resolveDataDir(dir); err == nil { // without one there is nothing to tell
-				told = findElsewhere(command.Context(), dataDir, t, nil)
+				disclosed = findElsewhere(command.Context(), dataDir, t, nil)
 			}
 			if asJSON {
 				return printJSON(command.OutOrStdout(), struct {
-					ID      string          `json:"id"`
-					Tag     string          `json:"tag,omitempty"`
-					Task    json.RawMessage `json:"task"`
-					Privacy *privacyReport  `json:"privacy,omitempty"` // as privacy --json prints it
-					Told    *elsewhere      `json:"told_elsewhere,omitempty"`
-				}{t.ID().String(), tag, t.Canonical(), promised, told})
+					ID      string                `json:"id"`
+					Tag     string                `json:"tag,omitempty"`
+					Task    json.RawMessage       `json:"task"`
+					Privacy *privacyReport        `json:"privacy,omitempty"` // as privacy --json prints it
+					Told    *otherTaskDisclosures `json:"told_elsewhere,omitempty"`
+				}{t.ID().String(), tag, t.Canonical(), promised, disclosed})
 			}
 			describeTask(command.OutOrStdout(), t)
 			if tag != "" {
 				fmt.Fprintf(command.OutOrStdout(), "invitation  to this task; nodes that have it announce the task as %s\n", tag)
 			}
 			describePrivacy(command.OutOrStdout(), t, promised)
-			told.write(command.OutOrStdout())
+			disclosed.write(command.OutOrStdout())
 			return nil
 		},
 	}
@@ -188,14 +188,14 @@ func describeParameter(p task.Parameter) string {
 }
 
 func describeListing(l *task.Listing, steps int) string {
-	text := plain.Count(l.Len(), "design")
+	text := sanitize.Count(l.Len(), "design")
 	if l.Absent() {
 		text += " of a table that is not here: shares can be kept and passed on, no design can be chosen"
 	} else {
-		text += " of " + plain.Text(l.File(), 200)
+		text += " of " + sanitize.Text(l.File(), 200)
 	}
 	if steps > 0 {
-		text += fmt.Sprintf(", of which a node goes to one at most %s away", plain.Count(steps, "step"))
+		text += fmt.Sprintf(", of which a node goes to one at most %s away", sanitize.Count(steps, "step"))
 	}
 	return text
 }
@@ -220,6 +220,6 @@ func printJSON(out io.Writer, value any) error {
 	if err := encoder.Encode(value); err != nil {
 		return err
 	}
-	_, err := out.Write(plain.JSON(b.Bytes()))
+	_, err := out.Write(sanitize.JSON(b.Bytes()))
 	return err
 }

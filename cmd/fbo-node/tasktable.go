@@ -10,9 +10,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/fbo-node/fbo/internal/desk"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/taskref"
+	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -20,9 +20,9 @@ import (
 
 // summaries are all tasks of a data directory.
 type summaries struct {
-	DataDir string         `json:"data_dir"`
-	Running bool           `json:"running"` // a node runs on the directory
-	Tasks   []desk.Summary `json:"tasks"`
+	DataDir string                `json:"data_dir"`
+	Running bool                  `json:"running"` // a node runs on the directory
+	Tasks   []trialserver.Summary `json:"tasks"`
 }
 
 // readSummaries asks the node that runs on a data directory, or reads its journal. No journal
@@ -47,16 +47,16 @@ func readSummaries(ctx context.Context, dir string) (s summaries, err error) {
 	for _, id := range ids {
 		h, err := archive.History(id, all.Strategies())
 		if unknown, is := errors.AsType[*strategy.UnknownError](err); is {
-			s.Tasks = append(s.Tasks, desk.Unreadable(id, unknown))
+			s.Tasks = append(s.Tasks, trialserver.Unreadable(id, unknown))
 			continue
 		}
 		if err != nil {
 			return s, err
 		}
 		markInterrupted(h.Trials)
-		s.Tasks = append(s.Tasks, desk.Summarise(h.Task, h.Trials))
+		s.Tasks = append(s.Tasks, trialserver.Summarise(h.Task, h.Trials))
 	}
-	desk.SortSummaries(s.Tasks)
+	trialserver.SortSummaries(s.Tasks)
 	return s, nil
 }
 
@@ -79,7 +79,7 @@ func (s summaries) write(out io.Writer, asJSON bool) error {
 			runs = "running"
 		}
 		count := func(state strategy.State) string { return strconv.Itoa(t.Trials[string(state)]) }
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", plain.Text(t.Name, 40), taskref.Short(t.ID),
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Text(t.Name, 40), taskref.Short(t.ID),
 			count(strategy.Done), count(strategy.Failed), count(strategy.Running), best, changed, runs)
 	}
 	if err := table.Flush(); err != nil {

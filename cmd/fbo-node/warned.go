@@ -8,12 +8,12 @@ import (
 
 	"github.com/fbo-node/fbo/internal/evaluator/triallog"
 	"github.com/fbo-node/fbo/internal/httpapi"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
 )
 
-// mostWarned is how many warnings of a process can be read again.
-const mostWarned = 200
+// maxWarned is how many warnings of a process can be read again.
+const maxWarned = 200
 
 // warned keeps the newest warnings, for who looks later.
 type warned struct {
@@ -26,8 +26,8 @@ func (w *warned) add(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.count++
-	w.newest = append(w.newest, httpapi.Warning{ID: w.count, Time: time.Now().UTC(), Text: plain.Text(text, 1000)})
-	w.newest = slices.Delete(w.newest, 0, max(len(w.newest)-mostWarned, 0))
+	w.newest = append(w.newest, httpapi.Warning{ID: w.count, Time: time.Now().UTC(), Text: sanitize.Text(text, 1000)})
+	w.newest = slices.Delete(w.newest, 0, max(len(w.newest)-maxWarned, 0))
 }
 
 func (w *warned) list() []httpapi.Warning {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -96,7 +96,7 @@ func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) erro
 		return err
 	}
 	show := newProgress(out, p.task, asJSON)
-	show.say(object{"event": "watching", "task": id, "name": p.task.Name, "trials": len(p.trials)}, "%s", watching(p))
+	show.printLine(object{"event": "watching", "task": id, "name": p.task.Name, "trials": len(p.trials)}, "%s", watching(p))
 	show.begin()
 	if !asJSON {
 		show.foot = newFooter(out, p.task, p.trials, 0, "Ctrl-C ends watching")
@@ -109,7 +109,7 @@ func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) erro
 		data, err := nextEvent(lines)
 		if err != nil {
 			if ctx.Err() == nil {
-				show.sayLast(object{"event": "watch_ended"}, "the node has ended, or has left the task")
+				show.printLast(object{"event": "watch_ended"}, "the node has ended, or has left the task")
 			}
 			return nil
 		}
@@ -130,14 +130,14 @@ func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) erro
 }
 
 // watching says where the task stands.
-func watching(p past) string {
+func watching(p taskHistory) string {
 	ended := 0
 	for _, trial := range p.trials {
 		if trial.State != strategy.Running {
 			ended++
 		}
 	}
-	text := fmt.Sprintf("watching task %q, id %s: %s so far", p.task.Name, p.task.ID(), plain.Count(ended, "trial"))
+	text := fmt.Sprintf("watching task %q, id %s: %s so far", p.task.Name, p.task.ID(), sanitize.Count(ended, "trial"))
 	if p.best != nil {
 		text += ", best " + number(p.best.Outcome.Value)
 	}

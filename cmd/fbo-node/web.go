@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fbo-node/fbo/internal/httpaccess"
 	"github.com/fbo-node/fbo/internal/httpapi"
-	"github.com/fbo-node/fbo/internal/httpguard"
 )
 
 // tokenFile in the data directory holds what programs must know that ask over a port.
@@ -25,9 +25,9 @@ const tokenFile = "http.token"
 // Limits of what is asked over HTTP, beside those of the interface itself.
 const (
 	defaultRate = 2000     // requests a second
-	mostOpen    = 1024     // requests under way
-	mostBody    = 33 << 20 // bytes; the interface has lower ones for most requests
-	mostBodies  = 40 << 20 // bytes of the bodies under way, of those above 64 KiB
+	maxOpen     = 1024     // requests under way
+	maxBody     = 33 << 20 // bytes; the interface has lower ones for most requests
+	maxBodies   = 40 << 20 // bytes of the bodies under way, of those above 64 KiB
 	endPatience = 2 * time.Second
 )
 
@@ -66,7 +66,7 @@ func (o webOptions) validate() error {
 		}
 		return nil
 	}
-	if _, err := httpguard.CheckAddress(o.address); err != nil {
+	if _, err := httpaccess.CheckAddress(o.address); err != nil {
 		return usagef("--http %w", err)
 	}
 	if (o.cert == "") != (o.key == "") {
@@ -76,8 +76,8 @@ func (o webOptions) validate() error {
 }
 
 // limits are those of each listener; those with copies of one guard share its bodies. A body becomes several times as much memory.
-func limits(rate float64) httpguard.Guard {
-	return httpguard.Guard{MaxBody: mostBody, Bodies: httpguard.NewBudget(mostBodies), Rate: rate, Burst: int(min(2*rate+1, 1e6)), MaxOpen: mostOpen}
+func limits(rate float64) httpaccess.Policy {
+	return httpaccess.Policy{MaxBody: maxBody, Bodies: httpaccess.NewBudget(maxBodies), Rate: rate, Burst: int(min(2*rate+1, 1e6)), MaxOpen: maxOpen}
 }
 
 // web is the listeners of serve.
@@ -91,9 +91,9 @@ type web struct {
 }
 
 type door struct {
-	listener net.Listener
-	guard    httpguard.Guard
-	secure   *tls.Config // nil without TLS
+	listener   net.Listener
+	supervisor httpaccess.Policy
+	secure     *tls.Config // nil without TLS
 }
 
 // listen opens the socket and, if asked for, the port. A system without Unix sockets needs
@@ -107,12 +107,12 @@ func (o webOptions) listen(dir string) (w *web, err error) {
 			}
 		}
 	}()
-	guard := limits(o.rate)
+	supervisor := limits(o.rate)
 	path := filepath.Join(dir, controlSocket)
-	socket, err := httpguard.ListenSocket(path)
+	socket, err := httpaccess.ListenSocket(path)
 	switch {
 	case err == nil:
-		w.socket, w.doors = path, append(w.doors, door{socket, guard, nil})
+		w.socket, w.doors = path, append(w.doors, door{socket, supervisor, nil})
 	case o.address == "":
 		return nil, fmt.Errorf("the socket %s cannot be made: %w; --http 127.0.0.1:7070 serves at a port instead", path, err)
 	default:
@@ -121,18 +121,18 @@ func (o webOptions) listen(dir string) (w *web, err error) {
 	if o.address == "" {
 		return w, nil
 	}
-	return w, o.listenPort(dir, guard, w)
+	return w, o.listenPort(dir, supervisor, w)
 }
 
 // listenPort opens the port with the guard of the socket, so that both have one budget of bodies.
-func (o webOptions) listenPort(dir string, guard httpguard.Guard, w *web) error {
-	guard.CheckHost, guard.Hosts, guard.Origins = true, o.names, o.origins
-	guard.Public = []string{httpapi.LivePath, httpapi.ReadyPath}
-	token, err := httpguard.LoadToken(filepath.Join(dir, tokenFile))
+func (o webOptions) listenPort(dir string, supervisor httpaccess.Policy, w *web) error {
+	supervisor.CheckHost, supervisor.Hosts, supervisor.Origins = true, o.names, o.origins
+	supervisor.Public = []string{httpapi.LivePath, httpapi.ReadyPath}
+	token, err := httpaccess.LoadToken(filepath.Join(dir, tokenFile))
 	if err != nil {
 		return fmt.Errorf("token: %w", err)
 	}
-	guard.Token = token
+	supervisor.Token = token
 	var secure *tls.Config
 	scheme := "http"
 	if o.cert != "" {
@@ -147,21 +147,21 @@ func (o webOptions) listenPort(dir string, guard httpguard.Guard, w *web) error 
 		return fmt.Errorf("--http %s: %w", o.address, err)
 	}
 	w.url = scheme + "://" + listener.Addr().String()
-	w.doors = append(w.doors, door{listener, guard, secure})
-	if local, _ := httpguard.CheckAddress(o.address); !local && secure == nil { // it was checked before
+	w.doors = append(w.doors, door{listener, supervisor, secure})
+	if local, _ := httpaccess.CheckAddress(o.address); !local && secure == nil { // it was checked before
 		w.warnings = append(w.warnings, fmt.Sprintf("%s can be reached from other machines, and without --tls-cert the token and all else can be read on the way", w.url))
 	}
 	return nil
 }
 
 // serve answers until close; failed tells if a listener ends before.
-func (w *web) serve(ctx context.Context, handler http.Handler, counter *httpguard.Counter) (failed <-chan error) {
+func (w *web) serve(ctx context.Context, handler http.Handler, counter *httpaccess.Counter) (failed <-chan error) {
 	ended := make(chan error, len(w.doors))
 	for _, d := range w.doors {
-		server := httpguard.NewServer(counter.Count(d.guard.Protect(handler)), quietLog())
+		server := httpaccess.NewServer(counter.Count(d.supervisor.Protect(handler)), quietLog())
 		listener := d.listener
-		if d.guard.Token != "" {
-			listener = httpguard.KeepOut(server, listener)
+		if d.supervisor.Token != "" {
+			listener = httpaccess.KeepOut(server, listener)
 		}
 		if d.secure != nil {
 			listener = tls.NewListener(listener, d.secure)

@@ -14,10 +14,10 @@ func TestListenersShareBodies(t *testing.T) {
 	for _, d := range w.doors {
 		defer d.listener.Close()
 	}
-	if len(w.doors) != 2 || w.doors[0].guard.Bodies == nil || w.doors[0].guard.Bodies != w.doors[1].guard.Bodies {
+	if len(w.doors) != 2 || w.doors[0].supervisor.Bodies == nil || w.doors[0].supervisor.Bodies != w.doors[1].supervisor.Bodies {
 		t.Errorf("%d listeners, expected 2 with one budget", len(w.doors))
 	}
-	if socket, port := w.doors[0].guard.Token, w.doors[1].guard.Token; socket != "" || port == "" {
+	if socket, port := w.doors[0].supervisor.Token, w.doors[1].supervisor.Token; socket != "" || port == "" {
 		t.Errorf("tokens of %d characters at the socket and %d at the port, expected none and one", len(socket), len(port))
 	}
 }

@@ -3,9 +3,9 @@ package density
 import (
 	"testing"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -52,7 +52,7 @@ func TestDensitiesAreOfFeasibleDesigns(t *testing.T) {
 		}{{low: 0.5, from: 0.45}, {low: 1.5, none: true}} {
 			x := designs(spec, 15, random.SeedOf(3).Stream("designs", 0))
 			with, view := constrained(t, spec, viewOf(t, spec, x, bowl(spec, 0.2)), c.low)
-			d, err := believed(t.Context(), with, view, random.SeedOf(4))
+			d, err := sampleOptimum(t.Context(), with, view, random.SeedOf(4))
 			if err != nil || (len(d.Components) == 0) != c.none {
 				t.Fatalf("%s, from %g: %+v, %v", keys, c.low, d, err)
 			}
@@ -78,7 +78,7 @@ func TestPeersBeforeAnythingIsFeasible(t *testing.T) {
 	for _, y := range []float64{0.1, 0.9} {
 		view.Shares = []*strategy.Share{shareOf(t, with, "peer", around(with, 0.05, []float64{1, y}))}
 		got := suggest(t, New(with), view, 7, random.SeedOf(6))
-		if got.Why.Source != "density" || got.Why.Listened != 1 {
+		if got.Why.Source != "density" || got.Why.PeersUsed != 1 {
 			t.Errorf("with a peer: %+v", got.Why)
 		}
 		if x := with.Space.Encode(got.Design); x[0] < 0.9 || x[1] < y-0.15 || x[1] > y+0.15 {

@@ -5,16 +5,16 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/strategy/optimum"
 )
 
 const (
-	// leastSpread is that of a cluster whose members are all but the same: few
+	// minFitSpread is that of a cluster whose members are all but the same: few
 	// samples do not tell the optimum better than so.
-	leastSpread = 0.05
-	spreadSteps = 25   // of the spreads that are compared
-	spreadRatio = 1.19 // from one to the next, up to 3.3, which is all but uniform
+	minFitSpread = 0.05
+	spreadSteps  = 25   // of the spreads that are compared
+	spreadRatio  = 1.19 // from one to the next, up to 3.3, which is all but uniform
 
 	clusterRounds = 50
 )
@@ -25,7 +25,7 @@ const (
 // two choices of a categorical are as far apart as the ends of a coordinate. A
 // weight is the cluster's share of the points. A spread is the one under which
 // its members are likeliest, so that truncation and categories count too.
-func fit(l *optimum.Layout, points [][]float64, most int, rng *rand.Rand) []protocol.Component {
+func fit(l *optprior.Layout, points [][]float64, most int, rng *rand.Rand) []protocol.Component {
 	var components []protocol.Component
 	for _, members := range clusters(l, points, most, rng) {
 		centre := middle(l, members)
@@ -39,8 +39,8 @@ func fit(l *optimum.Layout, points [][]float64, most int, rng *rand.Rand) []prot
 }
 
 // clusters parts the points into at most this many sets, none of them empty.
-func clusters(l *optimum.Layout, points [][]float64, most int, rng *rand.Rand) [][][]float64 {
-	centres := carefulCentres(l, points, most, rng)
+func clusters(l *optprior.Layout, points [][]float64, most int, rng *rand.Rand) [][][]float64 {
+	centres := seedCentres(l, points, most, rng)
 	for range clusterRounds {
 		sets := byNearest(l, points, centres)
 		next := make([][]float64, len(sets))
@@ -55,10 +55,10 @@ func clusters(l *optimum.Layout, points [][]float64, most int, rng *rand.Rand) [
 	return byNearest(l, points, centres)
 }
 
-// carefulCentres draws points as first centres: each with a probability that
+// seedCentres draws points as first centres: each with a probability that
 // grows with the square of its distance from those drawn before. There are fewer
 // than most when there are fewer different points.
-func carefulCentres(l *optimum.Layout, points [][]float64, most int, rng *rand.Rand) [][]float64 {
+func seedCentres(l *optprior.Layout, points [][]float64, most int, rng *rand.Rand) [][]float64 {
 	centres := [][]float64{points[rng.IntN(len(points))]}
 	for len(centres) < most {
 		total := 0.0
@@ -86,7 +86,7 @@ func carefulCentres(l *optimum.Layout, points [][]float64, most int, rng *rand.R
 
 // byNearest parts the points by the centre that they are nearest to, and drops
 // empty parts.
-func byNearest(l *optimum.Layout, points, centres [][]float64) [][][]float64 {
+func byNearest(l *optprior.Layout, points, centres [][]float64) [][][]float64 {
 	sets := make([][][]float64, len(centres))
 	for _, x := range points {
 		i, _ := nearest(l, centres, x)
@@ -97,7 +97,7 @@ func byNearest(l *optimum.Layout, points, centres [][]float64) [][][]float64 {
 
 // nearest returns the index of the nearest centre, the first of equals, and the
 // square of its distance.
-func nearest(l *optimum.Layout, centres [][]float64, x []float64) (index int, square float64) {
+func nearest(l *optprior.Layout, centres [][]float64, x []float64) (index int, square float64) {
 	square = math.Inf(1)
 	for i, centre := range centres {
 		if s := distance(l, centre, x); s < square {
@@ -108,7 +108,7 @@ func nearest(l *optimum.Layout, centres [][]float64, x []float64) (index int, sq
 }
 
 // distance is squared.
-func distance(l *optimum.Layout, a, b []float64) float64 {
+func distance(l *optprior.Layout, a, b []float64) float64 {
 	square := 0.0
 	for _, i := range l.Numbers {
 		square += (a[i] - b[i]) * (a[i] - b[i])
@@ -123,7 +123,7 @@ func distance(l *optimum.Layout, a, b []float64) float64 {
 
 // middle returns the average of the members in every number and the most
 // frequent choice, the first of equals, in every categorical.
-func middle(l *optimum.Layout, members [][]float64) []float64 {
+func middle(l *optprior.Layout, members [][]float64) []float64 {
 	sum := make([]float64, l.Dim)
 	for _, x := range members {
 		for i, v := range x {
@@ -143,11 +143,11 @@ func middle(l *optimum.Layout, members [][]float64) []float64 {
 }
 
 // likeliestSpread compares a fixed series of spreads.
-func likeliestSpread(l *optimum.Layout, members [][]float64, centre []float64) float64 {
-	best, likeliest := leastSpread, math.Inf(-1)
-	spread := leastSpread
+func likeliestSpread(l *optprior.Layout, members [][]float64, centre []float64) float64 {
+	best, likeliest := minFitSpread, math.Inf(-1)
+	spread := minFitSpread
 	for range spreadSteps {
-		c := optimum.NewNormal(l, 1, spread, centre)
+		c := optprior.NewNormal(l, 1, spread, centre)
 		likelihood := 0.0
 		for _, x := range members {
 			likelihood += c.Log(l, x)
@@ -162,7 +162,7 @@ func likeliestSpread(l *optimum.Layout, members [][]float64, centre []float64) f
 
 // pointAt is the point that this centre encodes, to the precision in which it
 // travels.
-func pointAt(l *optimum.Layout, centre []float64) protocol.Point {
+func pointAt(l *optprior.Layout, centre []float64) protocol.Point {
 	var p protocol.Point
 	for _, i := range l.Numbers {
 		p.Coordinates = append(p.Coordinates, float64(float32(centre[i])))

@@ -10,17 +10,17 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
-	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/task"
 )
 
 // scattered are encoded points around a centre, by normal steps in the numbers;
 // a choice is another with this probability.
 func scattered(spec *task.Task, count int, centre []float64, spread, astray float64, rng *rand.Rand) [][]float64 {
-	l := optimum.NewLayout(spec.Space)
+	l := optprior.NewLayout(spec.Space)
 	points := make([][]float64, count)
 	for i := range points {
 		points[i] = slices.Clone(centre)
@@ -40,7 +40,7 @@ func scattered(spec *task.Task, count int, centre []float64, spread, astray floa
 }
 
 func components(spec *task.Task, points [][]float64, most int, seed uint64) []protocol.Component {
-	return fit(optimum.NewLayout(spec.Space), points, most, random.SeedOf(seed).Stream("clusters", 0))
+	return fit(optprior.NewLayout(spec.Space), points, most, random.SeedOf(seed).Stream("clusters", 0))
 }
 
 // Modes eight spreads apart are found whatever the seed: the first centre lies in
@@ -63,7 +63,7 @@ func TestFitFindsTwoModes(t *testing.T) {
 		}{{10. / 32, 0.2, 0.3}, {22. / 32, 0.8, 0.7}} {
 			c := got[i]
 			off := math.Max(math.Abs(c.Centre.Coordinates[0]-want.x), math.Abs(c.Centre.Coordinates[1]-want.y))
-			if c.Weight != want.weight || off > 0.07 || c.Spread < leastSpread || c.Spread > 0.08 {
+			if c.Weight != want.weight || off > 0.07 || c.Spread < minFitSpread || c.Spread > 0.08 {
 				t.Errorf("seed %d: component %d is %+v, want weight %g around %g, %g", seed, i, c, want.weight, want.x, want.y)
 			}
 		}
@@ -98,7 +98,7 @@ func TestFittedSpread(t *testing.T) {
 					points = append(points, x)
 				}
 			}
-			if got := likeliestSpread(optimum.NewLayout(spec.Space), points, []float64{at, at}); got < spread/1.19 || got > spread*1.19 {
+			if got := likeliestSpread(optprior.NewLayout(spec.Space), points, []float64{at, at}); got < spread/1.19 || got > spread*1.19 {
 				t.Errorf("spread %g around %g has become %g", spread, at, got)
 			}
 		}
@@ -106,7 +106,7 @@ func TestFittedSpread(t *testing.T) {
 	choices := newTask(t, "{name: c, type: categorical, choices: [a, b, c]}", "exact", "")
 	narrow := scattered(choices, 100, []float64{1, 0, 0}, 0, 0, random.SeedOf(1).Stream("points", 0))
 	wide := scattered(choices, 100, []float64{1, 0, 0}, 0, 0.6, random.SeedOf(1).Stream("points", 0))
-	if a, b := components(choices, narrow, 1, 1)[0].Spread, components(choices, wide, 1, 1)[0].Spread; a != leastSpread || b < 2*a {
+	if a, b := components(choices, narrow, 1, 1)[0].Spread, components(choices, wide, 1, 1)[0].Spread; a != minFitSpread || b < 2*a {
 		t.Errorf("one choice has spread %g, many have %g", a, b)
 	}
 }
@@ -115,7 +115,7 @@ func TestFitOfEqualPoints(t *testing.T) {
 	spec := newTask(t, mixed, "exact", "")
 	x := []float64{0.25, 0.75, 0.5, 0, 1, 0}
 	got := components(spec, [][]float64{x, x, x, x}, 5, 1)
-	if len(got) != 1 || got[0].Weight != 1 || got[0].Spread != leastSpread || !slices.Equal(got[0].Centre.Encoded(spec.Space), x) {
+	if len(got) != 1 || got[0].Weight != 1 || got[0].Spread != minFitSpread || !slices.Equal(got[0].Centre.Encoded(spec.Space), x) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -8,27 +8,27 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/fbotest"
-	"github.com/fbo-node/fbo/privacy/guard"
+	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/privacy/coarsen"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/newest"
-	"github.com/fbo-node/fbo/strategy/optimum"
+	"github.com/fbo-node/fbo/strategy/latest"
 	"github.com/fbo-node/fbo/task"
 )
 
-func guardedOf(t testing.TB, spec *task.Task, n byte) (*newest.Exchange, *guard.Grid) {
+func guardedOf(t testing.TB, spec *task.Task, n byte) (*latest.Latest, *coarsen.Grid) {
 	t.Helper()
 	key := fbotest.Key(t, int(n))
 	exchanges, err := Register().Exchanges(strategy.Env{Task: spec, Key: key})
-	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != optimum.Kind {
+	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != optprior.Kind {
 		t.Fatalf("exchanges %v, %v", exchanges, err)
 	}
-	grid, err := guard.New(key, spec.Space)
+	grid, err := coarsen.New(key, spec.Space)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return exchanges[0].(*newest.Exchange), grid
+	return exchanges[0].(*latest.Latest), grid
 }
 
 // A guarded share is what an exact one of the same view and seed would be, but for its
@@ -72,8 +72,8 @@ func TestGuardedIsHeard(t *testing.T) {
 		e, _ := guardedOf(t, spec, byte(seed))
 		said := step(t, e, view, view, strategy.Start{})
 		heard := view
-		heard.Shares = []*strategy.Share{{Share: protocol.Share{Key: protocol.Key{Author: peer.ID("a"), Kind: optimum.Kind}}, Value: said[0]}}
-		if got := suggest(t, s, heard, 6, random.SeedOf(seed)); got.Why.Listened != 1 || got.Why.Observations != 5 || got.Design.Equal(own.Design) {
+		heard.Shares = []*strategy.Share{{Share: protocol.Share{Key: protocol.Key{Author: peer.ID("a"), Kind: optprior.Kind}}, Value: said[0]}}
+		if got := suggest(t, s, heard, 6, random.SeedOf(seed)); got.Why.PeersUsed != 1 || got.Why.Observations != 5 || got.Design.Equal(own.Design) {
 			t.Errorf("with a peer %+v, without %+v", got, own)
 		}
 	}
@@ -94,10 +94,10 @@ func TestGuardedSaysNothingOfTheInfeasible(t *testing.T) {
 
 func TestGuardedIsSaidToBe(t *testing.T) {
 	r := Register()
-	if guarded := newTask(t, plane, "exact", ", share: guarded"); r.Reveals(guarded) != guard.Reveals(guarded.Space) {
+	if guarded := newTask(t, plane, "exact", ", share: guarded"); r.Reveals(guarded) != coarsen.Reveals(guarded.Space) {
 		t.Errorf("guarded shares reveal: %s", r.Reveals(guarded))
 	}
-	if exact := newTask(t, plane, "exact", ""); r.Reveals(exact) == guard.Reveals(exact.Space) {
+	if exact := newTask(t, plane, "exact", ""); r.Reveals(exact) == coarsen.Reveals(exact.Space) {
 		t.Error("exact shares are called guarded")
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"math"
 
-	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/consensus/labels"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/exchange/feasibility"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -25,7 +25,7 @@ type learned struct {
 // learn returns the density of the designs that a peer's labels tell to be feasible: the
 // probability of being so, over its average at these designs. Its error says that the
 // labels are of no use.
-func learn(t *task.Task, p labels.Peer, designs [][]float64) (learned, error) {
+func learn(t *task.Task, p feasibility.Peer, designs [][]float64) (learned, error) {
 	limit, err := p.Limit(t)
 	if err != nil {
 		return learned{}, err
@@ -39,8 +39,8 @@ func learn(t *task.Task, p labels.Peer, designs [][]float64) (learned, error) {
 	return l, nil
 }
 
-// evenly returns designs drawn uniformly, the same for all agents of the task.
-func evenly(t *task.Task) [][]float64 {
+// uniform returns designs drawn uniformly, the same for all agents of the task.
+func uniform(t *task.Task) [][]float64 {
 	seed := random.Seed(sha256.Sum256(append([]byte("fbo average feasibility 1\x00"), t.ID().Bytes()...)))
 	rng := seed.Stream("designs", 0)
 	x := make([][]float64, averaged)

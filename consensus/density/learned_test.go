@@ -12,15 +12,15 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/consensus/labels"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/exchange/feasibility"
 	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
-	"github.com/fbo-node/fbo/surrogate"
-	"github.com/fbo-node/fbo/surrogate/gp"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -83,7 +83,7 @@ func saying(t testing.TB, spec *task.Task, author string, f protocol.Feasibility
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &strategy.Share{Share: protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: labels.Kind}}, Value: value}
+	return &strategy.Share{Share: protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: feasibility.Kind}}, Value: value}
 }
 
 // labelsOf are those of a peer that has tried these encoded designs.
@@ -116,8 +116,8 @@ func learnedOf(t interface{ Fatal(...any) }, spec *task.Task, all ...protocol.Fe
 		view.Shares = append(view.Shares, &strategy.Share{Value: f})
 	}
 	view.Task = spec
-	for _, p := range labels.Of(view) {
-		l, err := learn(spec, p, evenly(spec))
+	for _, p := range feasibility.Of(view) {
+		l, err := learn(spec, p, uniform(spec))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestWithoutLabelsItIsLogEI(t *testing.T) {
 			var x [][]float64
 			for id := uint64(1); id <= 8; id++ {
 				view := measured(t, spec, viewOf(t, spec, x, f), feasible)
-				got, want := suggest(t, New(spec), view, id, random.SeedOf(2)), suggest(t, alone.NewLogEI(spec).Apart(), view, id, random.SeedOf(2))
+				got, want := suggest(t, New(spec), view, id, random.SeedOf(2)), suggest(t, alone.NewLogEI(spec).WithoutCentre(), view, id, random.SeedOf(2))
 				if !reflect.DeepEqual(got, want) {
 					t.Fatalf("%s, trial %d: %+v, alone %+v", name, id, got, want)
 				}
@@ -243,11 +243,11 @@ func TestInfluenceOfLabelsIsBounded(t *testing.T) {
 		}
 		slack := 1e-9 * (1 + exponent)
 		moved := with.Value(a) - without.Value(a)
-		if !(moved >= -weight*math.Log(1/doubt)-slack && moved <= weight*math.Log(ceiling)+slack) {
+		if !(moved >= -weight*math.Log(1/uniformShare)-slack && moved <= weight*math.Log(ceiling)+slack) {
 			rt.Fatalf("the labels of one of %d peers moved the score by %g; γ = %g", n, moved, exponent)
 		}
 		shift := moved - (with.Value(b) - without.Value(b))
-		if most := weight * math.Log(ceiling/doubt); !(math.Abs(shift) <= most+slack) {
+		if most := weight * math.Log(ceiling/uniformShare); !(math.Abs(shift) <= most+slack) {
 			rt.Fatalf("the labels of one of %d peers shifted one design against another by %g, the bound is %g", n, shift, most)
 		}
 	})
@@ -295,16 +295,16 @@ func TestWhichPeersCount(t *testing.T) {
 			view.Shares = append(view.Shares, saying(t, spec, fmt.Sprint("peer", i), f))
 		}
 		heard, why := New(spec).listen(view, 6, random.SeedOf(1))
-		if len(heard.learned) != c.want || why.Listened != c.want || why.Observations != c.observations {
+		if len(heard.learned) != c.want || why.PeersUsed != c.want || why.Observations != c.observations {
 			t.Errorf("%d of %d peers: %+v; want %d", len(heard.learned), len(c.peers), why, c.want)
 		}
 	}
 	var many []*strategy.Share
-	for i := range 3 * mostPeers {
+	for i := range 3 * maxPeers {
 		many = append(many, saying(t, spec, fmt.Sprint("peer", i), some))
 	}
 	view := strategy.View{Task: spec, Shares: many}
-	if heard := labelled(view, 1, random.SeedOf(1)); len(heard) != mostPeers {
+	if heard := labelled(view, 1, random.SeedOf(1)); len(heard) != maxPeers {
 		t.Errorf("%d peers are heard", len(heard))
 	}
 }
@@ -364,7 +364,7 @@ func TestHostileLabelsStopNobody(t *testing.T) {
 				view.Shares = append(view.Shares, saying(t, spec, fmt.Sprint("peer", j), randomLabels(spec, rng)))
 			}
 			got := suggest(t, New(spec), view, 6, random.SeedOf(uint64(i)))
-			if err := spec.Space.Check(got.Design); err != nil || got.Why.Listened == 0 {
+			if err := spec.Space.Check(got.Design); err != nil || got.Why.PeersUsed == 0 {
 				t.Errorf("%+v: %v", got, err)
 			}
 			if again := suggest(t, New(spec), view, 6, random.SeedOf(uint64(i))); !reflect.DeepEqual(got, again) {
@@ -381,7 +381,7 @@ func TestForgedLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged, err := Register().Forge(spec, labels.Kind, payload, strategy.Lie{Rand: random.SeedOf(1).Stream("forge", 0)})
+	forged, err := Register().Forge(spec, feasibility.Kind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +407,7 @@ func BenchmarkSuggestWithLabels(b *testing.B) {
 	spec := sharingLabels(b, mixed, "")
 	half := func(x []float64) bool { return x[0] < 0.5 }
 	view := measured(b, spec, viewOf(b, spec, points(spec, 50), bowl(spec, 0.3)), half)
-	for _, peers := range []int{0, 1, 10, mostPeers} {
+	for _, peers := range []int{0, 1, 10, maxPeers} {
 		view.Shares = nil
 		for i := range peers {
 			x := designs(spec, protocol.MaxLabels, random.SeedOf(uint64(i)).Stream("designs", 0))

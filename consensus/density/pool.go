@@ -3,13 +3,13 @@ package density
 import (
 	"math"
 
-	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/strategy/optimum"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/optprior"
 )
 
 const (
 	// doubt is κ, the probability that a density tells nothing.
-	doubt = 0.1
+	uniformShare = 0.1
 	// ceiling is C, which no density exceeds. A normal of spread 0.2 in the middle
 	// of six parameters reaches 62 and is hardly changed by it.
 	ceiling = 1000.0
@@ -20,7 +20,7 @@ const (
 // pool is the weight times the sum of the logarithms of bounded densities, as a
 // term beside LogEI.
 type pool struct {
-	densities []*optimum.Mixture
+	densities []*optprior.Mixture
 	learned   []learned
 	weight    float64 // γ_t/n
 }
@@ -33,7 +33,7 @@ var _ acquisition.Function = (*pool)(nil)
 // Value implements acquisition.Function.
 func (p *pool) Value(x []float64) float64 {
 	sum := 0.0
-	var each optimum.Logs
+	var each optprior.Logs
 	for _, m := range p.densities {
 		value, _ := bounded(m.Log(&each, x))
 		sum += value
@@ -49,7 +49,7 @@ func (p *pool) Value(x []float64) float64 {
 func (p *pool) Gradient(grad, x []float64) float64 {
 	clear(grad)
 	sum := 0.0
-	var each optimum.Logs
+	var each optprior.Logs
 	for _, m := range p.densities {
 		total := m.Log(&each, x)
 		value, slope := bounded(total)
@@ -72,8 +72,8 @@ func (p *pool) Gradient(grad, x []float64) float64 {
 
 // bounded returns ln π̂ for ln π, which may be -Inf, and its derivative.
 func bounded(log float64) (value, slope float64) {
-	told := (1 - doubt) * math.Exp(min(log, largestLog))
-	doubted := doubt + told
+	told := (1 - uniformShare) * math.Exp(min(log, largestLog))
+	doubted := uniformShare + told
 	value = math.Log(ceiling) - math.Log1p((ceiling-1)/doubted)
 	return value, (ceiling - 1) / (ceiling - 1 + doubted) * (told / doubted)
 }

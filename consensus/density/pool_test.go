@@ -8,10 +8,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -19,7 +19,7 @@ func TestBounded(t *testing.T) {
 	last := math.Inf(-1)
 	for log := -50.0; log < 50; log += 0.37 {
 		value, slope := bounded(log)
-		if !(value >= last) || !(value >= math.Log(doubt)) || !(value <= math.Log(ceiling)) {
+		if !(value >= last) || !(value >= math.Log(uniformShare)) || !(value <= math.Log(ceiling)) {
 			t.Errorf("ln π = %g gives %g after %g", log, value, last)
 		}
 		last = value
@@ -33,7 +33,7 @@ func TestBounded(t *testing.T) {
 	if value, _ := bounded(0); math.Abs(value) > 1e-12 {
 		t.Errorf("a uniform density gives %g", value)
 	}
-	for log, want := range map[float64]float64{math.Inf(-1): math.Log(doubt), 1000: math.Log(ceiling), math.Inf(1): math.Log(ceiling)} {
+	for log, want := range map[float64]float64{math.Inf(-1): math.Log(uniformShare), 1000: math.Log(ceiling), math.Inf(1): math.Log(ceiling)} {
 		// At the lower end, π̂ is Cκ/(C-1+κ), which is above κ by less than 1/C of it.
 		if value, slope := bounded(log); !(math.Abs(value-want) <= 1/ceiling) || slope != 0 && !(slope < 1e-9) {
 			t.Errorf("ln π = %g gives %g, slope %g; want %g", log, value, slope, want)
@@ -102,11 +102,11 @@ func TestInfluenceOfOnePeerIsBounded(t *testing.T) {
 		}
 		slack := 1e-9 * (1 + exponent)
 		moved := with.Value(a) - without.Value(a)
-		if moved < -weight*math.Log(1/doubt)-slack || moved > weight*math.Log(ceiling)+slack {
+		if moved < -weight*math.Log(1/uniformShare)-slack || moved > weight*math.Log(ceiling)+slack {
 			rt.Fatalf("one of %d densities moved the score by %g; γ = %g", n, moved, exponent)
 		}
 		shift := moved - (with.Value(b) - without.Value(b))
-		if most := weight * math.Log(ceiling/doubt); math.Abs(shift) > most+slack {
+		if most := weight * math.Log(ceiling/uniformShare); math.Abs(shift) > most+slack {
 			rt.Fatalf("one of %d densities shifted one design against another by %g, the bound is %g", n, shift, most)
 		}
 	})
@@ -121,8 +121,8 @@ func TestBoundsAreReached(t *testing.T) {
 		t.Errorf("at its centre a needle gives %g of %g", got, math.Log(ceiling))
 	}
 	far := []float64{0.9, 0.5, 0.5, 0, 1, 0}
-	if got := p.Value(far); got > -math.Log(1/doubt)+0.001 {
-		t.Errorf("off its centre a needle gives %g of %g", got, math.Log(doubt))
+	if got := p.Value(far); got > -math.Log(1/uniformShare)+0.001 {
+		t.Errorf("off its centre a needle gives %g of %g", got, math.Log(uniformShare))
 	}
 	grad := make([]float64, len(far))
 	p.Gradient(grad, far)
@@ -147,7 +147,7 @@ func TestManyParameters(t *testing.T) {
 	grad := make([]float64, len(corner))
 	for range 2 {
 		value := p.Gradient(grad, corner)
-		if !(value >= math.Log(doubt) && value <= math.Log(ceiling)) {
+		if !(value >= math.Log(uniformShare) && value <= math.Log(ceiling)) {
 			t.Errorf("value %g", value)
 		}
 		for i, slope := range grad {
@@ -170,7 +170,7 @@ func TestInfluenceDecays(t *testing.T) {
 	spec := newTask(t, mixed, "exact", "")
 	rng := random.SeedOf(4).Stream("densities", 0)
 	all := []protocol.Density{randomDensity(spec, rng), randomDensity(spec, rng), randomDensity(spec, rng)}
-	most := math.Max(math.Log(ceiling), math.Log(1/doubt))
+	most := math.Max(math.Log(ceiling), math.Log(1/uniformShare))
 	for observations := 1; observations < 1_000_000; observations *= 3 {
 		p := poolOf(spec, exponent(settings, observations)/3, all...)
 		for range 100 {

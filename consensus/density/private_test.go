@@ -10,14 +10,14 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/exchange/dprelease"
+	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
-	"github.com/fbo-node/fbo/privacy/ledger"
-	"github.com/fbo-node/fbo/privacy/place"
+	"github.com/fbo-node/fbo/internal/privacy/designvector"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
-	"github.com/fbo-node/fbo/strategy/exchange/releases"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -28,7 +28,7 @@ func privateTask(t testing.TB, parameters, keys, promise string) *task.Task {
 	return strategytest.PrivateTask(t, Register(), parameters, "initial_designs: 3"+keys, promise)
 }
 
-func newReleases(t testing.TB, spec *task.Task, entropy *rand.ChaCha8) *releases.Exchange {
+func newReleases(t testing.TB, spec *task.Task, entropy *rand.ChaCha8) *dprelease.Exchange {
 	t.Helper()
 	e, err := NewReleases(spec, entropy)
 	if err != nil {
@@ -55,7 +55,7 @@ func checkAudit(t *testing.T, runs int, power float64, parameters string, kept m
 			ends = [2]protocol.Point{{Choices: []int{0}}, {Choices: []int{1}}}
 		}
 		shown := strategytest.Guarantee().Shown(runs, func(world int) int {
-			centre := strategytest.Released[protocol.Density](t, newReleases(t, spec, source), place.Vector(spec.Space, ends[world])).Components[0].Centre
+			centre := strategytest.Released[protocol.Density](t, newReleases(t, spec, source), designvector.Vector(spec.Space, ends[world])).Components[0].Centre
 			if len(centre.Choices) > 0 && centre.Choices[0] == 1 || len(centre.Coordinates) > 0 && centre.Coordinates[0] > 0.5 {
 				return 1
 			}
@@ -77,7 +77,7 @@ func TestWidthOfReleases(t *testing.T) {
 			t.Fatalf("release %d: %+v", release, d)
 		}
 	}
-	if out := e.Step(strategy.View{Observations: 100}, strategy.Told{}); len(out) != 0 {
+	if out := e.Step(strategy.View{Observations: 100}, strategy.TrialsEnded{}); len(out) != 0 {
 		t.Errorf("after the last release: %+v", out)
 	}
 	terms, err := ledger.NewTerms(spec)
@@ -140,20 +140,20 @@ func TestReleasedVectorIsTheBelievedPlace(t *testing.T) {
 	spec := privateTask(t, plane, "", "epsilon: 4")
 	view := viewOf(t, spec, [][]float64{{0.1, 0.1}, {0.7, 0.3}, {0.9, 0.9}}, func(x []float64) float64 { return math.Hypot(x[0]-0.7, x[1]-0.3) })
 	e := newReleases(t, spec, rand.NewChaCha8([32]byte{1}))
-	want, err := believed(t.Context(), spec, view, random.SeedOf(1))
+	want, err := sampleOptimum(t.Context(), spec, view, random.SeedOf(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.Step(strategy.View{}, strategy.CaughtUp{Peer: "b"})
 	view.Results = map[string]any{presence.Kind: presence.Result{Present: []peer.ID{"b", "me"}, Agreed: true}}
-	for _, output := range e.Step(view, strategy.Told{}) {
+	for _, output := range e.Step(view, strategy.TrialsEnded{}) {
 		if work, ok := output.(strategy.Work); ok {
 			got, err := work.Run(context.Background(), view, random.SeedOf(1))
 			if err != nil {
 				t.Fatal(err)
 			}
 			vector := got.([]float64)
-			for i, v := range place.Vector(spec.Space, want.Components[0].Centre) {
+			for i, v := range designvector.Vector(spec.Space, want.Components[0].Centre) {
 				if vector[i] != v {
 					t.Errorf("%v, want the place %v", vector, want.Components[0].Centre)
 				}

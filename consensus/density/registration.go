@@ -3,13 +3,13 @@ package density
 import (
 	"fmt"
 
-	"github.com/fbo-node/fbo/consensus/labels"
-	"github.com/fbo-node/fbo/internal/plain"
-	"github.com/fbo-node/fbo/privacy/guard"
-	"github.com/fbo-node/fbo/privacy/place"
+	"github.com/fbo-node/fbo/internal/exchange/feasibility"
+	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/privacy/coarsen"
+	"github.com/fbo-node/fbo/internal/privacy/designvector"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -48,15 +48,15 @@ var _ task.Releaser = Settings{}
 func readSettings(s *task.Section) task.StrategySettings {
 	d := Settings{
 		Beta:  s.Within("beta", defaultBeta, 0, maxBeta),
-		Share: labels.ReadShare(s, "components", "spread"),
+		Share: feasibility.ReadShare(s, "components", "spread"),
 	}
-	d.ShareEvery = labels.ReadShareEvery(s, d.Share)
-	if d.Share == labels.Feasibility {
+	d.ShareEvery = feasibility.ReadShareEvery(s, d.Share)
+	if d.Share == feasibility.Feasibility {
 		return d
 	}
 	d.Components = defaultComponents
-	if d.Share == labels.Guarded {
-		s.Refuse("components", "share: "+labels.Best)
+	if d.Share == feasibility.Coarse {
+		s.Refuse("components", "share: "+feasibility.Best)
 	} else {
 		d.Components = s.Whole("components", defaultComponents, 1, maxComponents)
 	}
@@ -70,10 +70,10 @@ func readSettings(s *task.Section) task.StrategySettings {
 
 // Keys implements task.StrategySettings. It leaves out the default share, and the default interval.
 func (s Settings) Keys() map[string]any {
-	if s.Share == labels.Feasibility {
+	if s.Share == feasibility.Feasibility {
 		return map[string]any{"beta": s.Beta, "share": s.Share}
 	}
-	if s.Share == labels.Guarded {
+	if s.Share == feasibility.Coarse {
 		return map[string]any{"beta": s.Beta, "share": s.Share, "spread": s.Spread}
 	}
 	keys := map[string]any{"beta": s.Beta, "components": s.Components}
@@ -88,10 +88,10 @@ func (s Settings) Keys() map[string]any {
 
 // Release implements task.Releaser: the centre of a density, whose spread is public.
 func (s Settings) Release(t *task.Task) task.Release {
-	r := place.Release(t.Space)
+	r := designvector.Release(t.Space)
 	switch {
-	case s.Share != labels.Best:
-		r.Needs = "share: " + labels.Best
+	case s.Share != feasibility.Best:
+		r.Needs = "share: " + feasibility.Best
 	case s.Components != 1:
 		r.Needs = "components: 1"
 	}
@@ -104,8 +104,8 @@ func Register() strategy.Registration {
 		StrategyType: task.StrategyType{Name: "density", Settings: readSettings, Mechanism: task.MechanismLocal, Constraints: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t), nil },
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
-			if s := settingsOf(env.Task); s.Share == labels.Guarded {
-				guarded, err := optimum.NewGuarded(env, s.Spread)
+			if s := settingsOf(env.Task); s.Share == feasibility.Coarse {
+				guarded, err := optprior.NewCoarse(env, s.Spread)
 				return []strategy.Exchange{guarded}, err
 			}
 			if env.Task.Privacy != nil {
@@ -120,31 +120,31 @@ func Register() strategy.Registration {
 		},
 		Describe: func(t *task.Task) string {
 			s := settingsOf(t)
-			if s.Share == labels.Feasibility {
+			if s.Share == feasibility.Feasibility {
 				return fmt.Sprintf("expected improvement weighed by where peers found designs feasible, to the power %g/t; a share holds up to %d designs and whether each was feasible",
 					s.Beta, protocol.MaxLabels)
 			}
-			holds := plain.Count(s.Components, "normal")
-			if s.Share == labels.Guarded {
+			holds := sanitize.Count(s.Components, "normal")
+			if s.Share == feasibility.Coarse {
 				holds += ", coarsely placed"
 			}
 			if t.Privacy != nil {
 				holds += ", placed with noise and wider by it"
 			}
 			if t.Privacy != nil || s.ShareEvery > 1 {
-				holds += ", and comes " + labels.After(s.ShareEvery)
+				holds += ", and comes " + feasibility.After(s.ShareEvery)
 			}
 			return fmt.Sprintf("expected improvement weighed by the densities of peers to the power %g/t; a share holds %s", s.Beta, holds)
 		},
 		Reveals: func(t *task.Task) string {
-			if settingsOf(t).Share == labels.Feasibility {
-				return labels.Reveals
+			if settingsOf(t).Share == feasibility.Feasibility {
+				return feasibility.Reveals
 			}
-			if settingsOf(t).Share == labels.Guarded {
-				return guard.Reveals(t.Space)
+			if settingsOf(t).Share == feasibility.Coarse {
+				return coarsen.Reveals(t.Space)
 			}
 			if t.Privacy != nil {
-				return labels.RevealsNoisily(t.Privacy)
+				return feasibility.NoisyReveals(t.Privacy)
 			}
 			return "Peers get designs of this node, which show where it looks and what it holds for good, never its results; that is not privacy."
 		},
@@ -156,18 +156,18 @@ func Register() strategy.Registration {
 
 // debit is the note itself: under a promise nothing else is noted.
 func debit(exchange string, note []byte) []byte {
-	if exchange != optimum.Kind {
+	if exchange != optprior.Kind {
 		return nil
 	}
 	return note
 }
 
 // forge replaces the centres of a density by designs of the lie, and labels by others.
-func forge(t *task.Task, kind string, payload []byte, lie strategy.Lie) ([]byte, error) {
-	if kind == labels.Kind {
-		return labels.Forge(t, payload, lie)
+func forge(t *task.Task, kind string, payload []byte, lie strategy.Forgery) ([]byte, error) {
+	if kind == feasibility.Kind {
+		return feasibility.Forge(t, payload, lie)
 	}
-	return optimum.Forge(t, payload, lie)
+	return optprior.Forge(t, payload, lie)
 }
 
 func settingsOf(t *task.Task) Settings { return t.Strategy.Settings.(Settings) }

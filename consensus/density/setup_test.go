@@ -7,12 +7,12 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
+	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -49,7 +49,7 @@ func designs(spec *task.Task, count int, rng *rand.Rand) [][]float64 {
 
 // bowl has its minimum 0 in the numbers at this place, with every choice.
 func bowl(spec *task.Task, at float64) func(x []float64) float64 {
-	numbers := optimum.NewLayout(spec.Space).Numbers
+	numbers := optprior.NewLayout(spec.Space).Numbers
 	return func(x []float64) float64 {
 		sum := 0.0
 		for _, i := range numbers {
@@ -77,7 +77,7 @@ func shareOf(t testing.TB, spec *task.Task, author string, d protocol.Density) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &strategy.Share{Share: protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: optimum.Kind}}, Value: value}
+	return &strategy.Share{Share: protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: optprior.Kind}}, Value: value}
 }
 
 func suggest(t testing.TB, s strategy.Strategy, view strategy.View, trial uint64, seed random.Seed) strategy.Suggestion {
@@ -103,11 +103,11 @@ func randomDensity(spec *task.Task, rng *rand.Rand) protocol.Density {
 	return d
 }
 
-func mixtureOf(spec *task.Task, d protocol.Density) *optimum.Mixture {
-	return optimum.NewMixture(optimum.NewLayout(spec.Space), spec.Space, d)
+func mixtureOf(spec *task.Task, d protocol.Density) *optprior.Mixture {
+	return optprior.NewMixture(optprior.NewLayout(spec.Space), spec.Space, d)
 }
 
-func logOf(m *optimum.Mixture, x []float64) float64 {
-	var each optimum.Logs
+func logOf(m *optprior.Mixture, x []float64) float64 {
+	var each optprior.Logs
 	return m.Log(&each, x)
 }

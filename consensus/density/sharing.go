@@ -6,15 +6,15 @@ import (
 	"io"
 	"math"
 
-	"github.com/fbo-node/fbo/consensus/labels"
-	"github.com/fbo-node/fbo/privacy/ledger"
-	"github.com/fbo-node/fbo/privacy/place"
+	"github.com/fbo-node/fbo/internal/exchange/dprelease"
+	"github.com/fbo-node/fbo/internal/exchange/feasibility"
+	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/privacy/designvector"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/newest"
-	"github.com/fbo-node/fbo/strategy/exchange/releases"
-	"github.com/fbo-node/fbo/strategy/optimum"
+	"github.com/fbo-node/fbo/strategy/latest"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 )
@@ -32,21 +32,21 @@ const (
 // publishes where the agent believes the optimum to be, after the starting designs
 // and then after every observation, or as the task's share_every says; with share:
 // feasibility what labels.NewSharing does.
-func NewSharing(t *task.Task) *newest.Exchange {
-	if settingsOf(t).Share == labels.Feasibility {
-		return labels.NewSharing(t)
+func NewSharing(t *task.Task) *latest.Latest {
+	if settingsOf(t).Share == feasibility.Feasibility {
+		return feasibility.NewSharing(t)
 	}
-	return newest.New(newest.Spec{
-		Kind:   optimum.Kind,
+	return latest.New(latest.Spec{
+		Kind:   optprior.Kind,
 		From:   t.Strategy.InitialDesigns,
 		Every:  settingsOf(t).ShareEvery,
-		TTL:    optimum.TTL,
+		TTL:    optprior.TTL,
 		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
 		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
 			if view.Posterior == nil {
 				return nil, nil // the surrogate could not be fitted; nothing to say yet
 			}
-			d, err := believed(ctx, t, view, seed)
+			d, err := sampleOptimum(ctx, t, view, seed)
 			if err != nil || len(d.Components) == 0 {
 				return nil, err
 			}
@@ -59,14 +59,14 @@ func NewSharing(t *task.Task) *newest.Exchange {
 // noise, as often as planned, with the spread that the noise and the task's spread make
 // together. Receivers accept no other. entropy must be the Reader of crypto/rand outside of
 // tests.
-func NewReleases(t *task.Task, entropy io.Reader) (*releases.Exchange, error) {
+func NewReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 	settings := settingsOf(t)
-	due := func(release int) int { return labels.Due(t, settings.ShareEvery, release) }
-	return releases.New(t, entropy, func(terms ledger.Terms) releases.Spec {
+	due := func(release int) int { return feasibility.Due(t, settings.ShareEvery, release) }
+	return dprelease.New(t, entropy, func(terms ledger.Terms) dprelease.Spec {
 		wide := wideSpread(settings, terms)
-		return releases.Spec{
-			Kind: optimum.Kind,
-			TTL:  optimum.TTL,
+		return dprelease.Spec{
+			Kind: optprior.Kind,
+			TTL:  optprior.TTL,
 			Due:  due,
 			Decode: func(payload []byte) (any, error) {
 				d, err := protocol.DecodeDensity(payload, t.Space)
@@ -86,15 +86,15 @@ func NewReleases(t *task.Task, entropy io.Reader) (*releases.Exchange, error) {
 				if view.Posterior == nil {
 					return nil, nil
 				}
-				d, err := believed(ctx, t, view, seed)
+				d, err := sampleOptimum(ctx, t, view, seed)
 				if err != nil || len(d.Components) == 0 {
 					return nil, err
 				}
-				return place.Vector(t.Space, d.Components[0].Centre), nil
+				return designvector.Vector(t.Space, d.Components[0].Centre), nil
 			},
 			Payload: func(noisy []float64, release int) ([]byte, error) {
 				return protocol.Density{Observations: due(release), Release: release, Components: []protocol.Component{
-					{Weight: 1, Spread: wide, Centre: place.Point(t.Space, noisy)},
+					{Weight: 1, Spread: wide, Centre: designvector.Point(t.Space, noisy)},
 				}}.Encode(t.Space)
 			},
 		}
@@ -122,10 +122,10 @@ func decode(t *task.Task, payload []byte) (any, error) {
 	return d, nil
 }
 
-// believed is where an agent with a posterior believes the optimum to be: nowhere, without
+// sampleOptimum is where an agent with a posterior believes the optimum to be: nowhere, without
 // a component, while it knows no design that is rather feasible than not. Its error is
 // that of ctx.
-func believed(ctx context.Context, t *task.Task, view strategy.View, seed random.Seed) (protocol.Density, error) {
+func sampleOptimum(ctx context.Context, t *task.Task, view strategy.View, seed random.Seed) (protocol.Density, error) {
 	d := protocol.Density{Observations: view.Observations}
 	seed = seed.Derive("density", uint64(view.Observations))
 	find := search.New(t)
@@ -134,7 +134,7 @@ func believed(ctx context.Context, t *task.Task, view strategy.View, seed random
 		if err := ctx.Err(); err != nil {
 			return d, err
 		}
-		if !search.Likely(view, t.Space.Encode(best)) {
+		if !search.LikelyFeasible(view, t.Space.Encode(best)) {
 			return d, nil
 		}
 		d.Components = []protocol.Component{{Weight: 1, Spread: settings.Spread, Centre: protocol.PointOf(t.Space, best)}}
@@ -148,13 +148,13 @@ func believed(ctx context.Context, t *task.Task, view strategy.View, seed random
 		if err != nil {
 			return d, err
 		}
-		if search.Likely(view, x) {
+		if search.LikelyFeasible(view, x) {
 			maximisers = append(maximisers, x)
 		}
 	}
 	if len(maximisers) == 0 {
 		return d, nil
 	}
-	d.Components = fit(optimum.NewLayout(t.Space), maximisers, settingsOf(t).Components, seed.Stream("clusters", 0))
+	d.Components = fit(optprior.NewLayout(t.Space), maximisers, settingsOf(t).Components, seed.Stream("clusters", 0))
 	return d, nil
 }

@@ -8,16 +8,16 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/newest"
+	"github.com/fbo-node/fbo/strategy/latest"
 	"github.com/fbo-node/fbo/task"
 )
 
 // step drives an exchange as an agent does that works at once, on the view of
 // later, and returns what was published.
-func step(t testing.TB, s *newest.Exchange, view, later strategy.View, in strategy.Input) []protocol.Density {
+func step(t testing.TB, s *latest.Latest, view, later strategy.View, in strategy.Input) []protocol.Density {
 	t.Helper()
 	var published []protocol.Density
 	for range 10 {
@@ -63,13 +63,13 @@ func TestOneShareForEachObservationAfterTheStart(t *testing.T) {
 		view := viewOf(t, spec, x[:n], bowl(spec, 0.3))
 		in := strategy.Input(strategy.Start{})
 		if n > 0 {
-			in = strategy.Told{}
+			in = strategy.TrialsEnded{}
 		}
 		published := step(t, s, view, view, in)
 		if n < 3 && len(published) != 0 || n >= 3 && (len(published) != 1 || published[0].Observations != n) {
 			t.Fatalf("after %d observations: %+v", n, published)
 		}
-		for _, in := range []strategy.Input{strategy.Told{}, strategy.Received{}, strategy.Timer{}, strategy.Stop{}, strategy.Replayed{}} {
+		for _, in := range []strategy.Input{strategy.TrialsEnded{}, strategy.Received{}, strategy.Timer{}, strategy.Stop{}, strategy.Replayed{}} {
 			if more := step(t, s, view, view, in); len(more) != 0 {
 				t.Errorf("%T without a new observation: %+v", in, more)
 			}
@@ -94,7 +94,7 @@ func TestObservationsDuringTheWork(t *testing.T) {
 	}{{early, []int{3, 5}}, {late, []int{5}}} {
 		s := NewSharing(spec)
 		work := s.Step(early, strategy.Start{})[0].(strategy.Work)
-		if again := s.Step(late, strategy.Told{}); len(again) != 0 {
+		if again := s.Step(late, strategy.TrialsEnded{}); len(again) != 0 {
 			t.Errorf("asks for %v while it computes", again)
 		}
 		result, err := work.Run(t.Context(), c.seen, random.SeedOf(1))
@@ -117,7 +117,7 @@ func TestFailedWorkIsTriedWithTheNextObservation(t *testing.T) {
 	if outs := s.Step(view, strategy.WorkDone{Err: errors.New("no memory")}); len(outs) != 0 {
 		t.Errorf("after a failure: %v", outs)
 	}
-	if published := step(t, s, later, later, strategy.Told{}); len(published) != 1 {
+	if published := step(t, s, later, later, strategy.TrialsEnded{}); len(published) != 1 {
 		t.Errorf("with the next observation: %v", published)
 	}
 	view.Posterior = nil
@@ -248,7 +248,7 @@ func BenchmarkBelieved(b *testing.B) {
 
 func mustBelieve(t testing.TB, spec *task.Task, view strategy.View, seed random.Seed) protocol.Density {
 	t.Helper()
-	d, err := believed(t.Context(), spec, view, seed)
+	d, err := sampleOptimum(t.Context(), spec, view, seed)
 	if err != nil {
 		t.Fatal(err)
 	}

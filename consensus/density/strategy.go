@@ -4,14 +4,14 @@ import (
 	"context"
 	"slices"
 
-	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/consensus/labels"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/exchange/feasibility"
+	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
-	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 )
@@ -20,10 +20,10 @@ import (
 // where the task has no spread.
 const suggestedSpread = 0.2
 
-// mostPeers bounds the work of a suggestion. Where more peers have said something,
+// maxPeers bounds the work of a suggestion. Where more peers have said something,
 // those who count are drawn anew for each trial: the average of their logarithms
 // is on average that of all.
-const mostPeers = 64
+const maxPeers = 64
 
 // Strategy is expected improvement, or while nothing feasible is known the probability of
 // feasibility, weighed by where peers believe the optimum to be. It is immutable.
@@ -31,7 +31,7 @@ type Strategy struct {
 	alone  alone.LogEI
 	search search.Search
 	task   *task.Task
-	layout *optimum.Layout
+	layout *optprior.Layout
 	spread float64 // around suggested designs
 
 	evenly [][]float64 // share: feasibility, or a promise of privacy: designs to average over
@@ -42,15 +42,15 @@ var _ strategy.Strategy = Strategy{}
 // New returns the strategy of a task of type density.
 func New(t *task.Task) Strategy {
 	s := Strategy{
-		alone:  alone.NewLogEI(t).Apart(), // peers that all begin in one place believe in it
+		alone:  alone.NewLogEI(t).WithoutCentre(), // peers that all begin in one place believe in it
 		search: search.New(t),
 		task:   t,
-		layout: optimum.NewLayout(t.Space),
+		layout: optprior.NewLayout(t.Space),
 		spread: suggestedSpread,
 	}
 	settings := settingsOf(t)
-	if settings.Share == labels.Feasibility || t.Privacy != nil {
-		s.evenly = evenly(t)
+	if settings.Share == feasibility.Feasibility || t.Privacy != nil {
+		s.evenly = uniform(t)
 	}
 	if settings.Components == 1 {
 		s.spread = settings.Spread
@@ -61,7 +61,7 @@ func New(t *task.Task) Strategy {
 // Suggest implements strategy.Strategy. With no density to count it suggests
 // exactly what alone.LogEI does apart for the same view, trial and seed.
 func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	blind := search.Blind(view)
+	blind := search.Uninformed(view)
 	if s.starting(view, trial) || blind && seed.Stream("blind", trial).IntN(2) == 0 {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
@@ -73,15 +73,15 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	if view.Posterior == nil && len(view.Constraints) == 0 {
-		why.Phrase = "best guess by the densities of " + plain.Count(why.Listened, "peer")
+		why.Phrase = "best guess by the densities of " + sanitize.Count(why.PeersUsed, "peer")
 		return s.search.Maximise(ctx, view, trial, seed, heard, why)
 	}
 	score, _ := s.alone.Score(view)
 	return s.search.Maximise(ctx, view, trial, seed, acquisition.Sum(score, heard), why)
 }
 
-// FollowsFromTheFirst implements strategy.Follower.
-func (s Strategy) FollowsFromTheFirst() bool { return true }
+// UsesSharesFromStart implements strategy.Follower.
+func (s Strategy) UsesSharesFromStart() bool { return true }
 
 // starting is search.Starting, but that an agent all of whose evaluations have failed can
 // follow its peers where failures count: it has no model of the objective, but one of what
@@ -120,28 +120,28 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed random.Seed) (*p
 			continue // a peer must not stop the agent
 		}
 		heard.learned = append(heard.learned, l)
-		why.Listened++
+		why.PeersUsed++
 		why.Observations = strategy.AddObservations(why.Observations, p.Observations)
 	}
-	if why.Listened > 0 {
-		why.Phrase = "expected improvement, weighed by what " + plain.Count(why.Listened, "peer") + " found feasible"
+	if why.PeersUsed > 0 {
+		why.Phrase = "expected improvement, weighed by what " + sanitize.Count(why.PeersUsed, "peer") + " found feasible"
 	}
 	told := choose(view, trial, seed)
 	for _, d := range told {
-		why.Listened++
+		why.PeersUsed++
 		why.Observations = strategy.AddObservations(why.Observations, d.Observations)
 		if s.task.Privacy == nil {
-			heard.densities = append(heard.densities, optimum.NewMixture(s.layout, s.task.Space, d))
+			heard.densities = append(heard.densities, optprior.NewMixture(s.layout, s.task.Space, d))
 		}
 	}
 	if len(told) > 0 && s.task.Privacy != nil {
-		heard.learned = append(heard.learned, newCrowd(s.layout, s.task, told).relative(s.evenly))
+		heard.learned = append(heard.learned, newOptimaDensity(s.layout, s.task, told).relative(s.evenly))
 	}
 	if len(told) > 0 {
-		why.Phrase = "expected improvement, weighed by the densities of " + plain.Count(why.Listened, "peer")
+		why.Phrase = "expected improvement, weighed by the densities of " + sanitize.Count(why.PeersUsed, "peer")
 	}
 	for _, design := range view.Suggested {
-		heard.densities = append(heard.densities, optimum.Around(s.layout, s.spread, s.task.Space.Encode(design)))
+		heard.densities = append(heard.densities, optprior.Around(s.layout, s.spread, s.task.Space.Encode(design)))
 	}
 	heard.weight = exponent(settingsOf(s.task), view.Observations) / float64(max(heard.len(), 1))
 	return heard, why
@@ -153,19 +153,19 @@ func choose(view strategy.View, trial uint64, seed random.Seed) []protocol.Densi
 	for _, d := range strategy.Shares[protocol.Density](view) {
 		all = append(all, d)
 	}
-	return search.AtMost(mostPeers, all, seed.Stream("which peers", trial))
+	return search.AtMost(maxPeers, all, seed.Stream("which peers", trial))
 }
 
 // labelled is choose for peers' labels. While some know a feasible design the others do not
 // count: they say little, and would halve what those say. To an agent that has never seen
 // the truth of what must be true they say nothing: see search.Blind.
-func labelled(view strategy.View, trial uint64, seed random.Seed) []labels.Peer {
-	all := labels.Of(view)
-	none := func(p labels.Peer) bool { return !slices.Contains(p.Feasible, true) }
+func labelled(view strategy.View, trial uint64, seed random.Seed) []feasibility.Peer {
+	all := feasibility.Of(view)
+	none := func(p feasibility.Peer) bool { return !slices.Contains(p.Feasible, true) }
 	if some := slices.DeleteFunc(slices.Clone(all), none); len(some) > 0 {
 		all = some
-	} else if search.Blind(view) {
+	} else if search.Uninformed(view) {
 		all = nil
 	}
-	return search.AtMost(mostPeers, all, seed.Stream("which peers", trial))
+	return search.AtMost(maxPeers, all, seed.Stream("which peers", trial))
 }

@@ -6,9 +6,9 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/task"
@@ -52,7 +52,7 @@ func TestWithoutDensitiesItIsLogEI(t *testing.T) {
 			"beta 0":               {deaf, []*strategy.Share{said}},
 		} {
 			got := tune(t, c.spec, New(c.spec), 7, random.SeedOf(1), func(v *strategy.View) { v.Shares = c.shares })
-			for i, want := range tune(t, c.spec, alone.NewLogEI(c.spec).Apart(), 7, random.SeedOf(1), func(*strategy.View) {}) {
+			for i, want := range tune(t, c.spec, alone.NewLogEI(c.spec).WithoutCentre(), 7, random.SeedOf(1), func(*strategy.View) {}) {
 				if !got[i].Design.Equal(want.Design) || got[i].Why.String() != want.Why.String() {
 					t.Fatalf("%s, %s: trial %d is %v (%v), alone it is %v (%v)", setup.model, name, i+1, got[i].Design, got[i].Why, want.Design, want.Why)
 				}
@@ -69,7 +69,7 @@ func TestStartingDesignsAreOwn(t *testing.T) {
 	little.Observations = spec.Strategy.InitialDesigns
 	view.Shares = []*strategy.Share{shareOf(t, spec, "you", little)}
 	for id := uint64(1); id <= 4; id++ {
-		got, want := suggest(t, New(spec), view, id, random.SeedOf(1)), suggest(t, alone.NewLogEI(spec).Apart(), view, id, random.SeedOf(1))
+		got, want := suggest(t, New(spec), view, id, random.SeedOf(1)), suggest(t, alone.NewLogEI(spec).WithoutCentre(), view, id, random.SeedOf(1))
 		if !got.Design.Equal(want.Design) || got.Why.Source != strategy.Initial {
 			t.Errorf("trial %d: %+v, want %+v", id, got, want)
 		}
@@ -82,13 +82,13 @@ func TestNewcomersSkipTheStart(t *testing.T) {
 	spec := newTask(t, plane, "exact", "")
 	shares := []*strategy.Share{shareOf(t, spec, "you", around(spec, 0.1, []float64{0.3, 0.3}))}
 	s := New(spec)
-	if !s.FollowsFromTheFirst() {
+	if !s.UsesSharesFromStart() {
 		t.Error("a newcomer does not wait for shares")
 	}
 	view := viewOf(t, spec, nil, nil)
 	view.Shares = shares
 	got := suggest(t, s, view, 1, random.SeedOf(1))
-	if x := spec.Space.Encode(got.Design); math.Hypot(x[0]-0.3, x[1]-0.3) > 0.01 || got.Why.Listened != 1 {
+	if x := spec.Space.Encode(got.Design); math.Hypot(x[0]-0.3, x[1]-0.3) > 0.01 || got.Why.PeersUsed != 1 {
 		t.Errorf("the first design is %v (%v), expected one near (0.3, 0.3)", got.Design, got.Why)
 	}
 	view = viewOf(t, spec, [][]float64{{0.3, 0.3}}, bowl(spec, 0.7))
@@ -111,7 +111,7 @@ func TestPeersAreListenedTo(t *testing.T) {
 			spec.Space.Snap(centre)
 			view.Shares = []*strategy.Share{shareOf(t, spec, "a", around(spec, 0.1, centre)), shareOf(t, spec, "b", around(spec, 0.1, centre))}
 			got := suggest(t, s, view, 4, random.SeedOf(1))
-			if got.Why.Source != "density" || got.Why.Listened != 2 || got.Why.Observations != 14 || !got.Why.FromPeers() {
+			if got.Why.Source != "density" || got.Why.PeersUsed != 2 || got.Why.Observations != 14 || !got.Why.FromPeers() {
 				t.Errorf("%s: %+v", model, got.Why)
 			}
 			if again := suggest(t, s, view, 4, random.SeedOf(1)); !reflect.DeepEqual(again, got) {
@@ -136,7 +136,7 @@ func TestSuggestedDesigns(t *testing.T) {
 		at := placeOf(spec, 0.6, 0.4)
 		view.Suggested = []task.Design{spec.Space.Decode(at)}
 		got := suggest(t, New(spec), view, 4, random.SeedOf(1))
-		if got.Why.Source != "density" || got.Why.Listened != 0 || got.Why.FromPeers() {
+		if got.Why.Source != "density" || got.Why.PeersUsed != 0 || got.Why.FromPeers() {
 			t.Errorf("%+v", got.Why)
 		}
 		heard, _ := New(spec).listen(view, 4, random.SeedOf(1))
@@ -149,7 +149,7 @@ func TestSuggestedDesigns(t *testing.T) {
 			}
 		}
 		view.Shares = []*strategy.Share{shareOf(t, spec, "a", around(spec, 0.1, at))}
-		if got := suggest(t, New(spec), view, 4, random.SeedOf(1)); got.Why.Listened != 1 {
+		if got := suggest(t, New(spec), view, 4, random.SeedOf(1)); got.Why.PeersUsed != 1 {
 			t.Errorf("beside a peer: %+v", got.Why)
 		}
 	}
@@ -206,14 +206,14 @@ func TestWhatHostilePeersCost(t *testing.T) {
 		view.Shares = append(view.Shares, shareOf(t, spec, fmt.Sprint("peer", i), around(spec, protocol.MinSpread, acquisition.Sample(spec.Space, rng))))
 	}
 	f := logEIOf(spec, view)
-	alone := suggest(t, alone.NewLogEI(spec).Apart(), view, 6, random.SeedOf(1))
+	alone := suggest(t, alone.NewLogEI(spec).WithoutCentre(), view, 6, random.SeedOf(1))
 	most := f.Value(spec.Space.Encode(alone.Design))
 	for _, observations := range []int{5, 50, 500, 50_000, 5_000_000} {
 		view.Observations = observations
 		got := suggest(t, New(spec), view, 6, random.SeedOf(1))
 		lost := most - f.Value(spec.Space.Encode(got.Design))
 		// The two maximisers may differ in a digit far behind, or in the hill.
-		if allowed := 5 / float64(observations) * math.Log(ceiling/doubt); lost > allowed+1e-4 {
+		if allowed := 5 / float64(observations) * math.Log(ceiling/uniformShare); lost > allowed+1e-4 {
 			t.Errorf("after %d observations the peers cost %g of ln EI, the bound is %g", observations, lost, allowed)
 		}
 	}
@@ -248,7 +248,7 @@ func TestWrongPeersDoNotPreventConvergence(t *testing.T) {
 func TestVeryManyPeers(t *testing.T) {
 	spec := newTask(t, line, "exact", "")
 	view := viewOf(t, spec, points(spec, 3), bowl(spec, 0.3))
-	for i := range 3 * mostPeers {
+	for i := range 3 * maxPeers {
 		d := around(spec, 0.1, []float64{0.5})
 		d.Observations = 1 + i
 		view.Shares = append(view.Shares, shareOf(t, spec, fmt.Sprint("peer", i), d))
@@ -256,7 +256,7 @@ func TestVeryManyPeers(t *testing.T) {
 	heard := map[int]bool{}
 	for trial := range uint64(30) {
 		chosen := choose(view, trial, random.SeedOf(1))
-		if len(chosen) != mostPeers {
+		if len(chosen) != maxPeers {
 			t.Fatalf("%d peers are heard", len(chosen))
 		}
 		twice := map[int]bool{}
@@ -269,11 +269,11 @@ func TestVeryManyPeers(t *testing.T) {
 	}
 	// That one of the 192 is not among 64 in any of 30 trials happens once in 1000
 	// seeds.
-	if len(heard) != 3*mostPeers {
+	if len(heard) != 3*maxPeers {
 		t.Errorf("only %d peers are heard", len(heard))
 	}
-	if got := suggest(t, New(spec), view, 4, random.SeedOf(1)); got.Why.Listened != mostPeers {
-		t.Errorf("listens to %d", got.Why.Listened)
+	if got := suggest(t, New(spec), view, 4, random.SeedOf(1)); got.Why.PeersUsed != maxPeers {
+		t.Errorf("listens to %d", got.Why.PeersUsed)
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -211,19 +211,19 @@ func (e *Exchange) assign(b protocol.Batch) {
 			return
 		}
 		e.record(assignmentRecord, share.Envelope)
-		e.letters[a.Party] = share.Envelope
+		e.queued[a.Party] = share.Envelope
 		sent = append(sent, a.Party)
 	}
 	e.settle(b)
 	for _, party := range sent {
-		e.send(party, protocol.FairMessage{Statements: [][]byte{e.letters[party]}})
+		e.send(party, protocol.FairMessage{Statements: [][]byte{e.queued[party]}})
 	}
 }
 
 // accept makes a batch the round's.
 func (e *Exchange) accept(b protocol.Batch, share protocol.Share) {
 	e.record(batchRecord, share.Envelope)
-	e.keepLetters(b, share)
+	e.keepQueued(b, share)
 	e.settle(b)
 }
 
@@ -272,10 +272,10 @@ func (e *Exchange) catchUp(b protocol.Batch) bool {
 	return false
 }
 
-// keepLetters keeps what the parties of a batch need to know, without a mediator: the batch.
-func (e *Exchange) keepLetters(b protocol.Batch, share protocol.Share) {
+// keepQueued keeps what the parties of a batch need to know, without a mediator: the batch.
+func (e *Exchange) keepQueued(b protocol.Batch, share protocol.Share) {
 	e.latest = share.Envelope
 	for _, a := range b.Assigned {
-		e.letters[a.Party] = share.Envelope
+		e.queued[a.Party] = share.Envelope
 	}
 }

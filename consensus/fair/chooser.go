@@ -9,10 +9,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fbo-node/fbo/consensus/fair/batch"
+	"github.com/fbo-node/fbo/consensus/fair/internal/batch"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -39,12 +39,12 @@ const (
 
 	// A result is far off that is so many times as far off as is usual.
 	farTimes = 4
-	// leastUsual is what is taken for usual, in deviations, where results fit better.
-	leastUsual = 0.25
+	// minUsual is what is taken for usual, in deviations, where results fit better.
+	minUsual = 0.25
 	// repeatedly is how many of a party's results must be far off, at least, and
-	// leastResults how many results it and the others must have before that is judged.
-	repeatedly   = 3
-	leastResults = 10
+	// minResults how many results it and the others must have before that is judged.
+	repeatedly = 3
+	minResults = 10
 
 	bestDesigns = 5 // that the search looks around
 )
@@ -110,7 +110,7 @@ func (c chooser) takes(e protocol.Evaluation) bool {
 		return true
 	}
 	y, _, err := surrogate.Outputs(c.task, surrogate.Observations{X: [][]float64{e.Point.Encoded(c.task.Space)}, Y: []float64{*e.Value}})
-	return err == nil && math.Abs(y[0]) < surrogate.MostDeviations
+	return err == nil && math.Abs(y[0]) < surrogate.MaxDeviations
 }
 
 // offers tells whether a design is one that its party can evaluate next: one of the task's,
@@ -160,7 +160,7 @@ func (c chooser) solve(ctx context.Context, s state, p pool, h surrogate.Hyperpa
 		designs[i] = point.Encoded(c.task.Space)
 	}
 	result.value = problem.Value(designs)
-	if surprise, ok := problem.Posterior.(surrogate.Surprise); ok {
+	if surprise, ok := problem.Posterior.(surrogate.LeaveOneOuter); ok {
 		result.off = farOff(p, surprise.LeaveOneOut(), len(s.book.roster))
 	}
 	return result, nil
@@ -186,10 +186,10 @@ func farOff(p pool, off []float64, parties int) (far []int) {
 				others += results[other]
 			}
 		}
-		if min(others, results[party]) < leastResults {
+		if min(others, results[party]) < minResults {
 			continue
 		}
-		limit := farTimes * max(math.Sqrt(square/float64(others)), leastUsual)
+		limit := farTimes * max(math.Sqrt(square/float64(others)), minUsual)
 		count := 0
 		for i, z := range off {
 			if p.party[i] == party && math.Abs(z) > limit {
@@ -345,7 +345,7 @@ func dealt(p batch.Problem, designs [][]float64) bool {
 
 // doubt says what is wrong with hyperparameters that are not the node's own.
 func (c chooser) doubt(obs surrogate.Observations, own, other surrogate.Hyperparameters) (objection, err error) {
-	judge, ok := c.model.(surrogate.Judge)
+	judge, ok := c.model.(surrogate.EvidenceModel)
 	if !ok {
 		return errors.New("its process has other hyperparameters than the task"), nil
 	}

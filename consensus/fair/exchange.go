@@ -11,10 +11,10 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/exchange/rounds"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
-	"github.com/fbo-node/fbo/strategy/exchange/rounds"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -32,7 +32,7 @@ const (
 // left over means nothing to another round.
 const (
 	tickTimer     = "tick"
-	heardTimer    = "heard"
+	receivedTimer = "heard"
 	deadlineTimer = "deadline"
 	turnTimer     = "turn"
 )
@@ -44,11 +44,11 @@ const (
 	// on they have all results themselves. It is above what the search takes for 50 parties
 	// with 1,000 results on a small processor.
 	turnTime = time.Minute
-	// mostSent bounds the statements of a message, in bytes.
-	mostSent = 100 << 10
-	// mostEvaluations is how many a party can make: so many that exact processes have long
+	// maxSent bounds the statements of a message, in bytes.
+	maxSent = 100 << 10
+	// maxEvaluations is how many a party can make: so many that exact processes have long
 	// become too slow, and few enough that one that makes them up fills no disk.
-	mostEvaluations = 4096
+	maxEvaluations = 4096
 )
 
 // Round is what the view shows: the latest round that has a batch.
@@ -88,20 +88,20 @@ type Exchange struct {
 	points   []*protocol.Point // and which
 	current  Round
 	latest   []byte            // envelope of the latest batch; without a mediator
-	letters  map[int][]byte    // by party: envelope of what told it its latest design, an assignment of a mediator or a batch
+	queued   map[int][]byte    // by party: envelope of what told it its latest design, an assignment of a mediator or a batch
 	against  float64           // how much more this node has got than the average party, as the mediator says
 	offers   map[int]offer     // by party: its newest batch that is not accepted
 	refused  map[[32]byte]bool // digests of those that are wrong, in this round
 
-	barrier  rounds.Barrier
-	counting bool // the deadline of the round runs
-	turn     int  // of those who propose in the round, from 0
-	turning  bool // the time of the turn runs
-	working  bool // a batch is computed or checked
-	resting  bool // until the next tick, after a computation that failed
-	deaf     bool // started just now, and may not know yet who is present
-	started  bool
-	alone    bool // the mediator is not there
+	barrier   rounds.Barrier
+	counting  bool // the deadline of the round runs
+	turn      int  // of those who propose in the round, from 0
+	turning   bool // the time of the turn runs
+	working   bool // a batch is computed or checked
+	resting   bool // until the next tick, after a computation that failed
+	replaying bool // started just now, and may not know yet who is present
+	started   bool
+	alone     bool // the mediator is not there
 
 	ticks    int
 	answered map[int]bool // whom this node has answered since the last tick
@@ -150,7 +150,7 @@ func NewExchange(t *task.Task, key crypto.PrivKey) (*Exchange, error) {
 		entered:  map[uint64]bool{},
 		assigned: make([]int, n),
 		points:   make([]*protocol.Point, n),
-		letters:  map[int][]byte{},
+		queued:   map[int][]byte{},
 		offers:   map[int]offer{},
 		refused:  map[[32]byte]bool{},
 		answered: map[int]bool{},
@@ -180,7 +180,7 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 		return e.take()
 	case strategy.Start:
 		e.start(view)
-	case strategy.Told:
+	case strategy.TrialsEnded:
 		e.enter(view)
 	case strategy.Direct:
 		e.receive(in.From, in.Data)
@@ -212,10 +212,10 @@ func (e *Exchange) take() []strategy.Output {
 }
 
 func (e *Exchange) start(view strategy.View) {
-	e.started, e.deaf = true, true
+	e.started, e.replaying = true, true
 	e.barrier.Open(e.current.Number + 1)
 	e.emit(strategy.SetTimer{Name: tickTimer, After: ticking})
-	e.emit(strategy.SetTimer{Name: heardTimer, After: presence.Interval})
+	e.emit(strategy.SetTimer{Name: receivedTimer, After: presence.Interval})
 	e.enter(view)
 	e.greet()
 	e.show()
@@ -229,11 +229,11 @@ func (e *Exchange) timer(view strategy.View, name string) {
 		e.ticks++
 		clear(e.answered)
 		e.resting = false
-		e.tellDisputes()
+		e.publishDisputes()
 		e.look(view)
 		e.ask()
-	case heardTimer:
-		e.deaf = false
+	case receivedTimer:
+		e.replaying = false
 	case deadlineTimer:
 		if number == strconv.Itoa(e.barrier.Number()) {
 			e.barrier.Expire()
@@ -256,7 +256,7 @@ func (e *Exchange) notice(view strategy.View) {
 
 // look shows whether the mediator is there, when that has changed.
 func (e *Exchange) look(view strategy.View) {
-	if e.mediator < 0 || e.mediator == e.self || e.deaf {
+	if e.mediator < 0 || e.mediator == e.self || e.replaying {
 		return
 	}
 	alone := !presence.Of(view).Has(e.roster[e.mediator])

@@ -245,7 +245,7 @@ func TestTrafficForHoldingIsBounded(t *testing.T) {
 				n, bytes := sends(w.tell(liar, victim, protocol.FairMessage{Holding: &h}))
 				count, size = count+n, size+bytes
 			}
-			if count > 1 || size > mostSent+2000 {
+			if count > 1 || size > maxSent+2000 {
 				t.Errorf("%s: %+v, 50 times, is answered by %d messages with %d bytes", way, h, count, size)
 			}
 		}
@@ -396,7 +396,7 @@ func TestAFailureIsFollowedByAPause(t *testing.T) {
 					works++
 				}
 			}
-			in = strategy.Told{}
+			in = strategy.TrialsEnded{}
 		}
 		if works > 0 {
 			t.Errorf("%s: %d further computations", way, works)

@@ -55,7 +55,7 @@ func (e *Exchange) replay(data []byte) {
 		switch {
 		case err != nil:
 		case b.Round > e.current.Number:
-			e.keepLetters(b, share)
+			e.keepQueued(b, share)
 			e.takeDown(b)
 		default:
 			e.catchUp(b)
@@ -73,7 +73,7 @@ func (e *Exchange) recall(a protocol.Assignment, share protocol.Share) {
 	if party < 0 || a.Round < e.current.Number {
 		return
 	}
-	e.letters[party] = share.Envelope
+	e.queued[party] = share.Envelope
 	e.current.Number, e.current.Parties = a.Round, a.Parties
 	e.give(party, a.Round, a.Point)
 	if party == e.self {
@@ -155,7 +155,7 @@ func (e *Exchange) enter(view strategy.View) {
 func (e *Exchange) tell(envelopes ...[]byte) {
 	for len(envelopes) > 0 {
 		first, bytes := 0, 0
-		for first < len(envelopes) && (first == 0 || bytes+len(envelopes[first]) <= mostSent) {
+		for first < len(envelopes) && (first == 0 || bytes+len(envelopes[first]) <= maxSent) {
 			bytes += len(envelopes[first])
 			first++
 		}
@@ -274,7 +274,7 @@ func (e *Exchange) receive(from peer.ID, data []byte) {
 func (e *Exchange) evidence(party, count int) (m protocol.FairMessage) {
 	bytes := 0
 	for _, entry := range slices.Backward(e.book.entries[party][:count]) {
-		if bytes += len(entry.envelope); bytes > mostSent {
+		if bytes += len(entry.envelope); bytes > maxSent {
 			break
 		}
 		m.Statements = append(m.Statements, entry.envelope)
@@ -294,21 +294,21 @@ func (e *Exchange) answer(sender int, h protocol.Holding) {
 	m := protocol.FairMessage{}
 	switch {
 	case e.mediator < 0:
-		m.Statements = e.book.lacking(h.Counts, mostSent)
+		m.Statements = e.book.lacking(h.Counts, maxSent)
 		if h.Round < e.current.Number && e.latest != nil {
 			m.Statements = append(m.Statements, e.latest)
 		}
-		if letter := e.letters[sender]; letter != nil && h.Waiting && !e.ready(sender) {
+		if letter := e.queued[sender]; letter != nil && h.Waiting && !e.ready(sender) {
 			m.Statements = append(m.Statements, letter)
 		}
 	case e.self == e.mediator:
-		if letter := e.letters[sender]; letter != nil && h.Round < e.assigned[sender] {
+		if letter := e.queued[sender]; letter != nil && h.Round < e.assigned[sender] {
 			m.Statements = append(m.Statements, letter)
 		}
 	default:
 		counts := slices.Repeat([]int{math.MaxInt32}, len(e.roster))
 		counts[e.self] = h.Counts[e.self]
-		m.Statements = e.book.lacking(counts, mostSent)
+		m.Statements = e.book.lacking(counts, maxSent)
 	}
 	if e.lacks(sender, h) || e.self == e.mediator {
 		m.Holding = e.holding(sender)
@@ -336,20 +336,20 @@ func (e *Exchange) hear(sender int, envelope []byte) {
 	}
 	switch share.Kind {
 	case evaluationKind:
-		e.hearEvaluation(author, share)
+		e.handleEvaluation(author, share)
 	case batchKind:
-		e.hearBatch(author, share)
+		e.handleBatch(author, share)
 	case assignmentKind:
-		e.hearAssignment(author, share)
+		e.handleAssignment(author, share)
 	}
 }
 
-func (e *Exchange) hearEvaluation(author int, share protocol.Share) {
+func (e *Exchange) handleEvaluation(author int, share protocol.Share) {
 	if !e.chooses() {
 		return
 	}
 	evaluation, err := protocol.DecodeEvaluation(share.Payload, e.task.Space)
-	if err != nil || uint64(evaluation.Number) != share.Slot || evaluation.Number > mostEvaluations || !e.chooser.takes(evaluation) {
+	if err != nil || uint64(evaluation.Number) != share.Slot || evaluation.Number > maxEvaluations || !e.chooser.takes(evaluation) {
 		e.name(author, nonsense)
 		return
 	}
@@ -369,9 +369,9 @@ func (e *Exchange) hearEvaluation(author int, share protocol.Share) {
 	}
 }
 
-// tellDisputes tells which results count of those that contradict each other. It waits for
+// publishDisputes tells which results count of those that contradict each other. It waits for
 // a tick, since an author can sign as many as it likes, each of which would go to everybody.
-func (e *Exchange) tellDisputes() {
+func (e *Exchange) publishDisputes() {
 	var envelopes [][]byte
 	for party, list := range e.book.entries {
 		for _, entry := range list {
@@ -396,7 +396,7 @@ func (e *Exchange) compare(party int, evaluation protocol.Evaluation) {
 	}
 }
 
-func (e *Exchange) hearBatch(author int, share protocol.Share) {
+func (e *Exchange) handleBatch(author int, share protocol.Share) {
 	if e.mediator >= 0 || e.refused[share.Digest] {
 		return
 	}
@@ -421,7 +421,7 @@ func (e *Exchange) hearBatch(author int, share protocol.Share) {
 	}
 }
 
-func (e *Exchange) hearAssignment(author int, share protocol.Share) {
+func (e *Exchange) handleAssignment(author int, share protocol.Share) {
 	a, err := protocol.DecodeAssignment(share.Payload, e.task.Space)
 	if e.mediator < 0 || author != e.mediator || err != nil || uint64(a.Round) != share.Slot || a.Party != e.roster[e.self] || a.Round <= e.current.Number {
 		return

@@ -8,8 +8,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
 )
 
 func (e *Exchange) turnName() string { return fmt.Sprintf("%d/%d", e.barrier.Number(), e.turn) }
@@ -103,7 +103,7 @@ func (e *Exchange) leader(view strategy.View) int {
 		case !e.turns.Forgiven(e.barrier.Number(), e.turn):
 			e.turn++
 			e.turning = false
-		case e.deaf || present.Has(id):
+		case e.replaying || present.Has(id):
 			return party
 		case e.left[party]:
 			e.nextTurn() // as it has told

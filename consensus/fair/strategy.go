@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -37,7 +37,7 @@ var _ strategy.Strategy = Strategy{}
 
 // New returns the strategy for a task of type fair.
 func New(t *task.Task) Strategy {
-	return Strategy{task: t, settings: settingsOf(t), search: search.New(t).Apart(), own: alone.NewLogEI(t)}
+	return Strategy{task: t, settings: settingsOf(t), search: search.New(t).WithoutCentre(), own: alone.NewLogEI(t)}
 }
 
 // Suggest implements strategy.Strategy.
@@ -52,7 +52,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 			phrase += fmt.Sprintf(", %d without a design", late)
 		}
 		return strategy.Suggestion{Design: round.Design, Why: strategy.Why{
-			Source: source, Phrase: phrase, Round: round.Of, Listened: round.Parties - 1,
+			Source: source, Phrase: phrase, Round: round.Of, PeersUsed: round.Parties - 1,
 		}}, nil
 	}
 	if view.Waited == "" {

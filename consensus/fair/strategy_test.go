@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -47,7 +47,7 @@ func run(view *strategy.View, s strategy.Suggestion) {
 func TestStartingDesigns(t *testing.T) {
 	definition := newTask(t, 3, noMediator, "")
 	view := viewOf(t, definition)
-	same := search.New(definition).Apart()
+	same := search.New(definition).WithoutCentre()
 	for trial := range uint64(2) {
 		if trial == 1 {
 			view.Results[Kind] = Round{Number: 1, Design: definition.Space.Decode([]float64{0.5, 0.5}), Parties: 3, Roster: 3}
@@ -76,7 +76,7 @@ func TestADesignIsTakenOnce(t *testing.T) {
 		t.Fatalf("%v, %+v; want the assigned %v", first.Design, first.Wait, assigned)
 	}
 	why := first.Why
-	if why.Source != "assigned" || why.Round != 4 || why.Listened != 1 || !why.FromPeers() ||
+	if why.Source != "assigned" || why.Round != 4 || why.PeersUsed != 1 || !why.FromPeers() ||
 		why.Phrase != "of the batch of round 4, for 2 parties, 1 without a design" {
 		t.Errorf("why: %+v", why)
 	}

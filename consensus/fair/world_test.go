@@ -12,12 +12,12 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -394,7 +394,7 @@ func (w *world) evaluate(m *member, i int) {
 		trial := &m.trials[i]
 		trial.State = strategy.Done
 		trial.Outcome = &strategy.Outcome{Value: m.report(trial.Design, hill(trial.Design))}
-		w.step(m, strategy.Told{})
+		w.step(m, strategy.TrialsEnded{})
 		w.suggest(m, "")
 	})
 }

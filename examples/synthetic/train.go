@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 // Hyperparameters say how Train fits the model.

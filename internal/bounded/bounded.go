@@ -40,10 +40,10 @@ func ReadFile(path string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// MostRecord is how many bytes a record of CSV has at most.
-const MostRecord = 1 << 20
+// MaxRecord is how many bytes a record of CSV has at most.
+const MaxRecord = 1 << 20
 
-// CSV is a csv.Reader of an input of at most so many bytes, in records of at most MostRecord.
+// CSV is a csv.Reader of an input of at most so many bytes, in records of at most MaxRecord.
 type CSV struct {
 	*csv.Reader
 	in *input
@@ -66,7 +66,7 @@ func (c *CSV) Read() ([]string, error) {
 }
 
 // input counts what is read, in all and since the last record. A csv.Reader reads ahead by less
-// than MostRecord.
+// than MaxRecord.
 type input struct {
 	r             io.Reader
 	most          int64
@@ -80,8 +80,8 @@ func (i *input) Read(p []byte) (n int, err error) {
 	switch {
 	case i.total > i.most:
 		i.refused = &SizeError{"the table", i.most}
-	case i.record > MostRecord:
-		i.refused = &SizeError{"a line", MostRecord}
+	case i.record > MaxRecord:
+		i.refused = &SizeError{"a line", MaxRecord}
 	default:
 		return n, err
 	}

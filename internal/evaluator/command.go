@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/evaluator/triallog"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -30,7 +30,7 @@ type Command struct {
 	// what is appended to the line; then the command and what it has started die
 	// with this process, however it ends. By default there is none, and on Windows
 	// there may be none.
-	Guard []string
+	Supervisor []string
 	// Grace is the time between asking a cancelled command to end and killing
 	// it, and between its end and no longer waiting for output of processes it
 	// left behind. DefaultGrace by default.
@@ -106,7 +106,7 @@ func (c *Command) expand(value func(task.Parameter) string) ([]string, error) {
 		expanded, unknown := expandArgument(arg, values)
 		if unknown != "" {
 			return nil, fmt.Errorf("evaluator: argument %q: {%s} is no parameter of the task (they are: %s); write {{%s}} to mean the text",
-				arg, unknown, plain.List(names), unknown)
+				arg, unknown, sanitize.List(names), unknown)
 		}
 		args = append(args, expanded)
 	}

@@ -53,7 +53,7 @@ func (c *Command) run(ctx context.Context, member *Member, trial uint64, design 
 	}
 	stdout := tail{limit: maxOutput}
 	p, err := launch{
-		guard: c.Guard, path: c.path, args: append([]string{c.Args[0]}, args...), env: env,
+		supervisor: c.Supervisor, path: c.path, args: append([]string{c.Args[0]}, args...), env: env,
 		stdout: io.MultiWriter(&stdout, log), stderr: io.MultiWriter(complaints, log), grace: orDefault(c.Grace),
 	}.start()
 	if err != nil {

@@ -61,7 +61,7 @@ func play(mode string, args []string) {
 		fmt.Println(os.Getpid())
 		time.Sleep(time.Minute)
 	case "guard":
-		if err := Guard(args); err != nil {
+		if err := Supervise(args); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(2)
 		}

@@ -12,14 +12,14 @@ import (
 
 // launch says how a command is started.
 type launch struct {
-	guard  []string // command line of the guard; empty without one
-	path   string   // of the command
-	args   []string // its name and arguments
-	env    []string
-	stdin  *os.File // nil: nothing to read
-	stdout io.Writer
-	stderr io.Writer
-	grace  time.Duration
+	supervisor []string // command line of the guard; empty without one
+	path       string   // of the command
+	args       []string // its name and arguments
+	env        []string
+	stdin      *os.File // nil: nothing to read
+	stdout     io.Writer
+	stderr     io.Writer
+	grace      time.Duration
 }
 
 // process is a command that runs, in a process group of its own. With a guard the
@@ -38,11 +38,11 @@ type process struct {
 func (l launch) start() (*process, error) {
 	p := &process{grace: l.grace, ended: make(chan struct{})}
 	line := append([]string{l.path}, l.args[1:]...)
-	if len(l.guard) > 0 {
-		line = append(append(append([]string{}, l.guard...), l.path), l.args...)
+	if len(l.supervisor) > 0 {
+		line = append(append(append([]string{}, l.supervisor...), l.path), l.args...)
 	}
 	p.command = exec.Command(line[0], line[1:]...)
-	if len(l.guard) == 0 {
+	if len(l.supervisor) == 0 {
 		p.command.Args[0] = l.args[0]
 	}
 	p.command.Env = l.env
@@ -52,7 +52,7 @@ func (l launch) start() (*process, error) {
 	p.command.Stdout, p.command.Stderr = l.stdout, l.stderr
 	p.command.WaitDelay = l.grace
 	prepareGroup(p.command)
-	theirs, err := p.connectGuard(len(l.guard) > 0)
+	theirs, err := p.connectSupervisor(len(l.supervisor) > 0)
 	if err == nil {
 		err = p.command.Start()
 	}
@@ -68,8 +68,8 @@ func (l launch) start() (*process, error) {
 	return p, nil
 }
 
-// connectGuard makes the guard's pipes and returns its ends of them.
-func (p *process) connectGuard(guarded bool) (theirs []*os.File, err error) {
+// connectSupervisor makes the guard's pipes and returns its ends of them.
+func (p *process) connectSupervisor(guarded bool) (theirs []*os.File, err error) {
 	if !guarded {
 		return nil, nil
 	}
@@ -116,12 +116,12 @@ func (p *process) wait() error {
 func (p *process) stop() {
 	told := time.Now()
 	if p.lifeline != nil {
-		_, _ = p.lifeline.Write([]byte{guardStop}) // what has ended needs no telling
+		_, _ = p.lifeline.Write([]byte{supervisorStop}) // what has ended needs no telling
 	}
 	_ = terminateGroup(p.command.Process) // it may have ended
 	if !p.endsWithin(p.grace) {
 		closeAll([]*os.File{p.lifeline}) // the guard finds more than the group
-		if p.lifeline == nil || !p.endsWithin(guardGraces*p.grace) {
+		if p.lifeline == nil || !p.endsWithin(supervisorGraces*p.grace) {
 			killGroup(p.command.Process, 0)
 		}
 		<-p.ended
@@ -129,9 +129,9 @@ func (p *process) stop() {
 	killGroup(p.command.Process, p.grace-time.Since(told))
 }
 
-// guardGraces is how many graces a guard has to kill what has left the group. It needs
+// supervisorGraces is how many graces a guard has to kill what has left the group. It needs
 // milliseconds, and on a busy machine seconds: a guard that is killed before leaves it running.
-const guardGraces = 10
+const supervisorGraces = 10
 
 func (p *process) endsWithin(limit time.Duration) bool {
 	timer := time.NewTimer(limit)
@@ -178,8 +178,8 @@ type because struct {
 func (b because) Error() string { return b.text }
 func (b because) Unwrap() error { return b.cause }
 
-// guardStop tells a guard that its group is asked to end.
-const guardStop = 's'
+// supervisorStop tells a guard that its group is asked to end.
+const supervisorStop = 's'
 
 // Reports of a guard.
 const (

@@ -41,7 +41,7 @@ type Workers struct {
 	// the next stronger measure. DefaultGrace by default.
 	Grace time.Duration
 	// Guard is as in Command.
-	Guard []string
+	Supervisor []string
 
 	path string // Args[0], resolved
 	logs *triallog.Store
@@ -182,7 +182,7 @@ func (w *Workers) start(ctx context.Context, log *triallog.Writer, pause time.Du
 		return nil, cancellation(ctx)
 	}
 	return startWorker(launch{
-		guard: w.Guard, path: w.path, args: w.Args, env: withoutTrial(w.Env), grace: orDefault(w.Grace),
+		supervisor: w.Supervisor, path: w.path, args: w.Args, env: withoutTrial(w.Env), grace: orDefault(w.Grace),
 	}, log)
 }
 

@@ -60,11 +60,11 @@ func (w testWorkers) processes(t testing.TB, trials uint64) (pids []string) {
 // TestWorkerStays: one process evaluates all, whatever else it prints.
 func TestWorkerStays(t *testing.T) {
 	for _, manner := range []string{"plain", "noisy", "twice"} {
-		for name, guard := range map[string][]string{"": nil, " guarded": guardLine()} {
+		for name, supervisor := range map[string][]string{"": nil, " guarded": guardLine()} {
 			t.Run(manner+name, func(t *testing.T) {
 				t.Parallel()
 				w := newTestWorkers(t, manner)
-				w.Guard = guard
+				w.Supervisor = supervisor
 				for trial := uint64(1); trial <= 20; trial++ {
 					got, err := w.evaluate(t, t.Context(), trial)
 					if err != nil || got.Value != float64(trial) {
@@ -141,11 +141,11 @@ func TestWorkerEnds(t *testing.T) {
 
 // TestWorkerLeavesNothing: what a worker that ends in a trial has started ends too.
 func TestWorkerLeavesNothing(t *testing.T) {
-	for name, guard := range map[string][]string{"alone": nil, "guarded": guardLine()} {
+	for name, supervisor := range map[string][]string{"alone": nil, "guarded": guardLine()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newTestWorkers(t, "leaves-child")
-			w.Guard = guard
+			w.Supervisor = supervisor
 			_, err := w.evaluate(t, t.Context(), 1)
 			if want := "the worker exited with code 4 before it answered"; err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)

@@ -99,10 +99,10 @@ func after() []Column {
 		{"finished", func(t strategy.Trial) string { return timeText(t.Finished) }},
 		{"reason", func(t strategy.Trial) string { return noFormula(t.Reason) }},
 		{"listened", func(t strategy.Trial) string {
-			if t.Why.Listened == 0 {
+			if t.Why.PeersUsed == 0 {
 				return ""
 			}
-			return strconv.Itoa(t.Why.Listened)
+			return strconv.Itoa(t.Why.PeersUsed)
 		}},
 		{"why", func(t strategy.Trial) string { return t.Why.String() }},
 	}

@@ -155,8 +155,8 @@ func attributesOf(of *task.Task, t strategy.Trial) object {
 	if t.Why.Peer != "" {
 		o = append(o, member{"peer", t.Why.Peer.String()})
 	}
-	if t.Why.Listened > 0 {
-		o = append(o, member{"listened", t.Why.Listened})
+	if t.Why.PeersUsed > 0 {
+		o = append(o, member{"listened", t.Why.PeersUsed})
 	}
 	if t.Reason != "" {
 		o = append(o, member{"reason", t.Reason})

@@ -7,10 +7,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/desk"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/node"
-	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -46,7 +46,7 @@ func nullable(s *huma.Schema, name string) *huma.Schema {
 }
 
 func (a *api) best(ctx context.Context, in *InTask) (*answer[bestBody], error) {
-	t, err := a.desk.Task(in.Task)
+	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -79,7 +79,7 @@ func showRecommendation(r agent.Recommendation) (*recommendationBody, error) {
 }
 
 func (a *api) recommendation(ctx context.Context, in *InTask) (*answer[recommendationBody], error) {
-	t, err := a.desk.Task(in.Task)
+	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -92,8 +92,8 @@ func (a *api) recommendation(ctx context.Context, in *InTask) (*answer[recommend
 }
 
 // statusOf asks the session.
-func (a *api) statusOf(ctx context.Context, in *InTask) (*desk.Task, node.Status, error) {
-	t, err := a.desk.Task(in.Task)
+func (a *api) statusOf(ctx context.Context, in *InTask) (*trialserver.Task, node.Status, error) {
+	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, node.Status{}, problem(err)
 	}

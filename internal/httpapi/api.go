@@ -10,7 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/fbo-node/fbo/internal/desk"
+	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -42,14 +42,14 @@ const (
 
 type api struct {
 	huma.API
-	desk    *desk.Desk
+	server  *trialserver.Server
 	options Options
 	streams chan struct{} // has one entry for each stream that is open
 	looks   chan struct{} // has an entry while somebody looks at a model
 }
 
 // New is the handler of a desk.
-func New(d *desk.Desk, o Options) http.Handler {
+func New(d *trialserver.Server, o Options) http.Handler {
 	if o.Lease == 0 {
 		o.Lease = DefaultLease
 	}
@@ -71,7 +71,7 @@ func New(d *desk.Desk, o Options) http.Handler {
 	config.Security = []map[string][]string{{"token": {}}}
 	format := huma.Format{Marshal: marshal, Unmarshal: unmarshal}
 	config.Formats = map[string]huma.Format{"application/json": format, "json": format} // json: what ends in +json
-	a := &api{desk: d, options: o, streams: make(chan struct{}, o.Streams), looks: make(chan struct{}, 1)}
+	a := &api{server: d, options: o, streams: make(chan struct{}, o.Streams), looks: make(chan struct{}, 1)}
 	config.Transformers = []huma.Transformer{a.explain}
 	mux := http.NewServeMux()
 	a.API = humago.New(mux, config)
@@ -86,7 +86,7 @@ func New(d *desk.Desk, o Options) http.Handler {
 }
 
 // op describes an operation; errors are those that it has beside those of all, of which
-// some are internal/httpguard's.
+// some are internal/httpaccess's.
 func op(method, path, id, summary string, errors ...int) huma.Operation {
 	o := huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, Tags: []string{tagOf(path)}, Errors: append(errors,
 		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest,

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/internal/desk"
+	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
 )
@@ -35,14 +35,14 @@ type world struct {
 	url string
 	end func()
 
-	desk *desk.Desk
+	server *trialserver.Server
 }
 
 // newWorld joins the tasks that the directory has served.
 func newWorld(t testing.TB, dir string, o Options) *world {
 	t.Helper()
 	w := newStartingWorld(t, dir, o)
-	if err := w.desk.Open(t.Context()); err != nil {
+	if err := w.server.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -54,12 +54,12 @@ func newStartingWorld(t testing.TB, dir string, o Options) *world {
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d, err := desk.New(n, desk.Options{Strategies: all.Strategies(), Wait: -1, OnWarning: func(text string) { t.Error(text) }})
+	d, err := trialserver.New(n, trialserver.Options{Strategies: all.Strategies(), Wait: -1, OnWarning: func(text string) { t.Error(text) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(New(d, o))
-	w := &world{t: t, dir: dir, url: server.URL, desk: d}
+	w := &world{t: t, dir: dir, url: server.URL, server: d}
 	ended := false
 	w.end = func() {
 		if !ended {
@@ -399,7 +399,7 @@ func TestHealthDuringTheStart(t *testing.T) {
 		same(t, path, r.body["detail"], "starting: 0 of 1")
 		same(t, "when to ask "+path+" again", r.header.Get("Retry-After"), "1")
 	}
-	if err := w.desk.Open(t.Context()); err != nil {
+	if err := w.server.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "ready", w.must(200, "GET", ReadyPath, nil).body, m{"status": "ready"})

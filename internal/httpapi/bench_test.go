@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/desk"
-	"github.com/fbo-node/fbo/internal/httpguard"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/httpaccess"
+	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -32,20 +32,20 @@ func BenchmarkAsk(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer n.Close()
-	d, err := desk.New(n, desk.Options{Strategies: all.Strategies(), Wait: -1})
+	d, err := trialserver.New(n, trialserver.Options{Strategies: all.Strategies(), Wait: -1})
 	if err != nil {
 		b.Fatal(err)
 	}
-	t, _, err := d.Create(b.Context(), desk.Order{Text: bowl}, "")
+	t, _, err := d.Create(b.Context(), trialserver.Order{Text: bowl}, "")
 	if err != nil {
 		b.Fatal(err)
 	}
-	listener, err := httpguard.ListenSocket(filepath.Join(n.Dir, "s"))
+	listener, err := httpaccess.ListenSocket(filepath.Join(n.Dir, "s"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	guard := httpguard.Guard{Token: "abcdefghijklmnopqrstuvwxyz", MaxBody: 1 << 20, Rate: 1e6, Burst: 1e6, MaxOpen: 10}
-	server := httpguard.NewServer(guard.Protect(New(d, Options{})), nil)
+	guard := httpaccess.Policy{Token: "abcdefghijklmnopqrstuvwxyz", MaxBody: 1 << 20, Rate: 1e6, Burst: 1e6, MaxOpen: 10}
+	server := httpaccess.NewServer(guard.Protect(New(d, Options{})), nil)
 	go server.Serve(listener) // ends with ErrServerClosed
 	defer server.Close()
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/desk"
-	"github.com/fbo-node/fbo/internal/httpguard"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/httpaccess"
+	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
 )
@@ -21,8 +21,8 @@ func problem(err error) error {
 	if err == nil {
 		return nil
 	}
-	var field *desk.FieldError
-	var starting *desk.StartingError
+	var field *trialserver.FieldError
+	var starting *trialserver.StartingError
 	status := http.StatusInternalServerError
 	switch {
 	case errors.As(err, &field):
@@ -33,9 +33,9 @@ func problem(err error) error {
 		return invalid("body", err)
 	case errors.Is(err, agent.ErrKeyReused):
 		return invalid("header.Idempotency-Key", err)
-	case errors.Is(err, desk.ErrUnknownTask), errors.Is(err, agent.ErrUnknownTrial):
+	case errors.Is(err, trialserver.ErrUnknownTask), errors.Is(err, agent.ErrUnknownTrial):
 		status = http.StatusNotFound
-	case errors.Is(err, agent.ErrFinished), errors.Is(err, agent.ErrNotHeld), errors.Is(err, agent.ErrKeeping), errors.Is(err, desk.ErrFixed), errors.Is(err, desk.ErrTooMany):
+	case errors.Is(err, agent.ErrFinished), errors.Is(err, agent.ErrNotHeld), errors.Is(err, agent.ErrKeeping), errors.Is(err, trialserver.ErrFixed), errors.Is(err, trialserver.ErrTooMany):
 		status = http.StatusConflict
 	case errors.Is(err, node.ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		status = http.StatusServiceUnavailable
@@ -85,10 +85,10 @@ func unknownPaths(mux *http.ServeMux) http.Handler {
 		mux.ServeHTTP(refusal, r)
 		if allowed := refusal.header.Get("Allow"); refusal.status == http.StatusMethodNotAllowed {
 			w.Header().Set("Allow", allowed)
-			httpguard.Refuse(w, refusal.status, "method "+r.Method+": accepted here are "+allowed)
+			httpaccess.Refuse(w, refusal.status, "method "+r.Method+": accepted here are "+allowed)
 			return
 		}
-		httpguard.Refuse(w, http.StatusNotFound, "there is nothing at this path; /v1/openapi.json says what there is")
+		httpaccess.Refuse(w, http.StatusNotFound, "there is nothing at this path; /v1/openapi.json says what there is")
 	})
 }
 

@@ -12,11 +12,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/desk"
-	"github.com/fbo-node/fbo/internal/feed"
-	"github.com/fbo-node/fbo/internal/httpguard"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/eventlog"
+	"github.com/fbo-node/fbo/internal/httpaccess"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/trialserver"
 )
 
 // A stream says something so often, so that both ends notice when the other has gone; a
@@ -61,7 +61,7 @@ func (in *eventsInput) number(newest uint64) (uint64, error) {
 }
 
 func (a *api) events(_ context.Context, in *eventsInput) (*huma.StreamResponse, error) {
-	t, err := a.desk.Task(in.Task)
+	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -76,7 +76,7 @@ func (a *api) events(_ context.Context, in *eventsInput) (*huma.StreamResponse, 
 			defer func() { <-a.streams }()
 		default:
 			w.Header().Set("Retry-After", "5")
-			httpguard.Refuse(w, http.StatusServiceUnavailable, fmt.Sprintf("%d streams are open, which is the most", cap(a.streams)))
+			httpaccess.Refuse(w, http.StatusServiceUnavailable, fmt.Sprintf("%d streams are open, which is the most", cap(a.streams)))
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -86,7 +86,7 @@ func (a *api) events(_ context.Context, in *eventsInput) (*huma.StreamResponse, 
 }
 
 // stream writes events until the reader, the task or the node ends.
-func stream(ctx context.Context, w http.ResponseWriter, t *desk.Task, after uint64) error {
+func stream(ctx context.Context, w http.ResponseWriter, t *trialserver.Task, after uint64) error {
 	control := http.NewResponseController(w)
 	quiet := time.NewTicker(silence)
 	defer quiet.Stop()
@@ -131,7 +131,7 @@ func stream(ctx context.Context, w http.ResponseWriter, t *desk.Task, after uint
 	}
 }
 
-func eventsText(news feed.News[agent.Event]) (string, error) {
+func eventsText(news eventlog.Batch[agent.Event]) (string, error) {
 	var b strings.Builder
 	if news.Missed {
 		b.WriteString("event: missed\ndata: {}\n\n")
@@ -141,7 +141,7 @@ func eventsText(news feed.News[agent.Event]) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "id: %d\nevent: %s\ndata: %s\n\n", item.Number, item.Value.Type, plain.JSON(data))
+		fmt.Fprintf(&b, "id: %d\nevent: %s\ndata: %s\n\n", item.Number, item.Value.Type, sanitize.JSON(data))
 	}
 	return b.String(), nil
 }

@@ -37,7 +37,7 @@ func (a *api) live(context.Context, *struct{}) (*answer[healthBody], error) {
 }
 
 func (a *api) ready(context.Context, *struct{}) (*answer[healthBody], error) {
-	if starting := a.desk.Starting(); starting != nil {
+	if starting := a.server.Starting(); starting != nil {
 		return nil, problem(starting)
 	}
 	return &answer[healthBody]{healthBody{"ready"}}, nil

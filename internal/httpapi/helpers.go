@@ -9,7 +9,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -28,10 +28,10 @@ type helper struct {
 	Present      bool      `json:"present" doc:"It takes part now."`
 	Shares       int       `json:"shares" doc:"That this node holds of it."`
 	Observations int       `json:"observations,omitempty" doc:"Behind what it has shared, where it says so."`
-	LastHeard    time.Time `json:"last_heard,omitzero"`
+	LastReceived time.Time `json:"last_heard,omitzero"`
 	Designs      []uint64  `json:"designs" nullable:"false" doc:"The trials whose designs rest on this peer alone."`
-	Belief       *float64  `json:"belief,omitempty" doc:"The probability that what it shares is of use here; missing where the strategy does not weigh peers one by one."`
-	Words        string    `json:"words,omitempty" doc:"The same in words."`
+	Weight       *float64  `json:"belief,omitempty" doc:"The probability that what it shares is of use here; missing where the strategy does not weigh peers one by one."`
+	Text         string    `json:"words,omitempty" doc:"The same in words."`
 }
 
 type helpersBody struct {
@@ -41,7 +41,7 @@ type helpersBody struct {
 }
 
 func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], error) {
-	t, err := a.desk.Task(in.Task)
+	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -58,7 +58,7 @@ func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], er
 	if err != nil {
 		return nil, problem(err)
 	}
-	var beliefs []strategy.Belief
+	var beliefs []strategy.PeerWeight
 	observations := 0
 	if len(authors) > 0 { // without peers no request waits for the models
 		if beliefs, observations, err = a.beliefs(ctx, in.Task); err != nil {
@@ -81,7 +81,7 @@ func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], er
 	}
 	for _, author := range authors {
 		h := of(author.ID)
-		h.Shares, h.LastHeard = author.Shares, author.Newest
+		h.Shares, h.LastReceived = author.Shares, author.Newest
 	}
 	for _, trial := range trials {
 		if why := trial.Why; why.Peer != "" && why.Peer != status.PeerID {
@@ -90,7 +90,7 @@ func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], er
 	}
 	for _, belief := range beliefs {
 		h := of(belief.Peer)
-		h.Belief, h.Observations, h.Words = new(belief.Use), belief.Heard, inWords(belief.Use, observations)
+		h.Weight, h.Observations, h.Text = new(belief.Use), belief.Received, asText(belief.Use, observations)
 	}
 	body := helpersBody{Alone: alone(session.Task(), trials), Peers: []helper{}}
 	for _, h := range found {
@@ -102,20 +102,20 @@ func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], er
 }
 
 // beliefs judges peers' shares by the observations of this node, and counts these.
-func (a *api) beliefs(ctx context.Context, name string) (beliefs []strategy.Belief, observations int, err error) {
+func (a *api) beliefs(ctx context.Context, name string) (beliefs []strategy.PeerWeight, observations int, err error) {
 	t, view, end, err := a.look(ctx, name)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer end()
-	beliefs, err = t.Session().Beliefs(view)
+	beliefs, err = t.Session().PeerWeights(view)
 	return beliefs, view.Observations, problem(err)
 }
 
 // likely is from where on what a peer says is said to fit.
 const likely = 0.5
 
-func inWords(use float64, outcomes int) string {
+func asText(use float64, outcomes int) string {
 	if outcomes == 0 {
 		return "not judged yet: this node has no outcome to compare with"
 	}
@@ -130,7 +130,7 @@ func inWords(use float64, outcomes int) string {
 	return "what it says does not fit the outcomes here"
 }
 
-func sentence(peers []helper, beliefs []strategy.Belief) string {
+func sentence(peers []helper, beliefs []strategy.PeerWeight) string {
 	sharing := 0
 	for _, p := range peers {
 		if p.Shares > 0 {
@@ -141,9 +141,9 @@ func sentence(peers []helper, beliefs []strategy.Belief) string {
 	case len(peers) == 0:
 		return "no other node has been met on this task"
 	case sharing == 0:
-		return plain.Count(len(peers), "peer") + " met; none has shared anything yet"
+		return sanitize.Count(len(peers), "peer") + " met; none has shared anything yet"
 	case len(beliefs) == 0:
-		return fmt.Sprintf("%s met, of which %d have shared; the strategy does not weigh them one by one", plain.Count(len(peers), "peer"), sharing)
+		return fmt.Sprintf("%s met, of which %d have shared; the strategy does not weigh them one by one", sanitize.Count(len(peers), "peer"), sharing)
 	}
 	fit := 0
 	for _, b := range beliefs {
@@ -155,7 +155,7 @@ func sentence(peers []helper, beliefs []strategy.Belief) string {
 	if fit == 1 {
 		verb = "says"
 	}
-	return fmt.Sprintf("%d of %s %s what fits the outcomes here", fit, plain.Count(len(beliefs), "peer"), verb)
+	return fmt.Sprintf("%d of %s %s what fits the outcomes here", fit, sanitize.Count(len(beliefs), "peer"), verb)
 }
 
 // alone says what came of designs that rest on peers, and of those that do not.
@@ -184,7 +184,7 @@ func alone(of *task.Task, trials []strategy.Trial) string {
 		return "No design has rested on what peers shared."
 	}
 	text := fmt.Sprintf("%s rested on what peers shared; of these, %d had the best outcome so far when it came. Of %d without peers, %d had.",
-		plain.Count(peers.count, "design"), peers.records, own.count, own.records)
+		sanitize.Count(peers.count, "design"), peers.records, own.count, own.records)
 	if best != nil && best.Why.FromPeers() {
 		return text + " The best design rests on peers. What this node would have reached alone is not known: that takes a run of its own."
 	}

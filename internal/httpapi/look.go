@@ -10,19 +10,19 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/fbo-node/fbo/internal/desk"
 	"github.com/fbo-node/fbo/internal/export"
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/modelview"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/portrait"
 	"github.com/fbo-node/fbo/task"
 )
 
 // contourPoints is how many values a parameter of a contour has at most.
 const contourPoints = 25
 
-// mostPrinted is how many bytes of what a trial printed are shown.
-const mostPrinted = 64 << 10
+// maxPrinted is how many bytes of what a trial printed are shown.
+const maxPrinted = 64 << 10
 
 // addLooks adds what pages show: the model, who helped, what trials printed.
 func (a *api) addLooks() {
@@ -48,8 +48,8 @@ func (a *api) addLooks() {
 
 // look has a view of a task whose models know all outcomes. One client looks at a time: it
 // takes computations that trials want too.
-func (a *api) look(ctx context.Context, name string) (t *desk.Task, view strategy.View, end func(), err error) {
-	if t, err = a.desk.Task(name); err != nil {
+func (a *api) look(ctx context.Context, name string) (t *trialserver.Task, view strategy.View, end func(), err error) {
+	if t, err = a.server.Task(name); err != nil {
 		return nil, view, nil, problem(err)
 	}
 	select {
@@ -110,10 +110,10 @@ func (a *api) model(ctx context.Context, in *modelInput) (*answer[modelBody], er
 		return nil, err
 	}
 	defer end()
-	body := modelBody{Interval: portrait.Interval, Slices: []sliceBody{}, Importance: []importanceBody{}, Method: portrait.Method}
-	p, err := portrait.New(view)
+	body := modelBody{Interval: modelview.Interval, Slices: []sliceBody{}, Importance: []importanceBody{}, Method: modelview.Method}
+	p, err := modelview.New(view)
 	best := strategy.Nearest(view.Task, view.Trials)
-	if errors.Is(err, portrait.ErrNoModel) || best == nil {
+	if errors.Is(err, modelview.ErrNoModel) || best == nil {
 		return &answer[modelBody]{body}, nil
 	}
 	if err != nil {
@@ -176,9 +176,9 @@ func (a *api) contour(ctx context.Context, in *contourInput) (*answer[contourBod
 		return nil, invalid("query.y", errors.New("accepted is another parameter than x"))
 	}
 	body := contourBody{X: in.X, Y: in.Y, Xs: []task.Value{}, Ys: []task.Value{}, Mean: [][]float64{}, Deviation: [][]float64{}}
-	p, err := portrait.New(view)
+	p, err := modelview.New(view)
 	best := strategy.Nearest(view.Task, view.Trials)
-	if errors.Is(err, portrait.ErrNoModel) || best == nil {
+	if errors.Is(err, modelview.ErrNoModel) || best == nil {
 		return &answer[contourBody]{body}, nil
 	}
 	if err != nil {
@@ -206,14 +206,14 @@ type outputBody struct {
 }
 
 func (a *api) output(ctx context.Context, in *InTrial) (*answer[outputBody], error) {
-	t, err := a.desk.Task(in.Task)
+	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}
 	if _, err := showTrial(ctx, t, in.Trial); err != nil {
 		return nil, err
 	}
-	kept := &tail{most: mostPrinted}
+	kept := &tail{most: maxPrinted}
 	if a.options.Printed != nil {
 		if err := a.options.Printed(t.Session().Task(), in.Trial, kept); err != nil {
 			return nil, problem(err)
@@ -222,7 +222,7 @@ func (a *api) output(ctx context.Context, in *InTrial) (*answer[outputBody], err
 	if kept.all == 0 {
 		return nil, huma.Error404NotFound(fmt.Sprintf("nothing that trial %d printed is kept", in.Trial))
 	}
-	return &answer[outputBody]{outputBody{plain.Lines(string(kept.last)), kept.all - int64(len(kept.last))}}, nil
+	return &answer[outputBody]{outputBody{sanitize.Lines(string(kept.last)), kept.all - int64(len(kept.last))}}, nil
 }
 
 // tail keeps the end of what is written.
@@ -250,7 +250,7 @@ type fileOutput struct {
 }
 
 func (a *api) export(ctx context.Context, in *exportInput) (*fileOutput, error) {
-	t, err := a.desk.Task(in.Task)
+	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}

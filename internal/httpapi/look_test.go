@@ -17,7 +17,7 @@ func TestLooks(t *testing.T) {
 	w := newWorld(t, t.TempDir(), Options{
 		Printed: func(_ *task.Task, trial uint64, out io.Writer) (err error) {
 			if trial == 2 {
-				_, err = fmt.Fprintf(out, "%s\x1b[2Jend\tof it\r\n", strings.Repeat("x", mostPrinted))
+				_, err = fmt.Fprintf(out, "%s\x1b[2Jend\tof it\r\n", strings.Repeat("x", maxPrinted))
 			}
 			return err
 		},

@@ -16,7 +16,7 @@ func BenchmarkManyTrials(b *testing.B) {
 		past[i] = m{"parameters": m{"x": float64(i%4001)/1000 - 2}, "outcome": m{"value": i, "constraints": m{"heat": 1}}}
 	}
 	w.must(200, "POST", "/v1/tasks/bowl/import", m{"trials": past})
-	t, err := w.desk.Task("bowl")
+	t, err := w.server.Task("bowl")
 	if err != nil {
 		b.Fatal(err)
 	}

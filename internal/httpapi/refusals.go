@@ -16,7 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
 // huma has no other place for this: a field in capitals would be taken for the field, and
@@ -83,7 +83,7 @@ func marshal(to io.Writer, v any) error {
 	if err := huma.DefaultJSONFormat.Marshal(&b, v); err != nil {
 		return err
 	}
-	_, err := to.Write(plain.JSON(b.Bytes()))
+	_, err := to.Write(sanitize.JSON(b.Bytes()))
 	return err
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/fbo-node/fbo/internal/desk"
+	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -51,9 +51,9 @@ func (b orderBody) field() string {
 	return "text"
 }
 
-func (b orderBody) order() (desk.Order, error) {
+func (b orderBody) order() (trialserver.Order, error) {
 	if (b.Text == "") == (b.Task == nil) {
-		return desk.Order{}, invalid("body", errors.New("accepted is either a text, or in task an object"))
+		return trialserver.Order{}, invalid("body", errors.New("accepted is either a text, or in task an object"))
 	}
 	raw := func(objects []object) (all []json.RawMessage) {
 		for _, o := range objects {
@@ -61,7 +61,7 @@ func (b orderBody) order() (desk.Order, error) {
 		}
 		return all
 	}
-	o := desk.Order{Text: b.Text, Tables: b.Tables, First: raw(b.First), Suggested: raw(b.Suggested), Seed: b.Seed}
+	o := trialserver.Order{Text: b.Text, Tables: b.Tables, First: raw(b.First), Suggested: raw(b.Suggested), Seed: b.Seed}
 	if b.Task != nil {
 		o.Text = string(b.Task)
 	}
@@ -106,9 +106,9 @@ func answerOf[T any](body T, err error) (*answer[T], error) {
 }
 
 func (a *api) getNode(context.Context, *struct{}) (*answer[nodeBody], error) {
-	n := a.desk.Node()
-	body := nodeBody{Version: a.options.Version, PeerID: n.ID().String(), Addresses: append([]string{}, n.Addresses()...), Tasks: len(a.desk.Tasks()), UntilUnused: a.options.UntilUnused}
-	if starting := a.desk.Starting(); starting != nil {
+	n := a.server.Node()
+	body := nodeBody{Version: a.options.Version, PeerID: n.ID().String(), Addresses: append([]string{}, n.Addresses()...), Tasks: len(a.server.Tasks()), UntilUnused: a.options.UntilUnused}
+	if starting := a.server.Starting(); starting != nil {
 		body.Starting = starting.Error()
 	}
 	return &answer[nodeBody]{body}, nil
@@ -120,7 +120,7 @@ type tasksBody struct {
 
 func (a *api) listTasks(ctx context.Context, _ *struct{}) (*answer[tasksBody], error) {
 	list := tasksBody{Tasks: []taskLine{}}
-	for _, t := range a.desk.Tasks() {
+	for _, t := range a.server.Tasks() {
 		line, err := lineOf(ctx, t)
 		if err != nil {
 			return nil, problem(err)
@@ -131,15 +131,15 @@ func (a *api) listTasks(ctx context.Context, _ *struct{}) (*answer[tasksBody], e
 }
 
 type knownBody struct {
-	Tasks []desk.Summary `json:"tasks" nullable:"false"`
+	Tasks []trialserver.Summary `json:"tasks" nullable:"false"`
 }
 
 func (a *api) listKnown(ctx context.Context, _ *struct{}) (*answer[knownBody], error) {
-	known, err := a.desk.Known(ctx)
+	known, err := a.server.Known(ctx)
 	return answerOf(knownBody{known}, err)
 }
 
-func lineOf(ctx context.Context, t *desk.Task) (taskLine, error) {
+func lineOf(ctx context.Context, t *trialserver.Task) (taskLine, error) {
 	of := t.Session().Task()
 	line := taskLine{ID: t.ID(), Name: of.Name, Goal: string(of.Goal), Trials: map[string]int{
 		string(strategy.Waiting): 0, string(strategy.Running): 0, string(strategy.Done): 0, string(strategy.Failed): 0,
@@ -151,7 +151,7 @@ func lineOf(ctx context.Context, t *desk.Task) (taskLine, error) {
 	return line, err
 }
 
-func bodyOf(ctx context.Context, t *desk.Task) (taskBody, error) {
+func bodyOf(ctx context.Context, t *trialserver.Task) (taskBody, error) {
 	line, err := lineOf(ctx, t)
 	return taskBody{line.ID, line.Name, line.Goal, line.Trials, t.Session().Task().Canonical()}, err
 }
@@ -171,8 +171,8 @@ func (a *api) createTask(ctx context.Context, in *createInput) (*createOutput, e
 	if err != nil {
 		return nil, err
 	}
-	t, created, err := a.desk.Create(ctx, order, in.Body.Invitation)
-	if field := (*desk.FieldError)(nil); errors.As(err, &field) && field.Field == "text" {
+	t, created, err := a.server.Create(ctx, order, in.Body.Invitation)
+	if field := (*trialserver.FieldError)(nil); errors.As(err, &field) && field.Field == "text" {
 		return nil, invalid("body."+in.Body.field(), field.Err)
 	}
 	if err != nil {
@@ -189,7 +189,7 @@ func (a *api) createTask(ctx context.Context, in *createInput) (*createOutput, e
 }
 
 func (a *api) getTask(ctx context.Context, in *InTask) (*answer[taskBody], error) {
-	t, err := a.desk.Task(in.Task)
+	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -197,5 +197,5 @@ func (a *api) getTask(ctx context.Context, in *InTask) (*answer[taskBody], error
 }
 
 func (a *api) leaveTask(_ context.Context, in *InTask) (*struct{}, error) {
-	return nil, problem(a.desk.Leave(in.Task))
+	return nil, problem(a.server.Leave(in.Task))
 }

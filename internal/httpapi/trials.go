@@ -8,8 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/internal/desk"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -66,7 +66,7 @@ func seconds(given *float64, otherwise, most time.Duration) time.Duration {
 }
 
 func (a *api) ask(ctx context.Context, in *askInput) (*answer[askedBody], error) {
-	t, err := a.desk.Task(in.Task)
+	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -94,7 +94,7 @@ func (a *api) ask(ctx context.Context, in *askInput) (*answer[askedBody], error)
 	return &answer[askedBody]{askedBody{shown.Body.Trials, asked.WaitsFor}}, nil
 }
 
-func showTrials(ctx context.Context, t *desk.Task, trials []strategy.Trial) (*answer[trialsBody], error) {
+func showTrials(ctx context.Context, t *trialserver.Task, trials []strategy.Trial) (*answer[trialsBody], error) {
 	leases, err := t.Session().Leases(ctx)
 	if err != nil {
 		return nil, problem(err)
@@ -117,7 +117,7 @@ type pageBody struct {
 }
 
 func (a *api) listTrials(ctx context.Context, in *listInput) (*answer[pageBody], error) {
-	t, err := a.desk.Task(in.Task)
+	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -149,14 +149,14 @@ func (a *api) listTrials(ctx context.Context, in *listInput) (*answer[pageBody],
 }
 
 func (a *api) getTrial(ctx context.Context, in *InTrial) (*answer[trial], error) {
-	t, err := a.desk.Task(in.Task)
+	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}
 	return showTrial(ctx, t, in.Trial)
 }
 
-func showTrial(ctx context.Context, t *desk.Task, id uint64) (*answer[trial], error) {
+func showTrial(ctx context.Context, t *trialserver.Task, id uint64) (*answer[trial], error) {
 	all, err := t.Session().Trials(ctx)
 	if err != nil {
 		return nil, problem(err)
@@ -179,7 +179,7 @@ type tellInput struct {
 }
 
 func (a *api) tell(ctx context.Context, in *tellInput) (*answer[trial], error) {
-	t, err := a.desk.Task(in.Task)
+	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -211,7 +211,7 @@ type failInput struct {
 }
 
 func (a *api) fail(ctx context.Context, in *failInput) (*answer[trial], error) {
-	t, err := a.desk.Task(in.Task)
+	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -239,7 +239,7 @@ type returnInput struct {
 }
 
 func (a *api) giveBack(ctx context.Context, in *returnInput) (*answer[trial], error) {
-	t, err := a.desk.Task(in.Task)
+	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -258,7 +258,7 @@ type leaseBody struct {
 }
 
 func (a *api) heartbeat(ctx context.Context, in *holderInput) (*answer[leaseBody], error) {
-	t, err := a.desk.Task(in.Task)
+	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -296,7 +296,7 @@ type importedBody struct {
 }
 
 func (a *api) importPast(ctx context.Context, in *importInput) (*answer[importedBody], error) {
-	t, err := a.desk.Task(in.Task)
+	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}

@@ -74,9 +74,9 @@ func LogExcess(z float64) (value, cumulativeRatio, densityRatio float64) {
 }
 
 const (
-	// LeastWidth is that of an interval, in standard deviations: LogBetween takes narrower
+	// MinWidth is that of an interval, in standard deviations: LogBetween takes narrower
 	// ones to be as wide.
-	LeastWidth = 1e-6
+	MinWidth = 1e-6
 
 	narrowWidth = 1e-3 // below which the density's course within the interval hardly counts
 )
@@ -96,7 +96,7 @@ func LogBetween(a, b float64) (value, byA, byB float64) {
 		value, byB, byA = LogBetween(-b, -a)
 		return value, -byA, -byB
 	}
-	centre, width := (a+b)/2, max(b-a, LeastWidth)
+	centre, width := (a+b)/2, max(b-a, MinWidth)
 	if width*max(1, math.Abs(centre)) < narrowWidth {
 		// The density's logarithm is a parabola: its integral over the interval, to
 		// the second order in the width.

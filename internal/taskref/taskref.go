@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// LeastPrefix is the number of characters of an ID that stand for it, at least.
-const LeastPrefix = 8
+// MinPrefix is the number of characters of an ID that stand for it, at least.
+const MinPrefix = 8
 
 // Accepted describes the references that Find accepts.
 const Accepted = "an ID, the first characters of one (8 or more), or a name"
@@ -38,7 +38,7 @@ func Short(id string) string { return id[:min(shortLength, len(id))] }
 
 // String returns the name and the short ID.
 func (r Ref) String() string {
-	return fmt.Sprintf("%s (%s)", plain.Text(r.Name, 80), Short(r.ID))
+	return fmt.Sprintf("%s (%s)", sanitize.Text(r.Name, 80), Short(r.ID))
 }
 
 // Find returns the task whose ID is wanted; else the only one of that name; else the only one
@@ -51,7 +51,7 @@ func Find(refs []Ref, wanted string) (Ref, error) {
 			return r, nil
 		case r.Name == wanted:
 			named = append(named, r)
-		case len(wanted) >= LeastPrefix && strings.HasPrefix(r.ID, wanted):
+		case len(wanted) >= MinPrefix && strings.HasPrefix(r.ID, wanted):
 			begun = append(begun, r)
 		}
 	}
@@ -72,7 +72,7 @@ func Names(refs []Ref) string {
 	for i, r := range refs {
 		entries[i] = r.String()
 	}
-	return plain.List(entries)
+	return sanitize.List(entries)
 }
 
 // List is Names after the number of the tasks.

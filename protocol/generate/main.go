@@ -1,4 +1,4 @@
-// Command generate writes protocol/pb/fbo.pb.go from fbo.proto. It compiles
+// Command generate writes internal/pb/fbo.pb.go from fbo.proto. It compiles
 // the definitions with protocompile and hands them to protoc-gen-go, so that
 // nothing but Go is needed. It is a module of its own to keep its dependencies
 // out of the node's.

@@ -3,8 +3,8 @@ package all
 
 import (
 	"github.com/fbo-node/fbo/consensus"
+	"github.com/fbo-node/fbo/consensus/constrainedgp"
 	"github.com/fbo-node/fbo/consensus/density"
-	"github.com/fbo-node/fbo/consensus/designs"
 	"github.com/fbo-node/fbo/consensus/fair"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
@@ -21,7 +21,7 @@ func Strategies() strategy.Set {
 		tsampling.RegisterFTS(),
 		ftsde.Register(),
 		consensus.Register(),
-		designs.Register(),
+		constrainedgp.Register(),
 		density.Register(),
 		fair.Register(),
 		alone.Register(),

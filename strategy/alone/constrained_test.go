@@ -4,12 +4,12 @@ import (
 	"math"
 	"testing"
 
-	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/alone"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
 )
@@ -180,7 +180,7 @@ func checkConstrainedSearch(t *testing.T, seeds uint64) {
 func TestFeasibilityFirst(t *testing.T) {
 	spec := discTask(t, "logei")
 	for seed := range uint64(20) {
-		view := searchDisc(t, spec, alone.NewLogEI(spec).Apart(), random.SeedOf(seed), 3) // the centre is feasible
+		view := searchDisc(t, spec, alone.NewLogEI(spec).WithoutCentre(), random.SeedOf(seed), 3) // the centre is feasible
 		if strategy.Best(spec, view.Trials) != nil {
 			continue
 		}

@@ -6,11 +6,11 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -56,11 +56,11 @@ func NewEngine(t *task.Task) Engine { return Engine{search.New(t), NewMES(t)} }
 
 // Suggest implements strategy.Strategy.
 func (s Engine) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	if s.search.Starting(view, trial) || search.Blind(view) {
+	if s.search.Starting(view, trial) || search.Uninformed(view) {
 		return s.search.Start(view, trial, seed)
 	}
 	score := s.Improvement
-	if s.Informs(view, trial) {
+	if s.SeeksInformation(view, trial) {
 		score = s.Information
 	}
 	f, why, err := score(ctx, view, trial, seed)
@@ -70,9 +70,9 @@ func (s Engine) Suggest(ctx context.Context, view strategy.View, trial uint64, s
 	return s.search.Maximise(ctx, view, trial, seed, f, why)
 }
 
-// Informs reports whether Suggest maximises the information in this trial, and not the
+// SeeksInformation reports whether Suggest maximises the information in this trial, and not the
 // improvement. While designs are pending it does not: their outcomes inform.
-func (s Engine) Informs(view strategy.View, trial uint64) bool {
+func (s Engine) SeeksInformation(view strategy.View, trial uint64) bool {
 	after := s.search.AfterStart(trial)
 	return after > 0 && after%2 == 0 && len(s.search.Pending(view)) == 0
 }
@@ -82,7 +82,7 @@ func (s Engine) Informs(view strategy.View, trial uint64) bool {
 // a posterior.
 func (s Engine) Improvement(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (acquisition.Function, strategy.Why, error) {
 	view = s.search.WithPending(view)
-	reached, limits := s.search.Reached(view, s.search.Feasible(view)), search.Limits(view)
+	reached, limits := s.search.WithLikelyPending(view, s.search.Feasible(view)), search.Limits(view)
 	if len(reached) == 0 && len(limits) > 0 {
 		return acquisition.LogFeasibility(limits...), strategy.Why{Source: "feasibility", Phrase: "probability of feasibility"}, nil
 	}
@@ -125,7 +125,7 @@ func (s Engine) Information(ctx context.Context, view strategy.View, trial uint6
 		}
 		gains = append(gains, acquisition.LogGain(p, optima, search.Limits(view)...))
 	}
-	return acquisition.LogMean(gains...), informed(), nil
+	return acquisition.LogMean(gains...), informationReason(), nil
 }
 
 // posteriors are those that improvement is averaged over.

@@ -7,13 +7,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -66,8 +66,8 @@ func TestStartOfTheEngine(t *testing.T) {
 	// A starting design is never one of entropy, by the posterior either.
 	for trial := uint64(1); trial <= 3; trial++ {
 		f, why, err := s.Improvement(t.Context(), learned, trial, random.SeedOf(2))
-		if s.Informs(learned, trial) || err != nil || f == nil || why.Source != "improve" {
-			t.Errorf("trial %d: informs %v, %+v, %v", trial, s.Informs(learned, trial), why, err)
+		if s.SeeksInformation(learned, trial) || err != nil || f == nil || why.Source != "improve" {
+			t.Errorf("trial %d: informs %v, %+v, %v", trial, s.SeeksInformation(learned, trial), why, err)
 		}
 	}
 }

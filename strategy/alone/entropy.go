@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
-	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
@@ -17,7 +17,7 @@ const (
 
 	// fulfilled is by how much a sample may break limits and be feasible, since a maximum
 	// on a border breaks them a little (acquisition.Penalised).
-	fulfilled = 0.01
+	satisfied = 0.01
 )
 
 // MES is max-value entropy search: the design whose outcome tells most of the value of the
@@ -48,7 +48,7 @@ func NewMES(t *task.Task) MES {
 
 // Suggest implements strategy.Strategy.
 func (s MES) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	if s.search.Starting(view, trial) || search.Blind(view) {
+	if s.search.Starting(view, trial) || search.Uninformed(view) {
 		return s.search.Start(view, trial, seed)
 	}
 	known := s.search.WithPending(view)
@@ -57,11 +57,11 @@ func (s MES) Suggest(ctx context.Context, view strategy.View, trial uint64, seed
 		return strategy.Suggestion{}, err
 	}
 	f := acquisition.LogGain(known.Posterior, optima, search.Limits(known)...)
-	return s.search.Maximise(ctx, view, trial, seed, f, informed())
+	return s.search.Maximise(ctx, view, trial, seed, f, informationReason())
 }
 
-// informed is why a design goes by entropy.
-func informed() strategy.Why {
+// informationReason is why a design goes by entropy.
+func informationReason() strategy.Why {
 	return strategy.Why{Source: "entropy", Phrase: "information on the best value"}
 }
 
@@ -82,7 +82,7 @@ func (s MES) optima(ctx context.Context, view strategy.View, count int, seed ran
 			return nil, err
 		}
 		values[i] = floor
-		if math.Sqrt(acquisition.Violation(x, bounded...)) <= fulfilled {
+		if math.Sqrt(acquisition.Violation(x, bounded...)) <= satisfied {
 			values[i] = max(sample.Value(x), floor)
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"context"
 	"math"
 
-	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
@@ -41,12 +41,12 @@ var _ strategy.Strategy = LogEI{}
 // NewLogEI returns the strategy for a task.
 func NewLogEI(t *task.Task) LogEI { return LogEI{search.New(t)} }
 
-// Apart returns the strategy with the starting designs of [search.Search.Apart].
-func (s LogEI) Apart() LogEI { return LogEI{s.search.Apart()} }
+// WithoutCentre returns the strategy with the starting designs of [search.Search.Apart].
+func (s LogEI) WithoutCentre() LogEI { return LogEI{s.search.WithoutCentre()} }
 
 // Suggest implements strategy.Strategy.
 func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	if s.search.Starting(view, trial) || search.Blind(view) {
+	if s.search.Starting(view, trial) || search.Uninformed(view) {
 		return s.search.Start(view, trial, seed)
 	}
 	f, why := s.Score(view)
@@ -57,7 +57,7 @@ func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, se
 // The view has a posterior.
 func (s LogEI) Score(view strategy.View) (acquisition.Function, strategy.Why) {
 	view = s.search.WithPending(view)
-	reached, limits := s.search.Reached(view, s.search.BestFeasible(view)), search.Limits(view)
+	reached, limits := s.search.WithLikelyPending(view, s.search.BestFeasible(view)), search.Limits(view)
 	if len(reached) == 0 && len(limits) > 0 {
 		return acquisition.LogFeasibility(limits...), strategy.Why{Source: "feasibility", Phrase: "probability of feasibility"}
 	}

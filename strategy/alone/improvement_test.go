@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/alone"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 

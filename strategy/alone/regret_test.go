@@ -6,10 +6,10 @@ import (
 	"math"
 	"testing"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
-	"github.com/fbo-node/fbo/surrogate"
 )
 
 func regretBound(t *testing.T, view strategy.View) float64 {

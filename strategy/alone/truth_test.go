@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/alone"
@@ -48,7 +48,7 @@ func checkSearchByTruth(t *testing.T, seeds uint64) {
 	for name, make := range constrainedAlone() {
 		for seed := range seeds {
 			spec := squareTask(t, name, task.Spec{Constraints: []task.Constraint{task.TruthOf("inside")}})
-			view := searchAll(t, spec, scattered{make(spec), search.New(spec).Apart()}, random.SeedOf(seed), 30, func(d task.Design) *strategy.Outcome {
+			view := searchAll(t, spec, scattered{make(spec), search.New(spec).WithoutCentre()}, random.SeedOf(seed), 30, func(d task.Design) *strategy.Outcome {
 				outcome := disc(d)
 				outcome.Constraints = map[string]task.Reading{"inside": task.Truth(inDisc(d))}
 				return outcome
@@ -93,7 +93,7 @@ func checkFailures(t *testing.T, seeds int, strategies ...string) {
 			failures = task.ConstrainFailures
 		}
 		spec := squareTask(t, name, task.Spec{Failures: failures})
-		view := searchAll(t, spec, scattered{make(spec), search.New(spec).Apart()}, random.SeedOf(seed), 30, func(d task.Design) *strategy.Outcome {
+		view := searchAll(t, spec, scattered{make(spec), search.New(spec).WithoutCentre()}, random.SeedOf(seed), 30, func(d task.Design) *strategy.Outcome {
 			if !inDisc(d) {
 				return nil
 			}

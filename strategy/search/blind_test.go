@@ -44,7 +44,7 @@ func TestBlind(t *testing.T) {
 		"half of them worse":     {minimize, valued(3, 3, 9, 9), false},
 		"a plateau and a number": {task.Task{Goal: task.Minimize, Constraints: []task.Constraint{size}}, valued(3, 3), false},
 	} {
-		if got := search.Blind(strategy.View{Task: &c.task, Trials: c.trials}); got != c.want {
+		if got := search.Uninformed(strategy.View{Task: &c.task, Trials: c.trials}); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

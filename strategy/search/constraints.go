@@ -4,15 +4,15 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/surrogate"
 )
 
 // confidence is the deviations by which a design must keep a constraint to be believed
 // feasible: 97.5 %.
-const confidence = 1.96
+const feasibleDeviations = 1.96
 
 // Limits are the view's constraints, and completion where it depends on the design, as
 // acquisition functions take them.
@@ -31,11 +31,11 @@ func bounded(view strategy.View) []*surrogate.Constraint {
 	return append(slices.Clip(view.Constraints), view.Completion)
 }
 
-// Blind reports whether a model has nothing to go by yet: some constraint that is true or false
+// Uninformed reports whether a model has nothing to go by yet: some constraint that is true or false
 // has never been true, or the outcomes are a plateau. What is likeliest then, by the model, is
 // where nothing has been tried: first of all at the ends of the space, of which there are many with
 // many parameters. Chance, which looks there no more than elsewhere, finds what differs sooner.
-func Blind(view strategy.View) bool { return neverTrue(view) || plateau(view) }
+func Uninformed(view strategy.View) bool { return neverTrue(view) || plateau(view) }
 
 func neverTrue(view strategy.View) bool {
 	for _, bound := range view.Task.Bounds() {
@@ -76,14 +76,14 @@ func plateau(view strategy.View) bool {
 	return equal > 1 && float64(equal) >= plateauShare*float64(len(values))
 }
 
-// Believed returns f among the designs that are believed to be feasible: each
+// AmongFeasible returns f among the designs that are believed to be feasible: each
 // constraint is kept by 1.96 standard deviations of its posterior. Without constraints
 // it is f. What is true or false may never be known that well: it needs no more than
 // what is known of the best feasible design.
-func Believed(view strategy.View, f acquisition.Function) acquisition.Function {
+func AmongFeasible(view strategy.View, f acquisition.Function) acquisition.Function {
 	var margins []acquisition.Bounded
 	for _, limit := range Limits(view) {
-		deviations := confidence
+		deviations := feasibleDeviations
 		if limit.Noise > 0 {
 			deviations = min(deviations, margin(view, limit))
 		}
@@ -93,17 +93,17 @@ func Believed(view strategy.View, f acquisition.Function) acquisition.Function {
 }
 
 // likely is the deviations by which a design must be expected to complete after a failure: 84 %.
-const likely = 1
+const completionDeviations = 1
 
-// afterFailure returns f, and after a failed trial f among the designs that are likely to
+// amongCompleting returns f, and after a failed trial f among the designs that are likely to
 // complete. What is left to gain often lies beyond the border of what fails, where one trial after
 // the other would fail.
-func afterFailure(view strategy.View, f acquisition.Function) acquisition.Function {
+func amongCompleting(view strategy.View, f acquisition.Function) acquisition.Function {
 	if view.Completion == nil || !lastFailed(view) {
 		return f
 	}
 	c := view.Completion
-	return acquisition.Penalised(f, acquisition.Margin(acquisition.Limit{Predictor: c.Posterior, Low: c.Low, High: c.High, Noise: c.Noise}, likely)...)
+	return acquisition.Penalised(f, acquisition.Margin(acquisition.Limit{Predictor: c.Posterior, Low: c.Low, High: c.High, Noise: c.Noise}, completionDeviations)...)
 }
 
 // lastFailed reports whether the newest trial that has ended failed.
@@ -148,9 +148,9 @@ func Sample(view strategy.View, seed random.Seed, name string, number uint64) (f
 	return f, limited
 }
 
-// Likely tells whether the design at x is rather feasible than not: whoever knows none such
+// LikelyFeasible tells whether the design at x is rather feasible than not: whoever knows none such
 // has no good design to tell of.
-func Likely(view strategy.View, x []float64) bool { return Feasibility(view, x) >= 0.5 }
+func LikelyFeasible(view strategy.View, x []float64) bool { return Feasibility(view, x) >= 0.5 }
 
 // Feasibility is the probability that the design at x keeps all constraints.
 func Feasibility(view strategy.View, x []float64) float64 {

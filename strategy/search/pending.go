@@ -3,8 +3,8 @@ package search
 import (
 	"slices"
 
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/surrogate"
 )
 
 // Pending returns the encodings of the designs whose outcomes are pending, in the order of
@@ -53,12 +53,12 @@ func withPending(c *surrogate.Constraint, x [][]float64) *surrogate.Constraint {
 	return c
 }
 
-// Reached returns designs, encoded and feasible ones, with the pending ones that are rather
+// WithLikelyPending returns designs, encoded and feasible ones, with the pending ones that are rather
 // feasible than not: an improvement is one over all of these.
-func (s Search) Reached(view strategy.View, designs [][]float64) [][]float64 {
+func (s Search) WithLikelyPending(view strategy.View, designs [][]float64) [][]float64 {
 	reached := slices.Clone(designs)
 	for _, x := range s.Pending(view) {
-		if Likely(view, x) {
+		if LikelyFeasible(view, x) {
 			reached = append(reached, x)
 		}
 	}

@@ -9,15 +9,15 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
 // nearest is how many of the best own designs a search also starts from.
-const nearest = 5
+const searchStarts = 5
 
 // Search finds designs of one task.
 type Search struct {
@@ -40,10 +40,10 @@ func New(t *task.Task) Search {
 	}
 }
 
-// Apart returns the search of an agent whose first starting design is as random as the
+// WithoutCentre returns the search of an agent whose first starting design is as random as the
 // others. It is for strategies to which one common design of all agents does harm: where they
 // evaluate one function, or their candidates are averaged, which from one design lie opposite.
-func (s Search) Apart() Search {
+func (s Search) WithoutCentre() Search {
 	s.centred = false
 	return s
 }
@@ -65,14 +65,14 @@ func (s Search) AfterStart(trial uint64) uint64 { return trial - min(trial, s.in
 // Its error is that of ctx, when ctx ends before the search does.
 func (s Search) Maximise(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, f acquisition.Function, why strategy.Why) (strategy.Suggestion, error) {
 	near := s.Best(view)
-	f = afterFailure(view, f)
+	f = amongCompleting(view, f)
 	x, _, err := s.Maximizer.Maximize(ctx, f, near, seed.Stream("maximise", trial))
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
-	design, past := s.space.Decode(x), s.pastOf(view)
+	design, past := s.space.Decode(x), s.historyOf(view)
 	if at := past.at(design, x); at != nil {
-		return choice{s, past, f, near, at}.suggest(ctx, view, trial, seed, why)
+		return alternative{s, past, f, near, at}.suggest(ctx, view, trial, seed, why)
 	}
 	return strategy.Suggestion{Design: design, Why: why}, nil
 }
@@ -83,7 +83,7 @@ func (s Search) Recommend(ctx context.Context, view strategy.View, seed random.S
 	if view.Posterior == nil {
 		return task.Design{}
 	}
-	return s.Top(ctx, view, seed, Supported(view, view.Posterior))
+	return s.Top(ctx, view, seed, LowerBound(view, view.Posterior))
 }
 
 // Optimum returns where the optimum is believed to be: the design of largest posterior mean,
@@ -92,14 +92,14 @@ func (s Search) Optimum(ctx context.Context, view strategy.View, seed random.See
 	if view.Posterior == nil {
 		return task.Design{}
 	}
-	return s.Top(ctx, view, seed, Believed(view, acquisition.Mean(view.Posterior)))
+	return s.Top(ctx, view, seed, AmongFeasible(view, acquisition.Mean(view.Posterior)))
 }
 
-// Supported is how good a design is at least: the mean less one standard deviation, among the
+// LowerBound is how good a design is at least: the mean less one standard deviation, among the
 // designs that are believed to be feasible. The largest mean may be far from all observations;
 // the best observation may be luck. No evaluated design has a better bound than the maximum.
-func Supported(view strategy.View, p acquisition.Predictor) acquisition.Function {
-	return Believed(view, acquisition.LCB(p, 1))
+func LowerBound(view strategy.View, p acquisition.Predictor) acquisition.Function {
+	return AmongFeasible(view, acquisition.LCB(p, 1))
 }
 
 // Top returns the design at the maximum of f, to be recommended; the zero design when
@@ -127,9 +127,9 @@ func (s Search) BestFeasible(view strategy.View) [][]float64 {
 // order of trials: of all, or where an exact model learns from fewer of these.
 func (s Search) Feasible(view strategy.View) [][]float64 {
 	done := finished(view, s.feasible)
-	if len(done) > cmp.Or(view.Most, strategy.DefaultModelled) {
+	if len(done) > cmp.Or(view.ModelLimit, strategy.DefaultModelled) {
 		done = nil
-		for _, i := range view.Exactly() {
+		for _, i := range view.ExactlyModelled() {
 			if trial := &view.Trials[i]; s.feasible(trial) {
 				done = append(done, trial)
 			}
@@ -163,7 +163,7 @@ func (s Search) best(view strategy.View, among func(*strategy.Trial) bool) [][]f
 		return s.task.Compare(b.Outcome, a.Outcome)
 	})
 	var near [][]float64
-	for _, trial := range done[:min(len(done), nearest)] {
+	for _, trial := range done[:min(len(done), searchStarts)] {
 		near = append(near, s.space.Encode(trial.Design))
 	}
 	return near
@@ -172,7 +172,7 @@ func (s Search) best(view strategy.View, among func(*strategy.Trial) bool) [][]f
 // Tried tells whether a trial of the view has this design, or one runs or has failed
 // nearby.
 func (s Search) Tried(view strategy.View, design task.Design) bool {
-	return s.pastOf(view).at(design, s.space.Encode(design)) != nil
+	return s.historyOf(view).at(design, s.space.Encode(design)) != nil
 }
 
 // AtMost returns so many of all, drawn by rng where there are more; it may alter the order
@@ -205,7 +205,7 @@ func Noisy(view strategy.View) bool {
 		return false
 	}
 	var means []float64
-	for _, at := range view.Exactly() { // a random-feature model may have learned from many more
+	for _, at := range view.ExactlyModelled() { // a random-feature model may have learned from many more
 		mean, _ := view.Posterior.Predict(view.Task.Space.Encode(view.Trials[at].Design))
 		means = append(means, mean)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -82,7 +82,7 @@ func TestFirstStartIsTheCentre(t *testing.T) {
 		if first.Float("x") != 2.5 || first.Float("rate") != 1e-3 || first.Int("layers") != 5 {
 			t.Errorf("seed %d begins at %v", seed, first)
 		}
-		apart, err := search.New(definition).Apart().Start(strategy.View{Task: definition}, 1, random.SeedOf(seed))
+		apart, err := search.New(definition).WithoutCentre().Start(strategy.View{Task: definition}, 1, random.SeedOf(seed))
 		if err != nil || apart.Design.Float("x") == 2.5 || apart.Design.Choice("kind") != first.Choice("kind") {
 			t.Errorf("seed %d: apart from others it begins at %v, %v", seed, apart.Design, err)
 		}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/fbo-node/fbo/internal/audit"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/privacy"
-	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )

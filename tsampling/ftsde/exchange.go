@@ -11,12 +11,12 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/privacy/ledger"
-	"github.com/fbo-node/fbo/privacy/securesum"
+	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/privacy/securesum"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -177,8 +177,8 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 		}
 	case strategy.Echo:
 		out = e.echo(in.Share)
-	case strategy.Contradicted:
-		out = e.carry(e.ledger.Contradicted(in.Contradiction))
+	case strategy.EquivocationFound:
+		out = e.carry(e.ledger.Contradicted(in.Proof))
 	case strategy.WorkDone:
 		e.drawing, failed = false, in.Err != nil
 		out = e.contribute(view, in)
@@ -414,7 +414,7 @@ func (e *Exchange) echo(share strategy.Share) []strategy.Output {
 	case protocol.Contribution:
 		return e.carry(e.ledger.Echo(value.Release))
 	case protocol.Receipt:
-		return e.carry(e.ledger.Told(value))
+		return e.carry(e.ledger.Reconcile(value))
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/privacy/securesum"
 	"github.com/fbo-node/fbo/privacy"
-	"github.com/fbo-node/fbo/privacy/securesum"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -291,7 +291,7 @@ func TestTheNextVectorIsDrawnAfterALateOne(t *testing.T) {
 // when something happens and not because it failed.
 func TestAVectorThatFailsIsNotDrawnAgainAtOnce(t *testing.T) {
 	for name, happens := range map[string]strategy.Input{
-		"an observation": strategy.Told{},
+		"an observation": strategy.TrialsEnded{},
 		"a tick":         strategy.Timer{Name: "tick"},
 		"a message":      strategy.Direct{From: "b", Data: []byte("ours")},
 	} {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/privacy/ledger"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/privacy"
-	"github.com/fbo-node/fbo/privacy/ledger"
 	"github.com/fbo-node/fbo/task"
 )
 

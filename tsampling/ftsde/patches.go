@@ -1,7 +1,7 @@
 package ftsde
 
 import (
-	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/rff"
 )
 

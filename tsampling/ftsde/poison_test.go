@@ -14,9 +14,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/privacy/ledger"
-	"github.com/fbo-node/fbo/privacy/securesum"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/privacy/securesum"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 )
 

@@ -3,9 +3,9 @@ package ftsde
 import (
 	"fmt"
 
-	"github.com/fbo-node/fbo/internal/plain"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -30,7 +30,7 @@ func Register() strategy.Registration {
 		Describe: describe,
 		Reveals: func(t *task.Task) string {
 			return fmt.Sprintf("Peers get sums over %d nodes or more, never what this one gives to them, with noise that promises (ε = %g, δ = %g) over %s.",
-				t.Privacy.Aggregate.Contributors, t.Privacy.Epsilon, t.Privacy.Delta, plain.Count(t.Privacy.Releases, "sum"))
+				t.Privacy.Aggregate.Contributors, t.Privacy.Epsilon, t.Privacy.Delta, sanitize.Count(t.Privacy.Releases, "sum"))
 		},
 		Outdated: func(*task.Task) string {
 			return "strategy fts-de tells its sums only to nodes that are there when they are made"
@@ -53,7 +53,7 @@ func describe(t *task.Task) string {
 	if f.Cells > 1 {
 		text += fmt.Sprintf("; %d cells, each explored by its own nodes at the start", f.Cells)
 	}
-	every := "every " + plain.Count(f.ShareEvery, "observation")
+	every := "every " + sanitize.Count(f.ShareEvery, "observation")
 	if f.ShareEvery == 1 {
 		every = "every observation"
 	}

@@ -15,12 +15,12 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -223,7 +223,7 @@ func (n *node) observe(count int) {
 	n.t.Helper()
 	for range count {
 		n.view.Observations++
-		n.step(strategy.Told{})
+		n.step(strategy.TrialsEnded{})
 	}
 }
 

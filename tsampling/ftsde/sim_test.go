@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/random"
-	"github.com/fbo-node/fbo/sim"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sim"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"

@@ -3,9 +3,9 @@ package ftsde
 import (
 	"context"
 
-	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/internal/plain"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -36,7 +36,7 @@ const source strategy.Source = "sum"
 
 // phrase says that a design rests on a sum.
 func phrase(words string, nodes int) string {
-	return words + " the private sum of " + plain.Count(nodes, "node")
+	return words + " the private sum of " + sanitize.Count(nodes, "node")
 }
 
 // measuringPoints is how many designs tell how strong a sum is.
@@ -81,10 +81,10 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 		return s.published(ctx, view, trial, seed, sums[len(sums)-1])
 	}
 	suggestion, err := s.judged.Suggest(ctx, view, trial, seed)
-	if why := &suggestion.Why; why.Listened > 0 {
-		why.Listened = sums[len(sums)-1].Contributors
+	if why := &suggestion.Why; why.PeersUsed > 0 {
+		why.PeersUsed = sums[len(sums)-1].Contributors
 		if why.Source == peerprior.Source {
-			why.Source, why.Phrase = source, phrase("informed by", why.Listened)
+			why.Source, why.Phrase = source, phrase("informed by", why.PeersUsed)
 		}
 	}
 	return suggestion, err
@@ -111,7 +111,7 @@ func (s *Strategy) published(ctx context.Context, view strategy.View, trial uint
 		Source:         source,
 		Phrase:         phrase("sample of", newest.Contributors),
 		OwnProbability: &own,
-		Listened:       newest.Contributors,
+		PeersUsed:      newest.Contributors,
 		Observations:   newest.Observations,
 	})
 }

@@ -8,11 +8,11 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
 )
@@ -161,7 +161,7 @@ func TestTheScheduleIsFollowed(t *testing.T) {
 			}
 			if got.Why.Source == "sum" {
 				listened++
-				if got.Why.Listened != 4 || got.Why.Observations != 3 {
+				if got.Why.PeersUsed != 4 || got.Why.Observations != 3 {
 					t.Errorf("%s: %+v", c.keys, got.Why)
 				}
 				continue
@@ -240,7 +240,7 @@ func TestJudgedSums(t *testing.T) {
 			if again := suggest(t, s, view, 7, random.SeedOf(seed)); !reflect.DeepEqual(got, again) {
 				t.Fatalf("the same view and seed gave %v and %v", got, again)
 			}
-			if got.Why.Source != source || got.Why.Listened != 4 || got.Why.Observations != 3 {
+			if got.Why.Source != source || got.Why.PeersUsed != 4 || got.Why.Observations != 3 {
 				t.Errorf("%+v", got.Why)
 			}
 			believed[name] = 1 - *got.Why.OwnProbability

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 )
 

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/fbo-node/fbo/privacy/ledger"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
 )
 
 // overheard is a summer whose contributions the test knows, noise and all.

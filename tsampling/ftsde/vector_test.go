@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 // A vector is clipped before it is scaled: each cell gets its part of the norm, the

@@ -11,11 +11,11 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/presence"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -273,7 +273,7 @@ func (w *world) tick(times int) {
 func (w *world) observe(members ...int) {
 	for _, i := range members {
 		w.members[i].view.Observations++
-		w.step(i, strategy.Told{})
+		w.step(i, strategy.TrialsEnded{})
 		w.drain()
 	}
 }

@@ -21,8 +21,8 @@ type consensus struct {
 	atOwn, deviations []float64 // m and a at the own designs
 }
 
-// agree forms the consensus of what is heard.
-func (s *Strategy) agree(d *data, heard []*listened) *consensus {
+// poolPeers forms the consensus of what is heard.
+func (s *Strategy) poolPeers(d *data, heard []*peerSignal) *consensus {
 	mean, left := s.pool(heard)
 	level, _ := moments(left)
 	for i := range left {
@@ -46,7 +46,7 @@ func (s *Strategy) agree(d *data, heard []*listened) *consensus {
 // (1-E)/E there, to which peerNoise is added, since peers are never quite alike. It differs
 // in that it is nowhere surer than the surest, since peers who look at the same places err
 // together.
-func (s *Strategy) pool(heard []*listened) (mean, left []float64) {
+func (s *Strategy) pool(heard []*peerSignal) (mean, left []float64) {
 	n := len(s.reference().points)
 	mean, left = make([]float64, n), slices.Repeat([]float64{1}, n)
 	precision := slices.Repeat([]float64{1}, n)

@@ -7,15 +7,15 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 )
 
 // fictitious are peers that say and know random things at the reference points.
-func (l *lab) fictitious(seed uint64, count int) []*listened {
+func (l *lab) fictitious(seed uint64, count int) []*peerSignal {
 	rng := random.SeedOf(seed).Stream("peers", 0)
-	var all []*listened
+	var all []*peerSignal
 	for range count {
-		p := &listened{use: rng.Float64()}
+		p := &peerSignal{use: rng.Float64()}
 		for range l.strategy.reference().points {
 			p.mean, p.known = append(p.mean, rng.NormFloat64()), append(p.known, rng.Float64())
 		}
@@ -35,7 +35,7 @@ func TestConsensusOfPeers(t *testing.T) {
 		slices.Reverse(reversed)
 		useless := l.fictitious(7, 1)[0]
 		useless.use = 0
-		for name, others := range map[string][]*listened{"in another order": reversed, "with one of no use": append(slices.Clone(peers), useless)} {
+		for name, others := range map[string][]*peerSignal{"in another order": reversed, "with one of no use": append(slices.Clone(peers), useless)} {
 			again, leftAgain := l.strategy.pool(others)
 			for i := range mean {
 				if math.Abs(again[i]-mean[i]) > 1e-9 || math.Abs(leftAgain[i]-left[i]) > 1e-9 {
@@ -61,7 +61,7 @@ func TestOnePeerIsAnObservation(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	p := l.fictitious(1, 1)[0]
 	p.use = 1
-	mean, _ := l.strategy.pool([]*listened{p})
+	mean, _ := l.strategy.pool([]*peerSignal{p})
 	for i, known := range p.known {
 		// Given an observation z of a variable of variance 1 with this noise, its mean is
 		// z/(1+noise). The posterior mean of the peer is E·z.

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/fbo-node/fbo/surrogate/gp"
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
 // data is what the agent has observed, and the process by which it models that.

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/random"
-	"github.com/fbo-node/fbo/surrogate/gp"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
 // someData are outputs at random designs.

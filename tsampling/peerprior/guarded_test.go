@@ -6,20 +6,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
-	"github.com/fbo-node/fbo/privacy/guard"
+	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/privacy/coarsen"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/optimum"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
 // wide is the spread of guarded shares where all ranges are 1: 0.2, and what the grid hides.
-var wide = math.Hypot(spread, guard.Cell/math.Sqrt(12))
+var wide = math.Hypot(spread, coarsen.Cell/math.Sqrt(12))
 
 // newGuardedLab is a lab of a task with guarded shares, without the exact strategy.
 func newGuardedLab(t testing.TB, parameters string) (*lab, *Strategy) {
@@ -29,7 +29,7 @@ func newGuardedLab(t testing.TB, parameters string) (*lab, *Strategy) {
 	if l.features, err = surrogate.SharedMap(l.task); err != nil {
 		t.Fatal(err)
 	}
-	if l.strategy, err = NewGuarded(l.task, l.features); err != nil {
+	if l.strategy, err = NewCoarse(l.task, l.features); err != nil {
 		t.Fatal(err)
 	}
 	return l, l.strategy
@@ -55,11 +55,11 @@ func (l *lab) place(at float64, observations int) protocol.Density {
 	}}
 }
 
-func saying(view strategy.View, places ...protocol.Density) strategy.View {
+func saying(view strategy.View, densityPeers ...protocol.Density) strategy.View {
 	view.Shares = nil
-	for i, d := range places {
+	for i, d := range densityPeers {
 		view.Shares = append(view.Shares, &strategy.Share{
-			Share: protocol.Share{Key: protocol.Key{Author: peerID(i), Kind: optimum.Kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}},
+			Share: protocol.Share{Key: protocol.Key{Author: peerID(i), Kind: optprior.Kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}},
 			Value: d,
 		})
 	}
@@ -112,7 +112,7 @@ func TestGuardedIsDrawnToPeers(t *testing.T) {
 			nearer++
 		}
 		why := got.Why
-		if why.Source != Source || why.Listened != 2 || why.Observations != 21 || !strings.HasSuffix(why.Phrase, ", informed by 2 peers") {
+		if why.Source != Source || why.PeersUsed != 2 || why.Observations != 21 || !strings.HasSuffix(why.Phrase, ", informed by 2 peers") {
 			t.Errorf("why: %+v", why)
 		}
 	}
@@ -133,12 +133,12 @@ func TestGuardedStart(t *testing.T) {
 			observations []int
 			skipped      bool
 		}{{[]int{1}, false}, {[]int{3, 3, 3}, false}, {[]int{4}, true}, {[]int{1, 3, 4}, true}} {
-			var places []protocol.Density
+			var densityPeers []protocol.Density
 			for _, n := range c.observations {
-				places = append(places, l.place(0.9, n))
+				densityPeers = append(densityPeers, l.place(0.9, n))
 			}
-			got := ask(t, s, saying(view, places...), trial, seed)
-			if skipped := !reflect.DeepEqual(got, start); skipped != c.skipped || skipped != (got.Why.Listened > 0) {
+			got := ask(t, s, saying(view, densityPeers...), trial, seed)
+			if skipped := !reflect.DeepEqual(got, start); skipped != c.skipped || skipped != (got.Why.PeersUsed > 0) {
 				t.Errorf("trial %d, peers with %v observations: %+v, alone %+v", trial, c.observations, got, start)
 			}
 		}
@@ -150,18 +150,18 @@ func TestGuardedStart(t *testing.T) {
 func TestGuardedWithoutAPosterior(t *testing.T) {
 	for _, parameters := range []string{plane, mixed} {
 		l, s := newGuardedLab(t, parameters)
-		for _, c := range []struct{ places, want []float64 }{{[]float64{0.75}, []float64{0.75}}, {[]float64{0.5, 0.75}, []float64{0.5, 0.75}}} {
+		for _, c := range []struct{ densityPeers, want []float64 }{{[]float64{0.75}, []float64{0.75}}, {[]float64{0.5, 0.75}, []float64{0.5, 0.75}}} {
 			var said []protocol.Density
-			for _, at := range c.places {
+			for _, at := range c.densityPeers {
 				said = append(said, l.place(at, 10))
 			}
 			got := ask(t, s, saying(l.view(nil, nil), said...), 1, random.SeedOf(1))
 			x := l.task.Space.Encode(got.Design)
 			low, high := c.want[0]-0.02, c.want[len(c.want)-1]+0.02
 			if !(x[0] >= low && x[0] <= high && x[1] >= low && x[1] <= high) {
-				t.Errorf("%v said, %v looked at", c.places, got.Design)
+				t.Errorf("%v said, %v looked at", c.densityPeers, got.Design)
 			}
-			f := optimum.Where(s.densities(said), trust*(1-aloneOdds), exponent)
+			f := optprior.LogPrior(s.densities(said), trust*(1-aloneOdds), exponent)
 			best, rng := f.Value(x), random.SeedOf(2).Stream("designs", 0)
 			for range 500 {
 				other := acquisition.Sample(l.task.Space, rng)
@@ -170,7 +170,7 @@ func TestGuardedWithoutAPosterior(t *testing.T) {
 					t.Fatalf("%g at %v, %g at the design %v", v, other, best, got.Design)
 				}
 			}
-			if got.Why.Listened != len(said) || !strings.HasPrefix(got.Why.Phrase, "best guess") {
+			if got.Why.PeersUsed != len(said) || !strings.HasPrefix(got.Why.Phrase, "best guess") {
 				t.Errorf("why: %+v", got.Why)
 			}
 			l.checkInSpace(got.Design)
@@ -183,11 +183,11 @@ func TestGuardedWithoutAPosterior(t *testing.T) {
 func TestGuardedWeightFades(t *testing.T) {
 	l, s := newGuardedLab(t, plane)
 	x := []float64{0.1, 0.2}
-	term := func(observations int, believed float64) float64 {
+	term := func(observations int, peerOdds float64) float64 {
 		view := saying(l.view(l.designs(observations, random.SeedOf(1)), bump(0.3)), l.place(0.9, 10))
 		o := l.considered(view)
-		o.believed = believed
-		return s.near(view, o).Value(x)
+		o.peerOdds = peerOdds
+		return s.attraction(view, o).Value(x)
 	}
 	for _, observations := range []int{1, 5, 50} {
 		if got, want := term(observations, 0.6), term(0, 0.6)/float64(observations); math.Abs(got-want) > 1e-12 {
@@ -219,7 +219,7 @@ func TestGuardedWhereMuchHasBeenTried(t *testing.T) {
 			case why.NextBest != 0:
 				next++
 			}
-			if why.Source != Source || why.Listened != 1 || why.Observations != 9 || (why.Again != 0) != (count == 6) {
+			if why.Source != Source || why.PeersUsed != 1 || why.Observations != 9 || (why.Again != 0) != (count == 6) {
 				t.Errorf("%d of 6 tried: %+v", count, why)
 			}
 		}
@@ -237,8 +237,8 @@ func TestGuardedLiar(t *testing.T) {
 	honest := []protocol.Density{l.place(0.3, 9), l.place(0.35, 20), l.place(0.25, 4)}
 	liar := l.place(0.99, math.MaxInt32)
 	for _, weight := range []float64{5, 0.5} {
-		before, after := optimum.Where(s.densities(honest), trust, weight), optimum.Where(s.densities(append(honest[:3:3], liar)), trust, weight)
-		alone := optimum.Where(s.densities([]protocol.Density{liar}), trust, weight)
+		before, after := optprior.LogPrior(s.densities(honest), trust, weight), optprior.LogPrior(s.densities(append(honest[:3:3], liar)), trust, weight)
+		alone := optprior.LogPrior(s.densities([]protocol.Density{liar}), trust, weight)
 		for range 1000 {
 			x := acquisition.Sample(l.task.Space, rng)
 			if taken, most := before.Value(x)-after.Value(x), weight*math.Log(4./3); taken > most+1e-9 {
@@ -272,10 +272,10 @@ func TestGuardedCountsSome(t *testing.T) {
 	sum, different := 0.0, map[int]bool{}
 	for trial := range uint64(trials) {
 		got := ask(t, s, view, trial+1, random.SeedOf(1))
-		if got.Why.Listened != mostPeers {
+		if got.Why.PeersUsed != maxPeers {
 			t.Fatalf("why: %+v", got.Why)
 		}
-		sum += float64(got.Why.Observations) / mostPeers / trials
+		sum += float64(got.Why.Observations) / maxPeers / trials
 		different[got.Why.Observations] = true
 	}
 	if again := ask(t, s, view, 1, random.SeedOf(1)); !reflect.DeepEqual(again, ask(t, s, view, 1, random.SeedOf(1))) {
@@ -284,7 +284,7 @@ func TestGuardedCountsSome(t *testing.T) {
 	if len(different) < trials/2 {
 		t.Errorf("%d trials listen to peers with %d numbers of observations", trials, len(different))
 	}
-	if math.Abs(sum-500.5) > 4*289/math.Sqrt(trials*mostPeers) {
+	if math.Abs(sum-500.5) > 4*289/math.Sqrt(trials*maxPeers) {
 		t.Errorf("those counted have %g observations on average, all have 500.5", sum)
 	}
 }
@@ -296,12 +296,12 @@ func TestGuardedRegistration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.(strategy.Follower).FollowsFromTheFirst() {
+	if !s.(strategy.SharesFromStart).UsesSharesFromStart() {
 		t.Error("a newcomer does not wait for the first shares")
 	}
 	key := fbotest.Key(t, 1)
 	exchanges, err := r.Exchanges(strategy.Env{Task: spec, Key: key})
-	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != optimum.Kind {
+	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != optprior.Kind {
 		t.Fatalf("exchanges %v, %v", exchanges, err)
 	}
 	l, _ := newGuardedLab(t, plane)
@@ -312,7 +312,7 @@ func TestGuardedRegistration(t *testing.T) {
 	if _, err := exchanges[0].Decode(payload); err != nil {
 		t.Errorf("a place: %v", err)
 	}
-	if forged, err := r.Forge(spec, optimum.Kind, payload, strategy.Lie{Rand: random.SeedOf(1).Stream("forge", 0)}); err != nil {
+	if forged, err := r.Forge(spec, optprior.Kind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)}); err != nil {
 		t.Error(err)
 	} else if _, err := exchanges[0].Decode(forged); err != nil {
 		t.Errorf("a forged place: %v", err)
@@ -324,10 +324,10 @@ func TestGuardedRegistration(t *testing.T) {
 	if _, err := NewSharing(mean.task).Decode(payload); err == nil {
 		t.Error("takes a place for a mean")
 	}
-	if r.Reveals(spec) != guard.Reveals(spec.Space) || r.Reveals(mean.task) == guard.Reveals(mean.task.Space) {
+	if r.Reveals(spec) != coarsen.Reveals(spec.Space) || r.Reveals(mean.task) == coarsen.Reveals(mean.task.Space) {
 		t.Error("what is said of what shares reveal is not of the kind of shares")
 	}
-	if exchanges, err := r.Exchanges(strategy.Env{Task: mean.task, Key: key}); err != nil || len(exchanges) != 2 || exchanges[0].Name() != Kind || exchanges[1].Name() != optimum.Kind {
+	if exchanges, err := r.Exchanges(strategy.Env{Task: mean.task, Key: key}); err != nil || len(exchanges) != 2 || exchanges[0].Name() != Kind || exchanges[1].Name() != optprior.Kind {
 		t.Errorf("with exact shares the exchanges are %v, %v", exchanges, err)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -128,7 +128,7 @@ func TestHostileSharesAreNotBelieved(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	own := l.view(l.designs(15, random.SeedOf(7)), bump(0.3))
 	for name, m := range l.hostile() {
-		for _, p := range l.considered(with(own, m)).listened {
+		for _, p := range l.considered(with(own, m)).signals {
 			// Who says next to nothing keeps about the odds that all have.
 			if !(p.use <= (1+useOdds)/2) {
 				t.Errorf("%s: probability of use %g", name, p.use)

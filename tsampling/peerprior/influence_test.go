@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -27,12 +27,12 @@ func TestAlikePeersAreFollowed(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	f := bump(0.7)
 	means := l.peersOf(4, 20, f, 1)
-	believed := average(func(seed uint64) float64 {
-		return l.considered(with(l.view(l.designs(8, random.SeedOf(seed)), f), means...)).believed
+	peerOdds := average(func(seed uint64) float64 {
+		return l.considered(with(l.view(l.designs(8, random.SeedOf(seed)), f), means...)).peerOdds
 	})
-	t.Logf("weight of the experts that listen after 8 observations: %.3g", believed)
-	if !(believed > 1-aloneOdds) {
-		t.Errorf("peers alike are believed by %.3g, less than the %.3g before any observation", believed, 1-aloneOdds)
+	t.Logf("weight of the experts that listen after 8 observations: %.3g", peerOdds)
+	if !(peerOdds > 1-aloneOdds) {
+		t.Errorf("peers alike are believed by %.3g, less than the %.3g before any observation", peerOdds, 1-aloneOdds)
 	}
 	distance := func(means ...protocol.Mean) float64 {
 		return average(func(seed uint64) float64 {
@@ -78,12 +78,12 @@ func TestOwnObservationsPrevail(t *testing.T) {
 	for name, peers := range map[string]func([]float64) float64{"bump": bump(0.7), "contrary": func(x []float64) float64 { return -unlike(x) }} {
 		means := l.peersOf(4, 25, peers, 1)
 		for _, observations := range []int{3, 10, 25, 60} {
-			believed := average(func(seed uint64) float64 {
-				return l.considered(with(l.view(l.designs(observations, random.SeedOf(seed)), unlike), means...)).believed
+			peerOdds := average(func(seed uint64) float64 {
+				return l.considered(with(l.view(l.designs(observations, random.SeedOf(seed)), unlike), means...)).peerOdds
 			})
-			t.Logf("%s, t = %d: believed %.3f", name, observations, believed)
-			if most := map[string]float64{"bump": 1 - aloneOdds, "contrary": 0.2}[name]; observations >= 10 && !(believed < most) {
-				t.Errorf("%s, t = %d: believed with %.3f", name, observations, believed)
+			t.Logf("%s, t = %d: believed %.3f", name, observations, peerOdds)
+			if most := map[string]float64{"bump": 1 - aloneOdds, "contrary": 0.2}[name]; observations >= 10 && !(peerOdds < most) {
+				t.Errorf("%s, t = %d: believed with %.3f", name, observations, peerOdds)
 			}
 		}
 	}
@@ -117,10 +117,10 @@ func TestSilencePredictsNothing(t *testing.T) {
 	for name, f := range map[string]func([]float64) float64{"unlike": unlike, "bump": bump(0.3), "slope": func(x []float64) float64 { return x[0] }} {
 		for _, observations := range []int{5, 15, 60, 120} {
 			o := l.considered(with(l.view(l.designs(observations, random.SeedOf(3)), f), m))
-			clear(o.listened[0].atOwn)
-			judge(o.listened, o.data)
-			t.Logf("%s, t = %d: use %.3g", name, observations, o.listened[0].use)
-			if use := o.listened[0].use; !(use <= (1+useOdds)/2) {
+			clear(o.signals[0].atOwn)
+			weighPeers(o.signals, o.data)
+			t.Logf("%s, t = %d: use %.3g", name, observations, o.signals[0].use)
+			if use := o.signals[0].use; !(use <= (1+useOdds)/2) {
 				t.Errorf("%s, t = %d: a peer who says nothing is of use with probability %.3g", name, observations, use)
 			}
 		}

@@ -10,14 +10,14 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/experiment/family"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
+	"github.com/fbo-node/fbo/internal/surrogate/latent"
+	"github.com/fbo-node/fbo/lab/family"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/surrogate"
-	"github.com/fbo-node/fbo/surrogate/gp"
-	"github.com/fbo-node/fbo/surrogate/latent"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -382,13 +382,13 @@ func predictions(b testing.TB, f family.Federation, count int, seed random.Seed)
 	for k, n := range nodes {
 		noise := n.view.Posterior.Hyperparameters().Noise
 		note(0, n, one, []predictor{n.view.Posterior}, noise)
-		o, err := listens.consider(n.view, 1, seed)
+		o, err := listens.mixtureOf(n.view, 1, seed)
 		if err != nil {
 			b.Fatal(err)
 		}
-		weights, parts := []float64{1 - o.believed}, []predictor{n.view.Posterior}
+		weights, parts := []float64{1 - o.peerOdds}, []predictor{n.view.Posterior}
 		for _, e := range o.experts {
-			belief, err := e.believe(o.data)
+			belief, err := e.posterior(o.data)
 			if err != nil {
 				b.Fatal(err)
 			}

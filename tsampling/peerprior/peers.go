@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/fbo-node/fbo/internal/linalg"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -23,51 +23,51 @@ type share struct {
 	mean, known []float64 // at the reference points: of Values, and of Known
 }
 
-// listened is one thing that is heard: a peer's mean or another [Statement]. It is in units
+// peerSignal is one thing that is heard: a peer's mean or another [Statement]. It is in units
 // of its own: moved and scaled so that over the space its mean averages 0 and has the
 // variance that it claims to explain. Nobody speaks louder than he claims to know.
-type listened struct {
+type peerSignal struct {
 	explained   float64
 	mean, known []float64 // at the reference points: what it says, and the part of the variance that it knows
 	atOwn       []float64 // what it says at the own designs
 	use         float64   // the probability that it is of use
 }
 
-// heard lists the shares to listen to: of those who know most. Whom of equals is left to
+// peerMeans lists the shares to listen to: of those who know most. Whom of equals is left to
 // chance.
-func heard(view strategy.View, trial uint64, seed random.Seed) []*share {
+func peerMeans(view strategy.View, trial uint64, seed random.Seed) []*share {
 	var all []*share
 	for _, said := range strategy.Shares[*share](view) {
-		if said.Explained >= leastExplained {
+		if said.Explained >= minExplained {
 			all = append(all, said)
 		}
 	}
-	if len(all) > mostPeers {
+	if len(all) > maxPeers {
 		seed.Stream("which peers", trial).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		slices.SortStableFunc(all, func(a, b *share) int { return cmp.Compare(b.Explained, a.Explained) })
-		all = all[:mostPeers]
+		all = all[:maxPeers]
 	}
 	return all
 }
 
 // read returns what a share says, nil where it says nothing.
-func (s *Strategy) read(said *share, own [][]float64) *listened {
+func (s *Strategy) read(said *share, own [][]float64) *peerSignal {
 	said.once.Do(func() {
 		said.mean, said.known = s.atReference(said.Values), s.atReference(said.Known)
 		for i, beyond := range said.known {
-			said.known[i] = min(max(said.Explained+beyond, 0), mostKnown)
+			said.known[i] = min(max(said.Explained+beyond, 0), maxKnown)
 		}
 	})
-	return newListened(said.Explained, said.mean, said.known, s.features.Function(said.Values).Value, own)
+	return newPeerSignal(said.Explained, said.mean, said.known, s.features.Function(said.Values).Value, own)
 }
 
-// newListened is nil where the mean says nothing.
-func newListened(explained float64, mean, known []float64, says func(x []float64) float64, own [][]float64) *listened {
+// newPeerSignal is nil where the mean says nothing.
+func newPeerSignal(explained float64, mean, known []float64, says func(x []float64) float64, own [][]float64) *peerSignal {
 	average, variance := moments(mean)
-	if !(variance > leastVariance) {
+	if !(variance > minVariance) {
 		return nil
 	}
-	p := &listened{explained: explained, known: known, mean: slices.Clone(mean)}
+	p := &peerSignal{explained: explained, known: known, mean: slices.Clone(mean)}
 	factor := math.Sqrt(explained / variance)
 	for i, v := range p.mean {
 		p.mean[i] = factor * (v - average)
@@ -85,10 +85,10 @@ func (s *Strategy) atReference(weights []float64) []float64 {
 	return values
 }
 
-// judge fills in the probability that each of what is heard is of use: the weight of the
+// weighPeers fills in the probability that each of what is heard is of use: the weight of the
 // experts around its mean alone against that of the same around 0, so that who says nothing
 // gains no credit. Of its knowledge only the average counts here.
-func judge(heard []*listened, d *data) {
+func weighPeers(heard []*peerSignal, d *data) {
 	for _, p := range heard {
 		deviations := slices.Repeat([]float64{deviationOf(1 - p.explained)}, len(d.x))
 		with, without := experts(useOdds, nil, p.atOwn, deviations), experts(1-useOdds, nil, nil, deviations)

@@ -5,7 +5,7 @@ import "slices"
 // withPending returns the belief given that the encoded designs x, whose outcomes are
 // pending, have the outcomes that the expert itself expects. Its mean stays, and its variance
 // shrinks. Without any it is b itself.
-func (b *belief) withPending(x [][]float64) (*belief, error) {
+func (b *expertPosterior) withPending(x [][]float64) (*expertPosterior, error) {
 	if len(x) == 0 {
 		return b, nil
 	}
@@ -20,5 +20,5 @@ func (b *belief) withPending(x [][]float64) (*belief, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &belief{b.expert, b.prior, residual}, nil
+	return &expertPosterior{b.expert, b.prior, residual}, nil
 }

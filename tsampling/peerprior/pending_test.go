@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -21,7 +21,7 @@ func TestExpertsKnowRunningDesigns(t *testing.T) {
 		if e.weight != busy.experts[i].weight {
 			t.Errorf("expert %d: weight %g, with a running trial %g", i, e.weight, busy.experts[i].weight)
 		}
-		b, err := e.believe(o.data)
+		b, err := e.posterior(o.data)
 		if err != nil {
 			t.Fatal(err)
 		}

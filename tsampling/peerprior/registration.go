@@ -3,18 +3,18 @@ package peerprior
 import (
 	"math"
 
-	"github.com/fbo-node/fbo/privacy/guard"
+	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/privacy/coarsen"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/optimum"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
 // What the key share may say.
 const (
-	Guarded = guard.Share // coarsely where the node believes the optimum to be
-	Exact   = "exact"     // the mean of its posterior, and where it knows how much
+	Coarse = coarsen.Share // coarsely where the node believes the optimum to be
+	Exact  = "exact"       // the mean of its posterior, and where it knows how much
 )
 
 // Settings are the keys of a task file for strategy peer-prior.
@@ -25,11 +25,11 @@ type Settings struct {
 // readSettings returns the settings of a file. The canonical form of a task, which has every other
 // key, leaves out exact shares.
 func readSettings(s *task.Section) task.StrategySettings {
-	share := Guarded
+	share := Coarse
 	if s.Complete() {
 		share = Exact
 	}
-	return Settings{Share: s.Word("share", share, Guarded, Exact)}
+	return Settings{Share: s.Word("share", share, Coarse, Exact)}
 }
 
 // Keys implements task.StrategySettings. It leaves out Exact, see readSettings.
@@ -51,28 +51,28 @@ func Register() strategy.Registration {
 			if err != nil {
 				return nil, err
 			}
-			if settingsOf(t).Share == Guarded {
-				return NewGuarded(t, features)
+			if settingsOf(t).Share == Coarse {
+				return NewCoarse(t, features)
 			}
 			return New(t, features)
 		},
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
-			if settingsOf(env.Task).Share == Guarded {
-				guarded, err := optimum.NewGuarded(env, spread)
+			if settingsOf(env.Task).Share == Coarse {
+				guarded, err := optprior.NewCoarse(env, spread)
 				return []strategy.Exchange{guarded}, err
 			}
-			return []strategy.Exchange{NewSharing(env.Task), optimum.NewExact(env.Task, nearby)}, nil
+			return []strategy.Exchange{NewSharing(env.Task), optprior.NewExact(env.Task, nearby)}, nil
 		},
 		Describe: func(t *task.Task) string {
 			does := "expected improvement over experts who believe the peers or do not, as own results bear them out, toward where peers believe the optimum to be; "
-			if settingsOf(t).Share == Guarded {
+			if settingsOf(t).Share == Coarse {
 				return does + "a share holds that place, coarsely, and how many results it rests on"
 			}
 			return does + "a share holds the node's own mean and where it knows how much, from which all its results can be computed"
 		},
 		Reveals: func(t *task.Task) string {
-			if settingsOf(t).Share == Guarded {
-				return guard.Reveals(t.Space)
+			if settingsOf(t).Share == Coarse {
+				return coarsen.Reveals(t.Space)
 			}
 			return "Peers get this node's model of its results. Whoever knows the task can compute all results from it, designs and values: they are as good as published to all who can take part (docs/privacy.md says which strategies avoid that)."
 		},
@@ -82,9 +82,9 @@ func Register() strategy.Registration {
 
 // forge replaces the weights of a mean by ones drawn from the prior or by the largest, and a
 // place by one of the lie.
-func forge(t *task.Task, kind string, payload []byte, lie strategy.Lie) ([]byte, error) {
-	if kind == optimum.Kind {
-		return optimum.Forge(t, payload, lie)
+func forge(t *task.Task, kind string, payload []byte, lie strategy.Forgery) ([]byte, error) {
+	if kind == optprior.Kind {
+		return optprior.Forge(t, payload, lie)
 	}
 	mean, err := protocol.DecodeMean(payload, t.Surrogate.Features, t.Space.Len())
 	if err != nil {

@@ -20,13 +20,13 @@ const (
 
 // What bounds cost and rounding.
 const (
-	mostPeers         = 20    // whose means, and whose optima, one suggestion counts
-	leastWeight       = 0.02  // of an expert that is worth its cost
-	leastExplained    = 0.01  // by a peer that is worth hearing
-	mostKnown         = 0.995 // of the variance by one peer
-	leastVariance     = 1e-12 // of a mean over the space
-	referencePoints   = 400   // at least, at which consensus is found
-	referenceRidge    = 0.05  // of its projection onto the shared features
-	initialNoise      = 0.01  // before the first observation
-	leastObservations = 3     // of an agent that shares a mean: the level of fewer is all but a value
+	maxPeers        = 20    // whose means, and whose optima, one suggestion counts
+	minWeight       = 0.02  // of an expert that is worth its cost
+	minExplained    = 0.01  // by a peer that is worth hearing
+	maxKnown        = 0.995 // of the variance by one peer
+	minVariance     = 1e-12 // of a mean over the space
+	referencePoints = 400   // at least, at which consensus is found
+	referenceRidge  = 0.05  // of its projection onto the shared features
+	initialNoise    = 0.01  // before the first observation
+	minObservations = 3     // of an agent that shares a mean: the level of fewer is all but a value
 )

@@ -7,14 +7,14 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/acquisition"
+	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
-	"github.com/fbo-node/fbo/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -162,9 +162,9 @@ func scaled(f func([]float64) float64, factor float64) func([]float64) float64 {
 	return func(x []float64) float64 { return factor * f(x) }
 }
 
-func (l *lab) considered(view strategy.View) *opinion {
+func (l *lab) considered(view strategy.View) *mixture {
 	l.t.Helper()
-	o, err := l.strategy.consider(view, 1, random.SeedOf(1))
+	o, err := l.strategy.mixtureOf(view, 1, random.SeedOf(1))
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -3,10 +3,10 @@ package peerprior
 import (
 	"context"
 
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/newest"
+	"github.com/fbo-node/fbo/strategy/latest"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -19,10 +19,10 @@ const ttl = protocol.MaxTTL
 
 // NewSharing returns the exchange of one agent on a task. It publishes the mean of the agent's
 // posterior after every observation.
-func NewSharing(t *task.Task) *newest.Exchange {
-	return newest.New(newest.Spec{
+func NewSharing(t *task.Task) *latest.Latest {
+	return latest.New(latest.Spec{
 		Kind: Kind,
-		From: leastObservations,
+		From: minObservations,
 		TTL:  ttl,
 		Decode: func(payload []byte) (any, error) {
 			mean, err := protocol.DecodeMean(payload, t.Surrogate.Features, t.Space.Len())

@@ -8,16 +8,16 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/newest"
+	"github.com/fbo-node/fbo/strategy/latest"
 )
 
 // exchange drives a Sharing as an agent does that works at once.
 type exchange struct {
 	*lab
-	sharing   *newest.Exchange
+	sharing   *latest.Latest
 	published []protocol.Mean
 }
 
@@ -61,18 +61,18 @@ func TestOneShareForEachObservation(t *testing.T) {
 			view := e.view(x[:n], bump(0.3))
 			in := strategy.Input(strategy.Start{})
 			if n > 0 {
-				in = strategy.Told{}
+				in = strategy.TrialsEnded{}
 			}
 			e.step(view, view, in)
-			if want := max(n-leastObservations+1, 0); len(e.published) != want {
+			if want := max(n-minObservations+1, 0); len(e.published) != want {
 				t.Fatalf("%s: %d shares after %d observations, want %d", model, len(e.published), n, want)
 			}
-			if n >= leastObservations && e.published[len(e.published)-1].Observations != n {
+			if n >= minObservations && e.published[len(e.published)-1].Observations != n {
 				t.Errorf("the share after %d observations is stamped %d", n, e.published[len(e.published)-1].Observations)
 			}
 			// Nothing comes of what tells nothing new.
 			before := len(e.published)
-			for _, in := range []strategy.Input{strategy.Told{}, strategy.Received{}, strategy.Timer{}, strategy.Stop{}, strategy.Replayed{}} {
+			for _, in := range []strategy.Input{strategy.TrialsEnded{}, strategy.Received{}, strategy.Timer{}, strategy.Stop{}, strategy.Replayed{}} {
 				e.step(view, view, in)
 			}
 			if len(e.published) != before {
@@ -87,7 +87,7 @@ func TestRestartSharesAgain(t *testing.T) {
 	l := newLab(t, "minimize", plane, exact)
 	view := l.view(l.designs(5, random.SeedOf(1)), bump(0.3))
 	before, after := newExchange(l), newExchange(l)
-	before.step(view, view, strategy.Told{})
+	before.step(view, view, strategy.TrialsEnded{})
 	after.step(view, view, strategy.Replayed{Data: []byte("a note of another version")})
 	if len(after.published) != 0 {
 		t.Error("shares before it is started")
@@ -125,7 +125,7 @@ func TestObservationsDuringTheWork(t *testing.T) {
 		if len(work) != 1 {
 			t.Fatalf("%d outputs", len(work))
 		}
-		if again := s.Step(late, strategy.Told{}); len(again) != 0 {
+		if again := s.Step(late, strategy.TrialsEnded{}); len(again) != 0 {
 			t.Errorf("asks for %v while it computes", again)
 		}
 		result, err := work[0].(strategy.Work).Run(t.Context(), c.seen, random.SeedOf(1))
@@ -160,7 +160,7 @@ func TestFailedWorkIsTriedWithTheNextObservation(t *testing.T) {
 	if outs := s.Step(l.view(x[:4], bump(0.3)), strategy.WorkDone{Err: errors.New("no memory")}); len(outs) != 0 {
 		t.Errorf("after a failure: %v", outs)
 	}
-	if outs := s.Step(l.view(x, bump(0.3)), strategy.Told{}); len(outs) != 1 {
+	if outs := s.Step(l.view(x, bump(0.3)), strategy.TrialsEnded{}); len(outs) != 1 {
 		t.Errorf("with the next observation: %v", outs)
 	}
 }
@@ -179,7 +179,7 @@ func TestEqualOutputsAreNotShared(t *testing.T) {
 		}
 		return 7
 	})
-	e.step(uneven, uneven, strategy.Told{})
+	e.step(uneven, uneven, strategy.TrialsEnded{})
 	if len(e.published) != 1 {
 		t.Errorf("%d shares once an output differs", len(e.published))
 	}
@@ -234,7 +234,7 @@ func TestDecodeRejects(t *testing.T) {
 func TestPayloadHoldsNothingMeasured(t *testing.T) {
 	for _, goal := range []string{"maximize", "minimize"} {
 		l := newLab(t, goal, plane, exact)
-		for n := leastObservations; n < 12; n++ {
+		for n := minObservations; n < 12; n++ {
 			x := l.designs(n, random.SeedOf(uint64(n)))
 			f := func(p []float64) float64 { return 0.1234567 + math.Sin(5*p[0]) + p[1] }
 			payload := encode(t, l.mean(l.view(x, f)))

@@ -3,7 +3,7 @@ package peerprior
 import (
 	"slices"
 
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -23,26 +23,26 @@ type Statement struct {
 // NewFrom returns the strategy of an agent that listens to statements in place of
 // peers' shares.
 func NewFrom(t *task.Task, features *rff.Map, hear func(view strategy.View) []Statement) (*Strategy, error) {
-	listen := func(s *Strategy, view strategy.View, _ uint64, _ random.Seed, own [][]float64) (h hearing) {
+	inputOf := func(s *Strategy, view strategy.View, _ uint64, _ random.Seed, own [][]float64) (h peerInput) {
 		for _, said := range hear(view) {
-			if p := s.stated(said, own); p != nil {
+			if p := s.ownStatement(said, own); p != nil {
 				h.add(p, said.Observations)
 			}
 		}
 		return h
 	}
-	return newStrategy(t, features, listen, false)
+	return newStrategy(t, features, inputOf, false)
 }
 
-// stated returns what a statement says, nil where that is not worth hearing.
-func (s *Strategy) stated(said Statement, own [][]float64) *listened {
-	if said.Explained < leastExplained {
+// ownStatement returns what a statement says, nil where that is not worth hearing.
+func (s *Strategy) ownStatement(said Statement, own [][]float64) *peerSignal {
+	if said.Explained < minExplained {
 		return nil
 	}
 	var mean []float64
 	for _, x := range s.reference().points {
 		mean = append(mean, said.Value(x))
 	}
-	known := slices.Repeat([]float64{min(said.Explained, mostKnown)}, len(s.reference().points))
-	return newListened(said.Explained, mean, known, said.Value, own)
+	known := slices.Repeat([]float64{min(said.Explained, maxKnown)}, len(s.reference().points))
+	return newPeerSignal(said.Explained, mean, known, said.Value, own)
 }

@@ -9,16 +9,16 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/fbo-node/fbo/acquisition"
-	"github.com/fbo-node/fbo/internal/plain"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
-	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/strategy/search"
-	"github.com/fbo-node/fbo/surrogate"
-	"github.com/fbo-node/fbo/surrogate/gp"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -30,15 +30,15 @@ type Strategy struct {
 	spec      gp.Spec
 	features  *rff.Map
 	reference func() reference // computed once, and not before a peer has shared something
-	layout    *optimum.Layout
-	listen    listen
+	layout    *optprior.Layout
+	inputOf   inputMode
 	ofPeers   bool // what is heard is peers' shares
 }
 
 var (
-	_ strategy.Strategy    = (*Strategy)(nil)
-	_ strategy.Recommender = (*Strategy)(nil)
-	_ strategy.Follower    = (*Strategy)(nil)
+	_ strategy.Strategy        = (*Strategy)(nil)
+	_ strategy.Recommender     = (*Strategy)(nil)
+	_ strategy.SharesFromStart = (*Strategy)(nil)
 )
 
 // Source of the designs that rest on what peers say.
@@ -47,24 +47,24 @@ const Source strategy.Source = "peers"
 // New returns the strategy of a task with exact shares. The features are those that all
 // agents of the task share.
 func New(t *task.Task, features *rff.Map) (*Strategy, error) {
-	return newStrategy(t, features, toMeans, true)
+	return newStrategy(t, features, fromMeans, true)
 }
 
-// NewGuarded returns that of a task with guarded shares. The features need not be those of
+// NewCoarse returns that of a task with guarded shares. The features need not be those of
 // other agents.
-func NewGuarded(t *task.Task, features *rff.Map) (*Strategy, error) {
-	return newStrategy(t, features, toPlaces, true)
+func NewCoarse(t *task.Task, features *rff.Map) (*Strategy, error) {
+	return newStrategy(t, features, fromDensities, true)
 }
 
-func newStrategy(t *task.Task, features *rff.Map, listen listen, ofPeers bool) (*Strategy, error) {
+func newStrategy(t *task.Task, features *rff.Map, inputOf inputMode, ofPeers bool) (*Strategy, error) {
 	s := &Strategy{
 		alone:    alone.NewEngine(t),
 		search:   search.New(t),
 		task:     t,
 		spec:     surrogate.ProcessSpec(t),
 		features: features,
-		layout:   optimum.NewLayout(t.Space),
-		listen:   listen,
+		layout:   optprior.NewLayout(t.Space),
+		inputOf:  inputOf,
 		ofPeers:  ofPeers,
 	}
 	s.reference = sync.OnceValue(func() reference { return newReference(t.Space, features) })
@@ -97,7 +97,7 @@ func newReference(space *task.Space, features *rff.Map) reference {
 // Suggest implements strategy.Strategy. While there is nobody to listen to it suggests
 // exactly what the agent would alone ([alone.Engine]).
 func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
-	o, err := s.consider(view, trial, seed)
+	o, err := s.mixtureOf(view, trial, seed)
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
@@ -113,9 +113,9 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 	}
 	return s.search.Maximise(ctx, view, trial, seed, f, strategy.Why{
 		Source:         Source,
-		Phrase:         words + ", informed by " + plain.Count(o.peers, "peer"),
-		OwnProbability: new(1 - o.believed),
-		Listened:       o.peers,
+		Phrase:         words + ", informed by " + sanitize.Count(o.peers, "peer"),
+		OwnProbability: new(1 - o.peerOdds),
+		PeersUsed:      o.peers,
 		Observations:   o.observations,
 	})
 }
@@ -124,8 +124,8 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 // that is expected, and the term that draws designs to where peers believe the optimum to be.
 // Before the first posterior it is that term alone, or where nobody says so the mean of what
 // is heard.
-func (s *Strategy) score(ctx context.Context, view strategy.View, o *opinion, trial uint64, seed random.Seed) (acquisition.Function, string, error) {
-	near := s.near(view, o)
+func (s *Strategy) score(ctx context.Context, view strategy.View, o *mixture, trial uint64, seed random.Seed) (acquisition.Function, string, error) {
+	near := s.attraction(view, o)
 	if view.Posterior == nil {
 		if near == nil {
 			near = o.around.function(1)
@@ -139,37 +139,37 @@ func (s *Strategy) score(ctx context.Context, view strategy.View, o *opinion, tr
 	return f, words, err
 }
 
-// near is what draws designs to where peers believe the optimum to be, as far as the agent
+// attraction is what draws designs to where peers believe the optimum to be, as far as the agent
 // believes them and the less the more it knows itself; nil where they do not say.
-func (s *Strategy) near(view strategy.View, o *opinion) acquisition.Function {
-	if len(o.places) == 0 {
+func (s *Strategy) attraction(view strategy.View, o *mixture) acquisition.Function {
+	if len(o.densityPeers) == 0 {
 		return nil
 	}
-	return optimum.Where(o.places, trust*o.believed, exponent/float64(max(s.search.CountFeasible(view), 1)))
+	return optprior.LogPrior(o.densityPeers, trust*o.peerOdds, exponent/float64(max(s.search.CountFeasible(view), 1)))
 }
 
 // improvement is the logarithm of the expected improvement, averaged over the experts, of
 // which those without peers are the engine alone. An agent that believes its peers less than
 // not seeks information in its place whenever the engine does, and so does one whose last
 // trial failed: of that nothing is observed, and improvement would go there again.
-func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *opinion, trial uint64, seed random.Seed) (acquisition.Function, string, error) {
+func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *mixture, trial uint64, seed random.Seed) (acquisition.Function, string, error) {
 	engine := s.alone.Improvement
-	informs := (o.believed < 0.5 || lastFailed(view)) && s.alone.Informs(view, trial)
+	informs := (o.peerOdds < 0.5 || lastFailed(view)) && s.alone.SeeksInformation(view, trial)
 	if informs {
 		engine = s.alone.Information
 	}
 	own, why, err := engine(ctx, view, trial, seed)
-	reached, limits := s.search.Reached(view, s.search.Feasible(view)), search.Limits(s.search.WithPending(view))
+	reached, limits := s.search.WithLikelyPending(view, s.search.Feasible(view)), search.Limits(s.search.WithPending(view))
 	if err != nil || informs || len(reached) == 0 {
 		return own, why.Phrase, err
 	}
-	gains, weights := []acquisition.Function{own}, []float64{1 - o.believed}
+	gains, weights := []acquisition.Function{own}, []float64{1 - o.peerOdds}
 	pending := s.search.Pending(view)
 	for _, e := range o.experts {
-		if e.weight < leastWeight {
+		if e.weight < minWeight {
 			continue
 		}
-		b, err := e.believe(o.data)
+		b, err := e.posterior(o.data)
 		if err == nil {
 			b, err = b.withPending(pending)
 		}
@@ -195,53 +195,53 @@ func lastFailed(view strategy.View) bool {
 	return false
 }
 
-// FollowsFromTheFirst implements strategy.Follower. Statements are no shares to wait
+// UsesSharesFromStart implements strategy.Follower. Statements are no shares to wait
 // for.
-func (s *Strategy) FollowsFromTheFirst() bool { return s.ofPeers }
+func (s *Strategy) UsesSharesFromStart() bool { return s.ofPeers }
 
 // Recommend implements strategy.Recommender: the best supported design by the expert that is
 // believed most, where those who listen are believed more than not.
 func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
 	if view.Posterior != nil {
-		if o, err := s.consider(view, 0, seed); err == nil && o.believed > 0.5 {
-			if b, err := o.favourite().believe(o.data); err == nil {
-				return s.search.Top(ctx, view, seed, search.Supported(view, b))
+		if o, err := s.mixtureOf(view, 0, seed); err == nil && o.peerOdds > 0.5 {
+			if b, err := o.best().posterior(o.data); err == nil {
+				return s.search.Top(ctx, view, seed, search.LowerBound(view, b))
 			}
 		}
 	}
 	return s.search.Recommend(ctx, view, seed)
 }
 
-// opinion is what an agent makes of its observations and of what it hears.
-type opinion struct {
-	hearing
+// mixture is what an agent makes of its observations and of what it hears.
+type mixture struct {
+	peerInput
 	data     *data
 	around   *consensus
 	experts  []*expert // those who listen
-	believed float64   // their weight
+	peerOdds float64   // their weight
 }
 
-// favourite is the expert that is believed most of those who listen.
-func (o *opinion) favourite() *expert {
+// best is the expert that is believed most of those who listen.
+func (o *mixture) best() *expert {
 	return slices.MaxFunc(o.experts, func(a, b *expert) int { return cmp.Compare(a.weight, b.weight) })
 }
 
-// consider forms the opinion of an agent, without experts where nobody says anything.
-func (s *Strategy) consider(view strategy.View, trial uint64, seed random.Seed) (*opinion, error) {
+// mixtureOf forms the opinion of an agent, without experts where nobody says anything.
+func (s *Strategy) mixtureOf(view strategy.View, trial uint64, seed random.Seed) (*mixture, error) {
 	x, y, err := exactly(s.task, view)
 	if err != nil {
 		return nil, fmt.Errorf("peerprior: %w", err)
 	}
-	o := &opinion{hearing: s.listen(s, view, trial, seed, x)}
+	o := &mixture{peerInput: s.inputOf(s, view, trial, seed, x)}
 	if o.peers == 0 {
 		return o, nil
 	}
 	o.data = newData(s.spec, s.hyperparameters(view), x, y)
-	judge(o.listened, o.data)
-	o.around = s.agree(o.data, o.listened)
+	weighPeers(o.signals, o.data)
+	o.around = s.poolPeers(o.data, o.signals)
 	o.experts = experts(1-aloneOdds, o.around, o.around.atOwn, o.around.deviations)
 	weigh(slices.Concat(o.experts, experts(aloneOdds, nil, nil, nil)), o.data)
-	o.believed = weight(o.experts)
+	o.peerOdds = weight(o.experts)
 	return o, nil
 }
 
@@ -258,7 +258,7 @@ func observations(t *task.Task, view strategy.View) (x [][]float64, y []float64,
 // features is not.
 func exactly(t *task.Task, view strategy.View) (x [][]float64, y []float64, err error) {
 	x, y, _, err = observations(t, view)
-	some := view.Exactly()
+	some := view.ExactlyModelled()
 	if err != nil || len(some) == len(x) {
 		return x, y, err
 	}

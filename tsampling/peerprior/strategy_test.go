@@ -5,10 +5,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/optimum"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -59,8 +59,8 @@ func TestWhySaysWhoIsBelieved(t *testing.T) {
 	o := l.considered(view)
 	for trial := uint64(4); trial < 10; trial++ {
 		why := l.suggest(view, trial, random.SeedOf(trial)).Why
-		if why.Source != Source || why.Listened != 2 || why.Observations != 20 || *why.OwnProbability != 1-o.believed {
-			t.Errorf("trial %d: %+v, believed are %g", trial, why, o.believed)
+		if why.Source != Source || why.PeersUsed != 2 || why.Observations != 20 || *why.OwnProbability != 1-o.peerOdds {
+			t.Errorf("trial %d: %+v, believed are %g", trial, why, o.peerOdds)
 		}
 	}
 }
@@ -72,16 +72,16 @@ func TestEntropyTakesTurnsWithoutBelief(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	for name, c := range map[string]struct {
 		peers    func([]float64) float64
-		believed bool
+		peerOdds bool
 	}{"unlike": {bump(0.7), false}, "alike": {unlike, true}} {
 		view := with(l.view(l.designs(40, random.SeedOf(1)), unlike), l.peersOf(4, 25, c.peers, 1)...)
-		if o := l.considered(view); (o.believed > 0.5) != c.believed {
-			t.Fatalf("%s: believed are %g", name, o.believed)
+		if o := l.considered(view); (o.peerOdds > 0.5) != c.peerOdds {
+			t.Fatalf("%s: believed are %g", name, o.peerOdds)
 		}
 		for trial := uint64(41); trial < 49; trial++ {
 			seed := random.SeedOf(trial)
 			got, want := l.suggest(view, trial, seed).Design, l.suggestAlone(view, trial, seed).Design
-			entropy := l.strategy.alone.Informs(view, trial) && !c.believed
+			entropy := l.strategy.alone.SeeksInformation(view, trial) && !c.peerOdds
 			if got.Equal(want) != entropy {
 				t.Errorf("%s, trial %d: %v, alone %v", name, trial, got, want)
 			}
@@ -97,7 +97,7 @@ func TestEntropyAfterAFailure(t *testing.T) {
 	for trial := uint64(42); trial < 48; trial++ {
 		seed := random.SeedOf(trial)
 		got, want := l.suggest(view, trial, seed).Design, l.suggestAlone(view, trial, seed).Design
-		if got.Equal(want) != l.strategy.alone.Informs(view, trial) {
+		if got.Equal(want) != l.strategy.alone.SeeksInformation(view, trial) {
 			t.Errorf("trial %d: %v, alone %v", trial, got, want)
 		}
 	}
@@ -118,10 +118,10 @@ func TestPlacesDrawAsFarAsTheyAreBelieved(t *testing.T) {
 			view := with(l.view(l.designs(10, random.SeedOf(seed)), bump(0.3)), means...)
 			for i := range 4 {
 				share := *view.Shares[i]
-				share.Kind, share.Value = optimum.Kind, said
+				share.Kind, share.Value = optprior.Kind, said
 				view.Shares = append(view.Shares, &share)
 			}
-			return l.strategy.near(view, l.considered(view)).Value(at)
+			return l.strategy.attraction(view, l.considered(view)).Value(at)
 		})
 	}
 	alike, contrary := gain(bump(0.32)), gain(scaled(bump(0.32), -1))
@@ -148,7 +148,7 @@ func TestWhoSkipsTheStart(t *testing.T) {
 // The same view, trial and seed give the same design; asking changes nothing.
 func TestSuggestIsPure(t *testing.T) {
 	l := newLab(t, "minimize", mixed, exact)
-	view := with(l.view(l.designs(5, random.SeedOf(1)), bump(0.3)), l.peersOf(mostPeers+5, 6, bump(0.7), 1)...)
+	view := with(l.view(l.designs(5, random.SeedOf(1)), bump(0.3)), l.peersOf(maxPeers+5, 6, bump(0.7), 1)...)
 	for trial := uint64(6); trial < 10; trial++ {
 		first, second := l.suggest(view, trial, random.SeedOf(trial)), l.suggest(view, trial, random.SeedOf(trial))
 		if !first.Design.Equal(second.Design) || !reflect.DeepEqual(first.Why, second.Why) {
@@ -163,11 +163,11 @@ func TestSuggestIsPure(t *testing.T) {
 // Peers are heard up to a bound, those who know most first.
 func TestThoseWhoKnowMostAreHeard(t *testing.T) {
 	var means []protocol.Mean
-	for i := range mostPeers + 40 {
-		means = append(means, protocol.Mean{Observations: i + 1, Explained: 0.1 + 0.8*float64(i)/float64(mostPeers+40)})
+	for i := range maxPeers + 40 {
+		means = append(means, protocol.Mean{Observations: i + 1, Explained: 0.1 + 0.8*float64(i)/float64(maxPeers+40)})
 	}
-	chosen := heard(with(strategy.View{Self: "me"}, means...), 1, random.SeedOf(1))
-	if len(chosen) != mostPeers {
+	chosen := peerMeans(with(strategy.View{Self: "me"}, means...), 1, random.SeedOf(1))
+	if len(chosen) != maxPeers {
 		t.Fatalf("%d are heard", len(chosen))
 	}
 	for _, p := range chosen {
@@ -181,7 +181,7 @@ func TestThoseWhoKnowMostAreHeard(t *testing.T) {
 	}
 	sometime := map[int]bool{}
 	for trial := range uint64(60) {
-		for _, p := range heard(with(strategy.View{Self: "me"}, means...), trial, random.SeedOf(1)) {
+		for _, p := range peerMeans(with(strategy.View{Self: "me"}, means...), trial, random.SeedOf(1)) {
 			sometime[p.Observations] = true
 		}
 	}

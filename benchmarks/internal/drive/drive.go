@@ -10,8 +10,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
-	"github.com/fbo-node/fbo/agent"
-	"github.com/fbo-node/fbo/random"
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )

@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/exchange/newest"
+	"github.com/fbo-node/fbo/strategy/latest"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
@@ -33,7 +33,7 @@ func Register() strategy.Registration {
 			return follower{task: t, search: search.New(t), alone: tsampling.NewTS(t), reach: t.Strategy.Settings.(settings).Reach}, nil
 		},
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
-			return []strategy.Exchange{newest.New(newest.Spec{
+			return []strategy.Exchange{latest.New(latest.Spec{
 				Kind: "best-trial", From: 1, TTL: 24 * time.Hour,
 				Decode: func(payload []byte) (any, error) { return decode(env.Task, payload) },
 				Compute: func(_ context.Context, view strategy.View, _ random.Seed) ([]byte, error) {
@@ -89,7 +89,7 @@ type follower struct {
 func (s follower) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	leader, why := s.leader(view)
 	rng := seed.Stream("step", trial)
-	if s.search.Starting(view, trial) || why.Listened == 0 || rng.Float64() < 0.5 {
+	if s.search.Starting(view, trial) || why.PeersUsed == 0 || rng.Float64() < 0.5 {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	x := s.task.Space.Encode(leader.design)
@@ -112,7 +112,7 @@ func (s follower) leader(view strategy.View) (leader found, why strategy.Why) {
 	for share, theirs := range strategy.Shares[found](view) {
 		if !ok || s.task.Better(theirs, leader) {
 			leader, ok = theirs, true
-			why = strategy.Why{Source: "leader", Phrase: "a step from the best design of " + strategy.ShortID(share.Author), Peer: share.Author, Listened: 1}
+			why = strategy.Why{Source: "leader", Phrase: "a step from the best design of " + strategy.ShortID(share.Author), Peer: share.Author, PeersUsed: 1}
 		}
 	}
 	return leader, why

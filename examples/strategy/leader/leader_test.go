@@ -9,9 +9,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 
 	"github.com/fbo-node/fbo/examples/strategy/leader"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sim"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/random"
-	"github.com/fbo-node/fbo/sim"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"

@@ -75,6 +75,6 @@ func (r *Releaser) Observe(count int) {
 	r.T.Helper()
 	for range count {
 		r.View.Observations++
-		r.Step(strategy.Told{})
+		r.Step(strategy.TrialsEnded{})
 	}
 }

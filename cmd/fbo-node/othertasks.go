@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/privacy/coarsen"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/task"
+)
+
+// otherTaskDisclosures is what this node has told about the data of a task under other tasks,
+// as far as the data directory shows: each task has a promise of its own, and what is
+// told about the same data adds up.
+type otherTaskDisclosures struct {
+	Tasks []otherTaskDisclosure `json:"tasks"`
+
+	// Of all releases of other tasks that are known and all planned ones of this, when it
+	// has a promise; 0 when one of them has none.
+	Epsilon   float64 `json:"epsilon_in_all,omitempty"`
+	Delta     float64 `json:"delta,omitempty"`
+	Adjacency string  `json:"adjacency,omitempty"`
+
+	planned int // releases of this task; 0 when it promises nothing
+}
+
+// otherTaskDisclosure is another task with the same data, or with the same parameters, so that
+// it may have them.
+type otherTaskDisclosure struct {
+	Task     string  `json:"task"`
+	Name     string  `json:"name"`
+	Promised bool    `json:"promised"`                // false: it has shared without noise
+	Releases int     `json:"releases,omitempty"`      // as far as is known
+	Epsilon  float64 `json:"epsilon_spent,omitempty"` // by these
+	Delta    float64 `json:"delta,omitempty"`
+	Trials   int     `json:"trials"` // that this task has too, or is about to import
+
+	Narrows []string `json:"narrows,omitempty"` // what this task adds to coarse designs that the other one has shared
+
+	spending ledger.Spending
+}
+
+// findElsewhere looks through a data directory, before a node runs on it or while one
+// does; imports is what comes to the task's own trials. It is nil when there is nothing
+// to say. What cannot be read is passed over: a run says so itself.
+func findElsewhere(ctx context.Context, dir string, t *task.Task, imports []agent.Past) *otherTaskDisclosures {
+	if registrationOf(t).Reveals == nil {
+		return nil // it tells nothing
+	}
+	return elsewhereOf(t, taskHistories(ctx, dir), imports)
+}
+
+// elsewhereOf looks through these tasks.
+func elsewhereOf(t *task.Task, pasts []taskHistory, imports []agent.Past) *otherTaskDisclosures {
+	own := slices.Clone(imports)
+	for _, p := range pasts {
+		if p.task.ID() == t.ID() {
+			own = append(own, doneOf(p.trials)...)
+		}
+	}
+	var found otherTaskDisclosures
+	if t.Privacy != nil {
+		found.planned = t.Privacy.Releases
+	}
+	for _, p := range pasts {
+		if disclosed, ok := disclosureOf(p, t, own); ok {
+			found.Tasks = append(found.Tasks, disclosed)
+		}
+	}
+	if found.Tasks == nil {
+		return nil
+	}
+	found.sum(t)
+	return &found
+}
+
+// taskHistories returns all tasks of a data directory that can be read: of a running node those
+// that it works on.
+func taskHistories(ctx context.Context, dir string) (pasts []taskHistory) {
+	if tasks, ok, err := servedTasks(ctx, dir); err != nil || ok {
+		for _, t := range tasks {
+			if p, err := pastOfServed(ctx, dir, tasks, t.ID); err == nil {
+				pasts = append(pasts, p)
+			}
+		}
+		return pasts
+	}
+	archive, err := node.OpenArchive(dir)
+	if err != nil {
+		return nil
+	}
+	defer archive.Close()
+	ids, err := archive.Tasks()
+	if err != nil {
+		return nil
+	}
+	for _, id := range ids {
+		if h, err := archive.History(id, all.Strategies()); err == nil {
+			pasts = append(pasts, taskHistory{task: h.Task, trials: h.Trials, spent: h.Spent})
+		}
+	}
+	return pasts
+}
+
+func doneOf(trials []strategy.Trial) (done []agent.Past) {
+	for _, trial := range trials {
+		if trial.Outcome != nil {
+			done = append(done, agent.Past{Design: trial.Design, Outcome: *trial.Outcome})
+		}
+	}
+	return done
+}
+
+// disclosureOf reports false for a task that has told nothing, or only of other data: it has
+// other parameters and no trial that is among the own ones. Of tasks without a promise
+// only a task with one has something to say.
+func disclosureOf(p taskHistory, t *task.Task, own []agent.Past) (otherTaskDisclosure, bool) {
+	disclosed := otherTaskDisclosure{Task: p.task.ID().String(), Name: p.task.Name, Promised: p.task.Privacy != nil}
+	if p.task.ID() == t.ID() {
+		return disclosed, false
+	}
+	done := doneOf(p.trials)
+	disclosed.Trials = inCommon(p.task.Space, done, t.Space, own)
+	if coarsen.Used(p.task) && coarsen.Used(t) {
+		if len(done) > 0 && (disclosed.Trials > 0 || slices.Equal(names(p.task.Space), names(t.Space)) || slices.Equal(shapes(p.task.Space), shapes(t.Space))) {
+			disclosed.Narrows = coarsen.Narrows(p.task.Space, t.Space)
+		}
+		return disclosed, len(disclosed.Narrows) > 0
+	}
+	if disclosed.Trials == 0 && !slices.Equal(names(p.task.Space), names(t.Space)) {
+		return disclosed, false
+	}
+	if !disclosed.Promised {
+		return disclosed, t.Privacy != nil && registrationOf(p.task).Reveals != nil && len(done) > 0
+	}
+	terms, err := ledger.NewTerms(p.task)
+	if err != nil || p.spent == nil {
+		return disclosed, false
+	}
+	disclosed.Releases, disclosed.Delta = p.spent.Released, terms.Delta
+	disclosed.spending = ledger.Spending{Terms: terms, Releases: disclosed.Releases}
+	disclosed.Epsilon, err = terms.Spent(disclosed.Releases)
+	return disclosed, err == nil && disclosed.Releases > 0
+}
+
+func names(space *task.Space) (sorted []string) {
+	for _, p := range space.Parameters() {
+		sorted = append(sorted, p.Name)
+	}
+	slices.Sort(sorted)
+	return sorted
+}
+
+// shapes lists the parameters of a space without their names.
+func shapes(space *task.Space) (sorted []string) {
+	for _, p := range space.Parameters() {
+		p.Name = ""
+		sorted = append(sorted, fmt.Sprint(p))
+	}
+	slices.Sort(sorted)
+	return sorted
+}
+
+// inCommon counts the trials of one task that the other has too: with the same value, at
+// designs that agree on all parameters that both tasks have. Others may have been
+// renamed, added or left out in between.
+func inCommon(space *task.Space, trials []agent.Past, other *task.Space, others []agent.Past) (count int) {
+	both := names(space)
+	theirs := names(other)
+	both = slices.DeleteFunc(both, func(name string) bool { return !slices.Contains(theirs, name) })
+	text := func(trial agent.Past) string {
+		parts := []string{exact(trial.Outcome.Value)}
+		for _, name := range both {
+			parts = append(parts, fmt.Sprintf("%q", trial.Design.Value(name).String()))
+		}
+		return strings.Join(parts, " ")
+	}
+	known := map[string]bool{}
+	for _, trial := range others {
+		known[text(trial)] = true
+	}
+	for _, trial := range trials {
+		if known[text(trial)] {
+			count++
+		}
+	}
+	return count
+}
+
+// sum fills in what all promises come to.
+func (e *otherTaskDisclosures) sum(t *task.Task) {
+	if t.Privacy == nil {
+		return
+	}
+	terms, err := ledger.NewTerms(t)
+	if err != nil {
+		return // readTask has refused it
+	}
+	parts := []ledger.Spending{{Terms: terms, Releases: terms.Releases}}
+	for _, disclosed := range e.Tasks {
+		if !disclosed.Promised {
+			return
+		}
+		parts = append(parts, disclosed.spending)
+	}
+	epsilon, adjacency, err := ledger.Together(terms.Delta, parts...)
+	if err == nil {
+		e.Epsilon, e.Delta, e.Adjacency = epsilon, terms.Delta, adjacency
+	}
+}
+
+// lines are the warnings.
+func (e *otherTaskDisclosures) lines() (lines []string) {
+	for i, disclosed := range e.Tasks {
+		if i == sanitize.MaxListed {
+			lines = append(lines, fmt.Sprintf("so have %s more; `fbo-node task check --json` lists all", sanitize.Count(len(e.Tasks)-i, "task")))
+			break
+		}
+		lines = append(lines, disclosed.text(e.planned > 0))
+	}
+	if e.Epsilon > 0 {
+		lines = append(lines, fmt.Sprintf("what is told of the same data adds up: with all %s that this task plans to (ε = %.3g, δ = %g), adjacency %s",
+			sanitize.Count(e.planned, "release"), e.Epsilon, e.Delta, e.Adjacency))
+	}
+	return lines
+}
+
+// write prints the warnings; of nil, nothing.
+func (e *otherTaskDisclosures) write(out io.Writer) {
+	if e == nil {
+		return
+	}
+	for _, line := range e.lines() {
+		fmt.Fprintf(out, "warning: %s\n", line)
+	}
+}
+
+func (o otherTaskDisclosure) text(promised bool) string {
+	data := "data with the same parameters, perhaps the same data"
+	if o.Trials > 0 {
+		data = fmt.Sprintf("the same data (of its trials %d are this task's too)", o.Trials)
+	}
+	where := fmt.Sprintf("task %q (%s) in this data directory", o.Name, o.Task)
+	if o.Narrows != nil {
+		return fmt.Sprintf("%s has shared coarse designs of %s: %s (docs/changing-a-task.md)", where, data, strings.Join(o.Narrows, "; "))
+	}
+	if !o.Promised {
+		return fmt.Sprintf("%s has shared without a promise of privacy what it knows of %s: the promise of this task does not cover that", where, data)
+	}
+	text := fmt.Sprintf("%s has spent %s, (ε = %.3g, δ = %g), on %s", where, sanitize.Count(o.Releases, "release"), o.Epsilon, o.Delta, data)
+	if !promised {
+		text += ": that promise does not cover what this task shares, which is without one"
+	}
+	return text
+}

@@ -1,0 +1,172 @@
+package constrainedgp
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+const (
+	proposals = 2000 // samples of the posterior by which designs are judged
+	fewClaims = 5    // up to which a set that no proposal supports is impossible
+	enough    = 50   // accepted proposals that stand for the distribution
+	maxKept   = 200  // samples that the acquisition averages over
+
+	// nugget is the variance of the error with which f at a design is known to
+	// pass the threshold, in units of its variance there. It keeps designs that are
+	// all but the same, or all but decided by the others, apart from rounding.
+	nugget = 1e-6
+)
+
+// condition is that a normal vector g = m + L z, z standard normal, exceeds a
+// threshold in all its k elements: Lz > bound.
+type condition struct {
+	k     int
+	l     []float64 // L, k×k, row-major, lower
+	bound []float64 // threshold - m
+}
+
+// newCondition takes the given elements of a normal vector. It is not ok when
+// their covariance cannot be factorised.
+func newCondition(mean []float64, covariance *mat.SymDense, which []int, threshold float64) (c condition, ok bool) {
+	c = condition{k: len(which), l: make([]float64, len(which)*len(which)), bound: make([]float64, len(which))}
+	part := mat.NewSymDense(c.k, nil)
+	for i, from := range which {
+		c.bound[i] = threshold - mean[from]
+		for j, other := range which[:i] {
+			part.SetSym(j, i, covariance.At(other, from))
+		}
+		part.SetSym(i, i, covariance.At(from, from)*(1+nugget))
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(part) {
+		return c, false
+	}
+	var l mat.TriDense
+	chol.LTo(&l)
+	for i := range c.k {
+		for j := range i + 1 {
+			c.l[i*c.k+j] = l.At(i, j)
+		}
+	}
+	return c, true
+}
+
+func (c condition) row(i int) []float64 { return c.l[i*c.k : i*c.k+i+1] }
+
+// forward multiplies v (length k) by L⁻¹ in place.
+func (c condition) forward(v []float64) {
+	for i := range v {
+		row := c.row(i)
+		for j, w := range row[:i] {
+			v[i] -= w * v[j]
+		}
+		v[i] /= row[i]
+	}
+}
+
+// backward multiplies v (length k) by L⁻ᵀ in place.
+func (c condition) backward(v []float64) {
+	for i := c.k - 1; i >= 0; i-- {
+		row := c.row(i)
+		v[i] /= row[i]
+		for j, w := range row[:i] {
+			v[j] -= w * v[i]
+		}
+	}
+}
+
+// propose draws the vector without the condition. It returns those draws, as z,
+// that meet it, and of each element how often it alone did.
+func (c condition) propose(rng *rand.Rand) (accepted [][]float64, supported []int) {
+	supported = make([]int, c.k)
+	z := make([]float64, c.k)
+	for range proposals {
+		met := 0
+		for i := range z {
+			z[i] = rng.NormFloat64()
+			if dot(c.row(i), z) > c.bound[i] {
+				supported[i]++
+				met++
+			}
+		}
+		if met == c.k {
+			accepted = append(accepted, slices.Clone(z))
+		}
+	}
+	return accepted, supported
+}
+
+// fulfil decides which elements of a normal vector can exceed the threshold and
+// samples the vector given that these do. samples are the z of the condition, at
+// most maxKept; kept are indices, in order, and none when all were dropped.
+func fulfil(mean []float64, covariance *mat.SymDense, threshold float64, rng *rand.Rand) (kept []int, c condition, samples [][]float64) {
+	for i := range mean {
+		kept = append(kept, i)
+	}
+	for len(kept) > 0 {
+		var ok bool
+		if c, ok = newCondition(mean, covariance, kept, threshold); !ok {
+			kept = withoutLeast(kept, mean, covariance, threshold)
+			continue
+		}
+		accepted, supported := c.propose(rng)
+		if slices.Contains(supported, 0) {
+			var rest []int
+			for i, from := range kept {
+				if supported[i] > 0 {
+					rest = append(rest, from)
+				}
+			}
+			kept = rest
+			continue
+		}
+		switch {
+		case c.k > fewClaims || len(accepted) > 0 && len(accepted) < enough:
+			return kept, c, c.gibbs(rng)
+		case len(accepted) > 0:
+			return kept, c, thin(accepted)
+		}
+		kept = withoutLeast(kept, mean, covariance, threshold)
+	}
+	return nil, condition{}, nil
+}
+
+// withoutLeast drops the element of smallest Φ((m-δ)/sd).
+func withoutLeast(kept []int, mean []float64, covariance *mat.SymDense, threshold float64) []int {
+	least, lowest := 0, math.Inf(1)
+	for i, from := range kept {
+		score := (mean[from] - threshold) / math.Sqrt(covariance.At(from, from))
+		if math.IsNaN(score) {
+			score = math.Inf(-1) // at the threshold and without variance
+		}
+		if score < lowest {
+			least, lowest = i, score
+		}
+	}
+	return slices.Delete(slices.Clone(kept), least, least+1)
+}
+
+// thin keeps maxKept samples, evenly spaced.
+func thin(samples [][]float64) [][]float64 {
+	if len(samples) <= maxKept {
+		return samples
+	}
+	thinned := make([][]float64, maxKept)
+	for i := range thinned {
+		thinned[i] = samples[i*len(samples)/maxKept]
+	}
+	return thinned
+}
+
+// dot is the product of row and as much of v, in this order: linalg.Dot sums in another,
+// and draws would differ.
+func dot(row, v []float64) float64 {
+	sum := 0.0
+	for i, w := range row {
+		sum += w * v[i]
+	}
+	return sum
+}

@@ -1,0 +1,94 @@
+package constrainedgp
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/fbo-node/fbo/internal/exchange/feasibility"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/search"
+)
+
+// Bounds of the work of a suggestion.
+const (
+	maxLabels    = 64 // of all peers together
+	maxLabellers = 64 // peers who are asked, drawn anew for each trial
+)
+
+// feasibilityLabels are the labels that count, with the peers who gave them.
+type feasibilityLabels struct {
+	x            [][]float64
+	kept         []bool
+	feasible     [][]float64 // those of x that are feasible
+	peers        int
+	observations int // labels that these peers have
+}
+
+// byLabels is Suggest where peers say which designs were feasible and no more: expected
+// improvement, with posteriors of the constraints that take them at their word. Without a
+// label that counts it is expected improvement alone, and so it is while the agent is blind
+// and nobody knows a feasible design.
+func (s Strategy) byLabels(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	t := applyLabels(view, seed.Stream("which peers", trial))
+	if len(t.x) == 0 || len(t.feasible) == 0 && search.Uninformed(view) {
+		return s.alone.Suggest(ctx, view, trial, seed)
+	}
+	known, err := given(view, t.x, t.kept)
+	if err != nil { // a peer must not stop the agent
+		return s.alone.Suggest(ctx, view, trial, seed)
+	}
+	f, _ := s.alone.Score(known)
+	why := strategy.Why{Source: "designs", Phrase: "expected improvement, given the suggested designs", PeersUsed: t.peers, Observations: t.observations}
+	if t.peers > 0 {
+		why.Phrase = "expected improvement, given what " + sanitize.Count(t.peers, "peer") + " found feasible"
+	}
+	return s.maximise(ctx, view, trial, seed, f, t.feasible[:min(len(t.feasible), aroundClaims)], why)
+}
+
+// applyLabels collects the newest labels, a peer's latest first, that the own posteriors do not
+// contradict. What is infeasible counts where there is one constraint with one limit: of
+// several nobody says which one is broken.
+func applyLabels(view strategy.View, rng *rand.Rand) (t feasibilityLabels) {
+	limits := search.Limits(view)
+	if len(limits) == 0 {
+		return t
+	}
+	add := func(x []float64, feasible bool) bool {
+		if feasible && !canKeep(limits, x) ||
+			!feasible && (len(view.Task.Bounds()) > 1 || !canBreak(limits[0], x)) {
+			return false
+		}
+		t.x, t.kept = append(t.x, x), append(t.kept, feasible)
+		if feasible {
+			t.feasible = append(t.feasible, x)
+		}
+		return true
+	}
+	for _, design := range view.Suggested {
+		if view.Task.Space.Check(design) == nil && len(t.x) < maxLabels {
+			add(view.Task.Space.Encode(design), true)
+		}
+	}
+	peers := search.AtMost(maxLabellers, feasibility.Of(view), rng)
+	counts := make([]bool, len(peers))
+	for back, more := 1, true; more; back++ {
+		more = false
+		for i, p := range peers {
+			at := len(p.X) - back
+			if at < 0 || len(t.x) == maxLabels {
+				continue
+			}
+			more = true
+			counts[i] = add(p.X[at], p.Feasible[at]) || counts[i]
+		}
+	}
+	for i, p := range peers {
+		if counts[i] {
+			t.peers++
+			t.observations = strategy.AddObservations(t.observations, p.Observations)
+		}
+	}
+	return t
+}

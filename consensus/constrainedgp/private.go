@@ -1,0 +1,193 @@
+package constrainedgp
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/privacy/compare"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/task"
+)
+
+// private is the threshold with which a bound and a threshold are compared without being
+// told, and a design goes only to those whose threshold its bound exceeds.
+const private = "private"
+
+// Times of the exchange; those without a unit in ticks.
+const (
+	ticking       = 5 * time.Second
+	hour          = time.Hour
+	patience      = 13  // until a comparison is given up: somewhat longer than a message waits
+	earlyPause    = 6   // after a refusal by a peer that has no threshold yet
+	frequentPause = 120 // after one by a peer that has answered often enough
+)
+
+// attempts is how often a design is compared with a peer that says nothing.
+const attempts = 3
+
+// maxPeers bounds the peers of which something is kept.
+const maxPeers = 1024
+
+const (
+	tickTimer = "tick"
+	hourTimer = "hour"
+)
+
+// Private is the exchange of one agent on a task of type constrained-gp whose threshold is
+// private. Nothing is published. After every observation from the last starting design on
+// the agent compares the lower bound of its best design with the threshold of each agent
+// that is present, and sends the design to those whose threshold it exceeds.
+//
+// That a comparison was begun or answered is on disk before its message is sent, and a
+// design that came before the strategy sees it. Secrets are not: what was under way when
+// an agent stopped is given up, and the same design is not compared again.
+type Private struct {
+	task   *task.Task
+	find   search.Search
+	random io.Reader
+
+	own       found
+	ready     bool // own has been found
+	computing bool
+
+	peers    map[peer.ID]*neighbour
+	budget   *compare.Budget                  // of answers
+	awaits   map[peer.ID]session              // answered, and the verdict has not come
+	received map[peer.ID]protocol.NearOptimal // whose bound exceeded the threshold
+}
+
+// found is what an agent compares by.
+type found struct {
+	observations int // behind all of it
+	design       *protocol.NearOptimal
+	bound        uint64 // of the design, larger being better, by compare.Ordered
+	threshold    uint64
+}
+
+// received is what the view shows under Kind: the designs that have come, in order of the
+// peers.
+type received []protocol.NearOptimal
+
+var _ strategy.Exchange = (*Private)(nil)
+
+// NewPrivate returns the exchange. random is crypto/rand.Reader if nil.
+func NewPrivate(t *task.Task, random io.Reader) (*Private, error) {
+	budget, err := compare.NewBudget(settingsOf(t).Comparisons)
+	if err != nil {
+		return nil, err
+	}
+	if random == nil {
+		random = rand.Reader
+	}
+	return &Private{
+		task: t, find: search.New(t), random: random, budget: budget,
+		peers: map[peer.ID]*neighbour{}, awaits: map[peer.ID]session{}, received: map[peer.ID]protocol.NearOptimal{},
+	}, nil
+}
+
+// Name implements strategy.Exchange.
+func (*Private) Name() string { return Kind }
+
+// Decode implements strategy.Exchange. Nothing is published, so every payload is refused.
+func (*Private) Decode([]byte) (any, error) {
+	return nil, fmt.Errorf("%w: a design for all, but the task's threshold is %q", protocol.ErrMalformed, private)
+}
+
+// Step implements strategy.Exchange.
+func (e *Private) Step(view strategy.View, in strategy.Input) []strategy.Output {
+	switch in := in.(type) {
+	case strategy.Replayed:
+		e.replay(in.Data)
+	case strategy.Start:
+		return append(e.compute(view), e.show(), strategy.SetTimer{Name: tickTimer, After: ticking}, strategy.SetTimer{Name: hourTimer, After: hour})
+	case strategy.TrialsEnded:
+		return e.compute(view)
+	case strategy.Timer:
+		if in.Name == hourTimer {
+			return e.renew()
+		}
+		return append(e.tick(view), strategy.SetTimer{Name: tickTimer, After: ticking})
+	case strategy.Direct:
+		return e.receive(view, in)
+	case strategy.WorkDone:
+		return e.done(view, in)
+	}
+	return nil
+}
+
+// show puts the designs that have come into the view.
+func (e *Private) show() strategy.Output {
+	var all received
+	for _, id := range slices.Sorted(maps.Keys(e.received)) {
+		all = append(all, e.received[id])
+	}
+	return strategy.Result{Value: all}
+}
+
+// compute asks for a new design and threshold when there is news.
+func (e *Private) compute(view strategy.View) []strategy.Output {
+	if e.computing || view.Observations <= e.own.observations || view.Observations < e.task.Strategy.InitialDesigns {
+		return nil
+	}
+	e.computing = true
+	return []strategy.Output{strategy.Work{Name: "design", Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
+		return find(ctx, e.task, e.find, view, seed)
+	}}}
+}
+
+// find returns what an agent of this view compares by, a found, or nothing where it cannot
+// compare yet; the next observation brings the next try.
+func find(ctx context.Context, t *task.Task, s search.Search, view strategy.View, seed random.Seed) (any, error) {
+	if view.Posterior == nil {
+		return nil, nil // the surrogate could not be fitted
+	}
+	f := found{observations: view.Observations}
+	threshold, err := largestMean(ctx, t, s, view, seed)
+	if err != nil {
+		return nil, err
+	}
+	if f.threshold, err = compare.Ordered(threshold); err != nil {
+		return nil, nil // outputs beyond all limits say nothing
+	}
+	n, ok, err := nearOptimal(ctx, t, s, view, seed)
+	if !ok || err != nil {
+		return f, err
+	}
+	bound := *n.Bound
+	n.Bound = nil
+	if f.bound, err = compare.Ordered(bound); err == nil && math.Abs(bound) <= protocol.MaxUnit {
+		f.design = &n
+	}
+	return f, nil
+}
+
+// largestMean is the threshold: the largest posterior mean, in the objective's units,
+// among what is believed to be feasible. Before anything feasible is known every design
+// exceeds it.
+func largestMean(ctx context.Context, t *task.Task, s search.Search, view strategy.View, seed random.Seed) (float64, error) {
+	if len(view.Constraints) > 0 && strategy.Best(t, view.Trials) == nil {
+		return math.Inf(-1), nil
+	}
+	units, err := unitsOf(t, view)
+	if err != nil {
+		return 0, err
+	}
+	mean := acquisition.Mean(view.Posterior)
+	x, _, err := s.Maximizer.Maximize(ctx, search.AmongFeasible(view, mean), s.BestFeasible(view), seed.Stream("threshold", uint64(view.Observations)))
+	if err != nil {
+		return 0, err
+	}
+	return own(units, mean.Value(x)), nil
+}

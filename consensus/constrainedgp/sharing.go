@@ -1,0 +1,142 @@
+package constrainedgp
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/exchange/dprelease"
+	"github.com/fbo-node/fbo/internal/exchange/feasibility"
+	"github.com/fbo-node/fbo/internal/privacy/coarsen"
+	"github.com/fbo-node/fbo/internal/privacy/designvector"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/latest"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Kind names the exchange and its shares.
+const Kind = "design"
+
+// open is the threshold with which shares carry their bound.
+const open = "open"
+
+// ttl is how long a design stays valid without a word from its author.
+const ttl = protocol.MaxTTL
+
+// NewSharing returns the exchange of one agent on a task of type constrained-gp:
+// it publishes, after every observation from the last starting design on, or as the task's
+// share_every says, the maximiser of the lower confidence bound of the agent's posterior.
+// With a grid, which may be nil, it tells that coarsely.
+func NewSharing(t *task.Task, grid *coarsen.Grid) *latest.Latest {
+	find := search.New(t)
+	return latest.New(latest.Spec{
+		Kind:   Kind,
+		From:   t.Strategy.InitialDesigns,
+		Every:  settingsOf(t).ShareEvery,
+		TTL:    ttl,
+		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
+		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
+			n, ok, err := nearOptimal(ctx, t, find, view, seed)
+			if !ok || err != nil {
+				return nil, err
+			}
+			n.Point = grid.Coarse(n.Point)
+			payload, err := n.Encode(t.Space)
+			if err != nil {
+				return nil, nil // a bound beyond all limits says nothing; the next one will do
+			}
+			return payload, nil
+		},
+	})
+}
+
+// NewReleases is NewSharing for a task that promises privacy: it releases that design with
+// noise, as often as planned. entropy must be the Reader of crypto/rand outside of tests.
+func NewReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
+	find := search.New(t)
+	due := func(release int) int { return feasibility.Due(t, settingsOf(t).ShareEvery, release) }
+	return dprelease.New(t, entropy, func(ledger.Terms) dprelease.Spec {
+		return dprelease.Spec{
+			Kind:   Kind,
+			TTL:    ttl,
+			Due:    due,
+			Decode: func(payload []byte) (any, error) { return decode(t, payload) },
+			Number: func(value any) int {
+				n, _ := value.(protocol.NearOptimal)
+				return n.Release
+			},
+			Vector: func(ctx context.Context, view strategy.View, seed random.Seed) ([]float64, error) {
+				n, ok, err := nearOptimal(ctx, t, find, view, seed)
+				if !ok || err != nil {
+					return nil, err
+				}
+				return designvector.Vector(t.Space, n.Point), nil
+			},
+			Payload: func(noisy []float64, release int) ([]byte, error) {
+				return protocol.NearOptimal{Observations: due(release), Point: designvector.Point(t.Space, noisy), Release: release}.Encode(t.Space)
+			},
+		}
+	})
+}
+
+// decode returns a protocol.NearOptimal, with a bound if and only if the task's
+// threshold is open, and of a private release only where the task promises privacy.
+func decode(t *task.Task, payload []byte) (any, error) {
+	n, err := protocol.DecodeNearOptimal(payload, t.Space)
+	if err != nil {
+		return nil, err
+	}
+	threshold := settingsOf(t).Threshold
+	if bounded := n.Bound != nil; bounded != (threshold == open) {
+		return nil, fmt.Errorf("%w: a design with a bound (%t), but the task's threshold is %q", protocol.ErrMalformed, bounded, threshold)
+	}
+	if n.Release > 0 && t.Privacy == nil {
+		return nil, fmt.Errorf("%w: a design of private release %d, the task plans none", protocol.ErrMalformed, n.Release)
+	}
+	return n, nil
+}
+
+// nearOptimal returns what the agent shares; ok is false while there is nothing to
+// say.
+func nearOptimal(ctx context.Context, t *task.Task, s search.Search, view strategy.View, seed random.Seed) (n protocol.NearOptimal, ok bool, err error) {
+	if view.Posterior == nil {
+		return n, false, nil // the surrogate could not be fitted
+	}
+	units, err := unitsOf(t, view)
+	if err != nil || units.Scale == 0 {
+		return n, false, err // where all designs have turned out the same none is near-optimal
+	}
+	deviations := settingsOf(t).Confidence
+	lcb := acquisition.LCB(view.Posterior, deviations*deviations)
+	x, _, err := s.Maximizer.Maximize(ctx, search.AmongFeasible(view, lcb), s.Best(view), seed.Stream("near-optimal", uint64(view.Observations)))
+	if err != nil || !search.LikelyFeasible(view, x) {
+		return n, false, err
+	}
+	n = protocol.NearOptimal{Observations: view.Observations, Point: protocol.PointOf(t.Space, t.Space.Decode(x))}
+	if threshold := settingsOf(t).Threshold; threshold == open || threshold == private {
+		bound := own(units, lcb.Value(x))
+		n.Bound = &bound
+	}
+	return n, true, nil
+}
+
+// unitsOf relates what the posterior of the view says to the objective's own
+// units, larger being better. The view has an observation.
+func unitsOf(t *task.Task, view strategy.View) (surrogate.Units, error) {
+	_, units, err := surrogate.Outputs(t, view.Observed(task.Objective))
+	if err != nil {
+		return surrogate.Units{}, fmt.Errorf("designs: %w", err)
+	}
+	return units, nil
+}
+
+// own turns a standardised value into the objective's units. In the bent tail the
+// result is too high, but where objectives are comparable no bound from there
+// passes a threshold.
+func own(units surrogate.Units, value float64) float64 { return units.Level + units.Scale*value }

@@ -1,0 +1,182 @@
+package constrainedgp
+
+import (
+	"context"
+	"slices"
+
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/exchange/feasibility"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/task"
+)
+
+// aroundClaims is how many designs of others the search for the next one starts
+// from, of the five that a Maximizer heeds; the rest are the best own ones.
+const aroundClaims = 3
+
+// Strategy is expected improvement given that shared designs are better than all
+// that the agent has found. It is immutable.
+type Strategy struct {
+	task   *task.Task
+	search search.Search
+	alone  alone.LogEI
+	passes comparison
+}
+
+var _ strategy.Strategy = Strategy{}
+
+// New returns the strategy of a task of type constrained-gp.
+func New(t *task.Task) Strategy {
+	s := Strategy{task: t, search: search.New(t), alone: alone.NewLogEI(t), passes: allClaims}
+	if settingsOf(t).Threshold == open {
+		s.passes = openClaims
+	}
+	return s
+}
+
+// Suggest implements strategy.Strategy. While no design is left to condition on,
+// and when they lead to a design already tried, it suggests exactly what
+// alone.LogEI suggests for the same view, trial and seed; likewise with a
+// posterior that is no surrogate.JointPosterior.
+func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	if s.search.Starting(view, trial) {
+		return s.alone.Suggest(ctx, view, trial, seed)
+	}
+	if settingsOf(s.task).Share == feasibility.Feasibility {
+		return s.byLabels(ctx, view, trial, seed)
+	}
+	f, claims, err := s.score(ctx, view, trial, seed)
+	if err != nil {
+		return strategy.Suggestion{}, err
+	}
+	if len(claims) == 0 {
+		return s.alone.Suggest(ctx, view, trial, seed)
+	}
+	why := strategy.Why{Source: "designs", Phrase: "expected improvement, given the suggested designs"}
+	for _, c := range claims {
+		why.PeersUsed += c.peers
+		why.Observations = strategy.AddObservations(why.Observations, c.observations)
+	}
+	if why.PeersUsed > 0 {
+		why.Phrase = "expected improvement, given the designs of " + sanitize.Count(why.PeersUsed, "peer")
+	}
+	return s.maximise(ctx, view, trial, seed, f, points(claims[:min(len(claims), aroundClaims)]), why)
+}
+
+// maximise suggests the maximiser of f, or where it has been tried what expected
+// improvement alone does.
+func (s Strategy) maximise(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, f acquisition.Function, around [][]float64, why strategy.Why) (strategy.Suggestion, error) {
+	x, _, err := s.search.Maximizer.Maximize(ctx, f, append(around, s.search.Best(view)...), seed.Stream("maximise", trial))
+	if err != nil {
+		return strategy.Suggestion{}, err
+	}
+	design := s.task.Space.Decode(x)
+	if s.search.Tried(view, design) {
+		return s.alone.Suggest(ctx, view, trial, seed)
+	}
+	return strategy.Suggestion{Design: design, Why: why}, nil
+}
+
+// score returns what to maximise, and the claims that it is conditioned on; without a
+// claim there is nothing to maximise. Claims say that a design is feasible, and once
+// something feasible is known also that it is better than that.
+func (s Strategy) score(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (acquisition.Function, []claim, error) {
+	view = s.search.WithPending(view)
+	claims := claimsOf(s.task, view)
+	if len(view.Constraints) == 0 {
+		f, left, err := s.consider(ctx, view, claims, trial, seed)
+		return f, left, err
+	}
+	claims = keepable(view, claims)
+	f := acquisition.Sum()
+	if len(claims) > 0 && strategy.Best(s.task, view.Trials) != nil {
+		improvement, left, err := s.consider(ctx, view, claims, trial, seed)
+		if err != nil {
+			return nil, nil, err
+		}
+		f, claims = improvement, left
+	}
+	if len(claims) == 0 {
+		return nil, nil, nil
+	}
+	view, err := given(view, points(claims), slices.Repeat([]bool{true}, len(claims)))
+	if err != nil {
+		return nil, nil, nil // a peer must not stop the agent
+	}
+	return acquisition.Sum(f, acquisition.LogFeasibility(search.Limits(view)...)), claims, nil
+}
+
+// consider returns the expected improvement given those of the claims that the own
+// posterior of the objective leaves, and these.
+func (s Strategy) consider(ctx context.Context, view strategy.View, claims []claim, trial uint64, seed random.Seed) (*averageImprovement, []claim, error) {
+	posterior, ok := view.Posterior.(surrogate.JointPosterior)
+	if !ok || len(claims) == 0 {
+		return nil, nil, nil
+	}
+	designs, mean := s.search.BestFeasible(view), acquisition.Mean(posterior)
+	x, threshold, err := s.search.Maximizer.Maximize(ctx, search.AmongFeasible(view, mean), designs, seed.Stream("threshold", trial))
+	if err != nil {
+		return nil, nil, err
+	}
+	highest := predict(claims, posterior)
+	if len(view.Constraints) > 0 {
+		threshold = mean.Value(x)
+	} else {
+		threshold = max(threshold, highest)
+	}
+	passed, err := s.compare(view, claims, threshold)
+	if err != nil {
+		return nil, nil, err
+	}
+	if passed = plausible(passed, threshold); len(passed) == 0 {
+		return nil, nil, nil
+	}
+	joint := posterior.Joint(points(passed))
+	kept, c, samples := fulfil(joint.Mean(), joint.Covariance(), threshold, seed.Stream("designs", trial))
+	if len(kept) == 0 {
+		return nil, nil, nil
+	}
+	left := make([]claim, len(kept))
+	for i, from := range kept {
+		left[i] = passed[from]
+	}
+	if len(left) < len(passed) {
+		joint = posterior.Joint(points(left))
+	}
+	f := &averageImprovement{
+		posterior: posterior,
+		joint:     joint,
+		condition: c,
+		samples:   samples,
+		best:      alone.BestMean(posterior, designs),
+	}
+	return f, left, nil
+}
+
+// compare returns the claims of peers that pass, and all of the user's.
+func (s Strategy) compare(view strategy.View, claims []claim, threshold float64) ([]claim, error) {
+	units, err := unitsOf(s.task, view)
+	if err != nil {
+		return nil, err
+	}
+	var passed []claim
+	for _, c := range claims {
+		if c.share == nil || s.passes(view, *c.share, own(units, threshold)) {
+			passed = append(passed, c)
+		}
+	}
+	return passed, nil
+}
+
+func points(claims []claim) [][]float64 {
+	x := make([][]float64, len(claims))
+	for i, c := range claims {
+		x[i] = c.x
+	}
+	return x
+}

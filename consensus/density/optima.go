@@ -1,0 +1,157 @@
+package density
+
+import (
+	"math"
+
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/normal"
+	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/task"
+)
+
+// optimaDensity is what peers together tell whose centres have noise: the logarithm of
+//
+//	Π_j p(told_j | x)^(k/n),   k = min(n, (s/spread)²)
+//
+// of n peers, with s the deviation of noise and spread together. p is the probability of what
+// was told when the optimum is at x: normal, and where the noise went beyond the ends of the
+// unit interval, that it did. By k the product is as narrow as n independent noises make it,
+// and never narrower than what one peer says without noise: more than that would count the
+// spread as if it were independent too.
+//
+// The geometric mean of their densities, which is k = 1, would be as wide as one noise,
+// however many speak.
+type optimaDensity struct {
+	layout  *optprior.Layout
+	spread  float64 // s
+	power   float64 // k/n
+	centres [][]float64
+	right   []float64 // per categorical: the probability that the choice at x is told
+	wrong   []float64 // and each other one
+}
+
+var _ acquisition.Function = (*optimaDensity)(nil)
+
+// newOptimaDensity takes densities of one component each, of one spread, which is at least that of
+// the task. There is one at least.
+func newOptimaDensity(l *optprior.Layout, t *task.Task, told []protocol.Density) *optimaDensity {
+	spread := settingsOf(t).Spread
+	c := &optimaDensity{layout: l, spread: told[0].Components[0].Spread}
+	n := float64(len(told))
+	c.power = min(n, c.spread*c.spread/(spread*spread)) / n
+	for _, d := range told {
+		c.centres = append(c.centres, d.Components[0].Centre.Encoded(t.Space))
+	}
+	sigma := math.Sqrt(max(c.spread*c.spread-spread*spread, 0))
+	for _, block := range l.Categories {
+		others := float64(block.Len - 1)
+		scale := 1 / (math.Sqrt2 * spread)
+		same := math.Erf(scale/2/float64(block.Len)) / math.Erf(scale/2) // as optimum.NewNormal has it
+		kept := keepsMaximum(block.Len, sigma)
+		right := same*kept + (1-same)*(1-kept)/others
+		c.right = append(c.right, right)
+		c.wrong = append(c.wrong, (1-right)/others)
+	}
+	return c
+}
+
+// keepsMaximum is the probability with which package place tells the right one of so many
+// choices: that 1/√2 plus normal noise of deviation sigma exceeds as many noises less one.
+func keepsMaximum(choices int, sigma float64) float64 {
+	if sigma == 0 {
+		return 1
+	}
+	const ends, steps = 9, 360
+	sum := 0.0
+	for i := range steps {
+		z := ends * (2*(float64(i)+0.5)/steps - 1)
+		sum += normal.Density(z) * math.Pow(normal.CDF(z+1/(math.Sqrt2*sigma)), float64(choices-1))
+	}
+	return sum * 2 * ends / steps
+}
+
+// Value implements acquisition.Function.
+func (c *optimaDensity) Value(x []float64) float64 {
+	sum := 0.0
+	for _, centre := range c.centres {
+		for _, i := range c.layout.Numbers {
+			value, _ := c.number(centre[i], x[i])
+			sum += value
+		}
+		for k, block := range c.layout.Categories {
+			sum += math.Log(c.choice(k, block, centre, x))
+		}
+	}
+	return c.power * sum
+}
+
+// Gradient implements acquisition.Function.
+func (c *optimaDensity) Gradient(grad, x []float64) float64 {
+	clear(grad)
+	sum := 0.0
+	for _, centre := range c.centres {
+		for _, i := range c.layout.Numbers {
+			value, slope := c.number(centre[i], x[i])
+			sum += value
+			grad[i] += c.power * slope
+		}
+		for k, block := range c.layout.Categories {
+			likely := c.choice(k, block, centre, x)
+			sum += math.Log(likely)
+			for i := block.Start; i < block.Start+block.Len; i++ {
+				grad[i] += c.power * c.at(k, centre, i) / likely
+			}
+		}
+	}
+	return c.power * sum
+}
+
+// number is the logarithm of the probability of a told coordinate where the optimum is at x,
+// but for a constant, and its derivative by x.
+func (c *optimaDensity) number(told, x float64) (value, slope float64) {
+	switch {
+	case told <= 0:
+		value, slope = normal.LogCDF(-x / c.spread)
+		return value, -slope / c.spread
+	case told >= 1:
+		value, slope = normal.LogCDF((x - 1) / c.spread)
+		return value, slope / c.spread
+	}
+	off := (x - told) / c.spread
+	return -off * off / 2, -off / c.spread
+}
+
+// choice is the probability of the told choice of categorical k; linear in x, and so defined
+// between the choices too.
+func (c *optimaDensity) choice(k int, block task.Block, centre, x []float64) float64 {
+	likely := 0.0
+	for i := block.Start; i < block.Start+block.Len; i++ {
+		likely += c.at(k, centre, i) * x[i]
+	}
+	return likely
+}
+
+func (c *optimaDensity) at(k int, centre []float64, i int) float64 {
+	if centre[i] == 1 {
+		return c.right[k]
+	}
+	return c.wrong[k]
+}
+
+// relative makes a density of it: relative to the uniform one, by its average at these
+// designs.
+func (c *optimaDensity) relative(designs [][]float64) learned {
+	l := learned{Function: c}
+	values, highest := make([]float64, len(designs)), math.Inf(-1)
+	for i, x := range designs {
+		values[i] = c.Value(x)
+		highest = max(highest, values[i])
+	}
+	average := 0.0
+	for _, value := range values {
+		average += math.Exp(value-highest) / float64(len(designs))
+	}
+	l.level = highest + math.Log(average)
+	return l
+}

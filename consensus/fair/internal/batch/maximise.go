@@ -1,0 +1,292 @@
+package batch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/linalg"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Maximise returns the best batch found. The same problem and stream give the same one,
+// on other processors up to rounding. Its errors are those of a problem that cannot be,
+// and that of ctx when it ends before.
+func (p Problem) Maximise(ctx context.Context, rng *rand.Rand) (Batch, error) {
+	if err := p.check(); err != nil {
+		return Batch{}, err
+	}
+	find := p.find
+	if p.Choices != nil {
+		find = p.choose
+	}
+	designs, err := find(ctx, rng)
+	if err != nil {
+		return Batch{}, err
+	}
+	b := Batch{Designs: designs, Value: p.Value(designs)}
+	if math.IsNaN(b.Value) || math.IsInf(b.Value, 0) {
+		return Batch{}, fmt.Errorf("batch: the value of the best batch is %g: must be finite", b.Value)
+	}
+	return b, nil
+}
+
+// indifferent tells whether it makes no difference who gets which design.
+func (p Problem) indifferent() bool { return p.Rule == Fair && p.Weights.equal() }
+
+// paired hands the designs, which any party may get, to the parties. Where it makes no
+// difference, chance decides, as a search might prefer some places in the batch.
+func (p Problem) paired(designs [][]float64, rng *rand.Rand) [][]float64 {
+	if p.indifferent() {
+		rng.Shuffle(len(designs), func(i, j int) { designs[i], designs[j] = designs[j], designs[i] })
+		return designs
+	}
+	means := p.Posterior.Joint(designs).Mean()
+	best := rising(means)
+	slices.Reverse(best)
+	served := make([][]float64, len(designs))
+	for rank, party := range rising(p.Gains) {
+		served[party] = designs[best[rank]]
+	}
+	return served
+}
+
+// How batches of any designs are searched.
+const (
+	spread      = 300 // random designs in the pool
+	around      = 100 // designs around Near and the tops of confidence bounds
+	boundClimbs = 3   // to each bound
+
+	startedDesigns = 16 // in the batches of all starts, at least one start
+	rounds         = 2  // of climbs of single designs
+	climbers       = 4  // parties that climb, at most so many and one
+	climbs         = 10 // of each
+	apart          = 0.3
+
+	jointGradients    = 1600 // of an ascent of all designs, over the parties
+	minJointGradients = 30
+
+	minScale     = 0.003 // of the designs around others, in the cube
+	largestScale = 0.3
+)
+
+// bounds are the β of the confidence bounds whose tops are in the pool.
+var bounds = [...]float64{0, 0.25, 1, 4}
+
+// smoothings of the ascents, one after the other, for weights that start at 1.
+var smoothings = [...]float64{0.3, 0.03, 3e-3, 3e-4, 3e-5, 1e-6}
+
+// find returns the best batch found of designs of the space. Batches of a pool of designs
+// are improved by exchanges; then single designs climb from the best places for them, the
+// others fixed, which gives the pool what it lacked; and after more exchanges all designs
+// climb together.
+func (p Problem) find(ctx context.Context, rng *rand.Rand) ([][]float64, error) {
+	pool, err := p.pool(ctx, rng)
+	if err != nil {
+		return nil, err
+	}
+	n := len(p.Gains)
+	o := &objective{problem: p, utility: newUtility(p, true)}
+	best := result{value: math.Inf(-1)}
+	var seen [][]int
+	for start := range max(startedDesigns/n, 1) {
+		o.utility.smoothing = p.smoothings()[0]
+		batch, err := pool.explore(ctx, o, start, rng)
+		if err != nil {
+			return nil, err
+		}
+		sorted := slices.Sorted(slices.Values(batch))
+		if slices.ContainsFunc(seen, func(other []int) bool { return slices.Equal(other, sorted) }) {
+			continue
+		}
+		seen = append(seen, sorted)
+		var x []float64
+		for _, i := range batch {
+			x = append(x, pool.designs[i]...)
+		}
+		for _, o.utility.smoothing = range p.smoothings() {
+			x = o.climb(ctx, x, max(jointGradients/n, minJointGradients))
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		o.utility.smoothing = 0
+		if v := o.Value(x); larger(v, best.value) {
+			best = result{x, v}
+		}
+	}
+	if best.x == nil {
+		return nil, fmt.Errorf("batch: no batch of finite value was found")
+	}
+	return p.paired(linalg.Clone(o.split(best.x)), rng), nil
+}
+
+// smoothings are none where there are no ridges.
+func (p Problem) smoothings() []float64 {
+	if p.Rule != Fair || p.Weights.equal() {
+		return []float64{0}
+	}
+	scaled := slices.Clone(smoothings[:])
+	for i := range scaled {
+		scaled[i] /= p.Weights[0]
+	}
+	return scaled
+}
+
+// explore returns a good batch of designs of the pool, to which it adds some. The first
+// one starts from the design of largest mean for all parties, others from random designs.
+func (p *pool) explore(ctx context.Context, o *objective, start int, rng *rand.Rand) ([]int, error) {
+	batch := make([]int, len(o.problem.Gains))
+	for party := range batch {
+		batch[party] = rng.IntN(len(p.designs))
+		if start == 0 {
+			batch[party] = slices.MaxFunc(p.all(), p.byMean)
+		}
+	}
+	for round := range rounds + 1 {
+		candidates := make([][]int, len(batch))
+		for party := range candidates {
+			candidates[party] = p.all()
+		}
+		p.exchange(ctx, o, batch, candidates, maxSweeps)
+		if round == rounds {
+			break
+		}
+		var fresh [][]float64
+		for party := 0; party < len(batch); party += max(len(batch)/climbers, 1) {
+			fresh = append(fresh, p.tops(ctx, o, batch, party)...)
+		}
+		if err := p.add(ctx, fresh...); err != nil {
+			return nil, err
+		}
+	}
+	return batch, ctx.Err()
+}
+
+// tops returns where climbs of one party's design lead, from the best designs for it that
+// lie apart, the others fixed.
+func (p *pool) tops(ctx context.Context, o *objective, batch []int, party int) (found [][]float64) {
+	designs := make([][]float64, len(batch))
+	for i, b := range batch {
+		designs[i] = p.designs[b]
+	}
+	b, ok := newBlock(o, designs, party)
+	if !ok {
+		return nil
+	}
+	order := p.all()
+	values, ok := p.values(o, batch, party, order)
+	if !ok {
+		return nil
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(values[j], values[i]) })
+	var from []int
+	for _, i := range order {
+		near := func(j int) bool { return distance(p.designs[i], p.designs[j]) < apart }
+		if len(from) == climbs || ctx.Err() != nil {
+			break
+		}
+		if !slices.ContainsFunc(from, near) {
+			from = append(from, i)
+			top, _ := acquisition.Climb(ctx, o.problem.Space, b, p.designs[i])
+			found = append(found, top)
+		}
+	}
+	return found
+}
+
+// distance is that of the coordinate in which designs differ most.
+func distance(a, b []float64) (largest float64) {
+	for i := range a {
+		largest = max(largest, math.Abs(a[i]-b[i]))
+	}
+	return largest
+}
+
+// result is where a search has come.
+type result struct {
+	x     []float64
+	value float64
+}
+
+// climb returns where a batch leads by moves of single designs, where they have
+// parameters that are no floats, and then of all floats together.
+func (o *objective) climb(ctx context.Context, x []float64, gradients int) []float64 {
+	var floats []int
+	discrete := false
+	dim := o.problem.Space.Dim()
+	for _, part := range o.problem.Space.Blocks() {
+		if part.Kind != task.Float {
+			discrete = true
+			continue
+		}
+		for party := range len(x) / dim {
+			floats = append(floats, party*dim+part.Start)
+		}
+	}
+	x = slices.Clone(x)
+	if discrete {
+		for party, design := range o.split(x) {
+			if b, ok := newBlock(o, o.split(x), party); ok {
+				top, _ := acquisition.Climb(ctx, o.problem.Space, b, design)
+				copy(design, top)
+			}
+		}
+	}
+	x, _ = acquisition.Ascend(ctx, o, x, floats, gradients)
+	return x
+}
+
+// pool returns the designs of which batches are made first: random ones, the tops of
+// confidence bounds, Near, and some around these.
+func (p Problem) pool(ctx context.Context, rng *rand.Rand) (*pool, error) {
+	made := make([][]float64, 0, spread+around)
+	for range spread {
+		made = append(made, acquisition.Sample(p.Space, rng))
+	}
+	centres := make([][]float64, 0, len(p.Near)+climbs*len(bounds))
+	for _, x := range p.Near {
+		x = slices.Clone(x)
+		p.Space.Snap(x)
+		centres = append(centres, x)
+	}
+	from, err := newPool(ctx, p.Posterior, append(slices.Clone(made), centres...))
+	if err != nil {
+		return nil, err
+	}
+	for _, beta := range bounds {
+		height := func(i int) float64 { return from.mean[i] + math.Sqrt(beta*from.variance[i]) }
+		order := from.all()
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(height(j), height(i)) })
+		for _, i := range order[:boundClimbs] {
+			top, _ := acquisition.Climb(ctx, p.Space, acquisition.UCB(p.Posterior, beta), from.designs[i])
+			centres = append(centres, top)
+		}
+	}
+	further := centres[len(p.Near):]
+	for range around {
+		x := slices.Clone(centres[rng.IntN(len(centres))])
+		scale := minScale * math.Pow(largestScale/minScale, rng.Float64())
+		for i := range x {
+			x[i] += scale * rng.NormFloat64()
+		}
+		p.Space.Snap(x)
+		further = append(further, x)
+	}
+	return from, from.add(ctx, further...)
+}
+
+func (p *pool) byMean(i, j int) int { return cmp.Compare(p.mean[i], p.mean[j]) }
+
+// all returns the indices of all designs.
+func (p *pool) all() []int {
+	all := make([]int, len(p.designs))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}

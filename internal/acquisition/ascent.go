@@ -1,0 +1,272 @@
+package acquisition
+
+import "math"
+
+// How an ascent steps.
+const (
+	remembered   = 8    // changes of the gradient
+	firstMove    = 0.1  // of the largest coordinate, while the curvature is unknown
+	largestMove  = 0.5  // of the largest coordinate
+	growth       = 4.0  // of the move, where the function curves upwards
+	trials       = 12   // of one line search
+	tolerance    = 1e-7 // on a coordinate
+	minGain      = 1e-10
+	sufficiently = 1e-4  // Armijo's constant
+	minKept      = 0.1   // of the slope, when the bounds cut a direction
+	minShrink    = 0.1   // of a step
+	minRelation  = 1e-10 // of a step to the gradient's change along it
+)
+
+// ascent climbs on some coordinates of the unit cube by projected L-BFGS.
+// Coordinates on a bound where the gradient points out of the cube are held; on
+// the others the remembered changes of the gradient give the direction (Nocedal
+// and Wright, "Numerical Optimization", 2nd edition, algorithm 7.4), which ends
+// at the bounds. That is the two-metric projection of Bertsekas, "Projected
+// Newton Methods for Optimization Problems with Simple Constraints" (SIAM
+// Journal on Control and Optimization, 1982), with Armijo's rule. A trial takes
+// a gradient and not only a value, because most trials are accepted.
+//
+// Against the spectral projected gradient method (Birgin, Martínez and Raydan
+// 2000) on Gaussian process draws, from the same starts: 23 gradients where that
+// took 29 and 41 values in 6 dimensions, 47 where it took 81 and 135 in 20, and
+// maxima alike.
+type ascent struct {
+	floats []int // the coordinates that move
+
+	x, grad []float64 // of the space's dimension
+	value   float64
+	ready   bool // grad is the one at x
+	settled bool // no better point near x
+
+	trial, trialGrad []float64
+	direction        []float64             // per float
+	held             []bool                // per float
+	steps, changes   [remembered][]float64 // per float; a ring
+	weights          [remembered]float64
+	count            int     // of pairs remembered since start
+	move             float64 // the next step's largest coordinate, if no pair tells
+}
+
+func newAscent(floats []int, dim int) *ascent {
+	n := len(floats)
+	memory := make([]float64, 4*dim+n+2*remembered*n)
+	take := func(size int) []float64 {
+		part := memory[:size:size]
+		memory = memory[size:]
+		return part
+	}
+	a := &ascent{floats: floats, held: make([]bool, n), direction: take(n)}
+	a.x, a.grad, a.trial, a.trialGrad = take(dim), take(dim), take(dim), take(dim)
+	for i := range remembered {
+		a.steps[i], a.changes[i] = take(n), take(n)
+	}
+	return a
+}
+
+// start moves to x, whose value is given, and forgets what was learned elsewhere.
+func (a *ascent) start(x []float64, value float64) {
+	copy(a.x, x)
+	a.value, a.count, a.move = value, 0, firstMove
+	a.ready, a.settled = false, len(a.floats) == 0
+}
+
+// climb goes on from where the ascent stands, for the given number of gradients;
+// the last line search may take up to 11 more.
+func (a *ascent) climb(f Function, gradients int) {
+	if a.settled {
+		return
+	}
+	if !a.ready {
+		a.value, a.ready = finite(f.Gradient(a.grad, a.x)), true
+		gradients--
+	}
+	for gradients > 0 && !a.settled {
+		slope, length := a.aim()
+		if !(length > tolerance) || !(slope > 0) || math.IsInf(slope, 1) {
+			a.settled = true
+			return
+		}
+		gain, used := a.search(f, slope)
+		gradients -= used
+		switch {
+		case gain > 0:
+			a.settled = gain <= minGain*(1+math.Abs(a.value))
+		case a.count > 0: // the pairs misled; the plain gradient may not
+			a.count = 0
+		default:
+			a.settled = true
+		}
+	}
+}
+
+// aim sets the direction. It returns the slope of the function along it, and
+// its largest coordinate.
+func (a *ascent) aim() (slope, length float64) {
+	a.followGradient()
+	scale := a.bend()
+	if scale == 0 {
+		a.limit(math.Inf(1), a.move)
+		slope, length, _ = a.cut()
+		return slope, length
+	}
+	a.limit(1, largestMove)
+	slope, length, whole := a.cut()
+	if slope >= minKept*whole {
+		return slope, length
+	}
+	// The bounds have bent it away from uphill. The gradient they cannot.
+	a.followGradient()
+	for k := range a.direction {
+		a.direction[k] *= scale
+	}
+	a.limit(1, largestMove)
+	slope, length, _ = a.cut()
+	return slope, length
+}
+
+func (a *ascent) followGradient() {
+	for k, i := range a.floats {
+		g := a.grad[i]
+		a.held[k] = a.x[i] <= 0 && g <= 0 || a.x[i] >= 1 && g >= 0
+		a.direction[k] = g
+		if a.held[k] {
+			a.direction[k] = 0
+		}
+	}
+}
+
+// bend turns the gradient into the quasi-Newton direction, by the pairs that
+// show downward curvature in the coordinates that are not held. It returns by
+// what to scale the plain gradient, or 0 when there are no such pairs.
+func (a *ascent) bend() (scale float64) {
+	oldest := max(a.count-remembered, 0)
+	var inverse [remembered]float64 // 0 for pairs of no use
+	for j := a.count - 1; j >= oldest; j-- {
+		r := j % remembered
+		s, y := a.steps[r], a.changes[r]
+		sy, yy := a.product(s, y), a.product(y, y)
+		if !(sy > minRelation*yy) {
+			continue
+		}
+		if scale == 0 {
+			scale = sy / yy
+		}
+		inverse[r] = 1 / sy
+		a.weights[r] = a.product(s, a.direction) / sy
+		a.add(-a.weights[r], y)
+	}
+	if scale == 0 {
+		return 0
+	}
+	for k := range a.direction {
+		a.direction[k] *= scale
+	}
+	for j := oldest; j < a.count; j++ {
+		r := j % remembered
+		if inverse[r] != 0 {
+			a.add(a.weights[r]-inverse[r]*a.product(a.changes[r], a.direction), a.steps[r])
+		}
+	}
+	return scale
+}
+
+// product is the inner product over the coordinates that are not held.
+func (a *ascent) product(u, v []float64) float64 {
+	sum := 0.0
+	for k, held := range a.held {
+		if !held {
+			sum += u[k] * v[k]
+		}
+	}
+	return sum
+}
+
+// add adds weight·u to the direction, except where it is held.
+func (a *ascent) add(weight float64, u []float64) {
+	for k, held := range a.held {
+		if !held {
+			a.direction[k] += weight * u[k]
+		}
+	}
+}
+
+// limit scales the direction so that its largest coordinate is most; it grows no
+// more than by factor.
+func (a *ascent) limit(factor, most float64) {
+	largest := 0.0
+	for _, d := range a.direction {
+		largest = max(largest, math.Abs(d))
+	}
+	if !(largest > 0) {
+		return
+	}
+	factor = min(factor, most/largest)
+	for k := range a.direction {
+		a.direction[k] *= factor
+	}
+}
+
+// cut ends the direction at the bounds of the cube. whole is the slope along the
+// direction before.
+func (a *ascent) cut() (slope, length, whole float64) {
+	for k, i := range a.floats {
+		whole += a.direction[k] * a.grad[i]
+		d := clamp(a.x[i]+a.direction[k]) - a.x[i]
+		a.direction[k] = d
+		slope += d * a.grad[i]
+		length = max(length, math.Abs(d))
+	}
+	return slope, length, whole
+}
+
+// search goes along the direction until the value has grown enough. It returns
+// the gain, 0 for none, and how many gradients it took.
+func (a *ascent) search(f Function, slope float64) (gain float64, used int) {
+	copy(a.trial, a.x)
+	fraction := 1.0
+	for used < trials {
+		for k, i := range a.floats {
+			a.trial[i] = clamp(a.x[i] + fraction*a.direction[k])
+		}
+		value := finite(f.Gradient(a.trialGrad, a.trial))
+		used++
+		gain = value - a.value
+		if gain > 0 && gain >= sufficiently*fraction*slope {
+			a.remember()
+			a.x, a.trial = a.trial, a.x
+			a.grad, a.trialGrad = a.trialGrad, a.grad
+			a.value = value
+			return gain, used
+		}
+		// The parabola through both values and the slope peaks here.
+		peak := fraction * fraction * slope / (2 * (fraction*slope - gain))
+		if least := minShrink * fraction; !(peak > least) {
+			peak = least
+		}
+		fraction = min(peak, fraction/2)
+	}
+	return 0, used
+}
+
+// remember keeps the step to the trial. Where the function curves upwards the
+// pairs tell nothing about a maximum: they are dropped, and the next step is
+// longer.
+func (a *ascent) remember() {
+	s, y := a.steps[a.count%remembered], a.changes[a.count%remembered]
+	sy, yy, length := 0.0, 0.0, 0.0
+	for k, i := range a.floats {
+		s[k] = a.trial[i] - a.x[i]
+		y[k] = a.grad[i] - a.trialGrad[i]
+		sy += s[k] * y[k]
+		yy += y[k] * y[k]
+		length = max(length, math.Abs(s[k]))
+	}
+	if sy > minRelation*yy {
+		a.count++
+		a.move = length
+		return
+	}
+	a.count, a.move = 0, min(growth*length, largestMove)
+}
+
+func clamp(u float64) float64 { return min(max(u, 0), 1) }

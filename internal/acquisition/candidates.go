@@ -1,0 +1,168 @@
+package acquisition
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+// How candidates are made, and searches started from them.
+const (
+	nearUsed     = 5 // of the near designs, so many are perturbed
+	nearShare    = 4 // one candidate in so many perturbs a near design
+	nearStarts   = 8 // of the searches, one in so many starts there
+	minScale     = 0.003
+	largestScale = 0.3
+	selectivity  = 3.0 // inverse temperature, in standard deviations of the candidates' values
+)
+
+// candidates returns the near designs, perturbations of them, and designs spread
+// over the space: count in all, and the near designs on top. around is how many
+// of the first are near designs or perturbations.
+func candidates(space *task.Space, count int, near [][]float64, rng *rand.Rand) (all *points, around int) {
+	near = near[:min(len(near), nearUsed)]
+	all = newPoints(count+len(near), space.Dim())
+	for i, x := range near {
+		if len(x) != space.Dim() {
+			panic(fmt.Sprintf("acquisition: near design %d has %d coordinates; the space has %d", i, len(x), space.Dim()))
+		}
+		copy(all.row(i), x)
+		space.Snap(all.row(i))
+	}
+	blocks := space.Blocks()
+	around = len(near)
+	if len(near) > 0 {
+		for i := range count / nearShare {
+			copy(all.row(around), all.row(i%len(near)))
+			perturb(space, blocks, all.row(around), rng)
+			around++
+		}
+	}
+	spread := newHalton(len(blocks), rng)
+	for i := around; i < len(all.values); i++ {
+		place(blocks, all.row(i), spread.next())
+		space.Snap(all.row(i))
+	}
+	return all, around
+}
+
+// place writes to x, which is zero, what lies at u: u has one number of [0, 1)
+// per parameter.
+func place(blocks []task.Block, x, u []float64) {
+	for i, block := range blocks {
+		if block.Kind == task.Categorical {
+			choice := min(int(u[i]*float64(block.Len)), block.Len-1)
+			x[block.Start+choice] = 1
+		} else {
+			x[block.Start] = u[i]
+		}
+	}
+}
+
+// Place returns the encoding of the design at u, which has one number of [0, 1) per
+// parameter. Choices of a categorical take equal parts of it, other parameters what
+// Decode gives them. Where u is uniform the design is so as [Sample] has it, unless
+// designs are listed: then it is the nearest of them.
+func Place(space *task.Space, u []float64) []float64 {
+	x := make([]float64, space.Dim())
+	place(space.Blocks(), x, u)
+	space.Snap(x)
+	return x
+}
+
+// Sample returns the encoding of a design drawn uniformly: every choice of a
+// categorical and every value of an int, or of another parameter that takes finitely
+// many numbers, is equally likely, floats are uniform, and both ints and floats on log
+// scale are so in their logarithms. Of listed designs each is equally likely.
+func Sample(space *task.Space, rng *rand.Rand) []float64 {
+	x := make([]float64, space.Dim())
+	if l := space.Listing(); l != nil && !l.Absent() {
+		l.Encode(x, rng.IntN(l.Len()))
+		return x
+	}
+	for i := range x {
+		x[i] = rng.Float64()
+	}
+	space.Snap(x)
+	return x
+}
+
+// perturb moves about half the parameters of x, at least one: numbers by normal
+// steps of a random size, categories to a random choice.
+func perturb(space *task.Space, blocks []task.Block, x []float64, rng *rand.Rand) {
+	scale := minScale * math.Pow(largestScale/minScale, rng.Float64())
+	always := rng.IntN(len(blocks))
+	for i, block := range blocks {
+		if i != always && rng.IntN(2) == 0 {
+			continue
+		}
+		if block.Kind == task.Categorical {
+			part := x[block.Start : block.Start+block.Len]
+			clear(part)
+			part[rng.IntN(block.Len)] = 1
+		} else {
+			x[block.Start] += scale * rng.NormFloat64()
+		}
+	}
+	space.Snap(x)
+}
+
+// starts returns the indices of up to count points from which to search: the
+// best one, and others at random with probabilities that grow exponentially in
+// their values, so that not all lie on the same hill. Those around near designs
+// have high values but few hills, so only a share of the searches starts there.
+func starts(all *points, around, count int, rng *rand.Rand) []int {
+	keys := selectionKeys(all.values, rng)
+	keys[all.best()] = math.Inf(1)
+	order := make([]int, len(keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(keys[j], keys[i]) })
+	var chosen []int
+	taken := 0
+	for _, i := range order {
+		if i < around {
+			if taken*nearStarts > len(chosen) {
+				continue
+			}
+			taken++
+		}
+		if chosen = append(chosen, i); len(chosen) == count {
+			break
+		}
+	}
+	return chosen
+}
+
+// selectionKeys are such that the k largest are a sample without replacement
+// from exp(selectivity · standardised value): the Gumbel trick.
+func selectionKeys(values []float64, rng *rand.Rand) []float64 {
+	usable := func(v float64) bool { return !math.IsInf(v, 0) }
+	count, mean, square := 0.0, 0.0, 0.0
+	for _, v := range values {
+		if usable(v) {
+			count++
+			d := v - mean
+			mean += d / count
+			square += d * (v - mean)
+		}
+	}
+	deviation := math.Sqrt(square / max(count, 1))
+	if !(deviation > 0) || math.IsInf(deviation, 1) {
+		deviation = 1
+	}
+	keys := make([]float64, len(values))
+	for i, v := range values {
+		gumbel := -math.Log(rng.ExpFloat64())
+		keys[i] = v
+		if usable(v) {
+			keys[i] = selectivity*(v-mean)/deviation + gumbel
+		}
+	}
+	return keys
+}

@@ -1,0 +1,222 @@
+package acquisition
+
+import (
+	"math"
+	"slices"
+
+	"github.com/fbo-node/fbo/internal/normal"
+)
+
+// LogGain returns what max-value entropy search maximises: how much the outcome of an
+// evaluation tells of the value y* of the optimum, in nats, by its logarithm. optima are
+// samples of y*, in the units of p, at least one; the gain is the average over them. With
+// limits y* is the largest value among the designs that keep them all, and -Inf says that
+// in this sample no design does, so that only the limits tell something.
+//
+// Given y*, an outcome is outside of the box where the objective exceeds y* and all limits
+// are kept. With M the probability of the box, Z = 1 - M, an output that lies in it from a
+// to b in standard deviations from its mean, m = Φ(b) - Φ(a) and e = aφ(a) - bφ(b),
+//
+//	gain = -ln Z + M/(2Z)·Σ e/m
+//
+// over all outputs, which are independent: the entropy of a normal distribution less that
+// of the same distribution outside of the box. Without limits that is equation 6 of Wang
+// and Jegelka, "Max-value Entropy Search for Efficient Bayesian Optimization" (ICML 2017);
+// with them it is the acquisition of Perrone et al., "Constrained Bayesian Optimization
+// with Max-Value Entropy Search" (2019), for limits on both sides too.
+//
+// The logarithm has the same maximiser, and a slope where M underflows, as it does
+// everywhere while what is known is far from the limits. The gain itself can be negative
+// with two or more narrow limits on both sides: a normal distribution gets wider without
+// its middle. There the function is the gain less 1e9, below the logarithms of all gains
+// above exp(-1e9).
+//
+// The outcome of a limit with Noise is taken for a number with that noise, although of what
+// is true or false no number is seen.
+//
+// An output without variance tells nothing. A mean of more than 37 deviations above a
+// sample of y* counts as if it were 37 above. LogGain panics without a sample.
+func LogGain(p Predictor, optima []float64, limits ...Limit) Function {
+	if len(optima) == 0 {
+		panic("acquisition: LogGain needs at least one sampled optimum")
+	}
+	return &gain{p: p, optima: slices.Clone(optima), limits: slices.Clone(limits)}
+}
+
+const (
+	belowLogs = -1e9 // of gains; a float64 still tells gains from each other when they are added to it
+	certain   = 37.0 // deviations beyond which Φ underflows, and with it Z
+)
+
+type gain struct {
+	p      Predictor
+	optima []float64
+	limits []Limit
+	memory scratch
+}
+
+func (g *gain) Value(x []float64) float64 {
+	kept := portion{}
+	for _, l := range g.limits {
+		mean, variance := l.predictor().Predict(x)
+		kept.times(portionOf(mean, math.Sqrt(max(variance, 0)), l.Low, l.High))
+	}
+	mean, variance := g.p.Predict(x)
+	value, _ := g.average(mean, math.Sqrt(max(variance, 0)), kept)
+	return value
+}
+
+func (g *gain) Gradient(grad, x []float64) float64 {
+	held := g.memory.take(5 * len(x))
+	defer g.memory.put(held)
+	part := func(i int) []float64 { return (*held)[i*len(x) : (i+1)*len(x)] }
+	dMean, dVariance, dLog, dRatio := part(0), part(1), part(2), part(3)
+	clear(dLog)
+	clear(dRatio)
+	kept := portion{}
+	for _, l := range g.limits {
+		mean, variance := l.predictor().PredictGradient(dMean, dVariance, x)
+		sd := math.Sqrt(max(variance, 0))
+		s := portionOf(mean, sd, l.Low, l.High)
+		kept.times(s)
+		for i := range x {
+			dSD := slopeOfSD(dVariance[i], sd)
+			dLog[i] += s.logByMean*dMean[i] + s.logBySD*dSD
+			dRatio[i] += s.ratioByMean*dMean[i] + s.ratioBySD*dSD
+		}
+	}
+	mean, variance := g.p.PredictGradient(dMean, dVariance, x)
+	sd := math.Sqrt(max(variance, 0))
+	value, by := g.average(mean, sd, kept)
+	for i := range x {
+		grad[i] = by.mean*dMean[i] + by.sd*slopeOfSD(dVariance[i], sd) + by.log*dLog[i] + by.ratio*dRatio[i]
+	}
+	return value
+}
+
+// slopeOfSD is the slope of a deviation; as elsewhere, none where it is 0.
+func slopeOfSD(ofVariance, sd float64) float64 {
+	if sd == 0 {
+		return 0
+	}
+	return ofVariance / (2 * sd)
+}
+
+// portion is how much of the distribution of one or more outputs lies in the box.
+type portion struct {
+	log   float64 // of the probability, the product of all m
+	ratio float64 // the sum of all e/m
+
+	// The derivatives of one output's by its mean and deviation.
+	logByMean, logBySD, ratioByMean, ratioBySD float64
+}
+
+func (p *portion) times(other portion) {
+	p.log += other.log
+	p.ratio += other.ratio
+}
+
+// portionOf returns that of an output in the box from low to high.
+func portionOf(mean, sd, low, high float64) portion {
+	if sd == 0 {
+		if low <= mean && mean <= high {
+			return portion{}
+		}
+		return portion{log: math.Inf(-1)}
+	}
+	a, b := (low-mean)/sd, (high-mean)/sd
+	aBySD, bBySD := -a/sd, -b/sd
+	if b-a < normal.MinWidth { // as for LogBetween
+		centre := (a + b) / 2
+		a, b = centre-normal.MinWidth/2, centre+normal.MinWidth/2
+		aBySD, bBySD = -centre/sd, -centre/sd
+	}
+	value, byA, byB := normal.LogBetween(a, b)
+	if out := normal.CDF(a) + normal.CDF(-b); out < 0.5 {
+		value = math.Log1p(-out) // with all digits of what is outside, of which Z is made
+	}
+	// Where there is no bound there is no density, and no term.
+	if math.IsInf(a, 0) {
+		a, aBySD = 0, 0
+	}
+	if math.IsInf(b, 0) {
+		b, bBySD = 0, 0
+	}
+	s := portion{log: value, ratio: -a*byA - b*byB}
+	// The density of the bounds over m is -byA and byB, which are 0 where there is none.
+	ratioByA, ratioByB := -byA*(1+s.ratio-a*a), -byB*(1+s.ratio-b*b)
+	s.logByMean, s.logBySD = -(byA+byB)/sd, byA*aBySD+byB*bBySD
+	s.ratioByMean, s.ratioBySD = -(ratioByA+ratioByB)/sd, ratioByA*aBySD+ratioByB*bBySD
+	return s
+}
+
+// exceeding returns the portion of an objective that exceeds the optimum.
+func exceeding(mean, sd, optimum float64) portion {
+	if least := mean - certain*sd; optimum < least {
+		s := portionOf(mean, sd, least, math.Inf(1))
+		return portion{log: s.log, ratio: s.ratio}
+	}
+	return portionOf(mean, sd, optimum, math.Inf(1))
+}
+
+// slopes are the derivatives of the function by the objective's mean and deviation, and
+// by the logarithm and the ratio of the limits' portion.
+type slopes struct{ mean, sd, log, ratio float64 }
+
+func (s *slopes) scale(factor float64) {
+	s.mean, s.sd, s.log, s.ratio = s.mean*factor, s.sd*factor, s.log*factor, s.ratio*factor
+}
+
+// average returns the function where the objective has this mean and deviation. It sums
+// gains as multiples of the largest probability so far, which may underflow.
+func (g *gain) average(mean, sd float64, kept portion) (value float64, by slopes) {
+	largest, sum := math.Inf(-1), 0.0 // the logarithm of the probability, and the gains over it
+	for _, optimum := range g.optima {
+		s := exceeding(mean, sd, optimum)
+		log := s.log + kept.log
+		if math.IsInf(log, -1) {
+			continue
+		}
+		if log > largest {
+			factor := math.Exp(largest - log)
+			sum *= factor
+			by.scale(factor)
+			largest = log
+		}
+		multiple, byLog, byRatio := gainOf(log, s.ratio+kept.ratio)
+		weight := math.Exp(log - largest)
+		sum += weight * multiple
+		byLog, byRatio = weight*byLog, weight*byRatio
+		by.log += byLog
+		by.ratio += byRatio
+		by.mean += byLog*s.logByMean + byRatio*s.ratioByMean
+		by.sd += byLog*s.logBySD + byRatio*s.ratioBySD
+	}
+	switch {
+	case math.IsInf(largest, -1): // nothing to be learned
+		return largest, slopes{}
+	case sum > 0:
+		by.scale(1 / sum)
+		return largest + math.Log(sum/float64(len(g.optima))), by
+	}
+	scale := math.Exp(largest) / float64(len(g.optima))
+	by.scale(scale)
+	return belowLogs + scale*sum, by
+}
+
+// gainOf returns the gain as a multiple of M, and its derivatives by ln M and by the sum
+// of e/m in the same unit.
+func gainOf(log, ratio float64) (multiple, byLog, byRatio float64) {
+	m, z := math.Exp(log), -math.Expm1(log)
+	first := 1.0 // -ln Z / M
+	switch {
+	case z == 0: // no output has variance
+		return 0, 0, 0
+	case m > 0.5:
+		first = -math.Log(z) / m
+	case m > 0:
+		first = -math.Log1p(-m) / m
+	}
+	half := ratio / (2 * z)
+	return first + half, (1 + half) / z, 1 / (2 * z)
+}

@@ -1,0 +1,59 @@
+package acquisition
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	maxEnumerated = 4096 // designs: a finite space up to this size is searched whole
+	together      = 512  // designs held in memory at once
+)
+
+// enumerable tells how many designs there are, if so few, or listed, that all are
+// evaluated, and what writes the design of a number.
+func enumerable(space *task.Space) (count int, write func(x []float64, number int), ok bool) {
+	if l := space.Listing(); l != nil && !l.Absent() {
+		return l.Len(), l.Encode, true
+	}
+	count, ok = space.Finite()
+	return count, newNeighbours(space).write, ok && count <= maxEnumerated
+}
+
+// enumerate evaluates all count designs of a finite space. Its error is that of ctx.
+func enumerate(ctx context.Context, dim, count int, write func(x []float64, number int), f Function, workers int) (x []float64, value float64, err error) {
+	all := newPoints(min(count, together), dim)
+	highest := math.Inf(-1)
+	for from := 0; from < count; from += together {
+		part := all.first(min(together, count-from))
+		for i := range part.values {
+			write(part.row(i), from+i)
+		}
+		part.score(ctx, f, workers)
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		if best := part.best(); x == nil || part.values[best] > highest {
+			x, highest = slices.Clone(part.row(best)), part.values[best]
+		}
+	}
+	return x, f.Value(x), nil
+}
+
+// write sets x to the design with this number, in mixed radix.
+func (n *neighbours) write(x []float64, number int) {
+	for i, block := range n.blocks {
+		count := int(block.Count)
+		if block.Kind == task.Categorical {
+			part := x[block.Start : block.Start+block.Len]
+			clear(part)
+			part[number%count] = 1
+		} else {
+			x[block.Start] = n.space.Place(i, int64(number%count))
+		}
+		number /= count
+	}
+}

@@ -1,0 +1,44 @@
+package acquisition
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/fbo-node/fbo/internal/recoverpanic"
+)
+
+// each calls do for 0 to n-1 on up to workers goroutines, and returns when all
+// are done. What do writes must belong to its index alone, so that the order
+// does not matter. Once ctx has ended no further call begins. A panic in do reaches
+// the caller, from another goroutine as a guarded.Panic.
+func each(ctx context.Context, workers, n int, do func(i int)) {
+	workers = min(workers, n)
+	if workers <= 1 {
+		for i := 0; i < n && ctx.Err() == nil; i++ {
+			do(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	panics := make([]error, workers)
+	run := func(worker int) {
+		_, panics[worker] = recoverpanic.Call("a worker", func() (struct{}, error) {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+			return struct{}{}, nil
+		})
+	}
+	for worker := 1; worker < workers; worker++ {
+		group.Go(func() { run(worker) })
+	}
+	run(0)
+	group.Wait()
+	for _, p := range panics {
+		if p != nil {
+			panic(p)
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package adversary
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/tsampling"
+)
+
+const tick = time.Millisecond
+
+// maxAuthors is how many an agent holds shares of.
+const maxAuthors = 1024
+
+// fabricatedAuthors is one identity that passes on what 1,024 others are said to have written:
+// all at once in its answers about what it holds, and by gossip as much as it may.
+func fabricatedAuthors(ctx context.Context, f *Field) error {
+	keys, err := authors(maxAuthors)
+	if err != nil {
+		return err
+	}
+	items, err := f.items(keys)
+	if err != nil {
+		return err
+	}
+	p, err := f.Peer(0)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	p.AnswerSync(func() []protocol.SyncItem {
+		f.Count("answers with all of them", 1)
+		time.AfterFunc(time.Second, f.Ready) // the places are full
+		return items
+	})
+	defer time.AfterFunc(5*time.Second, f.Ready).Stop() // nobody may ask
+	f.each(func(target peer.AddrInfo) {
+		number := uint64(1)
+		again(ctx, func() {
+			l, err := p.Member(ctx, target)
+			if err != nil {
+				return
+			}
+			next := 0
+			every(ctx, 100*tick, func() bool {
+				var batch []*pb.Message
+				for range 15 {
+					if next == len(keys) {
+						next = 0
+						number++
+					}
+					m, err := f.Forged(keys[next], number, 1)
+					if err != nil {
+						return false
+					}
+					batch = append(batch, m)
+					next++
+				}
+				f.Count("shares of made-up authors", len(batch))
+				return l.Publish(batch...) == nil
+			})
+		})
+	})
+	return nil
+}
+
+// largeShares answers whoever compares shares with 1,101 of made-up authors, as large as
+// the task lets them be, and comes back to be asked again.
+func largeShares(ctx context.Context, f *Field) error {
+	keys, err := authors(1101)
+	if err != nil {
+		return err
+	}
+	items, err := f.items(keys)
+	if err != nil {
+		return err
+	}
+	f.Ready()
+	return f.crowd(ctx, 2, func(ctx context.Context, p *Peer, target peer.AddrInfo) {
+		p.AnswerSync(func() []protocol.SyncItem { f.Count("answers", 1); return items })
+		if _, err := p.Member(ctx, target); err != nil {
+			return
+		}
+		stay(ctx, p, target, 4*time.Second)
+	})
+}
+
+// LetIn is what washedBan counts: how often a node has kept a connection of the identity
+// that it should have banned the first time.
+const LetIn = "times let in"
+
+// washedBan gets one identity banned and then has others accuse made-up authors, so that
+// the list of the banned may forget the first.
+func washedBan(ctx context.Context, f *Field) error {
+	const each, batches = 500, 9 // as many pairs as a new peer may pass on at once; 4,500 authors
+	var accusations [][]*pb.Message
+	for range batches {
+		batch, err := f.accusations(each)
+		if err != nil {
+			return err
+		}
+		accusations = append(accusations, batch)
+	}
+	first, err := f.Peer(0)
+	if err != nil {
+		return err
+	}
+	defer first.Close()
+	f.Ready()
+	var both sync.WaitGroup
+	defer both.Wait()
+	both.Go(func() {
+		f.each(func(target peer.AddrInfo) {
+			again(ctx, func() { f.misbehave(ctx, first, target) })
+		})
+	})
+	f.each(func(target peer.AddrInfo) {
+		turn := 0
+		again(ctx, func() {
+			turn++
+			p, err := f.Peer(turn)
+			if err != nil {
+				return
+			}
+			defer p.Close()
+			l, err := p.Member(ctx, target)
+			if err != nil {
+				return
+			}
+			for packet := range slices.Chunk(accusations[turn%batches], maxAtOnce) {
+				if l.Publish(packet...) != nil {
+					return
+				}
+				f.Count("authors accused", len(packet)/2)
+			}
+			stay(ctx, p, target, time.Second/2) // it is read
+		})
+	})
+	return nil
+}
+
+// misbehave waits whether the peer is let in, and then does what it is banned for.
+func (f *Field) misbehave(ctx context.Context, p *Peer, target peer.AddrInfo) {
+	l, err := p.Member(ctx, target)
+	if err != nil {
+		return
+	}
+	stay(ctx, p, target, time.Second)
+	if !p.connected(target) || ctx.Err() != nil {
+		return
+	}
+	f.Count(LetIn, 1)
+	for n := range uint64(6) {
+		m, err := f.Message(p.Key, n, []byte("no share"))
+		if err != nil || l.Publish(m) != nil {
+			return
+		}
+	}
+	stay(ctx, p, target, 5*time.Second)
+}
+
+// accusations are pairs of shares of so many made-up authors, each with one stamp.
+func (f *Field) accusations(count int) (messages []*pb.Message, err error) {
+	keys, err := authors(count)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		for voice := range 2 {
+			payload, err := f.Weights(float64(1 + voice))
+			if err != nil {
+				return nil, err
+			}
+			envelope, err := f.Share(key, tsampling.Kind, 1, payload)
+			if err != nil {
+				return nil, err
+			}
+			m, err := f.Message(key, uint64(voice), envelope)
+			if err != nil {
+				return nil, err
+			}
+			messages = append(messages, m)
+		}
+	}
+	return messages, nil
+}
+
+// stay returns when the connection to the target is gone, at the latest after so long.
+func stay(ctx context.Context, p *Peer, target peer.AddrInfo, most time.Duration) {
+	end := time.Now().Add(most)
+	every(ctx, 100*tick, func() bool {
+		return time.Now().Before(end) && len(p.Host.Network().ConnsToPeer(target.ID)) > 0
+	})
+}

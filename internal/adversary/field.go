@@ -1,0 +1,158 @@
+package adversary
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
+
+	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Attack is one way to harm the nodes of a task.
+type Attack struct {
+	Name string
+	// Run returns when ctx ends, or earlier with the reason why it cannot go on. It
+	// closes what it has opened.
+	Run func(ctx context.Context, f *Field) error
+}
+
+// Attacks lists all attacks in the order of the published table.
+func Attacks() []Attack {
+	return []Attack{
+		{"nothing", nothing},
+		{"made-up topics", fabricatedTopics},
+		{"1,024 made-up authors by one connection", fabricatedAuthors},
+		{"60 identities around newcomers", surround},
+		{"somebody else's address in signed records", foreignAddresses},
+		{"sync streams held by 50 identities", heldStreams},
+		{"sync streams filled by 50 identities", filledStreams},
+		{"streams opened as fast as possible", fastStreams},
+		{"coming and going 1,000 times a second", churn},
+		{"a ban washed out by made-up authors", washedBan},
+		{"520 identities at the hub", exhaustedHub},
+		{"520 identities at the hub that do not answer", muteHub},
+		{"direct streams that dribble", dribble},
+		{"ten ghosts", ghosts},
+		{"1,101 large shares in sync answers", largeShares},
+		{"a mean of level 1e100", extremeMean},
+		{"copies by a relayer over its budget", shadow},
+		{"10,000 bad messages a second", badMessages},
+	}
+}
+
+// ByName finds an attack.
+func ByName(name string) (Attack, error) {
+	all := Attacks()
+	i := slices.IndexFunc(all, func(a Attack) bool { return a.Name == name })
+	if i < 0 {
+		return Attack{}, fmt.Errorf("hostile: there is no attack %q", name)
+	}
+	return all[i], nil
+}
+
+func nothing(ctx context.Context, f *Field) error {
+	f.Ready()
+	<-ctx.Done()
+	return nil
+}
+
+// Plan is what a Field is made of, as it is handed to another process.
+type Plan struct {
+	Attack    string
+	Task      string   // text of the task file
+	Targets   []string // addresses of the attacked nodes, or of their hub, with peer IDs
+	Addresses []string // IPv4 addresses that the attackers may use, at least one
+}
+
+// Field is where an attack takes place. Its methods may be called by any goroutine.
+type Field struct {
+	Task    *task.Task
+	Targets []peer.AddrInfo
+
+	addresses []string
+	ready     func()
+
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+// NewField returns an error where the plan cannot be read. ready is called at most once.
+func NewField(plan Plan, ready func()) (*Field, error) {
+	parsed, err := all.Strategies().Parse("task.yaml", []byte(plan.Task))
+	if err != nil {
+		return nil, fmt.Errorf("hostile: %w", err)
+	}
+	if len(plan.Addresses) == 0 {
+		return nil, fmt.Errorf("hostile: no address to attack from")
+	}
+	f := &Field{Task: parsed, addresses: plan.Addresses, ready: sync.OnceFunc(ready), counts: map[string]int{}}
+	for _, text := range plan.Targets {
+		address, err := multiaddr.NewMultiaddr(text)
+		if err != nil {
+			return nil, fmt.Errorf("hostile: target: %w", err)
+		}
+		info, err := peer.AddrInfoFromP2pAddr(address)
+		if err != nil {
+			return nil, fmt.Errorf("hostile: target: %w", err)
+		}
+		f.Targets = append(f.Targets, *info)
+	}
+	return f, nil
+}
+
+// Ready says that the attack is under way.
+func (f *Field) Ready() { f.ready() }
+
+// Count adds to what the attack says of itself at its end.
+func (f *Field) Count(what string, n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.counts[what] += n
+}
+
+// Counts returns all that was counted.
+func (f *Field) Counts() map[string]int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.counts)
+}
+
+// Address returns one of the attackers' addresses; those beyond the last begin anew.
+func (f *Field) Address(i int) string { return f.addresses[i%len(f.addresses)] }
+
+// each runs something for all targets at once and waits for it.
+func (f *Field) each(do func(target peer.AddrInfo)) {
+	var all sync.WaitGroup
+	for _, target := range f.Targets {
+		all.Go(func() { do(target) })
+	}
+	all.Wait()
+}
+
+// every does something at once and then in a rhythm, until ctx ends or do returns false.
+func every(ctx context.Context, pause time.Duration, do func() bool) {
+	next := time.NewTicker(pause)
+	defer next.Stop()
+	for ctx.Err() == nil && do() {
+		select {
+		case <-ctx.Done():
+		case <-next.C:
+		}
+	}
+}
+
+// again does something until ctx ends, with a pause after each time: an attacker that was
+// cut off comes back.
+func again(ctx context.Context, do func()) {
+	every(ctx, comeback, func() bool { do(); return true })
+}
+
+// comeback is a bit more than nodes let one address connect in the long run, twice a second.
+const comeback = 400 * time.Millisecond

@@ -1,0 +1,148 @@
+package adversary
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"time"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"google.golang.org/protobuf/encoding/protodelim"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/tsampling"
+)
+
+// Topic is the task's, as open nodes name it.
+func (f *Field) Topic() string { return "/fbo/task/1/" + f.Task.ID().String() }
+
+// Line is a stream of gossip to one node, written by hand: nothing checks what it carries.
+type Line struct {
+	mu     sync.Mutex
+	stream network.Stream
+}
+
+// Line connects the peer and opens its stream of gossip, on which it has said nothing yet.
+func (p *Peer) Line(ctx context.Context, target peer.AddrInfo) (*Line, error) {
+	s, err := p.Open(ctx, target, pubsub.GossipSubID_v11)
+	if err != nil {
+		return nil, err
+	}
+	return &Line{stream: s}, nil
+}
+
+// Member is Line by somebody who takes part in the task's gossip.
+func (p *Peer) Member(ctx context.Context, target peer.AddrInfo) (*Line, error) {
+	l, err := p.Line(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	return l, l.Subscribe(true, p.field.Topic())
+}
+
+// Send writes one packet of gossip, which others may do at the same time.
+func (l *Line) Send(rpc *pb.RPC) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.stream.SetWriteDeadline(time.Now().Add(dialTimeout))
+	_, err := protodelim.MarshalTo(l.stream, rpc)
+	return err
+}
+
+// maxAtOnce is how many small messages make a packet that nodes still read: one of more
+// than 260 KiB ends the stream.
+const maxAtOnce = 100
+
+// Publish sends messages in one packet.
+func (l *Line) Publish(messages ...*pb.Message) error { return l.Send(&pb.RPC{Publish: messages}) }
+
+// Subscribe tells that the peer comes to topics, or leaves them.
+func (l *Line) Subscribe(comes bool, topics ...string) error {
+	rpc := &pb.RPC{}
+	for _, topic := range topics {
+		rpc.Subscriptions = append(rpc.Subscriptions, &pb.RPC_SubOpts{Topicid: &topic, Subscribe: &comes})
+	}
+	return l.Send(rpc)
+}
+
+// Message is what gossip carries: data, under the name and signature of an author. The
+// number tells two messages of an author apart.
+func (f *Field) Message(author crypto.PrivKey, number uint64, data []byte) (*pb.Message, error) {
+	id, err := peer.IDFromPrivateKey(author)
+	if err != nil {
+		return nil, err
+	}
+	topic := f.Topic()
+	m := &pb.Message{From: []byte(id), Data: data, Seqno: binary.BigEndian.AppendUint64(nil, number), Topic: &topic}
+	unsigned, err := proto.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	m.Signature, err = author.Sign(append([]byte(pubsub.SignPrefix), unsigned...))
+	return m, err
+}
+
+// Share is a valid one of its author, sealed.
+func (f *Field) Share(author crypto.PrivKey, kind string, number uint64, payload []byte) ([]byte, error) {
+	sealed, err := protocol.Seal(protocol.Share{
+		Task: f.Task.ID(), Key: protocol.Key{Kind: kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: number},
+		TTL: time.Hour, Payload: payload,
+	}, author)
+	return sealed.Envelope, err
+}
+
+// Weights is a valid payload for the task, whose first weight is given.
+func (f *Field) Weights(first float64) ([]byte, error) {
+	values := make([]float64, f.Task.Surrogate.Features)
+	values[0] = first
+	return protocol.Weights{Observations: 5, Values: values}.Encode()
+}
+
+// Forged is a well-formed message of an author with weights.
+func (f *Field) Forged(author crypto.PrivKey, number uint64, first float64) (*pb.Message, error) {
+	payload, err := f.Weights(first)
+	if err != nil {
+		return nil, err
+	}
+	envelope, err := f.Share(author, tsampling.Kind, number, payload)
+	if err != nil {
+		return nil, err
+	}
+	return f.Message(author, number, envelope)
+}
+
+// authors makes up so many.
+func authors(count int) ([]crypto.PrivKey, error) {
+	keys := make([]crypto.PrivKey, count)
+	for i := range keys {
+		key, err := newKey()
+		if err != nil {
+			return nil, fmt.Errorf("hostile: %w", err)
+		}
+		keys[i] = key
+	}
+	return keys, nil
+}
+
+// items are the shares of made-up authors as a sync answer has them.
+func (f *Field) items(keys []crypto.PrivKey) ([]protocol.SyncItem, error) {
+	payload, err := f.Weights(1)
+	if err != nil {
+		return nil, err
+	}
+	var items []protocol.SyncItem
+	for _, key := range keys {
+		envelope, err := f.Share(key, tsampling.Kind, 1, payload)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, protocol.SyncItem{Envelope: envelope})
+	}
+	return items, nil
+}

@@ -1,0 +1,165 @@
+package adversary
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/peerstore"
+	libp2pprotocol "github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
+	"github.com/multiformats/go-multiaddr"
+	"google.golang.org/protobuf/encoding/protodelim"
+
+	"github.com/fbo-node/fbo/protocol"
+)
+
+const (
+	dialTimeout = 10 * time.Second
+	maxRPC      = 1 << 20 // bytes of gossip that a peer reads at a time
+)
+
+// Peer is one identity of an attacker, a libp2p host that bounds nothing. What it does
+// not answer by a handler of its own it refuses; gossip it reads and forgets.
+type Peer struct {
+	Host     host.Host
+	Key      crypto.PrivKey
+	Received func(*pb.Message) // what it does with honest gossip; set before the first Line
+
+	field *Field
+}
+
+// Peer makes an identity at one of the attackers' addresses, from which it also dials.
+func (f *Field) Peer(at int) (*Peer, error) {
+	key, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	ip := net.ParseIP(f.Address(at))
+	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: ip}}
+	h, err := libp2p.New(
+		libp2p.Identity(key),
+		libp2p.ListenAddrStrings("/ip4/"+ip.String()+"/tcp/0"),
+		libp2p.Transport(tcp.NewTCPTransport, tcp.WithDialerForAddr(func(multiaddr.Multiaddr) (tcp.ContextDialer, error) { return dialer, nil })),
+		libp2p.ResourceManager(&network.NullResourceManager{}),
+		libp2p.DisableIdentifyAddressDiscovery(),
+		libp2p.DisableRelay(),
+		libp2p.DisableMetrics(),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("hostile: %w", err)
+	}
+	p := &Peer{Host: h, Key: key, field: f}
+	h.SetStreamHandler(pubsub.GossipSubID_v11, p.listen)
+	return p, nil
+}
+
+func (p *Peer) Close() { _ = p.Host.Close() }
+
+// listen takes off what a node gossips to the peer.
+func (p *Peer) listen(s network.Stream) {
+	defer s.Reset()
+	in := reader{s}
+	for {
+		rpc := &pb.RPC{}
+		if err := (protodelim.UnmarshalOptions{MaxSize: maxRPC}).UnmarshalFrom(in, rpc); err != nil {
+			return
+		}
+		for _, m := range rpc.Publish {
+			if p.Received != nil {
+				p.Received(m)
+			}
+		}
+	}
+}
+
+// reader reads single bytes too.
+type reader struct{ network.Stream }
+
+func (r reader) ReadByte() (byte, error) {
+	var b [1]byte
+	_, err := r.Read(b[:])
+	return b[0], err
+}
+
+// Connect dials a target, however short the pause since the last time.
+func (p *Peer) Connect(ctx context.Context, target peer.AddrInfo) error {
+	if s, ok := p.Host.Network().(*swarm.Swarm); ok {
+		s.Backoff().Clear(target.ID)
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	return p.Host.Connect(ctx, target)
+}
+
+// Open opens a stream to a target that is connected or can be dialled. The stream is reset
+// when ctx ends.
+func (p *Peer) Open(ctx context.Context, target peer.AddrInfo, name libp2pprotocol.ID) (network.Stream, error) {
+	if err := p.Connect(ctx, target); err != nil {
+		return nil, err
+	}
+	dialled, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	s, err := p.Host.NewStream(dialled, target.ID, name)
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() { _ = s.Reset() })
+	return s, nil
+}
+
+// Record is the peer's signed statement of its own addresses.
+func (p *Peer) Record() ([]byte, error) {
+	book, ok := peerstore.GetCertifiedAddrBook(p.Host.Peerstore())
+	if !ok {
+		return nil, fmt.Errorf("hostile: no signed records")
+	}
+	envelope := book.GetPeerRecord(p.Host.ID())
+	if envelope == nil {
+		return nil, fmt.Errorf("hostile: no record of its own")
+	}
+	return envelope.Marshal()
+}
+
+// AnswerSync answers who asks what the peer holds, with items that are made for each.
+func (p *Peer) AnswerSync(items func() []protocol.SyncItem) {
+	p.Host.SetStreamHandler(p.field.SyncProtocol(), func(s network.Stream) {
+		_ = s.SetDeadline(time.Now().Add(dialTimeout))
+		if _, err := protocol.ReadSyncRequest(s); err != nil {
+			_ = s.Reset()
+			return
+		}
+		for _, item := range items() {
+			if err := protocol.WriteSyncItem(s, item); err != nil {
+				_ = s.Reset()
+				return
+			}
+		}
+		_ = s.Close()
+	})
+}
+
+// SyncProtocol is the name of the streams by which nodes of the task compare shares.
+func (f *Field) SyncProtocol() libp2pprotocol.ID {
+	return libp2pprotocol.ID("/fbo/sync/1/" + f.Task.ID().String())
+}
+
+// DirectProtocol is that of the streams for messages to one node.
+func (f *Field) DirectProtocol() libp2pprotocol.ID {
+	return libp2pprotocol.ID("/fbo/direct/1/" + f.Task.ID().String())
+}
+
+func newKey() (crypto.PrivKey, error) {
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	return key, err
+}

@@ -1,0 +1,462 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/recoverpanic"
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Config is what an agent needs to know. All of it is the node's own business:
+// nothing here changes the task's ID.
+type Config struct {
+	Task *task.Task
+	Key  crypto.PrivKey // signs the agent's shares; Ed25519
+	Seed random.Seed    // of every decision that is left to chance
+
+	// Entropy feeds the noise of shares where the task promises privacy. It must be
+	// the Reader of crypto/rand: Seed has no part in what is kept secret.
+	Entropy io.Reader
+
+	// Lease is how long an offered trial may run; then it fails. Zero: for ever.
+	Lease time.Duration
+
+	// MaxAttempts is how often a trial is offered, whose evaluation a stop of
+	// the node cut off. Default 3.
+	MaxAttempts int
+
+	// Suggested are designs that experts or history hold for near-optimal. Only
+	// some strategies use them; View shows them to all.
+	Suggested []task.Design
+
+	// Modelled is how many observations of an output an exact model learns from at most.
+	// Default strategy.DefaultModelled.
+	Modelled int
+
+	// Hold holds back the first design of an agent without outcomes until Release,
+	// so that what peers know can be heard first, if the strategy makes use of it then.
+	Hold bool
+
+	// Listed are the only nodes that may take part, if the node's user says so. What they
+	// share is held however much strangers say; so is what those on the task's roster share.
+	Listed []peer.ID
+
+	// Keep makes an agent that evaluates nothing: it takes, keeps and passes on
+	// shares, says nothing of its own, and is not present.
+	Keep bool
+
+	// Estimate asks the exchanges that can for what the node would have got by itself
+	// (strategy.Estimator), which costs computations beside the agent.
+	Estimate bool
+
+	// AfterEpoch is an epoch that the agent may have reached before, though its records do
+	// not say so: it opens a later one.
+	AfterEpoch uint64
+
+	// Unaccounted, when it is not empty, says why the records may lack releases that the
+	// agent has made. Where the task promises privacy it makes no further ones.
+	Unaccounted string
+
+	// First are designs to evaluate before the strategy chooses any, in this order,
+	// but for those that a trial has had already. They take the places of
+	// starting designs, and when there are more of them of later ones.
+	First []task.Design
+
+	// Model is the task's surrogate, which agents of one process may share. Nil
+	// makes one.
+	Model surrogate.Model
+
+	// Strategies has the one that the task names. Nil means those of package all.
+	Strategies strategy.Set
+
+	// Strategy takes the place of the registered one, and Exchanges, new ones of this
+	// agent alone, that of NewExchanges. Nil means these. Others do not do what
+	// the task's ID promises: for experiments only.
+	Strategy  strategy.Strategy
+	Exchanges []strategy.Exchange
+}
+
+func (c *Config) validate() error {
+	if c.Task == nil {
+		return errors.New("agent: Config.Task is missing")
+	}
+	if c.Key == nil {
+		return errors.New("agent: Config.Key is missing")
+	}
+	if c.Key.Type() != crypto.Ed25519 {
+		return fmt.Errorf("agent: Config.Key is a %v key, accepted is Ed25519", c.Key.Type())
+	}
+	if c.Lease < 0 {
+		return fmt.Errorf("agent: Config.Lease is %v, accepted are 0 (no limit) and more", c.Lease)
+	}
+	if c.Strategies == nil {
+		c.Strategies = all.Strategies()
+	}
+	if c.MaxAttempts == 0 {
+		c.MaxAttempts = 3
+	}
+	if c.Modelled == 0 {
+		c.Modelled = strategy.DefaultModelled
+	}
+	if c.Modelled < strategy.MinModelled {
+		return fmt.Errorf("agent: Config.Modelled is %d, accepted are %d and more", c.Modelled, strategy.MinModelled)
+	}
+	if c.MaxAttempts < 0 {
+		return fmt.Errorf("agent: Config.MaxAttempts is %d, accepted are 1 and more", c.MaxAttempts)
+	}
+	if l := c.Task.Space.Listing(); l.Absent() && !c.Keep {
+		return fmt.Errorf("agent: Config.Task was read without its table of %d designs, and this agent is to choose among them: read the task file beside its table, or only keep what others share", l.Len())
+	}
+	for i, design := range c.Suggested {
+		if err := c.Task.Space.Check(design); err != nil {
+			return fmt.Errorf("agent: Config.Suggested, design %d: %w", i+1, err)
+		}
+	}
+	for i, design := range c.First {
+		if err := c.Task.Space.Check(design); err != nil {
+			return fmt.Errorf("agent: Config.First, design %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// Named returns the nodes that the user has named: those of Listed, and of the roster where the
+// task has one for private sums. A complete Task is needed.
+func (c Config) Named() []peer.ID {
+	if c.Task.Privacy != nil && c.Task.Privacy.Aggregate != nil {
+		return slices.Concat(c.Listed, c.Task.Privacy.Aggregate.Roster)
+	}
+	return c.Listed
+}
+
+// complete makes what the task names and the configuration leaves open.
+func (c *Config) complete() (err error) {
+	registration, err := c.Strategies.Of(c.Task)
+	if err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	if c.Strategy == nil {
+		if c.Strategy, err = recoverpanic.Call("the making of the strategy", func() (strategy.Strategy, error) {
+			return registration.New(c.Task)
+		}); err != nil {
+			return err
+		}
+	}
+	if c.Exchanges == nil {
+		env := strategy.Env{Task: c.Task, Key: c.Key, Entropy: c.Entropy, Unaccounted: c.Unaccounted}
+		if c.Exchanges, err = recoverpanic.Call("the making of the exchanges", func() ([]strategy.Exchange, error) {
+			return NewExchanges(registration, env)
+		}); err != nil {
+			return err
+		}
+	}
+	if c.Model == nil {
+		c.Model, err = recoverpanic.Call("the making of the surrogate", func() (surrogate.Model, error) {
+			return surrogate.New(c.Task)
+		})
+	}
+	return err
+}
+
+// Agent is the state machine; see the package comment for how to drive it.
+type Agent struct {
+	cfg       Config
+	id        cid.Cid
+	self      peer.ID
+	strategy  strategy.Strategy
+	exchanges exchanges
+	trials    trials
+	replies   replies
+	shares    shares
+	evidence  evidence
+	peers     contacts
+	models    []*model // of each output, the objective's first
+	learned   *Learned // from what the objective's model has
+
+	epoch    uint64
+	sequence uint64
+
+	asks       []uint64         // requests without an answer, oldest first
+	claims     map[uint64]Claim // of those requests that come from outside of the process
+	suggesting bool             // a Work is choosing a design
+	failed     bool             // the user was told that the strategy failed
+	wait       waiting
+	offers     []uint64 // trials to offer again before new ones are chosen
+	born       time.Time
+	held       bool // no design is chosen before Release, unless there are outcomes
+	keeping    bool // the agent evaluates nothing
+	doubled    bool // another node with the same key is known to run
+
+	work     map[uint64]job
+	lastWork uint64
+	counts   Counts
+	ready    Ready
+}
+
+// Counts says how many shares of each kind were sent and accepted, and how many direct messages
+// were sent, whether or not they arrive, and taken.
+type Counts struct {
+	Sent            map[string]int `json:"sent"`
+	Received        map[string]int `json:"received"`
+	DirectsSent     int            `json:"directs_sent"`
+	DirectsReceived int            `json:"directs_received"`
+}
+
+// New starts an agent on the records that its earlier runs left, in order.
+// Decisions are restored from them and not taken again.
+func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	self, err := peer.IDFromPrivateKey(cfg.Key)
+	if err != nil {
+		return nil, fmt.Errorf("agent: Config.Key: %w", err)
+	}
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	exchanges, err := newExchanges(cfg.Exchanges)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Estimate {
+		if err := requestEstimates(cfg.Exchanges); err != nil {
+			return nil, err
+		}
+	}
+	models, err := newModels(cfg.Task, cfg.Model)
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	a := &Agent{
+		cfg:       cfg,
+		id:        cfg.Task.ID(),
+		self:      self,
+		strategy:  cfg.Strategy,
+		exchanges: exchanges,
+		trials:    newTrials(cfg.Task),
+		replies:   newReplies(),
+		claims:    map[uint64]Claim{},
+		shares:    newShares(self, cfg.Named()...),
+		peers:     newContacts(),
+		held:      cfg.Hold && follows(cfg.Strategy),
+		born:      now,
+		models:    models,
+		work:      map[uint64]job{},
+		counts:    Counts{Sent: map[string]int{}, Received: map[string]int{}},
+	}
+	a.shares.met = a.peers.met
+	releases := 0
+	if cfg.Task.Privacy != nil {
+		releases = cfg.Task.Privacy.Releases
+	}
+	a.evidence = newEvidence(self, releases, a.peers.met)
+	for i, record := range replay {
+		if err := a.replay(record, now); err != nil {
+			return nil, fmt.Errorf("agent: journal record %d: %w", i+1, err)
+		}
+	}
+	a.start(now)
+	return a, nil
+}
+
+func (a *Agent) replay(r Record, now time.Time) error {
+	switch {
+	case r.Task != nil:
+		return a.sameTask(r.Task)
+	case r.Epoch != nil:
+		a.epoch = r.Epoch.Epoch
+	case r.Fit != nil:
+		return a.restoreFit(r.Fit)
+	case r.Sent != nil:
+		share, err := protocol.Open(r.Sent.Envelope)
+		if err != nil {
+			return err
+		}
+		if share.Author == a.self { // another key means another author, who starts afresh
+			a.shares.put(strategy.Share{Share: share}, now, max(0, now.Sub(r.Sent.Time)), Source{})
+		}
+	case r.Note != nil:
+		a.step(now, r.Note.Exchange, strategy.Replayed{Data: r.Note.Data})
+	default:
+		return a.apply(r)
+	}
+	return nil
+}
+
+// start opens a new epoch and takes up what was cut off.
+func (a *Agent) start(now time.Time) {
+	a.record(Record{Task: &TaskRecord{Canonical: a.cfg.Task.Canonical()}})
+	a.openEpoch(max(a.epoch, a.cfg.AfterEpoch) + 1)
+	if a.cfg.Unaccounted != "" && a.cfg.Task.Privacy != nil && !a.cfg.Keep {
+		a.warn("this node shares nothing more: %s", a.cfg.Unaccounted)
+	}
+	for id := range a.trials.leases { // nobody could give a sign of life meanwhile
+		a.trials.renew(id, now)
+	}
+	for _, trial := range a.trials.interrupted() {
+		if trial.Attempts >= a.cfg.MaxAttempts && trial.State == strategy.Running {
+			a.record(Record{Fail: &FailRecord{
+				ID:     trial.ID,
+				Reason: fmt.Sprintf("the node stopped %d times while it ran", trial.Attempts),
+				Time:   now,
+			}})
+			a.announceEnd(trial.ID, false)
+			continue
+		}
+		a.trials.cutOff(trial.ID)
+		a.offers = append(a.offers, trial.ID)
+	}
+	a.trials.setAside()
+	if a.keeping = a.cfg.Keep; a.keeping {
+		return
+	}
+	for _, name := range a.exchanges.order {
+		a.step(now, name, strategy.Start{})
+	}
+	a.pump(now)
+}
+
+func (a *Agent) openEpoch(epoch uint64) {
+	a.epoch, a.sequence = epoch, 0
+	a.record(Record{Epoch: &EpochRecord{Epoch: epoch}})
+}
+
+// record applies a record and hands it to the journal. The agent makes only
+// records that apply, so an error is a fault of the program.
+func (a *Agent) record(r Record) {
+	if err := a.apply(r); err != nil {
+		panic(fmt.Sprintf("agent: record %+v: %v", r, err))
+	}
+	a.ready.Records = append(a.ready.Records, r)
+}
+
+func (a *Agent) apply(r Record) error {
+	if r.Reply != nil {
+		return a.replies.apply(*r.Reply)
+	}
+	return a.trials.apply(r)
+}
+
+func (a *Agent) event(e Event) { a.ready.Events = append(a.ready.Events, e) }
+
+func (a *Agent) warn(format string, args ...any) {
+	a.event(Event{Type: Warning, Message: fmt.Sprintf(format, args...)})
+}
+
+// Ready returns what shall be done and forgets it.
+func (a *Agent) Ready() Ready {
+	ready := a.ready
+	ready.Wake = earliest(a.trials.leaseEnd(a.cfg.Lease), a.trials.firstEnd(), a.exchanges.next(), a.waitEnd())
+	a.ready = Ready{}
+	return ready
+}
+
+// Tick says that time has passed.
+func (a *Agent) Tick(now time.Time) {
+	for _, id := range a.trials.expired(now, a.cfg.Lease) {
+		a.end(now, Record{Fail: &FailRecord{
+			ID:     id,
+			Reason: fmt.Sprintf("no outcome within the lease of %v", a.cfg.Lease),
+			Time:   now,
+		}}, id)
+	}
+	a.endLeases(now)
+	for _, timer := range a.exchanges.due(now) {
+		a.step(now, timer.exchange, strategy.Timer{Name: timer.name})
+	}
+	if end := a.waitEnd(); !end.IsZero() && !end.After(now) {
+		a.waitTimedOut(fmt.Sprintf("nothing came for %v", now.Sub(a.wait.since)))
+	}
+	a.pump(now)
+}
+
+// Joined says that a connection to a peer of the task has come. The group is that of an
+// Introducer; of a peer it is the last one that counts.
+func (a *Agent) Joined(id peer.ID, group string) {
+	news := a.peers.note(id)
+	a.shares.noteContact(id, group)
+	if news {
+		_, known := a.evidence.receipts[id]
+		a.ready.PeerShares = a.ready.PeerShares || known || len(a.shares.of(id)) > 0
+		a.peers.forget(&a.shares, &a.evidence)
+	}
+}
+
+// Direct delivers what a peer sent to this agent's exchange alone.
+func (a *Agent) Direct(now time.Time, from peer.ID, exchange string, data []byte) {
+	if a.exchanges.byName[exchange] != nil && !a.keeping {
+		a.counts.DirectsReceived++
+	}
+	a.step(now, exchange, strategy.Direct{From: from, Data: data})
+	a.pump(now)
+}
+
+// Stop prepares a clean end: what runs in this process is handed back, so that the next
+// start offers it again without counting an attempt, and the peers are told goodbye.
+func (a *Agent) Stop(now time.Time) {
+	for _, trial := range a.trials.snapshot() {
+		if _, held := a.trials.leases[trial.ID]; !held && trial.State == strategy.Running {
+			a.record(Record{Return: &ReturnRecord{ID: trial.ID}})
+		}
+	}
+	a.stepAll(now, strategy.Stop{})
+}
+
+func (a *Agent) stepAll(now time.Time, in strategy.Input) {
+	for _, name := range a.exchanges.order {
+		a.step(now, name, in)
+	}
+	a.pump(now)
+}
+
+// pump starts whatever has become possible.
+func (a *Agent) pump(now time.Time) {
+	if a.keeping {
+		a.refuse()
+		return
+	}
+	a.catchUp()
+	if a.caughtUp() {
+		a.startExchangeWork(now)
+		a.suggest(now)
+	}
+}
+
+func earliest(times ...time.Time) time.Time {
+	times = slices.DeleteFunc(times, time.Time.IsZero)
+	if len(times) == 0 {
+		return time.Time{}
+	}
+	return slices.MinFunc(times, time.Time.Compare)
+}
+
+func (a *Agent) view(now time.Time) strategy.View {
+	return strategy.View{
+		Task:         a.cfg.Task,
+		Self:         a.self,
+		Trials:       a.trials.snapshot(),
+		SetAside:     a.trials.aside,
+		Observations: a.trials.done,
+		Posterior:    a.objective().posterior,
+		Constraints:  a.constraints(),
+		Completion:   a.completion(),
+		Shares:       a.shares.valid(now),
+		Results:      a.exchanges.results,
+		ModelLimit:   a.cfg.Modelled,
+		Suggested:    a.cfg.Suggested,
+	}
+}

@@ -1,0 +1,230 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Ask asks for a trial to evaluate; an Answer with this request follows in some
+// Ready. Requests are answered in order.
+func (a *Agent) Ask(now time.Time, request uint64) {
+	if len(a.asks) == 0 {
+		a.wait = waiting{} // left by those who have withdrawn their requests
+	}
+	a.asks = append(a.asks, request)
+	a.pump(now)
+}
+
+// Cancel withdraws an Ask that has no answer yet.
+func (a *Agent) Cancel(request uint64) {
+	a.asks = slices.DeleteFunc(a.asks, func(r uint64) bool { return r == request })
+	delete(a.claims, request)
+}
+
+// Return hands back a running trial that nobody evaluates; the next Ask gets it.
+func (a *Agent) Return(now time.Time, id uint64) error {
+	trial, err := a.trials.get(id)
+	if err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	if trial.State != strategy.Running {
+		return fmt.Errorf("agent: cannot hand back trial %d, which is %s", id, trial.State)
+	}
+	a.record(Record{Return: &ReturnRecord{ID: id}})
+	a.offers = append(a.offers, id)
+	a.pump(now)
+	return nil
+}
+
+// Tell ends a trial with an outcome. Telling the same twice is no error. A
+// waiting trial accepts an outcome too: its evaluator may have outlived a
+// restart of the node. Errors: ErrUnknownTrial, ErrFinished, ErrBadOutcome.
+func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
+	if err := checkOutcome(a.cfg.Task, outcome); err != nil {
+		return fmt.Errorf("agent: trial %d: %w", id, err)
+	}
+	already, err := a.trials.open(id, func(t strategy.Trial) bool {
+		return t.State == strategy.Done && sameOutcome(*t.Outcome, outcome)
+	})
+	if err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	if !already {
+		a.end(now, Record{Tell: &TellRecord{ID: id, Outcome: ownMaps(outcome), Time: now}}, id)
+		a.pump(now)
+	}
+	return nil
+}
+
+// Fail ends a trial without an outcome, for a reason in plain words. Failing
+// twice is no error. Errors: ErrUnknownTrial, ErrFinished.
+func (a *Agent) Fail(now time.Time, id uint64, reason string) error {
+	already, err := a.trials.open(id, func(t strategy.Trial) bool { return t.State == strategy.Failed })
+	if err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	if !already {
+		reason = strings.ToValidUTF8(reason, "\uFFFD") // as the journal would change it
+		a.end(now, Record{Fail: &FailRecord{ID: id, Reason: reason, Time: now}}, id)
+		a.pump(now)
+	}
+	return nil
+}
+
+// end carries out a TellRecord or FailRecord.
+func (a *Agent) end(now time.Time, r Record, id uint64) {
+	before := a.trials.nearest
+	a.record(r)
+	a.offers = slices.DeleteFunc(a.offers, func(other uint64) bool { return other == id })
+	a.announceEnd(id, a.trials.nearest != before)
+	for _, name := range a.exchanges.order {
+		a.step(now, name, strategy.TrialsEnded{})
+	}
+}
+
+func (a *Agent) announceEnd(id uint64, better bool) {
+	trial := a.trials.list[id-1]
+	e := Event{Type: TrialFinished, Trial: &trial, Best: a.trials.bestTrial()}
+	if e.Best == nil {
+		e.Nearest = a.trials.nearestTrial()
+	}
+	e.Better = better && e.Best != nil
+	a.event(e)
+}
+
+// Past is an evaluation that was made before or elsewhere.
+type Past struct {
+	Design  task.Design
+	Outcome strategy.Outcome
+	Failed  string // why there is no outcome, when there is none
+}
+
+// Import adds past evaluations as ended trials and returns how many were new:
+// importing the same list again adds nothing. On an error nothing is added.
+func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
+	for i, p := range past {
+		if err := a.cfg.Task.Space.Check(p.Design); err != nil {
+			return 0, fmt.Errorf("agent: imported trial %d: %w", i+1, err)
+		}
+		if p.Failed != "" {
+			continue
+		}
+		if err := checkOutcome(a.cfg.Task, p.Outcome); err != nil {
+			return 0, fmt.Errorf("agent: imported trial %d: %w", i+1, err)
+		}
+	}
+	known := map[string]int{}
+	for _, trial := range a.trials.list {
+		if trial.Why.Source == strategy.Imported {
+			known[identity(trial.Design, trial.Outcome)]++
+		}
+	}
+	for _, p := range past {
+		outcome := new(ownMaps(p.Outcome))
+		if p.Failed != "" {
+			outcome = nil
+		}
+		if same := identity(p.Design, outcome); known[same] > 0 {
+			known[same]--
+			continue
+		}
+		record := a.trialRecord(now, p.Design, strategy.Why{Source: strategy.Imported})
+		record.Imported = outcome
+		a.record(Record{Trial: record})
+		if outcome == nil {
+			a.record(Record{Fail: &FailRecord{ID: record.ID, Reason: strings.ToValidUTF8(p.Failed, "\uFFFD"), Time: now}})
+		}
+		added++
+	}
+	if added > 0 {
+		a.stepAll(now, strategy.TrialsEnded{})
+	}
+	return added, nil
+}
+
+// identity is of a trial without an outcome the same, whatever the reason.
+func identity(design task.Design, outcome *strategy.Outcome) string {
+	data, _ := json.Marshal(outcome) // finite numbers only
+	return design.Key() + string(data)
+}
+
+func (a *Agent) trialRecord(now time.Time, design task.Design, why strategy.Why) *TrialRecord {
+	data, err := json.Marshal(design)
+	if err != nil {
+		panic(fmt.Sprintf("agent: design %v: %v", design, err)) // a design always encodes
+	}
+	return &TrialRecord{ID: a.trials.next(), Design: data, Why: why, Time: now, Aside: a.trials.aside}
+}
+
+// suggest serves the oldest Ask, one at a time, so that each choice sees the
+// trials that run already.
+func (a *Agent) suggest(now time.Time) {
+	for len(a.asks) > 0 && len(a.offers) > 0 {
+		id := a.offers[0]
+		a.offers = a.offers[1:]
+		a.record(Record{Offer: &OfferRecord{ID: id, Time: now, Claim: a.claims[a.asks[0]]}})
+		a.answer(id)
+	}
+	a.giveFirst(now)
+	if len(a.asks) == 0 || a.suggesting || a.wait.exchange != "" || a.Held() {
+		return
+	}
+	a.suggesting = true
+	view, id, seed := a.view(now), a.trials.next(), a.cfg.Seed.Derive("suggest", 0)
+	view.Waited = a.wait.timedOut
+	news := maps.Clone(a.exchanges.news)
+	a.startWork(job{name: fmt.Sprintf("the choice of trial %d", id), who: "the choice of a design", run: func(ctx context.Context) (any, error) {
+		return a.choose(ctx, view, id-uint64(view.SetAside), seed)
+	}, undo: func() { a.suggesting = false }, finish: func(now time.Time, value any, err error) {
+		a.suggesting = false
+		c, _ := value.(chosen)
+		if awaited := c.Wait.Exchange; view.Waited == "" && a.exchanges.news[awaited] != news[awaited] {
+			return // what it wants to wait for has come meanwhile: choose again
+		}
+		a.take(now, id, c, err)
+	}})
+}
+
+// take commits a choice; what has changed meanwhile may make it void.
+func (a *Agent) take(now time.Time, id uint64, c chosen, err error) {
+	if len(a.asks) == 0 || id != a.trials.next() {
+		return // nobody asks any more, or imported trials took the ID: choose again
+	}
+	if c.failed != nil && !a.failed {
+		a.failed = true
+		a.warnOf(c.failed, "trial %d is chosen alone, because the strategy failed (%v); so is each further one of which it does, without another warning", id, c.failed)
+	}
+	switch {
+	case err != nil:
+		a.ready.Answers = append(a.ready.Answers, Answer{Request: a.asks[0], Err: fmt.Errorf("agent: choose trial %d: %w", id, err)})
+		delete(a.claims, a.asks[0])
+		a.asks, a.wait = a.asks[1:], waiting{}
+	case c.Wait.Exchange != "":
+		if a.wait.begin(now, c.Wait); a.exchanges.stopped[c.Wait.Exchange] {
+			a.waitTimedOut("it has stopped, after a panic")
+		}
+	default:
+		a.wait = waiting{}
+		record := a.trialRecord(now, c.Design, c.Why)
+		record.Claim = a.claims[a.asks[0]]
+		a.record(Record{Trial: record})
+		a.answer(id)
+	}
+}
+
+// answer gives a running trial to the oldest Ask.
+func (a *Agent) answer(id uint64) {
+	trial := a.trials.list[id-1]
+	a.ready.Answers = append(a.ready.Answers, Answer{Request: a.asks[0], Trial: trial})
+	delete(a.claims, a.asks[0])
+	a.asks = a.asks[1:]
+	a.event(Event{Type: TrialStarted, Trial: &trial})
+}

@@ -1,0 +1,48 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/recoverpanic"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Author is a peer of whom the agent holds shares.
+type Author struct {
+	ID     peer.ID
+	Shares int       // without presence
+	Newest time.Time // when the newest of them, or a sign of presence, was accepted
+}
+
+// Authors lists the peers of whom the agent holds valid shares, in order of ID.
+func (a *Agent) Authors(now time.Time) (all []Author) {
+	for _, h := range a.shares.order {
+		if h.Author == a.self || !now.Before(h.expires) {
+			continue
+		}
+		if len(all) == 0 || all[len(all)-1].ID != h.Author {
+			all = append(all, Author{ID: h.Author})
+		}
+		author := &all[len(all)-1]
+		if h.Kind != presence.Kind {
+			author.Shares++
+		}
+		if h.accepted.After(author.Newest) {
+			author.Newest = h.accepted
+		}
+	}
+	return all
+}
+
+// PeerWeights lists how much the strategy believes each peer in a view of this agent; none where
+// it does not weigh them one by one. It may run beside the agent.
+func (a *Agent) PeerWeights(view strategy.View) ([]strategy.PeerWeight, error) {
+	believer, ok := a.strategy.(strategy.PeerWeigher)
+	if !ok {
+		return nil, nil
+	}
+	return recoverpanic.Call("the strategy", func() ([]strategy.PeerWeight, error) { return believer.PeerWeights(view) })
+}

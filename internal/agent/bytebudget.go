@@ -1,0 +1,88 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+)
+
+// Bounds of the shares of others that an agent holds, in bytes of their envelopes. In memory
+// a share takes about seven times as much: its envelope, the payload in it and the numbers
+// of that, once more as a strategy has worked them out.
+const (
+	maxAuthorBytes = 1 << 20
+	maxShareBytes  = 8 << 20 // of authors that are not listed
+)
+
+// byteBudget keeps account of the bytes that are held.
+type byteBudget struct {
+	listed  map[peer.ID]bool // of whom all that is within maxAuthorBytes is held
+	authors map[peer.ID]int  // bytes of each
+	all     int              // of those that are neither listed nor the agent itself
+}
+
+func newByteBudget(listed []peer.ID) byteBudget {
+	r := byteBudget{listed: map[peer.ID]bool{}, authors: map[peer.ID]int{}}
+	for _, id := range listed {
+		r.listed[id] = true
+	}
+	return r
+}
+
+func (s *shares) counts(author peer.ID) bool { return author != s.self && !s.room.listed[author] }
+
+// add takes note that so many bytes of an author more are held, or fewer.
+func (s *shares) add(author peer.ID, bytes int) {
+	if s.room.authors[author] += bytes; s.room.authors[author] == 0 {
+		delete(s.room.authors, author)
+	}
+	if s.counts(author) {
+		s.room.all += bytes
+	}
+}
+
+// grows is by how much what is held of an author grows by a share, in the place of those
+// that go for it.
+func (s *shares) grows(share protocol.Share) int {
+	grows := len(share.Envelope)
+	for _, other := range s.of(share.Author) {
+		if other.Key == share.Key || other.Kind == share.Kind && other.Epoch < share.Epoch {
+			grows -= len(other.Envelope)
+		}
+	}
+	return grows
+}
+
+// fits tells whether there are bytes for a share, or can be.
+func (s *shares) fits(now time.Time, share protocol.Share, by Source) bool {
+	grows := s.grows(share)
+	over := s.room.all + grows - maxShareBytes
+	if !s.counts(share.Author) || over <= 0 {
+		return true
+	}
+	_, ok := s.evict(now, share.Author, by, inBytes, grows, over, false)
+	return ok
+}
+
+// boundBytes drops of an author what was there longest, but for the share that has come,
+// and then authors, until what is held is within the bounds.
+func (s *shares) boundBytes(share *held, now time.Time) {
+	for share.Author != s.self && s.room.authors[share.Author] > maxAuthorBytes {
+		var oldest *held
+		for _, h := range s.of(share.Author) {
+			if h != share && (oldest == nil || h.accepted.Before(oldest.accepted)) {
+				oldest = h
+			}
+		}
+		if oldest == nil {
+			break // an envelope is smaller than that
+		}
+		s.remove(oldest.Key)
+	}
+	if over := s.room.all - maxShareBytes; over > 0 && s.counts(share.Author) {
+		gone, _ := s.evict(now, share.Author, Source{}, inBytes, 0, over, true)
+		s.forget(gone)
+	}
+}

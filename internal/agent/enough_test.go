@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
+)
+
+// Why a run has ended is in the journal, over restarts, until there is another trial.
+func TestEnoughIsKeptUntilTheNextTrial(t *testing.T) {
+	d := newBowl(t)
+	d.run(4, bowl)
+	if d.agent.StopReason() != nil {
+		t.Errorf("nothing has ended, and it says %+v", d.agent.StopReason())
+	}
+	d.agent.RecordStop(d.now, 0.25, 0.5)
+	d.carryOut()
+	want := StopRecord{Observations: 4, Bound: 0.25, Regret: 0.5, Time: d.now}
+	same := func(when string, got *StopRecord) {
+		t.Helper()
+		if got == nil || got.Observations != want.Observations || got.Bound != want.Bound || got.Regret != want.Regret || !got.Time.Equal(want.Time) {
+			t.Errorf("%s: %+v, want %+v", when, got, want)
+		}
+	}
+	same("at once", d.agent.StopReason())
+	d.journal = compact(t, d.journal)
+	d.start()
+	same("after a restart", d.agent.StopReason())
+	h, err := ReadHistory(decodeAll(t, d.journal), all.Strategies())
+	if err != nil {
+		t.Fatal(err)
+	}
+	same("in the history", h.Stop)
+
+	d.run(1, bowl)
+	d.start()
+	if h, err = ReadHistory(decodeAll(t, compact(t, d.journal)), all.Strategies()); err != nil || h.Stop != nil || d.agent.StopReason() != nil {
+		t.Errorf("after another trial: %+v and %+v, %v", h.Stop, d.agent.StopReason(), err)
+	}
+}
+
+// The bound is a function of the view and the seed, and knows nothing before an outcome.
+func TestRegretBoundOfAnAgent(t *testing.T) {
+	d := newBowl(t)
+	bound := func() float64 {
+		t.Helper()
+		b, err := d.agent.RegretBound(t.Context(), d.agent.View(d.now))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	if b := bound(); !math.IsInf(b, 1) {
+		t.Errorf("before any outcome %g", b)
+	}
+	d.run(6, bowl)
+	if b := bound(); !(b > 0) || math.IsInf(b, 1) || bound() != b {
+		t.Errorf("after six outcomes %g, then %g", b, bound())
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := d.agent.RegretBound(ended, d.agent.View(d.now)); !errors.Is(err, context.Canceled) {
+		t.Errorf("with an ended context: %v", err)
+	}
+	if _, err := d.agent.RegretBound(t.Context(), strategy.View{}); err != nil {
+		t.Errorf("of an empty view: %v", err)
+	}
+}

@@ -1,0 +1,314 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Bounds of the contradictions of others: names cost nothing.
+const (
+	maxContradicted      = maxAuthors / 2
+	maxContradictedBytes = 4 << 20
+)
+
+// evidence is what an agent keeps of authors for good, to tell it to all and to the
+// authors themselves: how far their accounts of private releases have come, and what
+// they have signed that contradicts itself.
+type evidence struct {
+	self     peer.ID
+	releases int // that the task plans; 0: it promises nothing, and has no receipts
+	met      map[peer.ID]bool
+	receipts map[peer.ID]receipt // the longest; the own one once the agent has told it in this run
+	proofs   map[equivocation]protocol.EquivocationProof
+}
+
+type receipt struct {
+	share      protocol.Share
+	statements protocol.Receipt
+	received   time.Time // when the author said it
+}
+
+// equivocation names a contradiction; of each author there is one of each conflict.
+type equivocation struct {
+	author   peer.ID
+	conflict protocol.Conflict
+}
+
+func newEvidence(self peer.ID, releases int, met map[peer.ID]bool) evidence {
+	return evidence{self: self, releases: releases, met: met, receipts: map[peer.ID]receipt{}, proofs: map[equivocation]protocol.EquivocationProof{}}
+}
+
+// decode checks a receipt against the task.
+func (t *evidence) decode(share protocol.Share) (protocol.Receipt, error) {
+	statements, err := protocol.DecodeReceipt(share.Payload, t.releases)
+	if err == nil && share.Slot != 0 {
+		err = fmt.Errorf("%w: receipt in slot %d, accepted is 0", protocol.ErrMalformed, share.Slot)
+	}
+	return statements, err
+}
+
+// judge takes a receipt that was decoded. Age does not matter: a receipt never runs out.
+func (t *evidence) judge(now time.Time, share protocol.Share, statements protocol.Receipt, age time.Duration) (Verdict, error) {
+	known, ok := t.receipts[share.Author]
+	switch {
+	case ok && known.statements.Forked(statements):
+		return Equivocation, fmt.Errorf("agent: %s signed two accounts of its releases that differ after release %d", share.Author, known.statements.Common(statements))
+	case ok && len(statements.Releases) == len(known.statements.Releases):
+		return Known, nil
+	case ok && len(statements.Releases) < len(known.statements.Releases):
+		return Stale, nil
+	case !ok && !t.makeRoom(now, share.Author):
+		return Stale, nil
+	}
+	t.receipts[share.Author] = receipt{share, statements, now.Add(-age)}
+	return Accepted, nil
+}
+
+// makeRoom tells whether there is a place for an author, and forgets another one for it:
+// one that was never met first, then the one that has been
+// silent the longest, but nobody that was heard of late, nor one that was met for one
+// that was not.
+func (t *evidence) makeRoom(now time.Time, author peer.ID) bool {
+	if len(t.receipts) < maxAuthors || author == t.self {
+		return true
+	}
+	var silent peer.ID
+	for other, r := range t.receipts {
+		if other != t.self && (silent == "" || t.evictedBefore(other, silent, r.received.Compare(t.receipts[silent].received))) {
+			silent = other
+		}
+	}
+	if now.Sub(t.receipts[silent].received) <= protectedTime || t.met[silent] && !t.met[author] {
+		return false
+	}
+	delete(t.receipts, silent)
+	return true
+}
+
+func (t *evidence) evictedBefore(author, other peer.ID, received int) bool {
+	if t.met[author] != t.met[other] {
+		return t.met[other]
+	}
+	return received < 0 || received == 0 && author < other
+}
+
+// add keeps a contradiction if it says more than the one that is known. When there is
+// no room, those of authors that were never met go for one of an author that was.
+func (t *evidence) add(c protocol.EquivocationProof) bool {
+	author := c.First.Author
+	if c.Conflict == protocol.ForkedReceipts && t.releases == 0 {
+		return false // the task has no receipts
+	}
+	key := equivocation{author, c.Conflict}
+	if known, ok := t.proofs[key]; ok && c.Compare(known) <= 0 {
+		return false
+	}
+	before := t.proofs[key]
+	delete(t.proofs, key)
+	if author != t.self && !t.fits(c) {
+		if t.met[author] {
+			maps.DeleteFunc(t.proofs, func(k equivocation, _ protocol.EquivocationProof) bool { return k.author != t.self && !t.met[k.author] })
+		}
+		if !t.fits(c) {
+			if before.Bytes() > 0 {
+				t.proofs[key] = before
+			}
+			return false
+		}
+	}
+	t.proofs[key] = c
+	return true
+}
+
+func (t *evidence) fits(c protocol.EquivocationProof) bool {
+	bytes := c.Bytes()
+	for _, other := range t.proofs {
+		bytes += other.Bytes()
+	}
+	return bytes <= maxContradictedBytes && len(t.proofs) < maxContradicted
+}
+
+func (t *evidence) authors() []peer.ID { return slices.Sorted(maps.Keys(t.receipts)) }
+
+func (t *evidence) keys() []equivocation {
+	return slices.SortedFunc(maps.Keys(t.proofs), func(a, b equivocation) int {
+		return cmp.Or(cmp.Compare(a.author, b.author), cmp.Compare(a.conflict, b.conflict))
+	})
+}
+
+// digest lists what is held, but for the own receipt: that one the agent wants to be
+// told, since whoever tells it knows how far its account has come.
+func (t *evidence) digest() (digest []protocol.Held) {
+	for _, author := range t.authors() {
+		if author != t.self {
+			digest = append(digest, protocol.HeldOf(t.receipts[author].share))
+		}
+	}
+	for _, key := range t.keys() {
+		digest = append(digest, protocol.HeldProof(t.proofs[key]))
+	}
+	return digest
+}
+
+// since lists what somebody who holds known lacks. A receipt that differs is told even if
+// it is the shorter one: the other may be of another journal.
+func (t *evidence) since(known []protocol.Held, now time.Time) (items []protocol.SyncItem) {
+	held := make(map[protocol.Key][protocol.DigestBytes]byte, len(known))
+	for _, h := range known {
+		held[h.Key] = h.Digest
+	}
+	lacks := func(h protocol.Held) bool { return held[h.Key] != h.Digest }
+	for _, author := range t.authors() {
+		if r := t.receipts[author]; lacks(protocol.HeldOf(r.share)) {
+			items = append(items, protocol.SyncItem{Envelope: r.share.Envelope, Age: max(0, now.Sub(r.received))})
+		}
+	}
+	for _, key := range t.keys() {
+		if c := t.proofs[key]; lacks(protocol.HeldProof(c)) {
+			items = append(items, protocol.ProofItem(c))
+		}
+	}
+	return items
+}
+
+// kept lists what the next start needs of others, and what is known against the agent.
+func (t *evidence) kept() (list []PeerShare) {
+	for _, author := range t.authors() {
+		if r := t.receipts[author]; author != t.self {
+			list = append(list, PeerShare{Envelope: r.share.Envelope, Sent: r.received, Met: t.met[author]})
+		}
+	}
+	for _, key := range t.keys() {
+		c := t.proofs[key]
+		list = append(list, PeerShare{Envelope: c.First.Envelope, Proof: c.Second.Envelope, Met: t.met[key.author]})
+	}
+	return list
+}
+
+// acceptReceipt is accept for a receipt of another author.
+func (a *Agent) acceptReceipt(now time.Time, share protocol.Share, age time.Duration) (Verdict, error) {
+	statements, err := a.evidence.decode(share)
+	if err != nil {
+		return Malformed, err
+	}
+	if other, ok := a.shares.atStamp(share); ok {
+		a.proveEquivocation(now, other, share)
+	}
+	known := a.evidence.receipts[share.Author]
+	verdict, err := a.evidence.judge(now, share, statements, age)
+	switch verdict {
+	case Accepted:
+		a.ready.PeerShares = true
+	case Equivocation:
+		a.proveEquivocation(now, known.share, share)
+	}
+	return verdict, err
+}
+
+// checkReceipt handles what a peer holds of the agent's own account. The exchange
+// that keeps the account compares; where it has told its own receipt, and the two
+// contradict each other, everybody is to know.
+func (a *Agent) checkReceipt(now time.Time, share protocol.Share) {
+	statements, err := a.evidence.decode(share)
+	if err != nil {
+		return
+	}
+	if a.keeping { // then nobody keeps the account, and it is one like others
+		_, _ = a.acceptReceipt(now, share, 0)
+		return
+	}
+	for _, name := range a.exchanges.order {
+		a.step(now, name, strategy.Echo{Share: strategy.Share{Share: share, Value: statements}})
+	}
+	if own, ok := a.evidence.receipts[a.self]; ok && own.statements.Forked(statements) {
+		a.proveEquivocation(now, own.share, share)
+	}
+}
+
+func (a *Agent) proveEquivocation(now time.Time, one, other protocol.Share) {
+	if c, ok := protocol.ProveEquivocation(one, other); ok {
+		a.addProof(now, c)
+	}
+}
+
+// Equivocators takes a contradiction that protocol.OpenContradiction has verified, and
+// tells whether it is news.
+func (a *Agent) Equivocators(now time.Time, c protocol.EquivocationProof) bool {
+	news := c.First.Task == a.id && a.addProof(now, c)
+	a.pump(now)
+	return news
+}
+
+func (a *Agent) addProof(now time.Time, c protocol.EquivocationProof) bool {
+	if !a.evidence.add(c) {
+		return false
+	}
+	a.ready.PeerShares = true
+	author, epoch := c.First.Author, c.First.Epoch
+	if author != a.self {
+		if c.Conflict == protocol.SameStamp {
+			a.Distrust(author, epoch)
+		}
+		return true
+	}
+	for _, name := range a.exchanges.order {
+		a.step(now, name, strategy.EquivocationFound{Proof: c})
+	}
+	if c.Conflict == protocol.SameStamp && epoch >= a.epoch {
+		if a.evidence.releases == 0 { // where releases are counted, the exchange has told it
+			a.warn("this node has signed two different shares with stamp %v: was its data directory copied, or restored from a backup? Two nodes with one key harm each other", c.First.Stamp)
+		}
+		if !a.doubled {
+			a.moveOn(now, epoch+1)
+		}
+	}
+	return true
+}
+
+// EquivocationProofs lists what is known against the agent itself.
+func (a *Agent) EquivocationProofs() (list []protocol.EquivocationProof) {
+	for _, key := range a.evidence.keys() {
+		if key.author == a.self {
+			list = append(list, a.evidence.proofs[key])
+		}
+	}
+	return list
+}
+
+// publishReceipt tells all how far the agent's own account has come. The journal does not keep
+// it: the exchange tells it anew in the next run, once it may.
+func (a *Agent) publishReceipt(now time.Time, payload []byte) {
+	a.sequence++
+	share, err := protocol.Seal(protocol.Share{
+		Task:    a.id,
+		Key:     protocol.Key{Kind: protocol.ReceiptKind},
+		Stamp:   protocol.Stamp{Epoch: a.epoch, Sequence: a.sequence},
+		TTL:     protocol.MaxTTL,
+		Payload: payload,
+	}, a.cfg.Key)
+	var statements protocol.Receipt
+	if err == nil {
+		statements, err = a.evidence.decode(share)
+	}
+	if err != nil {
+		a.warn("%s: %v", protocol.ReceiptKind, err)
+		return
+	}
+	a.evidence.receipts[a.self] = receipt{share, statements, now}
+	a.ready.Publish = append(a.ready.Publish, share)
+}
+
+// withholdsRelease tells whether an own share may not be told yet. Peers that tell one before
+// the agent does have it of an earlier run.
+func (a *Agent) withholdsRelease(share protocol.Share) bool {
+	_, attested := a.evidence.receipts[a.self]
+	return share.Author == a.self && a.evidence.releases > 0 && !attested && !a.keeping && isCached(share)
+}

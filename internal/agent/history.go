@@ -1,0 +1,112 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/recoverpanic"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// History is what a journal tells about a task, without an agent.
+type History struct {
+	Task   *task.Task
+	Epoch  uint64 // counts the starts
+	Trials []strategy.Trial
+	Best   *strategy.Trial // nil when no trial is feasible
+	Stop   *StopRecord     // why the latest run ended; nil when it did otherwise, or there are trials since
+	Spent  *ledger.State   // of the task's promise of privacy; nil when there is none
+
+	strategies strategy.Set
+	table      trials
+	fits       map[task.Output]*FitRecord // the latest of each output
+}
+
+// ReadHistory rebuilds the history from an agent's records, in order. The task's
+// strategy must be one of the set; otherwise the error wraps a *strategy.UnknownError.
+func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
+	h := History{strategies: strategies, fits: map[task.Output]*FitRecord{}}
+	var err error
+	if h.Task, err = taskOf(records, strategies); err != nil {
+		return History{}, err
+	}
+	registration, err := strategies.Of(h.Task)
+	if err != nil {
+		return History{}, fmt.Errorf("agent: %w", err)
+	}
+	table := newTrials(h.Task)
+	var releases [][]byte
+	for i, r := range records {
+		if r.Epoch != nil {
+			h.Epoch = r.Epoch.Epoch
+		}
+		if r.Fit != nil {
+			h.fits[r.Fit.Output] = r.Fit
+		}
+		releases = append(releases, debits(registration, r.Note)...)
+		if err := table.apply(r); err != nil {
+			return History{}, fmt.Errorf("agent: journal record %d: %w", i+1, err)
+		}
+	}
+	h.table, h.Trials, h.Best, h.Stop = table, table.list, table.bestTrial(), table.stop
+	if h.Task.Privacy != nil {
+		h.Spent = new(ledger.ReadState(h.Task, releases))
+	}
+	return h, nil
+}
+
+// taskOf returns the task that the records are about.
+func taskOf(records []Record, strategies strategy.Set) (t *task.Task, err error) {
+	for _, r := range records {
+		if r.Task == nil {
+			continue
+		}
+		if t, err = r.Task.parse(strategies); err != nil {
+			return nil, err
+		}
+	}
+	if t == nil {
+		return nil, errors.New("agent: the journal does not say which task it is about")
+	}
+	return t, nil
+}
+
+func (r *TaskRecord) parse(strategies strategy.Set) (*task.Task, error) {
+	t, err := strategies.ParseCanonical("journal", r.Canonical)
+	if _, unknown := errors.AsType[*strategy.UnknownError](err); unknown {
+		return nil, fmt.Errorf("agent: task in journal: %w; the program that wrote it can read it", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("agent: task in journal: %w", err)
+	}
+	return t, nil
+}
+
+// debits returns what a note says of the promise of privacy.
+func debits(r strategy.Registration, n *NoteRecord) [][]byte {
+	if n == nil || r.Debit == nil {
+		return nil
+	}
+	debit, err := recoverpanic.Call("strategy "+r.Name, func() ([]byte, error) { return r.Debit(n.Exchange, n.Data), nil })
+	if err != nil {
+		debit = []byte{} // which nobody can read, and may have been a release
+	}
+	if debit == nil {
+		return nil
+	}
+	return [][]byte{debit}
+}
+
+// sameTask guards against a journal that was moved to another task.
+func (a *Agent) sameTask(r *TaskRecord) error {
+	t, err := r.parse(a.cfg.Strategies)
+	if err != nil {
+		return err
+	}
+	if t.ID() != a.id {
+		return fmt.Errorf("agent: the journal is about task %v, not %v", t.ID(), a.id)
+	}
+	return nil
+}

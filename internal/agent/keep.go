@@ -1,0 +1,86 @@
+package agent
+
+import (
+	"errors"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/recoverpanic"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// ErrKeeping is the answer to an Ask of an agent that evaluates nothing.
+var ErrKeeping = errors.New("this node evaluates nothing more on the task: it only keeps and passes on shares")
+
+// Keep ends the agent's own part in the task for this run: running trials are
+// handed back and the peers are told goodbye. From then on it takes, keeps and
+// passes on shares, and no exchange of its own says anything. Config.Keep does
+// the same from the start.
+func (a *Agent) Keep(now time.Time) {
+	if a.keeping {
+		return
+	}
+	a.Stop(now)
+	a.keeping = true
+	a.exchanges.quiet()
+	a.pump(now)
+}
+
+// Settled tells whether everything that the outcomes teach has been worked out
+// and said.
+func (a *Agent) Settled() bool {
+	return a.keeping || a.caughtUp() && a.exchanges.working == 0 && len(a.exchanges.queue) == 0
+}
+
+// Release lets the first design be chosen although Config.Hold held it back, with
+// what peers have told by now.
+func (a *Agent) Release(now time.Time) {
+	if !a.held {
+		return
+	}
+	if a.Held() {
+		authors, _ := a.Knowledge(now)
+		a.event(Event{Type: Waited, Seconds: now.Sub(a.born).Seconds(), Authors: authors})
+	}
+	a.held = false
+	a.pump(now)
+}
+
+// follows tells whether the first design of a strategy can rest on shares.
+func follows(s strategy.Strategy) bool {
+	f, ok := s.(strategy.SharesFromStart)
+	if !ok {
+		return false
+	}
+	yes, err := recoverpanic.Call("the strategy", func() (bool, error) { return f.UsesSharesFromStart(), nil })
+	return yes && err == nil
+}
+
+// Held tells whether designs are held back until Release. An outcome, imported
+// or told, ends that too.
+func (a *Agent) Held() bool { return a.held && a.trials.done == 0 }
+
+// refuse answers whoever asks a keeper.
+func (a *Agent) refuse() {
+	for _, request := range a.asks {
+		a.ready.Answers = append(a.ready.Answers, Answer{Request: request, Err: ErrKeeping})
+		delete(a.claims, request)
+	}
+	a.asks = nil
+}
+
+// EvaluationTime is how long evaluations of this agent took on average, those of
+// earlier runs and failed ones included; zero while none has ended.
+func (a *Agent) EvaluationTime() time.Duration {
+	var total time.Duration
+	count := 0
+	for _, t := range a.trials.list {
+		if t.Why.Source != strategy.Imported && !t.Finished.IsZero() && t.Finished.After(t.Started) {
+			total += t.Finished.Sub(t.Started)
+			count++
+		}
+	}
+	if count == 0 {
+		return 0
+	}
+	return total / time.Duration(count)
+}

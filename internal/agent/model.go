@@ -1,0 +1,317 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/recoverpanic"
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/internal/surrogate/latent"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/task"
+)
+
+// model keeps the posterior of one output in step with its observations. The models
+// of an agent know nothing of each other.
+type model struct {
+	output       task.Output
+	kind         surrogate.Model
+	fitted       *FitRecord          // the latest decision about hyperparameters
+	posterior    surrogate.Posterior // nil until there is an observation
+	at           int                 // observations behind the posterior
+	working      bool
+	withoutPeers bool // the user was told that what peers say was left out
+	diverged     bool // the user was warned that an outcome was left out
+
+	own      bool // of the node's failures, where the task has no such constraint
+	clusters bool // failures depend on the design
+	followed bool // designs are chosen by it
+}
+
+// newModels takes the kind of the objective's. The others' follow from the task.
+func newModels(t *task.Task, objective surrogate.Model) (models []*model, err error) {
+	models = append(models, &model{output: task.Objective, kind: objective})
+	for _, c := range t.Bounds() {
+		kind, err := surrogate.NewConstraint(t, c)
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, &model{output: c.Output, kind: kind})
+	}
+	if t.Failures == task.LearnFailures {
+		kind, err := surrogate.NewConstraint(t, task.TruthOf(task.Completion))
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, &model{output: task.Completion, kind: kind, own: true})
+	}
+	return models, nil
+}
+
+// fitName is the journal's key of an output's fits, and the name of their random
+// stream.
+func fitName(output task.Output) string {
+	if output == task.Objective {
+		return "fit"
+	}
+	return "fit/" + string(output)
+}
+
+func (a *Agent) objective() *model { return a.models[0] }
+
+// constraints returns the posteriors of all outputs but the objective.
+func (a *Agent) constraints() (all []*surrogate.Constraint) {
+	for _, m := range a.models[1:] {
+		if m.posterior != nil && !m.own {
+			all = append(all, m.posterior.(*surrogate.Constraint))
+		}
+	}
+	return all
+}
+
+// completion returns the posterior of whether evaluations complete, where the node has found out
+// that it depends on the design; nil otherwise.
+func (a *Agent) completion() *surrogate.Constraint {
+	if last := a.models[len(a.models)-1]; last.own && last.followed {
+		return last.posterior.(*surrogate.Constraint)
+	}
+	return nil
+}
+
+// ExpectsFailure reports whether the agent's model gives the design less than an even chance to
+// complete. It expects success of every design where failures are not modelled, or may have
+// another reason.
+func (a *Agent) ExpectsFailure(design task.Design) bool {
+	var view strategy.View
+	for _, m := range a.models {
+		if m.output == task.Completion && m.posterior != nil && (m.clusters || !m.own) {
+			view.Completion = m.posterior.(*surrogate.Constraint)
+		}
+	}
+	return view.Completion != nil && search.Feasibility(view, a.cfg.Task.Space.Encode(design)) < 0.5
+}
+
+func (a *Agent) restoreFit(r *FitRecord) error {
+	for _, m := range a.models {
+		if m.output == r.Output {
+			m.fitted = r
+			return nil
+		}
+	}
+	return fmt.Errorf("a fit of output %q, which the task does not have", r.Output)
+}
+
+// refitDue is the refit schedule: every observation up to 20, then whenever
+// their number has grown by a tenth, so that the cost of refits stays in
+// proportion to what they can still change.
+func (m *model) refitDue(observations int) bool {
+	return m.fitted == nil || observations-m.fitted.Observations >= max(1, (observations-1)/20*2)
+}
+
+func (m *model) caughtUp(t *trials) bool { return !m.working && m.at == t.measured(m.output) }
+
+// caughtUp tells whether the posteriors know every observation.
+func (a *Agent) caughtUp() bool {
+	for _, m := range a.models {
+		if !m.caughtUp(&a.trials) {
+			return false
+		}
+	}
+	return true
+}
+
+// catchUp starts the work of bringing the posteriors up to date.
+func (a *Agent) catchUp() {
+	for _, m := range a.models {
+		if m.working || m.caughtUp(&a.trials) {
+			continue
+		}
+		observations, count := a.observed(m), a.trials.measured(m.output)
+		learn := a.lesson(m, observations, count)
+		if m.working = learn != nil; !m.working {
+			m.at = count
+			continue
+		}
+		if m == a.objective() && !m.diverged {
+			a.warnOfDiverged(m)
+		}
+		learned := a.learned
+		if m == a.objective() {
+			learned = a.learnedFrom(len(observations.Y))
+		}
+		a.startWork(job{
+			name: fmt.Sprintf("what %d observations teach", count),
+			who:  "the surrogate" + ofOutput(m.output),
+			run:  learn,
+			undo: func() { m.working = false },
+			finish: func(_ time.Time, result any, err error) {
+				m.working, m.at = false, count
+				taught, _ := result.(modelled)
+				if taught.withoutPeers != nil && !m.withoutPeers {
+					m.withoutPeers = true
+					a.warnOf(taught.withoutPeers, "the surrogate%s learns from %d observations without what peers say of them (%v); so it does whenever that fails, without another warning", ofOutput(m.output), count, taught.withoutPeers)
+				}
+				if err != nil {
+					a.warnOf(err, "the surrogate%s could not learn from %d observations (%v); the next design follows what it knew before", ofOutput(m.output), count, err)
+					return
+				}
+				a.takeModel(m, taught)
+				if m == a.objective() {
+					a.learned = learned
+				}
+			},
+		})
+	}
+}
+
+// lesson returns the computation by which the model of an output learns from so many
+// observations, of which it is given those to learn from; nil where there is nothing to learn.
+func (a *Agent) lesson(m *model, observations surrogate.Observations, count int) func(context.Context) (any, error) {
+	if len(observations.Y) == 0 || m.own && !surrogate.MayCluster(observations) {
+		return nil
+	}
+	return m.learn(a.cfg.Task, observations, count, a.cfg.Seed, a.peerInput(m))
+}
+
+// observed lists what the model of an output learns from.
+func (a *Agent) observed(m *model) surrogate.Observations {
+	trials := a.trials.list
+	if m.own { // those set aside failed since the command was broken, most likely
+		trials = a.trials.snapshot()
+	}
+	return strategy.View{Task: a.cfg.Task, Trials: trials, ModelLimit: a.cfg.Modelled}.Observed(m.output)
+}
+
+// warnOfDiverged warns of the first outcome that the model of the objective leaves out.
+func (a *Agent) warnOfDiverged(m *model) {
+	at := slices.Index(strategy.Diverged(a.cfg.Task, a.trials.list), true)
+	if at < 0 {
+		return
+	}
+	m.diverged = true
+	trial := a.trials.list[at]
+	a.event(Event{Type: Warning, Trial: &trial, Message: fmt.Sprintf(
+		"the outcome %g of trial %d has diverged: the model of the objective leaves it out, and others like it without another warning", trial.Outcome.Value, trial.ID)})
+}
+
+type modelled struct {
+	fitted       *FitRecord // nil when the hyperparameters stay
+	posterior    surrogate.Posterior
+	clusters     bool  // of failures: they depend on the design
+	followed     bool  // of failures: designs are chosen by their model
+	withoutPeers error // why what peers say is left out; nil when it is not
+}
+
+// peerInput is what peers say from which a model can learn. It is empty but for the objective.
+type peerInput struct {
+	priorSource strategy.PriorSource // of hyperparameters; nil without any
+	statements  []latent.Statement   // of a process in common
+}
+
+func (a *Agent) peerInput(m *model) (h peerInput) {
+	if m != a.objective() {
+		return h
+	}
+	for _, name := range a.exchanges.order {
+		switch result := a.exchanges.results[name].(type) {
+		case strategy.PriorSource:
+			h.priorSource = result
+		case strategy.FactorSource:
+			h.statements = result.Statements()
+		}
+	}
+	return h
+}
+
+// fit learns hyperparameters, by a teacher's prior where there is one.
+func fit(ctx context.Context, kind surrogate.Model, priorSource strategy.PriorSource, observations surrogate.Observations, before *surrogate.Hyperparameters, rng *rand.Rand) (h surrogate.Hyperparameters, err error) {
+	if pupil, ok := kind.(surrogate.PriorFitter); ok && priorSource != nil {
+		h, err = pupil.FitUnder(ctx, priorSource.Prior(), observations, before, rng)
+	} else {
+		h, err = kind.Fit(ctx, observations, before, rng)
+	}
+	if err != nil {
+		return h, err
+	}
+	return h, checkHyperparameters(h)
+}
+
+// learn returns a computation that runs beside the agent: the posterior given the
+// observations and what peers say, with new hyperparameters when they are due. Where it
+// fails with what peers say it is done without.
+func (m *model) learn(of *task.Task, observations surrogate.Observations, count int, seed random.Seed, received peerInput) func(context.Context) (any, error) {
+	output, kind, known := m.output, m.kind, m.posterior
+	previous, refit := m.fitted, m.refitDue(count)
+	rng := seed.Stream(fitName(output), uint64(count))
+	return func(ctx context.Context) (any, error) {
+		var learned modelled
+		current := previous
+		if refit {
+			var before *surrogate.Hyperparameters
+			if previous != nil {
+				before = &previous.Hyperparameters
+			}
+			h, err := fit(ctx, kind, received.priorSource, observations, before, rng)
+			if err != nil && received.priorSource != nil && ctx.Err() == nil {
+				learned.withoutPeers = err
+				h, err = fit(ctx, kind, nil, observations, before, rng)
+			}
+			if err != nil {
+				return nil, err
+			}
+			learned.fitted = &FitRecord{Output: output, Observations: count, Hyperparameters: h}
+			current = learned.fitted
+		}
+		var err error
+		if learned.posterior, err = kind.Condition(observations, current.Hyperparameters, known); err != nil {
+			return nil, err
+		}
+		if m.own {
+			if learned.clusters, err = surrogate.Clusters(of, observations, current.Hyperparameters); err != nil {
+				return nil, err
+			}
+			learned.followed = learned.clusters || surrogate.MostFail(observations)
+		}
+		if listener, ok := kind.(surrogate.FactorConditioner); ok && len(received.statements) > 0 {
+			posterior, err := recoverpanic.Call("the surrogate", func() (surrogate.Posterior, error) {
+				return listener.ConditionOnFactors(ctx, observations, learned.posterior, received.statements)
+			})
+			if err != nil {
+				learned.withoutPeers = err
+				return learned, ctx.Err()
+			}
+			learned.posterior = posterior
+		}
+		return learned, nil
+	}
+}
+
+// checkHyperparameters refuses what no record can hold.
+func checkHyperparameters(h surrogate.Hyperparameters) error {
+	for _, v := range append([]float64{h.Noise, h.SharedNoise}, h.Lengthscales...) {
+		if !finite(v) {
+			return fmt.Errorf("its fit gave the hyperparameter %g", v)
+		}
+	}
+	return nil
+}
+
+func (a *Agent) takeModel(m *model, learned modelled) {
+	if learned.fitted != nil {
+		m.fitted = learned.fitted
+		a.record(Record{Fit: m.fitted})
+	}
+	m.posterior, m.clusters, m.followed = learned.posterior, learned.clusters, learned.followed
+}
+
+func ofOutput(output task.Output) string {
+	if output == task.Objective {
+		return ""
+	}
+	return fmt.Sprintf(" of %q", string(output))
+}

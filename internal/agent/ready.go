@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Ready is what an agent wants done, in this order.
+type Ready struct {
+	Records    []Record         // 1. journal, sync
+	Publish    []protocol.Share // 2. send to all
+	Send       []Direct         // 3. send to one
+	Answers    []Answer         // 4. return to those who asked
+	Work       []Work           // 5. run outside, then Done
+	Events     []Event          // 6. show
+	PeerShares bool             // 7. what Heard returns has changed: keep it at leisure
+	Wake       time.Time        // 8. call Tick then; zero: never
+}
+
+// Direct is a message of an exchange to one agent.
+type Direct struct {
+	To       peer.ID
+	Exchange string
+	Data     []byte
+}
+
+// Answer ends an Ask.
+type Answer struct {
+	Request uint64
+	Trial   strategy.Trial
+	Err     error
+}
+
+// Work is a computation on immutable data. Run may be called from any
+// goroutine; its result goes to Done with the same ID. It returns soon after ctx ends,
+// unless a strategy, exchange or surrogate does not look at ctx. It never panics.
+type Work struct {
+	ID   uint64
+	Name string // what it is about, for a log
+	Run  func(ctx context.Context) any
+}
+
+// EventType names what happened.
+type EventType string
+
+// Events.
+const (
+	TrialStarted  EventType = "trial_started"
+	TrialFinished EventType = "trial_finished" // done or failed
+	ShareSent     EventType = "share_sent"
+	ShareReceived EventType = "share_received"
+	LeaseEnded    EventType = "lease_ended" // a client gave no sign of life; its trial waits for another one
+	Waited        EventType = "waited"      // the first design was held back, and is so no longer
+	Warning       EventType = "warning"
+)
+
+// Event is something worth showing.
+type Event struct {
+	Type    EventType       `json:"event"`
+	Trial   *strategy.Trial `json:"trial,omitempty"`
+	Best    *strategy.Trial `json:"best,omitempty"`     // with trial_finished: the best so far, if any
+	Nearest *strategy.Trial `json:"nearest,omitempty"`  // with trial_finished while nothing is feasible: the one of least violation
+	Better  bool            `json:"improved,omitempty"` // with trial_finished: Best is this trial
+	Peer    peer.ID         `json:"peer,omitempty"`
+	Kind    string          `json:"kind,omitempty"`
+	Stamp   *protocol.Stamp `json:"stamp,omitempty"` // of the share
+	Bytes   int             `json:"bytes,omitempty"`
+	Message string          `json:"message,omitempty"`
+	Stack   string          `json:"-"`                 // with warning: of the panic behind it, for the log
+	Seconds float64         `json:"seconds,omitempty"` // with waited: for how long
+	Authors int             `json:"authors,omitempty"` // with waited: of how many others there are shares that outlive them
+}

@@ -1,0 +1,251 @@
+package agent
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Receive takes a share that protocol.Open has verified, age after its author
+// sent it (zero when it came by gossip). The error explains a Malformed or an
+// Offence.
+func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) (Verdict, error) {
+	return a.ReceiveBy(now, share, age, Source{})
+}
+
+// ReceiveBy is Receive that knows who passed the share on.
+func (a *Agent) ReceiveBy(now time.Time, share protocol.Share, age time.Duration, by Source) (Verdict, error) {
+	if share.Task == a.id && share.Author == a.self {
+		a.checkKnown(now, share, age)
+		return Stale, nil
+	}
+	verdict, err := a.accept(now, share, age, by)
+	if verdict == Accepted && share.Kind != protocol.ReceiptKind {
+		a.counts.Received[share.Kind]++
+		a.event(Event{Type: ShareReceived, Peer: share.Author, Kind: share.Kind, Stamp: &share.Stamp, Bytes: len(share.Envelope)})
+	}
+	a.pump(now)
+	return verdict, err
+}
+
+// accept judges a share of another author, puts it among those held and tells the
+// exchange of its kind.
+func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, by Source) (Verdict, error) {
+	if share.Task != a.id {
+		return Malformed, fmt.Errorf("agent: %w: a share of task %v on the topic of task %v", protocol.ErrMalformed, share.Task, a.id)
+	}
+	if share.Kind == protocol.ReceiptKind && a.evidence.releases > 0 && share.Author != a.self {
+		return a.acceptReceipt(now, share, age)
+	}
+	if share.Author == a.self || age >= share.TTL {
+		return Stale, nil
+	}
+	exchange, ok := a.exchanges.byName[share.Kind]
+	if !ok {
+		return Stale, nil // a newer version may say more than this one understands
+	}
+	value, slot, err := a.decode(exchange, share.Kind, share.Payload)
+	if err != nil {
+		return Malformed, err
+	}
+	if share.Slot != slot {
+		return Stale, nil // no fault: a newer version may have more slots
+	}
+	verdict, err := a.shares.judge(now, share, by)
+	if verdict == Equivocation {
+		a.ready.PeerShares = true
+		other, _ := a.shares.atStamp(share)
+		a.proveEquivocation(now, other, share)
+	}
+	if verdict != Accepted {
+		return verdict, err
+	}
+	repeated := a.shares.repeats(now, share)
+	received := strategy.Share{Share: share, Value: value}
+	a.shares.put(received, now, age, by)
+	a.ready.PeerShares = a.ready.PeerShares || isCached(share)
+	if !repeated {
+		a.step(now, share.Kind, strategy.Received{Share: received})
+	}
+	return Accepted, nil
+}
+
+// ageError is how much older shares may be than peers say: they tell whole seconds.
+const ageError = 2 * time.Second
+
+// checkKnown handles a share of the agent's own that comes back. One that it
+// does not remember shows that its journal was lost while its key was kept:
+// peers would ignore all it says, so it moves past that epoch and repeats
+// itself. It does not when the share was sent in this run: then another node has the
+// same journal, and would move past it in turn, without end.
+func (a *Agent) checkKnown(now time.Time, share protocol.Share, age time.Duration) {
+	if share.Kind == protocol.ReceiptKind && a.evidence.releases > 0 {
+		a.checkReceipt(now, share)
+	} else if exchange, ok := a.exchanges.byName[share.Kind]; ok {
+		if value, _, err := a.decode(exchange, share.Kind, share.Payload); err == nil {
+			a.step(now, share.Kind, strategy.Echo{Share: strategy.Share{Share: share, Value: value}})
+		}
+	}
+	if other, ok := a.shares.atStamp(share); ok {
+		a.proveEquivocation(now, other, share)
+	}
+	if share.Stamp.Compare(protocol.Stamp{Epoch: a.epoch, Sequence: a.sequence}) <= 0 {
+		return
+	}
+	if now.Add(-age).After(a.born.Add(ageError)) {
+		if !a.doubled {
+			a.doubled = true
+			a.warn("another node with this node's key is at work on the task, perhaps with a copy of its data directory: peers listen to one of them at most, so end one")
+		}
+		return
+	}
+	a.warn("peers know shares of this node that its journal does not (up to epoch %d, the journal says %d): was the data directory lost or restored from a backup?", share.Epoch, a.epoch)
+	a.moveOn(now, share.Epoch+1)
+}
+
+// moveOn opens an epoch in which peers believe the agent again, and repeats what holds.
+func (a *Agent) moveOn(now time.Time, epoch uint64) {
+	a.openEpoch(epoch)
+	for _, own := range a.shares.sorted() {
+		if own.Author == a.self && own.expires.After(now) && !a.withholdsRelease(own.Share.Share) {
+			_, talks := a.exchanges.byName[own.Kind]
+			if talks {
+				a.publish(now, own.Kind, strategy.Publish{Slot: own.Slot, Payload: own.Payload, TTL: own.TTL, Ephemeral: own.ephemeral})
+			}
+		}
+	}
+}
+
+// CaughtUp says that a peer has told all shares that it holds and that the agent
+// lacked.
+func (a *Agent) CaughtUp(now time.Time, peer peer.ID) {
+	for _, name := range a.exchanges.order {
+		a.step(now, name, strategy.CaughtUp{Peer: peer})
+	}
+	a.pump(now)
+}
+
+// Digest lists the shares that the agent holds, its own among them, and what it keeps of
+// authors for good.
+func (a *Agent) Digest() []protocol.Held {
+	return append(a.shares.digest(a.withholdsRelease), a.evidence.digest()...)
+}
+
+// Since lists what somebody who holds known lacks, first what is kept for good: it says
+// more of what happened to an author than a single share does.
+func (a *Agent) Since(now time.Time, known []protocol.Held) []protocol.SyncItem {
+	return append(a.evidence.since(known, now), a.shares.since(known, now, a.withholdsRelease)...)
+}
+
+// Trials returns all trials, in order of ID.
+func (a *Agent) Trials() []strategy.Trial { return slices.Clone(a.trials.list) }
+
+// Best returns the best trial so far, nil when no trial is feasible.
+func (a *Agent) Best() *strategy.Trial { return a.trials.bestTrial() }
+
+// Spent returns what has been spent of the task's promise of privacy; nil when it
+// promises nothing.
+func (a *Agent) Spent() *ledger.State {
+	for _, name := range a.exchanges.order {
+		if spender, ok := a.exchanges.results[name].(strategy.Spender); ok {
+			return ask(name, spender.Account)
+		}
+	}
+	return nil
+}
+
+// Sums returns how the rounds of the task's private sums ended; nil when it has none.
+func (a *Agent) Sums() *strategy.Sums {
+	for _, name := range a.exchanges.order {
+		if counter, ok := a.exchanges.results[name].(strategy.SumCounter); ok {
+			return ask(name, counter.CountSums)
+		}
+	}
+	return nil
+}
+
+// Gains returns what the parties of the task have got of their evaluations, as far as this
+// agent knows; nil where the strategy does not tell.
+func (a *Agent) Gains() []strategy.Gain {
+	for _, name := range a.exchanges.order {
+		if gainer, ok := a.exchanges.results[name].(strategy.GainReporter); ok {
+			if gains := ask(name, gainer.Gains); gains != nil {
+				return *gains
+			}
+		}
+	}
+	return nil
+}
+
+// Teachers returns how many peers' words on hyperparameters the next fit of the objective
+// goes by; 0 where the task does not share them.
+func (a *Agent) Teachers() int {
+	for _, name := range a.exchanges.order {
+		if priorSource, ok := a.exchanges.results[name].(strategy.PriorSource); ok {
+			if count := ask(name, priorSource.Teachers); count != nil {
+				return *count
+			}
+		}
+	}
+	return 0
+}
+
+// Epoch returns the number of this start.
+func (a *Agent) Epoch() uint64 { return a.epoch }
+
+// Counts returns what was sent and taken in this run.
+func (a *Agent) Counts() Counts {
+	counts := a.counts
+	counts.Sent, counts.Received = maps.Clone(counts.Sent), maps.Clone(counts.Received)
+	return counts
+}
+
+// Kinds lists the kinds of shares that the task has.
+func (a *Agent) Kinds() []string { return slices.Clone(a.exchanges.order) }
+
+// Present returns who takes part, as far as the agent knows. An agent that only
+// keeps shares does not count itself.
+func (a *Agent) Present(now time.Time) presence.Result {
+	if a.keeping {
+		return presence.Others(a.view(now))
+	}
+	return presence.Of(a.view(now))
+}
+
+// Keeping tells whether the agent evaluates nothing.
+func (a *Agent) Keeping() bool { return a.keeping }
+
+// OwnShares counts the agent's own shares that outlive it.
+func (a *Agent) OwnShares(now time.Time) int {
+	count := 0
+	for _, h := range a.shares.of(a.self) {
+		if isCached(h.Share.Share) && h.expires.After(now) {
+			count++
+		}
+	}
+	return count
+}
+
+// Knowledge counts what the agent holds of others that outlives them: the authors
+// and their shares.
+func (a *Agent) Knowledge(now time.Time) (authors, shares int) {
+	last := peer.ID("")
+	for _, share := range a.shares.valid(now) {
+		if !isCached(share.Share) {
+			continue
+		}
+		shares++
+		if share.Author != last {
+			authors, last = authors+1, share.Author
+		}
+	}
+	return authors, shares
+}

@@ -1,0 +1,130 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/recoverpanic"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/task"
+)
+
+// View returns what the agent knows now.
+func (a *Agent) View(now time.Time) strategy.View { return a.view(now) }
+
+// Modelled returns how many outcomes the posterior of the objective rests on, and
+// whether the posteriors know all there are.
+func (a *Agent) Modelled() (observations int, all bool) { return a.objective().at, a.caughtUp() }
+
+// Recommend returns the best supported design in a view of this agent (search.Supported),
+// which is a better guess at the best design than the best outcome where
+// outcomes are noisy; the zero design while the view has no posterior. It takes
+// as long as a suggestion, may run beside the agent, and is a function of the
+// view and the agent's seed alone. Its error is that of ctx or a panic of the strategy.
+func (a *Agent) Recommend(ctx context.Context, view strategy.View) (task.Design, error) {
+	seed := a.cfg.Seed.Derive("recommend", uint64(view.Observations))
+	return recoverpanic.Call("the strategy", func() (task.Design, error) {
+		if own, ok := a.strategy.(strategy.Recommender); ok {
+			return own.Recommend(ctx, view, seed), ctx.Err()
+		}
+		return search.New(a.cfg.Task).Recommend(ctx, view, seed), ctx.Err()
+	})
+}
+
+// Recommendation is a recommended design.
+type Recommendation struct {
+	Design    task.Design `json:"parameters"`
+	Predicted *float64    `json:"predicted"`        // objective there, as far as this node's own model knows; nil where that has no units
+	Noisy     bool        `json:"noisy"`            // outcomes are so noisy that the best one is mostly luck (search.Noisy)
+	Reason    string      `json:"reason,omitempty"` // why the design is to be preferred to the best observed one; empty unless Noisy
+}
+
+// noisyReason is the Reason of all recommendations that are Noisy.
+const noisyReason = "the noise of outcomes is larger than the differences between designs, so the best observed value is mostly luck"
+
+// Recommendation is Recommend with what the model knows of the design; the zero value while the
+// view has no posterior.
+func (a *Agent) Recommendation(ctx context.Context, view strategy.View) (Recommendation, error) {
+	design, err := a.Recommend(ctx, view)
+	if err != nil || design.IsZero() {
+		return Recommendation{}, err
+	}
+	r := Recommendation{Design: design}
+	if value, ok := search.Predicted(view, design); ok {
+		r.Predicted = &value
+	}
+	if r.Noisy = search.Noisy(view); r.Noisy {
+		r.Reason = noisyReason
+	}
+	return r, nil
+}
+
+// Preferred returns the recommendation where it is to be preferred to the best observed design,
+// because outcomes are noisy (search.Noisy). Otherwise, and while no trial is feasible, it
+// returns nil after a short time.
+func (a *Agent) Preferred(ctx context.Context, view strategy.View) (*Recommendation, error) {
+	if strategy.Best(a.cfg.Task, view.Trials) == nil || !search.Noisy(view) {
+		return nil, nil
+	}
+	r, err := a.Recommendation(ctx, view)
+	if err != nil || r.Design.IsZero() {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// Preferred is Agent.Preferred of an agent that has these trials and no peers. Its models have the
+// hyperparameters in the journal.
+func (h History) Preferred(ctx context.Context) (*Recommendation, error) {
+	if h.Best == nil || h.Task.Space.Listing().Absent() { // such designs cannot be encoded
+		return nil, nil
+	}
+	a := &Agent{cfg: Config{Task: h.Task, Strategies: h.strategies, Modelled: strategy.DefaultModelled, Exchanges: []strategy.Exchange{}}, trials: h.table}
+	if err := a.cfg.complete(); err != nil {
+		return nil, err
+	}
+	var err error
+	if a.models, err = newModels(h.Task, a.cfg.Model); err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	for _, m := range a.models {
+		m.fitted = h.fits[m.output]
+		learn := a.lesson(m, a.observed(m), a.trials.measured(m.output))
+		if learn == nil {
+			continue
+		}
+		learned, err := recoverpanic.Call("the surrogate"+ofOutput(m.output), func() (any, error) { return learn(ctx) })
+		if err != nil {
+			return nil, err
+		}
+		a.takeModel(m, learned.(modelled))
+	}
+	return a.Preferred(ctx, a.view(time.Time{}))
+}
+
+// RegretBound returns an upper bound of what the best design so far lacks of the best of
+// the space, in the objective's units, as far as the agent's own model in a view knows
+// (alone.RegretBound); +Inf while it knows nothing, or its numbers are beyond all bounds. It takes as long as some suggestions,
+// and is as Recommend is in all else.
+func (a *Agent) RegretBound(ctx context.Context, view strategy.View) (float64, error) {
+	seed := a.cfg.Seed.Derive("regret", uint64(view.Observations))
+	bound, err := recoverpanic.Call("the bound of the regret", func() (float64, error) { return alone.RegretBound(ctx, view, seed) })
+	if err == nil && !finite(bound) {
+		bound = math.Inf(1)
+	}
+	return bound, err
+}
+
+// RecordStop records that a run ends because the bound of the regret, which rests on all
+// outcomes so far, is below what was small enough.
+func (a *Agent) RecordStop(now time.Time, bound, regret float64) {
+	a.record(Record{Stop: &StopRecord{Observations: a.trials.done, Bound: bound, Regret: regret, Time: now}})
+}
+
+// StopReason returns why the latest run ended; nil when it did otherwise, or there are trials
+// since.
+func (a *Agent) StopReason() *StopRecord { return a.trials.stop }

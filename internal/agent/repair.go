@@ -1,0 +1,70 @@
+package agent
+
+import (
+	"fmt"
+
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Repaired is what is left of the records of a damaged journal.
+type Repaired struct {
+	Keep     []bool   // of each record, whether it holds
+	Add      []Record // that go behind those
+	Imported int      // trials of which only design and outcome are kept, in Add
+	Dropped  int      // records that say nothing without those that are missing
+	History  History  // of what is left
+}
+
+// Repair finds out which records of a journal still hold when some are missing: none before
+// record number complete, any number from there on. All before it must hold.
+//
+// After a gap trials cannot have their numbers: those that have ended with an outcome
+// become imported ones, others are dropped. So are the notes of exchanges, which follow
+// from each other, and what the next start decides anew.
+func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired, err error) {
+	m.Keep = make([]bool, len(records))
+	t, err := taskOf(records, strategies)
+	if err != nil {
+		return Repaired{}, err
+	}
+	table := newTrials(t)
+	displaced := map[uint64]*TrialRecord{} // copies
+	var kept []Record
+	var order []*TrialRecord
+	for i, r := range records {
+		keep := true
+		switch {
+		case i < complete:
+			if err := table.apply(r); err != nil {
+				return Repaired{}, fmt.Errorf("agent: journal record %d: %w", i+1, err)
+			}
+		case r.Task != nil, r.Epoch != nil, r.Sent != nil:
+		case r.Note != nil, r.Fit != nil, r.Reply != nil, r.Stop != nil:
+			keep = false
+		case r.Trial != nil && r.Trial.ID > table.next():
+			trial := *r.Trial
+			displaced[trial.ID], order, keep = &trial, append(order, &trial), false
+		case r.Tell != nil && displaced[r.Tell.ID] != nil:
+			displaced[r.Tell.ID].Imported, keep = &r.Tell.Outcome, false
+		default:
+			keep = table.apply(r) == nil
+		}
+		if m.Keep[i] = keep; keep {
+			kept = append(kept, r)
+		} else {
+			m.Dropped++
+		}
+	}
+	for _, trial := range order {
+		if trial.Imported == nil {
+			continue
+		}
+		add := Record{Trial: &TrialRecord{ID: table.next(), Design: trial.Design, Why: trial.Why, Time: trial.Time, Imported: trial.Imported}}
+		if table.apply(add) == nil {
+			m.Add, kept = append(m.Add, add), append(kept, add)
+			m.Imported++
+		}
+	}
+	m.History, err = ReadHistory(kept, strategies)
+	return m, err
+}

@@ -1,0 +1,306 @@
+package agent
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Bounds of what peers can make an agent hold.
+const (
+	maxAuthors = 1024
+	maxSlots   = 3 // per author and kind; the highest are kept. Part of the disk format, see Record.Key
+
+	// When all places are taken, a newcomer of a group that is no smaller than others may
+	// replace only an author silent for this long; so a flood of new identities cannot evict
+	// active peers.
+	protectedTime = 30 * time.Minute
+)
+
+// Verdict is what became of a received share.
+type Verdict int
+
+// Verdicts. Malformed and Offence are things that no honest agent does.
+const (
+	Accepted     Verdict = iota
+	Known                // held already, perhaps by way of the sync stream; gossip passes it on
+	Stale                // older than what is held, run out, in a slot that the kind does not have, or of no use here
+	Malformed            // does not fit the task
+	Equivocation         // two different shares with one stamp
+)
+
+func (v Verdict) String() string {
+	return [...]string{"accepted", "known", "stale", "malformed", "offence"}[v]
+}
+
+// Verdicts lists all of them.
+func Verdicts() []Verdict { return []Verdict{Accepted, Known, Stale, Malformed, Equivocation} }
+
+type held struct {
+	strategy.Share
+	accepted  time.Time
+	expires   time.Time
+	ephemeral bool // an own share that is not in the journal
+}
+
+// shares holds the latest share of every key, the agent's own among them.
+type shares struct {
+	self  peer.ID
+	held  map[protocol.Key]*held
+	order []*held            // the same by author, kind and slot
+	void  map[peer.ID]uint64 // the epoch up to which an author is not believed
+	met   map[peer.ID]bool   // authors that were connected
+	room  byteBudget
+
+	origins map[peer.ID]origin // of those of whom something is held, and of those that were met
+
+	soonest time.Time // nothing that is held runs out before
+}
+
+func compareKeys(a, b protocol.Key) int {
+	return cmp.Or(cmp.Compare(a.Author, b.Author), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Slot, b.Slot))
+}
+
+func compareKey(h *held, key protocol.Key) int { return compareKeys(h.Key, key) }
+
+func (s *shares) set(h *held) {
+	s.add(h.Author, len(h.Envelope))
+	if i, found := slices.BinarySearchFunc(s.order, h.Key, compareKey); found {
+		s.add(h.Author, -len(s.order[i].Envelope))
+		s.order[i] = h
+	} else {
+		s.order = slices.Insert(s.order, i, h)
+	}
+	s.held[h.Key] = h
+	if h.expires.Before(s.soonest) || len(s.held) == 1 {
+		s.soonest = h.expires
+	}
+}
+
+func (s *shares) remove(keys ...protocol.Key) {
+	for _, key := range keys {
+		if i, found := slices.BinarySearchFunc(s.order, key, compareKey); found {
+			s.add(key.Author, -len(s.order[i].Envelope))
+			s.order = slices.Delete(s.order, i, i+1)
+			delete(s.held, key)
+			if !s.met[key.Author] && len(s.of(key.Author)) == 0 {
+				delete(s.origins, key.Author)
+			}
+		}
+	}
+}
+
+// of lists the shares of one author, in order. The list is valid until the next
+// change.
+func (s *shares) of(author peer.ID) []*held {
+	begin, _ := slices.BinarySearchFunc(s.order, protocol.Key{Author: author}, compareKey)
+	end := begin
+	for end < len(s.order) && s.order[end].Author == author {
+		end++
+	}
+	return s.order[begin:end]
+}
+
+// newShares holds what is said. Of listed authors nothing goes for want of room.
+func newShares(self peer.ID, listed ...peer.ID) shares {
+	return shares{
+		self: self, held: map[protocol.Key]*held{}, void: map[peer.ID]uint64{}, room: newByteBudget(listed), origins: map[peer.ID]origin{},
+	}
+}
+
+// judge says whether a share is news. An author that signs two different shares
+// with one stamp is not believed until it opens a new epoch: it lies, or it
+// works with a journal that was restored from a backup, and then it will.
+func (s *shares) judge(now time.Time, share protocol.Share, by Source) (Verdict, error) {
+	if share.Epoch <= s.void[share.Author] {
+		return Stale, nil
+	}
+	if _, ok := s.atStamp(share); ok {
+		s.distrust(share.Author, share.Epoch)
+		return Equivocation, fmt.Errorf("agent: %s signed two different shares with stamp %v", share.Author, share.Stamp)
+	}
+	if s.isFull(now, share.Author, by) || s.superseded(share) {
+		return Stale, nil
+	}
+	known, ok := s.held[share.Key]
+	if !ok {
+		if slots := s.slots(share.Key, share.Epoch); len(slots) >= maxSlots && share.Slot < slots[0] {
+			return Stale, nil // put would drop it at once
+		}
+	} else if order := share.Stamp.Compare(known.Stamp); order == 0 {
+		return Known, nil
+	} else if order < 0 {
+		return Stale, nil
+	}
+	if !s.fits(now, share, by) {
+		return Stale, nil
+	}
+	return Accepted, nil
+}
+
+// atStamp returns another share that its author has signed with the same stamp.
+func (s *shares) atStamp(share protocol.Share) (protocol.Share, bool) {
+	for _, other := range s.of(share.Author) {
+		if other.Stamp == share.Stamp && other.Digest != share.Digest {
+			return other.Share.Share, true
+		}
+	}
+	return protocol.Share{}, false
+}
+
+// repeats tells whether a share says what the one that it replaces says, which is
+// valid still, and nothing else has run out of late.
+func (s *shares) repeats(now time.Time, share protocol.Share) bool {
+	known, ok := s.held[share.Key]
+	return !s.ranOut(now) && ok && known.expires.After(now) && known.Epoch > s.void[known.Author] && bytes.Equal(known.Payload, share.Payload)
+}
+
+// ranOut tells whether something held may have run out since it was asked last.
+func (s *shares) ranOut(now time.Time) bool {
+	if now.Before(s.soonest) {
+		return false
+	}
+	first := true
+	for _, h := range s.order {
+		if h.expires.After(now) && (first || h.expires.Before(s.soonest)) {
+			s.soonest, first = h.expires, false
+		}
+	}
+	if first {
+		s.soonest = now
+	}
+	return true
+}
+
+// superseded tells whether the author has said something of this kind since a
+// later start. Slots begin anew with a start that has lost its journal, so that
+// higher ones from before must not keep new ones out.
+func (s *shares) superseded(share protocol.Share) bool {
+	for _, other := range s.of(share.Author) {
+		if other.Kind == share.Kind && other.Epoch > share.Epoch {
+			return true
+		}
+	}
+	return false
+}
+
+// put stores a share that has been judged as accepted, age after its author
+// sent it, and drops what exceeds the bounds.
+func (s *shares) put(share strategy.Share, now time.Time, age time.Duration, by Source) {
+	s.keep(&held{Share: share, accepted: now.Add(-age), expires: now.Add(share.TTL - age)}, now, by)
+}
+
+func (s *shares) keep(share *held, now time.Time, by Source) {
+	before := slices.Clone(s.of(share.Author))
+	if len(before) == 0 && share.Author != s.self && len(s.held) >= maxAuthors {
+		if over := s.authors() + 1 - maxAuthors; over > 0 {
+			gone, _ := s.evict(now, share.Author, by, inAuthors, 1, over, true)
+			s.forget(gone)
+		}
+	}
+	s.placeAuthor(share.Author, by)
+	s.set(share)
+	for _, other := range before {
+		if other.Kind == share.Kind && other.Epoch < share.Epoch && other.Key != share.Key {
+			s.remove(other.Key)
+		}
+	}
+	s.boundSlots(share.Key, share.Epoch)
+	s.boundBytes(share, now)
+}
+
+// slots lists, in order, those held of the key's author and kind since the start
+// with this epoch.
+func (s *shares) slots(key protocol.Key, epoch uint64) []uint64 {
+	var slots []uint64
+	for _, other := range s.of(key.Author) {
+		if other.Kind == key.Kind && other.Epoch >= epoch {
+			slots = append(slots, other.Slot)
+		}
+	}
+	return slots
+}
+
+func (s *shares) boundSlots(key protocol.Key, epoch uint64) {
+	slots := s.slots(key, epoch)
+	for _, slot := range slots[:max(0, len(slots)-maxSlots)] {
+		s.remove(protocol.Key{Author: key.Author, Kind: key.Kind, Slot: slot})
+	}
+}
+
+func (s *shares) distrust(author peer.ID, epoch uint64) {
+	if len(s.void) >= maxAuthors {
+		for forgotten := range s.void {
+			delete(s.void, forgotten)
+			break
+		}
+	}
+	s.void[author] = epoch
+}
+
+// isFull tells whether there is no place for an author that is not known yet.
+func (s *shares) isFull(now time.Time, author peer.ID, by Source) bool {
+	if len(s.held) < maxAuthors || s.room.listed[author] || len(s.of(author)) > 0 {
+		return false // there are at least as many shares as authors
+	}
+	over := s.authors() + 1 - maxAuthors
+	if over <= 0 {
+		return false
+	}
+	_, ok := s.evict(now, author, by, inAuthors, 1, over, false)
+	return !ok
+}
+
+// valid lists the peers' shares that have not run out and are believed, in order
+// of key.
+func (s *shares) valid(now time.Time) []*strategy.Share {
+	valid := make([]*strategy.Share, 0, len(s.order))
+	for _, share := range s.order {
+		if share.Author != s.self && share.expires.After(now) && (len(s.void) == 0 || share.Epoch > s.void[share.Author]) {
+			valid = append(valid, &share.Share)
+		}
+	}
+	return valid
+}
+
+// since lists the valid shares that are passed on and that somebody who holds known lacks. A share
+// that has run out is listed when an older one of its key is known: an author
+// that has lost its journal learns from it which stamps it has used. One that differs
+// from what is known under its stamp is listed too, so that this is noticed.
+func (s *shares) since(known []protocol.Held, now time.Time, withholds func(protocol.Share) bool) []protocol.SyncItem {
+	byKey := make(map[protocol.Key]protocol.Held, len(known))
+	for _, h := range known {
+		byKey[h.Key] = h
+	}
+	var items []protocol.SyncItem
+	for _, share := range s.order {
+		theirs, known := byKey[share.Key]
+		mine := protocol.HeldOf(share.Share.Share)
+		newer := share.Stamp.Compare(theirs.Stamp) > 0 && (known || share.expires.After(now))
+		differs := known && share.Stamp == theirs.Stamp && theirs.Digest != mine.Digest
+		if (newer || differs) && !withholds(share.Share.Share) && s.relays(share.Author) {
+			items = append(items, protocol.SyncItem{Envelope: share.Envelope, Age: now.Sub(share.accepted)})
+		}
+	}
+	return items
+}
+
+// digest lists what is held.
+func (s *shares) digest(withholds func(protocol.Share) bool) []protocol.Held {
+	var digest []protocol.Held
+	for _, share := range s.order {
+		if !withholds(share.Share.Share) {
+			digest = append(digest, protocol.HeldOf(share.Share.Share))
+		}
+	}
+	return digest
+}
+
+func (s *shares) sorted() []*held { return slices.Clone(s.order) }

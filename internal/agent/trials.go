@@ -1,0 +1,292 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Errors about trials; nothing has changed when one is returned.
+var (
+	ErrUnknownTrial = errors.New("unknown trial")
+	ErrFinished     = errors.New("trial has already ended")
+	ErrBadOutcome   = errors.New("outcome is not accepted")
+)
+
+// trials is the table of the agent's own trials. It changes by applying records, so
+// that replaying the journal rebuilds it. Only cutOff has no record: a process that
+// dies writes none.
+type trials struct {
+	task    *task.Task
+	list    []strategy.Trial
+	done    int              // trials with an outcome
+	failed  int              // trials without one
+	nearest int              // index of the best of those with an outcome by task.Compare, -1 when there is none
+	aside   int              // of the first trials, which setAside has left to history alone
+	shown   []strategy.Trial // a copy of the list as it is, without these; nil when it has changed
+	leases  map[uint64]lease // of running trials that clients outside of the process hold
+	stop    *StopRecord      // why the latest run ended; nil when it did otherwise, or there are trials since
+}
+
+func newTrials(t *task.Task) trials {
+	return trials{task: t, nearest: -1, leases: map[uint64]lease{}}
+}
+
+// next is the ID of the next trial.
+func (t *trials) next() uint64 { return uint64(len(t.list)) + 1 }
+
+func (t *trials) get(id uint64) (*strategy.Trial, error) {
+	if id == 0 || id > uint64(len(t.list)) {
+		return nil, fmt.Errorf("%w %d: trials 1 to %d exist", ErrUnknownTrial, id, len(t.list))
+	}
+	return &t.list[id-1], nil
+}
+
+// snapshot is a copy to read. It stays the same one until the table changes, so that
+// views cost little.
+func (t *trials) snapshot() []strategy.Trial {
+	if t.shown == nil {
+		t.shown = slices.Clone(t.list[t.aside:])
+	}
+	return t.shown
+}
+
+// setAside takes the first trials out of what strategies see if all of them have failed and no
+// trial has an outcome. The next start then begins with the same designs: it is likely that the
+// user has mended the command. Where failures are observations they stay.
+func (t *trials) setAside() {
+	if t.done == 0 && t.task.Failures != task.ConstrainFailures {
+		t.setAsideAtMost(len(t.list))
+	}
+}
+
+// setAsideAtMost sets aside so many trials at most.
+func (t *trials) setAsideAtMost(most int) {
+	for t.aside < min(most, len(t.list)) && t.list[t.aside].State == strategy.Failed && t.list[t.aside].Why.Source != strategy.Imported {
+		t.shown, t.aside = nil, t.aside+1
+	}
+}
+
+// open checks that an outcome may be recorded for the trial. same says that
+// the trial has ended in just this way already, so that telling twice is no
+// error.
+func (t *trials) open(id uint64, same func(strategy.Trial) bool) (already bool, err error) {
+	trial, err := t.get(id)
+	if err != nil {
+		return false, err
+	}
+	if trial.State == strategy.Done || trial.State == strategy.Failed {
+		if same(*trial) {
+			return true, nil
+		}
+		return false, fmt.Errorf("%w: trial %d is %s", ErrFinished, id, trial.State)
+	}
+	return false, nil
+}
+
+// maxReason is how many characters of why a trial failed are told. A program that evaluates
+// says that, so it is also made fit to be shown wherever it may go.
+const maxReason = 2000
+
+func checkOutcome(t *task.Task, outcome strategy.Outcome) error {
+	if math.IsNaN(outcome.Value) || math.IsInf(outcome.Value, 0) {
+		return fmt.Errorf("%w: value %g is not a finite number", ErrBadOutcome, outcome.Value)
+	}
+	if err := t.CheckReadings(outcome.Constraints); err != nil {
+		return fmt.Errorf("%w: %w", ErrBadOutcome, err)
+	}
+	return CheckMetrics(outcome.Metrics)
+}
+
+// CheckMetrics tells whether an outcome may have the metrics. Error: ErrBadOutcome.
+func CheckMetrics(metrics map[string]float64) error {
+	if len(metrics) > strategy.MaxMetrics {
+		return fmt.Errorf("%w: %d metrics; accepted are at most %d", ErrBadOutcome, len(metrics), strategy.MaxMetrics)
+	}
+	for name, value := range metrics {
+		if !strategy.IsMetricName(name) {
+			return fmt.Errorf("%w: %.100q is no name of a metric; accepted are 1 to %d bytes of printable text", ErrBadOutcome, name, strategy.MaxMetricName)
+		}
+		if math.IsNaN(value) || math.IsInf(value, 0) {
+			return fmt.Errorf("%w: metric %.100q is %g, not a finite number", ErrBadOutcome, name, value)
+		}
+	}
+	return nil
+}
+
+// sameOutcome treats nil and empty constraints or metrics as equal, as the journal does.
+func sameOutcome(a, b strategy.Outcome) bool {
+	return a.Value == b.Value && maps.Equal(a.Constraints, b.Constraints) && maps.Equal(a.Metrics, b.Metrics)
+}
+
+// ownMaps lets the caller go on using the maps of its outcome.
+func ownMaps(outcome strategy.Outcome) strategy.Outcome {
+	outcome.Constraints, outcome.Metrics = maps.Clone(outcome.Constraints), maps.Clone(outcome.Metrics)
+	return outcome
+}
+
+// apply carries out a record about trials.
+func (t *trials) apply(r Record) error {
+	switch {
+	case r.Trial != nil:
+		t.stop = nil
+		return t.add(*r.Trial)
+	case r.Stop != nil:
+		t.stop = r.Stop
+		return nil
+	case r.Offer != nil:
+		return t.change(r.Offer.ID, func(trial *strategy.Trial) {
+			trial.State, trial.Started = strategy.Running, r.Offer.Time
+			trial.Attempts++
+			t.claim(trial.ID, r.Offer.Claim, r.Offer.Time)
+		})
+	case r.Return != nil:
+		if trial, err := t.get(r.Return.ID); err == nil && trial.State == strategy.Waiting {
+			return fmt.Errorf("trial %d is handed back twice", trial.ID)
+		}
+		return t.change(r.Return.ID, func(trial *strategy.Trial) {
+			trial.State, trial.Client = strategy.Waiting, ""
+			if delete(t.leases, trial.ID); !r.Return.Expired {
+				trial.Attempts--
+			}
+		})
+	case r.Tell != nil:
+		return t.tell(*r.Tell)
+	case r.Fail != nil:
+		return t.change(r.Fail.ID, func(trial *strategy.Trial) {
+			trial.State, trial.Reason, trial.Finished = strategy.Failed, sanitize.Text(r.Fail.Reason, maxReason), r.Fail.Time
+			t.failed++
+			delete(t.leases, trial.ID)
+		})
+	}
+	return nil
+}
+
+func (t *trials) change(id uint64, with func(*strategy.Trial)) error {
+	trial, err := t.get(id)
+	if err != nil {
+		return err
+	}
+	if trial.State == strategy.Done || trial.State == strategy.Failed {
+		return fmt.Errorf("%w: trial %d is %s", ErrFinished, id, trial.State)
+	}
+	t.shown = nil
+	with(trial)
+	return nil
+}
+
+func (t *trials) add(r TrialRecord) error {
+	if r.ID != t.next() {
+		return fmt.Errorf("trial %d follows trial %d", r.ID, len(t.list))
+	}
+	design, err := t.task.Space.UnmarshalDesign(r.Design)
+	if err != nil {
+		return fmt.Errorf("trial %d: %w", r.ID, err)
+	}
+	trial := strategy.Trial{ID: r.ID, Design: design, Why: r.Why, State: strategy.Running, Attempts: 1, Started: r.Time}
+	if r.Imported != nil {
+		if err := checkOutcome(t.task, *r.Imported); err != nil {
+			return fmt.Errorf("trial %d: %w", r.ID, err)
+		}
+		trial.Attempts = 0
+	}
+	t.setAsideAtMost(r.Aside)
+	t.shown, t.list = nil, append(t.list, trial)
+	t.claim(trial.ID, r.Claim, r.Time)
+	if r.Imported != nil {
+		return t.tell(TellRecord{ID: r.ID, Outcome: *r.Imported, Time: r.Time})
+	}
+	return nil
+}
+
+func (t *trials) tell(r TellRecord) error {
+	if err := checkOutcome(t.task, r.Outcome); err != nil {
+		return fmt.Errorf("trial %d: %w", r.ID, err)
+	}
+	return t.change(r.ID, func(trial *strategy.Trial) {
+		trial.State, trial.Outcome, trial.Finished = strategy.Done, &r.Outcome, r.Time
+		trial.Broken = t.task.Broken(trial.Outcome)
+		t.done++
+		delete(t.leases, trial.ID)
+		if t.nearest < 0 || t.task.Better(&r.Outcome, t.list[t.nearest].Outcome) {
+			t.nearest = int(r.ID) - 1
+		}
+	})
+}
+
+// measured is the number of trials that bear on an output: those with an outcome, and on
+// completion also those that have failed. strategy.Observed lists their observations.
+func (t *trials) measured(output task.Output) int {
+	if output == task.Completion {
+		return t.done + t.failed
+	}
+	return t.done
+}
+
+// nearestTrial returns a copy of the best trial or, where nothing is feasible, of the one
+// of least violation; nil when no trial has an outcome.
+func (t *trials) nearestTrial() *strategy.Trial {
+	if t.nearest < 0 {
+		return nil
+	}
+	trial := t.list[t.nearest]
+	return &trial
+}
+
+// bestTrial returns a copy of the best feasible trial, nil when there is none.
+func (t *trials) bestTrial() *strategy.Trial {
+	if nearest := t.nearestTrial(); nearest != nil && t.task.Feasible(nearest.Outcome) {
+		return nearest
+	}
+	return nil
+}
+
+// interrupted lists, after a replay, the trials whose evaluation was cut off. What a
+// client outside of the process evaluates goes on.
+func (t *trials) interrupted() []strategy.Trial {
+	var cut []strategy.Trial
+	for _, trial := range t.list {
+		if _, held := t.leases[trial.ID]; !held && (trial.State == strategy.Running || trial.State == strategy.Waiting) {
+			cut = append(cut, trial)
+		}
+	}
+	return cut
+}
+
+// cutOff says that the evaluation of an interrupted trial has ended with the process.
+func (t *trials) cutOff(id uint64) {
+	t.shown, t.list[id-1].State = nil, strategy.Waiting
+}
+
+// expired lists the running trials whose lease has ended.
+func (t *trials) expired(now time.Time, lease time.Duration) (ids []uint64) {
+	if lease <= 0 {
+		return nil
+	}
+	for _, trial := range t.list {
+		if _, held := t.leases[trial.ID]; !held && trial.State == strategy.Running && !trial.Started.Add(lease).After(now) {
+			ids = append(ids, trial.ID)
+		}
+	}
+	return ids
+}
+
+// leaseEnd is when the first lease of a running trial ends, zero for never.
+func (t *trials) leaseEnd(lease time.Duration) (end time.Time) {
+	if lease <= 0 {
+		return time.Time{}
+	}
+	for _, trial := range t.list {
+		if _, held := t.leases[trial.ID]; !held && trial.State == strategy.Running {
+			end = earliest(end, trial.Started.Add(lease))
+		}
+	}
+	return end
+}

@@ -1,0 +1,73 @@
+package agent
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// waiting says how long the strategy has waited for exchanges before it chooses the
+// next trial, and for which. All its Waits together end with the time limit of the
+// latest, counted from the first, so that no number of Results makes it wait for ever.
+type waiting struct {
+	since    time.Time // of the first Wait; zero before it
+	exchange string    // whose Result the strategy waits for now
+	until    time.Time // set with exchange
+	timedOut string    // the exchange that has let it wait in vain
+}
+
+func (w *waiting) begin(now time.Time, wish strategy.Wait) {
+	if w.since.IsZero() {
+		w.since = now
+	}
+	w.exchange, w.until = wish.Exchange, w.since.Add(wish.For)
+}
+
+// mayWait returns why the strategy may not wait that has waited in vain for an exchange, if
+// that is not empty; nil if it may.
+func (a *Agent) mayWait(wish strategy.Wait, timedOut string) error {
+	_, talks := a.exchanges.byName[wish.Exchange]
+	switch {
+	case !talks:
+		return fmt.Errorf("the strategy waits for exchange %q, which the task does not have", wish.Exchange)
+	case wish.For <= 0:
+		return fmt.Errorf("the strategy waits for exchange %q for %v, accepted is more than 0", wish.Exchange, wish.For)
+	case timedOut != "":
+		return fmt.Errorf("the strategy goes on waiting for exchange %q, after it has waited for %q in vain", wish.Exchange, timedOut)
+	}
+	return nil
+}
+
+func (a *Agent) waits() bool { return a.wait.exchange != "" && len(a.asks) > 0 }
+
+// waitEnd is when the strategy has waited long enough, zero while it does not wait.
+func (a *Agent) waitEnd() time.Time {
+	if !a.waits() {
+		return time.Time{}
+	}
+	return a.wait.until
+}
+
+// waitTimedOut ends a wait without a Result: the next suggestion is the last one.
+func (a *Agent) waitTimedOut(reason string) {
+	a.warn("trial %d is chosen without a result of exchange %s: %s", a.trials.next(), a.wait.exchange, reason)
+	a.wait.timedOut, a.wait.exchange = a.wait.exchange, ""
+}
+
+// WaitsFor returns what the oldest Ask without an answer waits for; it is empty when no Ask waits.
+func (a *Agent) WaitsFor() string {
+	switch {
+	case len(a.asks) == 0:
+		return ""
+	case a.Held():
+		return "the first design waits for the shares of peers"
+	case !a.caughtUp():
+		return fmt.Sprintf("the surrogate learns from %s", sanitize.Count(a.trials.done, "outcome"))
+	case a.waits():
+		return fmt.Sprintf("the strategy waits for a result of exchange %q, until %s at most", a.wait.exchange, a.wait.until.UTC().Format(time.RFC3339))
+	default:
+		return "the strategy chooses a design"
+	}
+}

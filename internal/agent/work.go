@@ -1,0 +1,146 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/recoverpanic"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Strategies, exchanges and surrogates are called from this file, and where they are
+// made or asked what they have shown, so that a panic of theirs ends one step and not
+// the process.
+
+// job is a Work and what becomes of its result.
+type job struct {
+	name   string // of the Work
+	who    string // whose code it is
+	run    func(ctx context.Context) (any, error)
+	finish func(now time.Time, value any, err error)
+	undo   func() // of a Work that was cut off: as if it had not been started
+}
+
+// outcome is the result of a Work.
+type outcome struct {
+	value any
+	err   error
+	cut   bool // the context ended before the Work did; there is nothing else
+}
+
+func (a *Agent) startWork(j job) {
+	a.lastWork++
+	a.work[a.lastWork] = j
+	a.ready.Work = append(a.ready.Work, Work{ID: a.lastWork, Name: j.name, Run: func(ctx context.Context) any {
+		value, err := recoverpanic.Call(j.who, func() (any, error) { return j.run(ctx) })
+		if ctx.Err() != nil {
+			return outcome{cut: true}
+		}
+		return outcome{value: value, err: err}
+	}})
+}
+
+// Done returns the result of a Work. That of one whose context ended changes nothing;
+// the Work begins again with the next input.
+func (a *Agent) Done(now time.Time, id uint64, result any) {
+	j, ok := a.work[id]
+	if !ok {
+		panic(fmt.Sprintf("agent: Done(%d): there is no such work", id))
+	}
+	delete(a.work, id)
+	o := result.(outcome)
+	if o.cut {
+		j.undo()
+		return
+	}
+	j.finish(now, o.value, o.err)
+	a.pump(now)
+}
+
+// warnOf is warn with the stack of the panic behind an error, if there is one.
+func (a *Agent) warnOf(err error, format string, args ...any) {
+	e := Event{Type: Warning, Message: fmt.Sprintf(format, args...)}
+	if p := recovered(err); p != nil {
+		e.Stack = string(p.Stack)
+	}
+	a.event(e)
+}
+
+// recovered returns the panic behind an error, nil when there is none.
+func recovered(err error) *recoverpanic.Panic {
+	var p *recoverpanic.Panic
+	errors.As(err, &p)
+	return p
+}
+
+func nameOf(exchange string) string { return fmt.Sprintf("the exchange %q", exchange) }
+
+// decode is the Decode of an exchange, and the slot of what it returns. A payload that
+// makes it panic is as malformed as one that it refuses, so that whoever sends such
+// payloads is counted as misbehaving. The user is told once for each kind, since there
+// is no end to the names of a hostile peer.
+func (a *Agent) decode(exchange strategy.Exchange, kind string, payload []byte) (value any, slot uint64, err error) {
+	value, err = recoverpanic.Call(nameOf(kind), func() (any, error) {
+		value, err := exchange.Decode(payload)
+		if err == nil {
+			slot = strategy.SlotOf(value)
+		}
+		return value, err
+	})
+	if recovered(err) == nil {
+		return value, slot, err
+	}
+	if !a.exchanges.undecoded[kind] {
+		a.exchanges.undecoded[kind] = true
+		a.warnOf(err, "%v at a share, which is not accepted; neither are further ones like it, without another warning", err)
+	}
+	return nil, 0, fmt.Errorf("agent: %w: %w", protocol.ErrMalformed, err)
+}
+
+// stepOf is the Step of an exchange. One that panics may have changed half of its
+// state, such as what it has spent of a promise of privacy, so that it gets no further
+// input: what is wrong is not made worse, and a peer that knows how to cause it does so
+// once. The next start makes the state anew from the records. Shares of this kind are
+// taken, kept and passed on as before.
+func (a *Agent) stepOf(now time.Time, exchange strategy.Exchange, name string, in strategy.Input) []strategy.Output {
+	outputs, err := recoverpanic.Call(nameOf(name), func() ([]strategy.Output, error) { return exchange.Step(a.view(now), in), nil })
+	if err != nil {
+		a.exchanges.stop(name)
+		a.warnOf(err, "%v; it takes no further part until the next start of the node", err)
+		if a.wait.exchange == name {
+			a.waitTimedOut("it has stopped")
+		}
+	}
+	return outputs
+}
+
+// ask asks the value that an exchange shows; nil when that panics.
+func ask[T any](exchange string, f func() T) *T {
+	answer, err := recoverpanic.Call(nameOf(exchange), func() (*T, error) { return new(f()), nil })
+	if err != nil {
+		return nil
+	}
+	return answer
+}
+
+// named returns the exchanges by name. Each must have one of its own.
+func named(list []strategy.Exchange) (byName map[string]strategy.Exchange, order []string, err error) {
+	byName = map[string]strategy.Exchange{}
+	for i, exchange := range list {
+		if exchange == nil {
+			return nil, nil, fmt.Errorf("agent: exchange %d of the task is nil", i+1)
+		}
+		name, err := recoverpanic.Call("an exchange", func() (string, error) { return exchange.Name(), nil })
+		if err != nil {
+			return nil, nil, fmt.Errorf("agent: %w", err)
+		}
+		if _, double := byName[name]; double || name == "" {
+			return nil, nil, fmt.Errorf("agent: two exchanges of the task have the name %q, or it is empty; each needs one of its own", name)
+		}
+		byName[name], order = exchange, append(order, name)
+	}
+	return byName, order, nil
+}

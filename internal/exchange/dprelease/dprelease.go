@@ -1,0 +1,201 @@
+// Package releases is the exchange of agents under a promise of privacy by mechanism
+// local: each releases a vector with noise, at observations that are fixed beforehand, as
+// long as its ledger has releases left, and then shares nothing more.
+//
+// What the vector is, and how it travels, is for the strategy to say that rests on it, in a
+// [Spec].
+package dprelease
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Spec says what is released. It must not change.
+type Spec struct {
+	Kind string        // names the exchange and its shares
+	TTL  time.Duration // how long a share stays valid without a word from its author
+
+	// Due says after how many observations a release is due, the first being 1. A share
+	// claims to rest on so many, however late it is.
+	Due func(release int) int
+
+	// Decode is that of the exchange, but for the number of the release.
+	Decode func(payload []byte) (any, error)
+	// Number returns which release a decoded share is; 0: it is none.
+	Number func(value any) int
+
+	// Vector returns what is to be released of this view, as long as task.Release says,
+	// or nil when there is nothing to say. It runs beside the agent.
+	Vector func(ctx context.Context, view strategy.View, seed random.Seed) ([]float64, error)
+	// Payload returns a share of the noisy vector.
+	Payload func(noisy []float64, release int) ([]byte, error)
+}
+
+// Exchange is the state machine of one agent.
+type Exchange struct {
+	spec   Spec
+	ledger *ledger.Ledger
+
+	drawnAt int  // observations behind the newest vector that was asked for
+	drawing bool // a vector is being computed
+}
+
+var _ strategy.Exchange = (*Exchange)(nil)
+
+// New returns the exchange of one agent on a task with mechanism local. entropy must be the
+// Reader of crypto/rand outside of tests.
+func New(t *task.Task, entropy io.Reader, spec func(ledger.Terms) Spec) (*Exchange, error) {
+	account, err := ledger.NewLedger(t, entropy)
+	if err != nil {
+		return nil, err
+	}
+	return &Exchange{spec: spec(account.Terms), ledger: account}, nil
+}
+
+// Disown refuses all releases for a reason, as that of [strategy.Env.Unaccounted]. An empty
+// one changes nothing.
+func (e *Exchange) Disown(why string) { e.ledger.Disown(why) }
+
+// Name implements strategy.Exchange.
+func (e *Exchange) Name() string { return e.spec.Kind }
+
+// Decode implements strategy.Exchange: a share has the number of one of the planned
+// releases.
+func (e *Exchange) Decode(payload []byte) (any, error) {
+	value, err := e.spec.Decode(payload)
+	if err != nil {
+		return nil, err
+	}
+	if number := e.spec.Number(value); number < 1 || number > e.ledger.Releases {
+		return nil, fmt.Errorf("%w: private release %d, the task plans %d", protocol.ErrMalformed, number, e.ledger.Releases)
+	}
+	return value, nil
+}
+
+// Step implements strategy.Exchange. Whatever happened, the receipt goes out behind the
+// records that it speaks of.
+func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output {
+	out := e.account(view, in)
+	if _, replays := in.(strategy.Replayed); replays {
+		return out
+	}
+	if payload := e.ledger.Announce(); payload != nil {
+		out = append(out, strategy.Receipt{Payload: payload})
+	}
+	return out
+}
+
+func (e *Exchange) account(view strategy.View, in strategy.Input) []strategy.Output {
+	switch in := in.(type) {
+	case strategy.Replayed:
+		e.ledger.Replay(in.Data)
+	case strategy.Start:
+		return append([]strategy.Output{strategy.Result{Value: e.ledger.State()}, beat()}, e.draw(view)...)
+	case strategy.Timer:
+		return e.wait(view)
+	case strategy.CaughtUp:
+		e.ledger.CaughtUp(in.Peer)
+		return e.draw(view)
+	case strategy.TrialsEnded:
+		return e.draw(view)
+	case strategy.Echo:
+		return append(e.echo(in.Share), e.draw(view)...)
+	case strategy.EquivocationFound:
+		return e.carry(e.ledger.Contradicted(in.Proof))
+	case strategy.WorkDone:
+		e.drawing = false
+		if !e.ledger.Open() {
+			return nil // refused while the vector was computed
+		}
+		vector, _ := in.Result.([]float64)
+		return append(e.release(vector), e.draw(view)...)
+	}
+	return nil
+}
+
+const beatTimer = "beat"
+
+func beat() strategy.Output { return strategy.SetTimer{Name: beatTimer, After: ledger.Beat} }
+
+// wait counts how long releases have waited for those who are silent.
+func (e *Exchange) wait(view strategy.View) []strategy.Output {
+	out := []strategy.Output{beat()}
+	if change := e.ledger.Count(presence.Of(view).Present); change != "" {
+		out = append(out, strategy.Warn{Message: change})
+	}
+	return append(out, e.draw(view)...)
+}
+
+// draw asks for the next vector when a release is due, one at most for each observation:
+// releases that were missed, since the peers had not told enough yet, or that imported
+// trials made due all at once, would cost as much as new ones and tell nothing new.
+func (e *Exchange) draw(view strategy.View) []strategy.Output {
+	next := e.ledger.State().Released + 1
+	if e.drawing || view.Observations <= e.drawnAt || !e.ledger.Open() || view.Observations < e.spec.Due(next) {
+		return nil
+	}
+	if present := presence.Of(view).Present; !e.ledger.Trusted(present) {
+		if waits := e.ledger.Waits(present); waits != "" {
+			return []strategy.Output{strategy.Warn{Message: waits}}
+		}
+		return nil
+	}
+	e.drawing, e.drawnAt = true, view.Observations
+	return []strategy.Output{strategy.Work{Name: e.spec.Kind, Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
+		return e.spec.Vector(ctx, view, seed)
+	}}}
+}
+
+// release spends a release on the vector; the record of it goes before the share. Where
+// there is none, silence would tell that, so noise on zeros goes out.
+func (e *Exchange) release(vector []float64) []strategy.Output {
+	if vector == nil {
+		vector = make([]float64, e.ledger.Numbers())
+	}
+	noisy, number, record, err := e.ledger.Release(vector)
+	if err != nil {
+		return []strategy.Output{strategy.Warn{Message: err.Error()}}
+	}
+	payload, err := e.spec.Payload(noisy, number)
+	if err != nil {
+		return []strategy.Output{strategy.Warn{Message: err.Error()}}
+	}
+	return []strategy.Output{
+		strategy.Record{Data: record},
+		strategy.Publish{Payload: payload, TTL: e.spec.TTL},
+		strategy.Result{Value: e.ledger.State()},
+	}
+}
+
+// echo looks whether the journal knows what peers hold of this node.
+func (e *Exchange) echo(share strategy.Share) []strategy.Output {
+	if receipt, ok := share.Value.(protocol.Receipt); ok {
+		return e.carry(e.ledger.Reconcile(receipt))
+	}
+	if number := e.spec.Number(share.Value); number > 0 {
+		return e.carry(e.ledger.Echo(number))
+	}
+	return nil
+}
+
+// carry carries out what the ledger has found; the record is nil where nothing is new.
+func (e *Exchange) carry(record []byte, reason string) []strategy.Output {
+	if record == nil {
+		return nil
+	}
+	out := []strategy.Output{strategy.Record{Data: record}, strategy.Result{Value: e.ledger.State()}}
+	if reason != "" {
+		out = append(out, strategy.Warn{Message: "this node shares nothing more: " + reason})
+	}
+	return out
+}

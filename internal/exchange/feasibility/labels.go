@@ -1,0 +1,142 @@
+// Package labels lets agents on tasks with constraints share which designs they have
+// evaluated and whether each was feasible, and nothing of what was measured: the exchange
+// [NewSharing] publishes that, [Of] reads what peers say, and [Peer.Limit] is what it
+// tells about other designs.
+//
+// A label is of all constraints together. Where failures count, a failed evaluation is an
+// infeasible design; where they do not, it has no label.
+//
+// Labels give away the designs. That the objective and the numbers behind the
+// constraints are not sent is no privacy in the sense of package privacy: where a node
+// looks tells what it has found good.
+package feasibility
+
+import (
+	"context"
+	"math"
+
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/latest"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Kind names the exchange and its shares.
+const Kind = "feasibility"
+
+// NewSharing returns the exchange of one agent: it publishes the newest
+// protocol.MaxLabels labels of the agent's own trials, by ID, as soon as it has as many
+// labels as the task has starting designs and then after every further one.
+func NewSharing(t *task.Task) *latest.Latest {
+	return latest.New(latest.Spec{
+		Kind:   Kind,
+		From:   t.Strategy.InitialDesigns,
+		TTL:    protocol.MaxTTL,
+		Count:  Count,
+		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
+		Compute: func(_ context.Context, view strategy.View, _ random.Seed) ([]byte, error) {
+			all := own(t, view.Trials)
+			newest := all[max(0, len(all)-protocol.MaxLabels):]
+			return protocol.Feasibility{Observations: len(all), Labels: newest}.Encode(t.Space)
+		},
+	})
+}
+
+// Count is how many labels the agent's own trials have: those with an outcome, and where
+// failures count those that failed.
+func Count(view strategy.View) int {
+	count := 0
+	for i := range view.Trials {
+		if labelled(view.Task, &view.Trials[i]) {
+			count++
+		}
+	}
+	return count
+}
+
+func labelled(t *task.Task, trial *strategy.Trial) bool {
+	return trial.State == strategy.Done || trial.State == strategy.Failed && t.Failures == task.ConstrainFailures
+}
+
+// own are the labels of an agent's trials.
+func own(t *task.Task, trials []strategy.Trial) []protocol.Label {
+	var all []protocol.Label
+	for i := range trials {
+		if trial := &trials[i]; labelled(t, trial) {
+			all = append(all, protocol.Label{
+				Point:    protocol.PointOf(t.Space, trial.Design),
+				Feasible: trial.State == strategy.Done && t.Feasible(trial.Outcome),
+			})
+		}
+	}
+	return all
+}
+
+// decode returns a protocol.Feasibility.
+func decode(t *task.Task, payload []byte) (any, error) {
+	f, err := protocol.DecodeFeasibility(payload, t.Space)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Peer is what one peer says.
+type Peer struct {
+	Share        *strategy.Share
+	Observations int         // labels that the peer has, these and older ones
+	X            [][]float64 // designs of the task, encoded, 1 to protocol.MaxLabels; the same may come twice
+	Feasible     []bool      // of each
+}
+
+// Of lists what the peers of the view say, in the order of View.Shares.
+func Of(view strategy.View) []Peer {
+	var all []Peer
+	space := view.Task.Space.Whole() // where peers look, though it may be out of the node's own reach
+	for share, f := range strategy.Shares[protocol.Feasibility](view) {
+		p := Peer{Share: share, Observations: f.Observations}
+		for _, l := range f.Labels {
+			p.X = append(p.X, space.Encode(space.Decode(l.Point.Encoded(space))))
+			p.Feasible = append(p.Feasible, l.Feasible)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// Limit is what the labels tell about all designs: the Gaussian process with the probit
+// likelihood (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006,
+// section 3.6), which is above 0 where designs are feasible. Its hyperparameters are those
+// that are most likely before any observation, so that a peer cannot choose them. The cost
+// is cubic in the number of labels. An error says that the labels are of no use.
+func (p Peer) Limit(t *task.Task) (acquisition.Limit, error) {
+	sides := make([]gp.Interval, len(p.Feasible))
+	for i, feasible := range p.Feasible {
+		sides[i] = gp.Side(feasible)
+	}
+	spec := surrogate.ConstraintSpec(t)
+	h := gp.PriorMode(spec)
+	process, err := gp.NewIntervalPosterior(spec, p.X, sides, h)
+	if err != nil {
+		return acquisition.Limit{}, err
+	}
+	return acquisition.Limit{Predictor: process, High: math.Inf(1), Noise: h.Noise}, nil
+}
+
+// Forge returns a payload with as many labels, of designs of the lie and each feasible or not
+// by the flip of a coin.
+func Forge(t *task.Task, payload []byte, lie strategy.Forgery) ([]byte, error) {
+	f, err := protocol.DecodeFeasibility(payload, t.Space)
+	if err != nil {
+		return nil, err
+	}
+	for i := range f.Labels {
+		f.Labels[i].Point = protocol.PointOf(t.Space, lie.Design(t.Space))
+		f.Labels[i].Feasible = lie.Rand.IntN(2) == 1
+	}
+	return f.Encode(t.Space)
+}

@@ -1,0 +1,60 @@
+package latentfactor
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/internal/surrogate/latent"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// heard are the statements of a view, at most maxPeers. Of equals those count whose author's
+// name comes first.
+func heard(view strategy.View) PeerFactors {
+	var all PeerFactors
+	for _, said := range strategy.Shares[latent.Statement](view) {
+		all = append(all, said)
+	}
+	slices.SortStableFunc(all, func(a, b latent.Statement) int { return cmp.Compare(b.Observations, a.Observations) })
+	return all[:min(len(all), maxPeers)]
+}
+
+// Addition is the exchange for any strategy, on tasks whose surrogate is of type
+// shared-latent.
+func Addition() strategy.ExchangeAddition {
+	return strategy.ExchangeAddition{
+		New:       func(t *task.Task) (strategy.Exchange, error) { return New(t) },
+		Kind:      Kind,
+		Described: "peers tell each other what their results say of a function in common",
+		Reveals:   "Peers get from each node what its results say of a function in common, from which designs and results can be computed: they are as good as published to all who can take part.",
+		Forge:     forge,
+	}
+}
+
+// forge states outputs of another latent function at the designs of the author.
+func forge(t *task.Task, payload []byte, lie strategy.Forgery) ([]byte, error) {
+	model, err := surrogate.New(t)
+	if err != nil {
+		return nil, err
+	}
+	spec := model.(surrogate.FactorConditioner).Spec()
+	said, err := protocol.DecodeLatent(payload, t.Space.Len(), len(spec.Points))
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float64, len(spec.Points))
+	for i := range values {
+		values[i] = lie.Rand.NormFloat64()
+	}
+	for i, row := range said.Rows {
+		said.Outputs[i] = lie.Rand.NormFloat64()
+		for k, v := range row {
+			said.Outputs[i] += v * values[k]
+		}
+		said.Outputs[i] = min(max(said.Outputs[i], -protocol.MaxLatent), protocol.MaxLatent)
+	}
+	return said.Encode(len(spec.Points))
+}

@@ -1,0 +1,98 @@
+package latentfactor
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/internal/surrogate/latent"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/latest"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Kind names the exchange and its shares.
+const Kind = "latent"
+
+// from is how many observations a statement needs: one is standardised to nothing.
+const fromObservations = 2
+
+// maxPeers is to how many statements a node listens, those that rest on most observations.
+const maxPeers = 50
+
+// Exchange is that of one agent. Its Result is Heard.
+type Exchange struct{ *latest.Latest }
+
+var _ strategy.Exchange = (*Exchange)(nil)
+
+// New returns the exchange of one agent. The task's surrogate must be of type shared-latent.
+func New(t *task.Task) (*Exchange, error) {
+	model, err := surrogate.New(t)
+	if err != nil {
+		return nil, err
+	}
+	listener, ok := model.(surrogate.FactorConditioner)
+	if !ok {
+		return nil, fmt.Errorf("statements: the surrogate of task %q is of type %s: must be %s", t.Name, t.Surrogate.Type, task.SharedLatent)
+	}
+	spec := listener.Spec()
+	return &Exchange{latest.New(latest.Spec{
+		Kind: Kind, From: fromObservations, TTL: protocol.MaxTTL,
+		Decode: func(payload []byte) (any, error) { return decode(spec, payload) },
+		Compute: func(ctx context.Context, view strategy.View, _ random.Seed) ([]byte, error) {
+			observations := view.Observed(task.Objective)
+			if len(observations.Y) < fromObservations || view.Posterior == nil {
+				return nil, nil
+			}
+			said, err := listener.State(ctx, observations, view.Posterior)
+			if err != nil {
+				return nil, err
+			}
+			return encode(spec, said)
+		},
+	})}, nil
+}
+
+func encode(spec latent.Spec, said latent.Statement) ([]byte, error) {
+	payload := protocol.Latent{Observations: said.Observations, Rows: said.Rows, Outputs: said.Outputs}
+	for _, square := range said.Latent[0] {
+		payload.Lengthscales = append(payload.Lengthscales, math.Sqrt(square))
+	}
+	return payload.Encode(len(spec.Points))
+}
+
+func decode(spec latent.Spec, payload []byte) (any, error) {
+	said, err := protocol.DecodeLatent(payload, len(spec.PriorMode().Latent[0]), len(spec.Points))
+	if err != nil {
+		return nil, err
+	}
+	statement := latent.Statement{Observations: min(said.Observations, latent.MaxObservations), Latent: [][]float64{nil}, Rows: said.Rows, Outputs: said.Outputs}
+	for _, l := range said.Lengthscales {
+		statement.Latent[0] = append(statement.Latent[0], l*l)
+	}
+	if err := spec.Check(statement); err != nil {
+		return nil, fmt.Errorf("%w: %w", protocol.ErrMalformed, err)
+	}
+	return statement, nil
+}
+
+// Step implements strategy.Exchange.
+func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output {
+	outputs := e.Latest.Step(view, in)
+	switch in.(type) {
+	case strategy.Start, strategy.TrialsEnded, strategy.Received:
+		outputs = append(outputs, strategy.Result{Value: heard(view)})
+	}
+	return outputs
+}
+
+// PeerFactors is what peers state.
+type PeerFactors []latent.Statement
+
+var _ strategy.FactorSource = PeerFactors(nil)
+
+// Statements implements strategy.Stater.
+func (h PeerFactors) Statements() []latent.Statement { return h }

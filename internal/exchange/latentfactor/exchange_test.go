@@ -1,0 +1,186 @@
+package latentfactor
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/internal/surrogate/latent"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+func newTask(t testing.TB, model string) *task.Task {
+	t.Helper()
+	made, err := strategy.Set{{
+		StrategyType: task.StrategyType{Name: "none"},
+		New:          func(*task.Task) (strategy.Strategy, error) { return nil, nil },
+		Describe:     func(*task.Task) string { return "waits; nothing is shared" },
+	}}.NewTask(task.Spec{Name: "latent", Goal: task.Maximize, Surrogate: task.Settings{"type": model}, Strategy: task.Settings{"type": "none"},
+		Parameters: []task.Parameter{{Name: "x", Kind: task.Float, Low: 0, High: 1}, {Name: "c", Kind: task.Categorical, Choices: []string{"a", "b", "c"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func viewOf(t testing.TB, on *task.Task, count int) strategy.View {
+	t.Helper()
+	var x [][]float64
+	for i := range count {
+		x = append(x, []float64{float64(i) / float64(count), 1, 0, 0})
+	}
+	view := strategytest.View(on, x, func(x []float64) float64 { return math.Sin(9 * x[0]) })
+	strategytest.Fit(t, &view, rand.New(rand.NewPCG(1, 1)))
+	return view
+}
+
+// payloadOf is what a node states by way of its exchange.
+func payloadOf(t testing.TB, view strategy.View) []byte {
+	t.Helper()
+	e, err := New(view.Task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range e.Step(view, strategy.TrialsEnded{}) {
+		work, ok := out.(strategy.Work)
+		if !ok {
+			continue
+		}
+		result, err := work.Run(t.Context(), view, [32]byte{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, out := range e.Step(view, strategy.WorkDone{Result: result}) {
+			if published, ok := out.(strategy.Publish); ok {
+				return published.Payload
+			}
+		}
+	}
+	t.Fatal("nothing is published")
+	return nil
+}
+
+// A statement has as many rows as observations at first, survives the wire, and teaches a
+// newcomer the function.
+func TestStatementTeaches(t *testing.T) {
+	on := newTask(t, task.SharedLatent)
+	payload := payloadOf(t, viewOf(t, on, 12))
+	e, err := New(on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := e.Decode(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := value.(latent.Statement)
+	if said.Observations != 12 || len(said.Rows) != 12 {
+		t.Errorf("12 observations make a statement after %d with %d rows", said.Observations, len(said.Rows))
+	}
+	model, err := surrogate.New(on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := viewOf(t, on, 4)
+	listened, err := model.(surrogate.FactorConditioner).ConditionOnFactors(t.Context(), strategy.Observed(on, view.Trials, task.Objective), view.Posterior, []latent.Statement{said})
+	if err != nil {
+		t.Fatal(err)
+	}
+	errorOf := func(p surrogate.Posterior) (sum float64) {
+		units := p.(surrogate.Scaled).Units()
+		for i := range 30 {
+			x := float64(i) / 30
+			mean, _ := p.Predict([]float64{x, 1, 0, 0})
+			sum += math.Abs(units.Output(mean)-math.Sin(9*x)) / 30
+		}
+		return sum
+	}
+	own, taught := errorOf(view.Posterior), errorOf(listened)
+	t.Logf("mean error %.3g alone, %.3g taught", own, taught)
+	if !(taught < own/2) {
+		t.Errorf("the mean error is %.3g by four own observations and %.3g with a statement of 12", own, taught)
+	}
+}
+
+func TestOneObservationStatesNothing(t *testing.T) {
+	on := newTask(t, task.SharedLatent)
+	e, err := New(on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range e.Step(viewOf(t, on, 1), strategy.TrialsEnded{}) {
+		if _, ok := out.(strategy.Work); ok {
+			t.Error("work after one observation")
+		}
+	}
+}
+
+// A strategy with the addition has the exchange, and says so.
+func TestAddition(t *testing.T) {
+	plain := strategy.Registration{Describe: func(*task.Task) string { return "waits; nothing is shared" }}
+	on := newTask(t, task.SharedLatent)
+	r := plain.WithExchange(Addition())
+	if text := r.Describe(on); !strings.HasSuffix(text, Addition().Described) || strings.Contains(text, "nothing is shared") {
+		t.Errorf("described as %q", text)
+	}
+	if text := r.Reveals(on); !strings.HasPrefix(text, "Peers get") {
+		t.Errorf("reveals %q", text)
+	}
+	payload := payloadOf(t, viewOf(t, on, 4))
+	forged, err := r.Forge(on, Kind, payload, strategy.Forgery{Rand: rand.New(rand.NewPCG(1, 1))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := New(on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Decode(forged); err != nil || string(forged) == string(payload) {
+		t.Errorf("forged: %v", err)
+	}
+	if _, err := New(newTask(t, "rff")); err == nil {
+		t.Error("an exchange of a surrogate that does not listen")
+	}
+}
+
+// Whatever peers send is refused as malformed or can be gathered.
+func FuzzDecode(f *testing.F) {
+	on := newTask(f, task.SharedLatent)
+	e, err := New(on)
+	if err != nil {
+		f.Fatal(err)
+	}
+	model, err := surrogate.New(on)
+	if err != nil {
+		f.Fatal(err)
+	}
+	spec := model.(surrogate.FactorConditioner).Spec()
+	f.Add(payloadOf(f, viewOf(f, on, 4)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		value, err := e.Decode(data)
+		if err != nil {
+			if !errors.Is(err, protocol.ErrMalformed) {
+				t.Fatalf("error %v does not wrap ErrMalformed", err)
+			}
+			return
+		}
+		gathered, err := spec.Gather([]latent.Statement{value.(latent.Statement)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := spec.Condition(gathered, spec.PriorMode(), nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, variance := p.Predict([]float64{0.5, 1, 0, 0})
+		if math.IsNaN(mean) || math.IsInf(mean, 0) || !(variance >= 0) {
+			t.Fatalf("mean %v, variance %v", mean, variance)
+		}
+	})
+}

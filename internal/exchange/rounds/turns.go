@@ -1,0 +1,33 @@
+package rounds
+
+import "github.com/libp2p/go-libp2p/core/peer"
+
+// Turns says whose turn it is to propose in a round: the roster in order, beginning with
+// another one each round, so that nobody proposes more often than others, and who is
+// silent is passed over in the next turn.
+type Turns struct {
+	Roster []peer.ID // the same, in the same order, for all agents
+
+	lapses absences // of those who were passed over
+}
+
+// Leader is who may propose in this turn of a round, both at least 0: of n on the roster
+// the one at place (round+turn) mod n. It panics when the roster is empty.
+func (t *Turns) Leader(round, turn int) peer.ID {
+	return t.Roster[(round+turn)%len(t.Roster)]
+}
+
+// PassOver blames whoever has this turn, which an agent has waited for in vain or found
+// wrong.
+func (t *Turns) PassOver(round, turn int) {
+	if t.lapses == nil {
+		t.lapses = absences{}
+	}
+	t.lapses.note([]peer.ID{t.Leader(round, turn)}, round)
+}
+
+// Forgiven tells whether whoever has this turn may be waited for: after m times passed over
+// not before 2^(m-1) rounds later.
+func (t *Turns) Forgiven(round, turn int) bool {
+	return t.lapses.isForgiven(t.Leader(round, turn), round)
+}

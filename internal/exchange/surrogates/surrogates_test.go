@@ -1,0 +1,62 @@
+package surrogates_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fbo-node/fbo/internal/exchange/hyper"
+	"github.com/fbo-node/fbo/internal/exchange/latentfactor"
+	"github.com/fbo-node/fbo/internal/exchange/surrogates"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
+)
+
+// Each surrogate has the exchange that it needs, beside those of the strategy, and none else.
+func TestExtend(t *testing.T) {
+	for text, want := range map[string]string{
+		"{}":                                     "",
+		"{type: rff}":                            "",
+		"{hyperparameters: own}":                 "",
+		"{hyperparameters: shared}":              hyper.Kind,
+		"{type: shared-latent}":                  latentfactor.Kind,
+		"{type: exact, hyperparameters: shared}": hyper.Kind,
+	} {
+		for _, name := range []string{"alone", "density"} {
+			definition, err := all.Strategies().Parse("test", []byte("name: a\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\nstrategy: {type: "+name+"}\nsurrogate: "+text+"\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := all.Strategies().Of(definition)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var had []string
+			if r.Exchanges != nil {
+				had = names(t, r, strategy.Env{Task: definition})
+			}
+			extended := surrogates.Extend(r, definition)
+			if want == "" {
+				if (extended.Exchanges == nil) != (r.Exchanges == nil) || strings.Contains(extended.Describe(definition), "tell each other what their results say") {
+					t.Errorf("%s with surrogate %s is changed", name, text)
+				}
+				continue
+			}
+			got := names(t, extended, strategy.Env{Task: definition})
+			if strings.Join(got, " ") != strings.Join(append(had, want), " ") {
+				t.Errorf("%s with surrogate %s has the exchanges %q, want %q and %q", name, text, got, had, want)
+			}
+		}
+	}
+}
+
+func names(t *testing.T, r strategy.Registration, env strategy.Env) (list []string) {
+	t.Helper()
+	exchanges, err := r.Exchanges(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range exchanges {
+		list = append(list, e.Name())
+	}
+	return list
+}

@@ -1,0 +1,191 @@
+package modelview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/task"
+)
+
+// ErrNoModel says that there is no posterior yet.
+var ErrNoModel = errors.New("portrait: there is no model yet")
+
+// Interval is the probability that the function lies between Low and High of a slice.
+const Interval = 0.95
+
+// deviations is how far Low and High are from the mean, in deviations of a normal variable.
+const deviations = 1.959964
+
+// Slice is the posterior of the objective along one parameter, all others being those of one
+// design. All lists are as long as Values.
+type Slice struct {
+	Parameter string
+	Values    []task.Value // ascending, or the choices in their order
+
+	// In the objective's units. Low and High are of the function itself, without the noise
+	// of an observation, and have it between them with probability Interval.
+	Mean, Low, High []float64
+
+	Feasible []float64 // the probability that all constraints are kept; nil where the task has none
+}
+
+// Contour is the posterior of the objective over two parameters, all others being those of
+// one design.
+type Contour struct {
+	X, Y            string
+	Xs, Ys          []task.Value
+	Mean, Deviation [][]float64 // in the objective's units; a row for each of Ys, of a number for each of Xs
+}
+
+// View is a model that can be looked at. It is immutable.
+type View struct {
+	view  strategy.View
+	units surrogate.Units
+	sign  float64
+	space *task.Space // of the same parameters, where every combination is a design
+}
+
+// New takes a view whose posterior rests on all its outcomes. Without a posterior the error
+// is ErrNoModel.
+func New(view strategy.View) (*View, error) {
+	if view.Posterior == nil {
+		return nil, ErrNoModel
+	}
+	_, units, err := surrogate.Outputs(view.Task, view.Observed(task.Objective))
+	if err != nil {
+		return nil, fmt.Errorf("portrait: %w", err)
+	}
+	space, err := task.NewSpace(view.Task.Space.Parameters())
+	if err != nil {
+		return nil, fmt.Errorf("portrait: %w", err)
+	}
+	return &View{view, units, view.Task.Goal.Sign(), space}, nil
+}
+
+// Slices returns a slice for each parameter through a design, each of as many values as the
+// parameter has, but at most points, of two or more, evenly on its scale; choices are all there. When ctx
+// ends before that, it returns the error of ctx.
+func (p *View) Slices(ctx context.Context, through task.Design, points int) ([]Slice, error) {
+	var all []Slice
+	center := p.view.Task.Space.Encode(through)
+	for i, parameter := range p.space.Parameters() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		all = append(all, p.slice(center, i, parameter.Name, points))
+	}
+	return all, nil
+}
+
+func (p *View) slice(center []float64, parameter int, name string, points int) Slice {
+	s := Slice{Parameter: name}
+	for _, x := range p.along(center, parameter, points) {
+		mean, low, high := p.predict(x)
+		s.Values = append(s.Values, p.space.Decode(x).Value(name))
+		s.Mean, s.Low, s.High = append(s.Mean, mean), append(s.Low, low), append(s.High, high)
+		if len(p.view.Constraints) > 0 {
+			s.Feasible = append(s.Feasible, search.Feasibility(p.view, x))
+		}
+	}
+	return s
+}
+
+// Contour is that of two different parameters through a design, each with as many values as
+// in Slices.
+func (p *View) Contour(ctx context.Context, through task.Design, x, y string, points int) (Contour, error) {
+	c := Contour{X: x, Y: y}
+	across, err := p.index(x)
+	if err != nil {
+		return Contour{}, err
+	}
+	up, err := p.index(y)
+	if err != nil {
+		return Contour{}, err
+	}
+	if across == up {
+		return Contour{}, fmt.Errorf("portrait: parameter %q twice: accepted are two different ones", x)
+	}
+	center := p.view.Task.Space.Encode(through)
+	for _, at := range p.along(center, across, points) {
+		c.Xs = append(c.Xs, p.space.Decode(at).Value(x))
+	}
+	for _, row := range p.along(center, up, points) {
+		if err := ctx.Err(); err != nil {
+			return Contour{}, err
+		}
+		c.Ys = append(c.Ys, p.space.Decode(row).Value(y))
+		var means, widths []float64
+		for _, at := range p.along(row, across, points) {
+			mean, low, high := p.predict(at)
+			means, widths = append(means, mean), append(widths, (high-low)/(2*deviations))
+		}
+		c.Mean, c.Deviation = append(c.Mean, means), append(c.Deviation, widths)
+	}
+	return c, nil
+}
+
+func (p *View) index(name string) (int, error) {
+	i := slices.IndexFunc(p.space.Parameters(), func(q task.Parameter) bool { return q.Name == name })
+	if i < 0 {
+		return 0, fmt.Errorf("portrait: the task has no parameter %.80q", name)
+	}
+	return i, nil
+}
+
+// along returns encoded designs that differ from center in one parameter alone. Its values are
+// evenly spaced on the parameter's scale, or fewer where ints lie closer than that.
+func (p *View) along(center []float64, parameter, points int) (all [][]float64) {
+	block := p.space.Blocks()[parameter]
+	add := func(set func(x []float64)) {
+		x := slices.Clone(center)
+		clear(x[block.Start : block.Start+block.Len])
+		set(x)
+		all = append(all, x)
+	}
+	switch block.Kind {
+	case task.Categorical:
+		for choice := range block.Len {
+			add(func(x []float64) { x[block.Start+choice] = 1 })
+		}
+	case task.Int:
+		last := int64(-1) // of the values so far
+		for k := range min(block.Count, int64(points)) {
+			number, share := k, float64(k)/float64(points-1)
+			switch {
+			case block.Count <= int64(points):
+			case p.space.Parameters()[parameter].Scale == task.Log:
+				number = p.space.Number(parameter, share)
+			default:
+				number = int64(math.Round(share * float64(block.Count-1)))
+			}
+			if number > last {
+				last = number
+				add(func(x []float64) { x[block.Start] = p.space.Place(parameter, number) })
+			}
+		}
+	default:
+		for k := range points {
+			add(func(x []float64) { x[block.Start] = float64(k) / float64(points-1) })
+		}
+	}
+	return all
+}
+
+// predict is in the objective's units. The tail that the model sees bent is not where
+// deviations are the same on both sides, so low and high are taken over and not their
+// distance.
+func (p *View) predict(x []float64) (mean, low, high float64) {
+	mean, variance := p.view.Posterior.Predict(x)
+	sd := math.Sqrt(max(variance, 0))
+	in := func(standardised float64) float64 {
+		return min(max(p.sign*p.units.Output(standardised), -math.MaxFloat64), math.MaxFloat64)
+	}
+	low, high = in(mean-deviations*sd), in(mean+deviations*sd)
+	return in(mean), min(low, high), max(low, high)
+}

@@ -1,0 +1,100 @@
+package optprior
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/fbo-node/fbo/internal/privacy/coarsen"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/latest"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	// Kind names the exchange of densities and its shares.
+	Kind = "density"
+
+	// TTL is how long a density stays valid, whether or not its author is present.
+	TTL = protocol.MaxTTL
+)
+
+// NewCoarse returns the exchange of one agent that tells coarsely where it believes the
+// optimum to be ([guard.Grid]): after the starting designs, and then after every
+// observation. What it shares is a protocol.Density of one normal, which is wider than
+// spread by what the grid hides, up to protocol.MaxSpread.
+func NewCoarse(env strategy.Env, spread float64) (*latest.Latest, error) {
+	grid, err := coarsen.New(env.Key, env.Task.Space)
+	if err != nil {
+		return nil, err
+	}
+	return newExchange(env.Task, math.Hypot(spread, grid.Deviation()), grid.Coarse), nil
+}
+
+// NewExact is NewCoarse for the place as it is believed to be.
+func NewExact(t *task.Task, spread float64) *latest.Latest {
+	return newExchange(t, spread, func(best protocol.Point) protocol.Point { return best })
+}
+
+// newExchange returns the exchange of one agent that tells where it believes the optimum to
+// be, in these words.
+func newExchange(t *task.Task, spread float64, told func(best protocol.Point) protocol.Point) *latest.Latest {
+	find := search.New(t)
+	wide := float64(float32(min(spread, protocol.MaxSpread))) // as it travels
+	return latest.New(latest.Spec{
+		Kind: Kind,
+		From: t.Strategy.InitialDesigns,
+		TTL:  TTL,
+		Decode: func(payload []byte) (any, error) {
+			d, err := protocol.DecodeDensity(payload, t.Space)
+			if err != nil {
+				return nil, err
+			}
+			if d.Release > 0 {
+				return nil, fmt.Errorf("%w: a density of private release %d, the task plans none", protocol.ErrMalformed, d.Release)
+			}
+			if len(d.Components) != 1 || d.Components[0].Spread != wide {
+				return nil, fmt.Errorf("%w: a density of %d components, accepted is one of spread %g", protocol.ErrMalformed, len(d.Components), wide)
+			}
+			return d, nil
+		},
+		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
+			if view.Posterior == nil {
+				return nil, nil // the surrogate could not be fitted; nothing to say yet
+			}
+			best := find.Optimum(ctx, view, seed.Derive("density", uint64(view.Observations)))
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if !search.LikelyFeasible(view, t.Space.Encode(best)) {
+				return nil, nil // nothing is believed to be feasible
+			}
+			return protocol.Density{
+				Observations: view.Observations,
+				Components: []protocol.Component{{
+					Weight: 1,
+					Spread: wide,
+					Centre: told(protocol.PointOf(t.Space, best)),
+				}},
+			}.Encode(t.Space)
+		},
+	})
+}
+
+// Forge replaces the centres of a density by designs of the lie.
+func Forge(t *task.Task, payload []byte, lie strategy.Forgery) ([]byte, error) {
+	d, err := protocol.DecodeDensity(payload, t.Space)
+	if err != nil {
+		return nil, err
+	}
+	for i := range d.Components {
+		d.Components[i].Centre = protocol.PointOf(t.Space, lie.Design(t.Space))
+	}
+	if lie.Extreme {
+		d.Observations = math.MaxInt32
+	}
+	return d.Encode(t.Space)
+}

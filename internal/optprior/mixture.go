@@ -1,0 +1,158 @@
+package optprior
+
+import (
+	"math"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Layout says which coordinates of the cube are numbers and which are choices.
+type Layout struct {
+	Dim        int
+	Numbers    []int // coordinates of floats and ints
+	Categories []task.Block
+}
+
+// NewLayout is that of a space.
+func NewLayout(space *task.Space) *Layout {
+	l := &Layout{Dim: space.Dim()}
+	for _, block := range space.Blocks() {
+		if block.Kind == task.Categorical {
+			l.Categories = append(l.Categories, block)
+		} else {
+			l.Numbers = append(l.Numbers, block.Start)
+		}
+	}
+	return l
+}
+
+// Normal is a weighted normal, truncated to the unit cube and made ready to evaluate. All
+// densities are relative to the uniform one on the designs.
+type Normal struct {
+	level     float64   // logarithm of the weight and of all that normalises the numbers
+	precision float64   // 1/spread²
+	centre    []float64 // encoded
+	same      []float64 // per categorical: the density of the centre's choice
+	other     []float64 // and that of every other one
+}
+
+// NewNormal has this standard deviation in every coordinate, around an encoded design.
+func NewNormal(l *Layout, weight, spread float64, centre []float64) Normal {
+	c := Normal{level: math.Log(weight), precision: 1 / (spread * spread), centre: centre}
+	scale := 1 / (math.Sqrt2 * spread)
+	for _, i := range l.Numbers {
+		// Of a normal around a point of the unit interval both terms are positive,
+		// so that nothing cancels.
+		inside := (math.Erf(scale*(1-centre[i])) + math.Erf(scale*centre[i])) / 2
+		c.level -= math.Log(spread*math.Sqrt(2*math.Pi)) + math.Log(inside)
+	}
+	for _, block := range l.Categories {
+		choices := float64(block.Len)
+		inMiddle := math.Erf(scale/2/choices) / math.Erf(scale/2)
+		c.same = append(c.same, choices*inMiddle)
+		c.other = append(c.other, choices*(1-inMiddle)/(choices-1))
+	}
+	return c
+}
+
+// Log returns the logarithm of weight times density at x, which may be -Inf. In a
+// categorical block the density is linear, and so defined between the choices
+// too.
+func (c *Normal) Log(l *Layout, x []float64) float64 {
+	square := 0.0
+	for _, i := range l.Numbers {
+		d := x[i] - c.centre[i]
+		square += d * d
+	}
+	value := c.level - c.precision*square/2
+	for k, block := range l.Categories {
+		value += math.Log(c.choice(k, block, x))
+	}
+	return value
+}
+
+// choice returns the density of categorical k at x.
+func (c *Normal) choice(k int, block task.Block, x []float64) float64 {
+	density := 0.0
+	for i := block.Start; i < block.Start+block.Len; i++ {
+		density += c.at(k, i) * x[i]
+	}
+	return density
+}
+
+// at returns the density of the choice at coordinate i, which is one of
+// categorical k.
+func (c *Normal) at(k, i int) float64 {
+	if c.centre[i] == 1 {
+		return c.same[k]
+	}
+	return c.other[k]
+}
+
+// addGradient adds factor times the gradient of Log, which must be finite.
+func (c *Normal) addGradient(grad []float64, l *Layout, x []float64, factor float64) {
+	for _, i := range l.Numbers {
+		grad[i] -= factor * c.precision * (x[i] - c.centre[i])
+	}
+	for k, block := range l.Categories {
+		perChoice := factor / c.choice(k, block, x)
+		for i := block.Start; i < block.Start+block.Len; i++ {
+			grad[i] += perChoice * c.at(k, i)
+		}
+	}
+}
+
+// Mixture is a density. It is immutable.
+type Mixture struct {
+	layout     *Layout
+	components []Normal // at most protocol.MaxComponents
+}
+
+// NewMixture reads a density whose centres are points of the space.
+func NewMixture(l *Layout, space *task.Space, d protocol.Density) *Mixture {
+	m := &Mixture{layout: l}
+	for _, c := range d.Components {
+		m.components = append(m.components, NewNormal(l, c.Weight, c.Spread, c.Centre.Encoded(space)))
+	}
+	return m
+}
+
+// Around is a single normal around an encoded design.
+func Around(l *Layout, spread float64, x []float64) *Mixture {
+	return &Mixture{layout: l, components: []Normal{NewNormal(l, 1, spread, x)}}
+}
+
+// Logs are the logarithms of the components at one point.
+type Logs [protocol.MaxComponents]float64
+
+// Log returns the logarithm of the density at x, which may be -Inf, and fills in
+// those of the components.
+func (m *Mixture) Log(each *Logs, x []float64) float64 {
+	largest := math.Inf(-1)
+	for k := range m.components {
+		each[k] = m.components[k].Log(m.layout, x)
+		largest = max(largest, each[k])
+	}
+	if math.IsInf(largest, -1) {
+		return largest
+	}
+	sum := 0.0
+	for _, v := range each[:len(m.components)] {
+		sum += math.Exp(v - largest)
+	}
+	return largest + math.Log(sum)
+}
+
+// AddGradient adds factor times the gradient of Log, which has returned total and
+// each. Where total is -Inf the factor must be 0.
+func (m *Mixture) AddGradient(grad, x []float64, each *Logs, total, factor float64) {
+	if factor == 0 {
+		return
+	}
+	for k := range m.components {
+		if share := math.Exp(each[k] - total); share > 0 {
+			m.components[k].addGradient(grad, m.layout, x, factor*share)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package coarsen
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/task"
+)
+
+// maxNamed is how many parameters Reveals names.
+const maxNamed = 10
+
+// Reveals describes what a node that shares coarse designs of a space discloses, for people.
+func Reveals(space *task.Space) string {
+	var cells []string
+	for i, p := range space.Parameters() {
+		if i == maxNamed {
+			cells = append(cells, fmt.Sprintf("and %d more parameters likewise", space.Len()-i))
+			break
+		}
+		cells = append(cells, p.Name+" "+cellText(space, i))
+	}
+	return "Peers receive where this node believes the optimum to be (" + strings.Join(cells, ", ") +
+		"; a cell at an end of a range may be narrower) and how many results that rests on, never a result. " +
+		"Known attacks find no more (docs/privacy.md); it is no proof."
+}
+
+// cellText describes the width of the cells of a parameter.
+func cellText(space *task.Space, parameter int) string {
+	block := space.Blocks()[parameter]
+	if block.Kind == task.Categorical {
+		return fmt.Sprintf("itself with probability %g", 1-OtherChoice)
+	}
+	c := cellsOf(space, parameter)
+	switch inCell := c.part() * float64(block.Count); {
+	case block.Kind == task.Int && inCell <= 1:
+		return "itself"
+	case block.Kind == task.Int && block.Count <= 64 && c.scale == "linear":
+		return fmt.Sprintf("to %g or %g of %d values", math.Floor(inCell), math.Ceil(inCell), block.Count)
+	case c.scale == "log":
+		return fmt.Sprintf("to a factor of %.2g", math.Exp(c.width))
+	}
+	return fmt.Sprintf("to %.2g", c.width)
+}
+
+// Narrows describes what an edit of a task file adds to what a node has disclosed under the former
+// file, in sentences; it is empty where the cells are the same or wider.
+func Narrows(former, edited *task.Space) (lines []string) {
+	var narrower, renamed []string
+	for i, p := range edited.Parameters() {
+		if edited.Blocks()[i].Kind == task.Categorical {
+			continue
+		}
+		now := cellsOf(edited, i)
+		was, ok := cellsNamed(former, p.Name)
+		switch {
+		case !ok:
+			if likeUnnamed(former, edited) {
+				renamed = append(renamed, p.Name)
+			}
+		case was.scale != now.scale:
+			renamed = append(renamed, p.Name)
+		case now.level < was.level:
+			narrower = append(narrower, fmt.Sprintf("%s %s", p.Name, cellText(edited, i)))
+		}
+	}
+	if len(narrower) > 0 {
+		lines = append(lines, "narrower bounds disclose more of the optimum than before: "+strings.Join(narrower, ", "))
+	}
+	if len(renamed) > 0 {
+		lines = append(lines, fmt.Sprintf("%s of another name or scale %s cells of its own: where the same optimum was shared under the former name, both cells together give it to about %.0f %% of the error of one",
+			sanitize.Count(len(renamed), "parameter"), map[bool]string{true: "has", false: "have each"}[len(renamed) == 1], 100*twoGrids))
+	}
+	return lines
+}
+
+// twoGrids is the median error of the middle of what the cells of two independent grids have in
+// common, as a part of that of one. TestTwoNames measures it.
+const twoGrids = 0.66
+
+func cellsNamed(space *task.Space, name string) (cells, bool) {
+	for i, p := range space.Parameters() {
+		if p.Name == name && space.Blocks()[i].Kind != task.Categorical {
+			return cellsOf(space, i), true
+		}
+	}
+	return cells{}, false
+}
+
+// likeUnnamed reports whether a new parameter of the edited file may be one of the former file that
+// the edited file does not have: both are numbers.
+func likeUnnamed(former, edited *task.Space) bool {
+	for i, p := range former.Parameters() {
+		if _, kept := cellsNamed(edited, p.Name); !kept && former.Blocks()[i].Kind != task.Categorical {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,77 @@
+// Package place turns designs into vectors that package ledger can add noise to, and the
+// noisy vectors back into designs.
+//
+// A number is its coordinate in the unit cube less 1/2. A category of L choices is L
+// numbers: (1 − 1/L)/√2 for the choice and −1/(L√2) for each other one, so that two choices
+// are as far apart as the two ends of a number. What comes back is the nearest that a
+// design can be: a number outside of the unit interval becomes its end, and of a category
+// the choice with the largest number counts. Both follow from the noisy vector alone, and so
+// cost no privacy. Of two choices the wrong one is told with the probability Φ(−1/2σ), σ
+// being the deviation of the noise: that is randomised response, at the price that the
+// ledger counts for the vector.
+//
+// The vectors of a space lie in a ball around 0 of radius [Norm], half the diagonal of the
+// cube. A design that rests on data may move from one corner to the opposite one with a
+// single observation, so that the sensitivity to one is that to all of them: the diagonal.
+package designvector
+
+import (
+	"math"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Release describes what a node releases that tells a place of the space.
+func Release(space *task.Space) task.Release {
+	return task.Release{Numbers: space.Dim(), Of: "a design", Norm: Norm(space), Place: true}
+}
+
+// Norm is the largest Euclidean norm that a Vector of the space can have: √d/2 for d
+// parameters that are numbers or have two choices.
+func Norm(space *task.Space) float64 {
+	square := 0.0
+	for _, block := range space.Blocks() {
+		if block.Kind == task.Categorical {
+			square += (1 - 1/float64(block.Len)) / 2
+		} else {
+			square += 0.25
+		}
+	}
+	return math.Sqrt(square)
+}
+
+// Vector returns the vector of a point of the space, as long as space.Dim.
+func Vector(space *task.Space, p protocol.Point) []float64 {
+	v := p.Encoded(space)
+	for _, block := range space.Blocks() {
+		if block.Kind != task.Categorical {
+			v[block.Start] -= 0.5
+			continue
+		}
+		for i := range block.Len {
+			v[block.Start+i] = (v[block.Start+i] - 1/float64(block.Len)) / math.Sqrt2
+		}
+	}
+	return v
+}
+
+// Point returns the point of the space that is nearest to a vector, of equally near choices
+// the first. The vector must be finite and as long as space.Dim.
+func Point(space *task.Space, v []float64) protocol.Point {
+	var p protocol.Point
+	for _, block := range space.Blocks() {
+		if block.Kind != task.Categorical {
+			p.Coordinates = append(p.Coordinates, float64(float32(min(max(v[block.Start]+0.5, 0), 1))))
+			continue
+		}
+		largest := 0
+		for i := range block.Len {
+			if v[block.Start+i] > v[block.Start+largest] {
+				largest = i
+			}
+		}
+		p.Choices = append(p.Choices, largest)
+	}
+	return p
+}

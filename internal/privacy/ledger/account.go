@@ -1,0 +1,176 @@
+package ledger
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/protocol"
+)
+
+// account has the node's releases by their names: those of its journal, and those that peers hold.
+type account struct {
+	journal protocol.Receipt              // the releases that the journal counts
+	seen    map[protocol.ReleaseName]bool // releases of the node by any journal
+
+	opened    bool // the journal says that a peer holds the account, or it has releases
+	earlier   bool // it said so before this run
+	confirmed bool // in this run a peer has told the last release that the journal has, or the one before
+	announced int  // how many releases the receipt had that was last announced in this run, and 1 more; 0: none
+	forked    bool // a journal that has made other releases is known in this run, and is to know of this one
+	warned    bool // that releases wait for a peer that vouches
+}
+
+// note counts the releases of a receipt as made.
+func (a *account) note(r protocol.Receipt) {
+	if a.seen == nil {
+		a.seen = map[protocol.ReleaseName]bool{}
+	}
+	for _, name := range r.Releases {
+		a.seen[name] = true
+	}
+}
+
+// count adds the next release to the journal's.
+func (a *account) count(name protocol.ReleaseName) {
+	a.journal.Releases = append(a.journal.Releases, name)
+	a.opened = true
+	a.note(a.journal)
+}
+
+// whole tells whether the journal's account can be relied on: it has begun in this run,
+// or a peer that was there has told how far it had come. A release and its receipt are
+// published after they are on disk, so that a crash may have kept the last one from
+// everybody; the one before is enough.
+func (a *account) whole() bool { return !a.earlier || a.confirmed }
+
+// vouch takes note that a peer holds so many of the journal's releases.
+func (a *account) vouch(releases int) {
+	a.confirmed = a.confirmed || releases >= len(a.journal.Releases)-1
+}
+
+func newName(entropy io.Reader) (name protocol.ReleaseName, err error) {
+	if _, err = io.ReadFull(entropy, name[:]); err != nil {
+		err = fmt.Errorf("ledger: the name of a release: %w", err)
+	}
+	return name, err
+}
+
+// decodeName is the inverse of hex.EncodeToString.
+func decodeName(text string) (name protocol.ReleaseName, err error) {
+	if len(text) != hex.EncodedLen(len(name)) {
+		return name, hex.ErrLength
+	}
+	_, err = hex.Decode(name[:], []byte(text))
+	return name, err
+}
+
+// Announce returns the payload of the receipt that all are to hold, once after each
+// change; nil when there is nothing new to tell. What nobody has vouched for is not
+// announced, since those who hear it could vouch for it in the next run. An exception is
+// a journal beside which another one has made releases: so whoever works with that one
+// gets to know.
+func (l *Ledger) Announce() (payload []byte) {
+	n := len(l.journal.Releases) + 1
+	if n == l.announced || !(l.forked || l.whole() && l.state.Refused == "") {
+		return nil
+	}
+	l.announced = n
+	payload, err := l.journal.Encode()
+	if err != nil {
+		panic(fmt.Sprintf("ledger: %v", err)) // tasks plan far fewer releases
+	}
+	if payload == nil {
+		payload = []byte{}
+	}
+	return payload
+}
+
+// Reconcile looks at the account of this node that a peer holds, and returns a record if that
+// is news. Where the journal does not know all of it, there will be no more releases:
+// with the first such record comes why.
+func (l *Ledger) Reconcile(r protocol.Receipt) (record []byte, reason string) {
+	switch common := l.journal.Common(r); {
+	case common == len(r.Releases):
+		l.vouch(common)
+		if l.opened {
+			return nil, ""
+		}
+		l.opened = true
+		return mustMarshal(entry{Opened: true}), ""
+	case common < len(l.journal.Releases):
+		l.forked = true
+		l.note(r)
+		return l.refuse(0, twoJournals)
+	}
+	l.note(r)
+	return l.refuse(0, l.lost(len(r.Releases)))
+}
+
+const twoJournals = "two copies of its data directory have been at work, or one that was restored from a backup, and each has counted its releases for itself"
+
+func (l *Ledger) lost(held int) string {
+	return fmt.Sprintf("peers hold release %d of this node, and its journal knows of %d: the data directory was lost or restored from a backup, so that it is not known what has been spent",
+		held, len(l.journal.Releases))
+}
+
+// Contradicted looks at what the node's key has signed that contradicts itself. It
+// returns what Told returns.
+func (l *Ledger) Contradicted(c protocol.EquivocationProof) (record []byte, reason string) {
+	if first, second, ok := c.Accounts(); ok {
+		l.forked = l.forked || l.journal.Forked(first) || l.journal.Forked(second)
+		l.note(first)
+		l.note(second)
+	}
+	return l.refuse(0, twoJournals)
+}
+
+// Echo looks at an own release, by its number, that a peer tells. It returns what Told
+// returns.
+func (l *Ledger) Echo(release int) (record []byte, reason string) {
+	if release > len(l.journal.Releases) {
+		return l.refuse(release, l.lost(release))
+	}
+	return nil, ""
+}
+
+// refuse ends all releases, of which so many at least were made. It returns a record when
+// that is new, or when more releases have become known, and the reason when it is new.
+func (l *Ledger) refuse(known int, why string) (record []byte, reason string) {
+	known = max(known, len(l.seen), l.state.Released)
+	if l.state.Refused != "" && known == l.state.Released {
+		return nil, ""
+	}
+	l.state.Released = known
+	if l.state.Refused == "" {
+		l.state.Refused = why
+		reason = why + l.price()
+	}
+	return mustMarshal(entry{Refused: l.state.Refused, Known: known}), reason
+}
+
+// price says what is known to be spent.
+func (l *Ledger) price() string {
+	spent, err := l.Spent(l.state.Released)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("; %s known to be made, ε = %.3g of %g", sanitize.Count(l.state.Released, "release"), spent, l.Epsilon)
+}
+
+// Waits returns, once in a run, what the next release waits for if enough of those present
+// have told what they hold and none of them knows how far the account has come.
+func (l *Ledger) Waits(present []peer.ID) string {
+	if l.whole() || l.warned || !l.Open() || !l.enoughReported(present) {
+		return ""
+	}
+	l.warned = true
+	last := "that this node has been on the task"
+	if n := len(l.journal.Releases); n > 0 {
+		last = fmt.Sprintf("of this node's release %d", n)
+	}
+	return fmt.Sprintf("this node shares nothing before a peer is there that knows %s: others cannot tell whether its journal was restored from a backup", last)
+}

@@ -1,0 +1,49 @@
+package ledger
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/sanitize"
+)
+
+// Silent peers hold releases up for Patience, which an exchange counts in beats. They may be
+// as many as somebody likes to announce, and more may come at any time, so that it is the
+// ledger's patience that ends and not that with one of them.
+const (
+	Patience = 5 * time.Minute
+	Beat     = 30 * time.Second
+)
+
+// patience is how long a ledger has waited.
+type patience struct {
+	beats int  // in a row in which not enough of those present had told
+	over  bool // those who are silent are not waited for
+}
+
+// Count notes that a Beat has passed, with these present, the node itself among them. When
+// from now on silent peers are not waited for, or are waited for again, it says so, once.
+func (l *Ledger) Count(present []peer.ID) (change string) {
+	reported, others := l.reportedBy(present), len(present)-1
+	if 2*reported > others {
+		ended := l.patience.over
+		l.patience = patience{}
+		if ended && l.Open() {
+			return "enough of the nodes present have told what they hold of this node; its private releases wait again for those that have not"
+		}
+		return ""
+	}
+	if others < 1 {
+		l.patience.beats = 0
+		return ""
+	}
+	l.patience.beats++
+	if l.patience.over || reported == 0 || l.patience.beats < int(Patience/Beat) || !l.Open() {
+		return ""
+	}
+	l.patience.over = true
+	return fmt.Sprintf("this node's private releases no longer wait for %d of %s present: in %d minutes they have not told what they hold of this node, and may be there in name only",
+		others-reported, sanitize.Count(others, "other node"), int(Patience.Minutes()))
+}

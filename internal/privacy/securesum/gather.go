@@ -1,0 +1,112 @@
+package securesum
+
+import (
+	"fmt"
+
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Before an agent contributes to a round it asks the round's committee whether it is there:
+// a contribution is paid for whatever becomes of it, and without a quorum nothing can.
+// An answer binds nobody.
+
+// lastReport is when a peer has last spoken of a round, 0 being none.
+type lastReport struct {
+	round uint64
+	tick  int
+}
+
+// elected is the committee of a round; to elect it takes a hash for each of the roster.
+type elected struct {
+	round   uint64
+	members []int // roster indices, in order of rank
+}
+
+func (e *Exchange) committee(round uint64) []int {
+	if e.elected.round != round {
+		e.elected = elected{round: round}
+		for _, id := range Elect(e.cfg.Task, round, e.cfg.Roster, e.cfg.Committee.Members) {
+			e.elected.members = append(e.elected.members, e.index[id])
+		}
+	}
+	return e.elected.members
+}
+
+// hear takes note that a peer speaks of a round. Once it has voted in the round, or knows how
+// that ended, it takes no contribution more.
+func (e *Exchange) hear(sender int, m message) {
+	switch {
+	case m.round < e.lastReports[sender].round:
+	case m.kind == kindCertificate || m.kind == kindSum || m.kind == kindStatus && (m.status.vote != nil || m.status.certified):
+		e.lastReports[sender] = lastReport{}
+	default:
+		e.lastReports[sender] = lastReport{m.round, e.clock}
+	}
+}
+
+// Gather tells whether the committee of the round that Next names can meet: whether a quorum
+// of it, the agent itself among them where it serves, has spoken to the agent about this
+// round within a turn. The outputs, which ask the others, are to be returned from the
+// step in which it is called; it asks once in a tick, so that it may be called in every step
+// in which the agent wishes to contribute. When a committee could not meet for as long as a
+// round may take, the round is opened all the same, to end without a sum: the next one has
+// another committee.
+func (e *Exchange) Gather() (out []strategy.Output, met bool) {
+	round, ok := e.Next()
+	if !ok {
+		return nil, false
+	}
+	there := 0
+	var silent []int
+	for _, i := range e.committee(round) {
+		w := e.lastReports[i]
+		if i == e.self || w.round == round && e.clock-w.tick <= e.cfg.Turn {
+			there++
+		}
+		if w != (lastReport{round, e.clock}) {
+			silent = append(silent, i)
+		}
+	}
+	if now := (lastReport{round, e.clock}); e.called != now {
+		e.called = now
+		e.sendTo(silent, message{round: round, kind: kindCall})
+	}
+	switch met = there >= e.cfg.Committee.Quorum; {
+	case met:
+		e.unmet = lastReport{}
+	case e.unmet.round != round:
+		e.unmet = lastReport{round, e.clock}
+	case e.clock-e.unmet.tick >= e.cfg.Deadline && !e.Underway():
+		e.open(round)
+	}
+	return e.take(), met
+}
+
+// answerCall says, once in a tick to each who asks, that the agent is there, unless it is
+// still in an earlier round, or the round takes no contribution more, which would be paid for
+// and be in no sum. Who asks about an earlier round hears of the current one instead.
+func (e *Exchange) answerCall(sender int, m message) {
+	if m.kind != kindCall || e.reminded.has(sender) {
+		return
+	}
+	reply := message{round: m.round, kind: kindHere}
+	switch r := e.current; {
+	case r == nil || m.round > r.number && r.over():
+	case m.round > r.number || m.round == r.number && r.closed():
+		return
+	case m.round < r.number:
+		reply = r.status(false)
+	}
+	e.reminded.add(sender)
+	e.send(sender, reply)
+}
+
+// warnOf says, once, that a peer speaks another version.
+func (e *Exchange) warnOf(sender int, version byte) {
+	if e.unlike.has(sender) {
+		return
+	}
+	e.unlike.add(sender)
+	e.emit(strategy.Warn{Message: fmt.Sprintf("node %s sends messages of private sums of version %d, and this node's are of version %d: neither counts what the other gives or says; all nodes of a roster need one version of fbo",
+		e.cfg.Roster[sender], version, wireVersion)})
+}

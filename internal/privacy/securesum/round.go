@@ -1,0 +1,281 @@
+package securesum
+
+import "crypto/sha256"
+
+// Bounds of what one peer may cause in a round.
+const (
+	maxMessages = 32 // within a tick; further ones are dropped
+	maxSends    = 8  // of the same large message to one peer
+	resendTicks = 2  // from one to the next: the first may be under way
+)
+
+// round is one agent's part in one round.
+type round struct {
+	e         *Exchange
+	number    uint64
+	committee []int // roster indices, in order of rank
+	ranks     []int // by roster index; −1 for those who do not serve
+	rank      int   // the agent's own
+	everybody []int // roster indices
+	others    []int // of those who do not serve
+	ticks     int
+	messages  []int // by roster index, within this tick
+
+	dealt    bool      // the agent has contributed, if only in an earlier run
+	deals    *deals    // what it sent; nil if it did not in this run
+	dealings []sending // by rank
+
+	held    set                 // contributors whose shares the agent holds
+	shares  [][]element         // of them, by roster index
+	headers []*header           // that the shares fit, by roster index; the agent's own too
+	names   [][sha256.Size]byte // of the headers
+	rows    []row               // by rank
+	votes   []*vote             // by rank, verified, the first of each
+	mute    bool                // the agent must not vote
+	full    bool                // the committee was told that no share is missing
+
+	certificate *certificate
+	sums        [][]element // by rank
+	sumsSent    []sending   // by roster index, of the agent's sum
+	enoughAt    int         // the tick when the sums sufficed; −1 before
+
+	headersSent []sending // by rank
+	proofsSent  []sending // by roster index
+
+	contradicted int // how many sums there were when they last contradicted each other
+
+	outcome *Outcome
+}
+
+// row is what a member has said that it holds.
+type row struct {
+	held     set                 // nil if it has said nothing
+	names    [][sha256.Size]byte // of the headers of those, in order; nil if it did not tell
+	received int                 // tick
+}
+
+// sending counts how often something large went to one peer.
+type sending struct{ times, last int }
+
+// due tells whether it may go again, and if so counts it.
+func (s *sending) due(tick int) bool {
+	if s.times > 0 && tick < s.last+resendTicks || s.times >= maxSends {
+		return false
+	}
+	s.times, s.last = s.times+1, tick
+	return true
+}
+
+func newRound(e *Exchange, number uint64) *round {
+	n, members := len(e.cfg.Roster), e.cfg.Committee.Members
+	r := &round{
+		e: e, number: number, rank: -1, enoughAt: -1,
+		ranks: make([]int, n), messages: make([]int, n), sumsSent: make([]sending, n),
+		dealings: make([]sending, members), held: newSet(n), shares: make([][]element, n),
+		rows: make([]row, members), votes: make([]*vote, members), sums: make([][]element, members),
+		headers: make([]*header, n), names: make([][sha256.Size]byte, n),
+		headersSent: make([]sending, members), proofsSent: make([]sending, n),
+	}
+	for i := range n {
+		r.ranks[i] = -1
+		r.everybody = append(r.everybody, i)
+	}
+	for rank, i := range e.committee(number) {
+		r.committee = append(r.committee, i)
+		r.ranks[i] = rank
+	}
+	for i, rank := range r.ranks {
+		if rank < 0 {
+			r.others = append(r.others, i)
+		}
+	}
+	r.rank = r.ranks[e.self]
+	if r.serves() {
+		r.rows[r.rank].held = r.held // its own row is always up to date
+	}
+	return r
+}
+
+// restore takes over what an earlier run has said in the round.
+func (r *round) restore(m memory) {
+	r.mute = m.voted
+	if r.serves() && m.vote != nil {
+		r.votes[r.rank] = m.vote
+	}
+}
+
+func (r *round) serves() bool { return r.rank >= 0 }
+
+func (r *round) over() bool { return r.outcome != nil }
+
+// closed tells whether the agent can no longer see to it that a contribution is in the sum.
+func (r *round) closed() bool {
+	return r.over() || r.mute || r.certificate != nil || r.serves() && r.votes[r.rank] != nil
+}
+
+// contribute deals the agent's parts.
+func (r *round) contribute(d deals) {
+	r.dealt, r.deals = true, &d
+	if r.serves() {
+		r.keep(r.e.self, d.header, d.parts[r.rank])
+	}
+	for rank, member := range r.committee {
+		if member != r.e.self {
+			r.sendDeal(rank)
+		}
+	}
+	r.advance()
+}
+
+func (r *round) sendDeal(rank int) {
+	if r.dealings[rank].due(r.ticks) {
+		r.e.send(r.committee[rank], message{round: r.number, kind: kindShare, header: r.deals.header, part: r.deals.parts[rank]})
+	}
+}
+
+// keep stores a share that fits its header.
+func (r *round) keep(contributor int, h header, p part) {
+	r.held.add(contributor)
+	r.shares[contributor] = p.share()
+	r.headers[contributor], r.names[contributor] = &h, r.e.name(dealing{r.number, contributor}, h)
+}
+
+// tick counts time and says, while the round is under way, what the agent has:
+// whoever can supply what it lacks answers. A member tells everybody, since
+// contributors see from it whether their shares arrived; others ask members only.
+func (r *round) tick() {
+	clear(r.messages)
+	r.ticks++
+	if r.over() {
+		return
+	}
+	r.advance()
+	if r.ticks >= r.e.cfg.Deadline {
+		r.finish(true)
+	}
+	if r.over() {
+		return
+	}
+	r.tell()
+	if r.serves() {
+		r.e.sendTo(r.others, r.status(false))
+	}
+}
+
+// tell says to the committee what the agent has.
+func (r *round) tell() { r.e.sendTo(r.committee, r.status(r.serves())) }
+
+// status leaves out disqualified dealers. The names of headers are for the committee.
+func (r *round) status(named bool) message {
+	s := status{certified: r.certificate != nil, held: newSet(len(r.names)), sums: newSet(len(r.sums))}
+	for i, name := range r.names {
+		if !r.held.has(i) || r.e.disqualified.has(i) {
+			continue
+		}
+		s.held.add(i)
+		s.names = append(s.names, name)
+	}
+	if !named {
+		s.names = nil
+	}
+	for rank, sum := range r.sums {
+		if sum != nil {
+			s.sums.add(rank)
+		}
+	}
+	if r.serves() {
+		s.vote = r.votes[r.rank]
+	}
+	return message{round: r.number, kind: kindStatus, status: s}
+}
+
+// receive takes a message of a roster member. After its end a round only
+// answers.
+func (r *round) receive(sender int, m message) {
+	if r.messages[sender]++; r.messages[sender] > maxMessages {
+		return
+	}
+	if m.kind == kindStatus {
+		r.answer(sender, m.status)
+	}
+	if r.over() {
+		return
+	}
+	rank := r.ranks[sender]
+	switch m.kind {
+	case kindShare:
+		r.accept(sender, m.header, m.part)
+	case kindHeader:
+		r.compare(m.dealer, m.header)
+	case kindStatus:
+		if rank >= 0 {
+			r.note(rank, m.status)
+		}
+	case kindCertificate:
+		r.adopt(m.certificate)
+	case kindSum:
+		r.adopt(m.certificate)
+		if rank >= 0 && r.sums[rank] == nil && r.certificate != nil && r.certificate.equal(m.certificate.choice) {
+			r.sums[rank] = m.vector
+		}
+	}
+	r.advance()
+}
+
+// note remembers what a member says that it holds, and its vote.
+func (r *round) note(rank int, s status) {
+	r.rows[rank] = row{held: s.held, names: s.names, received: r.ticks}
+	if r.serves() {
+		r.confront(rank, s)
+	}
+	if r.serves() && r.votes[rank] == nil && r.certificate == nil && s.vote != nil &&
+		r.e.cfg.Verify(r.e.cfg.Roster[r.committee[rank]], r.statement(s.vote.choice), s.vote.signature) {
+		r.votes[rank] = s.vote
+	}
+}
+
+// answer sends what the status shows to be missing and the agent has.
+func (r *round) answer(sender int, s status) {
+	rank := r.ranks[sender]
+	if rank >= 0 && r.deals != nil && !s.held.has(r.e.self) {
+		r.sendDeal(rank)
+	}
+	r.inform(sender, s.held)
+	switch {
+	case r.serves() && r.sums[r.rank] != nil:
+		if !s.sums.has(r.rank) {
+			r.sendSum([]int{sender})
+		}
+	case r.certificate != nil && !s.certified:
+		r.e.send(sender, message{round: r.number, kind: kindCertificate, certificate: *r.certificate})
+	}
+}
+
+// advance does whatever has become possible.
+func (r *round) advance() {
+	if r.over() {
+		return
+	}
+	if r.serves() {
+		if !r.full && r.e.complete(r.held) {
+			r.full = true
+			r.tell()
+		}
+		r.vote()
+		r.certify()
+		r.addUp()
+	}
+	r.finish(false)
+}
+
+// fresh are the ranks of the members heard of within a turn, the agent among
+// them.
+func (r *round) fresh() []int {
+	var ranks []int
+	for rank, row := range r.rows {
+		if row.held != nil && (rank == r.rank || r.ticks-row.received <= r.e.cfg.Turn) {
+			ranks = append(ranks, rank)
+		}
+	}
+	return ranks
+}

@@ -1,0 +1,114 @@
+package ratelimitlog
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// What is written: of one kind about one peer so many at once and then one in so long, and
+// of one kind about all peers together, since whoever likes has many names.
+const (
+	peerBurst, peerPause = 20, time.Minute
+	kindBurst, kindPause = 100, 10 * time.Second
+
+	maxKinds = 256  // that are told apart; further ones count as one
+	maxPeers = 1024 // of one kind; further ones count as one
+)
+
+// Limit bounds how often something is said. It is safe for concurrent use.
+type Limit struct {
+	now func() time.Time
+
+	mu    sync.Mutex
+	kinds map[string]*kind
+}
+
+// kind is one kind of message.
+type kind struct {
+	account
+	peers map[string]*account
+}
+
+// account is what may be said, and what was left out since something was.
+type account struct {
+	limiter *rate.Limiter
+	left    int
+}
+
+// NewLimit returns a limit by the real clock.
+func NewLimit() *Limit { return newLimit(time.Now) }
+
+func newLimit(now func() time.Time) *Limit { return &Limit{now: now, kinds: map[string]*kind{}} }
+
+// Allow tells whether to say something of a kind about a peer, and when so, how many like it
+// were left out before. An empty peer is none.
+func (l *Limit) Allow(name, peer string) (left int, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.kindOf(name)
+	about := k.peerOf(peer)
+	now := l.now()
+	if !about.limiter.AllowN(now, 1) {
+		about.left++
+		return 0, false
+	}
+	if !k.limiter.AllowN(now, 1) {
+		k.left++
+		return 0, false
+	}
+	left = about.left + k.left
+	about.left, k.left = 0, 0
+	return left, true
+}
+
+// Left returns how many of each kind were left out of which nothing has been said since, and
+// takes them for said.
+func (l *Limit) Left() map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := map[string]int{}
+	for name, k := range l.kinds {
+		left := k.left
+		k.left = 0
+		for _, about := range k.peers {
+			left += about.left
+			about.left = 0
+		}
+		if left > 0 {
+			all[name] = left
+		}
+	}
+	return all
+}
+
+func (l *Limit) kindOf(name string) *kind {
+	if k, ok := l.kinds[name]; ok {
+		return k
+	}
+	if len(l.kinds) >= maxKinds {
+		name = ""
+		if k, ok := l.kinds[name]; ok {
+			return k
+		}
+	}
+	k := &kind{account{limiter: rate.NewLimiter(rate.Every(kindPause), kindBurst)}, map[string]*account{}}
+	l.kinds[name] = k
+	return k
+}
+
+func (k *kind) peerOf(peer string) *account {
+	if about, ok := k.peers[peer]; ok {
+		return about
+	}
+	if len(k.peers) >= maxPeers {
+		peer = ""
+		if about, ok := k.peers[peer]; ok {
+			return about
+		}
+	}
+	about := &account{limiter: rate.NewLimiter(rate.Every(peerPause), peerBurst)}
+	k.peers[peer] = about
+	return about
+}

@@ -1,0 +1,11 @@
+package sanitize
+
+import "fmt"
+
+// Count returns how many there are of what a noun names, as in "1 peer" and "3 peers".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,169 @@
+package sharecache
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/datadir"
+)
+
+// MaxBytes is the size of the largest file that is written or read.
+const MaxBytes = 64 << 20
+
+// ErrDamaged: what is on the disk is not what was written.
+var ErrDamaged = errors.New("damaged")
+
+const format = 1
+
+// Contents is what a file holds.
+type Contents struct {
+	Task       string // its ID
+	Shares     []Share
+	Distrusted map[string]uint64 // peer ID to the epoch up to which the peer is not believed
+}
+
+// Share is a share as its author signed it.
+type Share struct {
+	Envelope []byte    `json:"share"`
+	Sent     time.Time `json:"sent"` // by its author, as far as is known
+	Met      bool      `json:"met,omitempty"`
+
+	// A second share of the author, which contradicts the first one. Both are kept as proof.
+	Proof []byte `json:"contradicts,omitempty"`
+}
+
+type (
+	header struct {
+		Format int    `json:"format"`
+		Task   string `json:"task"`
+	}
+	distrust struct {
+		Peer  string `json:"distrusted"`
+		Epoch uint64 `json:"epoch"`
+	}
+	footer struct {
+		Sum string `json:"sha256"`
+	}
+	// line is any line that is neither the first nor the last.
+	line struct {
+		Share
+		distrust
+	}
+)
+
+// Write replaces the file at path, and makes its directory, which lies in the data
+// directory, if missing. A process that is killed meanwhile leaves the file as it was.
+// Writes of one path come one after the other.
+func Write(path string, c Contents) error {
+	folder := filepath.Dir(path)
+	if _, err := datadir.Folder(filepath.Dir(folder), filepath.Base(folder)); err != nil {
+		return fmt.Errorf("heard: %w", err)
+	}
+	if err := datadir.Replace(path, func(w io.Writer) error { return encode(w, c) }); err != nil {
+		return fmt.Errorf("heard: write %s: %w", path, err)
+	}
+	return nil
+}
+
+func encode(w io.Writer, c Contents) error {
+	sum := sha256.New()
+	out := bufio.NewWriter(io.MultiWriter(w, sum))
+	lines := json.NewEncoder(out)
+	err := lines.Encode(header{format, c.Task})
+	for _, share := range c.Shares {
+		err = errors.Join(err, lines.Encode(share))
+	}
+	for _, peer := range slices.Sorted(maps.Keys(c.Distrusted)) {
+		err = errors.Join(err, lines.Encode(distrust{peer, c.Distrusted[peer]}))
+	}
+	if err := errors.Join(err, out.Flush()); err != nil {
+		return err
+	}
+	return json.NewEncoder(w).Encode(footer{hex.EncodeToString(sum.Sum(nil))})
+}
+
+// Read returns what the file at path holds; nothing, without an error, when there
+// is none. The error wraps ErrDamaged where the file is not as it was written.
+func Read(path string) (Contents, error) {
+	if err := datadir.NoLink(filepath.Dir(path)); err != nil {
+		return Contents{}, fmt.Errorf("heard: %w", err)
+	}
+	file, err := datadir.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return Contents{}, nil
+	}
+	if err != nil {
+		return Contents{}, fmt.Errorf("heard: %w", err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, MaxBytes+1))
+	if err != nil {
+		return Contents{}, fmt.Errorf("heard: %w", err)
+	}
+	c, err := decode(text)
+	if err != nil {
+		return Contents{}, fmt.Errorf("heard: %s is %w: %w", path, ErrDamaged, err)
+	}
+	return c, nil
+}
+
+func decode(text []byte) (c Contents, err error) {
+	if len(text) > MaxBytes {
+		return c, fmt.Errorf("more than %d bytes", MaxBytes)
+	}
+	body, last, ok := cutLastLine(text)
+	var end footer
+	if !ok || json.Unmarshal(last, &end) != nil {
+		return c, errors.New("it has no end")
+	}
+	if sum := sha256.Sum256(body); end.Sum != hex.EncodeToString(sum[:]) {
+		return c, errors.New("its checksum is wrong")
+	}
+	lines := json.NewDecoder(bytes.NewReader(body))
+	lines.DisallowUnknownFields()
+	var first header
+	if err := lines.Decode(&first); err != nil {
+		return c, fmt.Errorf("its first line: %w", err)
+	}
+	if first.Format != format {
+		return c, fmt.Errorf("its format is %d, this version reads %d", first.Format, format)
+	}
+	c.Task = first.Task
+	for {
+		var l line
+		if err := lines.Decode(&l); errors.Is(err, io.EOF) {
+			return c, nil
+		} else if err != nil {
+			return c, err
+		}
+		if l.Peer == "" {
+			c.Shares = append(c.Shares, l.Share)
+			continue
+		}
+		if c.Distrusted == nil {
+			c.Distrusted = map[string]uint64{}
+		}
+		c.Distrusted[l.Peer] = l.Epoch
+	}
+}
+
+// cutLastLine splits off the last line, which ends in a newline as all do.
+func cutLastLine(text []byte) (body, last []byte, ok bool) {
+	whole, ended := bytes.CutSuffix(text, []byte("\n"))
+	at := bytes.LastIndexByte(whole, '\n')
+	if !ended || at < 0 {
+		return nil, nil, false
+	}
+	return whole[:at+1], whole[at+1:], true
+}

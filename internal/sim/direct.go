@@ -1,0 +1,71 @@
+package sim
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/protocol"
+)
+
+// directMessage is a direct message on its way.
+type directMessage struct {
+	from, to int
+	message  protocol.Direct
+	at       time.Duration // when the agent sent it
+	failures int
+}
+
+// send takes what the agent says to one other. What nobody can get is lost, as
+// is what a member says to itself; what a node would not send is a fault of the
+// exchange.
+func (m *member) send(d agent.Direct) {
+	message := protocol.Direct{Exchange: d.Exchange, Data: bytes.Clone(d.Data)}
+	if err := message.Check(); err != nil {
+		m.fail(fmt.Errorf("exchange %s: %w", d.Exchange, err))
+		return
+	}
+	m.result.Direct++
+	m.result.DirectBytes += int64(len(d.Data))
+	to, known := m.run.indices[d.To]
+	if !known || to == m.index || m.run.Receives != nil && !m.run.Receives(to, m.index) {
+		m.result.DirectLost++
+		return
+	}
+	m.run.enqueueDirect(&directMessage{from: m.index, to: to, message: message, at: m.run.now})
+}
+
+// enqueueDirect makes an attempt to deliver a letter, and further ones as a node does. A
+// node reaches whom it knows of, so that Degree does not matter.
+func (r *run) enqueueDirect(l *directMessage) {
+	if r.now-l.at > protocol.DirectLifetime {
+		r.members[l.from].result.DirectLost++
+		return
+	}
+	r.schedule(r.now+r.network.directDelay(), func() {
+		if !r.network.passes(l.from, l.to, r.now) || r.network.directLost() {
+			l.failures++
+			r.schedule(r.now+r.network.directPause(l.failures), func() { r.enqueueDirect(l) })
+			return
+		}
+		r.members[l.to].receiveDirect(r.members[l.from], l.message)
+	})
+}
+
+func (m *member) receiveDirect(from *member, message protocol.Direct) {
+	m.agent.Direct(m.run.clock(), from.id, message.Exchange, message.Data)
+	m.carryOut()
+}
+
+// What happens to letters is drawn from a stream of their own: they change
+// nothing of what happens to shares.
+
+func (n *network) directDelay() time.Duration { return n.Delay + upTo(n.directs, n.Jitter) }
+
+func (n *network) directLost() bool { return n.Loss > 0 && n.directs.Float64() < n.Loss }
+
+func (n *network) directPause(failures int) time.Duration {
+	pause := protocol.DirectPause(failures)
+	return pause/2 + upTo(n.directs, pause)
+}

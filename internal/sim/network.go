@@ -1,0 +1,133 @@
+package sim
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/fbo-node/fbo/protocol"
+)
+
+// network decides who gets a share, and when.
+type network struct {
+	Network
+	members    []Member
+	rng        *rand.Rand
+	directs    *rand.Rand // for direct messages
+	receivedBy [][]int    // whom each member's shares reach
+	receives   [][]int    // whose shares reach each member
+	latest     []map[protocol.Key]*sent
+}
+
+// sent is a share on its way.
+type sent struct {
+	share protocol.Share
+	at    time.Duration
+
+	// What it decodes to, once somebody has decoded it.
+	decoded bool
+	value   any
+	err     error
+}
+
+func newNetwork(s Scenario) *network {
+	count := len(s.Members)
+	n := &network{
+		Network:    s.Network,
+		members:    s.Members,
+		rng:        s.Seed.Stream("network", 0),
+		directs:    s.Seed.Stream("direct", 0),
+		receivedBy: make([][]int, count),
+		receives:   make([][]int, count),
+		latest:     make([]map[protocol.Key]*sent, count),
+	}
+	for i := range n.latest {
+		n.latest[i] = map[protocol.Key]*sent{}
+	}
+	graph := s.Seed.Stream("graph", 0)
+	for hearer := range count {
+		for _, author := range n.choose(hearer, graph) {
+			if s.Receives == nil || s.Receives(hearer, author) {
+				n.receivedBy[author] = append(n.receivedBy[author], hearer)
+				n.receives[hearer] = append(n.receives[hearer], author)
+			}
+		}
+	}
+	return n
+}
+
+// choose lists those whom a member hears, as far as Degree goes.
+func (n *network) choose(hearer int, graph *rand.Rand) []int {
+	count := len(n.members)
+	var chosen []int
+	if n.Degree == 0 || n.Degree >= count-1 {
+		for other := range count {
+			if other != hearer {
+				chosen = append(chosen, other)
+			}
+		}
+		return chosen
+	}
+	for len(chosen) < n.Degree {
+		if other := graph.IntN(count); other != hearer && !slices.Contains(chosen, other) {
+			chosen = append(chosen, other)
+		}
+	}
+	return chosen
+}
+
+// passes tells whether the two can hear each other.
+func (n *network) passes(from, to int, at time.Duration) bool {
+	if n.away(from, at) || n.away(to, at) {
+		return false
+	}
+	for _, p := range n.Partitions {
+		if p.holds(at) && from%p.Parts != to%p.Parts {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *network) away(member int, at time.Duration) bool {
+	return at < n.members[member].Start || n.back(member, at) > at
+}
+
+// back is when a member that is offline is so no longer; at, when it is not.
+func (n *network) back(member int, at time.Duration) time.Duration {
+	spans := n.members[member].Offline
+	next, _ := slices.BinarySearchFunc(spans, at, func(s Span, at time.Duration) int { return cmp.Compare(s.Until, at+1) })
+	if next < len(spans) && spans[next].holds(at) {
+		return spans[next].Until
+	}
+	return at
+}
+
+func (n *network) delay() time.Duration { return n.Delay + upTo(n.rng, n.Jitter) }
+
+// retry is how long after a failed delivery it is tried again: when both are online, as
+// nodes do that find each other again.
+func (n *network) retry(from, to int, at time.Duration) time.Duration {
+	if back := max(n.back(from, at), n.back(to, at)); back > at {
+		return back - at + n.delay()
+	}
+	return 1 + upTo(n.rng, n.Resync)
+}
+
+func upTo(rng *rand.Rand, most time.Duration) time.Duration {
+	if most == 0 {
+		return 0
+	}
+	return time.Duration(rng.Int64N(int64(most) + 1))
+}
+
+func (n *network) lost() bool { return n.Loss > 0 && n.rng.Float64() < n.Loss }
+
+// remember makes a share the newest of its key.
+func (n *network) remember(from int, s *sent) { n.latest[from][s.share.Key] = s }
+
+// current tells whether nothing newer has replaced the share.
+func (n *network) current(from int, share protocol.Share) bool {
+	return n.latest[from][share.Key].share.Stamp == share.Stamp
+}

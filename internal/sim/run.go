@@ -1,0 +1,259 @@
+package sim
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/recoverpanic"
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Run plays a scenario until every member has spent its budget. It ends early
+// when ctx is cancelled, with ctx's error, and when an agent cannot choose a
+// design.
+func Run(ctx context.Context, s Scenario) (Result, error) {
+	if err := s.validate(); err != nil {
+		return Result{}, err
+	}
+	if s.Model == nil {
+		model, err := surrogate.New(s.Task)
+		if err != nil {
+			return Result{}, fmt.Errorf("sim: %w", err)
+		}
+		s.Model = model
+	}
+	if s.Strategies == nil {
+		s.Strategies = all.Strategies()
+	}
+	registration, err := s.Strategies.Of(s.Task)
+	if err != nil {
+		return Result{}, fmt.Errorf("sim: %w", err)
+	}
+	r := &run{ctx: ctx, Scenario: s, registration: registration, network: newNetwork(s), indices: map[peer.ID]int{}, unfinished: len(s.Members)}
+	if r.strategy, err = r.newStrategy(s.Task); err != nil {
+		return Result{}, fmt.Errorf("sim: %w", err)
+	}
+	r.Workers = cmp.Or(r.Workers, runtime.GOMAXPROCS(0))
+	for i := range s.Members {
+		m, err := newMember(r, i)
+		if err != nil {
+			return Result{}, fmt.Errorf("sim: member %d: %w", i, err)
+		}
+		r.members = append(r.members, m)
+		r.indices[m.id] = i
+		r.schedule(s.Members[i].Start, m.join)
+	}
+	for r.unfinished > 0 {
+		if err := r.instant(ctx); err != nil {
+			return Result{}, err
+		}
+	}
+	result := Result{Elapsed: r.now}
+	for _, m := range r.members {
+		result.Members = append(result.Members, m.summary())
+	}
+	return result, nil
+}
+
+// run is a scenario at one virtual instant.
+type run struct {
+	ctx context.Context
+	Scenario
+	registration strategy.Registration
+	strategy     strategy.Strategy // of all members that have neither one nor a space of their own
+	network      *network
+	delivering   *sent
+	members      []*member
+	indices      map[peer.ID]int
+	waiting      []*member // that want something computed
+	unfinished   int       // members that have not spent their budgets
+
+	now    time.Duration
+	events events
+	count  uint64 // of events ever scheduled; orders those of one instant
+	failed error
+}
+
+func (r *run) newStrategy(t *task.Task) (strategy.Strategy, error) {
+	return recoverpanic.Call("the making of the strategy", func() (strategy.Strategy, error) { return r.registration.New(t) })
+}
+
+// began is an arbitrary date; agents want one.
+var began = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func (r *run) clock() time.Time { return began.Add(r.now) }
+
+func (r *run) schedule(at time.Duration, do func()) {
+	r.count++
+	heap.Push(&r.events, event{at: max(at, r.now), order: r.count, do: do})
+}
+
+// instant carries out everything of the next instant.
+func (r *run) instant(ctx context.Context) error {
+	r.now = r.events[0].at
+	for len(r.events) > 0 && r.events[0].at == r.now {
+		for len(r.events) > 0 && r.events[0].at == r.now {
+			heap.Pop(&r.events).(event).do()
+		}
+		if err := r.compute(ctx); err != nil {
+			return err
+		}
+	}
+	return r.failed
+}
+
+// compute runs what the members want computed, until they want nothing more.
+// The results are handed over in the order of the members.
+func (r *run) compute(ctx context.Context) error {
+	for {
+		if len(r.waiting) == 0 {
+			return ctx.Err()
+		}
+		slices.SortFunc(r.waiting, func(a, b *member) int { return cmp.Compare(a.index, b.index) })
+		var tasks []*computation
+		for _, m := range r.waiting {
+			for _, work := range m.work {
+				tasks = append(tasks, &computation{member: m, work: work})
+			}
+			m.work = nil
+		}
+		r.waiting = nil
+		if err := r.parallel(ctx, tasks); err != nil {
+			return err
+		}
+		for _, t := range tasks {
+			t.member.finish(t)
+		}
+	}
+}
+
+// computation is one piece of work of a member.
+type computation struct {
+	member *member
+	work   agent.Work
+	result any
+	took   time.Duration
+}
+
+func (r *run) parallel(ctx context.Context, tasks []*computation) error {
+	next := make(chan *computation)
+	var workers sync.WaitGroup
+	for range min(r.Workers, len(tasks)) {
+		workers.Go(func() {
+			for t := range next {
+				start := time.Now()
+				t.result = t.work.Run(ctx)
+				t.took = time.Since(start)
+			}
+		})
+	}
+	for _, t := range tasks {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- t
+	}
+	close(next)
+	workers.Wait()
+	return ctx.Err()
+}
+
+// publish sends a share to everybody who hears its author.
+func (r *run) publish(from int, share protocol.Share) {
+	s := &sent{share: share, at: r.now}
+	r.network.remember(from, s)
+	for _, to := range r.network.receivedBy[from] {
+		r.deliver(from, to, s, r.network.delay(), false)
+	}
+}
+
+// deliver tries, after a while, to hand a share over, and again when it fails,
+// unless there is a newer one by then. Whoever joins later fetches what there is.
+func (r *run) deliver(from, to int, s *sent, after time.Duration, again bool) {
+	r.schedule(r.now+after, func() {
+		switch {
+		case r.now < r.Members[to].Start || again && !r.network.current(from, s.share):
+		case !r.network.passes(from, to, r.now) || r.network.lost():
+			if r.now-s.at < s.share.TTL {
+				r.deliver(from, to, s, r.network.retry(from, to, r.now), true)
+			}
+		default:
+			r.delivering = s
+			r.members[to].receive(s.share, r.now-s.at)
+			r.delivering = nil
+		}
+	})
+}
+
+// fetch gives a member that has just joined what is valid of those it hears.
+func (r *run) fetch(to int) {
+	for _, from := range r.network.receives[to] {
+		shares := slices.SortedFunc(maps.Values(r.network.latest[from]), func(a, b *sent) int {
+			return a.share.Stamp.Compare(b.share.Stamp)
+		})
+		for _, s := range shares {
+			r.deliver(from, to, s, r.network.delay(), false)
+		}
+	}
+}
+
+// meet lets a member that has just joined and those that it hears, or that hear
+// it, know when they have told each other all. Only tasks that promise privacy ask.
+func (r *run) meet(joined int) {
+	if r.Task.Privacy == nil {
+		return
+	}
+	told := func(from, to int) {
+		at := r.now + 2*(r.network.Delay+r.network.Jitter) + 1
+		r.schedule(at, func() {
+			if m := r.members[to]; m.agent != nil {
+				m.agent.CaughtUp(r.clock(), r.members[from].id)
+				m.carryOut()
+			}
+		})
+	}
+	for _, from := range r.network.receives[joined] {
+		if r.members[from].agent != nil {
+			told(from, joined)
+		}
+	}
+	for _, to := range r.network.receivedBy[joined] {
+		told(joined, to)
+	}
+}
+
+type event struct {
+	at    time.Duration
+	order uint64
+	do    func()
+}
+
+// events is a heap, the earliest first.
+type events []event
+
+func (e events) Len() int { return len(e) }
+func (e events) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(e[i].at, e[j].at), cmp.Compare(e[i].order, e[j].order)) < 0
+}
+func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
+func (e *events) Pop() any {
+	last := (*e)[len(*e)-1]
+	(*e)[len(*e)-1] = event{}
+	*e = (*e)[:len(*e)-1]
+	return last
+}

@@ -1,0 +1,214 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Scenario is one run.
+type Scenario struct {
+	Task    *task.Task
+	Members []Member // at least 1
+	Network Network
+	Seed    random.Seed // of the members' decisions and of the network
+
+	// Strategies has the one that the task names. Nil means those of package all.
+	Strategies strategy.Set
+
+	// Model is the surrogate of Task; nil makes one. All members share it.
+	Model surrogate.Model
+
+	// Hears, when not nil, tells whether a member could ever hear another.
+	Receives func(hearer, author int) bool
+
+	// Workers bounds how many members compute at a time, at least 1. Only
+	// members that have something to compute at the same virtual instant can.
+	// 0 means GOMAXPROCS.
+	Workers int
+
+	// Recommend lists after how many evaluations each member is asked for the
+	// design that it would recommend. It is asked at the end of its budget, too,
+	// unless the list is empty. Where several evaluations end at a time, it is asked when
+	// its model knows at least as many.
+	Recommend []int
+
+	// Watch, when not nil, sees a member's view whenever its model has taken in
+	// an outcome. It is never called concurrently, nor while anybody computes.
+	Watch func(member int, view strategy.View)
+
+	// Warned, when not nil, hears what a member's agent warns of, which otherwise ends
+	// the run with an error; a panic ends it all the same. It is never called
+	// concurrently.
+	Warned func(member int, message string)
+}
+
+// Member is one agent and its evaluations.
+type Member struct {
+	// Objective evaluates the design of a trial, in the task's units. It is called
+	// once per trial, for different members perhaps at the same time.
+	Objective func(d task.Design, trial uint64) float64
+
+	// Constraints measures the task's constraints at the same design, after Objective.
+	// It is needed where the task has any.
+	Constraints func(d task.Design, trial uint64) map[string]task.Reading
+
+	// Space, when not nil, is what the member can evaluate of the task's space, from its
+	// Within.
+	Space *task.Space
+
+	Evaluations int           // budget; a member that has spent it stays and is heard
+	Start       time.Duration // when it joins
+	Duration    time.Duration // of an evaluation, more than 0
+	Parallel    int           // evaluations at a time; 0 means 1
+
+	// InRounds makes the member ask for Parallel trials at once, and for further ones when
+	// all of these have ended. Otherwise it asks for one whenever one has ended.
+	InRounds bool
+
+	// Lasts, when not nil, returns how long the evaluation of a trial lasts, more than 0,
+	// in place of Duration.
+	Lasts func(trial uint64) time.Duration
+
+	// Offline lists when the member can neither send nor receive, in order and
+	// without overlaps. It goes on evaluating.
+	Offline []Span
+
+	// Strategy and Exchanges, when not nil, take the place of what the task names:
+	// exchanges of this member alone.
+	Strategy  strategy.Strategy
+	Exchanges []strategy.Exchange
+
+	// Wrap, when not nil, alters an exchange of this member.
+	Wrap func(strategy.Exchange) strategy.Exchange
+
+	// Forge, when not nil, replaces the payload of what the member sends, other
+	// than its presence: what a liar does. The result is signed as ever.
+	Forge func(kind string, payload []byte) []byte
+}
+
+// TaskOf returns the task as a member has it: with its Space, where it has one.
+func (s *Scenario) TaskOf(member int) *task.Task {
+	space := s.Members[member].Space
+	if space == nil {
+		return s.Task
+	}
+	own := *s.Task
+	own.Space = space
+	return &own
+}
+
+// Span is a span of virtual time.
+type Span struct{ From, Until time.Duration }
+
+func (s Span) holds(at time.Duration) bool { return s.From <= at && at < s.Until }
+
+// Network is what happens to shares and direct messages on their way.
+type Network struct {
+	Delay  time.Duration // of every delivery
+	Jitter time.Duration // at most this more, uniform
+	Loss   float64       // the chance that a delivery fails, below 1
+
+	// Resync is how long it takes at most until a share's failed delivery is tried again,
+	// as nodes do when they catch up with a peer; uniform. 0 means 30 s, otherwise
+	// at least 1 ms. What failed because a member was offline is tried when it is back.
+	Resync time.Duration
+
+	// Degree is the number of others, chosen at random, whose shares a member hears.
+	// 0, or more than there are, means all. Scenario.Hears then leaves out some of
+	// them. Direct messages reach all but those whom Hears leaves out.
+	Degree int
+
+	// Partitions cut the network into parts: members i and j hear each other
+	// only when i and j leave the same remainder on division by Parts.
+	Partitions []Partition
+}
+
+// Partition is one cut.
+type Partition struct {
+	Span
+	Parts int // at least 2
+}
+
+const defaultResync = 30 * time.Second
+
+func (s *Scenario) validate() error {
+	if s.Task == nil {
+		return errors.New("sim: Scenario.Task is missing")
+	}
+	if len(s.Members) == 0 {
+		return errors.New("sim: Scenario.Members is empty, accepted are 1 and more")
+	}
+	if s.Workers < 0 {
+		return fmt.Errorf("sim: Scenario.Workers is %d, accepted are 0 and more", s.Workers)
+	}
+	for i, m := range s.Members {
+		switch {
+		case m.Objective == nil:
+			return fmt.Errorf("sim: member %d has no Objective", i)
+		case len(s.Task.Constraints) > 0 && m.Constraints == nil:
+			return fmt.Errorf("sim: member %d has no Constraints, and the task has", i)
+		case m.Evaluations < 0 || m.Parallel < 0 || m.Start < 0:
+			return fmt.Errorf("sim: member %d: Evaluations, Parallel and Start must be 0 or more", i)
+		case m.Space != nil && !s.TaskOf(i).ID().Equals(s.Task.ID()):
+			return fmt.Errorf("sim: member %d: Space is no part of the task's, accepted is what its Within returns", i)
+		case m.Duration <= 0:
+			return fmt.Errorf("sim: member %d: Duration is %v, accepted is more than 0", i, m.Duration)
+		}
+		for k, span := range m.Offline {
+			if span.Until < span.From || k > 0 && span.From < m.Offline[k-1].Until {
+				return fmt.Errorf("sim: member %d is Offline from %v to %v; accepted are spans in order, without overlaps", i, span.From, span.Until)
+			}
+		}
+	}
+	return s.Network.validate()
+}
+
+func (n *Network) validate() error {
+	switch {
+	case n.Delay < 0 || n.Jitter < 0 || n.Resync < 0 || n.Degree < 0:
+		return errors.New("sim: Delay, Jitter, Resync and Degree of a Network must be 0 or more")
+	case !(n.Loss >= 0 && n.Loss < 1):
+		return fmt.Errorf("sim: Network.Loss is %g, accepted is 0 to below 1", n.Loss)
+	}
+	if n.Resync > 0 && n.Resync < time.Millisecond {
+		return fmt.Errorf("sim: Network.Resync is %v, accepted are 0 for the default, and %v and more", n.Resync, time.Millisecond)
+	}
+	for _, p := range n.Partitions {
+		if p.Parts < 2 {
+			return fmt.Errorf("sim: a partition into %d parts, accepted are 2 and more", p.Parts)
+		}
+	}
+	if n.Resync == 0 {
+		n.Resync = defaultResync
+	}
+	return nil
+}
+
+// Result is what became of a scenario.
+type Result struct {
+	Members []MemberResult
+	Elapsed time.Duration // virtual, until the last evaluation ended
+}
+
+// MemberResult is one member's part.
+type MemberResult struct {
+	Trials      []strategy.Trial    // in order of ID
+	Recommended map[int]task.Design // by the number of evaluations
+	PeerQueries int                 // trials whose design rests on what peers shared
+	Shares      int                 // sent, without presence
+	Bytes       int64               // of these shares, each counted once however many hear it
+
+	Direct      int   // messages to one other, sent
+	DirectBytes int64 // of their data, each counted once however often it was tried
+	DirectLost  int   // of the messages, given up before the run ended
+
+	// Computing is the real time that its models and choices took. It is the only
+	// part of a result that another run does not repeat.
+	Computing time.Duration
+}

@@ -1,0 +1,191 @@
+package surrogate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fbo-node/fbo/internal/normal"
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Constraint is the posterior of a constraint's output, with its limits in the units in
+// which the posterior speaks. Where larger numbers break the constraint it is of the
+// output times -1, so that the bent tail is that of the bad values, as an objective's.
+type Constraint struct {
+	Posterior
+	Output task.Output
+	// Low and High are the least and the largest value that keep the constraint. One
+	// of them may be infinite. Of what is true or false the posterior is that of a
+	// function which is above 0 where it is true, without the noise of the label.
+	Low, High float64
+	// Noise is the variance of what decides beside the posterior's function whether the
+	// constraint is kept: the noise of a label, or 0.
+	Noise float64
+}
+
+// Given returns the posterior given also whether the constraint is kept at some designs,
+// which somebody else has found out: at the encoded points x (one row each) where kept is
+// true. What breaks a constraint of two limits is left out, since it may lie on either side.
+// With nothing that counts it is c itself.
+func (c *Constraint) Given(x [][]float64, kept []bool) (*Constraint, error) {
+	p, ok := c.Posterior.(*exactPosterior)
+	if !ok {
+		return nil, fmt.Errorf("surrogate: a constraint with a posterior of type %T knows no sides", c.Posterior)
+	}
+	var points [][]float64
+	var within []gp.Interval
+	for i := range x {
+		side := gp.Interval{Low: c.Low, High: c.High}
+		if side.High-side.Low < normal.MinWidth { // what must be one number, as for probabilities
+			side.High = side.Low + normal.MinWidth
+		}
+		if !kept[i] {
+			switch {
+			case math.IsInf(c.High, 1):
+				side = gp.Interval{Low: math.Inf(-1), High: c.Low}
+			case math.IsInf(c.Low, -1):
+				side = gp.Interval{Low: c.High, High: math.Inf(1)}
+			default:
+				continue
+			}
+		}
+		points, within = append(points, x[i]), append(within, side)
+	}
+	if len(points) == 0 {
+		return c, nil
+	}
+	process, err := p.process.Within(points, within)
+	if err != nil {
+		return nil, fmt.Errorf("surrogate: %w", err)
+	}
+	given := *c
+	given.Posterior = &exactPosterior{model: p.model, process: process, units: p.units}
+	return &given, nil
+}
+
+// WithPending returns the posterior given that the encoded designs x, at least one, have the
+// outputs that c expects: numbers their means ([Pending]), labels the likelier value.
+func (c *Constraint) WithPending(x [][]float64) (*Constraint, error) {
+	if c.Noise > 0 {
+		kept := make([]bool, len(x))
+		for i, at := range x {
+			mean, _ := c.Predict(at)
+			kept[i] = mean >= c.Low
+		}
+		return c.Given(x, kept)
+	}
+	known, ok := c.Posterior.(*exactPosterior)
+	if !ok {
+		return nil, fmt.Errorf("surrogate: a constraint with a posterior of type %T: expected an exact one", c.Posterior)
+	}
+	believed, err := known.believing(x)
+	if err != nil {
+		return nil, err
+	}
+	pending := *c
+	pending.Posterior = believed
+	return &pending, nil
+}
+
+// NewConstraint returns the model of a constraint's output: the exact Gaussian process,
+// whatever the task's surrogate, or for what is true or false the process with the probit
+// likelihood. Its posteriors are of type *Constraint. Observations are values as measured,
+// or 1 for true and 0 for false.
+func NewConstraint(t *task.Task, c task.Constraint) (Model, error) {
+	shared, err := SharedMap(t)
+	if err != nil {
+		return nil, err
+	}
+	if c.Truth {
+		return &truth{process: newExact(t, ConstraintSpec(t), shared), of: c.Output}, nil
+	}
+	m := &constraint{process: newExact(t, ConstraintSpec(t), shared), of: c, sign: 1}
+	switch {
+	case math.IsInf(c.Low, -1):
+		m.sign = -1
+	case !math.IsInf(c.High, 1):
+		m.process.end = straight // both tails are bad
+	}
+	return m, nil
+}
+
+// constraint models a number.
+type constraint struct {
+	process *exact
+	of      task.Constraint
+	sign    float64
+}
+
+// turned returns the outputs with their bad values low. What breaks the limit and has diverged
+// is the worst of the others beyond the limit: that it breaks the limit is all that counts.
+func (m *constraint) turned(obs Observations) Observations {
+	low, high := m.of.Low, m.of.High
+	if m.sign < 0 {
+		low, high = -high, math.Inf(1)
+	}
+	y := make([]float64, len(obs.Y))
+	for i, v := range obs.Y {
+		y[i] = m.sign * v
+	}
+	limitDiverged(obs.X, y, low)
+	if !math.IsInf(high, 1) {
+		negate(y)
+		limitDiverged(obs.X, y, -high)
+		negate(y)
+	}
+	return Observations{X: obs.X, Y: y}
+}
+
+// limitDiverged changes the outputs below the limit that have diverged.
+func limitDiverged(x [][]float64, y []float64, limit float64) {
+	diverged := Diverged(Observations{X: x, Y: y})
+	if !slices.Contains(diverged, true) {
+		return
+	}
+	worst, best := math.Inf(1), slices.Max(y)
+	for i, v := range y {
+		if !diverged[i] || v >= limit {
+			worst = min(worst, v)
+		}
+	}
+	for i, v := range y {
+		if diverged[i] && v < limit {
+			y[i] = min(worst, limit-(best-worst))
+		}
+	}
+}
+
+func negate(y []float64) {
+	for i := range y {
+		y[i] = -y[i]
+	}
+}
+
+func (m *constraint) Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
+	return m.process.Fit(ctx, m.turned(obs), previous, rng)
+}
+
+func (m *constraint) Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error) {
+	obs = m.turned(obs)
+	_, s, err := rescale(obs, m.process.end)
+	if err != nil {
+		return nil, err
+	}
+	var known Posterior
+	if before, ok := previous.(*Constraint); ok {
+		known = before.Posterior
+	}
+	p, err := m.process.Condition(obs, h, known)
+	if err != nil {
+		return nil, err
+	}
+	c := &Constraint{Posterior: p, Output: m.of.Output, Low: s.of(m.of.Low), High: s.of(m.of.High)}
+	if m.sign < 0 {
+		c.Low, c.High = s.of(-m.of.High), math.Inf(1)
+	}
+	return c, nil
+}

@@ -1,0 +1,40 @@
+package surrogate
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
+)
+
+// Ensemble is what a Posterior may be too, when its hyperparameters are learned and so
+// uncertain.
+type Ensemble interface {
+	// Members returns count posteriors of the same observations under hyperparameters
+	// drawn by [gp.Sample]; of a known process it is one, the posterior itself. They are
+	// in the units of the one that is asked. When ctx ends before that, it returns the
+	// error of ctx.
+	Members(ctx context.Context, count int, rng *rand.Rand) ([]Posterior, error)
+}
+
+var _ Ensemble = (*exactPosterior)(nil)
+
+func (p *exactPosterior) Members(ctx context.Context, count int, rng *rand.Rand) ([]Posterior, error) {
+	if p.model.spec.Centred {
+		return []Posterior{p}, nil
+	}
+	draws, err := gp.Sample(ctx, p.model.spec, p.process.Points(), p.process.Outputs(), p.process.Hyperparameters(), count, rng)
+	if err != nil {
+		return nil, fmt.Errorf("surrogate: %w", err)
+	}
+	all := make([]Posterior, count)
+	for i, h := range draws {
+		process, err := gp.NewPosterior(p.model.spec, p.process.Points(), p.process.Outputs(), h)
+		if err != nil {
+			return nil, fmt.Errorf("surrogate: %w", err)
+		}
+		all[i] = &exactPosterior{model: p.model, process: process, units: p.units}
+	}
+	return all, nil
+}

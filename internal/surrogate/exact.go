@@ -1,0 +1,132 @@
+package surrogate
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
+	"github.com/fbo-node/fbo/rff"
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	// drawFeatures is the number of random features of the prior part of a
+	// sample path. The part that the observations determine is exact.
+	drawFeatures = 512
+
+	// A path is projected onto M shared features by its values at the larger of
+	// 1,000 and 3·M designs, at most 3,000 (a limit on memory and time), with a
+	// ridge of 0.05 (in units of the prior variance 1). The ridge decides the norm
+	// of the weights; package rff states it. A limit on that norm, as for privacy,
+	// must be chosen together with the ridge.
+	minPoints        = 1000
+	pointsPerFeature = 3
+	maxPoints        = 3000
+	ridge            = 0.05
+)
+
+// exact is the Gaussian process.
+type exact struct {
+	end        tail
+	spec       gp.Spec
+	space      *task.Space
+	shared     *rff.Map
+	projection func() (*rff.Projection, error)
+	seed       random.Seed // of what the task alone determines
+}
+
+func newExact(t *task.Task, spec gp.Spec, shared *rff.Map) *exact {
+	return &exact{
+		end:        bent,
+		spec:       spec,
+		space:      t.Space,
+		shared:     shared,
+		projection: lazyProjection(t, shared),
+		seed:       taskSeed(t),
+	}
+}
+
+// lazyProjection makes the projection when it is first needed: only who shares
+// pays for it, and pays once.
+func lazyProjection(t *task.Task, shared *rff.Map) func() (*rff.Projection, error) {
+	return sync.OnceValues(func() (*rff.Projection, error) {
+		return rff.NewProjection(shared, projectionPoints(t), ridge)
+	})
+}
+
+// projectionPoints are designs, because nobody evaluates a function between
+// them: uniform in the cube and moved to the nearest design.
+func projectionPoints(t *task.Task) [][]float64 {
+	rng := taskSeed(t).Stream("projection", 0)
+	count := max(minPoints, pointsPerFeature*t.Surrogate.Features)
+	points := make([][]float64, min(count, maxPoints))
+	for i := range points {
+		points[i] = make([]float64, t.Space.Dim())
+		for k := range points[i] {
+			points[i][k] = rng.Float64()
+		}
+		t.Space.Snap(points[i])
+	}
+	return points
+}
+
+func (e *exact) Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
+	return e.FitUnder(ctx, nil, obs, previous, rng)
+}
+
+// startsOf is where a fit begins beside the places that it knows itself.
+func startsOf(previous *Hyperparameters) []gp.Hyperparameters {
+	if previous == nil {
+		return nil
+	}
+	return []gp.Hyperparameters{previous.Process()}
+}
+
+func (e *exact) Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error) {
+	y, s, err := rescale(obs, e.end)
+	if err != nil {
+		return nil, err
+	}
+	return e.given(obs.X, y, s.units(), h, previous)
+}
+
+// given conditions the process on standardised outputs, by what the previous posterior
+// knows where that is of the same process.
+func (e *exact) given(x [][]float64, y []float64, units Units, h Hyperparameters, previous Posterior) (Posterior, error) {
+	var p *gp.Posterior
+	var err error
+	if before, ok := previous.(*exactPosterior); ok && before.process.Hyperparameters().Equal(h.Process()) {
+		p, err = before.process.Extend(x, y)
+	} else {
+		p, err = gp.NewPosterior(e.spec, x, y, h.Process())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("surrogate: %w", err)
+	}
+	return &exactPosterior{model: e, process: p, units: units}, nil
+}
+
+type exactPosterior struct {
+	model   *exact
+	process *gp.Posterior
+	units   Units // none where the outputs are sides
+}
+
+func (p *exactPosterior) Predict(x []float64) (mean, variance float64) {
+	return p.process.Predict(x)
+}
+
+func (p *exactPosterior) PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64) {
+	return p.process.PredictGradient(meanGradient, varianceGradient, x)
+}
+
+func (p *exactPosterior) Hyperparameters() Hyperparameters {
+	return OfProcess(p.process.Hyperparameters())
+}
+
+func (p *exactPosterior) Draw(rng *rand.Rand) Function {
+	return p.process.Draw(drawFeatures, rng)
+}

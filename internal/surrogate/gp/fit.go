@@ -1,0 +1,240 @@
+package gp
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/optimize"
+
+	"github.com/fbo-node/fbo/internal/recoverpanic"
+)
+
+// The bounds on the work of Fit.
+const (
+	maxFitted    = 300 // observations that enter; a random choice when there are more
+	randomStarts = 2   // beside the caller's and the mode of the prior
+	iterations   = 40  // of L-BFGS, per start
+	evaluations  = 80  // of the density with its gradient, per start
+	logLimit     = 20  // on |ln(parameter - floor)|, against overflow
+)
+
+// Fit returns the hyperparameters of largest posterior density given outputs y
+// (length t >= 1, standardised) at the points x (t rows). It climbs by L-BFGS
+// from every one of starts (nil allowed), from the mode of the prior and, when
+// starts is empty, from a few random points, and keeps the best. Lengthscales
+// stay above 0.025 and the noise above 1e-4. Of more than 300 observations it
+// looks at 300 chosen at random, which bounds the time: a refit for every new
+// observation would cost more than the difference is worth.
+//
+// The result is a function of the arguments and rng alone. When ctx ends before that,
+// Fit returns its error; it looks at ctx before each evaluation of the density.
+func Fit(ctx context.Context, spec Spec, x [][]float64, y []float64, starts []Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
+	if err := checkSome(spec, x, y); err != nil {
+		return Hyperparameters{}, err
+	}
+	points, err := startingPoints(spec, starts, rng)
+	if err != nil {
+		return Hyperparameters{}, err
+	}
+	x, y = choose(x, y, maxFitted, rng)
+	return climb(ctx, newEvidence(spec, x, y), points)
+}
+
+// startingPoints are the mode of the prior, the caller's starts, and random ones when there
+// are none of these.
+func startingPoints(spec Spec, starts []Hyperparameters, rng *rand.Rand) ([][]float64, error) {
+	groups := spec.lengthscales()
+	points := [][]float64{encode(priorMode(groups))}
+	for _, h := range starts {
+		if err := h.validate(spec); err != nil {
+			return nil, err
+		}
+		points = append(points, encode(h))
+	}
+	if len(starts) == 0 {
+		for range randomStarts {
+			points = append(points, encode(randomStart(groups, rng)))
+		}
+	}
+	return points, nil
+}
+
+// climb returns the largest maximum of the density that it reaches from the points.
+func climb(ctx context.Context, d density, points [][]float64) (Hyperparameters, error) {
+	objective := &objective{density: d, gradient: make([]float64, len(points[0]))}
+	best, bestValue := points[0], math.Inf(1)
+	for _, point := range points {
+		theta, value, err := objective.descend(ctx, point)
+		if err != nil {
+			return Hyperparameters{}, err
+		}
+		if value < bestValue {
+			best, bestValue = theta, value
+		}
+	}
+	if math.IsInf(bestValue, 1) {
+		return Hyperparameters{}, ErrNotPositiveDefinite
+	}
+	return decode(best), nil
+}
+
+// choose returns the observations that enter the fit, at most so many.
+func choose[T any](x [][]float64, y []T, most int, rng *rand.Rand) ([][]float64, []T) {
+	if len(x) <= most {
+		return x, y
+	}
+	order := rng.Perm(len(x))[:most]
+	slices.Sort(order)
+	var someX [][]float64
+	var someY []T
+	for _, i := range order {
+		someX, someY = append(someX, x[i]), append(someY, y[i])
+	}
+	return someX, someY
+}
+
+// PriorMode returns the hyperparameters that are most likely before any observation.
+func PriorMode(spec Spec) Hyperparameters { return priorMode(spec.lengthscales()) }
+
+func priorMode(groups int) Hyperparameters {
+	h := Hyperparameters{Noise: math.Exp(noiseLocation - noiseSpread*noiseSpread)}
+	for range groups {
+		l := math.Exp(lengthscaleLocation(groups) - lengthscaleSpread*lengthscaleSpread)
+		h.Lengthscales = append(h.Lengthscales, l)
+	}
+	return h
+}
+
+// randomStart scatters around the mode by less than the prior's width, whose
+// tails are flat places where a climb stalls.
+func randomStart(groups int, rng *rand.Rand) Hyperparameters {
+	h := priorMode(groups)
+	for g := range h.Lengthscales {
+		h.Lengthscales[g] *= math.Exp(rng.NormFloat64())
+	}
+	h.Noise *= math.Exp(rng.NormFloat64())
+	return h
+}
+
+// encode gives the unconstrained parameters: logarithms of what exceeds the
+// floors.
+func encode(h Hyperparameters) []float64 {
+	theta := make([]float64, 0, len(h.Lengthscales)+1)
+	for _, l := range h.Lengthscales {
+		theta = append(theta, logExcess(l, lengthscaleFloor))
+	}
+	return append(theta, logExcess(h.Noise, NoiseFloor))
+}
+
+// logExcess keeps a little way from the floor, where the gradient vanishes.
+func logExcess(value, floor float64) float64 {
+	return math.Log(max(value-floor, 0.01*floor))
+}
+
+func decode(theta []float64) Hyperparameters {
+	groups := len(theta) - 1
+	h := Hyperparameters{Lengthscales: make([]float64, groups)}
+	for g := range groups {
+		h.Lengthscales[g] = lengthscaleFloor + math.Exp(limit(theta[g]))
+	}
+	h.Noise = NoiseFloor + math.Exp(limit(theta[groups]))
+	return h
+}
+
+func limit(logExcess float64) float64 { return min(max(logExcess, -logLimit), logLimit) }
+
+// density is a log posterior density of hyperparameters, up to a constant, which fills
+// gradient with its derivatives by their logarithms: one for each lengthscale and the
+// noise.
+type density interface {
+	logPosterior(gradient []float64, h Hyperparameters) (float64, error)
+}
+
+// objective is the negative log posterior over the unconstrained parameters. An
+// optimiser asks for value and gradient apart, mostly at the same place, and
+// they cost nearly the same, so it keeps the last ones.
+type objective struct {
+	density  density
+	theta    []float64 // where value and gradient hold
+	value    float64   // +Inf where there is none
+	gradient []float64
+	panicked error // of an evaluation, which the optimiser makes on another goroutine
+}
+
+func (o *objective) at(theta []float64) {
+	if slices.Equal(theta, o.theta) {
+		return
+	}
+	o.theta = append(o.theta[:0], theta...)
+	h := decode(theta)
+	value, err := o.density.logPosterior(o.gradient, h)
+	if err != nil {
+		o.value = math.Inf(1)
+		clear(o.gradient)
+		return
+	}
+	o.value = -value
+	for i := range o.gradient {
+		parameter, floor := h.Noise, NoiseFloor
+		if i < len(h.Lengthscales) {
+			parameter, floor = h.Lengthscales[i], lengthscaleFloor
+		}
+		// From ln(parameter) to ln(parameter - floor).
+		o.gradient[i] *= -(parameter - floor) / parameter
+	}
+}
+
+// tryAt is at for the optimiser: it keeps a panic, and ends the descent by it.
+func (o *objective) tryAt(theta []float64) {
+	_, err := recoverpanic.Call("the density", func() (struct{}, error) { o.at(theta); return struct{}{}, nil })
+	if err != nil {
+		o.panicked, o.value = err, math.Inf(1)
+	}
+}
+
+// status ends the descent early.
+func (o *objective) status(ctx context.Context) (optimize.Status, error) {
+	if o.panicked != nil {
+		return optimize.Failure, o.panicked
+	}
+	return optimize.NotTerminated, ctx.Err()
+}
+
+// descend returns the best place it finds from start, and the value there. Its error
+// is that of ctx.
+func (o *objective) descend(ctx context.Context, start []float64) (theta []float64, value float64, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	o.at(start)
+	first := o.value
+	if math.IsInf(first, 1) {
+		return start, first, nil
+	}
+	problem := optimize.Problem{
+		Func:   func(theta []float64) float64 { o.tryAt(theta); return o.value },
+		Grad:   func(gradient, theta []float64) { o.tryAt(theta); copy(gradient, o.gradient) },
+		Status: func() (optimize.Status, error) { return o.status(ctx) },
+	}
+	settings := &optimize.Settings{
+		GradientThreshold: 1e-3,
+		Converger:         &optimize.FunctionConverge{Absolute: 1e-4, Iterations: 4},
+		MajorIterations:   iterations,
+		FuncEvaluations:   evaluations,
+	}
+	// An error means that a line search gave up, often at the optimum itself;
+	// the best point so far is then as good as any.
+	result, _ := optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
+	if o.panicked != nil {
+		panic(o.panicked)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	if result == nil || len(result.X) != len(start) || !(result.F < first) {
+		return start, first, nil
+	}
+	return result.X, result.F, nil
+}

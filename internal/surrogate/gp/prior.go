@@ -1,0 +1,104 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Prior is a density of hyperparameters: each logarithm, the lengthscales' first and the
+// noise's last, is normal by itself.
+type Prior struct {
+	Location []float64 `json:"location"` // the mean of each logarithm, where the density is largest
+	Spread   []float64 `json:"spread"`   // its standard deviation, above 0
+}
+
+// StandardPrior is the one that Fit goes by.
+func StandardPrior(spec Spec) Prior {
+	mode := PriorMode(spec)
+	p := Prior{Location: mode.Logarithms()}
+	for range mode.Lengthscales {
+		p.Spread = append(p.Spread, lengthscaleSpread)
+	}
+	p.Spread = append(p.Spread, noiseSpread)
+	return p
+}
+
+// equal tells whether two priors, of which either may be nil, are the same.
+func (p *Prior) equal(other *Prior) bool {
+	if p == nil || other == nil {
+		return p == other
+	}
+	return slices.Equal(p.Location, other.Location) && slices.Equal(p.Spread, other.Spread)
+}
+
+func (p *Prior) validate(spec Spec) error {
+	if p == nil {
+		return nil
+	}
+	want := spec.lengthscales() + 1
+	if len(p.Location) != want || len(p.Spread) != want {
+		return fmt.Errorf("gp: a prior of %d locations and %d spreads: the process has %d hyperparameters", len(p.Location), len(p.Spread), want)
+	}
+	for i, at := range p.Location {
+		if !(math.Abs(at) <= logLimit) || !(p.Spread[i] > 0) || math.IsInf(p.Spread[i], 1) {
+			return fmt.Errorf("gp: prior %d with location %g and spread %g: accepted are locations from %d to %d and positive, finite spreads", i, at, p.Spread[i], -logLimit, logLimit)
+		}
+	}
+	return nil
+}
+
+// mode returns the hyperparameters of largest density, within the floors.
+func (p *Prior) mode() Hyperparameters {
+	last := len(p.Location) - 1
+	h := Hyperparameters{Noise: max(math.Exp(p.Location[last]), NoiseFloor)}
+	for _, at := range p.Location[:last] {
+		h.Lengthscales = append(h.Lengthscales, max(math.Exp(at), lengthscaleFloor))
+	}
+	return h
+}
+
+// add returns the logarithm of the density up to a constant, and adds its slopes by the
+// logarithms.
+func (p *Prior) add(gradient []float64, h Hyperparameters) (value float64) {
+	for i, at := range h.Logarithms() {
+		z := (at - p.Location[i]) / p.Spread[i]
+		value -= 0.5 * z * z
+		gradient[i] -= z / p.Spread[i]
+	}
+	return value
+}
+
+// Logarithms are those of the lengthscales, and last that of the noise.
+func (h Hyperparameters) Logarithms() []float64 {
+	all := make([]float64, 0, len(h.Lengthscales)+1)
+	for _, l := range h.Lengthscales {
+		all = append(all, math.Log(l))
+	}
+	return append(all, math.Log(h.Noise))
+}
+
+// FitUnder is Fit by another prior, which the result names; nil is the standard one.
+func FitUnder(ctx context.Context, spec Spec, prior *Prior, x [][]float64, y []float64, starts []Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
+	if prior == nil {
+		return Fit(ctx, spec, x, y, starts, rng)
+	}
+	if err := checkSome(spec, x, y); err != nil {
+		return Hyperparameters{}, err
+	}
+	if err := prior.validate(spec); err != nil {
+		return Hyperparameters{}, err
+	}
+	points, err := startingPoints(spec, starts, rng)
+	if err != nil {
+		return Hyperparameters{}, err
+	}
+	x, y = choose(x, y, maxFitted, rng)
+	e := newEvidence(spec, x, y)
+	e.prior = prior
+	h, err := climb(ctx, e, append(points, encode(prior.mode())))
+	h.Prior = prior
+	return h, err
+}

@@ -1,0 +1,195 @@
+package latent
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/optimize"
+)
+
+// The bounds on the work of Fit, and on what it searches.
+const (
+	iterations  = 60  // of L-BFGS, per start
+	evaluations = 120 // of the evidence with its gradient, per start
+	difference  = 1e-4
+	logLimit    = 12 // on parameters less the centre of their priors
+)
+
+// normal is a prior of one parameter as [encode] has it.
+type normal struct{ mean, deviation float64 }
+
+// priors are those of all parameters. The typical lengthscale is that which package gp has
+// beforehand; latent functions are rougher than what comes of them. The priors of noise and
+// own variance are narrow: with few observations the place of largest density is at
+// functions that are all too alike otherwise.
+func (s Spec) priors() (all []normal) {
+	groups := s.groups()
+	typical := math.Sqrt2 + 0.5*math.Log(float64(groups)) - 3
+	for q := range s.Latents {
+		all = append(all, slices.Repeat([]normal{{2*typical - 0.7 + 1.5*float64(q), 1}}, groups)...)
+	}
+	all = append(all, slices.Repeat([]normal{{2*typical - 1, 3}}, s.Latents*groups)...)
+	all = append(all, slices.Repeat([]normal{{1 / math.Sqrt(float64(s.Latents)), 1}}, s.Latents)...)
+	all = append(all, normal{-4, 0.7})
+	if s.Own {
+		all = append(all, normal{math.Log(0.3), 0.7})
+		all = append(all, slices.Repeat([]normal{{typical, math.Sqrt(3)}}, groups)...)
+	}
+	return all
+}
+
+// PriorMode returns the hyperparameters that are most likely beforehand.
+func (s Spec) PriorMode() Hyperparameters {
+	var theta []float64
+	for _, p := range s.priors() {
+		theta = append(theta, p.mean)
+	}
+	return decode(s, theta)
+}
+
+// Fit returns the hyperparameters of largest density given the observations, at least one,
+// and what others say. It climbs by L-BFGS from the mode of the priors, from where others
+// say nothing of use, and from previous when that is not nil, with the latent functions'
+// squared lengthscales held at latent; unless hold is true these are then learned too, from
+// the best place so far. The result depends on the arguments alone. When ctx ends before
+// that, Fit returns its error.
+func (s Spec) Fit(ctx context.Context, said *Gathered, x [][]float64, y []float64, latent [][]float64, hold bool, previous *Hyperparameters) (Hyperparameters, error) {
+	if err := s.checkObservations(x, y); err != nil {
+		return Hyperparameters{}, err
+	}
+	if len(x) == 0 {
+		return Hyperparameters{}, errors.New("latent: no observations")
+	}
+	held, err := s.marginalOf(said, latent)
+	if err != nil {
+		return Hyperparameters{}, err
+	}
+	c := &climb{evidence: evidence{s, said, x, y}, priors: s.priors(), held: held}
+	best, bestValue := []float64(nil), math.Inf(1)
+	for _, h := range s.starts(previous) {
+		h.Latent = latent
+		theta, value, err := c.descend(ctx, encode(s, h))
+		if err != nil {
+			return Hyperparameters{}, err
+		}
+		if value < bestValue {
+			best, bestValue = theta, value
+		}
+	}
+	if best == nil {
+		return Hyperparameters{}, errNotDefinite
+	}
+	if !hold {
+		c.held = nil
+		if best, _, err = c.descend(ctx, best); err != nil {
+			return Hyperparameters{}, err
+		}
+	}
+	return decode(s, best), nil
+}
+
+func (s Spec) starts(previous *Hyperparameters) []Hyperparameters {
+	all := []Hyperparameters{s.PriorMode()}
+	if s.Own {
+		lone := s.PriorMode()
+		lone.Own = 0.9
+		for q := range lone.Gains {
+			lone.Gains[q] = 0.1
+		}
+		all = append(all, lone)
+	}
+	if previous != nil {
+		all = append(all, *previous)
+	}
+	return all
+}
+
+// climb is the search for one fit.
+type climb struct {
+	evidence evidence
+	priors   []normal
+	held     *marginal // by the latent functions' lengthscales that are held; nil: these are free
+}
+
+// at returns minus the log density, infinite where it cannot be computed, and fills the
+// gradient.
+func (c *climb) at(gradient, theta []float64) float64 {
+	for i, p := range c.priors {
+		if !(math.Abs(theta[i]-p.mean) <= logLimit) {
+			return math.Inf(1)
+		}
+	}
+	s := c.evidence.spec
+	free, h := s.Latents*s.groups(), decode(s, theta)
+	var value float64
+	var ok bool
+	private := gradient[free:]
+	if c.held != nil {
+		clear(gradient[:free])
+		value, ok = c.evidence.given(c.held, h, private)
+	} else {
+		value, ok = c.evidence.at(h, private)
+		moved := slices.Clone(theta)
+		for i := range free {
+			sides := [2]float64{}
+			for k, sign := range []float64{1, -1} {
+				moved[i] = theta[i] + sign*difference
+				side, fine := c.evidence.at(decode(s, moved), nil)
+				sides[k], ok = side, ok && fine
+			}
+			moved[i] = theta[i]
+			gradient[i] = (sides[0] - sides[1]) / (2 * difference)
+		}
+	}
+	if !ok {
+		return math.Inf(1)
+	}
+	for i, p := range c.priors {
+		if i < free && c.held != nil {
+			continue
+		}
+		z := (theta[i] - p.mean) / p.deviation
+		value -= 0.5 * z * z
+		gradient[i] -= z / p.deviation
+	}
+	for i := range gradient {
+		gradient[i] = -gradient[i]
+	}
+	return -value
+}
+
+func (c *climb) descend(ctx context.Context, start []float64) ([]float64, float64, error) {
+	gradient, at, last := make([]float64, len(start)), slices.Clone(start), 0.0
+	last = c.at(gradient, at)
+	first := last
+	if math.IsInf(first, 1) {
+		return start, first, ctx.Err()
+	}
+	move := func(theta []float64) {
+		if !slices.Equal(theta, at) {
+			copy(at, theta)
+			last = c.at(gradient, at)
+		}
+	}
+	problem := optimize.Problem{
+		Func:   func(theta []float64) float64 { move(theta); return last },
+		Grad:   func(dst, theta []float64) { move(theta); copy(dst, gradient) },
+		Status: func() (optimize.Status, error) { return optimize.NotTerminated, ctx.Err() },
+	}
+	settings := &optimize.Settings{
+		GradientThreshold: 1e-3,
+		Converger:         &optimize.FunctionConverge{Absolute: 1e-3, Iterations: 4},
+		MajorIterations:   iterations,
+		FuncEvaluations:   evaluations,
+	}
+	result, _ := optimize.Minimize(problem, start, settings, &optimize.LBFGS{}) // an error is a line search that gave up
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	if result == nil || len(result.X) != len(start) || !(result.F < first) {
+		return start, first, nil
+	}
+	return result.X, result.F, nil
+}

@@ -1,0 +1,106 @@
+package latent
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fbo-node/fbo/internal/radial"
+)
+
+// smoothed is the covariance of two values at the points a and b of one latent function whose
+// squared lengthscales are l (per group), once smoothed by variances p and once by q, and both
+// scaled to variance 1. With p and q zero it is the latent function's kernel. When slope is
+// not nil, it gets the derivatives of the covariance's logarithm by the logarithms of p.
+func (s Spec) smoothed(l, p, q, a, b, slope []float64) float64 {
+	clear(slope)
+	logarithm := 0.0
+	for i, g := range s.Groups {
+		d := a[i] - b[i]
+		sum := p[g] + q[g] + l[g]
+		ofP, ofQ := 2*p[g]+l[g], 2*q[g]+l[g]
+		logarithm += 0.25*math.Log(ofP*ofQ/(sum*sum)) - 0.5*d*d/sum
+		if slope != nil {
+			slope[g] += p[g] * (0.5/ofP - 0.5/sum + 0.5*d*d/(sum*sum))
+		}
+	}
+	return math.Exp(logarithm)
+}
+
+// covariance is smoothed with q = p, and the derivatives for both together.
+func (s Spec) covariance(l, p, a, b, slope []float64) float64 {
+	clear(slope)
+	logarithm := 0.0
+	for i, g := range s.Groups {
+		d := a[i] - b[i]
+		sum := 2*p[g] + l[g]
+		logarithm -= 0.5 * d * d / sum
+		if slope != nil {
+			slope[g] += p[g] * d * d / (sum * sum)
+		}
+	}
+	return math.Exp(logarithm)
+}
+
+// ofValues is the lower factor of the covariance of u.
+func (s Spec) ofValues(latent [][]float64) (*mat.TriDense, bool) {
+	j, none := len(s.Points), make([]float64, s.groups())
+	k := mat.NewSymDense(s.size(), nil)
+	for q, l := range latent {
+		for a := range j {
+			for b := range a {
+				k.SetSym(q*j+a, q*j+b, s.smoothed(l, none, none, s.Points[a], s.Points[b], nil))
+			}
+			k.SetSym(q*j+a, q*j+a, 1+jitter)
+		}
+	}
+	var root mat.Cholesky
+	if !root.Factorize(k) {
+		return nil, false
+	}
+	var lower mat.TriDense
+	root.LTo(&lower)
+	return &lower, true
+}
+
+// withValues is the covariance of the function at each of the points x, a row each, with u.
+func (s Spec) withValues(h Hyperparameters, x [][]float64) *mat.Dense {
+	j, none := len(s.Points), make([]float64, s.groups())
+	k := mat.NewDense(len(x), s.size(), nil)
+	for i, at := range x {
+		row := k.RawRowView(i)
+		for q := range h.Latent {
+			for b, z := range s.Points {
+				row[q*j+b] = h.Gains[q] * s.smoothed(h.Latent[q], h.Smoothing[q], none, at, z, nil)
+			}
+		}
+	}
+	return k
+}
+
+// ofLatents is the covariance of the part of the function that comes from latent functions.
+func (s Spec) ofLatents(h Hyperparameters, a, b []float64) (value float64) {
+	for q := range h.Latent {
+		value += h.Gains[q] * h.Gains[q] * s.covariance(h.Latent[q], h.Smoothing[q], a, b, nil)
+	}
+	return value
+}
+
+// ofOwn is the covariance of the own process, with that of its mean.
+func (s Spec) ofOwn(h Hyperparameters, a, b []float64) float64 {
+	if !s.Own {
+		return 0
+	}
+	k, _ := s.ownKernel(h, a, b)
+	return h.Own*k + meanVariance
+}
+
+// ownKernel is the own process's kernel, with slope as in [radial.Evaluate].
+func (s Spec) ownKernel(h Hyperparameters, a, b []float64) (k, slope float64) {
+	square := 0.0
+	for i, g := range s.Groups {
+		d := (a[i] - b[i]) / h.Lengthscales[g]
+		square += d * d
+	}
+	return radial.Evaluate(s.Kernel, square)
+}

@@ -1,0 +1,84 @@
+package surrogate
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/task"
+)
+
+// A projection fits a path on average over the space, but whoever gets the
+// weights asks only where the function is largest, and in many dimensions that
+// is lost. So the path's maximum, points around it, and the places where the
+// projection wrongly rises above it count for more. Package rff shows what that
+// is worth (BenchmarkSharedBasis).
+const (
+	aroundMaximum   = 30
+	aroundDeviation = 0.1 // of the coordinates
+	correctedTops   = 4
+	furtherWeight   = 10.0 // of one such point, in points of the projection
+	shareSearches   = 24   // for each maximum
+)
+
+// Weights projects a sample path. It leaves out the constant part, which does
+// not say where the function is large, and which features without the frequency
+// zero express badly.
+func (p *exactPosterior) Weights(ctx context.Context, rng *rand.Rand) ([]float64, error) {
+	projection, err := p.model.projection()
+	if err != nil {
+		return nil, fmt.Errorf("surrogate: %w", err)
+	}
+	path := p.process.Draw(drawFeatures, rng)
+	values := make([]float64, projection.Len())
+	path.Values(values, projection.Flat())
+	level := 0.0
+	for _, v := range values {
+		level += v / float64(len(values))
+	}
+	for i := range values {
+		values[i] -= level
+	}
+	refined, err := projection.Refine(values, furtherWeight)
+	if err != nil {
+		return nil, fmt.Errorf("surrogate: %w", err)
+	}
+	further := func(x []float64) {
+		_ = refined.Add(x, path.Value(x)-level) // it refuses what is not finite, which is no help
+	}
+	project := func() []float64 {
+		weights, err := refined.Weights()
+		if err != nil { // rounding makes the further points useless
+			return projection.Project(values)
+		}
+		return weights
+	}
+	maximizer := acquisition.Maximizer{Space: p.model.space, Searches: shareSearches, Workers: 1}
+	top, _, err := maximizer.Maximize(ctx, path, nil, rng)
+	if err != nil {
+		return nil, err
+	}
+	further(top)
+	for range aroundMaximum {
+		further(near(p.model.space, top, rng))
+	}
+	for range correctedTops {
+		top, _, err := maximizer.Maximize(ctx, p.model.shared.Function(project()), [][]float64{top}, rng)
+		if err != nil {
+			return nil, err
+		}
+		further(top)
+	}
+	return project(), nil
+}
+
+// near returns a design close to x.
+func near(space *task.Space, x []float64, rng *rand.Rand) []float64 {
+	moved := make([]float64, len(x))
+	for k, v := range x {
+		moved[k] = min(max(v+aroundDeviation*rng.NormFloat64(), 0), 1)
+	}
+	space.Snap(moved)
+	return moved
+}

@@ -1,0 +1,181 @@
+package surrogate
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
+	"github.com/fbo-node/fbo/rff"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Observations are what one agent has measured.
+type Observations struct {
+	X [][]float64 // encoded designs, each of the space's Dim
+	Y []float64   // one finite value each; larger is better, but for outputs that a task bounds
+}
+
+// Function is a function over encoded designs, safe for concurrent use.
+type Function interface {
+	// Value returns the function at x.
+	Value(x []float64) float64
+	// Gradient fills grad, as long as x, and returns the value.
+	Gradient(grad, x []float64) float64
+}
+
+// Hyperparameters are what Fit learns, or knows. They survive JSON unchanged.
+type Hyperparameters struct {
+	// Lengthscales has one entry per parameter of the task, in units of the encoded
+	// cube. Without any, rff takes the task's.
+	Lengthscales []float64 `json:"lengthscales,omitempty"`
+	Noise        float64   `json:"noise"` // variance, in standardised units
+
+	// Prior is the one that they were learned by; nil is the surrogate's own.
+	Prior *gp.Prior `json:"prior,omitempty"`
+
+	// Features is the number of own features of rff, beside the constant one.
+	Features int `json:"features,omitempty"`
+	// SharedNoise is the noise of rff over the shared features; 0 stands for Noise.
+	SharedNoise float64 `json:"shared_noise,omitempty"`
+}
+
+// Process returns the hyperparameters of the Gaussian process.
+func (h Hyperparameters) Process() gp.Hyperparameters {
+	return gp.Hyperparameters{Lengthscales: h.Lengthscales, Noise: h.Noise, Prior: h.Prior}
+}
+
+// OfProcess returns the hyperparameters of a model that is the Gaussian process.
+func OfProcess(h gp.Hyperparameters) Hyperparameters {
+	return Hyperparameters{Lengthscales: h.Lengthscales, Noise: h.Noise, Prior: h.Prior}
+}
+
+// Model is one kind of surrogate on one task. It is immutable and safe for
+// concurrent use.
+type Model interface {
+	// Fit learns hyperparameters from at least one observation. previous, when
+	// not nil, is a result for fewer observations from which to start. The
+	// result depends on the arguments and rng alone. When ctx ends before that, Fit
+	// returns its error soon.
+	Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error)
+	// Condition returns the posterior given at least one observation, or where the
+	// process is known given any number. The
+	// inputs are not altered and not kept. previous, when not nil, is a posterior
+	// of this model; where it knows the first of the same observations under the
+	// same hyperparameters it is extended, which is faster and gives the same up
+	// to rounding.
+	Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error)
+}
+
+// Posterior is a model conditioned on observations. It is immutable and safe
+// for concurrent use, each caller with its own rng. Draws depend on the rng
+// alone. All it says is in standardised units: the outputs moved and scaled to
+// mean zero and deviation one, with a bent bad tail; or where the process is known by its
+// mean and deviation, with nothing bent.
+type Posterior interface {
+	// Predict returns the mean and the variance of the function at x, in
+	// standardised units and without the noise of an observation.
+	Predict(x []float64) (mean, variance float64)
+	// PredictGradient also fills the gradients of both at x, as long as x.
+	PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64)
+	// Draw returns a sampled function.
+	Draw(rng *rand.Rand) Function
+	// Hyperparameters returns those that it was conditioned with.
+	Hyperparameters() Hyperparameters
+
+	Sharer
+}
+
+// Sharer is what a posterior says in numbers that peers can read: as weights over the
+// features of SharedMap, as many as the task's Features.
+type Sharer interface {
+	// Weights returns a fresh sampled function, up to a constant. When ctx ends before
+	// that, it returns the error of ctx.
+	Weights(ctx context.Context, rng *rand.Rand) ([]float64, error)
+	// Mean returns the mean of the posterior: its level, which it has where nothing
+	// is known, and what it is more or less.
+	Mean() (level float64, weights []float64)
+	// DetailedMean is Mean with less error at the observed designs and around the best
+	// of them, and more elsewhere; its weights are longer, so that a limit on their
+	// norm takes more of them.
+	DetailedMean() (level float64, weights []float64)
+	// Explained returns the part of the prior variance that the observations have
+	// taken away: 0 to 1, on average over the space, and what it is more or less
+	// at each point.
+	Explained() (average float64, weights []float64)
+}
+
+// New returns the surrogate that the task asks for.
+func New(t *task.Task) (Model, error) {
+	shared, err := SharedMap(t)
+	if err != nil {
+		return nil, err
+	}
+	switch t.Surrogate.Type {
+	case "exact":
+		process := newExact(t, ProcessSpec(t), shared)
+		if t.Surrogate.Known != nil {
+			return newKnown(t, process), nil
+		}
+		return process, nil
+	case task.SharedLatent:
+		return newCommon(t, newExact(t, ProcessSpec(t), shared)), nil
+	case "rff":
+		return newLinear(t, shared), nil
+	}
+	return nil, fmt.Errorf("surrogate: type %q: must be \"exact\", \"rff\" or \"shared-latent\"", t.Surrogate.Type)
+}
+
+// ProcessSpec says which Gaussian process models the task's objective.
+func ProcessSpec(t *task.Task) gp.Spec {
+	spec := ConstraintSpec(t)
+	spec.Centred = t.Surrogate.Known != nil
+	return spec
+}
+
+// ConstraintSpec says which Gaussian process models a constraint, or which designs keep
+// all: that of an objective of which nothing is known.
+func ConstraintSpec(t *task.Task) gp.Spec {
+	spec := gp.Spec{Kernel: t.Surrogate.Kernel}
+	for parameter, block := range t.Space.Blocks() {
+		for range block.Len {
+			spec.Groups = append(spec.Groups, parameter)
+		}
+	}
+	return spec
+}
+
+// SharedMap returns the features in which all agents of the task express what
+// they share. They derive from the task's ID, bit for bit the same everywhere.
+func SharedMap(t *task.Task) (*rff.Map, error) {
+	lengthscales := make([]float64, t.Space.Dim())
+	for _, block := range t.Space.Blocks() {
+		for i := block.Start; i < block.Start+block.Len; i++ {
+			lengthscales[i] = t.Surrogate.Lengthscale
+			if block.Kind == task.Categorical {
+				lengthscales[i] = t.Surrogate.CategoryLengthscale
+			}
+		}
+	}
+	m, err := rff.NewMap(taskSeed(t), rff.Spec{
+		Kernel:       t.Surrogate.Kernel,
+		Features:     t.Surrogate.Features,
+		Lengthscales: lengthscales,
+		Basis:        t.Surrogate.Basis,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("surrogate: %w", err)
+	}
+	return m, nil
+}
+
+// taskSeed is the root of what the task alone determines. A change of the label
+// or of what follows from it needs a new format version in the task.
+func taskSeed(t *task.Task) random.Seed {
+	hash := sha256.New()
+	hash.Write([]byte("fbo shared features 1\x00"))
+	hash.Write(t.ID().Bytes())
+	return random.Seed(hash.Sum(nil))
+}

@@ -1,0 +1,120 @@
+package trialserver
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// openAsks keeps the requests of clients that have stopped waiting: a strategy may wait for
+// peers for longer than a client does, and would begin anew with each request.
+//
+// They say when a request has ended. Who holds which trial then is the agent's to say
+// (Session.HeldBy), which knows it before the request has ended.
+//
+// All of one client is done in its turn, but for what ends by itself.
+type openAsks struct {
+	ask      func(agent.Claim) (strategy.Trial, error) // takes as long as it takes
+	giveBack func(trial uint64, client string)
+	turn     func(client string) (end func())
+
+	mu   sync.Mutex
+	open map[string]*openAsk // by client; also those that have ended and that nobody has noticed
+}
+
+type openAsk struct {
+	since  time.Time
+	done   chan struct{} // closed when it has ended
+	wanted bool          // somebody waits for it
+	err    error
+
+	// told is which trials the client was told to hold meanwhile, each with the time at
+	// which it was given: one that was handed back may be given again.
+	answered map[uint64]time.Time
+}
+
+// next has the client given one more trial, in its turn. After the context's error the request
+// goes on, and the next call finds it. A trial that comes when nobody waits is handed
+// back, so that whoever asks next gets it, unless the client is told of it first.
+func (a *openAsks) next(ctx context.Context, claim agent.Claim) error {
+	o := a.want(claim)
+	select {
+	case <-o.done:
+	case <-ctx.Done():
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	select {
+	case <-o.done:
+		delete(a.open, claim.Client)
+		return o.err
+	default:
+		o.wanted = false
+		return ctx.Err()
+	}
+}
+
+func (a *openAsks) want(claim agent.Claim) *openAsk {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	o, ok := a.open[claim.Client]
+	if !ok {
+		o = &openAsk{since: time.Now(), done: make(chan struct{}), answered: map[uint64]time.Time{}}
+		if a.open == nil {
+			a.open = map[string]*openAsk{}
+		}
+		a.open[claim.Client] = o
+		go a.run(o, claim)
+	}
+	o.wanted = true
+	return o
+}
+
+// age returns how long the request of a client has been open.
+func (a *openAsks) age(client string) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if o, ok := a.open[client]; ok {
+		return time.Since(o.since)
+	}
+	return 0
+}
+
+// tell notes which trials a client is told to hold. It is called in the client's turn, as
+// all that looks at the note is.
+func (a *openAsks) tell(client string, held []strategy.Trial) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if o, ok := a.open[client]; ok {
+		for _, trial := range held {
+			o.answered[trial.ID] = trial.Started
+		}
+	}
+}
+
+func (a *openAsks) run(o *openAsk, claim agent.Claim) {
+	trial, err := a.ask(claim)
+	a.mu.Lock()
+	o.err = err
+	close(o.done)
+	wanted := o.wanted
+	a.mu.Unlock()
+	if wanted {
+		return
+	}
+	end := a.turn(claim.Client)
+	defer end()
+	a.mu.Lock()
+	unnoticed := a.open[claim.Client] == o
+	if unnoticed {
+		delete(a.open, claim.Client)
+	}
+	given, answered := o.answered[trial.ID]
+	a.mu.Unlock()
+	if unnoticed && err == nil && !(answered && given.Equal(trial.Started)) {
+		a.giveBack(trial.ID, claim.Client)
+	}
+}

@@ -1,0 +1,35 @@
+package trialserver
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// delays warns once of requests for trials that have no answer for long, until a client gets a
+// trial.
+type delays struct {
+	patience time.Duration
+	warn     func(string)
+
+	mu     sync.Mutex
+	warned bool
+}
+
+// note warns of a request for trials of a task that has been open for this time.
+func (d *delays) note(task, waitsFor string, open time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if open < d.patience || d.warned {
+		return
+	}
+	d.warned = true
+	d.warn(fmt.Sprintf("task %q: a request for trials has no answer after %v: %s", task, open.Round(time.Second), waitsFor))
+}
+
+// over ends the silence after a warning.
+func (d *delays) over() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.warned = false
+}

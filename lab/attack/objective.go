@@ -1,0 +1,95 @@
+package attack
+
+import (
+	"math"
+
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sim"
+	"github.com/fbo-node/fbo/rff"
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	unlike       = 0.2 // the part of each member's function that is its own
+	objectiveSum = 1000
+	// kept is the level above which a drawn function keeps a constraint: three quarters of
+	// the space on average.
+	kept = -0.67
+)
+
+// objectives are samples of a Gaussian process over the task's encoded space, those of the
+// members alike, as those of family gp are: variance 1, lengthscale 0.2·√d.
+type objectives struct {
+	task      *task.Task
+	seed      random.Seed
+	functions []*rff.Function
+	limits    [members][]*rff.Function // of each member, one for each constraint
+}
+
+func newObjectives(t *task.Task, seed random.Seed) (*objectives, error) {
+	o := &objectives{task: t, seed: seed}
+	lengthscales := make([]float64, t.Space.Dim())
+	for _, block := range t.Space.Blocks() {
+		for i := block.Start; i < block.Start+block.Len; i++ {
+			lengthscales[i] = 0.2 * math.Sqrt(float64(t.Space.Len()))
+			if block.Kind == task.Categorical {
+				lengthscales[i] = 1
+			}
+		}
+	}
+	features, err := rff.NewMap(seed.Derive("features", 0), rff.Spec{Kernel: rff.SE, Features: objectiveSum, Lengthscales: lengthscales})
+	if err != nil {
+		return nil, err
+	}
+	draw := func(name string, k int) *rff.Function {
+		common, own := seed.Stream("common "+name, 0), seed.Stream("own "+name, uint64(k))
+		w := make([]float64, objectiveSum)
+		for i := range w {
+			w[i] = math.Sqrt(1-unlike*unlike)*common.NormFloat64() + unlike*own.NormFloat64()
+		}
+		return features.Function(w)
+	}
+	for k := range members {
+		o.functions = append(o.functions, draw("objective", k))
+		for _, c := range t.Constraints {
+			o.limits[k] = append(o.limits[k], draw(string(c.Output), k))
+		}
+	}
+	return o, nil
+}
+
+// member evaluates function k, with noise of this deviation.
+func (o *objectives) member(k int, noise float64) sim.Member {
+	sign, space := o.task.Goal.Sign(), o.task.Space
+	m := sim.Member{Objective: func(d task.Design, trial uint64) float64 {
+		value := o.functions[k].Value(space.Encode(d))
+		if noise > 0 {
+			value += noise * o.seed.Derive("noise", uint64(k)).Stream("trial", trial).NormFloat64()
+		}
+		return sign * value
+	}}
+	if len(o.task.Constraints) > 0 {
+		m.Constraints = func(d task.Design, _ uint64) map[string]task.Reading {
+			readings := map[string]task.Reading{}
+			for i, c := range o.task.Constraints {
+				readings[string(c.Output)] = reading(c, o.limits[k][i].Value(space.Encode(d)))
+			}
+			return readings
+		}
+	}
+	return m
+}
+
+// reading keeps a constraint where the function is above kept.
+func reading(c task.Constraint, value float64) task.Reading {
+	margin := value - kept
+	switch {
+	case c.Truth:
+		return task.Truth(margin > 0)
+	case math.IsInf(c.High, 1):
+		return task.Number(c.Low + margin)
+	case math.IsInf(c.Low, -1):
+		return task.Number(c.High - margin)
+	}
+	return task.Number(c.High - margin*(c.High-c.Low)/4)
+}

@@ -1,0 +1,283 @@
+package attack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling/ftsde"
+)
+
+// MaxObservations is how many observations a plan may ask for.
+const MaxObservations = 200
+
+// Plan says what is attacked.
+type Plan struct {
+	Task         *task.Task // one of strategy/all, without a roster
+	Observations []int      // that the node has when it is attacked, each 3 to MaxObservations
+	Repeats      int        // federations, at least 1
+	Seed         uint64
+	Noises       []float64 // deviations of the noise of an evaluation, where that of the objective is about 1
+
+	// Only, when not empty, is what the names of the attacks contain that are made.
+	Only string
+
+	// Done, when not nil, hears of each federation that has been attacked.
+	Done func(noise float64, repeat int)
+}
+
+// Line is what one attack finds in one setting, on average over federations.
+type Line struct {
+	Noise        float64  `json:"noise"`
+	Observations int      `json:"observations"`
+	Attack       string   `json:"attack"`
+	Bound        bool     `json:"bound"` // the deviations at the truth, and no attack
+	Found        Score    `json:"found"`
+	Baseline     Score    `json:"baseline"`
+	Notes        []string `json:"notes,omitempty"`
+}
+
+// Report is what all attacks find.
+type Report struct {
+	Task    string   `json:"task"`
+	Repeats int      `json:"repeats"`
+	Seed    uint64   `json:"seed"`
+	Kinds   []string `json:"kinds"` // of the shares that were heard; none: nothing is shared
+	Lines   []Line   `json:"lines"`
+}
+
+// Check returns what is wrong with a plan.
+func (p Plan) Check() error {
+	if p.Task == nil {
+		return errors.New("attack: Plan.Task is missing")
+	}
+	registration, err := all.Strategies().Of(p.Task)
+	if err != nil {
+		return fmt.Errorf("attack: %w", err)
+	}
+	settings, summing := p.Task.Strategy.Settings.(ftsde.Settings)
+	switch {
+	case registration.Roster:
+		return fmt.Errorf("attack: task %q has a roster (strategy %s), whose parties tell each other all; accepted are strategies without one, and fts-de", p.Task.Name, p.Task.Strategy.Type)
+	case p.Task.Surrogate.Type == task.SharedLatent:
+		return fmt.Errorf("attack: task %q has the surrogate %s, and no attack here reads what nodes state of the function in common; accepted are others", p.Task.Name, task.SharedLatent)
+	case p.Task.Surrogate.SharedHyperparameters:
+		return fmt.Errorf("attack: task %q has hyperparameters: shared, and no attack here reads what nodes tell of them; accepted is hyperparameters: own", p.Task.Name)
+	case summing && settings.Cells > 1:
+		return fmt.Errorf("attack: task %q has %d cells, accepted is 1", p.Task.Name, settings.Cells)
+	}
+	if p.Task.Space.Listing().Absent() {
+		return fmt.Errorf("attack: task %q was read without its table of designs", p.Task.Name)
+	}
+	if p.Repeats < 1 {
+		return fmt.Errorf("attack: %d repeats, accepted are 1 and more", p.Repeats)
+	}
+	if len(p.Observations) == 0 || len(p.Noises) == 0 {
+		return errors.New("attack: no number of observations or no noise")
+	}
+	for _, n := range p.Observations {
+		if n < 3 || n > MaxObservations {
+			return fmt.Errorf("attack: %d observations, accepted are 3 to %d", n, MaxObservations)
+		}
+	}
+	for _, noise := range p.Noises {
+		if !(noise >= 0) || math.IsInf(noise, 1) {
+			return fmt.Errorf("attack: noise %g, accepted are 0 and more", noise)
+		}
+	}
+	var names []string
+	for _, a := range Attacks() {
+		names = append(names, a.Name)
+	}
+	names = append(names, boundName)
+	if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, p.Only) }) {
+		return fmt.Errorf("attack: no attack has %q in its name; there are: %s", p.Only, strings.Join(names, "; "))
+	}
+	return nil
+}
+
+// entry is what one attack has found in all federations of a setting.
+type entry struct {
+	line             Line
+	found, baselines []Score
+}
+
+// Run plays and attacks. The report is a function of the plan.
+func (p Plan) Run(ctx context.Context) (Report, error) {
+	if err := p.Check(); err != nil {
+		return Report{}, err
+	}
+	r := Report{Task: p.Task.Name, Repeats: p.Repeats, Seed: p.Seed, Kinds: []string{}, Lines: []Line{}}
+	for _, noise := range p.Noises {
+		var entries []*entry
+		for repeat := range p.Repeats {
+			seed := random.SeedOf(p.Seed).Derive("federation", uint64(repeat))
+			kinds, err := p.attack(ctx, noise, seed, &entries)
+			if err != nil {
+				return Report{}, err
+			}
+			for _, kind := range kinds {
+				if !slices.Contains(r.Kinds, kind) {
+					r.Kinds = append(r.Kinds, kind)
+				}
+			}
+			if p.Done != nil {
+				p.Done(noise, repeat)
+			}
+		}
+		slices.SortStableFunc(entries, func(a, b *entry) int { return a.line.Observations - b.line.Observations })
+		for _, e := range entries {
+			e.line.Found, e.line.Baseline = average(e.found), average(e.baselines)
+			r.Lines = append(r.Lines, e.line)
+		}
+	}
+	return r, nil
+}
+
+// attack plays one federation in all scenes that are of use, and adds what is found.
+func (p Plan) attack(ctx context.Context, noise float64, seed random.Seed, entries *[]*entry) (kinds []string, err error) {
+	first, err := play(ctx, p.Task, Listen, p.Observations, noise, seed)
+	if err != nil {
+		return nil, err
+	}
+	for _, share := range first.seen.Disclosures[0].Shares {
+		if !slices.Contains(kinds, share.Kind) {
+			kinds = append(kinds, share.Kind)
+		}
+	}
+	scenes := map[Scene]*played{Listen: first}
+	for _, a := range Attacks() {
+		if !strings.Contains(a.Name, p.Only) || !slices.ContainsFunc(a.Kinds, func(kind string) bool { return slices.Contains(kinds, kind) }) {
+			continue
+		}
+		if a.Applies != nil && !a.Applies(p.Task) {
+			continue
+		}
+		scene := scenes[a.Scene]
+		if scene == nil {
+			if scene, err = play(ctx, p.Task, a.Scene, p.Observations, noise, seed); err != nil {
+				return nil, err
+			}
+			scenes[a.Scene] = scene
+		}
+		for _, n := range p.Observations {
+			if a.Most > 0 && n > a.Most {
+				continue
+			}
+			rng := seed.Stream(a.Name, uint64(n))
+			seen, truth := scene.seen.until(n), scene.truths[n]
+			guess, err := a.Guess(ctx, seen, rng)
+			if err != nil {
+				return nil, err
+			}
+			if len(guess.X) == 0 {
+				continue
+			}
+			guess.complete(p.Task, truth, rng.Uint64())
+			entryOf(entries, noise, n, a.Name, false).add(score(truth, guess), baseline(p.Task, truth, seed.Stream("baseline", uint64(n))), guess.Note)
+		}
+	}
+	for _, n := range p.Observations {
+		if !strings.Contains(boundName, p.Only) {
+			break
+		}
+		truth := first.truths[n]
+		s, ok, err := bound(ctx, first.seen.until(n), truth)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			entryOf(entries, noise, n, boundName, true).add(s, baseline(p.Task, truth, seed.Stream("baseline", uint64(n))), "")
+		}
+	}
+	return kinds, nil
+}
+
+const boundName = "deviations that are left, at the truth"
+
+func entryOf(entries *[]*entry, noise float64, n int, name string, bound bool) *entry {
+	for _, e := range *entries {
+		if e.line.Observations == n && e.line.Attack == name {
+			return e
+		}
+	}
+	e := &entry{line: Line{Noise: noise, Observations: n, Attack: name, Bound: bound}}
+	*entries = append(*entries, e)
+	return e
+}
+
+func (e *entry) add(found, baseline Score, note string) {
+	e.found, e.baselines = append(e.found, found), append(e.baselines, baseline)
+	if note != "" && !slices.Contains(e.line.Notes, note) {
+		e.line.Notes = append(e.line.Notes, note)
+	}
+}
+
+// complete makes as many guesses as there are inputs: who takes no design for the best knows
+// the believed optimum, as the baseline does, and others lie around the best or anywhere.
+// Values that are not guessed are taken for the mean of those that are.
+func (g *Guess) complete(t *task.Task, truth Truth, seed uint64) {
+	n := len(truth.X)
+	if g.Best == nil && g.Y == nil {
+		g.Best = truth.Believed
+	}
+	around := g.best()
+	for _, x := range g.X {
+		t.Space.Snap(x)
+	}
+	if left := n - len(g.X); left > 0 {
+		g.X = append(g.X, spreadOut(t, around, left, 0.5, 0.1, random.SeedOf(seed).Stream("completed", 0))...)
+	}
+	g.X = g.X[:n]
+	if g.Y == nil {
+		return
+	}
+	level := mean(g.Y)
+	for len(g.Y) < n {
+		g.Y = append(g.Y, level)
+	}
+	g.Y = g.Y[:n]
+}
+
+// Text says in plain words what a line is about.
+func (l Line) Text() string {
+	f := l.Found
+	if l.Bound {
+		return fmt.Sprintf("%s: %s of %s inputs to %g (median deviation %.2g), values to %.2g of their range (%s within %g %%)",
+			l.Attack, count(f.Found), count(f.Inputs), Near, f.Distance, f.ValueError, count(f.Values), 100*Close)
+	}
+	return fmt.Sprintf("%s: %s", l.Attack, f.text(f.HasValues)) + l.noted()
+}
+
+// Known says what somebody finds who knows only where the node believes its optimum to be,
+// how many observations it has and how it starts.
+func (l Line) Known() string { return l.Baseline.text(true) }
+
+func (l Line) noted() string {
+	if len(l.Notes) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(l.Notes, "; in other federations ") + ")"
+}
+
+func (s Score) text(values bool) string {
+	text := fmt.Sprintf("%s of %s inputs within %g (median distance %.2g)", count(s.Found), count(s.Inputs), Near, s.Distance)
+	if values {
+		text += fmt.Sprintf(", values to %.2g of their range (%s within %g %%)", s.ValueError, count(s.Values), 100*Close)
+	} else {
+		text += ", no values"
+	}
+	return text + fmt.Sprintf(", the best input to %.2g", s.BestInput)
+}
+
+// count is a number of inputs, which is an average over federations.
+func count(v float64) string {
+	return strconv.FormatFloat(math.Round(10*v)/10, 'f', -1, 64)
+}

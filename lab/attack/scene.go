@@ -1,0 +1,257 @@
+package attack
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sim"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	members = 3 // of a federation; the first is attacked, and the second listens
+	lives   = 5 // of a node that starts anew or changes its task's name
+
+	delay = 50 * time.Millisecond
+	// The first member is a little faster, so that its last share is heard before the run
+	// ends.
+	victimsDuration = 9 * time.Second
+	othersDuration  = 10 * time.Second
+)
+
+// played is a federation that has ended.
+type played struct {
+	seen   *Seen
+	truths map[int]Truth // by the number of observations
+}
+
+// play plays one federation of a scene.
+func play(ctx context.Context, t *task.Task, scene Scene, counts []int, noise float64, seed random.Seed) (*played, error) {
+	p := &played{seen: &Seen{Task: t, Observations: slices.Max(counts)}, truths: map[int]Truth{}}
+	ids, err := sim.Roster(seed, members)
+	if err != nil {
+		return nil, err
+	}
+	if p.seen.Deviation, err = promised(t); err != nil {
+		return nil, err
+	}
+	var summed *sums
+	if t.Privacy != nil && t.Privacy.Aggregate != nil {
+		if summed, err = newSums(t, seed.Stream("noise of sums", 0)); err != nil {
+			return nil, err
+		}
+		t = summed.task
+		p.seen.Task = t
+	}
+	disclosure := Disclosure{Task: t}
+	s := sim.Scenario{Task: t, Seed: seed, Network: sim.Network{Delay: delay}, Workers: 1}
+	objectives, err := newObjectives(t, seed.Derive("objectives", 0))
+	if err != nil {
+		return nil, err
+	}
+	planter := &planter{task: t, rng: seed.Stream("planted", 0)}
+	for i := range members {
+		m := objectives.member(i, noise)
+		m.Evaluations, m.Duration = p.seen.Observations, othersDuration
+		switch {
+		case i == 0:
+			m.Duration = victimsDuration
+		case scene == Steer:
+			m.Forge = planter.forgerOf(i)
+		}
+		if i == 1 {
+			m.Wrap = func(e strategy.Exchange) strategy.Exchange {
+				return &observer{Exchange: e, task: t, to: ids[0], disclosure: &disclosure}
+			}
+		}
+		s.Members = append(s.Members, m)
+	}
+	var last strategy.View
+	s.Watch = func(member int, view strategy.View) {
+		if member != 0 {
+			return
+		}
+		last = view
+		if summed != nil {
+			summed.tell(&disclosure, view)
+		}
+		if slices.Contains(counts, view.Observations) {
+			p.truths[view.Observations] = truthOf(ctx, t, view, seed)
+		}
+	}
+	if _, err := sim.Run(ctx, s); err != nil {
+		return nil, err
+	}
+	p.seen.Planted = planter.planted
+	switch scene {
+	case Restarts, Renamed:
+		if p.seen.Disclosures, err = retell(ctx, t, scene == Renamed, last.Trials, seed); err != nil {
+			return nil, err
+		}
+	default:
+		p.seen.Disclosures = []Disclosure{disclosure}
+	}
+	return p, nil
+}
+
+func truthOf(ctx context.Context, t *task.Task, view strategy.View, seed random.Seed) Truth {
+	observed := strategy.Observed(t, view.Trials, task.Objective)
+	truth := Truth{X: observed.X, Y: observed.Y, Noise: 1}
+	if view.Posterior != nil {
+		truth.Noise = view.Posterior.Hyperparameters().Noise
+	}
+	if best := search.New(t).Optimum(ctx, view, seed.Derive("believed", 0)); !best.IsZero() {
+		truth.Believed = t.Space.Encode(best)
+	}
+	return truth
+}
+
+// observer writes down what an exchange hears of one author.
+type observer struct {
+	strategy.Exchange
+	task       *task.Task
+	to         peer.ID
+	disclosure *Disclosure
+}
+
+// Step implements strategy.Exchange.
+func (l *observer) Step(view strategy.View, in strategy.Input) []strategy.Output {
+	if r, ok := in.(strategy.Received); ok && r.Share.Author == l.to {
+		l.disclosure.add(l.Name(), r.Share.Payload)
+	}
+	return l.Exchange.Step(view, in)
+}
+
+// add takes in a share, unless nobody attacks its kind.
+func (t *Disclosure) add(kind string, payload []byte) {
+	value, observations, err := decode(t.Task, kind, payload)
+	if err != nil || value == nil {
+		return // the exchange refuses what nobody could decode
+	}
+	t.Shares = append(t.Shares, Share{Kind: kind, Observations: observations, Payload: payload, Value: value})
+}
+
+// retell lets a node with these trials live several times on its own: each time without a
+// journal, with other random decisions, and perhaps with another name of its task. It takes
+// in one trial after the other, so that each share is of as many observations as before.
+func retell(ctx context.Context, t *task.Task, renamed bool, trials []strategy.Trial, seed random.Seed) ([]Disclosure, error) {
+	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8(seed.Derive("key of many lives", 0)))
+	if err != nil {
+		return nil, err
+	}
+	var all []Disclosure
+	for life := range lives {
+		own := *t
+		if renamed {
+			own.Name = fmt.Sprintf("%s %d", t.Name, life+1)
+		}
+		disclosure := Disclosure{Task: &own}
+		if err := disclosure.live(ctx, key, trials, seed.Derive("life", uint64(life))); err != nil {
+			return nil, err
+		}
+		all = append(all, disclosure)
+	}
+	return all, nil
+}
+
+// live takes in the trials, and down what the node shares.
+func (t *Disclosure) live(ctx context.Context, key crypto.PrivKey, trials []strategy.Trial, seed random.Seed) error {
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	a, err := agent.New(agent.Config{Task: t.Task, Key: key, Seed: seed, Entropy: rand.NewChaCha8(seed)}, nil, now)
+	if err != nil {
+		return err
+	}
+	carryOut := func() error {
+		for {
+			ready := a.Ready()
+			for _, share := range ready.Publish {
+				if share.Kind != presence.Kind {
+					t.add(share.Kind, share.Payload)
+				}
+			}
+			for _, e := range ready.Events {
+				if e.Type == agent.Warning && e.Trial == nil {
+					return fmt.Errorf("attack: the agent warns: %s", e.Message)
+				}
+			}
+			if len(ready.Work) == 0 {
+				return ctx.Err()
+			}
+			for _, work := range ready.Work {
+				a.Done(now, work.ID, work.Run(ctx))
+			}
+		}
+	}
+	if err := carryOut(); err != nil {
+		return err
+	}
+	for i := range trials {
+		if trials[i].State != strategy.Done {
+			continue
+		}
+		// Importing the same again adds nothing, so all so far are given each time.
+		var past []agent.Past
+		for _, trial := range trials[:i+1] {
+			if trial.State == strategy.Done {
+				past = append(past, agent.Past{Design: trial.Design, Outcome: *trial.Outcome})
+			}
+		}
+		if _, err := a.Import(now, past); err != nil {
+			return err
+		}
+		if err := carryOut(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sameShares tells whether two lives have shared the same, byte for byte.
+func sameShares(a, b Disclosure) bool {
+	return slices.EqualFunc(a.Shares, b.Shares, func(x, y Share) bool { return bytes.Equal(x.Payload, y.Payload) })
+}
+
+// planter leads all other members' shares to one place after another.
+type planter struct {
+	task    *task.Task
+	rng     *rand.Rand
+	planted [][]float64
+}
+
+// each planted place stays for so many shares of its forger, in which the attacked node
+// chooses about as many designs.
+const sharesPerPlace = 2
+
+// forgerOf returns what a member sends in place of what it would.
+func (p *planter) forgerOf(int) func(kind string, payload []byte) []byte {
+	sent := 0
+	return func(kind string, payload []byte) []byte {
+		at := sent / sharesPerPlace
+		sent++
+		for len(p.planted) <= at {
+			x := make([]float64, p.task.Space.Dim())
+			for i := range x {
+				x[i] = 0.1 + 0.8*p.rng.Float64()
+			}
+			p.task.Space.Snap(x)
+			p.planted = append(p.planted, x)
+		}
+		forged, err := plant(p.task, kind, payload, p.planted[at])
+		if err != nil {
+			return payload
+		}
+		return forged
+	}
+}

@@ -1,0 +1,91 @@
+package attack
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fbo-node/fbo/consensus"
+	"github.com/fbo-node/fbo/consensus/constrainedgp"
+	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling"
+	"github.com/fbo-node/fbo/tsampling/peerprior"
+)
+
+// steerAttacks lead the node: all of its peers share what makes one place after another look
+// best, and take these for its designs. Exact means are read beside that without steering, and
+// better.
+func steerAttacks() []Attack {
+	kinds := []string{peerprior.Kind, tsampling.Kind, optprior.Kind, constrainedgp.Kind, consensus.Kind}
+	return []Attack{{Name: "peers that lead the node to places of their choice", Kinds: kinds, Scene: Steer, Guess: led}}
+}
+
+func led(_ context.Context, seen *Seen, _ *rand.Rand) (Guess, error) {
+	var g Guess
+	// Each place stays while the node chooses about two designs, after its starting ones.
+	chosen := max(seen.Observations-seen.Task.Strategy.InitialDesigns, 0)
+	for i := range seen.Planted {
+		if len(g.X) < (chosen+sharesPerPlace-1)/sharesPerPlace {
+			g.X = append(g.X, seen.Planted[i])
+		}
+	}
+	if len(g.X) > 0 {
+		g.Note = sanitize.Count(len(g.X), "place") + " planted"
+		if places := disclosedIn(seen.Disclosures[0]); len(places) > 0 {
+			g.Best = places[len(places)-1]
+		}
+	}
+	return g, nil
+}
+
+const (
+	plantedScale = 3.0 // how much better than everything else a place is made to look, in deviations
+)
+
+// plant returns a share of a kind that makes a place look best.
+func plant(t *task.Task, kind string, payload []byte, x []float64) ([]byte, error) {
+	point := protocol.PointOf(t.Space, t.Space.Decode(slices.Clone(x)))
+	towards := func() ([]float64, error) {
+		features, err := surrogate.SharedMap(t)
+		if err != nil {
+			return nil, err
+		}
+		w := features.Phi(make([]float64, t.Surrogate.Features), x)
+		for i := range w {
+			w[i] *= plantedScale
+		}
+		return w, nil
+	}
+	value, _, err := decode(t, kind, payload)
+	if err != nil {
+		return nil, err
+	}
+	switch v := value.(type) {
+	case protocol.Mean:
+		if v.Values, err = towards(); err != nil {
+			return nil, err
+		}
+		clear(v.Known)
+		v.Explained = 0.95
+		return v.Encode()
+	case protocol.Weights:
+		if v.Values, err = towards(); err != nil {
+			return nil, err
+		}
+		return v.Encode()
+	case protocol.Density:
+		v.Components = []protocol.Component{{Weight: 1, Spread: v.Components[0].Spread, Centre: point}}
+		return v.Encode(t.Space)
+	case protocol.NearOptimal:
+		v.Point = point
+		return v.Encode(t.Space)
+	case protocol.Candidate:
+		v.Point = point
+		return v.Encode(t.Space, candidateRounds)
+	}
+	return payload, nil
+}

@@ -1,0 +1,104 @@
+package baseline
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fbo-node/fbo/internal/surrogate"
+)
+
+// Units says in which units the outputs of different members are compared.
+type Units int
+
+const (
+	// OwnUnits standardises each member's outputs by themselves, as the members do,
+	// so that functions may differ in scale and level. But members that have looked
+	// in different places then give the same value different numbers, which tells
+	// them apart even where they have one function.
+	OwnUnits Units = iota
+	// CommonUnits standardises everybody's outputs together. It sees most where
+	// members measure the same quantity, and is misled where they do not.
+	CommonUnits
+
+	unitsCount
+)
+
+// observation is one of a member's, standardised.
+type observation struct {
+	member int
+	x      []float64 // as pooledSpec has it
+	y      float64
+}
+
+type observations []observation
+
+// gather lists what the members know, in their order.
+func gather(members []*known, k kind) (observations, error) {
+	var all observations
+	var together surrogate.Observations
+	for _, p := range present(members) {
+		for i, x := range p.x {
+			if k.related {
+				x = slices.Concat(x, whose(p.member, len(members)))
+			}
+			all = append(all, observation{p.member, x, p.y[i]})
+			together.X, together.Y = append(together.X, x), append(together.Y, p.raw[i])
+		}
+	}
+	if k.units == CommonUnits {
+		y, _, err := surrogate.Standardise(together)
+		if err != nil {
+			return nil, err
+		}
+		for i := range all {
+			all[i].y = y[i]
+		}
+	}
+	return all, nil
+}
+
+func (o observations) points() (x [][]float64, y []float64) {
+	for _, one := range o {
+		x, y = append(x, one.x), append(y, one.y)
+	}
+	return x, y
+}
+
+// How many observations a process of everybody's takes in, and how many of these
+// are own ones and the best of others.
+const (
+	maxPooled  = 600
+	maxOwn     = 500
+	bestOthers = 100
+)
+
+// choose takes self's own observations, the best of the others' and as many of
+// the rest, at random, as there is room for.
+func (o observations) choose(self int, rng *rand.Rand) observations {
+	var own, others observations
+	for _, one := range o {
+		if one.member == self {
+			own = append(own, one)
+		} else {
+			others = append(others, one)
+		}
+	}
+	own = own.atRandom(maxOwn, rng)
+	slices.SortStableFunc(others, func(a, b observation) int { return cmp.Compare(b.y, a.y) })
+	best := min(bestOthers, len(others))
+	rest := others[best:].atRandom(maxPooled-len(own)-best, rng)
+	return slices.Concat(own, others[:best], rest)
+}
+
+// atRandom returns at most so many of the observations.
+func (o observations) atRandom(most int, rng *rand.Rand) observations {
+	if len(o) <= most {
+		return o
+	}
+	var some observations
+	for _, i := range rng.Perm(len(o))[:most] {
+		some = append(some, o[i])
+	}
+	return some
+}

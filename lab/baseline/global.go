@@ -1,0 +1,192 @@
+package baseline
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/task"
+)
+
+// startsOf is how many of a member's best designs a search for its candidate also starts from.
+const startsOf = 5
+
+// From says of what a global design is made.
+type From int
+
+const (
+	// Gradients makes it the maximiser of the members' average expected improvement: where
+	// an ascent along their averaged gradients ends, from the best of many starts.
+	Gradients From = iota
+	// Candidates makes it the average of the designs at which the members' own expected
+	// improvements are largest: one round of federated averaging.
+	Candidates
+)
+
+// Global is the strategy of all members of a federation together, of which each round has
+// one design for all: Al Kontar,
+// "Collaborative and Federated Black-box Optimization" (2024), equation 3, with equal
+// weights. It is what that survey argues against. A round is a member's own trial after
+// its starting designs, which are its own. The design of a round is decided when the
+// first member asks for it, by what all have observed then; if all start together, that
+// is all of the rounds before.
+//
+// The members must have the same designs. It is safe for concurrent use, and repeatable
+// as a Pool is.
+type Global struct {
+	task   *task.Task
+	search search.Search
+	pool   *Pool
+	from   From
+	seed   random.Seed
+
+	mu     sync.Mutex
+	rounds map[uint64]decision
+}
+
+var _ strategy.Strategy = (*Global)(nil)
+
+// decision is the design of one round.
+type decision struct {
+	design task.Design
+	x      []float64 // the design's encoding
+	why    strategy.Why
+}
+
+// NewGlobal returns the strategy of the members of a pool. The seed is for its searches.
+func NewGlobal(t *task.Task, pool *Pool, from From, seed random.Seed) *Global {
+	return &Global{task: t, search: search.New(t), pool: pool, from: from, seed: seed, rounds: map[uint64]decision{}}
+}
+
+// Suggest implements strategy.Strategy.
+func (g *Global) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	if g.search.Starting(view, trial) {
+		return g.search.Start(view, trial, seed)
+	}
+	decided, err := g.round(ctx, g.search.AfterStart(trial))
+	return strategy.Suggestion{Design: decided.design, Why: decided.why}, err
+}
+
+// round returns what is decided in a round, from 1. Who asks first makes it happen.
+func (g *Global) round(ctx context.Context, number uint64) (decision, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if decided, ok := g.rounds[number]; ok {
+		return decided, nil
+	}
+	members, err := utilities(g.pool.now())
+	if err != nil {
+		return decision{}, fmt.Errorf("baseline: the design of round %d: %w", number, err)
+	}
+	decided, err := g.decide(ctx, number, members)
+	if err != nil {
+		return decision{}, err
+	}
+	g.rounds[number] = decided
+	return decided, nil
+}
+
+func (g *Global) decide(ctx context.Context, number uint64, members []utility) (decision, error) {
+	why := strategy.Why{Source: "global", Phrase: "one design for all", PeersUsed: len(members) - 1, Round: int(number)}
+	if g.from == Candidates {
+		x, err := g.average(ctx, number, members)
+		if err != nil {
+			return decision{}, err
+		}
+		design := g.task.Space.Decode(x)
+		if !g.decidedBefore(design) {
+			return decision{design, g.task.Space.Encode(design), why}, nil
+		}
+	}
+	var all []acquisition.Function
+	for _, m := range members {
+		all = append(all, m.f)
+	}
+	suggestion, err := g.search.Maximise(ctx, g.view(members), number, g.seed, acquisition.LogMean(all...), why)
+	return decision{suggestion.Design, g.task.Space.Encode(suggestion.Design), suggestion.Why}, err
+}
+
+// average is that of the members' candidates, encoded.
+func (g *Global) average(ctx context.Context, number uint64, members []utility) ([]float64, error) {
+	average := make([]float64, g.task.Space.Dim())
+	for _, m := range members {
+		rng := g.seed.Derive("member", uint64(m.member)).Stream("candidate", number)
+		x, _, err := g.search.Maximizer.Maximize(ctx, m.f, m.top(startsOf), rng)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range x {
+			average[i] += v / float64(len(members))
+		}
+	}
+	return average, nil
+}
+
+func (g *Global) decidedBefore(design task.Design) bool {
+	for _, before := range g.rounds {
+		if before.design.Key() == design.Key() {
+			return true
+		}
+	}
+	return false
+}
+
+// view has the rounds so far as trials, with what the members' models say of these on
+// average, so that a design is not decided twice.
+func (g *Global) view(members []utility) strategy.View {
+	view := strategy.View{Task: g.task}
+	for number, decided := range g.rounds {
+		mean := 0.0
+		for _, m := range members {
+			mean += m.process.Mean(decided.x) / float64(len(members))
+		}
+		view.Trials = append(view.Trials, strategy.Trial{
+			ID: number, Design: decided.design, State: strategy.Done,
+			Outcome: &strategy.Outcome{Value: g.task.Goal.Sign() * mean},
+		})
+	}
+	slices.SortFunc(view.Trials, func(a, b strategy.Trial) int { return cmp.Compare(a.ID, b.ID) })
+	return view
+}
+
+// utility is a member with its expected improvement over the best of its own designs.
+type utility struct {
+	peer
+	process *gp.Posterior
+	f       acquisition.Function // the logarithm
+}
+
+// utilities are those of all members that have observed something.
+func utilities(now *snapshot) ([]utility, error) {
+	var all []utility
+	for _, p := range present(now.members) {
+		process, err := p.process()
+		if err != nil {
+			return nil, fmt.Errorf("the model of member %d: %w", p.member, err)
+		}
+		all = append(all, utility{p, process, acquisition.LogEI(process, alone.BestMean(process, p.x))})
+	}
+	return all, nil
+}
+
+// top returns so many designs of the largest outputs, best first.
+func (k *known) top(most int) [][]float64 {
+	order := make([]int, len(k.y))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(k.y[j], k.y[i]) })
+	var best [][]float64
+	for _, i := range order[:min(most, len(order))] {
+		best = append(best, k.x[i])
+	}
+	return best
+}

@@ -1,0 +1,153 @@
+package baseline
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/search"
+	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling"
+)
+
+// pathFeatures is the number of random features of the prior part of a sample
+// path, as in the exact surrogate.
+const pathFeatures = 512
+
+// pooled is Thompson sampling on a process of everybody's observations.
+type pooled struct {
+	alone  tsampling.TS
+	search search.Search
+	pool   *Pool
+	self   int
+	kind   kind
+}
+
+var (
+	_ strategy.Strategy    = pooled{}
+	_ strategy.Recommender = pooled{}
+)
+
+// NewPooled returns Thompson sampling, for the agent that is member self of the
+// pool, on the exact process of everybody's observations in the given units, as
+// if all were of one function. It recommends the maximiser of that process's
+// mean. While nobody else has an observation it is plain Thompson sampling.
+//
+// Hyperparameters are learned again when the observations have grown by a half.
+// Of more than 600 observations the own ones, the best 100 of the others, and
+// others at random enter.
+func NewPooled(t *task.Task, pool *Pool, self int, units Units) strategy.Strategy {
+	return newPooled(t, pool, self, kind{related: false, units: units})
+}
+
+// NewMultitask returns NewPooled's strategy on a process in which every member
+// has a function of its own, and learns with the other hyperparameters how alike
+// they are: it sees all there is to see, and listens as much as that deserves.
+func NewMultitask(t *task.Task, pool *Pool, self int, units Units) strategy.Strategy {
+	return newPooled(t, pool, self, kind{related: true, units: units})
+}
+
+func newPooled(t *task.Task, pool *Pool, self int, k kind) pooled {
+	return pooled{alone: tsampling.NewTS(t), search: search.New(t), pool: pool, self: self, kind: k}
+}
+
+// Suggest implements strategy.Strategy.
+func (s pooled) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+	now := s.pool.now()
+	if s.search.Starting(view, trial) || len(now.peers(s.self)) == 0 {
+		return s.alone.Suggest(ctx, view, trial, seed)
+	}
+	process, err := s.process(now, view, seed, trial)
+	if err != nil {
+		return strategy.Suggestion{}, err
+	}
+	listened := peerInput{}
+	for _, p := range now.peers(s.self) {
+		listened.to(p)
+	}
+	path := process.Draw(pathFeatures, seed.Stream("own sample", trial))
+	return s.search.Maximise(ctx, view, trial, seed, newSlice(path, s.block(now)), listened.why())
+}
+
+// Recommend implements strategy.Recommender.
+func (s pooled) Recommend(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
+	now := s.pool.now()
+	if view.Posterior == nil || len(now.peers(s.self)) == 0 {
+		return s.search.Recommend(ctx, view, seed)
+	}
+	process, err := s.process(now, view, seed, 0)
+	if err != nil {
+		return s.search.Recommend(ctx, view, seed)
+	}
+	f := newSlice(acquisition.LCB(process, 1), s.block(now)) // as search.Supported
+	return s.search.Top(ctx, view, seed, f)
+}
+
+func (s pooled) process(now *snapshot, view strategy.View, seed random.Seed, trial uint64) (*gp.Posterior, error) {
+	if own := now.members[s.self]; own == nil || len(own.y) < view.Observations {
+		return nil, fmt.Errorf("baseline: the pool was not told of all observations of member %d", s.self)
+	}
+	process, err := now.process(s.kind, s.self, seed.Stream("pooled observations", trial))
+	if err != nil {
+		return nil, fmt.Errorf("baseline: the process of everybody's observations: %w", err)
+	}
+	return process, nil
+}
+
+// block holds the coordinates, behind those of a design, that say that a value
+// is the agent's own.
+func (s pooled) block(now *snapshot) []float64 {
+	if !s.kind.related {
+		return nil
+	}
+	return whose(s.self, len(now.members))
+}
+
+// slice is a function of more coordinates, the last ones held fixed.
+type slice struct {
+	f      acquisition.Function
+	fixed  []float64
+	memory sync.Pool // of *[]float64
+}
+
+var _ acquisition.Function = (*slice)(nil)
+
+func newSlice(f acquisition.Function, fixed []float64) acquisition.Function {
+	if len(fixed) == 0 {
+		return f
+	}
+	return &slice{f: f, fixed: fixed}
+}
+
+// point returns x with the fixed coordinates, and room for a gradient there.
+func (s *slice) point(x []float64) (held *[]float64, point, grad []float64) {
+	n := len(x) + len(s.fixed)
+	held, ok := s.memory.Get().(*[]float64)
+	if !ok {
+		held = new(make([]float64, 2*n))
+		copy((*held)[len(x):], s.fixed)
+	}
+	copy(*held, x)
+	return held, (*held)[:n], (*held)[n:]
+}
+
+// Value implements acquisition.Function.
+func (s *slice) Value(x []float64) float64 {
+	held, point, _ := s.point(x)
+	value := s.f.Value(point)
+	s.memory.Put(held)
+	return value
+}
+
+// Gradient implements acquisition.Function.
+func (s *slice) Gradient(grad, x []float64) float64 {
+	held, point, whole := s.point(x)
+	value := s.f.Gradient(whole, point)
+	copy(grad, whole)
+	s.memory.Put(held)
+	return value
+}

@@ -1,0 +1,82 @@
+package baseline
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
+)
+
+// snapshot is what a pool holds at one moment. It is immutable.
+type snapshot struct {
+	spec    gp.Spec
+	members []*known
+	fitting *fitting // nil when nobody has an observation
+
+	// whole is the process of all observations, the same for every member.
+	whole perKind[func() (*gp.Posterior, error)]
+}
+
+func newSnapshot(spec gp.Spec, members []*known, fitting *fitting) *snapshot {
+	s := &snapshot{spec: spec, members: members, fitting: fitting}
+	s.whole = lazily(func(k kind) (*gp.Posterior, error) {
+		all, err := gather(members, k)
+		if err != nil {
+			return nil, err
+		}
+		return s.condition(k, all)
+	})
+	return s
+}
+
+// peer is a member of which something is known.
+type peer struct {
+	*known
+	member int
+}
+
+// peers are those of whom something is known, without self.
+func (s *snapshot) peers(self int) []peer {
+	return slices.DeleteFunc(present(s.members), func(p peer) bool { return p.member == self })
+}
+
+func present(members []*known) []peer {
+	var all []peer
+	for i, k := range members {
+		if k != nil {
+			all = append(all, peer{k, i})
+		}
+	}
+	return all
+}
+
+// count is the number of observations of all members.
+func count(members []*known) int {
+	total := 0
+	for _, p := range present(members) {
+		total += len(p.y)
+	}
+	return total
+}
+
+// process is the posterior given everybody's observations, or, when they are too
+// many, given those that matter most to self.
+func (s *snapshot) process(k kind, self int, rng *rand.Rand) (*gp.Posterior, error) {
+	if count(s.members) <= maxPooled {
+		return (*s.whole.of(k))()
+	}
+	all, err := gather(s.members, k)
+	if err != nil {
+		return nil, err
+	}
+	return s.condition(k, all.choose(self, rng))
+}
+
+func (s *snapshot) condition(k kind, chosen observations) (*gp.Posterior, error) {
+	h, err := (*s.fitting.learned.of(k))()
+	if err != nil {
+		return nil, err
+	}
+	x, y := chosen.points()
+	return gp.NewPosterior(pooledSpec(s.spec, k, len(s.members)), x, y, h)
+}

@@ -1,0 +1,323 @@
+package experiment
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sim"
+	"github.com/fbo-node/fbo/lab/family"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// arithmetic is part of what identifies results. It grows with every change, here
+// or below, after which the same plan has other results.
+const resultsVersion = 18
+
+// EvaluationTime is how long an evaluation lasts on the virtual clock, unless the
+// plan's Schedule says otherwise.
+const EvaluationTime = 10 * time.Second
+
+// Bounds of a plan.
+const (
+	MaxAgents      = family.MaxAgents
+	MaxMesh        = 1000 // agents that all hear each other
+	MaxEvaluations = 10_000
+	MaxRepeats     = 100_000
+	MaxInitial     = 1000
+	MaxDelay       = time.Hour // and jitter
+)
+
+// startGrid is the distance between the starts of members where there are more
+// than MaxMesh, so that several at a time have something to compute.
+const startGrid = 50 * time.Millisecond
+
+// Plan is what is compared, on what, and how often.
+type Plan struct {
+	Family      family.Family
+	Agents      int // per federation, 1 to MaxAgents
+	Evaluations int // per agent, 1 to MaxEvaluations
+	Repeats     int // federations, 1 to MaxRepeats
+	Strategies  []Spec
+	Seed        uint64
+
+	// Own are strategies of the caller's that specs can name, beside those of package
+	// all.
+	Own strategy.Set
+
+	Surrogate Spec // zero means exact, with all defaults of the task file
+	Initial   int  // random designs at an agent's start, 1 to Evaluations; 0 means 3 if there are so many
+	Network   sim.Network
+	Schedule
+
+	// Control names the strategy, as its Spec's String, that the others are
+	// compared with. Empty means the first one of type ts, else the first. The text
+	// best-alone means, at each checkpoint, whichever of ts and logei is better there;
+	// Complete adds them to Strategies.
+	Control string
+	added   []string // the strategies that the control has added
+
+	// Fairness asks for StrategyReport.Fairness, which plans with a strategy that has a
+	// roster report anyway.
+	Fairness bool
+
+	// Checkpoints are the numbers of evaluations, ascending, at which strategies
+	// are compared and designs recommended; Evaluations is always one. Nil means
+	// 10, 15, 25 and 50.
+	Checkpoints []int
+}
+
+// Complete fills in defaults and returns what is wrong with the plan, in the words
+// of the command line.
+func (p Plan) Complete() (Plan, error) {
+	p.Initial = cmp.Or(p.Initial, min(3, p.Evaluations))
+	if p.Surrogate.Name == "" {
+		p.Surrogate.Name = "exact"
+	}
+	for _, bound := range []struct {
+		flag        string
+		value, most int
+	}{
+		{"agents", p.Agents, MaxAgents},
+		{"evals", p.Evaluations, MaxEvaluations},
+		{"repeats", p.Repeats, MaxRepeats},
+		{"initial", p.Initial, MaxInitial},
+	} {
+		if bound.value < 1 || bound.value > bound.most {
+			return p, fmt.Errorf("--%s %d: accepted are 1 to %d", bound.flag, bound.value, bound.most)
+		}
+	}
+	if p.Initial > p.Evaluations {
+		return p, fmt.Errorf("--initial %d: accepted are 1 to --evals %d", p.Initial, p.Evaluations)
+	}
+	var err error
+	if p.Schedule, err = p.Schedule.complete(p.Initial, p.Evaluations); err != nil {
+		return p, err
+	}
+	if err := checkNetwork(p.Network); err != nil {
+		return p, err
+	}
+	if hears := cmp.Or(p.Network.Degree, p.Agents-1); p.Agents > MaxMesh && hears >= MaxMesh {
+		return p, fmt.Errorf("--agents %d, each of whom hears %d others: accepted are at most %d others where there are more than %d agents; use --degree", p.Agents, hears, MaxMesh-1, MaxMesh)
+	}
+	for _, s := range p.Strategies {
+		if s.has("initial_designs") {
+			return p, fmt.Errorf("--strategy %s: initial_designs must be the same for all strategies: use --initial", s)
+		}
+	}
+	if err := p.checkSections(); err != nil {
+		return p, err
+	}
+	if err := p.chooseControl(); err != nil {
+		return p, err
+	}
+	return p, p.chooseCheckpoints()
+}
+
+func checkNetwork(n sim.Network) error {
+	switch {
+	case n.Delay < 0 || n.Delay > MaxDelay:
+		return fmt.Errorf("--delay %v: accepted is 0s to %v", n.Delay, MaxDelay)
+	case n.Jitter < 0 || n.Jitter > MaxDelay:
+		return fmt.Errorf("--jitter %v: accepted is 0s to %v", n.Jitter, MaxDelay)
+	case n.Degree < 0:
+		return fmt.Errorf("--degree %d: accepted is 0 and more", n.Degree)
+	case !(n.Loss >= 0 && n.Loss < 1):
+		return fmt.Errorf("--loss %g: accepted is 0 to below 1", n.Loss)
+	}
+	for _, cut := range n.Partitions {
+		if cut.From < 0 || cut.From >= cut.Until {
+			return fmt.Errorf("--partition %v-%v: accepted is FROM-UNTIL with FROM before UNTIL", cut.From, cut.Until)
+		}
+	}
+	return nil
+}
+
+// checkSections has the task file's parser look at the surrogate and strategies.
+func (p Plan) checkSections() error {
+	if len(p.Strategies) == 0 {
+		return fmt.Errorf("--strategy is missing, accepted are one or more, as in --strategy ts,fts")
+	}
+	if _, err := p.modelled(); err != nil {
+		return fmt.Errorf("--surrogate %s: %w", p.Surrogate, err)
+	}
+	seen := map[string]Spec{}
+	for _, s := range p.Strategies {
+		if err := p.checkBaseline(s); err != nil {
+			return fmt.Errorf("--strategy %s: %w", s, unknown(err))
+		}
+		if err := checkPeers(s); err != nil {
+			return fmt.Errorf("--strategy %s: %w", s, err)
+		}
+		if err := p.checkSignal(s); err != nil {
+			return fmt.Errorf("--strategy %s: %w", s, err)
+		}
+		if err := p.checkUnderstate(s); err != nil {
+			return fmt.Errorf("--strategy %s: %w", s, err)
+		}
+		if err := p.checkLiars(s); err != nil {
+			return fmt.Errorf("--strategy %s: %w", s, err)
+		}
+		if err := p.checkRoster(s); err != nil {
+			return err
+		}
+		if _, err := p.template(s); err != nil {
+			return fmt.Errorf("--strategy %s: %w", s, unknown(err))
+		}
+		key := p.key(s)
+		if other, ok := seen[key]; ok {
+			return fmt.Errorf("--strategy %s: it is the same as %s", s, other)
+		}
+		seen[key] = s
+	}
+	return nil
+}
+
+// modelled is a task with the plan's surrogate, whatever its strategies are.
+func (p Plan) modelled() (*task.Task, error) {
+	p.Family.Steps = 0 // ts moves along no graph
+	return p.template(Spec{Name: "ts"})
+}
+
+// template is a task of the plan without a federation's name.
+func (p Plan) template(s Spec) (*task.Task, error) {
+	roster, err := p.roster(s, random.SeedOf(0))
+	if err != nil {
+		return nil, err
+	}
+	drawn := family.Federation{Space: p.Family.Space, Goal: task.Maximize, Constraints: p.Family.Constraints, Steps: p.Family.Steps}
+	t, err := p.taskOf("template", drawn, asTask(s), roster)
+	if err != nil {
+		return nil, messages(err)
+	}
+	return t, nil
+}
+
+// roster names the members of the scenario with this seed, if the strategy needs to
+// know.
+func (p Plan) roster(s Spec, seed random.Seed) ([]peer.ID, error) {
+	if !p.needsRoster(s) {
+		return nil, nil
+	}
+	return sim.Roster(seed, p.Agents)
+}
+
+// key identifies what a spec means, with all defaults.
+func (p Plan) key(s Spec) string {
+	if m, ok := methodOf(s); ok {
+		return m.key(s)
+	}
+	t, err := p.template(s)
+	if err != nil {
+		panic(err) // Complete has checked it
+	}
+	key := canonical(t, "strategy")
+	if p.registrationOf(s).Roster {
+		key = nameless(key)
+	}
+	if t.Privacy != nil {
+		key += " " + promise(t)
+	}
+	if signalOf(s) == noSignal {
+		key += " " + signalKey + "=" + noSignal
+	}
+	if peers := peersOf(s); peers != everybody {
+		key += " " + peersKey + "=" + peers
+	}
+	if by := understated(s, 0); by > 0 {
+		key += fmt.Sprintf(" %s=%v", understateKey, by)
+	}
+	if n := liarsOf(s); n > 0 {
+		key += fmt.Sprintf(" %s=%d %s=%s", liarsKey, n, attackKey, attackOf(s))
+	}
+	return key
+}
+
+func (p *Plan) chooseCheckpoints() error {
+	if p.Checkpoints == nil {
+		for _, t := range []int{10, 15, 25, 50} {
+			if t < p.Evaluations {
+				p.Checkpoints = append(p.Checkpoints, t)
+			}
+		}
+		p.Checkpoints = append(p.Checkpoints, p.Evaluations)
+		return nil
+	}
+	p.Checkpoints = slices.Clone(p.Checkpoints)
+	for i, t := range p.Checkpoints {
+		if t < 1 || t > p.Evaluations || i > 0 && t <= p.Checkpoints[i-1] {
+			return fmt.Errorf("--checkpoints %s: %d is not accepted there; accepted are ascending numbers from 1 to --evals %d", withCommas(p.Checkpoints), t, p.Evaluations)
+		}
+	}
+	if !slices.Contains(p.Checkpoints, p.Evaluations) {
+		p.Checkpoints = append(p.Checkpoints, p.Evaluations)
+	}
+	return nil
+}
+
+func withCommas(numbers []int) string {
+	var texts []string
+	for _, n := range numbers {
+		texts = append(texts, strconv.Itoa(n))
+	}
+	return strings.Join(texts, ",")
+}
+
+// header is all of a plan that decides the result of one strategy on the
+// federation of one repeat.
+type header struct {
+	Arithmetic  int
+	Family      string
+	Content     string `json:",omitempty"` // of files that the family is read from
+	Agents      int
+	Evaluations int
+	Seed        uint64
+	Surrogate   json.RawMessage
+	Initial     int
+	Network     sim.Network
+	Checkpoints []int
+
+	Schedule // distinct
+}
+
+// header is for plans from Complete.
+func (p Plan) header() []byte {
+	t, err := p.modelled()
+	if err != nil {
+		panic(err) // Complete has checked it
+	}
+	text, err := json.Marshal(header{
+		Arithmetic:  resultsVersion,
+		Family:      p.Family.Name,
+		Content:     p.Family.Content,
+		Agents:      p.Agents,
+		Evaluations: p.Evaluations,
+		Seed:        p.Seed,
+		Surrogate:   json.RawMessage(canonical(t, "surrogate")),
+		Initial:     p.Initial,
+		Network:     p.Network,
+		Checkpoints: p.Checkpoints,
+		Schedule:    p.distinct(p.Evaluations),
+	})
+	if err != nil {
+		panic(err) // it has numbers and texts only
+	}
+	return text
+}
+
+// Hash identifies what runs of this plan, which is from Complete, have in common.
+// Plans that differ only in repeats, strategies or control share it.
+func (p Plan) Hash() string {
+	sum := sha256.Sum256(p.header())
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,307 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sim"
+	"github.com/fbo-node/fbo/lab/family"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// deviationDesigns is the number of random designs over which the deviation of an
+// objective is measured.
+const deviationDesigns = 500
+
+// federation is what all strategies of a repeat are played on.
+type federation struct {
+	family.Federation
+	seed       random.Seed // of the repeat
+	deviation  float64     // on average
+	deviations []float64   // by member; at least of those that count and have a name
+}
+
+func (p Plan) draw(repeat int) (*federation, error) {
+	seed := random.SeedOf(p.Seed).Derive("repeat", uint64(repeat))
+	drawn, err := p.Family.Draw(seed.Derive("federation", 0), p.Agents)
+	if err != nil {
+		return nil, fmt.Errorf("experiment: %s, repeat %d: %w", p.Family.Name, repeat, err)
+	}
+	f := &federation{Federation: drawn, seed: seed, deviations: make([]float64, len(drawn.Members))}
+	counting := 0
+	for i, m := range f.Members {
+		if m.Counts && (counting < MaxMesh || m.Name != "") { // so many are enough for an average
+			counting++
+			f.deviations[i] = deviation(cmp.Or(m.Space, f.Space), m.Objective, seed.Derive("deviation", uint64(i)))
+			f.deviation += f.deviations[i]
+		}
+	}
+	if counting == 0 {
+		return nil, fmt.Errorf("experiment: %s, repeat %d: no member's regret counts", p.Family.Name, repeat)
+	}
+	f.deviation /= float64(counting)
+	return f, nil
+}
+
+// deviation measures how much the noise-free objective varies over the space, unless the
+// family knows it.
+func deviation(space *task.Space, o family.Objective, seed random.Seed) float64 {
+	if o.Deviation > 0 {
+		return o.Deviation
+	}
+	rng := seed.Stream("designs", 0)
+	values := make([]float64, deviationDesigns)
+	for i := range values {
+		values[i] = o.Value(space.Decode(acquisition.Sample(space, rng)))
+	}
+	m := mean(values)
+	sum := 0.0
+	for _, v := range values {
+		sum += (v - m) * (v - m)
+	}
+	return math.Sqrt(sum / float64(len(values)))
+}
+
+// play runs one strategy on a federation, with so many members computing at a
+// time. evaluated is called at each evaluation, one after the other.
+func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, workers int, evaluated func()) (Record, error) {
+	if err := p.checkTogether(s, f); err != nil {
+		return Record{}, err
+	}
+	roster, err := p.roster(s, runSeed(f))
+	if err != nil {
+		return Record{}, err
+	}
+	t, err := p.taskOf(fmt.Sprintf("simulation %d-%d", p.Seed, repeat), f.Federation, asTask(s), roster)
+	if err != nil {
+		return Record{}, messages(err)
+	}
+	f = f.withLiars(s)
+	scenario := p.scenario(s, t, f, workers)
+	var forgers []*forger
+	for i := range f.Members {
+		count := evaluated
+		if i >= p.Agents {
+			count = func() {} // liars are no agents of the plan
+		}
+		m, forger := p.member(i, s, t, f, count)
+		scenario.Members = append(scenario.Members, m)
+		if forger != nil {
+			forgers = append(forgers, forger)
+		}
+	}
+	method, isMethod := methodOf(s)
+	if isMethod {
+		if err := method.install(s, &scenario); err != nil {
+			return Record{}, err
+		}
+	}
+	warnings := 0
+	if understated(s, 0) > 0 { // which others may notice, and say
+		scenario.Warned = func(int, string) { warnings++ }
+	}
+	result, err := sim.Run(ctx, scenario)
+	if err != nil {
+		return Record{}, err
+	}
+	for _, forger := range forgers {
+		if err := forger.check(result); err != nil {
+			return Record{}, err
+		}
+	}
+	r := p.record(f, t, result)
+	r.Observed, r.Warnings = p.observed(s, t, f, result), warnings
+	r.Repeat, r.Strategy = repeat, p.key(s)
+	if isMethod {
+		sent := int64(0)
+		for i, m := range f.Members {
+			sent += method.bytes(t, p.budget(i, m, f.seed))
+		}
+		r.Bytes = float64(sent) / float64(len(f.Members))
+	}
+	return r, nil
+}
+
+// runSeed is that of the simulation, the same for all strategies.
+func runSeed(f *federation) random.Seed { return f.seed.Derive("run", 0) }
+
+// scenario has no members yet.
+func (p Plan) scenario(s Spec, t *task.Task, f *federation, workers int) sim.Scenario {
+	scenario := sim.Scenario{
+		Task:       t,
+		Strategies: p.known(),
+		Network:    p.Network,
+		Seed:       runSeed(f),
+		Workers:    workers,
+		Recommend:  p.Checkpoints,
+	}
+	if peersOf(s) == ownCluster {
+		scenario.Receives = func(hearer, author int) bool { return f.Members[hearer].Cluster == f.Members[author].Cluster }
+	}
+	return scenario
+}
+
+// member prepares member i. Where nobody listens, those that do not count need
+// not be played.
+func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func()) (sim.Member, *forger) {
+	m := f.Members[i]
+	noise := f.seed.Derive("noise", uint64(i))
+	worse := t.Goal.Sign() * understated(s, i)
+	member := sim.Member{
+		Space:    m.Space,
+		Start:    p.start(i, m, f.seed),
+		Duration: p.duration(i, f.seed),
+		Lasts:    p.lasts(i, f.seed),
+		Parallel: p.Parallel,
+		InRounds: !p.Asynchronous,
+		Offline:  p.offline(i, f.seed),
+		Objective: func(d task.Design, trial uint64) float64 {
+			evaluated()
+			value := m.Objective.Value(d)
+			if m.Objective.Noise > 0 {
+				value += m.Objective.Noise * noise.Stream("trial", trial).NormFloat64()
+			}
+			return value - worse
+		},
+	}
+	if t.Constrained() {
+		member.Constraints = func(d task.Design, trial uint64) map[string]task.Reading {
+			return readings(t, m, d, func(name string) float64 { return noise.Stream("trial of "+name, trial).NormFloat64() })
+		}
+	}
+	if signalOf(s) == noSignal {
+		member.Wrap = func(e strategy.Exchange) strategy.Exchange { return mute{e} }
+	}
+	if m.Counts || !p.alone(s) {
+		member.Evaluations = p.budget(i, m, f.seed)
+	}
+	if !m.Forged || isBaseline(s) {
+		return member, nil
+	}
+	forger := newForger(t, p.registrationOf(s), f.seed, i, strategy.Forgery{Corner: m.Corner, Extreme: m.Extreme})
+	member.Forge = forger.forge
+	return member, forger
+}
+
+// readings is what a member measures of the constraints, with normal numbers for the
+// noise of each; nil means none.
+func readings(t *task.Task, m family.Member, d task.Design, normal func(name string) float64) map[string]task.Reading {
+	all := map[string]task.Reading{}
+	for i, c := range t.Constraints {
+		value := m.Constraints[i].Value(d)
+		if normal != nil && m.Constraints[i].Noise > 0 {
+			value += m.Constraints[i].Noise * normal(string(c.Output))
+		}
+		all[string(c.Output)] = task.Number(value)
+		if c.Truth {
+			all[string(c.Output)] = task.Truth(c.Keeps(value))
+		}
+	}
+	return all
+}
+
+func (p Plan) record(f *federation, t *task.Task, result sim.Result) Record {
+	r := Record{Goal: string(f.Goal), Deviation: f.deviation, Infeasible: f.Infeasible}
+	for i, m := range result.Members {
+		r.Bytes += float64(m.Bytes+m.DirectBytes) / float64(len(result.Members))
+		if !f.Members[i].Counts {
+			continue
+		}
+		r.Members = append(r.Members, p.memberRecord(i, f, t, m))
+		r.Noise += noiseOf(f, i)
+	}
+	r.Noise /= float64(max(len(r.Members), 1))
+	return r
+}
+
+// noiseOf is that of what regrets are of.
+func noiseOf(f *federation, member int) float64 {
+	if !f.Infeasible {
+		return f.Members[member].Objective.Noise
+	}
+	most := 0.0
+	for _, m := range f.Members[member].Constraints {
+		most = max(most, m.Noise)
+	}
+	return most
+}
+
+func (p Plan) memberRecord(i int, f *federation, t *task.Task, m sim.MemberResult) MemberRecord {
+	one := MemberRecord{Member: i, PeerQueries: m.PeerQueries}
+	if name := f.Members[i].Name; name != "" {
+		one.Name, one.Deviation, one.Noise = name, f.deviations[i], noiseOf(f, i)
+	}
+	judge, limited := judgeOf(f, t, i), t.Constrained() && !f.Infeasible
+	if limited {
+		one.Nothing = Number(f.Members[i].Objective.Range)
+	}
+	for k, trial := range m.Trials {
+		regret, violation := judge(trial.Design)
+		if violation == 0 {
+			one.Excess = max(one.Excess, -regret)
+		}
+		one.Regret = append(one.Regret, regretIf(violation == 0, regret))
+		if limited {
+			one.Violation = append(one.Violation, Number(violation))
+			one.Best = append(one.Best, reported(t, m.Trials[:k+1]))
+		}
+	}
+	for _, at := range p.Checkpoints {
+		regret, violation := math.NaN(), math.NaN()
+		if d, ok := m.Recommended[min(at, len(m.Trials))]; ok && !d.IsZero() {
+			regret, violation = judge(d)
+		}
+		one.Recommended = append(one.Recommended, regretIf(violation == 0, regret))
+		if limited {
+			one.RecommendedViolation = append(one.RecommendedViolation, Number(violation))
+		}
+	}
+	return one
+}
+
+func regretIf(feasible bool, regret float64) Number {
+	if !feasible {
+		return Number(math.NaN())
+	}
+	return Number(max(regret, 0))
+}
+
+// reported is the number, from 1, of the trial that a node would report as the best; 0
+// when it has measured no feasible one.
+func reported(t *task.Task, trials []strategy.Trial) int {
+	best := strategy.Best(t, trials)
+	if best == nil {
+		return 0
+	}
+	return 1 + slices.IndexFunc(trials, func(trial strategy.Trial) bool { return trial.ID == best.ID })
+}
+
+// judgeOf returns how far a design is from the best one, below 0 when it is better
+// than that, and by how much it breaks the constraints, both without noise. Where
+// nothing can be feasible the violation is in place of the regret.
+func judgeOf(f *federation, t *task.Task, member int) func(task.Design) (regret, violation float64) {
+	m := f.Members[member]
+	regret := regretOf(m.Objective, t.Goal)
+	return func(d task.Design) (float64, float64) {
+		violation := 0.0
+		if t.Constrained() {
+			violation = t.Violation(&strategy.Outcome{Constraints: readings(t, m, d, nil)})
+		}
+		if f.Infeasible {
+			return violation, 0
+		}
+		return regret(d), violation
+	}
+}
+
+// regretOf returns how far a design is from the best one; below 0 when it is
+// better than that.
+func regretOf(o family.Objective, goal task.Goal) func(task.Design) float64 {
+	return func(d task.Design) float64 { return goal.Sign() * (o.Optimum - o.Value(d)) }
+}

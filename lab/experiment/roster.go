@@ -1,0 +1,146 @@
+package experiment
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/lab/family"
+)
+
+// rosterKey is the key of a strategy that lists who takes part, and mediatorKey that
+// which names who of them decides for all. A spec names nobody: its roster is the
+// federation, and its mediator the first agent or none.
+const (
+	rosterKey     = "roster"
+	mediatorKey   = "mediator"
+	firstMediator = "first"
+	noMediator    = "none"
+)
+
+// understateKey is the setting by which agent 0 tells values that are worse, by this
+// much in the objective's units, than it measured. It is about the experiment and not
+// in the task; regrets stay those of the designs.
+const (
+	understateKey = "understate"
+	maxUnderstate = 1e6
+)
+
+// needsRoster tells whether the task of a strategy names its members.
+func (p Plan) needsRoster(s Spec) bool { return p.sums(s) || p.registrationOf(s).Roster }
+
+// rostered returns the section strategy of a spec, with the roster where it has one.
+func (p Plan) rostered(s Spec, roster []peer.ID) map[string]any {
+	section := s.section()
+	if !p.registrationOf(s).Roster {
+		return section
+	}
+	section[rosterKey] = roster
+	switch s.setting(mediatorKey) {
+	case firstMediator:
+		section[mediatorKey] = roster[0]
+	case noMediator:
+		delete(section, mediatorKey)
+	}
+	return section
+}
+
+// nameless is a canonical section strategy without the names of a roster.
+func nameless(section string) string {
+	var form map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(section), &form); err != nil {
+		panic(err) // it is a JSON object
+	}
+	delete(form, rosterKey)
+	if _, ok := form[mediatorKey]; ok {
+		form[mediatorKey] = json.RawMessage(strconv.Quote(firstMediator))
+	}
+	text, err := json.Marshal(form)
+	if err != nil {
+		panic(err) // it was JSON before
+	}
+	return string(text)
+}
+
+// understated is by how much a member tells worse than it measured.
+func understated(s Spec, member int) float64 {
+	if member != 0 {
+		return 0
+	}
+	by, _ := strconv.ParseFloat(s.setting(understateKey), 64) // checkUnderstate has read it
+	return by
+}
+
+func (p Plan) checkUnderstate(s Spec) error {
+	text := s.setting(understateKey)
+	if text == "" {
+		return nil
+	}
+	if !p.registrationOf(s).Roster {
+		return fmt.Errorf("%s applies to strategies with a roster", understateKey)
+	}
+	if by, err := strconv.ParseFloat(text, 64); err != nil || !(by > 0) || by > maxUnderstate {
+		return fmt.Errorf("%s must be a number above 0, up to %g, not %q", understateKey, maxUnderstate, text)
+	}
+	return nil
+}
+
+// checkRoster says why agents of this plan could not be a roster. Strategies that sum
+// can do with a part of it; the others go in rounds of all.
+func (p Plan) checkRoster(s Spec) error {
+	lists, refuse := p.registrationOf(s).Roster, func(format string, args ...any) error {
+		return fmt.Errorf("--strategy %s: "+format, append([]any{s}, args...)...)
+	}
+	if !p.needsRoster(s) {
+		return nil
+	}
+	what := "add up with"
+	if lists {
+		what = "work with"
+	}
+	switch mediator := s.setting(mediatorKey); {
+	case p.Agents < 2:
+		return refuse("one agent has nobody to %s, accepted are --agents 2 to %d", what, MaxMesh)
+	case peersOf(s) != everybody:
+		return refuse("all must hear the whole roster, accepted is %s=%s", peersKey, everybody)
+	case p.Family.Forges && lists:
+		return refuse("--family %s forges what agents share, and a roster is of agents that work together; accepted are strategies without a roster", p.Family.Name)
+	case p.Family.Forges:
+		return refuse("--family %s forges what agents share, which sums have no share of; accepted are strategies without sums", p.Family.Name)
+	case p.Network.Degree != 0 && p.Network.Degree < p.Agents-1:
+		return refuse("all must hear the whole roster, accepted are --agents 2 to %d without --degree", MaxMesh)
+	case lists && p.MinEvaluations != p.Evaluations:
+		return refuse("all agents of a roster evaluate equally many designs, accepted is no --least-evals")
+	case lists && s.has(rosterKey):
+		return refuse("%s is the agents of the federation; accepted is to leave it out", rosterKey)
+	case lists && s.has(mediatorKey) && mediator != firstMediator && mediator != noMediator:
+		return refuse("%s must be one of %s, %s, not %q", mediatorKey, firstMediator, noMediator, mediator)
+	}
+	return nil
+}
+
+// checkTogether says why the agents of a federation could not be a roster that goes in
+// rounds, or evaluate designs that are chosen for all.
+func (p Plan) checkTogether(s Spec, f *federation) error {
+	if m, ok := methodOf(s); ok && m.central != nil && m.central.common {
+		if i := slices.IndexFunc(f.Members, func(m family.Member) bool { return m.Space != nil }); i >= 0 {
+			return fmt.Errorf("agent %d has a list of designs of its own, and the baseline %s chooses for all; accepted are families whose members have the same designs", i, s.Name)
+		}
+		return nil
+	}
+	if !p.registrationOf(s).Roster {
+		return nil
+	}
+	for i, m := range f.Members {
+		if m.Late {
+			return fmt.Errorf("agent %d comes when the others have ended, and a roster evaluates together; accepted are families without a newcomer", i)
+		}
+		if m.Space != nil {
+			return fmt.Errorf("agent %d has a list of designs of its own, and agents of a roster choose for each other; accepted are families whose members have the same designs", i)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package experiment
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/lab/family"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Spec names one choice among several and its settings, as in
+// "fts:schedule=inverse-square,mode=one-shot". Names and keys are those of a
+// section of the task file.
+type Spec struct {
+	Name     string
+	Settings []Setting
+}
+
+// Setting is one key of a section with its value: a number, a text, or a list of them with
+// semicolons between them.
+type Setting struct{ Key, Value string }
+
+// ParseSpec reads NAME or NAME:KEY=VALUE,KEY=VALUE. It does not know which names,
+// keys and values there are.
+func ParseSpec(text string) (Spec, error) {
+	specs, err := ParseSpecs(text)
+	if err == nil && len(specs) != 1 {
+		err = fmt.Errorf("%q names %d, accepted is one: NAME or NAME:KEY=VALUE,…", text, len(specs))
+	}
+	if err != nil {
+		return Spec{}, err
+	}
+	return specs[0], nil
+}
+
+// ParseSpecs reads specs that commas separate. A part KEY=VALUE without a name
+// belongs to the spec before it.
+func ParseSpecs(text string) ([]Spec, error) {
+	var specs []Spec
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.TrimSpace(part)
+		name, setting, named := strings.Cut(part, ":")
+		equals := strings.Index(part, "=")
+		if equals >= 0 && equals < len(name) { // KEY=VALUE, perhaps with a colon in the value
+			if len(specs) == 0 || len(specs[len(specs)-1].Settings) == 0 {
+				return nil, fmt.Errorf("%q has no name before it, accepted are NAME and NAME:KEY=VALUE,KEY=VALUE", part)
+			}
+			name, setting, named = "", part, true
+		} else {
+			if name == "" {
+				return nil, fmt.Errorf("%q has an empty name, accepted are NAME and NAME:KEY=VALUE,…, separated by commas", text)
+			}
+			specs = append(specs, Spec{Name: name})
+		}
+		if named {
+			key, value, ok := strings.Cut(setting, "=")
+			if !ok || key == "" || value == "" {
+				return nil, fmt.Errorf("%q in %q is no setting, accepted is KEY=VALUE", setting, text)
+			}
+			if key == "type" {
+				return nil, fmt.Errorf("%q in %q: the type is the name before the colon", setting, text)
+			}
+			last := &specs[len(specs)-1]
+			if last.has(key) {
+				return nil, fmt.Errorf("%s is given twice in %q", key, text)
+			}
+			last.Settings = append(last.Settings, Setting{key, value})
+		}
+	}
+	return specs, nil
+}
+
+// With returns the spec with one setting more.
+func (s Spec) With(key, value string) Spec {
+	s.Settings = append(slices.Clone(s.Settings), Setting{key, value})
+	return s
+}
+
+func (s Spec) has(key string) bool {
+	return slices.ContainsFunc(s.Settings, func(x Setting) bool { return x.Key == key })
+}
+
+// setting returns the value of a key, "" without it.
+func (s Spec) setting(key string) string {
+	for _, x := range s.Settings {
+		if x.Key == key {
+			return x.Value
+		}
+	}
+	return ""
+}
+
+// String returns what ParseSpec reads.
+func (s Spec) String() string {
+	parts := make([]string, len(s.Settings))
+	for i, x := range s.Settings {
+		parts[i] = x.Key + "=" + x.Value
+	}
+	if len(parts) == 0 {
+		return s.Name
+	}
+	return s.Name + ":" + strings.Join(parts, ",")
+}
+
+// section returns the spec as a section of a task file in JSON.
+func (s Spec) section() map[string]any {
+	section := map[string]any{"type": s.Name}
+	for _, x := range s.Settings {
+		section[x.Key] = x.value()
+	}
+	return section
+}
+
+// value returns what a task file would have: a list where semicolons separate its items,
+// the last of which may be followed by one, so that a list can be of one item.
+func (x Setting) value() any {
+	if !strings.Contains(x.Value, ";") {
+		return scalar(x.Value)
+	}
+	var list []any
+	for item := range strings.SplitSeq(strings.TrimSuffix(x.Value, ";"), ";") {
+		list = append(list, scalar(strings.TrimSpace(item)))
+	}
+	return list
+}
+
+// privateKeys are the keys of the section privacy that can be settings of a strategy. The
+// roster is that of the federation.
+func privateKeys() []string {
+	return []string{"mechanism", "epsilon", "delta", "clip", "releases", "adjacency", "contributors", "committee", "colluding"}
+}
+
+// isPrivate tells whether a setting of a strategy belongs to the section privacy. That is
+// so where the strategy goes with one, and has no key of that name itself.
+func isPrivate(r strategy.Registration, key string) bool {
+	return r.Mechanism != "" && slices.Contains(privateKeys(), key) && !r.Has(key)
+}
+
+// private takes the section privacy out of the settings; nil without one.
+func (p Plan) private(s Spec, roster []peer.ID) (Spec, map[string]any) {
+	rest, section := Spec{Name: s.Name}, map[string]any{}
+	registration := p.registrationOf(s)
+	for _, x := range s.Settings {
+		if isPrivate(registration, x.Key) {
+			section[x.Key] = scalar(x.Value)
+		} else {
+			rest.Settings = append(rest.Settings, x)
+		}
+	}
+	if len(section) == 0 && !p.sums(s) {
+		return rest, nil
+	}
+	if p.sums(s) && section["mechanism"] == nil {
+		section["mechanism"] = task.MechanismAggregate
+	}
+	if section["mechanism"] == task.MechanismAggregate {
+		section["roster"] = roster
+	}
+	return rest, section
+}
+
+// known are the strategies that specs can name, beside the baselines.
+func (p Plan) known() strategy.Set { return append(all.Strategies(), p.Own...) }
+
+// registrationOf returns what is known of a strategy of task files; nothing of a
+// baseline.
+func (p Plan) registrationOf(s Spec) strategy.Registration {
+	r, _ := p.known().Named(s.Name)
+	return r
+}
+
+// sums tells whether a strategy rests on sums of its roster.
+func (p Plan) sums(s Spec) bool { return p.registrationOf(s).Mechanism == task.MechanismAggregate }
+
+// scalar leaves numbers as they are written, but for a 0 that JSON wants before the point,
+// and makes a text of all else.
+func scalar(text string) any {
+	number := text
+	if strings.HasPrefix(strings.TrimPrefix(text, "-"), ".") {
+		number = strings.Replace(text, ".", "0.", 1)
+	}
+	if _, err := strconv.ParseFloat(number, 64); err == nil && json.Valid([]byte(number)) {
+		return json.Number(number)
+	}
+	return text
+}
+
+// taskOf returns the task that the members of a federation work on. The name is
+// part of its ID, from which the shared features derive. The roster matters for
+// strategies that need one.
+func (p Plan) taskOf(name string, f family.Federation, chosen Spec, roster []peer.ID) (*task.Task, error) {
+	chosen, privacy := p.private(chosen, roster)
+	section := p.rostered(chosen, roster)
+	section["initial_designs"] = p.Initial
+	return p.known().NewTask(task.Spec{
+		Name: name, Goal: f.Goal, Parameters: f.Space.Parameters(), Listing: f.Space.Listing(), Steps: f.Steps, Constraints: f.Constraints,
+		Surrogate: p.Surrogate.section(), Strategy: section, Privacy: privacy,
+	})
+}
+
+// messages returns what is wrong with a task in one line.
+func messages(err error) error {
+	var parsed *task.ParseError
+	if !errors.As(err, &parsed) {
+		return err
+	}
+	var all []string
+	for _, one := range parsed.Errors {
+		all = append(all, one.Message)
+	}
+	return errors.New(strings.Join(all, "; "))
+}
+
+// canonical returns a section with all its defaults, which is the same text for
+// all specs that mean the same.
+func canonical(t *task.Task, section string) string {
+	var form map[string]json.RawMessage
+	if err := json.Unmarshal(t.Canonical(), &form); err != nil {
+		panic(err) // Canonical returns a JSON object
+	}
+	return string(form[section])
+}

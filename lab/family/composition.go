@@ -1,0 +1,215 @@
+package family
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/task"
+)
+
+// function is one member's objective over the unit cube of the space, and what it
+// measures of each of the source's constraints.
+type function struct {
+	value   func(u []float64) float64
+	limits  []func(u []float64) float64
+	optimum func() float64 // may take seconds; safe for concurrent use
+	err     error          // why the function is not what it should be
+}
+
+// source makes the functions of one federation. Their standard deviation over the
+// space is about 1, but for those of published functions in their own units.
+type source struct {
+	space *task.Space
+	goal  task.Goal
+	noise float64
+
+	constraints []task.Constraint // each is kept by what is at most 0
+	limitNoise  float64           // of what is measured of them
+	infeasible  bool              // no design keeps them
+
+	// member returns the function of member k as one of a cluster. Members of one
+	// cluster are alike; clusters are independent.
+	member func(cluster, k int) function
+}
+
+const (
+	othersKey  = "others"
+	forgersKey = "forgers"
+	forgingKey = "forging"
+)
+
+// What forged shares say.
+const (
+	atRandom = "random"
+	inCorner = "corner"
+)
+
+// The kinds of company.
+const (
+	similar     = "alike"
+	unlike      = "unlike"
+	negated     = "negated"
+	halfNegated = "half-negated"
+	lying       = "lying"
+	constant    = "constant"
+	noisy       = "noise"
+	forged      = "forged"
+)
+
+func compositionKeys() []Key {
+	return []Key{
+		{Name: othersKey, Type: Choice, Default: similar, Choices: []string{similar, unlike, negated, halfNegated, lying, constant, noisy, forged},
+			Meaning: "what all but one member are; unless they are alike, that one alone is honest and counts"},
+		{Name: "clusters", Type: Whole, Default: "1", Low: 1, High: 100,
+			Meaning: "members are alike within so many clusters, dealt out in turn, and unlike across"},
+		{Name: "newcomer", Type: Switch, Default: "false",
+			Meaning: "the last member starts when the others have ended, and alone counts"},
+		{Name: forgersKey, Type: Whole, Default: "0", Low: 0, High: 100,
+			Meaning: "so many of the last members share what is forged, and do not count"},
+		{Name: forgingKey, Type: Choice, Default: atRandom, Choices: []string{atRandom, inCorner},
+			Meaning: "forged designs are random, each anew, or always the same: the corner where all numbers are largest"},
+	}
+}
+
+// composition says who keeps whom company.
+type composition struct {
+	others   string
+	clusters int
+	newcomer bool
+	forgers  int
+	corner   bool // forged designs are one, in a corner
+}
+
+func compositionOf(v Values) (composition, error) {
+	c := composition{v.Choice(othersKey), v.Whole("clusters"), v.Switch("newcomer"), v.Whole(forgersKey), v.Choice(forgingKey) == inCorner}
+	if c.others != similar && c.clusters > 1 {
+		return c, errors.New("clusters is for others=alike")
+	}
+	if c.forgers > 0 && (c.others != similar || c.newcomer) {
+		return c, errors.New("forgers is for others=alike, without a newcomer")
+	}
+	if c.corner && c.forgers == 0 && c.others != forged {
+		return c, errors.New("forging=corner is for forgers or others=forged")
+	}
+	return c, nil
+}
+
+// build is the Build of a kind whose members come from a source over a space.
+func build(v Values, space *task.Space, from func(random.Seed) (source, error)) (*task.Space, DrawFunc, error) {
+	c, err := compositionOf(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	return space, func(seed random.Seed, agents int) (Federation, error) {
+		s, err := from(seed.Derive("functions", 0))
+		if err != nil {
+			return Federation{}, err
+		}
+		return c.gather(s, seed.Derive("company", 0), agents)
+	}, nil
+}
+
+func (c composition) gather(s source, seed random.Seed, agents int) (Federation, error) {
+	if c.forgers >= agents {
+		return Federation{}, fmt.Errorf("forgers=%d of %d agents: at least one must be honest", c.forgers, agents)
+	}
+	f := Federation{Space: s.space, Goal: s.goal, Members: make([]Member, agents), Constraints: s.constraints, Infeasible: s.infeasible}
+	honest := 0 // the one who alone is honest, or alone counts
+	if c.newcomer {
+		honest = agents - 1
+	}
+	var failed error
+	draw := s.member
+	s.member = func(cluster, k int) function {
+		g := draw(cluster, k)
+		failed = cmp.Or(failed, g.err)
+		return g
+	}
+	odd := odds{source: s, seed: seed}
+	counting := make([]function, agents)
+	for k := range f.Members {
+		switch {
+		case c.others == similar:
+			cluster := k % c.clusters
+			g := s.member(cluster, k)
+			forges := k >= agents-c.forgers
+			f.Members[k] = s.playing(g, Member{Counts: !forges && (!c.newcomer || k == honest), Forged: forges, Cluster: cluster})
+			counting[k] = g
+		case k == honest:
+			g := s.member(0, k)
+			f.Members[k] = s.playing(g, Member{Counts: true})
+			counting[k] = g
+			odd.victim = g
+		}
+	}
+	if c.others != similar {
+		place := 0 // among the others
+		for k := range f.Members {
+			if k != honest {
+				f.Members[k] = odd.member(c.others, k, place)
+				place++
+			}
+		}
+	}
+	if failed != nil {
+		return Federation{}, failed
+	}
+	for k := range f.Members {
+		f.Members[k].Corner = f.Members[k].Forged && c.corner
+	}
+	f.Members[honest].Late = c.newcomer
+	f.findOptima(counting)
+	return f, nil
+}
+
+// playing gives a member its function. The objective has no optimum yet.
+func (s source) playing(g function, m Member) Member {
+	m.Objective = Objective{Value: s.ofDesign(g.value), Noise: s.noise, Optimum: math.NaN()}
+	for _, limit := range g.limits {
+		m.Constraints = append(m.Constraints, Measure{Value: s.ofDesign(limit), Noise: s.limitNoise})
+	}
+	if len(s.constraints) > 0 {
+		m.Objective.Range = math.NaN()
+	}
+	return m
+}
+
+func (s source) ofDesign(value func(u []float64) float64) func(task.Design) float64 {
+	return func(d task.Design) float64 { return value(s.space.Encode(d)) }
+}
+
+// findOptima asks the functions of the members that count, some at a time.
+func (f Federation) findOptima(functions []function) {
+	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var all sync.WaitGroup
+	for k := range f.Members {
+		if f.Members[k].Counts {
+			limit <- struct{}{}
+			all.Go(func() {
+				defer func() { <-limit }()
+				o := &f.Members[k].Objective
+				o.Optimum = functions[k].optimum()
+				if len(f.Constraints) > 0 {
+					o.Range = rangeOf(functions[k].value, f.Space.Dim())
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// rangeOf is the largest less the smallest value over a dense set of points.
+func rangeOf(value func(u []float64) float64, d int) float64 {
+	low, high := math.Inf(1), math.Inf(-1)
+	points := dense(densePoints, d)
+	for i := range densePoints {
+		v := value(points[i*d : (i+1)*d])
+		low, high = min(low, v), max(high, v)
+	}
+	return high - low
+}

@@ -1,0 +1,323 @@
+package trained
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/bounded"
+	"github.com/fbo-node/fbo/internal/evaluator"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/lab/family"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/task"
+)
+
+// minSearch is the smallest search: its first half tells how much the values vary.
+const minSearch = 16
+
+// Kind is the kind command: what a program of the user's measures, started as by
+// `fbo-node run`, is the objective.
+func (p *Programs) Kind() family.Kind {
+	return family.Kind{
+		Info: family.Info{
+			Name:  "command",
+			About: "what a program of yours measures, over the space and with the goal and the constraints of a task file",
+			Keys: []family.Key{
+				{Name: "task", Type: family.Text, Meaning: "the task file; its other sections are not used; required"},
+				{Name: "run", Type: family.Text,
+					Meaning: "program and arguments, separated by spaces, run for each evaluation as by fbo-node run; FBO_MEMBER and FBO_FEDERATION in its environment say for whom"},
+				{Name: "worker", Type: family.Text,
+					Meaning: `in place of run, one that stays, as with --worker there; each line has the keys "member" and "federation" too`},
+				{Name: "members", Type: family.Whole, Default: "0", Low: 0, High: family.MaxAgents,
+					Meaning: "federations are drawn from so many members, whatever the federation; 0: each federation has members of its own"},
+				{Name: "search", Type: family.Whole, Default: "256", Low: minSearch, High: 1000000,
+					Meaning: "evaluations, half of them near the best so far, of which the best is a member's optimum; others may be better"},
+				{Name: "optimum", Type: family.Number, Low: math.Inf(-1), High: math.Inf(1),
+					Meaning: "the best value of every member in place of that, where it is known"},
+				{Name: "timeout", Type: family.Number, Default: "0", Low: 0, High: 1e6, Meaning: "seconds that an evaluation may take; 0: any"},
+				noiseKey(), newcomerKey(),
+			},
+		},
+		Build:       p.build,
+		Constraints: func(v family.Values) []task.Constraint { return taskOf(v).Constraints },
+		Floor:       measuredFloor,
+		Steps:       func(v family.Values) int { return taskOf(v).Steps },
+		Content:     contentOfCommand,
+	}
+}
+
+// words returns the command line, and whether it stays.
+func words(v family.Values) (line []string, stays bool, err error) {
+	if v.Given("run") == v.Given("worker") {
+		return nil, false, errors.New("keys run and worker: accepted: one of them, a program and its arguments")
+	}
+	stays = v.Given("worker")
+	return strings.Fields(v.Text("run") + v.Text("worker")), stays, nil
+}
+
+// readTask reads what a key task names. Strategies that are not of this program are none.
+func readTask(path string) (*task.Task, error) {
+	if path == "" {
+		return nil, errors.New("key task is missing; accepted: the path of a task file")
+	}
+	data, err := bounded.ReadFile(path, task.MaxFileBytes)
+	if err != nil {
+		return nil, fmt.Errorf("key task: %w", err)
+	}
+	t, err := all.Strategies().ParseBeside(os.DirFS(filepath.Dir(path)), path, data)
+	if err != nil {
+		return nil, fmt.Errorf("key task: %w", err)
+	}
+	return t, nil
+}
+
+// taskOf is for values from which a family has been built. A file that can no longer
+// be read leaves an empty task, which Content reports.
+func taskOf(v family.Values) *task.Task {
+	t, err := readTask(v.Text("task"))
+	if err != nil {
+		return &task.Task{}
+	}
+	return t
+}
+
+// contentOfCommand returns a digest of the task and of all files that the command line
+// names, so that runs are kept apart when one changes.
+func contentOfCommand(v family.Values) (string, error) {
+	t, err := readTask(v.Text("task"))
+	if err != nil {
+		return "", err
+	}
+	line, _, err := words(v)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, t.ID())
+	for _, word := range line {
+		if info, err := os.Stat(word); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		file, err := os.Open(word)
+		if err != nil {
+			return "", fmt.Errorf("the command: %w", err)
+		}
+		fmt.Fprintln(h, word)
+		_, err = io.Copy(h, file)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return "", fmt.Errorf("the command: %w", err)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+func (p *Programs) build(v family.Values) (*task.Space, family.DrawFunc, error) {
+	t, err := readTask(v.Text("task"))
+	if err != nil {
+		return nil, nil, err
+	}
+	line, stays, err := words(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &command{
+		Programs: p, task: t, search: v.Whole("search"), optimum: v.Number("optimum"),
+		limit: time.Duration(v.Number("timeout") * float64(time.Second)),
+	}
+	if c.how, err = p.prepare(t, line, stays); err != nil {
+		return nil, nil, fmt.Errorf("keys run and worker: %w", err)
+	}
+	for k := range v.Whole("members") {
+		c.fixed = append(c.fixed, c.member(evaluator.Member{Number: k}, random.SeedOf(0).Derive("search", uint64(k))))
+	}
+	return t.Space, func(seed random.Seed, agents int) (family.Federation, error) { return c.draw(v, seed, agents) }, nil
+}
+
+// command is what the members of all federations have in common.
+type command struct {
+	*Programs
+	task    *task.Task
+	how     evaluation
+	limit   time.Duration // of an evaluation; 0: none
+	search  int
+	optimum float64    // NaN unless it was stated
+	fixed   []*metered // from whom federations are drawn; nil: each has its own
+}
+
+func (c *command) draw(v family.Values, seed random.Seed, agents int) (family.Federation, error) {
+	members, err := c.choose(seed, agents)
+	if err != nil {
+		return family.Federation{}, err
+	}
+	objectives := make([]objective, agents)
+	for k, m := range members {
+		objectives[k] = objective{m.value, m.best}
+	}
+	f := assemble(c.task.Space, c.task.Goal, v, objectives)
+	if c.ctx.Err() != nil {
+		return family.Federation{}, context.Cause(c.ctx)
+	}
+	f.Constraints = c.task.Constraints
+	for k, m := range members {
+		one := &f.Members[k]
+		if c.fixed != nil {
+			one.Name = strconv.Itoa(m.who.Number)
+		}
+		for _, constraint := range f.Constraints {
+			one.Constraints = append(one.Constraints, family.Measure{Value: m.reading(string(constraint.Output))})
+		}
+		if one.Counts {
+			one.Objective.Deviation = m.deviation
+		}
+		if len(f.Constraints) > 0 {
+			one.Objective.Range = math.NaN()
+			if one.Counts {
+				one.Objective.Range = m.extent
+			}
+		}
+	}
+	return f, nil
+}
+
+// choose returns the members of a federation.
+func (c *command) choose(seed random.Seed, agents int) (chosen []*metered, err error) {
+	if c.fixed == nil {
+		federation := uint32(seed.Stream("federation", 0).Uint64()>>32) | 1 // never 0
+		for k := range agents {
+			chosen = append(chosen, c.member(evaluator.Member{Number: k, Federation: federation}, seed.Derive("search", uint64(k))))
+		}
+		return chosen, nil
+	}
+	if agents > len(c.fixed) {
+		return nil, fmt.Errorf("trained: command: %d agents; key members says that there are %d", agents, len(c.fixed))
+	}
+	for _, k := range seed.Stream("members", 0).Perm(len(c.fixed))[:agents] {
+		chosen = append(chosen, c.fixed[k])
+	}
+	return chosen, nil
+}
+
+func (c *command) member(who evaluator.Member, seed random.Seed) *metered {
+	return &metered{command: c, who: who, seed: seed, known: map[string]*measured{}}
+}
+
+// metered is a member's objective. It has each design evaluated once.
+type metered struct {
+	*command
+	who  evaluator.Member
+	seed random.Seed // of its search
+
+	mu    sync.Mutex
+	known map[string]*measured // by the design's key
+
+	searched          sync.Once
+	found             float64 // the optimum
+	deviation, extent float64 // of the values of the search
+}
+
+type measured struct {
+	once    sync.Once
+	outcome strategy.Outcome
+	ok      bool
+}
+
+// at returns false when the program has failed, or was ended.
+func (m *metered) at(d task.Design) (strategy.Outcome, bool) {
+	key := d.Key()
+	m.mu.Lock()
+	one := m.known[key]
+	if one == nil {
+		one = &measured{}
+		m.known[key] = one
+	}
+	m.mu.Unlock()
+	one.once.Do(func() { one.outcome, one.ok = m.measure(m.how, m.task, m.limit, m.who, d) })
+	return one.outcome, one.ok
+}
+
+// value is NaN when there is none; whoever asked is told by the context.
+func (m *metered) value(d task.Design) float64 {
+	outcome, ok := m.at(d)
+	if !ok {
+		return math.NaN()
+	}
+	return outcome.Value
+}
+
+func (m *metered) reading(name string) func(d task.Design) float64 {
+	return func(d task.Design) float64 {
+		outcome, ok := m.at(d)
+		if !ok {
+			return math.NaN()
+		}
+		return outcome.Constraints[name].Float()
+	}
+}
+
+// best is the optimum that was stated, or the best of a search.
+func (m *metered) best() float64 {
+	m.searched.Do(m.lookForBest)
+	return m.found
+}
+
+func (m *metered) lookForBest() {
+	var values []float64
+	var best *strategy.Outcome
+	var at task.Design
+	search(m.task.Space, m.search, m.seed, func(d task.Design) bool {
+		outcome, ok := m.at(d)
+		if !ok {
+			return false
+		}
+		values = append(values, outcome.Value)
+		better := best == nil || m.task.Better(&outcome, best)
+		if better {
+			best, at = &outcome, d
+		}
+		return better
+	})
+	if m.ctx.Err() != nil || best == nil {
+		m.found = math.NaN()
+		return
+	}
+	m.deviation, m.extent = spreadOf(values[:min(len(values), spread(m.search))], values)
+	feasible := m.task.Feasible(best)
+	switch {
+	case !math.IsNaN(m.optimum):
+		m.found = m.optimum
+		if feasible && m.task.Goal.Sign()*(best.Value-m.optimum) > 1e-9*math.Abs(m.optimum) {
+			m.fail(fmt.Errorf("family command: key optimum: %s has %g at %s, which is better than %g",
+				describeMember(m.who), best.Value, describe(at), m.optimum))
+		}
+	case !feasible:
+		m.fail(fmt.Errorf("family command: key search: none of %d designs of %s keeps the constraints; accepted: a larger number, or the key optimum",
+			m.search, describeMember(m.who)))
+	default:
+		m.found = best.Value
+	}
+}
+
+// spreadOf returns the standard deviation of some values, and the largest less the
+// smallest of all.
+func spreadOf(some, all []float64) (deviation, extent float64) {
+	mean, square := 0.0, 0.0
+	for i, v := range some {
+		off := v - mean
+		mean += off / float64(i+1)
+		square += off * (v - mean)
+	}
+	return math.Sqrt(square / float64(len(some))), slices.Max(all) - slices.Min(all)
+}

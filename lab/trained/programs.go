@@ -1,0 +1,156 @@
+package trained
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/evaluator"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Programs runs the programs that families of the kind command are made of, a bounded
+// number at a time. An evaluation that fails ends Context, with what went wrong as its
+// cause; whoever simulates runs under that context.
+type Programs struct {
+	ctx   context.Context
+	end   context.CancelCauseFunc
+	guard []string
+	slots chan struct{} // one for each evaluation under way
+
+	trials atomic.Uint64 // started so far, over all members
+
+	mu      sync.Mutex
+	dir     string // temporary, of what programs print; "" until one is made
+	closers []func()
+	failed  bool // so that somebody wants to read it
+}
+
+// NewPrograms returns Programs that run so many at a time, 0 for one per processor, until
+// ctx ends. guard is that of evaluator.Command.
+func NewPrograms(ctx context.Context, atATime int, guard []string) *Programs {
+	if atATime == 0 {
+		atATime = runtime.GOMAXPROCS(0)
+	}
+	p := &Programs{guard: guard, slots: make(chan struct{}, atATime)}
+	p.ctx, p.end = context.WithCancelCause(ctx)
+	return p
+}
+
+// Context ends with the context of NewPrograms, with a failed evaluation, and with Close.
+func (p *Programs) Context() context.Context { return p.ctx }
+
+// Close ends all programs and waits for them. What they printed is forgotten, unless one
+// has failed.
+func (p *Programs) Close() {
+	p.end(nil)
+	for range cap(p.slots) {
+		p.slots <- struct{}{} // nobody starts anything any more
+	}
+	defer func() { // another Close finds nothing to do
+		for range cap(p.slots) {
+			<-p.slots
+		}
+	}()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, end := range p.closers {
+		end()
+	}
+	p.closers = nil
+	if p.dir != "" && !p.failed {
+		_ = os.RemoveAll(p.dir)
+	}
+}
+
+// fail keeps the first of several reasons.
+func (p *Programs) fail(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ctx.Err() == nil {
+		p.failed = true
+		p.end(err)
+	}
+}
+
+// evaluation evaluates a design for a member.
+type evaluation func(ctx context.Context, member *evaluator.Member, trial uint64, design task.Design) (evaluator.Result, error)
+
+// prepare checks that a command can be started for each trial, or, if it stays, once. It
+// starts none.
+func (p *Programs) prepare(t *task.Task, words []string, stays bool) (evaluation, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dir == "" {
+		var err error
+		if p.dir, err = os.MkdirTemp("", "fbo-simulate-"); err != nil {
+			return nil, err
+		}
+	}
+	logs := filepath.Join(p.dir, "trials") // as in a data directory, whose parent may be anyone's
+	if stays {
+		workers, err := evaluator.NewWorkers(words, logs)
+		if err != nil {
+			return nil, err
+		}
+		workers.Supervisor = p.guard
+		p.closers = append(p.closers, workers.Close)
+		return workers.EvaluateOf, nil
+	}
+	command, err := evaluator.New(t.Space, words, logs)
+	if err != nil {
+		return nil, err
+	}
+	command.Supervisor = p.guard
+	return command.EvaluateOf, nil
+}
+
+// measure waits for its turn. It returns false when the context has ended, which a
+// failure ends.
+func (p *Programs) measure(how evaluation, t *task.Task, limit time.Duration, member evaluator.Member, d task.Design) (strategy.Outcome, bool) {
+	select {
+	case p.slots <- struct{}{}:
+	case <-p.ctx.Done():
+		return strategy.Outcome{}, false
+	}
+	defer func() { <-p.slots }()
+	if p.ctx.Err() != nil {
+		return strategy.Outcome{}, false
+	}
+	ctx := p.ctx
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	result, err := how(ctx, &member, p.trials.Add(1), d)
+	if err == nil {
+		err = t.CheckReadings(result.Constraints)
+	}
+	if err != nil {
+		p.fail(fmt.Errorf("family command: %s at %s: %w", describeMember(member), describe(d), err))
+		return strategy.Outcome{}, false
+	}
+	return strategy.Outcome{Value: result.Value, Constraints: result.Constraints}, true
+}
+
+func describeMember(m evaluator.Member) string {
+	if m.Federation == 0 {
+		return fmt.Sprintf("member %d", m.Number)
+	}
+	return fmt.Sprintf("member %d of federation %d", m.Number, m.Federation)
+}
+
+func describe(d task.Design) string {
+	text, err := d.MarshalJSON()
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}

@@ -1,0 +1,62 @@
+package trained
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/task"
+)
+
+// search goes over so many designs: the first half, which spread counts, spread over the
+// space by a Latin hypercube, the others near the best so far, ever nearer. better
+// evaluates a design and tells whether it is better than all before.
+func search(space *task.Space, count int, seed random.Seed, better func(d task.Design) bool) {
+	rng := seed.Stream("designs", 0)
+	var best []float64
+	try := func(u []float64) {
+		if better(space.Decode(u)) || best == nil {
+			best = u
+		}
+	}
+	wide := spread(count)
+	strata := make([][]int, space.Dim())
+	for i := range strata {
+		strata[i] = rng.Perm(wide)
+	}
+	for n := range wide {
+		u := make([]float64, space.Dim())
+		for i := range u {
+			u[i] = (float64(strata[i][n]) + rng.Float64()) / float64(wide)
+		}
+		space.Snap(u)
+		try(u)
+	}
+	for n := range count - wide {
+		try(neighbour(space, best, firstWidth*math.Pow(lastWidth/firstWidth, float64(n)/float64(count-wide)), rng))
+	}
+}
+
+func spread(count int) int { return (count + 1) / 2 }
+
+// The standard deviation of the steps of the second half, and how often one takes
+// another choice.
+const (
+	firstWidth, lastWidth = 0.2, 0.004
+	otherChoice           = 0.1
+)
+
+func neighbour(space *task.Space, of []float64, width float64, rng *rand.Rand) []float64 {
+	u := slices.Clone(of)
+	for _, block := range space.Blocks() {
+		switch {
+		case block.Kind != task.Categorical:
+			u[block.Start] += width * rng.NormFloat64()
+		case rng.Float64() < otherChoice:
+			u[block.Start+rng.IntN(block.Len)] = 2
+		}
+	}
+	space.Snap(u)
+	return u
+}

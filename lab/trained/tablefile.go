@@ -1,0 +1,378 @@
+package trained
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fbo-node/fbo/internal/bounded"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Columns that have these names unless keys of the family or parameters of the task say
+// otherwise. `fbo-node history --format csv` writes the last two.
+const (
+	memberColumn = "member"
+	valueColumn  = "value"
+	stateColumn  = "state"
+)
+
+// maxTable is how many bytes a table has at most, when it is decompressed.
+const maxTable = 128 << 20
+
+// constraintPrefix may stand before the name of a constraint in that of its column.
+const constraintPrefix = "constraint."
+
+// minDesigns is how many a member must have, so that there is something to choose.
+const minDesigns = 2
+
+// layout says what the columns of a table are.
+type layout struct {
+	task          *task.Task
+	member        string // "": memberColumn, where there is one
+	value         string
+	standardError string // "": none
+}
+
+// measurer is a member of a table.
+type measurer struct {
+	name          string
+	points        []*point // different designs, in the order of the table
+	byPlace       map[string]*point
+	errors, times float64 // sum of the squares of standard errors, and how many there are
+}
+
+// point is a design with the mean of what was measured of it. A constraint that is true or
+// false counts as 1 or 0.
+type point struct {
+	values      []task.Value
+	u           []float64 // encoded
+	value       float64
+	constraints []float64
+	times       float64 // that it was measured
+}
+
+// cells is what a row says.
+type cells struct {
+	member        string
+	values        []task.Value
+	value         float64
+	constraints   []float64
+	standardError float64
+	result        bool
+}
+
+// read returns the members of all files, in the order in which they appear.
+func (l layout) read(files []string) ([]*measurer, error) {
+	var all []*measurer
+	named := map[string]*measurer{}
+	ofFile := map[string]string{} // the file whose name a member has
+	for _, path := range files {
+		own := stem(filepath.Base(path))
+		err := l.readFile(path, func(c cells, hasMember bool) error {
+			if !hasMember {
+				c.member = own
+				if other, ok := ofFile[own]; named[own] != nil && (!ok || other != path) {
+					return fmt.Errorf("a file without a column of members is one member, named by the file, and there is another member %q", own)
+				}
+				ofFile[own] = path
+			} else if other, ok := ofFile[c.member]; ok {
+				return fmt.Errorf("the member %q is the file %s already", c.member, other)
+			}
+			m := named[c.member]
+			if m == nil {
+				m = &measurer{name: c.member, byPlace: map[string]*point{}}
+				named[c.member], all = m, append(all, m)
+			}
+			if c.result {
+				m.add(c, l.task.Space)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	for _, m := range all {
+		if n := len(m.points); n < minDesigns {
+			return nil, fmt.Errorf("member %q has results of %d designs; accepted: %d and more", m.name, n, minDesigns)
+		}
+		if math.IsNaN(m.optimum(l.task)) {
+			return nil, fmt.Errorf("member %q: none of its %d designs keeps the constraints, so that there is no regret; accepted: members with a feasible design", m.name, len(m.points))
+		}
+	}
+	return all, nil
+}
+
+// readFile hands over the rows of a file.
+func (l layout) readFile(path string, take func(c cells, hasMember bool) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r := bufio.NewReader(file)
+	if head, _ := r.Peek(2); string(head) != "\x1f\x8b" {
+		return l.readRows(r, take)
+	}
+	unzipped, err := gzip.NewReader(r)
+	if err != nil {
+		return err
+	}
+	return l.readRows(unzipped, take)
+}
+
+// readRows hands over the rows of a CSV with the names of columns in its first line. Errors
+// name the line, from 1.
+func (l layout) readRows(r io.Reader, take func(c cells, hasMember bool) error) error {
+	buffered := bufio.NewReader(r)
+	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" { // as spreadsheets write
+		_, _ = buffered.Discard(3)
+	}
+	reader := bounded.NewCSV(buffered, maxTable)
+	reader.TrimLeadingSpace = true
+	header, err := reader.Read()
+	if err == io.EOF {
+		return errors.New("the file is empty; its first line must name the columns")
+	}
+	if err != nil {
+		return err
+	}
+	c, err := l.columns(header)
+	if err != nil {
+		return fmt.Errorf("line 1: %w", err)
+	}
+	rows := 0
+	for ; ; rows++ {
+		record, err := reader.Read()
+		if err == io.EOF {
+			break
+		}
+		if errors.Is(err, csv.ErrFieldCount) {
+			line, _ := reader.FieldPos(0)
+			return fmt.Errorf("line %d: it has %d cells; accepted: %d, as many as line 1", line, len(record), len(header))
+		}
+		if err != nil {
+			return err
+		}
+		row, err := c.parse(record)
+		if err == nil {
+			err = take(row, c.member >= 0)
+		}
+		if err != nil {
+			line, _ := reader.FieldPos(0)
+			return fmt.Errorf("line %d: %w", line, err)
+		}
+	}
+	if rows == 0 {
+		return errors.New("there is no row below the names of columns")
+	}
+	return nil
+}
+
+// columns are where things stand in a row; -1 where they do not.
+type columns struct {
+	task                                *task.Task
+	member, value, standardError, state int
+	parameters, constraints             []int
+}
+
+func (l layout) columns(header []string) (columns, error) {
+	for i, name := range header {
+		header[i] = strings.TrimSpace(name)
+	}
+	c := columns{task: l.task, member: -1, standardError: -1, state: -1}
+	parameters := l.task.Space.Parameters()
+	var err error
+	find := func(name string) (at int) {
+		at = slices.Index(header, name)
+		switch {
+		case err != nil:
+		case at < 0:
+			err = fmt.Errorf("there is no column %q; the columns are %s", name, strings.Join(header, ", "))
+		case slices.Contains(header[at+1:], name):
+			err = fmt.Errorf("column %q stands twice", name)
+		}
+		return at
+	}
+	isParameter := func(name string) bool {
+		return slices.ContainsFunc(parameters, func(p task.Parameter) bool { return p.Name == name })
+	}
+	for _, name := range []string{l.member, l.value, l.standardError} {
+		if name != "" && isParameter(name) {
+			return c, fmt.Errorf("%q is a parameter of the task and cannot be another column as well; the keys member, value and standard_error name others", name)
+		}
+	}
+	there := func(name string) bool { return !isParameter(name) && slices.Contains(header, name) }
+	for _, p := range parameters {
+		c.parameters = append(c.parameters, find(p.Name))
+	}
+	c.value = find(l.value)
+	for _, constraint := range l.task.Constraints {
+		name := constraintPrefix + string(constraint.Output)
+		if !there(name) {
+			name = string(constraint.Output)
+		}
+		c.constraints = append(c.constraints, find(name))
+	}
+	if l.standardError != "" {
+		c.standardError = find(l.standardError)
+	}
+	if l.member != "" {
+		c.member = find(l.member)
+	} else if there(memberColumn) {
+		c.member = find(memberColumn)
+	}
+	if there(stateColumn) {
+		c.state = find(stateColumn)
+	}
+	return c, err
+}
+
+// parse reads a row. One that says by its state why it has no value has no result.
+func (c columns) parse(record []string) (row cells, err error) {
+	if c.member >= 0 {
+		if row.member = strings.TrimSpace(record[c.member]); row.member == "" {
+			return row, errors.New("there is no member; accepted: the name of one")
+		}
+	}
+	if value := strings.TrimSpace(record[c.value]); value == "" && c.state >= 0 && record[c.state] != "" && record[c.state] != "done" {
+		return row, nil
+	}
+	if row.value, err = number(record[c.value]); err != nil {
+		return row, fmt.Errorf("the value %w", err)
+	}
+	for i, p := range c.task.Space.Parameters() {
+		v, err := c.task.Space.ParseValue(p.Name, record[c.parameters[i]])
+		if err != nil {
+			return row, plainly(err)
+		}
+		row.values = append(row.values, v)
+	}
+	if _, err := c.task.Space.NewDesign(row.values...); err != nil { // a task may list its designs
+		return row, plainly(err)
+	}
+	for i, constraint := range c.task.Constraints {
+		value, err := reading(constraint, record[c.constraints[i]])
+		if err != nil {
+			return row, fmt.Errorf("constraint %q %w", constraint.Output, err)
+		}
+		row.constraints = append(row.constraints, value)
+	}
+	if c.standardError >= 0 {
+		if row.standardError, err = number(record[c.standardError]); err == nil && row.standardError < 0 {
+			err = fmt.Errorf("is %g; accepted: 0 and more", row.standardError)
+		}
+		if err != nil {
+			return row, fmt.Errorf("the standard error %w", err)
+		}
+	}
+	row.result = true
+	return row, nil
+}
+
+// plainly is an error of package task without the package's name.
+func plainly(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "task: ")) }
+
+// maxValue bounds what is measured, so that no square overflows.
+const maxValue = 1e100
+
+func number(text string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(math.Abs(v) <= maxValue) {
+		return 0, fmt.Errorf("is %q; accepted: a number from %g to %g", text, -maxValue, maxValue)
+	}
+	return v + 0, nil
+}
+
+func reading(c task.Constraint, text string) (float64, error) {
+	if !c.Truth {
+		return number(text)
+	}
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "true":
+		return 1, nil
+	case "false":
+		return 0, nil
+	}
+	return 0, fmt.Errorf("is %q; accepted: true or false", text)
+}
+
+// add takes a measurement in; of several of a design it keeps the mean.
+func (m *measurer) add(c cells, space *task.Space) {
+	design, err := space.NewDesign(c.values...)
+	if err != nil {
+		panic(err) // parse has accepted it
+	}
+	u := space.Encode(design)
+	p := m.at(u)
+	if p == nil {
+		p = &point{values: design.Values(), u: u, constraints: make([]float64, len(c.constraints))}
+		m.points, m.byPlace[placeOf(u)] = append(m.points, p), p
+	}
+	p.times++
+	p.value += (c.value - p.value) / p.times
+	for i, v := range c.constraints {
+		p.constraints[i] += (v - p.constraints[i]) / p.times
+	}
+	m.errors, m.times = m.errors+c.standardError*c.standardError, m.times+1
+}
+
+// at returns the point of an encoded design, nil when it was not measured.
+func (m *measurer) at(u []float64) *point { return m.byPlace[placeOf(u)] }
+
+func placeOf(u []float64) string {
+	var place strings.Builder
+	for _, x := range u {
+		place.WriteString(strconv.FormatFloat(x, 'x', -1, 64))
+		place.WriteByte(' ')
+	}
+	return place.String()
+}
+
+func (m *measurer) sameDesigns(other *measurer) bool {
+	return len(m.points) == len(other.points) &&
+		!slices.ContainsFunc(m.points, func(p *point) bool { return other.at(p.u) == nil })
+}
+
+// rows are the designs as task.NewListed takes them.
+func (m *measurer) rows() [][]task.Value {
+	rows := make([][]task.Value, len(m.points))
+	for i, p := range m.points {
+		rows[i] = p.values
+	}
+	return rows
+}
+
+// measurements has all but the functions.
+func (m *measurer) measurements(t *task.Task) measurements {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, p := range m.points {
+		low, high = min(low, p.value), max(high, p.value)
+	}
+	return measurements{name: m.name, optimum: m.optimum(t), width: high - low, standardError: math.Sqrt(m.errors / m.times)}
+}
+
+// optimum is the best value of a design that keeps the constraints, NaN when none does.
+func (m *measurer) optimum(t *task.Task) float64 {
+	best := math.NaN()
+	for _, p := range m.points {
+		feasible := true
+		for i, c := range t.Constraints {
+			feasible = feasible && c.Keeps(p.constraints[i])
+		}
+		if feasible && !(t.Goal.Sign()*(p.value-best) <= 0) {
+			best = p.value
+		}
+	}
+	return best
+}

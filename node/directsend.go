@@ -1,0 +1,288 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	libp2pprotocol "github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/protocol"
+)
+
+const (
+	directTimeout        = 10 * time.Second // of one attempt, without dialling
+	directProtocolPrefix = "/fbo/direct/1/" // and the task's ID or tag
+)
+
+// Bounds of what waits to be delivered. One message to each peer is on its way
+// besides.
+const (
+	maxQueued      = 1024 // of a session
+	maxQueuedBytes = 32 << 20
+
+	maxQueuedToPeer      = 32
+	maxQueuedBytesToPeer = 4 << 20
+)
+
+// Why a direct message was given up.
+const (
+	lostOverflow   = "overflow" // there was no room for a newer one
+	lostExpired    = "expired"  // its peer was not reached for a minute
+	lostNotAllowed = "barred"   // its peer may not take part, is banned, or is this node
+	lostInvalid    = "invalid"  // the exchange made it too long
+)
+
+// errNotAllowed means that another attempt is of no use.
+var errNotAllowed = errors.New("may not be spoken to")
+
+// directMessenger carries a session's direct messages. Each goes over a stream of its
+// own and is confirmed once it has reached the other's agent and what followed
+// is on disk there. Whoever cannot be reached is tried again for a minute, as
+// protocol.DirectPause says and at once when it turns up on the topic; nothing
+// waits over a restart. A confirmation that gets lost makes a message come twice.
+type directMessenger struct {
+	topic     *topic
+	exchanges map[string]bool
+	roster    map[peer.ID]bool // whose messages alone are taken; nil: everybody's
+	listed    map[peer.ID]bool // whom the node's allow list names
+
+	mu           sync.Mutex
+	queues       map[peer.ID]*directQueue // of the peers to which something waits or is on its way
+	count, bytes int                      // of all that waits
+	streams      map[peer.ID]int          // that are read, by sender
+	shared       int                      // of them, those in places that are nobody's own
+}
+
+// directQueue are what waits for one peer.
+type directQueue struct {
+	waiting []queuedDirect // oldest first
+	bytes   int
+	news    chan struct{} // the peer has turned up
+}
+
+type queuedDirect struct {
+	protocol.Direct
+	at time.Time
+}
+
+func (l queuedDirect) size() int { return len(l.Exchange) + len(l.Data) }
+
+func newDirectMessenger(t *topic) *directMessenger {
+	c := &directMessenger{topic: t, exchanges: map[string]bool{}, queues: map[peer.ID]*directQueue{}, streams: map[peer.ID]int{}}
+	for _, name := range t.session.agent.Kinds() {
+		c.exchanges[name] = true
+	}
+	c.listed = t.session.node.gate.listed
+	if roster := t.session.task.Roster(); roster != nil {
+		c.roster = make(map[peer.ID]bool, len(roster))
+		for _, id := range roster {
+			c.roster[id] = true
+		}
+	}
+	return c
+}
+
+func (c *directMessenger) protocol() libp2pprotocol.ID {
+	return libp2pprotocol.ID(directProtocolPrefix + c.topic.session.called.String())
+}
+
+// enqueue never blocks: what there is no room for displaces the oldest. It is called
+// by the session's loop alone, so that nothing is posted once that has ended.
+func (c *directMessenger) enqueue(d agent.Direct) {
+	l := queuedDirect{protocol.Direct{Exchange: d.Exchange, Data: bytes.Clone(d.Data)}, time.Now()}
+	if err := l.Check(); err != nil {
+		c.topic.session.logger.Warn("direct message cannot be sent", "peer", d.To, "error", err)
+		c.topic.session.metrics.directLost(lostInvalid, 1)
+		return
+	}
+	if d.To == c.topic.session.node.host.ID() {
+		c.topic.session.metrics.directLost(lostNotAllowed, 1)
+		return
+	}
+	c.mu.Lock()
+	q := c.queues[d.To]
+	if q == nil {
+		q = &directQueue{news: make(chan struct{}, 1)}
+		c.queues[d.To] = q
+		c.topic.running.Go(func() { c.deliverQueue(d.To, q) })
+	}
+	dropped := c.insert(q, len(q.waiting), l)
+	c.mu.Unlock()
+	c.noteLost(d.To, lostOverflow, dropped)
+}
+
+// deliverQueue delivers what waits for a peer until nothing does.
+func (c *directMessenger) deliverQueue(to peer.ID, q *directQueue) {
+	failures := 0
+	for {
+		l, ok := c.dequeue(to, q)
+		if !ok {
+			return
+		}
+		err := c.deliver(to, l.Direct)
+		switch {
+		case c.topic.ctx.Err() != nil:
+			return
+		case err == nil:
+			failures = 0
+			c.topic.session.metrics.directSent(l.Exchange)
+			continue
+		case errors.Is(err, errNotAllowed):
+			c.noteLost(to, lostNotAllowed, 1)
+			continue
+		}
+		failures++
+		c.topic.session.metrics.directFailed()
+		c.topic.session.logger.Debug("direct message not delivered", "peer", to, "exchange", l.Exchange, "error", err)
+		c.requeue(to, q, l)
+		select {
+		case <-c.topic.ctx.Done():
+			return
+		case <-q.news:
+			failures = 0
+		case <-time.After(jittered(protocol.DirectPause(failures))):
+		}
+	}
+}
+
+// dequeue removes and returns the oldest message that is not too old, and ends the
+// queue when there is none.
+func (c *directMessenger) dequeue(to peer.ID, q *directQueue) (l queuedDirect, ok bool) {
+	c.mu.Lock()
+	expired := 0
+	for !ok && len(q.waiting) > 0 {
+		l = c.remove(q)
+		if ok = time.Since(l.at) <= protocol.DirectLifetime; !ok {
+			expired++
+		}
+	}
+	if !ok {
+		delete(c.queues, to)
+	}
+	c.mu.Unlock()
+	c.noteLost(to, lostExpired, expired)
+	return l, ok
+}
+
+func (c *directMessenger) requeue(to peer.ID, q *directQueue, l queuedDirect) {
+	c.mu.Lock()
+	dropped := c.insert(q, 0, l)
+	c.mu.Unlock()
+	c.noteLost(to, lostOverflow, dropped)
+}
+
+// noteLost notes messages that were given up.
+func (c *directMessenger) noteLost(to peer.ID, reason string, count int) {
+	if count > 0 {
+		c.topic.session.metrics.directLost(reason, count)
+		c.topic.session.logger.Info("direct messages given up", "peer", to, "reason", reason, "count", count)
+	}
+}
+
+// isBusy tells whether something waits for a peer that is connected, or is on its way to it.
+func (c *directMessenger) isBusy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id := range c.queues {
+		if c.topic.session.node.host.Network().Connectedness(id) == network.Connected {
+			return true
+		}
+	}
+	return false
+}
+
+// retryNow makes the next attempt come at once.
+func (c *directMessenger) retryNow(id peer.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if q := c.queues[id]; q != nil {
+		select {
+		case q.news <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// The next three are called with the lock held.
+
+// insert puts a message into a queue and returns how many had to go.
+func (c *directMessenger) insert(q *directQueue, at int, l queuedDirect) (dropped int) {
+	q.waiting = slices.Insert(q.waiting, at, l)
+	q.bytes += l.size()
+	c.count++
+	c.bytes += l.size()
+	for len(q.waiting) > maxQueuedToPeer || q.bytes > maxQueuedBytesToPeer {
+		c.remove(q)
+		dropped++
+	}
+	for c.count > maxQueued || c.bytes > maxQueuedBytes {
+		c.remove(c.longestWaiting())
+		dropped++
+	}
+	return dropped
+}
+
+func (c *directMessenger) remove(q *directQueue) queuedDirect {
+	l := q.waiting[0]
+	q.waiting = slices.Delete(q.waiting, 0, 1)
+	q.bytes -= l.size()
+	c.count--
+	c.bytes -= l.size()
+	return l
+}
+
+func (c *directMessenger) longestWaiting() (oldest *directQueue) {
+	for _, q := range c.queues {
+		if len(q.waiting) > 0 && (oldest == nil || q.waiting[0].at.Before(oldest.waiting[0].at)) {
+			oldest = q
+		}
+	}
+	return oldest
+}
+
+// deliver makes one attempt, which starts with reaching the peer when there is no
+// connection.
+func (c *directMessenger) deliver(to peer.ID, d protocol.Direct) error {
+	t, n := c.topic, c.topic.session.node
+	if !n.gate.mayTakePart(to) || n.conduct.isBanned(to) {
+		return errNotAllowed
+	}
+	if n.host.Network().Connectedness(to) != network.Connected {
+		if err := n.dialAgain(t.ctx, t.members.address(to)); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.ctx, directTimeout)
+	defer cancel()
+	stream, err := n.host.NewStream(network.WithNoDial(ctx, "direct message"), to, c.protocol())
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { _ = stream.Reset() })() // ends waiting for the peer
+	if err := c.write(stream, d); err != nil {
+		_ = stream.Reset()
+		return err
+	}
+	_ = stream.Close() // all has been said
+	return nil
+}
+
+func (c *directMessenger) write(stream network.Stream, d protocol.Direct) error {
+	if err := c.topic.prove(stream); err != nil {
+		return err
+	}
+	if err := protocol.WriteDirect(stream, d); err != nil {
+		return err
+	}
+	if err := stream.CloseWrite(); err != nil {
+		return err
+	}
+	return c.topic.reportMalformed(stream, protocol.ReadReceipt(stream))
+}

@@ -1,0 +1,215 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
+
+	"github.com/fbo-node/fbo/internal/dialbudget"
+	"github.com/fbo-node/fbo/protocol"
+)
+
+const (
+	rendezvousProtocol = "/fbo/meet/1"
+	rendezvousTimeout  = 10 * time.Second
+	rendezvousPause    = 2 * time.Second // at most, for a node that lacks company and learns of new nodes
+	rendezvousRenewal  = 2 * time.Minute // for a node that has company enough
+)
+
+// serveRendezvous registers the asking node and answers with others on its task.
+func (h *Hub) serveRendezvous(stream network.Stream) {
+	if err := h.introduce(stream); err != nil {
+		h.log.Info("cannot introduce a node", "peer", stream.Conn().RemotePeer(), "error", err)
+		_ = stream.Reset()
+		return
+	}
+	_ = stream.Close()
+}
+
+func (h *Hub) introduce(stream network.Stream) error {
+	asking := stream.Conn().RemotePeer()
+	leave, err := h.rendezvous.admit(stream, h.conduct, h.named.has(asking), h.reportViolation)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	request, err := protocol.ReadRendezvousRequest(stream)
+	if err == nil {
+		err = isOwnRecord(request.Record, asking)
+	}
+	if errors.Is(err, protocol.ErrMalformed) {
+		h.reportViolation(asking, 1, err)
+	}
+	if err != nil {
+		return err
+	}
+	request.Record = h.shown(request.Record, stream.Conn())
+	task, now := request.Task.KeyString(), time.Now()
+	if !h.registry.register(task, asking, groupOf(h.host.Network(), asking), request.Record, now) {
+		h.log.Info("a node on many tasks is not made known on another", "peer", asking, "task", request.Task)
+	}
+	if err := protocol.WriteRendezvousResponse(stream, h.registry.others(task, asking, protocol.MaxRecords, now)); err != nil {
+		return err
+	}
+	return stream.CloseWrite()
+}
+
+// reportViolation notes a fault of a node and breaks with it when there were too many.
+func (h *Hub) reportViolation(id peer.ID, weight int, why error) {
+	banned, ranges := h.conduct.reportViolation(h.host.Network(), id, weight)
+	logBan(h.log, id, banned, ranges, why)
+}
+
+// isOwnRecord checks that a record is that of the node that hands it in: others
+// would make known, with an old record, whoever has left.
+func isOwnRecord(sealed []byte, id peer.ID) error {
+	record, err := protocol.OpenRecord(sealed)
+	if err == nil && record.PeerID != id {
+		err = fmt.Errorf("%w: a record of %v", protocol.ErrMalformed, record.PeerID)
+	}
+	return err
+}
+
+// shown is the record of a node as others are told it: nil, and they are told nothing, when
+// none of its addresses is where the hub sees the node, is one through the hub, or, where
+// the hub is reached in a private network, is private too. Others would try somebody
+// else's address.
+func (h *Hub) shown(sealed []byte, c network.Conn) []byte {
+	record, err := protocol.OpenRecord(sealed)
+	if err != nil {
+		return nil
+	}
+	from, seen := dialbudget.IP(c.RemoteMultiaddr())
+	private := dialbudget.ScopeOf(c.RemoteMultiaddr()) != dialbudget.Global
+	through := circuitThrough(h.ID())
+	for _, a := range record.Addrs {
+		ip, ok := dialbudget.IP(a)
+		switch {
+		case isCircuit(a) && strings.HasSuffix(a.String(), through.String()):
+			return sealed
+		case isCircuit(a):
+		case ok && seen && ip == from, private && dialbudget.ScopeOf(a) != dialbudget.Global:
+			return sealed
+		}
+	}
+	h.log.Info("a node is not made known, since it is not at its addresses", "peer", record.PeerID, "seen", c.RemoteMultiaddr())
+	return nil
+}
+
+// forgetGone ends the registrations of nodes that have disconnected.
+func (h *Hub) forgetGone(n network.Network, c network.Conn) {
+	if n.Connectedness(c.RemotePeer()) != network.Connected {
+		h.registry.forget(c.RemotePeer())
+		h.reservations.forget(c.RemotePeer())
+	}
+}
+
+// AllowReserve implements relay.ACLFilter. Who loses a place to another is disconnected,
+// with which libp2p's relay service takes it back.
+func (h *Hub) AllowReserve(id peer.ID, from multiaddr.Multiaddr) bool {
+	if h.conduct.isBanned(id) {
+		return false
+	}
+	loses, ok := h.reservations.take(id, wideRangeOf(from).String())
+	if loses != "" {
+		h.log.Info("a node loses its place to one of another range of addresses", "peer", loses, "to", id)
+		_ = h.host.Network().ClosePeer(loses) // the connection is gone in any case
+	}
+	return ok
+}
+
+// AllowConnect implements relay.ACLFilter: a hub relays between hosts that have registered for
+// the same task. It does not see what they exchange: two hosts that register for a made-up task
+// can use an open hub for anything, at the rate of relayRates. Hub.Allow keeps strangers out.
+func (h *Hub) AllowConnect(from peer.ID, _ multiaddr.Multiaddr, to peer.ID) bool {
+	return !h.conduct.isBanned(from) && h.registry.together(from, to)
+}
+
+// registerAtHubs gets to know other nodes on the task from a hub: at once, then ever more
+// seldom, and again when the connection was lost or the node's own addresses
+// have changed. Whom it has learned of, link dials.
+func (t *topic) registerAtHubs(h *hub) {
+	n := t.session.node
+	pause, next := connectPause, time.Now()
+	var handedIn []byte
+	connection := uint64(0)
+	for {
+		select {
+		case <-t.ctx.Done():
+			return
+		case <-time.After(jittered(connectPause)):
+		}
+		if n.host.Network().Connectedness(h.ID) != network.Connected {
+			next = time.Now()
+			continue
+		}
+		record, current := t.recordOf(n.host.ID()), h.connections.Load()
+		topicChurn := current != connection || !bytes.Equal(record, handedIn)
+		if record == nil || !topicChurn && time.Now().Before(next) {
+			continue
+		}
+		if topicChurn {
+			pause = connectPause
+		}
+		before, _ := t.members.count()
+		err := t.registerAtHub(h, record)
+		if t.ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			t.session.logger.Info("a hub does not introduce this node", "peer", h.ID, "error", err)
+		}
+		handedIn, connection = record, current
+		next = time.Now().Add(jittered(pause))
+		pause = min(2*pause, longPause)
+		if after, _ := t.members.count(); after > before {
+			pause = min(pause, rendezvousPause) // there may be more
+		}
+		if err == nil && t.standing.activeCount(time.Now()) >= enoughPeers {
+			next = time.Now().Add(jittered(rendezvousRenewal))
+		}
+	}
+}
+
+// registerAtHub hands in the node's record and learns those of others.
+func (t *topic) registerAtHub(h *hub, record []byte) error {
+	ctx, cancel := context.WithTimeout(t.ctx, rendezvousTimeout)
+	defer cancel()
+	stream, err := t.session.node.host.NewStream(network.WithNoDial(ctx, "meeting at a hub"), h.ID, rendezvousProtocol)
+	if err != nil {
+		return err
+	}
+	records, err := t.exchangeRegistration(ctx, stream, record)
+	if err != nil {
+		_ = stream.Reset()
+		return err
+	}
+	for _, sealed := range records {
+		if err := t.learn(sealed, stream.Conn()); err != nil {
+			return err
+		}
+	}
+	return stream.Close()
+}
+
+func (t *topic) exchangeRegistration(ctx context.Context, stream network.Stream, record []byte) ([][]byte, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := stream.SetDeadline(deadline); err != nil {
+			return nil, err
+		}
+	}
+	if err := protocol.WriteRendezvousRequest(stream, protocol.RendezvousRequest{Task: t.session.rendezvous, Record: record}); err != nil {
+		return nil, err
+	}
+	if err := stream.CloseWrite(); err != nil {
+		return nil, err
+	}
+	return protocol.ReadRendezvousResponse(stream)
+}

@@ -1,0 +1,72 @@
+package protocol
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"github.com/ipfs/go-cid"
+	"google.golang.org/protobuf/encoding/protodelim"
+
+	"github.com/fbo-node/fbo/internal/pb"
+)
+
+// Limits of one conversation with a hub.
+const (
+	maxTaskBytes               = 128
+	maxRendezvousRequestBytes  = maxTaskBytes + MaxRecordBytes + 16
+	maxRendezvousResponseBytes = MaxRecords * (MaxRecordBytes + 8)
+)
+
+// RendezvousRequest registers a node for a task at a hub, and asks for others.
+type RendezvousRequest struct {
+	Task   cid.Cid
+	Record []byte // the asking node's own, sealed, as OpenRecord takes it
+}
+
+// WriteRendezvousRequest sends a request.
+func WriteRendezvousRequest(w io.Writer, request RendezvousRequest) error {
+	_, err := protodelim.MarshalTo(w, &pb.MeetRequest{Task: request.Task.Bytes(), Record: request.Record})
+	return err
+}
+
+// ReadRendezvousRequest reads what WriteRendezvousRequest wrote. The record is for
+// OpenRecord to verify.
+func ReadRendezvousRequest(r io.Reader) (RendezvousRequest, error) {
+	var m pb.MeetRequest
+	if err := unmarshal(bufio.NewReader(r), &m, maxRendezvousRequestBytes); err != nil {
+		return RendezvousRequest{}, fmt.Errorf("protocol: meet request: %w", err)
+	}
+	task, err := taskText(m.Task)
+	if err != nil {
+		return RendezvousRequest{}, fmt.Errorf("protocol: meet request: %w", err)
+	}
+	return RendezvousRequest{Task: task, Record: m.Record}, nil
+}
+
+// taskText reads the binary CID of a task.
+func taskText(raw []byte) (cid.Cid, error) {
+	if len(raw) > maxTaskBytes {
+		return cid.Undef, fmt.Errorf("%w: task of %d bytes, the limit is %d", ErrMalformed, len(raw), maxTaskBytes)
+	}
+	task, err := cid.Cast(raw)
+	if err != nil {
+		return cid.Undef, fmt.Errorf("%w: task: %w", ErrMalformed, err)
+	}
+	return task, nil
+}
+
+// WriteRendezvousResponse sends at most the first MaxRecords records.
+func WriteRendezvousResponse(w io.Writer, records [][]byte) error {
+	_, err := protodelim.MarshalTo(w, &pb.MeetResponse{Records: records[:min(len(records), MaxRecords)]})
+	return err
+}
+
+// ReadRendezvousResponse reads what WriteRendezvousResponse wrote.
+func ReadRendezvousResponse(r io.Reader) ([][]byte, error) {
+	var m pb.MeetResponse
+	if err := unmarshalCounted(r, &m, maxRendezvousResponseBytes, MaxRecords); err != nil {
+		return nil, fmt.Errorf("protocol: meet response: %w", err)
+	}
+	return m.Records, nil
+}

@@ -1,0 +1,79 @@
+package protocol
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"fmt"
+	"io"
+
+	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"google.golang.org/protobuf/encoding/protodelim"
+
+	"github.com/fbo-node/fbo/internal/pb"
+)
+
+// MaxTaskNames bounds the tasks of one answer.
+const MaxTaskNames = 16
+
+// Limits of one question whether a node works on a task of a certain name.
+const (
+	maxTaskNameRequestBytes  = sha256.Size + 8
+	maxTaskNameResponseBytes = MaxTaskNames * (maxTaskBytes + 8)
+)
+
+// NameHash stands for a task's name in a question of one node to another, so that
+// the name is told only to who knows it already. Both nodes are part of it: what
+// one was asked tells it nothing about what others ask.
+func NameHash(asking, answering peer.ID, name string) [sha256.Size]byte {
+	h := sha256.New()
+	for _, part := range []string{"fbo task name 1", string(asking), string(answering), name} {
+		fmt.Fprintf(h, "%d:%s", len(part), part) // a hash takes everything
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// WriteTaskNameRequest sends a question.
+func WriteTaskNameRequest(w io.Writer, nameHash [sha256.Size]byte) error {
+	_, err := protodelim.MarshalTo(w, &pb.NamesakeRequest{NameHash: nameHash[:]})
+	return err
+}
+
+// ReadTaskNameRequest reads what WriteTaskNameRequest wrote.
+func ReadTaskNameRequest(r io.Reader) (nameHash [sha256.Size]byte, err error) {
+	var m pb.NamesakeRequest
+	if err := unmarshal(bufio.NewReader(r), &m, maxTaskNameRequestBytes); err != nil {
+		return nameHash, fmt.Errorf("protocol: namesake request: %w", err)
+	}
+	if len(m.NameHash) != len(nameHash) {
+		return nameHash, fmt.Errorf("protocol: namesake request: %w: hash of %d bytes, want %d", ErrMalformed, len(m.NameHash), len(nameHash))
+	}
+	return [sha256.Size]byte(m.NameHash), nil
+}
+
+// WriteTaskNameResponse sends at most the first MaxTaskNames tasks.
+func WriteTaskNameResponse(w io.Writer, tasks []cid.Cid) error {
+	var m pb.NamesakeResponse
+	for _, task := range tasks[:min(len(tasks), MaxTaskNames)] {
+		m.Tasks = append(m.Tasks, task.Bytes())
+	}
+	_, err := protodelim.MarshalTo(w, &m)
+	return err
+}
+
+// ReadTaskNameResponse reads what WriteTaskNameResponse wrote.
+func ReadTaskNameResponse(r io.Reader) ([]cid.Cid, error) {
+	var m pb.NamesakeResponse
+	if err := unmarshalCounted(r, &m, maxTaskNameResponseBytes, MaxTaskNames); err != nil {
+		return nil, fmt.Errorf("protocol: namesake response: %w", err)
+	}
+	var tasks []cid.Cid
+	for _, raw := range m.Tasks {
+		task, err := taskText(raw)
+		if err != nil {
+			return nil, fmt.Errorf("protocol: namesake response: %w", err)
+		}
+		tasks = append(tasks, task)
+	}
+	return tasks, nil
+}

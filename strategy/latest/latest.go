@@ -1,0 +1,103 @@
+// Package newest is the exchange of agents that share one thing each, anew after
+// every observation or few: the newest replaces the one before, and nobody waits.
+//
+// What is shared, and from when on, is for the strategy to say that rests on it,
+// in a [Spec].
+package latest
+
+import (
+	"context"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Spec says what is shared. It must not change.
+type Spec struct {
+	Kind  string        // names the exchange and its shares
+	From  int           // observations before the first share
+	Every int           // further ones before each next share; 0 is 1
+	TTL   time.Duration // how long a share stays valid without a word from its author
+
+	// Count is how many observations a share of this view rests on; nil:
+	// View.Observations.
+	Count func(view strategy.View) int
+
+	// Decode is that of the exchange.
+	Decode func(payload []byte) (any, error)
+	// Compute returns the payload of a share of this view, or nil when there is
+	// nothing to say. It runs beside the agent.
+	Compute func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error)
+}
+
+// Latest is the state machine of one agent.
+type Latest struct {
+	spec Spec
+
+	sharedAt  int // observations behind the newest share that was asked for
+	computing bool
+}
+
+var _ strategy.Exchange = (*Latest)(nil)
+
+// New returns the exchange of one agent.
+func New(spec Spec) *Latest {
+	if spec.Count == nil {
+		spec.Count = func(view strategy.View) int { return view.Observations }
+	}
+	return &Latest{spec: spec}
+}
+
+// statement is a payload with the number of observations behind it.
+type statement struct {
+	observations int
+	payload      []byte
+}
+
+// Name implements strategy.Exchange.
+func (e *Latest) Name() string { return e.spec.Kind }
+
+// Decode implements strategy.Exchange.
+func (e *Latest) Decode(payload []byte) (any, error) { return e.spec.Decode(payload) }
+
+// Step implements strategy.Exchange.
+func (e *Latest) Step(view strategy.View, in strategy.Input) []strategy.Output {
+	switch in := in.(type) {
+	case strategy.Start, strategy.TrialsEnded:
+		return e.compute(view)
+	case strategy.WorkDone:
+		e.computing = false
+		said, ok := in.Result.(statement)
+		if !ok {
+			return nil // the agent has reported in.Err; the next observation brings the next try
+		}
+		e.sharedAt = said.observations // the work may have seen more than there was when it was asked for
+		next := e.compute(view)
+		if said.payload == nil {
+			return next
+		}
+		return append([]strategy.Output{strategy.Publish{Payload: said.payload, TTL: e.spec.TTL}}, next...)
+	}
+	return nil
+}
+
+// compute asks for a new share when there is news.
+func (e *Latest) compute(view strategy.View) []strategy.Output {
+	observations := e.spec.Count(view)
+	next := max(e.spec.From, 1)
+	if e.sharedAt > 0 {
+		next = e.sharedAt + max(e.spec.Every, 1)
+	}
+	if e.computing || observations < next {
+		return nil
+	}
+	e.computing, e.sharedAt = true, observations
+	return []strategy.Output{strategy.Work{Name: e.spec.Kind, Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
+		payload, err := e.spec.Compute(ctx, view, seed)
+		if err != nil {
+			return nil, err
+		}
+		return statement{e.spec.Count(view), payload}, nil
+	}}}
+}

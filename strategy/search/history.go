@@ -1,0 +1,174 @@
+package search
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Radii of neighbourhoods, in the unit cube: a coordinate of whatever is outside
+// differs by as much.
+const (
+	minDistance   = 1.0 / 64 // of all that has been tried
+	maxDistance   = 1.0 / 2  // of the tried maximiser; how far it is drawn
+	smallDistance = 1.0 / 4096
+	zeroDistance  = 1e-12 // the design alone
+)
+
+// tried is a trial with its encoded design.
+type tried struct {
+	strategy.Trial
+	x []float64
+}
+
+// repeatable tells whether the design could be evaluated again: one that runs
+// already or has failed is not.
+func (t *tried) repeatable() bool { return t.State == strategy.Done }
+
+// history is what a view says about designs that were tried.
+type history struct {
+	trials []tried
+	byKey  map[string]*tried // of several trials of a design one that is not repeatable, or the newest
+}
+
+func (s Search) historyOf(view strategy.View) history {
+	p := history{trials: make([]tried, len(view.Trials)), byKey: make(map[string]*tried, len(view.Trials))}
+	for i, trial := range view.Trials {
+		p.trials[i] = tried{trial, s.space.Encode(trial.Design)}
+		if before := p.byKey[trial.Design.Key()]; before == nil || before.repeatable() {
+			p.byKey[trial.Design.Key()] = &p.trials[i]
+		}
+	}
+	return p
+}
+
+// at returns the trial of a design, or one that runs or has failed nearby; nil when
+// there is none.
+func (p history) at(design task.Design, x []float64) *tried {
+	if t := p.byKey[design.Key()]; t != nil {
+		return t
+	}
+	for i := range p.trials {
+		if t := &p.trials[i]; !t.repeatable() && t.around(minDistance).Contains(x) {
+			return t
+		}
+	}
+	return nil
+}
+
+func (t *tried) around(radius float64) acquisition.Box {
+	return acquisition.Box{Centre: t.x, Radius: radius}
+}
+
+// alternative is one Suggest in which the maximiser of f has been tried.
+type alternative struct {
+	Search
+	history
+	f    acquisition.Function
+	near [][]float64 // encoded designs around which to look as well
+	at   *tried      // the maximiser, or what runs or has failed beside it
+}
+
+// suggest returns the next best design, or the same again where that is worth it,
+// and completes why. Its error is that of ctx.
+func (c alternative) suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, why strategy.Why) (strategy.Suggestion, error) {
+	x, ok, err := c.nextBest(ctx, seed.Stream("next best", trial))
+	switch {
+	case err != nil:
+		return strategy.Suggestion{}, err
+	case ok && c.at.repeatable() && shouldReplicate(view.Posterior, c.at.x, x):
+		why.Again = c.at.ID
+		return strategy.Suggestion{Design: c.at.Design, Why: why}, nil
+	case ok:
+		why.NextBest = c.at.ID
+		return strategy.Suggestion{Design: c.space.Decode(x), Why: why}, nil
+	}
+	if design, ok := c.fresh(view, seed.Stream("random", trial)); ok {
+		why.Source, why.Phrase = strategy.Remaining, ""
+		return strategy.Suggestion{Design: design, Why: why}, nil
+	}
+	t, err := c.bestAgain(ctx, seed.Stream("again", trial))
+	if err != nil {
+		return strategy.Suggestion{}, err
+	}
+	why.Again = t.ID
+	return strategy.Suggestion{Design: t.Design, Why: why}, nil
+}
+
+// nextBest maximises f outside a neighbourhood of all that has been tried. That of
+// the maximiser is larger, by a factor drawn from 1 to 32: nobody knows how far what
+// is known there reaches, and if the model errs, it may do so at any scale. Where the
+// neighbourhoods fill the space they shrink. It returns false when every design that
+// it finds has been tried.
+func (c alternative) nextBest(ctx context.Context, rng *rand.Rand) (x []float64, ok bool, err error) {
+	wide := minDistance * math.Pow(maxDistance/minDistance, rng.Float64())
+	for _, radius := range []float64{minDistance, smallDistance, zeroDistance} {
+		boxes := make([]acquisition.Box, 0, len(c.trials)+1)
+		for i := range c.trials {
+			boxes = append(boxes, c.trials[i].around(radius))
+		}
+		if radius == minDistance {
+			boxes = append(boxes, c.at.around(wide))
+		}
+		x, ok, err = c.outside(ctx, boxes, rng)
+		if err != nil {
+			return nil, false, err
+		}
+		if ok && c.byKey[c.space.Decode(x).Key()] == nil {
+			return x, true, nil
+		}
+	}
+	return nil, false, nil
+}
+
+// bestAgain is for spaces that are used up: it returns the best trial among those
+// that can be repeated, or c.at when there is none.
+func (c alternative) bestAgain(ctx context.Context, rng *rand.Rand) (*tried, error) {
+	var boxes []acquisition.Box
+	for i := range c.trials {
+		if t := &c.trials[i]; !t.repeatable() {
+			boxes = append(boxes, t.around(zeroDistance))
+		}
+	}
+	x, ok, err := c.outside(ctx, boxes, rng)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		if t := c.byKey[c.space.Decode(x).Key()]; t != nil {
+			return t, nil
+		}
+	}
+	return c.at, nil
+}
+
+// outside maximises f outside the boxes; false when it finds no place there.
+func (c alternative) outside(ctx context.Context, boxes []acquisition.Box, rng *rand.Rand) (x []float64, ok bool, err error) {
+	f := acquisition.NewOutside(c.f, c.space, boxes)
+	x, value, err := c.Maximizer.Maximize(ctx, f, c.near, rng)
+	if err != nil {
+		return nil, false, err
+	}
+	_, ok = f.Leave(x)
+	return x, ok && !math.IsInf(value, -1), nil
+}
+
+// shouldReplicate tells whether the tried design x should be evaluated again rather
+// than the next best one: while noise hides which of the two is better, and the
+// model knows x less well than two observations of it would tell. Half the noise's
+// variance is what these leave.
+func shouldReplicate(posterior surrogate.Posterior, x, next []float64) bool {
+	if posterior == nil {
+		return false
+	}
+	mean, variance := posterior.Predict(x)
+	other, _ := posterior.Predict(next)
+	noise := posterior.Hyperparameters().Noise
+	return noise > 0 && variance >= noise/2 && math.Sqrt(variance) >= math.Abs(mean-other)
+}

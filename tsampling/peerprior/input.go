@@ -1,0 +1,89 @@
+package peerprior
+
+import (
+	"math"
+
+	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/search"
+)
+
+// peerInput is all that an agent hears of its objective for one suggestion.
+type peerInput struct {
+	signals      []*peerSignal
+	densityPeers []*optprior.Mixture // where peers believe the optimum to be; none where they do not say
+	peers        int                 // who said it
+	observations int                 // behind it, of all of them
+	most         int                 // of one of them
+}
+
+// add notes what one peer says that has so many observations.
+func (h *peerInput) add(p *peerSignal, observations int) {
+	h.signals = append(h.signals, p)
+	h.count(observations)
+}
+
+func (h *peerInput) count(observations int) {
+	h.peers++
+	h.observations = strategy.AddObservations(h.observations, observations)
+	h.most = max(h.most, observations)
+}
+
+// inputMode returns what an agent hears that has these own designs, encoded.
+type inputMode func(s *Strategy, view strategy.View, trial uint64, seed random.Seed, own [][]float64) peerInput
+
+// fromMeans listens to peers' means.
+func fromMeans(s *Strategy, view strategy.View, trial uint64, seed random.Seed, own [][]float64) (h peerInput) {
+	for _, said := range peerMeans(view, trial, seed) {
+		if p := s.read(said, own); p != nil {
+			h.add(p, said.Observations)
+		}
+	}
+	h.densityPeers = s.densities(peerDensities(view, trial, seed))
+	return h
+}
+
+// fromDensities makes of where peers believe the optimum to be one statement: that the objective is
+// the average of their densities, as far as they explain it.
+func fromDensities(s *Strategy, view strategy.View, trial uint64, seed random.Seed, own [][]float64) (h peerInput) {
+	said := peerDensities(view, trial, seed)
+	if len(said) == 0 {
+		return h
+	}
+	h.densityPeers = s.densities(said)
+	p := s.ownStatement(Statement{Explained: placesExplain, Value: func(x []float64) float64 { return pooled(h.densityPeers, x) }}, own)
+	if p == nil {
+		return h
+	}
+	h.signals = append(h.signals, p)
+	for _, d := range said {
+		h.count(d.Observations)
+	}
+	return h
+}
+
+// peerDensities lists what peers say of where the optimum is.
+func peerDensities(view strategy.View, trial uint64, seed random.Seed) []protocol.Density {
+	var all []protocol.Density
+	for _, d := range strategy.Shares[protocol.Density](view) {
+		all = append(all, d)
+	}
+	return search.AtMost(maxPeers, all, seed.Stream("which places", trial))
+}
+
+func (s *Strategy) densities(said []protocol.Density) (all []*optprior.Mixture) {
+	for _, d := range said {
+		all = append(all, optprior.NewMixture(s.layout, s.task.Space, d))
+	}
+	return all
+}
+
+func pooled(densities []*optprior.Mixture, x []float64) (value float64) {
+	var each optprior.Logs
+	for _, m := range densities {
+		value += math.Exp(m.Log(&each, x)) / float64(len(densities))
+	}
+	return value
+}

@@ -1,0 +1,64 @@
+package peerprior
+
+import (
+	"fmt"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+var _ strategy.PeerWeigher = (*Strategy)(nil)
+
+// maxWeighed is the largest number of observations by which Beliefs judges. Its cost grows
+// with the cube of the number.
+const maxWeighed = 300
+
+// PeerWeights implements strategy.Believer. It returns the probability that each peer's share is
+// of use, given the newest observations, at most maxWeighed. The average of all means weighs
+// them by it. Of guarded shares the strategy makes one statement, which it judges as a whole.
+// Beliefs judges each share by itself, by the same rule. Without shares it computes nothing.
+func (s *Strategy) PeerWeights(view strategy.View) ([]strategy.PeerWeight, error) {
+	var all []strategy.PeerWeight
+	var x [][]float64
+	var d *data // nil before the first share
+	add := func(author peer.ID, behind int, read func() *peerSignal) error {
+		if len(all) == maxPeers {
+			return nil
+		}
+		if d == nil {
+			own, y, _, err := observations(s.task, view)
+			if err != nil {
+				return fmt.Errorf("peerprior: %w", err)
+			}
+			older := max(len(own)-maxWeighed, 0)
+			x = own[older:]
+			d = newData(s.spec, s.hyperparameters(view), x, y[older:])
+		}
+		if p := read(); p != nil {
+			weighPeers([]*peerSignal{p}, d)
+			all = append(all, strategy.PeerWeight{Peer: author, Use: p.use, Received: behind})
+		}
+		return nil
+	}
+	for said, mean := range strategy.Shares[*share](view) {
+		if mean.Explained < minExplained {
+			continue
+		}
+		if err := add(said.Author, mean.Observations, func() *peerSignal { return s.read(mean, x) }); err != nil {
+			return nil, err
+		}
+	}
+	if len(all) > 0 {
+		return all, nil
+	}
+	for said, density := range strategy.Shares[protocol.Density](view) {
+		densityPeers := s.densities([]protocol.Density{density})
+		statement := Statement{Explained: placesExplain, Value: func(x []float64) float64 { return pooled(densityPeers, x) }}
+		if err := add(said.Author, density.Observations, func() *peerSignal { return s.ownStatement(statement, x) }); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}

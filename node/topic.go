@@ -11,7 +11,6 @@ import (
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -134,66 +133,6 @@ func (t *topic) send() {
 		if err := t.topic.Publish(t.ctx, message); err != nil {
 			t.session.metrics.shareUnpublished()
 			t.session.logger.Warn("share not gossiped", "kind", share.Kind, "error", err)
-		}
-	}
-}
-
-// validate is where gossip enters. Delivery is part of validation, so that
-// only what fits the task and is not outdated is passed on to others.
-func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Message) pubsub.ValidationResult {
-	n := t.session.node
-	if from == n.host.ID() {
-		return pubsub.ValidationAccept // published by the loop, which must not wait for itself
-	}
-	author := message.GetFrom()
-	if !n.conduct.allowAuthor(author) {
-		return pubsub.ValidationIgnore
-	}
-	// What does not open nobody passes on who has the invitation, and of others nothing
-	// comes this far: it is the fault of whom it comes from.
-	data, err := message.Data, error(nil)
-	if keys := t.session.keys; keys != nil {
-		data, err = keys.Open(author, data)
-	}
-	var share protocol.Share
-	if err == nil {
-		share, err = protocol.Open(data)
-	}
-	if err == nil && share.Author != author {
-		err = fmt.Errorf("%w: gossiped by %s, but a share of %s", protocol.ErrMalformed, author, share.Author)
-	}
-	if err != nil {
-		t.session.metrics.shareReceived(unknownKind, agent.Malformed)
-		n.reportViolation(from, 1, err)
-		return pubsub.ValidationReject
-	}
-	ctx, cancel := context.WithTimeout(ctx, receiveTimeout)
-	defer cancel()
-	verdict, passOn, err := t.session.receive(ctx, share, 0, from)
-	t.judge(verdict, from, share.Author, err)
-	if verdict == agent.Accepted {
-		t.noteDelivery(time.Now(), from, author)
-	}
-	switch {
-	case passOn:
-		return pubsub.ValidationAccept
-	case verdict == agent.Malformed || verdict == agent.Equivocation:
-		return pubsub.ValidationReject
-	}
-	return pubsub.ValidationIgnore
-}
-
-// judge blames whoever is at fault for a share. Who passes on one of two shares
-// with the same stamp need not know of the other.
-func (t *topic) judge(verdict agent.Verdict, from, author peer.ID, err error) {
-	switch verdict {
-	case agent.Malformed:
-		t.session.node.reportViolation(from, 1, err)
-	case agent.Equivocation:
-		// Where releases are counted, an author of two voices is a node that was copied,
-		// or restored from a backup, and has to hear of it.
-		if t.session.task.Privacy == nil {
-			t.session.node.reportViolation(author, maxViolations, err)
 		}
 	}
 }

@@ -1,0 +1,73 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/protocol"
+)
+
+// validate checks a gossiped share and delivers it to the agent. Delivery is part of validation, so
+// that gossip forwards only shares that fit the task and are not outdated.
+func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Message) pubsub.ValidationResult {
+	n := t.session.node
+	if from == n.host.ID() {
+		return pubsub.ValidationAccept // published by the loop, which must not wait for itself
+	}
+	author := message.GetFrom()
+	if !n.conduct.allowAuthor(author) {
+		return pubsub.ValidationIgnore
+	}
+	// Members do not forward messages that they cannot open, and messages of other peers are
+	// filtered earlier, so the sender is at fault.
+	data, err := message.Data, error(nil)
+	if keys := t.session.keys; keys != nil {
+		data, err = keys.Open(author, data)
+	}
+	var share protocol.Share
+	if err == nil {
+		share, err = protocol.Open(data)
+	}
+	if err == nil && share.Author != author {
+		err = fmt.Errorf("%w: gossiped by %s, but a share of %s", protocol.ErrMalformed, author, share.Author)
+	}
+	if err != nil {
+		t.session.metrics.shareReceived(unknownKind, agent.Malformed)
+		n.reportViolation(from, 1, err)
+		return pubsub.ValidationReject
+	}
+	ctx, cancel := context.WithTimeout(ctx, receiveTimeout)
+	defer cancel()
+	verdict, passOn, err := t.session.receive(ctx, share, 0, from)
+	t.judge(verdict, from, share.Author, err)
+	if verdict == agent.Accepted {
+		t.noteDelivery(time.Now(), from, author)
+	}
+	switch {
+	case passOn:
+		return pubsub.ValidationAccept
+	case verdict == agent.Malformed || verdict == agent.Equivocation:
+		return pubsub.ValidationReject
+	}
+	return pubsub.ValidationIgnore
+}
+
+// judge reports the peer that is at fault for a share. A peer that forwards one of two shares with
+// the same stamp need not know the other.
+func (t *topic) judge(verdict agent.Verdict, from, author peer.ID, err error) {
+	switch verdict {
+	case agent.Malformed:
+		t.session.node.reportViolation(from, 1, err)
+	case agent.Equivocation:
+		// With a privacy budget, the author of two such shares is a node that was copied or
+		// restored from a backup. It stays connected, so that it receives the proof.
+		if t.session.task.Privacy == nil {
+			t.session.node.reportViolation(author, maxViolations, err)
+		}
+	}
+}

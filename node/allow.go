@@ -16,7 +16,7 @@ import (
 	"github.com/fbo-node/fbo/internal/dialbudget"
 )
 
-// ParseAllow reads a list for Node.Allow: one peer ID a line, as `fbo-node key`
+// ParseAllow reads a list for Node.Allow: one peer ID a line, as `fbo-node peer-id`
 // prints it; what follows a # is a comment, empty lines count for nothing. An
 // error starts with the number of its line. A list that names nobody is an
 // error too, since it is more likely a mistake than a wish.
@@ -32,7 +32,7 @@ func ParseAllow(r io.Reader) ([]peer.ID, error) {
 		}
 		id, err := peer.Decode(text)
 		if err != nil {
-			return nil, fmt.Errorf("%d: %q is no peer ID: %w (accepted: one ID a line, as `fbo-node key` prints it, such as 12D3Koo…)", number, text, err)
+			return nil, fmt.Errorf("%d: %q is no peer ID: %w (accepted: one ID a line, as `fbo-node peer-id` prints it, such as 12D3Koo…)", number, text, err)
 		}
 		allowed = append(allowed, id)
 	}

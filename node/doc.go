@@ -15,7 +15,7 @@
 //	}, node.RunOptions{Evals: 50})
 //
 // Run ends with a [GaveUpError] when too many evaluations fail; the next Run goes on.
-// JoinOptions.First names designs to evaluate first, such as today's settings.
+// JoinOptions.Enqueue names designs to evaluate first, such as today's settings.
 //
 // AskFor gives a trial to a client outside of the process, which keeps it over restarts of
 // the node; internal/httpapi does so over HTTP.

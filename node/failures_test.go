@@ -39,10 +39,10 @@ func TestGivingUp(t *testing.T) {
 	}{
 		"first ten":         {options: node.RunOptions{Evals: 2}, fails: always, want: "no evaluation has worked: 10 in a row failed, the last (trial 10): out of luck", failed: 10, nothingWorked: true},
 		"unlucky":           {options: node.RunOptions{Evals: 2}, fails: func(call int) bool { return call <= 9 }, done: 2, failed: 9},
-		"a limit below ten": {options: node.RunOptions{Failures: 2}, fails: always, want: "no evaluation has worked: 2 in this run failed, the last (trial 2): out of luck", failed: 2, nothingWorked: true},
-		"a limit above ten": {options: node.RunOptions{Evals: 3, Failures: 13}, fails: func(call int) bool { return call <= 12 }, done: 3, failed: 12},
+		"a limit below ten": {options: node.RunOptions{MaxFailures: 2}, fails: always, want: "no evaluation has worked: 2 in this run failed, the last (trial 2): out of luck", failed: 2, nothingWorked: true},
+		"a limit above ten": {options: node.RunOptions{Evals: 3, MaxFailures: 13}, fails: func(call int) bool { return call <= 12 }, done: 3, failed: 12},
 		"half of the space": {options: node.RunOptions{Evals: 9}, fails: func(call int) bool { return call%2 == 0 }, done: 9, failed: 8},
-		"in this run":       {options: node.RunOptions{Evals: 9, Failures: 3}, fails: func(call int) bool { return call%2 == 0 }, want: "too many evaluations have failed: 3 in this run failed, the last (trial 6): out of luck", done: 3, failed: 3},
+		"in this run":       {options: node.RunOptions{Evals: 9, MaxFailures: 3}, fails: func(call int) bool { return call%2 == 0 }, want: "too many evaluations have failed: 3 in this run failed, the last (trial 6): out of luck", done: 3, failed: 3},
 		"broken later":      {options: node.RunOptions{Evals: 9}, fails: func(call int) bool { return call > 1 }, want: "too many evaluations have failed: 20 in a row failed, the last (trial 21): out of luck", done: 1, failed: 20},
 		"in parallel":       {options: node.RunOptions{Evals: 12, Parallel: 4}, fails: func(call int) bool { return call%3 == 0 }, done: 12, failed: -1},
 	} {
@@ -105,10 +105,10 @@ func TestFailuresAreExpectedWhenSuggested(t *testing.T) {
 		}
 		return d
 	}
-	options := node.JoinOptions{Seed: new(uint64(1)), First: []task.Design{design(15, 0)}}
+	options := node.JoinOptions{Seed: new(uint64(1)), Enqueue: []task.Design{design(15, 0)}}
 	var past []agent.Past
 	for i := range parallel {
-		options.First = append(options.First, design(i-parallel, 3*(i%5)-6))
+		options.Enqueue = append(options.Enqueue, design(i-parallel, 3*(i%5)-6))
 		past = append(past, agent.Past{Design: design(i+1, 3*(i%5)-6), Outcome: strategy.Outcome{Value: 1}})
 	}
 	s, err := loopback(t).Join(t.Context(), spec, options)

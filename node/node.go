@@ -80,9 +80,9 @@ type Node struct {
 	// see to.
 	Host host.Host
 
-	// Modelled is how many results an exact model learns from at most, on each task; default:
+	// MaxObservations is how many results an exact model learns from at most, on each task; default:
 	// strategy.DefaultModelled. The time of one suggestion grows with the cube of it.
-	Modelled int
+	MaxObservations int
 
 	// Strategies are those that a task may name; default: all.Strategies(). A program
 	// with strategies of its own appends them to these, and reads its tasks by the

@@ -21,11 +21,11 @@ type RunOptions struct {
 	// Zero: no end.
 	Evals int
 
-	// Failures is how many failed evaluations of this run end it with a
+	// MaxFailures is how many failed evaluations of this run end it with a
 	// GaveUpError; those of earlier runs do not count. Zero: the first ten, when no
 	// evaluation of the node has ever had an outcome, and later twenty in a row that the
 	// node's model expected to complete, or a hundred of any.
-	Failures int
+	MaxFailures int
 
 	// StopRegret ends the run too, when the best design so far lacks at most this of the
 	// best of the space, in the objective's units, as far as the node's own model knows:
@@ -47,7 +47,7 @@ func (o *RunOptions) validate() error {
 	if o.Parallel == 0 {
 		o.Parallel = 1
 	}
-	if o.Evals < 0 || o.Failures < 0 || o.Parallel < 0 || o.TrialTimeout < 0 {
+	if o.Evals < 0 || o.MaxFailures < 0 || o.Parallel < 0 || o.TrialTimeout < 0 {
 		return fmt.Errorf("node: RunOptions %+v: nothing may be negative", *o)
 	}
 	if !(o.StopRegret >= 0) || math.IsInf(o.StopRegret, 1) {
@@ -221,5 +221,5 @@ func (r *run) noteFailure(trial uint64, expected bool, err error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.claimed--
-	return r.failed.note(r.options.Failures, trial, expected, err)
+	return r.failed.note(r.options.MaxFailures, trial, expected, err)
 }

@@ -32,9 +32,9 @@ type JoinOptions struct {
 	// ever. Evaluations by Run have their own timeout.
 	Lease time.Duration
 
-	// Suggested are designs that experts or history hold for near-optimal, for
+	// PriorDesigns are designs that experts or history hold for near-optimal, for
 	// strategies that use them: constrained-gp and density.
-	Suggested []task.Design
+	PriorDesigns []task.Design
 
 	// Wait is how long the first design of a node without outcomes waits, at most, for
 	// what the peers know that are there, where the task's strategy makes use of it
@@ -47,11 +47,11 @@ type JoinOptions struct {
 	// what others share, and is not present. Session.Keep does so later.
 	Keep bool
 
-	// First are designs to evaluate before any other, such as today's settings, in
+	// Enqueue are designs to evaluate before any other, such as today's settings, in
 	// this order; any strategy. Each is evaluated once: those that a trial of an
 	// earlier run or an imported one has had are left out. They count as evaluations
 	// and take the places of starting designs.
-	First []task.Design
+	Enqueue []task.Design
 
 	// Invitation closes the task: the node speaks of it only with nodes that prove to
 	// have the same invitation, and tells others no ID. The node's directory keeps it,
@@ -132,20 +132,20 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		return nil, err
 	}
 	config := agent.Config{
-		Task:       t,
-		Hold:       options.Wait >= 0 && !options.Keep,
-		Keep:       options.Keep,
-		Estimate:   true,
-		Key:        n.key,
-		Seed:       seedOf(options.Seed),
-		Lease:      options.Lease,
-		Suggested:  options.Suggested,
-		First:      options.First,
-		Listed:     n.Allow,
-		Modelled:   n.Modelled,
-		Strategies: n.strategies,
-		Exchanges:  n.exchangesOf(t),
-		Entropy:    rand.Reader,
+		Task:            t,
+		Hold:            options.Wait >= 0 && !options.Keep,
+		Keep:            options.Keep,
+		Estimate:        true,
+		Key:             n.key,
+		Seed:            seedOf(options.Seed),
+		Lease:           options.Lease,
+		PriorDesigns:    options.PriorDesigns,
+		Enqueue:         options.Enqueue,
+		Listed:          n.Allow,
+		MaxObservations: n.MaxObservations,
+		Strategies:      n.strategies,
+		Exchanges:       n.exchangesOf(t),
+		Entropy:         rand.Reader,
 	}
 	n.named.add(config.Named()...)
 	if n.repaired != nil {

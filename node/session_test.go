@@ -159,7 +159,7 @@ func TestRunSurvivesPanicsAndBadValues(t *testing.T) {
 func TestRunOptionsAreChecked(t *testing.T) {
 	t.Parallel()
 	s := join(t, loopback(t), bowl, 1)
-	for _, options := range []node.RunOptions{{Evals: -1}, {Failures: -1}, {Parallel: -1}, {TrialTimeout: -1}} {
+	for _, options := range []node.RunOptions{{Evals: -1}, {MaxFailures: -1}, {Parallel: -1}, {TrialTimeout: -1}} {
 		if err := s.Run(t.Context(), nil, options); err == nil || !strings.Contains(err.Error(), "negative") {
 			t.Errorf("%+v: %v", options, err)
 		}

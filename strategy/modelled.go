@@ -9,12 +9,12 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// DefaultModelled is how many observations of an output its model learns from at most, unless
+// DefaultMaxObservations is how many observations of an output its model learns from at most, unless
 // the user sets another number. The time of one suggestion grows with the cube of it.
-const DefaultModelled = 200
+const DefaultMaxObservations = 200
 
-// MinModelled is the least number of observations that a limit may allow.
-const MinModelled = 20
+// MinMaxObservations is the least number of observations that a limit may allow.
+const MinMaxObservations = 20
 
 // How many of the observations that a model learns from have been chosen for what they are.
 // The others are spread over the space.
@@ -30,17 +30,17 @@ const (
 // Observed is Observed of the observations that models learn from: Modelled lists their trials.
 func (v View) Observed(output task.Output) surrogate.Observations {
 	diverged := divergedOf(v.Task, v.Trials, output)
-	return observed(v.Task, v.Trials, output, modelled(v.Task, v.Trials, output, v.ModelLimit, diverged), diverged)
+	return observed(v.Task, v.Trials, output, modelled(v.Task, v.Trials, output, v.MaxObservations, diverged), diverged)
 }
 
 // Modelled returns the places in View.Trials, in ascending order, of the observations that the
 // model of an output learns from. See Modelled.
 func (v View) Modelled(output task.Output) []int {
-	return Modelled(v.Task, v.Trials, output, v.ModelLimit)
+	return Modelled(v.Task, v.Trials, output, v.MaxObservations)
 }
 
 // Modelled returns the places in trials, in ascending order, of at most so many observations
-// of an output, or of DefaultModelled where most is 0. These are all that Observed lists, or where
+// of an output, or of DefaultMaxObservations where most is 0. These are all that Observed lists, or where
 // there are more
 //
 //   - a quarter are the newest,
@@ -71,11 +71,11 @@ func Unbounded(t *task.Task, output task.Output) bool {
 
 // ExactlyModelled is Modelled of an objective that an exact process models, whatever the task's surrogate.
 func (v View) ExactlyModelled() []int {
-	return atMost(v.Task, v.Trials, observations(v.Trials, task.Objective, Diverged(v.Task, v.Trials)), v.ModelLimit)
+	return atMost(v.Task, v.Trials, observations(v.Trials, task.Objective, Diverged(v.Task, v.Trials)), v.MaxObservations)
 }
 
 func atMost(t *task.Task, trials []Trial, all []int, most int) []int {
-	if most = cmp.Or(most, DefaultModelled); len(all) <= most {
+	if most = cmp.Or(most, DefaultMaxObservations); len(all) <= most {
 		return all
 	}
 	block := max(int(renewedShare*float64(most)), 1)

@@ -52,7 +52,7 @@ func TestModelledAreFewAndHaveTheBest(t *testing.T) {
 		trials := manyTrials(spec, 120)
 		for _, output := range []task.Output{task.Objective, "c", task.Completion} {
 			for count := range len(trials) + 1 {
-				view := strategy.View{Task: spec, Trials: trials[:count], ModelLimit: maxModelled}
+				view := strategy.View{Task: spec, Trials: trials[:count], MaxObservations: maxModelled}
 				places := view.Modelled(output)
 				whole := len(strategy.Observed(spec, view.Trials, output).Y)
 				if want := min(whole, maxModelled); len(places) > want || len(places) < want*7/8 || !slices.IsSorted(places) || len(slices.Compact(slices.Clone(places))) != len(places) {
@@ -116,7 +116,7 @@ func TestModelledCoverTheSpace(t *testing.T) {
 func TestModelledOfAll(t *testing.T) {
 	features := modelledTask(t, "minimize", "rff", "")
 	trials := manyTrials(features, 400)
-	view := strategy.View{Task: features, Trials: trials, ModelLimit: maxModelled}
+	view := strategy.View{Task: features, Trials: trials, MaxObservations: maxModelled}
 	if got, want := len(view.Observed(task.Objective).Y), 400-400/9; got != want {
 		t.Errorf("a model of random features learns from %d observations, want all %d", got, want)
 	}
@@ -124,12 +124,12 @@ func TestModelledOfAll(t *testing.T) {
 		t.Errorf("an exact process of its task learns from %d observations, want at most %d", got, maxModelled)
 	}
 	exact := modelledTask(t, "minimize", "exact", "")
-	view = strategy.View{Task: exact, Trials: trials[:strategy.DefaultModelled]}
+	view = strategy.View{Task: exact, Trials: trials[:strategy.DefaultMaxObservations]}
 	if got, want := view.Observed(task.Objective), strategy.Observed(exact, view.Trials, task.Objective); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Error("below the limit the model does not learn from all observations")
 	}
 	view.Trials = trials
-	if got := len(view.Modelled(task.Objective)); got > strategy.DefaultModelled {
-		t.Errorf("without a limit of the node's the model learns from %d observations, want at most %d", got, strategy.DefaultModelled)
+	if got := len(view.Modelled(task.Objective)); got > strategy.DefaultMaxObservations {
+		t.Errorf("without a limit of the node's the model learns from %d observations, want at most %d", got, strategy.DefaultMaxObservations)
 	}
 }

@@ -42,8 +42,8 @@ type Registration struct {
 	// Nil, or an empty text: they are of use.
 	Outdated func(t *task.Task) string
 
-	// Suggestions says that the strategy uses View.Suggested.
-	Suggestions bool
+	// PriorDesigns says that the strategy uses View.PriorDesigns.
+	PriorDesigns bool
 
 	// Roster says that its section of the task file lists who takes part, as peer IDs
 	// under the key roster.

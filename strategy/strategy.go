@@ -14,16 +14,16 @@ import (
 // View is what an agent knows at one moment. It is a snapshot: nobody changes
 // it, and whoever receives it must not either.
 type View struct {
-	Task         *task.Task
-	Self         peer.ID
-	Trials       []Trial             // own, in order of ID, but for those set aside
-	SetAside     int                 // own trials before these, which failed in earlier runs before any had an outcome
-	Observations int                 // how many of them have an outcome
-	Posterior    surrogate.Posterior // of the objective, nil until there is an observation
-	Shares       []*Share            // of peers, valid now, in order of author, kind and slot
-	Results      map[string]any      // the latest Result of each exchange, by its name
-	ModelLimit   int                 // observations that an exact model learns from at most; 0: DefaultModelled
-	Suggested    []task.Design       // that experts or history hold for near-optimal, as the node's user says
+	Task            *task.Task
+	Self            peer.ID
+	Trials          []Trial             // own, in order of ID, but for those set aside
+	SetAside        int                 // own trials before these, which failed in earlier runs before any had an outcome
+	Observations    int                 // how many of them have an outcome
+	Posterior       surrogate.Posterior // of the objective, nil until there is an observation
+	Shares          []*Share            // of peers, valid now, in order of author, kind and slot
+	Results         map[string]any      // the latest Result of each exchange, by its name
+	MaxObservations int                 // observations that an exact model learns from at most; 0: DefaultMaxObservations
+	PriorDesigns    []task.Design       // that experts or history hold for near-optimal, as the node's user says
 
 	// Constraints are the posteriors of the task's constraints, in the order of
 	// Task.Bounds, but for those without an observation.

@@ -136,11 +136,11 @@ func (s scalar) peerID() (id peer.ID, message string) {
 		id, err = peer.Decode(s.text)
 	}
 	if s.form != formText || err != nil {
-		return "", fmt.Sprintf("must be a peer ID, as `fbo-node key` prints it, not %s", s.describe())
+		return "", fmt.Sprintf("must be a peer ID, as `fbo-node peer-id` prints it, not %s", s.describe())
 	}
 	// A key with several IDs would be several nodes.
 	if key, err := id.ExtractPublicKey(); err != nil || key.Type() != crypto.Ed25519 || !id.MatchesPublicKey(key) {
-		return "", fmt.Sprintf("must be the ID of an Ed25519 key, as `fbo-node key` prints it, not %s", id)
+		return "", fmt.Sprintf("must be the ID of an Ed25519 key, as `fbo-node peer-id` prints it, not %s", id)
 	}
 	return id, ""
 }

@@ -159,8 +159,8 @@ func TestRosterErrors(t *testing.T) {
 	roster := func(entries ...string) string {
 		return begin + "  roster:\n  - " + strings.Join(entries, "\n  - ") + "\n"
 	}
-	form := "must be a peer ID, as `fbo-node key` prints it, not "
-	kind := "must be the ID of an Ed25519 key, as `fbo-node key` prints it, not "
+	form := "must be a peer ID, as `fbo-node peer-id` prints it, not "
+	kind := "must be the ID of an Ed25519 key, as `fbo-node peer-id` prints it, not "
 	checkErrors(t, []errorCase{
 		{begin, `7:3: privacy: missing key "roster"`},
 		{one + "strategy: {type: fts-de}\nprivacy: {mechanism: aggregate, committee: 0}\n", `6:10: privacy: missing key "epsilon"

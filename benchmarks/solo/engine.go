@@ -14,7 +14,7 @@ import (
 // engine is this project's agent without peers.
 func engine(strategyType, surrogateType string, settings map[string]string) method {
 	return func(s search) error {
-		modelled, settings, err := modelledOf(settings)
+		maxObservations, settings, err := maxObservationsOf(settings)
 		if err != nil {
 			return err
 		}
@@ -26,7 +26,7 @@ func engine(strategyType, surrogateType string, settings map[string]string) meth
 		if err != nil {
 			return err
 		}
-		d, err := drive.New(spec, nil, modelled, s.seed)
+		d, err := drive.New(spec, nil, maxObservations, s.seed)
 		if err != nil {
 			return err
 		}
@@ -38,16 +38,16 @@ func engine(strategyType, surrogateType string, settings map[string]string) meth
 	}
 }
 
-// modelledOf returns the setting that is none of the task file, and the others.
-func modelledOf(settings map[string]string) (modelled int, others map[string]string, err error) {
+// maxObservationsOf returns the setting that is none of the task file, and the others.
+func maxObservationsOf(settings map[string]string) (maxObservations int, others map[string]string, err error) {
 	others = maps.Clone(settings)
-	if text, ok := settings["modelled"]; ok {
-		delete(others, "modelled")
-		if modelled, err = strconv.Atoi(text); err != nil || modelled < 1 {
-			return 0, nil, fmt.Errorf("modelled=%s: accepted are whole numbers from 1", text)
+	if text, ok := settings["max_observations"]; ok {
+		delete(others, "max_observations")
+		if maxObservations, err = strconv.Atoi(text); err != nil || maxObservations < 1 {
+			return 0, nil, fmt.Errorf("max_observations=%s: accepted are whole numbers from 1", text)
 		}
 	}
-	return modelled, others, nil
+	return maxObservations, others, nil
 }
 
 // taskFor writes and reads a task file, so that all that is not set has the

@@ -234,15 +234,15 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// TestModelledIsNoKeyOfTheTask covers the setting that the task file does not have.
-func TestModelledIsNoKeyOfTheTask(t *testing.T) {
-	modelled, others, err := modelledOf(map[string]string{"modelled": "50", "features": "512"})
-	if err != nil || modelled != 50 || len(others) != 1 || others["features"] != "512" {
-		t.Errorf("%d, %v, %v", modelled, others, err)
+// TestMaxObservationsIsNoKeyOfTheTask covers the setting that the task file does not have.
+func TestMaxObservationsIsNoKeyOfTheTask(t *testing.T) {
+	maxObservations, others, err := maxObservationsOf(map[string]string{"max_observations": "50", "features": "512"})
+	if err != nil || maxObservations != 50 || len(others) != 1 || others["features"] != "512" {
+		t.Errorf("%d, %v, %v", maxObservations, others, err)
 	}
 	for _, text := range []string{"0", "many"} {
-		if _, _, err := modelledOf(map[string]string{"modelled": text}); err == nil {
-			t.Errorf("modelled=%s is accepted", text)
+		if _, _, err := maxObservationsOf(map[string]string{"max_observations": text}); err == nil {
+			t.Errorf("max_observations=%s is accepted", text)
 		}
 	}
 }

@@ -14,7 +14,7 @@ func TestAllow(t *testing.T) {
 	var dirs, ids []string
 	for range 2 {
 		dirs = append(dirs, shortTempDir(t))
-		ids = append(ids, strings.TrimSpace(must(t, "key", "--data-dir", dirs[len(dirs)-1])))
+		ids = append(ids, strings.TrimSpace(must(t, "peer-id", "--data-dir", dirs[len(dirs)-1])))
 	}
 	list := writeFile(t, "list", strings.Join(ids, " # one of us\n"))
 	first := start(t, join(runLine(file, dirs[0], "--json", "--allow", list), objective("steady"))...)

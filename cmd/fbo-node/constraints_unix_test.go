@@ -137,9 +137,9 @@ func TestTruthsAndFailures(t *testing.T) {
 		}
 	}
 	unsound := writeFile(t, "first.csv", "x,y\n1,1\n")
-	must(t, join(runLine(file, dir, "--evals", "6", "--failures", "60", "--first", unsound), objective("truths"))...)
+	must(t, join(runLine(file, dir, "--evals", "6", "--max-failures", "60", "--enqueue", unsound), objective("truths"))...)
 	before := historyOf(t, dir)
-	must(t, join(runLine(file, dir, "--evals", "12", "--failures", "60"), objective("truths"))...)
+	must(t, join(runLine(file, dir, "--evals", "12", "--max-failures", "60"), objective("truths"))...)
 	trials := historyOf(t, dir)
 	if !reflect.DeepEqual(before, trials[:len(before)]) {
 		t.Error("the first trials have changed")

@@ -163,7 +163,7 @@ func TestLongContainer(t *testing.T) {
 		if !regexp.MustCompile(`^[1-9]\d*:[1-9]\d*$`).MatchString(c.user) {
 			t.Errorf("user %q: want numbers other than root's, since the image has no list of users", c.user)
 		}
-		e := finish(t, c.run("key", "--data-dir", "/elsewhere"))
+		e := finish(t, c.run("peer-id", "--data-dir", "/elsewhere"))
 		if e.code != exitFailed || !strings.Contains(e.stderr, "/elsewhere") {
 			t.Errorf("outside the volume: exit code %d, %s%s", e.code, e.stdout, e.stderr)
 		}

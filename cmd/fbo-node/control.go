@@ -33,7 +33,7 @@ const (
 // serveControl lets others ask about the task of a session, and for its trials, until stop
 // is called. A socket that cannot be made costs that while the node runs, nothing else.
 func serveControl(dir string, api http.Handler) (stop func(), err error) {
-	return serveSocket(filepath.Join(dir, controlSocket), limits(defaultRate).Protect(api))
+	return serveSocket(filepath.Join(dir, controlSocket), limits(defaultRateLimit).Protect(api))
 }
 
 // apiOf is the HTTP interface of a desk; untilUnused is that of serve.

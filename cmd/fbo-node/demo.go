@@ -317,7 +317,7 @@ func (d *demo) arguments(i int, keeper string) []string {
 		arguments = append(arguments, "--wait-for-peers", "0") // nobody knows anything yet
 	}
 	if together && d.hasPage(i) {
-		arguments = append(arguments, "--web", "--stay")
+		arguments = append(arguments, "--web", "--keep-after")
 	}
 	return append(arguments, "--", d.program, "train", "--node", strconv.Itoa(i), "--seed", strconv.FormatUint(d.seed, 10),
 		"--samples", strconv.Itoa(d.samples), "--majority", "0.8", "--standardize", "--momentum", "0.8", "--learning-rate", "{learning_rate}", "--l2", "{l2}",

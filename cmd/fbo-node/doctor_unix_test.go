@@ -84,7 +84,7 @@ func TestDoctorAfterARun(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	d.expect(t, "data directory", gradeOK, "is writable")
-	d.expect(t, "identity", gradeOK, "^"+strings.TrimSpace(must(t, "key", "--data-dir", dir))+", mode 0600$")
+	d.expect(t, "identity", gradeOK, "^"+strings.TrimSpace(must(t, "peer-id", "--data-dir", dir))+", mode 0600$")
 	d.expect(t, "journal", gradeOK, "^whole: 3 trials on 1 task$")
 	d.expect(t, "port", gradeOK, `^/ip4/0\.0\.0\.0/udp/[1-9]\d*/quic-v1 is free$`)
 	if after, _ := filepath.Glob(dir + "/*"); strings.Join(after, " ") != strings.Join(before, " ") {
@@ -117,7 +117,7 @@ func TestDoctorFindsDamage(t *testing.T) {
 	t.Run("a key that others can read", func(t *testing.T) {
 		t.Parallel()
 		dir := shortTempDir(t)
-		must(t, "key", "--data-dir", dir)
+		must(t, "peer-id", "--data-dir", dir)
 		if err := os.Chmod(dir+"/identity.key", 0o640); err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestDoctorAndARunningNode(t *testing.T) {
 	d.expect(t, "peer", gradeFail, `not an address of a peer: .*"foo"`)
 	d.expect(t, "port", gradeFail, "^"+here+" is taken$")
 
-	stranger := strings.TrimSpace(must(t, "key", "--data-dir", shortTempDir(t)))
+	stranger := strings.TrimSpace(must(t, "peer-id", "--data-dir", shortTempDir(t)))
 	d = diagnose(t, "--data-dir", shortTempDir(t), "--peer", here+"/p2p/"+stranger)
 	d.expect(t, "peer", gradeFail, "another peer answers there: it is "+id)
 

@@ -25,7 +25,7 @@ func TestEnough(t *testing.T) {
 	if text := must(t, "history", file, "--data-dir", dir); !strings.Contains(text, why) {
 		t.Errorf("history prints\n%s", text)
 	}
-	staying := start(t, join(runLine(file, dir, "--stop-regret", "1.5", "--stay", "--json"), objective("exit"))...)
+	staying := start(t, join(runLine(file, dir, "--stop-regret", "1.5", "--keep-after", "--json"), objective("exit"))...)
 	staying.await(t, "its end", isEvent("enough"))
 	if text := must(t, "history", file, "--data-dir", dir); !strings.Contains(text, why) {
 		t.Errorf("of a node that stays history prints\n%s", text)

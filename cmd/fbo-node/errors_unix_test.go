@@ -33,7 +33,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"task"}, "fbo-node task: expected check, id or invite; see `fbo-node task --help`"},
 		{[]string{"task", "bogus"}, "fbo-node task: expected check, id or invite; see `fbo-node task --help`; unexpected: \"bogus\""},
 		{[]string{"task", "id"}, "fbo-node task id takes 1 argument, not 0: fbo-node task id TASK .*"},
-		{[]string{"key", "x"}, `fbo-node key takes no arguments, not 1: .*; unexpected: "x"`},
+		{[]string{"peer-id", "x"}, `fbo-node peer-id takes no arguments, not 1: .*; unexpected: "x"`},
 		{[]string{"history", "a", "b"}, `fbo-node history takes at most 1 argument, not 2: .*; unexpected: "b"`},
 		{[]string{"status", "a", "b"}, `fbo-node status takes at most 1 argument, not 2: .*; unexpected: "b"`},
 		{[]string{"history", "--format", "xml"}, "--format \"xml\": accepted are table, csv and json"},
@@ -57,20 +57,20 @@ func TestUsageErrors(t *testing.T) {
 		{run("--allow", list, "--", "true"), `--allow: .*list:2: "you" is no peer ID: .* \(accepted: one ID a line, .*\)`},
 		{run("--allow", nobody, "--", "true"), `--allow: .*nobody:1: the list names nobody`},
 		{run("--evals", "-1", "--", "true"), "--evals -1: accepted are 0 and more .without --evals: until Ctrl-C."},
-		{run("--failures", "0", "--", "true"), "--failures 0: accepted are 1 and more"},
-		{run("--failures", "-3", "--", "true"), "--failures -3: accepted are 1 and more"},
+		{run("--max-failures", "0", "--", "true"), "--max-failures 0: accepted are 1 and more"},
+		{run("--max-failures", "-3", "--", "true"), "--max-failures -3: accepted are 1 and more"},
 		{run("--stop-regret", "0", "--", "true"), "--stop-regret 0: accepted are numbers above 0, in the objective's units"},
 		{run("--stop-regret", "NaN", "--", "true"), "--stop-regret NaN: accepted are numbers above 0, .*"},
 		{run("--stop-regret", "Inf", "--", "true"), `--stop-regret \+Inf: accepted are numbers above 0, .*`},
-		{run("--stay", "--", "true"), "--stay says what follows the evaluations; it needs --evals or --stop-regret, .*"},
+		{run("--keep-after", "--", "true"), "--keep-after says what follows the evaluations; it needs --evals or --stop-regret, .*"},
 		{[]string{"run", limited, "--data-dir", dir, "--stop-regret", "1", "--", "true"}, "--stop-regret: the task has constraints, .*; accepted are tasks without"},
-		{run("--first", "nosuch.csv", "--", os.Args[0]), "first: open nosuch.csv: no such file or directory"},
-		{run("--first", outside, "--", os.Args[0]), `first: .*outside.csv: line 3: .*x.*`},
+		{run("--enqueue", "nosuch.csv", "--", os.Args[0]), "enqueue: open nosuch.csv: no such file or directory"},
+		{run("--enqueue", outside, "--", os.Args[0]), `enqueue: .*outside.csv: line 3: .*x.*`},
 		{[]string{"best", "a", "b"}, "fbo-node best takes at most 1 argument, not 2: .*"},
 		{[]string{"best", "--format", "xml"}, "--format \"xml\": accepted are text, json, flags and env"},
 		{run("--evals", "x", "--", "true"), `--evals x: accepted are whole numbers; see .*`},
 		{run("--trial-timeout", "5", "--", "true"), `--trial-timeout 5: accepted are times such as 90s or 10m; see .*`},
-		{run("--modelled", "19", "--", "true"), "--modelled 19: accepted are 20 and more"},
+		{run("--max-observations", "19", "--", "true"), "--max-observations 19: accepted are 20 and more"},
 		{run("--parallel", "0", "--", "true"), "--parallel 0: accepted are 1 and more"},
 		{run("--trial-timeout", "-1s", "--", "true"), "--trial-timeout -1s: accepted are positive times .0: never."},
 		{run("--", "no-such-command"), `evaluator: command "no-such-command" was not found in the directories of PATH`},
@@ -81,10 +81,10 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"log", "a", "1", "b"}, `fbo-node log takes at most 2 arguments, not 3: .*; unexpected: "b"`},
 		{[]string{"log", file, "x"}, `trial "x": accepted are whole numbers from 1`},
 		{[]string{"log", "0"}, `trial "0": accepted are whole numbers from 1`},
-		{[]string{"guard", "/bin/echo", "echo"}, "evaluator: guard: a node starts it, beside a command"},
+		{[]string{"supervise", "/bin/echo", "echo"}, "evaluator: supervise: a node starts it, beside a command"},
 		{run("--import", "nosuch.csv", "--", os.Args[0]), "import: open nosuch.csv: no such file or directory"},
 		{run("--import", plain, "--", os.Args[0]), "import: .*plain: accepted are files named .csv and .json"},
-		{run("--suggest", "nosuch.csv", "--", os.Args[0]), "--suggest: the task's strategy is .*; suggested designs are used by constrained-gp and density"},
+		{run("--prior-designs", "nosuch.csv", "--", os.Args[0]), "--prior-designs: the task's strategy is .*; prior designs are used by constrained-gp and density"},
 	}
 	for _, c := range cases {
 		e := call(t, c.args...)
@@ -133,14 +133,14 @@ func TestBusyDirectory(t *testing.T) {
 func TestIdentityReadableByOthers(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
-	id := must(t, "key", "--data-dir", dir)
+	id := must(t, "peer-id", "--data-dir", dir)
 	key := filepath.Join(dir, "identity.key")
 	if err := os.Chmod(key, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	want := "fbo-node: node: identity " + key + " is readable by others (mode 0644): accepted is 0600; make a new identity if others may have read it\n"
 	for _, args := range [][]string{
-		{"key", "--data-dir", dir},
+		{"peer-id", "--data-dir", dir},
 		join(runLine(file, dir), objective("bowl")),
 	} {
 		if e := call(t, args...); e.code != exitFailed || e.stderr != want || e.stdout != "" {
@@ -155,7 +155,7 @@ func TestIdentityReadableByOthers(t *testing.T) {
 	if err := os.Chmod(key, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if again := must(t, "key", "--data-dir", dir); again != id {
+	if again := must(t, "peer-id", "--data-dir", dir); again != id {
 		t.Errorf("the peer ID was %s and is %s", id, again)
 	}
 }
@@ -208,7 +208,7 @@ func TestNothingWorks(t *testing.T) {
 			}
 			e := call(t, join(runLine(file, dir, flags...), objective(c.mode))...)
 			pattern := `\Afbo-node: node: no evaluation has worked: 10 in a row failed, the last \(trial 10\): ` + reason +
-				"; `fbo-node log " + regexp.QuoteMeta(file+" 10 --data-dir "+dir) + "` shows its output; the same command tries again, --failures N lets more fail\n\\z"
+				"; `fbo-node log " + regexp.QuoteMeta(file+" 10 --data-dir "+dir) + "` shows its output; the same command tries again, --max-failures N lets more fail\n\\z"
 			if e.code != exitGaveUp || !regexp.MustCompile(pattern).MatchString(e.stderr) {
 				t.Errorf("exit code %d, %q, want %s", e.code, e.stderr, pattern)
 			}

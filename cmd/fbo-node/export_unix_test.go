@@ -117,7 +117,7 @@ func TestOptunaReadsPeersAndConstraints(t *testing.T) {
 	t.Parallel()
 	pythonWith(t, "optuna")
 	file, dir := writeFile(t, "task.yaml", limitsTask), shortTempDir(t)
-	first := start(t, join(runLine(file, shortTempDir(t), "--json", "--seed", "1", "--evals", "6", "--stay"), objective("limits"))...)
+	first := start(t, join(runLine(file, shortTempDir(t), "--json", "--seed", "1", "--evals", "6", "--keep-after"), objective("limits"))...)
 	first.await(t, "the end of its evaluations", isEvent("staying"))
 	call(t, join(runLine(file, dir, "--seed", "2", "--evals", "8", "--peer", first.address(t)), objective("limits"))...)
 	path := filepath.Join(shortTempDir(t), "study.log")

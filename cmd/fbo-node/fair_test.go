@@ -82,7 +82,7 @@ func TestMistakesInFairTasks(t *testing.T) {
 		{both, ", rho: 0", "task.yaml:8:139: strategy: rho 0 must be from 0.001 to 1"},
 		{both, ", rho: 1.5", "task.yaml:8:139: strategy: rho 1.5 must be from 0.001 to 1"},
 		{both, ", mediator: " + partyC, "task.yaml:8:144: strategy: mediator " + partyC + " must be one of the 2 nodes of the roster"},
-		{both, ", mediator: bob", "strategy: mediator must be a peer ID, as `fbo-node key` prints it, not the text \"bob\""},
+		{both, ", mediator: bob", "strategy: mediator must be a peer ID, as `fbo-node peer-id` prints it, not the text \"bob\""},
 		{both, ", batch: fiar", `strategy: batch must be one of fair, ifu, two-step, not the text "fiar"`},
 		{both, ", batch: fiar, rho: 0.5", `strategy: batch must be one of fair, ifu, two-step, not the text "fiar"`},
 		{both, ", batch: two-step, rho: 0.5", "strategy: rho applies only with batch: fair or ifu"},
@@ -90,7 +90,7 @@ func TestMistakesInFairTasks(t *testing.T) {
 		{both, ", roster: []", `strategy: key "roster" is repeated`},
 		{both[:1], "", "strategy: roster must name 2 to 64 nodes, not 1"},
 		{[]string{partyA, partyA}, "", "strategy: roster: entry 2 repeats entry 1, " + partyA},
-		{[]string{partyA, "bob"}, "", "strategy: roster: entry 2 must be a peer ID, as `fbo-node key` prints it, not the text \"bob\""},
+		{[]string{partyA, "bob"}, "", "strategy: roster: entry 2 must be a peer ID, as `fbo-node peer-id` prints it, not the text \"bob\""},
 	} {
 		_, err := all.Strategies().Parse("task.yaml", []byte(fairTask(c.roster, c.keys)))
 		if got := fmt.Sprint(err); !strings.Contains(got, c.want) || strings.Contains(got, "\n") {

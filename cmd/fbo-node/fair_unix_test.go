@@ -32,7 +32,7 @@ const (
 // Nobody waits longer than deadline for a party.
 func newFairFleet(t *testing.T, mediator bool, deadline time.Duration) *fleet {
 	t.Helper()
-	f := &fleet{evals: fairEvals, script: writeFile(t, "objective.sh", commonObjective), flags: []string{"--stay"}}
+	f := &fleet{evals: fairEvals, script: writeFile(t, "objective.sh", commonObjective), flags: []string{"--keep-after"}}
 	roster := f.enrol(t, fairParties)
 	keys := fmt.Sprintf(", deadline: %g", deadline.Seconds())
 	if mediator {
@@ -59,7 +59,7 @@ func assigned(trials []trialJSON) (n int) {
 func TestNotOnTheRoster(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", fairTask([]string{partyA, partyB}, "")), shortTempDir(t)
-	id := strings.TrimSpace(must(t, "key", "--data-dir", dir))
+	id := strings.TrimSpace(must(t, "peer-id", "--data-dir", dir))
 	e := call(t, join(runLine(file, dir), objective("steady"))...)
 	want := "fbo-node: task \"together\": this node, " + id + ", is not on the task's roster: only those that are can take part in its rounds; the node's key is in " + dir + "\n"
 	if e.code != exitFailed || e.stdout != "" || e.stderr != want {

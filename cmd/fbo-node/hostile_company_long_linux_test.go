@@ -201,7 +201,7 @@ func (c *company) prepare() {
 		} else {
 			n.port, n.metrics = freePort(c.t), freePort(c.t)
 		}
-		text := strings.TrimSpace(must(c.t, "key", "--data-dir", n.dir))
+		text := strings.TrimSpace(must(c.t, "peer-id", "--data-dir", n.dir))
 		var err error
 		if n.id, err = peer.Decode(text); err != nil {
 			c.t.Fatal(err)

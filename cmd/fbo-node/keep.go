@@ -192,10 +192,10 @@ func settle(ctx context.Context, session *node.Session) error {
 	return ctx.Err()
 }
 
-// stay goes on as a keeper after the evaluations. Where only those of a roster take part,
+// keepAfter goes on as a keeper after the evaluations. Where only those of a roster take part,
 // what absent nodes have shared is of no use, and the node goes on talking to the others:
 // the mediator of parties serves them as before.
-func stay(ctx context.Context, session *node.Session, show *progress) error {
+func keepAfter(ctx context.Context, session *node.Session, show *progress) error {
 	if registrationOf(show.task).Roster {
 		show.resume()
 		show.printLine(object{"event": "staying"}, "All evaluations are made; this node stays and goes on serving the others' rounds, until Ctrl-C.")

@@ -176,7 +176,7 @@ func TestStayAndComeBack(t *testing.T) {
 	t.Parallel()
 	file, dirs := writeFile(t, "task.yaml", string(demoTask)), []string{shortTempDir(t), shortTempDir(t)}
 	sites := demoSites(file, 2, 3)
-	first := sites[0].run(t, dirs[0], "--evals", "6", "--stay")
+	first := sites[0].run(t, dirs[0], "--evals", "6", "--keep-after")
 	address := first.address(t)
 	second := sites[1].run(t, dirs[1], "--evals", "6", "--peer", address)
 	if code := second.wait(t); code != exitDone {
@@ -309,7 +309,7 @@ func TestFirstDesignDoesNotWaitForNobody(t *testing.T) {
 	if e := call(t, join(runLine(file, shortTempDir(t), "--wait-for-peers", "-1s"), objective("bowl"))...); e.code != exitUsage {
 		t.Errorf("a negative wait: exit code %d, %s", e.code, e.stderr)
 	}
-	if e := call(t, join(runLine(file, shortTempDir(t), "--stay"), objective("bowl"))...); e.code != exitUsage || !strings.Contains(e.stderr, "--evals") {
-		t.Errorf("--stay without --evals: exit code %d, %s", e.code, e.stderr)
+	if e := call(t, join(runLine(file, shortTempDir(t), "--keep-after"), objective("bowl"))...); e.code != exitUsage || !strings.Contains(e.stderr, "--evals") {
+		t.Errorf("--keep-after without --evals: exit code %d, %s", e.code, e.stderr)
 	}
 }

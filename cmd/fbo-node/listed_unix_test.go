@@ -96,7 +96,7 @@ func TestListedDesignsErrors(t *testing.T) {
 		{[]string{"task", "id", writeListed(t, listedTask, "x,y,neighbours\n0,0,2\n0,1,\n")}, ".*tables/roads.csv:2:1: neighbour 2 does not name row 1 as its neighbour\n.*tables/roads.csv:3:1: there is no neighbour, so nobody can come here or leave"},
 		{[]string{"task", "id", writeListed(t, strings.Replace(listedTask, "  file", "  steps: 1\n  file", 1), circle())}, ".*task.yaml:10:18: strategy: type logei goes to any design at once, .*"},
 		{[]string{"run", canonical, "--", os.Args[0]}, ".*canonical.json: it has the digest of a table of 12 designs and not the table, which a node needs to choose: take the task file that names it"},
-		{append(runLine(good, shortTempDir(t), "--first", outside), "--", os.Args[0]), `first: .*first.csv: line 2: .*x=0 y=0 is none of the 12 listed designs`},
+		{append(runLine(good, shortTempDir(t), "--enqueue", outside), "--", os.Args[0]), `enqueue: .*first.csv: line 2: .*x=0 y=0 is none of the 12 listed designs`},
 	} {
 		e := call(t, c.args...)
 		if e.code != exitUsage || !regexp.MustCompile(`\Afbo-node: `+c.want+`\n\z`).MatchString(e.stderr) {

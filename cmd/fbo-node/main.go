@@ -100,7 +100,7 @@ tell.`,
 		return usagef("%s; see `%s --help`", flagProblem(err), command.CommandPath())
 	})
 	root.AddCommand(newRun(), newServe(), newKeep(), newHub(), newDemo(), newTask(), newStatus(), newWatch(), newWeb(), newHistory(), newExport(), newBest(), newLog(), newPrivacy(),
-		newDoctor(), newKey(), newVersion(), newTrain(), newSimulate(), newSupervisor())
+		newDoctor(), newPeerID(), newVersion(), newTrain(), newSimulate(), newSupervisor())
 	return root
 }
 

@@ -58,7 +58,7 @@ func servePage(ctx context.Context, address string, api http.Handler) (*pageServ
 		return nil, fmt.Errorf("--web %s: %w", address, err)
 	}
 	key := rand.Text()
-	read := limits(defaultRate)
+	read := limits(defaultRateLimit)
 	read.CheckHost, read.Own = true, true // a tunnel gives the port another number
 	files := read
 	read.Token = key

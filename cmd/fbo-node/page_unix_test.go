@@ -81,7 +81,7 @@ func checkPageDoor(t *testing.T, link, task string) {
 func TestPage(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
-	node := start(t, append(runLine(file, dir, "--json", "--evals", "2", "--stay", "--web"), objective("bowl")...)...)
+	node := start(t, append(runLine(file, dir, "--json", "--evals", "2", "--keep-after", "--web"), objective("bowl")...)...)
 	const id = "bowl"
 	checkPageDoor(t, node.await(t, "its page", isEvent("page_served")).URL, id)
 

@@ -82,17 +82,17 @@ func TestSuggestions(t *testing.T) {
 		"with values":  {"s.csv", "lr,units,kind,value\n0.1,3,sgd,1\n0.2,4,sgd,\n", 2, ""},
 		"json":         {"s.json", `[{"lr":0.1,"units":3,"kind":"sgd"}]`, 1, ""},
 		"history":      {"s.json", `[{"parameters":{"lr":0.1,"units":3,"kind":"sgd"},"state":"failed"}]`, 1, ""},
-		"no column":    {"s.csv", "lr,units\n0.1,3\n", 0, "suggest: .*s.csv: line 1: columns missing: kind\\z"},
-		"no cell":      {"s.csv", "lr,units,kind\n,3,sgd\n", 0, "suggest: .*s.csv: line 2: .*\"lr\": no value given; it takes a number from 0.001 to 1\\z"},
-		"beyond":       {"s.csv", "lr,units,kind\n7,3,sgd\n", 0, "suggest: .*s.csv: line 2: .*lr"},
-		"unknown":      {"s.json", `[{"lr":0.1,"units":3,"kind":"magic"}]`, 0, "suggest: .*s.json: trial 1: .*magic"},
-		"other format": {"s.yaml", "", 0, "suggest: .*s.yaml: accepted are files named .csv and .json"},
+		"no column":    {"s.csv", "lr,units\n0.1,3\n", 0, "prior-designs: .*s.csv: line 1: columns missing: kind\\z"},
+		"no cell":      {"s.csv", "lr,units,kind\n,3,sgd\n", 0, "prior-designs: .*s.csv: line 2: .*\"lr\": no value given; it takes a number from 0.001 to 1\\z"},
+		"beyond":       {"s.csv", "lr,units,kind\n7,3,sgd\n", 0, "prior-designs: .*s.csv: line 2: .*lr"},
+		"unknown":      {"s.json", `[{"lr":0.1,"units":3,"kind":"magic"}]`, 0, "prior-designs: .*s.json: trial 1: .*magic"},
+		"other format": {"s.yaml", "", 0, "prior-designs: .*s.yaml: accepted are files named .csv and .json"},
 	} {
 		file := filepath.Join(t.TempDir(), c.file)
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		designs, err := readDesigns("suggest", file, space)
+		designs, err := readDesigns("prior-designs", file, space)
 		if c.message != "" {
 			if err == nil || !regexp.MustCompile(c.message).MatchString(err.Error()) {
 				t.Errorf("%s: the error is %v", name, err)

@@ -138,7 +138,7 @@ func TestPrivateSumsAreTold(t *testing.T) {
 	dirs := []string{shortTempDir(t), shortTempDir(t)}
 	var names []string
 	for _, dir := range dirs {
-		names = append(names, strings.TrimSpace(must(t, "key", "--data-dir", dir)))
+		names = append(names, strings.TrimSpace(must(t, "peer-id", "--data-dir", dir)))
 	}
 	text := strings.Replace(strings.Replace(privateTask, "type: fts,", "type: fts-de,", 1),
 		"mechanism: local, epsilon: 4, releases: 3", "mechanism: aggregate, epsilon: 4, releases: 2, roster: ["+strings.Join(names, ", ")+"]", 1)

@@ -18,7 +18,7 @@ type attackOptions struct {
 }
 
 // attackFlags are those that apply only with --attack.
-var attackFlags = []string{"observations", "noise", "repeats", "seed", "only"}
+var attackFlags = []string{"observations", "noise", "repeats", "seed", "filter"}
 
 func (o *attackOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.file, "attack", "", "attack what nodes of the task in this `FILE` share, in simulated federations of three")
@@ -27,7 +27,7 @@ func (o *attackOptions) addFlags(flags *pflag.FlagSet) {
 	flags.Lookup("noise").DefValue = "[0,0.1]" // which pflag would print with six decimals
 	flags.IntVar(&o.plan.Repeats, "repeats", 3, "with --attack: federations for each noise")
 	flags.Uint64Var(&o.plan.Seed, "seed", 1, "with --attack: seed of everything random")
-	flags.StringVar(&o.plan.Only, "only", "", "with --attack: only attacks with this `TEXT` in their name")
+	flags.StringVar(&o.plan.Filter, "filter", "", "with --attack: only attacks with this `TEXT` in their name")
 }
 
 // check refuses flags without their attack, and the reverse.

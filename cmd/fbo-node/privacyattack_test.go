@@ -51,7 +51,7 @@ func TestAttackSaysWhatIsFound(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", want, text)
 		}
 	}
-	text, err = privacyCommand(t, append(args, "--json", "--only", "shared")...)
+	text, err = privacyCommand(t, append(args, "--json", "--filter", "shared")...)
 	var report attack.Report
 	if err != nil || json.Unmarshal([]byte(text), &report) != nil || len(report.Lines) == 0 || report.Lines[0].Found.Inputs != 4 {
 		t.Errorf("%v: %s", err, text)
@@ -59,7 +59,7 @@ func TestAttackSaysWhatIsFound(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--repeats applies only with --attack": {"--repeats", "2"},
 		"accepted is no TASK beside it":        {"--attack", file, "task"},
-		`no attack has "nosuch" in its name`:   {"--attack", file, "--only", "nosuch"},
+		`no attack has "nosuch" in its name`:   {"--attack", file, "--filter", "nosuch"},
 		"accepted are 3 to 200":                {"--attack", file, "--observations", "2"},
 		"task file: ":                          {"--attack", file + "x"},
 	} {

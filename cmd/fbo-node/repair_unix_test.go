@@ -89,7 +89,7 @@ func TestADataDirectoryThatOthersCanWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		join(runLine(file, dir, "--evals", "1"), objective("bowl")), {"keep", file, "--data-dir", dir}, {"serve", "--data-dir", dir}, {"key", "--data-dir", dir},
+		join(runLine(file, dir, "--evals", "1"), objective("bowl")), {"keep", file, "--data-dir", dir}, {"serve", "--data-dir", dir}, {"peer-id", "--data-dir", dir},
 		{"status", "--data-dir", dir}, {"history", "--data-dir", dir}, {"doctor", "--repair", "--data-dir", dir}, {"hub", "--data-dir", dir},
 	} {
 		if e := call(t, args...); e.code != exitFailed || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, "others can write it") || !strings.Contains(e.stderr, dir) {

@@ -19,30 +19,30 @@ import (
 
 // runOptions are the flags of run.
 type runOptions struct {
-	dir           string
-	evals         int
-	modelled      int
-	evalsGiven    bool
-	stopRegret    float64
-	stopGiven     bool
-	failures      int
-	failuresGiven bool
-	parallel      int
-	trialTimeout  time.Duration
-	worker        bool
-	network       networkOptions
-	invite        string
-	wait          time.Duration
-	stay          bool
-	imports       importFlags
-	suggest       string
-	first         string
-	seed          uint64
-	seeded        bool
-	json          bool
-	metrics       string
-	page          string
-	logLevel      string
+	dir              string
+	evals            int
+	maxObservations  int
+	evalsGiven       bool
+	stopRegret       float64
+	stopGiven        bool
+	maxFailures      int
+	maxFailuresGiven bool
+	parallel         int
+	trialTimeout     time.Duration
+	worker           bool
+	network          networkOptions
+	invite           string
+	wait             time.Duration
+	keepAfter        bool
+	imports          importFlags
+	priorDesigns     string
+	enqueue          string
+	seed             uint64
+	seeded           bool
+	json             bool
+	metrics          string
+	page             string
+	logLevel         string
 }
 
 func newRun() *cobra.Command {
@@ -68,7 +68,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 		Args: runArguments,
 		RunE: func(command *cobra.Command, args []string) error {
 			given := command.Flags().Changed
-			o.seeded, o.evalsGiven, o.failuresGiven = given("seed"), given("evals"), given("failures")
+			o.seeded, o.evalsGiven, o.maxFailuresGiven = given("seed"), given("evals"), given("max-failures")
 			o.stopGiven = given("stop-regret")
 			return o.run(command.Context(), args[0], args[1:])
 		},
@@ -77,18 +77,18 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	addDataDir(command, &o.dir)
 	flags.IntVar(&o.evals, "evals", 0, "evaluations with an outcome by this node in all, earlier runs included; 0: none (default: until Ctrl-C)")
 	flags.Float64Var(&o.stopRegret, "stop-regret", 0, "end when the best design lacks at most this of the best there is, in the objective's units, as far as this node's model knows (default: never)")
-	flags.IntVar(&o.failures, "failures", 0, "give up after so many failed evaluations of this run (default: when the first 10 fail, later 20 in a row that were expected to complete)")
+	flags.IntVar(&o.maxFailures, "max-failures", 0, "give up after so many failed evaluations of this run (default: when the first 10 fail, later 20 in a row that were expected to complete)")
 	flags.IntVar(&o.parallel, "parallel", 1, "evaluations at the same time")
 	flags.DurationVar(&o.trialTimeout, "trial-timeout", 0, "stop an evaluation after this time, such as 10m (default: never)")
 	flags.BoolVar(&o.worker, "worker", false, "COMMAND stays and evaluates one trial after the other, each a line of its standard input")
 	addNetwork(command, &o.network)
 	addInvite(command, &o.invite)
 	flags.DurationVar(&o.wait, "wait-for-peers", node.DefaultWait, "time that the first design of a new node waits at most for what peers know; 0: not at all")
-	flags.BoolVar(&o.stay, "stay", false, "after the evaluations go on passing on what is known, until Ctrl-C")
+	flags.BoolVar(&o.keepAfter, "keep-after", false, "after the evaluations store and send shares as a keeper, until Ctrl-C")
 	o.imports.add(flags)
-	flags.StringVar(&o.suggest, "suggest", "", "file of designs that you hold for good, .csv or .json, for the strategies "+strings.Join(suggestible(), " and "))
-	flags.StringVar(&o.first, "first", "", "file of designs to evaluate first, such as your current settings, .csv or .json")
-	addModelled(flags, &o.modelled)
+	flags.StringVar(&o.priorDesigns, "prior-designs", "", "file of designs that you expect to be good, .csv or .json, for the strategies "+strings.Join(priorDesignStrategies(), " and "))
+	flags.StringVar(&o.enqueue, "enqueue", "", "file of designs to evaluate first, such as your current settings, .csv or .json")
+	addMaxObservations(flags, &o.maxObservations)
 	flags.Uint64Var(&o.seed, "seed", 0, "make this node's random decisions repeatable (default: different every time)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
 	flags.StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
@@ -118,18 +118,18 @@ func (o runOptions) validate() error {
 		return usagef("--evals %d: accepted are 0 and more (without --evals: until Ctrl-C)", o.evals)
 	case o.stopGiven && !(o.stopRegret > 0 && !math.IsInf(o.stopRegret, 1)):
 		return usagef("--stop-regret %g: accepted are numbers above 0, in the objective's units", o.stopRegret)
-	case o.failuresGiven && o.failures < 1:
-		return usagef("--failures %d: accepted are 1 and more", o.failures)
+	case o.maxFailuresGiven && o.maxFailures < 1:
+		return usagef("--max-failures %d: accepted are 1 and more", o.maxFailures)
 	case o.parallel < 1:
 		return usagef("--parallel %d: accepted are 1 and more", o.parallel)
 	case o.trialTimeout < 0:
 		return usagef("--trial-timeout %v: accepted are positive times (0: never)", o.trialTimeout)
 	case o.wait < 0:
 		return usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
-	case o.stay && !o.evalsGiven && !o.stopGiven:
-		return usagef("--stay says what follows the evaluations; it needs --evals or --stop-regret, without which they do not end")
+	case o.keepAfter && !o.evalsGiven && !o.stopGiven:
+		return usagef("--keep-after says what follows the evaluations; it needs --evals or --stop-regret, without which they do not end")
 	}
-	if err := checkModelled(o.modelled); err != nil {
+	if err := checkMaxObservations(o.maxObservations); err != nil {
 		return err
 	}
 	if err := o.network.validate(); err != nil {
@@ -186,7 +186,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	show := newProgress(os.Stdout, t, o.json)
 	show.disclosed = findElsewhere(ctx, dir, t, earlier.trials)
 	n := o.network.node(dir, allowed, show.warning)
-	n.Modelled = o.modelled
+	n.MaxObservations = o.maxObservations
 	join.OnEvent, join.OnFailure = show.event, endsCommand
 	if file == "-" {
 		file = t.ID().String()
@@ -237,8 +237,8 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, evalua
 	if err := show.summary(ctx, session); err != nil && !errors.Is(ended, err) {
 		return errors.Join(ended, err)
 	}
-	if ended == nil && o.stay {
-		return stay(ctx, session, show)
+	if ended == nil && o.keepAfter {
+		return keepAfter(ctx, session, show)
 	}
 	return ended
 }
@@ -249,7 +249,7 @@ func (o runOptions) runTrials(ctx context.Context, session *node.Session, evalua
 		return ctx.Err()
 	}
 	return session.RunTrials(ctx, evaluate, node.RunOptions{
-		Evals: o.evals, StopRegret: o.stopRegret, Failures: o.failures, Parallel: o.parallel, TrialTimeout: o.trialTimeout,
+		Evals: o.evals, StopRegret: o.stopRegret, MaxFailures: o.maxFailures, Parallel: o.parallel, TrialTimeout: o.trialTimeout,
 	})
 }
 
@@ -264,32 +264,32 @@ func (o runOptions) explainGivingUp(file string, t *task.Task, err error) error 
 	if o.dir != "" {
 		look += " --data-dir " + shellQuote(o.dir)
 	}
-	help := "the same command tries again, --failures N lets more fail"
+	help := "the same command tries again, --max-failures N lets more fail"
 	if t.Failures == task.IgnoreFailures && gaveUp.Worked {
 		help += "; without failures: ignore in the task file designs where evaluations fail are avoided"
 	}
 	return fmt.Errorf("%w; `%s` shows its output; %s", err, look, help)
 }
 
-// suggestible names the strategies that use suggested designs.
-func suggestible() (names []string) {
+// priorDesignStrategies names the strategies that use prior designs.
+func priorDesignStrategies() (names []string) {
 	for _, r := range all.Strategies() {
-		if r.Suggestions {
+		if r.PriorDesigns {
 			names = append(names, r.Name)
 		}
 	}
 	return names
 }
 
-// suggestions reads what the user holds for good.
-func (o runOptions) suggestions(t *task.Task) ([]task.Design, error) {
+// readPriorDesigns reads the designs that the user expects to be good.
+func (o runOptions) readPriorDesigns(t *task.Task) ([]task.Design, error) {
 	switch {
-	case o.suggest == "":
+	case o.priorDesigns == "":
 		return nil, nil
-	case !registrationOf(t).Suggestions:
-		return nil, fmt.Errorf("--suggest: the task's strategy is %s; suggested designs are used by %s", t.Strategy.Type, strings.Join(suggestible(), " and "))
+	case !registrationOf(t).PriorDesigns:
+		return nil, fmt.Errorf("--prior-designs: the task's strategy is %s; prior designs are used by %s", t.Strategy.Type, strings.Join(priorDesignStrategies(), " and "))
 	}
-	return readDesigns("suggest", o.suggest, t.Space)
+	return readDesigns("prior-designs", o.priorDesigns, t.Space)
 }
 
 // join reads what the flags say about the node's part in the task.
@@ -304,9 +304,9 @@ func (o runOptions) join(t *task.Task) (options node.JoinOptions, err error) {
 	if options.Invitation, err = readInvite(o.invite, t); err != nil {
 		return options, err
 	}
-	if options.Suggested, err = o.suggestions(t); err != nil || o.first == "" {
+	if options.PriorDesigns, err = o.readPriorDesigns(t); err != nil || o.enqueue == "" {
 		return options, err
 	}
-	options.First, err = readDesigns("first", o.first, t.Space)
+	options.Enqueue, err = readDesigns("enqueue", o.enqueue, t.Space)
 	return options, err
 }

@@ -68,14 +68,14 @@ func TestSeedRepeatsDesigns(t *testing.T) {
 func TestKeyAndVersion(t *testing.T) {
 	t.Parallel()
 	dir := shortTempDir(t) + "/new"
-	id := must(t, "key", "--data-dir", dir)
+	id := must(t, "peer-id", "--data-dir", dir)
 	if !regexp.MustCompile(`\A12D3Koo\w{45}\n\z`).MatchString(id) {
 		t.Errorf("key prints %q", id)
 	}
-	if again := must(t, "key", "--data-dir", dir); again != id {
+	if again := must(t, "peer-id", "--data-dir", dir); again != id {
 		t.Errorf("key printed %q, then %q", id, again)
 	}
-	if other := must(t, "key", "--data-dir", shortTempDir(t)); other == id {
+	if other := must(t, "peer-id", "--data-dir", shortTempDir(t)); other == id {
 		t.Error("two directories, one identity")
 	}
 	file := writeFile(t, "task.yaml", bowlTask)

@@ -31,18 +31,18 @@ var errUnused = errors.New("no program uses the node")
 
 // serveOptions are the flags of serve.
 type serveOptions struct {
-	dir      string
-	network  networkOptions
-	web      webOptions
-	lease    time.Duration
-	wait     time.Duration
-	modelled int
-	json     bool
-	untilEOF bool
-	unused   bool
-	metrics  string
-	page     string
-	logLevel string
+	dir             string
+	network         networkOptions
+	web             webOptions
+	lease           time.Duration
+	wait            time.Duration
+	maxObservations int
+	json            bool
+	untilEOF        bool
+	unused          bool
+	metrics         string
+	page            string
+	logLevel        string
 }
 
 func newServe() *cobra.Command {
@@ -69,7 +69,7 @@ It listens on control.sock in the data directory, which only its owner can reach
 	o.web.add(command.Flags())
 	command.Flags().DurationVar(&o.lease, "lease", httpapi.DefaultLease, "time without a sign of life of a client, after which another one gets its trials; clients may ask for another")
 	command.Flags().DurationVar(&o.wait, "wait-for-peers", node.DefaultWait, "time that the first design of a new task waits at most for what peers know; 0: not at all")
-	addModelled(command.Flags(), &o.modelled)
+	addMaxObservations(command.Flags(), &o.maxObservations)
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object per event")
 	command.Flags().BoolVar(&o.untilEOF, "until-eof", false, "end when standard input ends, and so with the program that holds its other end")
 	command.Flags().BoolVar(&o.unused, "until-unused", false, "end when no program holds a shared lock (flock) on "+usersLock+" in the data directory")
@@ -86,7 +86,7 @@ func (o serveOptions) validate() error {
 	case o.wait < 0:
 		return usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
 	}
-	for _, err := range []error{checkModelled(o.modelled), o.network.validate(), o.web.validate(), checkMetricsAddress(o.metrics), checkPage(o.page)} {
+	for _, err := range []error{checkMaxObservations(o.maxObservations), o.network.validate(), o.web.validate(), checkMetricsAddress(o.metrics), checkPage(o.page)} {
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (o serveOptions) run(ctx context.Context) error {
 		ctx = unused
 	}
 	n := o.network.node(dir, allowed, show.warning)
-	n.Modelled = o.modelled
+	n.MaxObservations = o.maxObservations
 	err = o.serve(ctx, n, show)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		show.interrupted()

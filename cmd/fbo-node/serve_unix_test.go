@@ -216,7 +216,7 @@ func TestARunAnswersToo(t *testing.T) {
 func TestWhoIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := shortTempDir(t)
-	p, e := startServe(t, dir, "--http", "127.0.0.1:0", "--http-name", "tuner.example", "--origin", "https://board.example")
+	p, e := startServe(t, dir, "--http", "127.0.0.1:0", "--http-host", "tuner.example", "--origin", "https://board.example")
 	token := tokenOf(t, dir)
 	info, err := os.Stat(filepath.Join(dir, tokenFile))
 	if err != nil || info.Mode().Perm() != 0o600 {
@@ -376,14 +376,14 @@ func TestServeUsage(t *testing.T) {
 	}{
 		{[]string{"task.yaml"}, "takes no arguments"},
 		{[]string{"--lease", "0"}, "--lease 0s: accepted are times from 1s"},
-		{[]string{"--modelled", "0"}, "--modelled 0: accepted are 20 and more"},
+		{[]string{"--max-observations", "0"}, "--max-observations 0: accepted are 20 and more"},
 		{[]string{"--wait-for-peers", "-1s"}, "--wait-for-peers -1s: accepted are"},
 		{[]string{"--http", "7070"}, `--http "7070": accepted is an address with a port`},
 		{[]string{"--http", ":7070"}, `--http ":7070": accepted is an address with a port`},
 		{[]string{"--http", "127.0.0.1:0", "--tls-cert", certificate}, "--tls-cert and --tls-key belong together"},
 		{[]string{"--tls-cert", certificate}, "about --http, which is missing"},
 		{[]string{"--http", "127.0.0.1:0", "--origin", "board.example"}, `--origin "board.example": accepted are a scheme and a host`},
-		{[]string{"--rate", "0"}, "--rate 0: accepted are positive numbers"},
+		{[]string{"--rate-limit", "0"}, "--rate-limit 0: accepted are positive numbers"},
 		{[]string{"--http", "127.0.0.1:0", "--tls-cert", certificate, "--tls-key", certificate}, "--tls-cert, --tls-key: "},
 	} {
 		e := call(t, append(serveLine(shortTempDir(t)), c.flags...)...)

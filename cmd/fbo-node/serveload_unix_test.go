@@ -73,7 +73,7 @@ func (l *load) name(task int) string { return fmt.Sprintf("task-%d", task) }
 
 // begin starts the daemon and lets clients in.
 func (l *load) begin() {
-	p, _ := startServe(l.t, l.dir, "--rate", "1e6")
+	p, _ := startServe(l.t, l.dir, "--rate-limit", "1e6")
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.daemon = p

@@ -88,7 +88,7 @@ func whatBecomes(t *task.Task, connected int, shared bool) []string {
 	}
 	if connected == 0 {
 		return []string{"What this node has learned lies in its data directory, and nobody else is connected. " +
-			"A machine that joins later gets it while `fbo-node keep` runs here, with this task file and data directory; a node with `run --stay` goes on by itself."}
+			"A machine that joins later gets it while `fbo-node keep` runs here, with this task file and data directory; a node with `run --keep-after` goes on by itself."}
 	}
 	return []string{fmt.Sprintf("What this node has shared is held by %s for up to 90 days. "+
 		"A machine that joins later gets it from one of them that runs, or while `fbo-node keep` runs here or there, with this task file and the node's data directory.", sanitize.Count(connected, "connected node"))}

@@ -83,7 +83,7 @@ func (f *fleet) enrol(t *testing.T, nodes int) (roster []string) {
 	f.listen = []string{"/ip4/127.0.0.1/udp/0/quic-v1", "/ip4/127.0.0.1/tcp/0"}
 	for range nodes {
 		dir := shortTempDir(t)
-		id, err := peer.Decode(strings.TrimSpace(must(t, "key", "--data-dir", dir)))
+		id, err := peer.Decode(strings.TrimSpace(must(t, "peer-id", "--data-dir", dir)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -125,7 +125,7 @@ func TestSumsAreForTheRoster(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3, 1, "share_every: 1", "epsilon: 8, releases: 1")
 	dir := shortTempDir(t)
-	id := strings.TrimSpace(must(t, "key", "--data-dir", dir))
+	id := strings.TrimSpace(must(t, "peer-id", "--data-dir", dir))
 	e := call(t, join(runLine(f.file, dir, "--evals", "1"), objective("bowl"))...)
 	want := `: this node, ` + id + `, is not on the task's roster: only those that are can take part in its sums` + "\n"
 	if e.code != exitFailed || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 || !strings.HasSuffix(e.stderr, want) {

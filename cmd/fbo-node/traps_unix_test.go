@@ -54,7 +54,7 @@ func TestGivingUpAndGoingOn(t *testing.T) {
 	if !strings.Contains(text, "earlier runs made all 3 evaluations that --evals asks for") {
 		t.Errorf("got\n%s", text)
 	}
-	e := call(t, join(runLine(file, dir, "--failures", "2"), objective("exit"))...)
+	e := call(t, join(runLine(file, dir, "--max-failures", "2"), objective("exit"))...)
 	if want := "fbo-node: node: too many evaluations have failed: 2 in this run failed, the last (trial 25): "; e.code != exitGaveUp || !strings.HasPrefix(e.stderr, want) {
 		t.Errorf("exit code %d, %q, want %q", e.code, e.stderr, want)
 	}
@@ -75,7 +75,7 @@ func TestMistypedCommandCostsNothing(t *testing.T) {
 		return all
 	}
 	failed, fresh := shortTempDir(t), shortTempDir(t)
-	must(t, "key", "--data-dir", failed) // the seed's decisions are of the identity too
+	must(t, "peer-id", "--data-dir", failed) // the seed's decisions are of the identity too
 	key, err := os.ReadFile(failed + "/identity.key")
 	if err == nil {
 		err = os.WriteFile(fresh+"/identity.key", key, 0o600)
@@ -250,12 +250,12 @@ func TestFirstDesigns(t *testing.T) {
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	list := writeFile(t, "now.csv", "x,y,value\n0.25,0.5,\n-1,1,7\n")
 	asJSON := writeFile(t, "more.json", `[{"x": 0.25, "y": 0.5}, {"x": 2, "y": -2}]`)
-	text := must(t, join(runLine(file, dir, "--evals", "1", "--first", list), objective("bowl"))...)
+	text := must(t, join(runLine(file, dir, "--evals", "1", "--enqueue", list), objective("bowl"))...)
 	if !regexp.MustCompile(`(?m)^   1  \S+ +new best +x=0.25 y=0.5  \[given by the user\]$`).MatchString(text) {
 		t.Errorf("got\n%s", text)
 	}
-	must(t, join(runLine(file, dir, "--evals", "3", "--first", list), objective("bowl"))...)
-	must(t, join(runLine(file, dir, "--evals", "5", "--first", asJSON), objective("bowl"))...)
+	must(t, join(runLine(file, dir, "--evals", "3", "--enqueue", list), objective("bowl"))...)
+	must(t, join(runLine(file, dir, "--evals", "5", "--enqueue", asJSON), objective("bowl"))...)
 	var got []string
 	for _, trial := range historyOf(t, dir) {
 		got = append(got, string(trial.Why.Source))
@@ -277,7 +277,7 @@ func TestBest(t *testing.T) {
 	if e.code != exitFailed || e.stderr != "fbo-node: nothing has run with data directory "+dir+" yet\n" {
 		t.Errorf("nothing: exit code %d, %q", e.code, e.stderr)
 	}
-	call(t, join(runLine(file, dir, "--failures", "1"), objective("exit"))...)
+	call(t, join(runLine(file, dir, "--max-failures", "1"), objective("exit"))...)
 	e = call(t, "best", file, "--data-dir", dir)
 	if want := "has no best design yet: of 1 trial none has an outcome\n"; e.code != exitFailed || !strings.HasSuffix(e.stderr, want) || e.stdout != "" {
 		t.Errorf("only failures: exit code %d, %q%q", e.code, e.stdout, e.stderr)

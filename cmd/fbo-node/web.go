@@ -24,30 +24,30 @@ const tokenFile = "http.token"
 
 // Limits of what is asked over HTTP, beside those of the interface itself.
 const (
-	defaultRate = 2000     // requests a second
-	maxOpen     = 1024     // requests under way
-	maxBody     = 33 << 20 // bytes; the interface has lower ones for most requests
-	maxBodies   = 40 << 20 // bytes of the bodies under way, of those above 64 KiB
-	endPatience = 2 * time.Second
+	defaultRateLimit = 2000     // requests a second
+	maxOpen          = 1024     // requests under way
+	maxBody          = 33 << 20 // bytes; the interface has lower ones for most requests
+	maxBodies        = 40 << 20 // bytes of the bodies under way, of those above 64 KiB
+	endPatience      = 2 * time.Second
 )
 
 // webOptions are the flags about HTTP.
 type webOptions struct {
-	address string
-	names   []string
-	origins []string
-	cert    string
-	key     string
-	rate    float64
+	address   string
+	hosts     []string
+	origins   []string
+	cert      string
+	key       string
+	rateLimit float64
 }
 
 func (o *webOptions) add(flags *pflag.FlagSet) {
 	flags.StringVar(&o.address, "http", "", "address to serve HTTP at too, such as 127.0.0.1:7070, for programs that have the token (default: only the socket)")
-	flags.StringArrayVar(&o.names, "http-name", nil, "name under which --http is asked too, besides addresses and localhost, repeatable")
+	flags.StringArrayVar(&o.hosts, "http-host", nil, "host name that requests to --http may name, besides addresses and localhost, repeatable")
 	flags.StringArrayVar(&o.origins, "origin", nil, "origin of web pages that may ask, such as https://board.example, repeatable (default: none)")
 	flags.StringVar(&o.cert, "tls-cert", "", "file with the certificate for --http, in PEM")
 	flags.StringVar(&o.key, "tls-key", "", "file with its key")
-	flags.Float64Var(&o.rate, "rate", defaultRate, "requests a second that are answered")
+	flags.Float64Var(&o.rateLimit, "rate-limit", defaultRateLimit, "requests a second that are answered")
 }
 
 func (o webOptions) validate() error {
@@ -57,12 +57,12 @@ func (o webOptions) validate() error {
 			return usagef("--origin %q: accepted are a scheme and a host, such as https://board.example", origin)
 		}
 	}
-	if !(o.rate > 0) {
-		return usagef("--rate %g: accepted are positive numbers", o.rate)
+	if !(o.rateLimit > 0) {
+		return usagef("--rate-limit %g: accepted are positive numbers", o.rateLimit)
 	}
 	if o.address == "" {
-		if o.cert != "" || o.key != "" || len(o.names) > 0 || len(o.origins) > 0 {
-			return usagef("--tls-cert, --tls-key, --http-name and --origin are about --http, which is missing")
+		if o.cert != "" || o.key != "" || len(o.hosts) > 0 || len(o.origins) > 0 {
+			return usagef("--tls-cert, --tls-key, --http-host and --origin are about --http, which is missing")
 		}
 		return nil
 	}
@@ -75,7 +75,7 @@ func (o webOptions) validate() error {
 	return nil
 }
 
-// limits are those of each listener; those with copies of one guard share its bodies. A body becomes several times as much memory.
+// limits are those of each listener; those with copies of one policy share its bodies. A body becomes several times as much memory.
 func limits(rate float64) httpaccess.Policy {
 	return httpaccess.Policy{MaxBody: maxBody, Bodies: httpaccess.NewBudget(maxBodies), Rate: rate, Burst: int(min(2*rate+1, 1e6)), MaxOpen: maxOpen}
 }
@@ -91,9 +91,9 @@ type web struct {
 }
 
 type door struct {
-	listener   net.Listener
-	supervisor httpaccess.Policy
-	secure     *tls.Config // nil without TLS
+	listener net.Listener
+	policy   httpaccess.Policy
+	secure   *tls.Config // nil without TLS
 }
 
 // listen opens the socket and, if asked for, the port. A system without Unix sockets needs
@@ -107,12 +107,12 @@ func (o webOptions) listen(dir string) (w *web, err error) {
 			}
 		}
 	}()
-	supervisor := limits(o.rate)
+	policy := limits(o.rateLimit)
 	path := filepath.Join(dir, controlSocket)
 	socket, err := httpaccess.ListenSocket(path)
 	switch {
 	case err == nil:
-		w.socket, w.doors = path, append(w.doors, door{socket, supervisor, nil})
+		w.socket, w.doors = path, append(w.doors, door{socket, policy, nil})
 	case o.address == "":
 		return nil, fmt.Errorf("the socket %s cannot be made: %w; --http 127.0.0.1:7070 serves at a port instead", path, err)
 	default:
@@ -121,18 +121,18 @@ func (o webOptions) listen(dir string) (w *web, err error) {
 	if o.address == "" {
 		return w, nil
 	}
-	return w, o.listenPort(dir, supervisor, w)
+	return w, o.listenPort(dir, policy, w)
 }
 
-// listenPort opens the port with the guard of the socket, so that both have one budget of bodies.
-func (o webOptions) listenPort(dir string, supervisor httpaccess.Policy, w *web) error {
-	supervisor.CheckHost, supervisor.Hosts, supervisor.Origins = true, o.names, o.origins
-	supervisor.Public = []string{httpapi.LivePath, httpapi.ReadyPath}
+// listenPort opens the port with the policy of the socket, so that both have one budget of bodies.
+func (o webOptions) listenPort(dir string, policy httpaccess.Policy, w *web) error {
+	policy.CheckHost, policy.Hosts, policy.Origins = true, o.hosts, o.origins
+	policy.Public = []string{httpapi.LivePath, httpapi.ReadyPath}
 	token, err := httpaccess.LoadToken(filepath.Join(dir, tokenFile))
 	if err != nil {
 		return fmt.Errorf("token: %w", err)
 	}
-	supervisor.Token = token
+	policy.Token = token
 	var secure *tls.Config
 	scheme := "http"
 	if o.cert != "" {
@@ -147,7 +147,7 @@ func (o webOptions) listenPort(dir string, supervisor httpaccess.Policy, w *web)
 		return fmt.Errorf("--http %s: %w", o.address, err)
 	}
 	w.url = scheme + "://" + listener.Addr().String()
-	w.doors = append(w.doors, door{listener, supervisor, secure})
+	w.doors = append(w.doors, door{listener, policy, secure})
 	if local, _ := httpaccess.CheckAddress(o.address); !local && secure == nil { // it was checked before
 		w.warnings = append(w.warnings, fmt.Sprintf("%s can be reached from other machines, and without --tls-cert the token and all else can be read on the way", w.url))
 	}
@@ -158,9 +158,9 @@ func (o webOptions) listenPort(dir string, supervisor httpaccess.Policy, w *web)
 func (w *web) serve(ctx context.Context, handler http.Handler, counter *httpaccess.Counter) (failed <-chan error) {
 	ended := make(chan error, len(w.doors))
 	for _, d := range w.doors {
-		server := httpaccess.NewServer(counter.Count(d.supervisor.Protect(handler)), quietLog())
+		server := httpaccess.NewServer(counter.Count(d.policy.Protect(handler)), quietLog())
 		listener := d.listener
-		if d.supervisor.Token != "" {
+		if d.policy.Token != "" {
 			listener = httpaccess.KeepOut(server, listener)
 		}
 		if d.secure != nil {

@@ -7,17 +7,17 @@ import "testing"
 // The clients of the socket and of the port share one budget of bodies.
 func TestListenersShareBodies(t *testing.T) {
 	t.Parallel()
-	w, err := webOptions{address: "127.0.0.1:0", rate: defaultRate}.listen(shortTempDir(t))
+	w, err := webOptions{address: "127.0.0.1:0", rateLimit: defaultRateLimit}.listen(shortTempDir(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range w.doors {
 		defer d.listener.Close()
 	}
-	if len(w.doors) != 2 || w.doors[0].supervisor.Bodies == nil || w.doors[0].supervisor.Bodies != w.doors[1].supervisor.Bodies {
+	if len(w.doors) != 2 || w.doors[0].policy.Bodies == nil || w.doors[0].policy.Bodies != w.doors[1].policy.Bodies {
 		t.Errorf("%d listeners, expected 2 with one budget", len(w.doors))
 	}
-	if socket, port := w.doors[0].supervisor.Token, w.doors[1].supervisor.Token; socket != "" || port == "" {
+	if socket, port := w.doors[0].policy.Token, w.doors[1].policy.Token; socket != "" || port == "" {
 		t.Errorf("tokens of %d characters at the socket and %d at the port, expected none and one", len(socket), len(port))
 	}
 }

@@ -61,7 +61,7 @@ func claimsOf(t *task.Task, view strategy.View) []claim {
 		x := whole.Encode(whole.Decode(n.Point.Encoded(whole)))
 		all = append(all, claim{x: x, peers: 1, observations: n.Observations})
 	}
-	for _, design := range view.Suggested {
+	for _, design := range view.PriorDesigns {
 		if t.Space.Check(design) == nil {
 			all = append(all, claim{x: t.Space.Encode(design)})
 		}

@@ -175,7 +175,7 @@ func Register() strategy.Registration {
 			}
 			return ""
 		},
-		Suggestions: true,
+		PriorDesigns: true,
 		Debit:       debit,
 		Forge:       forge,
 	}

@@ -57,7 +57,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	if len(claims) == 0 {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
-	why := strategy.Why{Source: "designs", Phrase: "expected improvement, given the suggested designs"}
+	why := strategy.Why{Source: "designs", Phrase: "expected improvement, given the prior designs"}
 	for _, c := range claims {
 		why.PeersUsed += c.peers
 		why.Observations = strategy.AddObservations(why.Observations, c.observations)

@@ -49,11 +49,11 @@ func TestContradictedDesignsAreDropped(t *testing.T) {
 				}
 			}
 			shared := l.with(view, worst)
-			suggested := view
-			suggested.Suggested = []task.Design{l.task.Space.Decode(worst)}
+			prior := view
+			prior.PriorDesigns = []task.Design{l.task.Space.Decode(worst)}
 			for trial := uint64(9); trial < 12; trial++ {
 				l.checkAlone(shared, trial, trial)
-				l.checkAlone(suggested, trial, trial)
+				l.checkAlone(prior, trial, trial)
 			}
 			claims := claimsOf(l.task, shared)
 			threshold := max(predict(claims, view.Posterior), 0.5)
@@ -160,7 +160,7 @@ func TestDesignsAlreadyTriedLeadToLogEI(t *testing.T) {
 }
 
 // In the open only bounds above the own threshold, in units of the objective and
-// larger being better, are listened to; what the user suggests always is.
+// larger being better, are listened to; prior designs always are.
 func TestOpenThreshold(t *testing.T) {
 	for _, goal := range []string{"maximize", "minimize"} {
 		l := newLab(t, goal, plane, "exact", "open")
@@ -182,9 +182,9 @@ func TestOpenThreshold(t *testing.T) {
 				t.Errorf("%s: bound %g, threshold %g: listens to %d", goal, bound, threshold, len(claims))
 			}
 		}
-		view.Shares, view.Suggested = nil, []task.Design{l.task.Space.Decode(at)}
+		view.Shares, view.PriorDesigns = nil, []task.Design{l.task.Space.Decode(at)}
 		if _, claims := l.considered(view, 1); len(claims) != 1 || claims[0].peers != 0 {
-			t.Errorf("%s: suggested designs: %v", goal, claims)
+			t.Errorf("%s: prior designs: %v", goal, claims)
 		}
 		if why := l.suggest(view, 9, 1).Why; why.Source != "designs" || why.PeersUsed != 0 || why.FromPeers() {
 			t.Errorf("%s: %+v", goal, why)
@@ -213,7 +213,7 @@ func TestClaims(t *testing.T) {
 	one, two := l.snapped([]float64{0.9, 0.9}), l.snapped([]float64{0.9, 0.1})
 	view := l.with(l.view(l.designs(5, 2), bump(0.3)), one, one, two)
 	other := newLab(t, "maximize", mixed, "exact", "none")
-	view.Suggested = []task.Design{l.task.Space.Decode(two), other.task.Space.Decode(other.designs(1, 1)[0]), {}}
+	view.PriorDesigns = []task.Design{l.task.Space.Decode(two), other.task.Space.Decode(other.designs(1, 1)[0]), {}}
 	_, claims := l.considered(view, 1)
 	if len(claims) != 2 {
 		t.Fatalf("%d claims", len(claims))

@@ -148,7 +148,7 @@ func Register() strategy.Registration {
 			}
 			return "Peers get designs of this node, which show where it looks and what it holds for good, never its results; that is not privacy."
 		},
-		Suggestions: true,
+		PriorDesigns: true,
 		Debit:       debit,
 		Forge:       forge,
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// suggestedSpread is that of the density around a design which the user suggests,
+// priorSpread is that of the density around a prior design,
 // where the task has no spread.
-const suggestedSpread = 0.2
+const priorSpread = 0.2
 
 // maxPeers bounds the work of a suggestion. Where more peers have said something,
 // those who count are drawn anew for each trial: the average of their logarithms
@@ -32,7 +32,7 @@ type Strategy struct {
 	search search.Search
 	task   *task.Task
 	layout *optprior.Layout
-	spread float64 // around suggested designs
+	spread float64 // around prior designs
 
 	evenly [][]float64 // share: feasibility, or a promise of privacy: designs to average over
 }
@@ -46,7 +46,7 @@ func New(t *task.Task) Strategy {
 		search: search.New(t),
 		task:   t,
 		layout: optprior.NewLayout(t.Space),
-		spread: suggestedSpread,
+		spread: priorSpread,
 	}
 	settings := settingsOf(t)
 	if settings.Share == feasibility.Feasibility || t.Privacy != nil {
@@ -112,7 +112,7 @@ func exponent(settings Settings, observations int) float64 {
 // listen collects the densities that count: one of each peer, and one around each
 // design that the user suggests.
 func (s Strategy) listen(view strategy.View, trial uint64, seed random.Seed) (*pool, strategy.Why) {
-	why := strategy.Why{Source: "density", Phrase: "expected improvement, weighed by the suggested designs"}
+	why := strategy.Why{Source: "density", Phrase: "expected improvement, weighed by the prior designs"}
 	heard := &pool{}
 	for _, p := range labelled(view, trial, seed) {
 		l, err := learn(s.task, p, s.evenly)
@@ -140,7 +140,7 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed random.Seed) (*p
 	if len(told) > 0 {
 		why.Phrase = "expected improvement, weighed by the densities of " + sanitize.Count(why.PeersUsed, "peer")
 	}
-	for _, design := range view.Suggested {
+	for _, design := range view.PriorDesigns {
 		heard.densities = append(heard.densities, optprior.Around(s.layout, s.spread, s.task.Space.Encode(design)))
 	}
 	heard.weight = exponent(settingsOf(s.task), view.Observations) / float64(max(heard.len(), 1))

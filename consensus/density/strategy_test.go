@@ -127,14 +127,14 @@ func TestPeersAreListenedTo(t *testing.T) {
 	}
 }
 
-// A suggested design is one density more, around which the task's spread counts,
+// A prior design is one density more, around which the task's spread counts,
 // or 0.2.
 func TestSuggestedDesigns(t *testing.T) {
 	for keys, spread := range map[string]float64{"": 0.2, ", spread: 0.05": 0.05, ", components: 3": 0.2} {
 		spec := newTask(t, mixed, "exact", keys)
 		view := viewOf(t, spec, points(spec, 3), bowl(spec, 0.3))
 		at := placeOf(spec, 0.6, 0.4)
-		view.Suggested = []task.Design{spec.Space.Decode(at)}
+		view.PriorDesigns = []task.Design{spec.Space.Decode(at)}
 		got := suggest(t, New(spec), view, 4, random.SeedOf(1))
 		if got.Why.Source != "density" || got.Why.PeersUsed != 0 || got.Why.FromPeers() {
 			t.Errorf("%+v", got.Why)

@@ -131,7 +131,7 @@ def tune(args, limits, method, seed):
         known = {} if method == "free" else limits
         strategy = "logei" if method == "free" else method
         task = fair.task(args.data, args.model, known, args.merge and method != "free", strategy, sensitive=args.sensitive)
-        return node(args, folder, task, known, seed, "--first", str(folder / "first.json"))
+        return node(args, folder, task, known, seed, "--enqueue", str(folder / "first.json"))
 
 
 def worker(args, limits, seed):

@@ -62,7 +62,7 @@ def repeat(args, limits, seed, folder):
 
     runs, peer = [], []
     for client in range(args.clients):
-        run = start(args, limits, seed, folder, "together", client, "--first", str(folder / f"first{client}.json"), *peer)
+        run = start(args, limits, seed, folder, "together", client, "--enqueue", str(folder / f"first{client}.json"), *peer)
         runs.append(run)
         if not peer:
             peer = ["--peer", address(run, folder / "together0.jsonl")]

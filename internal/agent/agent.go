@@ -38,13 +38,13 @@ type Config struct {
 	// the node cut off. Default 3.
 	MaxAttempts int
 
-	// Suggested are designs that experts or history hold for near-optimal. Only
+	// PriorDesigns are designs that experts or history hold for near-optimal. Only
 	// some strategies use them; View shows them to all.
-	Suggested []task.Design
+	PriorDesigns []task.Design
 
-	// Modelled is how many observations of an output an exact model learns from at most.
+	// MaxObservations is how many observations of an output an exact model learns from at most.
 	// Default strategy.DefaultModelled.
-	Modelled int
+	MaxObservations int
 
 	// Hold holds back the first design of an agent without outcomes until Release,
 	// so that what peers know can be heard first, if the strategy makes use of it then.
@@ -70,10 +70,10 @@ type Config struct {
 	// agent has made. Where the task promises privacy it makes no further ones.
 	Unaccounted string
 
-	// First are designs to evaluate before the strategy chooses any, in this order,
+	// Enqueue are designs to evaluate before the strategy chooses any, in this order,
 	// but for those that a trial has had already. They take the places of
 	// starting designs, and when there are more of them of later ones.
-	First []task.Design
+	Enqueue []task.Design
 
 	// Model is the task's surrogate, which agents of one process may share. Nil
 	// makes one.
@@ -108,11 +108,11 @@ func (c *Config) validate() error {
 	if c.MaxAttempts == 0 {
 		c.MaxAttempts = 3
 	}
-	if c.Modelled == 0 {
-		c.Modelled = strategy.DefaultModelled
+	if c.MaxObservations == 0 {
+		c.MaxObservations = strategy.DefaultMaxObservations
 	}
-	if c.Modelled < strategy.MinModelled {
-		return fmt.Errorf("agent: Config.Modelled is %d, accepted are %d and more", c.Modelled, strategy.MinModelled)
+	if c.MaxObservations < strategy.MinMaxObservations {
+		return fmt.Errorf("agent: Config.MaxObservations is %d, accepted are %d and more", c.MaxObservations, strategy.MinMaxObservations)
 	}
 	if c.MaxAttempts < 0 {
 		return fmt.Errorf("agent: Config.MaxAttempts is %d, accepted are 1 and more", c.MaxAttempts)
@@ -120,14 +120,14 @@ func (c *Config) validate() error {
 	if l := c.Task.Space.Listing(); l.Absent() && !c.Keep {
 		return fmt.Errorf("agent: Config.Task was read without its table of %d designs, and this agent is to choose among them: read the task file beside its table, or only keep what others share", l.Len())
 	}
-	for i, design := range c.Suggested {
+	for i, design := range c.PriorDesigns {
 		if err := c.Task.Space.Check(design); err != nil {
-			return fmt.Errorf("agent: Config.Suggested, design %d: %w", i+1, err)
+			return fmt.Errorf("agent: Config.PriorDesigns, design %d: %w", i+1, err)
 		}
 	}
-	for i, design := range c.First {
+	for i, design := range c.Enqueue {
 		if err := c.Task.Space.Check(design); err != nil {
-			return fmt.Errorf("agent: Config.First, design %d: %w", i+1, err)
+			return fmt.Errorf("agent: Config.Enqueue, design %d: %w", i+1, err)
 		}
 	}
 	return nil
@@ -446,17 +446,17 @@ func earliest(times ...time.Time) time.Time {
 
 func (a *Agent) view(now time.Time) strategy.View {
 	return strategy.View{
-		Task:         a.cfg.Task,
-		Self:         a.self,
-		Trials:       a.trials.snapshot(),
-		SetAside:     a.trials.aside,
-		Observations: a.trials.done,
-		Posterior:    a.objective().posterior,
-		Constraints:  a.constraints(),
-		Completion:   a.completion(),
-		Shares:       a.shares.valid(now),
-		Results:      a.exchanges.results,
-		ModelLimit:   a.cfg.Modelled,
-		Suggested:    a.cfg.Suggested,
+		Task:            a.cfg.Task,
+		Self:            a.self,
+		Trials:          a.trials.snapshot(),
+		SetAside:        a.trials.aside,
+		Observations:    a.trials.done,
+		Posterior:       a.objective().posterior,
+		Constraints:     a.constraints(),
+		Completion:      a.completion(),
+		Shares:          a.shares.valid(now),
+		Results:         a.exchanges.results,
+		MaxObservations: a.cfg.MaxObservations,
+		PriorDesigns:    a.cfg.PriorDesigns,
 	}
 }

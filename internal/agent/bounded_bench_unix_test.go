@@ -19,7 +19,7 @@ import (
 func BenchmarkSuggestion(b *testing.B) {
 	for _, share := range []string{"guarded", "exact"} {
 		for _, results := range []int{300, 500, 1000, 2000, 4000, 10000} {
-			for _, most := range []int{strategy.DefaultModelled, results} {
+			for _, most := range []int{strategy.DefaultMaxObservations, results} {
 				if most == results && results > 1000 && share == "exact" || most == results && results > 2000 {
 					continue // minutes
 				}
@@ -27,7 +27,7 @@ func BenchmarkSuggestion(b *testing.B) {
 				if most == results {
 					name = "all"
 				}
-				b.Run(fmt.Sprintf("%s/results=%d/modelled=%s", share, results, name), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s/results=%d/max_observations=%s", share, results, name), func(b *testing.B) {
 					d := amongPeers(b, share, results, most)
 					suggestOnce(b, d)
 					b.ReportAllocs()

@@ -75,7 +75,7 @@ func TestChoiceSurvivesRestart(t *testing.T) {
 	if got := again.ask(); got.Design.Key() != want.Design.Key() {
 		t.Errorf("after a restart the agent suggests %s, want %s", got.Design.Key(), want.Design.Key())
 	}
-	if most := again.cfg.Modelled; most != 40 || len(strategy.Modelled(again.cfg.Task, again.agent.Trials(), "", most)) > most {
+	if most := again.cfg.MaxObservations; most != 40 || len(strategy.Modelled(again.cfg.Task, again.agent.Trials(), "", most)) > most {
 		t.Errorf("the agent models by at most %d, want 40", most)
 	}
 }
@@ -100,7 +100,7 @@ func TestLearnedStatesTheModel(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	cfg := configOf(t, spec, 1)
-	cfg.Modelled = 19
+	cfg.MaxObservations = 19
 	if _, err := New(cfg, nil, epochStart); err == nil || !strings.Contains(err.Error(), "accepted are 20 and more") {
 		t.Errorf("a limit of 19: %v", err)
 	}
@@ -140,7 +140,7 @@ func bowlDrivers(t testing.TB, spec *task.Task, model surrogate.Model, results [
 	t.Helper()
 	for i, count := range results {
 		cfg := configOf(t, spec, byte(i+1))
-		cfg.Modelled, cfg.Model = most, model
+		cfg.MaxObservations, cfg.Model = most, model
 		d := newDriver(t, cfg)
 		if _, err := d.agent.Import(d.now, pastBowls(spec, random.SeedOf(uint64(i)), count)); err != nil {
 			t.Fatal(err)

@@ -35,7 +35,7 @@ func (a *Agent) choose(ctx context.Context, view strategy.View, id uint64, seed 
 	if c.failed == nil || ctx.Err() != nil {
 		return c, ctx.Err()
 	}
-	view.Shares, view.Results, view.Suggested = nil, nil, nil
+	view.Shares, view.Results, view.PriorDesigns = nil, nil, nil
 	if view.Waited == "" {
 		view.Waited = presence.Kind // whatever it wants to wait for will not come
 	}

@@ -28,7 +28,7 @@ func (a *Agent) giveFirst(now time.Time) {
 // came from: the list is the same at every start, and each is evaluated once. Trials that
 // are set aside do not count.
 func (a *Agent) nextFirst() (design task.Design, ok bool) {
-	for _, design := range a.cfg.First {
+	for _, design := range a.cfg.Enqueue {
 		if !slices.ContainsFunc(a.trials.list[a.trials.aside:], func(t strategy.Trial) bool { return t.Design.Equal(design) }) {
 			return design, true
 		}

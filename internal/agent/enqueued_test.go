@@ -27,7 +27,7 @@ func TestFirstDesignsThatWereTried(t *testing.T) {
 	spec := newTask(t, "bowl", concurrent)
 	designs := designsOf(t, spec, `{"a":1,"b":"left"}`, `{"a":2,"b":"left"}`, `{"a":3,"b":"left"}`)
 	cfg := configOf(t, spec, 1)
-	cfg.First = designs
+	cfg.Enqueue = designs
 	d := newDriver(t, cfg)
 	if _, err := d.agent.Import(d.now, []Past{{Design: designs[1], Outcome: strategy.Outcome{Value: 1}}}); err != nil {
 		t.Fatal(err)
@@ -53,8 +53,8 @@ func TestFirstDesignsThatWereTried(t *testing.T) {
 func TestFirstDesignsAreChecked(t *testing.T) {
 	spec, other := newTask(t, "bowl", concurrent), newTask(t, "coin", concurrent)
 	cfg := configOf(t, spec, 1)
-	cfg.First = append(designsOf(t, spec, `{"a":1,"b":"left"}`), designsOf(t, other, `{"side":"heads"}`)...)
-	if _, err := New(cfg, nil, epochStart); err == nil || !strings.Contains(err.Error(), "Config.First, design 2: ") {
+	cfg.Enqueue = append(designsOf(t, spec, `{"a":1,"b":"left"}`), designsOf(t, other, `{"side":"heads"}`)...)
+	if _, err := New(cfg, nil, epochStart); err == nil || !strings.Contains(err.Error(), "Config.Enqueue, design 2: ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -70,11 +70,11 @@ func TestFirstDesignsWithEveryStrategy(t *testing.T) {
 		t.Run(keys, func(t *testing.T) {
 			spec := newTask(t, "bowl", keys)
 			cfg := configOf(t, spec, 1)
-			cfg.First = designsOf(t, spec, `{"a":1,"b":"left"}`, `{"a":2,"b":"left"}`, `{"a":3,"b":"left"}`)
+			cfg.Enqueue = designsOf(t, spec, `{"a":1,"b":"left"}`, `{"a":2,"b":"left"}`, `{"a":3,"b":"left"}`)
 			d := newDriver(t, cfg)
 			for i := range 5 {
 				trial := d.ask()
-				if first := trial.Why.Source == strategy.First; first != (i < 3) || first && !trial.Design.Equal(cfg.First[i]) ||
+				if first := trial.Why.Source == strategy.First; first != (i < 3) || first && !trial.Design.Equal(cfg.Enqueue[i]) ||
 					trial.Why.Source == strategy.Initial {
 					t.Errorf("trial %d: %v, %v", trial.ID, trial.Design, trial.Why)
 				}
@@ -107,7 +107,7 @@ func TestMistypedCommandCostsNoStartingDesigns(t *testing.T) {
 			spec := newTask(t, "bowl", keys)
 			start := spec.Strategy.InitialDesigns
 			cfg := configOf(t, spec, 1)
-			cfg.First = designsOf(t, spec, `{"a":1,"b":"left"}`)
+			cfg.Enqueue = designsOf(t, spec, `{"a":1,"b":"left"}`)
 			d := newDriver(t, cfg)
 			first := failRun(t, d, start+2)
 			for range 2 { // two times the command is still wrong

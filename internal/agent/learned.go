@@ -43,7 +43,7 @@ func (a *Agent) Learned() *Learned {
 func (a *Agent) learnedFrom(results int) *Learned {
 	l := &Learned{Surrogate: a.cfg.Task.Surrogate.Type, Results: results, Of: a.trials.done}
 	if !strategy.Unbounded(a.cfg.Task, a.objective().output) {
-		l.Most = a.cfg.Modelled
+		l.Most = a.cfg.MaxObservations
 	}
 	for _, diverged := range strategy.Diverged(a.cfg.Task, a.trials.list) {
 		if diverged {

@@ -184,7 +184,7 @@ func (a *Agent) observed(m *model) surrogate.Observations {
 	if m.own { // those set aside failed since the command was broken, most likely
 		trials = a.trials.snapshot()
 	}
-	return strategy.View{Task: a.cfg.Task, Trials: trials, ModelLimit: a.cfg.Modelled}.Observed(m.output)
+	return strategy.View{Task: a.cfg.Task, Trials: trials, MaxObservations: a.cfg.MaxObservations}.Observed(m.output)
 }
 
 // warnOfDiverged warns of the first outcome that the model of the objective leaves out.

@@ -83,7 +83,7 @@ func (h History) Preferred(ctx context.Context) (*Recommendation, error) {
 	if h.Best == nil || h.Task.Space.Listing().Absent() { // such designs cannot be encoded
 		return nil, nil
 	}
-	a := &Agent{cfg: Config{Task: h.Task, Strategies: h.strategies, Modelled: strategy.DefaultModelled, Exchanges: []strategy.Exchange{}}, trials: h.table}
+	a := &Agent{cfg: Config{Task: h.Task, Strategies: h.strategies, MaxObservations: strategy.DefaultMaxObservations, Exchanges: []strategy.Exchange{}}, trials: h.table}
 	if err := a.cfg.complete(); err != nil {
 		return nil, err
 	}

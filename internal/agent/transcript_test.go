@@ -232,13 +232,13 @@ func (s *stage) open(n int, name, keys string) {
 
 func (s *stage) first(n int, texts []string) {
 	d := s.backs[n-1]
-	d.cfg.First = nil
+	d.cfg.Enqueue = nil
 	for _, text := range texts {
 		design, err := d.cfg.Task.Space.UnmarshalDesign([]byte(text))
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		d.cfg.First = append(d.cfg.First, design)
+		d.cfg.Enqueue = append(d.cfg.Enqueue, design)
 	}
 }
 

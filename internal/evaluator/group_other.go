@@ -10,7 +10,7 @@ import (
 )
 
 // Systems without process groups: only the command itself can be stopped, and
-// there is no guard.
+// there is no supervisor.
 
 func prepareGroup(*exec.Cmd) {}
 
@@ -20,4 +20,4 @@ func killGroup(*os.Process, time.Duration) {}
 
 func signalOf(*os.ProcessState) string { return "" }
 
-func readStatus(string) error { return errors.New("has a guard, which this system cannot have") }
+func readStatus(string) error { return errors.New("has a supervisor, which this system cannot have") }

@@ -60,11 +60,11 @@ func signalName(signal syscall.Signal) string {
 	return signal.String()
 }
 
-// readStatus reads the wait status that a guard reported.
+// readStatus reads the wait status that a supervisor reported.
 func readStatus(text string) error {
 	number, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
-		return fmt.Errorf("lost its guard, which said %q", shorten(text))
+		return fmt.Errorf("lost its supervisor, which said %q", shorten(text))
 	}
 	status := syscall.WaitStatus(number)
 	switch {

@@ -60,7 +60,7 @@ func play(mode string, args []string) {
 		}
 		fmt.Println(os.Getpid())
 		time.Sleep(time.Minute)
-	case "guard":
+	case "supervise":
 		if err := Supervise(args); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(2)

@@ -12,7 +12,7 @@ import (
 
 // launch says how a command is started.
 type launch struct {
-	supervisor []string // command line of the guard; empty without one
+	supervisor []string // command line of the supervisor; empty without one
 	path       string   // of the command
 	args       []string // its name and arguments
 	env        []string
@@ -22,13 +22,13 @@ type launch struct {
 	grace      time.Duration
 }
 
-// process is a command that runs, in a process group of its own. With a guard the
+// process is a command that runs, in a process group of its own. With a supervisor the
 // guard leads the group.
 type process struct {
 	command  *exec.Cmd
 	grace    time.Duration
-	lifeline *os.File // whose closing makes the guard kill the group; nil without a guard
-	report   *os.File // of the guard, how the command ended; nil without a guard
+	lifeline *os.File // whose closing makes the supervisor kill the group; nil without a supervisor
+	report   *os.File // of the supervisor, how the command ended; nil without a supervisor
 
 	ended chan struct{} // closed when the process has ended and its output was read
 	exit  error         // why it failed, completing "the command ..."; set before ended is closed
@@ -68,7 +68,7 @@ func (l launch) start() (*process, error) {
 	return p, nil
 }
 
-// connectSupervisor makes the guard's pipes and returns its ends of them.
+// connectSupervisor makes the supervisor's pipes and returns its ends of them.
 func (p *process) connectSupervisor(guarded bool) (theirs []*os.File, err error) {
 	if !guarded {
 		return nil, nil
@@ -107,7 +107,7 @@ func (p *process) wait() error {
 	said, err := io.ReadAll(io.LimitReader(p.report, 1000))
 	if err != nil || len(said) == 0 {
 		killGroup(p.command.Process, 0) // nobody else will
-		return fmt.Errorf("lost its guard, which %w", exitReason(p.command.ProcessState, errors.New("it said nothing")))
+		return fmt.Errorf("lost its supervisor, which %w", exitReason(p.command.ProcessState, errors.New("it said nothing")))
 	}
 	return readReport(string(said))
 }
@@ -120,7 +120,7 @@ func (p *process) stop() {
 	}
 	_ = terminateGroup(p.command.Process) // it may have ended
 	if !p.endsWithin(p.grace) {
-		closeAll([]*os.File{p.lifeline}) // the guard finds more than the group
+		closeAll([]*os.File{p.lifeline}) // the supervisor finds more than the group
 		if p.lifeline == nil || !p.endsWithin(supervisorGraces*p.grace) {
 			killGroup(p.command.Process, 0)
 		}
@@ -129,8 +129,8 @@ func (p *process) stop() {
 	killGroup(p.command.Process, p.grace-time.Since(told))
 }
 
-// supervisorGraces is how many graces a guard has to kill what has left the group. It needs
-// milliseconds, and on a busy machine seconds: a guard that is killed before leaves it running.
+// supervisorGraces is how many graces a supervisor has to kill what has left the group. It needs
+// milliseconds, and on a busy machine seconds: a supervisor that is killed before leaves it running.
 const supervisorGraces = 10
 
 func (p *process) endsWithin(limit time.Duration) bool {
@@ -178,10 +178,10 @@ type because struct {
 func (b because) Error() string { return b.text }
 func (b because) Unwrap() error { return b.cause }
 
-// supervisorStop tells a guard that its group is asked to end.
+// supervisorStop tells a supervisor that its group is asked to end.
 const supervisorStop = 's'
 
-// Reports of a guard.
+// Reports of a supervisor.
 const (
 	reportStatus  = "status " // and the wait status
 	reportFailure = "error "  // and why the command could not be started

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Descriptors that a guard is started with, besides the standard ones.
+// Descriptors that a supervisor is started with, besides the standard ones.
 const (
 	lifelineDescriptor = 3 // read to its end, which comes when the node ends
 	reportDescriptor   = 4 // written to, how the command ended
@@ -27,7 +27,7 @@ const (
 func Supervise(args []string) error {
 	lifeline, report, err := supervisorPipes(args)
 	if err != nil {
-		return fmt.Errorf("evaluator: guard: %w", err)
+		return fmt.Errorf("evaluator: supervise: %w", err)
 	}
 	outliveSignals()
 	adoptOrphans()
@@ -73,7 +73,7 @@ func supervisorPipes(args []string) (lifeline, report *os.File, err error) {
 	return os.NewFile(lifelineDescriptor, "lifeline"), os.NewFile(reportDescriptor, "report"), nil
 }
 
-// outliveSignals keeps what is sent to the group from ending the guard before the
+// outliveSignals keeps what is sent to the group from ending the supervisor before the
 // command.
 func outliveSignals() {
 	received := make(chan os.Signal, 1)
@@ -108,7 +108,7 @@ func listenTo(lifeline *os.File) *listener {
 }
 
 // soFar ends the reading and returns what the node has said until now, whether or not
-// it had been read: a command that is stopped may end before the guard has read why.
+// it had been read: a command that is stopped may end before the supervisor has read why.
 func (l *listener) soFar() (stopping, gone bool) {
 	if l.lifeline.SetReadDeadline(time.Now()) != nil {
 		return false, false // cannot be, as long as the pipe does not block
@@ -159,7 +159,7 @@ func waitForOthers(nodeGone <-chan error) {
 }
 
 // none tells whether no descendant is left. It looks twice: a process whose parent ends
-// while the list is made may be missing in it, and is a child of the guard in the next.
+// while the list is made may be missing in it, and is a child of the supervisor in the next.
 func none() bool {
 	for range 2 {
 		if len(descendants()) > 0 {

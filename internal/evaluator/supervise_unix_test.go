@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// guardLine is the command line of a guard in these tests.
-func guardLine() []string { return []string{os.Args[0], helperArgument, "guard"} }
+// supervisorLine is the command line of a supervisor in these tests.
+func supervisorLine() []string { return []string{os.Args[0], helperArgument, "supervise"} }
 
-// TestGuardChangesNothing: what a command does comes out as without a guard.
-func TestGuardChangesNothing(t *testing.T) {
+// TestSupervisorChangesNothing: what a command does comes out as without a supervisor.
+func TestSupervisorChangesNothing(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "script")
 	if err := os.WriteFile(script, []byte("no program\n"), 0o700); err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestGuardChangesNothing(t *testing.T) {
 		{[]string{script}, "the command could not be started: fork/exec " + script + ": exec format error"},
 	} {
 		var kept [2]string
-		for i, supervisor := range [][]string{nil, guardLine()} {
+		for i, supervisor := range [][]string{nil, supervisorLine()} {
 			command, design := helper(t, c.args...)
 			command.Supervisor = supervisor
 			if c.args[0] == script {
@@ -46,19 +46,19 @@ func TestGuardChangesNothing(t *testing.T) {
 			_, err := command.Evaluate(t.Context(), 2, design)
 			want := strings.ReplaceAll(c.want, "LOG", filepath.Join(command.dir, "trial-2.log"))
 			if (err == nil) != (want == "") || err != nil && err.Error() != want {
-				t.Errorf("%v, guard %v: got %v, want %q", c.args, supervisor != nil, err, want)
+				t.Errorf("%v, supervisor %v: got %v, want %q", c.args, supervisor != nil, err, want)
 			}
 			kept[i] = outputOf(t, command.dir, 2)
 		}
 		if len(kept[0]) != len(kept[1]) { // the two streams may come in another order
-			t.Errorf("%v: kept %q without a guard, %q with one", c.args, kept[0], kept[1])
+			t.Errorf("%v: kept %q without a supervisor, %q with one", c.args, kept[0], kept[1])
 		}
 	}
 }
 
-// TestGuardStops: a command with a guard stops as one without, and on Linux also
+// TestSupervisorStops: a command with a supervisor stops as one without, and on Linux also
 // takes along what has left its group.
-func TestGuardStops(t *testing.T) {
+func TestSupervisorStops(t *testing.T) {
 	for _, mode := range []string{"sleep", "stubborn", "wait-for-child", "wait-for-stranger", "leaves-group"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
@@ -70,7 +70,7 @@ func TestGuardStops(t *testing.T) {
 				args = []string{"sleep", "stubborn"}
 			}
 			command, design := helper(t, args...)
-			command.Supervisor = guardLine()
+			command.Supervisor = supervisorLine()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			ended := make(chan error, 1)
@@ -95,10 +95,10 @@ func TestGuardStops(t *testing.T) {
 	}
 }
 
-// TestCommandThatEndsItsGroup: the guard does not take that for a stop by the node.
+// TestCommandThatEndsItsGroup: the supervisor does not take that for a stop by the node.
 func TestCommandThatEndsItsGroup(t *testing.T) {
 	command, design := helper(t, "ends-group")
-	command.Supervisor = guardLine()
+	command.Supervisor = supervisorLine()
 	got, err := command.Evaluate(t.Context(), 1, design)
 	if err != nil || got.Value != 4 {
 		t.Errorf("got %v, %v", got, err)
@@ -118,17 +118,17 @@ func waitForOutput(t testing.TB, dir string, trial uint64, text string) {
 	t.Errorf("trial %d never printed %q", trial, text)
 }
 
-// TestGuardByHand: it would kill its group, so it does nothing when no node started it.
-func TestGuardByHand(t *testing.T) {
-	output, err := exec.Command(os.Args[0], helperArgument, "guard", "/bin/echo", "echo").CombinedOutput()
-	if err == nil || !strings.HasPrefix(string(output), "evaluator: guard: a node starts it, beside a command") {
+// TestSupervisorByHand: it would kill its group, so it does nothing when no node started it.
+func TestSupervisorByHand(t *testing.T) {
+	output, err := exec.Command(os.Args[0], helperArgument, "supervise", "/bin/echo", "echo").CombinedOutput()
+	if err == nil || !strings.HasPrefix(string(output), "evaluator: supervise: a node starts it, beside a command") {
 		t.Errorf("%v, %q", err, output)
 	}
 }
 
-// What a guard costs per trial.
+// What a supervisor costs per trial.
 func BenchmarkEvaluate(b *testing.B) {
-	for name, supervisor := range map[string][]string{"alone": nil, "guarded": guardLine()} {
+	for name, supervisor := range map[string][]string{"alone": nil, "guarded": supervisorLine()} {
 		b.Run(name, func(b *testing.B) {
 			command, design := helper(b, "print", "1")
 			command.Supervisor = supervisor

@@ -61,7 +61,7 @@ func (b orderBody) order() (trialserver.Order, error) {
 		}
 		return all
 	}
-	o := trialserver.Order{Text: b.Text, Tables: b.Tables, First: raw(b.First), Suggested: raw(b.Suggested), Seed: b.Seed}
+	o := trialserver.Order{Text: b.Text, Tables: b.Tables, Enqueue: raw(b.First), PriorDesigns: raw(b.Suggested), Seed: b.Seed}
 	if b.Task != nil {
 		o.Text = string(b.Task)
 	}

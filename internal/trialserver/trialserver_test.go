@@ -99,7 +99,7 @@ func TestTasksAndTrialsSurviveRestarts(t *testing.T) {
 	n := started(t, dir)
 	d := open(t, n)
 	seed := uint64(7)
-	first := create(t, d, Order{Text: bowl, First: []json.RawMessage{[]byte(`{"x":0.5}`)}, Seed: &seed})
+	first := create(t, d, Order{Text: bowl, Enqueue: []json.RawMessage{[]byte(`{"x":0.5}`)}, Seed: &seed})
 	table := create(t, d, Order{Text: listed, Tables: map[string]string{"designs.csv": "x\n-1\n0\n1\n"}})
 	left := create(t, d, Order{Text: strings.Replace(bowl, "bowl", "left", 1)})
 	if again, created, err := d.Create(t.Context(), Order{Text: bowl}, ""); err != nil || created || again != first {
@@ -262,8 +262,8 @@ func TestBadOrders(t *testing.T) {
 		{Order{Text: "name: [", Seed: new(uint64)}, "", "text", "task:1"},
 		{Order{Text: listed}, "", "text", "designs.csv"},
 		{Order{Text: bowl, Tables: map[string]string{"../x": ""}}, "", "tables", "no name of a file"},
-		{Order{Text: bowl, First: []json.RawMessage{[]byte(`{"x":9}`)}}, "", "first[0]", "number from -2 to 2"},
-		{Order{Text: bowl, Suggested: []json.RawMessage{[]byte(`{"x":1}`), []byte(`1`)}}, "", "suggested[1]", "JSON object"},
+		{Order{Text: bowl, Enqueue: []json.RawMessage{[]byte(`{"x":9}`)}}, "", "first[0]", "number from -2 to 2"},
+		{Order{Text: bowl, PriorDesigns: []json.RawMessage{[]byte(`{"x":1}`), []byte(`1`)}}, "", "suggested[1]", "JSON object"},
 		{Order{Text: bowl}, "nonsense", "invitation", "does not begin with"},
 		{Order{Text: strings.Replace(bowl, "bowl", "refused", 1)}, "", "text", "not here"},
 	} {
@@ -341,7 +341,7 @@ func FuzzDecodeServed(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	good, err := json.Marshal(served{1, t.Canonical(), Order{Text: bowl, First: []json.RawMessage{[]byte(`{"x":1}`)}}})
+	good, err := json.Marshal(served{1, t.Canonical(), Order{Text: bowl, Enqueue: []json.RawMessage{[]byte(`{"x":1}`)}}})
 	if err != nil {
 		f.Fatal(err)
 	}

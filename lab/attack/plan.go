@@ -27,7 +27,7 @@ type Plan struct {
 	Noises       []float64 // deviations of the noise of an evaluation, where that of the objective is about 1
 
 	// Only, when not empty, is what the names of the attacks contain that are made.
-	Only string
+	Filter string
 
 	// Done, when not nil, hears of each federation that has been attacked.
 	Done func(noise float64, repeat int)
@@ -97,8 +97,8 @@ func (p Plan) Check() error {
 		names = append(names, a.Name)
 	}
 	names = append(names, boundName)
-	if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, p.Only) }) {
-		return fmt.Errorf("attack: no attack has %q in its name; there are: %s", p.Only, strings.Join(names, "; "))
+	if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, p.Filter) }) {
+		return fmt.Errorf("attack: no attack has %q in its name; there are: %s", p.Filter, strings.Join(names, "; "))
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func (p Plan) attack(ctx context.Context, noise float64, seed random.Seed, entri
 	}
 	scenes := map[Scene]*played{Listen: first}
 	for _, a := range Attacks() {
-		if !strings.Contains(a.Name, p.Only) || !slices.ContainsFunc(a.Kinds, func(kind string) bool { return slices.Contains(kinds, kind) }) {
+		if !strings.Contains(a.Name, p.Filter) || !slices.ContainsFunc(a.Kinds, func(kind string) bool { return slices.Contains(kinds, kind) }) {
 			continue
 		}
 		if a.Applies != nil && !a.Applies(p.Task) {
@@ -185,7 +185,7 @@ func (p Plan) attack(ctx context.Context, noise float64, seed random.Seed, entri
 		}
 	}
 	for _, n := range p.Observations {
-		if !strings.Contains(boundName, p.Only) {
+		if !strings.Contains(boundName, p.Filter) {
 			break
 		}
 		truth := first.truths[n]

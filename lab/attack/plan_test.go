@@ -50,7 +50,7 @@ func (r Report) lineOf(t *testing.T, attack string) Line {
 // docs/privacy.md says that whoever gets a node's exact means and knows the task computes its
 // observations, designs and values, almost exactly.
 func TestObservationsAreComputedFromShares(t *testing.T) {
-	p := Plan{Task: newTask(t, 2, exactMeans), Observations: []int{10}, Repeats: 1, Seed: 1, Noises: []float64{0.1}, Only: "inversion of all shares"}
+	p := Plan{Task: newTask(t, 2, exactMeans), Observations: []int{10}, Repeats: 1, Seed: 1, Noises: []float64{0.1}, Filter: "inversion of all shares"}
 	r := report(t, p)
 	line := r.lineOf(t, "inversion of all shares")
 	if f := line.Found; f.Found != 10 || f.Distance > 1e-3 || f.Values != 10 || f.ValueError > 1e-3 {
@@ -59,7 +59,7 @@ func TestObservationsAreComputedFromShares(t *testing.T) {
 	if b := line.Baseline; b.Found > 5 {
 		t.Errorf("who knows only the best design finds %g of 10 inputs: the attack shows nothing", b.Found)
 	}
-	p.Only = boundName
+	p.Filter = boundName
 	if line := report(t, p).lineOf(t, boundName); line.Found.Found != 10 || line.Found.Distance > 1e-5 {
 		t.Errorf("%s", line.Text())
 	}
@@ -68,7 +68,7 @@ func TestObservationsAreComputedFromShares(t *testing.T) {
 // The report of density and constrained-gp has some shared designs, and no values.
 func TestSharedDesignsAreSomeOfThose(t *testing.T) {
 	for _, strategy := range []string{"density", "constrained-gp"} {
-		r := report(t, Plan{Task: newTask(t, 2, "surrogate: {features: 64}\nstrategy: {type: "+strategy+"}"), Observations: []int{10}, Repeats: 2, Seed: 1, Noises: []float64{0}, Only: "the shared designs"})
+		r := report(t, Plan{Task: newTask(t, 2, "surrogate: {features: 64}\nstrategy: {type: "+strategy+"}"), Observations: []int{10}, Repeats: 2, Seed: 1, Noises: []float64{0}, Filter: "the shared designs"})
 		for _, line := range r.Lines {
 			if line.Found.HasValues || line.Found.Found > 7 {
 				t.Errorf("%s: %s", strategy, line.Text())
@@ -83,7 +83,7 @@ func TestSharedDesignsAreSomeOfThose(t *testing.T) {
 // With labels the newest 64 designs are shared.
 func TestLabelsAreAllDesigns(t *testing.T) {
 	labelled := newTask(t, 2, "constraints: [{name: memory, high: 3}]\nsurrogate: {features: 64}\nstrategy: {type: density, share: feasibility}")
-	r := report(t, Plan{Task: labelled, Observations: []int{8}, Repeats: 1, Seed: 1, Noises: []float64{0}, Only: "the shared designs"})
+	r := report(t, Plan{Task: labelled, Observations: []int{8}, Repeats: 1, Seed: 1, Noises: []float64{0}, Filter: "the shared designs"})
 	if line := r.lineOf(t, "the shared designs"); line.Found.Found != 8 || line.Found.HasValues {
 		t.Errorf("%s", line.Text())
 	}
@@ -171,6 +171,6 @@ const exactMeans = "surrogate: {features: 64}\nstrategy: {type: peer-prior, shar
 // With six parameters they are computed as well, which takes longer.
 func BenchmarkObservationsAreComputedFromShares(b *testing.B) {
 	for b.Loop() {
-		report(b, Plan{Task: newTask(b, 6, exactMeans), Observations: []int{10}, Repeats: 1, Seed: 1, Noises: []float64{0}, Only: "inversion of all shares"})
+		report(b, Plan{Task: newTask(b, 6, exactMeans), Observations: []int{10}, Repeats: 1, Seed: 1, Noises: []float64{0}, Filter: "inversion of all shares"})
 	}
 }

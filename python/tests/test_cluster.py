@@ -233,7 +233,7 @@ def test_the_manifests_agree() -> None:
     environment = {one["name"]: one.get("value") for one in container["env"]}
     assert environment["FBO_URL"] == f"http://{name}:{port}"
     arguments = node["spec"]["containers"][0]["args"]
-    assert f"--http=0.0.0.0:{port}" in arguments and f"--http-name={name}" in arguments
+    assert f"--http=0.0.0.0:{port}" in arguments and f"--http-host={name}" in arguments
     assert service["spec"]["selector"] == policy["podSelector"]["matchLabels"] == node["metadata"]["labels"]
     assert policy["ingress"][0]["from"][0]["podSelector"]["matchLabels"] == worker["metadata"]["labels"]
     assert policy["ingress"][0]["ports"] == [{"port": port}]

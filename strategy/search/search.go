@@ -127,7 +127,7 @@ func (s Search) BestFeasible(view strategy.View) [][]float64 {
 // order of trials: of all, or where an exact model learns from fewer of these.
 func (s Search) Feasible(view strategy.View) [][]float64 {
 	done := finished(view, s.feasible)
-	if len(done) > cmp.Or(view.ModelLimit, strategy.DefaultModelled) {
+	if len(done) > cmp.Or(view.MaxObservations, strategy.DefaultMaxObservations) {
 		done = nil
 		for _, i := range view.ExactlyModelled() {
 			if trial := &view.Trials[i]; s.feasible(trial) {

@@ -27,14 +27,14 @@ type Driver struct {
 }
 
 // New returns a driver of an agent on a task. The strategy is the task's when s is nil.
-// modelled is agent.Config.Modelled.
-func New(t *task.Task, s strategy.Strategy, modelled int, seed random.Seed) (*Driver, error) {
+// maxObservations is agent.Config.MaxObservations.
+func New(t *task.Task, s strategy.Strategy, maxObservations int, seed random.Seed) (*Driver, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8(seed.Derive("key", 0)))
 	if err != nil {
 		return nil, err
 	}
 	d := &Driver{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
-	if d.agent, err = agent.New(agent.Config{Task: t, Key: key, Seed: seed.Derive("agent", 0), Strategy: s, Modelled: modelled}, nil, d.now); err != nil {
+	if d.agent, err = agent.New(agent.Config{Task: t, Key: key, Seed: seed.Derive("agent", 0), Strategy: s, MaxObservations: maxObservations}, nil, d.now); err != nil {
 		return nil, err
 	}
 	d.carryOut()

@@ -177,7 +177,7 @@ if [ "$FBO_TRIAL" = 4 ] && [ "$1" = first ]; then echo "the <b>fourth</b> one ha
 exec awk -v x="$FBO_PARAM_X" -v r="$FBO_PARAM_RATE" -v k="$FBO_PARAM_KIND" 'BEGIN { l = log(r) / log(10) + 1.5; print (x - 0.5) ^ 2 + l * l * 0.3 + (k == "plain" ? 0.2 : 0) }'
 `);
   chmodSync(script, 0o755);
-  const run = (name, ...more) => start('run', 'task.yaml', '--data-dir', join(work, name), '--evals', '30', '--stay', '--mdns=false', '--listen', '/ip4/127.0.0.1/tcp/0', ...more, '--', script, name);
+  const run = (name, ...more) => start('run', 'task.yaml', '--data-dir', join(work, name), '--evals', '30', '--keep-after', '--mdns=false', '--listen', '/ip4/127.0.0.1/tcp/0', ...more, '--', script, name);
   const said = (node, pattern) => until(`${pattern} of a node, which says:\n${node.out}`, () => {
     if (node.ended) throw new Error('a node has ended: ' + node.out);
     return pattern.exec(node.out)?.[1];

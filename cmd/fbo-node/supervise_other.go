@@ -2,5 +2,5 @@
 
 package main
 
-// supervisorLine is nil where a command can have no guard.
+// supervisorLine is nil where a command can have no supervisor.
 func supervisorLine() []string { return nil }

@@ -6,7 +6,7 @@ import (
 	"github.com/fbo-node/fbo/internal/evaluator"
 )
 
-const superviseCommand = "guard"
+const superviseCommand = "supervise"
 
 // newSupervisor is started by run, beside each command that it evaluates.
 func newSupervisor() *cobra.Command {

@@ -5,42 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/cobra"
-
-	"github.com/fbo-node/fbo/internal/datadir"
-	"github.com/fbo-node/fbo/node"
 )
-
-func newKey() *cobra.Command {
-	var dir string
-	command := &cobra.Command{
-		Use:   "key",
-		Short: "Print this node's peer ID, making an identity on first use",
-		Args:  exactly(0),
-		RunE: func(command *cobra.Command, _ []string) error {
-			dataDir, err := resolveDataDir(dir)
-			if err != nil {
-				return err
-			}
-			if err := datadir.Make(dataDir); err != nil {
-				return err
-			}
-			key, err := node.LoadIdentity(dataDir)
-			if err != nil {
-				return err
-			}
-			id, err := peer.IDFromPrivateKey(key)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(command.OutOrStdout(), id)
-			return nil
-		},
-	}
-	addDataDir(command, &dir)
-	return command
-}
 
 func programVersion() string {
 	info, _ := debug.ReadBuildInfo()

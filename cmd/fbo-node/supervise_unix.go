@@ -10,7 +10,7 @@ import (
 // ownImage is this program on Linux, even when its file has been replaced.
 const ownImage = "/proc/self/exe"
 
-// supervisorLine starts this program as the guard of a command; nil, and so no guard,
+// supervisorLine starts this program as the supervisor of a command; nil, and so no supervisor,
 // when the program cannot be found.
 func supervisorLine() []string {
 	program, err := os.Executable()

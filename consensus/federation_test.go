@@ -34,7 +34,7 @@ type used struct {
 func (w *witness) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	suggestion, err := w.Strategy.Suggest(ctx, view, trial, seed)
 	round, ok := view.Results[consensus.Kind].(consensus.Round)
-	if ok && suggestion.Why.Source == "agreed" {
+	if ok && suggestion.Why.Source == "consensus" {
 		w.self = view.Self
 		w.rounds[round.Number] = used{round, round.Weights(view, w.task.Strategy.Settings.(consensus.Settings)), suggestion.Design}
 	}
@@ -125,7 +125,7 @@ func TestHoursOfEvaluationStayInStep(t *testing.T) {
 	}
 	for i, m := range play(t, s).Members {
 		for _, trial := range m.Trials[1:] {
-			if trial.Why.PeersUsed != agents-1 {
+			if trial.Why.PeerCount != agents-1 {
 				t.Errorf("trial %d of agent %d: %s", trial.ID, i, trial.Why)
 			}
 		}
@@ -144,10 +144,10 @@ func TestSeveralEvaluatorsStayInStep(t *testing.T) {
 	for i, m := range play(t, s).Members {
 		agreed := 0
 		for _, trial := range m.Trials {
-			if trial.Why.Source != "agreed" {
+			if trial.Why.Source != "consensus" {
 				continue
 			}
-			if agreed++; trial.Why.PeersUsed != agents-1 {
+			if agreed++; trial.Why.PeerCount != agents-1 {
 				t.Errorf("trial %d of agent %d: %s", trial.ID, i, trial.Why)
 			}
 		}

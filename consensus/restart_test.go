@@ -179,7 +179,7 @@ func started(t *testing.T) (r *network, waits, works *member) {
 
 func (r *network) agreed(g *member, round int) {
 	r.t.Helper()
-	if why := r.answered(g).Why; why.Source != "agreed" || why.PeersUsed != 1 || why.Round != round {
+	if why := r.answered(g).Why; why.Source != "consensus" || why.PeerCount != 1 || why.Round != round {
 		r.t.Errorf("%s, want an average with 1 peer in round %d", why, round)
 	}
 }
@@ -248,7 +248,7 @@ func TestRestartAlone(t *testing.T) {
 		t.Fatal("it does not listen first")
 	}
 	r.pass(11 * time.Second)
-	if why := r.answered(alone).Why; why.Source != "improve" {
+	if why := r.answered(alone).Why; why.Source != "ei" {
 		t.Errorf("alone it chooses by %s", why)
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // source of the designs that are averages.
-const source strategy.Source = "agreed"
+const source strategy.Source = "consensus"
 
 // Strategy evaluates the weighted average of the agent's own candidate and its
 // peers'. With nobody to average with it is the lone acquisition, design for
@@ -95,7 +95,7 @@ func (s Strategy) inRound(ctx context.Context, view strategy.View, trial uint64,
 	return strategy.Suggestion{Design: design, Why: strategy.Why{
 		Source:    source,
 		Phrase:    fmt.Sprintf("%s with the candidates of %s in round %d", s.settings.average(), sanitize.Count(len(round.Candidates), "peer"), round.Number),
-		PeersUsed: len(round.Candidates),
+		PeerCount: len(round.Candidates),
 		Round:     round.Number,
 	}}, nil
 }
@@ -123,6 +123,6 @@ func (s Strategy) withLatest(ctx context.Context, view strategy.View, trial uint
 	return strategy.Suggestion{Design: design, Why: strategy.Why{
 		Source:    source,
 		Phrase:    s.settings.average() + " with the latest candidates of " + sanitize.Count(len(candidates), "peer"),
-		PeersUsed: len(candidates),
+		PeerCount: len(candidates),
 	}}, nil
 }

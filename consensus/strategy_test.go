@@ -117,7 +117,7 @@ func TestEverybodyIsInEveryRound(t *testing.T) {
 		}
 		for i, m := range play(t, s).Members {
 			for _, trial := range m.Trials[3:] {
-				if why := trial.Why; why.Source != "agreed" || why.PeersUsed != agents-1 || why.Round != int(trial.ID)-3 {
+				if why := trial.Why; why.Source != "consensus" || why.PeerCount != agents-1 || why.Round != int(trial.ID)-3 {
 					t.Errorf("%s: trial %d of agent %d: %s", mode, trial.ID, i, why)
 				}
 			}
@@ -138,7 +138,7 @@ func TestFirstTogetherThenApart(t *testing.T) {
 		}
 	}
 	for i, m := range result.Members {
-		if why := m.Trials[9].Why; why.Source == "agreed" {
+		if why := m.Trials[9].Why; why.Source == "consensus" {
 			t.Errorf("agent %d after the last round: %s", i, why)
 		}
 	}
@@ -151,11 +151,11 @@ func TestAfterTheLastRoundAllGoAlone(t *testing.T) {
 	for _, mode := range modes() {
 		s := federation(t, fmt.Sprintf("type: consensus, initial_designs: 1, rounds: %d, %s", rounds, mode), 2, 5)
 		for i, m := range play(t, s).Members {
-			if last := m.Trials[rounds].Why; last.Source != "agreed" {
+			if last := m.Trials[rounds].Why; last.Source != "consensus" {
 				t.Errorf("%s: agent %d in the last round: %s", mode, i, last)
 			}
 			for _, trial := range m.Trials[1+rounds:] {
-				if trial.Why.Source == "agreed" {
+				if trial.Why.Source == "consensus" {
 					t.Errorf("%s: trial %d of agent %d: %s", mode, trial.ID, i, trial.Why)
 				}
 			}

@@ -153,7 +153,7 @@ func TestAStrangerIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	friend.evaluateUntil(t, "a friend's share", func() bool { return closed.heard(friend) > 0 })
-	if peers := statusOf(t, closed.session).MeshPeers; !slices.Equal(peers, []peer.ID{friend.node.ID()}) {
+	if peers := statusOf(t, closed.session).TopicPeers; !slices.Equal(peers, []peer.ID{friend.node.ID()}) {
 		t.Errorf("peers %v", peers)
 	}
 }
@@ -228,7 +228,7 @@ func TestAStrangerAtAHostOfTheUsers(t *testing.T) {
 		closed.evaluate(t)
 	}
 	time.Sleep(time.Second)
-	if len(statusOf(t, closed.session).MeshPeers) > 0 || closed.heard(stranger) > 0 || stranger.heard(closed) > 0 {
+	if len(statusOf(t, closed.session).TopicPeers) > 0 || closed.heard(stranger) > 0 || stranger.heard(closed) > 0 {
 		t.Errorf("%+v, heard %d and %d shares", statusOf(t, closed.session), closed.heard(stranger), stranger.heard(closed))
 	}
 	stream, err := stranger.node.Network().NewStream(t.Context(), closed.node.ID(), protocol.ID("/fbo/sync/1/"+closed.session.Task().ID().String()))

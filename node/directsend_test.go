@@ -185,7 +185,7 @@ func TestADirectMessageWaitsForARestart(t *testing.T) {
 		return b, join(t, b, bowl, 1), func() []string { return of.of(a.node.ID()) }
 	}
 	b, session, got := start()
-	eventually(t, "the other", func() bool { return len(statusOf(t, a.session).MeshPeers) == 1 })
+	eventually(t, "the other", func() bool { return len(statusOf(t, a.session).TopicPeers) == 1 })
 	mail.send(t, a.session, b.ID(), "first")
 	eventually(t, "the first message", func() bool { return slices.Equal(got(), []string{"first"}) })
 	// Without its receipt the first message would be sent again.

@@ -119,7 +119,7 @@ parameters:
 		if err != nil {
 			log.Fatal(err)
 		}
-		met = len(status.MeshPeers) == 1
+		met = len(status.TopicPeers) == 1
 	}
 	fmt.Println("the same tag:", sessions[0].Tag() == sessions[1].Tag())
 	fmt.Println("the task's ID:", sessions[0].Tag() == t.ID())

@@ -40,7 +40,7 @@ func TestOnlyOneInvitationMeets(t *testing.T) {
 		t.Helper()
 		eventually(t, what, func() bool {
 			x, y := statusOf(t, a), statusOf(t, b)
-			return len(x.MeshPeers) == 1 && len(x.Present) == 2 && len(y.MeshPeers) == 1 && len(y.Present) == 2
+			return len(x.TopicPeers) == 1 && len(x.Present) == 2 && len(y.TopicPeers) == 1 && len(y.Present) == 2
 		})
 	}
 	meet("that those with one invitation meet")
@@ -55,7 +55,7 @@ func TestOnlyOneInvitationMeets(t *testing.T) {
 	b = joinBy(t, again, nil)
 	meet("the same after a restart without naming the invitation")
 	for name, s := range map[string]*node.Session{"another invitation": c, "none": d} {
-		if status := statusOf(t, s); len(status.MeshPeers) != 0 || len(status.Present) != 1 {
+		if status := statusOf(t, s); len(status.TopicPeers) != 0 || len(status.Present) != 1 {
 			t.Errorf("with %s: %+v", name, status)
 		}
 	}
@@ -116,7 +116,7 @@ func TestInvitedNodesExchangeSharesThroughAHub(t *testing.T) {
 			}
 		}
 		eventually(t, "shares", func() bool {
-			return statusOf(t, sessions[1-k]).Knowledge.Authors == 1 && statusOf(t, kept).Knowledge.Authors > k
+			return statusOf(t, sessions[1-k]).Stored.Authors == 1 && statusOf(t, kept).Stored.Authors > k
 		})
 	}
 }

@@ -148,8 +148,8 @@ func (s *Session) regretBound(ctx context.Context) (bound float64, observations 
 	return bound, view.Observations, err
 }
 
-// Enough returns why the latest run ended, by RunOptions.StopRegret; nil when it ended
+// Stopped returns why the latest run ended, by RunOptions.StopRegret; nil when it ended
 // otherwise, or there are trials since.
-func (s *Session) Enough(ctx context.Context) (enough *agent.StopRecord, err error) {
-	return enough, s.do(ctx, func(time.Time) { enough = s.agent.StopReason() })
+func (s *Session) Stopped(ctx context.Context) (stopped *agent.Stopped, err error) {
+	return stopped, s.do(ctx, func(time.Time) { stopped = s.agent.StopReason() })
 }

@@ -89,7 +89,7 @@ func TestDifferentTasksNeverMix(t *testing.T) {
 	}
 	for _, s := range []*node.Session{first, second} {
 		status := statusOf(t, s)
-		if status.SharesReceived > 0 || len(status.MeshPeers) > 0 || len(status.Present) > 1 || status.SharesSent == 0 {
+		if status.SharesReceived > 0 || len(status.TopicPeers) > 0 || len(status.Present) > 1 || status.SharesSent == 0 {
 			t.Errorf("status %+v", status)
 		}
 		for _, trial := range trialsOf(t, s) {
@@ -254,10 +254,10 @@ func TestRestart(t *testing.T) {
 		}
 		s := join(t, n, bowl, 1)
 		status := statusOf(t, s)
-		if status.Epoch <= epoch {
-			t.Errorf("epoch %d after %d", status.Epoch, epoch)
+		if status.Starts <= epoch {
+			t.Errorf("epoch %d after %d", status.Starts, epoch)
 		}
-		epoch = status.Epoch
+		epoch = status.Starts
 		after := trialsOf(t, s)
 		if !slices.EqualFunc(before, after, func(a, b strategy.Trial) bool {
 			return a.ID == b.ID && a.Design.Equal(b.Design) && a.State == b.State && a.Outcome.Value == b.Outcome.Value

@@ -43,7 +43,7 @@ func TestPrivateThresholdsOverRealSockets(t *testing.T) {
 		if err := sessions[index].Tell(t.Context(), trial.ID, value); err != nil {
 			t.Fatal(err)
 		}
-		return trial.Why.PeersUsed
+		return trial.Why.PeerCount
 	}
 	for _, index := range []int{1, 2, 0} {
 		for range 3 {
@@ -66,8 +66,8 @@ func TestPrivateThresholdsOverRealSockets(t *testing.T) {
 		t.Errorf("the best node has listened to %d peers", heard[0])
 	}
 	for i, s := range sessions {
-		if status := statusOf(t, s); status.SharesSent != 0 || status.SharesReceived != 0 || status.DirectsSent == 0 || status.DirectsReceived == 0 {
-			t.Errorf("node %d: %d shares sent and %d received by gossip, %d direct messages sent and %d received", i, status.SharesSent, status.SharesReceived, status.DirectsSent, status.DirectsReceived)
+		if status := statusOf(t, s); status.SharesSent != 0 || status.SharesReceived != 0 || status.DirectMessagesSent == 0 || status.DirectMessagesReceived == 0 {
+			t.Errorf("node %d: %d shares sent and %d received by gossip, %d direct messages sent and %d received", i, status.SharesSent, status.SharesReceived, status.DirectMessagesSent, status.DirectMessagesReceived)
 		}
 	}
 }

@@ -33,8 +33,8 @@ func (r *run) stoppedBefore(ctx context.Context) (bool, error) {
 	if r.options.StopRegret == 0 {
 		return false, nil
 	}
-	before, err := r.session.Enough(ctx)
-	return before != nil && before.Bound <= r.options.StopRegret, err
+	before, err := r.session.Stopped(ctx)
+	return before != nil && before.RegretBound <= r.options.StopRegret, err
 }
 
 // shouldStop tells whether the regret has been small enough for long enough, by a model that has

@@ -35,13 +35,13 @@ func TestARunEndsWhenItsRegretIsSmall(t *testing.T) {
 			t.Fatal(err)
 		}
 		evals := len(trialsOf(t, s))
-		enough, err := s.Enough(t.Context())
-		if err != nil || enough == nil || enough.Regret != 1 || !(enough.Bound <= 1) || enough.Observations > evals || enough.Observations < evals-parallel+1 {
-			t.Fatalf("%d evaluators: %d trials, enough %+v, %v", parallel, evals, enough, err)
+		stopped, err := s.Stopped(t.Context())
+		if err != nil || stopped == nil || stopped.StopRegret != 1 || !(stopped.RegretBound <= 1) || stopped.Observations > evals || stopped.Observations < evals-parallel+1 {
+			t.Fatalf("%d evaluators: %d trials, stopped %+v, %v", parallel, evals, stopped, err)
 		}
 		best, err := s.Best(t.Context())
-		if err != nil || evals >= 60 || evals < 2*10 || best.Outcome.Value > enough.Bound {
-			t.Errorf("%d evaluators: %d trials, the best has %+v, and the bound is %g: %v", parallel, evals, best.Outcome, enough.Bound, err)
+		if err != nil || evals >= 60 || evals < 2*10 || best.Outcome.Value > stopped.RegretBound {
+			t.Errorf("%d evaluators: %d trials, the best has %+v, and the bound is %g: %v", parallel, evals, best.Outcome, stopped.RegretBound, err)
 		}
 		if err := n.Close(); err != nil {
 			t.Fatal(err)
@@ -55,14 +55,14 @@ func TestARunEndsWhenItsRegretIsSmall(t *testing.T) {
 		if err := s.Run(t.Context(), sphere, options); err != nil || len(trialsOf(t, s)) != evals+2 {
 			t.Errorf("%d evaluators: for less regret %d trials, want %d: %v", parallel, len(trialsOf(t, s)), evals+2, err)
 		}
-		if enough, err := s.Enough(t.Context()); enough != nil || err != nil {
-			t.Errorf("%d evaluators: after further trials it is said why a run has ended: %+v, %v", parallel, enough, err)
+		if stopped, err := s.Stopped(t.Context()); stopped != nil || err != nil {
+			t.Errorf("%d evaluators: after further trials it is said why a run has ended: %+v, %v", parallel, stopped, err)
 		}
 	}
 }
 
 // Nothing but StopRegret ends a run thus, and a run that ends otherwise leaves no word of it.
-func TestOtherEndsAreNotEnough(t *testing.T) {
+func TestOtherEndsAreNotStopped(t *testing.T) {
 	t.Parallel()
 	s := join(t, loopback(t), bowl, 1)
 	if bound, err := s.RegretBound(t.Context()); err != nil || !math.IsInf(bound, 1) {
@@ -82,8 +82,8 @@ func TestOtherEndsAreNotEnough(t *testing.T) {
 	}, node.RunOptions{StopRegret: 1e9}); !errors.Is(err, stop) {
 		t.Errorf("a run that was stopped ends with %v", err)
 	}
-	if enough, err := s.Enough(t.Context()); enough != nil || err != nil {
-		t.Errorf("enough %+v, %v", enough, err)
+	if stopped, err := s.Stopped(t.Context()); stopped != nil || err != nil {
+		t.Errorf("stopped %+v, %v", stopped, err)
 	}
 }
 

@@ -23,9 +23,9 @@ var ErrSound = errors.New("node: the journal is whole")
 
 // Repaired is what a repair has done.
 type Repaired struct {
-	Damage string         `json:"damage"`           // what was wrong
-	Aside  string         `json:"aside,omitempty"`  // where the damaged file is kept; empty when it was missing
-	Copied *time.Time     `json:"copied,omitempty"` // when the copy was made that was used; nil: there was none that can be read
+	Damage string         `json:"damage"`            // what was wrong
+	KeptAs string         `json:"kept_as,omitempty"` // where the damaged file is kept; empty when it was missing
+	Copied *time.Time     `json:"copied,omitempty"`  // when the copy was made that was used; nil: there was none that can be read
 	Tasks  []RepairedTask `json:"tasks"`
 	Lost   []string       `json:"lost,omitempty"` // tasks of which too little is readable, by what stands for their IDs
 }
@@ -39,7 +39,7 @@ type RepairedTask struct {
 	Newer    int    `json:"newer"`              // records from the damaged file that the copy did not have
 	Imported int    `json:"imported,omitempty"` // trials of those that have another number now
 	Dropped  int    `json:"dropped,omitempty"`  // records that say nothing without others that are missing
-	Apart    bool   `json:"apart,omitempty"`    // what the damaged file has contradicts the copy, which alone was used
+	Conflict bool   `json:"conflict,omitempty"` // what the damaged file has contradicts the copy, which alone was used
 	Private  bool   `json:"private,omitempty"`  // it releases nothing more
 }
 
@@ -221,8 +221,8 @@ func (r *repair) taskIn(name string, pieces []journal.Piece) (id string, readabl
 
 // mergeTask takes all of the copy's log, and what the damaged file has beyond it.
 func (r *repair) mergeTask(id string, copied, found []journal.Piece) error {
-	task := RepairedTask{ID: id, Apart: !agree(copied, found)}
-	if task.Apart {
+	task := RepairedTask{ID: id, Conflict: !agree(copied, found)}
+	if task.Conflict {
 		found = nil
 	}
 	pieces, gap := slices.Clone(copied), -1 // pieces before the first gap
@@ -301,7 +301,7 @@ func (r *repair) copyAlone(id string, copied []journal.Piece, task RepairedTask)
 	if err != nil {
 		return fmt.Errorf("node: task %s in the copy: %w", id, err)
 	}
-	task.Newer, task.Apart = 0, true
+	task.Newer, task.Conflict = 0, true
 	r.add(task, entries, history)
 	return nil
 }
@@ -365,7 +365,7 @@ func (r *repair) write(now time.Time) error {
 	}
 	path := filepath.Join(r.dir, JournalFile)
 	if _, err := os.Lstat(path); err == nil {
-		if r.report.Aside, err = setAside(path, now); err != nil {
+		if r.report.KeptAs, err = setAside(path, now); err != nil {
 			return fmt.Errorf("node: keep the damaged journal: %w", err)
 		}
 	}

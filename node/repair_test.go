@@ -149,12 +149,12 @@ func TestRepairFromTheCopy(t *testing.T) {
 		t.Errorf("repaired: %+v", r)
 	}
 	for _, task := range r.Tasks {
-		if task.Trials != 6 || task.Outcomes != 6 || task.Newer+task.Imported+task.Dropped != 0 || task.Apart || task.Private != (task.Name == "promised") {
+		if task.Trials != 6 || task.Outcomes != 6 || task.Newer+task.Imported+task.Dropped != 0 || task.Conflict || task.Private != (task.Name == "promised") {
 			t.Errorf("repaired: %+v", task)
 		}
 	}
-	if !bytes.Equal(readFile(t, r.Aside), damaged) || filepath.Dir(r.Aside) != dir {
-		t.Errorf("the damaged journal is kept as %q, and is another", r.Aside)
+	if !bytes.Equal(readFile(t, r.KeptAs), damaged) || filepath.Dir(r.KeptAs) != dir {
+		t.Errorf("the damaged journal is kept as %q, and is another", r.KeptAs)
 	}
 	after := histories(t, dir)
 	for name, h := range before {
@@ -252,7 +252,7 @@ func TestRepairOfHalfOfBoth(t *testing.T) {
 	if _, err := os.Lstat(journalOf(dir)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the start has made a journal: %v", err)
 	}
-	if r := mustRepair(t, dir); r.Aside != "" || r.Copied == nil {
+	if r := mustRepair(t, dir); r.KeptAs != "" || r.Copied == nil {
 		t.Errorf("without a journal: %+v", r)
 	}
 	for name, h := range histories(t, dir) {

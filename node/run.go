@@ -31,7 +31,7 @@ type RunOptions struct {
 	// best of the space, in the objective's units, as far as the node's own model knows:
 	// when Session.RegretBound is no larger after five outcomes in a row, and there are ten for
 	// each parameter. The journal says so
-	// (Session.Enough), and a run that begins where another has ended thus ends at
+	// (Session.Stopped), and a run that begins where another has ended thus ends at
 	// once. For tasks without constraints. Zero: never.
 	StopRegret float64
 

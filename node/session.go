@@ -76,20 +76,20 @@ type JoinOptions struct {
 // Session is a node's part in one task. Its methods may be called from any
 // goroutine.
 type Session struct {
-	node         *Node
-	task         *task.Task
-	id           string
-	keys         *invitation.Keys // nil: the task is open
-	called       cid.Cid          // what the topic and streams are named by: the ID, or the tag
-	rendezvous   cid.Cid          // what hubs are asked for
-	options      JoinOptions
-	log          *journal.Log
-	topic        *topic
-	logger       *slog.Logger
-	metrics      *taskMetrics
-	works        *backgroundWork
-	warned       *ratelimitlog.Limit // what the agent warns of
-	earlierTasks []EarlierTask       // tasks of the same name, when this one had no trials at the join
+	node          *Node
+	task          *task.Task
+	id            string
+	keys          *invitation.Keys // nil: the task is open
+	called        cid.Cid          // what the topic and streams are named by: the ID, or the tag
+	rendezvous    cid.Cid          // what hubs are asked for
+	options       JoinOptions
+	log           *journal.Log
+	topic         *topic
+	logger        *slog.Logger
+	metrics       *taskMetrics
+	works         *backgroundWork
+	warned        *ratelimitlog.Limit // what the agent warns of
+	previousTasks []PreviousTask      // tasks of the same name, when this one had no trials at the join
 
 	calls   chan call
 	results chan result
@@ -175,10 +175,10 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 	}
 	n.names[s.id] = t.Name
 	if !options.Keep && len(s.agent.Trials()) == 0 {
-		s.earlierTasks = n.earlierTasksOf(t)
+		s.previousTasks = n.previousTasksOf(t)
 	}
-	if len(s.earlierTasks) > 0 && !options.Importing {
-		n.warn(earlierTaskText(t, s.earlierTasks))
+	if len(s.previousTasks) > 0 && !options.Importing {
+		n.warn(previousTaskText(t, s.previousTasks))
 	}
 	s.logger.Info("task joined", "name", t.Name, "id", s.id, "epoch", s.agent.Epoch())
 	n.background(s.loop)

@@ -76,8 +76,8 @@ func TestFileOfWhatWasHeardIsNotTrusted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if status.Knowledge.Shares != test.want || status.SharesReceived != 0 {
-			t.Errorf("%s: %d shares are believed, want %d; %d count as received", name, status.Knowledge.Shares, test.want, status.SharesReceived)
+		if status.Stored.PeerShares != test.want || status.SharesReceived != 0 {
+			t.Errorf("%s: %d shares are believed, want %d; %d count as received", name, status.Stored.PeerShares, test.want, status.SharesReceived)
 		}
 		if err := n.Close(); err != nil {
 			t.Error(err)

@@ -249,8 +249,8 @@ func testLateJoiner(t *testing.T, invited bool) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(status.Present) != 11 || !status.Agreed {
-				t.Errorf("after 5s a node sees %d present, agreed: %v; want 11 and true", len(status.Present), status.Agreed)
+			if len(status.Present) != 11 || !status.PresenceAgreed {
+				t.Errorf("after 5s a node sees %d present, agreed: %v; want 11 and true", len(status.Present), status.PresenceAgreed)
 			}
 		}
 	})

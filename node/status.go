@@ -21,47 +21,47 @@ type Status struct {
 	Name      string                 `json:"name"`
 	PeerID    peer.ID                `json:"peer_id"`
 	Addresses []string               `json:"addresses"`
-	Epoch     uint64                 `json:"epoch"` // counts the starts
+	Starts    uint64                 `json:"starts"` // counts the starts
 	Trials    map[strategy.State]int `json:"trials"`
 	Best      *strategy.Trial        `json:"best"`
 	WaitsFor  string                 `json:"waits_for,omitempty"` // why the oldest Ask has no answer yet; empty when no Ask waits
 
-	MeshPeers []peer.ID `json:"mesh_peers"` // connected, on this task
-	Peers     []Link    `json:"peers"`      // how each of them is connected
-	Hubs      []HubLink `json:"hubs"`       // the node's, in the order of Node.Hubs
-	Present   []peer.ID `json:"present"`    // take part, this node among them unless it only keeps
-	Agreed    bool      `json:"agreed"`     // all of them see the same set
-	Keeping   bool      `json:"keeping"`    // the node evaluates nothing, and keeps and passes on shares
-	Knowledge Knowledge `json:"knowledge"`
+	TopicPeers     []peer.ID    `json:"topic_peers"`     // connected, on this task
+	Peers          []Link       `json:"peers"`           // how each of them is connected
+	Hubs           []HubLink    `json:"hubs"`            // the node's, in the order of Node.Hubs
+	Present        []peer.ID    `json:"present"`         // take part, this node among them unless it only keeps
+	PresenceAgreed bool         `json:"presence_agreed"` // all of them see the same set
+	Keeping        bool         `json:"keeping"`         // the node evaluates nothing, and keeps and passes on shares
+	Stored         StoredShares `json:"stored"`
 
-	TaskMismatches []TaskMismatch `json:"namesakes,omitempty"` // connected peers on a task of the same name and another ID
+	TaskMismatches []TaskMismatch `json:"task_mismatches,omitempty"` // connected peers on a task of the same name and another ID
 
-	EarlierTasks []EarlierTask `json:"formers,omitempty"` // tasks with trials of the same name in the data directory, if this one had none at the join
+	PreviousTasks []PreviousTask `json:"previous_tasks,omitempty"` // tasks with trials of the same name in the data directory, if this one had none at the join
 
 	Privacy *ledger.State  `json:"privacy,omitempty"` // of the task's promise; nil when there is none
 	Sums    *strategy.Sums `json:"sums,omitempty"`    // private ones; nil when the task has none
 
-	Gains []strategy.Gain `json:"gains,omitempty"` // of the parties that this node knows of; nil where the strategy does not tell
+	Rewards []strategy.Reward `json:"rewards,omitempty"` // of the parties that this node knows of; nil where the strategy does not tell
 
 	Model *agent.Learned `json:"model,omitempty"` // what the model of the objective has learned from; nil before it has
 
-	Teachers int `json:"teachers,omitempty"` // peers whose word on hyperparameters the next fit goes by
+	HyperparameterPeers int `json:"hyperparameter_peers,omitempty"` // peers whose word on hyperparameters the next fit goes by
 
-	Enough *agent.StopRecord `json:"enough,omitempty"` // why the latest run ended, by RunOptions.StopRegret; nil when it ended otherwise or goes on
+	Stopped *agent.Stopped `json:"stopped,omitempty"` // why the latest run ended, by RunOptions.StopRegret; nil when it ended otherwise or goes on
 
-	SharesSent      int   `json:"shares_sent"` // presence not counted
-	SharesReceived  int   `json:"shares_received"`
-	DirectsSent     int   `json:"directs_sent,omitempty"` // messages to single peers, in which some strategies say all that they say
-	DirectsReceived int   `json:"directs_received,omitempty"`
-	BytesSent       int64 `json:"bytes_sent"` // by the node on all streams, since its start; 0 with a Host of the user's
-	BytesReceived   int64 `json:"bytes_received"`
+	SharesSent             int   `json:"shares_sent"` // presence not counted
+	SharesReceived         int   `json:"shares_received"`
+	DirectMessagesSent     int   `json:"direct_messages_sent,omitempty"` // messages to single peers, in which some strategies say all that they say
+	DirectMessagesReceived int   `json:"direct_messages_received,omitempty"`
+	BytesSent              int64 `json:"bytes_sent"` // by the node on all streams, since its start; 0 with a Host of the user's
+	BytesReceived          int64 `json:"bytes_received"`
 }
 
-// Knowledge counts what the node holds that outlives its authors.
-type Knowledge struct {
-	Authors int `json:"authors"` // others
-	Shares  int `json:"shares"`  // of others
-	Own     int `json:"own"`     // shares of this node
+// StoredShares counts what the node holds that outlives its authors.
+type StoredShares struct {
+	Authors    int `json:"authors"`     // others
+	PeerShares int `json:"peer_shares"` // of others
+	OwnShares  int `json:"own_shares"`  // shares of this node
 }
 
 // How a peer is connected.
@@ -92,14 +92,14 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		PeerID:         s.node.ID(),
 		Addresses:      s.node.Addresses(),
 		Trials:         map[strategy.State]int{},
-		MeshPeers:      s.topic.onTask(),
+		TopicPeers:     s.topic.onTask(),
 		TaskMismatches: s.topic.mismatches.list(),
-		EarlierTasks:   s.earlierTasks,
+		PreviousTasks:  s.previousTasks,
 	}
 	if s.keys != nil {
 		status.Tag = s.keys.Tag().String()
 	}
-	for _, id := range status.MeshPeers {
+	for _, id := range status.TopicPeers {
 		if link, ok := s.node.linkTo(id); ok {
 			status.Peers = append(status.Peers, link)
 		}
@@ -113,21 +113,21 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		for _, trial := range s.agent.Trials() {
 			status.Trials[trial.State]++
 		}
-		status.Epoch, status.Best, status.WaitsFor = s.agent.Epoch(), s.agent.Best(), s.agent.WaitsFor()
+		status.Starts, status.Best, status.WaitsFor = s.agent.Epoch(), s.agent.Best(), s.agent.WaitsFor()
 		present := s.agent.Present(now)
-		status.Present, status.Agreed = present.Present, present.Agreed
+		status.Present, status.PresenceAgreed = present.Present, present.Agreed
 		status.Keeping = s.agent.Keeping()
-		status.Knowledge.Authors, status.Knowledge.Shares = s.agent.Knowledge(now)
-		status.Knowledge.Own = s.agent.OwnShares(now)
+		status.Stored.Authors, status.Stored.PeerShares = s.agent.Knowledge(now)
+		status.Stored.OwnShares = s.agent.OwnShares(now)
 		status.Privacy = s.agent.Spent()
 		status.Sums = s.agent.Sums()
-		status.Gains = s.agent.Gains()
+		status.Rewards = s.agent.Rewards()
 		status.Model = s.agent.Learned()
-		status.Teachers = s.agent.Teachers()
-		status.Enough = s.agent.StopReason()
+		status.HyperparameterPeers = s.agent.HyperparameterPeers()
+		status.Stopped = s.agent.StopReason()
 		counts := s.agent.Counts()
 		status.SharesSent, status.SharesReceived = countShares(counts.Sent), countShares(counts.Received)
-		status.DirectsSent, status.DirectsReceived = counts.DirectsSent, counts.DirectsReceived
+		status.DirectMessagesSent, status.DirectMessagesReceived = counts.DirectMessagesSent, counts.DirectMessagesReceived
 	})
 	return status, err
 }

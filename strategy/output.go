@@ -106,16 +106,16 @@ func Diverged(t *task.Task, trials []Trial) []bool {
 // Best returns the best feasible trial, of equal ones the first; nil when there is
 // none. It points into trials.
 func Best(t *task.Task, trials []Trial) *Trial {
-	if best := Nearest(t, trials); best != nil && t.Feasible(best.Outcome) {
+	if best := BestOrLeastViolating(t, trials); best != nil && t.Feasible(best.Outcome) {
 		return best
 	}
 	return nil
 }
 
-// Nearest returns the best feasible trial, or where there is none the trial of least
+// BestOrLeastViolating returns the best feasible trial, or where there is none the trial of least
 // violation, of equal ones the first; nil when no trial has an outcome. It points
 // into trials.
-func Nearest(t *task.Task, trials []Trial) (nearest *Trial) {
+func BestOrLeastViolating(t *task.Task, trials []Trial) (nearest *Trial) {
 	for i := range trials {
 		trial := &trials[i]
 		if trial.State == Done && (nearest == nil || t.Better(trial.Outcome, nearest.Outcome)) {

@@ -22,26 +22,26 @@ type (
 	FactorSource interface{ Statements() []latent.Statement }
 	// PriorSource tells the prior that peers make for the hyperparameters of the objective; nil
 	// while they make none. The agent fits them by it. Prior may take long and is called
-	// beside the agent. Teachers counts those peers.
+	// beside the agent. HyperparameterPeers counts those peers.
 	PriorSource interface {
 		Prior() *gp.Prior
-		Teachers() int
+		HyperparameterPeers() int
 	}
 
-	// GainReporter tells what parties have got of their evaluations.
-	GainReporter interface{ Gains() []Gain }
+	// RewardReporter tells what parties have got of their evaluations.
+	RewardReporter interface{ Rewards() []Reward }
 )
 
-// Gain is what one party has got of its evaluations, in the objective's units. Those that
+// Reward is what one party has got of its evaluations, in the objective's units. Those that
 // failed, or were made before or elsewhere, do not count.
-type Gain struct {
+type Reward struct {
 	Party       peer.ID `json:"party"`
 	Evaluations int     `json:"evaluations"`
 	Sum         float64 `json:"sum"`
 	Best        float64 `json:"best"` // of them; 0 without any
-	// Against is how much better than average its results were, all together: larger is
+	// RelativeToMean is how much better than average its results were, all together: larger is
 	// better whatever the goal.
-	Against float64 `json:"against_mean"`
+	RelativeToMean float64 `json:"relative_to_mean"`
 	// Alone is what the party would have got by itself; nil where nobody has estimated it.
 	Alone *Estimate `json:"alone,omitempty"`
 }
@@ -51,8 +51,8 @@ type Gain struct {
 type Estimate struct {
 	Evaluations int     `json:"evaluations"` // the party's first ones, which it is about
 	Sum         float64 `json:"sum"`
-	Best        float64 `json:"best"` // of them
-	Got         float64 `json:"got"`  // the sum that the party has got of as many
+	Best        float64 `json:"best"`       // of them
+	ActualSum   float64 `json:"actual_sum"` // the sum that the party has got of as many
 }
 
 // Estimator is what an Exchange may be too: one that can estimate what the node would have

@@ -56,9 +56,9 @@ type Trial struct {
 	Outcome  *Outcome    `json:"outcome,omitempty"` // when done
 	Reason   string      `json:"reason,omitempty"`  // when failed
 
-	// Broken names the constraints of the task that the outcome breaks: without one it
+	// Violated names the constraints of the task that the outcome violates: without one it
 	// is feasible.
-	Broken []task.Output `json:"broken,omitempty"`
+	Violated []task.Output `json:"violated,omitempty"`
 }
 
 // ShortID is the end of a peer ID, which tells peers apart at a glance.

@@ -26,10 +26,10 @@ func decode(t testing.TB) peer.ID {
 func ExampleWhy() {
 	fmt.Println(strategy.Why{Source: strategy.Initial})
 	fmt.Println(strategy.Why{Source: strategy.Own, OwnProbability: new(0.5)})
-	fmt.Println(strategy.Why{Source: "bound", Phrase: "upper confidence bound"})
+	fmt.Println(strategy.Why{Source: "ucb", Phrase: "upper confidence bound"})
 	fmt.Println(strategy.Why{Source: strategy.Imported})
 	fmt.Println(strategy.Why{Source: strategy.Own, NextBest: 7})
-	fmt.Println(strategy.Why{Source: "bound", Phrase: "upper confidence bound", Again: 7})
+	fmt.Println(strategy.Why{Source: "ucb", Phrase: "upper confidence bound", RepeatOf: 7})
 	fmt.Println(strategy.Why{Source: strategy.Remaining})
 	// Output:
 	// random start
@@ -51,20 +51,20 @@ func TestFromPeers(t *testing.T) {
 		{strategy.Why{}, false},
 		{strategy.Why{Source: strategy.Initial}, false},
 		{strategy.Why{Source: strategy.Own, OwnProbability: new(0.5)}, false},
-		{strategy.Why{Source: "improve"}, false},
-		{strategy.Why{Source: "bound"}, false},
+		{strategy.Why{Source: "ei"}, false},
+		{strategy.Why{Source: "ucb"}, false},
 		{strategy.Why{Source: strategy.Imported}, false},
-		{strategy.Why{Source: strategy.Remaining, PeersUsed: 3}, false},
+		{strategy.Why{Source: strategy.Remaining, PeerCount: 3}, false},
 		{strategy.Why{Source: "peer", Peer: decode(t)}, true},
 		{strategy.Why{Source: "peer", Peer: decode(t), NextBest: 2}, true},
-		{strategy.Why{Source: "peers", PeersUsed: 3}, true},
+		{strategy.Why{Source: "peers", PeerCount: 3}, true},
 		{strategy.Why{Source: "agreed", Round: 4}, false},
-		{strategy.Why{Source: "agreed", PeersUsed: 1}, true},
-		{strategy.Why{Source: "agreed", PeersUsed: 1, Round: 4}, true},
+		{strategy.Why{Source: "agreed", PeerCount: 1}, true},
+		{strategy.Why{Source: "agreed", PeerCount: 1, Round: 4}, true},
 		{strategy.Why{Source: "designs"}, false},
-		{strategy.Why{Source: "designs", PeersUsed: 1}, true},
+		{strategy.Why{Source: "designs", PeerCount: 1}, true},
 		{strategy.Why{Source: "density"}, false},
-		{strategy.Why{Source: "density", PeersUsed: 2}, true},
+		{strategy.Why{Source: "density", PeerCount: 2}, true},
 	} {
 		if got := c.why.FromPeers(); got != c.want {
 			t.Errorf("%+v: %t", c.why, got)
@@ -78,12 +78,12 @@ func TestWhySurvivesJSON(t *testing.T) {
 		{Source: strategy.Own, OwnProbability: new(0.0)},
 		{Source: strategy.Own, OwnProbability: new(1.0)},
 		{Source: "peer", OwnProbability: new(0.25), Peer: decode(t), Stamp: &protocol.Stamp{Epoch: 3, Sequence: 1<<64 - 1}, Observations: 7},
-		{Source: "bound"},
-		{Source: "agreed", PeersUsed: 4, Round: 100000},
-		{Source: "designs", PeersUsed: 1, Observations: 9},
-		{Source: "density", PeersUsed: 2},
+		{Source: "ucb"},
+		{Source: "agreed", PeerCount: 4, Round: 100000},
+		{Source: "designs", PeerCount: 1, Observations: 9},
+		{Source: "density", PeerCount: 2},
 		{Source: strategy.Own, NextBest: 3},
-		{Source: strategy.Own, Again: 1},
+		{Source: strategy.Own, RepeatOf: 1},
 	} {
 		data, err := json.Marshal(why)
 		if err != nil {

@@ -15,7 +15,7 @@ type Source string
 
 // Sources of designs that no strategy has chosen by what it knows.
 const (
-	First     Source = "first"     // to be evaluated first, as the user says
+	Enqueued  Source = "enqueued"  // to be evaluated first, as the user says
 	Initial   Source = "initial"   // random, before the surrogate knows anything
 	Remaining Source = "remaining" // random, since nearly all designs of the space have been tried
 	Imported  Source = "imported"  // told by the user
@@ -32,11 +32,11 @@ type Why struct {
 	OwnProbability *float64        `json:"own_probability,omitempty"` // the chance that the agent's own model had; nil when there was no choice
 	Peer           peer.ID         `json:"peer,omitempty"`
 	Stamp          *protocol.Stamp `json:"stamp,omitempty"`        // which of the peer's shares
-	Observations   int             `json:"observations,omitempty"` // that the peer's share, or those of all peers listened to, rested on
-	PeersUsed      int             `json:"listened,omitempty"`     // to how many peers
+	Observations   int             `json:"observations,omitempty"` // that the peer's share, or those of all peers used, rested on
+	PeerCount      int             `json:"peer_count,omitempty"`   // number of peers whose shares were used
 	Round          int             `json:"round,omitempty"`        // of the consensus
 	NextBest       uint64          `json:"next_best,omitempty"`    // the trial that had the maximiser already, or ran or failed near it
-	Again          uint64          `json:"again,omitempty"`        // the trial that had the same design already
+	RepeatOf       uint64          `json:"repeat_of,omitempty"`    // the trial with the same design
 }
 
 // AddObservations adds what a peer's share rests on to a Why's Observations. Peers
@@ -44,13 +44,13 @@ type Why struct {
 func AddObservations(sum, claimed int) int { return min(sum, math.MaxInt32-claimed) + claimed }
 
 // FromPeers tells whether the design rests on what peers shared: a strategy says so by
-// Peer or Listened.
+// Peer or PeerCount.
 func (w Why) FromPeers() bool {
 	switch w.Source {
-	case First, Initial, Remaining, Imported:
+	case Enqueued, Initial, Remaining, Imported:
 		return false
 	}
-	return w.Peer != "" || w.PeersUsed > 0
+	return w.Peer != "" || w.PeerCount > 0
 }
 
 // String is a short phrase for people.
@@ -58,8 +58,8 @@ func (w Why) String() string {
 	switch {
 	case w.NextBest > 0:
 		return fmt.Sprintf("%s, next best after trial %d", w.phrase(), w.NextBest)
-	case w.Again > 0:
-		return fmt.Sprintf("%s, trial %d again", w.phrase(), w.Again)
+	case w.RepeatOf > 0:
+		return fmt.Sprintf("%s, trial %d again", w.phrase(), w.RepeatOf)
 	}
 	return w.phrase()
 }
@@ -68,7 +68,7 @@ func (w Why) phrase() string {
 	switch {
 	case w.Phrase != "":
 		return w.Phrase
-	case w.Source == First:
+	case w.Source == Enqueued:
 		return "given by the user"
 	case w.Source == Initial:
 		return "random start"

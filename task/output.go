@@ -50,8 +50,8 @@ func (t *Task) Violation(m Measurement) float64 {
 	return sum
 }
 
-// Broken lists the outputs of the constraints that a measurement breaks.
-func (t *Task) Broken(m Measurement) (outputs []Output) {
+// Violated lists the outputs of the constraints that a measurement violates.
+func (t *Task) Violated(m Measurement) (outputs []Output) {
 	for _, c := range t.Constraints {
 		if value, ok := m.Measured(c.Output); !ok || !c.Keeps(value) {
 			outputs = append(outputs, c.Output)

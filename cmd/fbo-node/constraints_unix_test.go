@@ -51,8 +51,8 @@ func TestKilledNodeKeepsConstraints(t *testing.T) {
 		}
 	}
 	var raw []struct {
-		ID     uint64
-		Broken []string
+		ID       uint64
+		Violated []string
 	}
 	if err := json.Unmarshal([]byte(must(t, "history", "--json", "--data-dir", dir)), &raw); err != nil {
 		t.Fatal(err)
@@ -66,16 +66,16 @@ func TestKilledNodeKeepsConstraints(t *testing.T) {
 			continue
 		}
 		done++
-		var broken []string
+		var violated []string
 		right, up := trial.Outcome.Constraints["right"].Float(), trial.Outcome.Constraints["up"].Float()
 		if right < 1 {
-			broken = append(broken, "right")
+			violated = append(violated, "right")
 		}
 		if up < -0.5 || up > 0.5 {
-			broken = append(broken, "up")
+			violated = append(violated, "up")
 		}
-		if !slices.Equal(raw[i].Broken, broken) {
-			t.Errorf("trial %d: right %g, up %g, broken %v", trial.ID, right, up, raw[i].Broken)
+		if !slices.Equal(raw[i].Violated, violated) {
+			t.Errorf("trial %d: right %g, up %g, violated %v", trial.ID, right, up, raw[i].Violated)
 		}
 	}
 	if done != 16 {
@@ -144,7 +144,7 @@ func TestTruthsAndFailures(t *testing.T) {
 	if !reflect.DeepEqual(before, trials[:len(before)]) {
 		t.Error("the first trials have changed")
 	}
-	failed, broken := 0, 0
+	failed, violated := 0, 0
 	for _, trial := range trials {
 		switch {
 		case trial.ID%5 == 0 || trial.State == "failed":
@@ -155,11 +155,11 @@ func TestTruthsAndFailures(t *testing.T) {
 		case !trial.Outcome.Constraints["sound"].IsTruth():
 			t.Errorf("trial %d: sound is %v", trial.ID, trial.Outcome.Constraints["sound"])
 		case trial.Outcome.Constraints["sound"].Float() == 0:
-			broken++
+			violated++
 		}
 	}
-	if len(trials)-failed != 12 || broken == 0 {
-		t.Errorf("%d trials, %d failed, %d unsound", len(trials), failed, broken)
+	if len(trials)-failed != 12 || violated == 0 {
+		t.Errorf("%d trials, %d failed, %d unsound", len(trials), failed, violated)
 	}
 	if best := statusOf(t, dir).Best; best == nil || best.Outcome.Constraints["sound"].Float() != 1 {
 		t.Errorf("best %+v", best)

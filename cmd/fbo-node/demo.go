@@ -244,7 +244,7 @@ func (d *demo) together(ctx context.Context) ([]nodeSummary, error) {
 	}
 	defer end()
 	first := 1
-	if useless(d.task) != "" {
+	if unusableReason(d.task) != "" {
 		first = d.nodes
 	}
 	return d.all(ctx, keeper, first, (d.evals+1)/2)

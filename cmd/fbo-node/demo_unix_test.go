@@ -41,7 +41,7 @@ func TestDemoJSON(t *testing.T) {
 	decode(t, e.stdout, &keys) // exactly one object, or this fails
 	var nodes []map[string]json.RawMessage
 	decode(t, string(keys["nodes"]), &nodes)
-	for _, key := range []string{"peer_id", "evaluations", "best", "alone", "peer_queries", "shares_sent", "shares_received", "bytes_sent"} {
+	for _, key := range []string{"peer_id", "evaluations", "best", "alone", "peer_informed_trials", "shares_sent", "shares_received", "bytes_sent"} {
 		if len(nodes) == 0 || nodes[0][key] == nil {
 			t.Errorf("key %q is missing in %s", key, e.stdout)
 		}
@@ -60,7 +60,7 @@ func TestDemoJSON(t *testing.T) {
 		if n.Evaluations != 6 || n.Best.Value <= 0 || n.Alone.Value <= 0 || n.Best.Value > 20 || len(parameters) < 4 {
 			t.Errorf("node %+v", n)
 		}
-		if n.SharesSent == 0 || n.BytesSent == 0 || n.PeerQueries > n.Evaluations || n.PeerRecords > n.PeerQueries {
+		if n.SharesSent == 0 || n.BytesSent == 0 || n.PeerInformedTrials > n.Evaluations || n.PeerImprovements > n.PeerInformedTrials {
 			t.Errorf("node %+v", n)
 		}
 	}
@@ -96,7 +96,7 @@ func TestDemoForPeople(t *testing.T) {
 func TestDemoSeeds(t *testing.T) {
 	t.Parallel()
 	all := demoOfTwoSeeds(t)
-	if len(all.Seeds) != 2 || all.Seeds[0].Seed != 7 || all.Seeds[1].Seed != 8 || all.Evaluations < 1 || all.Evaluations > 3 {
+	if len(all.Seeds) != 2 || all.Seeds[0].Seed != 7 || all.Seeds[1].Seed != 8 || all.EvaluationsToAlone < 1 || all.EvaluationsToAlone > 3 {
 		t.Fatalf("%+v", all)
 	}
 	for _, r := range all.Seeds {
@@ -183,7 +183,7 @@ func checkDemoStrategy(t *testing.T, strategy string) {
 	decode(t, e.stdout, &r)
 	queries := 0
 	for _, n := range r.Nodes {
-		queries += n.PeerQueries
+		queries += n.PeerInformedTrials
 	}
 	if queries == 0 {
 		t.Errorf("no design of %d nodes came from a peer", len(r.Nodes))

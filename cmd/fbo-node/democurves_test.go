@@ -120,10 +120,10 @@ func TestSeedsReport(t *testing.T) {
 	var all seedsReport
 	nodes := make([]reportNode, 4)
 	for i, c := range []curves{{[]float64{4, 2}, []float64{4, 3}}, {[]float64{4, 3}, []float64{4, 2}}, {[]float64{3, 2}, []float64{4, 3}}} {
-		all.add(report{Seed: uint64(i), Nodes: nodes, Curves: c, Reached: c.reached(), Better: float64(i) + 0.5})
+		all.add(report{Seed: uint64(i), Nodes: nodes, Curves: c, EvaluationsToAlone: c.reached(), NodesBetter: float64(i) + 0.5})
 	}
 	// After 2, never (2) and 1 of two evaluations; 0.5, 1.5 and 2.5 of four nodes.
-	if all.Evaluations != 5.0/3 || all.Budget != 5.0/6 || all.Never != 1 || all.Better != 4.5/12 {
+	if all.EvaluationsToAlone != 5.0/3 || all.BudgetFraction != 5.0/6 || all.Never != 1 || all.NodesBetter != 4.5/12 {
 		t.Errorf("%+v", all)
 	}
 	for _, want := range []string{"after 1.7 evaluations, 83 % of the budget", "never, in 1 of 3 seeds", "better mean in 2.", "38 % of the nodes"} {

@@ -35,14 +35,14 @@ type nodeTrial struct {
 
 // nodeSummary is the last event of a node.
 type nodeSummary struct {
-	PeerID         string     `json:"peer_id"`
-	Evaluations    int        `json:"evaluations"`
-	Best           *nodeTrial `json:"best"`
-	PeerQueries    int        `json:"peer_queries"`
-	PeerRecords    int        `json:"peer_records"`
-	SharesSent     int        `json:"shares_sent"`
-	SharesReceived int        `json:"shares_received"`
-	BytesSent      int64      `json:"bytes_sent"`
+	PeerID             string     `json:"peer_id"`
+	Evaluations        int        `json:"evaluations"`
+	Best               *nodeTrial `json:"best"`
+	PeerInformedTrials int        `json:"peer_informed_trials"`
+	PeerImprovements   int        `json:"peer_improvements"`
+	SharesSent         int        `json:"shares_sent"`
+	SharesReceived     int        `json:"shares_received"`
+	BytesSent          int64      `json:"bytes_sent"`
 
 	curve []float64 // the best loss after each evaluation that had an outcome
 }

@@ -13,25 +13,25 @@ import (
 
 // report is the demo's result, as demo --json prints it.
 type report struct {
-	Task    string       `json:"task"`
-	Seed    uint64       `json:"seed"`
-	Seconds float64      `json:"seconds"`
-	Nodes   []reportNode `json:"nodes"`
-	Curves  curves       `json:"curves"`
-	Reached int          `json:"reached"` // evaluations together until the final mean of alone, 0 for never
-	Better  float64      `json:"better"`  // nodes that were better together, ties half
+	Task               string       `json:"task"`
+	Seed               uint64       `json:"seed"`
+	Seconds            float64      `json:"seconds"`
+	Nodes              []reportNode `json:"nodes"`
+	Curves             curves       `json:"curves"`
+	EvaluationsToAlone int          `json:"evaluations_to_alone"` // evaluations together until the final mean of alone, 0 for never
+	NodesBetter        float64      `json:"nodes_better"`         // nodes that were better together, ties half
 }
 
 type reportNode struct {
-	PeerID         string      `json:"peer_id"`
-	Evaluations    int         `json:"evaluations"`
-	Best           reportBest  `json:"best"`
-	Alone          reportAlone `json:"alone"`
-	PeerQueries    int         `json:"peer_queries"`
-	PeerRecords    int         `json:"peer_records"`
-	SharesSent     int         `json:"shares_sent"`
-	SharesReceived int         `json:"shares_received"`
-	BytesSent      int64       `json:"bytes_sent"`
+	PeerID             string      `json:"peer_id"`
+	Evaluations        int         `json:"evaluations"`
+	Best               reportBest  `json:"best"`
+	Alone              reportAlone `json:"alone"`
+	PeerInformedTrials int         `json:"peer_informed_trials"`
+	PeerImprovements   int         `json:"peer_improvements"`
+	SharesSent         int         `json:"shares_sent"`
+	SharesReceived     int         `json:"shares_received"`
+	BytesSent          int64       `json:"bytes_sent"`
 
 	compared int // 1 when together was better, -1 when alone was
 }
@@ -47,21 +47,21 @@ type reportAlone struct {
 
 func newReport(t *task.Task, seed uint64, took time.Duration, together, alone []nodeSummary) report {
 	r := report{Task: t.ID().String(), Seed: seed, Seconds: math.Round(took.Seconds()*10) / 10, Curves: newCurves(together, alone)}
-	r.Reached = r.Curves.reached()
+	r.EvaluationsToAlone = r.Curves.reached()
 	for i, s := range together {
 		compared := t.Compare(s.Best.Outcome, alone[i].Best.Outcome)
-		r.Better += float64(1+compared) / 2
+		r.NodesBetter += float64(1+compared) / 2
 		r.Nodes = append(r.Nodes, reportNode{
-			PeerID:         s.PeerID,
-			Evaluations:    s.Evaluations,
-			Best:           reportBest{s.Best.Outcome.Value, s.Best.Parameters},
-			Alone:          reportAlone{alone[i].Best.Outcome.Value},
-			PeerQueries:    s.PeerQueries,
-			PeerRecords:    s.PeerRecords,
-			SharesSent:     s.SharesSent,
-			SharesReceived: s.SharesReceived,
-			BytesSent:      s.BytesSent,
-			compared:       compared,
+			PeerID:             s.PeerID,
+			Evaluations:        s.Evaluations,
+			Best:               reportBest{s.Best.Outcome.Value, s.Best.Parameters},
+			Alone:              reportAlone{alone[i].Best.Outcome.Value},
+			PeerInformedTrials: s.PeerInformedTrials,
+			PeerImprovements:   s.PeerImprovements,
+			SharesSent:         s.SharesSent,
+			SharesReceived:     s.SharesReceived,
+			BytesSent:          s.BytesSent,
+			compared:           compared,
 		})
 	}
 	return r
@@ -76,7 +76,7 @@ func (r report) write(out io.Writer) {
 	for _, n := range r.Nodes {
 		won += max(n.compared, 0)
 		lost += max(-n.compared, 0)
-		fromPeers += n.PeerQueries
+		fromPeers += n.PeerInformedTrials
 		made += n.Evaluations
 		bytes += n.BytesSent
 	}

@@ -5,12 +5,12 @@ import "fmt"
 // seedsReport is what several seeds came to, as demo --seeds N --json prints it.
 type seedsReport struct {
 	Seeds []report `json:"seeds"`
-	// Evaluations is the mean number of evaluations until together reached alone's final
+	// EvaluationsToAlone is the mean number of evaluations until together reached alone's final
 	// mean, the whole budget where it did not.
-	Evaluations float64 `json:"evaluations_to_alone"`
-	Budget      float64 `json:"part_of_budget"` // the same as a part of the budget
-	Never       int     `json:"never"`          // seeds where it did not
-	Better      float64 `json:"nodes_better"`   // part of the nodes that were better together, ties half
+	EvaluationsToAlone float64 `json:"evaluations_to_alone"`
+	BudgetFraction     float64 `json:"budget_fraction"` // the same as a part of the budget
+	Never              int     `json:"never"`           // seeds where it did not
+	NodesBetter        float64 `json:"nodes_better"`    // part of the nodes that were better together, ties half
 }
 
 func (s *seedsReport) add(r report) {
@@ -19,17 +19,17 @@ func (s *seedsReport) add(r report) {
 	s.Never = 0
 	for _, r := range s.Seeds {
 		all := len(r.Curves.Alone)
-		reached := r.Reached
+		reached := r.EvaluationsToAlone
 		if reached == 0 {
 			reached = all
 			s.Never++
 		}
 		evaluations += float64(reached)
 		budget += float64(all)
-		better += r.Better
+		better += r.NodesBetter
 		nodes += float64(len(r.Nodes))
 	}
-	s.Evaluations, s.Budget, s.Better = evaluations/float64(len(s.Seeds)), evaluations/budget, better/nodes
+	s.EvaluationsToAlone, s.BudgetFraction, s.NodesBetter = evaluations/float64(len(s.Seeds)), evaluations/budget, better/nodes
 }
 
 const seedsHeader = "  seed  together     alone  alone's final mean reached after  nodes better"
@@ -37,10 +37,10 @@ const seedsHeader = "  seed  together     alone  alone's final mean reached afte
 // line is the row of one seed below seedsHeader.
 func (r report) line() string {
 	reached := "never"
-	if r.Reached > 0 {
-		reached = fmt.Sprintf("%d of %d", r.Reached, len(r.Curves.Alone))
+	if r.EvaluationsToAlone > 0 {
+		reached = fmt.Sprintf("%d of %d", r.EvaluationsToAlone, len(r.Curves.Alone))
 	}
-	return fmt.Sprintf("%6d  %8.4f  %8.4f  %32s  %7g of %d", r.Seed, last(r.Curves.Together), last(r.Curves.Alone), reached, r.Better, len(r.Nodes))
+	return fmt.Sprintf("%6d  %8.4f  %8.4f  %32s  %7g of %d", r.Seed, last(r.Curves.Together), last(r.Curves.Alone), reached, r.NodesBetter, len(r.Nodes))
 }
 
 func (s seedsReport) text() string {
@@ -53,5 +53,5 @@ func (s seedsReport) text() string {
 	return fmt.Sprintf(`Together reached alone's final mean after %.1f evaluations, %.0f %% of the budget
 (never, in %d of %d seeds, counts as all of it), and had the better mean in %d.
 %.0f %% of the nodes were better together by their final loss, ties counting half.
-`, s.Evaluations, 100*s.Budget, s.Never, len(s.Seeds), wins, 100*s.Better)
+`, s.EvaluationsToAlone, 100*s.BudgetFraction, s.Never, len(s.Seeds), wins, 100*s.NodesBetter)
 }

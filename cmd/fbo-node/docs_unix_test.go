@@ -157,7 +157,7 @@ func TestTables(t *testing.T) {
 		}
 	}
 	history, err := os.ReadFile(filepath.Join(f.dir, "sweeps", "0.02.csv"))
-	if err != nil || !strings.HasPrefix(string(history), "trial,state,value,learning_rate,layers,source,peer,started,finished,reason,listened,why\n1,done,") || strings.Count(string(history), "\n") != 21 {
+	if err != nil || !strings.HasPrefix(string(history), "trial,state,value,learning_rate,layers,source,peer,started,finished,reason,peer_count,why\n1,done,") || strings.Count(string(history), "\n") != 21 {
 		t.Errorf("history, %v:\n%s", err, history)
 	}
 	// The error that the page shows.

@@ -25,7 +25,7 @@ const (
 // finding is the result of one check.
 type finding struct {
 	Grade   grade  `json:"status"`
-	What    string `json:"what"`
+	Check   string `json:"check"`
 	Finding string `json:"finding"`
 	Advice  string `json:"advice,omitempty"`
 }
@@ -179,7 +179,7 @@ func showFindings(out io.Writer, findings []finding, repaired *node.Repaired, as
 		if asJSON {
 			continue
 		}
-		line := fmt.Sprintf("%-4s  %-14s  %s", f.Grade, f.What, f.Finding)
+		line := fmt.Sprintf("%-4s  %-14s  %s", f.Grade, f.Check, f.Finding)
 		if f.Advice != "" {
 			line += "; do: " + f.Advice
 		}

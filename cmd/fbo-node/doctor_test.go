@@ -57,9 +57,9 @@ func TestJudgeBuffer(t *testing.T) {
 		err  error
 		want finding
 	}{
-		{wantedBuffer, nil, finding{Grade: gradeOK, What: "udp receive", Finding: "buffer of 7168 KiB"}},
+		{wantedBuffer, nil, finding{Grade: gradeOK, Check: "udp receive", Finding: "buffer of 7168 KiB"}},
 		{wantedBuffer - 1, nil, finding{gradeWarn, "udp receive", "buffer of 7167 KiB, QUIC asks for 7168: packets may be lost when much comes at once", receiving.advice()}},
-		{0, errNotHere, finding{Grade: gradeSkip, What: "udp receive", Finding: errNotHere.Error()}},
+		{0, errNotHere, finding{Grade: gradeSkip, Check: "udp receive", Finding: errNotHere.Error()}},
 	} {
 		if got := receiving.judge(c.size, c.err); got != c.want {
 			t.Errorf("%d, %v: %+v", c.size, c.err, got)
@@ -86,7 +86,7 @@ func TestShowFindings(t *testing.T) {
 	if err := showFindings(&text, findings, nil, true); err == nil || err.Error() != "doctor: 2 checks of 5 failed" {
 		t.Errorf("got %v", err)
 	}
-	if !strings.HasPrefix(text.String(), `{"ok":false,"checks":[{"status":"ok","what":"a","finding":"fine"},{"status":"warn","what":"b","finding":"so so","advice":"better it"}`) {
+	if !strings.HasPrefix(text.String(), `{"ok":false,"checks":[{"status":"ok","check":"a","finding":"fine"},{"status":"warn","check":"b","finding":"so so","advice":"better it"}`) {
 		t.Errorf("got %s", text.String())
 	}
 }

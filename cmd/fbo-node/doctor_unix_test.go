@@ -38,7 +38,7 @@ func diagnose(t *testing.T, args ...string) (d diagnosis) {
 func (d diagnosis) expect(t *testing.T, what string, want grade, says string) {
 	t.Helper()
 	for _, f := range d.Checks {
-		if f.What == what && f.Grade == want && regexp.MustCompile(says).MatchString(f.Finding) {
+		if f.Check == what && f.Grade == want && regexp.MustCompile(says).MatchString(f.Finding) {
 			if (want == gradeWarn || want == gradeFail) && f.Advice == "" {
 				t.Errorf("no advice: %+v", f)
 			}

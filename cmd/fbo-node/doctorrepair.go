@@ -38,8 +38,8 @@ func (o doctorOptions) runRepair(out io.Writer, wanted string) error {
 // repairFindings says what was found and done.
 func repairFindings(r node.Repaired) []finding {
 	findings := []finding{warn("damage", "", "%s", r.Damage)}
-	if r.Aside != "" {
-		findings = append(findings, ok("damaged file", "kept as %s", r.Aside))
+	if r.KeptAs != "" {
+		findings = append(findings, ok("damaged file", "kept as %s", r.KeptAs))
 	}
 	if r.Copied != nil {
 		findings = append(findings, ok("journal's copy", "of %s was used", r.Copied.Format(time.DateTime)))
@@ -72,7 +72,7 @@ func taskFinding(t node.RepairedTask) finding {
 	if t.Dropped > 0 {
 		add("%s dropped that say nothing without others that are missing", sanitize.Count(t.Dropped, "record"))
 	}
-	if t.Apart {
+	if t.Conflict {
 		add("the damaged file contradicts the copy, so the copy alone was used")
 	}
 	if t.Private {

@@ -65,9 +65,9 @@ func agrees(t *testing.T, s studyView, history []trialJSON) {
 		got := s.Trials[i]
 		var parameters map[string]any
 		decode(t, string(want.Parameters), &parameters)
-		listened, _ := got.Attributes["listened"].(float64)
+		count, _ := got.Attributes["peer_count"].(float64)
 		if !reflect.DeepEqual(got.Params, parameters) || got.Attributes["trial"] != float64(want.ID) || got.Attributes["source"] != string(want.Why.Source) ||
-			got.Attributes["why"] != want.Why.String() || got.Attributes["from_peers"] != want.Why.FromPeers() || int(listened) != want.Why.PeersUsed {
+			got.Attributes["why"] != want.Why.String() || got.Attributes["from_peers"] != want.Why.FromPeers() || int(count) != want.Why.PeerCount {
 			t.Errorf("trial %+v became %+v", want, got)
 		}
 		switch {
@@ -118,7 +118,7 @@ func TestOptunaReadsPeersAndConstraints(t *testing.T) {
 	pythonWith(t, "optuna")
 	file, dir := writeFile(t, "task.yaml", limitsTask), shortTempDir(t)
 	first := start(t, join(runLine(file, shortTempDir(t), "--json", "--seed", "1", "--evals", "6", "--keep-after"), objective("limits"))...)
-	first.await(t, "the end of its evaluations", isEvent("staying"))
+	first.await(t, "the end of its evaluations", isEvent("keeping"))
 	call(t, join(runLine(file, dir, "--seed", "2", "--evals", "8", "--peer", first.address(t)), objective("limits"))...)
 	path := filepath.Join(shortTempDir(t), "study.log")
 	must(t, "export", file, path, "--format", "optuna-journal", "--data-dir", dir)

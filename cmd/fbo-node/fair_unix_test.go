@@ -96,13 +96,13 @@ func TestFairRunTellsGains(t *testing.T) {
 		t.Errorf("status:\n%s", text)
 	}
 	var s struct {
-		Gains []strategy.Gain
+		Rewards []strategy.Reward
 	}
-	for began := time.Now(); (len(s.Gains) == 0 || s.Gains[0].Evaluations < 11) && time.Since(began) < patienceOfTests; time.Sleep(100 * time.Millisecond) {
-		s.Gains = nil
+	for began := time.Now(); (len(s.Rewards) == 0 || s.Rewards[0].Evaluations < 11) && time.Since(began) < patienceOfTests; time.Sleep(100 * time.Millisecond) {
+		s.Rewards = nil
 		decode(t, must(t, "status", "--json", "--data-dir", two[1].dir), &s)
 	}
-	if len(s.Gains) != 2 || s.Gains[0].Party != two[0].id || s.Gains[0].Evaluations < 11 || s.Gains[0].Alone != nil {
+	if len(s.Rewards) != 2 || s.Rewards[0].Party != two[0].id || s.Rewards[0].Evaluations < 11 || s.Rewards[0].Alone != nil {
 		t.Errorf("status --json: %+v", s)
 	}
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// brokenText lists the constraints that an outcome breaks, as in "gap=0.08 (at most
+// violationsText lists the constraints that an outcome violates, as in "gap=0.08 (at most
 // 0.05), converged=false"; empty when it is feasible.
-func brokenText(t *task.Task, outcome *strategy.Outcome) string {
+func violationsText(t *task.Task, outcome *strategy.Outcome) string {
 	var parts []string
 	for _, c := range t.Constraints {
 		if value, ok := outcome.Measured(c.Output); ok && !c.Keeps(value) {
-			parts = append(parts, brokenPart(c, value))
+			parts = append(parts, violationText(c, value))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-func brokenPart(c task.Constraint, value float64) string {
+func violationText(c task.Constraint, value float64) string {
 	if c.Truth {
 		return fmt.Sprintf("%s=false", c.Output)
 	}
@@ -32,8 +32,8 @@ func feasibleText(t *task.Task, trial strategy.Trial) string {
 	if trial.Outcome == nil {
 		return "-"
 	}
-	if broken := brokenText(t, trial.Outcome); broken != "" {
-		return "no: " + broken
+	if violations := violationsText(t, trial.Outcome); violations != "" {
+		return "no: " + violations
 	}
 	return "yes"
 }
@@ -41,21 +41,21 @@ func feasibleText(t *task.Task, trial strategy.Trial) string {
 // nothingFeasible says how near trials have come to being feasible. Empty without an
 // outcome, and when one of them is feasible.
 func nothingFeasible(t *task.Task, trials []strategy.Trial) string {
-	nearest := strategy.Nearest(t, trials)
+	nearest := strategy.BestOrLeastViolating(t, trials)
 	if nearest == nil {
 		return ""
 	}
-	broken := brokenText(t, nearest.Outcome)
-	if broken == "" {
+	violations := violationsText(t, nearest.Outcome)
+	if violations == "" {
 		return ""
 	}
-	return fmt.Sprintf("nothing feasible yet; the least violation so far is that of trial %d: %s", nearest.ID, broken)
+	return fmt.Sprintf("nothing feasible yet; the least violation so far is that of trial %d: %s", nearest.ID, violations)
 }
 
-// infeasibleNearest is the trial of least violation while nothing is feasible; nil
+// leastViolation is the trial of least violation while nothing is feasible; nil
 // otherwise.
-func infeasibleNearest(t *task.Task, trials []strategy.Trial) *strategy.Trial {
-	if nearest := strategy.Nearest(t, trials); nearest != nil && !t.Feasible(nearest.Outcome) {
+func leastViolation(t *task.Task, trials []strategy.Trial) *strategy.Trial {
+	if nearest := strategy.BestOrLeastViolating(t, trials); nearest != nil && !t.Feasible(nearest.Outcome) {
 		return nearest
 	}
 	return nil

@@ -88,8 +88,8 @@ func writeTable(out io.Writer, p taskHistory) error {
 	} else if text := nothingFeasible(p.task, p.trials); text != "" {
 		fmt.Fprintln(out, text)
 	}
-	if p.enough != nil {
-		fmt.Fprintln(out, enoughText(*p.enough))
+	if p.stopped != nil {
+		fmt.Fprintln(out, stoppedText(*p.stopped))
 	}
 	return nil
 }
@@ -183,48 +183,48 @@ check. A hub counts too, unless a TASK is named.`,
 }
 
 type statusJSON struct {
-	Running   bool                `json:"running"`
-	Task      string              `json:"task"`
-	Tag       string              `json:"tag,omitempty"` // on the network, with an invitation
-	Name      string              `json:"name"`
-	Starts    uint64              `json:"starts"`
-	Trials    map[string]int      `json:"trials"`
-	Best      *strategy.Trial     `json:"best"`
-	Nearest   *strategy.Trial     `json:"nearest,omitempty"`   // while nothing is feasible: the one of least violation
-	WaitsFor  string              `json:"waits_for,omitempty"` // why a request for a trial has no answer yet
-	PeerID    string              `json:"peer_id,omitempty"`
-	Addresses []string            `json:"addresses,omitempty"`
-	MeshPeers []string            `json:"mesh_peers,omitempty"`
-	Peers     []node.Link         `json:"peers,omitempty"`
-	Namesakes []node.TaskMismatch `json:"namesakes,omitempty"`
-	Hubs      []node.HubLink      `json:"hubs,omitempty"`
-	Present   []string            `json:"present,omitempty"`
-	Agreed    bool                `json:"agreed,omitempty"`
-	Keeping   bool                `json:"keeping,omitempty"`
-	Knowledge *node.Knowledge     `json:"knowledge,omitempty"`
-	Sent      int                 `json:"shares_sent,omitempty"`
-	Received  int                 `json:"shares_received,omitempty"`
-	Sums      *strategy.Sums      `json:"sums,omitempty"`
-	Gains     []strategy.Gain     `json:"gains,omitempty"`
-	Model     *agent.Learned      `json:"model,omitempty"`
-	Teachers  int                 `json:"teachers,omitempty"`
-	BytesSent int64               `json:"bytes_sent,omitempty"`
-	BytesRecv int64               `json:"bytes_received,omitempty"`
+	Running             bool                `json:"running"`
+	Task                string              `json:"task"`
+	Tag                 string              `json:"tag,omitempty"` // on the network, with an invitation
+	Name                string              `json:"name"`
+	Starts              uint64              `json:"starts"`
+	Trials              map[string]int      `json:"trials"`
+	Best                *strategy.Trial     `json:"best"`
+	LeastViolation      *strategy.Trial     `json:"least_violation,omitempty"` // while nothing is feasible: the one of least violation
+	WaitsFor            string              `json:"waits_for,omitempty"`       // why a request for a trial has no answer yet
+	PeerID              string              `json:"peer_id,omitempty"`
+	Addresses           []string            `json:"addresses,omitempty"`
+	TopicPeers          []string            `json:"topic_peers,omitempty"`
+	Peers               []node.Link         `json:"peers,omitempty"`
+	TaskMismatches      []node.TaskMismatch `json:"task_mismatches,omitempty"`
+	Hubs                []node.HubLink      `json:"hubs,omitempty"`
+	Present             []string            `json:"present,omitempty"`
+	PresenceAgreed      bool                `json:"presence_agreed,omitempty"`
+	Keeping             bool                `json:"keeping,omitempty"`
+	Stored              *node.StoredShares  `json:"stored,omitempty"`
+	Sent                int                 `json:"shares_sent,omitempty"`
+	Received            int                 `json:"shares_received,omitempty"`
+	Sums                *strategy.Sums      `json:"sums,omitempty"`
+	Rewards             []strategy.Reward   `json:"rewards,omitempty"`
+	Model               *agent.Learned      `json:"model,omitempty"`
+	HyperparameterPeers int                 `json:"hyperparameter_peers,omitempty"`
+	BytesSent           int64               `json:"bytes_sent,omitempty"`
+	BytesRecv           int64               `json:"bytes_received,omitempty"`
 }
 
 func statusObject(p taskHistory) statusJSON {
-	s := statusJSON{Task: p.task.ID().String(), Tag: p.tag, Name: p.task.Name, Starts: p.epoch, Trials: map[string]int{}, Best: p.best, Nearest: infeasibleNearest(p.task, p.trials)}
+	s := statusJSON{Task: p.task.ID().String(), Tag: p.tag, Name: p.task.Name, Starts: p.epoch, Trials: map[string]int{}, Best: p.best, LeastViolation: leastViolation(p.task, p.trials)}
 	for _, trial := range p.trials {
 		s.Trials[string(trial.State)]++
 	}
 	if r := p.running; r != nil {
-		s.Running, s.PeerID, s.Addresses, s.Agreed = true, r.PeerID.String(), r.Addresses, r.Agreed
+		s.Running, s.PeerID, s.Addresses, s.PresenceAgreed = true, r.PeerID.String(), r.Addresses, r.PresenceAgreed
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv = r.SharesSent, r.SharesReceived, r.BytesSent, r.BytesReceived
-		s.Peers, s.Namesakes, s.Hubs, s.Sums, s.Gains, s.Teachers = r.Peers, r.TaskMismatches, r.Hubs, r.Sums, r.Gains, r.Teachers
+		s.Peers, s.TaskMismatches, s.Hubs, s.Sums, s.Rewards, s.HyperparameterPeers = r.Peers, r.TaskMismatches, r.Hubs, r.Sums, r.Rewards, r.HyperparameterPeers
 		s.Model = r.Model
-		s.Keeping, s.Knowledge, s.WaitsFor = r.Keeping, &r.Knowledge, r.WaitsFor
-		for _, id := range r.MeshPeers {
-			s.MeshPeers = append(s.MeshPeers, id.String())
+		s.Keeping, s.Stored, s.WaitsFor = r.Keeping, &r.Stored, r.WaitsFor
+		for _, id := range r.TopicPeers {
+			s.TopicPeers = append(s.TopicPeers, id.String())
 		}
 		for _, id := range r.Present {
 			s.Present = append(s.Present, id.String())
@@ -266,15 +266,15 @@ func writeStatus(out io.Writer, p taskHistory) {
 	for _, address := range s.Addresses {
 		fmt.Fprintf(out, "address   %s\n", address)
 	}
-	fmt.Fprintf(out, "peers     %d connected, %d taking part besides this node%s\n", len(s.MeshPeers), others(s),
-		map[bool]string{true: ", all agree who", false: ", not all agree who yet"}[s.Agreed])
-	if s.Knowledge.Shares > 0 {
-		fmt.Fprintf(out, "knowledge %s of %s, kept over restarts\n", sanitize.Count(s.Knowledge.Shares, "share"), sanitize.Count(s.Knowledge.Authors, "other node"))
+	fmt.Fprintf(out, "peers     %d connected, %d taking part besides this node%s\n", len(s.TopicPeers), others(s),
+		map[bool]string{true: ", all agree who", false: ", not all agree who yet"}[s.PresenceAgreed])
+	if s.Stored.PeerShares > 0 {
+		fmt.Fprintf(out, "knowledge %s of %s, kept over restarts\n", sanitize.Count(s.Stored.PeerShares, "share"), sanitize.Count(s.Stored.Authors, "other node"))
 	}
 	for _, link := range s.Peers {
 		fmt.Fprintf(out, "peer      %s, %s, %s\n", link.ID, link.Path, link.Address)
 	}
-	for _, n := range s.Namesakes {
+	for _, n := range s.TaskMismatches {
 		if n.Open {
 			fmt.Fprintf(out, "other     %s is on this task without the invitation\n", n.Peer)
 			continue
@@ -287,13 +287,13 @@ func writeStatus(out io.Writer, p taskHistory) {
 	if s.Model != nil {
 		fmt.Fprintf(out, "model     %s\n", s.Model)
 	}
-	if s.Teachers > 0 {
-		fmt.Fprintf(out, "taught    lengthscales and noise by %s\n", sanitize.Count(s.Teachers, "other node"))
+	if s.HyperparameterPeers > 0 {
+		fmt.Fprintf(out, "prior     lengthscales and noise from %s\n", sanitize.Count(s.HyperparameterPeers, "other node"))
 	}
 	if s.Sums != nil {
 		fmt.Fprintf(out, "sums      %s\n", sumsText(*s.Sums))
 	}
-	for _, line := range gainLines(s.Gains, p.running.PeerID) {
+	for _, line := range rewardLines(s.Rewards, p.running.PeerID) {
 		fmt.Fprintf(out, "%s\n", line)
 	}
 	fmt.Fprintf(out, "shares    %d sent, %d received; %d bytes sent, %d received on the network\n",

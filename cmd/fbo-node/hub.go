@@ -156,10 +156,10 @@ func (o hubOptions) keepAll(ctx context.Context, out io.Writer, h *node.Hub, kep
 		if err != nil {
 			return err
 		}
-		o.printLine(out, object{"event": "keeping", "task": t.ID().String(), "name": t.Name, "tag": tagOf(session), "useless": useless(t)}, keptLine(t, tagOf(session)))
-		go watchHeld(ctx, session, func(held node.Knowledge) {
-			o.printLine(out, object{"event": "held", "task": t.ID().String(), "authors": held.Authors, "shares": held.Shares},
-				fmt.Sprintf("task %q: %s", t.Name, heldText(held)))
+		o.printLine(out, object{"event": "keeping", "task": t.ID().String(), "name": t.Name, "tag": tagOf(session), "unusable_reason": unusableReason(t)}, keptLine(t, tagOf(session)))
+		go watchStored(ctx, session, func(held node.StoredShares) {
+			o.printLine(out, object{"event": "shares_stored", "task": t.ID().String(), "authors": held.Authors, "peer_shares": held.PeerShares},
+				fmt.Sprintf("task %q: %s", t.Name, storedText(held)))
 		})
 	}
 	return nil
@@ -170,7 +170,7 @@ func keptLine(t *task.Task, tag string) string {
 	if tag != "" {
 		line += ", by invitation as " + tag
 	}
-	if why := useless(t); why != "" {
+	if why := unusableReason(t); why != "" {
 		line += "; what absent nodes have shared is of no use to it: " + why
 	}
 	return line

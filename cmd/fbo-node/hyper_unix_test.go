@@ -17,10 +17,10 @@ func TestHyperparametersAreTaught(t *testing.T) {
 	for i, p := range []*process{first, second} {
 		p.await(t, "the peer's statement", func(e event) bool { return e.Event == "share_received" && e.Kind == "hyperparameters" })
 		p.awaitAfter(t, len(p.all()), "a trial by what it says", isEvent("trial_finished"))
-		if s := statusOf(t, dirs[i]); s.Teachers != 1 {
-			t.Errorf("node %d has %d teachers", i+1, s.Teachers)
+		if s := statusOf(t, dirs[i]); s.HyperparameterPeers != 1 {
+			t.Errorf("node %d has %d hyperparameter peers", i+1, s.HyperparameterPeers)
 		}
-		if text := must(t, "status", "--data-dir", dirs[i]); !strings.Contains(text, "taught    lengthscales and noise by 1 other node\n") {
+		if text := must(t, "status", "--data-dir", dirs[i]); !strings.Contains(text, "prior     lengthscales and noise from 1 other node\n") {
 			t.Errorf("node %d prints\n%s", i+1, text)
 		}
 	}

@@ -241,7 +241,7 @@ func TestInvitationIsKept(t *testing.T) {
 	}
 	address := first.address(t)
 	keeper := start(t, "keep", file, "--json", "--data-dir", shortTempDir(t), "--mdns=false", "--listen", "/ip4/127.0.0.1/tcp/0", "--peer", address, "--invite", inviteFile)
-	keeper.await(t, "a share", func(e event) bool { return e.Event == "held" && e.Authors == 1 })
+	keeper.await(t, "a share", func(e event) bool { return e.Event == "shares_stored" && e.Authors == 1 })
 	hub := start(t, "hub", "--json", "--data-dir", shortTempDir(t), "--listen", "/ip4/127.0.0.1/tcp/0", "--keep", file, "--invite", inviteFile)
 	hubAddress := hub.await(t, "its start", isEvent("hub_started")).Addresses[0]
 	if e := hub.await(t, "its keeping", isEvent("keeping")); e.Tag != tag {
@@ -266,7 +266,7 @@ func TestInvitationIsKept(t *testing.T) {
 		return e.Event == "warning" && strings.Contains(e.Message, "ran without an invitation until now")
 	})
 	open.await(t, "a share of the first", func(e event) bool { return e.Event == "share_received" && e.Kind == "weights" })
-	hub.await(t, "a share", func(e event) bool { return e.Event == "held" && e.Authors > 0 })
+	hub.await(t, "a share", func(e event) bool { return e.Event == "shares_stored" && e.Authors > 0 })
 
 	// The doctor looks for the tag, by a file or by what is kept.
 	elsewhere := shortTempDir(t)

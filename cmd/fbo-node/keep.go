@@ -111,9 +111,9 @@ func readKeptTask(ctx context.Context, dir, file string) (*task.Task, error) {
 	return t, err
 }
 
-// useless says why the shares of nodes that have ended are of no use to others;
+// unusableReason says why the shares of nodes that have ended are of no use to others;
 // empty when they are.
-func useless(t *task.Task) string {
+func unusableReason(t *task.Task) string {
 	if outdated := registrationOf(t).Outdated; outdated != nil {
 		return outdated(t)
 	}
@@ -124,12 +124,12 @@ func useless(t *task.Task) string {
 func (p *progress) keeping(ctx context.Context, n *node.Node, session *node.Session) {
 	lines := append(p.hello(n), p.terms(ctx, n, session)...)
 	lines[0] += ", kept for others; this node evaluates nothing"
-	if why := useless(p.task); why != "" {
+	if why := unusableReason(p.task); why != "" {
 		lines = append(lines, "What absent nodes have shared is of no use to this task: "+why+".")
 	}
 	p.printLine(object{
 		"event": "keeper_started", "task": p.task.ID().String(), "name": p.task.Name,
-		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": isOpen(n, session), "tag": tagOf(session), "useless": useless(p.task),
+		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": isOpen(n, session), "tag": tagOf(session), "unusable_reason": unusableReason(p.task),
 	}, "%s", text(lines))
 	p.begin()
 }
@@ -138,23 +138,23 @@ func (p *progress) keeping(ctx context.Context, n *node.Node, session *node.Sess
 // context ends.
 func (p *progress) watchKeeping(ctx context.Context, session *node.Session, seeks bool) error {
 	go p.watch(ctx, session, seeks)
-	return watchHeld(ctx, session, func(held node.Knowledge) {
-		p.printLine(object{"event": "held", "authors": held.Authors, "shares": held.Shares, "own": held.Own}, "%s", heldText(held))
+	return watchStored(ctx, session, func(held node.StoredShares) {
+		p.printLine(object{"event": "shares_stored", "authors": held.Authors, "peer_shares": held.PeerShares, "own_shares": held.OwnShares}, "%s", storedText(held))
 	})
 }
 
-// watchHeld tells what is held, at first and whenever that changes, until the session
+// watchStored tells what is held, at first and whenever that changes, until the session
 // or the context ends.
-func watchHeld(ctx context.Context, session *node.Session, tell func(node.Knowledge)) error {
+func watchStored(ctx context.Context, session *node.Session, tell func(node.StoredShares)) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	var held node.Knowledge
+	var held node.StoredShares
 	for first := true; ; first = false {
 		status, err := session.Status(ctx)
 		if err != nil {
 			return err
 		}
-		if now := status.Knowledge; now != held || first {
+		if now := status.Stored; now != held || first {
 			held = now
 			tell(held)
 		}
@@ -166,16 +166,16 @@ func watchHeld(ctx context.Context, session *node.Session, tell func(node.Knowle
 	}
 }
 
-func heldText(k node.Knowledge) string {
+func storedText(k node.StoredShares) string {
 	switch {
-	case k.Shares+k.Own == 0:
+	case k.PeerShares+k.OwnShares == 0:
 		return "nothing is held yet"
-	case k.Own == 0:
-		return fmt.Sprintf("%s of %s held for those who come later", sanitize.Count(k.Shares, "share"), sanitize.Count(k.Authors, "node"))
-	case k.Shares == 0:
-		return fmt.Sprintf("%s of this node held for those who come later", sanitize.Count(k.Own, "share"))
+	case k.OwnShares == 0:
+		return fmt.Sprintf("%s of %s held for those who come later", sanitize.Count(k.PeerShares, "share"), sanitize.Count(k.Authors, "node"))
+	case k.PeerShares == 0:
+		return fmt.Sprintf("%s of this node held for those who come later", sanitize.Count(k.OwnShares, "share"))
 	}
-	return fmt.Sprintf("%s of %s held for those who come later, and %s of this node", sanitize.Count(k.Shares, "share"), sanitize.Count(k.Authors, "other node"), sanitize.Count(k.Own, "share"))
+	return fmt.Sprintf("%s of %s held for those who come later, and %s of this node", sanitize.Count(k.PeerShares, "share"), sanitize.Count(k.Authors, "other node"), sanitize.Count(k.OwnShares, "share"))
 }
 
 // maxSettling is how long the end of a run waits for its last share.
@@ -198,9 +198,9 @@ func settle(ctx context.Context, session *node.Session) error {
 func keepAfter(ctx context.Context, session *node.Session, show *progress) error {
 	if registrationOf(show.task).Roster {
 		show.resume()
-		show.printLine(object{"event": "staying"}, "All evaluations are made; this node stays and goes on serving the others' rounds, until Ctrl-C.")
+		show.printLine(object{"event": "keeping"}, "All evaluations are made; this node stays and goes on serving the others' rounds, until Ctrl-C.")
 		go show.watch(ctx, session, false)
-		if err := watchHeld(ctx, session, func(node.Knowledge) {}); err != nil {
+		if err := watchStored(ctx, session, func(node.StoredShares) {}); err != nil {
 			return err
 		}
 		return ctx.Err()
@@ -209,7 +209,7 @@ func keepAfter(ctx context.Context, session *node.Session, show *progress) error
 		return err
 	}
 	show.resume()
-	show.printLine(object{"event": "staying"}, "All evaluations are made; this node stays and passes on what is known, until Ctrl-C.")
+	show.printLine(object{"event": "keeping"}, "All evaluations are made; this node stays and passes on what is known, until Ctrl-C.")
 	if err := show.watchKeeping(ctx, session, false); err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func firstTrial(t *testing.T, s site, keeper string) *nodeTrial {
 	if code := p.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, p.stderr.String())
 	}
-	waited := p.of("waited")
+	waited := p.of("wait_ended")
 	if len(waited) != 1 || waited[0].Authors != 3 {
 		t.Errorf("waited: %+v; want one event, with three authors", waited)
 	}
@@ -146,14 +146,14 @@ func TestALaterMachineGetsWhatIsKept(t *testing.T) {
 	keeper, address := startKeeper(t, file, dir)
 	sites := demoSites(file, 1, 5)
 	tuneAndEnd(t, sites[:3], address, 8)
-	if first := firstTrial(t, sites[3], address); first.Why.Source != "peers" || first.Why.PeersUsed != 3 {
+	if first := firstTrial(t, sites[3], address); first.Why.Source != "peers" || first.Why.PeerCount != 3 {
 		t.Errorf("its first design: %+v", first.Why)
 	}
 	onDisk(t, dir, file, 3, 8)
 	keeper.signal(t, syscall.SIGKILL)
 	<-keeper.ended
 	_, again := startKeeper(t, file, dir)
-	if first := firstTrial(t, sites[4], again); first.Why.Source != "peers" || first.Why.PeersUsed != 3 {
+	if first := firstTrial(t, sites[4], again); first.Why.Source != "peers" || first.Why.PeerCount != 3 {
 		t.Errorf("after the keeper was killed, its first design: %+v", first.Why)
 	}
 }
@@ -182,7 +182,7 @@ func TestStayAndComeBack(t *testing.T) {
 	if code := second.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, second.stderr.String())
 	}
-	first.await(t, "that it stays", isEvent("staying"))
+	first.await(t, "that it stays", isEvent("keeping"))
 	if s := statusOf(t, dirs[0]); !s.Running || !s.Keeping {
 		t.Errorf("status of the one that stays: %+v", s)
 	}
@@ -191,7 +191,7 @@ func TestStayAndComeBack(t *testing.T) {
 	if code := first.wait(t); code != exitDone {
 		t.Errorf("exit code %d: %s", code, first.stderr.String())
 	}
-	if before := first.of("staying"); len(before) != 1 || first.all()[len(first.all())-1].Event != "interrupted" {
+	if before := first.of("keeping"); len(before) != 1 || first.all()[len(first.all())-1].Event != "interrupted" {
 		t.Errorf("events: %+v", first.all())
 	}
 	// Alone again, it rests its designs on what it had heard.
@@ -209,14 +209,14 @@ func TestStayAndComeBack(t *testing.T) {
 		t.Error("no design of six rests on what the node had heard before it was started anew")
 	}
 	keeper, address := startKeeper(t, file, dirs[0])
-	if held := keeper.await(t, "what it holds", isEvent("held")); held.Authors != 1 || held.Own != 1 {
+	if held := keeper.await(t, "what it holds", isEvent("shares_stored")); held.Authors != 1 || held.OwnShares != 1 {
 		t.Errorf("it holds %+v, want the shares of one other and its own", held)
 	}
 	p := sites[2].run(t, shortTempDir(t), "--peer", address, "--evals", "1", "--wait-for-peers", patienceOfTests.String())
 	if code := p.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, p.stderr.String())
 	}
-	if waited := p.of("waited"); len(waited) != 1 || waited[0].Authors != 2 {
+	if waited := p.of("wait_ended"); len(waited) != 1 || waited[0].Authors != 2 {
 		t.Errorf("a later machine heard from %+v, want two nodes", waited)
 	}
 }
@@ -234,7 +234,7 @@ func TestHubKeeps(t *testing.T) {
 	if code := first.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, first.stderr.String())
 	}
-	hub.await(t, "what it holds", func(e event) bool { return e.Event == "held" && e.Authors == 1 })
+	hub.await(t, "what it holds", func(e event) bool { return e.Event == "shares_stored" && e.Authors == 1 })
 	second := sites[1].run(t, shortTempDir(t), "--hub", address, "--evals", "1", "--wait-for-peers", patienceOfTests.String())
 	if code := second.wait(t); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, second.stderr.String())
@@ -254,7 +254,7 @@ func TestKeepRefusesWhatIsNeverShared(t *testing.T) {
 	}
 	rounds := writeFile(t, "task.yaml", strings.Replace(bowlTask, "fts", "consensus", 1))
 	keeper := start(t, keepLine(rounds, shortTempDir(t))...)
-	if e := keeper.await(t, "its start", isEvent("keeper_started")); !strings.Contains(e.Useless, "nodes that are there") {
+	if e := keeper.await(t, "its start", isEvent("keeper_started")); !strings.Contains(e.UnusableReason, "nodes that are there") {
 		t.Errorf("keep of consensus: %+v", e)
 	}
 }
@@ -300,7 +300,7 @@ func TestFirstDesignDoesNotWaitForNobody(t *testing.T) {
 		if code := p.wait(t); code != exitDone {
 			t.Fatalf("%s: exit code %d: %s", name, code, p.stderr.String())
 		}
-		for _, e := range p.of("waited") {
+		for _, e := range p.of("wait_ended") {
 			if e.Seconds > c.most {
 				t.Errorf("%s: waited %.1f s", name, e.Seconds)
 			}

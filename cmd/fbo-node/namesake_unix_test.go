@@ -37,7 +37,7 @@ func TestTypingErrorInATaskFile(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", w.Message, want)
 		}
 	}
-	if s := statusOf(t, dir); len(s.Namesakes) != 1 || s.Namesakes[0].Task != rightID || s.Namesakes[0].Peer.String() != firstID {
+	if s := statusOf(t, dir); len(s.TaskMismatches) != 1 || s.TaskMismatches[0].Task != rightID || s.TaskMismatches[0].Peer.String() != firstID {
 		t.Errorf("status %+v", s)
 	}
 	if text := must(t, "status", "--data-dir", dir); !strings.Contains(text, "\nother     "+firstID+" is on another task of this name, id "+rightID+": the task files differ\n") {

@@ -134,7 +134,7 @@ func TestLongNewcomersDoNotStartAtRandom(t *testing.T) {
 		if code := p.wait(t); code != exitDone {
 			t.Fatalf("newcomer %d: exit code %d: %s", s.node, code, p.stderr.String())
 		}
-		waited := p.of("waited")
+		waited := p.of("wait_ended")
 		if len(waited) != 1 || waited[0].Authors < 3 {
 			t.Errorf("newcomer %d waited: %+v", s.node, waited)
 			continue

@@ -25,9 +25,9 @@ type otherTaskDisclosures struct {
 
 	// Of all releases of other tasks that are known and all planned ones of this, when it
 	// has a promise; 0 when one of them has none.
-	Epsilon   float64 `json:"epsilon_in_all,omitempty"`
-	Delta     float64 `json:"delta,omitempty"`
-	Adjacency string  `json:"adjacency,omitempty"`
+	EpsilonTotal float64 `json:"epsilon_total,omitempty"`
+	Delta        float64 `json:"delta,omitempty"`
+	Adjacency    string  `json:"adjacency,omitempty"`
 
 	planned int // releases of this task; 0 when it promises nothing
 }
@@ -35,31 +35,31 @@ type otherTaskDisclosures struct {
 // otherTaskDisclosure is another task with the same data, or with the same parameters, so that
 // it may have them.
 type otherTaskDisclosure struct {
-	Task     string  `json:"task"`
-	Name     string  `json:"name"`
-	Promised bool    `json:"promised"`                // false: it has shared without noise
-	Releases int     `json:"releases,omitempty"`      // as far as is known
-	Epsilon  float64 `json:"epsilon_spent,omitempty"` // by these
-	Delta    float64 `json:"delta,omitempty"`
-	Trials   int     `json:"trials"` // that this task has too, or is about to import
+	Task        string  `json:"task"`
+	Name        string  `json:"name"`
+	DPGuarantee bool    `json:"dp_guarantee"`            // false: it has shared without noise
+	Releases    int     `json:"releases,omitempty"`      // as far as is known
+	Epsilon     float64 `json:"epsilon_spent,omitempty"` // by these
+	Delta       float64 `json:"delta,omitempty"`
+	Trials      int     `json:"trials"` // that this task has too, or is about to import
 
-	Narrows []string `json:"narrows,omitempty"` // what this task adds to coarse designs that the other one has shared
+	DisclosesMore []string `json:"discloses_more,omitempty"` // what this task adds to coarse designs that the other one has shared
 
 	spending ledger.Spending
 }
 
-// findElsewhere looks through a data directory, before a node runs on it or while one
+// findOtherTaskDisclosures looks through a data directory, before a node runs on it or while one
 // does; imports is what comes to the task's own trials. It is nil when there is nothing
 // to say. What cannot be read is passed over: a run says so itself.
-func findElsewhere(ctx context.Context, dir string, t *task.Task, imports []agent.Past) *otherTaskDisclosures {
+func findOtherTaskDisclosures(ctx context.Context, dir string, t *task.Task, imports []agent.Past) *otherTaskDisclosures {
 	if registrationOf(t).Reveals == nil {
 		return nil // it tells nothing
 	}
-	return elsewhereOf(t, taskHistories(ctx, dir), imports)
+	return otherTaskDisclosuresOf(t, taskHistories(ctx, dir), imports)
 }
 
-// elsewhereOf looks through these tasks.
-func elsewhereOf(t *task.Task, pasts []taskHistory, imports []agent.Past) *otherTaskDisclosures {
+// otherTaskDisclosuresOf looks through these tasks.
+func otherTaskDisclosuresOf(t *task.Task, pasts []taskHistory, imports []agent.Past) *otherTaskDisclosures {
 	own := slices.Clone(imports)
 	for _, p := range pasts {
 		if p.task.ID() == t.ID() {
@@ -123,7 +123,7 @@ func doneOf(trials []strategy.Trial) (done []agent.Past) {
 // other parameters and no trial that is among the own ones. Of tasks without a promise
 // only a task with one has something to say.
 func disclosureOf(p taskHistory, t *task.Task, own []agent.Past) (otherTaskDisclosure, bool) {
-	disclosed := otherTaskDisclosure{Task: p.task.ID().String(), Name: p.task.Name, Promised: p.task.Privacy != nil}
+	disclosed := otherTaskDisclosure{Task: p.task.ID().String(), Name: p.task.Name, DPGuarantee: p.task.Privacy != nil}
 	if p.task.ID() == t.ID() {
 		return disclosed, false
 	}
@@ -131,14 +131,14 @@ func disclosureOf(p taskHistory, t *task.Task, own []agent.Past) (otherTaskDiscl
 	disclosed.Trials = inCommon(p.task.Space, done, t.Space, own)
 	if coarsen.Used(p.task) && coarsen.Used(t) {
 		if len(done) > 0 && (disclosed.Trials > 0 || slices.Equal(names(p.task.Space), names(t.Space)) || slices.Equal(shapes(p.task.Space), shapes(t.Space))) {
-			disclosed.Narrows = coarsen.Narrows(p.task.Space, t.Space)
+			disclosed.DisclosesMore = coarsen.DisclosesMore(p.task.Space, t.Space)
 		}
-		return disclosed, len(disclosed.Narrows) > 0
+		return disclosed, len(disclosed.DisclosesMore) > 0
 	}
 	if disclosed.Trials == 0 && !slices.Equal(names(p.task.Space), names(t.Space)) {
 		return disclosed, false
 	}
-	if !disclosed.Promised {
+	if !disclosed.DPGuarantee {
 		return disclosed, t.Privacy != nil && registrationOf(p.task).Reveals != nil && len(done) > 0
 	}
 	terms, err := ledger.NewTerms(p.task)
@@ -206,14 +206,14 @@ func (e *otherTaskDisclosures) sum(t *task.Task) {
 	}
 	parts := []ledger.Spending{{Terms: terms, Releases: terms.Releases}}
 	for _, disclosed := range e.Tasks {
-		if !disclosed.Promised {
+		if !disclosed.DPGuarantee {
 			return
 		}
 		parts = append(parts, disclosed.spending)
 	}
 	epsilon, adjacency, err := ledger.Together(terms.Delta, parts...)
 	if err == nil {
-		e.Epsilon, e.Delta, e.Adjacency = epsilon, terms.Delta, adjacency
+		e.EpsilonTotal, e.Delta, e.Adjacency = epsilon, terms.Delta, adjacency
 	}
 }
 
@@ -226,9 +226,9 @@ func (e *otherTaskDisclosures) lines() (lines []string) {
 		}
 		lines = append(lines, disclosed.text(e.planned > 0))
 	}
-	if e.Epsilon > 0 {
+	if e.EpsilonTotal > 0 {
 		lines = append(lines, fmt.Sprintf("what is told of the same data adds up: with all %s that this task plans to (ε = %.3g, δ = %g), adjacency %s",
-			sanitize.Count(e.planned, "release"), e.Epsilon, e.Delta, e.Adjacency))
+			sanitize.Count(e.planned, "release"), e.EpsilonTotal, e.Delta, e.Adjacency))
 	}
 	return lines
 }
@@ -249,10 +249,10 @@ func (o otherTaskDisclosure) text(promised bool) string {
 		data = fmt.Sprintf("the same data (of its trials %d are this task's too)", o.Trials)
 	}
 	where := fmt.Sprintf("task %q (%s) in this data directory", o.Name, o.Task)
-	if o.Narrows != nil {
-		return fmt.Sprintf("%s has shared coarse designs of %s: %s (docs/changing-a-task.md)", where, data, strings.Join(o.Narrows, "; "))
+	if o.DisclosesMore != nil {
+		return fmt.Sprintf("%s has shared coarse designs of %s: %s (docs/changing-a-task.md)", where, data, strings.Join(o.DisclosesMore, "; "))
 	}
-	if !o.Promised {
+	if !o.DPGuarantee {
 		return fmt.Sprintf("%s has shared without a promise of privacy what it knows of %s: the promise of this task does not cover that", where, data)
 	}
 	text := fmt.Sprintf("%s has spent %s, (ε = %.3g, δ = %g), on %s", where, sanitize.Count(o.Releases, "release"), o.Epsilon, o.Delta, data)

@@ -65,8 +65,8 @@ func TestPromisesAboutTheSameDataAreAddedUp(t *testing.T) {
 	decode(t, must(t, "privacy", "--json", "--data-dir", dir, id), &report)
 	// Two normal distributions at distance μ, μ² = 0.925² + 0.719², the distances at which
 	// (4, 1e-5) and (3, 1e-5) are kept.
-	if disclosed := report.Told; disclosed == nil || len(disclosed.Tasks) != 1 || disclosed.Tasks[0].Releases != 3 || disclosed.Tasks[0].Trials != 12 || disclosed.Epsilon < 5.25 || disclosed.Epsilon > 5.27 {
-		t.Errorf("privacy of the second task: %+v", report.Told)
+	if disclosed := report.OtherTasks; disclosed == nil || len(disclosed.Tasks) != 1 || disclosed.Tasks[0].Releases != 3 || disclosed.Tasks[0].Trials != 12 || disclosed.EpsilonTotal < 5.25 || disclosed.EpsilonTotal > 5.27 {
+		t.Errorf("privacy of the second task: %+v", report.OtherTasks)
 	}
 	if text := must(t, "privacy", "--data-dir", dir, id); !strings.Contains(text, "\nwarning: "+spent) || !strings.Contains(text, sum) {
 		t.Errorf("privacy of the second task:\n%s", text)

@@ -244,10 +244,10 @@ func TestParametersNamedAsColumns(t *testing.T) {
 		name, header string
 		csv          bool // can be read back
 	}{
-		{"state", "trial,value,state,source,peer,started,finished,reason,listened,why", true},
-		{"peer", "trial,state,value,peer,source,started,finished,reason,listened,why", true},
-		{"value", "trial,state,value,value,source,peer,started,finished,reason,listened,why", false},
-		{"parameters", "trial,state,value,parameters,source,peer,started,finished,reason,listened,why", true},
+		{"state", "trial,value,state,source,peer,started,finished,reason,peer_count,why", true},
+		{"peer", "trial,state,value,peer,source,started,finished,reason,peer_count,why", true},
+		{"value", "trial,state,value,value,source,peer,started,finished,reason,peer_count,why", false},
+		{"parameters", "trial,state,value,parameters,source,peer,started,finished,reason,peer_count,why", true},
 	} {
 		parsed, err := all.Strategies().Parse("test.yaml", []byte("name: b\ngoal: minimize\nparameters:\n  - {name: "+c.name+", type: float, low: 0, high: 1}\n"))
 		if err != nil {

@@ -57,7 +57,7 @@ is found, beside what the best design alone would tell. This takes minutes.`,
 				return err
 			}
 			if p.running == nil { // else only the running task can be asked for
-				report.Told = findElsewhere(command.Context(), dataDir, p.task, nil)
+				report.OtherTasks = findOtherTaskDisclosures(command.Context(), dataDir, p.task, nil)
 			}
 			if asJSON {
 				return printJSON(command.OutOrStdout(), report)
@@ -82,13 +82,13 @@ type privacyReport struct {
 	Clip      float64 `json:"clip"`
 	Noise     float64 `json:"noise"` // standard deviation that this node adds to each number
 	Features  int     `json:"features"`
-	Numbers   int     `json:"numbers"` // in what a node releases
-	Place     bool    `json:"-"`       // that is a design
+	Dimension int     `json:"dimension"` // in what a node releases
+	Place     bool    `json:"-"`         // that is a design
 	ledger.State
-	Spent float64               `json:"epsilon_spent"`
-	Costs []float64             `json:"epsilon_after"`       // after each planned release
-	Sums  *sumReport            `json:"aggregate,omitempty"` // of that mechanism
-	Told  *otherTaskDisclosures `json:"told_elsewhere,omitempty"`
+	Spent      float64               `json:"epsilon_spent"`
+	Costs      []float64             `json:"epsilon_after"`       // after each planned release
+	Sums       *sumReport            `json:"aggregate,omitempty"` // of that mechanism
+	OtherTasks *otherTaskDisclosures `json:"other_task_disclosure,omitempty"`
 }
 
 func newPrivacyReport(p taskHistory) (privacyReport, error) {
@@ -99,7 +99,7 @@ func newPrivacyReport(p taskHistory) (privacyReport, error) {
 	r := privacyReport{
 		Task: p.task.ID().String(), Name: p.task.Name,
 		Mechanism: terms.Mechanism, Adjacency: terms.Adjacency, Epsilon: terms.Epsilon, Delta: terms.Delta,
-		Clip: terms.Clip, Noise: terms.Sigma, Features: p.task.Surrogate.Features, Numbers: terms.Numbers(),
+		Clip: terms.Clip, Noise: terms.Sigma, Features: p.task.Surrogate.Features, Dimension: terms.Numbers(),
 		State: ledger.State{Planned: terms.Releases},
 	}
 	if release, ok := p.task.Release(); ok {
@@ -148,9 +148,9 @@ func (r privacyReport) write(out io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if r.Told != nil {
+	if r.OtherTasks != nil {
 		fmt.Fprintln(out)
-		r.Told.write(out)
+		r.OtherTasks.write(out)
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func (r privacyReport) noiseOfDesigns() string {
 func (r privacyReport) unprotected() string {
 	if r.Sums != nil {
 		return fmt.Sprintf("that a node takes part, to which sums it contributes and when, the task itself, and what the nodes have\n"+
-			"in common, which the sums are there to tell; and nothing is promised against more than %d that collude", r.Sums.Colluding)
+			"in common, which the sums are there to tell; and nothing is promised against more than %d that collude", r.Sums.MaxColluding)
 	}
 	return "that a node takes part, when it evaluates and shares, how many shares it sends, and the task itself"
 }

@@ -15,16 +15,16 @@ import (
 // sumReport is what mechanism aggregate adds to a privacyReport: who sums, against
 // whom, and what is left to hear.
 type sumReport struct {
-	Roster       int     `json:"roster"`       // nodes that may take part
-	Contributors int     `json:"contributors"` // at least, in a sum
-	Committee    int     `json:"committee"`
-	Quorum       int     `json:"quorum"` // of the committee
-	Colluding    int     `json:"colluding"`
-	Cells        int     `json:"cells"`
-	All          average `json:"all"`   // when the whole roster contributes
-	Least        average `json:"least"` // when as few as may be do
-	Judged       bool    `json:"judged"`
-	Heard        float64 `json:"heard"` // signal to noise, at most, of what nodes follow: judged, of all planned sums averaged, else of the first
+	Roster            int     `json:"roster"`           // nodes that may take part
+	MinContributors   int     `json:"min_contributors"` // at least, in a sum
+	Committee         int     `json:"committee"`
+	Quorum            int     `json:"quorum"` // of the committee
+	MaxColluding      int     `json:"max_colluding"`
+	Cells             int     `json:"cells"`
+	All               average `json:"all"`     // when the whole roster contributes
+	Minimum           average `json:"minimum"` // when as few as may be do
+	EvidenceWeighted  bool    `json:"evidence_weighted"`
+	SignalToNoiseUsed float64 `json:"signal_to_noise_used"` // signal to noise, at most, of what nodes follow: judged, of all planned sums averaged, else of the first
 
 	enough int // nodes with whom Heard would be 1, were as large a part of them in each sum; 0 if no roster may be so long
 }
@@ -46,17 +46,17 @@ func newSumReport(t *task.Task, terms ledger.Terms) (*sumReport, error) {
 		return nil, err
 	}
 	s := &sumReport{
-		Roster: len(a.Roster), Contributors: a.Contributors,
-		Committee: a.Committee, Quorum: committee.Quorum, Colluding: a.Colluding,
-		Cells: f.Cells, Judged: f.Listen == "judged",
+		Roster: len(a.Roster), MinContributors: a.Contributors,
+		Committee: a.Committee, Quorum: committee.Quorum, MaxColluding: a.Colluding,
+		Cells: f.Cells, EvidenceWeighted: f.Listen == "judged",
 	}
 	p := planned{terms: terms, cells: float64(f.Cells), initial: t.Strategy.InitialDesigns, every: f.ShareEvery}
-	s.All, s.Least = p.average(s.Roster, terms.Sigma), p.average(s.Contributors, terms.Sigma)
-	s.Heard = p.received(s.Roster, terms.Sigma, s.Judged)
+	s.All, s.Minimum = p.average(s.Roster, terms.Sigma), p.average(s.MinContributors, terms.Sigma)
+	s.SignalToNoiseUsed = p.received(s.Roster, terms.Sigma, s.EvidenceWeighted)
 	// The honest contributors of a sum add the noise together.
-	total := terms.Sigma * math.Sqrt(float64(s.Contributors-s.Colluding))
+	total := terms.Sigma * math.Sqrt(float64(s.MinContributors-s.MaxColluding))
 	for nodes := s.Roster; nodes <= securesum.MaxRoster && s.enough == 0; nodes++ {
-		if p.received(nodes, total/math.Sqrt(float64(s.least(nodes)-s.Colluding)), s.Judged) >= 1 {
+		if p.received(nodes, total/math.Sqrt(float64(s.least(nodes)-s.MaxColluding)), s.EvidenceWeighted) >= 1 {
 			s.enough = nodes
 		}
 	}
@@ -108,12 +108,12 @@ func (p planned) received(nodes int, deviation float64, judged bool) float64 {
 
 // least is how many contributors so many nodes would have at least, in proportion.
 func (s *sumReport) least(nodes int) int {
-	return (nodes*s.Contributors + s.Roster - 1) / s.Roster
+	return (nodes*s.MinContributors + s.Roster - 1) / s.Roster
 }
 
 func (r privacyReport) promiseOfSums() string {
 	who := "any one node with all that it knows"
-	if n := r.Sums.Colluding; n > 1 {
+	if n := r.Sums.MaxColluding; n > 1 {
 		who = fmt.Sprintf("up to %d nodes that pool all they know", n)
 	}
 	return fmt.Sprintf("promise: (ε = %g, δ = %g) for each node's observations as a whole, over its %s to sums, against everybody\n"+
@@ -123,13 +123,13 @@ func (r privacyReport) promiseOfSums() string {
 
 // text says who sums.
 func (s *sumReport) text() string {
-	sizes := fmt.Sprintf("a sum is of %d at least", s.Contributors)
-	if s.Contributors == s.Roster {
+	sizes := fmt.Sprintf("a sum is of %d at least", s.MinContributors)
+	if s.MinContributors == s.Roster {
 		sizes = "a sum is of all of them, so that none may be absent"
 	}
 	blind := "no member of it sees"
-	if s.Colluding > 1 {
-		blind = fmt.Sprintf("no %d members of it together see", s.Colluding)
+	if s.MaxColluding > 1 {
+		blind = fmt.Sprintf("no %d members of it together see", s.MaxColluding)
 	}
 	down := fmt.Sprintf("%d of the %d must be up in a round, so that %d may be down", s.Quorum, s.Committee, s.Committee-s.Quorum)
 	if s.Quorum == s.Committee {
@@ -148,21 +148,21 @@ func (r privacyReport) noiseOfSums() string {
 	s := r.Sums
 	text := fmt.Sprintf("noise: each node adds deviation %.3g to each of its %d numbers (%s times %s), clipped to norm %.4g before.\n"+
 		"The average of all %d nodes holds at most %.2g times as much signal as noise",
-		r.Noise, r.Numbers, sanitize.Count(s.Cells, "cell"), sanitize.Count(r.Features, "feature"), r.Clip, s.All.Nodes, s.All.Signal)
-	if s.Least.Nodes < s.All.Nodes {
-		text += fmt.Sprintf(", that of the least %d at most %.2g times", s.Least.Nodes, s.Least.Signal)
+		r.Noise, r.Dimension, sanitize.Count(s.Cells, "cell"), sanitize.Count(r.Features, "feature"), r.Clip, s.All.Nodes, s.All.Signal)
+	if s.Minimum.Nodes < s.All.Nodes {
+		text += fmt.Sprintf(", that of the least %d at most %.2g times", s.Minimum.Nodes, s.Minimum.Signal)
 	}
 	if s.Cells > 1 {
 		text += "\nin the first sum, for which nodes tell of their own cells alone"
 		if r.Planned > 1 {
 			text += fmt.Sprintf(", and %.2g times in the last", s.All.LastSignal)
-			if s.Least.Nodes < s.All.Nodes {
-				text += fmt.Sprintf(", or %.2g", s.Least.LastSignal)
+			if s.Minimum.Nodes < s.All.Nodes {
+				text += fmt.Sprintf(", or %.2g", s.Minimum.LastSignal)
 			}
 		}
 	}
-	if s.Judged && r.Planned > 1 {
-		text += fmt.Sprintf(".\nNodes follow the average of all sums so far, which after %d of all nodes holds at most %.2g times as much", r.Planned, s.Heard)
+	if s.EvidenceWeighted && r.Planned > 1 {
+		text += fmt.Sprintf(".\nNodes follow the average of all sums so far, which after %d of all nodes holds at most %.2g times as much", r.Planned, s.SignalToNoiseUsed)
 	}
 	return text + s.warnings()
 }
@@ -170,11 +170,11 @@ func (r privacyReport) noiseOfSums() string {
 // warnings is empty when there are none.
 func (s *sumReport) warnings() string {
 	text := ""
-	if s.Contributors < s.Cells {
+	if s.MinContributors < s.Cells {
 		text = fmt.Sprintf("\nwarning: %d cells are more than the nodes that a sum may be of: of those that none of these explores, the\n"+
 			"first sums tell nothing but noise.", s.Cells)
 	}
-	if s.Heard >= 1 {
+	if s.SignalToNoiseUsed >= 1 {
 		return text
 	}
 	hint := fmt.Sprintf("With %d nodes on the roster, %d of them in every sum,\nthere could be as much signal as noise.", s.enough, s.least(s.enough))

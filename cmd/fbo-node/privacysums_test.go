@@ -72,13 +72,13 @@ func TestToldNoiseIsWhatIsAdded(t *testing.T) {
 		square := 0.0
 		entropy := rand.NewChaCha8([32]byte{byte(c.nodes)})
 		for range sums {
-			sum := make([]int64, report.Numbers)
+			sum := make([]int64, report.Dimension)
 			for range c.nodes {
 				ledger, err := ledger.NewLedger(of, entropy)
 				if err != nil {
 					t.Fatal(err)
 				}
-				units, _, _, err := ledger.Contribute(make([]float64, report.Numbers))
+				units, _, _, err := ledger.Contribute(make([]float64, report.Dimension))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -124,9 +124,9 @@ func TestToldNumberOfNodesWouldDo(t *testing.T) {
 			return sumReportOf(t, summingTask(t, nodes, c.features, c.strategyKeys, keys)).Sums
 		}
 		disclosed := with(c.nodes, c.contributors)
-		received := func(nodes int) float64 { return with(nodes, disclosed.least(nodes)).Heard }
-		if disclosed.Heard >= 1 || disclosed.enough <= c.nodes {
-			t.Fatalf("%+v: heard %g, %d nodes would do", c, disclosed.Heard, disclosed.enough)
+		received := func(nodes int) float64 { return with(nodes, disclosed.least(nodes)).SignalToNoiseUsed }
+		if disclosed.SignalToNoiseUsed >= 1 || disclosed.enough <= c.nodes {
+			t.Fatalf("%+v: heard %g, %d nodes would do", c, disclosed.SignalToNoiseUsed, disclosed.enough)
 		}
 		// The noise is calibrated to a part in a million.
 		if few, enough := received(disclosed.enough-1), received(disclosed.enough); few >= 1+1e-5 || enough < 1-1e-5 {
@@ -230,7 +230,7 @@ func TestPrivacyJSONOfSums(t *testing.T) {
 	}
 	var got struct {
 		Mechanism string    `json:"mechanism"`
-		Numbers   int       `json:"numbers"`
+		Dimension int       `json:"dimension"`
 		Planned   int       `json:"planned"`
 		After     []float64 `json:"epsilon_after"`
 		Aggregate map[string]any
@@ -238,10 +238,10 @@ func TestPrivacyJSONOfSums(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Mechanism != "aggregate" || got.Numbers != 128 || got.Planned != 3 || len(got.After) != 3 || got.After[2] > 8 || got.After[2] < 7.99 {
+	if got.Mechanism != "aggregate" || got.Dimension != 128 || got.Planned != 3 || len(got.After) != 3 || got.After[2] > 8 || got.After[2] < 7.99 {
 		t.Errorf("%s", text)
 	}
-	for key, want := range map[string]float64{"roster": 20, "contributors": 15, "committee": 7, "quorum": 5, "colluding": 2, "cells": 2} {
+	for key, want := range map[string]float64{"roster": 20, "min_contributors": 15, "committee": 7, "quorum": 5, "max_colluding": 2, "cells": 2} {
 		if got.Aggregate[key] != want {
 			t.Errorf("%s is %v, want %v", key, got.Aggregate[key], want)
 		}

@@ -135,25 +135,25 @@ func must(t *testing.T, args ...string) string {
 // event is any line of run --json.
 type event struct {
 	nodeEvent
-	Peer        string   `json:"peer"`
-	Kind        string   `json:"kind"`
-	Added       int      `json:"added"`
-	Known       int      `json:"known"`
-	PeerID      string   `json:"peer_id"`
-	Evaluations int      `json:"evaluations"`
-	Failed      int      `json:"failed"`
-	Imported    int      `json:"imported"`
-	Queries     int      `json:"queries"`
-	Again       []uint64 `json:"again"`
-	Seconds     float64  `json:"seconds"`
-	Authors     int      `json:"authors"`
-	Own         int      `json:"own"`
-	Useless     string   `json:"useless"`
-	Open        bool     `json:"open"`
-	Tag         string   `json:"tag"`
-	Name        string   `json:"name"`
-	Tasks       int      `json:"tasks"`
-	Socket      string   `json:"socket"`
+	Peer             string   `json:"peer"`
+	Kind             string   `json:"kind"`
+	Added            int      `json:"added"`
+	Known            int      `json:"known"`
+	PeerID           string   `json:"peer_id"`
+	Evaluations      int      `json:"evaluations"`
+	Failed           int      `json:"failed"`
+	Imported         int      `json:"imported"`
+	ModelBasedTrials int      `json:"model_based_trials"`
+	Retried          []uint64 `json:"retried"`
+	Seconds          float64  `json:"seconds"`
+	Authors          int      `json:"authors"`
+	OwnShares        int      `json:"own_shares"`
+	UnusableReason   string   `json:"unusable_reason"`
+	Open             bool     `json:"open"`
+	Tag              string   `json:"tag"`
+	Name             string   `json:"name"`
+	Tasks            int      `json:"tasks"`
+	Socket           string   `json:"socket"`
 
 	Stamp protocol.Stamp `json:"stamp"`
 
@@ -347,21 +347,21 @@ func statusOf(t *testing.T, dir string, args ...string) (s statusView) {
 
 // statusView is what status --json prints.
 type statusView struct {
-	Running   bool           `json:"running"`
-	Keeping   bool           `json:"keeping"`
-	Task      string         `json:"task"`
-	Tag       string         `json:"tag"`
-	Name      string         `json:"name"`
-	Starts    uint64         `json:"starts"`
-	Trials    map[string]int `json:"trials"`
-	Best      *nodeTrial     `json:"best"`
-	PeerID    string         `json:"peer_id"`
-	Addresses []string       `json:"addresses"`
-	Peers     []node.Link    `json:"peers"`
-	Hubs      []node.HubLink `json:"hubs"`
-	Teachers  int            `json:"teachers"`
+	Running             bool           `json:"running"`
+	Keeping             bool           `json:"keeping"`
+	Task                string         `json:"task"`
+	Tag                 string         `json:"tag"`
+	Name                string         `json:"name"`
+	Starts              uint64         `json:"starts"`
+	Trials              map[string]int `json:"trials"`
+	Best                *nodeTrial     `json:"best"`
+	PeerID              string         `json:"peer_id"`
+	Addresses           []string       `json:"addresses"`
+	Peers               []node.Link    `json:"peers"`
+	Hubs                []node.HubLink `json:"hubs"`
+	HyperparameterPeers int            `json:"hyperparameter_peers"`
 
-	Namesakes []node.TaskMismatch `json:"namesakes"`
+	TaskMismatches []node.TaskMismatch `json:"task_mismatches"`
 }
 
 // path is how the node is connected to a peer, empty when it is not.

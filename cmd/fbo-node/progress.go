@@ -136,7 +136,7 @@ func (p *progress) hello(n *node.Node) []string {
 // task, else in a line each.
 func (p *progress) terms(ctx context.Context, n *node.Node, session *node.Session) []string {
 	reveals := registrationOf(p.task).Reveals
-	if status, err := session.Status(ctx); err == nil && status.Epoch == 1 && isOpen(n, session) {
+	if status, err := session.Status(ctx); err == nil && status.Starts == 1 && isOpen(n, session) {
 		lines := []string{p.whoMay()}
 		if reveals != nil {
 			lines = append(lines, reveals(p.task))
@@ -251,7 +251,7 @@ func (p *progress) show(e agent.Event) {
 		return // many and of no interest; the peers line tells
 	}
 	switch {
-	case e.Type == agent.Waited:
+	case e.Type == agent.WaitEnded:
 		p.waited(e)
 	case e.Type == agent.TrialFinished:
 		p.mu.Lock()
@@ -290,8 +290,8 @@ func (p *progress) trialLine(e agent.Event) string {
 		best = "best " + number(e.Best.Outcome.Value)
 	}
 	notes := ""
-	if broken := brokenText(p.task, t.Outcome); broken != "" {
-		notes = "  infeasible: " + broken
+	if violations := violationsText(p.task, t.Outcome); violations != "" {
+		notes = "  infeasible: " + violations
 	}
 	if metrics := metricsText(t.Outcome, shownMetrics); metrics != "" {
 		notes += "  (" + metrics + ")"
@@ -335,10 +335,10 @@ func (p *progress) watch(ctx context.Context, session *node.Session, expected bo
 			spent = true
 			p.printLine(object{"event": "releases_spent", "privacy": s}, "%s", spentText(*s))
 		}
-		now := len(status.MeshPeers)
+		now := len(status.TopicPeers)
 		p.tick(now)
 		if now != connected {
-			p.printLine(object{"event": "peers", "mesh_peers": now, "present": len(status.Present)}, "peers: %d connected on this task", now)
+			p.printLine(object{"event": "peers", "topic_peers": now, "present": len(status.Present)}, "peers: %d connected on this task", now)
 			connected, alone, warned = now, time.Now(), false
 		}
 		if now == 0 && expected && !warned && time.Since(alone) > patience {
@@ -358,21 +358,21 @@ func lonely(keeping bool) string {
 
 // whyEnded explains a run that ended by itself.
 func (p *progress) whyEnded(ctx context.Context, session *node.Session, o runOptions) error {
-	enough, err := session.Enough(ctx)
+	stopped, err := session.Stopped(ctx)
 	switch {
 	case err != nil:
 		return err
-	case enough != nil && o.stopGiven && enough.Bound <= o.stopRegret:
-		p.printLine(object{"event": "enough", "bound": enough.Bound, "regret": enough.Regret, "observations": enough.Observations}, "%s", enoughText(*enough))
+	case stopped != nil && o.stopGiven && stopped.RegretBound <= o.stopRegret:
+		p.printLine(object{"event": "stop_regret_reached", "regret_bound": stopped.RegretBound, "stop_regret": stopped.StopRegret, "observations": stopped.Observations}, "%s", stoppedText(*stopped))
 	case o.evalsGiven:
 		p.budgetSpent(o.evals)
 	}
 	return nil
 }
 
-func enoughText(e agent.StopRecord) string {
-	return fmt.Sprintf("enough: after %s the best design lacks at most %s of the best there is, as far as this node's model knows; --stop-regret %s ended the run",
-		sanitize.Count(e.Observations, "outcome"), number(e.Bound), number(e.Regret))
+func stoppedText(s agent.Stopped) string {
+	return fmt.Sprintf("stopped: after %s the best design lacks at most %s of the best there is, as far as this node's model knows; --stop-regret %s ended the run",
+		sanitize.Count(s.Observations, "outcome"), number(s.RegretBound), number(s.StopRegret))
 }
 
 // budgetSpent explains a run that had nothing to do.

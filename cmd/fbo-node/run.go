@@ -184,7 +184,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 		return usageError{err}
 	}
 	show := newProgress(os.Stdout, t, o.json)
-	show.disclosed = findElsewhere(ctx, dir, t, earlier.trials)
+	show.disclosed = findOtherTaskDisclosures(ctx, dir, t, earlier.trials)
 	n := o.network.node(dir, allowed, show.warning)
 	n.MaxObservations = o.maxObservations
 	join.OnEvent, join.OnFailure = show.event, endsCommand
@@ -207,7 +207,7 @@ func (o runOptions) tune(ctx context.Context, t *task.Task, n *node.Node, evalua
 	}
 	session := m.session
 	show.started(ctx, n, session)
-	if err := show.continues(ctx, session, o); err != nil {
+	if err := show.resumes(ctx, session, o); err != nil {
 		return err
 	}
 	if m.metrics != nil {

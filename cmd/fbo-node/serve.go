@@ -300,7 +300,7 @@ func (r *startReport) join(ctx context.Context, session *node.Session) {
 	switch {
 	case one.task.Privacy == nil && !coarsen.Used(one.task):
 	case r.ready:
-		if shared := elsewhereOf(one.task, r.pastsLike(one.task), nil); shared != nil {
+		if shared := otherTaskDisclosuresOf(one.task, r.pastsLike(one.task), nil); shared != nil {
 			for _, line := range shared.lines() {
 				r.warning(line)
 			}
@@ -318,7 +318,7 @@ func (r *startReport) pastsLike(t *task.Task) (pasts []taskHistory) {
 		return nil
 	}
 	for _, id := range ids {
-		if other := r.known[id]; other != nil && t.Privacy == nil && coarsen.Narrows(other.Space, t.Space) == nil {
+		if other := r.known[id]; other != nil && t.Privacy == nil && coarsen.DisclosesMore(other.Space, t.Space) == nil {
 			continue
 		}
 		if h, err := r.node.History(id); err == nil {
@@ -344,7 +344,7 @@ func (r *startReport) end(tasks int) {
 	}
 	pasts, repeated := pastsOf(r.node), 0
 	for _, t := range r.private {
-		if elsewhereOf(t, pasts, nil) != nil {
+		if otherTaskDisclosuresOf(t, pasts, nil) != nil {
 			repeated++
 		}
 	}

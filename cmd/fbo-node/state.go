@@ -21,10 +21,10 @@ type taskHistory struct {
 	trials  []strategy.Trial
 	best    *strategy.Trial
 	epoch   uint64
-	enough  *agent.StopRecord // why the latest run ended; nil when it did otherwise, or there are trials since
-	spent   *ledger.State     // nil when the task promises no privacy
-	running *node.Status      // nil when the node does not run
-	tag     string            // by which it takes part with an invitation
+	stopped *agent.Stopped // why the latest run ended; nil when it did otherwise, or there are trials since
+	spent   *ledger.State  // nil when the task promises no privacy
+	running *node.Status   // nil when the node does not run
+	tag     string         // by which it takes part with an invitation
 
 	// preferred returns the recommended design where outcomes are so noisy that it is to be
 	// preferred to the best one; nil where they are not. It may take as long as a suggestion.
@@ -110,7 +110,7 @@ func pastOfRunning(s state) (taskHistory, error) {
 		}
 		p.trials = append(p.trials, trial)
 	}
-	p.best, p.epoch, p.spent, p.enough = strategy.Best(t, p.trials), p.running.Epoch, p.running.Privacy, p.running.Enough
+	p.best, p.epoch, p.spent, p.stopped = strategy.Best(t, p.trials), p.running.Starts, p.running.Privacy, p.running.Stopped
 	return p, nil
 }
 
@@ -143,7 +143,7 @@ func pastOfJournal(dir, wanted string) (taskHistory, error) {
 		return taskHistory{}, err
 	}
 	markInterrupted(h.Trials)
-	return taskHistory{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch, enough: h.Stop, spent: h.Spent, preferred: h.Preferred}, nil
+	return taskHistory{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch, stopped: h.Stopped, spent: h.Spent, preferred: h.Preferred}, nil
 }
 
 // interrupted is a trial that ran when its node ended without a goodbye: the

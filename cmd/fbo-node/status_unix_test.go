@@ -89,7 +89,7 @@ func TestHistoryFormats(t *testing.T) {
 		}
 	}
 	rows, err := csv.NewReader(strings.NewReader(must(t, "history", "--format", "csv", "--data-dir", dir))).ReadAll()
-	if err != nil || len(rows) != 4 || strings.Join(rows[0], " ") != "trial state value lr units kind source peer started finished reason listened why" {
+	if err != nil || len(rows) != 4 || strings.Join(rows[0], " ") != "trial state value lr units kind source peer started finished reason peer_count why" {
 		t.Errorf("%q, %v", rows, err)
 	}
 	if rows[2][1] != "failed" || rows[2][2] != "" || !strings.Contains(rows[2][10], "an even number") {

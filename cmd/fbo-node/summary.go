@@ -16,33 +16,33 @@ import (
 // summary is what a run came to; printed by run --json as its last event, but
 // for "interrupted".
 type summary struct {
-	Event       string          `json:"event"` // "summary"
-	Task        string          `json:"task"`
-	PeerID      string          `json:"peer_id"`
-	Evaluations int             `json:"evaluations"` // by this node, with an outcome or failed
-	Failed      int             `json:"failed"`
-	Imported    int             `json:"imported"`
-	Best        *strategy.Trial `json:"best"`
-	Nearest     *strategy.Trial `json:"nearest,omitempty"` // while nothing is feasible: the one of least violation
+	Event          string          `json:"event"` // "summary"
+	Task           string          `json:"task"`
+	PeerID         string          `json:"peer_id"`
+	Evaluations    int             `json:"evaluations"` // by this node, with an outcome or failed
+	Failed         int             `json:"failed"`
+	Imported       int             `json:"imported"`
+	Best           *strategy.Trial `json:"best"`
+	LeastViolation *strategy.Trial `json:"least_violation,omitempty"` // while nothing is feasible: the one of least violation
 
 	Recommended *agent.Recommendation `json:"recommended,omitempty"` // where outcomes are so noisy that the best one is mostly luck
 
 	// Of trials that have ended:
-	PeerQueries int `json:"peer_queries"` // designs that rest on what peers shared
-	PeerRecords int `json:"peer_records"` // those of them that were the best so far when they ended
-	Queries     int `json:"queries"`      // designs after the start: neither random starts nor the user's
+	PeerInformedTrials int `json:"peer_informed_trials"` // designs that rest on what peers shared
+	PeerImprovements   int `json:"peer_improvements"`    // those of them that were the best so far when they ended
+	ModelBasedTrials   int `json:"model_based_trials"`   // designs after the start: neither random starts nor the user's
 
 	Privacy *ledger.State  `json:"privacy,omitempty"` // of the task's promise; nil when there is none
 	Sums    *strategy.Sums `json:"sums,omitempty"`    // private ones; nil when the task has none
 
-	Gains []strategy.Gain `json:"gains,omitempty"` // of the parties that this node knows of; nil where the strategy does not tell
+	Rewards []strategy.Reward `json:"rewards,omitempty"` // of the parties that this node knows of; nil where the strategy does not tell
 
-	SharesSent      int   `json:"shares_sent"`
-	SharesReceived  int   `json:"shares_received"`
-	DirectsSent     int   `json:"directs_sent,omitempty"` // messages to single peers
-	DirectsReceived int   `json:"directs_received,omitempty"`
-	BytesSent       int64 `json:"bytes_sent"`
-	BytesReceived   int64 `json:"bytes_received"`
+	SharesSent             int   `json:"shares_sent"`
+	SharesReceived         int   `json:"shares_received"`
+	DirectMessagesSent     int   `json:"direct_messages_sent,omitempty"` // messages to single peers
+	DirectMessagesReceived int   `json:"direct_messages_received,omitempty"`
+	BytesSent              int64 `json:"bytes_sent"`
+	BytesReceived          int64 `json:"bytes_received"`
 
 	Connected int `json:"connected"` // nodes on the task, at the end; they hold what this node shared
 }
@@ -60,18 +60,18 @@ func (p *progress) summary(run context.Context, session *node.Session) error {
 		return err
 	}
 	s := summarise(p.task, trials)
-	s.PeerID, s.Best, s.Nearest = status.PeerID.String(), status.Best, infeasibleNearest(p.task, trials)
+	s.PeerID, s.Best, s.LeastViolation = status.PeerID.String(), status.Best, leastViolation(p.task, trials)
 	if s.Recommended, err = session.Preferred(run); err != nil {
 		s.Recommended = nil
 	}
-	s.Privacy, s.Sums, s.Gains = status.Privacy, status.Sums, status.Gains
+	s.Privacy, s.Sums, s.Rewards = status.Privacy, status.Sums, status.Rewards
 	s.SharesSent, s.SharesReceived = status.SharesSent, status.SharesReceived
-	s.DirectsSent, s.DirectsReceived = status.DirectsSent, status.DirectsReceived
+	s.DirectMessagesSent, s.DirectMessagesReceived = status.DirectMessagesSent, status.DirectMessagesReceived
 	s.BytesSent, s.BytesReceived = status.BytesSent, status.BytesReceived
-	s.Connected = len(status.MeshPeers)
-	lines := append([]string{s.text(p.task)}, gainLines(s.Gains, status.PeerID)...)
+	s.Connected = len(status.TopicPeers)
+	lines := append([]string{s.text(p.task)}, rewardLines(s.Rewards, status.PeerID)...)
 	if s.SharesSent > 0 || s.Evaluations > s.Failed {
-		lines = append(lines, whatBecomes(p.task, s.Connected, status.Knowledge.Own > 0)...)
+		lines = append(lines, whatBecomes(p.task, s.Connected, status.Stored.OwnShares > 0)...)
 	}
 	p.printLast(s, "%s", text(lines))
 	return nil
@@ -80,7 +80,7 @@ func (p *progress) summary(run context.Context, session *node.Session) error {
 // whatBecomes says what becomes of the knowledge of a node that ends, and how a later
 // machine gets it. Nothing is said where that is of no use.
 func whatBecomes(t *task.Task, connected int, shared bool) []string {
-	if registrationOf(t).Exchanges == nil || useless(t) != "" {
+	if registrationOf(t).Exchanges == nil || unusableReason(t) != "" {
 		return nil
 	}
 	if !shared {
@@ -109,13 +109,13 @@ func summarise(t *task.Task, trials []strategy.Trial) summary {
 			continue // running, or interrupted
 		}
 		s.Evaluations++
-		if trial.Why.Source != strategy.Initial && trial.Why.Source != strategy.First {
-			s.Queries++
+		if trial.Why.Source != strategy.Initial && trial.Why.Source != strategy.Enqueued {
+			s.ModelBasedTrials++
 		}
 		if trial.Why.FromPeers() {
-			s.PeerQueries++
+			s.PeerInformedTrials++
 			if record(t, trials[:i+1]) {
-				s.PeerRecords++
+				s.PeerImprovements++
 			}
 		}
 	}
@@ -135,8 +135,8 @@ func (s summary) text(t *task.Task) string {
 		return "no result: no evaluation has ended yet"
 	case s.Evaluations > s.Failed:
 		text := fmt.Sprintf("no result: %s (%d failed)", sanitize.Count(s.Evaluations, "evaluation"), s.Failed)
-		if s.Nearest != nil {
-			text += "; " + nothingFeasible(t, []strategy.Trial{*s.Nearest})
+		if s.LeastViolation != nil {
+			text += "; " + nothingFeasible(t, []strategy.Trial{*s.LeastViolation})
 		}
 		return text
 	case s.Evaluations == 1:
@@ -150,11 +150,11 @@ func (s summary) text(t *task.Task) string {
 	}
 	lines = append(lines, fmt.Sprintf("best %s in %s (%d failed): trial %d, %s  [%s]",
 		valueText(*s.Best), sanitize.Count(s.Evaluations, "evaluation"), s.Failed, s.Best.ID, s.Best.Design, s.Best.Why))
-	if s.Queries > 0 {
+	if s.ModelBasedTrials > 0 {
 		lines = append(lines, s.help(t))
 	}
 	sent := byteText(s.BytesSent) + " sent on the network in all"
-	if s.Sums == nil && s.Gains == nil { // else a share says no more than that its sender has contributed, or there are none
+	if s.Sums == nil && s.Rewards == nil { // else a share says no more than that its sender has contributed, or there are none
 		sent = fmt.Sprintf("this run %s; %s", s.exchanged(), sent)
 	}
 	lines = append(lines, sent)
@@ -197,9 +197,9 @@ func sumsText(s strategy.Sums) string {
 // both.
 func (s summary) exchanged() string {
 	shares := fmt.Sprintf("published %s and received %d", sanitize.Count(s.SharesSent, "share"), s.SharesReceived)
-	directs := fmt.Sprintf("sent %s to single peers and received %d", sanitize.Count(s.DirectsSent, "message"), s.DirectsReceived)
+	directs := fmt.Sprintf("sent %s to single peers and received %d", sanitize.Count(s.DirectMessagesSent, "message"), s.DirectMessagesReceived)
 	switch {
-	case s.DirectsSent+s.DirectsReceived == 0:
+	case s.DirectMessagesSent+s.DirectMessagesReceived == 0:
 		return shares
 	case s.SharesSent+s.SharesReceived == 0:
 		return directs
@@ -209,16 +209,16 @@ func (s summary) exchanged() string {
 
 // help says whether peers helped.
 func (s summary) help(t *task.Task) string {
-	text := fmt.Sprintf("peers: %d of %s after the random start came from peers", s.PeerQueries, sanitize.Count(s.Queries, "design"))
+	text := fmt.Sprintf("peers: %d of %s after the random start came from peers", s.PeerInformedTrials, sanitize.Count(s.ModelBasedTrials, "design"))
 	switch {
-	case s.PeerQueries == 0 && s.SharesReceived > 0 && (t.Surrogate.Type == task.SharedLatent || t.Surrogate.SharedHyperparameters):
+	case s.PeerInformedTrials == 0 && s.SharesReceived > 0 && (t.Surrogate.Type == task.SharedLatent || t.Surrogate.SharedHyperparameters):
 		return text + "; the model by which this node chose them learns from what peers say"
-	case s.PeerQueries == 0:
+	case s.PeerInformedTrials == 0:
 		return text
-	case s.PeerRecords == 0:
+	case s.PeerImprovements == 0:
 		return text + "; none of these set a new best"
 	}
-	text += fmt.Sprintf("; %d of these set a new best", s.PeerRecords)
+	text += fmt.Sprintf("; %d of these set a new best", s.PeerImprovements)
 	if s.Best.Why.FromPeers() {
 		text += ", the final one among them"
 	}

@@ -47,11 +47,11 @@ func TestSummarise(t *testing.T) {
 		trialOf(8, "random", 2),
 		unfinished(9, "peer", strategy.Running),
 		unfinished(10, strategy.Own, strategy.Waiting),
-		trialOf(11, strategy.First, 1), // the user's own
+		trialOf(11, strategy.Enqueued, 1), // the user's own
 	}
 	got := summarise(parsed, trials)
 	want := summary{Event: "summary", Task: parsed.ID().String(), Evaluations: 8, Failed: 2, Imported: 1,
-		Queries: 5, PeerQueries: 3, PeerRecords: 1}
+		ModelBasedTrials: 5, PeerInformedTrials: 3, PeerImprovements: 1}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
@@ -107,10 +107,10 @@ func TestTrialLineWithoutABest(t *testing.T) {
 	}
 	trials := []strategy.Trial{trial}
 	const nothing = "nothing feasible yet; the least violation so far is that of trial 3: ram=12 (at most 10)"
-	if got := (summary{Evaluations: 2, Failed: 1, Nearest: infeasibleNearest(&spec, trials)}).text(&spec); got != "no result: 2 evaluations (1 failed); "+nothing {
+	if got := (summary{Evaluations: 2, Failed: 1, LeastViolation: leastViolation(&spec, trials)}).text(&spec); got != "no result: 2 evaluations (1 failed); "+nothing {
 		t.Errorf("summary %q", got)
 	}
-	if got := continuedOf(&spec, trials).text(&spec, runOptions{}); !strings.HasSuffix(got, "\n"+nothing) {
+	if got := resumedOf(&spec, trials).text(&spec, runOptions{}); !strings.HasSuffix(got, "\n"+nothing) {
 		t.Errorf("continued %q", got)
 	}
 	var status, table, csv strings.Builder
@@ -147,14 +147,14 @@ func TestSummaryText(t *testing.T) {
 			summary{Best: &own, Evaluations: 9, Recommended: &agent.Recommendation{Design: own.Design, Predicted: new(0.75), Noisy: true, Reason: "the noise of outcomes is larger than the differences between designs, so the best observed value is mostly luck"}},
 			"recommended: " + own.Design.String() + ", predicted 0.75. The noise of outcomes is larger than the differences between designs, so the best observed value is mostly luck:\nbest 0.5 in 9 evaluations (0 failed): trial 3, ", "",
 		},
-		{summary{Best: &own, Evaluations: 4, Queries: 1}, "peers: 0 of 1 design after the random start came from peers\n", ""},
-		{summary{Best: &own, Evaluations: 9, Queries: 6, PeerQueries: 2}, "peers: 2 of 6 designs after the random start came from peers; none of these set a new best", ""},
-		{summary{Best: &own, Evaluations: 9, Queries: 6, PeerQueries: 2, PeerRecords: 1}, "1 of these set a new best\n", "final"},
-		{summary{Best: &best, Evaluations: 9, Queries: 6, PeerQueries: 2, PeerRecords: 1}, "1 of these set a new best, the final one among them\n", ""},
+		{summary{Best: &own, Evaluations: 4, ModelBasedTrials: 1}, "peers: 0 of 1 design after the random start came from peers\n", ""},
+		{summary{Best: &own, Evaluations: 9, ModelBasedTrials: 6, PeerInformedTrials: 2}, "peers: 2 of 6 designs after the random start came from peers; none of these set a new best", ""},
+		{summary{Best: &own, Evaluations: 9, ModelBasedTrials: 6, PeerInformedTrials: 2, PeerImprovements: 1}, "1 of these set a new best\n", "final"},
+		{summary{Best: &best, Evaluations: 9, ModelBasedTrials: 6, PeerInformedTrials: 2, PeerImprovements: 1}, "1 of these set a new best, the final one among them\n", ""},
 		{summary{Best: &own, SharesSent: 1, BytesSent: 20480}, "this run published 1 share and received 0; 20 KiB sent on the network in all", "private sums"},
-		{summary{Best: &own, DirectsSent: 3, DirectsReceived: 1}, "this run sent 3 messages to single peers and received 1; 0 bytes", "share"},
-		{summary{Best: &own, SharesReceived: 2, DirectsReceived: 1}, "this run published 0 shares and received 2, and sent 0 messages to single peers and received 1; 0 bytes", ""},
-		{summary{Best: &own, Evaluations: 4, Queries: 2, SharesReceived: 3}, "peers: 0 of 2 designs after the random start came from peers\n", "model"},
+		{summary{Best: &own, DirectMessagesSent: 3, DirectMessagesReceived: 1}, "this run sent 3 messages to single peers and received 1; 0 bytes", "share"},
+		{summary{Best: &own, SharesReceived: 2, DirectMessagesReceived: 1}, "this run published 0 shares and received 2, and sent 0 messages to single peers and received 1; 0 bytes", ""},
+		{summary{Best: &own, Evaluations: 4, ModelBasedTrials: 2, SharesReceived: 3}, "peers: 0 of 2 designs after the random start came from peers\n", "model"},
 		{summary{Best: &own, Privacy: &ledger.State{Planned: 6, Released: 2}, Sums: &strategy.Sums{Known: 3}}, "0 bytes sent on the network in all\nprivacy: 2 of 6 releases spent\nprivate sums: 3 known", "share"},
 		{summary{Best: &own, Sums: &strategy.Sums{Known: 3, Failed: 1, Reason: "no quorum"}}, "private sums: 3 known, 1 round without one in this run; the last: no quorum", ""},
 	} {
@@ -173,7 +173,7 @@ func TestSummaryOfALearningSurrogate(t *testing.T) {
 			t.Fatal(err)
 		}
 		for received, want := range map[int]bool{0: false, 2: true} {
-			text := summary{Queries: 4, SharesReceived: received}.help(parsed)
+			text := summary{ModelBasedTrials: 4, SharesReceived: received}.help(parsed)
 			if strings.Contains(text, "learns from what peers say") != want {
 				t.Errorf("%s, %d shares: %s", surrogate, received, text)
 			}
@@ -221,13 +221,13 @@ func TestWhatBecomes(t *testing.T) {
 }
 
 func TestHeldText(t *testing.T) {
-	for k, want := range map[node.Knowledge]string{
-		{}:                              "nothing is held yet",
-		{Authors: 2, Shares: 3}:         "3 shares of 2 nodes held for those who come later",
-		{Own: 1}:                        "1 share of this node held for those who come later",
-		{Authors: 1, Shares: 1, Own: 2}: "1 share of 1 other node held for those who come later, and 2 shares of this node",
+	for k, want := range map[node.StoredShares]string{
+		{}:                          "nothing is held yet",
+		{Authors: 2, PeerShares: 3}: "3 shares of 2 nodes held for those who come later",
+		{OwnShares: 1}:              "1 share of this node held for those who come later",
+		{Authors: 1, PeerShares: 1, OwnShares: 2}: "1 share of 1 other node held for those who come later, and 2 shares of this node",
 	} {
-		if got := heldText(k); got != want {
+		if got := storedText(k); got != want {
 			t.Errorf("%+v: %q, want %q", k, got, want)
 		}
 	}

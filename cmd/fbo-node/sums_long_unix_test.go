@@ -191,7 +191,7 @@ func TestLongSumsReachANodeThatComesBack(t *testing.T) {
 	leaves.moves = true // from its old ports it would reset the old connection
 	met := func(times int) func(*fleetNode) bool {
 		return func(n *fleetNode) bool { // an event for each connection and each loss of the other node
-			return len(n.process().of("peers")) >= times && slices.Contains(n.status(t).MeshPeers, leaves.id)
+			return len(n.process().of("peers")) >= times && slices.Contains(n.status(t).TopicPeers, leaves.id)
 		}
 	}
 	eventually(t, "the other on the topic", []*fleetNode{stays}, met(1))

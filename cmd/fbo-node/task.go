@@ -53,7 +53,7 @@ same data, or may have, that is shown too, with what both promises come to.`,
 			}
 			var disclosed *otherTaskDisclosures
 			if dataDir, err := resolveDataDir(dir); err == nil { // without one there is nothing to tell
-				disclosed = findElsewhere(command.Context(), dataDir, t, nil)
+				disclosed = findOtherTaskDisclosures(command.Context(), dataDir, t, nil)
 			}
 			if asJSON {
 				return printJSON(command.OutOrStdout(), struct {
@@ -61,7 +61,7 @@ same data, or may have, that is shown too, with what both promises come to.`,
 					Tag     string                `json:"tag,omitempty"`
 					Task    json.RawMessage       `json:"task"`
 					Privacy *privacyReport        `json:"privacy,omitempty"` // as privacy --json prints it
-					Told    *otherTaskDisclosures `json:"told_elsewhere,omitempty"`
+					Told    *otherTaskDisclosures `json:"other_task_disclosure,omitempty"`
 				}{t.ID().String(), tag, t.Canonical(), promised, disclosed})
 			}
 			describeTask(command.OutOrStdout(), t)

@@ -190,8 +190,8 @@ func TestKilledNodeIsNotRunning(t *testing.T) {
 	}
 
 	p = start(t, join(runLine(file, dir, "--json", "--evals", "9"), objective("gate", g.address, "3"))...)
-	c := p.await(t, "what it continues", isEvent("continued"))
-	if c.Evaluations != 2 || c.Best == nil || len(c.Again) != 1 || c.Again[0] != 3 {
+	c := p.await(t, "what it resumes", isEvent("resumed"))
+	if c.Evaluations != 2 || c.Best == nil || len(c.Retried) != 1 || c.Retried[0] != 3 {
 		t.Errorf("continued %+v", c)
 	}
 	g.next(t)
@@ -238,7 +238,7 @@ func TestInterruptedTrialsAreNoQueries(t *testing.T) {
 	g.next(t)
 	p.signal(t, os.Interrupt)
 	p.wait(t)
-	if s := p.of("summary"); len(s) != 1 || s[0].Evaluations != 4 || s[0].Queries != 1 {
+	if s := p.of("summary"); len(s) != 1 || s[0].Evaluations != 4 || s[0].ModelBasedTrials != 1 {
 		t.Errorf("summary %+v", s)
 	}
 }
@@ -263,7 +263,7 @@ func TestFirstDesigns(t *testing.T) {
 			t.Error("the value in the file was taken for an outcome")
 		}
 	}
-	if want := "first first initial first own"; strings.Join(got, " ") != want {
+	if want := "enqueued enqueued initial enqueued own"; strings.Join(got, " ") != want {
 		t.Errorf("sources %v, want %s", got, want)
 	}
 }

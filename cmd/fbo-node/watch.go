@@ -162,9 +162,9 @@ func nextEvent(lines *bufio.Reader) ([]byte, error) {
 func decodeEvent(data []byte, t *task.Task) (e agent.Event, err error) {
 	wire := struct {
 		*agent.Event
-		Trial   json.RawMessage `json:"trial"`
-		Best    json.RawMessage `json:"best"`
-		Nearest json.RawMessage `json:"nearest"`
+		Trial          json.RawMessage `json:"trial"`
+		Best           json.RawMessage `json:"best"`
+		LeastViolation json.RawMessage `json:"least_violation"`
 	}{Event: &e}
 	if err := json.Unmarshal(data, &wire); err != nil {
 		return e, err
@@ -172,7 +172,7 @@ func decodeEvent(data []byte, t *task.Task) (e agent.Event, err error) {
 	for _, part := range []struct {
 		encoded json.RawMessage
 		into    **strategy.Trial
-	}{{wire.Trial, &e.Trial}, {wire.Best, &e.Best}, {wire.Nearest, &e.Nearest}} {
+	}{{wire.Trial, &e.Trial}, {wire.Best, &e.Best}, {wire.LeastViolation, &e.LeastViolation}} {
 		if part.encoded == nil {
 			continue
 		}

@@ -63,7 +63,7 @@ func TestPeersShowWhatIsFeasible(t *testing.T) {
 	for _, y := range []float64{0.15, 0.85} {
 		claimed := []float64{0.6, y}
 		got := l.suggest(l.with(view, claimed), 9, 1)
-		if got.Why.Source != "designs" || got.Why.PeersUsed != 1 {
+		if got.Why.Source != "designs" || got.Why.PeerCount != 1 {
 			t.Fatalf("%+v", got.Why)
 		}
 		given, err := view.Constraints[0].Given([][]float64{claimed}, []bool{true})

@@ -40,7 +40,7 @@ func (s Strategy) byLabels(ctx context.Context, view strategy.View, trial uint64
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	f, _ := s.alone.Score(known)
-	why := strategy.Why{Source: "designs", Phrase: "expected improvement, given the prior designs", PeersUsed: t.peers, Observations: t.observations}
+	why := strategy.Why{Source: "designs", Phrase: "expected improvement, given the prior designs", PeerCount: t.peers, Observations: t.observations}
 	if t.peers > 0 {
 		why.Phrase = "expected improvement, given what " + sanitize.Count(t.peers, "peer") + " found feasible"
 	}

@@ -57,7 +57,7 @@ func TestLabelsLead(t *testing.T) {
 
 	view.Shares = []*strategy.Share{l.says(1, [][]float64{{0.05, 0.2}, {0.7, 0.2}}, true, true), l.says(2, [][]float64{{0.72, 0.25}}, true)}
 	got := l.suggest(view, 9, 1)
-	if got.Why.Source != "designs" || got.Why.PeersUsed != 2 || got.Why.Observations != 200 {
+	if got.Why.Source != "designs" || got.Why.PeerCount != 2 || got.Why.Observations != 200 {
 		t.Errorf("%+v", got.Why)
 	}
 	x := l.task.Space.Encode(got.Design)

@@ -78,7 +78,7 @@ func TestGuardedIsHeard(t *testing.T) {
 		if !reflect.DeepEqual(own, want) {
 			t.Errorf("without peers %+v, with exact shares %+v", own, want)
 		}
-		if got := suggest(d.strategy, received); got.Why.PeersUsed != 1 || got.Why.Observations != 5 {
+		if got := suggest(d.strategy, received); got.Why.PeerCount != 1 || got.Why.Observations != 5 {
 			t.Errorf("with a peer: %+v", got.Why)
 		}
 	}

@@ -59,11 +59,11 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	}
 	why := strategy.Why{Source: "designs", Phrase: "expected improvement, given the prior designs"}
 	for _, c := range claims {
-		why.PeersUsed += c.peers
+		why.PeerCount += c.peers
 		why.Observations = strategy.AddObservations(why.Observations, c.observations)
 	}
-	if why.PeersUsed > 0 {
-		why.Phrase = "expected improvement, given the designs of " + sanitize.Count(why.PeersUsed, "peer")
+	if why.PeerCount > 0 {
+		why.Phrase = "expected improvement, given the designs of " + sanitize.Count(why.PeerCount, "peer")
 	}
 	return s.maximise(ctx, view, trial, seed, f, points(claims[:min(len(claims), aroundClaims)]), why)
 }

@@ -85,7 +85,7 @@ func TestSupportedDesignsAreListenedTo(t *testing.T) {
 					t.Errorf("%s: improvement %g at the design, %g without it", model, f.Value(design), acquisition.LogEI(view.Posterior, f.best).Value(design))
 				}
 				got := l.suggest(shared, 9, 1)
-				if got.Why.Source != "designs" || got.Why.PeersUsed != 1 || got.Why.Observations != 10 || !got.Why.FromPeers() {
+				if got.Why.Source != "designs" || got.Why.PeerCount != 1 || got.Why.Observations != 10 || !got.Why.FromPeers() {
 					t.Errorf("%s: %+v", model, got.Why)
 				}
 				if x := l.task.Space.Encode(got.Design); f.Value(x) < f.Value(design)-1e-3 {
@@ -186,7 +186,7 @@ func TestOpenThreshold(t *testing.T) {
 		if _, claims := l.considered(view, 1); len(claims) != 1 || claims[0].peers != 0 {
 			t.Errorf("%s: prior designs: %v", goal, claims)
 		}
-		if why := l.suggest(view, 9, 1).Why; why.Source != "designs" || why.PeersUsed != 0 || why.FromPeers() {
+		if why := l.suggest(view, 9, 1).Why; why.Source != "designs" || why.PeerCount != 0 || why.FromPeers() {
 			t.Errorf("%s: %+v", goal, why)
 		}
 	}
@@ -218,7 +218,7 @@ func TestClaims(t *testing.T) {
 	if len(claims) != 2 {
 		t.Fatalf("%d claims", len(claims))
 	}
-	if why := l.suggest(view, 9, 1).Why; why.PeersUsed != 3 || why.Observations != 30 {
+	if why := l.suggest(view, 9, 1).Why; why.PeerCount != 3 || why.Observations != 30 {
 		t.Errorf("%+v", why)
 	}
 }

@@ -78,7 +78,7 @@ func TestPeersBeforeAnythingIsFeasible(t *testing.T) {
 	for _, y := range []float64{0.1, 0.9} {
 		view.Shares = []*strategy.Share{shareOf(t, with, "peer", around(with, 0.05, []float64{1, y}))}
 		got := suggest(t, New(with), view, 7, random.SeedOf(6))
-		if got.Why.Source != "density" || got.Why.PeersUsed != 1 {
+		if got.Why.Source != "density" || got.Why.PeerCount != 1 {
 			t.Errorf("with a peer: %+v", got.Why)
 		}
 		if x := with.Space.Encode(got.Design); x[0] < 0.9 || x[1] < y-0.15 || x[1] > y+0.15 {

@@ -295,7 +295,7 @@ func TestWhichPeersCount(t *testing.T) {
 			view.Shares = append(view.Shares, saying(t, spec, fmt.Sprint("peer", i), f))
 		}
 		heard, why := New(spec).listen(view, 6, random.SeedOf(1))
-		if len(heard.learned) != c.want || why.PeersUsed != c.want || why.Observations != c.observations {
+		if len(heard.learned) != c.want || why.PeerCount != c.want || why.Observations != c.observations {
 			t.Errorf("%d of %d peers: %+v; want %d", len(heard.learned), len(c.peers), why, c.want)
 		}
 	}
@@ -364,7 +364,7 @@ func TestHostileLabelsStopNobody(t *testing.T) {
 				view.Shares = append(view.Shares, saying(t, spec, fmt.Sprint("peer", j), randomLabels(spec, rng)))
 			}
 			got := suggest(t, New(spec), view, 6, random.SeedOf(uint64(i)))
-			if err := spec.Space.Check(got.Design); err != nil || got.Why.PeersUsed == 0 {
+			if err := spec.Space.Check(got.Design); err != nil || got.Why.PeerCount == 0 {
 				t.Errorf("%+v: %v", got, err)
 			}
 			if again := suggest(t, New(spec), view, 6, random.SeedOf(uint64(i))); !reflect.DeepEqual(got, again) {

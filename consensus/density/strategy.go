@@ -73,7 +73,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	if view.Posterior == nil && len(view.Constraints) == 0 {
-		why.Phrase = "best guess by the densities of " + sanitize.Count(why.PeersUsed, "peer")
+		why.Phrase = "best guess by the densities of " + sanitize.Count(why.PeerCount, "peer")
 		return s.search.Maximise(ctx, view, trial, seed, heard, why)
 	}
 	score, _ := s.alone.Score(view)
@@ -120,15 +120,15 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed random.Seed) (*p
 			continue // a peer must not stop the agent
 		}
 		heard.learned = append(heard.learned, l)
-		why.PeersUsed++
+		why.PeerCount++
 		why.Observations = strategy.AddObservations(why.Observations, p.Observations)
 	}
-	if why.PeersUsed > 0 {
-		why.Phrase = "expected improvement, weighed by what " + sanitize.Count(why.PeersUsed, "peer") + " found feasible"
+	if why.PeerCount > 0 {
+		why.Phrase = "expected improvement, weighed by what " + sanitize.Count(why.PeerCount, "peer") + " found feasible"
 	}
 	told := choose(view, trial, seed)
 	for _, d := range told {
-		why.PeersUsed++
+		why.PeerCount++
 		why.Observations = strategy.AddObservations(why.Observations, d.Observations)
 		if s.task.Privacy == nil {
 			heard.densities = append(heard.densities, optprior.NewMixture(s.layout, s.task.Space, d))
@@ -138,7 +138,7 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed random.Seed) (*p
 		heard.learned = append(heard.learned, newOptimaDensity(s.layout, s.task, told).relative(s.evenly))
 	}
 	if len(told) > 0 {
-		why.Phrase = "expected improvement, weighed by the densities of " + sanitize.Count(why.PeersUsed, "peer")
+		why.Phrase = "expected improvement, weighed by the densities of " + sanitize.Count(why.PeerCount, "peer")
 	}
 	for _, design := range view.PriorDesigns {
 		heard.densities = append(heard.densities, optprior.Around(s.layout, s.spread, s.task.Space.Encode(design)))

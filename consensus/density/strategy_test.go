@@ -88,7 +88,7 @@ func TestNewcomersSkipTheStart(t *testing.T) {
 	view := viewOf(t, spec, nil, nil)
 	view.Shares = shares
 	got := suggest(t, s, view, 1, random.SeedOf(1))
-	if x := spec.Space.Encode(got.Design); math.Hypot(x[0]-0.3, x[1]-0.3) > 0.01 || got.Why.PeersUsed != 1 {
+	if x := spec.Space.Encode(got.Design); math.Hypot(x[0]-0.3, x[1]-0.3) > 0.01 || got.Why.PeerCount != 1 {
 		t.Errorf("the first design is %v (%v), expected one near (0.3, 0.3)", got.Design, got.Why)
 	}
 	view = viewOf(t, spec, [][]float64{{0.3, 0.3}}, bowl(spec, 0.7))
@@ -111,7 +111,7 @@ func TestPeersAreListenedTo(t *testing.T) {
 			spec.Space.Snap(centre)
 			view.Shares = []*strategy.Share{shareOf(t, spec, "a", around(spec, 0.1, centre)), shareOf(t, spec, "b", around(spec, 0.1, centre))}
 			got := suggest(t, s, view, 4, random.SeedOf(1))
-			if got.Why.Source != "density" || got.Why.PeersUsed != 2 || got.Why.Observations != 14 || !got.Why.FromPeers() {
+			if got.Why.Source != "density" || got.Why.PeerCount != 2 || got.Why.Observations != 14 || !got.Why.FromPeers() {
 				t.Errorf("%s: %+v", model, got.Why)
 			}
 			if again := suggest(t, s, view, 4, random.SeedOf(1)); !reflect.DeepEqual(again, got) {
@@ -136,7 +136,7 @@ func TestSuggestedDesigns(t *testing.T) {
 		at := placeOf(spec, 0.6, 0.4)
 		view.PriorDesigns = []task.Design{spec.Space.Decode(at)}
 		got := suggest(t, New(spec), view, 4, random.SeedOf(1))
-		if got.Why.Source != "density" || got.Why.PeersUsed != 0 || got.Why.FromPeers() {
+		if got.Why.Source != "density" || got.Why.PeerCount != 0 || got.Why.FromPeers() {
 			t.Errorf("%+v", got.Why)
 		}
 		heard, _ := New(spec).listen(view, 4, random.SeedOf(1))
@@ -149,7 +149,7 @@ func TestSuggestedDesigns(t *testing.T) {
 			}
 		}
 		view.Shares = []*strategy.Share{shareOf(t, spec, "a", around(spec, 0.1, at))}
-		if got := suggest(t, New(spec), view, 4, random.SeedOf(1)); got.Why.PeersUsed != 1 {
+		if got := suggest(t, New(spec), view, 4, random.SeedOf(1)); got.Why.PeerCount != 1 {
 			t.Errorf("beside a peer: %+v", got.Why)
 		}
 	}
@@ -272,8 +272,8 @@ func TestVeryManyPeers(t *testing.T) {
 	if len(heard) != 3*maxPeers {
 		t.Errorf("only %d peers are heard", len(heard))
 	}
-	if got := suggest(t, New(spec), view, 4, random.SeedOf(1)); got.Why.PeersUsed != maxPeers {
-		t.Errorf("listens to %d", got.Why.PeersUsed)
+	if got := suggest(t, New(spec), view, 4, random.SeedOf(1)); got.Why.PeerCount != maxPeers {
+		t.Errorf("listens to %d", got.Why.PeerCount)
 	}
 }
 

@@ -110,7 +110,7 @@ func (c chooser) alone(ctx context.Context, b *book, party int, seed random.Seed
 	result := strategy.Estimate{Evaluations: counted(b.entries[party])}
 	for _, entry := range b.entries[party] {
 		if entry.isGain() {
-			result.Got += sign * *entry.Value
+			result.ActualSum += sign * *entry.Value
 		}
 	}
 	for i := range estimateDraws {

@@ -162,8 +162,8 @@ func checkEstimates(t *testing.T, federations int, tolerance, ownTolerance float
 				for _, e := range a.book.entries[0] {
 					got += *e.Value
 				}
-				if all.Evaluations != evaluations || math.Abs(all.Got-got) > 1e-9*math.Abs(got) {
-					t.Errorf("the estimate is about %d evaluations with a sum of %g, want %d with %g", all.Evaluations, all.Got, evaluations, got)
+				if all.Evaluations != evaluations || math.Abs(all.ActualSum-got) > 1e-9*math.Abs(got) {
+					t.Errorf("the estimate is about %d evaluations with a sum of %g, want %d with %g", all.Evaluations, all.ActualSum, evaluations, got)
 				}
 				t.Logf("alone %.4g, best %.4g; estimate %.4g, best %.4g; by own results %.4g, best %.4g; got %.4g", sum, best, all.Sum, all.Best, one.Sum, one.Best, got)
 				truths, pooled, own = append(truths, sum), append(pooled, all.Sum), append(own, one.Sum)
@@ -278,7 +278,7 @@ func TestWhatAPartyBeginsWith(t *testing.T) {
 	for _, entry := range a.book.entries[1] {
 		sum -= *entry.Value
 	}
-	if math.Abs(e.Got-sum) > 1e-9 || e.Best > e.Sum/6 {
+	if math.Abs(e.ActualSum-sum) > 1e-9 || e.Best > e.Sum/6 {
 		t.Errorf("%+v, want a sum of %g got", e, sum)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

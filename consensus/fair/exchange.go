@@ -64,11 +64,11 @@ type Round struct {
 	// Alone says that the mediator is not there.
 	Alone bool
 
-	gains []strategy.Gain
+	gains []strategy.Reward
 }
 
-// Gains implements strategy.Gainer.
-func (r Round) Gains() []strategy.Gain { return r.gains }
+// Rewards implements strategy.Gainer.
+func (r Round) Rewards() []strategy.Reward { return r.gains }
 
 // Exchange is one node's part in the rounds of a task: as a party, and as the mediator or
 // as one of those that have their turns to propose.

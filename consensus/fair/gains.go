@@ -28,15 +28,15 @@ func (e *Exchange) totals() []float64 {
 
 // gains says what each party has got, as far as this node knows: all parties without a
 // mediator and at the mediator; elsewhere the node itself.
-func (e *Exchange) gains() (all []strategy.Gain) {
+func (e *Exchange) gains() (all []strategy.Reward) {
 	totals := e.totals()
 	for party, list := range e.book.entries {
 		if !e.chooses() && party != e.self {
 			continue
 		}
-		g := strategy.Gain{Party: e.roster[party], Against: totals[party]}
+		g := strategy.Reward{Party: e.roster[party], RelativeToMean: totals[party]}
 		if !e.chooses() {
-			g.Against = e.against
+			g.RelativeToMean = e.against
 		}
 		if party == e.self {
 			g.Alone = e.estimate.latest

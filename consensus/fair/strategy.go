@@ -52,7 +52,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 			phrase += fmt.Sprintf(", %d without a design", late)
 		}
 		return strategy.Suggestion{Design: round.Design, Why: strategy.Why{
-			Source: source, Phrase: phrase, Round: round.Of, PeersUsed: round.Parties - 1,
+			Source: source, Phrase: phrase, Round: round.Of, PeerCount: round.Parties - 1,
 		}}, nil
 	}
 	if view.Waited == "" {

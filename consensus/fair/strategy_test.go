@@ -76,7 +76,7 @@ func TestADesignIsTakenOnce(t *testing.T) {
 		t.Fatalf("%v, %+v; want the assigned %v", first.Design, first.Wait, assigned)
 	}
 	why := first.Why
-	if why.Source != "assigned" || why.Round != 4 || why.PeersUsed != 1 || !why.FromPeers() ||
+	if why.Source != "assigned" || why.Round != 4 || why.PeerCount != 1 || !why.FromPeers() ||
 		why.Phrase != "of the batch of round 4, for 2 parties, 1 without a design" {
 		t.Errorf("why: %+v", why)
 	}

@@ -125,9 +125,9 @@ func TestTally(t *testing.T) {
 	trials := []strategy.Trial{
 		{State: strategy.Done, Why: strategy.Why{Source: strategy.Initial}},
 		{State: strategy.Done, Why: strategy.Why{Source: strategy.Own}},
-		{State: strategy.Failed, Why: strategy.Why{Source: "peers", PeersUsed: 2}},
+		{State: strategy.Failed, Why: strategy.Why{Source: "peers", PeerCount: 2}},
 		{State: strategy.Done, Why: strategy.Why{Source: "peer", Peer: "someone"}},
-		{State: strategy.Running, Why: strategy.Why{Source: "density", PeersUsed: 1}},
+		{State: strategy.Running, Why: strategy.Why{Source: "density", PeerCount: 1}},
 	}
 	if got, want := tally(trials), "5 trials, 1 failed, 3 designs with the help of other devices"; got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -82,7 +82,7 @@ type trial struct {
 		Constraints map[string]float64
 		Metrics     map[string]float64
 	}
-	Broken []string
+	Violated []string
 }
 
 // TestRunUnderALimit runs the README's commands, on the smaller data: what is called the
@@ -127,8 +127,8 @@ print(json.dumps(answers))`, folder)
 		if math.Abs(one.Outcome.Value-direct[i].Value) > 1e-12 || math.Abs(gap-direct[i].DSP) > 1e-12 {
 			t.Errorf("trial %d has error %g and dsp %g, directly %+v", one.ID, one.Outcome.Value, gap, direct[i])
 		}
-		if (gap > 0.1) != (len(one.Broken) == 1) {
-			t.Errorf("trial %d with dsp %g breaks %q", one.ID, gap, one.Broken)
+		if (gap > 0.1) != (len(one.Violated) == 1) {
+			t.Errorf("trial %d with dsp %g violates %q", one.ID, gap, one.Violated)
 		}
 		if gap <= 0.1 {
 			least = min(least, one.Outcome.Value)

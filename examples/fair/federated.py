@@ -122,7 +122,7 @@ def table(lines, limits, evals):
         pairs = [mean(theirs["value"] - ours["value"] for ours, theirs in zip(*([tables.best(trials[:at], limits) for trials in line[name]]
                                                                                 for name in ("together", "alone"))) if ours and theirs) for line in lines]
         print(f"error alone less together after {at}:", tables.show(mean, pairs))
-    print("designs that followed peers:", sum("listened" in trial["why"] for line in lines for trials in line["together"] for trial in trials))
+    print("designs that followed peers:", sum("peer_count" in trial["why"] for line in lines for trials in line["together"] for trial in trials))
 
 
 def mean(values):

@@ -88,7 +88,7 @@ func run(ctx context.Context, evals int) (err error) {
 func meet(ctx context.Context, session *node.Session) error {
 	for {
 		status, err := session.Status(ctx)
-		if err != nil || len(status.MeshPeers) > 0 {
+		if err != nil || len(status.TopicPeers) > 0 {
 			return err
 		}
 		time.Sleep(10 * time.Millisecond)

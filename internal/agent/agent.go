@@ -209,10 +209,10 @@ type Agent struct {
 // Counts says how many shares of each kind were sent and accepted, and how many direct messages
 // were sent, whether or not they arrive, and taken.
 type Counts struct {
-	Sent            map[string]int `json:"sent"`
-	Received        map[string]int `json:"received"`
-	DirectsSent     int            `json:"directs_sent"`
-	DirectsReceived int            `json:"directs_received"`
+	Sent                   map[string]int `json:"sent"`
+	Received               map[string]int `json:"received"`
+	DirectMessagesSent     int            `json:"direct_messages_sent"`
+	DirectMessagesReceived int            `json:"direct_messages_received"`
 }
 
 // New starts an agent on the records that its earlier runs left, in order.
@@ -399,7 +399,7 @@ func (a *Agent) Joined(id peer.ID, group string) {
 // Direct delivers what a peer sent to this agent's exchange alone.
 func (a *Agent) Direct(now time.Time, from peer.ID, exchange string, data []byte) {
 	if a.exchanges.byName[exchange] != nil && !a.keeping {
-		a.counts.DirectsReceived++
+		a.counts.DirectMessagesReceived++
 	}
 	a.step(now, exchange, strategy.Direct{From: from, Data: data})
 	a.pump(now)

@@ -94,7 +94,7 @@ func (a *Agent) announceEnd(id uint64, better bool) {
 	trial := a.trials.list[id-1]
 	e := Event{Type: TrialFinished, Trial: &trial, Best: a.trials.bestTrial()}
 	if e.Best == nil {
-		e.Nearest = a.trials.nearestTrial()
+		e.LeastViolation = a.trials.nearestTrial()
 	}
 	e.Better = better && e.Best != nil
 	a.event(e)

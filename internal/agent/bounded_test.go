@@ -53,7 +53,7 @@ func TestCostIsBounded(t *testing.T) {
 			t.Errorf("%s: %d bytes allocated, want at most half of a matrix of all results, %d", share, bytes, limit)
 		}
 		trials := d.agent.Trials()
-		if first, second := trials[results].Why, trials[results+1].Why; first.PeersUsed+second.PeersUsed == 0 {
+		if first, second := trials[results].Why, trials[results+1].Why; first.PeerCount+second.PeerCount == 0 {
 			t.Errorf("%s: no design rests on a peer: %v, %v", share, first, second)
 		}
 		if got := d.agent.view(d.now).Observations; got != results+2 {
@@ -95,7 +95,7 @@ func TestLearnedStatesTheModel(t *testing.T) {
 			t.Errorf("%d results: %s, want %s", results, got, want)
 		}
 	}
-	diverged := Learned{Surrogate: "rff", Results: 990, Of: 1000, Diverged: 10}
+	diverged := Learned{Surrogate: "rff", Observations: 990, Available: 1000, Diverged: 10}
 	if got, want := diverged.String(), "rff, 990 of 1000 results, without 10 that diverged"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -42,7 +42,7 @@ func (a *Agent) choose(ctx context.Context, view strategy.View, id uint64, seed 
 	for _, s := range a.fallbacks() {
 		if c.Suggestion, err = a.suggestion(ctx, s, view, id, seed); err == nil {
 			why := c.Why
-			why.NextBest, why.Again = 0, 0 // which Why says itself
+			why.NextBest, why.RepeatOf = 0, 0 // which Why says itself
 			c.Why.Phrase = strings.TrimPrefix(why.String()+", alone, since the strategy failed", ", ")
 			return c, nil
 		}

@@ -131,7 +131,7 @@ func (a *Agent) step(now time.Time, name string, in strategy.Input) {
 		case strategy.Receipt:
 			a.publishReceipt(now, output.Payload)
 		case strategy.Send:
-			a.counts.DirectsSent++
+			a.counts.DirectMessagesSent++
 			a.ready.Send = append(a.ready.Send, Direct{To: output.To, Exchange: name, Data: output.Data})
 		case strategy.SetTimer:
 			a.exchanges.timers[timer{name, output.Name}] = now.Add(output.After)

@@ -12,12 +12,12 @@ import (
 
 // History is what a journal tells about a task, without an agent.
 type History struct {
-	Task   *task.Task
-	Epoch  uint64 // counts the starts
-	Trials []strategy.Trial
-	Best   *strategy.Trial // nil when no trial is feasible
-	Stop   *StopRecord     // why the latest run ended; nil when it did otherwise, or there are trials since
-	Spent  *ledger.State   // of the task's promise of privacy; nil when there is none
+	Task    *task.Task
+	Epoch   uint64 // counts the starts
+	Trials  []strategy.Trial
+	Best    *strategy.Trial // nil when no trial is feasible
+	Stopped *Stopped        // why the latest run ended; nil when it did otherwise, or there are trials since
+	Spent   *ledger.State   // of the task's promise of privacy; nil when there is none
 
 	strategies strategy.Set
 	table      trials
@@ -50,7 +50,7 @@ func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 			return History{}, fmt.Errorf("agent: journal record %d: %w", i+1, err)
 		}
 	}
-	h.table, h.Trials, h.Best, h.Stop = table, table.list, table.bestTrial(), table.stop
+	h.table, h.Trials, h.Best, h.Stopped = table, table.list, table.bestTrial(), table.stop.stopped()
 	if h.Task.Privacy != nil {
 		h.Spent = new(ledger.ReadState(h.Task, releases))
 	}

@@ -39,7 +39,7 @@ func (a *Agent) Release(now time.Time) {
 	}
 	if a.Held() {
 		authors, _ := a.Knowledge(now)
-		a.event(Event{Type: Waited, Seconds: now.Sub(a.born).Seconds(), Authors: authors})
+		a.event(Event{Type: WaitEnded, Seconds: now.Sub(a.born).Seconds(), Authors: authors})
 	}
 	a.held = false
 	a.pump(now)

@@ -268,8 +268,8 @@ func TestBestIsFeasible(t *testing.T) {
 		for j := len(d.events) - 1; event.Type != TrialFinished; j-- {
 			event = d.events[j]
 		}
-		if best(event.Nearest) != c.nearest {
-			t.Errorf("trial %d, %s: nearest %d, want %d", i+1, c.what, best(event.Nearest), c.nearest)
+		if best(event.LeastViolation) != c.nearest {
+			t.Errorf("trial %d, %s: nearest %d, want %d", i+1, c.what, best(event.LeastViolation), c.nearest)
 		}
 		if best(event.Best) != c.best || best(d.agent.Best()) != c.best || event.Better != (c.best == id) {
 			t.Errorf("trial %d, %s: best %d, in the event %d, better %v; want %d", i+1, c.what, best(d.agent.Best()), best(event.Best), event.Better, c.best)
@@ -368,7 +368,7 @@ func TestFailuresAreObserved(t *testing.T) {
 		if bad >= good {
 			t.Errorf("completion %g where it failed, %g where not", bad, good)
 		}
-		if b := d.agent.Best(); b == nil || len(b.Broken) > 0 {
+		if b := d.agent.Best(); b == nil || len(b.Violated) > 0 {
 			t.Errorf("best %+v", b)
 		}
 	}

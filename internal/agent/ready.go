@@ -55,23 +55,23 @@ const (
 	ShareSent     EventType = "share_sent"
 	ShareReceived EventType = "share_received"
 	LeaseEnded    EventType = "lease_ended" // a client gave no sign of life; its trial waits for another one
-	Waited        EventType = "waited"      // the first design was held back, and is so no longer
+	WaitEnded     EventType = "wait_ended"  // the first design was held back, and is so no longer
 	Warning       EventType = "warning"
 )
 
 // Event is something worth showing.
 type Event struct {
-	Type    EventType       `json:"event"`
-	Trial   *strategy.Trial `json:"trial,omitempty"`
-	Best    *strategy.Trial `json:"best,omitempty"`     // with trial_finished: the best so far, if any
-	Nearest *strategy.Trial `json:"nearest,omitempty"`  // with trial_finished while nothing is feasible: the one of least violation
-	Better  bool            `json:"improved,omitempty"` // with trial_finished: Best is this trial
-	Peer    peer.ID         `json:"peer,omitempty"`
-	Kind    string          `json:"kind,omitempty"`
-	Stamp   *protocol.Stamp `json:"stamp,omitempty"` // of the share
-	Bytes   int             `json:"bytes,omitempty"`
-	Message string          `json:"message,omitempty"`
-	Stack   string          `json:"-"`                 // with warning: of the panic behind it, for the log
-	Seconds float64         `json:"seconds,omitempty"` // with waited: for how long
-	Authors int             `json:"authors,omitempty"` // with waited: of how many others there are shares that outlive them
+	Type           EventType       `json:"event"`
+	Trial          *strategy.Trial `json:"trial,omitempty"`
+	Best           *strategy.Trial `json:"best,omitempty"`            // with trial_finished: the best so far, if any
+	LeastViolation *strategy.Trial `json:"least_violation,omitempty"` // with trial_finished while nothing is feasible: the one of least violation
+	Better         bool            `json:"improved,omitempty"`        // with trial_finished: Best is this trial
+	Peer           peer.ID         `json:"peer,omitempty"`
+	Kind           string          `json:"kind,omitempty"`
+	Stamp          *protocol.Stamp `json:"stamp,omitempty"` // of the share
+	Bytes          int             `json:"bytes,omitempty"`
+	Message        string          `json:"message,omitempty"`
+	Stack          string          `json:"-"`                 // with warning: of the panic behind it, for the log
+	Seconds        float64         `json:"seconds,omitempty"` // with wait_ended: for how long
+	Authors        int             `json:"authors,omitempty"` // with wait_ended: of how many others there are shares that outlive them
 }

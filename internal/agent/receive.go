@@ -172,12 +172,12 @@ func (a *Agent) Sums() *strategy.Sums {
 	return nil
 }
 
-// Gains returns what the parties of the task have got of their evaluations, as far as this
+// Rewards returns what the parties of the task have got of their evaluations, as far as this
 // agent knows; nil where the strategy does not tell.
-func (a *Agent) Gains() []strategy.Gain {
+func (a *Agent) Rewards() []strategy.Reward {
 	for _, name := range a.exchanges.order {
-		if gainer, ok := a.exchanges.results[name].(strategy.GainReporter); ok {
-			if gains := ask(name, gainer.Gains); gains != nil {
+		if gainer, ok := a.exchanges.results[name].(strategy.RewardReporter); ok {
+			if gains := ask(name, gainer.Rewards); gains != nil {
 				return *gains
 			}
 		}
@@ -185,12 +185,12 @@ func (a *Agent) Gains() []strategy.Gain {
 	return nil
 }
 
-// Teachers returns how many peers' words on hyperparameters the next fit of the objective
+// HyperparameterPeers returns how many peers' words on hyperparameters the next fit of the objective
 // goes by; 0 where the task does not share them.
-func (a *Agent) Teachers() int {
+func (a *Agent) HyperparameterPeers() int {
 	for _, name := range a.exchanges.order {
 		if priorSource, ok := a.exchanges.results[name].(strategy.PriorSource); ok {
-			if count := ask(name, priorSource.Teachers); count != nil {
+			if count := ask(name, priorSource.HyperparameterPeers); count != nil {
 				return *count
 			}
 		}

@@ -127,4 +127,19 @@ func (a *Agent) RecordStop(now time.Time, bound, regret float64) {
 
 // StopReason returns why the latest run ended; nil when it did otherwise, or there are trials
 // since.
-func (a *Agent) StopReason() *StopRecord { return a.trials.stop }
+func (a *Agent) StopReason() *Stopped { return a.trials.stop.stopped() }
+
+// Stopped states why a run ended: the regret of its best design was believed to be small enough.
+type Stopped struct {
+	Observations int       `json:"observations"` // that the bound rests on
+	RegretBound  float64   `json:"regret_bound"` // in the objective's units
+	StopRegret   float64   `json:"stop_regret"`  // that was small enough, RunOptions.StopRegret
+	Time         time.Time `json:"time"`
+}
+
+func (r *StopRecord) stopped() *Stopped {
+	if r == nil {
+		return nil
+	}
+	return &Stopped{Observations: r.Observations, RegretBound: r.Bound, StopRegret: r.Regret, Time: r.Time}
+}

@@ -212,7 +212,7 @@ func (t *trials) tell(r TellRecord) error {
 	}
 	return t.change(r.ID, func(trial *strategy.Trial) {
 		trial.State, trial.Outcome, trial.Finished = strategy.Done, &r.Outcome, r.Time
-		trial.Broken = t.task.Broken(trial.Outcome)
+		trial.Violated = t.task.Violated(trial.Outcome)
 		t.done++
 		delete(t.leases, trial.ID)
 		if t.nearest < 0 || t.task.Better(&r.Outcome, t.list[t.nearest].Outcome) {

@@ -98,11 +98,11 @@ func after() []Column {
 		{"started", func(t strategy.Trial) string { return timeText(t.Started) }},
 		{"finished", func(t strategy.Trial) string { return timeText(t.Finished) }},
 		{"reason", func(t strategy.Trial) string { return noFormula(t.Reason) }},
-		{"listened", func(t strategy.Trial) string {
-			if t.Why.PeersUsed == 0 {
+		{"peer_count", func(t strategy.Trial) string {
+			if t.Why.PeerCount == 0 {
 				return ""
 			}
-			return strconv.Itoa(t.Why.PeersUsed)
+			return strconv.Itoa(t.Why.PeerCount)
 		}},
 		{"why", func(t strategy.Trial) string { return t.Why.String() }},
 	}

@@ -81,14 +81,14 @@ func trialsOf(t *testing.T, of *task.Task) []strategy.Trial {
 		{ID: 1, Design: first, State: strategy.Done, Attempts: 1, Started: at(0), Finished: at(1), Outcome: measured(0.5, 10, -0.25, true), Why: strategy.Why{Source: strategy.Initial}},
 		{ID: 2, Design: second, State: strategy.Done, Attempts: 1, Started: at(1), Finished: at(2), Outcome: measured(2, 12, 1.5, false), Why: strategy.Why{Source: "peer", Phrase: "sample from a peer", Peer: id, Observations: 9}},
 		{ID: 3, Design: second, State: strategy.Failed, Attempts: 2, Started: at(2), Finished: at(3), Reason: "exit code 3:\n\"out of memory\", <here>", Why: strategy.Why{Source: strategy.Own}},
-		{ID: 4, Design: first, State: strategy.Running, Attempts: 1, Started: at(4), Why: strategy.Why{Source: "designs", Phrase: "expected improvement, given the designs of 3 peers", PeersUsed: 3}},
+		{ID: 4, Design: first, State: strategy.Running, Attempts: 1, Started: at(4), Why: strategy.Why{Source: "designs", Phrase: "expected improvement, given the designs of 3 peers", PeerCount: 3}},
 		{ID: 5, Design: first, State: strategy.Waiting, Attempts: 1, Started: at(4), Why: strategy.Why{Source: strategy.Own}},
 		{ID: 6, Design: second, State: strategy.Done, Finished: at(5), Outcome: measured(-1e300, -3, 1, true), Why: strategy.Why{Source: strategy.Imported}},
 	}
 	trials[0].Outcome.Metrics = map[string]float64{"acc, top": 1, "loss": 0.25}
 	for i, trial := range trials {
 		if trial.Outcome != nil {
-			trials[i].Broken = of.Broken(trial.Outcome)
+			trials[i].Violated = of.Violated(trial.Outcome)
 		}
 	}
 	return trials

@@ -149,14 +149,14 @@ func times(t strategy.Trial) (started, ended *string) {
 }
 
 // attributesOf is what is known of a trial that has no place of its own. Peers are one
-// that is named, or how many were listened to.
+// that is named, or how many peers were used.
 func attributesOf(of *task.Task, t strategy.Trial) object {
 	o := object{{"trial", t.ID}, {"source", t.Why.Source}, {"why", t.Why.String()}, {"from_peers", t.Why.FromPeers()}}
 	if t.Why.Peer != "" {
 		o = append(o, member{"peer", t.Why.Peer.String()})
 	}
-	if t.Why.PeersUsed > 0 {
-		o = append(o, member{"listened", t.Why.PeersUsed})
+	if t.Why.PeerCount > 0 {
+		o = append(o, member{"peer_count", t.Why.PeerCount})
 	}
 	if t.Reason != "" {
 		o = append(o, member{"reason", t.Reason})

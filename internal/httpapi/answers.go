@@ -165,13 +165,13 @@ func (a *api) peers(ctx context.Context, in *InTask) (*answer[peersBody], error)
 }
 
 type privacyBody struct {
-	Promised bool    `json:"promised"`
-	Planned  int     `json:"planned,omitempty" doc:"Releases in all."`
-	Released int     `json:"released,omitempty"`
-	Refused  string  `json:"refused,omitempty" doc:"Why there will be no more."`
-	Epsilon  float64 `json:"epsilon,omitempty" doc:"Promised, over all planned releases."`
-	Spent    float64 `json:"epsilon_spent,omitempty"`
-	Delta    float64 `json:"delta,omitempty"`
+	DPGuarantee bool    `json:"dp_guarantee"`
+	Planned     int     `json:"planned,omitempty" doc:"Releases in all."`
+	Released    int     `json:"released,omitempty"`
+	Refused     string  `json:"refused,omitempty" doc:"Why there will be no more."`
+	Epsilon     float64 `json:"epsilon,omitempty" doc:"Promised, over all planned releases."`
+	Spent       float64 `json:"epsilon_spent,omitempty"`
+	Delta       float64 `json:"delta,omitempty"`
 }
 
 func (a *api) privacy(ctx context.Context, in *InTask) (*answer[privacyBody], error) {
@@ -186,7 +186,7 @@ func (a *api) privacy(ctx context.Context, in *InTask) (*answer[privacyBody], er
 	if err != nil {
 		return nil, problem(err)
 	}
-	body := privacyBody{Promised: true, Epsilon: t.Session().Task().Privacy.Epsilon, Delta: terms.Delta}
+	body := privacyBody{DPGuarantee: true, Epsilon: t.Session().Task().Privacy.Epsilon, Delta: terms.Delta}
 	if s := status.Privacy; s != nil {
 		body.Planned, body.Released, body.Refused = s.Planned, s.Released, s.Refused
 		body.Spent, err = terms.Spent(s.Released)
@@ -195,10 +195,10 @@ func (a *api) privacy(ctx context.Context, in *InTask) (*answer[privacyBody], er
 }
 
 type roundsBody struct {
-	Present []string `json:"present" nullable:"false" doc:"Peer IDs of those who take part, this node among them."`
-	Agreed  bool     `json:"agreed" doc:"All of them see the same set."`
-	Sums    *object  `json:"sums,omitempty" doc:"How rounds of private sums ended."`
-	Gains   []object `json:"gains,omitempty" nullable:"false" doc:"What each party has got, with strategy fair."`
+	Present        []string `json:"present" nullable:"false" doc:"Peer IDs of those who take part, this node among them."`
+	PresenceAgreed bool     `json:"presence_agreed" doc:"All of them see the same set."`
+	Sums           *object  `json:"sums,omitempty" doc:"How rounds of private sums ended."`
+	Rewards        []object `json:"rewards,omitempty" nullable:"false" doc:"What each party has got, with strategy fair."`
 }
 
 func (a *api) rounds(ctx context.Context, in *InTask) (*answer[roundsBody], error) {
@@ -206,7 +206,7 @@ func (a *api) rounds(ctx context.Context, in *InTask) (*answer[roundsBody], erro
 	if err != nil {
 		return nil, err
 	}
-	body := roundsBody{Present: []string{}, Agreed: status.Agreed}
+	body := roundsBody{Present: []string{}, PresenceAgreed: status.PresenceAgreed}
 	for _, id := range status.Present {
 		body.Present = append(body.Present, id.String())
 	}
@@ -217,12 +217,12 @@ func (a *api) rounds(ctx context.Context, in *InTask) (*answer[roundsBody], erro
 		}
 		body.Sums = &sums
 	}
-	for _, gain := range status.Gains {
+	for _, gain := range status.Rewards {
 		shown, err := objectOf(gain)
 		if err != nil {
 			return nil, problem(err)
 		}
-		body.Gains = append(body.Gains, shown)
+		body.Rewards = append(body.Rewards, shown)
 	}
 	return &answer[roundsBody]{body}, nil
 }

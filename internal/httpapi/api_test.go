@@ -205,7 +205,7 @@ func TestALifeOfTrials(t *testing.T) {
 	same(t, "best", w.must(200, "GET", at+"/best", nil).body["trial"].(m)["id"], 1.0)
 	same(t, "status", w.must(200, "GET", at+"/status", nil).body["trials"], m{"done": 2.0, "failed": 2.0, "running": 1.0})
 	same(t, "peers", w.must(200, "GET", at+"/peers", nil).text, `{"peers":[],"present":`+presentIn(w, at)+`,"hubs":[]}`+"\n")
-	same(t, "privacy", w.must(200, "GET", at+"/privacy", nil).text, `{"promised":false}`+"\n")
+	same(t, "privacy", w.must(200, "GET", at+"/privacy", nil).text, `{"dp_guarantee":false}`+"\n")
 	w.must(200, "GET", at+"/rounds", nil)
 
 	w.end()

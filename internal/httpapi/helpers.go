@@ -16,28 +16,28 @@ import (
 
 // How a peer that is not connected is called, beside node.Direct and node.Relayed.
 const (
-	silent = "silent" // not connected; what it has shared is held
-	banned = "banned"
+	disconnected = "disconnected" // not connected; what it has shared is held
+	banned       = "banned"
 )
 
 type helper struct {
 	ID           string    `json:"id"`
 	Name         string    `json:"name" doc:"The end of the ID, for people."`
-	Path         string    `json:"path" enum:"direct,relayed,silent,banned" doc:"How it is connected; silent: it is not, and what it has shared is held."`
+	Path         string    `json:"path" enum:"direct,relayed,disconnected,banned" doc:"How it is connected; the node keeps the shares of a disconnected peer."`
 	Address      string    `json:"address,omitempty"`
 	Present      bool      `json:"present" doc:"It takes part now."`
 	Shares       int       `json:"shares" doc:"That this node holds of it."`
 	Observations int       `json:"observations,omitempty" doc:"Behind what it has shared, where it says so."`
-	LastReceived time.Time `json:"last_heard,omitzero"`
+	LastShare    time.Time `json:"last_share,omitzero"`
 	Designs      []uint64  `json:"designs" nullable:"false" doc:"The trials whose designs rest on this peer alone."`
-	Weight       *float64  `json:"belief,omitempty" doc:"The probability that what it shares is of use here; missing where the strategy does not weigh peers one by one."`
-	Text         string    `json:"words,omitempty" doc:"The same in words."`
+	Weight       *float64  `json:"weight,omitempty" doc:"The probability that what it shares is of use here; missing where the strategy does not weigh peers one by one."`
+	Explanation  string    `json:"explanation,omitempty" doc:"The same in words."`
 }
 
 type helpersBody struct {
-	Sentence string   `json:"sentence"`
-	Alone    string   `json:"alone" doc:"What came of designs that rest on peers, beside the others."`
-	Peers    []helper `json:"peers" nullable:"false"`
+	Summary    string   `json:"summary"`
+	Comparison string   `json:"comparison" doc:"What came of designs that rest on peers, beside the others."`
+	Peers      []helper `json:"peers" nullable:"false"`
 }
 
 func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], error) {
@@ -68,7 +68,7 @@ func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], er
 	found := map[peer.ID]*helper{}
 	of := func(id peer.ID) *helper {
 		if found[id] == nil {
-			found[id] = &helper{ID: id.String(), Name: strategy.ShortID(id), Path: silent, Designs: []uint64{}, Present: slices.Contains(status.Present, id)}
+			found[id] = &helper{ID: id.String(), Name: strategy.ShortID(id), Path: disconnected, Designs: []uint64{}, Present: slices.Contains(status.Present, id)}
 			if session.Banned(id) {
 				found[id].Path = banned
 			}
@@ -81,7 +81,7 @@ func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], er
 	}
 	for _, author := range authors {
 		h := of(author.ID)
-		h.Shares, h.LastReceived = author.Shares, author.Newest
+		h.Shares, h.LastShare = author.Shares, author.Newest
 	}
 	for _, trial := range trials {
 		if why := trial.Why; why.Peer != "" && why.Peer != status.PeerID {
@@ -90,14 +90,14 @@ func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], er
 	}
 	for _, belief := range beliefs {
 		h := of(belief.Peer)
-		h.Weight, h.Observations, h.Text = new(belief.Use), belief.Received, asText(belief.Use, observations)
+		h.Weight, h.Observations, h.Explanation = new(belief.Use), belief.Received, asText(belief.Use, observations)
 	}
-	body := helpersBody{Alone: alone(session.Task(), trials), Peers: []helper{}}
+	body := helpersBody{Comparison: alone(session.Task(), trials), Peers: []helper{}}
 	for _, h := range found {
 		body.Peers = append(body.Peers, *h)
 	}
 	slices.SortFunc(body.Peers, func(x, y helper) int { return strings.Compare(x.ID, y.ID) })
-	body.Sentence = sentence(body.Peers, beliefs)
+	body.Summary = sentence(body.Peers, beliefs)
 	return &answer[helpersBody]{body}, nil
 }
 

@@ -85,8 +85,8 @@ func valueSchema() *huma.Schema {
 }
 
 type importanceBody struct {
-	Parameter string  `json:"parameter"`
-	Share     float64 `json:"share" doc:"The part of the variance of the model's mean that stays while this parameter alone is unknown."`
+	Parameter  string  `json:"parameter"`
+	Importance float64 `json:"importance" doc:"The part of the variance of the model's mean that stays while this parameter alone is unknown."`
 }
 
 type modelBody struct {
@@ -112,7 +112,7 @@ func (a *api) model(ctx context.Context, in *modelInput) (*answer[modelBody], er
 	defer end()
 	body := modelBody{Interval: modelview.Interval, Slices: []sliceBody{}, Importance: []importanceBody{}, Method: modelview.Method}
 	p, err := modelview.New(view)
-	best := strategy.Nearest(view.Task, view.Trials)
+	best := strategy.BestOrLeastViolating(view.Task, view.Trials)
 	if errors.Is(err, modelview.ErrNoModel) || best == nil {
 		return &answer[modelBody]{body}, nil
 	}
@@ -177,7 +177,7 @@ func (a *api) contour(ctx context.Context, in *contourInput) (*answer[contourBod
 	}
 	body := contourBody{X: in.X, Y: in.Y, Xs: []task.Value{}, Ys: []task.Value{}, Mean: [][]float64{}, Deviation: [][]float64{}}
 	p, err := modelview.New(view)
-	best := strategy.Nearest(view.Task, view.Trials)
+	best := strategy.BestOrLeastViolating(view.Task, view.Trials)
 	if errors.Is(err, modelview.ErrNoModel) || best == nil {
 		return &answer[contourBody]{body}, nil
 	}
@@ -201,8 +201,8 @@ func hasParameter(t *task.Task, name string) bool {
 }
 
 type outputBody struct {
-	Text    string `json:"text" doc:"The end of it; what is not printable is escaped, but for line breaks and tabs."`
-	LeftOut int64  `json:"left_out" doc:"Bytes before it."`
+	Text           string `json:"text" doc:"The end of it; what is not printable is escaped, but for line breaks and tabs."`
+	TruncatedBytes int64  `json:"truncated_bytes" doc:"Bytes before it."`
 }
 
 func (a *api) output(ctx context.Context, in *InTrial) (*answer[outputBody], error) {

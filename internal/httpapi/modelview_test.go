@@ -61,14 +61,14 @@ constraints:
 	w.must(422, http.MethodGet, at+"/contour?x=x&y=none", nil)
 
 	helpers := w.must(200, http.MethodGet, at+"/helpers", nil).body
-	same(t, "sentence", helpers["sentence"], "no other node has been met on this task")
+	same(t, "summary", helpers["summary"], "no other node has been met on this task")
 	same(t, "peers", helpers["peers"], []any{})
 
 	printed := w.must(200, http.MethodGet, at+"/trials/2/output", nil).body
 	if text := printed["text"].(string); !strings.HasSuffix(text, `x\x1b[2Jend`+"\tof it\n") {
 		t.Errorf("output ends in %q", text[len(text)-30:])
 	}
-	same(t, "left out", printed["left_out"], 15)
+	same(t, "truncated bytes", printed["truncated_bytes"], 15)
 	w.must(404, http.MethodGet, at+"/trials/1/output", nil)
 	w.must(404, http.MethodGet, at+"/trials/9/output", nil)
 
@@ -80,7 +80,7 @@ constraints:
 
 	w.must(200, http.MethodPost, at+"/ask", m{"client": "a"})
 	w.must(200, http.MethodPost, at+"/trials/5/tell", m{"value": 2, "constraints": m{"heat": 1}})
-	same(t, "alone", w.must(200, http.MethodGet, at+"/helpers", nil).body["alone"], "No design has rested on what peers shared.")
+	same(t, "comparison", w.must(200, http.MethodGet, at+"/helpers", nil).body["comparison"], "No design has rested on what peers shared.")
 
 	same(t, "log", w.must(200, http.MethodGet, "/v1/log", nil).body["lines"], []any{m{"id": 1, "time": "1970-01-01T00:00:05Z", "text": "low on disk"}})
 }

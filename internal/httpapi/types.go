@@ -114,7 +114,7 @@ type trial struct {
 	Finished   time.Time `json:"finished,omitzero"`
 	Outcome    *outcome  `json:"outcome,omitempty"`
 	Reason     string    `json:"reason,omitempty" doc:"Why it failed."`
-	Broken     []string  `json:"broken,omitempty" nullable:"false" doc:"The constraints that the outcome breaks; without one it is feasible."`
+	Violated   []string  `json:"violated,omitempty" nullable:"false" doc:"The constraints that the outcome violates; without one it is feasible."`
 }
 
 func trialOf(t strategy.Trial, leaseEnds time.Time) (shown trial, err error) {
@@ -122,8 +122,8 @@ func trialOf(t strategy.Trial, leaseEnds time.Time) (shown trial, err error) {
 		ID: t.ID, State: string(t.State), Attempts: t.Attempts, Client: t.Client, LeaseEnds: leaseEnds,
 		Started: t.Started, Finished: t.Finished, Outcome: outcomeOf(t.Outcome), Reason: t.Reason,
 	}
-	for _, output := range t.Broken {
-		shown.Broken = append(shown.Broken, string(output))
+	for _, output := range t.Violated {
+		shown.Violated = append(shown.Violated, string(output))
 	}
 	if shown.Parameters, err = objectOf(t.Design); err != nil {
 		return trial{}, err

@@ -52,8 +52,8 @@ func TestConstraintsAmongPeers(t *testing.T) {
 					t.Errorf("member %d listened to nobody", i)
 				}
 				for _, trial := range m.Trials {
-					if (len(trial.Broken) == 0) != spec.Feasible(trial.Outcome) {
-						t.Errorf("member %d, trial %d: broken %v", i, trial.ID, trial.Broken)
+					if (len(trial.Violated) == 0) != spec.Feasible(trial.Outcome) {
+						t.Errorf("member %d, trial %d: violated %v", i, trial.ID, trial.Violated)
 					}
 				}
 			}

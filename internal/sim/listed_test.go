@@ -56,7 +56,7 @@ func TestStrategiesKeepToAList(t *testing.T) {
 				seen := map[int]bool{}
 				for _, trial := range view.Trials {
 					i, ok := definition.Space.Listing().Index(trial.Design)
-					if !ok || seen[i] && trial.Why.Again == 0 {
+					if !ok || seen[i] && trial.Why.RepeatOf == 0 {
 						t.Errorf("member %d: %v is listed (%t), was tried (%t), %+v", member, trial.Design, ok, seen[i], trial.Why)
 					}
 					seen[i] = true

@@ -58,8 +58,8 @@ func TestPrivateThresholds(t *testing.T) {
 				t.Errorf("%s: member %d has %d designs given those of peers", name, i, m.PeerQueries)
 			}
 			for _, trial := range m.Trials {
-				if i > 0 && trial.Why.PeersUsed > 2 {
-					t.Errorf("%s: member %d listened to %d peers", name, i, trial.Why.PeersUsed)
+				if i > 0 && trial.Why.PeerCount > 2 {
+					t.Errorf("%s: member %d listened to %d peers", name, i, trial.Why.PeerCount)
 				}
 			}
 		}

@@ -136,7 +136,7 @@ func TestTasksAndTrialsSurviveRestarts(t *testing.T) {
 	equal(t, "after the restart", asks(t, again, "a", 2, ""), 2, 4)
 	equal(t, "the key after the restart", asks(t, again, "a", 2, "k"), 1, 2)
 	trials, err := again.Session().Trials(t.Context())
-	if err != nil || trials[0].Design.Float("x") != 0.5 || trials[0].Why.Source != strategy.First {
+	if err != nil || trials[0].Design.Float("x") != 0.5 || trials[0].Why.Source != strategy.Enqueued {
 		t.Errorf("the design to evaluate first: %+v, %v", trials[0], err)
 	}
 	table, err = d.Task(table.ID())

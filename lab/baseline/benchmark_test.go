@@ -30,7 +30,7 @@ func BenchmarkSuggest(b *testing.B) {
 					listened := 0
 					for b.Loop() {
 						f.pool.Watch(1, f.views[1])
-						listened = f.suggest(b, s, 0, random.SeedOf(uint64(b.N))).Why.PeersUsed
+						listened = f.suggest(b, s, 0, random.SeedOf(uint64(b.N))).Why.PeerCount
 					}
 					b.ReportMetric(float64(listened), "listened")
 				})

@@ -95,7 +95,7 @@ func (g *Global) round(ctx context.Context, number uint64) (decision, error) {
 }
 
 func (g *Global) decide(ctx context.Context, number uint64, members []utility) (decision, error) {
-	why := strategy.Why{Source: "global", Phrase: "one design for all", PeersUsed: len(members) - 1, Round: int(number)}
+	why := strategy.Why{Source: "global", Phrase: "one design for all", PeerCount: len(members) - 1, Round: int(number)}
 	if g.from == Candidates {
 		x, err := g.average(ctx, number, members)
 		if err != nil {

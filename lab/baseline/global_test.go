@@ -87,7 +87,7 @@ func TestGlobalDesignIsOneForAll(t *testing.T) {
 		if reversed.Design.Key() != first.Design.Key() {
 			t.Errorf("%v: %v when member 1 asks first, %v when member 0 does", from, first.Design, reversed.Design)
 		}
-		if first.Why.PeersUsed != 1 || !first.Why.FromPeers() || first.Why.Round != 3 { // five trials, three of which are starting designs
+		if first.Why.PeerCount != 1 || !first.Why.FromPeers() || first.Why.Round != 3 { // five trials, three of which are starting designs
 			t.Errorf("%v: why %+v", from, first.Why)
 		}
 		f.tell(0, second.Design, hill(0.2))

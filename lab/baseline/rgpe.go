@@ -112,7 +112,7 @@ func (l *peerInput) to(p peer) {
 
 func (l peerInput) why() strategy.Why {
 	if l.members == 0 {
-		return strategy.Why{Source: "improve"}
+		return strategy.Why{Source: "ei"}
 	}
-	return strategy.Why{Source: "peers", PeersUsed: l.members, Observations: l.observations}
+	return strategy.Why{Source: "peers", PeerCount: l.members, Observations: l.observations}
 }

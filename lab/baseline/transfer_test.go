@@ -213,12 +213,12 @@ func TestTransferSaysWhy(t *testing.T) {
 		f := newFederation(t, gp.Matern52, 2, 3)
 		f.observe(t, 0, hill(0.3), 5, smooth(2))
 		s := methods[name](f.task, f.pool, 0)
-		if why := f.suggest(t, s, 0, random.SeedOf(1)).Why; why.Source != "improve" || why.PeersUsed != 0 {
+		if why := f.suggest(t, s, 0, random.SeedOf(1)).Why; why.Source != "ei" || why.PeerCount != 0 {
 			t.Errorf("%s alone: %+v", name, why)
 		}
 		f.observe(t, 1, hill(0.3), 30, smooth(2))
 		f.observe(t, 2, negative(hill(0.3)), 30, smooth(2))
-		if why := f.suggest(t, s, 0, random.SeedOf(1)).Why; why.Source != "peers" || why.PeersUsed != 1 || why.Observations != 30 {
+		if why := f.suggest(t, s, 0, random.SeedOf(1)).Why; why.Source != "peers" || why.PeerCount != 1 || why.Observations != 30 {
 			t.Errorf("%s with one alike of two peers: %+v", name, why)
 		}
 	}

@@ -174,5 +174,5 @@ func (s trusted) Suggest(ctx context.Context, view strategy.View, trial uint64, 
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	f := s.server.cells.Function(s.server.features, s.server.averages(round))
-	return s.search.Maximise(ctx, view, trial, seed, f, strategy.Why{Source: "sum", OwnProbability: &own, PeersUsed: len(s.server.samples)})
+	return s.search.Maximise(ctx, view, trial, seed, f, strategy.Why{Source: "sum", OwnProbability: &own, PeerCount: len(s.server.samples)})
 }

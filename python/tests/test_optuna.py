@@ -679,7 +679,7 @@ def test_two_studies_on_two_nodes(node: fbo.Node, binary: str, tmp_path: Path) -
         two.optimize(quadratic, n_trials=1)
         task = there.task
         assert task is not None and here.task is not None and task.id == here.task.id
-        wait_until(lambda: task.status()["knowledge"]["authors"] > 0, "the second node hears nothing of the first")
+        wait_until(lambda: task.status()["stored"]["authors"] > 0, "the second node hears nothing of the first")
         two.optimize(quadratic, n_trials=3)
     helped = [mark for mark in marks(two) if mark is not None and mark["from_peers"]]
     assert node.info()["peer_id"] in [mark["why"].get("peer") for mark in helped]

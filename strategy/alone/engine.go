@@ -104,7 +104,7 @@ func (s Engine) Improvement(ctx context.Context, view strategy.View, trial uint6
 	if len(limits) > 0 {
 		f = acquisition.Sum(f, acquisition.LogFeasibility(limits...))
 	}
-	return f, strategy.Why{Source: "improve", Phrase: "expected improvement"}, nil
+	return f, strategy.Why{Source: "ei", Phrase: "expected improvement"}, nil
 }
 
 // Information is the logarithm of the average gain of information on the best value, and

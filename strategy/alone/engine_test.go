@@ -28,7 +28,7 @@ func TestEngineFindsTheValley(t *testing.T) {
 				t.Errorf("%s, seed %d: best %g", kind, seed, best)
 			}
 			for _, trial := range view.Trials {
-				want := strategy.Why{Source: "improve", Phrase: "expected improvement"}
+				want := strategy.Why{Source: "ei", Phrase: "expected improvement"}
 				switch {
 				case trial.ID <= 4:
 					want = strategy.Why{Source: strategy.Initial}
@@ -66,7 +66,7 @@ func TestStartOfTheEngine(t *testing.T) {
 	// A starting design is never one of entropy, by the posterior either.
 	for trial := uint64(1); trial <= 3; trial++ {
 		f, why, err := s.Improvement(t.Context(), learned, trial, random.SeedOf(2))
-		if s.SeeksInformation(learned, trial) || err != nil || f == nil || why.Source != "improve" {
+		if s.SeeksInformation(learned, trial) || err != nil || f == nil || why.Source != "ei" {
 			t.Errorf("trial %d: informs %v, %+v, %v", trial, s.SeeksInformation(learned, trial), why, err)
 		}
 	}
@@ -121,7 +121,7 @@ func TestImprovementTimesFeasibility(t *testing.T) {
 		}
 		f := acquisition.Sum(noisyImprovement(members, feasible, trial, seed), acquisition.LogFeasibility(search.Limits(before)...))
 		want, err := searcher.Maximise(t.Context(), before, trial, seed, f, strategy.Why{})
-		if got := view.Trials[trial-1]; err != nil || !got.Design.Equal(want.Design) || got.Why.Source != "improve" {
+		if got := view.Trials[trial-1]; err != nil || !got.Design.Equal(want.Design) || got.Why.Source != "ei" {
 			t.Errorf("trial %d: %v (%+v), want %v, %v", trial, got.Design, got.Why, want.Design, err)
 		}
 	}
@@ -207,7 +207,7 @@ func TestDesignsOfTheEngineAreOfTheSpace(t *testing.T) {
 			if back := definition.Space.Decode(definition.Space.Encode(trial.Design)); !back.Equal(trial.Design) || definition.Space.Check(trial.Design) != nil {
 				t.Errorf("%s: trial %d: %v is not of the space", name, trial.ID, trial.Design)
 			}
-			if seen[key] != (trial.Why.Again > 0) && trial.ID <= 12 {
+			if seen[key] != (trial.Why.RepeatOf > 0) && trial.ID <= 12 {
 				t.Errorf("%s: trial %d: %v was tried: %t, and says %+v", name, trial.ID, trial.Design, seen[key], trial.Why)
 			}
 			seen[key] = true

@@ -61,7 +61,7 @@ func (s LogEI) Score(view strategy.View) (acquisition.Function, strategy.Why) {
 	if len(reached) == 0 && len(limits) > 0 {
 		return acquisition.LogFeasibility(limits...), strategy.Why{Source: "feasibility", Phrase: "probability of feasibility"}
 	}
-	why := strategy.Why{Source: "improve", Phrase: "expected improvement"}
+	why := strategy.Why{Source: "ei", Phrase: "expected improvement"}
 	f := acquisition.LogEI(view.Posterior, BestMean(view.Posterior, reached))
 	if len(limits) == 0 {
 		return f, why

@@ -78,7 +78,7 @@ func (s UCB) Suggest(ctx context.Context, view strategy.View, trial uint64, seed
 		return s.search.Start(view, trial, seed)
 	}
 	f := acquisition.UCB(s.search.WithPending(view).Posterior, s.beta(trial))
-	return s.search.Maximise(ctx, view, trial, seed, f, strategy.Why{Source: "bound", Phrase: "upper confidence bound"})
+	return s.search.Maximise(ctx, view, trial, seed, f, strategy.Why{Source: "ucb", Phrase: "upper confidence bound"})
 }
 
 // beta is the square of how many standard deviations the bound of a trial, the first of

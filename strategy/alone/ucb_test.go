@@ -25,7 +25,7 @@ func TestUCBFindsTheValley(t *testing.T) {
 				t.Errorf("%s, seed %d: best %g", c.kind, seed, best)
 			}
 			for _, trial := range view.Trials[4:] {
-				if source := trial.Why.Source; source != "bound" && source != "random" {
+				if source := trial.Why.Source; source != "ucb" && source != "random" {
 					t.Errorf("%s, seed %d: trial %d comes from %q", c.kind, seed, trial.ID, source)
 				}
 			}
@@ -80,7 +80,7 @@ func maximisesBound(t *testing.T, name string, deviations float64) {
 	for seed := range uint64(2) {
 		view := tune(t, definition, s, random.SeedOf(seed), 7)
 		got, err := s.Suggest(t.Context(), view, 8, random.SeedOf(seed))
-		if err != nil || got.Why != (strategy.Why{Source: "bound", Phrase: "upper confidence bound"}) {
+		if err != nil || got.Why != (strategy.Why{Source: "ucb", Phrase: "upper confidence bound"}) {
 			t.Fatalf("%+v, %v", got, err)
 		}
 		reached := boundAt(view.Posterior, definition.Space.Encode(got.Design), deviations)

@@ -83,7 +83,7 @@ func (c alternative) suggest(ctx context.Context, view strategy.View, trial uint
 	case err != nil:
 		return strategy.Suggestion{}, err
 	case ok && c.at.repeatable() && shouldReplicate(view.Posterior, c.at.x, x):
-		why.Again = c.at.ID
+		why.RepeatOf = c.at.ID
 		return strategy.Suggestion{Design: c.at.Design, Why: why}, nil
 	case ok:
 		why.NextBest = c.at.ID
@@ -97,7 +97,7 @@ func (c alternative) suggest(ctx context.Context, view strategy.View, trial uint
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
-	why.Again = t.ID
+	why.RepeatOf = t.ID
 	return strategy.Suggestion{Design: t.Design, Why: why}, nil
 }
 

@@ -99,7 +99,7 @@ func checkTried(t *testing.T, check func(*testing.T, func(*rapid.T))) {
 					if again := maximise(t, s, view, id, seed, f, strategy.Why{Source: strategy.Own}); !again.Design.Equal(got.Design) || again.Why != got.Why {
 						t.Fatalf("trial %d, asked twice: %v and %v", id, got, again)
 					}
-					if got.Why.Source != strategy.Own || got.Why.Again != 0 || got.Why.NextBest >= id {
+					if got.Why.Source != strategy.Own || got.Why.RepeatOf != 0 || got.Why.NextBest >= id {
 						t.Fatalf("trial %d: %+v", id, got.Why)
 					}
 					for _, trial := range view.Trials {
@@ -128,17 +128,17 @@ func TestUsedUpSpaces(t *testing.T) {
 	}
 	for id := range 6 {
 		got := suggest(view)
-		if s.Tried(view, got.Design) || got.Why.Again > 0 || got.Why.Source != strategy.Own {
+		if s.Tried(view, got.Design) || got.Why.RepeatOf > 0 || got.Why.Source != strategy.Own {
 			t.Fatalf("trial %d repeats %v: %v", id+1, got.Design, got.Why)
 		}
 		view = with(view, got.Design, strategy.Done)
 	}
 	best := space.Decode([]float64{1, 1, 0})
-	if got := suggest(view); !got.Design.Equal(best) || got.Why.Again != 1 {
+	if got := suggest(view); !got.Design.Equal(best) || got.Why.RepeatOf != 1 {
 		t.Errorf("used up: %v, %+v, wanted the best one again", got.Design, got.Why)
 	}
 	for _, state := range []strategy.State{strategy.Failed, strategy.Running, strategy.Waiting} {
-		if got := suggest(with(view, best, state)); got.Design.Equal(best) || got.Why.Again == 0 {
+		if got := suggest(with(view, best, state)); got.Design.Equal(best) || got.Why.RepeatOf == 0 {
 			t.Errorf("used up, the best %s: %v, %+v", state, got.Design, got.Why)
 		}
 	}
@@ -202,7 +202,7 @@ func TestNoiseMakesARepetitionWorthIt(t *testing.T) {
 	} {
 		view := with(strategy.View{Task: definition, Posterior: model{f: f, variance: c.variance, noise: c.noise}}, corner, strategy.Done)
 		got := maximise(t, s, view, 2, random.SeedOf(1), f, strategy.Why{Source: strategy.Own})
-		if (got.Why.Again == 1) != c.again || got.Design.Equal(corner) != c.again || (got.Why.NextBest == 1) == c.again {
+		if (got.Why.RepeatOf == 1) != c.again || got.Design.Equal(corner) != c.again || (got.Why.NextBest == 1) == c.again {
 			t.Errorf("variance %g, noise %g: %v, %+v", c.variance, c.noise, got.Design, got.Why)
 		}
 		for _, state := range []strategy.State{strategy.Failed, strategy.Running} {

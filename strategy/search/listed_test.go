@@ -84,7 +84,7 @@ func TestListsAreUsedUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		used := id == 41
-		if again := got.Why.Again > 0; again != used {
+		if again := got.Why.RepeatOf > 0; again != used {
 			t.Fatalf("trial %d: %+v", id, got)
 		}
 		if id == 1 || used {

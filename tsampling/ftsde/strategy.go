@@ -81,10 +81,10 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 		return s.published(ctx, view, trial, seed, sums[len(sums)-1])
 	}
 	suggestion, err := s.judged.Suggest(ctx, view, trial, seed)
-	if why := &suggestion.Why; why.PeersUsed > 0 {
-		why.PeersUsed = sums[len(sums)-1].Contributors
+	if why := &suggestion.Why; why.PeerCount > 0 {
+		why.PeerCount = sums[len(sums)-1].Contributors
 		if why.Source == peerprior.Source {
-			why.Source, why.Phrase = source, phrase("informed by", why.PeersUsed)
+			why.Source, why.Phrase = source, phrase("informed by", why.PeerCount)
 		}
 	}
 	return suggestion, err
@@ -111,7 +111,7 @@ func (s *Strategy) published(ctx context.Context, view strategy.View, trial uint
 		Source:         source,
 		Phrase:         phrase("sample of", newest.Contributors),
 		OwnProbability: &own,
-		PeersUsed:      newest.Contributors,
+		PeerCount:      newest.Contributors,
 		Observations:   newest.Observations,
 	})
 }

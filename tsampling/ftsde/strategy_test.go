@@ -161,7 +161,7 @@ func TestTheScheduleIsFollowed(t *testing.T) {
 			}
 			if got.Why.Source == "sum" {
 				listened++
-				if got.Why.PeersUsed != 4 || got.Why.Observations != 3 {
+				if got.Why.PeerCount != 4 || got.Why.Observations != 3 {
 					t.Errorf("%s: %+v", c.keys, got.Why)
 				}
 				continue
@@ -240,7 +240,7 @@ func TestJudgedSums(t *testing.T) {
 			if again := suggest(t, s, view, 7, random.SeedOf(seed)); !reflect.DeepEqual(got, again) {
 				t.Fatalf("the same view and seed gave %v and %v", got, again)
 			}
-			if got.Why.Source != source || got.Why.PeersUsed != 4 || got.Why.Observations != 3 {
+			if got.Why.Source != source || got.Why.PeerCount != 4 || got.Why.Observations != 3 {
 				t.Errorf("%+v", got.Why)
 			}
 			believed[name] = 1 - *got.Why.OwnProbability

@@ -112,7 +112,7 @@ func TestGuardedIsDrawnToPeers(t *testing.T) {
 			nearer++
 		}
 		why := got.Why
-		if why.Source != Source || why.PeersUsed != 2 || why.Observations != 21 || !strings.HasSuffix(why.Phrase, ", informed by 2 peers") {
+		if why.Source != Source || why.PeerCount != 2 || why.Observations != 21 || !strings.HasSuffix(why.Phrase, ", informed by 2 peers") {
 			t.Errorf("why: %+v", why)
 		}
 	}
@@ -138,7 +138,7 @@ func TestGuardedStart(t *testing.T) {
 				densityPeers = append(densityPeers, l.place(0.9, n))
 			}
 			got := ask(t, s, saying(view, densityPeers...), trial, seed)
-			if skipped := !reflect.DeepEqual(got, start); skipped != c.skipped || skipped != (got.Why.PeersUsed > 0) {
+			if skipped := !reflect.DeepEqual(got, start); skipped != c.skipped || skipped != (got.Why.PeerCount > 0) {
 				t.Errorf("trial %d, peers with %v observations: %+v, alone %+v", trial, c.observations, got, start)
 			}
 		}
@@ -170,7 +170,7 @@ func TestGuardedWithoutAPosterior(t *testing.T) {
 					t.Fatalf("%g at %v, %g at the design %v", v, other, best, got.Design)
 				}
 			}
-			if got.Why.PeersUsed != len(said) || !strings.HasPrefix(got.Why.Phrase, "best guess") {
+			if got.Why.PeerCount != len(said) || !strings.HasPrefix(got.Why.Phrase, "best guess") {
 				t.Errorf("why: %+v", got.Why)
 			}
 			l.checkInSpace(got.Design)
@@ -214,12 +214,12 @@ func TestGuardedWhereMuchHasBeenTried(t *testing.T) {
 			view := saying(l.view(x, bump(0.3)), l.place(0, 9))
 			why := ask(t, s, view, uint64(count+1), random.SeedOf(i)).Why
 			switch {
-			case why.Again != 0:
+			case why.RepeatOf != 0:
 				again++
 			case why.NextBest != 0:
 				next++
 			}
-			if why.Source != Source || why.PeersUsed != 1 || why.Observations != 9 || (why.Again != 0) != (count == 6) {
+			if why.Source != Source || why.PeerCount != 1 || why.Observations != 9 || (why.RepeatOf != 0) != (count == 6) {
 				t.Errorf("%d of 6 tried: %+v", count, why)
 			}
 		}
@@ -272,7 +272,7 @@ func TestGuardedCountsSome(t *testing.T) {
 	sum, different := 0.0, map[int]bool{}
 	for trial := range uint64(trials) {
 		got := ask(t, s, view, trial+1, random.SeedOf(1))
-		if got.Why.PeersUsed != maxPeers {
+		if got.Why.PeerCount != maxPeers {
 			t.Fatalf("why: %+v", got.Why)
 		}
 		sum += float64(got.Why.Observations) / maxPeers / trials

@@ -115,7 +115,7 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 		Source:         Source,
 		Phrase:         words + ", informed by " + sanitize.Count(o.peers, "peer"),
 		OwnProbability: new(1 - o.peerOdds),
-		PeersUsed:      o.peers,
+		PeerCount:      o.peers,
 		Observations:   o.observations,
 	})
 }

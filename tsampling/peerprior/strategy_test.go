@@ -59,7 +59,7 @@ func TestWhySaysWhoIsBelieved(t *testing.T) {
 	o := l.considered(view)
 	for trial := uint64(4); trial < 10; trial++ {
 		why := l.suggest(view, trial, random.SeedOf(trial)).Why
-		if why.Source != Source || why.PeersUsed != 2 || why.Observations != 20 || *why.OwnProbability != 1-o.peerOdds {
+		if why.Source != Source || why.PeerCount != 2 || why.Observations != 20 || *why.OwnProbability != 1-o.peerOdds {
 			t.Errorf("trial %d: %+v, believed are %g", trial, why, o.peerOdds)
 		}
 	}

@@ -89,7 +89,7 @@ type follower struct {
 func (s follower) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	leader, why := s.leader(view)
 	rng := seed.Stream("step", trial)
-	if s.search.Starting(view, trial) || why.PeersUsed == 0 || rng.Float64() < 0.5 {
+	if s.search.Starting(view, trial) || why.PeerCount == 0 || rng.Float64() < 0.5 {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	x := s.task.Space.Encode(leader.design)
@@ -112,7 +112,7 @@ func (s follower) leader(view strategy.View) (leader found, why strategy.Why) {
 	for share, theirs := range strategy.Shares[found](view) {
 		if !ok || s.task.Better(theirs, leader) {
 			leader, ok = theirs, true
-			why = strategy.Why{Source: "leader", Phrase: "a step from the best design of " + strategy.ShortID(share.Author), Peer: share.Author, PeersUsed: 1}
+			why = strategy.Why{Source: "leader", Phrase: "a step from the best design of " + strategy.ShortID(share.Author), Peer: share.Author, PeerCount: 1}
 		}
 	}
 	return leader, why

@@ -102,10 +102,10 @@ type LearnedPrior struct {
 
 var _ strategy.PriorSource = LearnedPrior{}
 
-// Teachers implements strategy.Teacher.
-func (l LearnedPrior) Teachers() int { return len(l.statements) }
+// HyperparameterPeers implements strategy.PriorSource.
+func (l LearnedPrior) HyperparameterPeers() int { return len(l.statements) }
 
-// Prior implements strategy.Teacher.
+// Prior implements strategy.PriorSource.
 func (l LearnedPrior) Prior() *gp.Prior {
 	if len(l.statements) == 0 {
 		return nil

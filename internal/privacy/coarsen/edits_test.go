@@ -171,7 +171,7 @@ func TestNarrows(t *testing.T) {
 		"{name: y, type: float, low: 0, high: 1}, {name: n, type: int, low: 1, high: 100}":              {"2 parameters of another name or scale have each cells of its own"},
 		"{name: y, type: float, low: 0, high: 1}":                                                       {"1 parameter of another name or scale has cells of its own"},
 	} {
-		lines := Narrows(newTask(t, "a", former).Space, newTask(t, "a", edited).Space)
+		lines := DisclosesMore(newTask(t, "a", former).Space, newTask(t, "a", edited).Space)
 		if len(lines) != len(want) || len(want) > 0 && !strings.HasPrefix(lines[0], want[0]) {
 			t.Errorf("%s: %q, expected %q", edited, lines, want)
 		}

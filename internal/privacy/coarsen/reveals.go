@@ -45,9 +45,9 @@ func cellText(space *task.Space, parameter int) string {
 	return fmt.Sprintf("to %.2g", c.width)
 }
 
-// Narrows describes what an edit of a task file adds to what a node has disclosed under the former
+// DisclosesMore describes what an edit of a task file adds to what a node has disclosed under the former
 // file, in sentences; it is empty where the cells are the same or wider.
-func Narrows(former, edited *task.Space) (lines []string) {
+func DisclosesMore(former, edited *task.Space) (lines []string) {
 	var narrower, renamed []string
 	for i, p := range edited.Parameters() {
 		if edited.Blocks()[i].Kind == task.Categorical {

@@ -198,7 +198,7 @@ exec awk -v x="$FBO_PARAM_X" -v r="$FBO_PARAM_RATE" -v k="$FBO_PARAM_KIND" 'BEGI
   await until('both connected', () => page.evaluate(() => [...document.querySelectorAll('tbody td')].filter((cell) => cell.textContent.startsWith('direct')).length >= 2));
   check(true, 'node: both are connected directly');
   others[1].child.kill('SIGKILL');
-  await until('that one is lost', async () => /silent: not connected/.test(await text(page)));
+  await until('that one is lost', async () => /disconnected: this node/.test(await text(page)));
   check(true, 'node: the loss of a peer is shown');
   await page.screenshot({ path: join(shots, 'node-loss-1280-light.png'), fullPage: true });
 

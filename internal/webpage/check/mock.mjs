@@ -35,11 +35,11 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
   const next = random(7);
   const peers = ['Qm7aKd2P', 'x9TfLw4z', 'PbR3sVn8', 'h2GcYe6u', 'Zk5oXj1m', 'W8dNtq3A', 'e4JvUb7C'].map((name, i) => ({
     id: hostile ? text('12D3KooW' + name) : '12D3KooWHosTofTheMockNodeThatIsMadeUp12345678' + name, name: text(name),
-    path: ['direct', 'direct', 'relayed', 'direct', 'silent', 'relayed', 'banned'][i],
+    path: ['direct', 'direct', 'relayed', 'direct', 'disconnected', 'relayed', 'banned'][i],
     address: text(i === 4 || i === 6 ? '' : `/ip4/198.51.100.${i + 4}/udp/4001/quic-v1`), present: i < 4, shares: [4, 7, 2, 0, 3, 5, 1][i],
-    observations: [12, 31, 6, 0, 9, 22, 4][i] || undefined, last_heard: i === 3 ? undefined : new Date(Date.now() - 40_000 * (i * i + 1)).toISOString(),
-    designs: [], belief: [0.93, 0.71, 0.34, undefined, 0.08, 0.55, undefined][i],
-    words: text(['what it says fits the outcomes here', 'what it says rather fits the outcomes here', 'what it says hardly fits the outcomes here', '', 'what it says does not fit the outcomes here', 'what it says rather fits the outcomes here', ''][i]) || undefined,
+    observations: [12, 31, 6, 0, 9, 22, 4][i] || undefined, last_share: i === 3 ? undefined : new Date(Date.now() - 40_000 * (i * i + 1)).toISOString(),
+    designs: [], weight: [0.93, 0.71, 0.34, undefined, 0.08, 0.55, undefined][i],
+    explanation: text(['what it says fits the outcomes here', 'what it says rather fits the outcomes here', 'what it says hardly fits the outcomes here', '', 'what it says does not fit the outcomes here', 'what it says rather fits the outcomes here', ''][i]) || undefined,
   }));
   const task = {
     fbo: 3, name: text('wearable-lr'), goal: 'minimize', failures: 'constraint',
@@ -71,7 +71,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     if (n <= 5) trial.why = { source: 'initial' };
     else if (next() < 0.4) {
       const i = Math.floor(next() * 3);
-      if (next() < 0.3) trial.why = { source: 'mean', phrase: text('average of 3 peers'), listened: 3, observations: 40 };
+      if (next() < 0.3) trial.why = { source: 'mean', phrase: text('average of 3 peers'), peer_count: 3, observations: 40 };
       else trial.why = { source: 'peer', phrase: text(`sample of peer …${peers[i].name.slice(0, 8)}`), peer: peers[i].id, stamp: { epoch: 1, sequence: n }, observations: 12 };
     }
     if (n % 13 === 0) trial.client = text('worker-3');
@@ -90,14 +90,14 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     trial.state = 'done';
     const v = objective(trial.parameters) + 0.006 * (next() - 0.5);
     trial.outcome = { value: v, constraints: { gap: 0.05 + 0.3 * next() * next(), latency_ms: 2 + trial.parameters.hidden_units / 30 * next() * 1.4 }, metrics: { accuracy: 1 - v } };
-    const broken = [];
-    if (trial.outcome.constraints.gap > 0.2) broken.push('gap');
-    if (trial.outcome.constraints.latency_ms > 10) broken.push('latency_ms');
-    if (broken.length) trial.broken = broken;
+    const violated = [];
+    if (trial.outcome.constraints.gap > 0.2) violated.push('gap');
+    if (trial.outcome.constraints.latency_ms > 10) violated.push('latency_ms');
+    if (violated.length) trial.violated = violated;
   }
   if (!empty) for (let i = 0; i < trials; i++) add(i >= trials - 2 && trials > 2 ? 'running' : 'done');
 
-  const best = () => all.filter((t) => t.state === 'done' && !t.broken).reduce((a, b) => (a && a.outcome.value <= b.outcome.value ? a : b), null);
+  const best = () => all.filter((t) => t.state === 'done' && !t.violated).reduce((a, b) => (a && a.outcome.value <= b.outcome.value ? a : b), null);
   const counts = () => all.reduce((c, t) => (c[t.state]++, c), { waiting: 0, running: 0, done: 0, failed: 0 });
   const grid = (p, n) => p.type === 'bool' ? [false, true] : p.choices ? p.choices :
     [...Array(n)].map((_, i) => p.scale === 'log' ? p.low * (p.high / p.low) ** (i / (n - 1)) : p.low + (p.high - p.low) * i / (n - 1));
@@ -127,12 +127,12 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     '': () => ({ id, name: task.name, goal: task.goal, trials: counts(), task }),
     '/best': () => ({ trial: best(), recommended: noisy && best() ? { parameters: best().parameters, predicted: 0.125, noisy, reason: text('the noise of outcomes is larger than the differences between designs') } : undefined }),
     '/recommendation': () => ({ parameters: best()?.parameters ?? null }),
-    '/status': () => ({ task: id, name: task.name, peer_id: me, trials: counts(), shares_sent: 18, shares_received: 41, bytes_sent: 48213, bytes_received: 99120, knowledge: { authors: 5, shares: 22, own: 9 } }),
+    '/status': () => ({ task: id, name: task.name, peer_id: me, trials: counts(), shares_sent: 18, shares_received: 41, bytes_sent: 48213, bytes_received: 99120, stored: { authors: 5, peer_shares: 22, own_shares: 9 } }),
     '/peers': () => ({ peers: peers.filter((p) => p.path === 'direct' || p.path === 'relayed').map(({ id, path, address }) => ({ id, path, address })), present: [me], hubs: [{ id: text('12D3KooWHub'), connected: true, reachable: true }] }),
-    '/privacy': () => ({ promised: true, planned: 10, released: 6, epsilon: 4, epsilon_spent: 2.93, delta: 1e-5, refused: hostile ? hostileText : undefined }),
-    '/rounds': () => ({ present: [me, ...peers.filter((p) => p.present).map((p) => p.id)], agreed: true, sums: { known: 14, failed: 2, reason: text('2 of 5 members of the committee did not answer in time') },
-      gains: [me, ...peers.slice(0, 3).map((p) => p.id)].map((party, i) => ({ party, evaluations: 20 + i, sum: 5.2 - i * 0.3, best: 0.12 + i * 0.02, against_mean: 0.4 - i * 0.3, alone: i < 2 ? { evaluations: 20, sum: 6.1, best: 0.15, got: 5.2 - i * 0.3 } : undefined })) }),
-    '/helpers': () => (empty ? { sentence: 'no other node has been met on this task', alone: '', peers: [] } : { sentence: text('3 of 5 peers say what fits the outcomes here'), alone: text('22 designs rested on what peers shared; of these, 4 had the best outcome so far when it came. Of 36 without peers, 5 had. What this node would have reached alone is not known: that takes a run of its own.'), peers }),
+    '/privacy': () => ({ dp_guarantee: true, planned: 10, released: 6, epsilon: 4, epsilon_spent: 2.93, delta: 1e-5, refused: hostile ? hostileText : undefined }),
+    '/rounds': () => ({ present: [me, ...peers.filter((p) => p.present).map((p) => p.id)], presence_agreed: true, sums: { known: 14, failed: 2, reason: text('2 of 5 members of the committee did not answer in time') },
+      rewards: [me, ...peers.slice(0, 3).map((p) => p.id)].map((party, i) => ({ party, evaluations: 20 + i, sum: 5.2 - i * 0.3, best: 0.12 + i * 0.02, relative_to_mean: 0.4 - i * 0.3, alone: i < 2 ? { evaluations: 20, sum: 6.1, best: 0.15, actual_sum: 5.2 - i * 0.3 } : undefined })) }),
+    '/helpers': () => (empty ? { summary: 'no other node has been met on this task', comparison: '', peers: [] } : { summary: text('3 of 5 peers say what fits the outcomes here'), comparison: text('22 designs rested on what peers shared; of these, 4 had the best outcome so far when it came. Of 36 without peers, 5 had. What this node would have reached alone is not known: that takes a run of its own.'), peers }),
     '/model': (query) => {
       const b = best();
       if (!b) return { outcomes: 0, trial: 0, design: null, interval: 0.95, slices: [], importance: [], method: "first-order Sobol' indices of the posterior mean" };
@@ -142,7 +142,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
         const width = values.map((v, i) => 0.004 + 0.03 * Math.abs(i / values.length - 0.5));
         return { parameter: p.name, values, mean, low: mean.map((m, i) => m - width[i]), high: mean.map((m, i) => m + width[i]), feasible: mean.map((_, i) => 0.95 - 0.6 * Math.abs(i / values.length - 0.4)) };
       });
-      return { outcomes: counts().done, trial: b.id, design: b.parameters, interval: 0.95, slices, importance: slices.map((s, i) => ({ parameter: s.parameter, share: [0.61, 0.14, 0.11, 0.002, 0.03, 0.05][i] })), method: text("first-order Sobol' indices of the posterior mean") };
+      return { outcomes: counts().done, trial: b.id, design: b.parameters, interval: 0.95, slices, importance: slices.map((s, i) => ({ parameter: s.parameter, importance: [0.61, 0.14, 0.11, 0.002, 0.03, 0.05][i] })), method: text("first-order Sobol' indices of the posterior mean") };
     },
     '/contour': (query) => {
       const x = task.parameters.find((p) => p.name === query.get('x')), y = task.parameters.find((p) => p.name === query.get('y'));
@@ -186,7 +186,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     if (one && all[one[1] - 1]) {
       const trial = all[one[1] - 1];
       if (!one[2]) return answer(200, trial);
-      return trial.state === 'failed' ? answer(200, { text: text('epoch 1: loss 0.71\nepoch 2: loss 3.2e9\nepoch 3: loss nan\nTraceback (most recent call last):\n  File "train.py", line 88, in <module>\nValueError: training diverged\n'), left_out: 1024 })
+      return trial.state === 'failed' ? answer(200, { text: text('epoch 1: loss 0.71\nepoch 2: loss 3.2e9\nepoch 3: loss nan\nTraceback (most recent call last):\n  File "train.py", line 88, in <module>\nValueError: training diverged\n'), truncated_bytes: 1024 })
         : answer(404, { title: 'Not Found', status: 404, detail: 'nothing that it printed is kept' });
     }
     if (rest === '/export') return answer(200, url.searchParams.get('format') === 'csv' ? 'id,value\n' + all.map((t) => `${t.id},${t.outcome?.value ?? ''}`).join('\n') : all, url.searchParams.get('format') === 'csv' ? 'text/csv' : 'application/json');

@@ -77,11 +77,11 @@ export function clock(time) {
 }
 
 // From which sources no design rests on peers.
-const withoutPeers = new Set(['first', 'initial', 'remaining', 'imported', 'random']);
-export const fromPeers = (why) => Boolean(why) && !withoutPeers.has(why.source) && Boolean(why.peer || why.listened > 0);
+const withoutPeers = new Set(['enqueued', 'initial', 'remaining', 'imported', 'random']);
+export const fromPeers = (why) => Boolean(why) && !withoutPeers.has(why.source) && Boolean(why.peer || why.peer_count > 0);
 
 const sources = {
-  first: 'given by the user', initial: 'random start', own: 'own sample',
+  enqueued: 'given by the user', initial: 'random start', own: 'own sample',
   remaining: 'random, since nearly all designs have been tried', imported: 'imported', random: 'random',
 };
 
@@ -90,6 +90,6 @@ export function because(why) {
   if (!why) return '';
   let text = plain(why.phrase || sources[why.source] || why.source, 200);
   if (why.next_best) text += `, next best after trial ${why.next_best}`;
-  else if (why.again) text += `, trial ${why.again} again`;
+  else if (why.repeat_of) text += `, trial ${why.repeat_of} again`;
   return text;
 }

@@ -5,7 +5,7 @@ import { ago, clock, count, number, percent, plain } from './format.js';
 import { sentence } from './progress.js';
 
 const paths = {
-  direct: 'direct', relayed: 'relayed, through a hub', silent: 'silent: not connected, its shares are kept', banned: 'banned',
+  direct: 'direct', relayed: 'relayed, through a hub', disconnected: 'disconnected: this node keeps its shares', banned: 'banned',
 };
 
 export function Helpers({ store, helpers, go, now }) {
@@ -14,18 +14,18 @@ export function Helpers({ store, helpers, go, now }) {
   if (!data) return html`<section class="empty"><h2>Who helped</h2><p>${error ? 'The node does not say: ' + plain(error.message) : 'Asking the node …'}</p></section>`;
   const peers = data.peers ?? [];
   if (peers.length === 0) {
-    return html`<section class="empty"><h2>Nobody yet</h2><p>${sentence(data.sentence)}</p>
+    return html`<section class="empty"><h2>Nobody yet</h2><p>${sentence(data.summary)}</p>
       <p>Every peer will be here as soon as it is met: how it is connected, what it has shared, which designs rest on it, and how much it is believed.</p></section>`;
   }
-  const several = store.trials.filter((t) => t?.why?.listened > 0 && !t.why.peer);
+  const several = store.trials.filter((t) => t?.why?.peer_count > 0 && !t.why.peer);
   return html`
-    <p class="lead">${sentence(data.sentence)}</p>
+    <p class="lead">${sentence(data.summary)}</p>
     <div class="helpers">
       <section aria-labelledby="network">
         <h2 id="network">Network</h2>
         <${Network} peers=${peers} marked=${marked} />
         <ul class="legend" aria-label="Lines">
-          ${['direct', 'relayed', 'silent', 'banned'].map((path) => html`<li><svg class="key wide" viewBox="0 0 32 16" aria-hidden="true"><line class=${'edge ' + path} x1="1" y1="8" x2="31" y2="8" />${path === 'banned' && html`<path class="edge banned-mark" d="M12 4l8 8M12 12l8-8" />`}</svg> ${path}</li>`)}
+          ${['direct', 'relayed', 'disconnected', 'banned'].map((path) => html`<li><svg class="key wide" viewBox="0 0 32 16" aria-hidden="true"><line class=${'edge ' + path} x1="1" y1="8" x2="31" y2="8" />${path === 'banned' && html`<path class="edge banned-mark" d="M12 4l8 8M12 12l8-8" />`}</svg> ${path}</li>`)}
           <li>a wider disc: more designs rest on it</li><li>a fuller and nearer one: believed more</li>
         </ul>
       </section>
@@ -40,7 +40,7 @@ export function Helpers({ store, helpers, go, now }) {
               <td>${paths[p.path] ?? plain(p.path, 40)}${p.address && html`<span class="muted small mono cut" title=${plain(p.address, 200)}>${plain(p.address, 200)}</span>`}</td>
               <td class="n">${p.shares ?? 0}</td>
               <td class="n">${p.observations ?? '–'}</td>
-              <td class="together">${p.last_heard ? html`<span title=${clock(p.last_heard)}>${ago(Date.parse(p.last_heard), now)}</span>` : 'never'}</td>
+              <td class="together">${p.last_share ? html`<span title=${clock(p.last_share)}>${ago(Date.parse(p.last_share), now)}</span>` : 'never'}</td>
               <td><${Designs} ids=${p.designs ?? []} go=${go} /></td>
               <td><${Belief} of=${p} /></td>
             </tr>`)}
@@ -61,10 +61,10 @@ function Designs({ ids, go }) {
 }
 
 function Belief({ of }) {
-  if (typeof of.belief !== 'number') return html`<span class="muted">${of.words ? plain(of.words, 200) : 'not judged'}</span>`;
-  const share = Math.min(1, Math.max(0, of.belief));
+  if (typeof of.weight !== 'number') return html`<span class="muted">${of.explanation ? plain(of.explanation, 200) : 'not judged'}</span>`;
+  const share = Math.min(1, Math.max(0, of.weight));
   return html`<span class="belief"><span class="bar" aria-hidden="true"><span style=${{ width: 100 * share + '%' }}></span></span><span class="n">${percent(share)}</span></span>
-    ${of.words && html`<span class="muted small">${plain(of.words, 200)}</span>`}`;
+    ${of.explanation && html`<span class="muted small">${plain(of.explanation, 200)}</span>`}`;
 }
 
 const wide = 480;
@@ -77,7 +77,7 @@ function layout(peers) {
     peer: p, r: 9 + Math.min(12, 2.2 * Math.sqrt(p.designs?.length ?? 0)),
     x: 100 * Math.cos((2 * Math.PI * i) / peers.length), y: 100 * Math.sin((2 * Math.PI * i) / peers.length),
   }));
-  const far = (n) => (typeof n.peer.belief === 'number' ? 85 + 70 * (1 - n.peer.belief) : 145);
+  const far = (n) => (typeof n.peer.weight === 'number' ? 85 + 70 * (1 - n.peer.weight) : 145);
   const simulation = forceSimulation(nodes)
     .force('away', forceManyBody().strength(peers.length > 60 ? -20 : -160))
     .force('near', forceRadial(far, 0, 0).strength(0.9))
@@ -94,21 +94,21 @@ function layout(peers) {
 }
 
 function Network({ peers, marked }) {
-  const shape = peers.map((p) => `${p.id} ${p.designs?.length} ${typeof p.belief === 'number' ? number(p.belief, 1) : ''}`).join('\n');
+  const shape = peers.map((p) => `${p.id} ${p.designs?.length} ${typeof p.weight === 'number' ? number(p.weight, 1) : ''}`).join('\n');
   const nodes = useMemo(() => layout(peers), [shape]);
   const by = new Map(peers.map((p) => [p.id, p]));
   const counts = Object.keys(paths).map((path) => [path, peers.filter((p) => p.path === path).length]).filter(([, n]) => n > 0);
   return html`<svg class="network" viewBox=${`0 0 ${wide} ${high}`} role="img" aria-label=${`This node in the middle of ${count(peers.length, 'peer')}: ${counts.map(([path, n]) => `${n} ${path}`).join(', ')}. The table has them all.`}>
     ${nodes.map((n) => {
-      const path = by.get(n.peer.id)?.path ?? 'silent';
+      const path = by.get(n.peer.id)?.path ?? 'disconnected';
       const x = (n.x + wide / 2) / 2, y = (n.y + high / 2) / 2;
-      return html`<g key=${'e' + n.peer.id}><line class=${'edge ' + (paths[path] ? path : 'silent')} x1=${wide / 2} y1=${high / 2} x2=${n.x} y2=${n.y} />
+      return html`<g key=${'e' + n.peer.id}><line class=${'edge ' + (paths[path] ? path : 'disconnected')} x1=${wide / 2} y1=${high / 2} x2=${n.x} y2=${n.y} />
         ${path === 'banned' && html`<path class="edge banned-mark" d=${`M${x - 6} ${y - 6}l12 12M${x - 6} ${y + 6}l12 -12`} />`}</g>`;
     })}
     ${nodes.map((n) => {
       const p = by.get(n.peer.id) ?? n.peer;
-      const believed = typeof p.belief === 'number' ? 0.25 + 0.75 * Math.min(1, Math.max(0, p.belief)) : 0.25;
-      return html`<g key=${'n' + p.id} class=${'peer ' + (paths[p.path] ? p.path : 'silent') + (marked === p.id ? ' marked' : '')}>
+      const believed = typeof p.weight === 'number' ? 0.25 + 0.75 * Math.min(1, Math.max(0, p.weight)) : 0.25;
+      return html`<g key=${'n' + p.id} class=${'peer ' + (paths[p.path] ? p.path : 'disconnected') + (marked === p.id ? ' marked' : '')}>
         <circle class="under" cx=${n.x} cy=${n.y} r=${n.r} /><circle class="disc" cx=${n.x} cy=${n.y} r=${n.r} fill-opacity=${believed} />
         <text x=${n.x} y=${n.y + n.r + 13}>${plain(p.name, 14)}</text></g>`;
     })}

@@ -15,7 +15,7 @@ export function Model({ store }) {
   const { data, error, asking } = useAnswer((signal) => get(taskPath(store.id, '/model?points=41'), signal), [store.id, outcomes], 4000);
   const [all, setAll] = useState(false);
   const none = !data || data.slices.length === 0;
-  const importance = useMemo(() => new Map((data?.importance ?? []).map((i) => [i.parameter, i.share])), [data]);
+  const importance = useMemo(() => new Map((data?.importance ?? []).map((i) => [i.parameter, i.importance])), [data]);
   const slices = useMemo(() => [...(data?.slices ?? [])].sort((a, b) => (importance.get(b.parameter) ?? 0) - (importance.get(a.parameter) ?? 0)), [data]);
   const range = useMemo(() => reach(slices, store), [slices]);
 

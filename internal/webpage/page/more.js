@@ -19,7 +19,7 @@ export function Constraints({ store, go }) {
     <p class="lead">${done.length === 0 ? 'No outcome yet. Here will be which of them keep all constraints.'
       : html`${integer(kept)} of ${count(done.length, 'outcome')} ${kept === 1 ? 'keeps' : 'keep'} all constraints${kept < done.length && html`, <a href=${go('trials') + '?state=infeasible'}>${integer(done.length - kept)}</a> ${done.length - kept === 1 ? 'does' : 'do'} not`}.`}
       ${counted && ` That a trial completes counts too: ${integer(failed.length)} did not.`}</p>
-    <p class="muted">A dashed line is a limit, a cross an outcome that breaks it.</p>
+    <p class="muted">A dashed line is a limit, a cross an outcome that violates it.</p>
     <div class="grid wider">${store.constraints.map((c) => html`<${Constraint} key=${c.name} store=${store} of=${c} go=${go} />`)}</div>`;
 }
 
@@ -31,7 +31,7 @@ function limitText(c) {
 
 function Constraint({ store, of, go }) {
   const { done } = store.summary();
-  const broken = done.filter((t) => t.broken?.includes(of.name)).length;
+  const violated = done.filter((t) => t.violated?.includes(of.name)).length;
   const state = useRef({});
   Object.assign(state.current, { done, of, last: store.trials.length });
   const data = useMemo(() => [done.map((t) => t.id), done.map((t) => reading(t, of))], [store.version]);
@@ -42,8 +42,8 @@ function Constraint({ store, of, go }) {
     hooks: { draw: [(plot) => paintReadings(plot, state.current, theme)] },
   });
   return html`<section><h3>${plain(of.name)}</h3>
-    <p class="muted">${limitText(of)}; ${broken === 0 ? 'kept by all outcomes so far' : `broken by ${count(broken, 'outcome')} of ${integer(done.length)}`}</p>
-    <${Plot} height=${13} data=${data} options=${options} depends=${[store.id, of]} label=${`${plain(of.name)} over the trials, ${limitText(of)}: broken by ${broken} of ${done.length}.`} />
+    <p class="muted">${limitText(of)}; ${violated === 0 ? 'kept by all outcomes so far' : `violated by ${count(violated, 'outcome')} of ${integer(done.length)}`}</p>
+    <${Plot} height=${13} data=${data} options=${options} depends=${[store.id, of]} label=${`${plain(of.name)} over the trials, ${limitText(of)}: violated by ${violated} of ${done.length}.`} />
   </section>`;
 }
 
@@ -58,10 +58,10 @@ function span(c, low, high) {
 }
 
 function paintReadings(plot, { done, of }, theme) {
-  const kept = [], broken = [];
+  const kept = [], violated = [];
   for (const t of done) {
     const v = reading(t, of);
-    if (v !== null) (t.broken?.includes(of.name) ? broken : kept).push(plot.valToPos(t.id, 'x', true), plot.valToPos(v, 'y', true));
+    if (v !== null) (t.violated?.includes(of.name) ? violated : kept).push(plot.valToPos(t.id, 'x', true), plot.valToPos(v, 'y', true));
   }
   const ratio = devicePixelRatio || 1;
   const r = ratio * theme.size * (done.length > 1000 ? 0.1 : 0.2);
@@ -79,7 +79,7 @@ function paintReadings(plot, { done, of }, theme) {
     c.setLineDash([]);
     c.globalAlpha = 0.8;
     paintMarks(c, marks.circle, kept, r, { fill: theme.own });
-    paintMarks(c, marks.cross, broken, r, { stroke: theme.bad, width: 1.5 * ratio });
+    paintMarks(c, marks.cross, violated, r, { stroke: theme.bad, width: 1.5 * ratio });
   });
 }
 
@@ -90,17 +90,17 @@ export function Fairness({ store }) {
   const answer = useAnswer((signal) => get(taskPath(store.id, '/rounds'), signal), [store.id, store.version], 5000);
   const me = useAnswer((signal) => get('/v1/node', signal), [], 60_000).data?.peer_id;
   if (!answer.data) return html`<${Waiting} title="Fairness" answer=${answer} />`;
-  const gains = answer.data.gains ?? [];
+  const gains = answer.data.rewards ?? [];
   if (gains.length === 0) return html`<section class="empty"><h2>No gain yet</h2><p>What each party has got will be here after the first round: its outcomes together, the best, and how that compares with the average party and with what it would have got alone.</p></section>`;
-  const most = Math.max(...gains.map((g) => Math.abs(g.against_mean)), 1e-300);
+  const most = Math.max(...gains.map((g) => Math.abs(g.relative_to_mean)), 1e-300);
   return html`<section aria-labelledby="gains"><h2 id="gains">What each party has got</h2>
     <p class="muted"><i>Sum</i> is all of a party’s outcomes added up. <i>Against the average</i> is how much better than the average party’s they were, all together: to the right is better, whatever the goal.</p>
     <div class="scroll" tabindex="0" role="region" aria-labelledby="gains"><table class="list">
       <thead><tr><th scope="col">party</th><th scope="col" class="n">evaluations</th><th scope="col" class="n">best</th><th scope="col" class="n">sum</th><th scope="col">against the average</th><th scope="col" class="n">the number</th><th scope="col">alone, by estimate</th></tr></thead>
       <tbody>${gains.map((g) => html`<tr key=${g.party}><th scope="row"><span class="mono" title=${plain(g.party, 120)}>${short(g.party)}</span>${g.party === me && html` <span class="muted small">this node</span>`}</th>
         <td class="n">${g.evaluations}</td><td class="n">${g.evaluations > 0 ? number(g.best) : '–'}</td><td class="n">${number(g.sum)}</td>
-        <td><span class="both" aria-hidden="true"><span class=${g.against_mean < 0 ? 'less' : 'more'} style=${{ width: 50 * Math.abs(g.against_mean) / most + '%' }}></span></span></td><td class="n">${g.against_mean > 0 ? '+' : ''}${number(g.against_mean)}</td>
-        <td>${g.alone ? `a sum of ${number(g.alone.sum)} after ${count(g.alone.evaluations, 'evaluation')}; it got ${number(g.alone.got)}` : 'not estimated'}</td></tr>`)}</tbody>
+        <td><span class="both" aria-hidden="true"><span class=${g.relative_to_mean < 0 ? 'less' : 'more'} style=${{ width: 50 * Math.abs(g.relative_to_mean) / most + '%' }}></span></span></td><td class="n">${g.relative_to_mean > 0 ? '+' : ''}${number(g.relative_to_mean)}</td>
+        <td>${g.alone ? `a sum of ${number(g.alone.sum)} after ${count(g.alone.evaluations, 'evaluation')}; it got ${number(g.alone.actual_sum)}` : 'not estimated'}</td></tr>`)}</tbody>
     </table></div></section>`;
 }
 
@@ -108,7 +108,7 @@ export function Rounds({ store, helpers, go }) {
   const answer = useAnswer((signal) => get(taskPath(store.id, '/rounds'), signal), [store.id, store.version, store.shares], 5000);
   const rounds = useMemo(() => store.trials.filter((t) => t?.why?.round > 0), [store.version]);
   if (!answer.data) return html`<${Waiting} title="Rounds" answer=${answer} />`;
-  const { present = [], agreed, sums } = answer.data;
+  const { present = [], presence_agreed: agreed, sums } = answer.data;
   const missing = (helpers.data?.peers ?? []).filter((p) => !present.includes(p.id));
   return html`<div class="columns two"><section aria-labelledby="takepart"><h2 id="takepart">Who takes part</h2>
       <p>${count(present.length, 'node')}, this one among them. ${agreed ? 'All of them see the same set.' : 'Not all of them see the same set yet.'}</p>
@@ -117,7 +117,7 @@ export function Rounds({ store, helpers, go }) {
     <section aria-labelledby="rounds"><h2 id="rounds">Rounds</h2>
       ${sums && html`<p>In all runs ${count(sums.known ?? 0, 'private sum')} became known. In this run ${count(sums.failed ?? 0, 'round')} ended without one.${sums.reason && ` Why the latest did: ${plain(sums.reason, 500)}`}</p>`}
       ${rounds.length > 0 ? html`<table class="list"><thead><tr><th scope="col" class="n">round</th><th scope="col" class="n">trial</th><th scope="col" class="n">peers listened to</th><th scope="col">design</th></tr></thead>
-        <tbody>${rounds.slice(-30).reverse().map((t) => html`<tr key=${t.id}><td class="n">${t.why.round}</td><td class="n"><a href=${go('trials', t.id)}>${t.id}</a></td><td class="n">${t.why.listened ?? 0}</td><td>${plain(t.why.phrase || t.why.source, 120)}</td></tr>`)}</tbody></table>`
+        <tbody>${rounds.slice(-30).reverse().map((t) => html`<tr key=${t.id}><td class="n">${t.why.round}</td><td class="n"><a href=${go('trials', t.id)}>${t.id}</a></td><td class="n">${t.why.peer_count ?? 0}</td><td>${plain(t.why.phrase || t.why.source, 120)}</td></tr>`)}</tbody></table>`
       : !sums && html`<p class="muted">No design of a round yet. Each will be a row here: its round, its trial, and to how many peers it listened.</p>`}
     </section></div>`;
 }
@@ -161,7 +161,7 @@ export function Given({ store }) {
     </section>
     <section aria-labelledby="promise"><h2 id="promise">The promise of privacy</h2>
       ${!p ? html`<p class="muted">${answer.error ? 'The node says: ' + plain(answer.error.message) : 'Asking the node …'}</p>`
-      : !p.promised ? html`<p>This task promises none. With a section <code>privacy</code> in the task file, what is spent of the promise and what is left would be here.</p>`
+      : !p.dp_guarantee ? html`<p>This task promises none. With a section <code>privacy</code> in the task file, what is spent of the promise and what is left would be here.</p>`
       : html`<table class="bars"><tbody>
           <tr><th scope="row">privacy loss ε</th><td class="wide"><span class="bar" aria-hidden="true"><span style=${{ width: 100 * part + '%' }}></span></span></td><td class="n">${number(p.epsilon_spent ?? 0)} of ${number(p.epsilon)}</td></tr>
           <tr><th scope="row">releases</th><td class="wide"><span class="bar" aria-hidden="true"><span style=${{ width: 100 * many + '%' }}></span></span></td><td class="n">${p.released ?? 0} of ${p.planned ?? '–'}</td></tr>

@@ -52,7 +52,7 @@ export function Progress({ store, helpers, go, now }) {
       <ul class="legend" aria-label="Marks">
         <li><${Key} shape="circle" colour="own" /> own design</li>
         <li><${Key} shape="diamond" colour="peer" /> rests on peers</li>
-        ${store.constraints.length > 0 && html`<li><${Key} shape="hollow" colour="own" /> <${Key} shape="hollow-diamond" colour="peer" /> breaks a constraint</li>`}
+        ${store.constraints.length > 0 && html`<li><${Key} shape="hollow" colour="own" /> <${Key} shape="hollow-diamond" colour="peer" /> violates a constraint</li>`}
         <li><${Key} shape="cross" colour="bad" /> failed</li>
         <li><${Key} shape="line" colour="text" /> best so far</li>
       </ul>
@@ -84,8 +84,8 @@ export function Progress({ store, helpers, go, now }) {
       </section>
       <section aria-labelledby="alone">
         <h2 id="alone">With and without peers</h2>
-        <p>${helpers.data ? plain(helpers.data.alone, 1000) || 'What peers have brought will be said here after the first outcome.' : helpers.error ? 'The node does not say.' : 'Asking the node …'}</p>
-        ${helpers.data && html`<p class="muted">${sentence(helpers.data.sentence)} <a href=${go('helpers')}>Who helped</a></p>`}
+        <p>${helpers.data ? plain(helpers.data.comparison, 1000) || 'What peers have brought will be said here after the first outcome.' : helpers.error ? 'The node does not say.' : 'Asking the node …'}</p>
+        ${helpers.data && html`<p class="muted">${sentence(helpers.data.summary)} <a href=${go('helpers')}>Who helped</a></p>`}
       </section>
     </div>`;
 }
@@ -137,7 +137,7 @@ function Curve({ store, best, go, way, range }) {
   return html`<div class="chart">
     <${Plot} label=${label} height=${21} options=${options} data=${data} depends=${[store.id, range, shown.label, store.minimize]}
       pick=${(plot) => { const t = nearest(plot, state); if (t) location.hash = go('trials', t.id); }} />
-    <p class="hint" aria-hidden="true">${at ? html`trial ${at.id}: <b>${at.state === 'failed' ? 'failed' : number(at.outcome.value, 6)}</b> · ${because(at.why)}${at.broken?.length ? ' · breaks ' + at.broken.map((b) => plain(b, 60)).join(', ') : ''}` : '\u00a0'}</p>
+    <p class="hint" aria-hidden="true">${at ? html`trial ${at.id}: <b>${at.state === 'failed' ? 'failed' : number(at.outcome.value, 6)}</b> · ${because(at.why)}${at.violated?.length ? ' · breaks ' + at.violated.map((b) => plain(b, 60)).join(', ') : ''}` : '\u00a0'}</p>
   </div>`;
 }
 
@@ -156,12 +156,12 @@ function limits(state, low, high) {
 }
 
 function paint(plot, state, theme) {
-  const kinds = { own: [], peer: [], ownBroken: [], peerBroken: [] };
+  const kinds = { own: [], peer: [], ownViolated: [], peerViolated: [] };
   const ratio = devicePixelRatio || 1;
   const { top, height } = plot.bbox;
   for (const t of state.done) {
     const peer = fromPeers(t.why);
-    const kind = feasible(t) ? (peer ? kinds.peer : kinds.own) : peer ? kinds.peerBroken : kinds.ownBroken;
+    const kind = feasible(t) ? (peer ? kinds.peer : kinds.own) : peer ? kinds.peerViolated : kinds.ownViolated;
     // What is beyond the shown range stands at its edge.
     const y = Math.min(top + height, Math.max(top, plot.valToPos(t.outcome.value, 'y', true)));
     kind.push(plot.valToPos(state.at(t), 'x', true), y);
@@ -171,8 +171,8 @@ function paint(plot, state, theme) {
   for (const t of state.failed) cross.push(plot.valToPos(state.at(t), 'x', true), top + height - r * 1.4);
   inPlane(plot, (c) => {
     c.globalAlpha = state.many > 2000 ? 0.6 : 0.85;
-    paintMarks(c, marks.circle, kinds.ownBroken, r, { stroke: theme.own, width: ratio });
-    paintMarks(c, marks.diamond, kinds.peerBroken, r, { stroke: theme.peer, width: ratio });
+    paintMarks(c, marks.circle, kinds.ownViolated, r, { stroke: theme.own, width: ratio });
+    paintMarks(c, marks.diamond, kinds.peerViolated, r, { stroke: theme.peer, width: ratio });
     paintMarks(c, marks.circle, kinds.own, r, { fill: theme.own });
     paintMarks(c, marks.diamond, kinds.peer, r, { fill: theme.peer });
     paintMarks(c, marks.cross, cross, r, { stroke: theme.bad, width: 1.5 * ratio });

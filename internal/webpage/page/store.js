@@ -154,4 +154,4 @@ export class TaskStore {
   }
 }
 
-export const feasible = (trial) => !(trial.broken?.length > 0);
+export const feasible = (trial) => !(trial.violated?.length > 0);

@@ -15,7 +15,7 @@ function columnsOf(store, durations) {
     { id: 'id', name: 'trial', n: true, key: (t) => t.id },
     { id: 'state', name: 'state', key: (t) => states.indexOf(t.state), show: (t) => html`<span class=${'state ' + (states.includes(t.state) ? t.state : '')}>${plain(t.state, 20)}</span>` },
     { id: 'outcome', name: 'outcome', n: true, key: (t) => t.outcome?.value ?? null, show: (t) => (t.outcome ? number(t.outcome.value, 5) : '–') },
-    ...store.constraints.map((c) => ({ id: 'c ' + c.name, name: c.name, n: true, key: (t) => reading(t, c.name), show: (t) => html`<span class=${t.broken?.includes(c.name) ? 'broken' : ''}>${value(t.outcome?.constraints?.[c.name])}${t.broken?.includes(c.name) ? html`<span class="unseen"> broken</span>` : ''}</span>` })),
+    ...store.constraints.map((c) => ({ id: 'c ' + c.name, name: c.name, n: true, key: (t) => reading(t, c.name), show: (t) => html`<span class=${t.violated?.includes(c.name) ? 'violated' : ''}>${value(t.outcome?.constraints?.[c.name])}${t.violated?.includes(c.name) ? html`<span class="unseen"> violated</span>` : ''}</span>` })),
     ...store.parameters.map((p) => ({ id: 'p ' + p.name, name: p.name, n: p.type === 'float' || p.type === 'int', key: (t) => t.parameters?.[p.name] ?? null, show: (t) => value(t.parameters?.[p.name]) })),
     { id: 'why', name: 'why', text: true, key: (t) => because(t.why), show: (t) => html`${fromPeers(t.why) && html`<span class="frompeer" title="rests on peers">◆</span> `}${because(t.why)}` },
     { id: 'duration', name: 'took', n: true, key: seconds, show: (t) => (seconds(t) === null ? '–' : duration(seconds(t))) },
@@ -68,7 +68,7 @@ export function Trials({ store, go, chosen, query }) {
     <section aria-labelledby="trials">
       <div class="heading"><h2 id="trials">Trials</h2>
         <div class="controls">
-          <label>state <select value=${state} onChange=${(e) => setState(e.target.value)}><option value="">any</option>${states.map((s) => html`<option value=${s}>${s}</option>`)}${store.constraints.length > 0 && html`<option value="infeasible">breaks a constraint</option>`}</select></label>
+          <label>state <select value=${state} onChange=${(e) => setState(e.target.value)}><option value="">any</option>${states.map((s) => html`<option value=${s}>${s}</option>`)}${store.constraints.length > 0 && html`<option value="infeasible">violates a constraint</option>`}</select></label>
           <label>rests on peers <select value=${peers} onChange=${(e) => setPeers(e.target.value)}><option value="">either</option><option value="yes">yes</option><option value="no">no</option></select></label>
           <label>text <input type="search" value=${text} placeholder="why, reason, value …" onInput=${(e) => setText(e.target.value)} /></label>
           <span class="buttons"><button type="button" onClick=${() => file('csv')}>CSV</button> <button type="button" onClick=${() => file('json')}>JSON</button></span>
@@ -84,7 +84,7 @@ export function Trials({ store, go, chosen, query }) {
 function matches(t, wanted) {
   return because(t.why).toLowerCase().includes(wanted) || t.reason?.toLowerCase().includes(wanted) || t.client?.toLowerCase().includes(wanted) ||
     String(t.id) === wanted || t.why?.peer?.toLowerCase().includes(wanted) || Object.values(t.parameters ?? {}).some((v) => String(v).toLowerCase().includes(wanted)) ||
-    (t.broken ?? []).some((b) => b.toLowerCase().includes(wanted));
+    (t.violated ?? []).some((b) => b.toLowerCase().includes(wanted));
 }
 
 function Table({ columns, rows, sort, setSort, go, chosen }) {
@@ -152,14 +152,14 @@ function Detail({ store, id, trial, go }) {
     <div class="columns">
       <div><h4>Parameters</h4><${Parameters} store=${store} of=${trial.parameters} /></div>
       ${trial.outcome && (store.constraints.length > 0 || Object.keys(trial.outcome.metrics ?? {}).length > 0) && html`<div><h4>Measured</h4><table class="pairs"><tbody>
-        ${store.constraints.map((c) => html`<tr key=${c.name}><th scope="row">${plain(c.name)}</th><td>${value(trial.outcome.constraints?.[c.name])} ${trial.broken?.includes(c.name) ? html`<span class="broken">broken</span>` : html`<span class="kept">kept</span>`}</td></tr>`)}
+        ${store.constraints.map((c) => html`<tr key=${c.name}><th scope="row">${plain(c.name)}</th><td>${value(trial.outcome.constraints?.[c.name])} ${trial.violated?.includes(c.name) ? html`<span class="violated">violated</span>` : html`<span class="kept">kept</span>`}</td></tr>`)}
         ${Object.entries(trial.outcome.metrics ?? {}).map(([name, v]) => html`<tr key=${'m' + name}><th scope="row">${plain(name, 80)}</th><td>${value(v)}</td></tr>`)}
       </tbody></table></div>`}
       <div><h4>How it came about</h4><table class="pairs"><tbody>
         <tr><th scope="row">chosen as</th><td>${because(trial.why)}</td></tr>
         ${typeof trial.why?.own_probability === 'number' && html`<tr><th scope="row">chance of the own model</th><td>${number(trial.why.own_probability, 3)}</td></tr>`}
         ${trial.why?.peer && html`<tr><th scope="row">rests on</th><td class="mono">${plain(trial.why.peer, 120)}</td></tr>`}
-        ${trial.why?.listened > 0 && html`<tr><th scope="row">peers listened to</th><td>${trial.why.listened}</td></tr>`}
+        ${trial.why?.peer_count > 0 && html`<tr><th scope="row">peers listened to</th><td>${trial.why.peer_count}</td></tr>`}
         ${trial.why?.observations > 0 && html`<tr><th scope="row">their observations</th><td>${trial.why.observations}</td></tr>`}
         <tr><th scope="row">evaluated by</th><td>${trial.client ? plain(trial.client, 80) : 'this node'}</td></tr>
         <tr><th scope="row">attempts</th><td>${trial.attempts}</td></tr>
@@ -169,7 +169,7 @@ function Detail({ store, id, trial, go }) {
       </tbody></table></div>
     </div>
     <h4>What it printed</h4>
-    ${output.data ? html`${output.data.left_out > 0 && html`<p class="muted">The end of it; ${count(output.data.left_out, 'byte')} before are left out.</p>`}<pre class="output" tabindex="0" role="region" aria-label=${`What trial ${id} printed`}>${lines(output.data.text)}</pre>`
+    ${output.data ? html`${output.data.truncated_bytes > 0 && html`<p class="muted">The end of it; ${count(output.data.truncated_bytes, 'byte')} before are left out.</p>`}<pre class="output" tabindex="0" role="region" aria-label=${`What trial ${id} printed`}>${lines(output.data.text)}</pre>`
       : html`<p class="muted">${output.error ? 'The node says: ' + plain(output.error.message) : !ended ? 'It will be here when the trial has ended.' : output.asking ? 'Asking the node …' : 'Nothing that it printed is kept.'}</p>`}
   </article>`;
 }

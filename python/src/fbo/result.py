@@ -35,7 +35,7 @@ class Result:
         found: dict[str, list[int]] = {}
         for trial in self.all:
             if trial.from_peers:
-                heard = int(trial.why.get("listened") or 0)
+                heard = int(trial.why.get("peer_count") or 0)
                 peer = trial.why.get("peer") or f"{heard} peer{'' if heard == 1 else 's'}"
                 found.setdefault(peer, []).append(trial.id)
         return found

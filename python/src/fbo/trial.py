@@ -11,7 +11,7 @@ Row = dict[str, Any]
 
 # Sources of designs that the node has no phrase for, since no strategy has chosen them.
 _PHRASES = {
-    "first": "given by the user",
+    "enqueued": "given by the user",
     "initial": "random start",
     "own": "own sample",
     "remaining": "random, since nearly all designs have been tried",
@@ -59,16 +59,16 @@ class Trial:
         phrase = str(self.why.get("phrase") or _PHRASES.get(source, source))
         if after := self.why.get("next_best"):
             return f"{phrase}, next best after trial {after}"
-        if again := self.why.get("again"):
+        if again := self.why.get("repeat_of"):
             return f"{phrase}, trial {again} again"
         return phrase
 
     @property
     def from_peers(self) -> bool:
         """Whether the design rests on what peers shared."""
-        if self.why.get("source") in ("first", "initial", "remaining", "imported", "random"):
+        if self.why.get("source") in ("enqueued", "initial", "remaining", "imported", "random"):
             return False
-        return bool(self.why.get("peer") or self.why.get("listened"))
+        return bool(self.why.get("peer") or self.why.get("peer_count"))
 
     def row(self) -> Row:
         """Return the trial as one row of a table, with a column for each parameter."""
@@ -85,7 +85,7 @@ class Trial:
             why=self.chosen,
             from_peers=self.from_peers,
             peer=self.why.get("peer"),
-            listened=self.why.get("listened", 0),
+            listened=self.why.get("peer_count", 0),
             client=self.client,
             started=self.started,
             finished=self.finished,
@@ -117,7 +117,7 @@ def from_json(given: Mapping[str, Any], floats: Collection[str] = ()) -> Trial:
         constraints=outcome.get("constraints") or {},
         metrics=outcome.get("metrics") or {},
         reason=given.get("reason"),
-        broken=tuple(given.get("broken") or ()),
+        broken=tuple(given.get("violated") or ()),
         why=given.get("why") or {},
         started=given.get("started"),
         finished=given.get("finished"),

@@ -47,22 +47,22 @@ func TestEstimatesAreAskedFor(t *testing.T) {
 	}
 }
 
-// told is a result that tells gains.
-type told func() []strategy.Gain
+// told is a result that reports rewards.
+type told func() []strategy.Reward
 
-func (t told) Gains() []strategy.Gain { return t() }
+func (t told) Rewards() []strategy.Reward { return t() }
 
-// An agent tells the gains that one of its exchanges shows; none where there is no such
+// An agent reports the rewards of one of its exchanges; none where there is no such
 // exchange, and none where that panics.
-func TestGains(t *testing.T) {
-	want := []strategy.Gain{{Party: "somebody", Evaluations: 3, Sum: 4.5}}
+func TestRewards(t *testing.T) {
+	want := []strategy.Reward{{Party: "somebody", Evaluations: 3, Sum: 4.5}}
 	for name, c := range map[string]struct {
 		result any
-		want   []strategy.Gain
+		want   []strategy.Reward
 	}{
-		"told":    {told(func() []strategy.Gain { return want }), want},
+		"told":    {told(func() []strategy.Reward { return want }), want},
 		"another": {"a text", nil},
-		"panics":  {told(func() []strategy.Gain { panic("boom") }), nil},
+		"panics":  {told(func() []strategy.Reward { panic("boom") }), nil},
 	} {
 		d := withBrittle(t, brittle{step: func(in strategy.Input) []strategy.Output {
 			if _, ok := in.(strategy.Start); ok {
@@ -70,7 +70,7 @@ func TestGains(t *testing.T) {
 			}
 			return nil
 		}})
-		if got := d.agent.Gains(); !slices.Equal(got, c.want) {
+		if got := d.agent.Rewards(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -49,9 +49,9 @@ func TestChangedTaskWarnsOfTheFormerOne(t *testing.T) {
 		}
 	}
 	status, err := session.Status(t.Context())
-	want := []node.EarlierTask{{Task: old.ID().String(), Trials: 2, Changed: []string{`parameter "x"`}}}
-	if err != nil || !reflect.DeepEqual(status.EarlierTasks, want) {
-		t.Errorf("status: %+v, %v, expected %+v", status.EarlierTasks, err, want)
+	want := []node.PreviousTask{{Task: old.ID().String(), Trials: 2, Differences: []string{`parameter "x"`}}}
+	if err != nil || !reflect.DeepEqual(status.PreviousTasks, want) {
+		t.Errorf("status: %+v, %v, expected %+v", status.PreviousTasks, err, want)
 	}
 	if err := session.Run(t.Context(), one, node.RunOptions{Evals: 1}); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 )
 
 // Why a run has ended is in the journal, over restarts, until there is another trial.
-func TestEnoughIsKeptUntilTheNextTrial(t *testing.T) {
+func TestStoppedIsKeptUntilTheNextTrial(t *testing.T) {
 	d := newBowl(t)
 	d.run(4, bowl)
 	if d.agent.StopReason() != nil {
@@ -19,10 +19,10 @@ func TestEnoughIsKeptUntilTheNextTrial(t *testing.T) {
 	}
 	d.agent.RecordStop(d.now, 0.25, 0.5)
 	d.carryOut()
-	want := StopRecord{Observations: 4, Bound: 0.25, Regret: 0.5, Time: d.now}
-	same := func(when string, got *StopRecord) {
+	want := Stopped{Observations: 4, RegretBound: 0.25, StopRegret: 0.5, Time: d.now}
+	same := func(when string, got *Stopped) {
 		t.Helper()
-		if got == nil || got.Observations != want.Observations || got.Bound != want.Bound || got.Regret != want.Regret || !got.Time.Equal(want.Time) {
+		if got == nil || got.Observations != want.Observations || got.RegretBound != want.RegretBound || got.StopRegret != want.StopRegret || !got.Time.Equal(want.Time) {
 			t.Errorf("%s: %+v, want %+v", when, got, want)
 		}
 	}
@@ -34,12 +34,12 @@ func TestEnoughIsKeptUntilTheNextTrial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same("in the history", h.Stop)
+	same("in the history", h.Stopped)
 
 	d.run(1, bowl)
 	d.start()
-	if h, err = ReadHistory(decodeAll(t, compact(t, d.journal)), all.Strategies()); err != nil || h.Stop != nil || d.agent.StopReason() != nil {
-		t.Errorf("after another trial: %+v and %+v, %v", h.Stop, d.agent.StopReason(), err)
+	if h, err = ReadHistory(decodeAll(t, compact(t, d.journal)), all.Strategies()); err != nil || h.Stopped != nil || d.agent.StopReason() != nil {
+		t.Errorf("after another trial: %+v and %+v, %v", h.Stopped, d.agent.StopReason(), err)
 	}
 }
 

@@ -17,7 +17,7 @@ func (a *Agent) giveFirst(now time.Time) {
 			return
 		}
 		id := a.trials.next()
-		record := a.trialRecord(now, design, strategy.Why{Source: strategy.First})
+		record := a.trialRecord(now, design, strategy.Why{Source: strategy.Enqueued})
 		record.Claim = a.claims[a.asks[0]]
 		a.record(Record{Trial: record})
 		a.answer(id)

@@ -34,7 +34,7 @@ func TestFirstDesignsThatWereTried(t *testing.T) {
 	}
 	d.carryOut()
 	trial := d.ask()
-	if !trial.Design.Equal(designs[0]) || trial.Why.Source != strategy.First {
+	if !trial.Design.Equal(designs[0]) || trial.Why.Source != strategy.Enqueued {
 		t.Errorf("first %v, %v", trial.Design, trial.Why)
 	}
 	if err := d.agent.Fail(d.now, trial.ID, "no luck"); err != nil {
@@ -45,7 +45,7 @@ func TestFirstDesignsThatWereTried(t *testing.T) {
 		t.Errorf("second %v", trial.Design)
 	}
 	d.tell(trial.ID, 1)
-	if trial = d.ask(); trial.Why.Source == strategy.First {
+	if trial = d.ask(); trial.Why.Source == strategy.Enqueued {
 		t.Errorf("third %v, %v: all of the list have been tried", trial.Design, trial.Why)
 	}
 }
@@ -74,7 +74,7 @@ func TestFirstDesignsWithEveryStrategy(t *testing.T) {
 			d := newDriver(t, cfg)
 			for i := range 5 {
 				trial := d.ask()
-				if first := trial.Why.Source == strategy.First; first != (i < 3) || first && !trial.Design.Equal(cfg.Enqueue[i]) ||
+				if first := trial.Why.Source == strategy.Enqueued; first != (i < 3) || first && !trial.Design.Equal(cfg.Enqueue[i]) ||
 					trial.Why.Source == strategy.Initial {
 					t.Errorf("trial %d: %v, %v", trial.ID, trial.Design, trial.Why)
 				}

@@ -11,17 +11,17 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// gainLines is a table of what parties have got, a line each, and below it what this node
-// would have got by itself, where that was estimated. Of no gains it is nothing.
-func gainLines(gains []strategy.Gain, self peer.ID) []string {
-	if len(gains) == 0 {
+// rewardLines is a table of what parties have got, a line each, and below it what this node
+// would have got by itself, where that was estimated. Of no rewards it is nothing.
+func rewardLines(rewards []strategy.Reward, self peer.ID) []string {
+	if len(rewards) == 0 {
 		return nil
 	}
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "gains\tevaluations\tbest\tsum\tbetter than average by")
+	fmt.Fprintln(table, "rewards\tevaluations\tbest\tsum\tbetter than average by")
 	alone := ""
-	for _, g := range gains {
+	for _, g := range rewards {
 		name := "…" + strategy.ShortID(g.Party)
 		if g.Party == self {
 			name += " (this node)"
@@ -31,7 +31,7 @@ func gainLines(gains []strategy.Gain, self peer.ID) []string {
 		if g.Evaluations > 0 {
 			best = number(g.Best)
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%+.6g\n", name, g.Evaluations, best, number(g.Sum), g.Against)
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%+.6g\n", name, g.Evaluations, best, number(g.Sum), g.RelativeToMean)
 	}
 	_ = table.Flush() // to a builder, which takes all
 	return strings.Split(strings.TrimSuffix(text.String()+alone, "\n"), "\n")
@@ -43,5 +43,5 @@ func aloneText(e *strategy.Estimate) string {
 		return ""
 	}
 	return fmt.Sprintf("alone this node would have got a sum of about %s, best %s, in its first %s (an estimate from the model); its sum of as many is %s\n",
-		number(e.Sum), number(e.Best), sanitize.Count(e.Evaluations, "evaluation"), number(e.Got))
+		number(e.Sum), number(e.Best), sanitize.Count(e.Evaluations, "evaluation"), number(e.ActualSum))
 }

@@ -1,0 +1,55 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/taskref"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// PreviousTask is another task in the data directory, of the same name as one that has no trials. It
+// is often the same task before a change of its file.
+type PreviousTask struct {
+	Task        string   `json:"task"` // its ID
+	Trials      int      `json:"trials"`
+	Differences []string `json:"differences"` // how the new task differs from it
+}
+
+// previousTasksOf returns the tasks with trials of the same name, the one that changed last first. What
+// cannot be read is left out. The caller holds mu.
+func (n *Node) previousTasksOf(t *task.Task) (previousTasks []PreviousTask) {
+	own := t.ID().String()
+	changed := map[string]time.Time{}
+	for id, name := range n.names {
+		if name != t.Name || id == own {
+			continue
+		}
+		h, err := n.History(id)
+		if err != nil || len(h.Trials) == 0 {
+			continue
+		}
+		changed[id] = strategy.LastChange(h.Trials)
+		previousTasks = append(previousTasks, PreviousTask{Task: id, Trials: len(h.Trials), Differences: task.Differences(h.Task, t)})
+	}
+	slices.SortFunc(previousTasks, func(a, b PreviousTask) int { return changed[b.Task].Compare(changed[a.Task]) })
+	return previousTasks
+}
+
+// previousTaskText is the warning about former tasks; the first of them is described.
+func previousTaskText(t *task.Task, previousTasks []PreviousTask) string {
+	f := previousTasks[0]
+	short := taskref.Short(f.Task)
+	text := fmt.Sprintf("task %q (%s) starts without trials: the data directory has %s of another task of this name, %s",
+		t.Name, taskref.Short(t.ID().String()), sanitize.Count(f.Trials, "trial"), short)
+	if more := len(previousTasks) - 1; more > 0 {
+		text += fmt.Sprintf(" (and of %d more)", more)
+	}
+	if len(f.Differences) > 0 {
+		text += "; changed: " + sanitize.List(f.Differences)
+	}
+	return text + fmt.Sprintf(". To use them: `fbo-node history %s --format csv > past.csv`, then `run --import past.csv` (docs/changing-a-task.md)", short)
+}

@@ -27,16 +27,16 @@ func (s *Session) HeldBy(ctx context.Context, client string) (held []strategy.Tr
 }
 
 // Heartbeat begins the lease of a client's trial anew and returns its end. Errors, also
-// of ReturnBy and FailBy: agent.ErrUnknownTrial, agent.ErrFinished, agent.ErrNotHeld.
+// of RequeueBy and FailBy: agent.ErrUnknownTrial, agent.ErrFinished, agent.ErrNotHeld.
 func (s *Session) Heartbeat(ctx context.Context, trial uint64, client string) (end time.Time, err error) {
 	stopped := s.do(ctx, func(now time.Time) { end, err = s.agent.Heartbeat(now, trial, client) })
 	return end, errors.Join(stopped, err)
 }
 
-// ReturnBy is Return by a client that holds the trial, for a request that may come again.
-func (s *Session) ReturnBy(ctx context.Context, once agent.Once, trial uint64, client string) error {
+// RequeueBy is Requeue by a client that holds the trial, for a request that may come again.
+func (s *Session) RequeueBy(ctx context.Context, once agent.Once, trial uint64, client string) error {
 	_, err := s.once(ctx, once, func(now time.Time) (agent.Reply, error) {
-		return agent.Reply{Trials: []uint64{trial}}, s.agent.ReturnBy(now, trial, client)
+		return agent.Reply{Trials: []uint64{trial}}, s.agent.RequeueBy(now, trial, client)
 	})
 	return err
 }

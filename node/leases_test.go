@@ -60,7 +60,7 @@ func TestClientsHoldTrialsOverRestarts(t *testing.T) {
 	if _, err := s.Heartbeat(ctx, claimed.ID, "another"); !errors.Is(err, agent.ErrNotHeld) {
 		t.Errorf("another client's heartbeat: %v", err)
 	}
-	if err := s.ReturnBy(ctx, agent.Once{}, claimed.ID, worker.Client); err != nil {
+	if err := s.RequeueBy(ctx, agent.Once{}, claimed.ID, worker.Client); err != nil {
 		t.Fatal(err)
 	}
 	if again := askFor(t, s, worker); again.ID != claimed.ID {

@@ -186,7 +186,7 @@ func (r *run) one(ctx context.Context, trial strategy.Trial) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return errors.Join(ctx.Err(), r.session.Return(context.WithoutCancel(ctx), trial.ID))
+		return errors.Join(ctx.Err(), r.session.Requeue(context.WithoutCancel(ctx), trial.ID))
 	}
 	if failed := r.session.Fail(ctx, trial.ID, err.Error()); failed != nil {
 		return failed

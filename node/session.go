@@ -250,7 +250,7 @@ func (s *Session) withdraw(request uint64, answer chan agent.Answer, claim agent
 		select {
 		case a := <-answer:
 			if a.Err == nil && claim == (agent.Claim{}) {
-				err = s.agent.Return(now, a.Trial.ID)
+				err = s.agent.Requeue(now, a.Trial.ID)
 			}
 		default:
 		}
@@ -293,10 +293,10 @@ func (s *Session) Import(ctx context.Context, past []agent.Past) (added int, err
 	return added, errors.Join(stopped, err)
 }
 
-// Return hands back a running trial that was not evaluated to its end; the next
+// Requeue hands back a running trial that was not evaluated to its end; the next
 // Ask offers it again, and it does not count as an attempt.
-func (s *Session) Return(ctx context.Context, trial uint64) (err error) {
-	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Return(now, trial) }), err)
+func (s *Session) Requeue(ctx context.Context, trial uint64) (err error) {
+	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Requeue(now, trial) }), err)
 }
 
 // Settle waits until what the outcomes teach has been worked out and handed to

@@ -68,7 +68,7 @@ surrogate: {type: rff}
 	elsewhere := socketClient(other)
 	mustRequest(t, 201, elsewhere, "POST", "/v1/tasks", object{"text": text})
 	mustRequest(t, 200, elsewhere, "POST", "/v1/tasks/many/import", object{"trials": manyTrials(30, 1)})
-	for begun := time.Now(); !strings.Contains(string(mustRequest(t, 200, client, "GET", "/v1/tasks/many/helpers", nil)), `"weight":`); {
+	for begun := time.Now(); !strings.Contains(string(mustRequest(t, 200, client, "GET", "/v1/tasks/many/contributions", nil)), `"weight":`); {
 		if time.Since(begun) > 2*time.Minute {
 			t.Fatal("the peer's share has not come within two minutes")
 		}

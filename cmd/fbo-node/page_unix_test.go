@@ -64,7 +64,7 @@ func checkPageDoor(t *testing.T, link, task string) {
 		{"as the page's own scripts ask", "GET", at, key, []string{"Origin", url}, 200},
 		{"through a tunnel", "GET", at, key, []string{"Host", "localhost:7071", "Origin", "http://localhost:7071"}, 200},
 		{"from another port", "GET", at, key, []string{"Origin", "http://127.0.0.1:1"}, 403},
-		{"who helped", "GET", at + "/helpers", key, nil, 200},
+		{"contributions", "GET", at + "/contributions", key, nil, 200},
 		{"the model", "GET", at + "/model", key, nil, 200},
 		{"the log", "GET", url + "/v1/log", key, nil, 200},
 		{"to ask", "POST", at + "/ask", key, nil, 405},

@@ -29,8 +29,8 @@ func (a *Agent) Cancel(request uint64) {
 	delete(a.claims, request)
 }
 
-// Return hands back a running trial that nobody evaluates; the next Ask gets it.
-func (a *Agent) Return(now time.Time, id uint64) error {
+// Requeue hands back a running trial that nobody evaluates; the next Ask gets it.
+func (a *Agent) Requeue(now time.Time, id uint64) error {
 	trial, err := a.trials.get(id)
 	if err != nil {
 		return fmt.Errorf("agent: %w", err)

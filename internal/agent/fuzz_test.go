@@ -55,7 +55,7 @@ func exampleJournal(t testing.TB) [][]byte {
 		t.Fatal(err)
 	}
 	returned := d.ask()
-	if err := d.agent.Return(d.now, returned.ID); err != nil {
+	if err := d.agent.Requeue(d.now, returned.ID); err != nil {
 		t.Fatal(err)
 	}
 	d.carryOut()

@@ -122,17 +122,17 @@ func (a *Agent) Heartbeat(now time.Time, id uint64, client string) (end time.Tim
 	return a.trials.renew(id, now), nil
 }
 
-// ReturnBy is Return by a client. It changes nothing while nobody holds the trial, so that
+// RequeueBy is Requeue by a client. It changes nothing while nobody holds the trial, so that
 // a client whose answer was lost can say it again. Errors: ErrUnknownTrial, ErrFinished,
 // ErrNotHeld.
-func (a *Agent) ReturnBy(now time.Time, id uint64, client string) error {
+func (a *Agent) RequeueBy(now time.Time, id uint64, client string) error {
 	if trial, err := a.trials.get(id); err == nil && trial.State == strategy.Waiting {
 		return nil
 	}
 	if _, err := a.trials.held(id, client); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
-	return a.Return(now, id)
+	return a.Requeue(now, id)
 }
 
 // FailBy is Fail by a client, which must hold the trial unless it has failed already.

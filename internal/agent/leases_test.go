@@ -96,7 +96,7 @@ func TestAnEndedLeaseGivesTheTrialToAnotherClient(t *testing.T) {
 		d.start()
 	}
 	for _, err := range []error{
-		d.agent.ReturnBy(d.now, first.ID, someClaim.Client),
+		d.agent.RequeueBy(d.now, first.ID, someClaim.Client),
 		d.agent.FailBy(d.now, first.ID, someClaim.Client, "out of memory"),
 		second(d.agent.Heartbeat(d.now, first.ID, someClaim.Client)),
 	} {
@@ -129,11 +129,11 @@ func TestAnOutcomeAfterTheLeaseCounts(t *testing.T) {
 func TestClientsReturnAndFail(t *testing.T) {
 	d := newBowl(t)
 	first := d.askFor(someClaim)
-	if err := d.agent.ReturnBy(d.now, first.ID, "somebody else"); !errors.Is(err, ErrNotHeld) {
+	if err := d.agent.RequeueBy(d.now, first.ID, "somebody else"); !errors.Is(err, ErrNotHeld) {
 		t.Errorf("another client's return: %v", err)
 	}
 	for range 2 { // the answer to the first was lost
-		if err := d.agent.ReturnBy(d.now, first.ID, someClaim.Client); err != nil {
+		if err := d.agent.RequeueBy(d.now, first.ID, someClaim.Client); err != nil {
 			t.Fatal(err)
 		}
 		d.carryOut()
@@ -150,7 +150,7 @@ func TestClientsReturnAndFail(t *testing.T) {
 	if err := d.agent.FailBy(d.now, 99, someClaim.Client, "x"); !errors.Is(err, ErrUnknownTrial) {
 		t.Errorf("an unknown trial: %v", err)
 	}
-	if err := d.agent.ReturnBy(d.now, first.ID, someClaim.Client); !errors.Is(err, ErrFinished) {
+	if err := d.agent.RequeueBy(d.now, first.ID, someClaim.Client); !errors.Is(err, ErrFinished) {
 		t.Errorf("a failed trial: %v", err)
 	}
 }

@@ -71,7 +71,7 @@ func randomStep(rt *rapid.T, d, peer *driver) {
 	case "fail":
 		_ = d.agent.Fail(d.now, id, "broken")
 	case "return":
-		_ = d.agent.Return(d.now, id)
+		_ = d.agent.Requeue(d.now, id)
 	case "cancel":
 		d.agent.Cancel(id)
 	case "import":

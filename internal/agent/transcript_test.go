@@ -180,7 +180,7 @@ func (s *stage) one(n int, d *driver, words []string, number func(int) int) {
 	case "fail":
 		err = d.agent.Fail(d.now, uint64(number(2)), strings.Join(words[3:], " "))
 	case "return":
-		err = d.agent.Return(d.now, uint64(number(2)))
+		err = d.agent.Requeue(d.now, uint64(number(2)))
 	case "cancel":
 		d.agent.Cancel(uint64(number(2)))
 	case "run":

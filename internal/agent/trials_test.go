@@ -139,11 +139,11 @@ func TestReturnAndStopCountNoAttempt(t *testing.T) {
 	d := newBowl(t)
 	first := d.ask()
 	for range 5 {
-		if err := d.agent.Return(d.now, first.ID); err != nil {
+		if err := d.agent.Requeue(d.now, first.ID); err != nil {
 			t.Fatal(err)
 		}
 		d.carryOut()
-		if err := d.agent.Return(d.now, first.ID); err == nil {
+		if err := d.agent.Requeue(d.now, first.ID); err == nil {
 			t.Error("a trial that nobody runs was handed back")
 		}
 		if again := d.ask(); again.ID != first.ID || again.Attempts != 1 {

@@ -22,7 +22,7 @@ func TestViewsAreSnapshots(t *testing.T) {
 	}
 	trial := d.ask()
 	look(strategy.Running)
-	if err := d.agent.Return(d.now, trial.ID); err != nil {
+	if err := d.agent.Requeue(d.now, trial.ID); err != nil {
 		t.Fatal(err)
 	}
 	d.carryOut()

@@ -113,7 +113,7 @@ func tagOf(path string) string {
 		return "trials"
 	case "model", "contour", "recommendation":
 		return "model"
-	case "peers", "helpers", "rounds", "privacy":
+	case "peers", "contributions", "rounds", "privacy":
 		return "peers"
 	}
 	return "tasks"

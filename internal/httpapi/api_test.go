@@ -173,18 +173,18 @@ func TestALifeOfTrials(t *testing.T) {
 	w.must(422, "POST", at+"/trials/2/tell", tell, "Idempotency-Key", "k2")
 	w.must(200, "POST", at+"/trials/2/fail", m{"client": "a", "reason": "no memory"})
 	same(t, "failed again", w.must(200, "POST", at+"/trials/2/fail", m{"client": "a", "reason": "lost"}).body["reason"], "no memory")
-	w.must(409, "POST", at+"/trials/3/return", m{"client": "b"})
+	w.must(409, "POST", at+"/trials/3/requeue", m{"client": "b"})
 	for range 2 {
 		w.must(200, "POST", at+"/trials/3/heartbeat", m{"client": "a"})
 	}
 	for range 2 {
-		same(t, "returned", w.must(200, "POST", at+"/trials/3/return", m{"client": "a"}, "Idempotency-Key", "k4").body["state"], "waiting")
+		same(t, "requeued", w.must(200, "POST", at+"/trials/3/requeue", m{"client": "a"}, "Idempotency-Key", "k4").body["state"], "waiting")
 	}
-	same(t, "returned without a key", w.must(200, "POST", at+"/trials/3/return", m{"client": "a"}).body["attempts"], 0.0)
+	same(t, "requeued without a key", w.must(200, "POST", at+"/trials/3/requeue", m{"client": "a"}).body["attempts"], 0.0)
 	same(t, "another gets it", w.must(200, "POST", at+"/ask", m{"client": "b"}).ids(), []int{3})
-	same(t, "returned once more", w.must(200, "POST", at+"/trials/3/return", m{"client": "a"}, "Idempotency-Key", "k4").body["client"], "b")
-	w.must(409, "POST", at+"/trials/3/return", m{"client": "a"})
-	w.must(422, "POST", at+"/trials/3/return", m{"client": "b"}, "Idempotency-Key", "k4")
+	same(t, "requeued once more", w.must(200, "POST", at+"/trials/3/requeue", m{"client": "a"}, "Idempotency-Key", "k4").body["client"], "b")
+	w.must(409, "POST", at+"/trials/3/requeue", m{"client": "a"})
+	w.must(422, "POST", at+"/trials/3/requeue", m{"client": "b"}, "Idempotency-Key", "k4")
 
 	past := m{"trials": []m{{"parameters": m{"x": 0.25}, "outcome": m{"value": 1, "constraints": m{"heat": 4}}}, {"parameters": m{"x": 1}, "failed": "lost"}}}
 	same(t, "imported", w.must(200, "POST", at+"/import", past, "Idempotency-Key", "k3").body, m{"added": 2.0, "known": 0.0})
@@ -211,7 +211,7 @@ func TestALifeOfTrials(t *testing.T) {
 	w.end()
 	w = newWorld(t, dir, Options{})
 	same(t, "after a restart", w.must(200, "POST", at+"/ask", m{"client": "b"}).ids(), []int{3})
-	same(t, "a return after a restart", w.must(200, "POST", at+"/trials/3/return", m{"client": "a"}, "Idempotency-Key", "k4").body["client"], "b")
+	same(t, "a requeue after a restart", w.must(200, "POST", at+"/trials/3/requeue", m{"client": "a"}, "Idempotency-Key", "k4").body["client"], "b")
 	same(t, "a key after a restart", w.must(200, "POST", at+"/ask", m{"client": "a", "count": 3}, "Idempotency-Key", "k1").ids(), []int{1, 2, 3})
 	w.must(204, "DELETE", at, nil)
 	w.must(404, "DELETE", at, nil)
@@ -253,7 +253,7 @@ func TestProblems(t *testing.T) {
 		{"POST", "/v1/tasks", m{"task": "x"}, 422, []string{"body.task", "expected object"}, nil},
 		{"POST", "/v1/tasks", m{"text": "goal: sideways\n"}, 422, []string{"body.text", "minimize", "task:1:7"}, nil},
 		{"POST", "/v1/tasks", m{"text": bowl, "colour": 1}, 422, []string{"body.colour"}, nil},
-		{"POST", "/v1/tasks", m{"text": strings.Replace(bowl, "bowl", "b", 1), "first": []m{{"x": 9}}}, 422, []string{"body.first[0]", "from -2 to 2"}, nil},
+		{"POST", "/v1/tasks", m{"text": strings.Replace(bowl, "bowl", "b", 1), "enqueue": []m{{"x": 9}}}, 422, []string{"body.enqueue[0]", "from -2 to 2"}, nil},
 		{"POST", "/v1/tasks/bowl/ask", nil, 400, []string{"body"}, nil},
 		{"POST", "/v1/tasks/bowl/ask", "{", 400, []string{"unexpected end"}, nil},
 		{"POST", "/v1/tasks/bowl/ask", m{}, 422, []string{"body", "client"}, nil},
@@ -530,9 +530,9 @@ func FuzzLists(f *testing.F) {
 func FuzzBodies(f *testing.F) {
 	w := newWorld(f, f.TempDir(), Options{})
 	w.must(201, "POST", "/v1/tasks", m{"text": bowl})
-	paths := []string{"", "/bowl/ask", "/bowl/import", "/bowl/trials/1/tell", "/bowl/trials/1/fail", "/bowl/trials/1/return", "/bowl/trials/1/heartbeat"}
+	paths := []string{"", "/bowl/ask", "/bowl/import", "/bowl/trials/1/tell", "/bowl/trials/1/fail", "/bowl/trials/1/requeue", "/bowl/trials/1/heartbeat"}
 	for i, body := range []string{
-		`{"text":"name: x","first":[{"x":1}],"seed":1}`, `{"client":"a","count":2,"lease_seconds":1,"wait_seconds":0.1}`,
+		`{"text":"name: x","enqueue":[{"x":1}],"seed":1}`, `{"client":"a","count":2,"lease_seconds":1,"wait_seconds":0.1}`,
 		`{"trials":[{"parameters":{"x":1},"outcome":{"value":1,"constraints":{"heat":1}}},{"parameters":{"x":1},"failed":"y"}]}`,
 		`{"value":1,"constraints":{"heat":true},"metrics":{"m":1e308}}`, `{"client":"a","reason":"b"}`, `{"client":"a"}`, `{"client":"a"}`,
 	} {

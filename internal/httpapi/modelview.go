@@ -24,7 +24,7 @@ const contourPoints = 25
 // maxPrinted is how many bytes of what a trial printed are shown.
 const maxPrinted = 64 << 10
 
-// addLooks adds what pages show: the model, who helped, what trials printed.
+// addLooks adds what pages show: the model, contributions of peers, what trials printed.
 func (a *api) addLooks() {
 	gone := http.StatusNotFound
 	get := func(path, id, summary string) huma.Operation {
@@ -32,7 +32,7 @@ func (a *api) addLooks() {
 	}
 	huma.Register(a.API, get("model", "get-model", "The model of the objective: along each parameter through the best design, and which parameters matter. It waits until the model knows all outcomes."), a.model)
 	huma.Register(a.API, get("contour", "get-contour", "The model of the objective over two parameters, through the best design"), a.contour)
-	huma.Register(a.API, get("helpers", "get-helpers", "Who helped: the peers, what they have shared, which designs rest on them, and how much each is believed"), a.helpers)
+	huma.Register(a.API, get("contributions", "get-contributions", "Contributions of peers: what each has shared, the designs that rest on it, and its weight"), a.contributions)
 	huma.Register(a.API, get("trials/{trial}/output", "get-output", "What the command of a trial printed, the end of it"), a.output)
 	o := get("export", "export", "All trials as a file, as `fbo-node export` writes it")
 	text := &huma.Schema{Type: huma.TypeString}

@@ -34,13 +34,13 @@ type taskBody struct {
 }
 
 type orderBody struct {
-	Text       string            `json:"text,omitempty" nullable:"true" minLength:"1" doc:"A task file, in YAML or JSON. Either this or task."`
-	Task       object            `json:"task,omitempty" nullable:"true" doc:"The same as an object."`
-	Tables     map[string]string `json:"tables,omitempty" nullable:"true" doc:"The files of designs that the task file names, by name."`
-	First      []object          `json:"first,omitempty" nullable:"true" maxItems:"10000" doc:"Designs to evaluate first, such as today's settings."`
-	Suggested  []object          `json:"suggested,omitempty" nullable:"true" maxItems:"10000" doc:"Designs that are held for good, for strategies that use them."`
-	Seed       *uint64           `json:"seed,omitempty" nullable:"true" format:"uint64" doc:"Makes this node's random decisions repeatable."`
-	Invitation string            `json:"invitation,omitempty" nullable:"true" doc:"The invitation that the task's nodes have."`
+	Text         string            `json:"text,omitempty" nullable:"true" minLength:"1" doc:"A task file, in YAML or JSON. Either this or task."`
+	Task         object            `json:"task,omitempty" nullable:"true" doc:"The same as an object."`
+	Tables       map[string]string `json:"tables,omitempty" nullable:"true" doc:"The files of designs that the task file names, by name."`
+	Enqueue      []object          `json:"enqueue,omitempty" nullable:"true" maxItems:"10000" doc:"Designs to evaluate first, such as today's settings."`
+	PriorDesigns []object          `json:"prior_designs,omitempty" nullable:"true" maxItems:"10000" doc:"Designs that are expected to be good, for strategies that use them."`
+	Seed         *uint64           `json:"seed,omitempty" nullable:"true" format:"uint64" doc:"Makes this node's random decisions repeatable."`
+	Invitation   string            `json:"invitation,omitempty" nullable:"true" doc:"The invitation that the task's nodes have."`
 }
 
 // field is where the task is.
@@ -61,7 +61,7 @@ func (b orderBody) order() (trialserver.Order, error) {
 		}
 		return all
 	}
-	o := trialserver.Order{Text: b.Text, Tables: b.Tables, Enqueue: raw(b.First), PriorDesigns: raw(b.Suggested), Seed: b.Seed}
+	o := trialserver.Order{Text: b.Text, Tables: b.Tables, Enqueue: raw(b.Enqueue), PriorDesigns: raw(b.PriorDesigns), Seed: b.Seed}
 	if b.Task != nil {
 		o.Text = string(b.Task)
 	}

@@ -28,7 +28,7 @@ func (a *api) addTrials() {
 	huma.Register(a.API, op(http.MethodGet, one, "get-trial", "Show a trial", gone), a.getTrial)
 	huma.Register(a.API, op(http.MethodPost, one+"/tell", "tell", "Say what a trial measured. The same again is no error. It is taken after the end of a lease too, while nobody else has told.", gone, lost), a.tell)
 	huma.Register(a.API, op(http.MethodPost, one+"/fail", "fail", "Say that a trial has no outcome, and why. The same client may say it again.", gone, lost), a.fail)
-	huma.Register(a.API, op(http.MethodPost, one+"/return", "return", "Hand a trial back, which the next ask gets; it does not count as an attempt. It changes nothing while nobody holds the trial.", gone, lost), a.giveBack)
+	huma.Register(a.API, op(http.MethodPost, one+"/requeue", "requeue", "Hand a trial back, which the next ask gets; it does not count as an attempt. It changes nothing while nobody holds the trial.", gone, lost), a.requeue)
 	huma.Register(a.API, op(http.MethodPost, one+"/heartbeat", "heartbeat", "Begin the lease of a trial anew", gone, lost), a.heartbeat)
 }
 
@@ -238,16 +238,16 @@ type returnInput struct {
 	Body holderBody
 }
 
-func (a *api) giveBack(ctx context.Context, in *returnInput) (*answer[trial], error) {
+func (a *api) requeue(ctx context.Context, in *returnInput) (*answer[trial], error) {
 	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
 	}
-	once, err := in.once("return", in.Trial, in.Body)
+	once, err := in.once("requeue", in.Trial, in.Body)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Session().ReturnBy(ctx, once, in.Trial, in.Body.Client); err != nil {
+	if err := t.Session().RequeueBy(ctx, once, in.Trial, in.Body.Client); err != nil {
 		return nil, problem(err)
 	}
 	return showTrial(ctx, t, in.Trial)

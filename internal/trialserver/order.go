@@ -22,10 +22,10 @@ import (
 
 // Order is what a task is joined by.
 type Order struct {
-	Text         string            `json:"text"`             // of the task file
-	Tables       map[string]string `json:"tables,omitempty"` // the files that it names, by name
-	Enqueue      []json.RawMessage `json:"first,omitempty"`  // designs to evaluate first
-	PriorDesigns []json.RawMessage `json:"suggested,omitempty"`
+	Text         string            `json:"text"`              // of the task file
+	Tables       map[string]string `json:"tables,omitempty"`  // the files that it names, by name
+	Enqueue      []json.RawMessage `json:"enqueue,omitempty"` // designs to evaluate first
+	PriorDesigns []json.RawMessage `json:"prior_designs,omitempty"`
 	Seed         *uint64           `json:"seed,omitempty"`
 }
 
@@ -59,10 +59,10 @@ func (o Order) parse(strategies strategy.Set) (*task.Task, error) {
 // options reads what the order says beside the task.
 func (o Order) options(t *task.Task) (options node.JoinOptions, err error) {
 	options.Seed = o.Seed
-	if options.Enqueue, err = designs("first", o.Enqueue, t.Space); err != nil {
+	if options.Enqueue, err = designs("enqueue", o.Enqueue, t.Space); err != nil {
 		return options, err
 	}
-	options.PriorDesigns, err = designs("suggested", o.PriorDesigns, t.Space)
+	options.PriorDesigns, err = designs("prior_designs", o.PriorDesigns, t.Space)
 	return options, err
 }
 

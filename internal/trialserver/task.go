@@ -27,7 +27,7 @@ func (d *Server) newTask(session *node.Session, events Events) *Task {
 	// These end with the session.
 	t.asks.ask = func(c agent.Claim) (strategy.Trial, error) { return session.AskFor(context.Background(), c) }
 	t.asks.giveBack = func(trial uint64, client string) {
-		_ = session.ReturnBy(context.Background(), agent.Once{}, trial, client) // else it stays with the client
+		_ = session.RequeueBy(context.Background(), agent.Once{}, trial, client) // else it stays with the client
 	}
 	t.asks.turn = func(client string) func() {
 		end, _ := t.turns.take(context.Background(), client) // which does not end

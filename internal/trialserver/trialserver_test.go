@@ -262,8 +262,8 @@ func TestBadOrders(t *testing.T) {
 		{Order{Text: "name: [", Seed: new(uint64)}, "", "text", "task:1"},
 		{Order{Text: listed}, "", "text", "designs.csv"},
 		{Order{Text: bowl, Tables: map[string]string{"../x": ""}}, "", "tables", "no name of a file"},
-		{Order{Text: bowl, Enqueue: []json.RawMessage{[]byte(`{"x":9}`)}}, "", "first[0]", "number from -2 to 2"},
-		{Order{Text: bowl, PriorDesigns: []json.RawMessage{[]byte(`{"x":1}`), []byte(`1`)}}, "", "suggested[1]", "JSON object"},
+		{Order{Text: bowl, Enqueue: []json.RawMessage{[]byte(`{"x":9}`)}}, "", "enqueue[0]", "number from -2 to 2"},
+		{Order{Text: bowl, PriorDesigns: []json.RawMessage{[]byte(`{"x":1}`), []byte(`1`)}}, "", "prior_designs[1]", "JSON object"},
 		{Order{Text: bowl}, "nonsense", "invitation", "does not begin with"},
 		{Order{Text: strings.Replace(bowl, "bowl", "refused", 1)}, "", "text", "not here"},
 	} {

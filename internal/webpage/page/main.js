@@ -109,7 +109,7 @@ function Task({ route, now, main }) {
   const shown = views.filter((v) => !v.of || v.of(task?.task));
   const current = shown.find((v) => v.id === route.view) ?? shown[0];
   const { done } = store.summary();
-  const helpers = useAnswer((signal) => (current.id === 'trials' || current.id === 'model' ? Promise.resolve(null) : get(taskPath(store.id, '/helpers'), signal)),
+  const helpers = useAnswer((signal) => (current.id === 'trials' || current.id === 'model' ? Promise.resolve(null) : get(taskPath(store.id, '/contributions'), signal)),
     [store.id, store.shares, done.length, current.id === 'trials' || current.id === 'model', Math.floor(now / 20_000)], 5000);
   const base = `#/task/${encodeURIComponent(route.task)}/`;
   const go = useMemo(() => (view, trial) => base + view + (trial ? '/' + trial : ''), [base]);

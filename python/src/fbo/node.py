@@ -135,8 +135,8 @@ class Node:
             order["text"] = _text_of(task)
         for name, value in (
             ("tables", dict(tables or {})),
-            ("first", [dict(one) for one in first]),
-            ("suggested", [dict(one) for one in suggested]),
+            ("enqueue", [dict(one) for one in first]),
+            ("prior_designs", [dict(one) for one in suggested]),
             ("invitation", invitation),
         ):
             if value:

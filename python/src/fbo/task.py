@@ -114,7 +114,7 @@ class Task:
 
     def return_(self, trial: Trial | int) -> Trial:
         """Hand a trial back. Who asks next gets it."""
-        return self._end(trial, "return", {"client": self.client})
+        return self._end(trial, "requeue", {"client": self.client})
 
     def best(self) -> Trial | None:
         """Return the best feasible trial so far, or None.

@@ -22,7 +22,7 @@ func TestWithAndWithoutPeers(t *testing.T) {
 	}
 	want := "3 designs rested on what peers shared; of these, 2 had the best outcome so far when it came. Of 1 without peers, 1 had. " +
 		"The best design rests on peers. What this node would have reached alone is not known: that takes a run of its own."
-	if got := alone(&task.Task{Goal: task.Minimize}, trials); got != want {
+	if got := compare(&task.Task{Goal: task.Minimize}, trials); got != want {
 		t.Errorf("%q, wanted %q", got, want)
 	}
 }

@@ -20,7 +20,7 @@ const (
 	banned       = "banned"
 )
 
-type helper struct {
+type contribution struct {
 	ID           string    `json:"id"`
 	Name         string    `json:"name" doc:"The end of the ID, for people."`
 	Path         string    `json:"path" enum:"direct,relayed,disconnected,banned" doc:"How it is connected; the node keeps the shares of a disconnected peer."`
@@ -34,13 +34,13 @@ type helper struct {
 	Explanation  string    `json:"explanation,omitempty" doc:"The same in words."`
 }
 
-type helpersBody struct {
-	Summary    string   `json:"summary"`
-	Comparison string   `json:"comparison" doc:"What came of designs that rest on peers, beside the others."`
-	Peers      []helper `json:"peers" nullable:"false"`
+type contributionsBody struct {
+	Summary    string         `json:"summary"`
+	Comparison string         `json:"comparison" doc:"What came of designs that rest on peers, beside the others."`
+	Peers      []contribution `json:"peers" nullable:"false"`
 }
 
-func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], error) {
+func (a *api) contributions(ctx context.Context, in *InTask) (*answer[contributionsBody], error) {
 	t, err := a.server.Task(in.Task)
 	if err != nil {
 		return nil, problem(err)
@@ -58,17 +58,17 @@ func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], er
 	if err != nil {
 		return nil, problem(err)
 	}
-	var beliefs []strategy.PeerWeight
+	var weights []strategy.PeerWeight
 	observations := 0
 	if len(authors) > 0 { // without peers no request waits for the models
-		if beliefs, observations, err = a.beliefs(ctx, in.Task); err != nil {
+		if weights, observations, err = a.weights(ctx, in.Task); err != nil {
 			return nil, err
 		}
 	}
-	found := map[peer.ID]*helper{}
-	of := func(id peer.ID) *helper {
+	found := map[peer.ID]*contribution{}
+	of := func(id peer.ID) *contribution {
 		if found[id] == nil {
-			found[id] = &helper{ID: id.String(), Name: strategy.ShortID(id), Path: disconnected, Designs: []uint64{}, Present: slices.Contains(status.Present, id)}
+			found[id] = &contribution{ID: id.String(), Name: strategy.ShortID(id), Path: disconnected, Designs: []uint64{}, Present: slices.Contains(status.Present, id)}
 			if session.Banned(id) {
 				found[id].Path = banned
 			}
@@ -88,28 +88,28 @@ func (a *api) helpers(ctx context.Context, in *InTask) (*answer[helpersBody], er
 			of(why.Peer).Designs = append(of(why.Peer).Designs, trial.ID)
 		}
 	}
-	for _, belief := range beliefs {
-		h := of(belief.Peer)
-		h.Weight, h.Observations, h.Explanation = new(belief.Use), belief.Received, asText(belief.Use, observations)
+	for _, weight := range weights {
+		h := of(weight.Peer)
+		h.Weight, h.Observations, h.Explanation = new(weight.Use), weight.Received, asText(weight.Use, observations)
 	}
-	body := helpersBody{Comparison: alone(session.Task(), trials), Peers: []helper{}}
+	body := contributionsBody{Comparison: compare(session.Task(), trials), Peers: []contribution{}}
 	for _, h := range found {
 		body.Peers = append(body.Peers, *h)
 	}
-	slices.SortFunc(body.Peers, func(x, y helper) int { return strings.Compare(x.ID, y.ID) })
-	body.Summary = sentence(body.Peers, beliefs)
-	return &answer[helpersBody]{body}, nil
+	slices.SortFunc(body.Peers, func(x, y contribution) int { return strings.Compare(x.ID, y.ID) })
+	body.Summary = summarize(body.Peers, weights)
+	return &answer[contributionsBody]{body}, nil
 }
 
-// beliefs judges peers' shares by the observations of this node, and counts these.
-func (a *api) beliefs(ctx context.Context, name string) (beliefs []strategy.PeerWeight, observations int, err error) {
+// weights returns the weights of peers by the observations of this node, and the number of these.
+func (a *api) weights(ctx context.Context, name string) (weights []strategy.PeerWeight, observations int, err error) {
 	t, view, end, err := a.look(ctx, name)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer end()
-	beliefs, err = t.Session().PeerWeights(view)
-	return beliefs, view.Observations, problem(err)
+	weights, err = t.Session().PeerWeights(view)
+	return weights, view.Observations, problem(err)
 }
 
 // likely is from where on what a peer says is said to fit.
@@ -130,7 +130,7 @@ func asText(use float64, outcomes int) string {
 	return "what it says does not fit the outcomes here"
 }
 
-func sentence(peers []helper, beliefs []strategy.PeerWeight) string {
+func summarize(peers []contribution, weights []strategy.PeerWeight) string {
 	sharing := 0
 	for _, p := range peers {
 		if p.Shares > 0 {
@@ -142,11 +142,11 @@ func sentence(peers []helper, beliefs []strategy.PeerWeight) string {
 		return "no other node has been met on this task"
 	case sharing == 0:
 		return sanitize.Count(len(peers), "peer") + " met; none has shared anything yet"
-	case len(beliefs) == 0:
+	case len(weights) == 0:
 		return fmt.Sprintf("%s met, of which %d have shared; the strategy does not weigh them one by one", sanitize.Count(len(peers), "peer"), sharing)
 	}
 	fit := 0
-	for _, b := range beliefs {
+	for _, b := range weights {
 		if b.Use >= likely {
 			fit++
 		}
@@ -155,11 +155,11 @@ func sentence(peers []helper, beliefs []strategy.PeerWeight) string {
 	if fit == 1 {
 		verb = "says"
 	}
-	return fmt.Sprintf("%d of %s %s what fits the outcomes here", fit, sanitize.Count(len(beliefs), "peer"), verb)
+	return fmt.Sprintf("%d of %s %s what fits the outcomes here", fit, sanitize.Count(len(weights), "peer"), verb)
 }
 
-// alone says what came of designs that rest on peers, and of those that do not.
-func alone(of *task.Task, trials []strategy.Trial) string {
+// compare says what came of designs that rest on peers, and of those that do not.
+func compare(of *task.Task, trials []strategy.Trial) string {
 	type tally struct{ count, records int }
 	var own, peers tally
 	var best *strategy.Trial

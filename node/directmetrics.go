@@ -4,19 +4,19 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // directMetrics count direct messages.
 type directMetrics struct {
-	sent     *prometheus.CounterVec // by kind
-	failures prometheus.Counter
-	lost     *prometheus.CounterVec // by reason
-	received *prometheus.CounterVec // by kind
-	refused  *prometheus.CounterVec // by reason
+	sent         *prometheus.CounterVec // by kind
+	sendFailures prometheus.Counter
+	dropped      *prometheus.CounterVec // by reason
+	received     *prometheus.CounterVec // by kind
+	rejected     *prometheus.CounterVec // by reason
 }
 
 func (d *directMetrics) define(c *collectors) {
 	d.sent = c.counters("fbo_direct_sent_total", "Direct messages of this node whose receipt was confirmed.", "kind")
-	d.failures = c.counter("fbo_direct_failures_total", "Attempts to deliver a direct message that failed; most are made again.")
-	d.lost = c.counters("fbo_direct_lost_total", "Direct messages of this node that were given up.", "reason")
+	d.sendFailures = c.counter("fbo_direct_send_failures_total", "Attempts to deliver a direct message that failed; most are made again.")
+	d.dropped = c.counters("fbo_direct_dropped_total", "Direct messages of this node that were dropped.", "reason")
 	d.received = c.counters("fbo_direct_received_total", "Direct messages that were taken.", "kind")
-	d.refused = c.counters("fbo_direct_refused_total", "Direct messages that were not taken.", "reason")
+	d.rejected = c.counters("fbo_direct_rejected_total", "Direct messages that were rejected.", "reason")
 }
 
 func (d *directMetrics) initialise(kinds []string) {
@@ -24,11 +24,11 @@ func (d *directMetrics) initialise(kinds []string) {
 		d.sent.WithLabelValues(kind)
 		d.received.WithLabelValues(kind)
 	}
-	for _, reason := range []string{lostOverflow, lostExpired, lostNotAllowed, lostInvalid} {
-		d.lost.WithLabelValues(reason)
+	for _, reason := range []string{droppedQueueFull, droppedExpired, droppedBlocked, droppedInvalid} {
+		d.dropped.WithLabelValues(reason)
 	}
-	for _, reason := range []string{refusedThrottled, refusedMalformed, refusedNotAllowed, refusedBroken} {
-		d.refused.WithLabelValues(reason)
+	for _, reason := range []string{rejectedThrottled, rejectedMalformed, rejectedBlocked, rejectedStreamReset} {
+		d.rejected.WithLabelValues(reason)
 	}
 }
 
@@ -42,13 +42,13 @@ func (m *taskMetrics) directSent(kind string) {
 
 func (m *taskMetrics) directFailed() {
 	if m != nil {
-		m.direct.failures.Inc()
+		m.direct.sendFailures.Inc()
 	}
 }
 
-func (m *taskMetrics) directLost(reason string, count int) {
+func (m *taskMetrics) directDropped(reason string, count int) {
 	if m != nil {
-		m.direct.lost.WithLabelValues(reason).Add(float64(count))
+		m.direct.dropped.WithLabelValues(reason).Add(float64(count))
 	}
 }
 
@@ -58,8 +58,8 @@ func (m *taskMetrics) directReceived(kind string) {
 	}
 }
 
-func (m *taskMetrics) directRefused(reason string) {
+func (m *taskMetrics) directRejected(reason string) {
 	if m != nil {
-		m.direct.refused.WithLabelValues(reason).Inc()
+		m.direct.rejected.WithLabelValues(reason).Inc()
 	}
 }

@@ -21,10 +21,10 @@ const (
 
 // Why a direct message was not taken.
 const (
-	refusedThrottled  = "throttled" // too many, too much, or too many at the same time
-	refusedMalformed  = "malformed"
-	refusedNotAllowed = "barred" // its sender may not take part, is not on the task's roster, or is banned
-	refusedBroken     = "broken" // the stream or the session ended first
+	rejectedThrottled   = "throttled" // too many, too much, or too many at the same time
+	rejectedMalformed   = "malformed"
+	rejectedBlocked     = "blocked"      // its sender may not take part, is not on the task's roster, or is banned
+	rejectedStreamReset = "stream_reset" // the stream or the session ended first
 )
 
 var errThrottled = errors.New("sends too much")
@@ -39,19 +39,19 @@ func (c *directMessenger) receive(stream network.Stream) {
 		return
 	}
 	_ = stream.Reset()
-	reason := refusedBroken
+	reason := rejectedStreamReset
 	switch {
 	case errors.Is(err, errNotAllowed):
-		reason = refusedNotAllowed
+		reason = rejectedBlocked
 	case errors.Is(err, protocol.ErrMalformed):
-		reason = refusedMalformed
+		reason = rejectedMalformed
 	case errors.Is(err, errThrottled):
-		reason = refusedThrottled
+		reason = rejectedThrottled
 		if !n.conduct.allowDirectRefusal(from) {
 			n.reportViolation(from, 1, fmt.Errorf("direct messages: %w", err))
 		}
 	}
-	c.topic.session.metrics.directRefused(reason)
+	c.topic.session.metrics.directRejected(reason)
 	c.topic.session.logger.Debug("direct message not taken", "peer", from, "error", err)
 }
 

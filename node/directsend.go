@@ -33,10 +33,10 @@ const (
 
 // Why a direct message was given up.
 const (
-	lostOverflow   = "overflow" // there was no room for a newer one
-	lostExpired    = "expired"  // its peer was not reached for a minute
-	lostNotAllowed = "barred"   // its peer may not take part, is banned, or is this node
-	lostInvalid    = "invalid"  // the exchange made it too long
+	droppedQueueFull = "queue_full" // there was no room for a newer one
+	droppedExpired   = "expired"    // its peer was not reached for a minute
+	droppedBlocked   = "blocked"    // its peer may not take part, is banned, or is this node
+	droppedInvalid   = "invalid"    // the exchange made it too long
 )
 
 // errNotAllowed means that another attempt is of no use.
@@ -99,11 +99,11 @@ func (c *directMessenger) enqueue(d agent.Direct) {
 	l := queuedDirect{protocol.Direct{Exchange: d.Exchange, Data: bytes.Clone(d.Data)}, time.Now()}
 	if err := l.Check(); err != nil {
 		c.topic.session.logger.Warn("direct message cannot be sent", "peer", d.To, "error", err)
-		c.topic.session.metrics.directLost(lostInvalid, 1)
+		c.topic.session.metrics.directDropped(droppedInvalid, 1)
 		return
 	}
 	if d.To == c.topic.session.node.host.ID() {
-		c.topic.session.metrics.directLost(lostNotAllowed, 1)
+		c.topic.session.metrics.directDropped(droppedBlocked, 1)
 		return
 	}
 	c.mu.Lock()
@@ -115,7 +115,7 @@ func (c *directMessenger) enqueue(d agent.Direct) {
 	}
 	dropped := c.insert(q, len(q.waiting), l)
 	c.mu.Unlock()
-	c.noteLost(d.To, lostOverflow, dropped)
+	c.noteDropped(d.To, droppedQueueFull, dropped)
 }
 
 // deliverQueue delivers what waits for a peer until nothing does.
@@ -135,7 +135,7 @@ func (c *directMessenger) deliverQueue(to peer.ID, q *directQueue) {
 			c.topic.session.metrics.directSent(l.Exchange)
 			continue
 		case errors.Is(err, errNotAllowed):
-			c.noteLost(to, lostNotAllowed, 1)
+			c.noteDropped(to, droppedBlocked, 1)
 			continue
 		}
 		failures++
@@ -167,7 +167,7 @@ func (c *directMessenger) dequeue(to peer.ID, q *directQueue) (l queuedDirect, o
 		delete(c.queues, to)
 	}
 	c.mu.Unlock()
-	c.noteLost(to, lostExpired, expired)
+	c.noteDropped(to, droppedExpired, expired)
 	return l, ok
 }
 
@@ -175,13 +175,13 @@ func (c *directMessenger) requeue(to peer.ID, q *directQueue, l queuedDirect) {
 	c.mu.Lock()
 	dropped := c.insert(q, 0, l)
 	c.mu.Unlock()
-	c.noteLost(to, lostOverflow, dropped)
+	c.noteDropped(to, droppedQueueFull, dropped)
 }
 
-// noteLost notes messages that were given up.
-func (c *directMessenger) noteLost(to peer.ID, reason string, count int) {
+// noteDropped notes messages that were given up.
+func (c *directMessenger) noteDropped(to peer.ID, reason string, count int) {
 	if count > 0 {
-		c.topic.session.metrics.directLost(reason, count)
+		c.topic.session.metrics.directDropped(reason, count)
 		c.topic.session.logger.Info("direct messages given up", "peer", to, "reason", reason, "count", count)
 	}
 }

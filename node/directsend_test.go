@@ -156,9 +156,9 @@ func TestDirectMessagesOverRealSockets(t *testing.T) {
 			}{
 				{"fbo_direct_received_total", ofB, "kind", mailName, float64(len(want))},
 				{"fbo_direct_received_total", ofA, "kind", mailName, 1},
-				{"fbo_direct_lost_total", ofA, "reason", "invalid", 1},
-				{"fbo_direct_lost_total", ofB, "reason", "invalid", 0},
-				{"fbo_direct_refused_total", ofB, "reason", "malformed", 0},
+				{"fbo_direct_dropped_total", ofA, "reason", "invalid", 1},
+				{"fbo_direct_dropped_total", ofB, "reason", "invalid", 0},
+				{"fbo_direct_rejected_total", ofB, "reason", "malformed", 0},
 			} {
 				if got := value(t, registry, c.name, "node", c.node, c.label, c.value); got != c.want {
 					t.Errorf("%s of %q: %g, want %g", c.name, c.value, got, c.want)
@@ -246,8 +246,8 @@ func TestDirectMessagesOfStrangers(t *testing.T) {
 	ofStranger.send(t, stranger.session, closed.node.ID(), "let me in")
 	ofClosed.send(t, closed.session, stranger.node.ID(), "a secret")
 	eventually(t, "both refusals", func() bool {
-		return value(t, registry, "fbo_direct_refused_total", "reason", "barred") >= 1 &&
-			value(t, registry, "fbo_direct_lost_total", "reason", "barred") == 1
+		return value(t, registry, "fbo_direct_rejected_total", "reason", "blocked") >= 1 &&
+			value(t, registry, "fbo_direct_dropped_total", "reason", "blocked") == 1
 	})
 	stream, err := stranger.node.Network().NewStream(t.Context(), closed.node.ID(), libp2pprotocol.ID("/fbo/direct/1/"+closed.session.Task().ID().String()))
 	if err == nil {
@@ -293,7 +293,7 @@ func TestDirectMessagesFromOutsideOfTheRoster(t *testing.T) {
 	mails[2].send(t, sessions[2], nodes[0].ID(), "let me in")
 	mails[1].send(t, sessions[1], nodes[0].ID(), "I am on it")
 	eventually(t, "the refusal and the message", func() bool {
-		return value(t, registry, "fbo_direct_refused_total", "node", strategy.ShortID(nodes[0].ID()), "reason", "barred") >= 1 &&
+		return value(t, registry, "fbo_direct_rejected_total", "node", strategy.ShortID(nodes[0].ID()), "reason", "blocked") >= 1 &&
 			len(mails[0].of(nodes[1].ID())) == 1
 	})
 	if got := mails[0].of(nodes[2].ID()); len(got) > 0 {

@@ -112,12 +112,12 @@ func TestMetricsMove(t *testing.T) {
 				value(t, registry, "fbo_topic_peers", "node", node) == 1 &&
 				value(t, registry, "fbo_mesh_peers", "node", node) == 1 &&
 				value(t, registry, "fbo_present_nodes", "node", node) == 2 &&
-				value(t, registry, "fbo_held_shares", "node", node) >= 3 // two of presence, A's weights
+				value(t, registry, "fbo_stored_shares", "node", node) >= 3 // two of presence, A's weights
 		})
 	}
 	sent := float64(statusOf(t, sessions[0]).SharesSent)
 	eventually(t, "what A sent is received by B", func() bool {
-		return value(t, registry, "fbo_shares_received_total", "node", ofB, "kind", "weights", "verdict", "accepted") > 0
+		return value(t, registry, "fbo_shares_received_total", "node", ofB, "kind", "weights", "result", "accepted") > 0
 	})
 	for _, c := range []struct {
 		got, want float64
@@ -244,9 +244,9 @@ func TestGarbageIsCounted(t *testing.T) {
 	}
 	eventually(t, "all garbage counted", func() bool {
 		return value(t, registry, "fbo_gossip_rejected_total", "reason", "invalid") == many &&
-			value(t, registry, "fbo_shares_received_total", "kind", "unknown", "verdict", "malformed") == many
+			value(t, registry, "fbo_shares_received_total", "kind", "unknown", "result", "malformed") == many
 	})
-	if accepted := value(t, registry, "fbo_shares_received_total", "verdict", "accepted"); accepted != 0 {
+	if accepted := value(t, registry, "fbo_shares_received_total", "result", "accepted"); accepted != 0 {
 		t.Errorf("%g shares accepted", accepted)
 	}
 }

@@ -332,20 +332,20 @@ func (s *Session) Keep(ctx context.Context) error {
 
 // receive gives the agent a verified share that a peer has passed on, and tells whether to
 // pass it on further.
-func (s *Session) receive(ctx context.Context, share protocol.Share, age time.Duration, from peer.ID) (verdict agent.Verdict, passOn bool, err error) {
+func (s *Session) receive(ctx context.Context, share protocol.Share, age time.Duration, from peer.ID) (result agent.ShareResult, passOn bool, err error) {
 	if s.node.lose != nil && s.node.lose() {
 		return agent.Stale, false, nil
 	}
 	by := agent.Source{Group: groupOf(s.node.host.Network(), from), Named: s.node.named.has(from)}
 	stopped := s.do(ctx, func(now time.Time) {
-		verdict, err = s.agent.ReceiveBy(now, share, age, by)
-		passOn = (verdict == agent.Accepted || verdict == agent.Known) && s.agent.Relays(share.Author)
+		result, err = s.agent.ReceiveBy(now, share, age, by)
+		passOn = (result == agent.Accepted || result == agent.Duplicate) && s.agent.Relays(share.Author)
 	})
 	if stopped != nil {
 		return agent.Stale, false, stopped
 	}
-	s.metrics.shareReceived(share.Kind, verdict)
-	return verdict, passOn, err
+	s.metrics.shareReceived(share.Kind, result)
+	return result, passOn, err
 }
 
 func (s *Session) joined(ctx context.Context, id peer.ID) error {

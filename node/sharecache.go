@@ -137,7 +137,7 @@ func (s *Session) restoreShares() {
 	}
 	refused := 0
 	for _, share := range c.Shares {
-		if verdict := s.restoreShare(share, time.Now()); verdict == agent.Malformed {
+		if result := s.restoreShare(share, time.Now()); result == agent.Malformed {
 			refused++
 		}
 	}
@@ -146,7 +146,7 @@ func (s *Session) restoreShares() {
 	}
 }
 
-func (s *Session) restoreShare(kept sharecache.Share, now time.Time) agent.Verdict {
+func (s *Session) restoreShare(kept sharecache.Share, now time.Time) agent.ShareResult {
 	if kept.Proof != nil {
 		c, err := protocol.OpenEquivocationProof(kept.Envelope, kept.Proof)
 		if err != nil {
@@ -164,6 +164,6 @@ func (s *Session) restoreShare(kept sharecache.Share, now time.Time) agent.Verdi
 	if (pubsubBlacklist{s.node}).Contains(share.Author) {
 		return agent.Stale
 	}
-	verdict, _ := s.agent.RestorePeerShare(now, share, max(0, now.Sub(kept.Sent)), kept.Met)
-	return verdict
+	result, _ := s.agent.RestorePeerShare(now, share, max(0, now.Sub(kept.Sent)), kept.Met)
+	return result
 }

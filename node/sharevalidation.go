@@ -43,15 +43,15 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 	}
 	ctx, cancel := context.WithTimeout(ctx, receiveTimeout)
 	defer cancel()
-	verdict, passOn, err := t.session.receive(ctx, share, 0, from)
-	t.judge(verdict, from, share.Author, err)
-	if verdict == agent.Accepted {
+	result, passOn, err := t.session.receive(ctx, share, 0, from)
+	t.judge(result, from, share.Author, err)
+	if result == agent.Accepted {
 		t.noteDelivery(time.Now(), from, author)
 	}
 	switch {
 	case passOn:
 		return pubsub.ValidationAccept
-	case verdict == agent.Malformed || verdict == agent.Equivocation:
+	case result == agent.Malformed || result == agent.Equivocation:
 		return pubsub.ValidationReject
 	}
 	return pubsub.ValidationIgnore
@@ -59,8 +59,8 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 
 // judge reports the peer that is at fault for a share. A peer that forwards one of two shares with
 // the same stamp need not know the other.
-func (t *topic) judge(verdict agent.Verdict, from, author peer.ID, err error) {
-	switch verdict {
+func (t *topic) judge(result agent.ShareResult, from, author peer.ID, err error) {
+	switch result {
 	case agent.Malformed:
 		t.session.node.reportViolation(from, 1, err)
 	case agent.Equivocation:

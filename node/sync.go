@@ -106,13 +106,13 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 		if !t.session.node.gate.mayTakePart(share.Author) {
 			return nil // the peer's list may be a longer one
 		}
-		verdict, _, err := t.session.receive(ctx, share, item.Age, from)
-		if verdict == agent.Equivocation {
-			t.judge(verdict, from, share.Author, err)
+		result, _, err := t.session.receive(ctx, share, item.Age, from)
+		if result == agent.Equivocation {
+			t.judge(result, from, share.Author, err)
 			return nil
 		}
-		if verdict == agent.Malformed {
-			return fmt.Errorf("%w: %s share of %s", err, verdict, share.Author)
+		if result == agent.Malformed {
+			return fmt.Errorf("%w: %s share of %s", err, result, share.Author)
 		}
 		return nil
 	}))

@@ -33,18 +33,18 @@ type taskMetrics struct {
 	topic string
 	kinds map[string]bool
 
-	sent          *prometheus.CounterVec // by kind
-	received      *prometheus.CounterVec // by kind and verdict
-	unpublished   prometheus.Counter
-	rejected      *prometheus.CounterVec // by reason
-	undeliverable prometheus.Counter
-	duplicate     prometheus.Counter
-	fetches       prometheus.Counter
-	fetchFailures prometheus.Counter
-	direct        directMetrics
-	journal       prometheus.Histogram
-	suggestion    prometheus.Histogram
-	evaluation    *prometheus.HistogramVec // by state
+	sent            *prometheus.CounterVec // by kind
+	received        *prometheus.CounterVec // by kind and result
+	publishFailures prometheus.Counter
+	rejected        *prometheus.CounterVec // by reason
+	undeliverable   prometheus.Counter
+	duplicate       prometheus.Counter
+	fetches         prometheus.Counter
+	fetchFailures   prometheus.Counter
+	direct          directMetrics
+	journal         prometheus.Histogram
+	suggestion      prometheus.Histogram
+	evaluation      *prometheus.HistogramVec // by state
 
 	begun map[uint64]time.Time // running trials; owned by the session's loop
 
@@ -78,8 +78,8 @@ func newTaskMetrics(s *Session) *taskMetrics {
 
 func (m *taskMetrics) define() {
 	m.sent = m.counters("fbo_shares_sent_total", "Shares of this node given to gossip.", "kind")
-	m.received = m.counters("fbo_shares_received_total", "Shares that came by gossip or by catching up, and what became of them.", "kind", "verdict")
-	m.unpublished = m.counter("fbo_shares_unpublished_total", "Shares of this node that gossip could not take; peers get them by catching up.")
+	m.received = m.counters("fbo_shares_received_total", "Shares received by gossip or by catching up, by the result of their validation.", "kind", "result")
+	m.publishFailures = m.counter("fbo_share_publish_failures_total", "Shares of this node that gossip could not publish; peers get them by catching up.")
 	m.rejected = m.counters("fbo_gossip_rejected_total", "Gossip messages that were not passed on to other peers.", "reason")
 	m.undeliverable = m.counter("fbo_gossip_undeliverable_total", "Valid gossip messages that the node was too slow to take off its queue; their shares were taken in before.")
 	m.duplicate = m.counter("fbo_gossip_duplicate_total", "Gossip messages that came again by another way.")
@@ -103,8 +103,8 @@ func (m *taskMetrics) initialise(kinds []string) {
 	}
 	m.direct.initialise(kinds)
 	for _, kind := range append(kinds, unknownKind) {
-		for _, verdict := range agent.Verdicts() {
-			m.received.WithLabelValues(kind, verdict.String())
+		for _, result := range agent.ShareResults() {
+			m.received.WithLabelValues(kind, result.String())
 		}
 	}
 	for _, reason := range rejectReasons {
@@ -143,18 +143,18 @@ func (m *taskMetrics) shareSent(kind string) {
 
 func (m *taskMetrics) shareUnpublished() {
 	if m != nil {
-		m.unpublished.Inc()
+		m.publishFailures.Inc()
 	}
 }
 
-func (m *taskMetrics) shareReceived(kind string, verdict agent.Verdict) {
+func (m *taskMetrics) shareReceived(kind string, result agent.ShareResult) {
 	if m == nil {
 		return
 	}
 	if !m.kinds[kind] {
 		kind = unknownKind
 	}
-	m.received.WithLabelValues(kind, verdict.String()).Inc()
+	m.received.WithLabelValues(kind, result.String()).Inc()
 }
 
 func (m *taskMetrics) fetched(failed bool) {
@@ -231,7 +231,7 @@ func (m *taskMetrics) defineStates(s *Session) {
 	m.add(agentState{
 		session: s,
 		present: prometheus.NewDesc("fbo_present_nodes", "Nodes that take part in the task as far as this one knows, itself among them.", nil, nil),
-		held:    prometheus.NewDesc("fbo_held_shares", "Shares that the node holds, its own among them.", nil, nil),
+		stored:  prometheus.NewDesc("fbo_stored_shares", "Shares that the node stores, its own included.", nil, nil),
 	})
 }
 
@@ -240,25 +240,25 @@ func (m *taskMetrics) defineStates(s *Session) {
 // gauges are left out.
 type agentState struct {
 	session       *Session
-	present, held *prometheus.Desc
+	present, stored *prometheus.Desc
 }
 
 var _ prometheus.Collector = agentState{}
 
 func (a agentState) Describe(to chan<- *prometheus.Desc) {
 	to <- a.present
-	to <- a.held
+	to <- a.stored
 }
 
 func (a agentState) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
-	var present, held int
+	var present, stored int
 	if err := a.session.do(ctx, func(now time.Time) {
-		present, held = len(a.session.agent.Present(now).Present), len(a.session.agent.Digest())
+		present, stored = len(a.session.agent.Present(now).Present), len(a.session.agent.Digest())
 	}); err != nil {
 		return
 	}
 	to <- prometheus.MustNewConstMetric(a.present, prometheus.GaugeValue, float64(present))
-	to <- prometheus.MustNewConstMetric(a.held, prometheus.GaugeValue, float64(held))
+	to <- prometheus.MustNewConstMetric(a.stored, prometheus.GaugeValue, float64(stored))
 }

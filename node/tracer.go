@@ -23,7 +23,7 @@ var rejectReasons = map[string]string{
 	pubsub.RejectValidationThrottled: "throttled",
 	pubsub.RejectValidationFailed:    "invalid",
 	pubsub.RejectValidationIgnored:   "ignored",
-	pubsub.RejectSelfOrigin:          "own",
+	pubsub.RejectSelfOrigin:          "self",
 }
 
 // otherReason is the label of reasons that this version does not know.

@@ -346,9 +346,9 @@ func trafficOf(t *testing.T, nodes []*fleetNode) (sent traffic) {
 				if strings.Contains(rest, ftsde.Kind) {
 					sent.received += value
 				}
-			case "fbo_direct_failures_total":
+			case "fbo_direct_send_failures_total":
 				sent.failures += value
-			case "fbo_direct_lost_total":
+			case "fbo_direct_dropped_total":
 				sent.lost += value
 			}
 		}

@@ -45,8 +45,8 @@ func TestBytesOfAnAuthorAreBounded(t *testing.T) {
 		for i := range 12 {
 			share := protocol.Share{Key: protocol.Key{Author: author, Kind: fmt.Sprint("kind ", i)},
 				Stamp: protocol.Stamp{Epoch: 1, Sequence: uint64(i + 1)}, TTL: protocol.MaxTTL, Envelope: make([]byte, 200<<10)}
-			if verdict, err := s.judge(s.now, share, Source{}); verdict != Accepted {
-				t.Fatal(verdict, err)
+			if result, err := s.judge(s.now, share, Source{}); result != Accepted {
+				t.Fatal(result, err)
 			}
 			s.now = s.now.Add(1)
 			s.put(strategy.Share{Share: share}, s.now, 0, Source{})

@@ -301,15 +301,15 @@ func (d *driver) run(n int, f func(task.Design) float64) {
 }
 
 // receive hands over a share as a network does: opened from its bytes.
-func (d *driver) receive(share protocol.Share) Verdict {
+func (d *driver) receive(share protocol.Share) ShareResult {
 	d.t.Helper()
 	opened, err := protocol.Open(share.Envelope)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	verdict, _ := d.agent.Receive(d.now, opened, 0)
+	result, _ := d.agent.Receive(d.now, opened, 0)
 	d.carryOut()
-	return verdict
+	return result
 }
 
 func (d *driver) self() peer.ID { return d.agent.self }

@@ -56,13 +56,13 @@ func (t *evidence) decode(share protocol.Share) (protocol.Receipt, error) {
 }
 
 // judge takes a receipt that was decoded. Age does not matter: a receipt never runs out.
-func (t *evidence) judge(now time.Time, share protocol.Share, statements protocol.Receipt, age time.Duration) (Verdict, error) {
+func (t *evidence) judge(now time.Time, share protocol.Share, statements protocol.Receipt, age time.Duration) (ShareResult, error) {
 	known, ok := t.receipts[share.Author]
 	switch {
 	case ok && known.statements.Forked(statements):
 		return Equivocation, fmt.Errorf("agent: %s signed two accounts of its releases that differ after release %d", share.Author, known.statements.Common(statements))
 	case ok && len(statements.Releases) == len(known.statements.Releases):
-		return Known, nil
+		return Duplicate, nil
 	case ok && len(statements.Releases) < len(known.statements.Releases):
 		return Stale, nil
 	case !ok && !t.makeRoom(now, share.Author):
@@ -194,7 +194,7 @@ func (t *evidence) kept() (list []PeerShare) {
 }
 
 // acceptReceipt is accept for a receipt of another author.
-func (a *Agent) acceptReceipt(now time.Time, share protocol.Share, age time.Duration) (Verdict, error) {
+func (a *Agent) acceptReceipt(now time.Time, share protocol.Share, age time.Duration) (ShareResult, error) {
 	statements, err := a.evidence.decode(share)
 	if err != nil {
 		return Malformed, err
@@ -203,14 +203,14 @@ func (a *Agent) acceptReceipt(now time.Time, share protocol.Share, age time.Dura
 		a.proveEquivocation(now, other, share)
 	}
 	known := a.evidence.receipts[share.Author]
-	verdict, err := a.evidence.judge(now, share, statements, age)
-	switch verdict {
+	result, err := a.evidence.judge(now, share, statements, age)
+	switch result {
 	case Accepted:
 		a.ready.PeerShares = true
 	case Equivocation:
 		a.proveEquivocation(now, known.share, share)
 	}
-	return verdict, err
+	return result, err
 }
 
 // checkReceipt handles what a peer holds of the agent's own account. The exchange

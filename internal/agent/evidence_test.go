@@ -256,22 +256,22 @@ func TestDigestsTellSharesOfOneStampApart(t *testing.T) {
 func TestReceiptsAreBounded(t *testing.T) {
 	now := epochStart
 	s := newEvidence("self", 5, map[peer.ID]bool{"author 0000": true})
-	judge := func(author peer.ID, now time.Time) Verdict {
-		verdict, err := s.judge(now, protocol.Share{Key: protocol.Key{Author: author}}, protocol.Receipt{}, 0)
+	judge := func(author peer.ID, now time.Time) ShareResult {
+		result, err := s.judge(now, protocol.Share{Key: protocol.Key{Author: author}}, protocol.Receipt{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return verdict
+		return result
 	}
 	for i := range maxAuthors {
 		judge(peer.ID(fmt.Sprintf("author %04d", i)), now.Add(time.Duration(i)*time.Second))
 	}
-	if verdict := judge("newcomer", now.Add(time.Second)); verdict != Stale {
-		t.Errorf("a newcomer while all are there: %v", verdict)
+	if result := judge("newcomer", now.Add(time.Second)); result != Stale {
+		t.Errorf("a newcomer while all are there: %v", result)
 	}
 	later := now.Add(protectedTime + maxAuthors*time.Second)
-	if verdict := judge("newcomer", later); verdict != Accepted || len(s.receipts) != maxAuthors {
-		t.Errorf("a newcomer when others have fallen silent: %v, %d authors", verdict, len(s.receipts))
+	if result := judge("newcomer", later); result != Accepted || len(s.receipts) != maxAuthors {
+		t.Errorf("a newcomer when others have fallen silent: %v, %d authors", result, len(s.receipts))
 	}
 	if _, held := s.receipts["author 0000"]; !held {
 		t.Error("an author that was met is forgotten for one that was not")
@@ -279,8 +279,8 @@ func TestReceiptsAreBounded(t *testing.T) {
 	if _, held := s.receipts["author 0001"]; held {
 		t.Error("the author that has been silent the longest is still there")
 	}
-	if verdict := judge("self", later); verdict != Accepted {
-		t.Errorf("the own receipt: %v", verdict)
+	if result := judge("self", later); result != Accepted {
+		t.Errorf("the own receipt: %v", result)
 	}
 }
 
@@ -296,12 +296,12 @@ func TestReceiptsThatAreMalformed(t *testing.T) {
 		"noise":             say(t, d, key, protocol.ReceiptKind, 0, stamp, time.Hour, []byte("noise")),
 		"another slot":      say(t, d, key, protocol.ReceiptKind, 1, stamp, time.Hour, nil),
 	} {
-		if verdict := d.receive(share); verdict != Malformed {
-			t.Errorf("%s: %v", name, verdict)
+		if result := d.receive(share); result != Malformed {
+			t.Errorf("%s: %v", name, result)
 		}
 	}
 	open := newBowl(t)
-	if verdict := open.receive(say(t, open, key, protocol.ReceiptKind, 0, stamp, time.Hour, nil)); verdict != Stale {
-		t.Errorf("where nothing is promised: %v", verdict)
+	if result := open.receive(say(t, open, key, protocol.ReceiptKind, 0, stamp, time.Hour, nil)); result != Stale {
+		t.Errorf("where nothing is promised: %v", result)
 	}
 }

@@ -122,8 +122,8 @@ func extremeShares(t *testing.T, kind string, spec *task.Task) {
 				}
 				sequence++
 				share := say(t, d, fbotest.Key(t, 10+author), kind, slotOf(t, d, kind, payload), protocol.Stamp{Epoch: 1, Sequence: sequence}, time.Hour, payload)
-				if verdict := d.receive(share); verdict != Accepted {
-					rt.Fatalf("a share was %v", verdict)
+				if result := d.receive(share); result != Accepted {
+					rt.Fatalf("a share was %v", result)
 				}
 			}
 			for range rapid.IntRange(1, 3).Draw(rt, "trials") {

@@ -31,11 +31,11 @@ func (s *hearsay) tell(author string, by Source, bytes int) bool {
 	s.sequence++
 	news := protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: "weights"}, Stamp: protocol.Stamp{Epoch: 1, Sequence: s.sequence},
 		TTL: 7 * 24 * time.Hour, Envelope: make([]byte, bytes)}
-	verdict, _ := s.judge(s.now, news, by)
-	if verdict == Accepted {
+	result, _ := s.judge(s.now, news, by)
+	if result == Accepted {
 		s.put(strategy.Share{Share: news}, s.now, 0, by)
 	}
-	return verdict == Accepted
+	return result == Accepted
 }
 
 func (s *hearsay) has(author string) bool { return len(s.of(peer.ID(author))) > 0 }

@@ -71,13 +71,13 @@ func isCached(s protocol.Share) bool { return s.TTL >= minCachedTTL }
 
 // RestorePeerShare takes back a share that Heard gave an earlier run, age after its author
 // sent it. Like Receive it believes nothing that it has not checked.
-func (a *Agent) RestorePeerShare(now time.Time, share protocol.Share, age time.Duration, met bool) (Verdict, error) {
+func (a *Agent) RestorePeerShare(now time.Time, share protocol.Share, age time.Duration, met bool) (ShareResult, error) {
 	if met && a.peers.note(share.Author) {
 		a.shares.noteContact(share.Author, "met "+string(share.Author)) // whence it comes, it shows when it does
 	}
-	verdict, err := a.accept(now, share, age, Source{})
+	result, err := a.accept(now, share, age, Source{})
 	a.pump(now)
-	return verdict, err
+	return result, err
 }
 
 // Distrust believes nothing that an author has said up to this epoch, as Heard

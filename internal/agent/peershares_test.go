@@ -15,7 +15,7 @@ import (
 )
 
 // recall gives a driver's agent what another has kept.
-func (d *driver) recall(received PeerShares) (verdicts []Verdict) {
+func (d *driver) recall(received PeerShares) (results []ShareResult) {
 	d.t.Helper()
 	for author, epoch := range received.Distrusted {
 		d.agent.Distrust(author, epoch)
@@ -33,11 +33,11 @@ func (d *driver) recall(received PeerShares) (verdicts []Verdict) {
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		verdict, _ := d.agent.RestorePeerShare(d.now, share, d.now.Sub(kept.Sent), kept.Met)
+		result, _ := d.agent.RestorePeerShare(d.now, share, d.now.Sub(kept.Sent), kept.Met)
 		d.carryOut()
-		verdicts = append(verdicts, verdict)
+		results = append(results, result)
 	}
-	return verdicts
+	return results
 }
 
 func authors(received PeerShares) (all []peer.ID) {
@@ -60,8 +60,8 @@ func TestHeardLivesOverARestart(t *testing.T) {
 	d.receive(say(t, d, key, "weights", 0, stamp, 3*time.Hour, weights(t, 3, 1)))
 	d.receive(say(t, d, key, "presence", 0, protocol.Stamp{Epoch: 1, Sequence: 2}, time.Minute, presenceOf(t)))
 	d.receive(say(t, d, liar, "weights", 0, stamp, 3*time.Hour, weights(t, 3, 1)))
-	if verdict := d.receive(say(t, d, liar, "weights", 0, stamp, 3*time.Hour, weights(t, 3, 2))); verdict != Equivocation {
-		t.Fatalf("two shares with one stamp: %v", verdict)
+	if result := d.receive(say(t, d, liar, "weights", 0, stamp, 3*time.Hour, weights(t, 3, 2))); result != Equivocation {
+		t.Fatalf("two shares with one stamp: %v", result)
 	}
 	d.pass(time.Hour)
 	before := d.agent.View(d.now).Shares
@@ -73,8 +73,8 @@ func TestHeardLivesOverARestart(t *testing.T) {
 	d.pass(time.Hour)
 	d.start()
 	d.events = nil
-	if verdicts := d.recall(received); !slices.Equal(verdicts, []Verdict{Accepted}) {
-		t.Fatalf("verdicts %v", verdicts)
+	if results := d.recall(received); !slices.Equal(results, []ShareResult{Accepted}) {
+		t.Fatalf("results %v", results)
 	}
 	after := d.agent.View(d.now).Shares
 	if len(after) != 1 || after[0].Digest != before[0].Digest {
@@ -83,16 +83,16 @@ func TestHeardLivesOverARestart(t *testing.T) {
 	if len(d.events) != 0 || len(d.agent.Counts().Received) != 0 {
 		t.Errorf("a share of an earlier run counts as received in this one: %v", d.events)
 	}
-	if verdict := d.receive(say(t, d, liar, "weights", 0, protocol.Stamp{Epoch: 1, Sequence: 9}, time.Hour, weights(t, 3, 1))); verdict != Stale {
-		t.Errorf("a share of the liar's old epoch: %v", verdict)
+	if result := d.receive(say(t, d, liar, "weights", 0, protocol.Stamp{Epoch: 1, Sequence: 9}, time.Hour, weights(t, 3, 1))); result != Stale {
+		t.Errorf("a share of the liar's old epoch: %v", result)
 	}
 	d.pass(61 * time.Minute)
 	if left := d.agent.View(d.now).Shares; len(left) != 0 {
 		t.Errorf("three hours after it was sent the share is valid still: %v", left)
 	}
 	d.start()
-	if verdicts := d.recall(received); !slices.Equal(verdicts, []Verdict{Stale}) {
-		t.Errorf("recalled when it had run out: %v", verdicts)
+	if results := d.recall(received); !slices.Equal(results, []ShareResult{Stale}) {
+		t.Errorf("recalled when it had run out: %v", results)
 	}
 }
 
@@ -136,14 +136,14 @@ func TestOthersCanFillOnlyAPartOfTheDisk(t *testing.T) {
 func TestUnknownNamesDoNotDisplaceThoseThatWereMet(t *testing.T) {
 	s, now := newShares("self"), epochStart
 	s.met = map[peer.ID]bool{"newcomer": true}
-	share := func(author string, at time.Time) Verdict {
+	share := func(author string, at time.Time) ShareResult {
 		news := protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: "weights"},
 			Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}, TTL: 24 * time.Hour}
-		verdict, _ := s.judge(at, news, Source{})
-		if verdict == Accepted {
+		result, _ := s.judge(at, news, Source{})
+		if result == Accepted {
 			s.put(strategy.Share{Share: news}, at, 0, Source{})
 		}
-		return verdict
+		return result
 	}
 	for i := range maxAuthors {
 		name := fmt.Sprintf("author %04d", i)
@@ -152,8 +152,8 @@ func TestUnknownNamesDoNotDisplaceThoseThatWereMet(t *testing.T) {
 	}
 	later := now.Add(protectedTime + time.Second)
 	for i := range 5 {
-		if verdict := share(fmt.Sprintf("made up %d", i), later); (verdict == Accepted) != (i == 0) {
-			t.Errorf("made-up name %d: %v; want the one place of another that was never met", i, verdict)
+		if result := share(fmt.Sprintf("made up %d", i), later); (result == Accepted) != (i == 0) {
+			t.Errorf("made-up name %d: %v; want the one place of another that was never met", i, result)
 		}
 	}
 	if share("newcomer", later) != Accepted || s.authors() != maxAuthors {

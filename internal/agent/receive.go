@@ -15,30 +15,30 @@ import (
 )
 
 // Receive takes a share that protocol.Open has verified, age after its author
-// sent it (zero when it came by gossip). The error explains a Malformed or an
-// Offence.
-func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) (Verdict, error) {
+// sent it (zero when it came by gossip). The error explains a Malformed share or an
+// Equivocation.
+func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) (ShareResult, error) {
 	return a.ReceiveBy(now, share, age, Source{})
 }
 
 // ReceiveBy is Receive that knows who passed the share on.
-func (a *Agent) ReceiveBy(now time.Time, share protocol.Share, age time.Duration, by Source) (Verdict, error) {
+func (a *Agent) ReceiveBy(now time.Time, share protocol.Share, age time.Duration, by Source) (ShareResult, error) {
 	if share.Task == a.id && share.Author == a.self {
 		a.checkKnown(now, share, age)
 		return Stale, nil
 	}
-	verdict, err := a.accept(now, share, age, by)
-	if verdict == Accepted && share.Kind != protocol.ReceiptKind {
+	result, err := a.accept(now, share, age, by)
+	if result == Accepted && share.Kind != protocol.ReceiptKind {
 		a.counts.Received[share.Kind]++
 		a.event(Event{Type: ShareReceived, Peer: share.Author, Kind: share.Kind, Stamp: &share.Stamp, Bytes: len(share.Envelope)})
 	}
 	a.pump(now)
-	return verdict, err
+	return result, err
 }
 
 // accept judges a share of another author, puts it among those held and tells the
 // exchange of its kind.
-func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, by Source) (Verdict, error) {
+func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, by Source) (ShareResult, error) {
 	if share.Task != a.id {
 		return Malformed, fmt.Errorf("agent: %w: a share of task %v on the topic of task %v", protocol.ErrMalformed, share.Task, a.id)
 	}
@@ -59,14 +59,14 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, b
 	if share.Slot != slot {
 		return Stale, nil // no fault: a newer version may have more slots
 	}
-	verdict, err := a.shares.judge(now, share, by)
-	if verdict == Equivocation {
+	result, err := a.shares.judge(now, share, by)
+	if result == Equivocation {
 		a.ready.PeerShares = true
 		other, _ := a.shares.atStamp(share)
 		a.proveEquivocation(now, other, share)
 	}
-	if verdict != Accepted {
-		return verdict, err
+	if result != Accepted {
+		return result, err
 	}
 	repeated := a.shares.repeats(now, share)
 	received := strategy.Share{Share: share, Value: value}

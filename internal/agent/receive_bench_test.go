@@ -30,8 +30,8 @@ func BenchmarkReceive(b *testing.B) {
 					Task: d.agent.id, Key: protocol.Key{Author: peer.ID(fmt.Sprintf("peer %02d", n%peers)), Kind: "presence"},
 					Stamp: protocol.Stamp{Epoch: 1, Sequence: uint64(n) + 1}, TTL: time.Hour, Payload: payload,
 				}
-				if verdict, err := d.agent.Receive(d.now, share, 0); verdict != Accepted {
-					b.Fatal(verdict, err)
+				if result, err := d.agent.Receive(d.now, share, 0); result != Accepted {
+					b.Fatal(result, err)
 				}
 				d.agent.Ready()
 			}

@@ -24,24 +24,26 @@ const (
 	protectedTime = 30 * time.Minute
 )
 
-// Verdict is what became of a received share.
-type Verdict int
+// ShareResult is what became of a received share.
+type ShareResult int
 
-// Verdicts. Malformed and Offence are things that no honest agent does.
+// Results. No honest agent sends what is Malformed or an Equivocation.
 const (
-	Accepted     Verdict = iota
-	Known                // held already, perhaps by way of the sync stream; gossip passes it on
-	Stale                // older than what is held, run out, in a slot that the kind does not have, or of no use here
-	Malformed            // does not fit the task
-	Equivocation         // two different shares with one stamp
+	Accepted     ShareResult = iota
+	Duplicate                // held already, perhaps by way of the sync stream; gossip passes it on
+	Stale                    // older than what is held, run out, in a slot that the kind does not have, or of no use here
+	Malformed                // does not fit the task
+	Equivocation             // two different shares with one stamp
 )
 
-func (v Verdict) String() string {
-	return [...]string{"accepted", "known", "stale", "malformed", "offence"}[v]
+func (v ShareResult) String() string {
+	return [...]string{"accepted", "duplicate", "stale", "malformed", "equivocation"}[v]
 }
 
-// Verdicts lists all of them.
-func Verdicts() []Verdict { return []Verdict{Accepted, Known, Stale, Malformed, Equivocation} }
+// ShareResults lists all of them.
+func ShareResults() []ShareResult {
+	return []ShareResult{Accepted, Duplicate, Stale, Malformed, Equivocation}
+}
 
 type held struct {
 	strategy.Share
@@ -118,7 +120,7 @@ func newShares(self peer.ID, listed ...peer.ID) shares {
 // judge says whether a share is news. An author that signs two different shares
 // with one stamp is not believed until it opens a new epoch: it lies, or it
 // works with a journal that was restored from a backup, and then it will.
-func (s *shares) judge(now time.Time, share protocol.Share, by Source) (Verdict, error) {
+func (s *shares) judge(now time.Time, share protocol.Share, by Source) (ShareResult, error) {
 	if share.Epoch <= s.void[share.Author] {
 		return Stale, nil
 	}
@@ -135,7 +137,7 @@ func (s *shares) judge(now time.Time, share protocol.Share, by Source) (Verdict,
 			return Stale, nil // put would drop it at once
 		}
 	} else if order := share.Stamp.Compare(known.Stamp); order == 0 {
-		return Known, nil
+		return Duplicate, nil
 	} else if order < 0 {
 		return Stale, nil
 	}

@@ -60,11 +60,11 @@ func TestVerdicts(t *testing.T) {
 		name  string
 		share protocol.Share
 		age   time.Duration
-		want  Verdict
+		want  ShareResult
 	}{
 		{"first", say(t, d, key, "weights", 0, at(2, 5), time.Hour, good), 0, Accepted},
-		{"again", say(t, d, key, "weights", 0, at(2, 5), time.Hour, good), 0, Known},
-		{"again, older", say(t, d, key, "weights", 0, at(2, 5), time.Hour, good), time.Minute, Known},
+		{"again", say(t, d, key, "weights", 0, at(2, 5), time.Hour, good), 0, Duplicate},
+		{"again, older", say(t, d, key, "weights", 0, at(2, 5), time.Hour, good), time.Minute, Duplicate},
 		{"the stamp of another", say(t, d, key, "weights", 0, at(2, 5), time.Hour, weights(t, 3, 2)), 0, Equivocation},
 		{"an earlier sequence", say(t, d, key, "weights", 0, at(2, 4), time.Hour, good), 0, Stale},
 		{"an earlier epoch", say(t, d, key, "weights", 0, at(1, 99), time.Hour, good), 0, Stale},
@@ -77,15 +77,15 @@ func TestVerdicts(t *testing.T) {
 		{"another task", say(t, elsewhere, key, "weights", 0, at(3, 3), time.Hour, good), 0, Malformed},
 	} {
 		counts := d.agent.Counts().Received["weights"]
-		verdict, err := d.agent.Receive(d.now, c.share, c.age)
+		result, err := d.agent.Receive(d.now, c.share, c.age)
 		d.carryOut()
-		if verdict != c.want {
-			t.Errorf("%d, %s: %v, want %v", i, c.name, verdict, c.want)
+		if result != c.want {
+			t.Errorf("%d, %s: %v, want %v", i, c.name, result, c.want)
 		}
-		if (err != nil) != (verdict == Malformed || verdict == Equivocation) || verdict == Malformed && !errors.Is(err, protocol.ErrMalformed) {
-			t.Errorf("%s: %v with error %v", c.name, verdict, err)
+		if (err != nil) != (result == Malformed || result == Equivocation) || result == Malformed && !errors.Is(err, protocol.ErrMalformed) {
+			t.Errorf("%s: %v with error %v", c.name, result, err)
 		}
-		if news := d.agent.Counts().Received["weights"] - counts; news == 1 != (verdict == Accepted) {
+		if news := d.agent.Counts().Received["weights"] - counts; news == 1 != (result == Accepted) {
 			t.Errorf("%s: counted %d", c.name, news)
 		}
 	}
@@ -94,8 +94,8 @@ func TestVerdicts(t *testing.T) {
 func TestSharesRunOut(t *testing.T) {
 	d := newBowl(t)
 	share := say(t, d, fbotest.Key(t, 50), "weights", 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, weights(t, 3, 1))
-	if verdict, _ := d.agent.Receive(d.now, share, 20*time.Minute); verdict != Accepted {
-		t.Fatal(verdict)
+	if result, _ := d.agent.Receive(d.now, share, 20*time.Minute); result != Accepted {
+		t.Fatal(result)
 	}
 	d.carryOut()
 	d.pass(40*time.Minute - 1)
@@ -116,7 +116,7 @@ func TestSharesRunOut(t *testing.T) {
 			t.Error("still passed on after its time")
 		}
 	}
-	if d.receive(share) != Known {
+	if d.receive(share) != Duplicate {
 		t.Error("a share that has run out came back to life")
 	}
 }
@@ -128,8 +128,8 @@ func TestSlotsAreBounded(t *testing.T) {
 	key := fbotest.Key(t, 50)
 	for i, slot := range []byte{5, 9, 7, 8} {
 		share := say(t, d, key, "rounds", uint64(slot), protocol.Stamp{Epoch: 1, Sequence: uint64(i + 1)}, time.Hour, []byte{slot})
-		if verdict := d.receive(share); verdict != Accepted {
-			t.Errorf("slot %d: %v", slot, verdict)
+		if result := d.receive(share); result != Accepted {
+			t.Errorf("slot %d: %v", slot, result)
 		}
 	}
 	var slots []uint64
@@ -142,8 +142,8 @@ func TestSlotsAreBounded(t *testing.T) {
 		t.Errorf("slots %v, want the three highest", slots)
 	}
 	late := say(t, d, key, "rounds", 6, protocol.Stamp{Epoch: 1, Sequence: 9}, time.Hour, []byte{6})
-	if verdict := d.receive(late); verdict != Stale {
-		t.Errorf("a slot below those kept: %v, want stale", verdict)
+	if result := d.receive(late); result != Stale {
+		t.Errorf("a slot below those kept: %v, want stale", result)
 	}
 }
 
@@ -167,14 +167,14 @@ func TestSlotsGiveNoSecondVoice(t *testing.T) {
 		sequence := uint64(0)
 		for _, share := range honest.take() {
 			statements[share.Kind] = true
-			if verdict := d.receive(share); verdict != Accepted {
-				t.Errorf("%s: %s in slot %d of an honest author: %v", keys, share.Kind, share.Slot, verdict)
+			if result := d.receive(share); result != Accepted {
+				t.Errorf("%s: %s in slot %d of an honest author: %v", keys, share.Kind, share.Slot, result)
 			}
 			for i, slot := range []uint64{0, 1, 2, 3, 4, 18, math.MaxUint64} {
 				sequence++
 				lie := say(t, d, fbotest.Key(t, 50+i), share.Kind, slot, protocol.Stamp{Epoch: 1, Sequence: sequence}, time.Hour, share.Payload)
-				if verdict := d.receive(lie); verdict != Stale && slot != share.Slot {
-					t.Errorf("%s: %s of slot %d in slot %d: %v", keys, share.Kind, share.Slot, slot, verdict)
+				if result := d.receive(lie); result != Stale && slot != share.Slot {
+					t.Errorf("%s: %s of slot %d in slot %d: %v", keys, share.Kind, share.Slot, slot, result)
 				}
 			}
 		}
@@ -210,29 +210,29 @@ func TestAuthorsAreBounded(t *testing.T) {
 func TestNewAuthorsDoNotDisplaceThoseThatAreHeard(t *testing.T) {
 	s := newShares("self")
 	now := epochStart
-	share := func(author string, at time.Time) Verdict {
+	share := func(author string, at time.Time) ShareResult {
 		news := protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: "weights"},
 			Stamp: protocol.Stamp{Epoch: 1, Sequence: uint64(at.Sub(epochStart)) + 1}, TTL: time.Hour}
-		verdict, _ := s.judge(at, news, Source{})
-		if verdict == Accepted {
+		result, _ := s.judge(at, news, Source{})
+		if result == Accepted {
 			s.put(strategy.Share{Share: news}, at, 0, Source{})
 		}
-		return verdict
+		return result
 	}
 	for i := range maxAuthors {
-		if verdict := share(fmt.Sprintf("author %04d", i), now); verdict != Accepted {
-			t.Fatalf("author %d: %v", i, verdict)
+		if result := share(fmt.Sprintf("author %04d", i), now); result != Accepted {
+			t.Fatalf("author %d: %v", i, result)
 		}
 	}
-	if verdict := share("newcomer", now.Add(time.Minute)); verdict != Stale {
-		t.Errorf("a newcomer to a full task: %v", verdict)
+	if result := share("newcomer", now.Add(time.Minute)); result != Stale {
+		t.Errorf("a newcomer to a full task: %v", result)
 	}
-	if verdict := share("author 0003", now.Add(time.Minute)); verdict != Accepted {
-		t.Errorf("one of the known: %v", verdict)
+	if result := share("author 0003", now.Add(time.Minute)); result != Accepted {
+		t.Errorf("one of the known: %v", result)
 	}
 	later := now.Add(protectedTime + time.Second)
-	if verdict := share("newcomer", later); verdict != Accepted {
-		t.Errorf("a newcomer when others have fallen silent: %v", verdict)
+	if result := share("newcomer", later); result != Accepted {
+		t.Errorf("a newcomer when others have fallen silent: %v", result)
 	}
 	if _, held := s.held[protocol.Key{Author: "author 0003", Kind: "weights"}]; !held || s.authors() != maxAuthors {
 		t.Errorf("%d authors, the one that was heard among them: %v", s.authors(), held)
@@ -249,22 +249,22 @@ func TestEquivocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(epoch, sequence uint64) protocol.Stamp { return protocol.Stamp{Epoch: epoch, Sequence: sequence} }
-	if verdict := d.receive(say(t, d, key, "weights", 0, at(4, 7), time.Hour, weights(t, 3, 1))); verdict != Accepted {
-		t.Fatal(verdict)
+	if result := d.receive(say(t, d, key, "weights", 0, at(4, 7), time.Hour, weights(t, 3, 1))); result != Accepted {
+		t.Fatal(result)
 	}
 	other := say(t, d, key, "presence", 0, at(4, 7), time.Hour, presenceOf(t, author))
-	if verdict, err := d.agent.Receive(d.now, other, 0); verdict != Equivocation || err == nil {
-		t.Fatalf("%v, %v", verdict, err)
+	if result, err := d.agent.Receive(d.now, other, 0); result != Equivocation || err == nil {
+		t.Fatalf("%v, %v", result, err)
 	}
 	d.carryOut()
 	if shares := d.agent.view(d.now).Shares; len(shares) != 0 {
 		t.Errorf("strategies still see %v", shares)
 	}
-	if verdict := d.receive(say(t, d, key, "weights", 0, at(4, 8), time.Hour, weights(t, 3, 1))); verdict != Stale {
-		t.Errorf("later in the same epoch: %v", verdict)
+	if result := d.receive(say(t, d, key, "weights", 0, at(4, 8), time.Hour, weights(t, 3, 1))); result != Stale {
+		t.Errorf("later in the same epoch: %v", result)
 	}
-	if verdict := d.receive(say(t, d, key, "weights", 0, at(5, 1), time.Hour, weights(t, 3, 1))); verdict != Accepted {
-		t.Errorf("in a new epoch: %v", verdict)
+	if result := d.receive(say(t, d, key, "weights", 0, at(5, 1), time.Hour, weights(t, 3, 1))); result != Accepted {
+		t.Errorf("in a new epoch: %v", result)
 	}
 	if shares := d.agent.view(d.now).Shares; len(shares) != 1 {
 		t.Errorf("strategies see %v", shares)
@@ -386,8 +386,8 @@ func TestItsOwnSharesTellAnAgentNothing(t *testing.T) {
 	d.run(3, bowl)
 	before := d.snapshot()
 	for _, share := range d.take() {
-		if verdict := d.receive(share); verdict != Stale {
-			t.Errorf("%v: %v", share.Stamp, verdict)
+		if result := d.receive(share); result != Stale {
+			t.Errorf("%v: %v", share.Stamp, result)
 		}
 	}
 	if d.snapshot() != before {
@@ -454,17 +454,17 @@ func TestOrderListsWhatIsHeld(t *testing.T) {
 func TestALaterStartTakesThePlaceOfAllBefore(t *testing.T) {
 	d := newTalker(t)
 	key := fbotest.Key(t, 50)
-	receive := func(epoch, sequence, slot uint64) Verdict {
+	receive := func(epoch, sequence, slot uint64) ShareResult {
 		share := say(t, d, key, "rounds", slot, protocol.Stamp{Epoch: epoch, Sequence: sequence}, time.Hour, []byte{byte(slot), byte(sequence)})
-		verdict, err := d.agent.Receive(d.now, share, 0)
+		result, err := d.agent.Receive(d.now, share, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return verdict
+		return result
 	}
 	for i, c := range []struct {
 		epoch, sequence, slot uint64
-		want                  Verdict
+		want                  ShareResult
 	}{
 		{3, 1, 18, Accepted}, {3, 2, 19, Accepted}, {3, 3, 20, Accepted}, {3, 4, 1, Stale},
 		{4, 1, 1, Accepted}, {3, 5, 21, Stale}, {4, 2, 2, Accepted},

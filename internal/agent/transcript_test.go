@@ -421,8 +421,8 @@ func (s *stage) deliver(to int, lost bool) {
 		case lost || d == nil:
 			s.say("%d -> %d: %s %v lost", l.from, l.to, l.share.Kind, l.share.Stamp)
 		default:
-			verdict := d.receive(l.share)
-			s.say("%d -> %d: %s %v %s", l.from, l.to, l.share.Kind, l.share.Stamp, verdict)
+			result := d.receive(l.share)
+			s.say("%d -> %d: %s %v %s", l.from, l.to, l.share.Kind, l.share.Stamp, result)
 			s.tellOf(l.to, d)
 		}
 	}
@@ -435,9 +435,9 @@ func (s *stage) sync(n, from int) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		verdict, _ := receiver.agent.Receive(s.now, share, item.Age)
+		result, _ := receiver.agent.Receive(s.now, share, item.Age)
 		receiver.carryOut()
-		s.say("%d -> %d: %s %v of agent %d, %v old: %s", from, n, share.Kind, share.Stamp, s.names[share.Author], item.Age, verdict)
+		s.say("%d -> %d: %s %v of agent %d, %v old: %s", from, n, share.Kind, share.Stamp, s.names[share.Author], item.Age, result)
 		s.tellOf(n, receiver)
 	}
 }

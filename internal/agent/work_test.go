@@ -253,20 +253,20 @@ func TestAPanicOfDecodeMakesTheShareMalformed(t *testing.T) {
 	})
 	for n := range byte(5) {
 		share := say(t, d, fbotest.Key(t, 10+int(n)), "brittle", 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, []byte("bomb"))
-		verdict, err := d.agent.Receive(d.now, share, 0)
+		result, err := d.agent.Receive(d.now, share, 0)
 		d.carryOut()
-		if verdict != Malformed || !errors.Is(err, protocol.ErrMalformed) {
-			t.Errorf("%v, %v", verdict, err)
+		if result != Malformed || !errors.Is(err, protocol.ErrMalformed) {
+			t.Errorf("%v, %v", result, err)
 		}
 	}
 	d.checkWarned(`the exchange "brittle" panicked: boom`)
 	own := say(t, d, fbotest.Key(t, 1), "brittle", 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, []byte("bomb"))
-	if verdict, err := d.agent.Receive(d.now, own, 0); verdict != Stale || err != nil {
-		t.Errorf("the own share: %v, %v", verdict, err)
+	if result, err := d.agent.Receive(d.now, own, 0); result != Stale || err != nil {
+		t.Errorf("the own share: %v, %v", result, err)
 	}
 	good := say(t, d, fbotest.Key(t, 10), "brittle", 0, protocol.Stamp{Epoch: 1, Sequence: 2}, time.Hour, []byte("word"))
-	if verdict := d.receive(good); verdict != Accepted {
-		t.Errorf("a good share after it: %v", verdict)
+	if result := d.receive(good); result != Accepted {
+		t.Errorf("a good share after it: %v", result)
 	}
 }
 

@@ -27,5 +27,5 @@ SPACE = [
 if __name__ == "__main__":
     result = fbo.minimize(loss, SPACE, evals=40, workers=2, seed=1)
     print(result)
-    for row in result.trials[-3:]:
+    for row in result.rows[-3:]:
         print(f"trial {row['trial']}: {row['value']:.4f}, {row['why']}")

@@ -26,7 +26,7 @@ def main() -> None:
             second = fbo.Node(there, flags=LOCAL, peers=[one for one in first.info()["addresses"] if "/tcp/" in one])
             found = fbo.minimize(lambda **p: loss_at(0.005, **p), SPACE, task="trees", node=second, evals=10)
             print(f"second site: {found}")
-            for who, trials in found.helped().items():
+            for who, trials in found.contributions().items():
                 print(f"{who} had a part in trials {trials}")
 
 

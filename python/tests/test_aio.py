@@ -25,7 +25,7 @@ def test_many_at_once(binary: str, short_dir: Path) -> None:
         async with fbo.aio.Node(short_dir, binary=binary, flags=LOCAL) as node:
             task = await node.task(BOWL)
             await asyncio.gather(*(work(task) for _ in range(3)))
-            rows = await task.trials()
+            rows = await task.rows()
             done = [row for row in rows if row["state"] == "done"]
             assert len(done) == 6 and {row["state"] for row in rows} <= {"done", "waiting"}
             best = await task.best()
@@ -34,7 +34,7 @@ def test_many_at_once(binary: str, short_dir: Path) -> None:
             assert failed.state == "failed"
             again = await node.find("bowl")
             (trial,) = await again.ask()
-            assert (await again.return_(trial)).state == "waiting"
+            assert (await again.requeue(trial)).state == "waiting"
             assert set(await task.recommend() or {}) == {"x", "units"}
             assert len(await node.tasks()) == 1 and (await node.info())["tasks"] == 1
             with pytest.raises(fbo.NotFound):
@@ -56,7 +56,7 @@ def test_a_cancelled_ask_hands_back(binary: str, short_dir: Path) -> None:
             with pytest.raises(asyncio.CancelledError):
                 await asking
             give_up = time.monotonic() + 60
-            while [trial.state for trial in await task.all()] != ["waiting"] * 20:
+            while [trial.state for trial in await task.trials()] != ["waiting"] * 20:
                 assert time.monotonic() < give_up
                 await asyncio.sleep(0.02)
             assert not task.sync._held.ids()

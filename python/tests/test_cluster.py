@@ -96,7 +96,7 @@ def ended(process: subprocess.Popen[str], code: int = 0) -> str:
 
 
 def trials(node: fbo.Node) -> list[fbo.Trial]:
-    return node.find("valley").all() if node.tasks() else []
+    return node.find("valley").trials() if node.tasks() else []
 
 
 def wait_for(node: fbo.Node, state: str, count: int = 1) -> None:

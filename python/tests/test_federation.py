@@ -31,7 +31,7 @@ def second_dir() -> Iterator[Path]:
 def test_a_peer_has_a_part_in_designs(binary: str, short_dir: Path, second_dir: Path) -> None:
     with fbo.Node(short_dir, binary=binary, flags=LOCAL) as first:
         alone = fbo.minimize(objectives.bowl, SQUARE, task="shared", node=first, evals=8, progress=False)
-        assert not alone.helped()
+        assert not alone.contributions()
         info = first.info()
         address = next(one for one in info["addresses"] if "/tcp/" in one)
         # Wait for what the peer knows, as long as it takes.
@@ -39,11 +39,11 @@ def test_a_peer_has_a_part_in_designs(binary: str, short_dir: Path, second_dir: 
         second = fbo.Node(second_dir, binary=binary, peers=[address], flags=flags)
         both = fbo.minimize(objectives.bowl, SQUARE, task="shared", node=second, evals=8, progress=False)
         assert both.task_id == alone.task_id
-        helped = [row for row in both.trials if row["from_peers"]]
-        assert helped and all(row["listened"] == 1 and row["peer"] is None for row in helped)
-        assert both.helped() == {"1 peer": [row["trial"] for row in helped]}
+        helped = [row for row in both.rows if row["from_peers"]]
+        assert helped and all(row["peer_count"] == 1 and row["peer"] is None for row in helped)
+        assert both.contributions() == {"1 peer": [row["trial"] for row in helped]}
         assert "peers had a part in" in str(both)
-        assert all(row["why"] for row in both.trials)
+        assert all(row["why"] for row in both.rows)
 
 
 def test_a_strategy_that_follows_one_peer_names_it(binary: str, short_dir: Path, second_dir: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_strategy_that_follows_one_peer_names_it(binary: str, short_dir: Path,
         fbo.minimize(f, followed, node=first, evals=5, progress=False)
         result = fbo.minimize(f, followed, node=second, evals=8, progress=False)
         peer = first.info()["peer_id"]
-        assert result.helped()[peer] == [row["trial"] for row in result.trials if row["peer"] == peer]
+        assert result.contributions()[peer] == [row["trial"] for row in result.rows if row["peer"] == peer]
 
 
 def _kill(node: fbo.Node) -> None:
@@ -80,7 +80,7 @@ def test_a_killed_node_is_started_again(binary: str, short_dir: Path) -> None:
             return objectives.bowl(x, y)
 
         result = fbo.minimize(f, SQUARE, task="killed", node=node, evals=5, progress=False)
-        assert [row["state"] for row in result.trials] == ["done"] * 5
+        assert [row["state"] for row in result.rows] == ["done"] * 5
         # Also where many threads find it gone at once.
         task = node.task(BOWL)
         trials = task.ask(4)
@@ -90,7 +90,7 @@ def test_a_killed_node_is_started_again(binary: str, short_dir: Path) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert [trial.state for trial in task.all()] == ["done"] * 4
+        assert [trial.state for trial in task.trials()] == ["done"] * 4
     assert kills == 2 and not node.started
 
 
@@ -135,7 +135,7 @@ def test_without_unix_sockets(binary: str, short_dir: Path, monkeypatch: pytest.
         assert client._socket is None and client._host.startswith("127.0.0.1:")
         assert client._token == (short_dir / "http.token").read_text().strip()
         result = fbo.minimize(objectives.bowl, SQUARE, task="ported", node=node, evals=4, progress=False)
-        assert len(result.trials) == 4
+        assert len(result.rows) == 4
         port = client._host
         _kill(node)
         assert len(node.tasks()) == 1, "it is started again"

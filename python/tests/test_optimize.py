@@ -34,14 +34,14 @@ def test_minimize_and_maximize_find_the_optimum() -> None:
     least = fbo.minimize(objectives.bowl, SQUARE, evals=15, seed=1, progress=False)
     assert least.value < 0.01
     assert objectives.bowl(**least.parameters) == least.value  # type: ignore[arg-type]
-    assert least.value == min(row["value"] for row in least.trials) == least.best_so_far()[-1]
-    assert len(least.trials) == 15 and not least.helped()
+    assert least.value == min(row["value"] for row in least.rows) == least.best_so_far()[-1]
+    assert len(least.rows) == 15 and not least.contributions()
     again = fbo.minimize(objectives.bowl, SQUARE, evals=15, seed=1, progress=False)
-    assert [trial.parameters for trial in again.all] == [trial.parameters for trial in least.all]
+    assert [trial.parameters for trial in again.trials] == [trial.parameters for trial in least.trials]
 
     greatest = fbo.maximize(lambda x, y: -objectives.bowl(x, y), SQUARE, evals=15, seed=1, progress=False)
     assert greatest.value > -0.01 and greatest.goal == "maximize"
-    assert [trial.parameters for trial in greatest.all] == [trial.parameters for trial in least.all]
+    assert [trial.parameters for trial in greatest.trials] == [trial.parameters for trial in least.trials]
 
 
 def test_a_result_under_noise_begins_with_the_recommended_design() -> None:
@@ -75,7 +75,7 @@ def test_every_kind_of_parameter() -> None:
 def test_rows_are_for_pandas() -> None:
     pandas = pytest.importorskip("pandas")
     result = fbo.minimize(objectives.bowl, SQUARE, evals=5, progress=False)
-    table = pandas.DataFrame(result.trials)
+    table = pandas.DataFrame(result.rows)
     assert list(table["trial"]) == [1, 2, 3, 4, 5]
     best = table.loc[table["value"].idxmin()]
     assert best["parameters.x"] == result.parameters["x"]
@@ -92,7 +92,7 @@ def test_a_named_task_goes_on(short_dir: Path) -> None:
     for evals, expected in ((3, 3), (5, 5), (5, 5)):
         node = fbo.Node(short_dir, flags=LOCAL)
         result = fbo.minimize(f, SQUARE, task="mine", node=node, evals=evals, progress=False)
-        assert len(calls) == len(result.trials) == expected
+        assert len(calls) == len(result.rows) == expected
         assert not node.in_use
 
 
@@ -104,7 +104,7 @@ def test_earlier_values_are_named(short_dir: Path, caplog: pytest.LogCaptureFixt
     run(lambda x: -x, LINE, 3)
     assert caplog.text == ""
     corrected = run(lambda x: x, LINE, 3)
-    assert len(corrected.trials) == 3
+    assert len(corrected.rows) == 3
     assert "the task 'mine' has 3 values of earlier calls, the newest of 20" in caplog.text
     assert "evals=3 counts them, so the function is not called. If the function has changed since, give" in caplog.text
     run(lambda x: x, LINE, 5)
@@ -144,7 +144,7 @@ def test_a_task_file_or_its_text(node: fbo.Node, tmp_path: Path) -> None:
         return x * x + units
 
     assert fbo.minimize(f, BOWL, node=node, evals=3, progress=False).task == "bowl"
-    assert len(fbo.minimize(f, file, node=node, evals=4, progress=False).trials) == 4
+    assert len(fbo.minimize(f, file, node=node, evals=4, progress=False).rows) == 4
     with pytest.raises(fbo.BadInput, match="the task's goal is minimize"):
         fbo.maximize(f, str(file), node=node, progress=False)
     assert len(node.tasks()) == 1
@@ -251,7 +251,7 @@ def test_choices_come_back_as_they_are(choices: list[Any], binary: str, short_di
     result = fbo.minimize(f, space, task="choices", node=node, evals=8, progress=False)
     assert {(type(one), one) for one in seen} <= kinds and len({str(one) for one in seen}) > 1
     assert result.parameters == {"choice": seen[0]} and type(result.parameters["choice"]) is type(seen[0])
-    assert [trial.parameters["choice"] for trial in result.all] == seen
+    assert [trial.parameters["choice"] for trial in result.trials] == seen
     assert f"choice={seen[0]!r}" in str(result)
 
 
@@ -265,9 +265,9 @@ def test_exceptions_fail_trials() -> None:
         return float("nan") if len(calls) == 4 else x * x
 
     result = fbo.minimize(f, LINE, evals=4, max_failures=4, progress=False)
-    states = [row["state"] for row in result.trials]
+    states = [row["state"] for row in result.rows]
     assert states == ["done", "failed", "failed", "failed", "done", "done", "done"]
-    assert [row["reason"] for row in result.trials[1:4]] == ["ValueError: no convergence"] * 2 + ["f returned nan: expected a finite number"]
+    assert [row["reason"] for row in result.rows[1:4]] == ["ValueError: no convergence"] * 2 + ["f returned nan: expected a finite number"]
 
 
 def test_too_many_failures_in_a_row_raise(node: fbo.Node) -> None:
@@ -276,24 +276,24 @@ def test_too_many_failures_in_a_row_raise(node: fbo.Node) -> None:
 
     with pytest.raises(fbo.Failed, match="(?s)3 trials in a row failed; the last: OSError: disk full.*raise OSError"):
         fbo.minimize(f, LINE, task="full", node=node, max_failures=3, progress=False)
-    assert [trial.state for trial in node.find("full").all()] == ["failed"] * 3
+    assert [trial.state for trial in node.find("full").trials()] == ["failed"] * 3
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_is_no_number_fails_trials(workers: int) -> None:
     result = fbo.minimize(objectives.odd_at_first, LINE, evals=3, max_failures=20, workers=workers, progress=False)
-    failed = [trial.reason or "" for trial in result.all if trial.state == "failed"]
+    failed = [trial.reason or "" for trial in result.trials if trial.state == "failed"]
     if workers == 1:
         assert failed == [f"f returned {odd!r}: expected a finite number" for odd in objectives.ODD]
     assert failed and all("expected a finite number" in reason for reason in failed)
-    assert sum(trial.state == "done" for trial in result.all) == 3
+    assert sum(trial.state == "done" for trial in result.trials) == 3
 
 
 def test_a_function_that_never_returns_a_number(node: fbo.Node) -> None:
     wrong: Any = lambda x: None  # noqa: E731
     with pytest.raises(fbo.Failed, match="10 trials in a row failed; the last: f returned None: expected a finite number"):
         fbo.minimize(wrong, LINE, task="none", node=node, progress=False)
-    assert [trial.state for trial in node.find("none").all()] == ["failed"] * 10
+    assert [trial.state for trial in node.find("none").trials()] == ["failed"] * 10
 
 
 def test_a_part_of_the_space_may_fail() -> None:
@@ -305,7 +305,7 @@ def test_a_part_of_the_space_may_fail() -> None:
         return x * x
 
     result = fbo.minimize(f, LINE, evals=3, progress=False)
-    assert [row["state"] for row in result.trials] == ["failed"] * 9 + ["done"] + ["failed"] * 20 + ["done"] * 2
+    assert [row["state"] for row in result.rows] == ["failed"] * 9 + ["done"] + ["failed"] * 20 + ["done"] * 2
 
 
 def test_an_interrupt_hands_trials_back(node: fbo.Node) -> None:
@@ -314,7 +314,7 @@ def test_an_interrupt_hands_trials_back(node: fbo.Node) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         fbo.minimize(f, LINE, task="cut", node=node, progress=False)
-    assert [trial.state for trial in node.find("cut").all()] == ["waiting"]
+    assert [trial.state for trial in node.find("cut").trials()] == ["waiting"]
 
 
 def test_ctrl_c_ends_workers_and_hands_trials_back(node: fbo.Node, tmp_path: Path) -> None:
@@ -348,25 +348,25 @@ def test_ctrl_c_ends_workers_and_hands_trials_back(node: fbo.Node, tmp_path: Pat
 
 def _trials(node: fbo.Node, name: str) -> list[fbo.Trial]:
     try:
-        return node.find(name).all()
+        return node.find(name).trials()
     except fbo.NotFound:
         return []
 
 
 def test_workers_are_processes() -> None:
     result = fbo.minimize(objectives.slow_pid, LINE, evals=8, workers=2, progress=False)
-    processes = {row["value"] for row in result.trials}
+    processes = {row["value"] for row in result.rows}
     assert len(processes) == 2 and os.getpid() not in processes
-    spans = [(row["started"], row["finished"]) for row in result.trials]
+    spans = [(row["started"], row["finished"]) for row in result.rows]
     assert any(a[0] < b[0] < a[1] for a in spans for b in spans), "two are evaluated at the same time"
 
 
 def test_a_worker_that_dies_fails_its_trial() -> None:
     result = fbo.minimize(objectives.sometimes_killed, LINE, evals=4, workers=2, max_failures=50, seed=1, progress=False)
-    for trial in result.all:
+    for trial in result.trials:
         killed = float(trial.parameters["x"]) > -0.1  # the first design, in the middle, among others
         assert trial.reason == ("the process that evaluated it ended by signal 9" if killed else None)
-    assert {trial.state for trial in result.all} == {"done", "failed"}
+    assert {trial.state for trial in result.trials} == {"done", "failed"}
 
 
 def test_a_lambda_needs_cloudpickle(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,7 +382,7 @@ def test_a_lambda_needs_cloudpickle(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(fbo.BadInput, match="top of a module"):
             fbo.minimize(lambda x: x, LINE, workers=2, progress=False)
     pytest.importorskip("cloudpickle")
-    assert len(fbo.minimize(lambda x: x, LINE, evals=2, workers=2, progress=False).trials) == 2
+    assert len(fbo.minimize(lambda x: x, LINE, evals=2, workers=2, progress=False).rows) == 2
 
 
 def test_a_program_without_a_guard_is_told_so(tmp_path: Path) -> None:
@@ -404,7 +404,7 @@ def test_plot() -> None:
     result = fbo.minimize(objectives.bowl, SQUARE, evals=4, progress=False)
     axes = result.plot()
     own, best = axes.lines
-    assert list(own.get_ydata()) == [row["value"] for row in result.trials]
+    assert list(own.get_ydata()) == [row["value"] for row in result.rows]
     assert list(best.get_ydata()) == result.best_so_far()
 
 

@@ -41,7 +41,7 @@ def quadratic(trial: optuna.Trial) -> float:
 
 def known(sampler: Sampler) -> list[fbo.Trial]:
     assert sampler.task is not None
-    return sampler.task.all()
+    return sampler.task.trials()
 
 
 def marks(study: optuna.Study) -> list[dict[str, Any] | None]:
@@ -63,7 +63,7 @@ def test_a_node_that_runs_is_left(node: fbo.Node, monkeypatch: pytest.MonkeyPatc
     study = optuna.create_study(sampler=sampler)
     study.ask(X)
     sampler.close()
-    assert [trial.state for trial in node.find("tutorial").all()] == ["waiting"]
+    assert [trial.state for trial in node.find("tutorial").trials()] == ["waiting"]
 
 
 def test_a_node_that_was_started_is_ended(binary: str, short_dir: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_node_that_was_started_is_ended(binary: str, short_dir: Path) -> None:
         assert (short_dir / "control.sock").exists()
     assert not (short_dir / "control.sock").exists()
     with fbo.Node(short_dir, binary=binary, flags=LOCAL) as node:
-        assert [trial.state for trial in node.find("tutorial").all()] == ["done", "done", "waiting"]
+        assert [trial.state for trial in node.find("tutorial").trials()] == ["done", "done", "waiting"]
 
 
 def test_a_program_ends_the_node_that_it_started(binary: str, short_dir: Path) -> None:
@@ -146,7 +146,7 @@ def test_every_choice_comes_and_goes(node: fbo.Node) -> None:
 
 def test_lists_and_dictionaries_are_choices_too(node: fbo.Node) -> None:
     choices: list[Any] = [[1, 2], {"layers": [3], "act": "relu"}]
-    sampler = Sampler(quick("nested"), node, n_startup=2)
+    sampler = Sampler(quick("nested"), node, n_startup_trials=2)
     study = optuna.create_study(sampler=sampler)
 
     def objective(trial: optuna.Trial) -> float:
@@ -305,7 +305,7 @@ def test_the_space_is_learned_from_the_first_trials(node: fbo.Node, caplog: pyte
         return value
 
     def run() -> optuna.Study:
-        sampler = Sampler(quick("learned"), node, n_startup=3, seed=1)
+        sampler = Sampler(quick("learned"), node, n_startup_trials=3, seed=1)
         study = optuna.create_study(sampler=sampler)
         study.optimize(objective, n_trials=8)
         told = known(sampler)
@@ -332,7 +332,7 @@ def branches(trial: optuna.Trial) -> float:
 
 
 def test_conditional_parameters_make_one_task(node: fbo.Node) -> None:
-    sampler = Sampler(quick("branches"), node, n_startup=4, seed=3)
+    sampler = Sampler(quick("branches"), node, n_startup_trials=4, seed=3)
     study = optuna.create_study(sampler=sampler)
     study.optimize(branches, n_trials=12)
     assert {trial.params["branch"] for trial in study.trials} == {"a", "b"}
@@ -343,7 +343,7 @@ def test_conditional_parameters_make_one_task(node: fbo.Node) -> None:
 
 
 def test_a_design_that_differs_in_unused_parameters_alone_is_not_evaluated_again(node: fbo.Node) -> None:
-    sampler = Sampler(quick("again"), node, n_startup=4, seed=3)
+    sampler = Sampler(quick("again"), node, n_startup_trials=4, seed=3)
     study = optuna.create_study(sampler=sampler)
     study.optimize(branches, n_trials=5)
     task = sampler.task
@@ -360,7 +360,7 @@ def test_a_design_that_differs_in_unused_parameters_alone_is_not_evaluated_again
     drawn = study.ask()
     branches(drawn)
     assert "fbo" not in drawn.user_attrs
-    failed = task.all()[asked.id - 1]
+    failed = task.trials()[asked.id - 1]
     assert failed.state == "failed" and "not evaluated again" in (failed.reason or "")
 
 
@@ -370,7 +370,7 @@ def test_no_task_is_learned_of_categories_alone(node: fbo.Node, caplog: pytest.L
             return trial.suggest_float("x", 0, 1) if trial.number >= 6 else 1.0
         return float(trial.suggest_categorical("size", [1, 2, 3]))
 
-    sampler = Sampler(quick("categories"), node, n_startup=2, seed=1)
+    sampler = Sampler(quick("categories"), node, n_startup_trials=2, seed=1)
     study = optuna.create_study(sampler=sampler)
     for branch in ("a", "b"):
         study.enqueue_trial({"branch": branch})
@@ -386,7 +386,7 @@ def test_a_range_that_changes_is_drawn_where_the_space_is_learned(node: fbo.Node
     def objective(trial: optuna.Trial) -> float:
         return quadratic(trial) + trial.suggest_float("y", 0, 1 if trial.number < 2 else 2)
 
-    sampler = Sampler(quick("ranges"), node, n_startup=2)
+    sampler = Sampler(quick("ranges"), node, n_startup_trials=2)
     study = optuna.create_study(sampler=sampler)
     study.optimize(objective, n_trials=4)
     done = [trial for trial in known(sampler) if trial.state == "done"]
@@ -398,7 +398,7 @@ def test_a_study_is_resumed_with_its_task(node: fbo.Node, tmp_path: Path) -> Non
     url = f"sqlite:///{tmp_path}/study.db"
 
     def study() -> tuple[optuna.Study, Sampler]:
-        sampler = Sampler(quick("resumed"), node, n_startup=2)
+        sampler = Sampler(quick("resumed"), node, n_startup_trials=2)
         return optuna.create_study(study_name="s", storage=url, load_if_exists=True, sampler=sampler), sampler
 
     first, before = study()
@@ -561,7 +561,7 @@ def test_what_no_task_takes_is_refused_by_name(node: fbo.Node) -> None:
         odd = CategoricalDistribution([object(), 1])  # type: ignore[list-item]
     with pytest.raises(fbo.BadInput, match="parameter 'c': .*accepted as choices is what JSON has"):
         optuna.create_study(sampler=Sampler("no", node, search_space={"c": odd})).ask()
-    for wrong in ({"n_startup": 0}, {"pruned": "told"}, {"wait": -1}, {"search_space": X}):
+    for wrong in ({"n_startup_trials": 0}, {"pruned": "told"}, {"wait": -1}, {"search_space": X}):
         with pytest.raises(fbo.BadInput, match=next(iter(wrong))):
             Sampler(BOWL, node, **wrong)
     with pytest.raises(fbo.BadInput, match="has its node"):
@@ -585,7 +585,7 @@ def test_constraints(node: fbo.Node) -> None:
     told = known(sampler)
     assert told[0].constraints == {"gap": 0.25, "accuracy": 0.9625, "ok": True}
     assert told[1].constraints["gap"] == 0.75 and told[2].constraints["ok"] is False
-    assert [trial.broken for trial in told] == [(), ("gap",), ("gap", "ok")]
+    assert [trial.violated for trial in told] == [(), ("gap",), ("gap", "ok")]
 
     with pytest.raises(fbo.BadInput, match=r"trial 3 has no value of the task's constraints \['accuracy', 'gap', 'ok'\]"):
         study.optimize(quadratic, n_trials=1)

@@ -76,7 +76,7 @@ def test_the_example(node: fbo.Node, environment: dict[str, str]) -> None:
         [sys.executable, str(HERE / "examples" / "ray_tune.py"), "8"], env=environment, capture_output=True, text=True, timeout=300
     )
     assert process.returncode == 0, process.stderr[-2000:]
-    told = node.find("valley").all()
+    told = node.find("valley").trials()
     assert len(told) == 8 and {trial.state for trial in told} <= {"done", "failed"}
     values = {trial.value for trial in told if trial.state == "done"}
     shown = re.findall(r"^\{.*\} (\S+) \d+$", process.stdout, re.M)
@@ -94,7 +94,7 @@ def test_the_page(node: fbo.Node, environment: dict[str, str]) -> None:
         env=environment, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert process.returncode == 0, process.stderr[-2000:]
-    told = node.find("tutorial").all()
+    told = node.find("tutorial").trials()
     best = min(told, key=lambda trial: trial.value or 0.0)
     assert [trial.state for trial in told] == ["done"] * 4
     assert process.stdout.rstrip().endswith(str(best.parameters)), process.stdout[-500:]
@@ -136,7 +136,7 @@ def test_a_killed_experiment_goes_on(
 ) -> None:
     def running() -> int:
         known = [one for one in node.tasks() if one["name"] == "killed"]
-        return sum(trial.state == "running" for trial in node.find("killed").all()) if known else 0
+        return sum(trial.state == "running" for trial in node.find("killed").trials()) if known else 0
 
     line = ["-c", EXPERIMENT, str(tmp_path / "go"), str(tmp_path / "results")]
     environment["TUNE_GLOBAL_CHECKPOINT_S"] = "0"
@@ -151,7 +151,7 @@ def test_a_killed_experiment_goes_on(
     second = program([*line, "again"], environment)
     said, _ = second.communicate(timeout=300)
     assert second.returncode == 0 and "4 trials" in said, said[-2000:]
-    told = node.find("killed").all()
+    told = node.find("killed").trials()
     assert [trial.state for trial in told] == ["done"] * 4
     assert all(trial.value == float(trial.parameters["x"]) ** 2 for trial in told)
 
@@ -185,8 +185,8 @@ def test_spaces(node: fbo.Node) -> None:
         assert type(config["numbers"]) is float and type(config["truth"]) is bool and type(config["int"]) is int
         assert config["numbers"] in (64, 0, 1.5) and config["even"] in (2, 4, 6, 8, 10)
         search.on_trial_complete(f"t{number}", result(config["inner"]["float"]))
-    assert [trial.value for trial in node.find("search").all()] == [
-        trial.parameters["float"] for trial in node.find("search").all()
+    assert [trial.value for trial in node.find("search").trials()] == [
+        trial.parameters["float"] for trial in node.find("search").trials()
     ]
 
 
@@ -204,7 +204,7 @@ def test_what_is_told(node: fbo.Node) -> None:
     for number, (given, error) in enumerate(ends):
         assert search.suggest(f"t{number}") is not None
         search.on_trial_complete(f"t{number}", given, error)
-    told = node.find("told").all()
+    told = node.find("told").trials()
     assert node.find("told").goal == "maximize"
     assert (told[0].state, told[0].value, told[0].constraints) == ("done", 2, {"heat": 0.5, "converged": True})
     reasons = [
@@ -213,7 +213,7 @@ def test_what_is_told(node: fbo.Node) -> None:
     for trial, reason in zip(told[1:], reasons, strict=True):
         assert trial.state == "failed" and (trial.reason or "").startswith(reason), trial.reason
     search.on_trial_complete("t0", result(3.0))  # Tune may say it twice
-    assert node.find("told").all()[0].value == 2
+    assert node.find("told").trials()[0].value == 2
 
 
 def test_a_copy_goes_on_with_what_runs(node: fbo.Node, tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_copy_goes_on_with_what_runs(node: fbo.Node, tmp_path: Path) -> None:
     assert copy.suggest("c") == asked_since  # it is held by the same client, and nobody evaluates it
     copy.on_trial_complete("a", result(1.0))
     copy.on_trial_complete("c", result(2.0))
-    told = node.find("search").all()
+    told = node.find("search").trials()
     assert [(one.parameters, one.value) for one in told] == [(design, 1.0), (asked_since, 2.0)]
 
 
@@ -239,7 +239,7 @@ def test_a_value_that_does_not_get_through_is_kept(node: fbo.Node, tmp_path: Pat
         search.on_trial_complete("a", result(1.0))
     search.save(str(tmp_path / "state"))
     Search("search", dir=node.dir).restore(str(tmp_path / "state"))
-    (trial,) = node.find("search").all()
+    (trial,) = node.find("search").trials()
     assert (trial.state, trial.value) == ("done", 1)
 
 

@@ -150,7 +150,7 @@ def test_minimize_in_threads(local: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(len(result.trials) for result in results) == [1, 6]
+    assert sorted(len(result.rows) for result in results) == [1, 6]
     assert_no_node_is_left(local)
 
 

@@ -21,15 +21,15 @@ def test_ask_tell_best(node: fbo.Node) -> None:
         assert isinstance(x, float)
         task.tell(trial, x * x, metrics={"x": x})
     best = task.best()
-    assert best is not None and best.value == min(row["value"] for row in task.trials())
+    assert best is not None and best.value == min(row["value"] for row in task.rows())
     assert set(task.recommend() or {}) == {"x", "units"}
-    assert {"parameters.x", "metrics.x", "state"} <= set(task.trials()[0])
+    assert {"parameters.x", "metrics.x", "state"} <= set(task.rows()[0])
 
 
 def test_best_under_noise_has_the_recommended_design(node: fbo.Node) -> None:
     task = node.task("name: line\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\n")
     values = [(i // 4 / 6, 50 * (-1) ** (i + 1) + i / 100) for i in range(24)]
-    task.add_past({"parameters": {"x": x}, "outcome": {"value": value}} for x, value in values)
+    task.add_trials({"parameters": {"x": x}, "outcome": {"value": value}} for x, value in values)
     task._http.get(task._path + "/model")  # waits until the model knows all outcomes
     best = task.best()
     assert best is not None and (best.id, best.value) == (1, -50)
@@ -44,9 +44,9 @@ def test_each_ask_gives_other_trials(node: fbo.Node) -> None:
     assert [trial.id for trial in first + second] == [1, 2, 3]
     failed = task.fail(first[0], "out of memory")
     assert (failed.state, failed.reason) == ("failed", "out of memory")
-    assert task.return_(second[0]).state == "waiting"
+    assert task.requeue(second[0]).state == "waiting"
     task.close()
-    assert [trial.state for trial in task.all()] == ["failed", "waiting", "waiting"]
+    assert [trial.state for trial in task.trials()] == ["failed", "waiting", "waiting"]
 
 
 def test_threads_share_a_task(node: fbo.Node) -> None:
@@ -66,7 +66,7 @@ def test_threads_share_a_task(node: fbo.Node) -> None:
         thread.join()
     assert len(seen) == len(set(seen)) == 20
     # What an ask got beyond its count, since another thread told meanwhile, is handed back.
-    assert {trial.state for trial in task.all()} <= {"done", "waiting"} and not task._held.ids()
+    assert {trial.state for trial in task.trials()} <= {"done", "waiting"} and not task._held.ids()
 
 
 def test_a_client_of_a_name_gets_its_trials_again(node: fbo.Node) -> None:

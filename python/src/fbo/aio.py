@@ -117,9 +117,9 @@ class Task:
         """Say that a trial has no outcome, and why."""
         return await self._node._call(self.sync.fail, trial, reason)
 
-    async def return_(self, trial: Trial | int) -> Trial:
+    async def requeue(self, trial: Trial | int) -> Trial:
         """Hand a trial back. Who asks next gets it."""
-        return await self._node._call(self.sync.return_, trial)
+        return await self._node._call(self.sync.requeue, trial)
 
     async def best(self) -> Trial | None:
         """Return the best feasible trial so far, or None; its `recommended` is the design to prefer, if outcomes are noisy."""
@@ -129,23 +129,23 @@ class Task:
         """Return the design that the model holds for the best, or None while there is no model."""
         return await self._node._call(self.sync.recommend)
 
-    async def all(self) -> list[Trial]:
+    async def trials(self) -> list[Trial]:
         """Return all trials of this node, in order."""
-        return await self._node._call(self.sync.all)
+        return await self._node._call(self.sync.trials)
 
     async def counts(self) -> dict[str, int]:
         """Return how many trials of this node are waiting, running, done and failed."""
         return await self._node._call(self.sync.counts)
 
-    async def trials(self) -> list[Row]:
+    async def rows(self) -> list[Row]:
         """Return all trials as rows."""
-        return await self._node._call(self.sync.trials)
+        return await self._node._call(self.sync.rows)
 
     def _hand_back(self, future: Future[list[Trial]]) -> None:
         if future.cancelled() or future.exception() is not None:
             return
         for trial in future.result():
             try:
-                self.sync.return_(trial)
+                self.sync.requeue(trial)
             except Error:  # the node is gone; the lease ends by itself
                 return

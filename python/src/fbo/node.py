@@ -116,8 +116,8 @@ class Node:
         client: str | None = None,
         lease: float = LEASE,
         tables: Mapping[str, str] | None = None,
-        first: Iterable[Mapping[str, Value]] = (),
-        suggested: Iterable[Mapping[str, Value]] = (),
+        enqueue: Iterable[Mapping[str, Value]] = (),
+        prior_designs: Iterable[Mapping[str, Value]] = (),
         seed: int | None = None,
         invitation: str | None = None,
     ) -> Task:
@@ -127,6 +127,8 @@ class Node:
         client is the name that trials are held by: with a name of your own, a program that
         was killed gets its trials again. lease is after how many seconds without a sign of
         life others get them. tables has the tables that the file names, by name.
+        enqueue lists designs to evaluate first; prior_designs lists designs that are expected to be
+        good, for strategies that use them.
         """
         order: dict[str, Any] = {}
         if isinstance(task, Mapping):
@@ -135,8 +137,8 @@ class Node:
             order["text"] = _text_of(task)
         for name, value in (
             ("tables", dict(tables or {})),
-            ("enqueue", [dict(one) for one in first]),
-            ("prior_designs", [dict(one) for one in suggested]),
+            ("enqueue", [dict(one) for one in enqueue]),
+            ("prior_designs", [dict(one) for one in prior_designs]),
             ("invitation", invitation),
         ):
             if value:

@@ -165,7 +165,7 @@ class _Run:
         self._convert = convert
         self._evals = evals
         self._max_failures = max_failures
-        earlier = [trial for trial in task.all() if trial.value is not None]
+        earlier = [trial for trial in task.trials() if trial.value is not None]
         self._values = [trial.value for trial in earlier if trial.value is not None]
         self._done = len(self._values)
         self._in_a_row = 0
@@ -230,7 +230,7 @@ class _Run:
         if best is None or best.value is None:
             raise Failed("no trial has a value")
         task = self.task
-        trials = tuple(self._as_given(trial) for trial in task.all())
+        trials = tuple(self._as_given(trial) for trial in task.trials())
         recommended = best.recommended
         if recommended:
             recommended = dataclasses.replace(recommended, parameters=self._convert(recommended.parameters))

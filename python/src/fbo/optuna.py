@@ -50,7 +50,7 @@ class Sampler(BaseSampler):
         node: Node | str | Path | None = None,
         *,
         search_space: Mapping[str, BaseDistribution] | None = None,
-        n_startup: int = 5,
+        n_startup_trials: int = 5,
         pruned: Literal["fail", "last"] = "fail",
         seed: int | None = None,
         lease: float = LEASE,
@@ -61,7 +61,7 @@ class Sampler(BaseSampler):
 
         task is a name, what is in a task file with or without parameters, a file that has
         parameters (its path, ending in .yaml, .yml or .json, or its text), or a task of a node.
-        Parameters that it has not are those of search_space, or after n_startup complete trials all
+        Parameters that it has not are those of search_space, or after n_startup_trials complete trials all
         that the study has shown so far.
 
         node is a node, in a `with` already or not, or its data directory (default: that of
@@ -73,8 +73,8 @@ class Sampler(BaseSampler):
         seconds without a sign of life of this program its trials go to others. wait is
         how many seconds a trial waits for a design of the task; then it is drawn.
         """
-        if n_startup < 1:
-            raise BadInput(f"n_startup {n_startup}: accepted are 1 or more")
+        if n_startup_trials < 1:
+            raise BadInput(f"n_startup_trials {n_startup_trials}: accepted are 1 or more")
         if pruned not in ("fail", "last"):
             raise BadInput(f"pruned {pruned!r}: accepted are 'fail' and 'last'")
         if not wait >= 0:
@@ -96,7 +96,7 @@ class Sampler(BaseSampler):
         self._given = task if isinstance(task, Task) else None
         self._search_space = None if search_space is None else dict(search_space)
         self._stated = search_space is not None or not self._derived
-        self._n_startup = n_startup
+        self._n_startup_trials = n_startup_trials
         self._pruned = pruned
         self._lease = lease
         self._wait = wait
@@ -273,7 +273,7 @@ class Sampler(BaseSampler):
         kept = storage.get_study_user_attrs(number).get(ATTRIBUTE)
         parameters: list[dict[str, Any]] = [] if kept is None else list(kept["parameters"])
         complete = storage.get_all_trials(number, deepcopy=False, states=(TrialState.COMPLETE,))
-        if kept is None and len(complete) < self._n_startup:
+        if kept is None and len(complete) < self._n_startup_trials:
             return None
         names = {str(one["name"]) for one in parameters}
         new: dict[str, BaseDistribution] = {}
@@ -362,7 +362,7 @@ class Sampler(BaseSampler):
         held = self._designs.pop((study._storage, trial._trial_id), None)
         if held is not None:
             study._storage.set_trial_user_attr(trial._trial_id, ATTRIBUTE, None)
-            task.return_(held)
+            task.requeue(held)
 
     def _ask(self, task: Task) -> Trial | None:
         give_up = time.monotonic() + self._wait
@@ -484,7 +484,7 @@ class Sampler(BaseSampler):
 
     def _add(self, task: Task, past: list[dict[str, Any]]) -> None:
         try:
-            task.add_past(past)
+            task.add_trials(past)
         except Refused as error:
             if len(past) == 1:
                 _log.warning("an earlier trial is not told to the task: %s", error)
@@ -498,7 +498,7 @@ class Sampler(BaseSampler):
             return  # another program holds it; its lease will end
         try:
             if reason is None:
-                task.return_(mark["trial"])
+                task.requeue(mark["trial"])
             else:
                 task.fail(mark["trial"], reason)
         except (Conflict, NotFound) as error:
@@ -512,7 +512,7 @@ class Sampler(BaseSampler):
         ended = study._storage.get_all_trials(study._study_id, deepcopy=False, states=_ENDED)
         new = [trial for trial in ended if trial.number not in self._seen]
         marks = {trial.number: self._mark_of(task, trial) for trial in new}
-        untold = {one.id for one in task.all() if one.state in ("waiting", "running")} if any(marks.values()) else set()
+        untold = {one.id for one in task.trials() if one.state in ("waiting", "running")} if any(marks.values()) else set()
         past = []
         for trial in new:
             mark = marks[trial.number]

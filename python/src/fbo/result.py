@@ -18,25 +18,25 @@ class Result:
     goal: str  # minimize or maximize
     parameters: dict[str, Value]  # of the best trial
     value: float  # of the best trial
-    all: tuple[Trial, ...]
+    trials: tuple[Trial, ...]
     recommended: Recommendation | None = None  # to be preferred to the best trial, only where outcomes are noisy
 
     @property
-    def trials(self) -> list[Row]:
+    def rows(self) -> list[Row]:
         """One dictionary for each trial, for pandas.DataFrame: see Trial.row."""
-        return [trial.row() for trial in self.all]
+        return [trial.row() for trial in self.trials]
 
-    def helped(self) -> dict[str, list[int]]:
-        """Return who helped: for each peer ID the trials whose design it had a part in.
+    def contributions(self) -> dict[str, list[int]]:
+        """Return the contributions of peers: for each peer ID the trials whose design its shares informed.
 
         A strategy that weighs all peers' shares together says only how many they were: its
         trials stand under "1 peer", "2 peers" and so on.
         """
         found: dict[str, list[int]] = {}
-        for trial in self.all:
+        for trial in self.trials:
             if trial.from_peers:
-                heard = int(trial.why.get("peer_count") or 0)
-                peer = trial.why.get("peer") or f"{heard} peer{'' if heard == 1 else 's'}"
+                count = int(trial.why.get("peer_count") or 0)
+                peer = trial.why.get("peer") or f"{count} peer{'' if count == 1 else 's'}"
                 found.setdefault(peer, []).append(trial.id)
         return found
 
@@ -44,8 +44,8 @@ class Result:
         """Return for each trial the best feasible value until then."""
         best: float | None = None
         found = []
-        for trial in self.all:
-            value = None if trial.broken else trial.value
+        for trial in self.trials:
+            value = None if trial.violated else trial.value
             if value is not None and (best is None or (value < best) == (self.goal == "minimize")):
                 best = value
             found.append(best)
@@ -60,19 +60,19 @@ class Result:
         if axes is None:
             _, axes = pyplot.subplots()
         for label, marker, helped in (("own design", "o", False), ("peers had a part", "D", True)):
-            shown = [trial for trial in self.all if trial.value is not None and trial.from_peers == helped]
+            shown = [trial for trial in self.trials if trial.value is not None and trial.from_peers == helped]
             if shown:
                 axes.plot([trial.id for trial in shown], [trial.value for trial in shown], marker, label=label)
-        steps = [(trial.id, best) for trial, best in zip(self.all, self.best_so_far()) if best is not None]
+        steps = [(trial.id, best) for trial, best in zip(self.trials, self.best_so_far()) if best is not None]
         axes.step([at for at, _ in steps], [best for _, best in steps], where="post", color="0.5", label="best so far")
         axes.set(xlabel="trial", ylabel="value", title=f"{self.task}: {self.goal}")
         axes.legend()
         return axes
 
     def __str__(self) -> str:
-        done = sum(trial.state == "done" for trial in self.all)
-        failed = sum(trial.state == "failed" for trial in self.all)
-        helped = sum(trial.from_peers for trial in self.all)
+        done = sum(trial.state == "done" for trial in self.trials)
+        failed = sum(trial.state == "failed" for trial in self.trials)
+        helped = sum(trial.from_peers for trial in self.trials)
         design = ", ".join(f"{name}={display(value)}" for name, value in self.parameters.items())
         lines = [f"best value {self.value:.6g} at {design}", f"{done} trials with a value, {failed} failed"]
         if self.recommended:

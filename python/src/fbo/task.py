@@ -76,7 +76,7 @@ class Task:
             new = [from_json(one, self._floats) for one in answer["trials"] if one["id"] not in before]
             self._held.add(*(trial.id for trial in new))
             for trial in new[count:]:  # another thread has told of one meanwhile
-                self.return_(trial)
+                self.requeue(trial)
             return new[:count]
 
     def tell(
@@ -112,7 +112,7 @@ class Task:
         reason = reason.strip()[:1000] or "no reason given"
         return self._end(trial, "fail", {"client": self.client, "reason": reason})
 
-    def return_(self, trial: Trial | int) -> Trial:
+    def requeue(self, trial: Trial | int) -> Trial:
         """Hand a trial back. Who asks next gets it."""
         return self._end(trial, "requeue", {"client": self.client})
 
@@ -135,7 +135,7 @@ class Task:
         given = self._http.get(self._path + "/recommendation")["parameters"]
         return None if given is None else design(given, self._floats)
 
-    def all(self) -> list[Trial]:
+    def trials(self) -> list[Trial]:
         """Return all trials of this node, in order."""
         trials: list[Trial] = []
         after = 0
@@ -146,17 +146,17 @@ class Task:
             if not after:
                 return trials
 
-    def trials(self) -> list[Row]:
+    def rows(self) -> list[Row]:
         """Return all trials as rows, for pandas.DataFrame(rows) or csv.DictWriter."""
-        return [trial.row() for trial in self.all()]
+        return [trial.row() for trial in self.trials()]
 
     def counts(self) -> dict[str, int]:
         """Return how many trials of this node are waiting, running, done and failed."""
         counts: dict[str, int] = self._http.get(self._path)["trials"]
         return counts
 
-    def add_past(self, trials: Iterable[Mapping[str, Any]]) -> int:
-        """Add earlier evaluations, and return how many are new.
+    def add_trials(self, trials: Iterable[Mapping[str, Any]]) -> int:
+        """Add trials with earlier evaluations, and return how many are new.
 
         Each has the keys parameters, and outcome (an object with value) or failed (why not).
         """
@@ -197,7 +197,7 @@ class Task:
         self._held.close()
         for trial in sorted(self._held.ids()):
             try:
-                self.return_(trial)
+                self.requeue(trial)
             except Unreachable:
                 break  # the leases will end
             except Error:  # the lease has ended, or the trial

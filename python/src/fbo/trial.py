@@ -46,7 +46,7 @@ class Trial:
     constraints: dict[str, float | bool] = field(default_factory=dict)
     metrics: dict[str, float] = field(default_factory=dict)
     reason: str | None = None  # why it failed
-    broken: tuple[str, ...] = ()  # constraints that the outcome breaks
+    violated: tuple[str, ...] = ()  # constraints that the outcome violates
     why: dict[str, Any] = field(default_factory=dict)  # how the design was chosen
     started: str | None = None
     finished: str | None = None
@@ -59,8 +59,8 @@ class Trial:
         phrase = str(self.why.get("phrase") or _PHRASES.get(source, source))
         if after := self.why.get("next_best"):
             return f"{phrase}, next best after trial {after}"
-        if again := self.why.get("repeat_of"):
-            return f"{phrase}, trial {again} again"
+        if repeated := self.why.get("repeat_of"):
+            return f"{phrase}, trial {repeated} again"
         return phrase
 
     @property
@@ -85,7 +85,7 @@ class Trial:
             why=self.chosen,
             from_peers=self.from_peers,
             peer=self.why.get("peer"),
-            listened=self.why.get("peer_count", 0),
+            peer_count=self.why.get("peer_count", 0),
             client=self.client,
             started=self.started,
             finished=self.finished,
@@ -117,7 +117,7 @@ def from_json(given: Mapping[str, Any], floats: Collection[str] = ()) -> Trial:
         constraints=outcome.get("constraints") or {},
         metrics=outcome.get("metrics") or {},
         reason=given.get("reason"),
-        broken=tuple(given.get("violated") or ()),
+        violated=tuple(given.get("violated") or ()),
         why=given.get("why") or {},
         started=given.get("started"),
         finished=given.get("finished"),

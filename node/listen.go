@@ -10,8 +10,8 @@ import (
 	"github.com/multiformats/go-multiaddr"
 )
 
-// listenFile keeps where the node listened, an address a line.
-const listenFile = "listen"
+// listenFile has the addresses that the node listened on, one a line.
+const listenFile = "listen-addresses"
 
 // LastListen returns where the node of a directory listened when it was started
 // without Listen, and will again if it can; nil before its first start.

@@ -17,7 +17,7 @@ import (
 
 // lockHolderFile names the process that has the journal of a directory open. Its absence costs the
 // name in an error, nothing else.
-const lockHolderFile = "holder"
+const lockHolderFile = "process.json"
 
 // lockHolder is a process.
 type lockHolder struct {

@@ -14,15 +14,15 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// shareCacheDir is where in a node's directory the files with peers' shares lie, one a
+// shareCacheDir is the folder in a node's directory with the shares of peers, one file a
 // task.
-const shareCacheDir = "heard"
+const shareCacheDir = "peer-shares"
 
-// What was heard is written so long after it has changed, and a second more for
+// shareCachePause is the time from a change to a write of the file, and a second more for
 // each MiB, so that a large fleet costs the disk a MiB a second at most.
 const shareCachePause = time.Second
 
-// shareCache keeps what a session has heard in a file. The session's loop owns it.
+// shareCache keeps the shares of peers of a session in a file. The session's loop owns it.
 type shareCache struct {
 	path    string
 	changed bool             // since the last snapshot was taken
@@ -95,7 +95,7 @@ func (m *shareCache) finish(c sharecache.Contents) error {
 	return sharecache.Write(m.path, c)
 }
 
-// cacheShares leaves what was heard to the next start, when the loop ends.
+// cacheShares writes the shares of peers for the next start, when the loop ends.
 func (s *Session) cacheShares() {
 	if err := s.memory.finish(s.cachedShares(time.Now())); err != nil {
 		s.node.warn(fmt.Sprintf("what peers told is not kept for the next start: %v", err))
@@ -115,7 +115,7 @@ func (s *Session) cachedShares(now time.Time) sharecache.Contents {
 	return c
 }
 
-// restoreShares gives the agent what an earlier run has heard: each share is opened,
+// restoreShares gives the agent the shares that an earlier run has stored: each share is opened,
 // decoded and judged as if a peer told it. Nothing else depends on the file, so
 // that a damaged one costs a warning.
 func (s *Session) restoreShares() {
@@ -147,8 +147,8 @@ func (s *Session) restoreShares() {
 }
 
 func (s *Session) restoreShare(kept sharecache.Share, now time.Time) agent.ShareResult {
-	if kept.Proof != nil {
-		c, err := protocol.OpenEquivocationProof(kept.Envelope, kept.Proof)
+	if kept.ConflictingShare != nil {
+		c, err := protocol.OpenEquivocationProof(kept.Envelope, kept.ConflictingShare)
 		if err != nil {
 			return agent.Malformed
 		}
@@ -164,6 +164,6 @@ func (s *Session) restoreShare(kept sharecache.Share, now time.Time) agent.Share
 	if (pubsubBlacklist{s.node}).Contains(share.Author) {
 		return agent.Stale
 	}
-	result, _ := s.agent.RestorePeerShare(now, share, max(0, now.Sub(kept.Sent)), kept.Met)
+	result, _ := s.agent.RestorePeerShare(now, share, max(0, now.Sub(kept.Sent)), kept.Connected)
 	return result
 }

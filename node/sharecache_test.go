@@ -65,7 +65,7 @@ func TestFileOfWhatWasHeardIsNotTrusted(t *testing.T) {
 	} {
 		n := &node.Node{Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Allow: test.allow}
 		c.Distrusted = test.void
-		if err := sharecache.Write(filepath.Join(n.Dir, "heard", spec.ID().String()+".jsonl"), c); err != nil {
+		if err := sharecache.Write(filepath.Join(n.Dir, "peer-shares", spec.ID().String()+".jsonl"), c); err != nil {
 			t.Fatal(err)
 		}
 		if err := n.Start(t.Context()); err != nil {

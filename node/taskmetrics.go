@@ -239,7 +239,7 @@ func (m *taskMetrics) defineStates(s *Session) {
 // session has ended, or is busy for longer than a scrape should take, its
 // gauges are left out.
 type agentState struct {
-	session       *Session
+	session         *Session
 	present, stored *prometheus.Desc
 }
 

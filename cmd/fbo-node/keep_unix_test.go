@@ -67,7 +67,7 @@ func onDisk(t *testing.T, dir, file string, authors, observations int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, "heard", parsed.ID().String()+".jsonl")
+	path := filepath.Join(dir, "peer-shares", parsed.ID().String()+".jsonl")
 	var held map[peer.ID]bool // whether all shares of an author rest on so many
 	for begun := time.Now(); time.Since(begun) < patienceOfTests; time.Sleep(50 * time.Millisecond) {
 		c, err := sharecache.Read(path)
@@ -267,7 +267,7 @@ func TestDamagedFileOfWhatWasHeard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, "heard", parsed.ID().String()+".jsonl")
+	path := filepath.Join(dir, "peer-shares", parsed.ID().String()+".jsonl")
 	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func TestPlantedLinks(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "task.yaml", bowlTask)
 	id := strings.TrimSpace(must(t, "task", "id", file))
-	for _, at := range []string{"trials", "trials/" + id, "trials/" + id + "/trial-1.log", "heard", node.JournalFile, node.IdentityFile, node.CopyFile + ".new"} {
+	for _, at := range []string{"trials", "trials/" + id, "trials/" + id + "/trial-1.log", "peer-shares", node.JournalFile, node.IdentityFile, node.CopyFile + ".new"} {
 		dir, outside := shortTempDir(t), shortTempDir(t)
 		victim := filepath.Join(outside, "trial-1.log")
 		if err := os.WriteFile(victim, []byte("precious"), 0o600); err != nil {

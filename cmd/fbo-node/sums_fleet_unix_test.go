@@ -163,7 +163,7 @@ func (f *fleet) start(t *testing.T, n *fleetNode, evals int) {
 			listen = append(listen, at)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(n.dir, "listen"), []byte(strings.Join(listen, "\n")), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(n.dir, "listen-addresses"), []byte(strings.Join(listen, "\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	line := []string{"run", f.file, "--data-dir", n.dir, "--mdns=false"}

@@ -183,12 +183,12 @@ func (t *evidence) since(known []protocol.Held, now time.Time) (items []protocol
 func (t *evidence) kept() (list []PeerShare) {
 	for _, author := range t.authors() {
 		if r := t.receipts[author]; author != t.self {
-			list = append(list, PeerShare{Envelope: r.share.Envelope, Sent: r.received, Met: t.met[author]})
+			list = append(list, PeerShare{Envelope: r.share.Envelope, Sent: r.received, Connected: t.met[author]})
 		}
 	}
 	for _, key := range t.keys() {
 		c := t.proofs[key]
-		list = append(list, PeerShare{Envelope: c.First.Envelope, Proof: c.Second.Envelope, Met: t.met[key.author]})
+		list = append(list, PeerShare{Envelope: c.First.Envelope, ConflictingShare: c.Second.Envelope, Connected: t.met[key.author]})
 	}
 	return list
 }

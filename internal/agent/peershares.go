@@ -32,12 +32,12 @@ type PeerShares struct {
 
 // PeerShare is a peer's share.
 type PeerShare struct {
-	Envelope []byte
-	Sent     time.Time // by its author, as far as is known
-	Met      bool      // the author was connected to this node on the task at some time
+	Envelope  []byte
+	Sent      time.Time // by its author, as far as is known
+	Connected bool      // the author was connected to this node on the task at some time
 
 	// With a Contradiction this is the second envelope, and nothing else counts.
-	Proof []byte
+	ConflictingShare []byte
 }
 
 // PeerShares returns what to keep: of authors that are believed the shares that have
@@ -58,10 +58,10 @@ func (a *Agent) PeerShares(now time.Time) PeerShares {
 	evidence := a.evidence.kept()
 	room := maxPeerShareBytes
 	for _, h := range evidence {
-		room -= len(h.Envelope) + len(h.Proof)
+		room -= len(h.Envelope) + len(h.ConflictingShare)
 	}
 	for _, h := range a.peers.bound(kept, room) {
-		received.Shares = append(received.Shares, PeerShare{Envelope: h.Envelope, Sent: h.accepted, Met: a.peers.met[h.Author]})
+		received.Shares = append(received.Shares, PeerShare{Envelope: h.Envelope, Sent: h.accepted, Connected: a.peers.met[h.Author]})
 	}
 	received.Shares = append(received.Shares, evidence...)
 	return received

@@ -21,8 +21,8 @@ func (d *driver) recall(received PeerShares) (results []ShareResult) {
 		d.agent.Distrust(author, epoch)
 	}
 	for _, kept := range received.Shares {
-		if kept.Proof != nil {
-			c, err := protocol.OpenEquivocationProof(kept.Envelope, kept.Proof)
+		if kept.ConflictingShare != nil {
+			c, err := protocol.OpenEquivocationProof(kept.Envelope, kept.ConflictingShare)
 			if err != nil {
 				d.t.Fatal(err)
 			}
@@ -33,7 +33,7 @@ func (d *driver) recall(received PeerShares) (results []ShareResult) {
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		result, _ := d.agent.RestorePeerShare(d.now, share, d.now.Sub(kept.Sent), kept.Met)
+		result, _ := d.agent.RestorePeerShare(d.now, share, d.now.Sub(kept.Sent), kept.Connected)
 		d.carryOut()
 		results = append(results, result)
 	}
@@ -66,7 +66,7 @@ func TestHeardLivesOverARestart(t *testing.T) {
 	d.pass(time.Hour)
 	before := d.agent.View(d.now).Shares
 	received := d.agent.PeerShares(d.now)
-	if len(received.Shares) != 2 || received.Shares[1].Proof == nil || len(received.Distrusted) != 1 {
+	if len(received.Shares) != 2 || received.Shares[1].ConflictingShare == nil || len(received.Distrusted) != 1 {
 		t.Fatalf("kept: %+v", received)
 	}
 

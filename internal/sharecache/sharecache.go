@@ -24,7 +24,7 @@ const MaxBytes = 64 << 20
 // ErrDamaged: what is on the disk is not what was written.
 var ErrDamaged = errors.New("damaged")
 
-const format = 1
+const format = 2
 
 // Contents is what a file holds.
 type Contents struct {
@@ -35,12 +35,12 @@ type Contents struct {
 
 // Share is a share as its author signed it.
 type Share struct {
-	Envelope []byte    `json:"share"`
-	Sent     time.Time `json:"sent"` // by its author, as far as is known
-	Met      bool      `json:"met,omitempty"`
+	Envelope  []byte    `json:"share"`
+	Sent      time.Time `json:"sent"` // by its author, as far as is known
+	Connected bool      `json:"connected,omitempty"`
 
-	// A second share of the author, which contradicts the first one. Both are kept as proof.
-	Proof []byte `json:"contradicts,omitempty"`
+	// A second share of the author, with the same stamp. Both together prove the equivocation.
+	ConflictingShare []byte `json:"conflicting_share,omitempty"`
 }
 
 type (
@@ -68,10 +68,10 @@ type (
 func Write(path string, c Contents) error {
 	folder := filepath.Dir(path)
 	if _, err := datadir.Folder(filepath.Dir(folder), filepath.Base(folder)); err != nil {
-		return fmt.Errorf("heard: %w", err)
+		return fmt.Errorf("share cache: %w", err)
 	}
 	if err := datadir.Replace(path, func(w io.Writer) error { return encode(w, c) }); err != nil {
-		return fmt.Errorf("heard: write %s: %w", path, err)
+		return fmt.Errorf("share cache: write %s: %w", path, err)
 	}
 	return nil
 }
@@ -97,23 +97,23 @@ func encode(w io.Writer, c Contents) error {
 // is none. The error wraps ErrDamaged where the file is not as it was written.
 func Read(path string) (Contents, error) {
 	if err := datadir.NoLink(filepath.Dir(path)); err != nil {
-		return Contents{}, fmt.Errorf("heard: %w", err)
+		return Contents{}, fmt.Errorf("share cache: %w", err)
 	}
 	file, err := datadir.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return Contents{}, nil
 	}
 	if err != nil {
-		return Contents{}, fmt.Errorf("heard: %w", err)
+		return Contents{}, fmt.Errorf("share cache: %w", err)
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, MaxBytes+1))
 	if err != nil {
-		return Contents{}, fmt.Errorf("heard: %w", err)
+		return Contents{}, fmt.Errorf("share cache: %w", err)
 	}
 	c, err := decode(text)
 	if err != nil {
-		return Contents{}, fmt.Errorf("heard: %s is %w: %w", path, ErrDamaged, err)
+		return Contents{}, fmt.Errorf("share cache: %s is %w: %w", path, ErrDamaged, err)
 	}
 	return c, nil
 }

@@ -17,9 +17,9 @@ func someContents() Contents {
 	return Contents{
 		Task: "bafk-some-task",
 		Shares: []Share{
-			{Envelope: []byte{0, 1, 2, '\n', 255}, Sent: sent, Met: true},
+			{Envelope: []byte{0, 1, 2, '\n', 255}, Sent: sent, Connected: true},
 			{Envelope: []byte("another"), Sent: sent.Add(-time.Hour)},
-			{Envelope: []byte("one"), Proof: []byte("the other")},
+			{Envelope: []byte("one"), ConflictingShare: []byte("the other")},
 		},
 		Distrusted: map[string]uint64{"12D3KooWliar": 7, "12D3KooWother": 1},
 	}
@@ -107,11 +107,11 @@ func TestRoundTrip(t *testing.T) {
 		c := Contents{Task: rapid.StringMatching(`[a-z0-9]{1,20}`).Draw(rt, "task")}
 		for range rapid.IntRange(0, 5).Draw(rt, "shares") {
 			c.Shares = append(c.Shares, Share{
-				Envelope: rapid.SliceOfN(rapid.Byte(), 1, 50).Draw(rt, "envelope"),
-				Sent:     time.Unix(rapid.Int64Range(0, 1<<33).Draw(rt, "sent"), 0).UTC(),
-				Met:      rapid.Bool().Draw(rt, "met"),
+				Envelope:  rapid.SliceOfN(rapid.Byte(), 1, 50).Draw(rt, "envelope"),
+				Sent:      time.Unix(rapid.Int64Range(0, 1<<33).Draw(rt, "sent"), 0).UTC(),
+				Connected: rapid.Bool().Draw(rt, "connected"),
 
-				Proof: rapid.SliceOfN(rapid.Byte(), 1, 5).Draw(rt, "contradicts"),
+				ConflictingShare: rapid.SliceOfN(rapid.Byte(), 1, 5).Draw(rt, "conflicting share"),
 			})
 		}
 		var text bytes.Buffer

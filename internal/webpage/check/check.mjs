@@ -192,7 +192,7 @@ exec awk -v x="$FBO_PARAM_X" -v r="$FBO_PARAM_RATE" -v k="$FBO_PARAM_KIND" 'BEGI
   const { page } = opened;
   await until('the page of the only task', () => /#\/task\/.*progress/.test(page.url()));
   const base = page.url().replace(/.*#/, '#').replace(/progress$/, '');
-  await go(page, base + 'helpers');
+  await go(page, base + 'contributions');
   await until('both peers', async () => { const shown = await text(page); return ids.every((id) => shown.includes(id.slice(-8))); });
   check(true, 'node: both peers are shown');
   await until('both connected', () => page.evaluate(() => [...document.querySelectorAll('tbody td')].filter((cell) => cell.textContent.startsWith('direct')).length >= 2));

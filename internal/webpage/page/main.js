@@ -4,22 +4,22 @@ import { html, render, useAnswer, useEffect, useMemo, useRef, useState, useStore
 import { count, plain } from './format.js';
 import { TaskStore } from './store.js';
 import { Fleet } from './fleet.js';
-import { Helpers } from './helpers.js';
+import { Contributions } from './contributions.js';
 import { Model } from './model.js';
-import { Constraints, Fairness, Given, Rounds, usesRounds } from './more.js';
+import { Constraints, Disclosed, Fairness, Rounds, usesRounds } from './more.js';
 import { Progress } from './progress.js';
 import { Trials } from './trials.js';
 import { taskPath } from './api.js';
 
 const views = [
   { id: 'progress', name: 'Progress', view: Progress },
-  { id: 'helpers', name: 'Who helped', view: Helpers },
+  { id: 'contributions', name: 'Peer contributions', view: Contributions },
   { id: 'model', name: 'The model', view: Model },
   { id: 'trials', name: 'Trials', view: Trials },
   { id: 'constraints', name: 'Constraints', view: Constraints, of: (task) => task?.constraints?.length > 0 },
   { id: 'fairness', name: 'Fairness', view: Fairness, of: (task) => task?.strategy?.type === 'fair' },
   { id: 'rounds', name: 'Rounds', view: Rounds, of: usesRounds },
-  { id: 'given', name: 'Given away', view: Given },
+  { id: 'disclosed', name: 'Disclosed data', view: Disclosed },
 ];
 
 // routeOf reads the address: #/fleet or #/task/ID/VIEW/TRIAL?QUERY.
@@ -109,7 +109,7 @@ function Task({ route, now, main }) {
   const shown = views.filter((v) => !v.of || v.of(task?.task));
   const current = shown.find((v) => v.id === route.view) ?? shown[0];
   const { done } = store.summary();
-  const helpers = useAnswer((signal) => (current.id === 'trials' || current.id === 'model' ? Promise.resolve(null) : get(taskPath(store.id, '/contributions'), signal)),
+  const contributions = useAnswer((signal) => (current.id === 'trials' || current.id === 'model' ? Promise.resolve(null) : get(taskPath(store.id, '/contributions'), signal)),
     [store.id, store.shares, done.length, current.id === 'trials' || current.id === 'model', Math.floor(now / 20_000)], 5000);
   const base = `#/task/${encodeURIComponent(route.task)}/`;
   const go = useMemo(() => (view, trial) => base + view + (trial ? '/' + trial : ''), [base]);
@@ -125,7 +125,7 @@ function Task({ route, now, main }) {
     <nav class="tabs" aria-label="Views of the task"><ul>${shown.map((v) => html`<li key=${v.id}><a href=${go(v.id)} aria-current=${v.id === current.id ? 'page' : undefined}>${v.name}</a></li>`)}</ul></nav>
     <main id="main" tabindex="-1" ref=${main}>
       ${store.error && html`<p class="warning" role="status">${store.error.status === 404 ? 'The node serves no such task.' : 'The trials could not be read: ' + plain(store.error.message)}</p>`}
-      ${task ? html`<${current.view} key=${current.id} ...${{ store, helpers, go, now, chosen: route.trial, query: route.query }} />` : !store.error && html`<p class="muted">Reading the task …</p>`}
+      ${task ? html`<${current.view} key=${current.id} ...${{ store, contributions, go, now, chosen: route.trial, query: route.query }} />` : !store.error && html`<p class="muted">Reading the task …</p>`}
     </main>`;
 }
 

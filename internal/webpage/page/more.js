@@ -1,4 +1,4 @@
-// What only some tasks have: constraints, parties, rounds; and what was given away, which all have.
+// What only some tasks have: constraints, parties, rounds; and disclosed data, which all have.
 import { get, taskPath } from './api.js';
 import { Plot, axis, inPlane, marks, paintMarks, wholeIncrs, valueAxis } from './plot.js';
 import { html, useAnswer, useMemo, useRef } from './ui.js';
@@ -104,19 +104,19 @@ export function Fairness({ store }) {
     </table></div></section>`;
 }
 
-export function Rounds({ store, helpers, go }) {
+export function Rounds({ store, contributions, go }) {
   const answer = useAnswer((signal) => get(taskPath(store.id, '/rounds'), signal), [store.id, store.version, store.shares], 5000);
   const rounds = useMemo(() => store.trials.filter((t) => t?.why?.round > 0), [store.version]);
   if (!answer.data) return html`<${Waiting} title="Rounds" answer=${answer} />`;
   const { present = [], presence_agreed: agreed, sums } = answer.data;
-  const missing = (helpers.data?.peers ?? []).filter((p) => !present.includes(p.id));
+  const missing = (contributions.data?.peers ?? []).filter((p) => !present.includes(p.id));
   return html`<div class="columns two"><section aria-labelledby="takepart"><h2 id="takepart">Who takes part</h2>
       <p>${count(present.length, 'node')}, this one among them. ${agreed ? 'All of them see the same set.' : 'Not all of them see the same set yet.'}</p>
       <ul class="plain mono">${present.map((id) => html`<li key=${id} title=${plain(id, 120)}>${short(id)}</li>`)}</ul>
       <h3>Missing</h3>${missing.length === 0 ? html`<p>Nobody that this node knows of.</p>` : html`<ul class="plain">${missing.map((p) => html`<li key=${p.id}><span class="mono">${short(p.id)}</span> ${plain(p.path, 20)}</li>`)}</ul>`}</section>
     <section aria-labelledby="rounds"><h2 id="rounds">Rounds</h2>
       ${sums && html`<p>In all runs ${count(sums.known ?? 0, 'private sum')} became known. In this run ${count(sums.failed ?? 0, 'round')} ended without one.${sums.reason && ` Why the latest did: ${plain(sums.reason, 500)}`}</p>`}
-      ${rounds.length > 0 ? html`<table class="list"><thead><tr><th scope="col" class="n">round</th><th scope="col" class="n">trial</th><th scope="col" class="n">peers listened to</th><th scope="col">design</th></tr></thead>
+      ${rounds.length > 0 ? html`<table class="list"><thead><tr><th scope="col" class="n">round</th><th scope="col" class="n">trial</th><th scope="col" class="n">peers used</th><th scope="col">design</th></tr></thead>
         <tbody>${rounds.slice(-30).reverse().map((t) => html`<tr key=${t.id}><td class="n">${t.why.round}</td><td class="n"><a href=${go('trials', t.id)}>${t.id}</a></td><td class="n">${t.why.peer_count ?? 0}</td><td>${plain(t.why.phrase || t.why.source, 120)}</td></tr>`)}</tbody></table>`
       : !sums && html`<p class="muted">No design of a round yet. Each will be a row here: its round, its trial, and to how many peers it listened.</p>`}
     </section></div>`;
@@ -139,7 +139,7 @@ function told(task) {
   return 'What shares of this strategy tell is in its documentation.';
 }
 
-export function Given({ store }) {
+export function Disclosed({ store }) {
   const status = useAnswer((signal) => get(taskPath(store.id, '/status'), signal), [store.id, store.version, store.shares], 5000);
   const answer = useAnswer((signal) => get(taskPath(store.id, '/privacy'), signal), [store.id, store.version, store.shares], 5000);
   const task = store.task?.task;
@@ -151,10 +151,10 @@ export function Given({ store }) {
   const many = p?.planned ? Math.min(1, (p.released ?? 0) / p.planned) : 0;
   const part = p?.epsilon ? Math.min(1, (p.epsilon_spent ?? 0) / p.epsilon) : 0;
   return html`<div class="columns two">
-    <section aria-labelledby="told"><h2 id="told">What was told</h2>
+    <section aria-labelledby="disclosed"><h2 id="disclosed">Disclosed data</h2>
       <p>${told(task)} ${also.join(' ')}</p>
       ${task?.privacy && html`<p>${task.privacy.mechanism === 'aggregate' ? 'Noise is in every sum, and no single node’s part is seen by anybody.' : 'Noise is added to each share before it leaves this node.'}</p>`}
-      ${s ? html`<dl class="facts"><div><dt>shares told</dt><dd>${s.shares_sent ?? 0}</dd></div><div><dt>shares heard</dt><dd>${s.shares_received ?? 0}</dd></div>
+      ${s ? html`<dl class="facts"><div><dt>shares sent</dt><dd>${s.shares_sent ?? 0}</dd></div><div><dt>shares received</dt><dd>${s.shares_received ?? 0}</dd></div>
         <div><dt>sent</dt><dd>${bytes(s.bytes_sent ?? 0)}</dd></div><div><dt>received</dt><dd>${bytes(s.bytes_received ?? 0)}</dd></div></dl>
         <p class="muted">Shares since the node’s start; bytes of all that the node says on all its tasks, of which shares are a part.</p>`
       : html`<p class="muted">${status.error ? 'The node says: ' + plain(status.error.message) : 'Asking the node …'}</p>`}

@@ -22,7 +22,7 @@ function along(store, way) {
   };
 }
 
-export function Progress({ store, helpers, go, now }) {
+export function Progress({ store, contributions, go, now }) {
   const { counts, done, best, newest, peers } = store.summary();
   const [range, setRange] = useState('all');
   const [way, setWay] = useState('trials');
@@ -84,8 +84,8 @@ export function Progress({ store, helpers, go, now }) {
       </section>
       <section aria-labelledby="alone">
         <h2 id="alone">With and without peers</h2>
-        <p>${helpers.data ? plain(helpers.data.comparison, 1000) || 'What peers have brought will be said here after the first outcome.' : helpers.error ? 'The node does not say.' : 'Asking the node …'}</p>
-        ${helpers.data && html`<p class="muted">${sentence(helpers.data.summary)} <a href=${go('helpers')}>Who helped</a></p>`}
+        <p>${contributions.data ? plain(contributions.data.comparison, 1000) || 'What peers have brought will be said here after the first outcome.' : contributions.error ? 'The node does not say.' : 'Asking the node …'}</p>
+        ${contributions.data && html`<p class="muted">${sentence(contributions.data.summary)} <a href=${go('contributions')}>Peer contributions</a></p>`}
       </section>
     </div>`;
 }

@@ -159,7 +159,7 @@ function Detail({ store, id, trial, go }) {
         <tr><th scope="row">chosen as</th><td>${because(trial.why)}</td></tr>
         ${typeof trial.why?.own_probability === 'number' && html`<tr><th scope="row">chance of the own model</th><td>${number(trial.why.own_probability, 3)}</td></tr>`}
         ${trial.why?.peer && html`<tr><th scope="row">rests on</th><td class="mono">${plain(trial.why.peer, 120)}</td></tr>`}
-        ${trial.why?.peer_count > 0 && html`<tr><th scope="row">peers listened to</th><td>${trial.why.peer_count}</td></tr>`}
+        ${trial.why?.peer_count > 0 && html`<tr><th scope="row">peers used</th><td>${trial.why.peer_count}</td></tr>`}
         ${trial.why?.observations > 0 && html`<tr><th scope="row">their observations</th><td>${trial.why.observations}</td></tr>`}
         <tr><th scope="row">evaluated by</th><td>${trial.client ? plain(trial.client, 80) : 'this node'}</td></tr>
         <tr><th scope="row">attempts</th><td>${trial.attempts}</td></tr>

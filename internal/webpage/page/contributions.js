@@ -1,4 +1,4 @@
-// Who helped: the peers, how they are connected, and what of theirs was of use.
+// Contributions of peers: their connections, their shares, and the weight of each.
 import { forceCollide, forceManyBody, forceRadial, forceSimulation } from './vendor/d3-force.js';
 import { html, useMemo, useState } from './ui.js';
 import { ago, clock, count, number, percent, plain } from './format.js';
@@ -8,32 +8,32 @@ const paths = {
   direct: 'direct', relayed: 'relayed, through a hub', disconnected: 'disconnected: this node keeps its shares', banned: 'banned',
 };
 
-export function Helpers({ store, helpers, go, now }) {
-  const { data, error } = helpers;
+export function Contributions({ store, contributions, go, now }) {
+  const { data, error } = contributions;
   const [marked, mark] = useState(null);
-  if (!data) return html`<section class="empty"><h2>Who helped</h2><p>${error ? 'The node does not say: ' + plain(error.message) : 'Asking the node …'}</p></section>`;
+  if (!data) return html`<section class="empty"><h2>Peer contributions</h2><p>${error ? 'The node does not say: ' + plain(error.message) : 'Asking the node …'}</p></section>`;
   const peers = data.peers ?? [];
   if (peers.length === 0) {
     return html`<section class="empty"><h2>Nobody yet</h2><p>${sentence(data.summary)}</p>
-      <p>Every peer will be here as soon as it is met: how it is connected, what it has shared, which designs rest on it, and how much it is believed.</p></section>`;
+      <p>Every peer will be here as soon as it is met: how it is connected, what it has shared, which designs rest on it, and its weight.</p></section>`;
   }
   const several = store.trials.filter((t) => t?.why?.peer_count > 0 && !t.why.peer);
   return html`
     <p class="lead">${sentence(data.summary)}</p>
-    <div class="helpers">
+    <div class="contributions">
       <section aria-labelledby="network">
         <h2 id="network">Network</h2>
         <${Network} peers=${peers} marked=${marked} />
         <ul class="legend" aria-label="Lines">
           ${['direct', 'relayed', 'disconnected', 'banned'].map((path) => html`<li><svg class="key wide" viewBox="0 0 32 16" aria-hidden="true"><line class=${'edge ' + path} x1="1" y1="8" x2="31" y2="8" />${path === 'banned' && html`<path class="edge banned-mark" d="M12 4l8 8M12 12l8-8" />`}</svg> ${path}</li>`)}
-          <li>a wider disc: more designs rest on it</li><li>a fuller and nearer one: believed more</li>
+          <li>a wider disc: more designs rest on it</li><li>a fuller and nearer one: a larger weight</li>
         </ul>
       </section>
       <section aria-labelledby="peers">
         <h2 id="peers">Peers</h2>
         <div class="scroll" tabindex="0" role="region" aria-labelledby="peers">
         <table class="list">
-          <thead><tr><th scope="col">peer</th><th scope="col">connected</th><th scope="col" class="n">shares</th><th scope="col" class="n">observations</th><th scope="col">last heard</th><th scope="col">designs that rest on it</th><th scope="col">believed</th></tr></thead>
+          <thead><tr><th scope="col">peer</th><th scope="col">connected</th><th scope="col" class="n">shares</th><th scope="col" class="n">observations</th><th scope="col">last share</th><th scope="col">designs that rest on it</th><th scope="col">weight</th></tr></thead>
           <tbody>${peers.map((p) => html`
             <tr key=${p.id} onMouseEnter=${() => mark(p.id)} onMouseLeave=${() => mark(null)}>
               <th scope="row"><span class="mono cut" title=${plain(p.id, 120)}>${plain(p.name, 24)}</span>${p.present && html`<span class="muted small together">takes part</span>`}</th>
@@ -42,7 +42,7 @@ export function Helpers({ store, helpers, go, now }) {
               <td class="n">${p.observations ?? '–'}</td>
               <td class="together">${p.last_share ? html`<span title=${clock(p.last_share)}>${ago(Date.parse(p.last_share), now)}</span>` : 'never'}</td>
               <td><${Designs} ids=${p.designs ?? []} go=${go} /></td>
-              <td><${Belief} of=${p} /></td>
+              <td><${Weight} of=${p} /></td>
             </tr>`)}
           </tbody>
         </table></div>
@@ -60,17 +60,17 @@ function Designs({ ids, go }) {
   return html`${ids.length > most && html`<span>${ids.length}, the newest </span>`}${shown.map((id, i) => html`${i > 0 && ', '}<a href=${go('trials', id)} aria-label=${'trial ' + id}>${id}</a>`)}`;
 }
 
-function Belief({ of }) {
-  if (typeof of.weight !== 'number') return html`<span class="muted">${of.explanation ? plain(of.explanation, 200) : 'not judged'}</span>`;
+function Weight({ of }) {
+  if (typeof of.weight !== 'number') return html`<span class="muted">${of.explanation ? plain(of.explanation, 200) : 'no weight yet'}</span>`;
   const share = Math.min(1, Math.max(0, of.weight));
-  return html`<span class="belief"><span class="bar" aria-hidden="true"><span style=${{ width: 100 * share + '%' }}></span></span><span class="n">${percent(share)}</span></span>
+  return html`<span class="weight"><span class="bar" aria-hidden="true"><span style=${{ width: 100 * share + '%' }}></span></span><span class="n">${percent(share)}</span></span>
     ${of.explanation && html`<span class="muted small">${plain(of.explanation, 200)}</span>`}`;
 }
 
 const wide = 480;
 const high = 360;
 
-// layout puts the node in the middle and the peers around it, the believed nearer. The places
+// layout puts the node in the middle and the peers around it, those with larger weights nearer. The places
 // are computed at once, without movement, and stay while the peers are the same.
 function layout(peers) {
   const nodes = peers.map((p, i) => ({
@@ -107,9 +107,9 @@ function Network({ peers, marked }) {
     })}
     ${nodes.map((n) => {
       const p = by.get(n.peer.id) ?? n.peer;
-      const believed = typeof p.weight === 'number' ? 0.25 + 0.75 * Math.min(1, Math.max(0, p.weight)) : 0.25;
+      const opacity = typeof p.weight === 'number' ? 0.25 + 0.75 * Math.min(1, Math.max(0, p.weight)) : 0.25;
       return html`<g key=${'n' + p.id} class=${'peer ' + (paths[p.path] ? p.path : 'disconnected') + (marked === p.id ? ' marked' : '')}>
-        <circle class="under" cx=${n.x} cy=${n.y} r=${n.r} /><circle class="disc" cx=${n.x} cy=${n.y} r=${n.r} fill-opacity=${believed} />
+        <circle class="under" cx=${n.x} cy=${n.y} r=${n.r} /><circle class="disc" cx=${n.x} cy=${n.y} r=${n.r} fill-opacity=${opacity} />
         <text x=${n.x} y=${n.y + n.r + 13}>${plain(p.name, 14)}</text></g>`;
     })}
     <circle class="self" cx=${wide / 2} cy=${high / 2} r="15" /><text class="self-name" x=${wide / 2} y=${high / 2 + 30}>this node</text>

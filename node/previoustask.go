@@ -39,7 +39,7 @@ func (n *Node) previousTasksOf(t *task.Task) (previousTasks []PreviousTask) {
 	return previousTasks
 }
 
-// previousTaskText is the warning about former tasks; the first of them is described.
+// previousTaskText is the warning about previous tasks; the first of them is described.
 func previousTaskText(t *task.Task, previousTasks []PreviousTask) string {
 	f := previousTasks[0]
 	short := taskref.Short(f.Task)

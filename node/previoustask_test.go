@@ -10,7 +10,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// A program whose task file has changed is warned once that the former task's trials are not used.
+// A program whose task file has changed is warned once that the previous task's trials are not used.
 func TestChangedTaskWarnsOfTheFormerOne(t *testing.T) {
 	t.Parallel()
 	const text = "name: line\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\nstrategy: {type: ts}\n"

@@ -60,7 +60,7 @@ type JoinOptions struct {
 	Invitation *invitation.Invitation
 
 	// Importing is set where the caller imports past trials next. The node then does not warn of
-	// former tasks of the same name.
+	// previous tasks of the same name.
 	Importing bool
 
 	// OnEvent is told what happens, in order; warnings go to the node's

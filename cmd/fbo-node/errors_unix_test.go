@@ -62,7 +62,7 @@ func TestUsageErrors(t *testing.T) {
 		{run("--stop-regret", "0", "--", "true"), "--stop-regret 0: accepted are numbers above 0, in the objective's units"},
 		{run("--stop-regret", "NaN", "--", "true"), "--stop-regret NaN: accepted are numbers above 0, .*"},
 		{run("--stop-regret", "Inf", "--", "true"), `--stop-regret \+Inf: accepted are numbers above 0, .*`},
-		{run("--keep-after", "--", "true"), "--keep-after says what follows the evaluations; it needs --evals or --stop-regret, .*"},
+		{run("--keep-after", "--", "true"), "--keep-after needs --evals or --stop-regret, .*"},
 		{[]string{"run", limited, "--data-dir", dir, "--stop-regret", "1", "--", "true"}, "--stop-regret: the task has constraints, .*; accepted are tasks without"},
 		{run("--enqueue", "nosuch.csv", "--", os.Args[0]), "enqueue: open nosuch.csv: no such file or directory"},
 		{run("--enqueue", outside, "--", os.Args[0]), `enqueue: .*outside.csv: line 3: .*x.*`},

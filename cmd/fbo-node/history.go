@@ -269,7 +269,7 @@ func writeStatus(out io.Writer, p taskHistory) {
 	fmt.Fprintf(out, "peers     %d connected, %d taking part besides this node%s\n", len(s.TopicPeers), others(s),
 		map[bool]string{true: ", all agree who", false: ", not all agree who yet"}[s.PresenceAgreed])
 	if s.Stored.PeerShares > 0 {
-		fmt.Fprintf(out, "knowledge %s of %s, kept over restarts\n", sanitize.Count(s.Stored.PeerShares, "share"), sanitize.Count(s.Stored.Authors, "other node"))
+		fmt.Fprintf(out, "stored    %s of %s, kept over restarts\n", sanitize.Count(s.Stored.PeerShares, "share"), sanitize.Count(s.Stored.Authors, "other node"))
 	}
 	for _, link := range s.Peers {
 		fmt.Fprintf(out, "peer      %s, %s, %s\n", link.ID, link.Path, link.Address)

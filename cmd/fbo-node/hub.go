@@ -157,9 +157,9 @@ func (o hubOptions) keepAll(ctx context.Context, out io.Writer, h *node.Hub, kep
 			return err
 		}
 		o.printLine(out, object{"event": "keeping", "task": t.ID().String(), "name": t.Name, "tag": tagOf(session), "unusable_reason": unusableReason(t)}, keptLine(t, tagOf(session)))
-		go watchStored(ctx, session, func(held node.StoredShares) {
-			o.printLine(out, object{"event": "shares_stored", "task": t.ID().String(), "authors": held.Authors, "peer_shares": held.PeerShares},
-				fmt.Sprintf("task %q: %s", t.Name, storedText(held)))
+		go watchStored(ctx, session, func(stored node.StoredShares) {
+			o.printLine(out, object{"event": "shares_stored", "task": t.ID().String(), "authors": stored.Authors, "peer_shares": stored.PeerShares},
+				fmt.Sprintf("task %q: %s", t.Name, storedText(stored)))
 		})
 	}
 	return nil
@@ -171,7 +171,7 @@ func keptLine(t *task.Task, tag string) string {
 		line += ", by invitation as " + tag
 	}
 	if why := unusableReason(t); why != "" {
-		line += "; what absent nodes have shared is of no use to it: " + why
+		line += "; it cannot use the shares of absent nodes: " + why
 	}
 	return line
 }

@@ -111,7 +111,7 @@ func readKeptTask(ctx context.Context, dir, file string) (*task.Task, error) {
 	return t, err
 }
 
-// unusableReason says why the shares of nodes that have ended are of no use to others;
+// unusableReason returns why the shares of nodes that have ended are unusable for others;
 // empty when they are.
 func unusableReason(t *task.Task) string {
 	if outdated := registrationOf(t).Outdated; outdated != nil {
@@ -125,7 +125,7 @@ func (p *progress) keeping(ctx context.Context, n *node.Node, session *node.Sess
 	lines := append(p.hello(n), p.terms(ctx, n, session)...)
 	lines[0] += ", kept for others; this node evaluates nothing"
 	if why := unusableReason(p.task); why != "" {
-		lines = append(lines, "What absent nodes have shared is of no use to this task: "+why+".")
+		lines = append(lines, "This task cannot use the shares of absent nodes: "+why+".")
 	}
 	p.printLine(object{
 		"event": "keeper_started", "task": p.task.ID().String(), "name": p.task.Name,
@@ -134,29 +134,29 @@ func (p *progress) keeping(ctx context.Context, n *node.Node, session *node.Sess
 	p.begin()
 }
 
-// watchKeeping reports who is connected and what is held, until the session or the
+// watchKeeping reports the connected peers and the stored shares, until the session or the
 // context ends.
 func (p *progress) watchKeeping(ctx context.Context, session *node.Session, seeks bool) error {
 	go p.watch(ctx, session, seeks)
-	return watchStored(ctx, session, func(held node.StoredShares) {
-		p.printLine(object{"event": "shares_stored", "authors": held.Authors, "peer_shares": held.PeerShares, "own_shares": held.OwnShares}, "%s", storedText(held))
+	return watchStored(ctx, session, func(stored node.StoredShares) {
+		p.printLine(object{"event": "shares_stored", "authors": stored.Authors, "peer_shares": stored.PeerShares, "own_shares": stored.OwnShares}, "%s", storedText(stored))
 	})
 }
 
-// watchStored tells what is held, at first and whenever that changes, until the session
+// watchStored reports the stored shares, at first and whenever that changes, until the session
 // or the context ends.
-func watchStored(ctx context.Context, session *node.Session, tell func(node.StoredShares)) error {
+func watchStored(ctx context.Context, session *node.Session, report func(node.StoredShares)) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	var held node.StoredShares
+	var stored node.StoredShares
 	for first := true; ; first = false {
 		status, err := session.Status(ctx)
 		if err != nil {
 			return err
 		}
-		if now := status.Stored; now != held || first {
-			held = now
-			tell(held)
+		if now := status.Stored; now != stored || first {
+			stored = now
+			report(stored)
 		}
 		select {
 		case <-ctx.Done():
@@ -169,13 +169,13 @@ func watchStored(ctx context.Context, session *node.Session, tell func(node.Stor
 func storedText(k node.StoredShares) string {
 	switch {
 	case k.PeerShares+k.OwnShares == 0:
-		return "nothing is held yet"
+		return "nothing is stored yet"
 	case k.OwnShares == 0:
-		return fmt.Sprintf("%s of %s held for those who come later", sanitize.Count(k.PeerShares, "share"), sanitize.Count(k.Authors, "node"))
+		return fmt.Sprintf("%s of %s stored for nodes that join later", sanitize.Count(k.PeerShares, "share"), sanitize.Count(k.Authors, "node"))
 	case k.PeerShares == 0:
-		return fmt.Sprintf("%s of this node held for those who come later", sanitize.Count(k.OwnShares, "share"))
+		return fmt.Sprintf("%s of this node stored for nodes that join later", sanitize.Count(k.OwnShares, "share"))
 	}
-	return fmt.Sprintf("%s of %s held for those who come later, and %s of this node", sanitize.Count(k.PeerShares, "share"), sanitize.Count(k.Authors, "other node"), sanitize.Count(k.OwnShares, "share"))
+	return fmt.Sprintf("%s of %s stored for nodes that join later, and %s of this node", sanitize.Count(k.PeerShares, "share"), sanitize.Count(k.Authors, "other node"), sanitize.Count(k.OwnShares, "share"))
 }
 
 // maxSettling is how long the end of a run waits for its last share.
@@ -198,7 +198,7 @@ func settle(ctx context.Context, session *node.Session) error {
 func keepAfter(ctx context.Context, session *node.Session, show *progress) error {
 	if registrationOf(show.task).Roster {
 		show.resume()
-		show.printLine(object{"event": "keeping"}, "All evaluations are made; this node stays and goes on serving the others' rounds, until Ctrl-C.")
+		show.printLine(object{"event": "keeping"}, "All evaluations are made; this node serves the rounds of the others until Ctrl-C.")
 		go show.watch(ctx, session, false)
 		if err := watchStored(ctx, session, func(node.StoredShares) {}); err != nil {
 			return err
@@ -209,7 +209,7 @@ func keepAfter(ctx context.Context, session *node.Session, show *progress) error
 		return err
 	}
 	show.resume()
-	show.printLine(object{"event": "keeping"}, "All evaluations are made; this node stays and passes on what is known, until Ctrl-C.")
+	show.printLine(object{"event": "keeping"}, "All evaluations are made; this node stores and sends shares until Ctrl-C.")
 	if err := show.watchKeeping(ctx, session, false); err != nil {
 		return err
 	}

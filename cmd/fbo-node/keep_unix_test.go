@@ -209,8 +209,8 @@ func TestStayAndComeBack(t *testing.T) {
 		t.Error("no design of six rests on what the node had heard before it was started anew")
 	}
 	keeper, address := startKeeper(t, file, dirs[0])
-	if held := keeper.await(t, "what it holds", isEvent("shares_stored")); held.Authors != 1 || held.OwnShares != 1 {
-		t.Errorf("it holds %+v, want the shares of one other and its own", held)
+	if stored := keeper.await(t, "what it stores", isEvent("shares_stored")); stored.Authors != 1 || stored.OwnShares != 1 {
+		t.Errorf("it holds %+v, want the shares of one other and its own", stored)
 	}
 	p := sites[2].run(t, shortTempDir(t), "--peer", address, "--evals", "1", "--wait-for-peers", patienceOfTests.String())
 	if code := p.wait(t); code != exitDone {

@@ -11,7 +11,7 @@ import (
 	"github.com/fbo-node/fbo/internal/taskref"
 )
 
-// run and serve warn once of the former task, unless its trials are imported. The command in the
+// run and serve warn once of the previous task, unless its trials are imported. The command in the
 // warning works.
 func TestChangedTaskFileIsNoticed(t *testing.T) {
 	t.Parallel()

@@ -351,7 +351,7 @@ func (p *progress) watch(ctx context.Context, session *node.Session, expected bo
 // lonely says what it means to have no peers.
 func lonely(keeping bool) string {
 	if keeping {
-		return "no peers on this task; what is held is passed on when one joins"
+		return "no peers on this task; this node sends its stored shares when one joins"
 	}
 	return "no peers on this task; this node tunes alone until one joins"
 }

@@ -58,7 +58,7 @@ func resumedOf(t *task.Task, trials []strategy.Trial) resumed {
 func (c resumed) left(o runOptions) int { return o.evals - (c.Evaluations - c.Failed) }
 
 func (c resumed) text(t *task.Task, o runOptions) string {
-	first := fmt.Sprintf("continues after %s (%d failed)", sanitize.Count(c.Evaluations, "evaluation"), c.Failed)
+	first := fmt.Sprintf("resumes after %s (%d failed)", sanitize.Count(c.Evaluations, "evaluation"), c.Failed)
 	if c.Imported > 0 {
 		first += " and " + sanitize.Count(c.Imported, "imported trial")
 	}

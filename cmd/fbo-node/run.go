@@ -127,7 +127,7 @@ func (o runOptions) validate() error {
 	case o.wait < 0:
 		return usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
 	case o.keepAfter && !o.evalsGiven && !o.stopGiven:
-		return usagef("--keep-after says what follows the evaluations; it needs --evals or --stop-regret, without which they do not end")
+		return usagef("--keep-after needs --evals or --stop-regret, without which the evaluations do not end")
 	}
 	if err := checkMaxObservations(o.maxObservations); err != nil {
 		return err

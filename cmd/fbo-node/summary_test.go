@@ -222,10 +222,10 @@ func TestWhatBecomes(t *testing.T) {
 
 func TestHeldText(t *testing.T) {
 	for k, want := range map[node.StoredShares]string{
-		{}:                          "nothing is held yet",
-		{Authors: 2, PeerShares: 3}: "3 shares of 2 nodes held for those who come later",
-		{OwnShares: 1}:              "1 share of this node held for those who come later",
-		{Authors: 1, PeerShares: 1, OwnShares: 2}: "1 share of 1 other node held for those who come later, and 2 shares of this node",
+		{}:                          "nothing is stored yet",
+		{Authors: 2, PeerShares: 3}: "3 shares of 2 nodes stored for nodes that join later",
+		{OwnShares: 1}:              "1 share of this node stored for nodes that join later",
+		{Authors: 1, PeerShares: 1, OwnShares: 2}: "1 share of 1 other node stored for nodes that join later, and 2 shares of this node",
 	} {
 		if got := storedText(k); got != want {
 			t.Errorf("%+v: %q, want %q", k, got, want)

@@ -45,7 +45,7 @@ func TestGivingUpAndGoingOn(t *testing.T) {
 		}
 	}
 	text := must(t, join(runLine(file, dir, "--evals", "3"), objective("bowl"))...)
-	for _, want := range []string{"continues after 20 evaluations (20 failed); 3 of the 3 that --evals asks for are left\n", "in 23 evaluations (20 failed)"} {
+	for _, want := range []string{"resumes after 20 evaluations (20 failed); 3 of the 3 that --evals asks for are left\n", "in 23 evaluations (20 failed)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
@@ -199,12 +199,12 @@ func TestKilledNodeIsNotRunning(t *testing.T) {
 	p.wait(t)
 	for _, evals := range []string{"0", "2"} { // which leave nothing to evaluate
 		text = must(t, join(runLine(file, dir, "--evals", evals), objective("bowl"))...)
-		if !strings.Contains(text, "continues after 2 evaluations") || strings.Contains(text, "again") {
+		if !strings.Contains(text, "resumes after 2 evaluations") || strings.Contains(text, "again") {
 			t.Errorf("--evals %s: got\n%s", evals, text)
 		}
 	}
 	text = must(t, join(runLine(file, dir, "--evals", "4"), objective("bowl"))...)
-	if !regexp.MustCompile(`(?m)^continues after 2 evaluations \(0 failed\); 2 of the 4 that --evals asks for are left\nbest so far \S+: trial [12], x=\S+ y=\S+  \[random start\]\ntrial 3 was interrupted and is evaluated again$`).MatchString(text) {
+	if !regexp.MustCompile(`(?m)^resumes after 2 evaluations \(0 failed\); 2 of the 4 that --evals asks for are left\nbest so far \S+: trial [12], x=\S+ y=\S+  \[random start\]\ntrial 3 was interrupted and is evaluated again$`).MatchString(text) {
 		t.Errorf("got\n%s", text)
 	}
 }

@@ -55,10 +55,18 @@ func (a *Archive) History(id string, strategies strategy.Set) (agent.History, er
 }
 
 // Known returns the IDs of the tasks in the journal of a node that has started, sorted.
-func (n *Node) Known() ([]string, error) { return n.journal.Tasks() }
+func (n *Node) Known() ([]string, error) {
+	if n.journal == nil {
+		return nil, needsStart("Node.Known")
+	}
+	return n.journal.Tasks()
+}
 
 // History is that of an Archive, for a node that has started.
 func (n *Node) History(id string) (agent.History, error) {
+	if n.journal == nil {
+		return agent.History{}, needsStart("Node.History")
+	}
 	return historyIn(n.journal, id, n.strategies)
 }
 

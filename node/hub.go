@@ -86,6 +86,9 @@ type Hub struct {
 
 // Start opens the network. The context bounds the start only.
 func (h *Hub) Start(ctx context.Context) (err error) {
+	if ctx == nil {
+		return needsContext("Hub.Start")
+	}
 	if h.host != nil {
 		return errors.New("node: Hub.Start: already started")
 	}
@@ -165,12 +168,12 @@ func (h *Hub) open(listen []string) error {
 	return nil
 }
 
-// ID returns the hub's peer ID. It may be called after Start.
-func (h *Hub) ID() peer.ID { return h.host.ID() }
+// ID returns the hub's peer ID; it is empty before Start.
+func (h *Hub) ID() peer.ID { return idOf(h.host) }
 
 // Addresses returns full multiaddresses of the hub's network interfaces, in the
 // form that Node.Hubs takes. Behind a forwarded port the address that others use
-// is not among them.
+// is not among them. Before Start there are none.
 func (h *Hub) Addresses() []string { return fullAddresses(h.host) }
 
 // Close ends the hub and with it all that it relays. It may be called more than

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"errors"
 
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/task"
@@ -20,7 +19,7 @@ func (h *Hub) Keep(ctx context.Context, t *task.Task) (*Session, error) {
 // says.
 func (h *Hub) KeepInvited(ctx context.Context, t *task.Task, i *invitation.Invitation) (*Session, error) {
 	if h.host == nil {
-		return nil, errors.New("node: Hub.Keep: Start comes first")
+		return nil, needsStart("Hub.Keep")
 	}
 	if h.keeper == nil {
 		keeper := &Node{Dir: h.Dir, Host: h.host, Allow: h.Allow, Strategies: h.Strategies, Log: h.Log, OnWarning: h.OnWarning}

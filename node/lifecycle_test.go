@@ -163,7 +163,7 @@ func TestStartErrors(t *testing.T) {
 		if n.Dir == busy.Dir && !errors.Is(err, node.ErrBusy) {
 			t.Errorf("%v is not ErrBusy", err)
 		}
-		if _, err := n.Join(t.Context(), parse(t, bowl), node.JoinOptions{}); err == nil || !strings.Contains(err.Error(), "Start comes first") {
+		if _, err := n.Join(t.Context(), parse(t, bowl), node.JoinOptions{}); err == nil || !strings.Contains(err.Error(), "call Start first") {
 			t.Errorf("Join after a failed start: %v", err)
 		}
 		if err := n.Close(); err != nil {

@@ -206,6 +206,9 @@ func (s *Session) finish(r result) {
 // do runs a function in the loop and returns when all that followed from it is
 // on disk.
 func (s *Session) do(ctx context.Context, run func(now time.Time)) error {
+	if ctx == nil {
+		return needsContext("a method of Session")
+	}
 	c := call{run, make(chan struct{})}
 	select {
 	case s.calls <- c:

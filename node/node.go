@@ -142,6 +142,9 @@ type Node struct {
 // Start opens the journal and the network. On an error everything that was
 // opened is closed again. The context bounds the start only.
 func (n *Node) Start(ctx context.Context) (err error) {
+	if ctx == nil {
+		return needsContext("Node.Start")
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.started {
@@ -209,6 +212,14 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	}
 	if err := CheckListen(n.Listen); err != nil {
 		return nil, err
+	}
+	if n.Modelled != 0 && n.Modelled < strategy.MinModelled {
+		return nil, fmt.Errorf("Node.Modelled is %d, expected 0 (the default, %d) or at least %d", n.Modelled, strategy.DefaultModelled, strategy.MinModelled)
+	}
+	if n.Strategies != nil {
+		if err := n.Strategies.Check(); err != nil {
+			return nil, fmt.Errorf("Node.Strategies: %w", err)
+		}
 	}
 	n.log = limitedLogger(n.Log)
 	peers, err := ParsePeers(n.Peers)
@@ -346,14 +357,26 @@ func (n *Node) warn(message string) {
 	}
 }
 
-// ID returns the node's peer ID. It may be called after Start.
-func (n *Node) ID() peer.ID { return n.host.ID() }
+// ID returns the node's peer ID; it is empty before Start.
+func (n *Node) ID() peer.ID { return idOf(n.host) }
 
 // Addresses returns full multiaddresses under which others may reach the node,
-// in the form that Peers takes.
+// in the form that Peers takes; none before Start.
 func (n *Node) Addresses() []string { return fullAddresses(n.host) }
 
+// idOf returns the ID of a host; it is empty without one.
+func idOf(h host.Host) peer.ID {
+	if h == nil {
+		return ""
+	}
+	return h.ID()
+}
+
+// fullAddresses returns the addresses of a host, each with its ID; none without a host.
 func fullAddresses(h host.Host) []string {
+	if h == nil {
+		return nil
+	}
 	addresses, err := peer.AddrInfoToP2pAddrs(&peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
 	if err != nil {
 		return nil // a host's own addresses are always valid
@@ -365,13 +388,16 @@ func fullAddresses(h host.Host) []string {
 	return texts
 }
 
-// Join takes part in a task. What an earlier run left in the journal is
-// restored.
+// Join takes part in a task that strategy.Set.Parse or strategy.Set.NewTask has made. What an
+// earlier run left in the journal is restored. The context bounds the join only.
 func (n *Node) Join(ctx context.Context, t *task.Task, options JoinOptions) (*Session, error) {
+	if err := checkJoin(ctx, t, options); err != nil {
+		return nil, err
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.started {
-		return nil, errors.New("node: Join: Start comes first")
+		return nil, needsStart("Node.Join")
 	}
 	if n.sessions == nil {
 		return nil, ErrClosed

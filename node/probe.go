@@ -52,6 +52,9 @@ const maxAgent = 100 // characters of a program's name
 // task it asks which of the peer's tasks have that name; empty: none. Errors wrap
 // ErrPeerAddress, ErrUnreachable, ErrClock or ErrWrongPeer; the context bounds the probe.
 func Probe(ctx context.Context, address, taskName string) (Reach, error) {
+	if ctx == nil {
+		return Reach{}, needsContext("Probe")
+	}
 	targets, err := ParsePeers([]string{address})
 	if err != nil {
 		return Reach{}, fmt.Errorf("%w: %w", ErrPeerAddress, err)

@@ -47,11 +47,18 @@ func (o *RunOptions) validate() error {
 	if o.Parallel == 0 {
 		o.Parallel = 1
 	}
-	if o.Evals < 0 || o.MaxFailures < 0 || o.Parallel < 0 || o.TrialTimeout < 0 {
-		return fmt.Errorf("node: RunOptions %+v: nothing may be negative", *o)
+	switch {
+	case o.Evals < 0:
+		return fmt.Errorf("RunOptions.Evals is %d, expected 0 (no end) or more", o.Evals)
+	case o.MaxFailures < 0:
+		return fmt.Errorf("RunOptions.MaxFailures is %d, expected 0 (the default) or more", o.MaxFailures)
+	case o.Parallel < 0:
+		return fmt.Errorf("RunOptions.Parallel is %d, expected 0 (one at a time) or more", o.Parallel)
+	case o.TrialTimeout < 0:
+		return fmt.Errorf("RunOptions.TrialTimeout is %v, expected 0 (none) or more", o.TrialTimeout)
 	}
 	if !(o.StopRegret >= 0) || math.IsInf(o.StopRegret, 1) {
-		return fmt.Errorf("node: RunOptions.StopRegret is %g, accepted are 0 (never) and finite numbers above it", o.StopRegret)
+		return fmt.Errorf("RunOptions.StopRegret is %g, expected 0 (never) or a finite number above 0", o.StopRegret)
 	}
 	return nil
 }
@@ -66,6 +73,9 @@ type Evaluator func(ctx context.Context, trial strategy.Trial) (strategy.Outcome
 // agent). When every design has failed and chance finds no other, that ends it. After each
 // of these the next Run goes on from there.
 func (s *Session) Run(ctx context.Context, evaluate func(ctx context.Context, d task.Design) (float64, error), options RunOptions) error {
+	if evaluate == nil {
+		return errors.New("Session.Run needs an evaluator, got nil")
+	}
 	return s.RunTrials(ctx, func(ctx context.Context, trial strategy.Trial) (strategy.Outcome, error) {
 		value, err := evaluate(ctx, trial.Design)
 		return strategy.Outcome{Value: value}, err
@@ -75,6 +85,9 @@ func (s *Session) Run(ctx context.Context, evaluate func(ctx context.Context, d 
 // RunTrials is Run for evaluators that need the trial's ID or measure
 // constraints.
 func (s *Session) RunTrials(ctx context.Context, evaluate Evaluator, options RunOptions) error {
+	if evaluate == nil {
+		return errors.New("Session.RunTrials needs an evaluator, got nil")
+	}
 	if err := options.validate(); err != nil {
 		return err
 	}

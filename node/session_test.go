@@ -159,8 +159,9 @@ func TestRunSurvivesPanicsAndBadValues(t *testing.T) {
 func TestRunOptionsAreChecked(t *testing.T) {
 	t.Parallel()
 	s := join(t, loopback(t), bowl, 1)
+	evaluate := func(context.Context, task.Design) (float64, error) { return 0, nil }
 	for _, options := range []node.RunOptions{{Evals: -1}, {MaxFailures: -1}, {Parallel: -1}, {TrialTimeout: -1}} {
-		if err := s.Run(t.Context(), nil, options); err == nil || !strings.Contains(err.Error(), "negative") {
+		if err := s.Run(t.Context(), evaluate, options); err == nil || !strings.Contains(err.Error(), "-1") || !strings.Contains(err.Error(), "expected 0") {
 			t.Errorf("%+v: %v", options, err)
 		}
 	}
@@ -249,7 +250,7 @@ func TestClosedSession(t *testing.T) {
 	_, statusErr := s.Status(ctx)
 	_, importErr := s.Import(ctx, nil)
 	for i, err := range []error{askErr, trialsErr, statusErr, importErr, s.Tell(ctx, trial.ID, 1), s.Fail(ctx, trial.ID, "x"),
-		s.Run(ctx, nil, node.RunOptions{})} {
+		s.Run(ctx, func(context.Context, task.Design) (float64, error) { return 0, nil }, node.RunOptions{})} {
 		if !errors.Is(err, node.ErrClosed) {
 			t.Errorf("call %d after Close: %v", i, err)
 		}

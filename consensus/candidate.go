@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/exchange/presence"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -67,7 +66,7 @@ func (t candidateExchange) round(view strategy.View) int {
 
 // work computes the candidate of a round.
 func (t candidateExchange) work(round int) strategy.Work {
-	return strategy.Work{Name: "candidate", Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
+	return strategy.Work{Name: "candidate", Run: func(ctx context.Context, view strategy.View, seed strategy.Seed) (any, error) {
 		view = view.WithoutPending() // a candidate is published
 		trial := uint64(round + t.task.Strategy.InitialDesigns)
 		suggestion, err := t.own.Suggest(ctx, view, trial, seed)

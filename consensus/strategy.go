@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/exchange/presence"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -60,7 +59,7 @@ func ownStrategy(t *task.Task) (strategy.Strategy, error) {
 }
 
 // Suggest implements strategy.Strategy.
-func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
 		return s.search.Start(view, trial, seed)
 	}
@@ -80,7 +79,7 @@ const preparing = time.Hour
 // inRound waits until the round has closed. A trial that is asked for while its
 // predecessor has taken the round's average, as with several evaluators at once,
 // is chosen alone.
-func (s Strategy) inRound(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s Strategy) inRound(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	round, _ := strategy.ResultOf[Round](view, Kind)
 	if round.Open && view.Waited == "" {
 		return strategy.Suggestion{Wait: strategy.Wait{Exchange: Kind, For: deadlineOf(s.settings) + preparing}}, nil
@@ -100,7 +99,7 @@ func (s Strategy) inRound(ctx context.Context, view strategy.View, trial uint64,
 	}}, nil
 }
 
-func (s Strategy) withLatest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s Strategy) withLatest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	own, err := s.own.Suggest(ctx, view, trial, seed)
 	present := presence.Of(view)
 	round := int(s.search.AfterStart(trial))

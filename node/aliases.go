@@ -1,7 +1,10 @@
 package node
 
 import (
+	"github.com/ipfs/go-cid"
+
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -15,16 +18,47 @@ type (
 	State = strategy.State
 	// Event is something worth showing.
 	Event = agent.Event
+	// EventType names what happened.
+	EventType = agent.EventType
 	// Past is an evaluation that was made before or elsewhere.
 	Past = agent.Past
+	// Recommendation is the design that the node's model supports best.
+	Recommendation = agent.Recommendation
+	// History is what a journal contains of one task.
+	History = agent.History
+	// Stopped is why a run has ended by RunOptions.StopRegret.
+	Stopped = agent.Stopped
+	// Learned is what the model of the objective has learned from.
+	Learned = agent.Learned
+	// Author is a peer of which the node holds shares.
+	Author = agent.Author
+	// Claim is a client outside of the process, and how long it may hold a trial.
+	Claim = agent.Claim
+	// Once identifies a request that may come again.
+	Once = agent.Once
+	// Reply is the stored answer to such a request.
+	Reply = agent.Reply
+	// Invitation is the secret by which nodes join a closed task.
+	Invitation = invitation.Invitation
 )
 
 // States of a trial.
 const (
-	Waiting = strategy.Waiting
-	Running = strategy.Running
-	Done    = strategy.Done
-	Failed  = strategy.Failed
+	Waiting State = strategy.Waiting
+	Running State = strategy.Running
+	Done    State = strategy.Done
+	Failed  State = strategy.Failed
+)
+
+// Types of events.
+const (
+	TrialStarted  EventType = agent.TrialStarted
+	TrialFinished EventType = agent.TrialFinished // done or failed
+	ShareSent     EventType = agent.ShareSent
+	ShareReceived EventType = agent.ShareReceived
+	LeaseEnded    EventType = agent.LeaseEnded // a client gave no sign of life; its trial waits for another one
+	WaitEnded     EventType = agent.WaitEnded  // the first design was held back, and is so no longer
+	Warning       EventType = agent.Warning
 )
 
 // Errors about trials and asking; when one is returned, nothing has changed.
@@ -33,4 +67,13 @@ var (
 	ErrFinished     = agent.ErrFinished
 	ErrBadOutcome   = agent.ErrBadOutcome
 	ErrKeeping      = agent.ErrKeeping
+	ErrNotHeld      = agent.ErrNotHeld
+	ErrKeyReused    = agent.ErrKeyReused
 )
+
+// NewInvitation returns an invitation to the task with this ID, with a secret of its own.
+func NewInvitation(task cid.Cid) Invitation { return invitation.New(task) }
+
+// ParseInvitation reads the text of an invitation, with white space around it. Errors do not
+// quote the text, which may contain most of a secret.
+func ParseInvitation(text string) (Invitation, error) { return invitation.Parse(text) }

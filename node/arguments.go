@@ -20,14 +20,14 @@ func checkJoin(ctx context.Context, t *task.Task, options JoinOptions) error {
 	if options.Lease < 0 {
 		return fmt.Errorf("JoinOptions.Lease is %v, expected 0 (no limit) or more", options.Lease)
 	}
-	for i, design := range options.First {
+	for i, design := range options.Enqueue {
 		if err := t.Space.Check(design); err != nil {
-			return fmt.Errorf("JoinOptions.First, design %d: %w", i+1, err)
+			return fmt.Errorf("JoinOptions.Enqueue, design %d: %w", i+1, err)
 		}
 	}
-	for i, design := range options.Suggested {
+	for i, design := range options.PriorDesigns {
 		if err := t.Space.Check(design); err != nil {
-			return fmt.Errorf("JoinOptions.Suggested, design %d: %w", i+1, err)
+			return fmt.Errorf("JoinOptions.PriorDesigns, design %d: %w", i+1, err)
 		}
 	}
 	return nil

@@ -54,8 +54,8 @@ func TestNodeStartReturnsErrorForInvalidOptions(t *testing.T) {
 		{"strategy without constructor", start(func(n *node.Node) {
 			n.Strategies = strategy.Set{{StrategyType: task.StrategyType{Name: "empty"}}}
 		}), `"empty" needs New`},
-		{"negative number of observations", start(func(n *node.Node) { n.Modelled = -1 }), "Modelled is -1"},
-		{"too few observations", start(func(n *node.Node) { n.Modelled = 1 }), "Modelled is 1"},
+		{"negative number of observations", start(func(n *node.Node) { n.MaxObservations = -1 }), "MaxObservations is -1"},
+		{"too few observations", start(func(n *node.Node) { n.MaxObservations = 1 }), "MaxObservations is 1"},
 		{"join before start", func() error {
 			_, err := (&node.Node{}).Join(t.Context(), parse(t, bowl), node.JoinOptions{})
 			return err
@@ -103,9 +103,9 @@ func TestNodeJoinReturnsErrorForInvalidArguments(t *testing.T) {
 		{"task without surrogate", withTask(&blank), "Join needs a task"},
 		{"task without settings", withTask(&unset), "strategy"},
 		{"negative lease", with(node.JoinOptions{Lease: -time.Second}), "Lease is -1s"},
-		{"zero design first", with(node.JoinOptions{First: []task.Design{{}}}), "First"},
-		{"zero design suggested", with(node.JoinOptions{Suggested: []task.Design{{}}}), "Suggested"},
-		{"design of another space", with(node.JoinOptions{First: []task.Design{centre}}), "First"},
+		{"zero design first", with(node.JoinOptions{Enqueue: []task.Design{{}}}), "Enqueue"},
+		{"zero design suggested", with(node.JoinOptions{PriorDesigns: []task.Design{{}}}), "PriorDesigns"},
+		{"design of another space", with(node.JoinOptions{Enqueue: []task.Design{centre}}), "Enqueue"},
 	})
 	session, err := n.Join(t.Context(), good, node.JoinOptions{})
 	if err != nil {
@@ -121,7 +121,7 @@ func TestNodeJoinReturnsErrorForInvalidArguments(t *testing.T) {
 		{"nil evaluator of Run", func() error { return session.Run(t.Context(), nil, node.RunOptions{Evals: 1}) }, "needs an evaluator"},
 		{"nil evaluator of RunTrials", func() error { return session.RunTrials(t.Context(), nil, node.RunOptions{Evals: 1}) }, "needs an evaluator"},
 		{"negative evaluations", func() error { return session.Run(t.Context(), evaluate, node.RunOptions{Evals: -1}) }, "Evals is -1"},
-		{"negative failures", func() error { return session.Run(t.Context(), evaluate, node.RunOptions{Failures: -1}) }, "Failures is -1"},
+		{"negative failures", func() error { return session.Run(t.Context(), evaluate, node.RunOptions{MaxFailures: -1}) }, "MaxFailures is -1"},
 		{"negative parallel", func() error { return session.Run(t.Context(), evaluate, node.RunOptions{Parallel: -2}) }, "Parallel is -2"},
 		{"negative timeout", func() error { return session.Run(t.Context(), evaluate, node.RunOptions{TrialTimeout: -time.Minute}) }, "TrialTimeout is -1m0s"},
 		{"NaN as regret", func() error { return session.Run(t.Context(), evaluate, node.RunOptions{StopRegret: math.NaN()}) }, "StopRegret is NaN"},

@@ -50,7 +50,7 @@ func (a *Archive) Tasks() ([]string, error) { return a.journal.Tasks() }
 // is not in it the error wraps fs.ErrNotExist, for one whose strategy is not in the set
 // it is a *strategy.UnknownError, and it wraps ErrDamaged where records are not as they
 // were written.
-func (a *Archive) History(id string, strategies strategy.Set) (agent.History, error) {
+func (a *Archive) History(id string, strategies strategy.Set) (History, error) {
 	return historyIn(a.journal, id, strategies)
 }
 
@@ -63,35 +63,35 @@ func (n *Node) Known() ([]string, error) {
 }
 
 // History is that of an Archive, for a node that has started.
-func (n *Node) History(id string) (agent.History, error) {
+func (n *Node) History(id string) (History, error) {
 	if n.journal == nil {
-		return agent.History{}, needsStart("Node.History")
+		return History{}, needsStart("Node.History")
 	}
 	return historyIn(n.journal, id, n.strategies)
 }
 
-func historyIn(j *journal.Journal, id string, strategies strategy.Set) (agent.History, error) {
+func historyIn(j *journal.Journal, id string, strategies strategy.Set) (History, error) {
 	log, err := j.Log(id)
 	if err != nil {
-		return agent.History{}, err
+		return History{}, err
 	}
 	records, err := readLog(log)
 	if err != nil {
-		return agent.History{}, err
+		return History{}, err
 	}
 	if len(records) == 0 {
-		return agent.History{}, fmt.Errorf("node: task %q in %s: %w", id, j.Path(), fs.ErrNotExist)
+		return History{}, fmt.Errorf("node: task %q in %s: %w", id, j.Path(), fs.ErrNotExist)
 	}
 	h, err := agent.ReadHistory(records, strategies)
 	if err != nil {
-		return agent.History{}, err
+		return History{}, err
 	}
 	if h.Task.ID().String() != id {
-		return agent.History{}, misplaced(j.Path(), id, h.Task)
+		return History{}, misplaced(j.Path(), id, h.Task)
 	}
 	repaired, err := repairOf(j)
 	if err != nil {
-		return agent.History{}, err
+		return History{}, err
 	}
 	if repaired != nil && h.Spent != nil && h.Spent.Refused == "" {
 		h.Spent.Refused = repaired.unaccounted()

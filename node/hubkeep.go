@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 
-	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -17,7 +16,7 @@ func (h *Hub) Keep(ctx context.Context, t *task.Task) (*Session, error) {
 
 // KeepInvited is Keep for a task that needs an invitation, as JoinOptions.Invitation
 // says.
-func (h *Hub) KeepInvited(ctx context.Context, t *task.Task, i *invitation.Invitation) (*Session, error) {
+func (h *Hub) KeepInvited(ctx context.Context, t *task.Task, i *Invitation) (*Session, error) {
 	if h.host == nil {
 		return nil, needsStart("Hub.Keep")
 	}

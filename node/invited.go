@@ -26,33 +26,33 @@ const invitationDir = "invitations"
 
 // ReadInvitation reads an invitation from a file. One that others can read is refused,
 // since whoever has it can join.
-func ReadInvitation(path string) (invitation.Invitation, error) {
+func ReadInvitation(path string) (Invitation, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return invitation.Invitation{}, fmt.Errorf("node: invitation: %w", err)
+		return Invitation{}, fmt.Errorf("node: invitation: %w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return invitation.Invitation{}, fmt.Errorf("node: invitation: %w", err)
+		return Invitation{}, fmt.Errorf("node: invitation: %w", err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return invitation.Invitation{}, fmt.Errorf("node: invitation %s is readable by others (mode %04o): accepted is 0600; make a new invitation if others may have read it", path, info.Mode().Perm())
+		return Invitation{}, fmt.Errorf("node: invitation %s is readable by others (mode %04o): accepted is 0600; make a new invitation if others may have read it", path, info.Mode().Perm())
 	}
 	text, err := io.ReadAll(io.LimitReader(file, 2*invitation.MaxTextBytes))
 	if err != nil {
-		return invitation.Invitation{}, fmt.Errorf("node: invitation: %w", err)
+		return Invitation{}, fmt.Errorf("node: invitation: %w", err)
 	}
 	i, err := invitation.Parse(string(text))
 	if err != nil {
-		return invitation.Invitation{}, fmt.Errorf("node: %s: %w", path, err)
+		return Invitation{}, fmt.Errorf("node: %s: %w", path, err)
 	}
 	return i, nil
 }
 
 // WriteInvitation writes an invitation to a file that only its owner can read. It
 // replaces nothing: the error wraps fs.ErrExist where there is a file.
-func WriteInvitation(path string, i invitation.Invitation) error {
+func WriteInvitation(path string, i Invitation) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("node: invitation: %w", err)
@@ -70,7 +70,7 @@ func keptInvitationPath(dir, task string) string {
 
 // KeptInvitation returns the invitation by which a node with this directory has joined a
 // task, which is kept for its next start; nil when there is none.
-func KeptInvitation(dir, task string) (*invitation.Invitation, error) {
+func KeptInvitation(dir, task string) (*Invitation, error) {
 	path := keptInvitationPath(dir, task)
 	for _, part := range []string{filepath.Dir(path), path} {
 		if err := datadir.NoLink(part); err != nil {
@@ -91,7 +91,7 @@ func KeptInvitation(dir, task string) (*invitation.Invitation, error) {
 }
 
 // checkInvited returns an error when an invitation is to another task.
-func checkInvited(t *task.Task, i invitation.Invitation) error {
+func checkInvited(t *task.Task, i Invitation) error {
 	if i.Task() == t.ID() {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -13,7 +12,7 @@ import (
 // restarts of the node. Each sign of life of the client begins the lease anew; when it
 // ends, another Ask gets the trial. A request that is given up leaves the client what
 // it was given meanwhile, and HeldBy tells.
-func (s *Session) AskFor(ctx context.Context, claim agent.Claim) (strategy.Trial, error) {
+func (s *Session) AskFor(ctx context.Context, claim Claim) (strategy.Trial, error) {
 	if err := claim.Validate(); err != nil {
 		return strategy.Trial{}, err
 	}
@@ -27,24 +26,24 @@ func (s *Session) HeldBy(ctx context.Context, client string) (held []strategy.Tr
 }
 
 // Heartbeat begins the lease of a client's trial anew and returns its end. Errors, also
-// of RequeueBy and FailBy: agent.ErrUnknownTrial, agent.ErrFinished, agent.ErrNotHeld.
+// of RequeueBy and FailBy: ErrUnknownTrial, ErrFinished, ErrNotHeld.
 func (s *Session) Heartbeat(ctx context.Context, trial uint64, client string) (end time.Time, err error) {
 	stopped := s.do(ctx, func(now time.Time) { end, err = s.agent.Heartbeat(now, trial, client) })
 	return end, errors.Join(stopped, err)
 }
 
 // RequeueBy is Requeue by a client that holds the trial, for a request that may come again.
-func (s *Session) RequeueBy(ctx context.Context, once agent.Once, trial uint64, client string) error {
-	_, err := s.once(ctx, once, func(now time.Time) (agent.Reply, error) {
-		return agent.Reply{Trials: []uint64{trial}}, s.agent.RequeueBy(now, trial, client)
+func (s *Session) RequeueBy(ctx context.Context, once Once, trial uint64, client string) error {
+	_, err := s.once(ctx, once, func(now time.Time) (Reply, error) {
+		return Reply{Trials: []uint64{trial}}, s.agent.RequeueBy(now, trial, client)
 	})
 	return err
 }
 
 // FailBy is Fail by a client that holds the trial, for a request that may come again.
-func (s *Session) FailBy(ctx context.Context, once agent.Once, trial uint64, client, reason string) error {
-	_, err := s.once(ctx, once, func(now time.Time) (agent.Reply, error) {
-		return agent.Reply{Trials: []uint64{trial}}, s.agent.FailBy(now, trial, client, reason)
+func (s *Session) FailBy(ctx context.Context, once Once, trial uint64, client, reason string) error {
+	_, err := s.once(ctx, once, func(now time.Time) (Reply, error) {
+		return Reply{Trials: []uint64{trial}}, s.agent.FailBy(now, trial, client, reason)
 	})
 	return err
 }
@@ -61,37 +60,37 @@ func (s *Session) EndLeases(ctx context.Context) error {
 }
 
 // Replied returns what a request came to that was carried out before. Error, also of
-// the two methods that follow: agent.ErrKeyReused.
-func (s *Session) Replied(ctx context.Context, once agent.Once) (reply agent.Reply, ok bool, err error) {
+// the two methods that follow: ErrKeyReused.
+func (s *Session) Replied(ctx context.Context, once Once) (reply Reply, ok bool, err error) {
 	stopped := s.do(ctx, func(time.Time) { reply, ok, err = s.agent.Replied(once) })
 	return reply, ok, errors.Join(stopped, err)
 }
 
 // Remember keeps what a request came to.
-func (s *Session) Remember(ctx context.Context, once agent.Once, reply agent.Reply) error {
+func (s *Session) Remember(ctx context.Context, once Once, reply Reply) error {
 	return s.do(ctx, func(time.Time) { s.agent.Remember(once, reply) })
 }
 
 // TellOnce is TellOutcome for a request that may come again.
-func (s *Session) TellOnce(ctx context.Context, once agent.Once, trial uint64, outcome strategy.Outcome) error {
-	_, err := s.once(ctx, once, func(now time.Time) (agent.Reply, error) {
-		return agent.Reply{Trials: []uint64{trial}}, s.agent.Tell(now, trial, outcome)
+func (s *Session) TellOnce(ctx context.Context, once Once, trial uint64, outcome strategy.Outcome) error {
+	_, err := s.once(ctx, once, func(now time.Time) (Reply, error) {
+		return Reply{Trials: []uint64{trial}}, s.agent.Tell(now, trial, outcome)
 	})
 	return err
 }
 
 // ImportOnce is Import for a request that may come again.
-func (s *Session) ImportOnce(ctx context.Context, once agent.Once, past []agent.Past) (added int, err error) {
-	reply, err := s.once(ctx, once, func(now time.Time) (agent.Reply, error) {
+func (s *Session) ImportOnce(ctx context.Context, once Once, past []Past) (added int, err error) {
+	reply, err := s.once(ctx, once, func(now time.Time) (Reply, error) {
 		added, err := s.agent.Import(now, past)
-		return agent.Reply{Added: added}, err
+		return Reply{Added: added}, err
 	})
 	return reply.Added, err
 }
 
 // once carries out what has no reply yet. What it records and the reply are written
 // together.
-func (s *Session) once(ctx context.Context, once agent.Once, carryOut func(now time.Time) (agent.Reply, error)) (reply agent.Reply, err error) {
+func (s *Session) once(ctx context.Context, once Once, carryOut func(now time.Time) (Reply, error)) (reply Reply, err error) {
 	stopped := s.do(ctx, func(now time.Time) {
 		var known bool
 		if reply, known, err = s.agent.Replied(once); known || err != nil {
@@ -107,10 +106,10 @@ func (s *Session) once(ctx context.Context, once agent.Once, carryOut func(now t
 // Recommend returns the best supported design, of largest posterior mean less one standard
 // deviation, which is a better guess at the best design than the best outcome where outcomes are noisy; the zero design while
 // there is no posterior. It takes as long as a suggestion.
-func (s *Session) Recommend(ctx context.Context) (agent.Recommendation, error) {
+func (s *Session) Recommend(ctx context.Context) (Recommendation, error) {
 	var view strategy.View
 	if err := s.do(ctx, func(now time.Time) { view = s.agent.View(now) }); err != nil {
-		return agent.Recommendation{}, err
+		return Recommendation{}, err
 	}
 	return s.agent.Recommendation(ctx, view)
 }
@@ -118,7 +117,7 @@ func (s *Session) Recommend(ctx context.Context) (agent.Recommendation, error) {
 // Preferred returns the recommendation where it is to be preferred to the best observed design,
 // because outcomes are noisy. Otherwise, and while no trial is feasible, it returns nil after a
 // short time.
-func (s *Session) Preferred(ctx context.Context) (*agent.Recommendation, error) {
+func (s *Session) Preferred(ctx context.Context) (*Recommendation, error) {
 	var view strategy.View
 	if err := s.do(ctx, func(now time.Time) { view = s.agent.View(now) }); err != nil {
 		return nil, err
@@ -150,6 +149,6 @@ func (s *Session) regretBound(ctx context.Context) (bound float64, observations 
 
 // Stopped returns why the latest run ended, by RunOptions.StopRegret; nil when it ended
 // otherwise, or there are trials since.
-func (s *Session) Stopped(ctx context.Context) (stopped *agent.Stopped, err error) {
+func (s *Session) Stopped(ctx context.Context) (stopped *Stopped, err error) {
 	return stopped, s.do(ctx, func(time.Time) { stopped = s.agent.StopReason() })
 }

@@ -81,7 +81,7 @@ type Node struct {
 	Host host.Host
 
 	// MaxObservations is how many results an exact model learns from at most, on each task; default:
-	// strategy.DefaultModelled. The time of one suggestion grows with the cube of it.
+	// strategy.DefaultMaxObservations. The time of one suggestion grows with the cube of it.
 	MaxObservations int
 
 	// Strategies are those that a task may name; default: all.Strategies(). A program
@@ -213,8 +213,8 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	if err := CheckListen(n.Listen); err != nil {
 		return nil, err
 	}
-	if n.Modelled != 0 && n.Modelled < strategy.MinModelled {
-		return nil, fmt.Errorf("Node.Modelled is %d, expected 0 (the default, %d) or at least %d", n.Modelled, strategy.DefaultModelled, strategy.MinModelled)
+	if n.MaxObservations != 0 && n.MaxObservations < strategy.MinMaxObservations {
+		return nil, fmt.Errorf("Node.MaxObservations is %d, expected 0 (the default, %d) or at least %d", n.MaxObservations, strategy.DefaultMaxObservations, strategy.MinMaxObservations)
 	}
 	if n.Strategies != nil {
 		if err := n.Strategies.Check(); err != nil {

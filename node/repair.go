@@ -307,7 +307,7 @@ func (r *repair) copyAlone(id string, copied []journal.Piece, task RepairedTask)
 }
 
 // add takes note of a task's new log.
-func (r *repair) add(task RepairedTask, entries []journal.Entry, h agent.History) {
+func (r *repair) add(task RepairedTask, entries []journal.Entry, h History) {
 	if h.Task != nil {
 		task.Name, task.Private, task.Trials = h.Task.Name, h.Task.Privacy != nil, len(h.Trials)
 		for _, trial := range h.Trials {

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/recoverpanic"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -193,7 +192,7 @@ func (r *run) one(ctx context.Context, trial strategy.Trial) error {
 	outcome, err := r.measure(ctx, trial)
 	if err == nil {
 		err = r.session.TellOutcome(context.WithoutCancel(ctx), trial.ID, outcome)
-		if !errors.Is(err, agent.ErrBadOutcome) {
+		if !errors.Is(err, ErrBadOutcome) {
 			r.noteOutcome()
 			return err
 		}

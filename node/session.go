@@ -57,7 +57,7 @@ type JoinOptions struct {
 	// have the same invitation, and tells others no ID. The node's directory keeps it,
 	// and Join without one takes the one that is kept. Default: that, or an open task.
 	// ReadInvitation reads it from a file.
-	Invitation *invitation.Invitation
+	Invitation *Invitation
 
 	// Importing is set where the caller imports past trials next. The node then does not warn of
 	// previous tasks of the same name.
@@ -65,7 +65,7 @@ type JoinOptions struct {
 
 	// OnEvent is told what happens, in order; warnings go to the node's
 	// OnWarning. It must not block, nor call the session.
-	OnEvent func(agent.Event)
+	OnEvent func(Event)
 
 	// OnFailure is called when the session ends by itself, since its journal cannot be
 	// written, with the error that all later calls of the session return. It must not
@@ -206,11 +206,11 @@ func seedOf(n *uint64) random.Seed {
 // that a stop of the node cut off comes before a new one. Whoever asked must
 // Tell or Fail the trial.
 func (s *Session) Ask(ctx context.Context) (strategy.Trial, error) {
-	return s.ask(ctx, agent.Claim{})
+	return s.ask(ctx, Claim{})
 }
 
 // ask is for a client or, with the zero claim, for this process.
-func (s *Session) ask(ctx context.Context, claim agent.Claim) (strategy.Trial, error) {
+func (s *Session) ask(ctx context.Context, claim Claim) (strategy.Trial, error) {
 	asked := time.Now()
 	answer := make(chan agent.Answer, 1)
 	var request uint64
@@ -219,7 +219,7 @@ func (s *Session) ask(ctx context.Context, claim agent.Claim) (strategy.Trial, e
 		s.asked++
 		request = s.asked
 		s.waiting[request] = answer
-		if claim == (agent.Claim{}) {
+		if claim == (Claim{}) {
 			s.agent.Ask(now, request)
 		} else if refused = s.agent.AskFor(now, request, claim); refused != nil {
 			delete(s.waiting, request)
@@ -242,14 +242,14 @@ func (s *Session) ask(ctx context.Context, claim agent.Claim) (strategy.Trial, e
 
 // withdraw takes back a request; a trial that has answered it is handed back, unless a
 // client has it.
-func (s *Session) withdraw(request uint64, answer chan agent.Answer, claim agent.Claim) error {
+func (s *Session) withdraw(request uint64, answer chan agent.Answer, claim Claim) error {
 	var err error
 	if ended := s.do(context.Background(), func(now time.Time) {
 		s.agent.Cancel(request)
 		delete(s.waiting, request)
 		select {
 		case a := <-answer:
-			if a.Err == nil && claim == (agent.Claim{}) {
+			if a.Err == nil && claim == (Claim{}) {
 				err = s.agent.Requeue(now, a.Trial.ID)
 			}
 		default:
@@ -262,7 +262,7 @@ func (s *Session) withdraw(request uint64, answer chan agent.Answer, claim agent
 
 // Tell reports the value that a trial's evaluation measured. When it returns
 // nil, the value is on disk. Telling the same again is no error. Errors:
-// agent.ErrUnknownTrial, agent.ErrFinished, agent.ErrBadOutcome; then nothing
+// ErrUnknownTrial, ErrFinished, ErrBadOutcome; then nothing
 // has changed.
 func (s *Session) Tell(ctx context.Context, trial uint64, value float64) error {
 	return s.TellOutcome(ctx, trial, strategy.Outcome{Value: value})
@@ -288,7 +288,7 @@ func (s *Session) expectsFailure(ctx context.Context, design task.Design) (expec
 
 // Import adds evaluations that were made before or elsewhere and returns how
 // many of them were new.
-func (s *Session) Import(ctx context.Context, past []agent.Past) (added int, err error) {
+func (s *Session) Import(ctx context.Context, past []Past) (added int, err error) {
 	stopped := s.do(ctx, func(now time.Time) { added, err = s.agent.Import(now, past) })
 	return added, errors.Join(stopped, err)
 }

@@ -7,9 +7,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
-	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -38,16 +36,16 @@ type Status struct {
 
 	PreviousTasks []PreviousTask `json:"previous_tasks,omitempty"` // tasks with trials of the same name in the data directory, if this one had none at the join
 
-	Privacy *ledger.State  `json:"privacy,omitempty"` // of the task's promise; nil when there is none
-	Sums    *strategy.Sums `json:"sums,omitempty"`    // private ones; nil when the task has none
+	Privacy *strategy.PrivacySpent `json:"privacy,omitempty"` // of the task's promise; nil when there is none
+	Sums    *strategy.Sums         `json:"sums,omitempty"`    // private ones; nil when the task has none
 
 	Rewards []strategy.Reward `json:"rewards,omitempty"` // of the parties that this node knows of; nil where the strategy does not tell
 
-	Model *agent.Learned `json:"model,omitempty"` // what the model of the objective has learned from; nil before it has
+	Model *Learned `json:"model,omitempty"` // what the model of the objective has learned from; nil before it has
 
 	HyperparameterPeers int `json:"hyperparameter_peers,omitempty"` // peers whose word on hyperparameters the next fit goes by
 
-	Stopped *agent.Stopped `json:"stopped,omitempty"` // why the latest run ended, by RunOptions.StopRegret; nil when it ended otherwise or goes on
+	Stopped *Stopped `json:"stopped,omitempty"` // why the latest run ended, by RunOptions.StopRegret; nil when it ended otherwise or goes on
 
 	SharesSent             int   `json:"shares_sent"` // presence not counted
 	SharesReceived         int   `json:"shares_received"`

@@ -181,7 +181,7 @@ func (m *taskMetrics) suggested(took time.Duration) {
 
 // event times evaluations. A trial that another process began, or nobody did,
 // has no time.
-func (m *taskMetrics) event(e agent.Event, now time.Time) {
+func (m *taskMetrics) event(e Event, now time.Time) {
 	if m == nil {
 		return
 	}

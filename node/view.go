@@ -6,7 +6,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -26,7 +25,7 @@ func (s *Session) PeerWeights(view strategy.View) ([]strategy.PeerWeight, error)
 }
 
 // Authors lists the peers of whom this node holds valid shares, in order of ID.
-func (s *Session) Authors(ctx context.Context) (all []agent.Author, err error) {
+func (s *Session) Authors(ctx context.Context) (all []Author, err error) {
 	return all, s.do(ctx, func(now time.Time) { all = s.agent.Authors(now) })
 }
 

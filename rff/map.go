@@ -17,6 +17,9 @@ const (
 	SE       = radial.SE // squared exponential
 )
 
+// Seed is the root from which the random frequencies derive.
+type Seed = random.Seed
+
 // Spec says which features to derive.
 type Spec struct {
 	Kernel       string    // Matern52 or SE
@@ -94,7 +97,7 @@ type Map struct {
 
 // NewMap derives the features of spec from seed. The frequencies are the same
 // bits on every machine.
-func NewMap(seed random.Seed, spec Spec) (*Map, error) {
+func NewMap(seed Seed, spec Spec) (*Map, error) {
 	if err := spec.validate(); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -117,7 +116,7 @@ type (
 	// soon, and its result is dropped. A panic of it is its Err.
 	Work struct {
 		Name string
-		Run  func(ctx context.Context, view View, seed random.Seed) (any, error)
+		Run  func(ctx context.Context, view View, seed Seed) (any, error)
 	}
 	// Warn tells the user.
 	Warn struct{ Message string }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -28,7 +27,7 @@ const (
 )
 
 // Observed is Observed of the observations that models learn from: Modelled lists their trials.
-func (v View) Observed(output task.Output) surrogate.Observations {
+func (v View) Observed(output task.Output) Observations {
 	diverged := divergedOf(v.Task, v.Trials, output)
 	return observed(v.Task, v.Trials, output, modelled(v.Task, v.Trials, output, v.MaxObservations, diverged), diverged)
 }

@@ -40,13 +40,13 @@ func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
 // Values of other outputs are as measured. Of completion nothing is observed before the
 // first failure, since no outcome shows until then that it depends on the design. An outcome that
 // has diverged is a failure.
-func Observed(t *task.Task, trials []Trial, output task.Output) surrogate.Observations {
+func Observed(t *task.Task, trials []Trial, output task.Output) Observations {
 	diverged := divergedOf(t, trials, output)
 	return observed(t, trials, output, observations(trials, output, diverged), diverged)
 }
 
 // observed lists the observations of the trials in these places.
-func observed(t *task.Task, trials []Trial, output task.Output, places []int, diverged []bool) (obs surrogate.Observations) {
+func observed(t *task.Task, trials []Trial, output task.Output, places []int, diverged []bool) (obs Observations) {
 	sign := 1.0
 	if output == task.Objective {
 		sign = t.Goal.Sign()
@@ -87,7 +87,7 @@ func observations(trials []Trial, output task.Output, diverged []bool) (places [
 // Diverged reports of each trial whether its outcome has diverged (surrogate.Diverged): models
 // learn from it that the design fails, and nothing of the objective.
 func Diverged(t *task.Task, trials []Trial) []bool {
-	var obs surrogate.Observations
+	var obs Observations
 	for _, trial := range trials {
 		if value, ok := trial.Measured(task.Objective); ok {
 			obs.X = append(obs.X, t.Space.Encode(trial.Design))

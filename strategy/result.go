@@ -2,29 +2,25 @@ package strategy
 
 import (
 	"github.com/libp2p/go-libp2p/core/peer"
-
-	"github.com/fbo-node/fbo/internal/privacy/ledger"
-	"github.com/fbo-node/fbo/internal/surrogate/gp"
-	"github.com/fbo-node/fbo/internal/surrogate/latent"
 )
 
 // What the value of a Result may be too, so that a node can show it,
 // or its agent learn by it.
 type (
 	// Spender tells what has been spent of the task's promise of privacy.
-	Spender interface{ Account() ledger.State }
+	Spender interface{ Account() PrivacySpent }
 
 	// SumCounter tells how rounds of private sums ended.
 	SumCounter interface{ CountSums() Sums }
 
 	// FactorSource tells what peers state of a process in common, in no particular order. The
 	// agent's posterior of the objective rests on it ([surrogate.Listener]).
-	FactorSource interface{ Statements() []latent.Statement }
+	FactorSource interface{ Statements() []FactorStatement }
 	// PriorSource tells the prior that peers make for the hyperparameters of the objective; nil
 	// while they make none. The agent fits them by it. Prior may take long and is called
 	// beside the agent. HyperparameterPeers counts those peers.
 	PriorSource interface {
-		Prior() *gp.Prior
+		Prior() *HyperPrior
 		HyperparameterPeers() int
 	}
 

@@ -6,8 +6,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/random"
-	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -19,7 +17,7 @@ type View struct {
 	Trials          []Trial             // own, in order of ID, but for those set aside
 	SetAside        int                 // own trials before these, which failed in earlier runs before any had an outcome
 	Observations    int                 // how many of them have an outcome
-	Posterior       surrogate.Posterior // of the objective, nil until there is an observation
+	Posterior       Posterior // of the objective, nil until there is an observation
 	Shares          []*Share            // of peers, valid now, in order of author, kind and slot
 	Results         map[string]any      // the latest Result of each exchange, by its name
 	MaxObservations int                 // observations that an exact model learns from at most; 0: DefaultMaxObservations
@@ -27,11 +25,11 @@ type View struct {
 
 	// Constraints are the posteriors of the task's constraints, in the order of
 	// Task.Bounds, but for those without an observation.
-	Constraints []*surrogate.Constraint
+	Constraints []*Constraint
 
 	// Completion is the posterior of whether an evaluation completes, where failures are
 	// learned (task.LearnFailures) and depend on the design; nil otherwise.
-	Completion *surrogate.Constraint
+	Completion *Constraint
 
 	// Waited names the exchange that the strategy has waited for in vain. It is empty
 	// unless a Wait of this trial has ended without a Result; then the strategy must
@@ -46,7 +44,7 @@ type Strategy interface {
 	// long and runs beside the agent. When ctx ends it should return soon, with the
 	// error of ctx. Where it fails or panics, the agent asks it again with a view of
 	// nobody else, in which it may not wait.
-	Suggest(ctx context.Context, view View, trial uint64, seed random.Seed) (Suggestion, error)
+	Suggest(ctx context.Context, view View, trial uint64, seed Seed) (Suggestion, error)
 }
 
 // Recommender is what a Strategy may be too, when the design that it would
@@ -54,7 +52,7 @@ type Strategy interface {
 type Recommender interface {
 	// Recommend returns the zero design while it knows too little, and when ctx ends
 	// before it does. It may take as long as Suggest.
-	Recommend(ctx context.Context, view View, seed random.Seed) task.Design
+	Recommend(ctx context.Context, view View, seed Seed) task.Design
 }
 
 // SharesFromStart is what a Strategy may be too, when its first design already can rest on

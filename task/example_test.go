@@ -87,7 +87,7 @@ func ExampleNew() {
 			{Name: "fan", Kind: task.Int, Numbers: []float64{200, 500, 1200}},
 			{Name: "night_mode", Kind: task.Bool},
 		},
-		Strategy: task.Settings{"type": "fts", "share_every": 2},
+		Strategy: task.Strategy{Type: "fts", Settings: task.Settings{"share_every": 2}},
 	})
 	if err != nil {
 		fmt.Println(err)

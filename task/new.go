@@ -3,6 +3,7 @@ package task
 import (
 	"errors"
 	"fmt"
+	"maps"
 )
 
 // Spec is what a task file says, in Go values.
@@ -22,14 +23,43 @@ type Spec struct {
 	// Failures is the key failures; "" is its default.
 	Failures Failures
 
-	// The optional sections of the task file, with its keys. What is left out has the
-	// defaults of the file.
-	Surrogate, Strategy, Privacy Settings
+	// Strategy is the section strategy. An empty Type, InitialDesigns 0 and nil Settings have
+	// the defaults of the file. Settings are those of the strategy's package, or Settings with
+	// some of the keys.
+	Strategy Strategy
+
+	// Surrogate and Privacy are the other optional sections of the task file, with its keys. A
+	// key that is missing has the default of the file.
+	Surrogate, Privacy Settings
 }
 
-// Settings are the keys of a section of the task file: numbers, texts, and for the
-// roster and the lengthscales of a known process a list of them, as in Settings{"type": "fts", "share_every": 2}.
+// Settings are keys of a section of the task file: numbers, texts, and for the roster and the
+// lengthscales of a known process a list of them, as in Settings{"share_every": 2}. They are
+// StrategySettings too, whose missing keys have the defaults of the file.
 type Settings map[string]any
+
+// Keys implements StrategySettings.
+func (s Settings) Keys() map[string]any { return s }
+
+// form returns the section strategy as a task file has it.
+func (s Strategy) form() (map[string]any, error) {
+	form := map[string]any{}
+	if s.Settings != nil {
+		maps.Copy(form, s.Settings.Keys())
+	}
+	for _, key := range []string{typeKey, initialDesignsKey} {
+		if _, doubled := form[key]; doubled {
+			return nil, fmt.Errorf("task: Spec.Strategy.Settings has the key %q, expected only keys of the strategy's own; Spec.Strategy has a field for it", key)
+		}
+	}
+	if s.Type != "" {
+		form[typeKey] = s.Type
+	}
+	if s.InitialDesigns != 0 {
+		form[initialDesignsKey] = s.InitialDesigns
+	}
+	return form, nil
+}
 
 // New returns the task that Parse makes of a file with the same content, with the
 // same ID. An
@@ -61,7 +91,11 @@ func New(spec Spec, strategies []StrategyType) (*Task, error) {
 	if spec.Failures != "" {
 		form["failures"] = string(spec.Failures)
 	}
-	for key, settings := range map[string]Settings{"surrogate": spec.Surrogate, "strategy": spec.Strategy, "privacy": spec.Privacy} {
+	strategy, err := spec.Strategy.form()
+	if err != nil {
+		return nil, err
+	}
+	for key, settings := range map[string]Settings{"surrogate": spec.Surrogate, "strategy": strategy, "privacy": spec.Privacy} {
 		if settings != nil {
 			form[key] = settings
 		}

@@ -50,7 +50,14 @@ func TestNewEqualsParse(t *testing.T) {
 		spec := task.Spec{Name: "é b", Goal: task.Maximize, Parameters: space.Parameters()}
 		if section != "" {
 			canonical := want.Canonical()
-			spec.Surrogate, spec.Strategy, spec.Privacy = settingsOf(t, canonical, "surrogate"), settingsOf(t, canonical, "strategy"), settingsOf(t, canonical, "privacy")
+			spec.Surrogate, spec.Privacy = settingsOf(t, canonical, "surrogate"), settingsOf(t, canonical, "privacy")
+			spec.Strategy = want.Strategy
+			if rapid.Bool().Draw(t, "keys") {
+				keys := settingsOf(t, canonical, "strategy")
+				delete(keys, "type")
+				delete(keys, "initial_designs")
+				spec.Strategy.Settings = keys
+			}
 		}
 		got, err := newTask(spec)
 		if err != nil {
@@ -73,12 +80,14 @@ func TestNewErrors(t *testing.T) {
 		{task.Spec{Parameters: x}, "task: goal must be one of minimize, maximize, not the text \"\"\ntask: name \"\" is not accepted: it is empty"},
 		{task.Spec{Name: "a\u0007", Goal: task.Minimize, Parameters: x}, `task: name "a\a" is not accepted: it has a character that cannot be printed`},
 		{task.Spec{Name: "\xff", Goal: task.Minimize, Parameters: x}, `task: name "` + "\ufffd" + `" is not accepted: it has a character that cannot be printed`},
-		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: x, Strategy: task.Settings{"type": "best"}},
+		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: x, Strategy: task.Strategy{Type: "best"}},
 			"task: strategy: type must be one of " + types() + `, not the text "best"`},
-		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: x, Strategy: task.Settings{"type": "ts", "shared": true}},
+		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: x, Strategy: task.Strategy{Type: "ts", Settings: task.Settings{"shared": true}}},
 			`task: strategy: unknown key "shared"; accepted: type, initial_designs`},
-		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: x, Strategy: task.Settings{"initial_designs": 0}, Surrogate: task.Settings{"features": 3}},
-			"task: strategy: initial_designs 0 must be a whole number from 1 to 1000\ntask: surrogate: features 3 must be even: they come in pairs of cosine and sine"},
+		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: x, Strategy: task.Strategy{InitialDesigns: -1}, Surrogate: task.Settings{"features": 3}},
+			"task: strategy: initial_designs -1 must be a whole number from 1 to 1000\ntask: surrogate: features 3 must be even: they come in pairs of cosine and sine"},
+		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: x, Strategy: task.Strategy{Settings: task.Settings{"type": "ts"}}},
+			`task: Spec.Strategy.Settings has the key "type", expected only keys of the strategy's own; Spec.Strategy has a field for it`},
 		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: x, Surrogate: task.Settings{"lengthscale": math.NaN()}}, "task: settings: json: unsupported value: NaN"},
 	} {
 		got, err := newTask(c.spec)

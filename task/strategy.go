@@ -10,6 +10,9 @@ import (
 const (
 	defaultInitialDesigns = 3
 	maxInitialDesigns     = 1000
+
+	typeKey           = "type"
+	initialDesignsKey = "initial_designs"
 )
 
 // StrategyType is a type of strategy as far as a task file goes. The package of the
@@ -95,7 +98,7 @@ func strategySection() section {
 func parseStrategy(m *Section, t *Task) {
 	names := m.d.strategyNames("")
 	s := &t.Strategy
-	s.Type = m.Word("type", m.d.defaultStrategy(t), names...)
+	s.Type = m.Word(typeKey, m.d.defaultStrategy(t), names...)
 	for _, known := range m.d.strategies {
 		if known.Name != s.Type {
 			continue
@@ -116,7 +119,7 @@ func parseStrategy(m *Section, t *Task) {
 		if known.Settings != nil {
 			s.Settings = known.Settings(m)
 		}
-		s.InitialDesigns = m.Whole("initial_designs", defaultInitialDesigns, 1, maxInitialDesigns)
+		s.InitialDesigns = m.Whole(initialDesignsKey, defaultInitialDesigns, 1, maxInitialDesigns)
 		m.finish()
 	}
 }
@@ -176,7 +179,7 @@ func (d *decoder) strategyNames(mechanism string) (names []string) {
 }
 
 func canonicalStrategy(t *Task) any {
-	form := map[string]any{"type": t.Strategy.Type, "initial_designs": t.Strategy.InitialDesigns}
+	form := map[string]any{typeKey: t.Strategy.Type, initialDesignsKey: t.Strategy.InitialDesigns}
 	if t.Strategy.Settings != nil {
 		maps.Copy(form, t.Strategy.Settings.Keys())
 	}

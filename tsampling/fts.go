@@ -8,7 +8,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/exchange/presence"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
@@ -32,7 +31,7 @@ func NewFTS(t *task.Task, features *rff.Map) *FTS {
 
 // Suggest implements strategy.Strategy. Whenever it follows the own sample it
 // suggests exactly what TS suggests for the same view, trial and seed.
-func (s *FTS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s *FTS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
 		return s.TS.Suggest(ctx, view, trial, seed)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fbo-node/fbo/internal/exchange/dprelease"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -70,7 +69,7 @@ func (s *Sharing) private(ledger.Terms) dprelease.Spec {
 			weights, _ := value.(protocol.Weights)
 			return weights.Release
 		},
-		Vector: func(ctx context.Context, view strategy.View, seed random.Seed) ([]float64, error) {
+		Vector: func(ctx context.Context, view strategy.View, seed strategy.Seed) ([]float64, error) {
 			weights, err := drawWeights(ctx, view, seed)
 			draw, _ := weights.(protocol.Weights)
 			return draw.Values, err
@@ -147,7 +146,7 @@ func (s *Sharing) draw(view strategy.View) []strategy.Output {
 	return []strategy.Output{strategy.Work{Name: "draw", Run: drawWeights}}
 }
 
-func drawWeights(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
+func drawWeights(ctx context.Context, view strategy.View, seed strategy.Seed) (any, error) {
 	if view.Posterior == nil {
 		return nil, nil // the surrogate could not be fitted; nothing to say yet
 	}

@@ -3,7 +3,6 @@ package tsampling
 import (
 	"context"
 
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
@@ -22,7 +21,7 @@ var _ strategy.Strategy = TS{}
 func NewTS(t *task.Task) TS { return TS{search.New(t)} }
 
 // Suggest implements strategy.Strategy.
-func (s TS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s TS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) || search.Uninformed(view) {
 		return s.search.Start(view, trial, seed)
 	}
@@ -31,7 +30,7 @@ func (s TS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed 
 
 // ownSample suggests the maximiser of a sample of the agent's own posterior, which the view
 // must have; probability is the chance that it had, nil if there was no choice.
-func (s TS) ownSample(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, probability *float64) (strategy.Suggestion, error) {
+func (s TS) ownSample(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, probability *float64) (strategy.Suggestion, error) {
 	sample := search.Draw(view, seed, "own sample", trial)
 	return s.search.Maximise(ctx, view, trial, seed, sample, strategy.Why{Source: strategy.Own, OwnProbability: probability})
 }

@@ -111,7 +111,7 @@ func (j job) do(rival *python.Process) (result, error) {
 func (p *problem) task(kind string) (*task.Task, error) {
 	return all.Strategies().NewTask(task.Spec{
 		Name: "constrained", Goal: p.Goal, Parameters: p.Space.Parameters(), Constraints: p.Constraints,
-		Strategy: task.Settings{"type": kind},
+		Strategy: task.Strategy{Type: kind},
 	})
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/privacy/compare"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -103,7 +102,7 @@ func (e *Private) offer(self, to peer.ID, n *neighbour) []strategy.Output {
 	n.conversation = t
 	n.tries++
 	bound, name := e.own.bound, e.conversation(self, to, t.session)
-	work := strategy.Work{Name: "offer", Run: func(context.Context, strategy.View, random.Seed) (any, error) {
+	work := strategy.Work{Name: "offer", Run: func(context.Context, strategy.View, strategy.Seed) (any, error) {
 		comparison, message, err := compare.Begin(bound, name, bytes.NewReader(secret))
 		return offer{to, t.session, comparison, message}, err
 	}}
@@ -171,7 +170,7 @@ func (e *Private) receive(view strategy.View, in strategy.Direct) []strategy.Out
 	}
 	comparison := n.conversation.comparison
 	n.conversation.comparison = nil
-	return []strategy.Output{strategy.Work{Name: "verdict", Run: func(context.Context, strategy.View, random.Seed) (any, error) {
+	return []strategy.Output{strategy.Work{Name: "verdict", Run: func(context.Context, strategy.View, strategy.Seed) (any, error) {
 		// An answer that is wrong ends like a bound that does not exceed: another end would
 		// tell its author a second bit.
 		exceeds, err := comparison.End(c.Answer)
@@ -196,7 +195,7 @@ func (e *Private) answer(self, from peer.ID, c protocol.Comparison) []strategy.O
 	}
 	e.budget.Spend(string(from))
 	threshold, name := e.own.threshold, e.conversation(from, self, c.Session)
-	return []strategy.Output{record(answeredRecord, from, nil), strategy.Work{Name: "answer", Run: func(context.Context, strategy.View, random.Seed) (any, error) {
+	return []strategy.Output{record(answeredRecord, from, nil), strategy.Work{Name: "answer", Run: func(context.Context, strategy.View, strategy.Seed) (any, error) {
 		message, err := compare.Answer(threshold, name, c.Offer, bytes.NewReader(secret))
 		if err != nil {
 			return nil, nil // the peer's fault, of which nobody here needs to hear

@@ -3,7 +3,7 @@
 // chooses by expected improvement under a posterior that takes such designs to be
 // better than all it has found itself.
 //
-// [NewSharing] publishes the maximiser of the agent's lower confidence bound.
+// [newSharing] publishes the maximiser of the agent's lower confidence bound.
 // [Strategy] takes the designs E of its peers, one of each, and those that the
 // node's user suggests; with δ the largest mean of the own posterior it conditions
 // the objective f on
@@ -66,7 +66,7 @@
 // liars do.
 //
 // A design says where its author is best, unless the task promises privacy: then it has noise
-// ([NewReleases]), and is taken as it stands all the same. A private threshold tells it to
+// ([newReleases]), and is taken as it stands all the same. A private threshold tells it to
 // fewer, of which any can ask for it by a low threshold; package compare says what else it
 // tells.
 package constrainedgp

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -30,7 +29,7 @@ type feasibilityLabels struct {
 // improvement, with posteriors of the constraints that take them at their word. Without a
 // label that counts it is expected improvement alone, and so it is while the agent is blind
 // and nobody knows a feasible design.
-func (s Strategy) byLabels(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s Strategy) byLabels(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	t := applyLabels(view, seed.Stream("which peers", trial))
 	if len(t.x) == 0 || len(t.feasible) == 0 && search.Uninformed(view) {
 		return s.alone.Suggest(ctx, view, trial, seed)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/privacy/compare"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -142,14 +141,14 @@ func (e *Private) compute(view strategy.View) []strategy.Output {
 		return nil
 	}
 	e.computing = true
-	return []strategy.Output{strategy.Work{Name: "design", Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
+	return []strategy.Output{strategy.Work{Name: "design", Run: func(ctx context.Context, view strategy.View, seed strategy.Seed) (any, error) {
 		return find(ctx, e.task, e.find, view, seed)
 	}}}
 }
 
 // find returns what an agent of this view compares by, a found, or nothing where it cannot
 // compare yet; the next observation brings the next try.
-func find(ctx context.Context, t *task.Task, s search.Search, view strategy.View, seed random.Seed) (any, error) {
+func find(ctx context.Context, t *task.Task, s search.Search, view strategy.View, seed strategy.Seed) (any, error) {
 	if view.Posterior == nil {
 		return nil, nil // the surrogate could not be fitted
 	}
@@ -176,7 +175,7 @@ func find(ctx context.Context, t *task.Task, s search.Search, view strategy.View
 // largestMean is the threshold: the largest posterior mean, in the objective's units,
 // among what is believed to be feasible. Before anything feasible is known every design
 // exceeds it.
-func largestMean(ctx context.Context, t *task.Task, s search.Search, view strategy.View, seed random.Seed) (float64, error) {
+func largestMean(ctx context.Context, t *task.Task, s search.Search, view strategy.View, seed strategy.Seed) (float64, error) {
 	if len(view.Constraints) > 0 && strategy.Best(t, view.Trials) == nil {
 		return math.Inf(-1), nil
 	}

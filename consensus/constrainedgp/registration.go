@@ -113,11 +113,11 @@ func Register() strategy.Registration {
 				if err != nil {
 					return nil, err
 				}
-				return []strategy.Exchange{NewSharing(env.Task, grid)}, nil
+				return []strategy.Exchange{newSharing(env.Task, grid)}, nil
 			}
 			switch {
 			case env.Task.Privacy != nil:
-				noisy, err := NewReleases(env.Task, env.Entropy)
+				noisy, err := newReleases(env.Task, env.Entropy)
 				if err != nil {
 					return nil, err
 				}
@@ -127,7 +127,7 @@ func Register() strategy.Registration {
 				sharing, err := NewPrivate(env.Task, env.Entropy)
 				return []strategy.Exchange{sharing}, err
 			}
-			return []strategy.Exchange{NewSharing(env.Task, nil)}, nil
+			return []strategy.Exchange{newSharing(env.Task, nil)}, nil
 		},
 		Describe: func(t *task.Task) string {
 			s := settingsOf(t)

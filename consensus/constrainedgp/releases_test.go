@@ -25,9 +25,9 @@ func privateTask(t testing.TB, parameters, keys, promise string) *task.Task {
 	return strategytest.PrivateTask(t, Register(), parameters, "initial_designs: 3"+keys, promise)
 }
 
-func newReleases(t testing.TB, spec *task.Task, entropy *rand.ChaCha8) *dprelease.Exchange {
+func mustRelease(t testing.TB, spec *task.Task, entropy *rand.ChaCha8) *dprelease.Exchange {
 	t.Helper()
-	e, err := NewReleases(spec, entropy)
+	e, err := newReleases(spec, entropy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func checkAudit(t *testing.T, runs int, power float64, kept map[string]bool) {
 		spec := privateTask(t, "{name: x, type: float, low: 0, high: 1}", "", fmt.Sprintf("%s, delta: %g", keys, strategytest.Guarantee().Delta))
 		source := rand.NewChaCha8([32]byte{3})
 		shown := strategytest.Guarantee().Shown(runs, func(world int) int {
-			e := newReleases(t, spec, source)
+			e := mustRelease(t, spec, source)
 			total := 0.0
 			for release := range spec.Privacy.Releases {
 				end := float64((world + release) % 2)
@@ -71,7 +71,7 @@ func checkAudit(t *testing.T, runs int, power float64, kept map[string]bool) {
 // Releases come as planned, claim no more than the plan says, and end.
 func TestReleasesOfDesigns(t *testing.T) {
 	spec := privateTask(t, mixed, ", share_every: 4", "epsilon: 20, releases: 2")
-	e := newReleases(t, spec, rand.NewChaCha8([32]byte{1}))
+	e := mustRelease(t, spec, rand.NewChaCha8([32]byte{1}))
 	for release := 1; release <= 2; release++ {
 		if n := strategytest.Released[protocol.NearOptimal](t, e, nil); n.Release != release || n.Observations != 2+4*release || n.Bound != nil {
 			t.Fatalf("release %d: %+v", release, n)
@@ -101,7 +101,7 @@ func TestReleasesOfDesigns(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := newLab(t, "minimize", mixed, "exact", none).task
-	if _, err := NewSharing(open, nil).Decode(payload); !errors.Is(err, protocol.ErrMalformed) {
+	if _, err := newSharing(open, nil).Decode(payload); !errors.Is(err, protocol.ErrMalformed) {
 		t.Errorf("a private release on a task without a promise: %v", err)
 	}
 }
@@ -116,7 +116,7 @@ func TestReleasedVectorIsTheSharedDesign(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	view.Results = map[string]any{presence.Kind: presence.Result{Present: []peer.ID{"b", "me"}, Agreed: true}}
-	e := newReleases(t, spec, rand.NewChaCha8([32]byte{1}))
+	e := mustRelease(t, spec, rand.NewChaCha8([32]byte{1}))
 	out := e.Step(view, strategy.CaughtUp{Peer: "b"})
 	i := slices.IndexFunc(out, func(o strategy.Output) bool { _, is := o.(strategy.Work); return is })
 	if i < 0 {

@@ -86,7 +86,7 @@ func (l *lab) share(author int, x []float64, bound *float64) *strategy.Share {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	value, err := NewSharing(l.task, nil).Decode(payload)
+	value, err := newSharing(l.task, nil).Decode(payload)
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
 	"github.com/fbo-node/fbo/internal/privacy/designvector"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -29,11 +28,11 @@ const open = "open"
 // ttl is how long a design stays valid without a word from its author.
 const ttl = protocol.MaxTTL
 
-// NewSharing returns the exchange of one agent on a task of type constrained-gp:
+// newSharing returns the exchange of one agent on a task of type constrained-gp:
 // it publishes, after every observation from the last starting design on, or as the task's
 // share_every says, the maximiser of the lower confidence bound of the agent's posterior.
 // With a grid, which may be nil, it tells that coarsely.
-func NewSharing(t *task.Task, grid *coarsen.Grid) *latest.Latest {
+func newSharing(t *task.Task, grid *coarsen.Grid) *latest.Latest {
 	find := search.New(t)
 	return latest.New(latest.Spec{
 		Kind:   Kind,
@@ -41,7 +40,7 @@ func NewSharing(t *task.Task, grid *coarsen.Grid) *latest.Latest {
 		Every:  settingsOf(t).ShareEvery,
 		TTL:    ttl,
 		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
-		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
+		Compute: func(ctx context.Context, view strategy.View, seed strategy.Seed) ([]byte, error) {
 			n, ok, err := nearOptimal(ctx, t, find, view, seed)
 			if !ok || err != nil {
 				return nil, err
@@ -56,9 +55,9 @@ func NewSharing(t *task.Task, grid *coarsen.Grid) *latest.Latest {
 	})
 }
 
-// NewReleases is NewSharing for a task that promises privacy: it releases that design with
+// newReleases is newSharing for a task that promises privacy: it releases that design with
 // noise, as often as planned. entropy must be the Reader of crypto/rand outside of tests.
-func NewReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
+func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 	find := search.New(t)
 	due := func(release int) int { return feasibility.Due(t, settingsOf(t).ShareEvery, release) }
 	return dprelease.New(t, entropy, func(ledger.Terms) dprelease.Spec {
@@ -71,7 +70,7 @@ func NewReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 				n, _ := value.(protocol.NearOptimal)
 				return n.Release
 			},
-			Vector: func(ctx context.Context, view strategy.View, seed random.Seed) ([]float64, error) {
+			Vector: func(ctx context.Context, view strategy.View, seed strategy.Seed) ([]float64, error) {
 				n, ok, err := nearOptimal(ctx, t, find, view, seed)
 				if !ok || err != nil {
 					return nil, err
@@ -104,7 +103,7 @@ func decode(t *task.Task, payload []byte) (any, error) {
 
 // nearOptimal returns what the agent shares; ok is false while there is nothing to
 // say.
-func nearOptimal(ctx context.Context, t *task.Task, s search.Search, view strategy.View, seed random.Seed) (n protocol.NearOptimal, ok bool, err error) {
+func nearOptimal(ctx context.Context, t *task.Task, s search.Search, view strategy.View, seed strategy.Seed) (n protocol.NearOptimal, ok bool, err error) {
 	if view.Posterior == nil {
 		return n, false, nil // the surrogate could not be fitted
 	}

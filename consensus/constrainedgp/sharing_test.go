@@ -21,7 +21,7 @@ type driver struct {
 	works     []strategy.Work
 }
 
-func (l *lab) drive() *driver { return &driver{lab: l, exchange: NewSharing(l.task, nil)} }
+func (l *lab) drive() *driver { return &driver{lab: l, exchange: newSharing(l.task, nil)} }
 
 func (d *driver) step(view strategy.View, in strategy.Input) {
 	d.t.Helper()
@@ -198,7 +198,7 @@ func TestDecodeChecksTheBound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			value, err := NewSharing(l.task, nil).Decode(payload)
+			value, err := newSharing(l.task, nil).Decode(payload)
 			switch _, ok := value.(protocol.NearOptimal); {
 			case with == bounded && (err != nil || !ok):
 				t.Errorf("%s: %v, %v", threshold, value, err)
@@ -213,7 +213,7 @@ func TestDecodeChecksTheBound(t *testing.T) {
 // use, without a panic.
 func TestDecodeOfGarbage(t *testing.T) {
 	l := newLab(t, "maximize", mixed, "exact", "none")
-	exchange := NewSharing(l.task, nil)
+	exchange := newSharing(l.task, nil)
 	view := l.view(l.designs(5, 2), bump(0.3))
 	good, err := protocol.NearOptimal{
 		Observations: 3, Point: protocol.PointOf(l.task.Space, l.task.Space.Decode(l.designs(1, 1)[0])),

@@ -6,7 +6,6 @@ import (
 
 	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
@@ -43,7 +42,7 @@ func New(t *task.Task) Strategy {
 // and when they lead to a design already tried, it suggests exactly what
 // alone.LogEI suggests for the same view, trial and seed; likewise with a
 // posterior that is no surrogate.JointPosterior.
-func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
@@ -70,7 +69,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 
 // maximise suggests the maximiser of f, or where it has been tried what expected
 // improvement alone does.
-func (s Strategy) maximise(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, f acquisition.Function, around [][]float64, why strategy.Why) (strategy.Suggestion, error) {
+func (s Strategy) maximise(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, f acquisition.Function, around [][]float64, why strategy.Why) (strategy.Suggestion, error) {
 	x, _, err := s.search.Maximizer.Maximize(ctx, f, append(around, s.search.Best(view)...), seed.Stream("maximise", trial))
 	if err != nil {
 		return strategy.Suggestion{}, err
@@ -85,7 +84,7 @@ func (s Strategy) maximise(ctx context.Context, view strategy.View, trial uint64
 // score returns what to maximise, and the claims that it is conditioned on; without a
 // claim there is nothing to maximise. Claims say that a design is feasible, and once
 // something feasible is known also that it is better than that.
-func (s Strategy) score(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (acquisition.Function, []claim, error) {
+func (s Strategy) score(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (acquisition.Function, []claim, error) {
 	view = s.search.WithPending(view)
 	claims := claimsOf(s.task, view)
 	if len(view.Constraints) == 0 {
@@ -113,7 +112,7 @@ func (s Strategy) score(ctx context.Context, view strategy.View, trial uint64, s
 
 // consider returns the expected improvement given those of the claims that the own
 // posterior of the objective leaves, and these.
-func (s Strategy) consider(ctx context.Context, view strategy.View, claims []claim, trial uint64, seed random.Seed) (*averageImprovement, []claim, error) {
+func (s Strategy) consider(ctx context.Context, view strategy.View, claims []claim, trial uint64, seed strategy.Seed) (*averageImprovement, []claim, error) {
 	posterior, ok := view.Posterior.(surrogate.JointPosterior)
 	if !ok || len(claims) == 0 {
 		return nil, nil, nil

@@ -1,6 +1,6 @@
 // Package density lets agents share where they believe the optimum to be:
 // [Strategy] chooses designs of large expected improvement in places that peers
-// believe in, and the exchange [NewSharing] publishes the agent's own belief, a
+// believe in, and the exchange [newSharing] publishes the agent's own belief, a
 // protocol.Density. On tasks with constraints agents may share which of their designs were
 // feasible instead: see below.
 //
@@ -74,7 +74,7 @@
 // # Noise
 //
 // Under a promise of privacy, mechanism local, the centre of a single component has noise
-// ([NewReleases]), and its spread is wider by that. Such densities count as one, of all peers
+// ([newReleases]), and its spread is wider by that. Such densities count as one, of all peers
 // together, which is as narrow as their number makes it (crowd), and bounded as every
 // other. Of several releases of one peer the newest counts.
 //

@@ -143,7 +143,7 @@ func TestFitOfAnything(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if _, err := NewSharing(spec).Decode(payload); err != nil {
+		if _, err := newSharing(spec).Decode(payload); err != nil {
 			rt.Fatal(err)
 		}
 		if again := components(spec, points, most, 1); !reflect.DeepEqual(again, d.Components) {

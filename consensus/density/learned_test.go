@@ -79,7 +79,7 @@ func saying(t testing.TB, spec *task.Task, author string, f protocol.Feasibility
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := NewSharing(spec).Decode(payload)
+	value, err := newSharing(spec).Decode(payload)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -385,7 +385,7 @@ func TestForgedLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := NewSharing(spec).Decode(forged)
+	value, err := newSharing(spec).Decode(forged)
 	if err != nil || reflect.DeepEqual(value, f) || len(value.(protocol.Feasibility).Labels) != 30 {
 		t.Errorf("%+v, %v", value, err)
 	}

@@ -28,9 +28,9 @@ func privateTask(t testing.TB, parameters, keys, promise string) *task.Task {
 	return strategytest.PrivateTask(t, Register(), parameters, "initial_designs: 3"+keys, promise)
 }
 
-func newReleases(t testing.TB, spec *task.Task, entropy *rand.ChaCha8) *dprelease.Exchange {
+func mustRelease(t testing.TB, spec *task.Task, entropy *rand.ChaCha8) *dprelease.Exchange {
 	t.Helper()
-	e, err := NewReleases(spec, entropy)
+	e, err := newReleases(spec, entropy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func checkAudit(t *testing.T, runs int, power float64, parameters string, kept m
 			ends = [2]protocol.Point{{Choices: []int{0}}, {Choices: []int{1}}}
 		}
 		shown := strategytest.Guarantee().Shown(runs, func(world int) int {
-			centre := strategytest.Released[protocol.Density](t, newReleases(t, spec, source), designvector.Vector(spec.Space, ends[world])).Components[0].Centre
+			centre := strategytest.Released[protocol.Density](t, mustRelease(t, spec, source), designvector.Vector(spec.Space, ends[world])).Components[0].Centre
 			if len(centre.Choices) > 0 && centre.Choices[0] == 1 || len(centre.Coordinates) > 0 && centre.Coordinates[0] > 0.5 {
 				return 1
 			}
@@ -69,7 +69,7 @@ func checkAudit(t *testing.T, runs int, power float64, parameters string, kept m
 // nothing else.
 func TestWidthOfReleases(t *testing.T) {
 	spec := privateTask(t, mixed, ", share_every: 4", "epsilon: 20, releases: 3")
-	e := newReleases(t, spec, rand.NewChaCha8([32]byte{1}))
+	e := mustRelease(t, spec, rand.NewChaCha8([32]byte{1}))
 	const runs = 3
 	for release := 1; release <= runs; release++ {
 		d := strategytest.Released[protocol.Density](t, e, nil)
@@ -84,7 +84,7 @@ func TestWidthOfReleases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := strategytest.Released[protocol.Density](t, newReleases(t, spec, rand.NewChaCha8([32]byte{2})), nil)
+	d := strategytest.Released[protocol.Density](t, mustRelease(t, spec, rand.NewChaCha8([32]byte{2})), nil)
 	if want := math.Hypot(0.2, terms.Sigma); math.Abs(d.Components[0].Spread/want-1) > 1e-6 {
 		t.Errorf("a spread of %g with noise of %g", d.Components[0].Spread, terms.Sigma)
 	}
@@ -114,7 +114,7 @@ func TestWidthOfReleases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewSharing(open).Decode(payload); !errors.Is(err, protocol.ErrMalformed) {
+	if _, err := newSharing(open).Decode(payload); !errors.Is(err, protocol.ErrMalformed) {
 		t.Errorf("a private release on a task without a promise: %v", err)
 	}
 }
@@ -126,7 +126,7 @@ func TestSpreadIsThatOfTheNoise(t *testing.T) {
 	square, claimed := 0.0, 0.0
 	const runs = 2000
 	for range runs {
-		c := strategytest.Released[protocol.Density](t, newReleases(t, spec, source), nil).Components[0]
+		c := strategytest.Released[protocol.Density](t, mustRelease(t, spec, source), nil).Components[0]
 		claimed = c.Spread
 		square += (c.Centre.Coordinates[0] - 0.5) * (c.Centre.Coordinates[0] - 0.5) / runs
 	}
@@ -139,7 +139,7 @@ func TestSpreadIsThatOfTheNoise(t *testing.T) {
 func TestReleasedVectorIsTheBelievedPlace(t *testing.T) {
 	spec := privateTask(t, plane, "", "epsilon: 4")
 	view := viewOf(t, spec, [][]float64{{0.1, 0.1}, {0.7, 0.3}, {0.9, 0.9}}, func(x []float64) float64 { return math.Hypot(x[0]-0.7, x[1]-0.3) })
-	e := newReleases(t, spec, rand.NewChaCha8([32]byte{1}))
+	e := mustRelease(t, spec, rand.NewChaCha8([32]byte{1}))
 	want, err := sampleOptimum(t.Context(), spec, view, random.SeedOf(1))
 	if err != nil {
 		t.Fatal(err)

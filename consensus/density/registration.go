@@ -109,14 +109,14 @@ func Register() strategy.Registration {
 				return []strategy.Exchange{guarded}, err
 			}
 			if env.Task.Privacy != nil {
-				noisy, err := NewReleases(env.Task, env.Entropy)
+				noisy, err := newReleases(env.Task, env.Entropy)
 				if err != nil {
 					return nil, err
 				}
 				noisy.Disown(env.Unaccounted)
 				return []strategy.Exchange{noisy}, nil
 			}
-			return []strategy.Exchange{NewSharing(env.Task)}, nil
+			return []strategy.Exchange{newSharing(env.Task)}, nil
 		},
 		Describe: func(t *task.Task) string {
 			s := settingsOf(t)

@@ -73,7 +73,7 @@ func shareOf(t testing.TB, spec *task.Task, author string, d protocol.Density) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := NewSharing(spec).Decode(payload)
+	value, err := newSharing(spec).Decode(payload)
 	if err != nil {
 		t.Fatal(err)
 	}

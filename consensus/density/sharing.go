@@ -11,7 +11,6 @@ import (
 	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/privacy/designvector"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/latest"
@@ -28,11 +27,11 @@ const (
 	sampleSearches   = 8
 )
 
-// NewSharing returns the exchange of one agent on a task of type density: it
+// newSharing returns the exchange of one agent on a task of type density: it
 // publishes where the agent believes the optimum to be, after the starting designs
 // and then after every observation, or as the task's share_every says; with share:
-// feasibility what labels.NewSharing does.
-func NewSharing(t *task.Task) *latest.Latest {
+// feasibility what feasibility.NewSharing does.
+func newSharing(t *task.Task) *latest.Latest {
 	if settingsOf(t).Share == feasibility.Feasibility {
 		return feasibility.NewSharing(t)
 	}
@@ -42,7 +41,7 @@ func NewSharing(t *task.Task) *latest.Latest {
 		Every:  settingsOf(t).ShareEvery,
 		TTL:    optprior.TTL,
 		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
-		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
+		Compute: func(ctx context.Context, view strategy.View, seed strategy.Seed) ([]byte, error) {
 			if view.Posterior == nil {
 				return nil, nil // the surrogate could not be fitted; nothing to say yet
 			}
@@ -55,11 +54,11 @@ func NewSharing(t *task.Task) *latest.Latest {
 	})
 }
 
-// NewReleases is NewSharing for a task that promises privacy: it releases the one centre with
+// newReleases is newSharing for a task that promises privacy: it releases the one centre with
 // noise, as often as planned, with the spread that the noise and the task's spread make
 // together. Receivers accept no other. entropy must be the Reader of crypto/rand outside of
 // tests.
-func NewReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
+func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 	settings := settingsOf(t)
 	due := func(release int) int { return feasibility.Due(t, settings.ShareEvery, release) }
 	return dprelease.New(t, entropy, func(terms ledger.Terms) dprelease.Spec {
@@ -82,7 +81,7 @@ func NewReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 				d, _ := value.(protocol.Density)
 				return d.Release
 			},
-			Vector: func(ctx context.Context, view strategy.View, seed random.Seed) ([]float64, error) {
+			Vector: func(ctx context.Context, view strategy.View, seed strategy.Seed) ([]float64, error) {
 				if view.Posterior == nil {
 					return nil, nil
 				}
@@ -125,7 +124,7 @@ func decode(t *task.Task, payload []byte) (any, error) {
 // sampleOptimum is where an agent with a posterior believes the optimum to be: nowhere, without
 // a component, while it knows no design that is rather feasible than not. Its error is
 // that of ctx.
-func sampleOptimum(ctx context.Context, t *task.Task, view strategy.View, seed random.Seed) (protocol.Density, error) {
+func sampleOptimum(ctx context.Context, t *task.Task, view strategy.View, seed strategy.Seed) (protocol.Density, error) {
 	d := protocol.Density{Observations: view.Observations}
 	seed = seed.Derive("density", uint64(view.Observations))
 	find := search.New(t)

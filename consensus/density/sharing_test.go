@@ -58,7 +58,7 @@ func points(spec *task.Task, count int) [][]float64 {
 
 func TestOneShareForEachObservationAfterTheStart(t *testing.T) {
 	spec := newTask(t, plane, "exact", "")
-	s, x := NewSharing(spec), points(spec, 6)
+	s, x := newSharing(spec), points(spec, 6)
 	for n := range len(x) + 1 {
 		view := viewOf(t, spec, x[:n], bowl(spec, 0.3))
 		in := strategy.Input(strategy.Start{})
@@ -77,7 +77,7 @@ func TestOneShareForEachObservationAfterTheStart(t *testing.T) {
 	}
 	// After a restart the exchange shares what the observations say now.
 	view := viewOf(t, spec, x, bowl(spec, 0.3))
-	if published := step(t, NewSharing(spec), view, view, strategy.Start{}); len(published) != 1 {
+	if published := step(t, newSharing(spec), view, view, strategy.Start{}); len(published) != 1 {
 		t.Errorf("after a restart: %+v", published)
 	}
 }
@@ -92,7 +92,7 @@ func TestObservationsDuringTheWork(t *testing.T) {
 		seen strategy.View
 		want []int
 	}{{early, []int{3, 5}}, {late, []int{5}}} {
-		s := NewSharing(spec)
+		s := newSharing(spec)
 		work := s.Step(early, strategy.Start{})[0].(strategy.Work)
 		if again := s.Step(late, strategy.TrialsEnded{}); len(again) != 0 {
 			t.Errorf("asks for %v while it computes", again)
@@ -112,7 +112,7 @@ func TestFailedWorkIsTriedWithTheNextObservation(t *testing.T) {
 	spec := newTask(t, plane, "exact", "")
 	x := points(spec, 5)
 	view, later := viewOf(t, spec, x[:4], bowl(spec, 0.3)), viewOf(t, spec, x, bowl(spec, 0.3))
-	s := NewSharing(spec)
+	s := newSharing(spec)
 	s.Step(view, strategy.Start{})
 	if outs := s.Step(view, strategy.WorkDone{Err: errors.New("no memory")}); len(outs) != 0 {
 		t.Errorf("after a failure: %v", outs)
@@ -121,7 +121,7 @@ func TestFailedWorkIsTriedWithTheNextObservation(t *testing.T) {
 		t.Errorf("with the next observation: %v", published)
 	}
 	view.Posterior = nil
-	if published := step(t, NewSharing(spec), view, view, strategy.Start{}); len(published) != 0 {
+	if published := step(t, newSharing(spec), view, view, strategy.Start{}); len(published) != 0 {
 		t.Errorf("without a posterior: %v", published)
 	}
 }
@@ -218,16 +218,16 @@ func TestDecodeRejects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if value, err := NewSharing(many).Decode(payload); err != nil || len(value.(protocol.Density).Components) != 2 {
+	if value, err := newSharing(many).Decode(payload); err != nil || len(value.(protocol.Density).Components) != 2 {
 		t.Errorf("two components on a task of 16: %+v, %v", value, err)
 	}
-	if _, err := NewSharing(one).Decode(payload); !errors.Is(err, protocol.ErrMalformed) {
+	if _, err := newSharing(one).Decode(payload); !errors.Is(err, protocol.ErrMalformed) {
 		t.Errorf("two components on a task of one: %v", err)
 	}
-	if _, err := NewSharing(many).Decode(payload[:len(payload)/2]); !errors.Is(err, protocol.ErrMalformed) {
+	if _, err := newSharing(many).Decode(payload[:len(payload)/2]); !errors.Is(err, protocol.ErrMalformed) {
 		t.Errorf("half a payload: %v", err)
 	}
-	if _, err := NewSharing(newTask(t, plane, "exact", ", components: 16")).Decode(payload); !errors.Is(err, protocol.ErrMalformed) {
+	if _, err := newSharing(newTask(t, plane, "exact", ", components: 16")).Decode(payload); !errors.Is(err, protocol.ErrMalformed) {
 		t.Errorf("a payload of another space: %v", err)
 	}
 }

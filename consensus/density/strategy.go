@@ -7,7 +7,6 @@ import (
 	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
 	"github.com/fbo-node/fbo/internal/optprior"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -60,7 +59,7 @@ func New(t *task.Task) Strategy {
 
 // Suggest implements strategy.Strategy. With no density to count it suggests
 // exactly what alone.LogEI does apart for the same view, trial and seed.
-func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	blind := search.Uninformed(view)
 	if s.starting(view, trial) || blind && seed.Stream("blind", trial).IntN(2) == 0 {
 		return s.alone.Suggest(ctx, view, trial, seed)
@@ -111,7 +110,7 @@ func exponent(settings Settings, observations int) float64 {
 
 // listen collects the densities that count: one of each peer, and one around each
 // design that the user suggests.
-func (s Strategy) listen(view strategy.View, trial uint64, seed random.Seed) (*pool, strategy.Why) {
+func (s Strategy) listen(view strategy.View, trial uint64, seed strategy.Seed) (*pool, strategy.Why) {
 	why := strategy.Why{Source: "density", Phrase: "expected improvement, weighed by the prior designs"}
 	heard := &pool{}
 	for _, p := range labelled(view, trial, seed) {
@@ -148,7 +147,7 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed random.Seed) (*p
 }
 
 // choose lists what the peers believe to whom the agent listens in this trial.
-func choose(view strategy.View, trial uint64, seed random.Seed) []protocol.Density {
+func choose(view strategy.View, trial uint64, seed strategy.Seed) []protocol.Density {
 	var all []protocol.Density
 	for _, d := range strategy.Shares[protocol.Density](view) {
 		all = append(all, d)
@@ -159,7 +158,7 @@ func choose(view strategy.View, trial uint64, seed random.Seed) []protocol.Densi
 // labelled is choose for peers' labels. While some know a feasible design the others do not
 // count: they say little, and would halve what those say. To an agent that has never seen
 // the truth of what must be true they say nothing: see search.Blind.
-func labelled(view strategy.View, trial uint64, seed random.Seed) []feasibility.Peer {
+func labelled(view strategy.View, trial uint64, seed strategy.Seed) []feasibility.Peer {
 	all := feasibility.Of(view)
 	none := func(p feasibility.Peer) bool { return !slices.Contains(p.Feasible, true) }
 	if some := slices.DeleteFunc(slices.Clone(all), none); len(some) > 0 {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -60,7 +59,7 @@ func (e *Exchange) choose(parties []int) {
 	e.working = true
 	s := state{round: e.barrier.Number(), book: e.book.upTo(e.book.counts()), parties: parties}
 	chooser, turn := e.chooser, e.turn
-	e.emit(strategy.Work{Name: "batch", Run: func(ctx context.Context, _ strategy.View, _ random.Seed) (any, error) {
+	e.emit(strategy.Work{Name: "batch", Run: func(ctx context.Context, _ strategy.View, _ strategy.Seed) (any, error) {
 		c, err := chooser.choose(ctx, s)
 		return chosen{s, c, turn}, err
 	}})
@@ -79,7 +78,7 @@ func (e *Exchange) check(party int, o offer) {
 		s.parties = append(s.parties, a.Party)
 	}
 	chooser := e.chooser
-	e.emit(strategy.Work{Name: "check", Run: func(ctx context.Context, _ strategy.View, _ random.Seed) (any, error) {
+	e.emit(strategy.Work{Name: "check", Run: func(ctx context.Context, _ strategy.View, _ strategy.Seed) (any, error) {
 		own, objection, err := chooser.judge(ctx, s, o.Batch)
 		return checked{party, o, own, objection}, err
 	}})

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -52,7 +51,7 @@ func (e *Exchange) estimateWhenDue() {
 	}
 	e.estimate.begun = own
 	chooser, book, self := e.chooser, e.book.upTo(e.book.counts()), e.self
-	e.emit(strategy.Work{Name: estimateWork, Run: func(ctx context.Context, _ strategy.View, seed random.Seed) (any, error) {
+	e.emit(strategy.Work{Name: estimateWork, Run: func(ctx context.Context, _ strategy.View, seed strategy.Seed) (any, error) {
 		result, err := chooser.alone(ctx, book, self, seed)
 		if err != nil && ctx.Err() == nil {
 			return err, nil // no failure that a suggestion might wait for
@@ -92,7 +91,7 @@ func counted(list []entry) (n int) {
 // make it cheap: the hyperparameters are those of all results in the book, from the
 // beginning, where a party alone would have to learn them; and there are no more than three
 // draws.
-func (c chooser) alone(ctx context.Context, b *book, party int, seed random.Seed) (strategy.Estimate, error) {
+func (c chooser) alone(ctx context.Context, b *book, party int, seed strategy.Seed) (strategy.Estimate, error) {
 	p := c.pool(b)
 	h, err := c.model.Fit(ctx, p.Observations, nil, seed.Stream("estimate fit", 0))
 	if err != nil {
@@ -139,7 +138,7 @@ type game struct {
 	truth surrogate.Function // in the units of the process
 	units surrogate.Units
 	noise *rand.Rand
-	seed  random.Seed
+	seed  strategy.Seed
 }
 
 // evaluate returns a result; larger is better.

@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -41,7 +40,7 @@ func New(t *task.Task) Strategy {
 }
 
 // Suggest implements strategy.Strategy.
-func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
 		return s.search.Start(view, trial, seed)
 	}
@@ -69,7 +68,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 }
 
 // alone chooses by this node's own results.
-func (s Strategy) alone(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s Strategy) alone(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.task.Steps == 0 {
 		return s.own.Suggest(ctx, view, trial, seed)
 	}

@@ -16,7 +16,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -187,11 +186,11 @@ func countEnded(ctx context.Context, session *node.Session) (ended int, err erro
 }
 
 // show is told what happens.
-func show(e agent.Event) {
+func show(e node.Event) {
 	switch e.Type {
-	case agent.Warning:
+	case node.Warning:
 		fmt.Println("warning:", e.Message)
-	case agent.TrialFinished:
+	case node.TrialFinished:
 		result := "failed: " + e.Trial.Reason
 		if e.Trial.State == strategy.Done {
 			result = fmt.Sprintf("%.4g", e.Trial.Outcome.Value)

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/examples/strategy/leader"
-	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -60,7 +59,7 @@ func run(ctx context.Context, evals int) (err error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, n.Close()) }()
-		session, err := n.Join(ctx, t, node.JoinOptions{OnEvent: func(e agent.Event) { show(name, e) }})
+		session, err := n.Join(ctx, t, node.JoinOptions{OnEvent: func(e node.Event) { show(name, e) }})
 		if err != nil {
 			return err
 		}
@@ -103,8 +102,8 @@ func rosenbrock(_ context.Context, d task.Design) (float64, error) {
 	return (1-x)*(1-x) + 100*(y-x*x)*(y-x*x), nil
 }
 
-func show(name string, e agent.Event) {
-	if e.Type == agent.TrialFinished && e.Trial.State == strategy.Done {
+func show(name string, e node.Event) {
+	if e.Type == node.TrialFinished && e.Trial.State == strategy.Done {
 		fmt.Printf("%-6s %3d  %-9.3g best %-9.3g %s  [%s]\n", name, e.Trial.ID, e.Trial.Outcome.Value, e.Best.Outcome.Value, e.Trial.Design, e.Trial.Why)
 	}
 }

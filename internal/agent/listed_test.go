@@ -23,7 +23,7 @@ func TestWithoutItsTableATaskIsOnlyKept(t *testing.T) {
 			continue // which need more keys
 		}
 		known, err := all.Strategies().NewTask(task.Spec{Name: "list", Goal: task.Minimize, Parameters: space.Parameters(), Listing: space.Listing(),
-			Surrogate: task.Settings{"features": 64}, Strategy: task.Settings{"type": r.Name}})
+			Surrogate: task.Settings{"features": 64}, Strategy: task.Strategy{Type: r.Name}})
 		if err != nil {
 			t.Fatal(err)
 		}

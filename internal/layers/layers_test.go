@@ -316,3 +316,76 @@ func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
+
+// importable reports whether another module may import a package, as an API that stays.
+func importable(pkg string) bool {
+	for _, part := range strings.Split(pkg, "/") {
+		if slices.Contains([]string{"internal", "cmd", "examples", "lab"}, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// Another module can name all types in the signatures of the importable packages: those of
+// internal packages have an alias.
+func TestExportedSignaturesNameNoInternalPackage(t *testing.T) {
+	packages := map[string]bool{}
+	eachFile(t, func(pkg, file string, parsed *ast.File) {
+		if !importable(pkg) {
+			return
+		}
+		packages[pkg] = true
+		hidden := map[string]bool{} // names of imported packages that another module cannot import
+		for _, spec := range parsed.Imports {
+			imported, _ := strconv.Unquote(spec.Path.Value)
+			if inner, ok := strings.CutPrefix(imported, module+"/"); ok && !importable(inner) {
+				name := path.Base(imported)
+				if spec.Name != nil {
+					name = spec.Name.Name
+				}
+				hidden[name] = true
+			}
+		}
+		check := func(what string, node ast.Node) {
+			ast.Inspect(node, func(n ast.Node) bool {
+				if f, ok := n.(*ast.Field); ok && what == "field" && !slices.ContainsFunc(f.Names, (*ast.Ident).IsExported) {
+					return false // an unexported or embedded field
+				}
+				if selector, ok := n.(*ast.SelectorExpr); ok {
+					if owner, ok := selector.X.(*ast.Ident); ok && hidden[owner.Name] {
+						t.Errorf("%s: an exported declaration contains %s.%s, which another module cannot name; expected an alias", file, owner.Name, selector.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+		for _, declaration := range parsed.Decls {
+			switch d := declaration.(type) {
+			case *ast.FuncDecl:
+				if d.Name.IsExported() && (d.Recv == nil || receiverIsExported(d)) {
+					check("signature", d.Type)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if s, ok := spec.(*ast.TypeSpec); ok && s.Name.IsExported() && !s.Assign.IsValid() {
+						check("field", s.Type)
+					}
+				}
+			}
+		}
+	})
+	const most = 20
+	if len(packages) > most {
+		t.Errorf("%d packages are importable, expected at most %d: %v", len(packages), most, slices.Sorted(maps.Keys(packages)))
+	}
+}
+
+func receiverIsExported(d *ast.FuncDecl) bool {
+	receiver := d.Recv.List[0].Type
+	if star, ok := receiver.(*ast.StarExpr); ok {
+		receiver = star.X
+	}
+	name, ok := receiver.(*ast.Ident)
+	return ok && name.IsExported()
+}

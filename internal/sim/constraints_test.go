@@ -16,10 +16,10 @@ import (
 // keeps the limit and the optimum is on its border: all end within 0.02 of it, and hear
 // where the others believe it to be.
 func TestConstraintsAmongPeers(t *testing.T) {
-	for name, keys := range map[string]task.Settings{
-		"density": {"type": "density"}, "labels": {"type": "density", "share": "feasibility"},
-		"constrained-gp": {"type": "constrained-gp"},
-		"logei":          {"type": "logei"}, "mes": {"type": "mes"}, "ts": {"type": "ts"},
+	for name, chosen := range map[string]task.Strategy{
+		"density": {Type: "density"}, "labels": {Type: "density", Settings: task.Settings{"share": "feasibility"}},
+		"constrained-gp": {Type: "constrained-gp"},
+		"logei":          {Type: "logei"}, "mes": {Type: "mes"}, "ts": {Type: "ts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -27,7 +27,7 @@ func TestConstraintsAmongPeers(t *testing.T) {
 				Name: "disc", Goal: task.Minimize,
 				Parameters:  []task.Parameter{{Name: "x", Kind: task.Float, High: 1}, {Name: "y", Kind: task.Float, High: 1}},
 				Constraints: []task.Constraint{{Output: "radius", Low: math.Inf(-1), High: 0.22}},
-				Strategy:    keys,
+				Strategy:    chosen,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -48,7 +48,7 @@ func TestConstraintsAmongPeers(t *testing.T) {
 				if best == nil || best.Outcome.Value > optimum+0.02 {
 					t.Errorf("member %d: best %+v, optimum %g", i, best, optimum)
 				}
-				if listens := keys["type"] == "density" || keys["type"] == "constrained-gp"; listens && m.PeerQueries == 0 {
+				if listens := chosen.Type == "density" || chosen.Type == "constrained-gp"; listens && m.PeerQueries == 0 {
 					t.Errorf("member %d listened to nobody", i)
 				}
 				for _, trial := range m.Trials {

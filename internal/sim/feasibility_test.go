@@ -22,7 +22,7 @@ type ball struct {
 	radius float64
 }
 
-func newBall(t testing.TB, dim int, radius float64, truth bool, repeat uint64, keys task.Settings) ball {
+func newBall(t testing.TB, dim int, radius float64, truth bool, repeat uint64, chosen task.Strategy) ball {
 	t.Helper()
 	b := ball{radius: radius}
 	rng := random.SeedOf(repeat).Stream("ball", uint64(dim))
@@ -38,7 +38,7 @@ func newBall(t testing.TB, dim int, radius float64, truth bool, repeat uint64, k
 	var err error
 	b.spec, err = all.Strategies().NewTask(task.Spec{
 		Name: "ball", Goal: task.Minimize, Parameters: parameters,
-		Constraints: []task.Constraint{constraint}, Strategy: keys,
+		Constraints: []task.Constraint{constraint}, Strategy: chosen,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestLabelsShowNewcomersTheWay(t *testing.T) {
 	total := map[bool]int{}
 	for repeat := range uint64(8) {
 		for _, cut := range []bool{false, true} {
-			p := newBall(t, 2, 0.126, true, repeat, task.Settings{"type": "density", "share": "feasibility"})
+			p := newBall(t, 2, 0.126, true, repeat, task.Strategy{Type: "density", Settings: task.Settings{"share": "feasibility"}})
 			s := sim.Scenario{Task: p.spec, Seed: random.SeedOf(repeat), Network: sim.Network{Delay: 50 * time.Millisecond}}
 			for range 3 {
 				s.Members = append(s.Members, p.member(12))
@@ -125,7 +125,7 @@ func TestLabelsShowNewcomersTheWay(t *testing.T) {
 // have the same problem or, where they are unlike, balls of their own.
 func BenchmarkFirstFeasible(b *testing.B) {
 	const members, evaluations, repeats = 4, 24, 16
-	measure := func(b *testing.B, dim int, radius float64, truth, alike bool, keys task.Settings) {
+	measure := func(b *testing.B, dim int, radius float64, truth, alike bool, chosen task.Strategy) {
 		var found, regret []float64
 		never := 0.0
 		for repeat := uint64(100); repeat < 100+repeats; repeat++ { // no seed on which anything was chosen
@@ -136,7 +136,7 @@ func BenchmarkFirstFeasible(b *testing.B) {
 				if !alike {
 					which += uint64(1000 * i)
 				}
-				balls[i] = newBall(b, dim, radius, truth, which, keys)
+				balls[i] = newBall(b, dim, radius, truth, which, chosen)
 				s.Task, s.Members = balls[i].spec, append(s.Members, balls[i].member(evaluations))
 			}
 			result, err := sim.Run(context.Background(), s)
@@ -167,13 +167,13 @@ func BenchmarkFirstFeasible(b *testing.B) {
 		radius float64
 	}{{2, 0.126}, {4, 0.317}} {
 		for _, truth := range []bool{true, false} {
-			for name, keys := range map[string]task.Settings{
-				"alone": {"type": "logei"}, "best": {"type": "density"}, "feasibility": {"type": "density", "share": "feasibility"},
+			for name, chosen := range map[string]task.Strategy{
+				"alone": {Type: "logei"}, "best": {Type: "density"}, "feasibility": {Type: "density", Settings: task.Settings{"share": "feasibility"}},
 			} {
 				for _, alike := range []bool{true, false} {
 					b.Run(fmt.Sprintf("d=%d/truth=%t/alike=%t/%s", c.dim, truth, alike, name), func(b *testing.B) {
 						for b.Loop() {
-							measure(b, c.dim, c.radius, truth, alike, keys)
+							measure(b, c.dim, c.radius, truth, alike, chosen)
 						}
 					})
 				}

@@ -15,7 +15,7 @@ func sharing(t *testing.T, kind string, members int, keys task.Settings) sim.Sce
 	t.Helper()
 	s := scenario(t, "ts", members, 8)
 	made, err := all.Strategies().NewTask(task.Spec{Name: "sharing", Goal: task.Minimize, Parameters: s.Task.Space.Parameters(),
-		Surrogate: keys, Strategy: task.Settings{"type": kind}})
+		Surrogate: keys, Strategy: task.Strategy{Type: kind}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func kindsScenario(t *testing.T, kind, surrogate string, wide bool) sim.Scenario
 	t.Helper()
 	spec := task.Spec{
 		Name: "kinds", Goal: task.Minimize, Parameters: kinds(wide),
-		Surrogate: task.Settings{"type": surrogate, "features": 64}, Strategy: task.Settings{"type": kind},
+		Surrogate: task.Settings{"type": surrogate, "features": 64}, Strategy: task.Strategy{Type: kind},
 	}
 	s := sim.Scenario{Seed: random.SeedOf(1), Network: sim.Network{Delay: 50 * time.Millisecond}}
 	roster, err := sim.Roster(s.Seed, 3)
@@ -91,7 +91,7 @@ func kindsScenario(t *testing.T, kind, surrogate string, wide bool) sim.Scenario
 	case "fts-de":
 		spec.Privacy = task.Settings{"mechanism": "aggregate", "epsilon": 100, "roster": roster}
 	case "fair":
-		spec.Strategy["roster"] = roster
+		spec.Strategy.Settings = task.Settings{"roster": roster}
 	}
 	if s.Task, err = all.Strategies().NewTask(spec); err != nil {
 		t.Fatal(err)

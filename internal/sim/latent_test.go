@@ -17,7 +17,7 @@ func common(t *testing.T, kind string, members, evaluations int, model string) s
 	t.Helper()
 	s := scenario(t, "ts", members, evaluations)
 	made, err := all.Strategies().NewTask(task.Spec{Name: "common", Goal: task.Minimize, Parameters: s.Task.Space.Parameters(),
-		Surrogate: task.Settings{"type": model, "features": 32}, Strategy: task.Settings{"type": kind}})
+		Surrogate: task.Settings{"type": model, "features": 32}, Strategy: task.Strategy{Type: kind}})
 	if err != nil {
 		t.Fatal(err)
 	}

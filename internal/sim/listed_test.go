@@ -41,7 +41,7 @@ func TestStrategiesKeepToAList(t *testing.T) {
 		t.Run(r.Name, func(t *testing.T) {
 			t.Parallel()
 			definition, err := all.Strategies().NewTask(task.Spec{Name: "list", Goal: task.Minimize, Parameters: space.Parameters(), Listing: space.Listing(),
-				Surrogate: task.Settings{"features": 64}, Strategy: task.Settings{"type": r.Name}})
+				Surrogate: task.Settings{"features": 64}, Strategy: task.Strategy{Type: r.Name}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestMembersKeepToTheirOwnDesigns(t *testing.T) {
 		t.Run(r.Name, func(t *testing.T) {
 			t.Parallel()
 			definition, err := all.Strategies().NewTask(task.Spec{Name: "list", Goal: task.Minimize, Parameters: box.Space.Parameters(),
-				Surrogate: task.Settings{"features": 64}, Strategy: task.Settings{"type": r.Name}})
+				Surrogate: task.Settings{"features": 64}, Strategy: task.Strategy{Type: r.Name}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -42,7 +42,7 @@ func TestStatisticalTheModelKnowsRunningTrials(t *testing.T) {
 	var gains []float64
 	for number := range uint64(pairs) {
 		f := testfunc.Shifted(testfunc.Branin(), random.SeedOf(number).Stream("shift", 0))
-		definition, err := all.Strategies().NewTask(task.Spec{Name: "branin", Goal: task.Minimize, Parameters: f.Space.Parameters(), Strategy: task.Settings{"type": "alone"}})
+		definition, err := all.Strategies().NewTask(task.Spec{Name: "branin", Goal: task.Minimize, Parameters: f.Space.Parameters(), Strategy: task.Strategy{Type: "alone"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ func knownTask(t testing.TB, goal task.Goal, constraints ...task.Constraint) *ta
 		Constraints: constraints,
 		Surrogate: task.Settings{"process": "known", "kernel": "se", "features": 64,
 			"lengthscales": knownLengths, "mean": knownMean, "deviation": knownDeviation, "noise": knownSD},
-		Strategy: task.Settings{"type": "ts"},
+		Strategy: task.Strategy{Type: "ts"},
 	})
 	if err != nil {
 		t.Fatal(err)

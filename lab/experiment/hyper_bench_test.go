@@ -59,7 +59,7 @@ func federationsOf(b *testing.B, count, agents int, texts ...string) (all []fami
 func hyperTask(b *testing.B, f family.Federation, kind string, surrogate task.Settings) *task.Task {
 	b.Helper()
 	t, err := all.Strategies().NewTask(task.Spec{Name: "hyper", Goal: f.Goal, Parameters: f.Space.Parameters(), Listing: f.Space.Listing(),
-		Surrogate: surrogate, Strategy: task.Settings{"type": kind}})
+		Surrogate: surrogate, Strategy: task.Strategy{Type: kind}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -17,12 +17,13 @@ import (
 // latentWays are what members follow: the lone engine, the same with a latent function in
 // common, and peers' means.
 var latentWays = []struct {
-	name                string
-	surrogate, strategy task.Settings
+	name      string
+	surrogate task.Settings
+	strategy  task.Strategy
 }{
-	{"own", nil, task.Settings{"type": "alone"}},
-	{"latent", task.Settings{"type": task.SharedLatent}, task.Settings{"type": "alone"}},
-	{"peers", nil, task.Settings{"type": "peer-prior", "share": "exact"}},
+	{"own", nil, task.Strategy{Type: "alone"}},
+	{"latent", task.Settings{"type": task.SharedLatent}, task.Strategy{Type: "alone"}},
+	{"peers", nil, task.Strategy{Type: "peer-prior", Settings: task.Settings{"share": "exact"}}},
 }
 
 // BenchmarkLatentRegret has the mean regret of six members, in deviations of the objective,

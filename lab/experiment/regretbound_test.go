@@ -109,7 +109,7 @@ func TestProcessOfATaskThatKnowsIt(t *testing.T) {
 	own, err := p.known().NewTask(task.Spec{
 		Name: "a", Goal: task.Minimize, Parameters: p.Family.Space.Parameters(),
 		Surrogate: task.Settings{"process": "known", "lengthscales": []float64{0.3}, "mean": 7, "deviation": 2, "noise": 0.5},
-		Strategy:  task.Settings{"type": "ts"},
+		Strategy:  task.Strategy{Type: "ts"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -32,20 +32,20 @@ const (
 // needsRoster tells whether the task of a strategy names its members.
 func (p Plan) needsRoster(s Spec) bool { return p.sums(s) || p.registrationOf(s).Roster }
 
-// rostered returns the section strategy of a spec, with the roster where it has one.
+// rostered returns the settings of a spec as a task file has them, with the roster where it has one.
 func (p Plan) rostered(s Spec, roster []peer.ID) map[string]any {
-	section := s.section()
+	keys := s.keys()
 	if !p.registrationOf(s).Roster {
-		return section
+		return keys
 	}
-	section[rosterKey] = roster
+	keys[rosterKey] = roster
 	switch s.setting(mediatorKey) {
 	case firstMediator:
-		section[mediatorKey] = roster[0]
+		keys[mediatorKey] = roster[0]
 	case noMediator:
-		delete(section, mediatorKey)
+		delete(keys, mediatorKey)
 	}
-	return section
+	return keys
 }
 
 // nameless is a canonical section strategy without the names of a roster.

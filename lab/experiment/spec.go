@@ -112,11 +112,18 @@ func (s Spec) String() string {
 
 // section returns the spec as a section of a task file in JSON.
 func (s Spec) section() map[string]any {
-	section := map[string]any{"type": s.Name}
-	for _, x := range s.Settings {
-		section[x.Key] = x.value()
-	}
+	section := s.keys()
+	section["type"] = s.Name
 	return section
+}
+
+// keys returns the settings as a task file has them.
+func (s Spec) keys() map[string]any {
+	keys := map[string]any{}
+	for _, x := range s.Settings {
+		keys[x.Key] = x.value()
+	}
+	return keys
 }
 
 // value returns what a task file would have: a list where semicolons separate its items,
@@ -198,11 +205,11 @@ func scalar(text string) any {
 // strategies that need one.
 func (p Plan) taskOf(name string, f family.Federation, chosen Spec, roster []peer.ID) (*task.Task, error) {
 	chosen, privacy := p.private(chosen, roster)
-	section := p.rostered(chosen, roster)
-	section["initial_designs"] = p.Initial
+	keys := p.rostered(chosen, roster)
 	return p.known().NewTask(task.Spec{
 		Name: name, Goal: f.Goal, Parameters: f.Space.Parameters(), Listing: f.Space.Listing(), Steps: f.Steps, Constraints: f.Constraints,
-		Surrogate: p.Surrogate.section(), Strategy: section, Privacy: privacy,
+		Surrogate: p.Surrogate.section(), Privacy: privacy,
+		Strategy: task.Strategy{Type: chosen.Name, InitialDesigns: p.Initial, Settings: task.Settings(keys)},
 	})
 }
 

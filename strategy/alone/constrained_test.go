@@ -29,7 +29,7 @@ func cornerTask(t testing.TB, name string, constraints ...task.Constraint) *task
 		Name: "disc", Goal: task.Minimize,
 		Parameters:  []task.Parameter{{Name: "x", Kind: task.Float, High: 1}, {Name: "y", Kind: task.Float, High: 1}},
 		Constraints: constraints,
-		Strategy:    task.Settings{"type": name, "initial_designs": 3},
+		Strategy:    task.Strategy{Type: name, InitialDesigns: 3},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func viewBefore(t testing.TB, spec *task.Task, view strategy.View, seed random.S
 func sixParameters(t testing.TB, name string) (*task.Task, strategy.View) {
 	t.Helper()
 	spec := task.Spec{
-		Name: "six", Goal: task.Minimize, Strategy: task.Settings{"type": name},
+		Name: "six", Goal: task.Minimize, Strategy: task.Strategy{Type: name},
 		Constraints: []task.Constraint{{Output: "first", Low: math.Inf(-1), High: 1.5}, {Output: "wave", Low: -0.5, High: 0.5}},
 	}
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {

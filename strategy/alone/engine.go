@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -55,7 +54,7 @@ var _ strategy.Strategy = Engine{}
 func NewEngine(t *task.Task) Engine { return Engine{search.New(t), NewMES(t)} }
 
 // Suggest implements strategy.Strategy.
-func (s Engine) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s Engine) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) || search.Uninformed(view) {
 		return s.search.Start(view, trial, seed)
 	}
@@ -80,7 +79,7 @@ func (s Engine) SeeksInformation(view strategy.View, trial uint64) bool {
 // Improvement is the logarithm of the average noisy expected improvement, or while no
 // design is feasible that of the probability to be, and why it is maximised. The view has
 // a posterior.
-func (s Engine) Improvement(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (acquisition.Function, strategy.Why, error) {
+func (s Engine) Improvement(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (search.Function, strategy.Why, error) {
 	view = s.search.WithPending(view)
 	reached, limits := s.search.WithLikelyPending(view, s.search.Feasible(view)), search.Limits(view)
 	if len(reached) == 0 && len(limits) > 0 {
@@ -90,7 +89,7 @@ func (s Engine) Improvement(ctx context.Context, view strategy.View, trial uint6
 	if err != nil {
 		return nil, strategy.Why{}, err
 	}
-	var gains []acquisition.Function
+	var gains []search.Function
 	draws := seed.Derive("best so far", trial)
 	for i, p := range posteriors {
 		drawn := p.Draw(draws.Stream("draw", uint64(i)))
@@ -109,13 +108,13 @@ func (s Engine) Improvement(ctx context.Context, view strategy.View, trial uint6
 
 // Information is the logarithm of the average gain of information on the best value, and
 // why it is maximised. The view has a posterior.
-func (s Engine) Information(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (acquisition.Function, strategy.Why, error) {
+func (s Engine) Information(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (search.Function, strategy.Why, error) {
 	view = s.search.WithPending(view)
 	posteriors, err := s.posteriors(ctx, view, trial, seed)
 	if err != nil {
 		return nil, strategy.Why{}, err
 	}
-	var gains []acquisition.Function
+	var gains []search.Function
 	draws := seed.Derive("optima", trial)
 	for i, p := range posteriors {
 		view.Posterior = p
@@ -129,7 +128,7 @@ func (s Engine) Information(ctx context.Context, view strategy.View, trial uint6
 }
 
 // posteriors are those that improvement is averaged over.
-func (s Engine) posteriors(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) ([]surrogate.Posterior, error) {
+func (s Engine) posteriors(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) ([]surrogate.Posterior, error) {
 	return posteriors(ctx, view, members, seed.Stream("hyperparameters", trial))
 }
 

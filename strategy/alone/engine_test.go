@@ -193,7 +193,7 @@ func TestDesignsOfTheEngineAreOfTheSpace(t *testing.T) {
 			func(x []float64) float64 { return x[1] - math.Abs(x[3]-0.3) - x[4]*x[5] }},
 		"all the same": {task.Spec{Parameters: []task.Parameter{category, {Name: "x", Kind: task.Float, High: 1}}}, func([]float64) float64 { return 7 }},
 	} {
-		c.spec.Name, c.spec.Goal, c.spec.Strategy = "space", task.Maximize, task.Settings{"type": "alone", "initial_designs": 3}
+		c.spec.Name, c.spec.Goal, c.spec.Strategy = "space", task.Maximize, task.Strategy{Type: "alone", InitialDesigns: 3}
 		definition, err := all.Strategies().NewTask(c.spec)
 		if err != nil {
 			t.Fatal(err)
@@ -297,7 +297,7 @@ func TestTheEngineDoesNotStayWhereImprovementStays(t *testing.T) { checkHills(t,
 // cases.
 func checkHills(t *testing.T, searches int) {
 	spec, err := all.Strategies().NewTask(task.Spec{Name: "hills", Goal: task.Maximize,
-		Parameters: []task.Parameter{{Name: "x", Kind: task.Float, High: 1}}, Strategy: task.Settings{"type": "alone", "initial_designs": 2}})
+		Parameters: []task.Parameter{{Name: "x", Kind: task.Float, High: 1}}, Strategy: task.Strategy{Type: "alone", InitialDesigns: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
@@ -47,7 +46,7 @@ func NewMES(t *task.Task) MES {
 }
 
 // Suggest implements strategy.Strategy.
-func (s MES) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s MES) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) || search.Uninformed(view) {
 		return s.search.Start(view, trial, seed)
 	}
@@ -67,7 +66,7 @@ func informationReason() strategy.Why {
 
 // optima returns count samples of the value of the best feasible design, -Inf where there
 // is none. Its error is that of ctx.
-func (s MES) optima(ctx context.Context, view strategy.View, count int, seed random.Seed) ([]float64, error) {
+func (s MES) optima(ctx context.Context, view strategy.View, count int, seed strategy.Seed) ([]float64, error) {
 	floor, bound := math.Inf(-1), acquisition.UCB(view.Posterior, confidence*confidence)
 	for _, x := range s.search.BestFeasible(view) {
 		floor = max(floor, bound.Value(x))

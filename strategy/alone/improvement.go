@@ -20,7 +20,6 @@ import (
 	"math"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
@@ -45,7 +44,7 @@ func NewLogEI(t *task.Task) LogEI { return LogEI{search.New(t)} }
 func (s LogEI) WithoutCentre() LogEI { return LogEI{s.search.WithoutCentre()} }
 
 // Suggest implements strategy.Strategy.
-func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) || search.Uninformed(view) {
 		return s.search.Start(view, trial, seed)
 	}
@@ -55,7 +54,7 @@ func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, se
 
 // Score returns what Suggest maximises, and the reason of the design that it leads to.
 // The view has a posterior.
-func (s LogEI) Score(view strategy.View) (acquisition.Function, strategy.Why) {
+func (s LogEI) Score(view strategy.View) (search.Function, strategy.Why) {
 	view = s.search.WithPending(view)
 	reached, limits := s.search.WithLikelyPending(view, s.search.BestFeasible(view)), search.Limits(view)
 	if len(reached) == 0 && len(limits) > 0 {
@@ -71,7 +70,7 @@ func (s LogEI) Score(view strategy.View) (acquisition.Function, strategy.Why) {
 
 // BestMean is the largest posterior mean at one of the encoded designs; -Inf when
 // there is none.
-func BestMean(posterior acquisition.Predictor, designs [][]float64) float64 {
+func BestMean(posterior search.Predictor, designs [][]float64) float64 {
 	best := math.Inf(-1)
 	for _, x := range designs {
 		mean, _ := posterior.Predict(x)

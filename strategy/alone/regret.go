@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -31,7 +30,7 @@ const (
 // It takes no notice of constraints. The designs' values are without the noise of an
 // evaluation, but noise keeps the bound up: about six standard deviations of what is left
 // of it at the best design.
-func RegretBound(ctx context.Context, view strategy.View, seed random.Seed) (float64, error) {
+func RegretBound(ctx context.Context, view strategy.View, seed strategy.Seed) (float64, error) {
 	scaled, ok := view.Posterior.(surrogate.Scaled)
 	if !ok || scaled.Units().Scale == 0 { // no posterior, or all outcomes are the same
 		return math.Inf(1), nil

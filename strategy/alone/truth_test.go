@@ -28,7 +28,7 @@ func squareTask(t *testing.T, name string, spec task.Spec) *task.Task {
 	t.Helper()
 	spec.Name, spec.Goal = "disc", task.Minimize
 	spec.Parameters = []task.Parameter{{Name: "x", Kind: task.Float, High: 1}, {Name: "y", Kind: task.Float, High: 1}}
-	spec.Strategy = task.Settings{"type": name, "initial_designs": 3}
+	spec.Strategy = task.Strategy{Type: name, InitialDesigns: 3}
 	got, err := all.Strategies().NewTask(spec)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -28,7 +27,7 @@ type Spec struct {
 	Decode func(payload []byte) (any, error)
 	// Compute returns the payload of a share of this view, or nil when there is
 	// nothing to say. It runs beside the agent.
-	Compute func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error)
+	Compute func(ctx context.Context, view strategy.View, seed strategy.Seed) ([]byte, error)
 }
 
 // Latest is the state machine of one agent.
@@ -93,7 +92,7 @@ func (e *Latest) compute(view strategy.View) []strategy.Output {
 		return nil
 	}
 	e.computing, e.sharedAt = true, observations
-	return []strategy.Output{strategy.Work{Name: e.spec.Kind, Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
+	return []strategy.Output{strategy.Work{Name: e.spec.Kind, Run: func(ctx context.Context, view strategy.View, seed strategy.Seed) (any, error) {
 		payload, err := e.spec.Compute(ctx, view, seed)
 		if err != nil {
 			return nil, err

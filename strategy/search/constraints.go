@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -16,10 +15,10 @@ const feasibleDeviations = 1.96
 
 // Limits are the view's constraints, and completion where it depends on the design, as
 // acquisition functions take them.
-func Limits(view strategy.View) []acquisition.Limit {
-	var limits []acquisition.Limit
+func Limits(view strategy.View) []Limit {
+	var limits []Limit
 	for _, c := range bounded(view) {
-		limits = append(limits, acquisition.Limit{Predictor: c.Posterior, Low: c.Low, High: c.High, Noise: c.Noise})
+		limits = append(limits, Limit{Predictor: c.Posterior, Low: c.Low, High: c.High, Noise: c.Noise})
 	}
 	return limits
 }
@@ -80,8 +79,8 @@ func plateau(view strategy.View) bool {
 // constraint is kept by 1.96 standard deviations of its posterior. Without constraints
 // it is f. What is true or false may never be known that well: it needs no more than
 // what is known of the best feasible design.
-func AmongFeasible(view strategy.View, f acquisition.Function) acquisition.Function {
-	var margins []acquisition.Bounded
+func AmongFeasible(view strategy.View, f Function) Function {
+	var margins []Bounded
 	for _, limit := range Limits(view) {
 		deviations := feasibleDeviations
 		if limit.Noise > 0 {
@@ -98,12 +97,12 @@ const completionDeviations = 1
 // amongCompleting returns f, and after a failed trial f among the designs that are likely to
 // complete. What is left to gain often lies beyond the border of what fails, where one trial after
 // the other would fail.
-func amongCompleting(view strategy.View, f acquisition.Function) acquisition.Function {
+func amongCompleting(view strategy.View, f Function) Function {
 	if view.Completion == nil || !lastFailed(view) {
 		return f
 	}
 	c := view.Completion
-	return acquisition.Penalised(f, acquisition.Margin(acquisition.Limit{Predictor: c.Posterior, Low: c.Low, High: c.High, Noise: c.Noise}, completionDeviations)...)
+	return acquisition.Penalised(f, acquisition.Margin(Limit{Predictor: c.Posterior, Low: c.Low, High: c.High, Noise: c.Noise}, completionDeviations)...)
 }
 
 // lastFailed reports whether the newest trial that has ended failed.
@@ -118,7 +117,7 @@ func lastFailed(view strategy.View) bool {
 
 // margin is by how many deviations the best feasible design is above the limit; 0 where
 // there is none, and where it is below.
-func margin(view strategy.View, limit acquisition.Limit) float64 {
+func margin(view strategy.View, limit Limit) float64 {
 	best := strategy.Best(view.Task, view.Trials)
 	if best == nil {
 		return 0
@@ -132,18 +131,18 @@ func margin(view strategy.View, limit acquisition.Limit) float64 {
 // sampling of Eriksson and Poloczek, "Scalable Constrained Bayesian Optimization"
 // (AISTATS 2021), section 3. The sample of the objective is from the stream of this
 // name and number, the same with constraints and without.
-func Draw(view strategy.View, seed random.Seed, name string, number uint64) acquisition.Function {
+func Draw(view strategy.View, seed strategy.Seed, name string, number uint64) Function {
 	f, limited := Sample(view, seed, name, number)
 	return acquisition.Penalised(f, limited...)
 }
 
 // Sample returns what Draw is made of: the sample of the objective, and those of the
 // constraints with their limits.
-func Sample(view strategy.View, seed random.Seed, name string, number uint64) (f acquisition.Function, limited []acquisition.Bounded) {
+func Sample(view strategy.View, seed strategy.Seed, name string, number uint64) (f Function, limited []Bounded) {
 	f = view.Posterior.Draw(seed.Stream(name, number))
 	for _, c := range bounded(view) {
 		sample := c.Draw(seed.Stream(name+" of "+string(c.Output), number))
-		limited = append(limited, acquisition.Bounded{Function: sample, Low: c.Low, High: c.High})
+		limited = append(limited, Bounded{Function: sample, Low: c.Low, High: c.High})
 	}
 	return f, limited
 }

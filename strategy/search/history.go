@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -70,14 +69,14 @@ func (t *tried) around(radius float64) acquisition.Box {
 type alternative struct {
 	Search
 	history
-	f    acquisition.Function
+	f    Function
 	near [][]float64 // encoded designs around which to look as well
 	at   *tried      // the maximiser, or what runs or has failed beside it
 }
 
 // suggest returns the next best design, or the same again where that is worth it,
 // and completes why. Its error is that of ctx.
-func (c alternative) suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, why strategy.Why) (strategy.Suggestion, error) {
+func (c alternative) suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, why strategy.Why) (strategy.Suggestion, error) {
 	x, ok, err := c.nextBest(ctx, seed.Stream("next best", trial))
 	switch {
 	case err != nil:

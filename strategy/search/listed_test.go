@@ -25,7 +25,7 @@ func newListedTask(t *testing.T) *task.Task {
 		t.Fatal(err)
 	}
 	made, err := all.Strategies().NewTask(task.Spec{Name: "list", Goal: task.Maximize, Parameters: space.Parameters(),
-		Listing: space.Listing(), Strategy: task.Settings{"type": "ts", "initial_designs": 40}})
+		Listing: space.Listing(), Strategy: task.Strategy{Type: "ts", InitialDesigns: 40}})
 	if err != nil {
 		t.Fatal(err)
 	}

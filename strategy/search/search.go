@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -21,7 +20,7 @@ const searchStarts = 5
 
 // Search finds designs of one task.
 type Search struct {
-	Maximizer acquisition.Maximizer
+	Maximizer Maximizer
 
 	task    *task.Task
 	space   *task.Space
@@ -32,7 +31,7 @@ type Search struct {
 // New returns the search for a task.
 func New(t *task.Task) Search {
 	return Search{
-		Maximizer: acquisition.Maximizer{Space: t.Space},
+		Maximizer: Maximizer{Space: t.Space},
 		task:      t,
 		space:     t.Space,
 		initial:   uint64(t.Strategy.InitialDesigns),
@@ -63,7 +62,7 @@ func (s Search) AfterStart(trial uint64) uint64 { return trial - min(trial, s.in
 // is among the designs that are likely to complete.
 //
 // Its error is that of ctx, when ctx ends before the search does.
-func (s Search) Maximise(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, f acquisition.Function, why strategy.Why) (strategy.Suggestion, error) {
+func (s Search) Maximise(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, f Function, why strategy.Why) (strategy.Suggestion, error) {
 	near := s.Best(view)
 	f = amongCompleting(view, f)
 	x, _, err := s.Maximizer.Maximize(ctx, f, near, seed.Stream("maximise", trial))
@@ -79,7 +78,7 @@ func (s Search) Maximise(ctx context.Context, view strategy.View, trial uint64, 
 
 // Recommend returns the best supported design by the posterior; the zero design while there is
 // no posterior, and when ctx ends before the search does.
-func (s Search) Recommend(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
+func (s Search) Recommend(ctx context.Context, view strategy.View, seed strategy.Seed) task.Design {
 	if view.Posterior == nil {
 		return task.Design{}
 	}
@@ -88,7 +87,7 @@ func (s Search) Recommend(ctx context.Context, view strategy.View, seed random.S
 
 // Optimum returns where the optimum is believed to be: the design of largest posterior mean,
 // among those believed to be feasible. It is zero when Recommend's is.
-func (s Search) Optimum(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
+func (s Search) Optimum(ctx context.Context, view strategy.View, seed strategy.Seed) task.Design {
 	if view.Posterior == nil {
 		return task.Design{}
 	}
@@ -98,13 +97,13 @@ func (s Search) Optimum(ctx context.Context, view strategy.View, seed random.See
 // LowerBound is how good a design is at least: the mean less one standard deviation, among the
 // designs that are believed to be feasible. The largest mean may be far from all observations;
 // the best observation may be luck. No evaluated design has a better bound than the maximum.
-func LowerBound(view strategy.View, p acquisition.Predictor) acquisition.Function {
+func LowerBound(view strategy.View, p Predictor) Function {
 	return AmongFeasible(view, acquisition.LCB(p, 1))
 }
 
 // Top returns the design at the maximum of f, to be recommended; the zero design when
 // ctx ends before the search does.
-func (s Search) Top(ctx context.Context, view strategy.View, seed random.Seed, f acquisition.Function) task.Design {
+func (s Search) Top(ctx context.Context, view strategy.View, seed strategy.Seed, f Function) task.Design {
 	x, _, err := s.Maximizer.Maximize(ctx, f, s.Best(view), seed.Stream("recommend", 0))
 	if err != nil {
 		return task.Design{}

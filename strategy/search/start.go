@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat/samplemv"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -23,7 +22,7 @@ const (
 // one where that has been tried or the trial is none of the starting designs. Of listed
 // designs it suggests the nearest to the centre first, and then random ones. Random designs
 // differ from those of trials that were set aside.
-func (s Search) Start(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s Search) Start(view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	listed := s.space.Listing() != nil
 	if trial >= 1 && trial <= s.initial && (!listed || trial == 1 && s.centred) {
 		if design := s.latin(trial, seed); !s.tried(view)[design.Key()] {
@@ -36,7 +35,7 @@ func (s Search) Start(view strategy.View, trial uint64, seed random.Seed) (strat
 // StartWithin suggests a random design that was not tried yet, among those whose encodings
 // lie within a part of the space. Where chance finds none of these, it is one of the
 // whole space.
-func (s Search) StartWithin(view strategy.View, trial uint64, seed random.Seed, within func(x []float64) bool) (strategy.Suggestion, error) {
+func (s Search) StartWithin(view strategy.View, trial uint64, seed strategy.Seed, within func(x []float64) bool) (strategy.Suggestion, error) {
 	stream := trial + uint64(view.SetAside)
 	design, ok := s.freshWithin(view, seed.Stream("start", stream), within)
 	if !ok {
@@ -55,7 +54,7 @@ func starting(design task.Design) strategy.Suggestion {
 // latin returns the design of a trial, from 1, in the Latin hypercube of the seed: there is
 // one in each of as many equal parts of every parameter as there are starting designs. The
 // numbers of the first are moved to the centre.
-func (s Search) latin(trial uint64, seed random.Seed) task.Design {
+func (s Search) latin(trial uint64, seed strategy.Seed) task.Design {
 	rng := seed.Stream("start", 1) // of a single starting design, without categories, the one that fresh draws
 	points := mat.NewDense(int(s.initial), s.space.Len(), nil)
 	samplemv.LatinHypercube{Q: distmv.NewUnitUniform(s.space.Len(), rng), Src: rng}.Sample(points)

@@ -14,7 +14,6 @@ import (
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/privacy/securesum"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -307,7 +306,7 @@ func (e *Exchange) draw(view strategy.View) []strategy.Output {
 		e.begunAt = view.Observations
 	}
 	p, cell := e.plan, cellOf(e.roster, e.self, e.settings.Cells)
-	return append(asks, strategy.Work{Name: "vector", Run: func(ctx context.Context, view strategy.View, seed random.Seed) (any, error) {
+	return append(asks, strategy.Work{Name: "vector", Run: func(ctx context.Context, view strategy.View, seed strategy.Seed) (any, error) {
 		vector, err := p.vector(ctx, view, seed, round, cell)
 		if err != nil {
 			return nil, err
@@ -343,7 +342,7 @@ type drawn struct {
 // vector is what a node of this cell gives to a round: its weights, clipped to the
 // part of the norm that each cell has, at the scale of each. Before there is a model
 // it is zero.
-func (p plan) vector(ctx context.Context, view strategy.View, seed random.Seed, round uint64, cell int) ([]float64, error) {
+func (p plan) vector(ctx context.Context, view strategy.View, seed strategy.Seed, round uint64, cell int) ([]float64, error) {
 	vector := make([]float64, p.numbers())
 	if view.Posterior == nil {
 		return vector, nil

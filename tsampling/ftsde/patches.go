@@ -1,13 +1,13 @@
 package ftsde
 
 import (
-	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/rff"
+	"github.com/fbo-node/fbo/strategy/search"
 )
 
 // Function returns the function that has weights of its own, over the features, in
 // each cell. It jumps at borders.
-func (c Cells) Function(features *rff.Map, weights [][]float64) acquisition.Function {
+func (c Cells) Function(features *rff.Map, weights [][]float64) search.Function {
 	p := patches{cells: c}
 	for _, w := range weights {
 		p.functions = append(p.functions, features.Function(w))

@@ -69,7 +69,7 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 // schedule has it follow none, it suggests what Thompson sampling alone would, but for
 // the starting designs, which lie in the node's cell. Whenever it judges the sums and
 // follows none, it suggests what [peerprior.Strategy] does alone.
-func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) && s.cells.Len() > 1 {
 		return s.explore(view, trial, seed)
 	}
@@ -91,13 +91,13 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 }
 
 // explore suggests a random design of the node's own cell.
-func (s *Strategy) explore(view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s *Strategy) explore(view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	cell := cellOf(s.task.Privacy.Aggregate.Roster, view.Self, s.cells.Len())
 	return s.search.StartWithin(view, trial, seed, func(x []float64) bool { return s.cells.Of(x) == cell })
 }
 
 // published follows the newest sum with probability 1-p_t.
-func (s *Strategy) published(ctx context.Context, view strategy.View, trial uint64, seed random.Seed, newest Sum) (strategy.Suggestion, error) {
+func (s *Strategy) published(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, newest Sum) (strategy.Suggestion, error) {
 	own := settingsOf(s.task).Schedule.Own(s.search.AfterStart(trial))
 	if s.search.Starting(view, trial) {
 		return s.alone.Suggest(ctx, view, trial, seed)
@@ -117,7 +117,7 @@ func (s *Strategy) published(ctx context.Context, view strategy.View, trial uint
 }
 
 // Recommend implements strategy.Recommender.
-func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
+func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed strategy.Seed) task.Design {
 	if s.judged != nil && len(sumsOf(view)) > 0 {
 		return s.judged.Recommend(ctx, view, seed)
 	}

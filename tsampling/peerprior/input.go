@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/fbo-node/fbo/internal/optprior"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -32,10 +31,10 @@ func (h *peerInput) count(observations int) {
 }
 
 // inputMode returns what an agent hears that has these own designs, encoded.
-type inputMode func(s *Strategy, view strategy.View, trial uint64, seed random.Seed, own [][]float64) peerInput
+type inputMode func(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, own [][]float64) peerInput
 
 // fromMeans listens to peers' means.
-func fromMeans(s *Strategy, view strategy.View, trial uint64, seed random.Seed, own [][]float64) (h peerInput) {
+func fromMeans(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, own [][]float64) (h peerInput) {
 	for _, said := range peerMeans(view, trial, seed) {
 		if p := s.read(said, own); p != nil {
 			h.add(p, said.Observations)
@@ -47,7 +46,7 @@ func fromMeans(s *Strategy, view strategy.View, trial uint64, seed random.Seed, 
 
 // fromDensities makes of where peers believe the optimum to be one statement: that the objective is
 // the average of their densities, as far as they explain it.
-func fromDensities(s *Strategy, view strategy.View, trial uint64, seed random.Seed, own [][]float64) (h peerInput) {
+func fromDensities(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, own [][]float64) (h peerInput) {
 	said := peerDensities(view, trial, seed)
 	if len(said) == 0 {
 		return h
@@ -65,7 +64,7 @@ func fromDensities(s *Strategy, view strategy.View, trial uint64, seed random.Se
 }
 
 // peerDensities lists what peers say of where the optimum is.
-func peerDensities(view strategy.View, trial uint64, seed random.Seed) []protocol.Density {
+func peerDensities(view strategy.View, trial uint64, seed strategy.Seed) []protocol.Density {
 	var all []protocol.Density
 	for _, d := range strategy.Shares[protocol.Density](view) {
 		all = append(all, d)

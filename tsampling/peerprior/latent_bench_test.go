@@ -342,7 +342,7 @@ func report(b *testing.B, name string, values, own []float64) {
 func predictions(b testing.TB, f family.Federation, count int, seed random.Seed) (squares, densities []float64) {
 	b.Helper()
 	t, err := strategy.Set{Register()}.NewTask(task.Spec{Name: "latent", Goal: f.Goal, Parameters: f.Space.Parameters(),
-		Strategy: task.Settings{"type": "peer-prior", "share": "exact"}})
+		Strategy: task.Strategy{Type: "peer-prior", Settings: task.Settings{"share": "exact"}}})
 	if err != nil {
 		b.Fatal(err)
 	}

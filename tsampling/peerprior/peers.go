@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/fbo-node/fbo/internal/linalg"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -35,7 +34,7 @@ type peerSignal struct {
 
 // peerMeans lists the shares to listen to: of those who know most. Whom of equals is left to
 // chance.
-func peerMeans(view strategy.View, trial uint64, seed random.Seed) []*share {
+func peerMeans(view strategy.View, trial uint64, seed strategy.Seed) []*share {
 	var all []*share
 	for _, said := range strategy.Shares[*share](view) {
 		if said.Explained >= minExplained {

@@ -3,7 +3,6 @@ package peerprior
 import (
 	"slices"
 
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -23,7 +22,7 @@ type Statement struct {
 // NewFrom returns the strategy of an agent that listens to statements in place of
 // peers' shares.
 func NewFrom(t *task.Task, features *rff.Map, hear func(view strategy.View) []Statement) (*Strategy, error) {
-	inputOf := func(s *Strategy, view strategy.View, _ uint64, _ random.Seed, own [][]float64) (h peerInput) {
+	inputOf := func(s *Strategy, view strategy.View, _ uint64, _ strategy.Seed, own [][]float64) (h peerInput) {
 		for _, said := range hear(view) {
 			if p := s.ownStatement(said, own); p != nil {
 				h.add(p, said.Observations)

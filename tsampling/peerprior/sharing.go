@@ -3,7 +3,6 @@ package peerprior
 import (
 	"context"
 
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/latest"
@@ -31,7 +30,7 @@ func NewSharing(t *task.Task) *latest.Latest {
 			}
 			return &share{Mean: mean}, nil
 		},
-		Compute: func(ctx context.Context, view strategy.View, _ random.Seed) ([]byte, error) {
+		Compute: func(ctx context.Context, view strategy.View, _ strategy.Seed) ([]byte, error) {
 			mean, ok, err := meanOf(t, view)
 			if !ok || err != nil {
 				return nil, err

@@ -96,7 +96,7 @@ func newReference(space *task.Space, features *rff.Map) reference {
 
 // Suggest implements strategy.Strategy. While there is nobody to listen to it suggests
 // exactly what the agent would alone ([alone.Engine]).
-func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	o, err := s.mixtureOf(view, trial, seed)
 	if err != nil {
 		return strategy.Suggestion{}, err
@@ -124,7 +124,7 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 // that is expected, and the term that draws designs to where peers believe the optimum to be.
 // Before the first posterior it is that term alone, or where nobody says so the mean of what
 // is heard.
-func (s *Strategy) score(ctx context.Context, view strategy.View, o *mixture, trial uint64, seed random.Seed) (acquisition.Function, string, error) {
+func (s *Strategy) score(ctx context.Context, view strategy.View, o *mixture, trial uint64, seed strategy.Seed) (acquisition.Function, string, error) {
 	near := s.attraction(view, o)
 	if view.Posterior == nil {
 		if near == nil {
@@ -152,7 +152,7 @@ func (s *Strategy) attraction(view strategy.View, o *mixture) acquisition.Functi
 // which those without peers are the engine alone. An agent that believes its peers less than
 // not seeks information in its place whenever the engine does, and so does one whose last
 // trial failed: of that nothing is observed, and improvement would go there again.
-func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *mixture, trial uint64, seed random.Seed) (acquisition.Function, string, error) {
+func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *mixture, trial uint64, seed strategy.Seed) (acquisition.Function, string, error) {
 	engine := s.alone.Improvement
 	informs := (o.peerOdds < 0.5 || lastFailed(view)) && s.alone.SeeksInformation(view, trial)
 	if informs {
@@ -201,7 +201,7 @@ func (s *Strategy) UsesSharesFromStart() bool { return s.ofPeers }
 
 // Recommend implements strategy.Recommender: the best supported design by the expert that is
 // believed most, where those who listen are believed more than not.
-func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed random.Seed) task.Design {
+func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed strategy.Seed) task.Design {
 	if view.Posterior != nil {
 		if o, err := s.mixtureOf(view, 0, seed); err == nil && o.peerOdds > 0.5 {
 			if b, err := o.best().posterior(o.data); err == nil {
@@ -227,7 +227,7 @@ func (o *mixture) best() *expert {
 }
 
 // mixtureOf forms the opinion of an agent, without experts where nobody says anything.
-func (s *Strategy) mixtureOf(view strategy.View, trial uint64, seed random.Seed) (*mixture, error) {
+func (s *Strategy) mixtureOf(view strategy.View, trial uint64, seed strategy.Seed) (*mixture, error) {
 	x, y, err := exactly(s.task, view)
 	if err != nil {
 		return nil, fmt.Errorf("peerprior: %w", err)

@@ -12,7 +12,7 @@ import (
 func newTask(t *testing.T, kind string) *task.Task {
 	t.Helper()
 	parsed, err := all.Strategies().NewTask(task.Spec{
-		Name: "start", Goal: task.Minimize, Strategy: task.Settings{"type": kind},
+		Name: "start", Goal: task.Minimize, Strategy: task.Strategy{Type: kind},
 		Parameters: []task.Parameter{{Name: "a", Kind: task.Float, High: 1}, {Name: "b", Kind: task.Float, High: 1}},
 	})
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/latest"
@@ -36,7 +35,7 @@ func Register() strategy.Registration {
 			return []strategy.Exchange{latest.New(latest.Spec{
 				Kind: "best-trial", From: 1, TTL: 24 * time.Hour,
 				Decode: func(payload []byte) (any, error) { return decode(env.Task, payload) },
-				Compute: func(_ context.Context, view strategy.View, _ random.Seed) ([]byte, error) {
+				Compute: func(_ context.Context, view strategy.View, _ strategy.Seed) ([]byte, error) {
 					best := strategy.Best(view.Task, view.Trials)
 					if best == nil {
 						return nil, nil // all trials are infeasible; there is nothing to say
@@ -86,7 +85,7 @@ type follower struct {
 }
 
 // Suggest implements strategy.Strategy.
-func (s follower) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
+func (s follower) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	leader, why := s.leader(view)
 	rng := seed.Stream("step", trial)
 	if s.search.Starting(view, trial) || why.PeerCount == 0 || rng.Float64() < 0.5 {

@@ -21,7 +21,7 @@ func newTask(t testing.TB, model string) *task.Task {
 		StrategyType: task.StrategyType{Name: "none"},
 		New:          func(*task.Task) (strategy.Strategy, error) { return nil, nil },
 		Describe:     func(*task.Task) string { return "waits; nothing is shared" },
-	}}.NewTask(task.Spec{Name: "latent", Goal: task.Maximize, Surrogate: task.Settings{"type": model}, Strategy: task.Settings{"type": "none"},
+	}}.NewTask(task.Spec{Name: "latent", Goal: task.Maximize, Surrogate: task.Settings{"type": model}, Strategy: task.Strategy{Type: "none"},
 		Parameters: []task.Parameter{{Name: "x", Kind: task.Float, Low: 0, High: 1}, {Name: "c", Kind: task.Categorical, Choices: []string{"a", "b", "c"}}}})
 	if err != nil {
 		t.Fatal(err)

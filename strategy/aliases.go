@@ -1,0 +1,35 @@
+package strategy
+
+import (
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
+	"github.com/fbo-node/fbo/internal/surrogate/latent"
+)
+
+// Types of the module's own packages that the interfaces of this package contain. The aliases
+// let another module name them.
+type (
+	// Seed is the root of the named streams of random numbers from which a strategy takes its
+	// decisions.
+	Seed = random.Seed
+	// Posterior is a model of one output, conditioned on observations.
+	Posterior = surrogate.Posterior
+	// Constraint is the posterior of a constraint's output, with its bounds.
+	Constraint = surrogate.Constraint
+	// Observations are encoded designs and the values of one output.
+	Observations = surrogate.Observations
+	// HyperPrior is a prior of the hyperparameters of the objective's model.
+	HyperPrior = gp.Prior
+	// FactorStatement is what a peer states of a latent function in common.
+	FactorStatement = latent.Statement
+	// PrivacySpent is what a node has spent of a task's promise of privacy.
+	PrivacySpent = ledger.State
+)
+
+// NewSeed returns a seed that nobody can foresee.
+func NewSeed() Seed { return random.New() }
+
+// SeedOf returns the seed of a number: the same one for the same number.
+func SeedOf(n uint64) Seed { return random.SeedOf(n) }

@@ -20,6 +20,7 @@ import (
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 const (
@@ -53,7 +54,7 @@ func TestParseAllow(t *testing.T) {
 }
 
 func TestAPeerThatIsNotAllowedIsAMistake(t *testing.T) {
-	n := &node.Node{Dir: t.TempDir(), Peers: []string{"/ip4/127.0.0.1/tcp/1/p2p/" + anID}, Allow: []peer.ID{}}
+	n := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Peers: []string{"/ip4/127.0.0.1/tcp/1/p2p/" + anID}, Allow: []peer.ID{}}
 	if err := n.Start(t.Context()); err == nil || !strings.Contains(err.Error(), anID+" is in Peers and not in Allow") {
 		t.Errorf("error %v", err)
 	}
@@ -140,8 +141,8 @@ func peerInfo(n *node.Node) *peer.AddrInfo {
 // A stranger is refused at dial, whoever dials.
 func TestAStrangerIsRefused(t *testing.T) {
 	t.Parallel()
-	friend, stranger := listen(t, &node.Node{}), listen(t, &node.Node{})
-	closed := listen(t, &node.Node{Allow: []peer.ID{friend.node.ID()}})
+	friend, stranger := listen(t, &node.Node{Strategies: all.Strategies()}), listen(t, &node.Node{Strategies: all.Strategies()})
+	closed := listen(t, &node.Node{Strategies: all.Strategies(), Allow: []peer.ID{friend.node.ID()}})
 	if err := connect(t.Context(), closed.node, stranger.node); !errors.Is(err, swarm.ErrGaterDisallowedConnection) {
 		t.Errorf("dialling a stranger: %v", err)
 	}
@@ -162,9 +163,9 @@ func TestAStrangerIsRefused(t *testing.T) {
 func TestARefusedNodeIsWarned(t *testing.T) {
 	t.Parallel()
 	for _, address := range loopbackAddresses() {
-		closed := listen(t, &node.Node{Listen: []string{address}, Allow: []peer.ID{}})
+		closed := listen(t, &node.Node{Strategies: all.Strategies(), Listen: []string{address}, Allow: []peer.ID{}})
 		warnings := make(chan string, 10)
-		listen(t, &node.Node{Peers: closed.node.Addresses(), OnWarning: func(message string) { warnings <- message }})
+		listen(t, &node.Node{Strategies: all.Strategies(), Peers: closed.node.Addresses(), OnWarning: func(message string) { warnings <- message }})
 		select {
 		case message := <-warnings:
 			if !strings.Contains(message, "cannot reach peer "+closed.node.ID().String()) {
@@ -181,13 +182,13 @@ func TestARefusedNodeIsWarned(t *testing.T) {
 // one, by gossip and by the sync stream, and the listed one is not blamed.
 func TestAnUnlistedAuthorIsNotHeardThroughOthers(t *testing.T) {
 	t.Parallel()
-	stranger, friend := listen(t, &node.Node{}), listen(t, &node.Node{})
+	stranger, friend := listen(t, &node.Node{Strategies: all.Strategies()}), listen(t, &node.Node{Strategies: all.Strategies()})
 	if err := connect(t.Context(), stranger.node, friend.node); err != nil {
 		t.Fatal(err)
 	}
 	stranger.evaluateUntil(t, "the stranger's share at the friend", func() bool { return friend.heard(stranger) > 0 })
 
-	closed := listen(t, &node.Node{Allow: []peer.ID{friend.node.ID()}})
+	closed := listen(t, &node.Node{Strategies: all.Strategies(), Allow: []peer.ID{friend.node.ID()}})
 	if err := connect(t.Context(), closed.node, friend.node); err != nil {
 		t.Fatal(err)
 	}
@@ -214,9 +215,9 @@ func TestAStrangerAtAHostOfTheUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { h.Close() })
-	stranger := listen(t, &node.Node{})
+	stranger := listen(t, &node.Node{Strategies: all.Strategies()})
 	var log bytes.Buffer // read after Close
-	closed := listen(t, &node.Node{Host: h, Allow: []peer.ID{}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	closed := listen(t, &node.Node{Strategies: all.Strategies(), Host: h, Allow: []peer.ID{}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err := connect(t.Context(), stranger.node, closed.node); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // A node that was given an address once finds its peers again without it, for as long
@@ -43,7 +44,7 @@ func TestANodeFindsItsPeersOfTheLastRun(t *testing.T) {
 			var warnings []string
 			warn := func(m string) { mu.Lock(); defer mu.Unlock(); warnings = append(warnings, m) }
 			again.close()
-			again.node = &node.Node{Dir: again.node.Dir, Listen: again.node.Listen, OnWarning: warn}
+			again.node = &node.Node{Strategies: all.Strategies(), Dir: again.node.Dir, Listen: again.node.Listen, OnWarning: warn}
 			again.node.Libp2p(f.onNetwork()...)
 			f.nodes = f.nodes[:len(f.nodes)-1]
 			f.enter(again)

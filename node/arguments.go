@@ -40,3 +40,9 @@ func needsContext(call string) error {
 func needsStart(call string) error {
 	return fmt.Errorf("%s: the node has not started; call Start first", call)
 }
+
+// needsStrategies is the error of a Node or Hub without strategies. It names the line to add, since
+// this package imports none: a program links those that it names.
+func needsStrategies(of string) error {
+	return fmt.Errorf("%s.Strategies is empty, expected the strategies that tasks may name: Strategies: strategy.Set{peerprior.Register()} of package tsampling/peerprior, or Strategies: all.Strategies() of package strategy/all", of)
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -41,29 +42,41 @@ func TestNodeStartReturnsErrorForInvalidOptions(t *testing.T) {
 	var none context.Context
 	start := func(change func(*node.Node)) func() error {
 		return func() error {
-			n := &node.Node{Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1"}}
+			n := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1"}}
 			change(n)
 			err := n.Start(t.Context())
 			return errors.Join(err, n.Close())
 		}
 	}
 	checkArguments(t, []argumentCase{
-		{"nil context", func() error { return (&node.Node{Dir: t.TempDir()}).Start(none) }, "Start needs a context"},
+		{"nil context", func() error { return (&node.Node{Strategies: all.Strategies(), Dir: t.TempDir()}).Start(none) }, "Start needs a context"},
 		{"no directory", start(func(n *node.Node) { n.Dir = "" }), "Dir is missing"},
-		{"empty set of strategies", start(func(n *node.Node) { n.Strategies = strategy.Set{} }), "set of strategies is empty"},
+		{"no strategies", start(func(n *node.Node) { n.Strategies = nil }), "Node.Strategies is empty, expected the strategies that tasks may name: Strategies: strategy.Set{peerprior.Register()}"},
+		{"empty set of strategies", start(func(n *node.Node) { n.Strategies = strategy.Set{} }), "Node.Strategies is empty"},
+		{"hub without strategies", func() error {
+			h := &node.Hub{Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
+			if err := h.Start(t.Context()); err != nil {
+				return err
+			}
+			_, err := h.Keep(t.Context(), parse(t, bowl))
+			return errors.Join(err, h.Close())
+		}, "Hub.Strategies is empty"},
 		{"strategy without constructor", start(func(n *node.Node) {
 			n.Strategies = strategy.Set{{StrategyType: task.StrategyType{Name: "empty"}}}
 		}), `"empty" needs New`},
 		{"negative number of observations", start(func(n *node.Node) { n.MaxObservations = -1 }), "MaxObservations is -1"},
 		{"too few observations", start(func(n *node.Node) { n.MaxObservations = 1 }), "MaxObservations is 1"},
 		{"join before start", func() error {
-			_, err := (&node.Node{}).Join(t.Context(), parse(t, bowl), node.JoinOptions{})
+			_, err := (&node.Node{Strategies: all.Strategies()}).Join(t.Context(), parse(t, bowl), node.JoinOptions{})
 			return err
 		}, "call Start first"},
-		{"tasks before start", func() error { _, err := (&node.Node{}).Known(); return err }, "call Start first"},
-		{"history before start", func() error { _, err := (&node.Node{}).History("x"); return err }, "call Start first"},
-		{"nil context of a hub", func() error { return (&node.Hub{Dir: t.TempDir()}).Start(none) }, "Start needs a context"},
-		{"hub keeps before start", func() error { _, err := (&node.Hub{}).Keep(t.Context(), parse(t, bowl)); return err }, "call Start first"},
+		{"tasks before start", func() error { _, err := (&node.Node{Strategies: all.Strategies()}).Known(); return err }, "call Start first"},
+		{"history before start", func() error { _, err := (&node.Node{Strategies: all.Strategies()}).History("x"); return err }, "call Start first"},
+		{"nil context of a hub", func() error { return (&node.Hub{Strategies: all.Strategies(), Dir: t.TempDir()}).Start(none) }, "Start needs a context"},
+		{"hub keeps before start", func() error {
+			_, err := (&node.Hub{Strategies: all.Strategies()}).Keep(t.Context(), parse(t, bowl))
+			return err
+		}, "call Start first"},
 		{"nil context of a probe", func() error {
 			_, err := node.Probe(none, "/ip4/127.0.0.1/udp/1/quic-v1/p2p/12D3KooWD3eckifWpRn9wQpMG9R9hX3sD158z7EqHWmweQAJU5SA", "")
 			return err

@@ -223,10 +223,11 @@ func TestAPanicOfTheStrategyEndsNoRun(t *testing.T) {
 	var log bytes.Buffer
 	var warnings []string
 	n := &node.Node{
-		Dir:       t.TempDir(),
-		Listen:    []string{"/ip4/127.0.0.1/udp/0/quic-v1"},
-		Log:       slog.New(slog.NewTextHandler(&log, nil)),
-		OnWarning: func(message string) { warnings = append(warnings, message) },
+		Strategies: all.Strategies(),
+		Dir:        t.TempDir(),
+		Listen:     []string{"/ip4/127.0.0.1/udp/0/quic-v1"},
+		Log:        slog.New(slog.NewTextHandler(&log, nil)),
+		OnWarning:  func(message string) { warnings = append(warnings, message) },
 	}
 	n.Alter(func(c *agent.Config) {
 		var once sync.Once
@@ -254,7 +255,7 @@ func TestAPanicOfTheStrategyEndsNoRun(t *testing.T) {
 		t.Errorf("warnings %q", warnings)
 	}
 
-	again := &node.Node{Dir: n.Dir, Listen: n.Listen}
+	again := &node.Node{Strategies: all.Strategies(), Dir: n.Dir, Listen: n.Listen}
 	if err := again.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

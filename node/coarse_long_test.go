@@ -22,6 +22,7 @@ import (
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -101,7 +102,7 @@ func loopbackAs(t *testing.T, key int) *node.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node.Node{Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
+	n := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
 	if err := os.WriteFile(filepath.Join(n.Dir, node.IdentityFile), data, 0o600); err != nil {
 		t.Fatal(err)
 	}

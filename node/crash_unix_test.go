@@ -70,7 +70,7 @@ func playVictim(dir, limit string) error {
 		return err
 	}
 	ctx := context.Background()
-	n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
+	n := &node.Node{Strategies: all.Strategies(), Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
 	if err := n.Start(ctx); err != nil {
 		return err
 	}

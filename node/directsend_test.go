@@ -18,6 +18,7 @@ import (
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -99,7 +100,7 @@ func sorted(messages []string) []string { slices.Sort(messages); return messages
 func TestSettleWaitsForDirectMessages(t *testing.T) {
 	t.Parallel()
 	address := loopbackAddresses()[0]
-	na, nb := &node.Node{Listen: []string{address}}, &node.Node{Listen: []string{address}}
+	na, nb := &node.Node{Strategies: all.Strategies(), Listen: []string{address}}, &node.Node{Strategies: all.Strategies(), Listen: []string{address}}
 	mails := []*mail{newMail(na), newMail(nb)}
 	a, b := listen(t, na), listen(t, nb)
 	if err := connect(t.Context(), a.node, b.node); err != nil {
@@ -127,7 +128,7 @@ func TestDirectMessagesOverRealSockets(t *testing.T) {
 		t.Run(address, func(t *testing.T) {
 			t.Parallel()
 			registry := prometheus.NewRegistry()
-			na, nb := &node.Node{Listen: []string{address}, Metrics: registry}, &node.Node{Listen: []string{address}, Metrics: registry}
+			na, nb := &node.Node{Strategies: all.Strategies(), Listen: []string{address}, Metrics: registry}, &node.Node{Strategies: all.Strategies(), Listen: []string{address}, Metrics: registry}
 			mails := []*mail{newMail(na), newMail(nb)}
 			a, b := listen(t, na), listen(t, nb)
 			if err := connect(t.Context(), a.node, b.node); err != nil {
@@ -172,11 +173,11 @@ func TestDirectMessagesOverRealSockets(t *testing.T) {
 func TestADirectMessageWaitsForARestart(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	na, dir := &node.Node{Metrics: registry}, t.TempDir()
+	na, dir := &node.Node{Strategies: all.Strategies(), Metrics: registry}, t.TempDir()
 	mail := newMail(na)
 	a := listen(t, na)
 	start := func() (*node.Node, *node.Session, func() []string) {
-		b := &node.Node{Dir: dir, Peers: a.node.Addresses()[:1]}
+		b := &node.Node{Strategies: all.Strategies(), Dir: dir, Peers: a.node.Addresses()[:1]}
 		of := newMail(b)
 		if err := b.Start(t.Context()); err != nil {
 			t.Fatal(err)
@@ -211,7 +212,7 @@ func TestADirectMessageWaitsForARestart(t *testing.T) {
 // Messages come through a hub when there is no other way.
 func TestDirectMessagesThroughAHub(t *testing.T) {
 	t.Parallel()
-	hub := startHub(t, &node.Hub{})
+	hub := startHub(t, &node.Hub{Strategies: all.Strategies()})
 	na, nb := through(t, hub), through(t, hub)
 	mails := []*mail{newMail(na), newMail(nb)}
 	a, b := listen(t, na), listen(t, nb)
@@ -237,7 +238,7 @@ func TestDirectMessagesOfStrangers(t *testing.T) {
 	}
 	t.Cleanup(func() { h.Close() })
 	registry := prometheus.NewRegistry()
-	ns, nc := &node.Node{}, &node.Node{Host: h, Allow: []peer.ID{}, Metrics: registry}
+	ns, nc := &node.Node{Strategies: all.Strategies()}, &node.Node{Strategies: all.Strategies(), Host: h, Allow: []peer.ID{}, Metrics: registry}
 	ofStranger, ofClosed := newMail(ns), newMail(nc)
 	stranger, closed := listen(t, ns), listen(t, nc)
 	if err := connect(t.Context(), stranger.node, closed.node); err != nil {
@@ -269,7 +270,7 @@ func TestDirectMessagesOfStrangers(t *testing.T) {
 func TestDirectMessagesFromOutsideOfTheRoster(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	nodes := []*node.Node{{Metrics: registry}, {Metrics: registry}, {Metrics: registry}}
+	nodes := []*node.Node{{Strategies: all.Strategies(), Metrics: registry}, {Strategies: all.Strategies(), Metrics: registry}, {Strategies: all.Strategies(), Metrics: registry}}
 	var mails []*mail
 	for _, n := range nodes {
 		n.Dir, n.Listen = t.TempDir(), loopbackAddresses()

@@ -6,7 +6,11 @@
 // takes part in a task and returns a [Session], which is asked for trials and
 // told their outcomes:
 //
-//	n := &node.Node{Dir: "/var/lib/tuner", Peers: []string{"/ip4/10.0.0.7/udp/4001/quic-v1/p2p/12D3Koo…"}}
+//	n := &node.Node{
+//		Dir:        "/var/lib/tuner",
+//		Peers:      []string{"/ip4/10.0.0.7/udp/4001/quic-v1/p2p/12D3Koo…"},
+//		Strategies: strategy.Set{peerprior.Register()},
+//	}
 //	if err := n.Start(ctx); err != nil { … }
 //	defer n.Close()
 //	session, err := n.Join(ctx, t, node.JoinOptions{})

@@ -39,8 +39,9 @@ parameters:
 
 	ctx := context.Background()
 	n := &node.Node{
-		Dir:    dir,                                      // keep it: the next start continues from here
-		Listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1"}, // leave it out to be reached by other machines
+		Strategies: all.Strategies(),
+		Dir:        dir,                                      // keep it: the next start continues from here
+		Listen:     []string{"/ip4/127.0.0.1/udp/0/quic-v1"}, // leave it out to be reached by other machines
 	}
 	if err := n.Start(ctx); err != nil {
 		log.Fatal(err)
@@ -102,7 +103,7 @@ parameters:
 		if err != nil {
 			log.Fatal(err)
 		}
-		n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1"}, Peers: addresses}
+		n := &node.Node{Strategies: all.Strategies(), Dir: dir, Listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1"}, Peers: addresses}
 		if err := n.Start(ctx); err != nil {
 			log.Fatal(err)
 		}
@@ -145,7 +146,7 @@ parameters: [{name: speed, type: float, low: 0, high: 1}]
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1"}}
+	n := &node.Node{Strategies: all.Strategies(), Dir: dir, Listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1"}}
 	if err := n.Start(ctx); err != nil {
 		log.Fatal(err)
 	}
@@ -208,15 +209,16 @@ func Example_severalNodesAndTasks() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 
-	first := &node.Node{Dir: filepath.Join(dir, "first"), Listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1"}}
+	first := &node.Node{Strategies: all.Strategies(), Dir: filepath.Join(dir, "first"), Listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1"}}
 	if err := first.Start(ctx); err != nil {
 		log.Fatal(err)
 	}
 	defer first.Close()
 	second := &node.Node{
-		Dir:    filepath.Join(dir, "second"),
-		Listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1"},
-		Peers:  first.Addresses(),
+		Strategies: all.Strategies(),
+		Dir:        filepath.Join(dir, "second"),
+		Listen:     []string{"/ip4/127.0.0.1/udp/0/quic-v1"},
+		Peers:      first.Addresses(),
 	}
 	if err := second.Start(ctx); err != nil {
 		log.Fatal(err)

@@ -25,7 +25,7 @@ func TestArchive(t *testing.T) {
 		t.Errorf("without a journal: %v", err)
 	}
 
-	n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
+	n := &node.Node{Strategies: all.Strategies(), Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestArchive(t *testing.T) {
 	if _, err := node.OpenArchive(dir); !errors.Is(err, node.ErrDamaged) {
 		t.Errorf("damaged: %v", err)
 	}
-	if err := (&node.Node{Dir: dir}).Start(t.Context()); !errors.Is(err, node.ErrDamaged) {
+	if err := (&node.Node{Strategies: all.Strategies(), Dir: dir}).Start(t.Context()); !errors.Is(err, node.ErrDamaged) {
 		t.Errorf("a start with a damaged journal: %v", err)
 	}
 }

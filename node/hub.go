@@ -58,8 +58,8 @@ type Hub struct {
 	// Allow, when it is not nil, holds the only nodes that may use the hub.
 	Allow []peer.ID
 
-	// Strategies are those that the tasks that the hub keeps may name; default:
-	// all.Strategies(), as for Node.Strategies.
+	// Strategies are those that the tasks that the hub keeps may name, as Node.Strategies.
+	// Only Keep needs them.
 	Strategies strategy.Set
 
 	// Log receives what helps to find a fault; default: nothing.

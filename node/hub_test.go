@@ -54,7 +54,7 @@ func throughUntil(t *testing.T, address string, free *atomic.Bool) *node.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node.Node{Hubs: []string{address}}
+	n := &node.Node{Strategies: all.Strategies(), Hubs: []string{address}}
 	n.Bar(func(id peer.ID, a multiaddr.Multiaddr) bool {
 		return !free.Load() && id != hubs[0].ID && !strings.Contains(a.String(), "/p2p-circuit")
 	})
@@ -103,7 +103,7 @@ func exchange(t *testing.T, a, b *member) time.Duration {
 // through it, and do so again after it was away.
 func TestNodesExchangeSharesThroughAHub(t *testing.T) {
 	t.Parallel()
-	h := &node.Hub{Dir: t.TempDir()}
+	h := &node.Hub{Strategies: all.Strategies(), Dir: t.TempDir()}
 	hub := startHub(t, h)
 	began := time.Now()
 	a, b := listen(t, through(t, hub)), listen(t, through(t, hub))
@@ -129,7 +129,7 @@ func TestNodesExchangeSharesThroughAHub(t *testing.T) {
 	})
 	time.Sleep(2 * time.Second)
 	began = time.Now()
-	startHub(t, &node.Hub{Dir: h.Dir, Listen: []string{strings.Split(hub, "/p2p/")[0]}})
+	startHub(t, &node.Hub{Strategies: all.Strategies(), Dir: h.Dir, Listen: []string{strings.Split(hub, "/p2p/")[0]}})
 	eventually(t, "a path after the hub's return", func() bool { return path(t, a, b) != "" && path(t, b, a) != "" })
 	exchange(t, a, b)
 	t.Logf("shares both ways again %v after the hub's return", time.Since(began))
@@ -138,10 +138,10 @@ func TestNodesExchangeSharesThroughAHub(t *testing.T) {
 // Nodes that know only the hub, and could reach each other, do.
 func TestAHubIntroduces(t *testing.T) {
 	t.Parallel()
-	h := &node.Hub{}
+	h := &node.Hub{Strategies: all.Strategies()}
 	hub := startHub(t, h)
 	began := time.Now()
-	a, b, c := listen(t, &node.Node{Hubs: []string{hub}}), listen(t, &node.Node{Hubs: []string{hub}}), listen(t, &node.Node{Hubs: []string{hub}})
+	a, b, c := listen(t, &node.Node{Strategies: all.Strategies(), Hubs: []string{hub}}), listen(t, &node.Node{Strategies: all.Strategies(), Hubs: []string{hub}}), listen(t, &node.Node{Strategies: all.Strategies(), Hubs: []string{hub}})
 	all := []*member{a, b, c}
 	eventually(t, "direct paths between all", func() bool {
 		for _, m := range all {
@@ -168,7 +168,7 @@ func TestAHubIntroduces(t *testing.T) {
 // Who may use a hub, who may use a node behind it, and for what.
 func TestWhomAHubRelaysTo(t *testing.T) {
 	t.Parallel()
-	hub := startHub(t, &node.Hub{})
+	hub := startHub(t, &node.Hub{Strategies: all.Strategies()})
 	a := listen(t, through(t, hub))
 	closed := through(t, hub)
 	closed.Allow = []peer.ID{a.node.ID()} // the hub need not be listed
@@ -200,7 +200,7 @@ func TestWhomAHubRelaysTo(t *testing.T) {
 		t.Errorf("a node without a common task is relayed: %v", err)
 	}
 
-	private := startHub(t, &node.Hub{Allow: []peer.ID{a.node.ID()}})
+	private := startHub(t, &node.Hub{Strategies: all.Strategies(), Allow: []peer.ID{a.node.ID()}})
 	info, err := node.ParseHubs([]string{private})
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestWhomAHubRelaysTo(t *testing.T) {
 // Whoever hands in garbage, or others' records, is disconnected.
 func TestMisconductAtAHub(t *testing.T) {
 	t.Parallel()
-	info, err := node.ParseHubs([]string{startHub(t, &node.Hub{})})
+	info, err := node.ParseHubs([]string{startHub(t, &node.Hub{Strategies: all.Strategies()})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestMisconductAtAHub(t *testing.T) {
 // What keeps two nodes apart may end.
 func TestADirectConnectionReplacesARelayedOne(t *testing.T) {
 	t.Parallel()
-	hub := startHub(t, &node.Hub{})
+	hub := startHub(t, &node.Hub{Strategies: all.Strategies()})
 	a := listen(t, through(t, hub))
 	var free atomic.Bool
 	b := listen(t, throughUntil(t, hub, &free))
@@ -297,7 +297,7 @@ strategy: {type: own-strategy}`))
 	if _, err := h.Keep(t.Context(), spec); err != nil {
 		t.Error(err)
 	}
-	plain := &node.Hub{}
+	plain := &node.Hub{Strategies: all.Strategies()}
 	startHub(t, plain)
 	var unknown *strategy.UnknownError
 	if _, err := plain.Keep(t.Context(), spec); !errors.As(err, &unknown) || unknown.Type != "own-strategy" {
@@ -307,10 +307,10 @@ strategy: {type: own-strategy}`))
 
 func TestHubMistakes(t *testing.T) {
 	t.Parallel()
-	if err := (&node.Hub{}).Start(t.Context()); err == nil || !strings.Contains(err.Error(), "Hub.Dir is missing") {
+	if err := (&node.Hub{Strategies: all.Strategies()}).Start(t.Context()); err == nil || !strings.Contains(err.Error(), "Hub.Dir is missing") {
 		t.Error(err)
 	}
-	if err := (&node.Hub{Dir: t.TempDir(), Listen: []string{"here"}}).Start(t.Context()); err == nil || !strings.Contains(err.Error(), `listen address "here"`) {
+	if err := (&node.Hub{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"here"}}).Start(t.Context()); err == nil || !strings.Contains(err.Error(), `listen address "here"`) {
 		t.Error(err)
 	}
 	circuit := "/ip4/192.0.2.7/tcp/4001/p2p/" + anID + "/p2p-circuit/p2p/" + anotherID

@@ -20,6 +20,9 @@ func (h *Hub) KeepInvited(ctx context.Context, t *task.Task, i *Invitation) (*Se
 	if h.host == nil {
 		return nil, needsStart("Hub.Keep")
 	}
+	if len(h.Strategies) == 0 {
+		return nil, needsStrategies("Hub")
+	}
 	if h.keeper == nil {
 		keeper := &Node{Dir: h.Dir, Host: h.host, Allow: h.Allow, Strategies: h.Strategies, Log: h.Log, OnWarning: h.OnWarning}
 		if err := keeper.Start(ctx); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // joinBy joins the bowl task by an invitation; nil: without naming one.
@@ -29,7 +30,7 @@ func TestOnlyOneInvitationMeets(t *testing.T) {
 	address := first.Addresses()[0]
 	ours, others := invitation.New(parse(t, bowl).ID()), invitation.New(parse(t, bowl).ID())
 	a := joinBy(t, first, &ours)
-	again := &node.Node{Dir: t.TempDir(), Listen: loopbackAddresses(), Peers: []string{address}}
+	again := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: loopbackAddresses(), Peers: []string{address}}
 	if err := again.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestOnlyOneInvitationMeets(t *testing.T) {
 	if err := again.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again = &node.Node{Dir: again.Dir, Listen: loopbackAddresses(), Peers: []string{address}}
+	again = &node.Node{Strategies: all.Strategies(), Dir: again.Dir, Listen: loopbackAddresses(), Peers: []string{address}}
 	if err := again.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func TestOnlyOneInvitationMeets(t *testing.T) {
 // hub can keep them.
 func TestInvitedNodesExchangeSharesThroughAHub(t *testing.T) {
 	t.Parallel()
-	h := &node.Hub{}
+	h := &node.Hub{Strategies: all.Strategies()}
 	address := startHub(t, h)
 	i := invitation.New(parse(t, bowl).ID())
 	var sessions []*node.Session

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -116,7 +117,7 @@ func TestHostOfTheUser(t *testing.T) {
 	peer := loopback(t)
 	their := join(t, peer, bowl, 9)
 	for i := range 2 { // a second node may use the host after the first
-		n := &node.Node{Dir: t.TempDir(), Host: h, Peers: peer.Addresses()[:1]}
+		n := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Host: h, Peers: peer.Addresses()[:1]}
 		if err := n.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -148,12 +149,12 @@ func TestStartErrors(t *testing.T) {
 		node *node.Node
 		want string
 	}{
-		{&node.Node{}, "node: Dir is missing"},
-		{&node.Node{Dir: t.TempDir(), Listen: []string{"foo"}}, `node: listen address "foo"`},
-		{&node.Node{Dir: t.TempDir(), Peers: []string{"foo"}}, `node: peer address "foo"`},
-		{&node.Node{Dir: t.TempDir(), Peers: []string{"/ip4/127.0.0.1/tcp/1"}}, "it must end in /p2p/ and the peer's ID"},
-		{&node.Node{Dir: t.TempDir(), Listen: []string{"/ip4/192.0.2.1/tcp/0"}}, "node: listen on [/ip4/192.0.2.1/tcp/0]"},
-		{&node.Node{Dir: busy.Dir, Listen: loopbackAddresses()}, "directory " + busy.Dir + ": in use by another process"},
+		{&node.Node{Strategies: all.Strategies()}, "node: Dir is missing"},
+		{&node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"foo"}}, `node: listen address "foo"`},
+		{&node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Peers: []string{"foo"}}, `node: peer address "foo"`},
+		{&node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Peers: []string{"/ip4/127.0.0.1/tcp/1"}}, "it must end in /p2p/ and the peer's ID"},
+		{&node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"/ip4/192.0.2.1/tcp/0"}}, "node: listen on [/ip4/192.0.2.1/tcp/0]"},
+		{&node.Node{Strategies: all.Strategies(), Dir: busy.Dir, Listen: loopbackAddresses()}, "directory " + busy.Dir + ": in use by another process"},
 	} {
 		n := c.node
 		err := n.Start(t.Context())
@@ -178,11 +179,11 @@ func TestStartErrors(t *testing.T) {
 // TestStartAgainAfterAFailedStart: the obstacle is gone, and the same Node starts.
 func TestStartAgainAfterAFailedStart(t *testing.T) {
 	t.Parallel()
-	first := &node.Node{Dir: t.TempDir(), Listen: loopbackAddresses()}
+	first := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: loopbackAddresses()}
 	if err := first.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	second := &node.Node{Dir: first.Dir, Listen: loopbackAddresses()}
+	second := &node.Node{Strategies: all.Strategies(), Dir: first.Dir, Listen: loopbackAddresses()}
 	if err := second.Start(t.Context()); !errors.Is(err, node.ErrBusy) {
 		t.Fatalf("Start: %v", err)
 	}
@@ -201,7 +202,7 @@ func TestCancelledStartAndJoin(t *testing.T) {
 	t.Parallel()
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	n := &node.Node{Dir: t.TempDir(), Listen: loopbackAddresses()}
+	n := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: loopbackAddresses()}
 	if err := n.Start(cancelled); !errors.Is(err, context.Canceled) {
 		t.Errorf("Start: %v", err)
 	}
@@ -248,7 +249,7 @@ func TestRestart(t *testing.T) {
 	var before []strategy.Trial
 	var epoch uint64
 	for i := range 3 {
-		n := &node.Node{Dir: dir, Listen: loopbackAddresses()}
+		n := &node.Node{Strategies: all.Strategies(), Dir: dir, Listen: loopbackAddresses()}
 		if err := n.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -275,11 +276,11 @@ func TestRestart(t *testing.T) {
 // TestCloseReleasesEverything is not parallel: it counts goroutines.
 func TestCloseReleasesEverything(t *testing.T) {
 	whole := func() {
-		a := &node.Node{Dir: t.TempDir(), Listen: loopbackAddresses()}
+		a := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: loopbackAddresses()}
 		if err := a.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		b := &node.Node{Dir: t.TempDir(), Listen: loopbackAddresses(), MDNS: true,
+		b := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: loopbackAddresses(), MDNS: true,
 			Peers: []string{a.Addresses()[0], "/ip4/127.0.0.1/tcp/9/p2p/12D3KooWKykovPgZ8oYpymctQjbcaLxAjJDzXhoUcHjvpWpmWRGK"}}
 		if err := b.Start(t.Context()); err != nil {
 			t.Fatal(err)
@@ -289,11 +290,11 @@ func TestCloseReleasesEverything(t *testing.T) {
 			evaluate(t, s, 5)
 		}
 		eventually(t, "a share", func() bool { return statusOf(t, sessions[0]).SharesReceived > 0 })
-		busy := &node.Node{Dir: a.Dir, Listen: loopbackAddresses()} // a start that fails
+		busy := &node.Node{Strategies: all.Strategies(), Dir: a.Dir, Listen: loopbackAddresses()} // a start that fails
 		if err := busy.Start(t.Context()); err == nil {
 			t.Fatal("Start on a busy directory")
 		}
-		notOurs := &node.Node{Dir: t.TempDir(), Listen: []string{"/ip4/192.0.2.1/tcp/0"}} // and one that fails late
+		notOurs := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"/ip4/192.0.2.1/tcp/0"}} // and one that fails late
 		if err := notOurs.Start(t.Context()); err == nil {
 			t.Fatal("Start on an address of nobody")
 		}

@@ -12,10 +12,11 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/internal/dialbudget"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 func someMembers() *members {
-	n := &Node{}
+	n := &Node{Strategies: all.Strategies()}
 	book := dialbudget.New(func() time.Time { return noon })
 	return &members{self: "self", allowed: func(peer.ID) bool { return true }, attempts: book, trying: n.worthTrying, known: map[peer.ID]*member{}}
 }

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/sharecache"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // What could not be written is written later, at the latest at the end, and the user
 // is told once.
 func TestMemoryWritesAgain(t *testing.T) {
-	m := newShareCache(&Node{Dir: t.TempDir()}, "task")
+	m := newShareCache(&Node{Strategies: all.Strategies(), Dir: t.TempDir()}, "task")
 	m.note(true)
 	m.begin(sharecache.Contents{Task: "task"})
 	if w := <-m.writing; w.err != nil {

@@ -18,12 +18,13 @@ import (
 
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // measured is a node on real sockets with its metrics in the registry.
 func measured(t *testing.T, registry *prometheus.Registry, peers ...string) *node.Node {
 	t.Helper()
-	n := &node.Node{Dir: t.TempDir(), Listen: loopbackAddresses(), Peers: peers, Metrics: registry}
+	n := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: loopbackAddresses(), Peers: peers, Metrics: registry}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +154,7 @@ func TestMetricsMove(t *testing.T) {
 func TestMetricsEndWithWhatTheyMeasure(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	n := &node.Node{Dir: t.TempDir(), Listen: loopbackAddresses(), Metrics: registry}
+	n := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: loopbackAddresses(), Metrics: registry}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func TestMetricsEndWithWhatTheyMeasure(t *testing.T) {
 			}
 		}
 	}
-	twin := &node.Node{Dir: t.TempDir(), Listen: loopbackAddresses(), Metrics: registry}
+	twin := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: loopbackAddresses(), Metrics: registry}
 	key, err := os.ReadFile(n.Dir + "/" + node.IdentityFile)
 	if err != nil {
 		t.Fatal(err)

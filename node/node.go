@@ -28,7 +28,6 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -84,9 +83,10 @@ type Node struct {
 	// strategy.DefaultMaxObservations. The time of one suggestion grows with the cube of it.
 	MaxObservations int
 
-	// Strategies are those that a task may name; default: all.Strategies(). A program
-	// with strategies of its own appends them to these, and reads its tasks by the
-	// same set. Nodes of other programs on such a task need them too.
+	// Strategies are those that a task may name, and those that the program links: a set of
+	// some, as strategy.Set{peerprior.Register()}, or all.Strategies() of package strategy/all.
+	// A program with strategies of its own appends them, and reads its tasks by the same set.
+	// Nodes of other programs on such a task need them too. Required.
 	Strategies strategy.Set
 
 	// Log receives what helps to find a fault, with the keys node, task and peer
@@ -154,9 +154,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if n.strategies = n.Strategies; n.strategies == nil {
-		n.strategies = all.Strategies()
-	}
+	n.strategies = n.Strategies
 	n.started = true
 	n.sessions = map[string]*Session{}
 	defer func() {
@@ -216,10 +214,11 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	if n.MaxObservations != 0 && n.MaxObservations < strategy.MinMaxObservations {
 		return nil, fmt.Errorf("Node.MaxObservations is %d, expected 0 (the default, %d) or at least %d", n.MaxObservations, strategy.DefaultMaxObservations, strategy.MinMaxObservations)
 	}
-	if n.Strategies != nil {
-		if err := n.Strategies.Check(); err != nil {
-			return nil, fmt.Errorf("Node.Strategies: %w", err)
-		}
+	if len(n.Strategies) == 0 {
+		return nil, needsStrategies("Node")
+	}
+	if err := n.Strategies.Check(); err != nil {
+		return nil, fmt.Errorf("Node.Strategies: %w", err)
 	}
 	n.log = limitedLogger(n.Log)
 	peers, err := ParsePeers(n.Peers)

@@ -33,9 +33,10 @@ func parse(t *testing.T, text string) *task.Task {
 func loopback(t *testing.T, peers ...string) *node.Node {
 	t.Helper()
 	n := &node.Node{
-		Dir:    t.TempDir(),
-		Listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1", "/ip4/127.0.0.1/tcp/0"},
-		Peers:  peers,
+		Strategies: all.Strategies(),
+		Dir:        t.TempDir(),
+		Listen:     []string{"/ip4/127.0.0.1/udp/0/quic-v1", "/ip4/127.0.0.1/tcp/0"},
+		Peers:      peers,
 	}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)

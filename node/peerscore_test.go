@@ -10,6 +10,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
+
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 func conductAt(now *time.Time) *peerPolicy {
@@ -289,7 +291,7 @@ func (e ends) RemoteMultiaddr() multiaddr.Multiaddr { return multiaddr.StringCas
 
 // Who is banned, or comes from a banned range, gets no further than the handshake.
 func TestBannedPeersAreRefusedAtTheHandshake(t *testing.T) {
-	n := &Node{Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
+	n := &Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -17,7 +18,7 @@ func TestChangedTaskWarnsOfTheFormerOne(t *testing.T) {
 	old, changed := parse(t, text), parse(t, strings.Replace(text, "high: 1", "high: 2", 1))
 	other := parse(t, strings.Replace(text, "name: line", "name: other", 1))
 	var warnings []string
-	n := &node.Node{Dir: t.TempDir(), Listen: loopbackAddresses(), OnWarning: func(message string) { warnings = append(warnings, message) }}
+	n := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: loopbackAddresses(), OnWarning: func(message string) { warnings = append(warnings, message) }}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
 func startIn(t *testing.T, dir string) *node.Node {
 	t.Helper()
-	n := &node.Node{Dir: dir, Listen: loopbackAddresses()}
+	n := &node.Node{Strategies: all.Strategies(), Dir: dir, Listen: loopbackAddresses()}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ type life struct {
 func live(t *testing.T, dir string, evals int, peers ...string) (l life) {
 	t.Helper()
 	var mu sync.Mutex // tasks warn beside each other
-	n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Peers: peers, OnWarning: func(text string) {
+	n := &node.Node{Strategies: all.Strategies(), Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Peers: peers, OnWarning: func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
 		l.warnings = append(l.warnings, text)
@@ -140,7 +140,7 @@ func TestRepairFromTheCopy(t *testing.T) {
 	before := histories(t, dir)
 	damaged := make([]byte, 100000)
 	write(t, journalOf(dir), damaged)
-	if err := (&node.Node{Dir: dir}).Start(t.Context()); !errors.Is(err, node.ErrDamaged) {
+	if err := (&node.Node{Strategies: all.Strategies(), Dir: dir}).Start(t.Context()); !errors.Is(err, node.ErrDamaged) {
 		t.Fatalf("a start with the damaged journal: %v", err)
 	}
 
@@ -246,7 +246,7 @@ func TestRepairOfHalfOfBoth(t *testing.T) {
 
 	write(t, filepath.Join(dir, node.CopyFile), copied)
 	remove(node.JournalFile)
-	if err := (&node.Node{Dir: dir}).Start(t.Context()); !errors.Is(err, node.ErrDamaged) {
+	if err := (&node.Node{Strategies: all.Strategies(), Dir: dir}).Start(t.Context()); !errors.Is(err, node.ErrDamaged) {
 		t.Errorf("a start without a journal beside a copy: %v", err)
 	}
 	if _, err := os.Lstat(journalOf(dir)); !errors.Is(err, fs.ErrNotExist) {
@@ -272,7 +272,7 @@ func TestWhatIsNotRepaired(t *testing.T) {
 		t.Errorf("no directory: %v", err)
 	}
 
-	n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
+	n := &node.Node{Strategies: all.Strategies(), Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

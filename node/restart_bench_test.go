@@ -33,7 +33,7 @@ parameters:
 			}
 			dir := b.TempDir()
 			begin := func() (*Node, *Session) {
-				n := &Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
+				n := &Node{Strategies: all.Strategies(), Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
 				if err := n.Start(b.Context()); err != nil {
 					b.Fatal(err)
 				}

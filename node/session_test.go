@@ -14,6 +14,7 @@ import (
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -310,7 +311,7 @@ func TestJournalFailure(t *testing.T) {
 	dir := t.TempDir()
 	var mu sync.Mutex
 	var warnings []string
-	n := &node.Node{Dir: dir, Listen: loopbackAddresses(), OnWarning: func(m string) {
+	n := &node.Node{Strategies: all.Strategies(), Dir: dir, Listen: loopbackAddresses(), OnWarning: func(m string) {
 		mu.Lock()
 		defer mu.Unlock()
 		warnings = append(warnings, m)
@@ -345,7 +346,7 @@ func TestJournalFailure(t *testing.T) {
 		t.Errorf("warnings %q", warnings)
 	}
 
-	n = &node.Node{Dir: dir, Listen: loopbackAddresses()}
+	n = &node.Node{Strategies: all.Strategies(), Dir: dir, Listen: loopbackAddresses()}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +361,7 @@ func TestJournalFailure(t *testing.T) {
 // outcome cannot be recorded, and that OnFailure gets the error in place of OnWarning.
 func TestJournalFailureStopsEvaluation(t *testing.T) {
 	t.Parallel()
-	n := &node.Node{Dir: t.TempDir(), Listen: loopbackAddresses(), OnWarning: func(m string) {
+	n := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: loopbackAddresses(), OnWarning: func(m string) {
 		if strings.Contains(m, "journal cannot be written") {
 			t.Errorf("also a warning: %s", m)
 		}

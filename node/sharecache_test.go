@@ -13,6 +13,7 @@ import (
 	"github.com/fbo-node/fbo/internal/sharecache"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -63,7 +64,7 @@ func TestFileOfWhatWasHeardIsNotTrusted(t *testing.T) {
 		"a liar":     {nil, map[string]uint64{good.Author.String(): 1}, 1},
 		"before now": {nil, map[string]uint64{good.Author.String(): 0}, 2},
 	} {
-		n := &node.Node{Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Allow: test.allow}
+		n := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Allow: test.allow}
 		c.Distrusted = test.void
 		if err := sharecache.Write(filepath.Join(n.Dir, "peer-shares", spec.ID().String()+".jsonl"), c); err != nil {
 			t.Fatal(err)

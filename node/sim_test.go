@@ -20,6 +20,7 @@ import (
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -104,7 +105,7 @@ func (f *fleet) add() *simulated {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	s := &simulated{fleet: f, host: h, node: &node.Node{Dir: f.t.TempDir(), Host: h, Peers: f.peers}, got: map[peer.ID]time.Time{}}
+	s := &simulated{fleet: f, host: h, node: &node.Node{Strategies: all.Strategies(), Dir: f.t.TempDir(), Host: h, Peers: f.peers}, got: map[peer.ID]time.Time{}}
 	f.started++
 	f.nodes = append(f.nodes, s)
 	if f.lose != nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multihash"
 	"pgregory.net/rapid"
+
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // topicOf is a well-formed topic for each number.
@@ -144,7 +146,7 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 // A node on many tasks that comes and goes does nothing wrong; who announces
 // without end is banned, and then not heard.
 func TestWhoAnnouncesWithoutEndIsBanned(t *testing.T) {
-	n := &Node{Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
+	n := &Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +179,7 @@ func TestWhoAnnouncesWithoutEndIsBanned(t *testing.T) {
 // What a peer passes on above its budget gossip does not see, so that it is taken from
 // another; whoever comes and goes without end is banned.
 func TestWhatIsAboveABudgetDoesNotPassForSeen(t *testing.T) {
-	n := &Node{Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
+	n := &Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/tsampling"
 )
 
@@ -39,7 +40,7 @@ func (f *fleet) honest(hubs []string, peers ...string) *simulated {
 	f.t.Helper()
 	f.started++
 	s := &simulated{fleet: f, got: map[peer.ID]time.Time{}}
-	s.node = &node.Node{Dir: f.t.TempDir(), Listen: []string{fmt.Sprintf("/ip4/11.%d.0.1/udp/8000/quic-v1", f.started)}, Hubs: hubs, Peers: peers}
+	s.node = &node.Node{Strategies: all.Strategies(), Dir: f.t.TempDir(), Listen: []string{fmt.Sprintf("/ip4/11.%d.0.1/udp/8000/quic-v1", f.started)}, Hubs: hubs, Peers: peers}
 	s.node.Libp2p(f.onNetwork()...)
 	if f.build != nil {
 		f.build(s.node)
@@ -255,7 +256,7 @@ type besieged struct {
 // hub starts one on the network, which the caller closes.
 func (f *fleet) hub() *node.Hub {
 	f.t.Helper()
-	h := &node.Hub{Dir: f.t.TempDir(), Listen: []string{"/ip4/15.0.0.1/udp/8000/quic-v1"}}
+	h := &node.Hub{Strategies: all.Strategies(), Dir: f.t.TempDir(), Listen: []string{"/ip4/15.0.0.1/udp/8000/quic-v1"}}
 	h.Libp2p(f.onNetwork()...)
 	if err := h.Start(context.Background()); err != nil {
 		f.t.Fatal(err)

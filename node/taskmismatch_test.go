@@ -12,6 +12,7 @@ import (
 
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // warnings collects what a node tells its user.
@@ -40,7 +41,7 @@ func (w *warnings) about(text string) (count int) {
 func warned(t *testing.T, peers ...string) (*node.Node, *warnings) {
 	t.Helper()
 	w := &warnings{}
-	n := &node.Node{Dir: t.TempDir(), Listen: loopbackAddresses(), Peers: peers, OnWarning: w.add}
+	n := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: loopbackAddresses(), Peers: peers, OnWarning: w.add}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

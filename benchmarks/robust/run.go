@@ -197,7 +197,7 @@ func runNode(spec row, seed uint64) (*nodeRun, error) {
 	defer os.RemoveAll(dir)
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1"}, OnWarning: func(string) {}}
+	n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1"}, Strategies: all.Strategies(), OnWarning: func(string) {}}
 	if err := n.Start(ctx); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -90,7 +91,7 @@ func (o hubOptions) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	h := &node.Hub{Dir: dir, Listen: o.listen, Allow: allowed, Log: logger(), OnWarning: func(message string) { o.warning(out, message) }}
+	h := &node.Hub{Dir: dir, Listen: o.listen, Allow: allowed, Strategies: all.Strategies(), Log: logger(), OnWarning: func(message string) { o.warning(out, message) }}
 	if err := h.Start(ctx); err != nil {
 		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 			return nil

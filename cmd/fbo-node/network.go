@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // networkOptions are the flags by which a node finds others and is found.
@@ -44,6 +45,7 @@ func (o networkOptions) seeks() bool { return o.mdns || len(o.peers)+len(o.hubs)
 // node is a node with these options.
 func (o networkOptions) node(dir string, allowed []peer.ID, onWarning func(string)) *node.Node {
 	return &node.Node{
-		Dir: dir, Listen: o.listen, Peers: o.peers, Hubs: o.hubs, MDNS: o.mdns, Allow: allowed, Log: logger(), OnWarning: onWarning,
+		Dir: dir, Listen: o.listen, Peers: o.peers, Hubs: o.hubs, MDNS: o.mdns, Allow: allowed,
+		Strategies: all.Strategies(), Log: logger(), OnWarning: onWarning,
 	}
 }

@@ -72,15 +72,17 @@ func main() {
 
 // tune runs a node until the budget is used up or the context ends.
 func (o options) tune(ctx context.Context) (err error) {
-	t, err := all.Strategies().Parse("task.yaml", taskFile)
+	strategies := all.Strategies()
+	t, err := strategies.Parse("task.yaml", taskFile)
 	if err != nil {
 		return err
 	}
 	n := &node.Node{
-		Dir:       o.dir,
-		Peers:     o.peers,
-		Listen:    o.listen,
-		OnWarning: func(message string) { fmt.Println("warning:", message) },
+		Dir:        o.dir,
+		Peers:      o.peers,
+		Listen:     o.listen,
+		Strategies: strategies,
+		OnWarning:  func(message string) { fmt.Println("warning:", message) },
 	}
 	if err := n.Start(ctx); err != nil {
 		return err

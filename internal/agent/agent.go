@@ -16,7 +16,6 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -79,7 +78,7 @@ type Config struct {
 	// makes one.
 	Model surrogate.Model
 
-	// Strategies has the one that the task names. Nil means those of package all.
+	// Strategies has the one that the task names. Required.
 	Strategies strategy.Set
 
 	// Strategy takes the place of the registered one, and Exchanges, new ones of this
@@ -102,8 +101,8 @@ func (c *Config) validate() error {
 	if c.Lease < 0 {
 		return fmt.Errorf("agent: Config.Lease is %v, accepted are 0 (no limit) and more", c.Lease)
 	}
-	if c.Strategies == nil {
-		c.Strategies = all.Strategies()
+	if err := c.Strategies.Check(); err != nil {
+		return fmt.Errorf("agent: Config.Strategies: %w", err)
 	}
 	if c.MaxAttempts == 0 {
 		c.MaxAttempts = 3

@@ -99,7 +99,7 @@ func bowl(d task.Design) float64 {
 var epochStart = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func configOf(t testing.TB, spec *task.Task, n byte) Config {
-	return Config{Task: spec, Key: fbotest.Key(t, int(n)), Seed: random.SeedOf(uint64(n))}
+	return Config{Task: spec, Strategies: all.Strategies(), Key: fbotest.Key(t, int(n)), Seed: random.SeedOf(uint64(n))}
 }
 
 // driver does for one agent what a node does, in memory: it keeps the journal

@@ -31,7 +31,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	config := agent.Config{Task: t, Key: key, Seed: random.SeedOf(1)}
+	config := agent.Config{Task: t, Strategies: all.Strategies(), Key: key, Seed: random.SeedOf(1)}
 	now := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 	a, err := agent.New(config, nil, now)
 	if err != nil {

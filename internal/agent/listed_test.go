@@ -31,7 +31,7 @@ func TestWithoutItsTableATaskIsOnlyKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		config := Config{Task: absent, Key: fbotest.Key(t, 1), Seed: random.SeedOf(1), Keep: true}
+		config := Config{Task: absent, Strategies: all.Strategies(), Key: fbotest.Key(t, 1), Seed: random.SeedOf(1), Keep: true}
 		if _, err := New(config, nil, epochStart); err != nil {
 			t.Errorf("%s: %v", r.Name, err)
 		}

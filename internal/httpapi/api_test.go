@@ -50,7 +50,7 @@ func newWorld(t testing.TB, dir string, o Options) *world {
 
 func newStartingWorld(t testing.TB, dir string, o Options) *world {
 	t.Helper()
-	n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
+	n := &node.Node{Strategies: all.Strategies(), Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func BenchmarkAsk(b *testing.B) {
 	if runtime.GOOS == "windows" {
 		b.Skip("there may be no Unix sockets")
 	}
-	n := &node.Node{Dir: b.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
+	n := &node.Node{Strategies: all.Strategies(), Dir: b.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
 	if err := n.Start(b.Context()); err != nil {
 		b.Fatal(err)
 	}

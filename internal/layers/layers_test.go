@@ -389,3 +389,50 @@ func receiverIsExported(d *ast.FuncDecl) bool {
 	name, ok := receiver.(*ast.Ident)
 	return ok && name.IsExported()
 }
+
+// A program links the strategies that it names, and no other: node imports none.
+func TestNodeLinksNoStrategyThatTheProgramDoesNotName(t *testing.T) {
+	imports := map[string][]string{}
+	eachFile(t, func(pkg, _ string, parsed *ast.File) {
+		for _, spec := range parsed.Imports {
+			imported, _ := strconv.Unquote(spec.Path.Value)
+			if inner, ok := strings.CutPrefix(imported, module+"/"); ok {
+				imports[pkg] = append(imports[pkg], inner)
+			}
+		}
+	})
+	linked := func(program string) []string {
+		seen := map[string]bool{}
+		var visit func(pkg string)
+		visit = func(pkg string) {
+			if !seen[pkg] {
+				seen[pkg] = true
+				for _, inner := range imports[pkg] {
+					visit(inner)
+				}
+			}
+		}
+		visit(program)
+		return slices.Sorted(maps.Keys(seen))
+	}
+	all := slices.DeleteFunc(linked("strategy/all"), func(pkg string) bool {
+		return !strings.HasPrefix(pkg, "consensus") && !strings.HasPrefix(pkg, "tsampling")
+	})
+	if len(all) < 7 {
+		t.Fatalf("package strategy/all links the strategies %v, expected all of them", all)
+	}
+	for _, c := range []struct {
+		program string
+		own     []string // strategies that it may link
+	}{
+		{"node", nil},
+		{"internal/agent", nil},
+		{"examples/minimal", []string{"tsampling/peerprior"}},
+	} {
+		for _, pkg := range linked(c.program) {
+			if pkg == "strategy/all" || slices.Contains(all, pkg) && !slices.Contains(c.own, pkg) {
+				t.Errorf("%s links %s, expected only the strategies that it names: %v", c.program, pkg, c.own)
+			}
+		}
+	}
+}

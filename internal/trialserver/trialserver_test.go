@@ -41,7 +41,7 @@ strategy: {type: ts}
 // started is a node that connects to these peers only.
 func started(t *testing.T, dir string, peers ...string) *node.Node {
 	t.Helper()
-	n := &node.Node{Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Peers: peers}
+	n := &node.Node{Strategies: all.Strategies(), Dir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Peers: peers}
 	if err := n.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

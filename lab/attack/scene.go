@@ -16,6 +16,7 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/sim"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 )
@@ -169,7 +170,7 @@ func retell(ctx context.Context, t *task.Task, renamed bool, trials []strategy.T
 // live takes in the trials, and down what the node shares.
 func (t *Disclosure) live(ctx context.Context, key crypto.PrivKey, trials []strategy.Trial, seed random.Seed) error {
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	a, err := agent.New(agent.Config{Task: t.Task, Key: key, Seed: seed, Entropy: rand.NewChaCha8(seed)}, nil, now)
+	a, err := agent.New(agent.Config{Task: t.Task, Strategies: all.Strategies(), Key: key, Seed: seed, Entropy: rand.NewChaCha8(seed)}, nil, now)
 	if err != nil {
 		return err
 	}

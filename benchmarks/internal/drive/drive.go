@@ -13,6 +13,7 @@ import (
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -34,7 +35,7 @@ func New(t *task.Task, s strategy.Strategy, maxObservations int, seed random.See
 		return nil, err
 	}
 	d := &Driver{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
-	if d.agent, err = agent.New(agent.Config{Task: t, Key: key, Seed: seed.Derive("agent", 0), Strategy: s, MaxObservations: maxObservations}, nil, d.now); err != nil {
+	if d.agent, err = agent.New(agent.Config{Task: t, Key: key, Seed: seed.Derive("agent", 0), Strategies: all.Strategies(), Strategy: s, MaxObservations: maxObservations}, nil, d.now); err != nil {
 		return nil, err
 	}
 	d.carryOut()

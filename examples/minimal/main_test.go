@@ -1,0 +1,27 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/tsampling/peerprior"
+)
+
+func TestMinimalMakesAllEvaluations(t *testing.T) {
+	t.Chdir(t.TempDir())
+	main()
+	archive, err := node.OpenArchive("oven-node")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	ids, err := archive.Tasks()
+	if err != nil || len(ids) != 1 {
+		t.Fatalf("tasks %v, error %v, expected one task", ids, err)
+	}
+	history, err := archive.History(ids[0], strategy.Set{peerprior.Register()})
+	if err != nil || len(history.Trials) != 20 || history.Best == nil {
+		t.Errorf("%d trials, best %v, error %v, expected 20 trials", len(history.Trials), history.Best, err)
+	}
+}

@@ -68,7 +68,9 @@ type Evaluator func(ctx context.Context, trial strategy.Trial) (strategy.Outcome
 
 // Run evaluates designs with a function until the budget is used up (then it
 // returns nil), the context ends, or too many evaluations fail (a GaveUpError).
-// A strategy that fails ends no run: the design is then the one without peers (package
+// An evaluation fails with the evaluator's error, with a value that is not finite, or when the
+// evaluator panics: Node.Log gets the stack, and the run goes on. A panic in another goroutine ends
+// the program. A strategy that fails ends no run: the design is then the one without peers (package
 // agent). When every design has failed and chance finds no other, that ends it. After each
 // of these the next Run goes on from there.
 func (s *Session) Run(ctx context.Context, evaluate func(ctx context.Context, d task.Design) (float64, error), options RunOptions) error {

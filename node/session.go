@@ -260,8 +260,9 @@ func (s *Session) withdraw(request uint64, answer chan agent.Answer, claim Claim
 	return err
 }
 
-// Tell reports the value that a trial's evaluation measured. When it returns
-// nil, the value is on disk. Telling the same again is no error. Errors:
+// Tell reports the value that a trial's evaluation measured. When it returns nil, the value is on
+// disk, even if the context has ended meanwhile. When it returns the context's error, nothing has
+// been recorded. Telling the same again is no error. Other errors:
 // ErrUnknownTrial, ErrFinished, ErrBadOutcome; then nothing
 // has changed.
 func (s *Session) Tell(ctx context.Context, trial uint64, value float64) error {

@@ -406,3 +406,28 @@ func TestJournalFailureStopsRun(t *testing.T) {
 	}
 	_ = s.Close() // returns the same error again
 }
+
+// A context may end before Tell is carried out or after it: the error says which.
+func TestTellReportsWhetherItRecordedBeforeTheContextEnded(t *testing.T) {
+	t.Parallel()
+	s := join(t, loopback(t), bowl, 1)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 8 {
+		trial := ask(t, s)
+		err := s.Tell(ended, trial.ID, 1)
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatalf("Tell with an ended context: %v", err)
+		}
+		want := node.Done
+		if err != nil {
+			want = node.Running
+		}
+		if state := trialsOf(t, s)[trial.ID-1].State; state != want {
+			t.Errorf("trial %d is %s after the error %v, expected %s", trial.ID, state, err, want)
+		}
+		if err := s.Tell(t.Context(), trial.ID, 1); err != nil {
+			t.Errorf("Tell of the same outcome again: %v", err)
+		}
+	}
+}

@@ -375,6 +375,17 @@ func TestExportedSignaturesNameNoInternalPackage(t *testing.T) {
 			}
 		}
 	})
+	text, err := os.ReadFile("../../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z/]+)` \\|").FindAllStringSubmatch(string(text), -1) {
+		documented[row[1]] = true
+	}
+	if !maps.Equal(documented, packages) {
+		t.Errorf("docs/api.md lists the packages %v, expected %v", slices.Sorted(maps.Keys(documented)), slices.Sorted(maps.Keys(packages)))
+	}
 	const most = 20
 	if len(packages) > most {
 		t.Errorf("%d packages are importable, expected at most %d: %v", len(packages), most, slices.Sorted(maps.Keys(packages)))

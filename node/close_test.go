@@ -248,7 +248,7 @@ func TestAPanicOfTheStrategyEndsNoRun(t *testing.T) {
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if text := log.String(); !strings.Contains(text, "close_test.go") || !strings.Contains(text, "stack=") {
+	if text := log.String(); !strings.Contains(text, "close_test.go") || !strings.Contains(text, `msg="panic\n    at `) {
 		t.Errorf("the log has no stack:\n%s", text)
 	}
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "the strategy panicked: boom") {

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -59,6 +61,32 @@ type Trial struct {
 	// Violated names the constraints of the task that the outcome violates: without one it
 	// is feasible.
 	Violated []task.Output `json:"violated,omitempty"`
+}
+
+// maxReason is how many characters of a reason String shows.
+const maxReason = 200
+
+// String returns one line: ID, state, outcome or reason, design, and why it was chosen.
+func (t Trial) String() string {
+	text := fmt.Sprintf("trial %d %s: ", t.ID, t.State)
+	if t.Outcome != nil {
+		text += fmt.Sprintf("%.6g at ", t.Outcome.Value)
+	}
+	text += t.Design.String()
+	if len(t.Broken) > 0 {
+		broken := make([]string, len(t.Broken))
+		for i, output := range t.Broken {
+			broken[i] = string(output)
+		}
+		text += ", infeasible: " + strings.Join(broken, ", ")
+	}
+	if t.Reason != "" {
+		text += ": " + sanitize.Text(t.Reason, maxReason)
+	}
+	if why := t.Why.String(); why != "" {
+		text += " [" + why + "]"
+	}
+	return text
 }
 
 // ShortID is the end of a peer ID, which tells peers apart at a glance.

@@ -2,10 +2,13 @@ package agent
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -74,4 +77,40 @@ type Event struct {
 	Stack          string          `json:"-"`                 // with warning: of the panic behind it, for the log
 	Seconds        float64         `json:"seconds,omitempty"` // with wait_ended: for how long
 	Authors        int             `json:"authors,omitempty"` // with wait_ended: of how many others there are shares that outlive them
+}
+
+// maxMessage is how many characters of a message String shows.
+const maxMessage = 500
+
+// String returns one line: what happened, and the trial or share that it happened to.
+func (e Event) String() string {
+	text := strings.ReplaceAll(string(e.Type), "_", " ")
+	if e.Trial != nil {
+		text += ": " + e.Trial.String()
+	}
+	switch e.Type {
+	case TrialFinished:
+		switch {
+		case e.Better:
+			text += ", the new best"
+		case e.Best != nil:
+			text += fmt.Sprintf(", best %.6g of trial %d", e.Best.Outcome.Value, e.Best.ID)
+		default:
+			text += ", no feasible trial yet"
+		}
+	case ShareSent, ShareReceived:
+		text += fmt.Sprintf(": %s, %d bytes", sanitize.Text(e.Kind, maxMessage), e.Bytes)
+		if e.Peer != "" {
+			text += ", of peer " + strategy.ShortID(e.Peer)
+		}
+	case Waited:
+		text += fmt.Sprintf(" %v for peers: shares of %s", seconds(e.Seconds), sanitize.Count(e.Authors, "node"))
+	case Warning:
+		text += ": " + sanitize.Text(e.Message, maxMessage)
+	}
+	return text
+}
+
+func seconds(n float64) time.Duration {
+	return time.Duration(n * float64(time.Second)).Round(time.Millisecond)
 }

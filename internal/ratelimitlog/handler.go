@@ -21,8 +21,7 @@ import (
 )
 
 const (
-	maxText  = 500   // characters of a message or an attribute
-	maxStack = 16000 // of that of a panic, which an attribute named stack has
+	maxText = 500 // characters of a message or an attribute
 
 	reportInterval = time.Minute // how long nothing is said of what was left out, at least
 )
@@ -82,9 +81,14 @@ func (h Handler) Handle(ctx context.Context, record slog.Record) error {
 	if !ok {
 		return nil
 	}
+	if stack := stackOf(record); stack != "" {
+		message += "\n" + lines(stack)
+	}
 	clean := slog.NewRecord(record.Time, record.Level, message, record.PC)
 	record.Attrs(func(a slog.Attr) bool {
-		clean.AddAttrs(readable(a))
+		if a.Key != stackKey {
+			clean.AddAttrs(readable(a))
+		}
 		return true
 	})
 	if left > 0 {
@@ -155,13 +159,11 @@ func (h Handler) WithGroup(name string) slog.Handler {
 // become what they say: handlers that marshal what they get would write most of them as {}.
 func readable(a slog.Attr) slog.Attr {
 	a.Value = a.Value.Resolve()
-	most := maxText
-	if a.Key == "stack" {
-		most = maxStack
-	}
 	switch a.Value.Kind() {
 	case slog.KindString:
-		a.Value = slog.StringValue(sanitize.Text(a.Value.String(), most))
+		a.Value = slog.StringValue(sanitize.Text(a.Value.String(), maxText))
+	case slog.KindDuration: // which handlers write in nanoseconds
+		a.Value = slog.StringValue(rounded(a.Value.Duration()).String())
 	case slog.KindGroup:
 		group := make([]slog.Attr, len(a.Value.Group()))
 		for i, member := range a.Value.Group() {
@@ -172,9 +174,9 @@ func readable(a slog.Attr) slog.Attr {
 		switch v := a.Value.Any().(type) {
 		case nil:
 		case error:
-			a.Value = slog.StringValue(sanitize.Text(v.Error(), most))
+			a.Value = slog.StringValue(sanitize.Text(v.Error(), maxText))
 		default:
-			a.Value = slog.StringValue(sanitize.Text(fmt.Sprint(v), most))
+			a.Value = slog.StringValue(sanitize.Text(fmt.Sprint(v), maxText))
 		}
 	}
 	return a

@@ -1,0 +1,56 @@
+package ratelimitlog
+
+import (
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/sanitize"
+)
+
+const (
+	stackKey  = "stack" // of the attribute with the stack of a panic
+	maxFrames = 40
+)
+
+// stackOf returns the stack of a record; it is empty without one.
+func stackOf(record slog.Record) (stack string) {
+	record.Attrs(func(a slog.Attr) bool {
+		if a.Key == stackKey {
+			stack = a.Value.String()
+		}
+		return stack == ""
+	})
+	return stack
+}
+
+// lines returns a stack of package debug with a line for each frame, its function and place, from
+// the panic on. It becomes part of the message, since most handlers quote attributes.
+func lines(stack string) string {
+	var frames []string
+	all := strings.Split(strings.TrimSpace(stack), "\n")
+	for i := 1; i+1 < len(all); i += 2 { // behind the line of the goroutine
+		function, _, _ := strings.Cut(all[i], "(0x")
+		function = strings.TrimSuffix(strings.TrimSuffix(function, "(...)"), "()")
+		if function == "panic" || strings.HasPrefix(function, "panic(") {
+			frames = nil // those before have recovered from it
+			continue
+		}
+		place, _, _ := strings.Cut(strings.TrimSpace(all[i+1]), " +0x")
+		frames = append(frames, "    at "+sanitize.Text(function, maxText)+" "+sanitize.Text(place, maxText))
+	}
+	if len(frames) > maxFrames {
+		frames = append(frames[:maxFrames], "    …")
+	}
+	return strings.Join(frames, "\n")
+}
+
+// rounded returns a duration with at least three digits.
+func rounded(d time.Duration) time.Duration {
+	for _, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
+		if d.Abs() >= 100*unit {
+			return d.Round(unit)
+		}
+	}
+	return d
+}

@@ -73,9 +73,9 @@ func (t Trial) String() string {
 		text += fmt.Sprintf("%.6g at ", t.Outcome.Value)
 	}
 	text += t.Design.String()
-	if len(t.Broken) > 0 {
-		broken := make([]string, len(t.Broken))
-		for i, output := range t.Broken {
+	if len(t.Violated) > 0 {
+		broken := make([]string, len(t.Violated))
+		for i, output := range t.Violated {
 			broken[i] = string(output)
 		}
 		text += ", infeasible: " + strings.Join(broken, ", ")

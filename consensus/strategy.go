@@ -54,7 +54,7 @@ func ownStrategy(t *task.Task) (strategy.Strategy, error) {
 	case acquisitionTS:
 		return tsampling.NewTS(t), nil
 	default:
-		return nil, fmt.Errorf("consensus: acquisition %q is unknown to this version", name)
+		return nil, fmt.Errorf("acquisition %q is unknown to this version", name)
 	}
 }
 

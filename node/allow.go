@@ -105,7 +105,7 @@ func (g *gate) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) 
 // connections have no gate.
 func (g *gate) inspect(from peer.ID) error {
 	if !g.mayTakePart(from) {
-		return fmt.Errorf("node: %v is not on the list of those who may take part", from)
+		return fmt.Errorf("%v is not on the list of those who may take part", from)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func TestParseAllow(t *testing.T) {
 
 func TestAPeerThatIsNotAllowedIsAMistake(t *testing.T) {
 	n := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Peers: []string{"/ip4/127.0.0.1/tcp/1/p2p/" + anID}, Allow: []peer.ID{}}
-	if err := n.Start(t.Context()); err == nil || !strings.Contains(err.Error(), anID+" is in Peers and not in Allow") {
+	if err := n.Start(t.Context()); err == nil || !strings.Contains(err.Error(), anID+" is in Node.Peers and not in Node.Allow") {
 		t.Errorf("error %v", err)
 	}
 }

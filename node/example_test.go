@@ -195,7 +195,7 @@ parameters: [{name: speed, type: float, low: 0, high: 1}]
 	// trial 1 is done: random start
 	// trial 2 failed: the pump ran dry
 	// trial 3 is done: random start
-	// agent: trial has already ended: trial 2 is failed true
+	// trial has already ended: trial 2 is failed true
 }
 
 // Two nodes in one process, as a simulation or a test has them, share two tasks.

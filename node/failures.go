@@ -50,7 +50,7 @@ func (e *GaveUpError) Error() string {
 	if e.Unexpected {
 		count += ", of designs that were expected to complete,"
 	}
-	return fmt.Sprintf("node: %v: %s failed, the last (trial %d): %s", what, count, e.Trial, sanitize.Text(e.Reason.Error(), maxReason))
+	return fmt.Sprintf("%v: %s failed, the last (trial %d): %s", what, count, e.Trial, sanitize.Text(e.Reason.Error(), maxReason))
 }
 
 // Unwrap returns ErrTooManyFailures, if it applies ErrNothingWorks, and the reason.

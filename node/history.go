@@ -31,7 +31,7 @@ type Archive struct{ journal *journal.Journal }
 // journal, and ErrDamaged where it cannot be read.
 func OpenArchive(dir string) (*Archive, error) {
 	if err := datadir.Check(dir); err != nil {
-		return nil, fmt.Errorf("node: %w", err)
+		return nil, err
 	}
 	opened, err := journal.OpenReadOnly(filepath.Join(dir, JournalFile), readTimeout)
 	if err != nil {
@@ -80,7 +80,7 @@ func historyIn(j *journal.Journal, id string, strategies strategy.Set) (History,
 		return History{}, err
 	}
 	if len(records) == 0 {
-		return History{}, fmt.Errorf("node: task %q in %s: %w", id, j.Path(), fs.ErrNotExist)
+		return History{}, fmt.Errorf("task %q in %s: %w", id, j.Path(), fs.ErrNotExist)
 	}
 	h, err := agent.ReadHistory(records, strategies)
 	if err != nil {

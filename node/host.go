@@ -47,7 +47,7 @@ func readListen(texts []string) ([]multiaddr.Multiaddr, error) {
 	for _, text := range texts {
 		address, err := multiaddr.NewMultiaddr(text)
 		if err != nil {
-			return nil, fmt.Errorf("node: listen address %q: %w (accepted: such as /ip4/0.0.0.0/udp/4001/quic-v1)", text, err)
+			return nil, fmt.Errorf("listen address %q: %w (accepted: such as /ip4/0.0.0.0/udp/4001/quic-v1)", text, err)
 		}
 		addresses = append(addresses, address)
 	}
@@ -77,7 +77,7 @@ func newHost(c hostConfig) (host.Host, error) {
 	}
 	connections, err := connmgr.NewConnManager(c.connections*3/4, c.connections, connmgr.WithGracePeriod(time.Minute))
 	if err != nil {
-		return nil, fmt.Errorf("node: connection manager: %w", err)
+		return nil, fmt.Errorf("connection manager: %w", err)
 	}
 	options := []libp2p.Option{
 		libp2p.Identity(c.key),
@@ -98,10 +98,10 @@ func newHost(c hostConfig) (host.Host, error) {
 	}
 	h, err := libp2p.New(append(options, c.options...)...)
 	if err != nil {
-		return nil, fmt.Errorf("node: start the network: %w", err)
+		return nil, fmt.Errorf("start the network: %w", err)
 	}
 	if err := h.Network().Listen(addresses...); err != nil {
-		return nil, errors.Join(fmt.Errorf("node: listen on %v: %w", c.listen, err), h.Close())
+		return nil, errors.Join(fmt.Errorf("listen on %v: %w", c.listen, err), h.Close())
 	}
 	return h, nil
 }
@@ -112,10 +112,10 @@ func ParsePeers(addresses []string) ([]peer.AddrInfo, error) {
 	for _, text := range addresses {
 		address, err := multiaddr.NewMultiaddr(text)
 		if err != nil {
-			return nil, fmt.Errorf("node: peer address %q: %w (accepted: an address as the other node prints it, such as /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo…)", text, err)
+			return nil, fmt.Errorf("peer address %q: %w (accepted: an address as the other node prints it, such as /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo…)", text, err)
 		}
 		if _, err := peer.AddrInfoFromP2pAddr(address); err != nil {
-			return nil, fmt.Errorf("node: peer address %q: %w (it must end in /p2p/ and the peer's ID)", text, err)
+			return nil, fmt.Errorf("peer address %q: %w (it must end in /p2p/ and the peer's ID)", text, err)
 		}
 		list = append(list, address)
 	}

@@ -90,10 +90,10 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 		return needsContext("Hub.Start")
 	}
 	if h.host != nil {
-		return errors.New("node: Hub.Start: already started")
+		return errors.New("Hub.Start: already started")
 	}
 	if h.Dir == "" {
-		return errors.New("node: Hub.Dir is missing: a hub needs a directory for its identity")
+		return errors.New("Hub.Dir is missing: a hub needs a directory for its identity")
 	}
 	listen := h.Listen
 	if len(listen) == 0 {
@@ -103,7 +103,7 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 		return err
 	}
 	if err := datadir.Make(h.Dir); err != nil {
-		return fmt.Errorf("node: %w", err)
+		return err
 	}
 	defer func() {
 		if err != nil {
@@ -128,7 +128,7 @@ func (h *Hub) open(listen []string) error {
 	}
 	self, err := peer.IDFromPrivateKey(key)
 	if err != nil {
-		return fmt.Errorf("node: identity: %w", err)
+		return fmt.Errorf("identity: %w", err)
 	}
 	h.log = h.log.With("hub", strategy.ShortID(self))
 	resources, err := newResources(hubPerAddress, hubLimits())
@@ -163,7 +163,7 @@ func (h *Hub) open(listen []string) error {
 	)
 	if err != nil {
 		h.stopRelaying()
-		return fmt.Errorf("node: relay service: %w", err)
+		return fmt.Errorf("relay service: %w", err)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func ParseHubs(addresses []string) ([]peer.AddrInfo, error) {
 	}
 	for i, address := range addresses {
 		if strings.Contains(address, "/p2p-circuit") {
-			return nil, fmt.Errorf("node: hub address %q: it is a relayed one (accepted: an address as the hub prints it)", addresses[i])
+			return nil, fmt.Errorf("hub address %q: it is a relayed one (accepted: an address as the hub prints it)", addresses[i])
 		}
 	}
 	return hubs, nil
@@ -84,7 +84,7 @@ func (n *Node) startHubs(ctx context.Context) error {
 	}
 	topicChurn, err := n.host.EventBus().Emitter(new(event.EvtAutoRelayAddrsUpdated))
 	if err != nil {
-		return fmt.Errorf("node: hubs: %w", err)
+		return fmt.Errorf("hubs: %w", err)
 	}
 	n.onClose(topicChurn.Close)
 	bundle := &network.NotifyBundle{ConnectedF: n.connectionChanged, DisconnectedF: n.connectionChanged}

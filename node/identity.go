@@ -28,24 +28,24 @@ func LoadIdentity(dir string) (crypto.PrivKey, error) {
 		return createIdentity(path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("node: identity: %w", err)
+		return nil, fmt.Errorf("identity: %w", err)
 	}
 	if err := datadir.Plain(path); err != nil {
-		return nil, fmt.Errorf("node: identity: %w", err)
+		return nil, fmt.Errorf("identity: %w", err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("node: identity %s is readable by others (mode %04o): accepted is 0600; make a new identity if others may have read it", path, info.Mode().Perm())
+		return nil, fmt.Errorf("identity %s is readable by others (mode %04o): accepted is 0600; make a new identity if others may have read it", path, info.Mode().Perm())
 	}
 	data, err := readRegular(path)
 	if err != nil {
-		return nil, fmt.Errorf("node: identity: %w", err)
+		return nil, fmt.Errorf("identity: %w", err)
 	}
 	key, err := crypto.UnmarshalPrivateKey(data)
 	if err != nil {
-		return nil, fmt.Errorf("node: identity %s is damaged: %w", path, err)
+		return nil, fmt.Errorf("identity %s is damaged: %w", path, err)
 	}
 	if key.Type() != crypto.Ed25519 {
-		return nil, fmt.Errorf("node: identity %s is a %v key, accepted is Ed25519", path, key.Type())
+		return nil, fmt.Errorf("identity %s is a %v key, accepted is Ed25519", path, key.Type())
 	}
 	return key, nil
 }
@@ -54,17 +54,17 @@ func LoadIdentity(dir string) (crypto.PrivKey, error) {
 func createIdentity(path string) (crypto.PrivKey, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("node: make identity: %w", err)
+		return nil, fmt.Errorf("make identity: %w", err)
 	}
 	data, err := crypto.MarshalPrivateKey(key)
 	if err != nil {
-		return nil, fmt.Errorf("node: make identity: %w", err)
+		return nil, fmt.Errorf("make identity: %w", err)
 	}
 	switch err := datadir.CreateOnce(path, data); {
 	case errors.Is(err, fs.ErrExist):
 		return LoadIdentity(filepath.Dir(path))
 	case err != nil:
-		return nil, fmt.Errorf("node: make identity: %w", err)
+		return nil, fmt.Errorf("make identity: %w", err)
 	}
 	return key, nil
 }

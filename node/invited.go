@@ -29,23 +29,23 @@ const invitationDir = "invitations"
 func ReadInvitation(path string) (Invitation, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return Invitation{}, fmt.Errorf("node: invitation: %w", err)
+		return Invitation{}, fmt.Errorf("invitation: %w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return Invitation{}, fmt.Errorf("node: invitation: %w", err)
+		return Invitation{}, fmt.Errorf("invitation: %w", err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return Invitation{}, fmt.Errorf("node: invitation %s is readable by others (mode %04o): accepted is 0600; make a new invitation if others may have read it", path, info.Mode().Perm())
+		return Invitation{}, fmt.Errorf("invitation %s is readable by others (mode %04o): accepted is 0600; make a new invitation if others may have read it", path, info.Mode().Perm())
 	}
 	text, err := io.ReadAll(io.LimitReader(file, 2*invitation.MaxTextBytes))
 	if err != nil {
-		return Invitation{}, fmt.Errorf("node: invitation: %w", err)
+		return Invitation{}, fmt.Errorf("invitation: %w", err)
 	}
 	i, err := invitation.Parse(string(text))
 	if err != nil {
-		return Invitation{}, fmt.Errorf("node: %s: %w", path, err)
+		return Invitation{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return i, nil
 }
@@ -55,11 +55,11 @@ func ReadInvitation(path string) (Invitation, error) {
 func WriteInvitation(path string, i Invitation) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("node: invitation: %w", err)
+		return fmt.Errorf("invitation: %w", err)
 	}
 	_, err = fmt.Fprintln(file, i.Text())
 	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("node: invitation: %w", err)
+		return fmt.Errorf("invitation: %w", err)
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func KeptInvitation(dir, task string) (*Invitation, error) {
 	path := keptInvitationPath(dir, task)
 	for _, part := range []string{filepath.Dir(path), path} {
 		if err := datadir.NoLink(part); err != nil {
-			return nil, fmt.Errorf("node: invitation: %w", err)
+			return nil, fmt.Errorf("invitation: %w", err)
 		}
 	}
 	i, err := ReadInvitation(path)
@@ -82,7 +82,7 @@ func KeptInvitation(dir, task string) (*Invitation, error) {
 		return nil, nil
 	}
 	if err == nil && i.Task().String() != task {
-		err = fmt.Errorf("node: %s is an invitation to task %v", path, i.Task())
+		err = fmt.Errorf("%s is an invitation to task %v", path, i.Task())
 	}
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func checkInvited(t *task.Task, i Invitation) error {
 	if i.Task() == t.ID() {
 		return nil
 	}
-	return fmt.Errorf("node: the invitation is to task %v, and %q is task %v: the task files differ", i.Task(), t.Name, t.ID())
+	return fmt.Errorf("the invitation is to task %v, and %q is task %v: the task files differ", i.Task(), t.Name, t.ID())
 }
 
 // enter finds out by which invitation the session joins its task, and keeps that one
@@ -117,10 +117,10 @@ func (s *Session) enter(begun bool) error {
 	} else if kept == nil || !kept.Equal(*given) {
 		path := keptInvitationPath(s.node.Dir, s.id)
 		if _, err := datadir.Folder(s.node.Dir, invitationDir); err != nil {
-			return fmt.Errorf("node: invitation: %w", err)
+			return fmt.Errorf("invitation: %w", err)
 		}
 		if err := writeFile(path, given.Text()+"\n"); err != nil {
-			return fmt.Errorf("node: invitation: %w", err)
+			return fmt.Errorf("invitation: %w", err)
 		}
 		switch {
 		case kept != nil:

@@ -74,5 +74,5 @@ func checkLost(dir string) error {
 	if _, err := os.Lstat(filepath.Join(dir, CopyFile)); err != nil {
 		return nil
 	}
-	return fmt.Errorf("node: %s is %w: it is missing, and its copy %s is there", path, journal.ErrDamaged, CopyFile)
+	return fmt.Errorf("%s is %w: it is missing, and its copy %s is there", path, journal.ErrDamaged, CopyFile)
 }

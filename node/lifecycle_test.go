@@ -149,11 +149,11 @@ func TestStartErrors(t *testing.T) {
 		node *node.Node
 		want string
 	}{
-		{&node.Node{Strategies: all.Strategies()}, "node: Dir is missing"},
-		{&node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"foo"}}, `node: listen address "foo"`},
-		{&node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Peers: []string{"foo"}}, `node: peer address "foo"`},
+		{&node.Node{Strategies: all.Strategies()}, "Node.Dir is missing"},
+		{&node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"foo"}}, `listen address "foo"`},
+		{&node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Peers: []string{"foo"}}, `peer address "foo"`},
 		{&node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Peers: []string{"/ip4/127.0.0.1/tcp/1"}}, "it must end in /p2p/ and the peer's ID"},
-		{&node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"/ip4/192.0.2.1/tcp/0"}}, "node: listen on [/ip4/192.0.2.1/tcp/0]"},
+		{&node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"/ip4/192.0.2.1/tcp/0"}}, "listen on [/ip4/192.0.2.1/tcp/0]"},
 		{&node.Node{Strategies: all.Strategies(), Dir: busy.Dir, Listen: loopbackAddresses()}, "directory " + busy.Dir + ": in use by another process"},
 	} {
 		n := c.node

@@ -109,7 +109,7 @@ func (s *Session) await(ctx context.Context, ready func() bool) error {
 // means that the agent is ahead of the disk and must not go on.
 func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 	if err := s.write(ready.Records); err != nil {
-		return fmt.Errorf("node: task %q stops, because its journal cannot be written: %w; nothing acknowledged is lost, start again when the disk is well", s.task.Name, err)
+		return fmt.Errorf("task %q stops, because its journal cannot be written: %w; nothing acknowledged is lost, start again when the disk is well", s.task.Name, err)
 	}
 	for _, share := range ready.Publish {
 		s.metrics.shareSent(share.Kind)

@@ -109,7 +109,7 @@ func (c *collectors) register() error {
 		if err := c.registerer.Register(collector); err != nil {
 			c.list = c.list[:i]
 			c.unregister()
-			return fmt.Errorf("node: Metrics: %w", err)
+			return fmt.Errorf("Node.Metrics: %w", err)
 		}
 	}
 	return nil

@@ -183,7 +183,7 @@ func TestMetricsEndWithWhatTheyMeasure(t *testing.T) {
 	if err := os.WriteFile(twin.Dir+"/"+node.IdentityFile, key, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := twin.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "node: Metrics: ") {
+	if err := twin.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "Node.Metrics: ") {
 		t.Errorf("a second node of one identity in one registry: %v", err)
 	}
 	if got := gather(t, registry); len(got["fbo_connected_peers"]) != 1 {

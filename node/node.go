@@ -33,7 +33,7 @@ import (
 
 // ErrClosed is returned by everything that is called on a closed node or
 // session.
-var ErrClosed = errors.New("node: closed")
+var ErrClosed = errors.New("the node or session is closed")
 
 // JournalFile is the name of the journal in a node's directory, and CopyFile that of the
 // copy which each start, and each end, leaves for Repair.
@@ -148,7 +148,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.started {
-		return errors.New("node: Start: already started")
+		return errors.New("Node.Start: already started")
 	}
 	peers, err := n.validate()
 	if err != nil {
@@ -206,7 +206,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 
 func (n *Node) validate() ([]peer.AddrInfo, error) {
 	if n.Dir == "" {
-		return nil, errors.New("node: Dir is missing: a node needs a directory for its identity and journal")
+		return nil, errors.New("Node.Dir is missing: a node needs a directory for its identity and journal")
 	}
 	if err := CheckListen(n.Listen); err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	n.attempts = dialbudget.New(time.Now, slices.Concat(peers, hubs)...)
 	for _, target := range peers {
 		if !newGate("", n.Allow, n.hubs).mayConnect(target.ID) {
-			return nil, fmt.Errorf("node: peer %v is in Peers and not in Allow", target.ID)
+			return nil, fmt.Errorf("peer %v is in Node.Peers and not in Node.Allow", target.ID)
 		}
 		n.named.add(target.ID)
 	}
@@ -246,7 +246,7 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 
 func (n *Node) openJournal() error {
 	if err := datadir.Make(n.Dir); err != nil {
-		return fmt.Errorf("node: %w", err)
+		return err
 	}
 	if err := checkLost(n.Dir); err != nil {
 		return err
@@ -271,7 +271,7 @@ func (n *Node) openHost() (err error) {
 	if n.Host != nil {
 		n.host = n.Host
 		if n.key = n.host.Peerstore().PrivKey(n.host.ID()); n.key == nil {
-			return errors.New("node: Host does not know its own private key")
+			return errors.New("Node.Host does not know its own private key")
 		}
 		n.gate = newGate(n.host.ID(), n.Allow, n.hubs)
 		n.gate.attempts = n.attempts
@@ -282,7 +282,7 @@ func (n *Node) openHost() (err error) {
 	}
 	self, err := peer.IDFromPrivateKey(n.key)
 	if err != nil {
-		return fmt.Errorf("node: identity: %w", err)
+		return fmt.Errorf("identity: %w", err)
 	}
 	n.gate = newGate(self, n.Allow, n.hubs)
 	n.gate.shut, n.gate.notAllowed, n.gate.attempts = n.conduct.isBlocked, n.notAllowed, n.attempts
@@ -316,7 +316,7 @@ func (n *Node) openPubSub(ctx context.Context) (err error) {
 	}
 	n.pubsub, err = pubsub.NewGossipSub(ctx, gossipHost{n.host, n.follows}, options...)
 	if err != nil {
-		return fmt.Errorf("node: gossip: %w", err)
+		return fmt.Errorf("gossip: %w", err)
 	}
 	return nil
 }
@@ -403,7 +403,7 @@ func (n *Node) Join(ctx context.Context, t *task.Task, options JoinOptions) (*Se
 	}
 	id := t.ID().String()
 	if n.sessions[id] != nil {
-		return nil, fmt.Errorf("node: task %q (%s) is joined already", t.Name, id)
+		return nil, fmt.Errorf("task %q (%s) is joined already", t.Name, id)
 	}
 	session, err := newSession(ctx, n, t, options)
 	if err != nil {

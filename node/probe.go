@@ -61,7 +61,7 @@ func Probe(ctx context.Context, address, taskName string) (Reach, error) {
 	}
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
-		return Reach{}, fmt.Errorf("node: probe: %w", err)
+		return Reach{}, fmt.Errorf("probe: %w", err)
 	}
 	h, err := newHost(hostConfig{key: key, traffic: &traffic{}, connections: maxConnections, gate: newGate("", nil, nil)})
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 // ErrSound: there is nothing to repair.
-var ErrSound = errors.New("node: the journal is whole")
+var ErrSound = errors.New("the journal is whole")
 
 // Repaired is what a repair has done.
 type Repaired struct {
@@ -65,7 +65,7 @@ func repairOf(j *journal.Journal) (*repairMark, error) {
 	}
 	var m repairMark
 	if err := json.Unmarshal(data, &m); err != nil {
-		return nil, fmt.Errorf("node: %s is %w: the mark of its repair: %w", j.Path(), ErrDamaged, err)
+		return nil, fmt.Errorf("%s is %w: the mark of its repair: %w", j.Path(), ErrDamaged, err)
 	}
 	return &m, nil
 }
@@ -82,7 +82,7 @@ func repairOf(j *journal.Journal) (*repairMark, error) {
 // Errors: ErrSound, ErrBusy, ErrUnrepairable. After an error the journal is as it was.
 func Repair(dir string, strategies strategy.Set, now time.Time) (Repaired, error) {
 	if err := datadir.Check(dir); err != nil {
-		return Repaired{}, fmt.Errorf("node: %w", err)
+		return Repaired{}, err
 	}
 	path := filepath.Join(dir, JournalFile)
 	damage := damageOf(path, strategies)
@@ -91,7 +91,7 @@ func Repair(dir string, strategies strategy.Set, now time.Time) (Repaired, error
 		return Repaired{}, ErrSound
 	case errors.Is(damage, fs.ErrNotExist):
 		if damage = checkLost(dir); damage == nil {
-			return Repaired{}, fmt.Errorf("node: %s has no journal and no copy of one: %w", dir, fs.ErrNotExist)
+			return Repaired{}, fmt.Errorf("%s has no journal and no copy of one: %w", dir, fs.ErrNotExist)
 		}
 	case !errors.Is(damage, ErrDamaged):
 		return Repaired{}, describeLockHolder(dir, damage)
@@ -144,7 +144,7 @@ func CheckCopy(dir string, strategies strategy.Set) (made time.Time, err error) 
 	}
 	info, err := os.Lstat(path)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("node: %w", err)
+		return time.Time{}, err
 	}
 	return info.ModTime(), nil
 }
@@ -193,7 +193,7 @@ func (r *repair) merge() error {
 	}
 	slices.Sort(r.report.Lost)
 	if len(r.logs) == 0 {
-		return fmt.Errorf("node: %s: nothing can be restored, neither from it nor from a copy; restore it from a backup, or move it away to begin anew: %w",
+		return fmt.Errorf("%s: nothing can be restored, neither from it nor from a copy; restore it from a backup, or move it away to begin anew: %w",
 			filepath.Join(r.dir, JournalFile), ErrUnrepairable)
 	}
 	return nil
@@ -244,7 +244,7 @@ func (r *repair) mergeTask(id string, copied, found []journal.Piece) error {
 	for i, piece := range pieces {
 		record, err := agent.DecodeRecord(piece.Data)
 		if err != nil {
-			return fmt.Errorf("node: task %s: %w; a newer version of fbo may have written it, and can repair it", id, err)
+			return fmt.Errorf("task %s: %w; a newer version of fbo may have written it, and can repair it", id, err)
 		}
 		records[i] = record
 		if record.Epoch != nil {
@@ -293,13 +293,13 @@ func (r *repair) copyAlone(id string, copied []journal.Piece, task RepairedTask)
 	for _, piece := range copied {
 		record, err := agent.DecodeRecord(piece.Data)
 		if err != nil {
-			return fmt.Errorf("node: task %s: %w", id, err)
+			return fmt.Errorf("task %s: %w", id, err)
 		}
 		entries, records = append(entries, piece.Entry), append(records, record)
 	}
 	history, err := agent.ReadHistory(records, r.strategies)
 	if err != nil {
-		return fmt.Errorf("node: task %s in the copy: %w", id, err)
+		return fmt.Errorf("task %s in the copy: %w", id, err)
 	}
 	task.Newer, task.Conflict = 0, true
 	r.add(task, entries, history)
@@ -366,7 +366,7 @@ func (r *repair) write(now time.Time) error {
 	path := filepath.Join(r.dir, JournalFile)
 	if _, err := os.Lstat(path); err == nil {
 		if r.report.KeptAs, err = setAside(path, now); err != nil {
-			return fmt.Errorf("node: keep the damaged journal: %w", err)
+			return fmt.Errorf("keep the damaged journal: %w", err)
 		}
 	}
 	if err := journal.Write(filepath.Join(r.dir, CopyFile), mark, r.logs); err != nil {

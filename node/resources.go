@@ -42,7 +42,7 @@ func newResources(perAddress int, limits rcmgr.PartialLimitConfig) (network.Reso
 		}),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("node: resource limits: %w", err)
+		return nil, fmt.Errorf("resource limits: %w", err)
 	}
 	return resources, nil
 }

@@ -93,7 +93,7 @@ func (s *Session) RunTrials(ctx context.Context, evaluate Evaluator, options Run
 		return err
 	}
 	if options.StopRegret > 0 && s.task.Constrained() {
-		return errors.New("node: RunOptions.StopRegret is for tasks without constraints: the bound of the regret takes no notice of them")
+		return errors.New("RunOptions.StopRegret is for tasks without constraints: the bound of the regret takes no notice of them")
 	}
 	r := &run{session: s, evaluate: evaluate, options: options}
 	if err := r.count(ctx); err != nil {

@@ -156,7 +156,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 	}
 	if s.agent, err = agent.New(config, replay, time.Now()); err != nil {
 		s.logPanic(err)
-		return nil, fmt.Errorf("node: task %q: %w", t.Name, err)
+		return nil, fmt.Errorf("task %q: %w", t.Name, err)
 	}
 	s.restoreShares()
 	if s.agent.Held() {

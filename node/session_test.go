@@ -327,7 +327,7 @@ func TestJournalFailure(t *testing.T) {
 	if err := n.CloseJournal(); err != nil {
 		t.Fatal(err)
 	}
-	const want = `node: task "bowl" stops, because its journal cannot be written: `
+	const want = `task "bowl" stops, because its journal cannot be written: `
 	_, askErr := s.Ask(t.Context())
 	_, trialsErr := s.Trials(t.Context())
 	for i, err := range []error{s.Tell(t.Context(), second.ID, 2), askErr, trialsErr, s.Close(), s.Close()} {

@@ -121,7 +121,7 @@ func (s *Session) cachedShares(now time.Time) sharecache.Contents {
 func (s *Session) restoreShares() {
 	c, err := sharecache.Read(s.memory.path)
 	if err == nil && c.Task != s.id && (c.Task != "" || len(c.Shares) > 0) {
-		err = fmt.Errorf("node: %s is of task %q: %w", s.memory.path, c.Task, sharecache.ErrDamaged)
+		err = fmt.Errorf("%s is of task %q: %w", s.memory.path, c.Task, sharecache.ErrDamaged)
 	}
 	if err != nil {
 		s.node.warn(fmt.Sprintf("what peers told earlier is discarded: %v; they tell it again when they are connected", err))

@@ -177,7 +177,7 @@ func (n *Node) inspect(from peer.ID, rpc *pubsub.RPC) error {
 		return err
 	}
 	if n.conduct.isBanned(from) {
-		return fmt.Errorf("node: %v is not heard for now", from)
+		return fmt.Errorf("%v is not heard for now", from)
 	}
 	if announced := rpc.GetSubscriptions(); len(announced) > 0 {
 		if !n.conduct.allowAnnouncement(from, announcements(announced)) || !n.conduct.allowTopicChurn(from, n.follows.ownMoves(announced)) {

@@ -72,5 +72,5 @@ func checkTask(path, id string, entry journal.Entry, strategies strategy.Set) (t
 }
 
 func misplaced(path, id string, t *task.Task) error {
-	return fmt.Errorf("node: %s is %w: what it holds under task %q is about task %s", path, ErrDamaged, id, t.ID())
+	return fmt.Errorf("%s is %w: what it holds under task %q is about task %s", path, ErrDamaged, id, t.ID())
 }

@@ -78,18 +78,18 @@ func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 	}
 	s.node.follows.joined(t.name())
 	if err := s.node.pubsub.RegisterTopicValidator(t.name(), t.validate); err != nil {
-		return nil, fmt.Errorf("node: topic: %w", err)
+		return nil, fmt.Errorf("topic: %w", err)
 	}
 	if t.topic, err = s.node.pubsub.Join(t.name()); err != nil {
-		return nil, fmt.Errorf("node: topic: %w", err)
+		return nil, fmt.Errorf("topic: %w", err)
 	}
 	if t.peers, err = t.topic.EventHandler(); err != nil {
-		return nil, fmt.Errorf("node: topic: %w", err)
+		return nil, fmt.Errorf("topic: %w", err)
 	}
 	s.node.host.SetStreamHandler(t.syncProtocol(), t.serveSync)
 	s.node.host.SetStreamHandler(t.direct.protocol(), t.direct.receive)
 	if t.inbox, err = t.topic.Subscribe(pubsub.WithBufferSize(outboxSize)); err != nil {
-		return nil, fmt.Errorf("node: topic: %w", err)
+		return nil, fmt.Errorf("topic: %w", err)
 	}
 	return t, ctx.Err()
 }

@@ -18,7 +18,7 @@ const sigmaTolerance = 0x1p-20
 // below. An error says that none up to MaxSigma does.
 func (p Plan) Sigma(promise Promise) (int64, error) {
 	if !(promise.Epsilon >= MinEpsilon && promise.Epsilon <= MaxEpsilon) {
-		return 0, fmt.Errorf("privacy: parameter %q: %g must lie in [%g, %g]", "Epsilon", promise.Epsilon, MinEpsilon, float64(MaxEpsilon))
+		return 0, fmt.Errorf("parameter %q: %g must lie in [%g, %g]", "Epsilon", promise.Epsilon, MinEpsilon, float64(MaxEpsilon))
 	}
 	if _, err := (Loss{}).Epsilon(promise.Delta, promise.Bound); err != nil {
 		return 0, err
@@ -30,7 +30,7 @@ func (p Plan) Sigma(promise Promise) (int64, error) {
 		return 0, ErrNoTight
 	}
 	if !p.keeps(promise, MaxSigma) {
-		return 0, fmt.Errorf("privacy: parameter %q: %g cannot be kept for %d releases with noise of at most %d grid units; raise it, plan fewer releases or lower Bits",
+		return 0, fmt.Errorf("parameter %q: %g cannot be kept for %d releases with noise of at most %d grid units; raise it, plan fewer releases or lower Bits",
 			"Epsilon", promise.Epsilon, p.Releases, int64(MaxSigma))
 	}
 	// From one sensitivity, outwards to a bracket: small sigmas are dear to account.

@@ -33,7 +33,7 @@ func (a Adjacency) String() string {
 
 func (a Adjacency) validate() error {
 	if a != ReplaceOne && a != ZeroOut {
-		return fmt.Errorf("privacy: parameter %q: %d must be ReplaceOne (%d) or ZeroOut (%d)", "Adjacency", int(a), ReplaceOne, ZeroOut)
+		return fmt.Errorf("parameter %q: %d must be ReplaceOne (%d) or ZeroOut (%d)", "Adjacency", int(a), ReplaceOne, ZeroOut)
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ const (
 )
 
 // ErrNotFinite is returned for weights that are NaN or infinite.
-var ErrNotFinite = errors.New("privacy: weights are not finite")
+var ErrNotFinite = errors.New("weights are not finite")
 
 // Grid declares how weights become integers: Norm maps to 2^Bits. Both are public
 // constants, equal for all nodes and fixed before any data is seen.
@@ -60,10 +60,10 @@ type Grid struct {
 // Validate reports the first parameter out of range.
 func (g Grid) Validate() error {
 	if !(g.Norm >= MinNorm && g.Norm <= MaxNorm) {
-		return fmt.Errorf("privacy: parameter %q: %g must lie in [%g, %g]", "Norm", g.Norm, MinNorm, MaxNorm)
+		return fmt.Errorf("parameter %q: %g must lie in [%g, %g]", "Norm", g.Norm, MinNorm, MaxNorm)
 	}
 	if g.Bits < MinBits || g.Bits > MaxBits {
-		return fmt.Errorf("privacy: parameter %q: %d must lie in [%d, %d]", "Bits", g.Bits, MinBits, MaxBits)
+		return fmt.Errorf("parameter %q: %d must lie in [%d, %d]", "Bits", g.Bits, MinBits, MaxBits)
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (g Grid) Clip(dst []int64, weights []float64) error {
 		return err
 	}
 	if n := len(weights); n < 1 || n > MaxDimension || len(dst) != n {
-		return fmt.Errorf("privacy: parameter %q: lengths %d and %d must be equal and lie in [1, %d]", "weights", len(dst), n, MaxDimension)
+		return fmt.Errorf("parameter %q: lengths %d and %d must be equal and lie in [1, %d]", "weights", len(dst), n, MaxDimension)
 	}
 	largest := 0.0
 	for _, w := range weights {

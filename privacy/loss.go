@@ -22,7 +22,7 @@ const minSampledMultiplier = 0.05
 
 // ErrNoTight is returned for figures of the bound Tight that cannot be given: a
 // release was sampled, or its noise is of so few grid units that the grid matters.
-var ErrNoTight = errors.New("privacy: no tight figure for sampled releases or noise of few grid units; use Renyi")
+var ErrNoTight = errors.New("no tight figure for sampled releases or noise of few grid units; use Renyi")
 
 // Bound names the argument behind an ε. Both are upper bounds for discrete noise.
 type Bound int
@@ -69,17 +69,17 @@ func (p Plan) Validate() error {
 		value, highest int
 	}{{"Dimension", p.Dimension, MaxDimension}, {"Releases", p.Releases, MaxReleases}, {"Parties", p.Parties, MaxParties}} {
 		if field.value < 1 || field.value > field.highest {
-			return fmt.Errorf("privacy: parameter %q: %d must lie in [1, %d]", field.name, field.value, field.highest)
+			return fmt.Errorf("parameter %q: %d must lie in [1, %d]", field.name, field.value, field.highest)
 		}
 	}
 	if !(p.Rate >= MinRate && p.Rate <= 1) {
-		return fmt.Errorf("privacy: parameter %q: %g must lie in [%g, 1]", "Rate", p.Rate, MinRate)
+		return fmt.Errorf("parameter %q: %g must lie in [%g, 1]", "Rate", p.Rate, MinRate)
 	}
 	if p.Rate < 1 && p.Adjacency != ZeroOut {
-		return fmt.Errorf("privacy: parameter %q: %g must be 1 under %v; below 1 it needs %v", "Rate", p.Rate, p.Adjacency, ZeroOut)
+		return fmt.Errorf("parameter %q: %g must be 1 under %v; below 1 it needs %v", "Rate", p.Rate, p.Adjacency, ZeroOut)
 	}
 	if p.Rate < 1 && p.Parties != 1 {
-		return fmt.Errorf("privacy: parameter %q: %g must be 1 with %d parties; below 1 it needs 1", "Rate", p.Rate, p.Parties)
+		return fmt.Errorf("parameter %q: %g must be 1 with %d parties; below 1 it needs 1", "Rate", p.Rate, p.Parties)
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (p Plan) Loss(sigma int64) (Loss, error) {
 		return Loss{}, err
 	}
 	if sigma < 1 || sigma > MaxSigma {
-		return Loss{}, fmt.Errorf("privacy: parameter %q: %d must lie in [1, %d]", "sigma", sigma, int64(MaxSigma))
+		return Loss{}, fmt.Errorf("parameter %q: %d must lie in [1, %d]", "sigma", sigma, int64(MaxSigma))
 	}
 	scale, count := float64(sigma), float64(p.Releases)
 	sensitivity := float64(p.Grid.Sensitivity(p.Adjacency))
@@ -117,7 +117,7 @@ func (p Plan) Loss(sigma int64) (Loss, error) {
 	}
 	multiplier := scale / sensitivity
 	if multiplier < minSampledMultiplier {
-		return Loss{}, fmt.Errorf("privacy: parameter %q: %d must be at least %g times the sensitivity %g when Rate is below 1",
+		return Loss{}, fmt.Errorf("parameter %q: %d must be at least %g times the sensitivity %g when Rate is below 1",
 			"sigma", sigma, minSampledMultiplier, sensitivity)
 	}
 	for _, alpha := range orders() {
@@ -138,7 +138,7 @@ func (l Loss) Plus(other Loss) (Loss, error) {
 		return l, nil
 	}
 	if l.adjacency != other.adjacency {
-		return Loss{}, fmt.Errorf("privacy: parameter %q: %v must be %v, as of the loss it is added to", "Adjacency", other.adjacency, l.adjacency)
+		return Loss{}, fmt.Errorf("parameter %q: %v must be %v, as of the loss it is added to", "Adjacency", other.adjacency, l.adjacency)
 	}
 	sum := Loss{
 		releases: l.releases + other.releases, adjacency: l.adjacency, rho: l.rho + other.rho,
@@ -165,10 +165,10 @@ const epsilonMargin = 1e-12
 // [MinDelta, MaxDelta]. It grows with the loss.
 func (l Loss) Epsilon(delta float64, bound Bound) (float64, error) {
 	if !(delta >= MinDelta && delta <= MaxDelta) {
-		return 0, fmt.Errorf("privacy: parameter %q: %g must lie in [%g, %g]", "delta", delta, MinDelta, MaxDelta)
+		return 0, fmt.Errorf("parameter %q: %g must lie in [%g, %g]", "delta", delta, MinDelta, MaxDelta)
 	}
 	if bound != Renyi && bound != Tight {
-		return 0, fmt.Errorf("privacy: parameter %q: %d must be Renyi (%d) or Tight (%d)", "bound", int(bound), Renyi, Tight)
+		return 0, fmt.Errorf("parameter %q: %d must be Renyi (%d) or Tight (%d)", "bound", int(bound), Renyi, Tight)
 	}
 	epsilon := 0.0
 	switch {

@@ -27,10 +27,10 @@ type Sampler struct {
 // every promise void. Sixty-four bytes are read at a time.
 func NewSampler(sigma int64, source io.Reader) (*Sampler, error) {
 	if sigma < 1 || sigma > MaxSigma {
-		return nil, fmt.Errorf("privacy: parameter %q: %d must lie in [1, %d]", "sigma", sigma, int64(MaxSigma))
+		return nil, fmt.Errorf("parameter %q: %d must lie in [1, %d]", "sigma", sigma, int64(MaxSigma))
 	}
 	if source == nil {
-		return nil, errors.New("privacy: parameter \"source\": nil must be a reader of random bytes")
+		return nil, errors.New("parameter \"source\": nil must be a reader of random bytes")
 	}
 	return &Sampler{sigma: uint64(sigma), bits: newEntropy(source)}, nil
 }
@@ -42,7 +42,7 @@ func (s *Sampler) AddTo(values []int64) error {
 	for _, v := range values {
 		if v < -maxValue || v > maxValue {
 			clear(values)
-			return fmt.Errorf("privacy: parameter %q: %d must lie in [-2^62, 2^62]", "values", v)
+			return fmt.Errorf("parameter %q: %d must lie in [-2^62, 2^62]", "values", v)
 		}
 	}
 	for i := range values {

@@ -10,7 +10,7 @@ import (
 
 // errStuck is what a source of all ones or all zeros leads to: a loop that true
 // random bits leave sooner, but for one case in 2^200, reached its bound.
-var errStuck = errors.New("privacy: the source of random bytes does not look random")
+var errStuck = errors.New("the source of random bytes does not look random")
 
 // Bounds of the loops that random bits end. Each is passed with probability less
 // than 2^-200; by so much, in total variation, is the sampler not exact.
@@ -58,7 +58,7 @@ func (e *entropy) take(n int) uint64 {
 func (e *entropy) refill() {
 	if e.err == nil && e.next == len(e.buffer) {
 		if _, err := io.ReadFull(e.reader, e.buffer[:]); err != nil {
-			e.err = fmt.Errorf("privacy: reading random bytes: %w", err)
+			e.err = fmt.Errorf("reading random bytes: %w", err)
 		}
 		e.next = 0
 	}

@@ -25,7 +25,7 @@ const maxNeighbours = 1 << 20
 // Encode returns the payload. It refuses what Decode would.
 func (c Candidate) Encode(space *task.Space, rounds int) ([]byte, error) {
 	if err := c.validate(space, rounds); err != nil {
-		return nil, fmt.Errorf("protocol: %w", err)
+		return nil, err
 	}
 	return proto.Marshal(&pb.Candidate{
 		Round:      uint32(c.Round),

@@ -42,7 +42,7 @@ type Verdict struct {
 // Encode returns the message. It refuses what Decode would.
 func (c Comparison) Encode(space *task.Space) ([]byte, error) {
 	if err := c.validate(); err != nil {
-		return nil, fmt.Errorf("protocol: %w", err)
+		return nil, err
 	}
 	m := &pb.Comparison{Session: c.Session[:]}
 	switch {

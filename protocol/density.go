@@ -37,7 +37,7 @@ type Component struct {
 // Encode returns the payload. It refuses what Decode would.
 func (d Density) Encode(space *task.Space) ([]byte, error) {
 	if err := d.validate(space); err != nil {
-		return nil, fmt.Errorf("protocol: %w", err)
+		return nil, err
 	}
 	m := &pb.Density{Observations: uint32(d.Observations), Release: uint32(d.Release)}
 	for _, c := range d.Components {

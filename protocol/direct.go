@@ -64,18 +64,18 @@ func ReadDirect(r io.Reader, accept func(exchange string, bytes int) error) (Dir
 	buffered := bufio.NewReader(r)
 	named, err := readLength(buffered, MaxKindBytes)
 	if err != nil {
-		return Direct{}, fmt.Errorf("protocol: direct message: exchange: %w", err)
+		return Direct{}, fmt.Errorf("direct message: exchange: %w", err)
 	}
 	if err := checkDirect(named, 0); err != nil {
 		return Direct{}, err
 	}
 	name := make([]byte, named)
 	if _, err := io.ReadFull(buffered, name); err != nil {
-		return Direct{}, fmt.Errorf("protocol: direct message: exchange: %w", unexpectedEOF(err))
+		return Direct{}, fmt.Errorf("direct message: exchange: %w", unexpectedEOF(err))
 	}
 	size, err := readLength(buffered, MaxDirectBytes)
 	if err != nil {
-		return Direct{}, fmt.Errorf("protocol: direct message: data: %w", unexpectedEOF(err))
+		return Direct{}, fmt.Errorf("direct message: data: %w", unexpectedEOF(err))
 	}
 	d := Direct{Exchange: string(name)}
 	if err := accept(d.Exchange, int(size)); err != nil {
@@ -83,13 +83,13 @@ func ReadDirect(r io.Reader, accept func(exchange string, bytes int) error) (Dir
 	}
 	d.Data = make([]byte, size)
 	if _, err := io.ReadFull(buffered, d.Data); err != nil {
-		return Direct{}, fmt.Errorf("protocol: direct message: data: %w", unexpectedEOF(err))
+		return Direct{}, fmt.Errorf("direct message: data: %w", unexpectedEOF(err))
 	}
 	switch _, err := buffered.ReadByte(); {
 	case err == nil:
-		return Direct{}, fmt.Errorf("protocol: direct message: %w: more than the %d bytes of data announced", ErrMalformed, size)
+		return Direct{}, fmt.Errorf("direct message: %w: more than the %d bytes of data announced", ErrMalformed, size)
 	case !errors.Is(err, io.EOF):
-		return Direct{}, fmt.Errorf("protocol: direct message: end: %w", err)
+		return Direct{}, fmt.Errorf("direct message: end: %w", err)
 	}
 	return d, nil
 }
@@ -97,9 +97,9 @@ func ReadDirect(r io.Reader, accept func(exchange string, bytes int) error) (Dir
 func checkDirect(name, data uint64) error {
 	switch {
 	case name == 0 || name > MaxKindBytes:
-		return fmt.Errorf("protocol: direct message: %w: exchange of %d bytes, accepted are 1 to %d", ErrMalformed, name, MaxKindBytes)
+		return fmt.Errorf("direct message: %w: exchange of %d bytes, accepted are 1 to %d", ErrMalformed, name, MaxKindBytes)
 	case data > MaxDirectBytes:
-		return fmt.Errorf("protocol: direct message: %w: %d bytes, the limit is %d", ErrMalformed, data, MaxDirectBytes)
+		return fmt.Errorf("direct message: %w: %d bytes, the limit is %d", ErrMalformed, data, MaxDirectBytes)
 	}
 	return nil
 }
@@ -136,10 +136,10 @@ func WriteReceipt(w io.Writer) error {
 func ReadReceipt(r io.Reader) error {
 	var answer [1]byte
 	if _, err := io.ReadFull(r, answer[:]); err != nil {
-		return fmt.Errorf("protocol: receipt: %w", err)
+		return fmt.Errorf("receipt: %w", err)
 	}
 	if answer[0] != directTaken {
-		return fmt.Errorf("protocol: receipt: %w: %#x", ErrMalformed, answer[0])
+		return fmt.Errorf("receipt: %w: %#x", ErrMalformed, answer[0])
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ type Evaluation struct {
 // Encode returns the payload. It refuses what Decode would.
 func (e Evaluation) Encode(space *task.Space) ([]byte, error) {
 	if err := e.validate(space); err != nil {
-		return nil, fmt.Errorf("protocol: %w", err)
+		return nil, err
 	}
 	return proto.Marshal(&pb.Evaluation{Number: uint32(e.Number), Round: uint32(e.Round), Point: e.Point.message(), Value: e.Value, Past: e.Past})
 }
@@ -95,7 +95,7 @@ type Assigned struct {
 // Encode returns the payload. It refuses what Decode would.
 func (b Batch) Encode(space *task.Space) ([]byte, error) {
 	if err := b.validate(space, len(b.Counts)); err != nil {
-		return nil, fmt.Errorf("protocol: %w", err)
+		return nil, err
 	}
 	m := &pb.Batch{Round: uint32(b.Round), Turn: uint32(b.Turn), Counts: unsigned(b.Counts), Heads: b.Heads, Lengthscales: b.Lengthscales, Noise: b.Noise}
 	for _, a := range b.Assigned {
@@ -172,7 +172,7 @@ type Assignment struct {
 // Encode returns the payload. It refuses what Decode would.
 func (a Assignment) Encode(space *task.Space) ([]byte, error) {
 	if err := a.validate(space); err != nil {
-		return nil, fmt.Errorf("protocol: %w", err)
+		return nil, err
 	}
 	return proto.Marshal(&pb.Assignment{Round: uint32(a.Round), Party: []byte(a.Party), Point: a.Point.message(), Parties: uint32(a.Parties), Gain: a.Gain})
 }
@@ -240,10 +240,10 @@ func (f FairMessage) Encode() ([]byte, error) {
 		m.Notices = append(m.Notices, &pb.Notice{Party: uint32(n.Party), Reason: uint32(n.Reason)})
 	}
 	if err := f.validate(parties); err != nil {
-		return nil, fmt.Errorf("protocol: %w", err)
+		return nil, err
 	}
 	if n := proto.Size(m); n > MaxDirectBytes {
-		return nil, fmt.Errorf("protocol: a message of %d bytes, the limit is %d", n, MaxDirectBytes)
+		return nil, fmt.Errorf("a message of %d bytes, the limit is %d", n, MaxDirectBytes)
 	}
 	return proto.Marshal(m)
 }

@@ -30,7 +30,7 @@ type Label struct {
 // Encode returns the payload. It refuses what Decode would.
 func (f Feasibility) Encode(space *task.Space) ([]byte, error) {
 	if err := f.validate(space); err != nil {
-		return nil, fmt.Errorf("protocol: %w", err)
+		return nil, err
 	}
 	m := &pb.Feasibility{Observations: uint32(f.Observations)}
 	for _, l := range f.Labels {

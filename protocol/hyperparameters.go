@@ -26,7 +26,7 @@ type Hyperparameters struct {
 // Decode would.
 func (h Hyperparameters) Encode() ([]byte, error) {
 	if err := h.validate(len(h.Means) - 1); err != nil {
-		return nil, fmt.Errorf("protocol: %w", err)
+		return nil, err
 	}
 	return proto.Marshal(&pb.Hyperparameters{Means: toFloat32(h.Means), Precisions: toFloat32(h.Precisions)})
 }

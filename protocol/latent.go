@@ -26,7 +26,7 @@ type Latent struct {
 // refuses what Decode would.
 func (l Latent) Encode(points int) ([]byte, error) {
 	if err := l.validate(len(l.Lengthscales), points); err != nil {
-		return nil, fmt.Errorf("protocol: %w", err)
+		return nil, err
 	}
 	message := &pb.Latent{Observations: uint32(l.Observations), Lengthscales: toFloat32(l.Lengthscales), Outputs: toFloat32(l.Outputs)}
 	for i, row := range l.Rows {

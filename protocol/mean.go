@@ -35,7 +35,7 @@ type Mean struct {
 // what Decode would.
 func (m Mean) Encode() ([]byte, error) {
 	if err := m.validate(len(m.Values), len(m.Lengthscales)); err != nil {
-		return nil, fmt.Errorf("protocol: %w", err)
+		return nil, err
 	}
 	return proto.Marshal(&pb.Mean{
 		Observations: uint32(m.Observations),

@@ -18,21 +18,21 @@ const (
 // the peer takes part in any task.
 func OpenRecord(sealed []byte) (*peer.PeerRecord, error) {
 	if len(sealed) > MaxRecordBytes {
-		return nil, fmt.Errorf("protocol: peer record: %w: %d bytes, the limit is %d", ErrMalformed, len(sealed), MaxRecordBytes)
+		return nil, fmt.Errorf("peer record: %w: %d bytes, the limit is %d", ErrMalformed, len(sealed), MaxRecordBytes)
 	}
 	envelope, opened, err := record.ConsumeEnvelope(sealed, peer.PeerRecordEnvelopeDomain)
 	if err != nil {
-		return nil, fmt.Errorf("protocol: peer record: %w: %w", ErrMalformed, err)
+		return nil, fmt.Errorf("peer record: %w: %w", ErrMalformed, err)
 	}
 	r, ok := opened.(*peer.PeerRecord)
 	if !ok {
-		return nil, fmt.Errorf("protocol: peer record: %w: it is a %T", ErrMalformed, opened)
+		return nil, fmt.Errorf("peer record: %w: it is a %T", ErrMalformed, opened)
 	}
 	if !r.PeerID.MatchesPublicKey(envelope.PublicKey) {
-		return nil, fmt.Errorf("protocol: peer record: %w: of peer %v, signed by another", ErrMalformed, r.PeerID)
+		return nil, fmt.Errorf("peer record: %w: of peer %v, signed by another", ErrMalformed, r.PeerID)
 	}
 	if len(r.Addrs) == 0 || len(r.Addrs) > MaxAddresses {
-		return nil, fmt.Errorf("protocol: peer record: %w: %d addresses, accepted are 1 to %d", ErrMalformed, len(r.Addrs), MaxAddresses)
+		return nil, fmt.Errorf("peer record: %w: %d addresses, accepted are 1 to %d", ErrMalformed, len(r.Addrs), MaxAddresses)
 	}
 	return r, nil
 }

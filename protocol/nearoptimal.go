@@ -21,7 +21,7 @@ type NearOptimal struct {
 // Encode returns the payload. It refuses what Decode would.
 func (n NearOptimal) Encode(space *task.Space) ([]byte, error) {
 	if err := n.validate(space); err != nil {
-		return nil, fmt.Errorf("protocol: %w", err)
+		return nil, err
 	}
 	return proto.Marshal(&pb.NearOptimal{Observations: uint32(n.Observations), Point: n.Point.message(), Bound: n.Bound, Release: uint32(n.Release)})
 }

@@ -30,15 +30,15 @@ type Weights struct {
 // Encode returns the payload: 4 bytes per feature and a few more.
 func (w Weights) Encode() ([]byte, error) {
 	if w.Observations < 1 || w.Observations > math.MaxInt32 {
-		return nil, fmt.Errorf("protocol: weights resting on %d observations, accepted are 1 to %d", w.Observations, math.MaxInt32)
+		return nil, fmt.Errorf("weights resting on %d observations, accepted are 1 to %d", w.Observations, math.MaxInt32)
 	}
 	if w.Release < 0 || w.Release > math.MaxInt32 {
-		return nil, fmt.Errorf("protocol: weights of release %d, accepted are 0 to %d", w.Release, math.MaxInt32)
+		return nil, fmt.Errorf("weights of release %d, accepted are 0 to %d", w.Release, math.MaxInt32)
 	}
 	m := pb.Weights{Observations: uint32(w.Observations), Values: make([]float32, len(w.Values)), Release: uint32(w.Release)}
 	for i, v := range w.Values {
 		if math.IsNaN(v) || math.Abs(v) > MaxWeight {
-			return nil, fmt.Errorf("protocol: weight %d is %g, accepted are numbers up to %g in size", i, v, MaxWeight)
+			return nil, fmt.Errorf("weight %d is %g, accepted are numbers up to %g in size", i, v, MaxWeight)
 		}
 		m.Values[i] = float32(v)
 	}

@@ -46,7 +46,7 @@ func (r Receipt) Forked(other Receipt) bool {
 // Encode returns the payload: 8 bytes for each release and a few more.
 func (r Receipt) Encode() ([]byte, error) {
 	if len(r.Releases) > MaxReceipted {
-		return nil, fmt.Errorf("protocol: receipt of %d releases, the limit is %d", len(r.Releases), MaxReceipted)
+		return nil, fmt.Errorf("receipt of %d releases, the limit is %d", len(r.Releases), MaxReceipted)
 	}
 	var m pb.Receipt
 	for _, name := range r.Releases {

@@ -35,11 +35,11 @@ func WriteRendezvousRequest(w io.Writer, request RendezvousRequest) error {
 func ReadRendezvousRequest(r io.Reader) (RendezvousRequest, error) {
 	var m pb.MeetRequest
 	if err := unmarshal(bufio.NewReader(r), &m, maxRendezvousRequestBytes); err != nil {
-		return RendezvousRequest{}, fmt.Errorf("protocol: meet request: %w", err)
+		return RendezvousRequest{}, fmt.Errorf("meet request: %w", err)
 	}
 	task, err := taskText(m.Task)
 	if err != nil {
-		return RendezvousRequest{}, fmt.Errorf("protocol: meet request: %w", err)
+		return RendezvousRequest{}, fmt.Errorf("meet request: %w", err)
 	}
 	return RendezvousRequest{Task: task, Record: m.Record}, nil
 }
@@ -66,7 +66,7 @@ func WriteRendezvousResponse(w io.Writer, records [][]byte) error {
 func ReadRendezvousResponse(r io.Reader) ([][]byte, error) {
 	var m pb.MeetResponse
 	if err := unmarshalCounted(r, &m, maxRendezvousResponseBytes, MaxRecords); err != nil {
-		return nil, fmt.Errorf("protocol: meet response: %w", err)
+		return nil, fmt.Errorf("meet response: %w", err)
 	}
 	return m.Records, nil
 }

@@ -66,26 +66,26 @@ type Share struct {
 // Envelope and Digest set.
 func Seal(s Share, key crypto.PrivKey) (Share, error) {
 	if key.Type() != crypto.Ed25519 {
-		return Share{}, fmt.Errorf("protocol: cannot seal with a %v key, accepted is Ed25519", key.Type())
+		return Share{}, fmt.Errorf("cannot seal with a %v key, accepted is Ed25519", key.Type())
 	}
 	author, err := peer.IDFromPrivateKey(key)
 	if err != nil {
-		return Share{}, fmt.Errorf("protocol: author of share: %w", err)
+		return Share{}, fmt.Errorf("author of share: %w", err)
 	}
 	s.Author = author
 	if err := s.validate(); err != nil {
-		return Share{}, fmt.Errorf("protocol: cannot seal: %w", err)
+		return Share{}, fmt.Errorf("cannot seal: %w", err)
 	}
 	signed := &signedShare{Share: s}
 	envelope, err := record.Seal(signed, key)
 	if err != nil {
-		return Share{}, fmt.Errorf("protocol: sign share: %w", err)
+		return Share{}, fmt.Errorf("sign share: %w", err)
 	}
 	if s.Envelope, err = envelope.Marshal(); err != nil {
-		return Share{}, fmt.Errorf("protocol: encode envelope: %w", err)
+		return Share{}, fmt.Errorf("encode envelope: %w", err)
 	}
 	if len(s.Envelope) > MaxEnvelopeBytes {
-		return Share{}, fmt.Errorf("protocol: a share of kind %q takes %d bytes, the limit is %d", s.Kind, len(s.Envelope), MaxEnvelopeBytes)
+		return Share{}, fmt.Errorf("a share of kind %q takes %d bytes, the limit is %d", s.Kind, len(s.Envelope), MaxEnvelopeBytes)
 	}
 	s.Digest = sha256.Sum256(envelope.RawPayload)
 	return s, nil

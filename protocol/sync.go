@@ -107,20 +107,20 @@ func WriteSyncRequest(w io.Writer, request SyncRequest) error {
 func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 	var m pb.SyncRequest
 	if err := unmarshalCounted(r, &m, MaxSyncRequestBytes, MaxHeld+MaxRecords+MaxEquivocationProofs); err != nil {
-		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w", err)
+		return SyncRequest{}, fmt.Errorf("sync request: %w", err)
 	}
 	if len(m.Held) > MaxHeld || len(m.Records) > MaxRecords || len(m.Contradictions) > MaxEquivocationProofs {
-		return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: %d shares, %d records and %d contradictions, the limits are %d, %d and %d",
+		return SyncRequest{}, fmt.Errorf("sync request: %w: %d shares, %d records and %d contradictions, the limits are %d, %d and %d",
 			ErrMalformed, len(m.Held), len(m.Records), len(m.Contradictions), MaxHeld, MaxRecords, MaxEquivocationProofs)
 	}
 	request := SyncRequest{Held: make([]Held, len(m.Held)), Records: m.Records}
 	for i, h := range m.Held {
 		author, err := peer.IDFromBytes(h.Author)
 		if err != nil {
-			return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: author: %w", ErrMalformed, err)
+			return SyncRequest{}, fmt.Errorf("sync request: %w: author: %w", ErrMalformed, err)
 		}
 		if len(h.Digest) != DigestBytes {
-			return SyncRequest{}, fmt.Errorf("protocol: sync request: %w: digest of %d bytes, expected %d", ErrMalformed, len(h.Digest), DigestBytes)
+			return SyncRequest{}, fmt.Errorf("sync request: %w: digest of %d bytes, expected %d", ErrMalformed, len(h.Digest), DigestBytes)
 		}
 		request.Held[i] = Held{Key: Key{author, h.Kind, h.Slot}, Stamp: Stamp{h.Epoch, h.Sequence}, Digest: [DigestBytes]byte(h.Digest)}
 	}
@@ -204,7 +204,7 @@ func ReadSyncItems(r io.Reader, accept func(SyncItem) error) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("protocol: sync response: %w", err)
+			return fmt.Errorf("sync response: %w", err)
 		}
 		item := SyncItem{Envelope: m.Envelope, Age: time.Duration(m.AgeSeconds) * time.Second, Record: m.Record, Contradicts: m.Contradicts}
 		if err := accept(item); err != nil {

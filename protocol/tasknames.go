@@ -43,10 +43,10 @@ func WriteTaskNameRequest(w io.Writer, nameHash [sha256.Size]byte) error {
 func ReadTaskNameRequest(r io.Reader) (nameHash [sha256.Size]byte, err error) {
 	var m pb.NamesakeRequest
 	if err := unmarshal(bufio.NewReader(r), &m, maxTaskNameRequestBytes); err != nil {
-		return nameHash, fmt.Errorf("protocol: namesake request: %w", err)
+		return nameHash, fmt.Errorf("namesake request: %w", err)
 	}
 	if len(m.NameHash) != len(nameHash) {
-		return nameHash, fmt.Errorf("protocol: namesake request: %w: hash of %d bytes, want %d", ErrMalformed, len(m.NameHash), len(nameHash))
+		return nameHash, fmt.Errorf("namesake request: %w: hash of %d bytes, want %d", ErrMalformed, len(m.NameHash), len(nameHash))
 	}
 	return [sha256.Size]byte(m.NameHash), nil
 }
@@ -65,13 +65,13 @@ func WriteTaskNameResponse(w io.Writer, tasks []cid.Cid) error {
 func ReadTaskNameResponse(r io.Reader) ([]cid.Cid, error) {
 	var m pb.NamesakeResponse
 	if err := unmarshalCounted(r, &m, maxTaskNameResponseBytes, MaxTaskNames); err != nil {
-		return nil, fmt.Errorf("protocol: namesake response: %w", err)
+		return nil, fmt.Errorf("namesake response: %w", err)
 	}
 	var tasks []cid.Cid
 	for _, raw := range m.Tasks {
 		task, err := taskText(raw)
 		if err != nil {
-			return nil, fmt.Errorf("protocol: namesake response: %w", err)
+			return nil, fmt.Errorf("namesake response: %w", err)
 		}
 		tasks = append(tasks, task)
 	}

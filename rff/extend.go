@@ -81,7 +81,7 @@ func (p *Posterior) WithOutputs(x [][]float64, y []float64) (*Posterior, error) 
 		return nil, err
 	}
 	if len(y) != p.count {
-		return nil, fmt.Errorf("rff: %d outputs: the posterior has %d observations", len(y), p.count)
+		return nil, fmt.Errorf("%d outputs: the posterior has %d observations", len(y), p.count)
 	}
 	next := *p
 	if p.dual != nil {

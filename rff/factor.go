@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNotPositiveDefinite says that a matrix could not be factorised.
-var ErrNotPositiveDefinite = errors.New("rff: matrix is not positive definite")
+var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
 
 // factor is the upper triangular U of a matrix A = UᵀU. It is not changed after
 // it is made.

@@ -42,22 +42,22 @@ func (s Spec) count() int {
 
 func (s Spec) validate() error {
 	if s.Kernel != Matern52 && s.Kernel != SE {
-		return fmt.Errorf("rff: kernel %q: must be %q or %q", s.Kernel, Matern52, SE)
+		return fmt.Errorf("kernel %q: must be %q or %q", s.Kernel, Matern52, SE)
 	}
 	if s.Features < 2 || s.Features%2 != 0 {
-		return fmt.Errorf("rff: features %d: must be even and at least 2", s.Features)
+		return fmt.Errorf("features %d: must be even and at least 2", s.Features)
 	}
 	if !(s.Constant >= 0) || math.IsInf(s.Constant, 1) {
-		return fmt.Errorf("rff: constant %g: must be at least 0 and finite", s.Constant)
+		return fmt.Errorf("constant %g: must be at least 0 and finite", s.Constant)
 	}
 	if len(s.Lengthscales) == 0 {
-		return fmt.Errorf("rff: lengthscales: one is needed for every coordinate, have none")
+		return fmt.Errorf("lengthscales: one is needed for every coordinate, have none")
 	}
 	if err := checkLengthscales(s.Lengthscales); err != nil {
 		return err
 	}
 	if !slices.Contains(bases, s.basis()) {
-		return fmt.Errorf("rff: basis %q: must be one of %q", s.Basis, bases)
+		return fmt.Errorf("basis %q: must be one of %q", s.Basis, bases)
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (s Spec) validate() error {
 func checkLengthscales(lengthscales []float64) error {
 	for i, l := range lengthscales {
 		if !(l > 0) || math.IsInf(l, 1) {
-			return fmt.Errorf("rff: lengthscale %g of coordinate %d: must be positive and finite", l, i)
+			return fmt.Errorf("lengthscale %g of coordinate %d: must be positive and finite", l, i)
 		}
 	}
 	return nil
@@ -126,7 +126,7 @@ func (m *Map) prepare() {
 // each coordinate. It takes much less time than NewMap.
 func (m *Map) Rescaled(factors []float64) (*Map, error) {
 	if len(factors) != m.dim {
-		return nil, fmt.Errorf("rff: %d lengthscales: the map takes %d coordinates", len(factors), m.dim)
+		return nil, fmt.Errorf("%d lengthscales: the map takes %d coordinates", len(factors), m.dim)
 	}
 	if err := checkLengthscales(factors); err != nil {
 		return nil, err

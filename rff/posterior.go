@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNotFinite says that an observation is NaN or infinite.
-var ErrNotFinite = errors.New("rff: observation is not finite")
+var ErrNotFinite = errors.New("observation is not finite")
 
 // Posterior is the Bayesian linear model y = phi(x)·w + e with w ~ N(0, vI) and
 // e ~ N(0, noise), conditioned on t observations:
@@ -214,10 +214,10 @@ func (p *Posterior) matheron(prior, errors []float64) []float64 {
 
 func checkObservations(m *Map, x [][]float64, y []float64) error {
 	if len(x) == 0 {
-		return errors.New("rff: no observations")
+		return errors.New("no observations")
 	}
 	if len(x) != len(y) {
-		return fmt.Errorf("rff: %d points but %d outputs", len(x), len(y))
+		return fmt.Errorf("%d points but %d outputs", len(x), len(y))
 	}
 	for i, point := range x {
 		if err := checkObservation(m, i, point, y[i]); err != nil {
@@ -229,7 +229,7 @@ func checkObservations(m *Map, x [][]float64, y []float64) error {
 
 func checkObservation(m *Map, i int, x []float64, y float64) error {
 	if len(x) != m.dim {
-		return fmt.Errorf("rff: point %d has %d coordinates: the map takes %d", i, len(x), m.dim)
+		return fmt.Errorf("point %d has %d coordinates: the map takes %d", i, len(x), m.dim)
 	}
 	finite := !math.IsNaN(y) && !math.IsInf(y, 0)
 	for _, value := range x {
@@ -243,10 +243,10 @@ func checkObservation(m *Map, i int, x []float64, y float64) error {
 
 func checkVariances(v, noise float64) error {
 	if !(v > 0) || math.IsInf(v, 1) {
-		return fmt.Errorf("rff: prior variance %g: must be positive and finite", v)
+		return fmt.Errorf("prior variance %g: must be positive and finite", v)
 	}
 	if !(noise > 0) || math.IsInf(noise, 1) {
-		return fmt.Errorf("rff: noise %g: must be positive and finite", noise)
+		return fmt.Errorf("noise %g: must be positive and finite", noise)
 	}
 	return nil
 }

@@ -33,10 +33,10 @@ type Projection struct {
 // ridge is positive.
 func NewProjection(m *Map, points [][]float64, ridge float64) (*Projection, error) {
 	if len(points) == 0 {
-		return nil, errors.New("rff: projection needs at least one point")
+		return nil, errors.New("projection needs at least one point")
 	}
 	if !(ridge > 0) || math.IsInf(ridge, 1) {
-		return nil, fmt.Errorf("rff: ridge %g: must be positive and finite", ridge)
+		return nil, fmt.Errorf("ridge %g: must be positive and finite", ridge)
 	}
 	if err := checkObservations(m, points, make([]float64, len(points))); err != nil {
 		return nil, err

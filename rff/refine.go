@@ -39,7 +39,7 @@ type furtherPoint struct {
 // on a wrong length.
 func (p *Projection) Refine(values []float64, weight float64) (*Refined, error) {
 	if !(weight > 0) || math.IsInf(weight, 1) {
-		return nil, fmt.Errorf("rff: weight %g of further points: must be positive and finite", weight)
+		return nil, fmt.Errorf("weight %g of further points: must be positive and finite", weight)
 	}
 	return &Refined{p: p, weight: weight, base: p.Project(values)}, nil
 }
@@ -78,7 +78,7 @@ func (r *Refined) Weights() ([]float64, error) {
 	}
 	u, err := factorise(gram, k, 1/r.weight)
 	if err != nil {
-		return nil, errors.Join(err, errors.New("rff: further points too heavy for the ridge"))
+		return nil, errors.Join(err, errors.New("further points too heavy for the ridge"))
 	}
 	u.solve(rest)
 	w := slices.Clone(r.base)

@@ -99,21 +99,21 @@ type Set []Registration
 // its own, with what a program cannot do without.
 func (s Set) Check() error {
 	if len(s) == 0 {
-		return errors.New("strategy: the set of strategies is empty")
+		return errors.New("the set of strategies is empty")
 	}
 	for i, r := range s {
 		first := slices.IndexFunc(s, func(other Registration) bool { return other.Name == r.Name })
 		switch {
 		case r.Name == "":
-			return fmt.Errorf("strategy: registration %d has no name", i+1)
+			return fmt.Errorf("registration %d has no name", i+1)
 		case first < i:
-			return fmt.Errorf("strategy: two registrations have the name %q, which must be of one", r.Name)
+			return fmt.Errorf("two registrations have the name %q, which must be of one", r.Name)
 		case r.New == nil || r.Describe == nil:
-			return fmt.Errorf("strategy: registration %q needs New and Describe", r.Name)
+			return fmt.Errorf("registration %q needs New and Describe", r.Name)
 		case r.Exchanges != nil && r.Reveals == nil:
-			return fmt.Errorf("strategy: registration %q has Exchanges and so needs Reveals", r.Name)
+			return fmt.Errorf("registration %q has Exchanges and so needs Reveals", r.Name)
 		case !slices.Contains([]string{"", task.MechanismLocal, task.MechanismAggregate}, r.Mechanism):
-			return fmt.Errorf("strategy: registration %q has the mechanism %q, accepted are %q, %q and none", r.Name, r.Mechanism, task.MechanismLocal, task.MechanismAggregate)
+			return fmt.Errorf("registration %q has the mechanism %q, accepted are %q, %q and none", r.Name, r.Mechanism, task.MechanismLocal, task.MechanismAggregate)
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ func TestTrialStringIsOneLine(t *testing.T) {
 	done, failed := trial, trial
 	done.State, done.Outcome = strategy.Done, &strategy.Outcome{Value: 0.125}
 	broken := done
-	broken.Broken = []task.Output{"radius", "noise"}
+	broken.Violated = []task.Output{"radius", "noise"}
 	failed.State, failed.Reason = strategy.Failed, "out of memory\n\x1b[2J"
 	for want, trial := range map[string]strategy.Trial{
 		"trial 0 : (no design)":                                                      {},

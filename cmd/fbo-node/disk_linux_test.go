@@ -121,7 +121,7 @@ tune --evals $((count + 1)) -- echo 1`)
 	if got := strings.Count(full, "its journal cannot be written"); got != 1 {
 		t.Errorf("reported %d times:\n%s", got, full)
 	}
-	expectLines(t, full, `fbo-node: node: task "bowl" stops, because its journal cannot be written: `)
+	expectLines(t, full, `fbo-node: task "bowl" stops, because its journal cannot be written: `)
 	if !strings.Contains(full, "no space left on device: the disk is full; free some space, or") {
 		t.Errorf("no remedy in\n%s", full)
 	}

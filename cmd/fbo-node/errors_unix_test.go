@@ -73,15 +73,15 @@ func TestUsageErrors(t *testing.T) {
 		{run("--max-observations", "19", "--", "true"), "--max-observations 19: accepted are 20 and more"},
 		{run("--parallel", "0", "--", "true"), "--parallel 0: accepted are 1 and more"},
 		{run("--trial-timeout", "-1s", "--", "true"), "--trial-timeout -1s: accepted are positive times .0: never."},
-		{run("--", "no-such-command"), `evaluator: command "no-such-command" was not found in the directories of PATH`},
-		{run("--", "./no-such-command"), `evaluator: there is no command "./no-such-command"`},
-		{run("--", plain), "evaluator: command .* is not an executable file"},
-		{run("--", os.Args[0], "{z}"), `evaluator: argument "{z}": {z} is no parameter of the task \(they are: x, y\); write {{z}} to mean the text`},
-		{run("--worker", "--", os.Args[0], "--x={x}"), `evaluator: argument "--x={x}": {x} has no value, since a worker is started once and gets .*; write {{x}} to mean the text`},
+		{run("--", "no-such-command"), `command "no-such-command" was not found in the directories of PATH`},
+		{run("--", "./no-such-command"), `there is no command "./no-such-command"`},
+		{run("--", plain), "command .* is not an executable file"},
+		{run("--", os.Args[0], "{z}"), `argument "{z}": {z} is no parameter of the task \(they are: x, y\); write {{z}} to mean the text`},
+		{run("--worker", "--", os.Args[0], "--x={x}"), `argument "--x={x}": {x} has no value, since a worker is started once and gets .*; write {{x}} to mean the text`},
 		{[]string{"log", "a", "1", "b"}, `fbo-node log takes at most 2 arguments, not 3: .*; unexpected: "b"`},
 		{[]string{"log", file, "x"}, `trial "x": accepted are whole numbers from 1`},
 		{[]string{"log", "0"}, `trial "0": accepted are whole numbers from 1`},
-		{[]string{"supervise", "/bin/echo", "echo"}, "evaluator: supervise: a node starts it, beside a command"},
+		{[]string{"supervise", "/bin/echo", "echo"}, "supervise: a node starts it, beside a command"},
 		{run("--import", "nosuch.csv", "--", os.Args[0]), "import: open nosuch.csv: no such file or directory"},
 		{run("--import", plain, "--", os.Args[0]), "import: .*plain: accepted are files named .csv and .json"},
 		{run("--prior-designs", "nosuch.csv", "--", os.Args[0]), "--prior-designs: the task's strategy is .*; prior designs are used by constrained-gp and density"},
@@ -138,7 +138,7 @@ func TestIdentityReadableByOthers(t *testing.T) {
 	if err := os.Chmod(key, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	want := "fbo-node: node: identity " + key + " is readable by others (mode 0644): accepted is 0600; make a new identity if others may have read it\n"
+	want := "fbo-node: identity " + key + " is readable by others (mode 0644): accepted is 0600; make a new identity if others may have read it\n"
 	for _, args := range [][]string{
 		{"peer-id", "--data-dir", dir},
 		join(runLine(file, dir), objective("bowl")),
@@ -164,7 +164,7 @@ func TestAddressThatIsNotOurs(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	e := call(t, join([]string{"run", file, "--data-dir", dir, "--mdns=false", "--listen", "/ip4/192.0.2.1/tcp/0"}, objective("bowl"))...)
-	if e.code != exitFailed || !regexp.MustCompile(`\Afbo-node: node: listen on .*192\.0\.2\.1.*\n\z`).MatchString(e.stderr) {
+	if e.code != exitFailed || !regexp.MustCompile(`\Afbo-node: listen on .*192\.0\.2\.1.*\n\z`).MatchString(e.stderr) {
 		t.Errorf("exit code %d, %q", e.code, e.stderr)
 	}
 }
@@ -207,7 +207,7 @@ func TestNothingWorks(t *testing.T) {
 				flags = append(flags, "--trial-timeout", "150ms")
 			}
 			e := call(t, join(runLine(file, dir, flags...), objective(c.mode))...)
-			pattern := `\Afbo-node: node: no evaluation has worked: 10 in a row failed, the last \(trial 10\): ` + reason +
+			pattern := `\Afbo-node: no evaluation has worked: 10 in a row failed, the last \(trial 10\): ` + reason +
 				"; `fbo-node log " + regexp.QuoteMeta(file+" 10 --data-dir "+dir) + "` shows its output; the same command tries again, --max-failures N lets more fail\n\\z"
 			if e.code != exitGaveUp || !regexp.MustCompile(pattern).MatchString(e.stderr) {
 				t.Errorf("exit code %d, %q, want %s", e.code, e.stderr, pattern)

@@ -142,7 +142,7 @@ func TestLongSumsWithoutQuorumEndWithoutSum(t *testing.T) {
 			eventually(t, "the end of the round", survivors, func(n *fleetNode) bool { return n.sums(t).Failed > 0 })
 			reportRound(t, 2, time.Since(began), survivors, sent)
 			for _, n := range survivors {
-				if s := n.sums(t); s.Failed != 1 || !strings.HasPrefix(s.Reason, "securesum: round 2: ") || !strings.Contains(s.Reason, c.reason) {
+				if s := n.sums(t); s.Failed != 1 || !strings.HasPrefix(s.Reason, "round 2: ") || !strings.Contains(s.Reason, c.reason) {
 					t.Errorf("%s: status %+v", n.id, s)
 				}
 			}

@@ -55,7 +55,7 @@ func TestGivingUpAndGoingOn(t *testing.T) {
 		t.Errorf("got\n%s", text)
 	}
 	e := call(t, join(runLine(file, dir, "--max-failures", "2"), objective("exit"))...)
-	if want := "fbo-node: node: too many evaluations have failed: 2 in this run failed, the last (trial 25): "; e.code != exitGaveUp || !strings.HasPrefix(e.stderr, want) {
+	if want := "fbo-node: too many evaluations have failed: 2 in this run failed, the last (trial 25): "; e.code != exitGaveUp || !strings.HasPrefix(e.stderr, want) {
 		t.Errorf("exit code %d, %q, want %q", e.code, e.stderr, want)
 	}
 }

@@ -118,7 +118,7 @@ func TestWorkerThatNeverWorks(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	e := call(t, join(runLine(file, dir, "--evals", "9", "--worker"), worker("dies-at-once"))...)
-	want := `\Afbo-node: node: no evaluation has worked: 10 in a row failed, the last \(trial 10\): the worker exited with code 3 before it read the trial; the last line of its standard error is "no module named torch" \(see \S+trial-10.log\); .*\n\z`
+	want := `\Afbo-node: no evaluation has worked: 10 in a row failed, the last \(trial 10\): the worker exited with code 3 before it read the trial; the last line of its standard error is "no module named torch" \(see \S+trial-10.log\); .*\n\z`
 	if e.code != exitGaveUp || !regexp.MustCompile(want).MatchString(e.stderr) {
 		t.Errorf("exit code %d, %q", e.code, e.stderr)
 	}

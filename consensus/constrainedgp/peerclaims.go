@@ -124,7 +124,7 @@ func given(view strategy.View, x [][]float64, kept []bool) (strategy.View, error
 	for i, c := range view.Constraints {
 		conditioned, err := c.Given(x, kept)
 		if err != nil {
-			return view, fmt.Errorf("designs: constraint %q: %w", c.Output, err)
+			return view, fmt.Errorf("constraint %q: %w", c.Output, err)
 		}
 		view.Constraints[i] = conditioned
 	}

@@ -130,7 +130,7 @@ func nearOptimal(ctx context.Context, t *task.Task, s search.Search, view strate
 func unitsOf(t *task.Task, view strategy.View) (surrogate.Units, error) {
 	_, units, err := surrogate.Outputs(t, view.Observed(task.Objective))
 	if err != nil {
-		return surrogate.Units{}, fmt.Errorf("designs: %w", err)
+		return surrogate.Units{}, err
 	}
 	return units, nil
 }

@@ -125,7 +125,7 @@ var _ strategy.Exchange = (*Exchange)(nil)
 func NewExchange(t *task.Task, key crypto.PrivKey) (*Exchange, error) {
 	id, err := peer.IDFromPrivateKey(key)
 	if err != nil {
-		return nil, fmt.Errorf("fair: %w", err)
+		return nil, err
 	}
 	settings := settingsOf(t)
 	self := slices.Index(settings.Roster, id)
@@ -166,7 +166,7 @@ func (*Exchange) Name() string { return Kind }
 
 // Decode implements strategy.Exchange. Nothing is published, so every payload is refused.
 func (*Exchange) Decode([]byte) (any, error) {
-	return nil, errors.New("fair: there are no shares of this kind")
+	return nil, errors.New("there are no shares of this kind")
 }
 
 // chooses tells whether this node may choose batches.

@@ -48,17 +48,17 @@ func (c Config) validate() (Config, error) {
 		c.Samples = defaultSamples
 	}
 	if c.Node < 0 {
-		return c, fmt.Errorf("synthetic: node %d is below 0", c.Node)
+		return c, fmt.Errorf("node %d is below 0", c.Node)
 	}
 	// The negation rejects NaN as well.
 	if !(c.Alpha >= 0 && c.Alpha <= 100) {
-		return c, fmt.Errorf("synthetic: alpha %g is not in [0, 100]", c.Alpha)
+		return c, fmt.Errorf("alpha %g is not in [0, 100]", c.Alpha)
 	}
 	if !(c.Beta >= 0 && c.Beta <= 100) {
-		return c, fmt.Errorf("synthetic: beta %g is not in [0, 100]", c.Beta)
+		return c, fmt.Errorf("beta %g is not in [0, 100]", c.Beta)
 	}
 	if c.Samples < 20 || c.Samples > 100_000 {
-		return c, fmt.Errorf("synthetic: %d samples are not in [20, 100000]", c.Samples)
+		return c, fmt.Errorf("%d samples are not in [20, 100000]", c.Samples)
 	}
 	return c, nil
 }
@@ -116,7 +116,7 @@ func Generate(c Config) (*Data, error) {
 func GenerateMixed(c Config, majority float64) (*Data, error) {
 	const patience = 100 // nodes for each that is wanted
 	if !(majority > 0 && majority <= 1) {
-		return nil, fmt.Errorf("synthetic: majority %g is not in (0, 1]", majority)
+		return nil, fmt.Errorf("majority %g is not in (0, 1]", majority)
 	}
 	most := patience * (c.Node + 1)
 	left := c.Node // to pass over; below 0 is an error of Generate
@@ -133,7 +133,7 @@ func GenerateMixed(c Config, majority float64) (*Data, error) {
 		}
 		left--
 	}
-	return nil, fmt.Errorf("synthetic: hardly a node has classes of at most %g of its data", majority)
+	return nil, fmt.Errorf("hardly a node has classes of at most %g of its data", majority)
 }
 
 // majority is the share of the most frequent class in the training data.

@@ -27,17 +27,17 @@ func (h Hyperparameters) validate() (Hyperparameters, error) {
 	// The negations reject NaN as well.
 	switch {
 	case !(h.LearningRate > 0 && !math.IsInf(h.LearningRate, 1)):
-		return h, fmt.Errorf("synthetic: learning rate %g is not above 0", h.LearningRate)
+		return h, fmt.Errorf("learning rate %g is not above 0", h.LearningRate)
 	case !(h.L2 >= 0 && !math.IsInf(h.L2, 1)):
-		return h, fmt.Errorf("synthetic: l2 %g is below 0", h.L2)
+		return h, fmt.Errorf("l2 %g is below 0", h.L2)
 	case !(h.Momentum >= 0 && h.Momentum < 1):
-		return h, fmt.Errorf("synthetic: momentum %g is not in [0, 1)", h.Momentum)
+		return h, fmt.Errorf("momentum %g is not in [0, 1)", h.Momentum)
 	case h.BatchSize < 1:
-		return h, fmt.Errorf("synthetic: batch size %d is below 1", h.BatchSize)
+		return h, fmt.Errorf("batch size %d is below 1", h.BatchSize)
 	case h.Epochs < 1:
-		return h, fmt.Errorf("synthetic: %d epochs are below 1", h.Epochs)
+		return h, fmt.Errorf("%d epochs are below 1", h.Epochs)
 	case h.Optimizer != "sgd" && h.Optimizer != "nesterov" && h.Optimizer != "adam":
-		return h, fmt.Errorf("synthetic: optimizer %q is none of sgd, nesterov, adam", h.Optimizer)
+		return h, fmt.Errorf("optimizer %q is none of sgd, nesterov, adam", h.Optimizer)
 	}
 	return h, nil
 }
@@ -90,7 +90,7 @@ func Train(ctx context.Context, d *Data, h Hyperparameters, seed uint64) (Score,
 // the samples; times is at least 1. One that diverges makes it ErrDiverged.
 func Average(ctx context.Context, d *Data, h Hyperparameters, seed uint64, times int) (Score, error) {
 	if times < 1 {
-		return Score{}, fmt.Errorf("synthetic: %d trainings are below 1", times)
+		return Score{}, fmt.Errorf("%d trainings are below 1", times)
 	}
 	var mean Score
 	for i := range times {

@@ -194,7 +194,7 @@ func muteHub(ctx context.Context, f *Field) error {
 		addresses := p.Host.Network().ListenAddresses()
 		s, ok := p.Host.Network().(*swarm.Swarm)
 		if !ok {
-			return fmt.Errorf("hostile: no swarm")
+			return fmt.Errorf("no swarm")
 		}
 		s.ListenClose(addresses...)
 		for _, a := range addresses {

@@ -52,7 +52,7 @@ func ByName(name string) (Attack, error) {
 	all := Attacks()
 	i := slices.IndexFunc(all, func(a Attack) bool { return a.Name == name })
 	if i < 0 {
-		return Attack{}, fmt.Errorf("hostile: there is no attack %q", name)
+		return Attack{}, fmt.Errorf("there is no attack %q", name)
 	}
 	return all[i], nil
 }
@@ -87,20 +87,20 @@ type Field struct {
 func NewField(plan Plan, ready func()) (*Field, error) {
 	parsed, err := all.Strategies().Parse("task.yaml", []byte(plan.Task))
 	if err != nil {
-		return nil, fmt.Errorf("hostile: %w", err)
+		return nil, err
 	}
 	if len(plan.Addresses) == 0 {
-		return nil, fmt.Errorf("hostile: no address to attack from")
+		return nil, fmt.Errorf("no address to attack from")
 	}
 	f := &Field{Task: parsed, addresses: plan.Addresses, ready: sync.OnceFunc(ready), counts: map[string]int{}}
 	for _, text := range plan.Targets {
 		address, err := multiaddr.NewMultiaddr(text)
 		if err != nil {
-			return nil, fmt.Errorf("hostile: target: %w", err)
+			return nil, fmt.Errorf("target: %w", err)
 		}
 		info, err := peer.AddrInfoFromP2pAddr(address)
 		if err != nil {
-			return nil, fmt.Errorf("hostile: target: %w", err)
+			return nil, fmt.Errorf("target: %w", err)
 		}
 		f.Targets = append(f.Targets, *info)
 	}

@@ -3,7 +3,6 @@ package adversary
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"sync"
 	"time"
 
@@ -123,7 +122,7 @@ func authors(count int) ([]crypto.PrivKey, error) {
 	for i := range keys {
 		key, err := newKey()
 		if err != nil {
-			return nil, fmt.Errorf("hostile: %w", err)
+			return nil, err
 		}
 		keys[i] = key
 	}

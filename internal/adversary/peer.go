@@ -57,7 +57,7 @@ func (f *Field) Peer(at int) (*Peer, error) {
 		libp2p.DisableMetrics(),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("hostile: %w", err)
+		return nil, err
 	}
 	p := &Peer{Host: h, Key: key, field: f}
 	h.SetStreamHandler(pubsub.GossipSubID_v11, p.listen)
@@ -122,11 +122,11 @@ func (p *Peer) Open(ctx context.Context, target peer.AddrInfo, name libp2pprotoc
 func (p *Peer) Record() ([]byte, error) {
 	book, ok := peerstore.GetCertifiedAddrBook(p.Host.Peerstore())
 	if !ok {
-		return nil, fmt.Errorf("hostile: no signed records")
+		return nil, fmt.Errorf("no signed records")
 	}
 	envelope := book.GetPeerRecord(p.Host.ID())
 	if envelope == nil {
-		return nil, fmt.Errorf("hostile: no record of its own")
+		return nil, fmt.Errorf("no record of its own")
 	}
 	return envelope.Marshal()
 }

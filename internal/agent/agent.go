@@ -90,19 +90,19 @@ type Config struct {
 
 func (c *Config) validate() error {
 	if c.Task == nil {
-		return errors.New("agent: Config.Task is missing")
+		return errors.New("Config.Task is missing")
 	}
 	if c.Key == nil {
-		return errors.New("agent: Config.Key is missing")
+		return errors.New("Config.Key is missing")
 	}
 	if c.Key.Type() != crypto.Ed25519 {
-		return fmt.Errorf("agent: Config.Key is a %v key, accepted is Ed25519", c.Key.Type())
+		return fmt.Errorf("Config.Key is a %v key, accepted is Ed25519", c.Key.Type())
 	}
 	if c.Lease < 0 {
-		return fmt.Errorf("agent: Config.Lease is %v, accepted are 0 (no limit) and more", c.Lease)
+		return fmt.Errorf("Config.Lease is %v, accepted are 0 (no limit) and more", c.Lease)
 	}
 	if err := c.Strategies.Check(); err != nil {
-		return fmt.Errorf("agent: Config.Strategies: %w", err)
+		return fmt.Errorf("Config.Strategies: %w", err)
 	}
 	if c.MaxAttempts == 0 {
 		c.MaxAttempts = 3
@@ -111,22 +111,22 @@ func (c *Config) validate() error {
 		c.MaxObservations = strategy.DefaultMaxObservations
 	}
 	if c.MaxObservations < strategy.MinMaxObservations {
-		return fmt.Errorf("agent: Config.MaxObservations is %d, accepted are %d and more", c.MaxObservations, strategy.MinMaxObservations)
+		return fmt.Errorf("Config.MaxObservations is %d, accepted are %d and more", c.MaxObservations, strategy.MinMaxObservations)
 	}
 	if c.MaxAttempts < 0 {
-		return fmt.Errorf("agent: Config.MaxAttempts is %d, accepted are 1 and more", c.MaxAttempts)
+		return fmt.Errorf("Config.MaxAttempts is %d, accepted are 1 and more", c.MaxAttempts)
 	}
 	if l := c.Task.Space.Listing(); l.Absent() && !c.Keep {
-		return fmt.Errorf("agent: Config.Task was read without its table of %d designs, and this agent is to choose among them: read the task file beside its table, or only keep what others share", l.Len())
+		return fmt.Errorf("Config.Task was read without its table of %d designs, and this agent is to choose among them: read the task file beside its table, or only keep what others share", l.Len())
 	}
 	for i, design := range c.PriorDesigns {
 		if err := c.Task.Space.Check(design); err != nil {
-			return fmt.Errorf("agent: Config.PriorDesigns, design %d: %w", i+1, err)
+			return fmt.Errorf("Config.PriorDesigns, design %d: %w", i+1, err)
 		}
 	}
 	for i, design := range c.Enqueue {
 		if err := c.Task.Space.Check(design); err != nil {
-			return fmt.Errorf("agent: Config.Enqueue, design %d: %w", i+1, err)
+			return fmt.Errorf("Config.Enqueue, design %d: %w", i+1, err)
 		}
 	}
 	return nil
@@ -145,7 +145,7 @@ func (c Config) Named() []peer.ID {
 func (c *Config) complete() (err error) {
 	registration, err := c.Strategies.Of(c.Task)
 	if err != nil {
-		return fmt.Errorf("agent: %w", err)
+		return err
 	}
 	if c.Strategy == nil {
 		if c.Strategy, err = recoverpanic.Call("the making of the strategy", func() (strategy.Strategy, error) {
@@ -222,7 +222,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 	}
 	self, err := peer.IDFromPrivateKey(cfg.Key)
 	if err != nil {
-		return nil, fmt.Errorf("agent: Config.Key: %w", err)
+		return nil, fmt.Errorf("Config.Key: %w", err)
 	}
 	if err := cfg.complete(); err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 	}
 	models, err := newModels(cfg.Task, cfg.Model)
 	if err != nil {
-		return nil, fmt.Errorf("agent: %w", err)
+		return nil, err
 	}
 	a := &Agent{
 		cfg:       cfg,
@@ -265,7 +265,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 	a.evidence = newEvidence(self, releases, a.peers.met)
 	for i, record := range replay {
 		if err := a.replay(record, now); err != nil {
-			return nil, fmt.Errorf("agent: journal record %d: %w", i+1, err)
+			return nil, fmt.Errorf("journal record %d: %w", i+1, err)
 		}
 	}
 	a.start(now)

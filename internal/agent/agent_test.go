@@ -32,7 +32,7 @@ func TestConfigIsChecked(t *testing.T) {
 	} {
 		cfg := configOf(t, newTask(t, "bowl", concurrent), 1)
 		change(&cfg)
-		if _, err := New(cfg, nil, epochStart); err == nil || !strings.HasPrefix(err.Error(), "agent: Config.") {
+		if _, err := New(cfg, nil, epochStart); err == nil || !strings.HasPrefix(err.Error(), "Config.") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

@@ -33,10 +33,10 @@ func (a *Agent) Cancel(request uint64) {
 func (a *Agent) Requeue(now time.Time, id uint64) error {
 	trial, err := a.trials.get(id)
 	if err != nil {
-		return fmt.Errorf("agent: %w", err)
+		return err
 	}
 	if trial.State != strategy.Running {
-		return fmt.Errorf("agent: cannot hand back trial %d, which is %s", id, trial.State)
+		return fmt.Errorf("cannot hand back trial %d, which is %s", id, trial.State)
 	}
 	a.record(Record{Return: &ReturnRecord{ID: id}})
 	a.offers = append(a.offers, id)
@@ -49,13 +49,13 @@ func (a *Agent) Requeue(now time.Time, id uint64) error {
 // restart of the node. Errors: ErrUnknownTrial, ErrFinished, ErrBadOutcome.
 func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
 	if err := checkOutcome(a.cfg.Task, outcome); err != nil {
-		return fmt.Errorf("agent: trial %d: %w", id, err)
+		return fmt.Errorf("trial %d: %w", id, err)
 	}
 	already, err := a.trials.open(id, func(t strategy.Trial) bool {
 		return t.State == strategy.Done && sameOutcome(*t.Outcome, outcome)
 	})
 	if err != nil {
-		return fmt.Errorf("agent: %w", err)
+		return err
 	}
 	if !already {
 		a.end(now, Record{Tell: &TellRecord{ID: id, Outcome: ownMaps(outcome), Time: now}}, id)
@@ -69,7 +69,7 @@ func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
 func (a *Agent) Fail(now time.Time, id uint64, reason string) error {
 	already, err := a.trials.open(id, func(t strategy.Trial) bool { return t.State == strategy.Failed })
 	if err != nil {
-		return fmt.Errorf("agent: %w", err)
+		return err
 	}
 	if !already {
 		reason = strings.ToValidUTF8(reason, "\uFFFD") // as the journal would change it
@@ -112,13 +112,13 @@ type Past struct {
 func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 	for i, p := range past {
 		if err := a.cfg.Task.Space.Check(p.Design); err != nil {
-			return 0, fmt.Errorf("agent: imported trial %d: %w", i+1, err)
+			return 0, fmt.Errorf("imported trial %d: %w", i+1, err)
 		}
 		if p.Failed != "" {
 			continue
 		}
 		if err := checkOutcome(a.cfg.Task, p.Outcome); err != nil {
-			return 0, fmt.Errorf("agent: imported trial %d: %w", i+1, err)
+			return 0, fmt.Errorf("imported trial %d: %w", i+1, err)
 		}
 	}
 	known := map[string]int{}
@@ -204,7 +204,7 @@ func (a *Agent) take(now time.Time, id uint64, c chosen, err error) {
 	}
 	switch {
 	case err != nil:
-		a.ready.Answers = append(a.ready.Answers, Answer{Request: a.asks[0], Err: fmt.Errorf("agent: choose trial %d: %w", id, err)})
+		a.ready.Answers = append(a.ready.Answers, Answer{Request: a.asks[0], Err: fmt.Errorf("choose trial %d: %w", id, err)})
 		delete(a.claims, a.asks[0])
 		a.asks, a.wait = a.asks[1:], waiting{}
 	case c.Wait.Exchange != "":

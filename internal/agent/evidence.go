@@ -60,7 +60,7 @@ func (t *evidence) judge(now time.Time, share protocol.Share, statements protoco
 	known, ok := t.receipts[share.Author]
 	switch {
 	case ok && known.statements.Forked(statements):
-		return Equivocation, fmt.Errorf("agent: %s signed two accounts of its releases that differ after release %d", share.Author, known.statements.Common(statements))
+		return Equivocation, fmt.Errorf("%s signed two accounts of its releases that differ after release %d", share.Author, known.statements.Common(statements))
 	case ok && len(statements.Releases) == len(known.statements.Releases):
 		return Duplicate, nil
 	case ok && len(statements.Releases) < len(known.statements.Releases):

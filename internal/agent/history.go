@@ -34,7 +34,7 @@ func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 	}
 	registration, err := strategies.Of(h.Task)
 	if err != nil {
-		return History{}, fmt.Errorf("agent: %w", err)
+		return History{}, err
 	}
 	table := newTrials(h.Task)
 	var releases [][]byte
@@ -47,7 +47,7 @@ func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 		}
 		releases = append(releases, debits(registration, r.Note)...)
 		if err := table.apply(r); err != nil {
-			return History{}, fmt.Errorf("agent: journal record %d: %w", i+1, err)
+			return History{}, fmt.Errorf("journal record %d: %w", i+1, err)
 		}
 	}
 	h.table, h.Trials, h.Best, h.Stopped = table, table.list, table.bestTrial(), table.stop.stopped()
@@ -68,7 +68,7 @@ func taskOf(records []Record, strategies strategy.Set) (t *task.Task, err error)
 		}
 	}
 	if t == nil {
-		return nil, errors.New("agent: the journal does not say which task it is about")
+		return nil, errors.New("the journal does not say which task it is about")
 	}
 	return t, nil
 }
@@ -76,10 +76,10 @@ func taskOf(records []Record, strategies strategy.Set) (t *task.Task, err error)
 func (r *TaskRecord) parse(strategies strategy.Set) (*task.Task, error) {
 	t, err := strategies.ParseCanonical("journal", r.Canonical)
 	if _, unknown := errors.AsType[*strategy.UnknownError](err); unknown {
-		return nil, fmt.Errorf("agent: task in journal: %w; the program that wrote it can read it", err)
+		return nil, fmt.Errorf("task in journal: %w; the program that wrote it can read it", err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("agent: task in journal: %w", err)
+		return nil, fmt.Errorf("task in journal: %w", err)
 	}
 	return t, nil
 }
@@ -106,7 +106,7 @@ func (a *Agent) sameTask(r *TaskRecord) error {
 		return err
 	}
 	if t.ID() != a.id {
-		return fmt.Errorf("agent: the journal is about task %v, not %v", t.ID(), a.id)
+		return fmt.Errorf("the journal is about task %v, not %v", t.ID(), a.id)
 	}
 	return nil
 }

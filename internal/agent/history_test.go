@@ -62,7 +62,7 @@ func TestHistoryOfAnUnknownStrategy(t *testing.T) {
 	if !errors.As(err, &unknown) || unknown.Type != own {
 		t.Fatalf("%v, want an UnknownError of %s", err, own)
 	}
-	want := `agent: task in journal: strategy "` + own + `" is unknown to this program; the program that wrote it can read it`
+	want := `task in journal: strategy "` + own + `" is unknown to this program; the program that wrote it can read it`
 	if err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

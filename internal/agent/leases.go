@@ -93,7 +93,7 @@ func (t *trials) held(id uint64, client string) (*strategy.Trial, error) {
 // AskFor is Ask for a client outside of the process.
 func (a *Agent) AskFor(now time.Time, request uint64, claim Claim) error {
 	if err := claim.Validate(); err != nil {
-		return fmt.Errorf("agent: %w", err)
+		return err
 	}
 	a.claims[request] = claim
 	a.Ask(now, request)
@@ -117,7 +117,7 @@ func (a *Agent) HeldBy(now time.Time, client string) (held []strategy.Trial) {
 // ErrNotHeld.
 func (a *Agent) Heartbeat(now time.Time, id uint64, client string) (end time.Time, err error) {
 	if _, err := a.trials.held(id, client); err != nil {
-		return time.Time{}, fmt.Errorf("agent: %w", err)
+		return time.Time{}, err
 	}
 	return a.trials.renew(id, now), nil
 }
@@ -130,7 +130,7 @@ func (a *Agent) RequeueBy(now time.Time, id uint64, client string) error {
 		return nil
 	}
 	if _, err := a.trials.held(id, client); err != nil {
-		return fmt.Errorf("agent: %w", err)
+		return err
 	}
 	return a.Requeue(now, id)
 }
@@ -142,7 +142,7 @@ func (a *Agent) FailBy(now time.Time, id uint64, client, reason string) error {
 		return nil
 	}
 	if _, err := a.trials.held(id, client); err != nil {
-		return fmt.Errorf("agent: %w", err)
+		return err
 	}
 	return a.Fail(now, id, reason)
 }

@@ -239,7 +239,7 @@ func TestAnOutputThatCannotBeLearned(t *testing.T) {
 func TestAFitOfNoOutputOfTheTask(t *testing.T) {
 	cfg := configOf(t, newTask(t, "bowl", "type: ts"), 1)
 	_, err := New(cfg, []Record{{Fit: &FitRecord{Output: "depth", Observations: 1}}}, epochStart)
-	if err == nil || err.Error() != `agent: journal record 1: a fit of output "depth", which the task does not have` {
+	if err == nil || err.Error() != `journal record 1: a fit of output "depth", which the task does not have` {
 		t.Errorf("%v", err)
 	}
 }

@@ -103,7 +103,7 @@ func (e Event) String() string {
 		if e.Peer != "" {
 			text += ", of peer " + strategy.ShortID(e.Peer)
 		}
-	case Waited:
+	case WaitEnded:
 		text += fmt.Sprintf(" %v for peers: shares of %s", seconds(e.Seconds), sanitize.Count(e.Authors, "node"))
 	case Warning:
 		text += ": " + sanitize.Text(e.Message, maxMessage)

@@ -40,7 +40,7 @@ func (a *Agent) ReceiveBy(now time.Time, share protocol.Share, age time.Duration
 // exchange of its kind.
 func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, by Source) (ShareResult, error) {
 	if share.Task != a.id {
-		return Malformed, fmt.Errorf("agent: %w: a share of task %v on the topic of task %v", protocol.ErrMalformed, share.Task, a.id)
+		return Malformed, fmt.Errorf("%w: a share of task %v on the topic of task %v", protocol.ErrMalformed, share.Task, a.id)
 	}
 	if share.Kind == protocol.ReceiptKind && a.evidence.releases > 0 && share.Author != a.self {
 		return a.acceptReceipt(now, share, age)

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"time"
 
@@ -89,7 +88,7 @@ func (h History) Preferred(ctx context.Context) (*Recommendation, error) {
 	}
 	var err error
 	if a.models, err = newModels(h.Task, a.cfg.Model); err != nil {
-		return nil, fmt.Errorf("agent: %w", err)
+		return nil, err
 	}
 	for _, m := range a.models {
 		m.fitted = h.fits[m.output]

@@ -137,7 +137,7 @@ func (r Record) Key() string {
 func (r Record) Encode() ([]byte, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
-		return nil, fmt.Errorf("agent: encode record: %w", err)
+		return nil, fmt.Errorf("encode record: %w", err)
 	}
 	return data, nil
 }
@@ -149,13 +149,13 @@ func DecodeRecord(data []byte) (Record, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&r); err != nil {
-		return Record{}, fmt.Errorf("agent: decode record: %w", err)
+		return Record{}, fmt.Errorf("decode record: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return Record{}, errors.New("agent: decode record: more than one value")
+		return Record{}, errors.New("decode record: more than one value")
 	}
 	if n := r.fields(); n != 1 {
-		return Record{}, fmt.Errorf("agent: decode record: %d kinds in one record, want 1", n)
+		return Record{}, fmt.Errorf("decode record: %d kinds in one record, want 1", n)
 	}
 	return r, nil
 }

@@ -36,7 +36,7 @@ func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired
 		switch {
 		case i < complete:
 			if err := table.apply(r); err != nil {
-				return Repaired{}, fmt.Errorf("agent: journal record %d: %w", i+1, err)
+				return Repaired{}, fmt.Errorf("journal record %d: %w", i+1, err)
 			}
 		case r.Task != nil, r.Epoch != nil, r.Sent != nil:
 		case r.Note != nil, r.Fit != nil, r.Reply != nil, r.Stop != nil:

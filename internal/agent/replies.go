@@ -72,11 +72,11 @@ func (a *Agent) Replied(o Once) (reply Reply, ok bool, err error) {
 		return Reply{}, false, nil
 	}
 	if err := o.Validate(); err != nil {
-		return Reply{}, false, fmt.Errorf("agent: %w", err)
+		return Reply{}, false, err
 	}
 	record, ok := a.replies.byKey[o.Key]
 	if ok && record.Digest != o.Digest {
-		return Reply{}, false, fmt.Errorf("agent: key %q: %w", o.Key, ErrKeyReused)
+		return Reply{}, false, fmt.Errorf("key %q: %w", o.Key, ErrKeyReused)
 	}
 	return record.Reply, ok, nil
 }

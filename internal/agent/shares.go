@@ -126,7 +126,7 @@ func (s *shares) judge(now time.Time, share protocol.Share, by Source) (ShareRes
 	}
 	if _, ok := s.atStamp(share); ok {
 		s.distrust(share.Author, share.Epoch)
-		return Equivocation, fmt.Errorf("agent: %s signed two different shares with stamp %v", share.Author, share.Stamp)
+		return Equivocation, fmt.Errorf("%s signed two different shares with stamp %v", share.Author, share.Stamp)
 	}
 	if s.isFull(now, share.Author, by) || s.superseded(share) {
 		return Stale, nil

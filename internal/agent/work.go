@@ -97,7 +97,7 @@ func (a *Agent) decode(exchange strategy.Exchange, kind string, payload []byte) 
 		a.exchanges.undecoded[kind] = true
 		a.warnOf(err, "%v at a share, which is not accepted; neither are further ones like it, without another warning", err)
 	}
-	return nil, 0, fmt.Errorf("agent: %w: %w", protocol.ErrMalformed, err)
+	return nil, 0, fmt.Errorf("%w: %w", protocol.ErrMalformed, err)
 }
 
 // stepOf is the Step of an exchange. One that panics may have changed half of its
@@ -131,14 +131,14 @@ func named(list []strategy.Exchange) (byName map[string]strategy.Exchange, order
 	byName = map[string]strategy.Exchange{}
 	for i, exchange := range list {
 		if exchange == nil {
-			return nil, nil, fmt.Errorf("agent: exchange %d of the task is nil", i+1)
+			return nil, nil, fmt.Errorf("exchange %d of the task is nil", i+1)
 		}
 		name, err := recoverpanic.Call("an exchange", func() (string, error) { return exchange.Name(), nil })
 		if err != nil {
-			return nil, nil, fmt.Errorf("agent: %w", err)
+			return nil, nil, err
 		}
 		if _, double := byName[name]; double || name == "" {
-			return nil, nil, fmt.Errorf("agent: two exchanges of the task have the name %q, or it is empty; each needs one of its own", name)
+			return nil, nil, fmt.Errorf("two exchanges of the task have the name %q, or it is empty; each needs one of its own", name)
 		}
 		byName[name], order = exchange, append(order, name)
 	}

@@ -60,7 +60,7 @@ func New(space *task.Space, args []string, logDir string) (*Command, error) {
 }
 
 // ErrLogs: what trials print cannot be kept, whatever the command.
-var ErrLogs = errors.New("evaluator: cannot keep the output of trials")
+var ErrLogs = errors.New("cannot keep the output of trials")
 
 func openLogs(dir string) (*triallog.Store, error) {
 	if dir == "" {
@@ -76,7 +76,7 @@ func openLogs(dir string) (*triallog.Store, error) {
 // resolve finds the command as a shell would, with errors that say what to do.
 func resolve(args []string) (string, error) {
 	if len(args) == 0 || args[0] == "" {
-		return "", errors.New("evaluator: no command given")
+		return "", errors.New("no command given")
 	}
 	name := args[0]
 	path, err := exec.LookPath(name)
@@ -84,13 +84,13 @@ func resolve(args []string) (string, error) {
 	case err == nil:
 		return path, nil
 	case errors.Is(err, exec.ErrDot):
-		return "", fmt.Errorf("evaluator: command %q is in the current directory; write .%c%s", name, os.PathSeparator, name)
+		return "", fmt.Errorf("command %q is in the current directory; write .%c%s", name, os.PathSeparator, name)
 	case errors.Is(err, os.ErrPermission):
-		return "", fmt.Errorf("evaluator: command %q is not an executable file", name)
+		return "", fmt.Errorf("command %q is not an executable file", name)
 	case strings.ContainsAny(name, `/\`):
-		return "", fmt.Errorf("evaluator: there is no command %q", name)
+		return "", fmt.Errorf("there is no command %q", name)
 	}
-	return "", fmt.Errorf("evaluator: command %q was not found in the directories of PATH", name)
+	return "", fmt.Errorf("command %q was not found in the directories of PATH", name)
 }
 
 // expand returns the arguments, without the command, with their placeholders
@@ -105,7 +105,7 @@ func (c *Command) expand(value func(task.Parameter) string) ([]string, error) {
 	for _, arg := range c.Args[1:] {
 		expanded, unknown := expandArgument(arg, values)
 		if unknown != "" {
-			return nil, fmt.Errorf("evaluator: argument %q: {%s} is no parameter of the task (they are: %s); write {{%s}} to mean the text",
+			return nil, fmt.Errorf("argument %q: {%s} is no parameter of the task (they are: %s); write {{%s}} to mean the text",
 				arg, unknown, sanitize.List(names), unknown)
 		}
 		args = append(args, expanded)

@@ -5,4 +5,4 @@ package evaluator
 import "errors"
 
 // Supervise is for systems with process groups.
-func Supervise([]string) error { return errors.New("evaluator: supervise: this system has none") }
+func Supervise([]string) error { return errors.New("supervise: this system has none") }

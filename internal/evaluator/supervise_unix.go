@@ -27,7 +27,7 @@ const (
 func Supervise(args []string) error {
 	lifeline, report, err := supervisorPipes(args)
 	if err != nil {
-		return fmt.Errorf("evaluator: supervise: %w", err)
+		return fmt.Errorf("supervise: %w", err)
 	}
 	outliveSignals()
 	adoptOrphans()

@@ -121,7 +121,7 @@ func waitForOutput(t testing.TB, dir string, trial uint64, text string) {
 // TestSupervisorByHand: it would kill its group, so it does nothing when no node started it.
 func TestSupervisorByHand(t *testing.T) {
 	output, err := exec.Command(os.Args[0], helperArgument, "supervise", "/bin/echo", "echo").CombinedOutput()
-	if err == nil || !strings.HasPrefix(string(output), "evaluator: supervise: a node starts it, beside a command") {
+	if err == nil || !strings.HasPrefix(string(output), "supervise: a node starts it, beside a command") {
 		t.Errorf("%v, %q", err, output)
 	}
 }

@@ -447,3 +447,32 @@ func TestNodeLinksNoStrategyThatTheProgramDoesNotName(t *testing.T) {
 		}
 	}
 }
+
+// Users cannot place the name of a package in an error. An error begins with what is wrong, in the
+// words of the documentation; task, journal and invitation are such words.
+func TestErrorsBeginWithNoPackage(t *testing.T) {
+	words := []string{"task", "journal", "invitation"}
+	eachFile(t, func(_, file string, parsed *ast.File) {
+		name := parsed.Name.Name
+		if slices.Contains(words, name) {
+			return
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) == 0 {
+				return true
+			}
+			made, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || made.Sel.Name != "Errorf" && made.Sel.Name != "New" {
+				return true
+			}
+			if owner, ok := made.X.(*ast.Ident); !ok || owner.Name != "fmt" && owner.Name != "errors" {
+				return true
+			}
+			if text, ok := call.Args[0].(*ast.BasicLit); ok && strings.HasPrefix(text.Value[1:], name+": ") {
+				t.Errorf("%s: the error %s begins with its package, expected what is wrong", file, text.Value)
+			}
+			return true
+		})
+	})
+}

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNoModel says that there is no posterior yet.
-var ErrNoModel = errors.New("portrait: there is no model yet")
+var ErrNoModel = errors.New("there is no model yet")
 
 // Interval is the probability that the function lies between Low and High of a slice.
 const Interval = 0.95
@@ -59,11 +59,11 @@ func New(view strategy.View) (*View, error) {
 	}
 	_, units, err := surrogate.Outputs(view.Task, view.Observed(task.Objective))
 	if err != nil {
-		return nil, fmt.Errorf("portrait: %w", err)
+		return nil, err
 	}
 	space, err := task.NewSpace(view.Task.Space.Parameters())
 	if err != nil {
-		return nil, fmt.Errorf("portrait: %w", err)
+		return nil, err
 	}
 	return &View{view, units, view.Task.Goal.Sign(), space}, nil
 }
@@ -109,7 +109,7 @@ func (p *View) Contour(ctx context.Context, through task.Design, x, y string, po
 		return Contour{}, err
 	}
 	if across == up {
-		return Contour{}, fmt.Errorf("portrait: parameter %q twice: accepted are two different ones", x)
+		return Contour{}, fmt.Errorf("parameter %q twice: accepted are two different ones", x)
 	}
 	center := p.view.Task.Space.Encode(through)
 	for _, at := range p.along(center, across, points) {
@@ -133,7 +133,7 @@ func (p *View) Contour(ctx context.Context, through task.Design, x, y string, po
 func (p *View) index(name string) (int, error) {
 	i := slices.IndexFunc(p.space.Parameters(), func(q task.Parameter) bool { return q.Name == name })
 	if i < 0 {
-		return 0, fmt.Errorf("portrait: the task has no parameter %.80q", name)
+		return 0, fmt.Errorf("the task has no parameter %.80q", name)
 	}
 	return i, nil
 }

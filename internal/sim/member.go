@@ -161,7 +161,7 @@ func (m *member) fail(err error) {
 	if m.run.failed != nil {
 		return
 	}
-	m.run.failed = fmt.Errorf("sim: member %d: %w", m.index, err)
+	m.run.failed = fmt.Errorf("member %d: %w", m.index, err)
 	var p *recoverpanic.Panic
 	if errors.As(err, &p) {
 		m.run.failed = fmt.Errorf("%w\n%s", m.run.failed, p.Stack)

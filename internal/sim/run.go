@@ -32,7 +32,7 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 	if s.Model == nil {
 		model, err := surrogate.New(s.Task)
 		if err != nil {
-			return Result{}, fmt.Errorf("sim: %w", err)
+			return Result{}, err
 		}
 		s.Model = model
 	}
@@ -41,17 +41,17 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 	}
 	registration, err := s.Strategies.Of(s.Task)
 	if err != nil {
-		return Result{}, fmt.Errorf("sim: %w", err)
+		return Result{}, err
 	}
 	r := &run{ctx: ctx, Scenario: s, registration: registration, network: newNetwork(s), indices: map[peer.ID]int{}, unfinished: len(s.Members)}
 	if r.strategy, err = r.newStrategy(s.Task); err != nil {
-		return Result{}, fmt.Errorf("sim: %w", err)
+		return Result{}, err
 	}
 	r.Workers = cmp.Or(r.Workers, runtime.GOMAXPROCS(0))
 	for i := range s.Members {
 		m, err := newMember(r, i)
 		if err != nil {
-			return Result{}, fmt.Errorf("sim: member %d: %w", i, err)
+			return Result{}, fmt.Errorf("member %d: %w", i, err)
 		}
 		r.members = append(r.members, m)
 		r.indices[m.id] = i

@@ -33,7 +33,7 @@ func (m *truth) Fit(ctx context.Context, obs Observations, previous *Hyperparame
 	}
 	h, err := gp.FitIntervals(ctx, m.process.spec, obs.X, sides, startsOf(previous), rng)
 	if err != nil {
-		return Hyperparameters{}, fmt.Errorf("surrogate: %w", err)
+		return Hyperparameters{}, err
 	}
 	return OfProcess(h), nil
 }
@@ -47,7 +47,7 @@ func (m *truth) Condition(obs Observations, h Hyperparameters, _ Posterior) (Pos
 	}
 	p, err := gp.NewIntervalPosterior(m.process.spec, obs.X, sides, h.Process())
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	return &Constraint{Posterior: &exactPosterior{model: m.process, process: p}, Output: m.of, High: math.Inf(1), Noise: h.Noise}, nil
 }
@@ -71,7 +71,7 @@ func Clusters(t *task.Task, obs Observations, h Hyperparameters) (bool, error) {
 	}
 	evidence, err := gp.IntervalEvidence(ConstraintSpec(t), obs.X, sides, h.Process())
 	if err != nil {
-		return false, fmt.Errorf("surrogate: %w", err)
+		return false, err
 	}
 	return evidence-logSame(obs) > math.Log(clusterOdds), nil
 }
@@ -114,7 +114,7 @@ func sidesOf(obs Observations) ([]gp.Interval, error) {
 	sides := make([]gp.Interval, len(obs.Y))
 	for i, y := range obs.Y {
 		if y != 0 && y != 1 {
-			return nil, fmt.Errorf("surrogate: label %g of observation %d: must be 0 or 1", y, i)
+			return nil, fmt.Errorf("label %g of observation %d: must be 0 or 1", y, i)
 		}
 		sides[i] = gp.Side(y == 1)
 	}

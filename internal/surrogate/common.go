@@ -94,7 +94,7 @@ func (m *common) ConditionOnFactors(ctx context.Context, obs Observations, own P
 	}
 	alone, ok := own.(*exactPosterior)
 	if !ok {
-		return nil, fmt.Errorf("surrogate: a posterior of type %T listens: must be one that Condition returned", own)
+		return nil, fmt.Errorf("a posterior of type %T listens: must be one that Condition returned", own)
 	}
 	y, _, err := rescale(obs, m.end)
 	if err != nil {
@@ -102,21 +102,21 @@ func (m *common) ConditionOnFactors(ctx context.Context, obs Observations, own P
 	}
 	gathered, err := m.latents.Gather(said)
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	proposed, err := m.learn(ctx, gathered, obs.X, y)
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	x, some := evenly(obs.X, y)
 	agreed := m.latents.Average(gathered, proposed.Latent, len(y))
 	h, err := m.latents.Fit(ctx, gathered, x, some, agreed, true, &proposed)
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	process, err := m.latents.Condition(gathered, h, obs.X, y)
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	return &commonPosterior{own: alone, process: process, proposed: proposed}, nil
 }
@@ -151,15 +151,15 @@ func (m *common) State(ctx context.Context, obs Observations, posterior Posterio
 	} else {
 		nothing, err := m.latents.Gather(nil)
 		if err != nil {
-			return latent.Statement{}, fmt.Errorf("surrogate: %w", err)
+			return latent.Statement{}, err
 		}
 		if h, err = m.learn(ctx, nothing, obs.X, y); err != nil {
-			return latent.Statement{}, fmt.Errorf("surrogate: %w", err)
+			return latent.Statement{}, err
 		}
 	}
 	said, err := m.latents.State(h, obs.X, y)
 	if err != nil {
-		return latent.Statement{}, fmt.Errorf("surrogate: %w", err)
+		return latent.Statement{}, err
 	}
 	return said, nil
 }

@@ -34,7 +34,7 @@ type Constraint struct {
 func (c *Constraint) Given(x [][]float64, kept []bool) (*Constraint, error) {
 	p, ok := c.Posterior.(*exactPosterior)
 	if !ok {
-		return nil, fmt.Errorf("surrogate: a constraint with a posterior of type %T knows no sides", c.Posterior)
+		return nil, fmt.Errorf("a constraint with a posterior of type %T knows no sides", c.Posterior)
 	}
 	var points [][]float64
 	var within []gp.Interval
@@ -60,7 +60,7 @@ func (c *Constraint) Given(x [][]float64, kept []bool) (*Constraint, error) {
 	}
 	process, err := p.process.Within(points, within)
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	given := *c
 	given.Posterior = &exactPosterior{model: p.model, process: process, units: p.units}
@@ -80,7 +80,7 @@ func (c *Constraint) WithPending(x [][]float64) (*Constraint, error) {
 	}
 	known, ok := c.Posterior.(*exactPosterior)
 	if !ok {
-		return nil, fmt.Errorf("surrogate: a constraint with a posterior of type %T: expected an exact one", c.Posterior)
+		return nil, fmt.Errorf("a constraint with a posterior of type %T: expected an exact one", c.Posterior)
 	}
 	believed, err := known.believing(x)
 	if err != nil {

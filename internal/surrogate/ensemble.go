@@ -2,7 +2,6 @@ package surrogate
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
@@ -26,13 +25,13 @@ func (p *exactPosterior) Members(ctx context.Context, count int, rng *rand.Rand)
 	}
 	draws, err := gp.Sample(ctx, p.model.spec, p.process.Points(), p.process.Outputs(), p.process.Hyperparameters(), count, rng)
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	all := make([]Posterior, count)
 	for i, h := range draws {
 		process, err := gp.NewPosterior(p.model.spec, p.process.Points(), p.process.Outputs(), h)
 		if err != nil {
-			return nil, fmt.Errorf("surrogate: %w", err)
+			return nil, err
 		}
 		all[i] = &exactPosterior{model: p.model, process: process, units: p.units}
 	}

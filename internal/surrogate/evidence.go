@@ -1,8 +1,6 @@
 package surrogate
 
 import (
-	"fmt"
-
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
@@ -24,7 +22,7 @@ func (e *exact) LogPosterior(obs Observations, h Hyperparameters) (float64, erro
 	}
 	value, err := gp.LogPosterior(e.spec, obs.X, y, h.Process())
 	if err != nil {
-		return 0, fmt.Errorf("surrogate: %w", err)
+		return 0, err
 	}
 	return value, nil
 }

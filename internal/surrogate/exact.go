@@ -2,7 +2,6 @@ package surrogate
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"sync"
 
@@ -104,7 +103,7 @@ func (e *exact) given(x [][]float64, y []float64, units Units, h Hyperparameters
 		p, err = gp.NewPosterior(e.spec, x, y, h.Process())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	return &exactPosterior{model: e, process: p, units: units}, nil
 }

@@ -2,7 +2,6 @@ package surrogate
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/stat"
@@ -63,7 +62,7 @@ func (e *exact) FitUnder(ctx context.Context, prior *gp.Prior, obs Observations,
 	}
 	h, err := gp.FitUnder(ctx, e.spec, prior, obs.X, y, startsOf(previous), rng)
 	if err != nil {
-		return Hyperparameters{}, fmt.Errorf("surrogate: %w", err)
+		return Hyperparameters{}, err
 	}
 	return OfProcess(h), nil
 }
@@ -76,7 +75,7 @@ func (e *exact) Evidence(ctx context.Context, obs Observations, rng *rand.Rand) 
 	count := min(max(drawnObservations/len(y), minDraws), maxDraws)
 	draws, err := gp.Sample(ctx, e.spec, obs.X, y, gp.PriorMode(e.spec), discarded+count, rng)
 	if err != nil {
-		return Evidence{}, fmt.Errorf("surrogate: %w", err)
+		return Evidence{}, err
 	}
 	var evidence Evidence
 	prior := e.Prior()

@@ -64,7 +64,7 @@ func (u Units) standardise(obs Observations) ([]float64, error) {
 	y := make([]float64, len(obs.Y))
 	for i, v := range obs.Y {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("surrogate: value %g of observation %d: must be finite", v, i)
+			return nil, fmt.Errorf("value %g of observation %d: must be finite", v, i)
 		}
 		y[i] = min(max((v-u.Level)/u.Scale, -MaxDeviations), MaxDeviations)
 	}

@@ -116,15 +116,15 @@ func (l *linear) own(h Hyperparameters) (*rff.Map, error) {
 		return l.shared, nil
 	}
 	if len(h.Lengthscales) != l.task.Space.Len() {
-		return nil, fmt.Errorf("surrogate: %d lengthscales: the task has %d parameters", len(h.Lengthscales), l.task.Space.Len())
+		return nil, fmt.Errorf("%d lengthscales: the task has %d parameters", len(h.Lengthscales), l.task.Space.Len())
 	}
 	units, ok := l.units[h.Features]
 	if !ok {
-		return nil, fmt.Errorf("surrogate: %d own features: must be %d or %d", h.Features, l.features(fewObservations), l.features(fewObservations+1))
+		return nil, fmt.Errorf("%d own features: must be %d or %d", h.Features, l.features(fewObservations), l.features(fewObservations+1))
 	}
 	unit, err := units()
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	var factors []float64
 	for parameter, block := range l.task.Space.Blocks() {
@@ -132,7 +132,7 @@ func (l *linear) own(h Hyperparameters) (*rff.Map, error) {
 	}
 	own, err := unit.Rescaled(factors)
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	return own, nil
 }
@@ -142,7 +142,7 @@ func (l *linear) own(h Hyperparameters) (*rff.Map, error) {
 func fitNoise(ctx context.Context, features *rff.Map, x [][]float64, y []float64) (float64, error) {
 	evidence, err := rff.NewEvidence(features, x, y)
 	if err != nil {
-		return 0, fmt.Errorf("surrogate: %w", err)
+		return 0, err
 	}
 	density := func(logNoise float64) float64 {
 		if ctx.Err() != nil {
@@ -199,7 +199,7 @@ func (l *linear) Condition(obs Observations, h Hyperparameters, previous Posteri
 		return nil, err
 	}
 	if !(h.SharedNoise >= 0) || math.IsInf(h.SharedNoise, 1) {
-		return nil, fmt.Errorf("surrogate: noise %g over the shared features: must be at least 0 and finite", h.SharedNoise)
+		return nil, fmt.Errorf("noise %g over the shared features: must be at least 0 and finite", h.SharedNoise)
 	}
 	p := &linearPosterior{model: l, h: h, x: linalg.Clone(obs.X), units: units}
 	p.share = &linearShare{features: l.shared, noise: cmp.Or(h.SharedNoise, h.Noise), x: p.x, y: y}
@@ -210,7 +210,7 @@ func (l *linear) Condition(obs Observations, h Hyperparameters, previous Posteri
 		p.weights, err = rff.NewPosterior(p.features, obs.X, y, priorVariance, h.Noise)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	return p, nil
 }
@@ -264,7 +264,7 @@ func (s *linearShare) posterior() (p *rff.Posterior, err error) {
 		p, err = rff.NewPosterior(s.features, s.x, s.y, priorVariance, s.noise)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	s.before, s.computed = nil, p
 	return p, nil

@@ -2,7 +2,6 @@ package surrogate
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -52,7 +51,7 @@ func (p *exactPosterior) believing(x [][]float64) (*exactPosterior, error) {
 	}
 	process, err := p.process.Extend(all, y)
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	return &exactPosterior{model: p.model, process: process, units: p.units}, nil
 }
@@ -81,7 +80,7 @@ func (p *linearPosterior) WithPending(x [][]float64) (Pending, error) {
 		mean, _ := p.Predict(at)
 		var err error
 		if next.weights, err = next.weights.Extend(at, mean); err != nil {
-			return nil, fmt.Errorf("surrogate: %w", err)
+			return nil, err
 		}
 	}
 	return &next, nil
@@ -90,7 +89,7 @@ func (p *linearPosterior) WithPending(x [][]float64) (Pending, error) {
 func (p *commonPosterior) WithPending(x [][]float64) (Pending, error) {
 	process, err := p.process.WithPending(x)
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	next := *p
 	next.process = process

@@ -10,7 +10,7 @@ import (
 
 // ErrNoObservations says that a surrogate was asked before the first
 // observation.
-var ErrNoObservations = errors.New("surrogate: no observations")
+var ErrNoObservations = errors.New("no observations")
 
 // Where the bad tail of the outputs begins to bend.
 const (
@@ -133,7 +133,7 @@ func rescale(obs Observations, end tail) ([]float64, scaling, error) {
 	s := scaling{}
 	for i, v := range obs.Y {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, scaling{}, fmt.Errorf("surrogate: value %g of observation %d: must be finite", v, i)
+			return nil, scaling{}, fmt.Errorf("value %g of observation %d: must be finite", v, i)
 		}
 		s.largest = max(s.largest, math.Abs(v))
 	}
@@ -156,7 +156,7 @@ func rescale(obs Observations, end tail) ([]float64, scaling, error) {
 
 func checkLengths(obs Observations) error {
 	if len(obs.X) != len(obs.Y) {
-		return fmt.Errorf("surrogate: %d designs but %d values", len(obs.X), len(obs.Y))
+		return fmt.Errorf("%d designs but %d values", len(obs.X), len(obs.Y))
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func New(t *task.Task) (Model, error) {
 	case "rff":
 		return newLinear(t, shared), nil
 	}
-	return nil, fmt.Errorf("surrogate: type %q: must be \"exact\", \"rff\" or \"shared-latent\"", t.Surrogate.Type)
+	return nil, fmt.Errorf("type %q: must be \"exact\", \"rff\" or \"shared-latent\"", t.Surrogate.Type)
 }
 
 // ProcessSpec says which Gaussian process models the task's objective.
@@ -166,7 +166,7 @@ func SharedMap(t *task.Task) (*rff.Map, error) {
 		Basis:        t.Surrogate.Basis,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	return m, nil
 }

@@ -2,7 +2,6 @@ package surrogate
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
@@ -28,7 +27,7 @@ const (
 func (p *exactPosterior) Weights(ctx context.Context, rng *rand.Rand) ([]float64, error) {
 	projection, err := p.model.projection()
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	path := p.process.Draw(drawFeatures, rng)
 	values := make([]float64, projection.Len())
@@ -42,7 +41,7 @@ func (p *exactPosterior) Weights(ctx context.Context, rng *rand.Rand) ([]float64
 	}
 	refined, err := projection.Refine(values, furtherWeight)
 	if err != nil {
-		return nil, fmt.Errorf("surrogate: %w", err)
+		return nil, err
 	}
 	further := func(x []float64) {
 		_ = refined.Add(x, path.Value(x)-level) // it refuses what is not finite, which is no help

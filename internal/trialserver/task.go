@@ -142,7 +142,7 @@ func (t *Task) trials(ctx context.Context, ids []uint64, err error) ([]strategy.
 	found := make([]strategy.Trial, 0, len(ids))
 	for _, id := range ids {
 		if id == 0 || id > uint64(len(all)) {
-			return nil, fmt.Errorf("desk: the journal has a reply with trial %d, and %d trials", id, len(all))
+			return nil, fmt.Errorf("the journal has a reply with trial %d, and %d trials", id, len(all))
 		}
 		found = append(found, all[id-1])
 	}

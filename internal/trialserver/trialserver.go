@@ -110,7 +110,7 @@ type Server struct {
 func New(n *node.Node, options Options) (*Server, error) {
 	ids, err := listServed(n.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("desk: %w", err)
+		return nil, err
 	}
 	return &Server{node: n, options: options.withDefaults(), served: len(ids), tasks: map[string]*Task{}, pending: ids}, nil
 }
@@ -256,7 +256,7 @@ func (d *Server) Create(ctx context.Context, o Order, invited string) (t *Task, 
 	// Kept after it is joined, so that one that cannot be joined is not tried for ever; a
 	// process that ends in between has acknowledged nothing.
 	if err := writeServed(d.node.Dir, asked, o); err != nil {
-		return nil, false, errors.Join(fmt.Errorf("desk: %w", err), d.remove(id).Close())
+		return nil, false, errors.Join(err, d.remove(id).Close())
 	}
 	d.joined(session)
 	t, err = d.Task(id)
@@ -302,7 +302,7 @@ func (d *Server) Leave(wanted string) error {
 		return err
 	}
 	if err := forgetServed(d.node.Dir, t.id); err != nil {
-		return fmt.Errorf("desk: %w", err)
+		return err
 	}
 	session := d.remove(t.id)
 	if d.options.OnLeave != nil {

@@ -2,7 +2,6 @@ package attack
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -196,7 +195,7 @@ func (r *reader) condition(m protocol.Mean, x [][]float64, y []float64, logNoise
 	h := surrogate.Hyperparameters{Lengthscales: m.Lengthscales, Noise: math.Exp(min(max(logNoise, -20), 2))}
 	posterior, err := r.model.Condition(surrogate.Observations{X: x, Y: y}, h, nil)
 	if err != nil {
-		return nil, fmt.Errorf("attack: %w", err)
+		return nil, err
 	}
 	return posterior, nil
 }

@@ -56,40 +56,40 @@ type Report struct {
 // Check returns what is wrong with a plan.
 func (p Plan) Check() error {
 	if p.Task == nil {
-		return errors.New("attack: Plan.Task is missing")
+		return errors.New("Plan.Task is missing")
 	}
 	registration, err := all.Strategies().Of(p.Task)
 	if err != nil {
-		return fmt.Errorf("attack: %w", err)
+		return err
 	}
 	settings, summing := p.Task.Strategy.Settings.(ftsde.Settings)
 	switch {
 	case registration.Roster:
-		return fmt.Errorf("attack: task %q has a roster (strategy %s), whose parties tell each other all; accepted are strategies without one, and fts-de", p.Task.Name, p.Task.Strategy.Type)
+		return fmt.Errorf("task %q has a roster (strategy %s), whose parties tell each other all; accepted are strategies without one, and fts-de", p.Task.Name, p.Task.Strategy.Type)
 	case p.Task.Surrogate.Type == task.SharedLatent:
-		return fmt.Errorf("attack: task %q has the surrogate %s, and no attack here reads what nodes state of the function in common; accepted are others", p.Task.Name, task.SharedLatent)
+		return fmt.Errorf("task %q has the surrogate %s, and no attack here reads what nodes state of the function in common; accepted are others", p.Task.Name, task.SharedLatent)
 	case p.Task.Surrogate.SharedHyperparameters:
-		return fmt.Errorf("attack: task %q has hyperparameters: shared, and no attack here reads what nodes tell of them; accepted is hyperparameters: own", p.Task.Name)
+		return fmt.Errorf("task %q has hyperparameters: shared, and no attack here reads what nodes tell of them; accepted is hyperparameters: own", p.Task.Name)
 	case summing && settings.Cells > 1:
-		return fmt.Errorf("attack: task %q has %d cells, accepted is 1", p.Task.Name, settings.Cells)
+		return fmt.Errorf("task %q has %d cells, accepted is 1", p.Task.Name, settings.Cells)
 	}
 	if p.Task.Space.Listing().Absent() {
-		return fmt.Errorf("attack: task %q was read without its table of designs", p.Task.Name)
+		return fmt.Errorf("task %q was read without its table of designs", p.Task.Name)
 	}
 	if p.Repeats < 1 {
-		return fmt.Errorf("attack: %d repeats, accepted are 1 and more", p.Repeats)
+		return fmt.Errorf("%d repeats, accepted are 1 and more", p.Repeats)
 	}
 	if len(p.Observations) == 0 || len(p.Noises) == 0 {
-		return errors.New("attack: no number of observations or no noise")
+		return errors.New("no number of observations or no noise")
 	}
 	for _, n := range p.Observations {
 		if n < 3 || n > MaxObservations {
-			return fmt.Errorf("attack: %d observations, accepted are 3 to %d", n, MaxObservations)
+			return fmt.Errorf("%d observations, accepted are 3 to %d", n, MaxObservations)
 		}
 	}
 	for _, noise := range p.Noises {
 		if !(noise >= 0) || math.IsInf(noise, 1) {
-			return fmt.Errorf("attack: noise %g, accepted are 0 and more", noise)
+			return fmt.Errorf("noise %g, accepted are 0 and more", noise)
 		}
 	}
 	var names []string
@@ -98,7 +98,7 @@ func (p Plan) Check() error {
 	}
 	names = append(names, boundName)
 	if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, p.Filter) }) {
-		return fmt.Errorf("attack: no attack has %q in its name; there are: %s", p.Filter, strings.Join(names, "; "))
+		return fmt.Errorf("no attack has %q in its name; there are: %s", p.Filter, strings.Join(names, "; "))
 	}
 	return nil
 }

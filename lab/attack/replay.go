@@ -2,7 +2,6 @@ package attack
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -114,7 +113,7 @@ type player struct {
 func newPlayer(t *task.Task) (*player, error) {
 	registration, err := all.Strategies().Of(t)
 	if err != nil {
-		return nil, fmt.Errorf("attack: %w", err)
+		return nil, err
 	}
 	p := &player{task: t, find: search.New(t)}
 	if p.features, err = surrogate.SharedMap(t); err != nil {

@@ -184,7 +184,7 @@ func (t *Disclosure) live(ctx context.Context, key crypto.PrivKey, trials []stra
 			}
 			for _, e := range ready.Events {
 				if e.Type == agent.Warning && e.Trial == nil {
-					return fmt.Errorf("attack: the agent warns: %s", e.Message)
+					return fmt.Errorf("the agent warns: %s", e.Message)
 				}
 			}
 			if len(ready.Work) == 0 {

@@ -84,7 +84,7 @@ func (g *Global) round(ctx context.Context, number uint64) (decision, error) {
 	}
 	members, err := utilities(g.pool.now())
 	if err != nil {
-		return decision{}, fmt.Errorf("baseline: the design of round %d: %w", number, err)
+		return decision{}, fmt.Errorf("the design of round %d: %w", number, err)
 	}
 	decided, err := g.decide(ctx, number, members)
 	if err != nil {

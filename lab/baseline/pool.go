@@ -30,13 +30,13 @@ type Pool struct {
 // surrogate must be the exact one, and its process learned.
 func NewPool(t *task.Task, members int) (*Pool, error) {
 	if t.Surrogate.Type != "exact" {
-		return nil, fmt.Errorf("baseline: a pool of surrogates of type %q: must be \"exact\"", t.Surrogate.Type)
+		return nil, fmt.Errorf("a pool of surrogates of type %q: must be \"exact\"", t.Surrogate.Type)
 	}
 	if t.Surrogate.Known != nil {
-		return nil, fmt.Errorf("baseline: a pool of surrogates whose process is known: it must be learned")
+		return nil, fmt.Errorf("a pool of surrogates whose process is known: it must be learned")
 	}
 	if members < 1 {
-		return nil, fmt.Errorf("baseline: a pool of %d members: at least 1 is needed", members)
+		return nil, fmt.Errorf("a pool of %d members: at least 1 is needed", members)
 	}
 	return &Pool{task: t, spec: surrogate.ProcessSpec(t), members: make([]*known, members)}, nil
 }

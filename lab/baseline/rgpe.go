@@ -75,12 +75,12 @@ func (s rgpe) ensemble(view strategy.View, seed random.Seed) (*ensemble, error) 
 	peers := s.pool.now().peers(s.self)
 	target, err := ownLosses(own, seed.Stream("member", uint64(s.self)))
 	if err != nil {
-		return nil, fmt.Errorf("baseline: rank the own model: %w", err)
+		return nil, fmt.Errorf("rank the own model: %w", err)
 	}
 	losses := make([][]int, len(peers))
 	for n, p := range peers {
 		if losses[n], err = peerLosses(p.known, own.x, own.y, seed.Stream("member", uint64(p.member))); err != nil {
-			return nil, fmt.Errorf("baseline: rank the model of member %d: %w", p.member, err)
+			return nil, fmt.Errorf("rank the model of member %d: %w", p.member, err)
 		}
 	}
 	weight, weights := rankingWeights(target, losses)
@@ -93,7 +93,7 @@ func (s rgpe) ensemble(view strategy.View, seed random.Seed) (*ensemble, error) 
 		}
 		process, err := p.process()
 		if err != nil {
-			return nil, fmt.Errorf("baseline: the model of member %d: %w", p.member, err)
+			return nil, fmt.Errorf("the model of member %d: %w", p.member, err)
 		}
 		e.mixture.add(process, weights[n])
 		listened.to(p)

@@ -56,7 +56,7 @@ func (s taf) Suggest(ctx context.Context, view strategy.View, trial uint64, seed
 	for _, p := range s.pool.now().peers(s.self) {
 		process, err := p.process()
 		if err != nil {
-			return strategy.Suggestion{}, fmt.Errorf("baseline: the model of member %d: %w", p.member, err)
+			return strategy.Suggestion{}, fmt.Errorf("the model of member %d: %w", p.member, err)
 		}
 		if source, ok := newSource(process, own); ok {
 			f.sources = append(f.sources, source)

@@ -31,7 +31,7 @@ func (p Plan) draw(repeat int) (*federation, error) {
 	seed := random.SeedOf(p.Seed).Derive("repeat", uint64(repeat))
 	drawn, err := p.Family.Draw(seed.Derive("federation", 0), p.Agents)
 	if err != nil {
-		return nil, fmt.Errorf("experiment: %s, repeat %d: %w", p.Family.Name, repeat, err)
+		return nil, fmt.Errorf("%s, repeat %d: %w", p.Family.Name, repeat, err)
 	}
 	f := &federation{Federation: drawn, seed: seed, deviations: make([]float64, len(drawn.Members))}
 	counting := 0
@@ -43,7 +43,7 @@ func (p Plan) draw(repeat int) (*federation, error) {
 		}
 	}
 	if counting == 0 {
-		return nil, fmt.Errorf("experiment: %s, repeat %d: no member's regret counts", p.Family.Name, repeat)
+		return nil, fmt.Errorf("%s, repeat %d: no member's regret counts", p.Family.Name, repeat)
 	}
 	f.deviation /= float64(counting)
 	return f, nil

@@ -287,7 +287,7 @@ func (p Plan) records(store *Store) ([][]Record, error) {
 		for repeat := range p.Repeats {
 			record, ok := store.get(repeat, p.key(s))
 			if !ok {
-				return nil, fmt.Errorf("experiment: repeat %d of %s is missing", repeat, s)
+				return nil, fmt.Errorf("repeat %d of %s is missing", repeat, s)
 			}
 			all[i] = append(all[i], record)
 		}

@@ -40,7 +40,7 @@ func (p Progress) Left() time.Duration {
 // is in the store.
 func Run(ctx context.Context, p Plan, store *Store, o Options) error {
 	if o.Workers < 0 {
-		return fmt.Errorf("experiment: Options.Workers is %d, accepted are 0 and more", o.Workers)
+		return fmt.Errorf("Options.Workers is %d, accepted are 0 and more", o.Workers)
 	}
 	r := &runner{Plan: p, store: store, options: o, ledger: newLedger(processorTime), begun: time.Now(), drawn: map[int]*drawing{}}
 	jobs := r.jobs()
@@ -150,14 +150,14 @@ func (r *runner) run(ctx context.Context, j job) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return fmt.Errorf("experiment: %s, repeat %d: %w", j.strategy, j.repeat, err)
+		return fmt.Errorf("%s, repeat %d: %w", j.strategy, j.repeat, err)
 	}
 	record.Seconds, record.Core = account.real.Seconds(), account.core.Seconds()
 	record.Memory = processMemory()
 	record.Drawing = r.takeDrawing(d)
 	record.Build = r.store.options.Build
 	if !record.complete(r.Plan) {
-		return errors.New("experiment: a run ended before its time") // the simulator's fault
+		return errors.New("a run ended before its time") // the simulator's fault
 	}
 	if err := r.store.add(record); err != nil {
 		return err

@@ -54,16 +54,16 @@ type runID struct {
 // it makes if need be, for one Store at a time. A last line that was cut off is removed.
 func OpenStore(dir string, p Plan, o StoreOptions) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("experiment: keep results: %w; --out chooses another directory", err)
+		return nil, fmt.Errorf("keep results: %w; --out chooses another directory", err)
 	}
 	path := filepath.Join(dir, p.Hash()+".jsonl")
 	s := &Store{path: path, lock: flock.New(path + ".lock"), options: o, own: map[runID]Record{}, others: map[runID]Record{}}
 	locked, err := s.lock.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("experiment: keep results: %w", err)
+		return nil, fmt.Errorf("keep results: %w", err)
 	}
 	if !locked {
-		return nil, fmt.Errorf("experiment: %s: another simulation with these settings is at work; wait for it, or name all strategies in one command, or choose another --out", path)
+		return nil, fmt.Errorf("%s: another simulation with these settings is at work; wait for it, or name all strategies in one command, or choose another --out", path)
 	}
 	if err := s.open(p); err != nil {
 		return nil, errors.Join(err, s.lock.Close())
@@ -74,7 +74,7 @@ func OpenStore(dir string, p Plan, o StoreOptions) (*Store, error) {
 func (s *Store) open(p Plan) error {
 	if s.options.Fresh {
 		if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("experiment: forget results: %w", err)
+			return fmt.Errorf("forget results: %w", err)
 		}
 	}
 	whole, err := s.read(p)
@@ -82,10 +82,10 @@ func (s *Store) open(p Plan) error {
 		return err
 	}
 	if s.file, err = os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
-		return fmt.Errorf("experiment: keep results: %w", err)
+		return fmt.Errorf("keep results: %w", err)
 	}
 	if err := s.prepare(p, whole); err != nil {
-		return errors.Join(fmt.Errorf("experiment: %s: %w", s.path, err), s.file.Close())
+		return errors.Join(fmt.Errorf("%s: %w", s.path, err), s.file.Close())
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (s *Store) read(p Plan) (int, error) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("experiment: read results: %w", err)
+		return 0, fmt.Errorf("read results: %w", err)
 	}
 	whole := bytes.LastIndexByte(data, '\n') + 1
 	for number, line := range bytes.Split(data[:whole], []byte("\n")) {
@@ -106,13 +106,13 @@ func (s *Store) read(p Plan) (int, error) {
 		}
 		if number == 0 {
 			if !bytes.Equal(line, p.header()) {
-				return 0, fmt.Errorf("experiment: %s: the first line is not that of this plan; another --out or --fresh helps", s.path)
+				return 0, fmt.Errorf("%s: the first line is not that of this plan; another --out or --fresh helps", s.path)
 			}
 			continue
 		}
 		var r Record
 		if err := json.Unmarshal(line, &r); err != nil || !r.complete(p) {
-			return 0, fmt.Errorf("experiment: %s:%d: not a whole result; --fresh starts anew", s.path, number+1)
+			return 0, fmt.Errorf("%s:%d: not a whole result; --fresh starts anew", s.path, number+1)
 		}
 		s.keep(r)
 	}
@@ -155,12 +155,12 @@ func (s *Store) foreign(r Record) bool { return r.Build != s.options.Build }
 func (s *Store) add(r Record) error {
 	line, err := json.Marshal(r)
 	if err != nil {
-		return fmt.Errorf("experiment: %w", err)
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.append(line); err != nil {
-		return fmt.Errorf("experiment: %s: %w", s.path, err)
+		return fmt.Errorf("%s: %w", s.path, err)
 	}
 	s.keep(r)
 	return nil

@@ -33,7 +33,7 @@ func newUnits(strategies [][]Record) (units, error) {
 		for i, r := range records {
 			first := strategies[0][i]
 			if !slices.EqualFunc(r.Members, first.Members, func(a, b MemberRecord) bool { return a.Member == b.Member }) {
-				return u, fmt.Errorf("experiment: repeat %d: %s and %s were played by different members; --fresh makes all anew", r.Repeat, first.Strategy, r.Strategy)
+				return u, fmt.Errorf("repeat %d: %s and %s were played by different members; --fresh makes all anew", r.Repeat, first.Strategy, r.Strategy)
 			}
 			named = named && !slices.ContainsFunc(r.Members, func(m MemberRecord) bool { return m.Name == "" })
 		}

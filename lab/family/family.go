@@ -130,7 +130,7 @@ type Family struct {
 // optimum has to be searched, what these decide.
 func (f Family) Draw(seed random.Seed, agents int) (Federation, error) {
 	if f.draw == nil {
-		return Federation{}, errors.New("family: this Family is not from Parse")
+		return Federation{}, errors.New("this Family is not from Parse")
 	}
 	if agents < 1 || agents > MaxAgents {
 		return Federation{}, fmt.Errorf("family %q: %d agents; accepted: 1 to %d", f.Name, agents, MaxAgents)

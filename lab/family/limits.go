@@ -160,7 +160,7 @@ func (f *limited) common(cluster int) commonLimits {
 }
 
 func (f *limited) failure(of string) error {
-	return fmt.Errorf("family: %d draws of the constraints %s are not as feasible=%.3g and border=%s say", redraws, of, f.feasible, f.border)
+	return fmt.Errorf("%d draws of the constraints %s are not as feasible=%.3g and border=%s say", redraws, of, f.feasible, f.border)
 }
 
 // member draws a member's part of the constraints until something is feasible, or

@@ -69,7 +69,7 @@ func (f Function) Coordinates(d task.Design) []float64 {
 func (f Function) Design(x []float64) (task.Design, error) {
 	parameters := f.Space.Parameters()
 	if len(x) != len(parameters) {
-		return task.Design{}, fmt.Errorf("testfunc: %s: %d coordinates given; accepted: %d", f.Name, len(x), len(parameters))
+		return task.Design{}, fmt.Errorf("%s: %d coordinates given; accepted: %d", f.Name, len(x), len(parameters))
 	}
 	values := make([]task.Value, len(x))
 	for i, p := range parameters {
@@ -78,11 +78,11 @@ func (f Function) Design(x []float64) (task.Design, error) {
 		case p.Kind == task.Float:
 			values[i] = task.FloatValue(x[i])
 		case !whole:
-			return task.Design{}, fmt.Errorf("testfunc: %s: coordinate %g of %s must be whole", f.Name, x[i], p.Name)
+			return task.Design{}, fmt.Errorf("%s: coordinate %g of %s must be whole", f.Name, x[i], p.Name)
 		case p.Kind == task.Int:
 			values[i] = task.IntValue(int64(x[i]))
 		case x[i] < 0 || x[i] >= float64(len(p.Choices)):
-			return task.Design{}, fmt.Errorf("testfunc: %s: choice %g of %s must be from 0 to %d", f.Name, x[i], p.Name, len(p.Choices)-1)
+			return task.Design{}, fmt.Errorf("%s: choice %g of %s must be from 0 to %d", f.Name, x[i], p.Name, len(p.Choices)-1)
 		default:
 			values[i] = task.ChoiceValue(p.Choices[int(x[i])])
 		}

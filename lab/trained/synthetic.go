@@ -88,7 +88,7 @@ func generate(c synthetic.Config, agents int, majority float64) ([]*synthetic.Da
 	var all []*synthetic.Data
 	for len(all) < agents {
 		if c.Node == patience*agents {
-			return nil, fmt.Errorf("trained: synthetic: only %d of %d nodes have classes of at most %g of their data; wanted: %d", len(all), c.Node, majority, agents)
+			return nil, fmt.Errorf("synthetic: only %d of %d nodes have classes of at most %g of their data; wanted: %d", len(all), c.Node, majority, agents)
 		}
 		data, err := synthetic.Generate(c)
 		if err != nil {

@@ -66,7 +66,7 @@ func buildTable(v family.Values) (*task.Space, family.DrawFunc, error) {
 	}
 	return space, func(seed random.Seed, agents int) (family.Federation, error) {
 		if agents > len(measured) {
-			return family.Federation{}, fmt.Errorf("trained: table: %d agents; the table has %d members, each of which is one agent", agents, len(measured))
+			return family.Federation{}, fmt.Errorf("table: %d agents; the table has %d members, each of which is one agent", agents, len(measured))
 		}
 		drawn := make([]measurements, agents)
 		objectives := make([]objective, agents)

@@ -2,7 +2,6 @@ package alone
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -120,7 +119,7 @@ func (s Engine) Information(ctx context.Context, view strategy.View, trial uint6
 		view.Posterior = p
 		optima, err := s.entropy.optima(ctx, view, memberOptima, draws.Derive("member", uint64(i)))
 		if err != nil {
-			return nil, strategy.Why{}, fmt.Errorf("alone: %w", err)
+			return nil, strategy.Why{}, err
 		}
 		gains = append(gains, acquisition.LogGain(p, optima, search.Limits(view)...))
 	}
@@ -141,7 +140,7 @@ func posteriors(ctx context.Context, view strategy.View, count int, rng *rand.Ra
 	}
 	drawn, err := ensemble.Members(ctx, count, rng)
 	if err != nil {
-		return nil, fmt.Errorf("alone: %w", err)
+		return nil, err
 	}
 	return drawn, nil
 }

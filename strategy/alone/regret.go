@@ -2,7 +2,6 @@ package alone
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
@@ -45,7 +44,7 @@ func RegretBound(ctx context.Context, view strategy.View, seed strategy.Seed) (f
 		f := acquisition.UCB(p, regretDeviations*regretDeviations)
 		_, upper, err := s.Maximizer.Maximize(ctx, f, s.Best(view), seed.Stream("bound", uint64(i)))
 		if err != nil {
-			return 0, fmt.Errorf("alone: %w", err)
+			return 0, err
 		}
 		lower, reached := acquisition.LCB(p, regretDeviations*regretDeviations), math.Inf(-1)
 		for _, x := range designs {

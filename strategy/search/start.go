@@ -42,7 +42,7 @@ func (s Search) StartWithin(view strategy.View, trial uint64, seed strategy.Seed
 		design, ok = s.fresh(view, seed.Stream("start", stream))
 	}
 	if !ok && s.failed(view)[design.Key()] {
-		return strategy.Suggestion{}, errors.New("search: every design that was tried has failed, and chance finds no other")
+		return strategy.Suggestion{}, errors.New("every design that was tried has failed, and chance finds no other")
 	}
 	return starting(design), nil
 }

@@ -92,7 +92,7 @@ var _ strategy.Exchange = (*Exchange)(nil)
 func NewExchange(t *task.Task, key crypto.PrivKey, entropy io.Reader) (*Exchange, error) {
 	self, err := peer.IDFromPrivateKey(key)
 	if err != nil {
-		return nil, fmt.Errorf("ftsde: %w", err)
+		return nil, err
 	}
 	a := t.Privacy.Aggregate
 	if !slices.Contains(a.Roster, self) {

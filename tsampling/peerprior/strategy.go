@@ -3,7 +3,6 @@ package peerprior
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -105,7 +104,7 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	if err := ctx.Err(); err != nil {
-		return strategy.Suggestion{}, fmt.Errorf("peerprior: %w", err)
+		return strategy.Suggestion{}, err
 	}
 	f, words, err := s.score(ctx, view, o, trial, seed)
 	if err != nil {
@@ -174,7 +173,7 @@ func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *mixtu
 			b, err = b.withPending(pending)
 		}
 		if err != nil {
-			return nil, "", fmt.Errorf("peerprior: %w", err)
+			return nil, "", err
 		}
 		gain := b.improvement(reached)
 		if len(limits) > 0 {
@@ -230,7 +229,7 @@ func (o *mixture) best() *expert {
 func (s *Strategy) mixtureOf(view strategy.View, trial uint64, seed strategy.Seed) (*mixture, error) {
 	x, y, err := exactly(s.task, view)
 	if err != nil {
-		return nil, fmt.Errorf("peerprior: %w", err)
+		return nil, err
 	}
 	o := &mixture{peerInput: s.inputOf(s, view, trial, seed, x)}
 	if o.peers == 0 {

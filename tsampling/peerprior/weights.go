@@ -1,8 +1,6 @@
 package peerprior
 
 import (
-	"fmt"
-
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/protocol"
@@ -30,7 +28,7 @@ func (s *Strategy) PeerWeights(view strategy.View) ([]strategy.PeerWeight, error
 		if d == nil {
 			own, y, _, err := observations(s.task, view)
 			if err != nil {
-				return fmt.Errorf("peerprior: %w", err)
+				return err
 			}
 			older := max(len(own)-maxWeighed, 0)
 			x = own[older:]

@@ -37,7 +37,7 @@ func New(t *task.Task) (*Exchange, error) {
 	}
 	pupil, ok := model.(surrogate.PriorFitter)
 	if !ok {
-		return nil, fmt.Errorf("hyper: the surrogate of task %q has no hyperparameters that peers could help to learn", t.Name)
+		return nil, fmt.Errorf("the surrogate of task %q has no hyperparameters that peers could help to learn", t.Name)
 	}
 	e := &Exchange{standard: pupil.Prior()}
 	e.Latest = latest.New(latest.Spec{

@@ -36,7 +36,7 @@ func New(t *task.Task) (*Exchange, error) {
 	}
 	listener, ok := model.(surrogate.FactorConditioner)
 	if !ok {
-		return nil, fmt.Errorf("statements: the surrogate of task %q is of type %s: must be %s", t.Name, t.Surrogate.Type, task.SharedLatent)
+		return nil, fmt.Errorf("the surrogate of task %q is of type %s: must be %s", t.Name, t.Surrogate.Type, task.SharedLatent)
 	}
 	spec := listener.Spec()
 	return &Exchange{latest.New(latest.Spec{

@@ -21,7 +21,7 @@ type Budget struct {
 // NewBudget allows so many answers to each peer, at least one.
 func NewBudget(most int) (*Budget, error) {
 	if most < 1 {
-		return nil, fmt.Errorf("compare: a budget of %d comparisons, accepted are 1 or more", most)
+		return nil, fmt.Errorf("a budget of %d comparisons, accepted are 1 or more", most)
 	}
 	return &Budget{most: most, counts: map[string]int{}}, nil
 }
@@ -31,9 +31,9 @@ func (b *Budget) Check(peer string) error {
 	count, known := b.counts[peer]
 	switch {
 	case count >= b.most:
-		return fmt.Errorf("compare: %w: this peer has had its %d of the hour", ErrSpent, b.most)
+		return fmt.Errorf("%w: this peer has had its %d of the hour", ErrSpent, b.most)
 	case !known && len(b.counts) >= MaxCounted:
-		return fmt.Errorf("compare: %w: %d other peers have been answered within the hour", ErrSpent, MaxCounted)
+		return fmt.Errorf("%w: %d other peers have been answered within the hour", ErrSpent, MaxCounted)
 	}
 	return nil
 }

@@ -68,12 +68,12 @@ func Answer(threshold uint64, context, offer []byte, random io.Reader) ([]byte, 
 // than that the value does not exceed.
 func (c *Comparison) End(answer []byte) (bool, error) {
 	if c.secret == nil {
-		return false, errors.New("compare: the comparison has ended already")
+		return false, errors.New("the comparison has ended already")
 	}
 	secret := c.secret
 	c.secret = nil
 	if len(answer) != AnswerBytes {
-		return false, fmt.Errorf("compare: answer: %w: %d bytes, accepted are %d", ErrMalformed, len(answer), AnswerBytes)
+		return false, fmt.Errorf("answer: %w: %d bytes, accepted are %d", ErrMalformed, len(answer), AnswerBytes)
 	}
 	if _, err := parse("first half of the answer", answer[:OfferBytes]); err != nil {
 		return false, err
@@ -86,7 +86,7 @@ func (c *Comparison) End(answer []byte) (bool, error) {
 	case 0, 1:
 		return pairs == 1, nil
 	default:
-		return false, fmt.Errorf("compare: answer: %w: %d of its elements are in the offer, of an honest party at most 1 is", ErrMalformed, pairs)
+		return false, fmt.Errorf("answer: %w: %d of its elements are in the offer, of an honest party at most 1 is", ErrMalformed, pairs)
 	}
 }
 
@@ -98,11 +98,11 @@ func newSecret(random io.Reader) (group.Scalar, error) {
 	}
 	var seed [SecretBytes]byte
 	if _, err := io.ReadFull(random, seed[:]); err != nil {
-		return nil, fmt.Errorf("compare: random bytes: %w", err)
+		return nil, fmt.Errorf("random bytes: %w", err)
 	}
 	secret := curve.HashToScalar(seed[:], secretAs)
 	if secret.IsZero() {
-		return nil, errors.New("compare: random bytes: they give no secret")
+		return nil, errors.New("random bytes: they give no secret")
 	}
 	return secret, nil
 }
@@ -144,19 +144,19 @@ func at(list []byte, i int) []byte { return list[i*ElementBytes : (i+1)*ElementB
 // parse reads what list has written of points that differ, none of them the identity.
 func parse(what string, data []byte) ([]group.Element, error) {
 	if len(data) != OfferBytes {
-		return nil, fmt.Errorf("compare: %s: %w: %d bytes, accepted are %d", what, ErrMalformed, len(data), OfferBytes)
+		return nil, fmt.Errorf("%s: %w: %d bytes, accepted are %d", what, ErrMalformed, len(data), OfferBytes)
 	}
 	points := make([]group.Element, Bits)
 	for i := range points {
 		points[i] = curve.NewElement()
 		if err := points[i].UnmarshalBinary(at(data, i)); err != nil {
-			return nil, fmt.Errorf("compare: %s: %w: element %d is not the encoding of one", what, ErrMalformed, i)
+			return nil, fmt.Errorf("%s: %w: element %d is not the encoding of one", what, ErrMalformed, i)
 		}
 		if points[i].IsIdentity() {
-			return nil, fmt.Errorf("compare: %s: %w: element %d is the identity", what, ErrMalformed, i)
+			return nil, fmt.Errorf("%s: %w: element %d is the identity", what, ErrMalformed, i)
 		}
 		if i > 0 && bytes.Compare(at(data, i-1), at(data, i)) >= 0 {
-			return nil, fmt.Errorf("compare: %s: %w: element %d does not follow the one before in the order of bytes", what, ErrMalformed, i)
+			return nil, fmt.Errorf("%s: %w: element %d does not follow the one before in the order of bytes", what, ErrMalformed, i)
 		}
 	}
 	return points, nil

@@ -54,7 +54,7 @@ func (a *account) vouch(releases int) {
 
 func newName(entropy io.Reader) (name protocol.ReleaseName, err error) {
 	if _, err = io.ReadFull(entropy, name[:]); err != nil {
-		err = fmt.Errorf("ledger: the name of a release: %w", err)
+		err = fmt.Errorf("the name of a release: %w", err)
 	}
 	return name, err
 }

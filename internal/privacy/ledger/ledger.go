@@ -108,7 +108,7 @@ type Ledger struct {
 // of crypto/rand outside of tests.
 func NewLedger(t *task.Task, entropy io.Reader) (*Ledger, error) {
 	if entropy == nil {
-		return nil, errors.New("ledger: the task promises privacy, which needs a source of random bytes")
+		return nil, errors.New("the task promises privacy, which needs a source of random bytes")
 	}
 	terms, err := NewTerms(t)
 	return &Ledger{Terms: terms, entropy: entropy, state: State{Planned: t.Privacy.Releases}}, err
@@ -219,21 +219,21 @@ func (l *Ledger) Release(weights []float64) (noisy []float64, release int, recor
 // keeps no promise.
 func (l *Ledger) Contribute(weights []float64) (units []int64, release int, record []byte, err error) {
 	if !l.Open() {
-		return nil, 0, nil, errors.New("ledger: no releases are left")
+		return nil, 0, nil, errors.New("no releases are left")
 	}
 	if len(weights) != l.plan.Dimension {
-		return nil, 0, nil, fmt.Errorf("ledger: %d weights, the task's releases have %d", len(weights), l.plan.Dimension)
+		return nil, 0, nil, fmt.Errorf("%d weights, the task's releases have %d", len(weights), l.plan.Dimension)
 	}
 	units = make([]int64, len(weights))
 	if err := l.plan.Grid.Clip(units, weights); err != nil && !errors.Is(err, privacy.ErrNotFinite) {
-		return nil, 0, nil, fmt.Errorf("ledger: %w", err)
+		return nil, 0, nil, err
 	}
 	sampler, err := privacy.NewSampler(l.sigma, l.entropy)
 	if err == nil {
 		err = sampler.AddTo(units)
 	}
 	if err != nil {
-		return nil, 0, nil, fmt.Errorf("ledger: %w", err)
+		return nil, 0, nil, err
 	}
 	e := entry{Release: l.state.Released + 1}
 	name, err := newName(l.entropy)

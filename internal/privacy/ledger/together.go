@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"fmt"
-
 	"github.com/fbo-node/fbo/privacy"
 )
 
@@ -36,12 +34,12 @@ func Together(delta float64, parts ...Spending) (epsilon float64, adjacency stri
 			sum, err = sum.Plus(loss)
 		}
 		if err != nil {
-			return 0, "", fmt.Errorf("ledger: %w", err)
+			return 0, "", err
 		}
 	}
 	epsilon, err = sum.Epsilon(delta, privacy.Tight)
 	if err != nil {
-		return 0, "", fmt.Errorf("ledger: %w", err)
+		return 0, "", err
 	}
 	return epsilon, common.String(), nil
 }

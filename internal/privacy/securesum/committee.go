@@ -31,15 +31,15 @@ func NewCommittee(members, threshold int) (Committee, error) {
 func (c Committee) Validate() error {
 	switch {
 	case c.Members < 2 || c.Members > MaxMembers:
-		return fmt.Errorf("securesum: a committee of %d, accepted are 2 to %d members", c.Members, MaxMembers)
+		return fmt.Errorf("a committee of %d, accepted are 2 to %d members", c.Members, MaxMembers)
 	case c.Threshold < 1:
-		return fmt.Errorf("securesum: threshold %d: with less than 1 every member of the committee sees every contribution", c.Threshold)
+		return fmt.Errorf("threshold %d: with less than 1 every member of the committee sees every contribution", c.Threshold)
 	case c.Threshold >= c.Members:
-		return fmt.Errorf("securesum: threshold %d: the sum takes one member more, and the committee has %d", c.Threshold, c.Members)
+		return fmt.Errorf("threshold %d: the sum takes one member more, and the committee has %d", c.Threshold, c.Members)
 	case c.Quorum > c.Members:
-		return fmt.Errorf("securesum: quorum %d is more than the committee of %d", c.Quorum, c.Members)
+		return fmt.Errorf("quorum %d is more than the committee of %d", c.Quorum, c.Members)
 	case 2*c.Quorum <= c.Members+c.Threshold:
-		return fmt.Errorf("securesum: quorum %d: two sets could win the same round, at least %d is needed for %d members of whom %d collude",
+		return fmt.Errorf("quorum %d: two sets could win the same round, at least %d is needed for %d members of whom %d collude",
 			c.Quorum, (c.Members+c.Threshold)/2+1, c.Members, c.Threshold)
 	}
 	return nil

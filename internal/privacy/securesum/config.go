@@ -82,26 +82,26 @@ func (c *Config) validate() error {
 	_, listed := slices.BinarySearch(c.Roster, c.Self)
 	switch {
 	case !c.Task.Defined():
-		return errors.New("securesum: no task")
+		return errors.New("no task")
 	case n > MaxRoster:
-		return fmt.Errorf("securesum: a roster of %d, accepted are up to %d", n, MaxRoster)
+		return fmt.Errorf("a roster of %d, accepted are up to %d", n, MaxRoster)
 	case len(slices.Compact(slices.Clone(c.Roster))) != n:
-		return errors.New("securesum: the roster names a peer twice")
+		return errors.New("the roster names a peer twice")
 	case !listed:
-		return fmt.Errorf("securesum: the roster does not name the agent itself, %s", c.Self)
+		return fmt.Errorf("the roster does not name the agent itself, %s", c.Self)
 	case n < c.Committee.Members:
-		return fmt.Errorf("securesum: a roster of %d cannot fill a committee of %d", n, c.Committee.Members)
+		return fmt.Errorf("a roster of %d cannot fill a committee of %d", n, c.Committee.Members)
 	case c.MinContributors <= c.Committee.Threshold || c.MinContributors > n:
-		return fmt.Errorf("securesum: at least %d contributors: accepted is more than the threshold %d, since so many may know their own, up to the roster's %d",
+		return fmt.Errorf("at least %d contributors: accepted is more than the threshold %d, since so many may know their own, up to the roster's %d",
 			c.MinContributors, c.Committee.Threshold, n)
 	case c.Dimension < 1 || c.Dimension > MaxDimension:
-		return fmt.Errorf("securesum: vectors of %d numbers, accepted are 1 to %d", c.Dimension, MaxDimension)
+		return fmt.Errorf("vectors of %d numbers, accepted are 1 to %d", c.Dimension, MaxDimension)
 	case n*c.Dimension > MaxNumbers:
-		return fmt.Errorf("securesum: a member holds %d vectors of %d numbers, accepted are up to %d numbers", n, c.Dimension, MaxNumbers)
+		return fmt.Errorf("a member holds %d vectors of %d numbers, accepted are up to %d numbers", n, c.Dimension, MaxNumbers)
 	case c.Rounds < 1 || c.Rounds > MaxRounds:
-		return fmt.Errorf("securesum: %d rounds, accepted are 1 to %d", c.Rounds, MaxRounds)
+		return fmt.Errorf("%d rounds, accepted are 1 to %d", c.Rounds, MaxRounds)
 	case c.Random == nil || c.Sign == nil || c.Verify == nil:
-		return errors.New("securesum: Random, Sign and Verify are needed")
+		return errors.New("Random, Sign and Verify are needed")
 	}
 	return c.validateTimes()
 }
@@ -122,9 +122,9 @@ func (c *Config) validateTimes() error {
 	}
 	switch {
 	case c.Interval < 0 || c.Deal < 1 || c.Turn < 2:
-		return fmt.Errorf("securesum: times (interval %v, deal %d, turn %d): accepted are a positive interval, at least 1 tick to deal and 2 for a turn", c.Interval, c.Deal, c.Turn)
+		return fmt.Errorf("times (interval %v, deal %d, turn %d): accepted are a positive interval, at least 1 tick to deal and 2 for a turn", c.Interval, c.Deal, c.Turn)
 	case c.Deadline <= c.Deal+turns*c.Turn:
-		return fmt.Errorf("securesum: deadline after %d ticks: the turns of %d members, of whom all but the last may be absent, take %d",
+		return fmt.Errorf("deadline after %d ticks: the turns of %d members, of whom all but the last may be absent, take %d",
 			c.Deadline, turns, c.Deal+turns*c.Turn)
 	}
 	return nil

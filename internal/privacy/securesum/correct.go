@@ -1,7 +1,6 @@
 package securesum
 
 import (
-	"fmt"
 	"io"
 )
 
@@ -35,7 +34,7 @@ func correct(answers []answer, degree int, random io.Reader) (values []element, 
 	}
 	base := unlocated(word, degree, most)
 	if len(base) <= degree {
-		return nil, nil, fmt.Errorf("securesum: %w", ErrInconsistent)
+		return nil, nil, ErrInconsistent
 	}
 	base = base[:degree+1]
 	var right []answer
@@ -47,7 +46,7 @@ func correct(answers []answer, degree int, random io.Reader) (values []element, 
 		}
 	}
 	if len(wrong) > most {
-		return nil, nil, fmt.Errorf("securesum: %w", ErrInconsistent)
+		return nil, nil, ErrInconsistent
 	}
 	if values, err = reconstruct(right, degree); err != nil {
 		return nil, nil, err

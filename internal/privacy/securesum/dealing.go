@@ -94,7 +94,7 @@ func (e *Exchange) split(round uint64, vector []element) (deals, error) {
 	for rank, values := range shares {
 		salt := make([]byte, saltBytes)
 		if _, err := io.ReadFull(e.cfg.Random, salt); err != nil {
-			return deals{}, fmt.Errorf("securesum: random bytes: %w", err)
+			return deals{}, fmt.Errorf("random bytes: %w", err)
 		}
 		parts[rank] = part{salt, values}
 	}
@@ -113,10 +113,10 @@ func (e *Exchange) seal(round uint64, parts []part) (deals, error) {
 	}
 	var err error
 	if h.signature, err = e.cfg.Sign(e.statement(d, h)); err != nil {
-		return deals{}, fmt.Errorf("securesum: signature: %w", err)
+		return deals{}, fmt.Errorf("signature: %w", err)
 	}
 	if len(h.signature) != signatureBytes {
-		return deals{}, errors.New("securesum: a signature of another length than Ed25519's")
+		return deals{}, errors.New("a signature of another length than Ed25519's")
 	}
 	return deals{h, parts}, nil
 }

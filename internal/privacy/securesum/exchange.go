@@ -99,7 +99,7 @@ func (*Exchange) Name() string { return Kind }
 // Decode implements strategy.Exchange. Nothing is published, so every payload is
 // refused.
 func (*Exchange) Decode([]byte) (any, error) {
-	return nil, errors.New("securesum: there are no shares of this kind")
+	return nil, errors.New("there are no shares of this kind")
 }
 
 // Step implements strategy.Exchange.
@@ -152,15 +152,15 @@ func (e *Exchange) Contribute(round uint64, vector []int64) ([]strategy.Output, 
 		return nil, e.broken
 	}
 	if next, ok := e.Next(); !ok || next != round {
-		return nil, fmt.Errorf("securesum: round %d takes no contribution of this agent now", round)
+		return nil, fmt.Errorf("round %d takes no contribution of this agent now", round)
 	}
 	if len(vector) != e.cfg.Dimension {
-		return nil, fmt.Errorf("securesum: a vector of %d numbers, the task's have %d", len(vector), e.cfg.Dimension)
+		return nil, fmt.Errorf("a vector of %d numbers, the task's have %d", len(vector), e.cfg.Dimension)
 	}
 	elements := make([]element, len(vector))
 	for i, v := range vector {
 		if limit := e.cfg.MaxValue(); v > limit || v < -limit {
-			return nil, fmt.Errorf("securesum: number %d of the vector is beyond ±%d, the sum of %d such would overflow", i, limit, len(e.cfg.Roster))
+			return nil, fmt.Errorf("number %d of the vector is beyond ±%d, the sum of %d such would overflow", i, limit, len(e.cfg.Roster))
 		}
 		elements[i] = encode(v)
 	}
@@ -181,7 +181,7 @@ func (e *Exchange) Contribute(round uint64, vector []int64) ([]strategy.Output, 
 func (e *Exchange) replay(data []byte) {
 	r, err := decodeRecord(data)
 	if err == nil && r.round > e.cfg.Rounds {
-		err = fmt.Errorf("securesum: %w: round %d of %d", ErrJournal, r.round, e.cfg.Rounds)
+		err = fmt.Errorf("%w: round %d of %d", ErrJournal, r.round, e.cfg.Rounds)
 	}
 	if err != nil {
 		e.broken = err
@@ -206,7 +206,7 @@ func (e *Exchange) replay(data []byte) {
 			body := reader{rest: r.choice}
 			e.memory.vote = &vote{e.shape.choice(&body), r.signature}
 			if body.bad || len(body.rest) > 0 {
-				e.broken = fmt.Errorf("securesum: %w: vote of round %d", ErrJournal, r.round)
+				e.broken = fmt.Errorf("%w: vote of round %d", ErrJournal, r.round)
 			}
 		}
 	}
@@ -216,7 +216,7 @@ func (e *Exchange) replayDisqualified(r record) {
 	switch {
 	case r.digest != e.shape.digest: // of another roster, perhaps
 	case r.dealer >= len(e.cfg.Roster):
-		e.broken = fmt.Errorf("securesum: %w: dealer %d of %d", ErrJournal, r.dealer, len(e.cfg.Roster))
+		e.broken = fmt.Errorf("%w: dealer %d of %d", ErrJournal, r.dealer, len(e.cfg.Roster))
 	default:
 		e.disqualified.add(r.dealer)
 	}

@@ -65,14 +65,14 @@ func addTo(a, b []element) {
 func draw(into []element, random io.Reader) error {
 	buffer := make([]byte, 8*len(into))
 	if _, err := io.ReadFull(random, buffer); err != nil {
-		return fmt.Errorf("securesum: random bytes: %w", err)
+		return fmt.Errorf("random bytes: %w", err)
 	}
 	for i := range into {
 		word := buffer[8*i : 8*i+8]
 		x := binary.LittleEndian.Uint64(word) & prime
 		for x == prime { // one in 2⁶¹; taking it for 0 would favour 0
 			if _, err := io.ReadFull(random, word); err != nil {
-				return fmt.Errorf("securesum: random bytes: %w", err)
+				return fmt.Errorf("random bytes: %w", err)
 			}
 			x = binary.LittleEndian.Uint64(word) & prime
 		}

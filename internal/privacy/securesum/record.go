@@ -56,7 +56,7 @@ func (r record) encode() []byte {
 
 func decodeRecord(data []byte) (record, error) {
 	if len(data) < recordBytes || data[0] != recordVersion {
-		return record{}, fmt.Errorf("securesum: %w: %d bytes", ErrJournal, len(data))
+		return record{}, fmt.Errorf("%w: %d bytes", ErrJournal, len(data))
 	}
 	r := record{kind: data[1], round: binary.BigEndian.Uint64(data[2:])}
 	body := reader{rest: data[recordBytes:]}
@@ -73,7 +73,7 @@ func decodeRecord(data []byte) (record, error) {
 		body.bad = true
 	}
 	if body.bad || len(body.rest) > 0 || r.round == 0 {
-		return record{}, fmt.Errorf("securesum: %w: kind %d, round %d, %d bytes", ErrJournal, r.kind, r.round, len(data))
+		return record{}, fmt.Errorf("%w: kind %d, round %d, %d bytes", ErrJournal, r.kind, r.round, len(data))
 	}
 	return r, nil
 }

@@ -55,14 +55,14 @@ type answer struct {
 // exactly degree+1 any answers fit.
 func reconstruct(answers []answer, degree int) ([]element, error) {
 	if len(answers) <= degree {
-		return nil, fmt.Errorf("securesum: %d answers cannot determine polynomials of degree %d", len(answers), degree)
+		return nil, fmt.Errorf("%d answers cannot determine polynomials of degree %d", len(answers), degree)
 	}
 	base, rest := answers[:degree+1], answers[degree+1:]
 	for _, extra := range rest {
 		expected := interpolate(base, extra.point)
 		for i, v := range expected {
 			if v != extra.values[i] {
-				return nil, fmt.Errorf("securesum: %w", ErrInconsistent)
+				return nil, ErrInconsistent
 			}
 		}
 	}

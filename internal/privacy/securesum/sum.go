@@ -116,7 +116,7 @@ func (r *round) shortage() error {
 }
 
 func (r *round) abort(reason error) {
-	r.end(Outcome{Round: r.number, Err: fmt.Errorf("securesum: round %d: %w", r.number, reason)})
+	r.end(Outcome{Round: r.number, Err: fmt.Errorf("round %d: %w", r.number, reason)})
 }
 
 func (r *round) end(o Outcome) {

@@ -9,11 +9,11 @@ import (
 
 // ErrNotFinite says that an observation, or a matrix made of them, holds a NaN
 // or an infinity.
-var ErrNotFinite = errors.New("gp: not finite")
+var ErrNotFinite = errors.New("not finite")
 
 // ErrNotPositiveDefinite says that a covariance matrix could not be factorised
 // with the largest jitter tried.
-var ErrNotPositiveDefinite = errors.New("gp: covariance is not positive definite")
+var ErrNotPositiveDefinite = errors.New("covariance is not positive definite")
 
 const (
 	firstJitter = 1e-8 // in units of the mean diagonal

@@ -194,7 +194,7 @@ func checkSome(spec Spec, x [][]float64, y []float64) error {
 		return err
 	}
 	if len(x) == 0 {
-		return errors.New("gp: no observations")
+		return errors.New("no observations")
 	}
 	return nil
 }
@@ -204,11 +204,11 @@ func checkObservations(spec Spec, x [][]float64, y []float64) error {
 		return err
 	}
 	if len(x) != len(y) {
-		return fmt.Errorf("gp: %d points but %d outputs", len(x), len(y))
+		return fmt.Errorf("%d points but %d outputs", len(x), len(y))
 	}
 	for i, row := range x {
 		if len(row) != len(spec.Groups) {
-			return fmt.Errorf("gp: point %d has %d coordinates: the process takes %d", i, len(row), len(spec.Groups))
+			return fmt.Errorf("point %d has %d coordinates: the process takes %d", i, len(row), len(spec.Groups))
 		}
 		finite := !math.IsNaN(y[i]) && !math.IsInf(y[i], 0)
 		for _, v := range row {

@@ -92,11 +92,11 @@ func FitIntervals(ctx context.Context, spec Spec, x [][]float64, within []Interv
 
 func checkIntervals(spec Spec, x [][]float64, within []Interval) error {
 	if len(x) != len(within) {
-		return fmt.Errorf("gp: %d points but %d intervals", len(x), len(within))
+		return fmt.Errorf("%d points but %d intervals", len(x), len(within))
 	}
 	for i, w := range within {
 		if !(w.Low < w.High) {
-			return fmt.Errorf("gp: interval %d is %g to %g: the first must be below the second", i, w.Low, w.High)
+			return fmt.Errorf("interval %d is %g to %g: the first must be below the second", i, w.Low, w.High)
 		}
 	}
 	return checkSome(spec, x, make([]float64, len(x)))

@@ -34,21 +34,21 @@ func (s Spec) clone() Spec {
 
 func (s Spec) validate() error {
 	if s.Kernel != Matern52 && s.Kernel != SE {
-		return fmt.Errorf("gp: kernel %q: must be %q or %q", s.Kernel, Matern52, SE)
+		return fmt.Errorf("kernel %q: must be %q or %q", s.Kernel, Matern52, SE)
 	}
 	if len(s.Groups) == 0 {
-		return fmt.Errorf("gp: groups: one is needed for every coordinate, have none")
+		return fmt.Errorf("groups: one is needed for every coordinate, have none")
 	}
 	used := make([]bool, len(s.Groups))
 	for i, g := range s.Groups {
 		if g < 0 || g >= len(s.Groups) {
-			return fmt.Errorf("gp: group %d of coordinate %d: must be in [0, %d)", g, i, len(s.Groups))
+			return fmt.Errorf("group %d of coordinate %d: must be in [0, %d)", g, i, len(s.Groups))
 		}
 		used[g] = true
 	}
 	for g := range s.lengthscales() {
 		if !used[g] {
-			return fmt.Errorf("gp: group %d has no coordinate", g)
+			return fmt.Errorf("group %d has no coordinate", g)
 		}
 	}
 	return nil
@@ -79,15 +79,15 @@ func (h Hyperparameters) Equal(other Hyperparameters) bool {
 
 func (h Hyperparameters) validate(s Spec) error {
 	if len(h.Lengthscales) != s.lengthscales() {
-		return fmt.Errorf("gp: %d lengthscales: the process has %d groups", len(h.Lengthscales), s.lengthscales())
+		return fmt.Errorf("%d lengthscales: the process has %d groups", len(h.Lengthscales), s.lengthscales())
 	}
 	for g, l := range h.Lengthscales {
 		if !(l > 0) || math.IsInf(l, 1) {
-			return fmt.Errorf("gp: lengthscale %g of group %d: must be positive and finite", l, g)
+			return fmt.Errorf("lengthscale %g of group %d: must be positive and finite", l, g)
 		}
 	}
 	if !(h.Noise > 0) || math.IsInf(h.Noise, 1) {
-		return fmt.Errorf("gp: noise %g: must be positive and finite", h.Noise)
+		return fmt.Errorf("noise %g: must be positive and finite", h.Noise)
 	}
 	return h.Prior.validate(s)
 }

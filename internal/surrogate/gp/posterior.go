@@ -343,11 +343,11 @@ func (p *Posterior) Draw(features int, rng *rand.Rand) *Function {
 
 func checkNoise(noise []float64, observations int) error {
 	if len(noise) != observations {
-		return fmt.Errorf("gp: %d variances of noise for %d observations", len(noise), observations)
+		return fmt.Errorf("%d variances of noise for %d observations", len(noise), observations)
 	}
 	for i, v := range noise {
 		if !(v > 0) || math.IsInf(v, 1) {
-			return fmt.Errorf("gp: noise %g of observation %d: must be positive and finite", v, i)
+			return fmt.Errorf("noise %g of observation %d: must be positive and finite", v, i)
 		}
 	}
 	return nil

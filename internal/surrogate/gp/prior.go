@@ -40,11 +40,11 @@ func (p *Prior) validate(spec Spec) error {
 	}
 	want := spec.lengthscales() + 1
 	if len(p.Location) != want || len(p.Spread) != want {
-		return fmt.Errorf("gp: a prior of %d locations and %d spreads: the process has %d hyperparameters", len(p.Location), len(p.Spread), want)
+		return fmt.Errorf("a prior of %d locations and %d spreads: the process has %d hyperparameters", len(p.Location), len(p.Spread), want)
 	}
 	for i, at := range p.Location {
 		if !(math.Abs(at) <= logLimit) || !(p.Spread[i] > 0) || math.IsInf(p.Spread[i], 1) {
-			return fmt.Errorf("gp: prior %d with location %g and spread %g: accepted are locations from %d to %d and positive, finite spreads", i, at, p.Spread[i], -logLimit, logLimit)
+			return fmt.Errorf("prior %d with location %g and spread %g: accepted are locations from %d to %d and positive, finite spreads", i, at, p.Spread[i], -logLimit, logLimit)
 		}
 	}
 	return nil

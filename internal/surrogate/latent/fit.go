@@ -60,7 +60,7 @@ func (s Spec) Fit(ctx context.Context, said *Gathered, x [][]float64, y []float6
 		return Hyperparameters{}, err
 	}
 	if len(x) == 0 {
-		return Hyperparameters{}, errors.New("latent: no observations")
+		return Hyperparameters{}, errors.New("no observations")
 	}
 	held, err := s.marginalOf(said, latent)
 	if err != nil {

@@ -1,7 +1,6 @@
 package latent
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -51,7 +50,7 @@ func (p *Posterior) drawPath(count int, rng *rand.Rand) (*path, error) {
 	process, err := gp.NewPosterior(gp.Spec{Kernel: s.Kernel, Groups: s.Groups, Centred: true}, nil, nil,
 		gp.Hyperparameters{Lengthscales: p.h.Lengthscales, Noise: p.h.Noise})
 	if err != nil {
-		return nil, fmt.Errorf("latent: %w", err)
+		return nil, err
 	}
 	drawn.own, drawn.scale = process.Draw(count, rng), math.Sqrt(p.h.Own)
 	drawn.constant = math.Sqrt(meanVariance) * rng.NormFloat64()

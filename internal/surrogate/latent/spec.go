@@ -36,29 +36,29 @@ const (
 // Validate returns an error that says what is wrong, and what is accepted.
 func (s Spec) Validate() error {
 	if s.Kernel != radial.Matern52 && s.Kernel != radial.SE {
-		return fmt.Errorf("latent: kernel %q: must be %q or %q", s.Kernel, radial.Matern52, radial.SE)
+		return fmt.Errorf("kernel %q: must be %q or %q", s.Kernel, radial.Matern52, radial.SE)
 	}
 	if len(s.Groups) == 0 {
-		return errors.New("latent: groups: one is needed for every coordinate, have none")
+		return errors.New("groups: one is needed for every coordinate, have none")
 	}
 	for g := range s.groups() {
 		if !slices.Contains(s.Groups, g) {
-			return fmt.Errorf("latent: group %d has no coordinate", g)
+			return fmt.Errorf("group %d has no coordinate", g)
 		}
 	}
 	if slices.Min(s.Groups) < 0 {
-		return fmt.Errorf("latent: group %d: must be 0 or more", slices.Min(s.Groups))
+		return fmt.Errorf("group %d: must be 0 or more", slices.Min(s.Groups))
 	}
 	if len(s.Points) < 1 || len(s.Points) > MaxPoints {
-		return fmt.Errorf("latent: %d points: must be 1 to %d", len(s.Points), MaxPoints)
+		return fmt.Errorf("%d points: must be 1 to %d", len(s.Points), MaxPoints)
 	}
 	for i, z := range s.Points {
 		if err := s.checkPoint(z); err != nil {
-			return fmt.Errorf("latent: point %d of the latent functions: %w", i, err)
+			return fmt.Errorf("point %d of the latent functions: %w", i, err)
 		}
 	}
 	if s.Latents < 1 || s.Latents > MaxLatents {
-		return fmt.Errorf("latent: %d latent functions: must be 1 to %d", s.Latents, MaxLatents)
+		return fmt.Errorf("%d latent functions: must be 1 to %d", s.Latents, MaxLatents)
 	}
 	return nil
 }
@@ -77,14 +77,14 @@ func (s Spec) checkPoint(x []float64) error {
 
 func (s Spec) checkObservations(x [][]float64, y []float64) error {
 	if len(x) != len(y) {
-		return fmt.Errorf("latent: %d points but %d outputs", len(x), len(y))
+		return fmt.Errorf("%d points but %d outputs", len(x), len(y))
 	}
 	for i := range x {
 		if err := s.checkPoint(x[i]); err != nil {
-			return fmt.Errorf("latent: observation %d: %w", i, err)
+			return fmt.Errorf("observation %d: %w", i, err)
 		}
 		if math.IsNaN(y[i]) || math.IsInf(y[i], 0) {
-			return fmt.Errorf("latent: observation %d: output %g: must be finite", i, y[i])
+			return fmt.Errorf("observation %d: output %g: must be finite", i, y[i])
 		}
 	}
 	return nil
@@ -111,7 +111,7 @@ type Hyperparameters struct {
 func (h Hyperparameters) validate(s Spec) error {
 	for name, rows := range map[string][][]float64{"latent": h.Latent, "smoothing": h.Smoothing} {
 		if len(rows) != s.Latents {
-			return fmt.Errorf("latent: %s has %d rows: there are %d latent functions", name, len(rows), s.Latents)
+			return fmt.Errorf("%s has %d rows: there are %d latent functions", name, len(rows), s.Latents)
 		}
 		for _, row := range rows {
 			if err := positive(name, row, s.groups()); err != nil {
@@ -120,11 +120,11 @@ func (h Hyperparameters) validate(s Spec) error {
 		}
 	}
 	if len(h.Gains) != s.Latents {
-		return fmt.Errorf("latent: %d gains: there are %d latent functions", len(h.Gains), s.Latents)
+		return fmt.Errorf("%d gains: there are %d latent functions", len(h.Gains), s.Latents)
 	}
 	for _, v := range h.Gains {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("latent: gain %g: must be finite", v)
+			return fmt.Errorf("gain %g: must be finite", v)
 		}
 	}
 	scalars := []float64{h.Noise}
@@ -139,11 +139,11 @@ func (h Hyperparameters) validate(s Spec) error {
 
 func positive(name string, values []float64, count int) error {
 	if len(values) != count {
-		return fmt.Errorf("latent: %s has %d values: must be %d", name, len(values), count)
+		return fmt.Errorf("%s has %d values: must be %d", name, len(values), count)
 	}
 	for _, v := range values {
 		if !(v > 0) || math.IsInf(v, 1) {
-			return fmt.Errorf("latent: %s has %g: must be positive and finite", name, v)
+			return fmt.Errorf("%s has %g: must be positive and finite", name, v)
 		}
 	}
 	return nil

@@ -31,34 +31,34 @@ const (
 // Check refuses statements that are out of shape or bounds.
 func (s Spec) Check(said Statement) error {
 	if said.Observations < 1 || said.Observations > MaxObservations {
-		return fmt.Errorf("latent: statement after %d observations: must be 1 to %d", said.Observations, MaxObservations)
+		return fmt.Errorf("statement after %d observations: must be 1 to %d", said.Observations, MaxObservations)
 	}
 	if len(said.Latent) != s.Latents {
-		return fmt.Errorf("latent: statement of %d latent functions: must be of %d", len(said.Latent), s.Latents)
+		return fmt.Errorf("statement of %d latent functions: must be of %d", len(said.Latent), s.Latents)
 	}
 	for _, row := range said.Latent {
 		if len(row) != s.groups() {
-			return fmt.Errorf("latent: statement of %d lengthscales: must be of %d", len(row), s.groups())
+			return fmt.Errorf("statement of %d lengthscales: must be of %d", len(row), s.groups())
 		}
 		for _, v := range row {
 			if !(v >= MinVariance && v <= MaxVariance) {
-				return fmt.Errorf("latent: statement with squared lengthscale %g: must be %g to %g", v, MinVariance, MaxVariance)
+				return fmt.Errorf("statement with squared lengthscale %g: must be %g to %g", v, MinVariance, MaxVariance)
 			}
 		}
 	}
 	if most := min(said.Observations, s.size()); len(said.Rows) > most || len(said.Rows) != len(said.Outputs) {
-		return fmt.Errorf("latent: statement of %d rows and %d outputs: must be as many of both, at most %d", len(said.Rows), len(said.Outputs), most)
+		return fmt.Errorf("statement of %d rows and %d outputs: must be as many of both, at most %d", len(said.Rows), len(said.Outputs), most)
 	}
 	for i, row := range said.Rows {
 		if len(row) != s.size() {
-			return fmt.Errorf("latent: row %d of a statement has %d numbers: must be %d", i, len(row), s.size())
+			return fmt.Errorf("row %d of a statement has %d numbers: must be %d", i, len(row), s.size())
 		}
 		for k, v := range append(slices.Clone(row), said.Outputs[i]) {
 			if !(math.Abs(v) <= MaxEntry) {
-				return fmt.Errorf("latent: row %d of a statement has %g: must be within %g", i, v, MaxEntry)
+				return fmt.Errorf("row %d of a statement has %g: must be within %g", i, v, MaxEntry)
 			}
 			if k < i && v != 0 {
-				return fmt.Errorf("latent: row %d of a statement has %g before its column %d: must be 0", i, v, i)
+				return fmt.Errorf("row %d of a statement has %g before its column %d: must be 0", i, v, i)
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func (s Spec) Average(g *Gathered, own [][]float64, observations int) [][]float6
 	return all
 }
 
-var errNotDefinite = errors.New("latent: a covariance matrix is not positive definite")
+var errNotDefinite = errors.New("a covariance matrix is not positive definite")
 
 // timesInverse is a·L⁻¹.
 func timesInverse(a *mat.Dense, lower *mat.TriDense) *mat.Dense {

@@ -30,7 +30,7 @@ func (p Problem) Maximise(ctx context.Context, rng *rand.Rand) (Batch, error) {
 	}
 	b := Batch{Designs: designs, Value: p.Value(designs)}
 	if math.IsNaN(b.Value) || math.IsInf(b.Value, 0) {
-		return Batch{}, fmt.Errorf("batch: the value of the best batch is %g: must be finite", b.Value)
+		return Batch{}, fmt.Errorf("the value of the best batch is %g: must be finite", b.Value)
 	}
 	return b, nil
 }
@@ -120,7 +120,7 @@ func (p Problem) find(ctx context.Context, rng *rand.Rand) ([][]float64, error) 
 		}
 	}
 	if best.x == nil {
-		return nil, fmt.Errorf("batch: no batch of finite value was found")
+		return nil, fmt.Errorf("no batch of finite value was found")
 	}
 	return p.paired(linalg.Clone(o.split(best.x)), rng), nil
 }

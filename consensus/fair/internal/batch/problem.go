@@ -102,40 +102,40 @@ func precision(covariance *mat.SymDense, noise float64) (root *mat.Cholesky, ok 
 func (p Problem) check() error {
 	switch {
 	case len(p.Gains) == 0:
-		return fmt.Errorf("batch: no gains given; one for each party is needed")
+		return fmt.Errorf("no gains given; one for each party is needed")
 	case len(p.Weights) != len(p.Gains):
-		return fmt.Errorf("batch: %d weights given; one for each of the %d parties is needed", len(p.Weights), len(p.Gains))
+		return fmt.Errorf("%d weights given; one for each of the %d parties is needed", len(p.Weights), len(p.Gains))
 	case p.Rule != Fair && p.Rule != Instant && p.Rule != TwoStep:
-		return fmt.Errorf("batch: rule %q: must be %q, %q or %q", p.Rule, Fair, Instant, TwoStep)
+		return fmt.Errorf("rule %q: must be %q, %q or %q", p.Rule, Fair, Instant, TwoStep)
 	case !positive(p.Noise):
-		return fmt.Errorf("batch: noise %g: must be positive and finite", p.Noise)
+		return fmt.Errorf("noise %g: must be positive and finite", p.Noise)
 	case !(p.Alpha >= 0) || math.IsInf(p.Alpha, 1):
-		return fmt.Errorf("batch: alpha %g: must be finite and at least 0", p.Alpha)
+		return fmt.Errorf("alpha %g: must be finite and at least 0", p.Alpha)
 	case p.Choices != nil && len(p.Choices) != len(p.Gains):
-		return fmt.Errorf("batch: choices of %d parties given; those of %d are needed", len(p.Choices), len(p.Gains))
+		return fmt.Errorf("choices of %d parties given; those of %d are needed", len(p.Choices), len(p.Gains))
 	}
 	for i, gain := range p.Gains {
 		if math.IsNaN(gain) || math.IsInf(gain, 0) {
-			return fmt.Errorf("batch: gain %g of party %d: must be finite", gain, i)
+			return fmt.Errorf("gain %g of party %d: must be finite", gain, i)
 		}
 	}
 	for i, w := range p.Weights {
 		if !positive(w) || i > 0 && w > p.Weights[i-1] {
-			return fmt.Errorf("batch: weight %g, number %d: must be positive, finite and no larger than that before", w, i)
+			return fmt.Errorf("weight %g, number %d: must be positive, finite and no larger than that before", w, i)
 		}
 	}
 	for i, x := range p.Near {
 		if len(x) != p.Space.Dim() {
-			return fmt.Errorf("batch: near design %d has %d coordinates; the space has %d", i, len(x), p.Space.Dim())
+			return fmt.Errorf("near design %d has %d coordinates; the space has %d", i, len(x), p.Space.Dim())
 		}
 	}
 	for party, choices := range p.Choices {
 		if len(choices) == 0 {
-			return fmt.Errorf("batch: no choices of party %d; at least one is needed", party)
+			return fmt.Errorf("no choices of party %d; at least one is needed", party)
 		}
 		for i, x := range choices {
 			if len(x) != p.Space.Dim() {
-				return fmt.Errorf("batch: choice %d of party %d has %d coordinates; the space has %d", i, party, len(x), p.Space.Dim())
+				return fmt.Errorf("choice %d of party %d has %d coordinates; the space has %d", i, party, len(x), p.Space.Dim())
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // By hand; weights need not sum to 1.
-func TestMiddles(t *testing.T) {
+func TestMedianAndTrimmedMeanByHand(t *testing.T) {
 	for _, c := range []struct {
 		ballots         []weightedValue
 		median, trimmed float64

@@ -10,7 +10,7 @@ import (
 
 // Whatever peers announce, withdraw and prove, in whatever order: who has not proven the
 // invitation is not heard on the topic, is outside while it is there, and nobody else is.
-func TestDoors(t *testing.T) {
+func TestInvitationGate(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := everybodyConnected()
 		shut, open := topicOf(t, 1), topicOf(t, 2)

@@ -26,8 +26,8 @@ func evaluations(fails func(call int) bool) func(context.Context, task.Design) (
 	}
 }
 
-// TestGivingUp: which failures end a run, and which do not.
-func TestGivingUp(t *testing.T) {
+// TestRunGivesUp: which failures end a run, and which do not.
+func TestRunGivesUp(t *testing.T) {
 	t.Parallel()
 	always := func(int) bool { return true }
 	for name, c := range map[string]struct {

@@ -16,7 +16,7 @@ import (
 )
 
 // An embedding program reads what its node has left, and tells the errors apart.
-func TestArchive(t *testing.T) {
+func TestArchiveReadsHistoryAndNamesErrors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	spec := parse(t, "name: line\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\nstrategy: {type: ts}\n")

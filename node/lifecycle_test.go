@@ -242,8 +242,8 @@ func TestCloseTwice(t *testing.T) {
 	}
 }
 
-// TestRestart: everything but what was cut off is as it was.
-func TestRestart(t *testing.T) {
+// TestRestartRestoresState: everything but what was cut off is as it was.
+func TestRestartRestoresState(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var before []strategy.Trial

@@ -51,7 +51,7 @@ func TestFaultsAreForgiven(t *testing.T) {
 	}
 }
 
-func TestRates(t *testing.T) {
+func TestPeerPolicyRates(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	c := conductAt(&now)
 	for name, limit := range map[string]struct {

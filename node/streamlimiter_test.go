@@ -102,7 +102,7 @@ func waitUntil(t testing.TB, what string, so func() bool) {
 }
 
 // What is asked for while it is done is done once more, however often.
-func TestOnceEach(t *testing.T) {
+func TestCoalescerRunsOnceMore(t *testing.T) {
 	var o coalescer
 	done := 0
 	o.run("peer", func() {

@@ -58,9 +58,9 @@ func namesakesOf(t *testing.T, s *node.Session) []node.TaskMismatch {
 	return status.TaskMismatches
 }
 
-// TestNamesakes: found when the peer joins later, gone when it has joined the same
+// TestTaskMismatchWarnsOnce: found when the peer joins later, gone when it has joined the same
 // task, and one warning in all.
-func TestNamesakes(t *testing.T) {
+func TestTaskMismatchWarnsOnce(t *testing.T) {
 	t.Parallel()
 	first, said := warned(t)
 	s := join(t, first, bowl, 1)
@@ -148,9 +148,9 @@ func TestNamesakeAnswersOnlyWhoKnowsTheName(t *testing.T) {
 	}
 }
 
-// TestNamesakeLiars: a peer that names tasks in which it does not take part, or
+// TestTaskMismatchFromFalseAnswers: a peer that names tasks in which it does not take part, or
 // sends garbage, is not shown; who goes on sending garbage is cut off.
-func TestNamesakeLiars(t *testing.T) {
+func TestTaskMismatchFromFalseAnswers(t *testing.T) {
 	t.Parallel()
 	n, said := warned(t)
 	s := join(t, n, bowl, 1)

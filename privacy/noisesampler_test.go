@@ -188,7 +188,7 @@ func TestChiSquareSeesMutants(t *testing.T) {
 // At the scale of real releases: the normal distribution in 64 cells of equal
 // probability, and moments. With n = 100000 a standard deviation off by 1 % is 4.5
 // standard errors away and fails.
-func TestLargeScale(t *testing.T) {
+func TestSamplerAtLargeScale(t *testing.T) {
 	const n = 100_000
 	for _, sigma := range []int64{1<<31 + 12345, 8_000_000_001, MaxSigma} {
 		values := sampleInto(t, mustSampler(t, sigma, seeded(uint64(sigma))), n)

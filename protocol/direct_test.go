@@ -125,7 +125,7 @@ func TestDirectEndsWithItsStream(t *testing.T) {
 	}
 }
 
-func TestReceipt(t *testing.T) {
+func TestDirectReceiptRoundTrip(t *testing.T) {
 	var wire bytes.Buffer
 	if err := WriteReceipt(&wire); err != nil {
 		t.Fatal(err)

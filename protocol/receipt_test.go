@@ -74,7 +74,7 @@ func TestReceiptsThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestForks(t *testing.T) {
+func TestForkOfReceipts(t *testing.T) {
 	for _, c := range []struct {
 		a, b   string
 		common int
@@ -91,7 +91,7 @@ func TestForks(t *testing.T) {
 
 // What contradicts itself is proven by the two envelopes alone, in whatever order; what
 // an author with one journal signs never is.
-func TestContradictions(t *testing.T) {
+func TestEquivocationProofs(t *testing.T) {
 	plain := func(key int, stamp Stamp, payload string) Share {
 		s := exampleShare(t)
 		s.Stamp, s.Payload = stamp, []byte(payload)

@@ -63,7 +63,7 @@ func TestScrambledIsStratified(t *testing.T) {
 	}
 }
 
-func TestPermutation(t *testing.T) {
+func TestPermutationHasEveryNumber(t *testing.T) {
 	rng := random.SeedOf(6).Stream("t", 0)
 	for n := range 20 {
 		p := permutation(n, rng)
@@ -76,7 +76,7 @@ func TestPermutation(t *testing.T) {
 	}
 }
 
-func TestPrimes(t *testing.T) {
+func TestPrimesUpToTen(t *testing.T) {
 	if got := primes(10); !slices.Equal(got, []int{2, 3, 5, 7, 11, 13, 17, 19, 23, 29}) {
 		t.Error(got)
 	}
@@ -113,7 +113,7 @@ func TestStudentQuantile(t *testing.T) {
 	}
 }
 
-func TestExponential(t *testing.T) {
+func TestExponentialAccuracy(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		x := rapid.Float64Range(-700, 700).Draw(rt, "x")
 		if got, want := exponential(x), math.Exp(x); math.Abs(got-want) > 1e-15*want {

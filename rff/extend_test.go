@@ -153,7 +153,7 @@ func TestPrimalFormIsBounded(t *testing.T) {
 	}
 }
 
-func TestFactor(t *testing.T) {
+func TestFactoriseAndExtend(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := random.SeedOf(rapid.Uint64().Draw(rt, "seed")).Stream("t", 0)
 		n := rapid.IntRange(1, 20).Draw(rt, "n")

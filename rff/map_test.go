@@ -80,7 +80,7 @@ func TestDefaultBasis(t *testing.T) {
 
 // A few roundings of 1.1e-16 each: of z, of its square, of the sum and of the two
 // products.
-func TestLogarithm(t *testing.T) {
+func TestLogarithmAccuracy(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		x := rapid.Float64Range(0x1p-1000, 2).Draw(rt, "x")
 		want := math.Log(x)
@@ -125,7 +125,7 @@ func TestLogarithmIsNotFused(t *testing.T) {
 
 // 40,000 normals: moments 1 to 4 within 4.5 standard errors (0.005, 0.007,
 // 0.019, 0.049 each), which a right source fails once in 30,000 seeds.
-func TestNormals(t *testing.T) {
+func TestNormalSourceMoments(t *testing.T) {
 	const count = 40000
 	source := normalSource{rng: random.SeedOf(4).Stream("t", 0)}
 	var moments [4]float64

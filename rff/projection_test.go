@@ -103,7 +103,7 @@ func TestProjectionRejects(t *testing.T) {
 }
 
 // Phiᵀ·values from waves between points and frequencies equals the sum of rows.
-func TestGather(t *testing.T) {
+func TestProjectionGather(t *testing.T) {
 	rng := random.SeedOf(3).Stream("t", 0)
 	for _, basis := range bases {
 		m := newTestMap(t, Spec{Kernel: Matern52, Features: 30, Lengthscales: []float64{0.1, 0.4, 1}, Basis: basis, Constant: 1.5}, 1)

@@ -67,7 +67,7 @@ func TestObservedByOutput(t *testing.T) {
 	}
 }
 
-func TestBest(t *testing.T) {
+func TestBestTrial(t *testing.T) {
 	spec := boundedTask(t)
 	for name, c := range map[string]struct {
 		outcomes []*strategy.Outcome

@@ -43,7 +43,7 @@ func ExampleWhy() {
 
 // A share that is listened to makes a design one from peers; a strategy that
 // could have listened does not.
-func TestFromPeers(t *testing.T) {
+func TestWhyFromPeers(t *testing.T) {
 	for _, c := range []struct {
 		why  strategy.Why
 		want bool

@@ -167,7 +167,7 @@ func TestNobodyTakesConstraints(t *testing.T) {
 	}
 }
 
-func TestReadings(t *testing.T) {
+func TestReadingJSON(t *testing.T) {
 	for text, want := range map[string]Reading{"1.5": Number(1.5), "-2e300": Number(-2e300), "true": Truth(true), "false": Truth(false), "0": {}} {
 		var got Reading
 		if err := json.Unmarshal([]byte(text), &got); err != nil || got != want {

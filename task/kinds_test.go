@@ -48,7 +48,7 @@ func TestValuesOfAllKinds(t *testing.T) {
 
 // The values of a float with a step are the decimals that one would write down, and
 // the last is the largest that is not above high.
-func TestSteps(t *testing.T) {
+func TestFloatStepValues(t *testing.T) {
 	for _, c := range []struct {
 		low, high, step float64
 		want            string
@@ -82,7 +82,7 @@ func TestSteps(t *testing.T) {
 
 // Number and Place are inverse, and agree with Encode and Decode, at the ends of
 // ranges of any size too.
-func TestPlaces(t *testing.T) {
+func TestNumberAndPlaceAreInverse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawParameter("x").Filter(func(p Parameter) bool { return p.Kind == Int || p.Kind == Float && (p.Step != 0 || p.Numbers != nil) }).Draw(t, "x")
 		s, err := NewSpace([]Parameter{p})
@@ -104,7 +104,7 @@ func TestPlaces(t *testing.T) {
 }
 
 // A float with a step is read with the error of arithmetic, and no other.
-func TestNearlySteps(t *testing.T) {
+func TestParseValueNearStep(t *testing.T) {
 	s := kindsSpace(t)
 	for text, want := range map[string]string{
 		"0.30000000000000004": "0.3", "0.3000000001": "0.3", "3e-1": "0.3", "0.1": "0.1", "0.9": "0.9",

@@ -309,7 +309,7 @@ func TestStrategiesThatMove(t *testing.T) {
 	}
 }
 
-func TestListing(t *testing.T) {
+func TestListingOfTable(t *testing.T) {
 	space := parseListed(t, roads, roadTable).Space
 	l := space.Listing()
 	if count, ok := space.Finite(); count != 3 || !ok || l.Len() != 3 {
@@ -452,7 +452,7 @@ func TestDecodeFindsTheNearest(t *testing.T) {
 }
 
 // Within is what a walk over all ways finds.
-func TestWithin(t *testing.T) {
+func TestListingWithinEqualsSearch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		space, neighbours := drawListed(t)
 		l := space.Listing()
@@ -486,7 +486,7 @@ func TestWithin(t *testing.T) {
 
 // The canonical form of any listing is read back, and a table that says the same is the
 // same task.
-func TestListingSurvives(t *testing.T) {
+func TestListingCanonicalRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		space, _ := drawListed(t)
 		made, err := task.New(task.Spec{Name: "a", Goal: task.Minimize, Parameters: space.Parameters(), Listing: space.Listing()}, movers())

@@ -22,7 +22,7 @@ var atMostTen = Task{Goal: Minimize, Constraints: []Constraint{
 	{Output: "memory", Low: math.Inf(-1), High: 10},
 }}
 
-func TestOutputs(t *testing.T) {
+func TestTaskOutputs(t *testing.T) {
 	if got := (&Task{}).Outputs(); !slices.Equal(got, []Output{Objective}) {
 		t.Errorf("without constraints: %q", got)
 	}

@@ -12,7 +12,7 @@ type section struct{ complete bool }
 func (section) Keys() map[string]any { return map[string]any{"wish": "b"} }
 
 // A strategy can read whether the file has all keys, as canonical forms do.
-func TestComplete(t *testing.T) {
+func TestSectionComplete(t *testing.T) {
 	var read section
 	types := []task.StrategyType{{Name: "some", Settings: func(s *task.Section) task.StrategySettings {
 		read = section{s.Complete()}

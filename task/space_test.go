@@ -95,7 +95,7 @@ func drawPoint(t *rapid.T, s *Space) []float64 {
 	return rapid.SliceOfN(coordinate, s.Dim(), s.Dim()).Draw(t, "u")
 }
 
-func TestRoundTrip(t *testing.T) {
+func TestSpaceEncodeDecodeRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSpace(t)
 		for range 20 {
@@ -226,7 +226,7 @@ func TestIntBins(t *testing.T) {
 	}
 }
 
-func TestBounds(t *testing.T) {
+func TestSpaceDecodeStaysInBounds(t *testing.T) {
 	for _, p := range []Parameter{
 		{Kind: Float, Low: 1e9, High: 1e9 + 1},
 		{Kind: Float, Low: -1e300, High: 1e300},
@@ -254,7 +254,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-func TestFinite(t *testing.T) {
+func TestSpaceFiniteCount(t *testing.T) {
 	n := func(count float64) Parameter { return Parameter{Name: "n", Kind: Int, Low: 1, High: count} }
 	c := Parameter{Name: "c", Kind: Categorical, Choices: []string{"a", "b"}}
 	for _, test := range []struct {

@@ -110,7 +110,7 @@ func suggest(t testing.TB, s strategy.Strategy, view strategy.View, trial uint64
 	return got
 }
 
-func TestSchedules(t *testing.T) {
+func TestScheduleProbabilities(t *testing.T) {
 	for _, c := range []struct {
 		schedule Schedule
 		t        uint64

@@ -138,7 +138,7 @@ func TestCommandResumes(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestCommandRefusesWrongArguments(t *testing.T) {
 	for _, test := range []struct {
 		arguments []string
 		want      string

@@ -79,7 +79,7 @@ func output(t *testing.T, arguments []string) string {
 // Of taf's ratios 0.5, 1 and 2 the mean logarithm is 0 and the deviation ln 2; with
 // t = 2.91999 for two degrees of freedom the bounds are exp(±2.91999 ln 2/√3) = 0.311 and
 // 3.217. For fts' 0.05 and 0.2, with t = 6.31375, they are 0.1·exp(±6.31375 ln 2).
-func TestTables(t *testing.T) {
+func TestCommandPrintsRatiosWithConfidenceBounds(t *testing.T) {
 	got := output(t, arguments(t, three()...))
 	want := "Simple regret in ratio to that of `best-alone`, geometric mean over a, b, c\n" +
 		"[one-sided 95 % Student's bound to either side over these], in the order of the mean over all checkpoints:\n" + `
@@ -145,7 +145,7 @@ func TestAStrategyAsTheControlHasNoRow(t *testing.T) {
 	}
 }
 
-func TestWarnings(t *testing.T) {
+func TestCommandPrintsWarningsOfResults(t *testing.T) {
 	all := three()
 	all[1].Warnings = []string{"something is odd"}
 	all[2].Arithmetic = 8
@@ -187,7 +187,7 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestCommandRefusesWrongArguments(t *testing.T) {
 	file := func(name, text string) string {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {

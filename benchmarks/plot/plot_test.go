@@ -188,7 +188,7 @@ func TestTheLegendIsBesideTheCurves(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestCommandRefusesWrongArguments(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		in   string

@@ -167,7 +167,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestCommandRefusesWrongArguments(t *testing.T) {
 	for _, c := range []struct {
 		arguments []string
 		want      string

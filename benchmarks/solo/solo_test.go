@@ -178,7 +178,7 @@ func TestWrongFileIsRefusedAndLeftAlone(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestCommandRefusesWrongArguments(t *testing.T) {
 	for _, test := range []struct {
 		arguments []string
 		want      string

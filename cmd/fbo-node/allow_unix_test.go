@@ -8,7 +8,7 @@ import (
 )
 
 // Two nodes name each other; a third, which knows an address, is kept out.
-func TestAllow(t *testing.T) {
+func TestAllowFlagKeepsOtherNodesOut(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "task.yaml", bowlTask)
 	var dirs, ids []string

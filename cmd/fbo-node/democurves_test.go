@@ -9,7 +9,7 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-func TestSentence(t *testing.T) {
+func TestDemoSentenceComparesTogetherWithAlone(t *testing.T) {
 	for _, c := range []struct {
 		together, alone []float64
 		want            string
@@ -33,7 +33,7 @@ func TestMeanCurve(t *testing.T) {
 	}
 }
 
-func TestPlot(t *testing.T) {
+func TestDemoPlotDrawsBothCurves(t *testing.T) {
 	got := curves{[]float64{8, 2, 1}, []float64{8, 4, 2}}.plot(4, 18)
 	want := []string{
 		"      8 |***",
@@ -48,7 +48,7 @@ func TestPlot(t *testing.T) {
 }
 
 // Curves of any length and level are drawn within the width.
-func TestPlotFits(t *testing.T) {
+func TestDemoPlotStaysWithinItsWidth(t *testing.T) {
 	long := make([]float64, 500)
 	for i := range long {
 		long[i] = 500 - float64(i)

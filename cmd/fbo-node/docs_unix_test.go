@@ -135,8 +135,8 @@ func TestChangingATask(t *testing.T) {
 	}
 }
 
-// TestTables follows docs/tables.md: the histories of nodes, and a grid, are played.
-func TestTables(t *testing.T) {
+// TestDocsTablesCommandsWork follows docs/tables.md: the histories of nodes, and a grid, are played.
+func TestDocsTablesCommandsWork(t *testing.T) {
 	t.Parallel()
 	f := newFollower(t)
 	f.env = append(f.env, "XDG_CACHE_HOME="+filepath.Join(f.dir, "cache"), "HOME="+f.dir) // where finished runs are kept
@@ -171,8 +171,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestHTTP follows docs/http.md beside a daemon.
-func TestHTTP(t *testing.T) {
+// TestDocsHTTPCommandsWork follows docs/http.md beside a daemon.
+func TestDocsHTTPCommandsWork(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"curl", "python3"} {
 		if _, err := exec.LookPath(program); err != nil {

@@ -188,7 +188,7 @@ func TestUnreachablePeer(t *testing.T) {
 	}
 }
 
-func TestNothingWorks(t *testing.T) {
+func TestRunGivesUpWhenEveryEvaluationFails(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "task.yaml", bowlTask)
 	for _, c := range []struct{ mode, want string }{

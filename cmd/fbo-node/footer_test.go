@@ -10,7 +10,7 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-func TestSparkline(t *testing.T) {
+func TestSparklineScalesValues(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
 		want   string
@@ -28,8 +28,8 @@ func TestSparkline(t *testing.T) {
 	}
 }
 
-// TestFooter follows a run of ten outcomes: what it says of trials, failures and time.
-func TestFooter(t *testing.T) {
+// TestFooterCountsTrialsFailuresAndTime follows a run of ten outcomes: what it says of trials, failures and time.
+func TestFooterCountsTrialsFailuresAndTime(t *testing.T) {
 	begun := time.Unix(0, 0)
 	f := &footer{keys: "Ctrl-C stops", evals: 10, begun: begun}
 	started := agent.Event{Type: agent.TrialStarted, Trial: &strategy.Trial{}}
@@ -91,7 +91,7 @@ func TestWarnedKeepsTheNewest(t *testing.T) {
 	}
 }
 
-func TestRoughly(t *testing.T) {
+func TestRoughlyRoundsDurations(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		100 * time.Millisecond: "1 s", 89 * time.Second: "89 s", 100 * time.Second: "2 min", 80 * time.Minute: "80 min", 100 * time.Minute: "2 h", 40 * time.Hour: "2 days",
 	} {

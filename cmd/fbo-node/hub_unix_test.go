@@ -14,7 +14,7 @@ import (
 )
 
 // Nodes need one flag, --hub, to find each other.
-func TestHub(t *testing.T) {
+func TestRunFindsPeersThroughHubFlag(t *testing.T) {
 	t.Parallel()
 	hubDir := shortTempDir(t)
 	hub := start(t, "hub", "--json", "--data-dir", hubDir, "--listen", "/ip4/127.0.0.1/tcp/0")

@@ -24,7 +24,7 @@ func importLine(file, dir, past string, evals string, flags ...string) []string 
 	return join(runLine(file, dir, append(flags, "--json", "--import", past, "--evals", evals)...), objective("bowl"))
 }
 
-func TestImport(t *testing.T) {
+func TestImportReadsCSVAndJSON(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "task.yaml", mixedTask)
 	for name, text := range map[string]string{

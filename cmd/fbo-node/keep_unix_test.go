@@ -159,7 +159,7 @@ func TestALaterMachineGetsWhatIsKept(t *testing.T) {
 }
 
 // A keeper that finds nobody does not claim to tune.
-func TestLonelyKeeper(t *testing.T) {
+func TestKeepWithoutPeersReportsThatItOnlyKeeps(t *testing.T) {
 	t.Parallel()
 	const nobody = "/ip4/127.0.0.1/udp/1/quic-v1/p2p/12D3KooWCtgLB35RpjwhC4Hwgj2ZbSsN7WRMiDdBQg9mExHX659m"
 	keeper := start(t, keepLine(writeFile(t, "task.yaml", string(demoTask)), shortTempDir(t), "--peer", nobody)...)
@@ -223,7 +223,7 @@ func TestStayAndComeBack(t *testing.T) {
 
 // A hub that keeps a task passes on what nodes shared that have ended, and says
 // what cannot be kept.
-func TestHubKeeps(t *testing.T) {
+func TestHubKeepSendsSharesOfEndedNodes(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "task.yaml", string(demoTask))
 	hub := start(t, "hub", "--json", "--data-dir", shortTempDir(t), "--listen", "/ip4/127.0.0.1/tcp/0", "--keep", file)

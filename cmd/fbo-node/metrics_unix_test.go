@@ -101,9 +101,9 @@ func TestMalformedMetricsAddress(t *testing.T) {
 	}
 }
 
-// TestLogs: by flag and by variable; errors are readable, and every line of the
+// TestLogLevelFlagAndVariable: by flag and by variable; errors are readable, and every line of the
 // node names it.
-func TestLogs(t *testing.T) {
+func TestLogLevelFlagAndVariable(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "task.yaml", bowlTask)
 	dead := "/ip4/127.0.0.1/tcp/1/p2p/12D3KooWGRUVp3QnFP5vfoqNXhRLSHpR8s4VbQYoyLQwVkkvUrvG"

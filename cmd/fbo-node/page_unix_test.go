@@ -77,8 +77,8 @@ func checkPageDoor(t *testing.T, link, task string) {
 	}
 }
 
-// TestPage: run and serve have a page, and web shows that of a node which runs without one.
-func TestPage(t *testing.T) {
+// TestPageOfRunServeAndWeb: run and serve have a page, and web shows that of a node which runs without one.
+func TestPageOfRunServeAndWeb(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	node := start(t, append(runLine(file, dir, "--json", "--evals", "2", "--keep-after", "--web"), objective("bowl")...)...)
@@ -113,7 +113,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-func TestPageRefuses(t *testing.T) {
+func TestPageRefusesWrongFlags(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	for _, c := range []struct {

@@ -71,7 +71,7 @@ func parsePastJSON(data []byte, space *task.Space) (_ []agent.Past, err error) {
 }
 
 // Suggestions are designs without values, or with values that count for nothing.
-func TestSuggestions(t *testing.T) {
+func TestSuggestionsFileHasDesignsWithoutValues(t *testing.T) {
 	space := mixedSpace(t).Space
 	for name, c := range map[string]struct {
 		file, text string

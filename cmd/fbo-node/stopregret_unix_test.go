@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestEnough: --stop-regret ends a run before its evaluations are used up, says so, and
+// TestStopRegretEndsRun: --stop-regret ends a run before its evaluations are used up, says so, and
 // history tells why, of a node that stays too; the same line again evaluates nothing.
-func TestEnough(t *testing.T) {
+func TestStopRegretEndsRun(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	line := join(runLine(file, dir, "--evals", "60", "--stop-regret", "1.5", "--seed", "1"), objective("bowl"))

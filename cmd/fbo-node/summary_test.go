@@ -34,7 +34,7 @@ func why(source strategy.Source) strategy.Why {
 	return w
 }
 
-func TestSummarise(t *testing.T) {
+func TestSummaryCountsTrialsBySource(t *testing.T) {
 	parsed := mixedSpace(t) // bigger is better
 	trials := []strategy.Trial{
 		trialOf(1, strategy.Imported, 3),
@@ -57,7 +57,7 @@ func TestSummarise(t *testing.T) {
 	}
 }
 
-func TestRecord(t *testing.T) {
+func TestRecordListsImprovements(t *testing.T) {
 	up := mixedSpace(t)
 	down, err := all.Strategies().Parse("test.yaml", []byte("name: b\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\n"))
 	if err != nil {
@@ -199,7 +199,7 @@ func TestByteText(t *testing.T) {
 }
 
 // The end of a run promises no share that there is not.
-func TestWhatBecomes(t *testing.T) {
+func TestSummaryMentionsOnlySharesThatExist(t *testing.T) {
 	parsed, err := all.Strategies().Parse("test.yaml", []byte("name: a\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\n"))
 	if err != nil {
 		t.Fatal(err)

@@ -98,9 +98,9 @@ func hearHangUps() {
 	}
 }
 
-// TestHangUp: SIGHUP ends a run as Ctrl-C does, twice in a row too, and its
+// TestHangUpSignalEndsRun: SIGHUP ends a run as Ctrl-C does, twice in a row too, and its
 // evaluation with it. Under nohup it does nothing.
-func TestHangUp(t *testing.T) {
+func TestHangUpSignalEndsRun(t *testing.T) {
 	t.Parallel()
 	hearHangUps()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
@@ -243,9 +243,9 @@ func TestInterruptedTrialsAreNoQueries(t *testing.T) {
 	}
 }
 
-// TestFirstDesigns: what the user gives comes first, counts, and comes once, over
+// TestFirstDesignsAreEvaluatedOnce: what the user gives comes first, counts, and comes once, over
 // restarts too.
-func TestFirstDesigns(t *testing.T) {
+func TestFirstDesignsAreEvaluatedOnce(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	list := writeFile(t, "now.csv", "x,y,value\n0.25,0.5,\n-1,1,7\n")
@@ -268,9 +268,9 @@ func TestFirstDesigns(t *testing.T) {
 	}
 }
 
-// TestBest: in every format, of a running and of a stopped node, and when there is
+// TestBestCommandInEveryFormat: in every format, of a running and of a stopped node, and when there is
 // none.
-func TestBest(t *testing.T) {
+func TestBestCommandInEveryFormat(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", mixedTask), shortTempDir(t)
 	e := call(t, "best", "--data-dir", dir)

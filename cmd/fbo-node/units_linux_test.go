@@ -91,7 +91,7 @@ func unitLine(t *testing.T, unit string, variables map[string]string) *exec.Cmd 
 
 // The units' command lines work: a node finishes, and has nothing to do when the
 // machine starts again; the others run until they are told to stop.
-func TestUnitsStart(t *testing.T) {
+func TestSystemdUnitCommandLinesStart(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	for range 2 {

@@ -35,7 +35,7 @@ func evaluated(t *testing.T, client *http.Client, task string, value float64) {
 
 // A watcher sees what happens after it came, and the end of the node; another one as
 // lines for people.
-func TestWatch(t *testing.T) {
+func TestWatchPrintsEventsUntilNodeEnds(t *testing.T) {
 	t.Parallel()
 	dir := shortTempDir(t)
 	daemon, _ := startServe(t, dir)

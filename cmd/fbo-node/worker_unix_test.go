@@ -72,8 +72,8 @@ func processesOf(t *testing.T, dir string) map[float64]int {
 	return processes
 }
 
-// TestWorker: one process evaluates all trials, and two in parallel.
-func TestWorker(t *testing.T) {
+// TestWorkerProcessEvaluatesAllTrials: one process evaluates all trials, and two in parallel.
+func TestWorkerProcessEvaluatesAllTrials(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "task.yaml", bowlTask)
 	for _, parallel := range []int{1, 2} {
@@ -182,7 +182,7 @@ func TestKilledNodeTakesItsTrainingAlong(t *testing.T) {
 }
 
 // log prints the output of trials, and refuses bad requests.
-func TestLog(t *testing.T) {
+func TestLogCommandPrintsTrialOutput(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	if e := call(t, "log", "--data-dir", dir); e.code != exitFailed || !strings.Contains(e.stderr, "nothing has run") {

@@ -213,7 +213,7 @@ func integrated(low, high float64) (mean, variance float64) {
 	return mean, sums[2]/sums[0] - mean*mean
 }
 
-func TestFulfil(t *testing.T) {
+func TestFulfilDropsContradictingConditions(t *testing.T) {
 	for name, test := range map[string]struct {
 		mean       []float64
 		covariance *mat.SymDense

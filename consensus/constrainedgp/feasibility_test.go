@@ -45,7 +45,7 @@ func (l *lab) says(author int, x [][]float64, feasible ...bool) *strategy.Share 
 // A feasible label leads there while nothing feasible is known, an infeasible one away, and
 // one that the own posterior contradicts counts for nothing; nor does a peer's design of the
 // other form.
-func TestLabelsLead(t *testing.T) {
+func TestFeasibilityLabelsMoveSuggestions(t *testing.T) {
 	l, view := labelled(t, 0.62)
 	l.checkAlone(view, 9, 1)
 	alone := l.suggest(view, 9, 1)
@@ -98,7 +98,7 @@ func TestInfeasibleLabelsOfSeveralConstraints(t *testing.T) {
 
 // Of many labels the newest of each peer count first, 64 in all, and the posterior that
 // takes them all stays finite.
-func TestManyLabels(t *testing.T) {
+func TestFeasibilityLabelsAreLimitedToTheNewest(t *testing.T) {
 	l, view := labelled(t, 0.62)
 	view.Shares = nil
 	for author := range 5 {

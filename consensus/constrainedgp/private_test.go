@@ -319,7 +319,7 @@ func TestThoseWhoAreEarlyLateOrAbsent(t *testing.T) {
 
 // Messages that are lost, come twice or are wrong in any way end no comparison but their
 // own, and without a design. With each a new design is compared as ever.
-func TestFaults(t *testing.T) {
+func TestPrivateComparisonSurvivesWrongMessages(t *testing.T) {
 	for name, tamper := range map[string]func(c *protocol.Comparison) bool{
 		"lost offers":    func(c *protocol.Comparison) bool { return c.Offer == nil },
 		"lost answers":   func(c *protocol.Comparison) bool { return c.Answer == nil },
@@ -430,7 +430,7 @@ func TestComparisonsAreCounted(t *testing.T) {
 
 // After a restart an agent has what it had, and does not compare the same design again.
 // What was under way is given up.
-func TestRestart(t *testing.T) {
+func TestPrivateComparisonAfterRestart(t *testing.T) {
 	h := hallOf(t, 3, 60)
 	x := h.designs(8, 2)
 	for i, f := range []func([]float64) float64{good, bad, bad} {

@@ -208,7 +208,7 @@ func TestComparisonIsAsked(t *testing.T) {
 }
 
 // Equal designs are one, with the voices of all who name it.
-func TestClaims(t *testing.T) {
+func TestClaimsMergeEqualDesigns(t *testing.T) {
 	l := newLab(t, "maximize", plane, "exact", "none")
 	one, two := l.snapped([]float64{0.9, 0.9}), l.snapped([]float64{0.9, 0.1})
 	view := l.with(l.view(l.designs(5, 2), bump(0.3)), one, one, two)
@@ -224,7 +224,7 @@ func TestClaims(t *testing.T) {
 }
 
 // Four deviations are the limit.
-func TestPlausible(t *testing.T) {
+func TestPlausibleClaimsAreWithinFourDeviations(t *testing.T) {
 	claims := []claim{
 		{x: []float64{0}, mean: -0.99, variance: 0.25},
 		{x: []float64{0.2}, mean: -1.01, variance: 0.25},

@@ -254,7 +254,7 @@ func TestInfluenceOfLabelsIsBounded(t *testing.T) {
 }
 
 // Who knows the half that is feasible leads there, who knows where nothing is leads away.
-func TestLabelsLead(t *testing.T) {
+func TestFeasibilityLabelsMoveSuggestions(t *testing.T) {
 	spec := sharingLabels(t, plane, "")
 	feasible := func(x []float64) bool { return x[0] > 0.7 }
 	p := &pool{weight: 1, learned: learnedOf(t, spec, labelsOf(spec, designs(spec, 40, random.SeedOf(5).Stream("designs", 0)), feasible))}
@@ -374,7 +374,7 @@ func TestHostileLabelsStopNobody(t *testing.T) {
 	}
 }
 
-func TestForgedLabels(t *testing.T) {
+func TestForgeKeepsLabelsWellFormed(t *testing.T) {
 	spec := sharingLabels(t, mixed, "")
 	f := labelsOf(spec, points(spec, 30), never)
 	payload, err := f.Encode(spec.Space)

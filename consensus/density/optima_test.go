@@ -116,7 +116,7 @@ func TestGradientOfACrowd(t *testing.T) {
 }
 
 // As often as the noise lets the right choice stay the largest, and no oftener.
-func TestStaysLargest(t *testing.T) {
+func TestStaysLargestMatchesNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, c := range []struct {
 		choices int

@@ -15,7 +15,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-func TestBounded(t *testing.T) {
+func TestBoundedLogDensityIsMonotonic(t *testing.T) {
 	last := math.Inf(-1)
 	for log := -50.0; log < 50; log += 0.37 {
 		value, slope := bounded(log)
@@ -134,7 +134,7 @@ func TestBoundsAreReached(t *testing.T) {
 }
 
 // The narrowest density of the largest space is finite everywhere.
-func TestManyParameters(t *testing.T) {
+func TestDensityIsFiniteInTheLargestSpace(t *testing.T) {
 	var parameters []string
 	for i := range 50 {
 		parameters = append(parameters, fmt.Sprintf("{name: x%d, type: float, low: 0, high: 1}", i),

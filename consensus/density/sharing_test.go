@@ -129,7 +129,7 @@ func TestFailedWorkIsTriedWithTheNextObservation(t *testing.T) {
 // With one component a share is a normal of the task's spread around the
 // maximiser of the posterior mean, which after 25 observations of a bowl is close
 // to where it has its minimum.
-func TestOneComponent(t *testing.T) {
+func TestShareOfOneComponentIsCentredAtTheOptimum(t *testing.T) {
 	for _, model := range []string{"exact", "rff"} {
 		spec := newTask(t, plane, model, ", spread: 0.125")
 		view := viewOf(t, spec, points(spec, 25), bowl(spec, 0.3))

@@ -79,7 +79,7 @@ func learned(t rapid.TB, definition *task.Task, each int, rng *rand.Rand) *book 
 // With equally many results the differences of gains are those of the sums, whatever the
 // level and scale of the posterior's units; past and failed ones do not count; and who has a
 // result less has one of the level of the units in its place.
-func TestGains(t *testing.T) {
+func TestGainsAreDifferencesOfSums(t *testing.T) {
 	definition := cheapTask(t, 3, noMediator)
 	c := chooserOf(t, definition)
 	rapid.Check(t, func(t *rapid.T) {

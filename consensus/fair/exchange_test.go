@@ -135,7 +135,7 @@ func checkKills(t *testing.T, victims []int, seconds ...int) {
 
 // Without a mediator the parties of each part of a network that is cut go on, and all
 // results are with everybody in the end.
-func TestACutNetwork(t *testing.T) {
+func TestFairPartitionedNetworkContinues(t *testing.T) {
 	w := newWorld(t, newTask(t, 4, noMediator, ""), 12)
 	w.cut = func(from, to int) bool {
 		return w.now > 40*time.Second && w.now < 400*time.Second && (from < 2) != (to < 2)
@@ -172,7 +172,9 @@ func TestAMediatorThatEnds(t *testing.T) {
 }
 
 // Parties refuse a wrong batch and name its author, and the round continues.
-func TestWrongBatches(t *testing.T) { checkWrongBatches(t, "worth less", "leaves results out") }
+func TestFairRefusesWrongBatches(t *testing.T) {
+	checkWrongBatches(t, "worth less", "leaves results out")
+}
 
 var wrongBatches = []string{"worth less", "swapped", "leaves out a party", "other results", "other process", "leaves results out", "of nothing", "before it is needed"}
 

@@ -73,7 +73,7 @@ func (w *world) checkSpent(name string, members ...*member) {
 
 // A party whose messages are nonsense, of any kind, is named by all whom they reach, and the
 // others go on.
-func TestNonsense(t *testing.T) { checkNonsense(t, "none") }
+func TestFairBlamesAuthorsOfMalformedMessages(t *testing.T) { checkNonsense(t, "none") }
 
 func checkNonsense(t *testing.T, modes ...string) {
 	for way, mediator := range ways() {

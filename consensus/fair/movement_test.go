@@ -24,7 +24,7 @@ func path(t *testing.T, steps, initial int) *task.Task {
 	return &task.Task{Space: space, Steps: steps, Strategy: task.Strategy{InitialDesigns: initial}}
 }
 
-func TestMoves(t *testing.T) {
+func TestMovesReachNeighboursWithinSteps(t *testing.T) {
 	at := func(design int, value float64) visit { return visit{design, &value} }
 	failed := func(design int) visit { return visit{design: design} }
 	for name, c := range map[string]struct {

@@ -32,7 +32,7 @@ parameters: [{name: x, type: float, low: 0, high: 1}]
 strategy: {type: fair`+keys+"}\n"))
 }
 
-func TestSettings(t *testing.T) {
+func TestParseFairSettings(t *testing.T) {
 	var ids []peer.ID
 	for _, key := range keysOf(9)[:3] {
 		ids = append(ids, idOf(key))

@@ -29,7 +29,9 @@ func TestStatisticalRoundsRecoverFromAKill(t *testing.T) {
 
 func TestStatisticalWrongBatches(t *testing.T) { checkWrongBatches(t, wrongBatches...) }
 
-func TestStatisticalNonsense(t *testing.T) { checkNonsense(t, "mediator", "none") }
+func TestStatisticalFairBlamesAuthorsOfMalformedMessages(t *testing.T) {
+	checkNonsense(t, "mediator", "none")
+}
 
 func TestStatisticalResultsThatDoNotFit(t *testing.T) {
 	checkResultsThatDoNotFit(t, "mediator", "none")

@@ -15,9 +15,9 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// TestTwoDevices runs two devices as processes of their own, each with one of
+// TestEmbedTwoProcessesMeetAndResume runs two devices as processes of their own, each with one of
 // the two forms of the loop: they meet, stop at an interrupt, and continue.
-func TestTwoDevices(t *testing.T) {
+func TestEmbedTwoProcessesMeetAndResume(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not with -short: it builds and runs two processes")
 	}
@@ -121,7 +121,7 @@ func (d *device) end() {
 }
 
 // A design counts whatever form of sharing it came from.
-func TestTally(t *testing.T) {
+func TestTallyCountsDesignsFromPeers(t *testing.T) {
 	trials := []strategy.Trial{
 		{State: strategy.Done, Why: strategy.Why{Source: strategy.Initial}},
 		{State: strategy.Done, Why: strategy.Why{Source: strategy.Own}},

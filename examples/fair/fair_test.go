@@ -149,9 +149,9 @@ print(json.dumps(answers))`, folder)
 	t.Logf("%d of %d designs break the limit; the best has %+v", infeasible, evals, best.Outcome)
 }
 
-// TestTaskFiles: the program accepts what fair.py writes for every model, and the file of
+// TestTaskFilesOfAllModelsParse: the program accepts what fair.py writes for every model, and the file of
 // the README is what it writes.
-func TestTaskFiles(t *testing.T) {
+func TestTaskFilesOfAllModelsParse(t *testing.T) {
 	python := need(t)
 	var texts map[string]string
 	compute(t, python, "", &texts, `
@@ -209,8 +209,8 @@ print(json.dumps({"rows": len(ours.labels), "names": list(ours.frame), "yes": in
 	}
 }
 
-// TestGaps compares the three differences with some computed by hand, and with fairlearn's.
-func TestGaps(t *testing.T) {
+// TestGapsAgreeWithFairlearn compares the three differences with some computed by hand, and with fairlearn's.
+func TestGapsAgreeWithFairlearn(t *testing.T) {
 	python := need(t)
 	var got struct {
 		Hand   map[string]float64
@@ -278,8 +278,8 @@ func TestUndefinedRates(t *testing.T) {
 	}
 }
 
-// TestTables: the figures of the tables, on runs whose figures can be told by looking.
-func TestTables(t *testing.T) {
+// TestTableFiguresByHand: the figures of the tables, on runs whose figures can be told by looking.
+func TestTableFiguresByHand(t *testing.T) {
 	python := need(t)
 	output := run(t, "", python, "-B", "-c", `
 import tables
@@ -303,9 +303,9 @@ tables.compare({
 	}
 }
 
-// TestPrograms runs the programs of the README with few evaluations, in one process, since
+// TestREADMEProgramsRun runs the programs of the README with few evaluations, in one process, since
 // every start imports scikit-learn.
-func TestPrograms(t *testing.T) {
+func TestREADMEProgramsRun(t *testing.T) {
 	folder := needData(t, "compas.csv.gz")
 	python := need(t)
 	binary := build(t)

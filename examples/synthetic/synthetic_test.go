@@ -148,7 +148,7 @@ func TestAlphaDoesNotMoveLabels(t *testing.T) {
 	}
 }
 
-func TestRejected(t *testing.T) {
+func TestGenerateRejectsInvalidConfig(t *testing.T) {
 	for _, c := range []Config{
 		{Node: -1}, {Alpha: -1}, {Alpha: math.NaN()}, {Beta: -1}, {Beta: math.Inf(1)}, {Samples: 19}, {Samples: 100_001},
 	} {
@@ -263,7 +263,7 @@ func TestTrainIsReproducible(t *testing.T) {
 	}
 }
 
-func TestDivergence(t *testing.T) {
+func TestTrainReportsDivergence(t *testing.T) {
 	d := mustGenerate(t, Config{Beta: 1})
 	h := Hyperparameters{LearningRate: 1e6, L2: 1, Momentum: 0.99, BatchSize: 1, Epochs: 20}
 	if _, err := Train(t.Context(), d, h, 1); !errors.Is(err, ErrDiverged) {

@@ -80,7 +80,7 @@ func TestCandidatesAreDesigns(t *testing.T) {
 
 // The best point starts the first search; the points around near designs, all
 // higher than the others, start about an eighth.
-func TestStarts(t *testing.T) {
+func TestStartsFavourNearDesigns(t *testing.T) {
 	rng := random.SeedOf(1).Stream("t", 0)
 	all := newPoints(200, 1)
 	for i := range all.values {
@@ -122,7 +122,7 @@ func TestStartsWithInfiniteValues(t *testing.T) {
 
 // Choices take equal parts of a categorical's coordinate, and what else there is takes it as
 // it is; listed designs are the nearest.
-func TestPlace(t *testing.T) {
+func TestPlaceMapsToDesigns(t *testing.T) {
 	parameters := []task.Parameter{{Name: "x", Kind: task.Float, High: 1}, {Name: "n", Kind: task.Int, Low: 1, High: 4}, {Name: "c", Kind: task.Categorical, Choices: []string{"a", "b", "c"}}}
 	space, err := task.NewSpace(parameters)
 	if err != nil {

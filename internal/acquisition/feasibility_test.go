@@ -20,7 +20,7 @@ func TestLimitsThatAreEqual(t *testing.T) {
 }
 
 // Without limits everything is feasible, and a penalty for nothing is none.
-func TestWithoutLimits(t *testing.T) {
+func TestFeasibilityWithoutLimits(t *testing.T) {
 	p := oneObservation{[]float64{0.5}, 1, 0.3}
 	if got := LogFeasibility().Value([]float64{0.1}); got != 0 {
 		t.Errorf("log probability %g", got)

@@ -142,7 +142,7 @@ func TestFindsMixedMaximum(t *testing.T) {
 
 // A peak that 1,000 uniform designs in six dimensions do not see is found from
 // a near design.
-func TestNearHelps(t *testing.T) {
+func TestMaximizeFindsPeakFromNearDesign(t *testing.T) {
 	space := floats(t, 6)
 	top := []float64{0.31, 0.62, 0.13, 0.84, 0.45, 0.56}
 	f := analytic(func(x []float64) float64 { return math.Exp(2000 * quadratic(top)(x)) })

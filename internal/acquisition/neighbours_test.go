@@ -77,7 +77,7 @@ func TestNeighboursDifferInOneParameter(t *testing.T) {
 
 // No single move leads from the trap to the top: two categories must change at
 // once, among ten in which nothing else counts.
-func TestPairsEscape(t *testing.T) {
+func TestMaximizeChangesTwoCategoriesAtOnce(t *testing.T) {
 	var parameters []task.Parameter
 	for i := range 10 {
 		parameters = append(parameters, task.Parameter{Name: fmt.Sprintf("c%d", i), Kind: task.Categorical, Choices: []string{"a", "b", "c"}})

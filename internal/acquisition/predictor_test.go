@@ -143,7 +143,7 @@ func TestEIIsTheExpectedImprovement(t *testing.T) {
 	}
 }
 
-func TestWithoutVariance(t *testing.T) {
+func TestAcquisitionsWithoutVariance(t *testing.T) {
 	p := oneObservation{[]float64{0.5}, 1, 0.3}
 	x := []float64{0.5}
 	tests := map[string]struct {

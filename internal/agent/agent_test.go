@@ -121,7 +121,7 @@ func TestWakeNeverGetsLost(t *testing.T) {
 	}
 }
 
-func TestCancel(t *testing.T) {
+func TestCancelWithdrawsRequests(t *testing.T) {
 	d := newBowl(t)
 	d.hold = true
 	d.agent.Ask(d.now, 7)
@@ -172,7 +172,7 @@ func TestParallelAsksDiffer(t *testing.T) {
 	}
 }
 
-func TestImport(t *testing.T) {
+func TestImportAddsPastTrials(t *testing.T) {
 	d := newBowl(t)
 	space := d.cfg.Task.Space
 	var past []Past

@@ -133,7 +133,7 @@ func TestFailedWorkIsReported(t *testing.T) {
 
 // Twenty agents that hear each other end up agreeing, and use each other's
 // draws.
-func TestManyAgents(t *testing.T) {
+func TestTwentyFTSAgentsAgree(t *testing.T) {
 	spec := newTask(t, "cup", "type: fts, initial_designs: 1, schedule: constant, own_probability: 0.5")
 	var all []*driver
 	for i := range 20 {

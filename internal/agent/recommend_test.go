@@ -10,7 +10,7 @@ import (
 )
 
 // A running agent and its journal prefer the same design under noise, and none without.
-func TestPreferred(t *testing.T) {
+func TestPreferredUnderNoise(t *testing.T) {
 	for _, keys := range []string{"type: logei", "type: peer-prior", "type: density"} {
 		for _, noise := range []float64{0, 30} {
 			d := newDriver(t, configOf(t, newTask(t, "square", keys), 1))

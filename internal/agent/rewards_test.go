@@ -54,7 +54,7 @@ func (t told) Rewards() []strategy.Reward { return t() }
 
 // An agent reports the rewards of one of its exchanges; none where there is no such
 // exchange, and none where that panics.
-func TestRewards(t *testing.T) {
+func TestAgentReportsRewardsOfItsExchange(t *testing.T) {
 	want := []strategy.Reward{{Party: "somebody", Evaluations: 3, Sum: 4.5}}
 	for name, c := range map[string]struct {
 		result any

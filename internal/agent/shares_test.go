@@ -50,7 +50,7 @@ func presenceOf(t testing.TB, ids ...peer.ID) []byte {
 	return payload
 }
 
-func TestVerdicts(t *testing.T) {
+func TestReceiveVerdicts(t *testing.T) {
 	d := newBowl(t)
 	key := fbotest.Key(t, 50)
 	at := func(epoch, sequence uint64) protocol.Stamp { return protocol.Stamp{Epoch: epoch, Sequence: sequence} }

@@ -33,7 +33,7 @@ func TestDistanceIsALowerBound(t *testing.T) {
 	}
 }
 
-func TestEnds(t *testing.T) {
+func TestDistanceAtExtremeCounts(t *testing.T) {
 	if d := Distance([2]int{10, 10}, 10); !math.IsInf(d, -1) {
 		t.Errorf("always wrong: %g", d)
 	}

@@ -26,7 +26,7 @@ func TestReadFile(t *testing.T) {
 
 // Records are as those of csv.Reader. Inputs beyond the bounds end soon, with one error and little
 // memory, whatever they hold.
-func TestCSV(t *testing.T) {
+func TestCSVLimitsRecords(t *testing.T) {
 	reader := NewCSV(strings.NewReader("a,b\n1,\"2\n3\"\n"), 100)
 	for _, want := range []string{"a b", "1 2\n3"} {
 		if record, err := reader.Read(); strings.Join(record, " ") != want || err != nil {

@@ -143,7 +143,7 @@ func TestALinkToTheDataDirectory(t *testing.T) {
 	}
 }
 
-func TestFolder(t *testing.T) {
+func TestFolderIsMadeOnce(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 { // made, then there
 		path, err := Folder(dir, "trials", "task")
@@ -230,7 +230,7 @@ func TestCreateLeavesHardLinks(t *testing.T) {
 	expectContent(t, victim, "precious")
 }
 
-func TestPlain(t *testing.T) {
+func TestPlainRefusesFoldersAndLinks(t *testing.T) {
 	dir := t.TempDir()
 	if err := Plain(put(t, filepath.Join(dir, "file"), "")); err != nil {
 		t.Error(err)
@@ -254,7 +254,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-func TestReplace(t *testing.T) {
+func TestReplaceKeepsOldFileOnError(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	path := filepath.Join(dir, "file")
 	victim := put(t, filepath.Join(outside, "victim"), "precious")

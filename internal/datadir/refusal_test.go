@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestExplain checks that each refusal of the system has a sentence and a remedy of its own.
-func TestExplain(t *testing.T) {
+// TestExplainNamesRemedies checks that each refusal of the system has a sentence and a remedy of its own.
+func TestExplainNamesRemedies(t *testing.T) {
 	causes := map[string]error{"lacks the permission": fs.ErrPermission}
 	for kind, problem := range map[refused]string{diskFull: "the disk is full", overQuota: "quota", tooLarge: "largest size", readOnly: "is read-only"} {
 		for _, code := range codesOf(kind) {

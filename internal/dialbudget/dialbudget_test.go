@@ -120,7 +120,7 @@ func TestWhatTheUserHasNamedIsFree(t *testing.T) {
 	}
 }
 
-func TestTellers(t *testing.T) {
+func TestBudgetLimitsEachReferrer(t *testing.T) {
 	b, c := bookAt(peer.AddrInfo{ID: "named"})
 	tries := func(referrer peer.ID) (count int) {
 		for b.MayTry(referrer) {
@@ -172,7 +172,7 @@ func TestBudgetsAreBounded(t *testing.T) {
 	}
 }
 
-func TestScopes(t *testing.T) {
+func TestScopeOfAddresses(t *testing.T) {
 	for text, want := range map[string]Scope{
 		"/ip4/127.0.0.1/tcp/1":                           Machine,
 		"/ip4/0.0.0.0/tcp/1":                             Machine,

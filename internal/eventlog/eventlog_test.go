@@ -12,7 +12,7 @@ func numbers(items []Item[int]) (ns []uint64) {
 	return ns
 }
 
-func TestAfter(t *testing.T) {
+func TestLogAfterReturnsNewerItems(t *testing.T) {
 	f := New[int](3, 100)
 	if n := f.After(100); len(n.Items) > 0 || n.Missed || n.Closed {
 		t.Errorf("at first: %+v", n)

@@ -94,7 +94,7 @@ func trialsOf(t *testing.T, of *task.Task) []strategy.Trial {
 	return trials
 }
 
-func TestGolden(t *testing.T) {
+func TestExportsEqualGoldenFiles(t *testing.T) {
 	of := parse(t, everything)
 	for name, write := range map[string]func(io.Writer, *task.Task, []strategy.Trial) error{
 		"trials.csv": export.CSV, "trials.json": export.JSON, "study.log": export.OptunaJournal,
@@ -116,8 +116,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNothingYet: a task without trials is a study without trials.
-func TestNothingYet(t *testing.T) {
+// TestExportOfTaskWithoutTrials: a task without trials is a study without trials.
+func TestExportOfTaskWithoutTrials(t *testing.T) {
 	of := parse(t, everything)
 	var table, document, journal strings.Builder
 	if err := errors.Join(export.CSV(&table, of, nil), export.JSON(&document, of, nil), export.OptunaJournal(&journal, of, nil)); err != nil {

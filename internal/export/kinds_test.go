@@ -172,9 +172,9 @@ func sameValues(t *testing.T, of *task.Task, trial strategy.Trial, got map[strin
 	}
 }
 
-// TestEveryKind: values come back from the numbers that stand for them in the journal,
+// TestOptunaJournalRoundTripOfEveryKind: values come back from the numbers that stand for them in the journal,
 // and lie in their distributions.
-func TestEveryKind(t *testing.T) {
+func TestOptunaJournalRoundTripOfEveryKind(t *testing.T) {
 	for seed := range uint64(100) {
 		of, trials := anyTask(t, seed)
 		_, params := journalOf(t, of, trials)

@@ -131,7 +131,7 @@ func TestValuesAreValues(t *testing.T) {
 // One wave, over all angles that can occur, against a cosine in 200 bits. The
 // angle itself is rounded when it is computed, which is the part of the error
 // that grows with it.
-func TestAccuracy(t *testing.T) {
+func TestWaveAccuracy(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, kernel := range kernels {
 		worst := 0.0
@@ -189,7 +189,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-func TestNotFinite(t *testing.T) {
+func TestSumOfNotFinitePoints(t *testing.T) {
 	p := newProblem(rand.New(rand.NewPCG(5, 6)), 2, 9, 1)
 	for name, x := range map[string][]float64{"NaN": {math.NaN(), 0}, "infinite": {0, math.Inf(1)}} {
 		for kernel, k := range kernels {

@@ -130,7 +130,7 @@ func TestStrangersUseUpNothingOfClients(t *testing.T) {
 	}
 }
 
-func TestLimits(t *testing.T) {
+func TestPolicyLimitsRate(t *testing.T) {
 	limited := Policy{Rate: 0.001, Burst: 2}.Protect(http.NotFoundHandler())
 	for i, want := range []int{404, 404, 429} {
 		w := httptest.NewRecorder()

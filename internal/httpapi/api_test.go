@@ -225,7 +225,7 @@ func presentIn(w *world, at string) string {
 }
 
 // Errors are problems that name the field and what is accepted.
-func TestProblems(t *testing.T) {
+func TestErrorResponsesNameField(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir(), Options{})
 	w.must(201, "POST", "/v1/tasks", m{"text": bowl})

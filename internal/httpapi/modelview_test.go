@@ -11,8 +11,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// TestLooks asks for all that a page shows, of a node that has measured something.
-func TestLooks(t *testing.T) {
+// TestPageDataOfMeasuredNode asks for all that a page shows, of a node that has measured something.
+func TestPageDataOfMeasuredNode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir(), Options{
 		Printed: func(_ *task.Task, trial uint64, out io.Writer) (err error) {

@@ -36,7 +36,7 @@ func TestTextIsReadAgain(t *testing.T) {
 
 // Whatever single character is mistyped, left out or doubled, or wherever the line is
 // cut: one error, and it does not quote the text.
-func TestMistyped(t *testing.T) {
+func TestParseRefusesMistypedText(t *testing.T) {
 	text := invitation.New(taskOf(t, "a")).Text()
 	rapid.Check(t, func(t *rapid.T) {
 		at := rapid.IntRange(0, len(text)-1).Draw(t, "at")

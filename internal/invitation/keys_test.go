@@ -18,7 +18,7 @@ import (
 
 const ada, ben, eve = peer.ID("ada"), peer.ID("ben"), peer.ID("eve")
 
-func TestNames(t *testing.T) {
+func TestKeysDeriveDistinctNames(t *testing.T) {
 	i := invitation.New(taskOf(t, "a"))
 	k, again := i.Keys(), i.Keys()
 	if k.Tag() != again.Tag() || k.Meeting() != again.Meeting() {
@@ -44,7 +44,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestSealed(t *testing.T) {
+func TestSealAndOpen(t *testing.T) {
 	i := invitation.New(taskOf(t, "a"))
 	k := i.Keys()
 	rapid.Check(t, func(t *rapid.T) {

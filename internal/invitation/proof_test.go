@@ -24,7 +24,7 @@ func converse(opened, accepted func(io.ReadWriter) error) (o outcome) {
 	return o
 }
 
-func TestProof(t *testing.T) {
+func TestProofBindsEndsAndProtocol(t *testing.T) {
 	i := invitation.New(taskOf(t, "a"))
 	k := i.Keys()
 	ends := invitation.Ends{Opened: ada, Accepted: ben, Protocol: "/fbo/sync/1/tag"}

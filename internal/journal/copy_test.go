@@ -55,7 +55,7 @@ func expectOnly(t *testing.T, directory string, want ...string) {
 
 // A copy is a journal of its own with all that was acknowledged by then, whichever of the
 // two headers is the newer one, and for its owner only.
-func TestCopy(t *testing.T) {
+func TestCopyHasAcknowledgedEntries(t *testing.T) {
 	directory := t.TempDir()
 	path, to := filepath.Join(directory, "journal"), filepath.Join(directory, "copy")
 	j := mustOpen(t, path)
@@ -239,7 +239,7 @@ func TestWriteWithAMark(t *testing.T) {
 }
 
 // A mark that is destroyed is not taken for none: what it asks for would not be heeded.
-func TestADamagedMark(t *testing.T) {
+func TestDamagedMarkIsAnError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	if err := Write(path, []byte("the mark that is easy to find"), nil); err != nil {
 		t.Fatal(err)
@@ -272,7 +272,7 @@ func TestADamagedMark(t *testing.T) {
 	}
 }
 
-func TestLock(t *testing.T) {
+func TestLockExcludesOtherProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	if _, err := Lock(path, 0); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing there: %v", err)

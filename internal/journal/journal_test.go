@@ -142,7 +142,7 @@ func TestOpenLockedByAnother(t *testing.T) {
 	}
 }
 
-func TestReadOnly(t *testing.T) {
+func TestOpenReadOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	if _, err := OpenReadOnly(path, time.Second); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("missing file: %v", err)

@@ -195,7 +195,7 @@ parameters:
 	}
 }
 
-func TestEnds(t *testing.T) {
+func TestSlicesAtRangeEnds(t *testing.T) {
 	of := parse(t, mixed)
 	if _, err := modelview.New(strategy.View{Task: of}); !errors.Is(err, modelview.ErrNoModel) {
 		t.Errorf("without a posterior: %v", err)

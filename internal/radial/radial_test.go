@@ -141,7 +141,7 @@ func TestAppendLeavesTheOriginal(t *testing.T) {
 	}
 }
 
-func TestWrongUse(t *testing.T) {
+func TestCentersPanicOnWrongUse(t *testing.T) {
 	c := NewCenters(SE, []float64{1, 1}, [][]float64{{0, 0}})
 	for name, call := range map[string]func(){
 		"kernel":      func() { NewCenters("cosine", []float64{1}, nil) },

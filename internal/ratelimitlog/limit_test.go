@@ -104,7 +104,7 @@ func TestLimitCounts(t *testing.T) {
 	})
 }
 
-func TestShape(t *testing.T) {
+func TestShapeDropsNumbersAndIDs(t *testing.T) {
 	const id = "QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N"
 	want := "a share of peer was refused: its round is above"
 	for _, n := range []int{1, 77} {

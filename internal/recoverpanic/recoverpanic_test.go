@@ -8,7 +8,7 @@ import (
 
 func fail() (int, error) { panic("boom") }
 
-func TestCall(t *testing.T) {
+func TestCallReturnsPanicAsError(t *testing.T) {
 	known := errors.New("known")
 	if got, err := Call("it", func() (int, error) { return 3, known }); got != 3 || err != known {
 		t.Errorf("without a panic: %d, %v", got, err)
@@ -24,7 +24,7 @@ func TestCall(t *testing.T) {
 }
 
 // A panic passed on from another goroutine keeps that one's stack.
-func TestPassedOn(t *testing.T) {
+func TestCallKeepsStackOfPassedPanic(t *testing.T) {
 	passed := make(chan error)
 	go func() {
 		_, err := Call("a helper", fail)

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestText(t *testing.T) {
+func TestTextEscapesControlCharacters(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                            "",
 		"fbo-node":                    "fbo-node",
@@ -49,7 +49,7 @@ func TestTextIsPrintable(t *testing.T) {
 	})
 }
 
-func TestJSON(t *testing.T) {
+func TestJSONEscapesControlCharacters(t *testing.T) {
 	for data, want := range map[string]string{
 		`{"a": "b"}` + "\n":            `{"a": "b"}` + "\n",
 		"[\"größer, 日本\"]":             "[\"größer, 日本\"]",

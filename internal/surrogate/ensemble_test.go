@@ -50,7 +50,7 @@ func membersOf(t *testing.T, p surrogate.Posterior, count int, stream uint64) []
 
 // Members are as many as asked for, of the same observations, each as the model would have
 // it under hyperparameters that are drawn; the same again, and others of another stream.
-func TestMembers(t *testing.T) {
+func TestEnsembleMembers(t *testing.T) {
 	definition := newTask(t, "exact", 2)
 	p := learnedPosterior(t, definition, nil)
 	all := membersOf(t, p, 8, 0)

@@ -68,7 +68,7 @@ func TestMeanAndExplained(t *testing.T) {
 }
 
 // Level and Scale take standardised outputs back, except in the bent tail.
-func TestUnits(t *testing.T) {
+func TestLevelAndScaleRestoreUnits(t *testing.T) {
 	obs := Observations{Y: []float64{1e6 + 3, 1e6 + 1, 1e6 + 2, 1e6 - 50}, X: make([][]float64, 4)}
 	y, units, err := Standardise(obs)
 	if err != nil {

@@ -87,8 +87,8 @@ func fitted(t testing.TB, model Model, obs Observations, seed random.Seed) Poste
 	return p
 }
 
-// TestAdapter is what every surrogate must do.
-func TestAdapter(t *testing.T) {
+// TestModelConditionAndPredict is what every surrogate must do.
+func TestModelConditionAndPredict(t *testing.T) {
 	for _, kind := range []string{"exact", "rff"} {
 		for name, parameters := range map[string][]task.Parameter{"floats": floatParameters(3), "mixed": mixedParameters()} {
 			t.Run(kind+"/"+name, func(t *testing.T) {

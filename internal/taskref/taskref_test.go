@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestFind(t *testing.T) {
+func TestFindByNameOrID(t *testing.T) {
 	refs := []Ref{
 		{"bagaaieraaaaaaaaaaaaa1", "one"}, {"bagaaieraaaaaaaaaaaaa2", "two"},
 		{"bagaaierabbbbbbbbbbbbb", "two"}, {"bagaaieracccccccccccccc", "bagaaierab"},

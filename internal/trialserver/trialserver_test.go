@@ -244,7 +244,7 @@ func TestTasksWhileOthersAreNotJoined(t *testing.T) {
 	equal(t, "the same trial", asks(t, d.Tasks()[slices.IndexFunc(d.Tasks(), func(t *Task) bool { return t.Session().Task().Name == "bowl1" })], "a", 1, ""), 1)
 }
 
-func TestBadOrders(t *testing.T) {
+func TestCreateRefusesInvalidOrders(t *testing.T) {
 	t.Parallel()
 	d := open(t, started(t, t.TempDir()))
 	d.options.Check = func(t *task.Task) error {
@@ -282,7 +282,7 @@ func TestBadOrders(t *testing.T) {
 }
 
 // A file that cannot be read is named, and the other tasks are served.
-func TestADamagedOrder(t *testing.T) {
+func TestDamagedOrderFileIsNamed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	n := started(t, dir)

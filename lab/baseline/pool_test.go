@@ -68,7 +68,7 @@ func TestStartingDesigns(t *testing.T) {
 
 // Random search never repeats a design while there are others, and is uniform: of
 // 400 designs in each quarter of the square 100 ± 5 standard deviations.
-func TestRandom(t *testing.T) {
+func TestRandomSearchIsUniform(t *testing.T) {
 	f := newFederation(t, gp.Matern52, 2, 1)
 	s := NewRandom(f.task)
 	var quarters [4]int

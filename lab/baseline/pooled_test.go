@@ -199,7 +199,7 @@ func TestPooledRecommends(t *testing.T) {
 
 // Beyond 600 observations all own ones enter, the best of the others, and no
 // observation twice.
-func TestChoose(t *testing.T) {
+func TestChooseLimitsObservations(t *testing.T) {
 	f := newFederation(t, gp.SE, 2, 10)
 	for member := range f.views {
 		f.observe(t, member, hill(0.1*float64(member)), 80, smooth(2))
@@ -245,7 +245,7 @@ func TestChoose(t *testing.T) {
 // One function, which member 0 knows where it is low and member 1 where it is high:
 // in common units the outputs stay in the order of the values, in own units each
 // member's have mean zero.
-func TestUnits(t *testing.T) {
+func TestPooledUnits(t *testing.T) {
 	f := newFederation(t, gp.SE, 1, 2)
 	for i := range 6 {
 		for member := range 2 {

@@ -13,7 +13,7 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-func TestDiscordant(t *testing.T) {
+func TestDiscordantPairs(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		f, y []float64
@@ -133,7 +133,7 @@ func TestJointPosterior(t *testing.T) {
 
 // Draws have the mean and the covariance that they should: with 20,000 draws the
 // standard errors are below 1 % of the largest variance, and the bound is five.
-func TestDraws(t *testing.T) {
+func TestDrawsHaveMeanAndCovariance(t *testing.T) {
 	g, err := example(t, gp.Matern52, 5).at([][]float64{{0.1, 0.9}, {0.2, 0.8}, {0.7, 0.3}})
 	if err != nil {
 		t.Fatal(err)

@@ -68,7 +68,7 @@ func (p fixed) PredictGradient(dMean, dVariance, x []float64) (mean, variance fl
 	return mean, variance
 }
 
-func TestMixture(t *testing.T) {
+func TestMixturePredicts(t *testing.T) {
 	m := &mixture{}
 	m.add(fixed{2, 3}, 0.25)
 	m.add(fixed{100, 100}, 0)
@@ -135,7 +135,7 @@ func (c constant) Gradient(grad, _ []float64) float64 { clear(grad); return floa
 // passes through -1, 0, 2 there and so agrees: weight ¾. The second passes through
 // 0, -1, 2, with one pair of three wrong: ¾(1 − (2/3)²) = 5/12. The third is upside
 // down. At x = 1 no peer rises above what it had there.
-func TestTransfer(t *testing.T) {
+func TestTransferWeightsByHand(t *testing.T) {
 	own := &known{x: [][]float64{{0}, {0.5}, {1}}, y: []float64{-1, 0, 1}}
 	f := &transfer{own: constant(0.4)}
 	processes := []*gp.Posterior{line(t, -1, 0, 2), line(t, 0, -1, 2), line(t, 1, 0, -1)}

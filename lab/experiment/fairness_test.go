@@ -135,7 +135,7 @@ func TestRationalityByHand(t *testing.T) {
 }
 
 // Of all agents the largest, each by itself; of medians the median.
-func TestFrontiers(t *testing.T) {
+func TestFrontiersByHand(t *testing.T) {
 	all := []fairnessInput{playOf([]float64{3, 1}, []float64{2, 2}, []float64{0, 9}), playOf([]float64{1, 1}, []float64{1, 1}, []float64{1, 1})}
 	f := fairness(all, nil)
 	if got := floats(f.Worst.Cumulative); !slices.Equal(got, []float64{3, 9}) {

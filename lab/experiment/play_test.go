@@ -99,7 +99,7 @@ func TestRegretIsFromTheOptimumInTheDirectionOfTheGoal(t *testing.T) {
 
 // 500 designs give the deviation of a uniform variable, 1/sqrt(12), with a standard
 // error of 2 %; the seed is fixed, and a tenth is five of them.
-func TestDeviation(t *testing.T) {
+func TestDeviationOfUniform(t *testing.T) {
 	o := family.Objective{Value: func(d task.Design) float64 { return d.Float("x1") }}
 	if got := deviation(familyOf(t, "gp:d=1").Space, o, random.SeedOf(1)); math.Abs(got*math.Sqrt(12)-1) > 0.1 {
 		t.Errorf("deviation %g", got)

@@ -203,7 +203,7 @@ func TestCSVHasARowPerStrategyAndEvaluation(t *testing.T) {
 	}
 }
 
-func TestWarnings(t *testing.T) {
+func TestReportWarnings(t *testing.T) {
 	p := tiny(t, func(p *Plan) { p.Repeats = 1 })
 	record := Record{Deviation: 1, Members: []MemberRecord{{Excess: 1e-7}, {Excess: 1e-3}}, Build: "one"}
 	other := record

@@ -99,7 +99,7 @@ func TestRosterIsInTheSectionOfTheStrategy(t *testing.T) {
 
 // Agent 0 tells what is worse in the direction of the goal, the others what they measure,
 // and regrets are of the designs.
-func TestUnderstatement(t *testing.T) {
+func TestUnderstatementChangesOnlyAgentZero(t *testing.T) {
 	for _, c := range []struct {
 		family string
 		by     float64

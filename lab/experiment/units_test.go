@@ -144,7 +144,7 @@ func TestFederationsAreUnitsWhereNamesAreMissing(t *testing.T) {
 
 // Less than the family's floor is nothing, unless the noise tells less apart. Violations
 // have no such floor.
-func TestFloors(t *testing.T) {
+func TestRegretFloors(t *testing.T) {
 	p := Plan{Family: family.Family{Floor: 0.01}}
 	near(t, "the family's", p.floor(2, 0.1, false), 0.02)
 	near(t, "the noise's", p.floor(2, 0.5, false), 0.05)

@@ -142,7 +142,7 @@ func TestCompanyLeavesTheHonestMember(t *testing.T) {
 }
 
 // Forgers are the last members; nothing else about anybody's function changes.
-func TestForgers(t *testing.T) {
+func TestForgersAreTheLastMembers(t *testing.T) {
 	honest, f := mustDraw(t, "gp:clusters=2", 5, 6), mustDraw(t, "gp:clusters=2,forgers=2", 5, 6)
 	at := designs(f.Space, 30, 1)
 	for k, m := range f.Members {
@@ -174,7 +174,7 @@ func TestForgers(t *testing.T) {
 
 // At e = 0.1 members of the same sign correlate near 0.99, and independent
 // functions of three coordinates seldom beyond 0.6; the seed is fixed.
-func TestOtherMembers(t *testing.T) {
+func TestDissimilarMembersCorrelate(t *testing.T) {
 	draw := func(others string) (Federation, []task.Design, []float64) {
 		f := mustDraw(t, "gp:d=3,e=0.1,others="+others, 7, 6)
 		at := designs(f.Space, 300, 3)
@@ -277,7 +277,7 @@ func TestLiarsShareAPeak(t *testing.T) {
 	}
 }
 
-func TestClusters(t *testing.T) {
+func TestClusterMembersCorrelate(t *testing.T) {
 	for _, spec := range []string{"gp:e=0.1,lengthscale=0.1,clusters=3", "hartmann6:clusters=3,shift=0.01"} {
 		f := mustDraw(t, spec, 3, 7)
 		at := designs(f.Space, 300, 1)

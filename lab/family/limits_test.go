@@ -105,7 +105,7 @@ func (a linear) Gradient(grad, x []float64) float64 {
 
 // The nearest feasible point, by hand: where one limit, two limits, and a limit and a
 // side of the square are met; and where nothing is feasible none is found.
-func TestRestored(t *testing.T) {
+func TestNearestFeasiblePointByHand(t *testing.T) {
 	inf := math.Inf(1)
 	sum := acquisition.Bounded{Function: linear{1, 1}, Low: -inf, High: 0.5}
 	wedge := acquisition.Bounded{Function: linear{1, -0.1}, Low: 0.3, High: inf}
@@ -163,7 +163,7 @@ func mustValue(t *testing.T, spec, key string) float64 {
 
 // Whatever members have in common, each has something feasible, and its optimum
 // without constraints, by a search with many starts, is where border says.
-func TestBorder(t *testing.T) {
+func TestOptimumLiesOnBorder(t *testing.T) {
 	for spec, want := range map[string]bool{
 		"limits:border=yes": true, "limits:border=yes,e=1,c=2,feasible=0.05": true,
 		"limits:border=no": false, "limits:border=no,e=1,feasible=0.05": false,

@@ -137,7 +137,7 @@ func TestLatecomersAloneCount(t *testing.T) {
 
 // Nobody has nearly one class alone, unless that is asked for; who is passed over
 // does not depend on how many members there are.
-func TestMajority(t *testing.T) {
+func TestMajorityOfOneClassIsExcluded(t *testing.T) {
 	config := synthetic.Config{Seed: 1, Samples: 60}
 	all, err := generate(config, 12, 0.8)
 	if err != nil {
@@ -169,7 +169,7 @@ func TestMajority(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestFamilyNames(t *testing.T) {
 	all := append(family.Kinds(), Kinds()...)
 	for spec, name := range map[string]string{
 		"gp:d=2":                              "gp",

@@ -26,7 +26,7 @@ func townFiles(t *testing.T, regions, roads string) (spec string) {
 	return "traffic:file=" + tableFile(t, regions) + ",roads=" + second
 }
 
-func TestTraffic(t *testing.T) {
+func TestTrafficFamily(t *testing.T) {
 	spec := townFiles(t, regions, roadMap)
 	f, err := Kinds().Parse(spec)
 	if err != nil {

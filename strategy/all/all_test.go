@@ -7,7 +7,7 @@ import (
 )
 
 // Which strategy a file has that names none is part of its ID.
-func TestDefaults(t *testing.T) {
+func TestDefaultStrategyOfTasks(t *testing.T) {
 	const parameters = "name: a\ngoal: minimize\nparameters: [{name: x, type: int, low: 1, high: 9}]\n"
 	for rest, want := range map[string]string{
 		"":                                    "peer-prior",

@@ -58,7 +58,7 @@ func TestConstraintsThatAreKept(t *testing.T) {
 }
 
 // Without constraints the strategies maximise what their papers say, design for design.
-func TestWithoutConstraints(t *testing.T) {
+func TestAcquisitionsWithoutConstraints(t *testing.T) {
 	seed := random.SeedOf(5)
 	for name, c := range map[string]struct {
 		strategy func(*task.Task) strategy.Strategy

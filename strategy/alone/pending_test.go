@@ -55,7 +55,7 @@ func TestPendingDesignsAreKnown(t *testing.T) {
 
 // Eight designs that are asked for at once: each is where the model still knows little, given
 // those that run. The strategies of package alone find them so, whatever they maximise.
-func TestABatchSpreads(t *testing.T) {
+func TestBatchOfEightSpreads(t *testing.T) {
 	definition := parse(t, "exact", "alone")
 	known := tune(t, definition, alone.NewEngine(definition), random.SeedOf(2), 8)
 	for name, s := range map[string]strategy.Strategy{

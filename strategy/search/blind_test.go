@@ -11,7 +11,7 @@ import (
 
 // A node that has only measured what is false is blind, whatever its numbers are; failures count
 // where the task counts them. So is one on a plateau: most outcomes are equal, and none is better.
-func TestBlind(t *testing.T) {
+func TestBlindWithoutFeasibleTrials(t *testing.T) {
 	done := func(sound bool) strategy.Trial {
 		return strategy.Trial{State: strategy.Done, Outcome: &strategy.Outcome{Constraints: map[string]task.Reading{"sound": task.Truth(sound), "size": task.Number(9)}}}
 	}

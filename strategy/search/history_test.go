@@ -261,7 +261,7 @@ func (b bowl) Gradient(grad, x []float64) float64 {
 }
 
 // Trials that cover an axis leave room between them.
-func TestACoveredAxis(t *testing.T) {
+func TestStartsOnCoveredAxis(t *testing.T) {
 	definition := newTask(t, "{name: x, type: float, low: 0, high: 1}")
 	s, view := search.New(definition), strategy.View{Task: definition}
 	for i := range 201 {

@@ -121,7 +121,7 @@ func TestNothingIsLeftToStartWith(t *testing.T) {
 
 // Best are the designs of the best outcomes by the task's goal, the best first, and of
 // equal ones the oldest.
-func TestBest(t *testing.T) {
+func TestBestDesignsFirst(t *testing.T) {
 	values := []float64{3, 1, 4, 1, 5, 9, 2, 6}
 	for goal, want := range map[string][]int{"minimize": {1, 3, 6, 0, 2}, "maximize": {5, 7, 4, 2, 0}} {
 		definition := parse(t, goal, 1, "{name: x, type: float, low: 0, high: 1}")
@@ -215,7 +215,7 @@ func (known) Units() surrogate.Units { return surrogate.Units{Level: -5, Scale: 
 
 // The outcomes are noisy where the variance of the noise is above that of the means at what was
 // evaluated; here this is 0.185.
-func TestNoisy(t *testing.T) {
+func TestNoisyComparesNoiseWithMeans(t *testing.T) {
 	definition := newTask(t, spaces["floats"])
 	view := strategy.View{Task: definition}
 	if search.Noisy(view) {

@@ -21,7 +21,7 @@ import (
 // same sums, in order, with as many contributors as are needed, and as many releases
 // are spent as were planned at most. A member that is away for a time misses sums and
 // comes back.
-func TestFederation(t *testing.T) {
+func TestFiveAgentsLearnTheSameSums(t *testing.T) {
 	const members, evaluations, releases = 5, 9, 4
 	seed := random.SeedOf(4)
 	roster, err := sim.Roster(seed, members)

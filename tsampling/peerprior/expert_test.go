@@ -95,7 +95,7 @@ func TestLogsAreThoseOfTheJointDensity(t *testing.T) {
 
 // Weights sum to 1, are the odds before the first observation, and never fall below what is
 // dealt out again: so whoever was wrong can come back.
-func TestWeights(t *testing.T) {
+func TestExpertWeights(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := random.SeedOf(rapid.Uint64().Draw(rt, "seed")).Stream("t", 0)

@@ -9,7 +9,7 @@ import (
 
 // A belief agrees with the own observations, is as unsure elsewhere as peers leave it, and
 // its gradients are those of its predictions.
-func TestBeliefs(t *testing.T) {
+func TestExpertPosteriorPredictsAndDifferentiates(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	x := l.designs(8, random.SeedOf(1))
 	view := with(l.view(x, bump(0.3)), l.peersOf(3, 12, bump(0.35), 1)...)

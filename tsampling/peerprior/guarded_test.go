@@ -123,7 +123,7 @@ func TestGuardedIsDrawnToPeers(t *testing.T) {
 
 // Starting designs are skipped if and only if somebody has more observations than there are
 // starting designs.
-func TestGuardedStart(t *testing.T) {
+func TestCoarseShareSkipsStartingDesigns(t *testing.T) {
 	l, s := newGuardedLab(t, plane)
 	for count := range 3 {
 		view := l.view(l.designs(count, random.SeedOf(7)), bump(0.3))
@@ -231,7 +231,7 @@ func TestGuardedWhereMuchHasBeenTried(t *testing.T) {
 
 // A liar among n honest peers takes at most weight·log((n+1)/n) from the score of any
 // design, and nobody more than weight·log(1/(1-trust)), whatever they say.
-func TestGuardedLiar(t *testing.T) {
+func TestCoarseShareBoundsOneFalsePeer(t *testing.T) {
 	l, s := newGuardedLab(t, mixed)
 	rng := random.SeedOf(3).Stream("points", 0)
 	honest := []protocol.Density{l.place(0.3, 9), l.place(0.35, 20), l.place(0.25, 4)}

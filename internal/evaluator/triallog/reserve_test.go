@@ -24,9 +24,9 @@ func printOut(s *Store, trial uint64, text []byte) {
 	w.Close()
 }
 
-// TestReserve checks that outputs leave space to the journal: they replace older outputs, then are
+// TestOutputsLeaveSpaceForTheJournal checks that outputs leave space to the journal: they replace older outputs, then are
 // dropped, and are kept again when there is space.
-func TestReserve(t *testing.T) {
+func TestOutputsLeaveSpaceForTheJournal(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	d := &disk{store: s, size: Reserve + 4*PerTrial}
@@ -85,8 +85,8 @@ func TestReserveAtTheEndOfAFile(t *testing.T) {
 	}
 }
 
-// TestUnknownSpace checks that outputs are kept where the system does not report free space.
-func TestUnknownSpace(t *testing.T) {
+// TestOutputsAreKeptWhenFreeSpaceIsUnknown checks that outputs are kept where the system does not report free space.
+func TestOutputsAreKeptWhenFreeSpaceIsUnknown(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	s.free = func(string) (uint64, error) { return 0, errors.ErrUnsupported }

@@ -214,7 +214,7 @@ func TestWhatPeersSay(t *testing.T) {
 
 // A design is more probably feasible where one was than in the middle, and there more than
 // where none was.
-func TestLimit(t *testing.T) {
+func TestLimitFollowsLabels(t *testing.T) {
 	spec := newTask(t, "")
 	at := func(x float64) []float64 { return []float64{x, 1, 0, 0} }
 	p := Peer{X: [][]float64{at(0), at(0.05), at(0.95), at(1)}, Feasible: []bool{true, true, false, false}}
@@ -250,7 +250,7 @@ func TestDecodeRejects(t *testing.T) {
 
 // Forged labels are as many, of other designs, and some are turned: that of 40 labels none
 // is happens once in 2^40 seeds.
-func TestForge(t *testing.T) {
+func TestForgeKeepsNumberOfLabels(t *testing.T) {
 	spec := newTask(t, "")
 	payload := published(t, viewOf(spec, trialsOf(spec, string(bytes.Repeat([]byte("f"), 40)), 1)))
 	forged, err := Forge(spec, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)})

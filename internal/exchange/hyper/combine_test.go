@@ -104,7 +104,7 @@ func anything() *rapid.Generator[Statement] {
 
 // One liar among ten, whatever it says, moves the prior of the others, when they know little, by less than 0.7 times
 // the standard prior's spread, when they know more by less than a quarter of it, and cannot make it narrower by more than a fifth.
-func TestOneLiar(t *testing.T) {
+func TestCombineBoundsOneFalseStatement(t *testing.T) {
 	for precision, most := range map[float64]float64{0.5: 0.7, 3: 0.25, 10: 0.25} {
 		rng := random.SeedOf(2).Stream("honest", 0)
 		honest := nodes(9, -2, 0.4, precision, rng)
@@ -125,7 +125,7 @@ func TestOneLiar(t *testing.T) {
 }
 
 // A thousand nodes that say the same extreme thing leave a prior that a fit accepts.
-func TestManyExtremes(t *testing.T) {
+func TestCombineOfExtremeStatementsIsValid(t *testing.T) {
 	for _, precision := range []float64{0, 0.01, surrogate.MaxPrecision} {
 		var said []Statement
 		for range 1000 {
@@ -140,7 +140,7 @@ func TestManyExtremes(t *testing.T) {
 }
 
 // Nodes of two kinds leave a prior that is wide enough for both.
-func TestTwoKinds(t *testing.T) {
+func TestCombineOfTwoKindsIsWide(t *testing.T) {
 	rng := random.SeedOf(3).Stream("kinds", 0)
 	prior := Combine(standard, append(nodes(5, -2.5, 0.1, 5, rng), nodes(5, 0, 0.1, 5, rng)...))
 	for _, kind := range []float64{-2.5, 0} {

@@ -179,7 +179,7 @@ func TestExtremesAreAccepted(t *testing.T) {
 }
 
 // A strategy with the addition has the exchange, and says so.
-func TestAddition(t *testing.T) {
+func TestWithExchangeAddsHyperparameters(t *testing.T) {
 	alone := strategy.Registration{Describe: func(*task.Task) string { return "luck; nothing is shared" }}
 	definition := newTask(t, true)
 	got := alone.WithExchange(Addition())

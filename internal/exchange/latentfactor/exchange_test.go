@@ -68,7 +68,7 @@ func payloadOf(t testing.TB, view strategy.View) []byte {
 
 // A statement has as many rows as observations at first, survives the wire, and teaches a
 // newcomer the function.
-func TestStatementTeaches(t *testing.T) {
+func TestStatementImprovesPredictionsOfNewcomer(t *testing.T) {
 	on := newTask(t, task.SharedLatent)
 	payload := payloadOf(t, viewOf(t, on, 12))
 	e, err := New(on)
@@ -122,7 +122,7 @@ func TestOneObservationStatesNothing(t *testing.T) {
 }
 
 // A strategy with the addition has the exchange, and says so.
-func TestAddition(t *testing.T) {
+func TestWithExchangeAddsLatentFactors(t *testing.T) {
 	plain := strategy.Registration{Describe: func(*task.Task) string { return "waits; nothing is shared" }}
 	on := newTask(t, task.SharedLatent)
 	r := plain.WithExchange(Addition())

@@ -105,7 +105,7 @@ func TestPatienceHalves(t *testing.T) {
 	}
 }
 
-func TestNumbersGrow(t *testing.T) {
+func TestRoundNumbersMustGrow(t *testing.T) {
 	for _, number := range []int{-1, 0, 2, 3} {
 		func() {
 			defer func() {

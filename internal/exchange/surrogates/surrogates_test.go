@@ -12,7 +12,7 @@ import (
 )
 
 // Each surrogate has the exchange that it needs, beside those of the strategy, and none else.
-func TestExtend(t *testing.T) {
+func TestExtendAddsExchangeOfSurrogate(t *testing.T) {
 	for text, want := range map[string]string{
 		"{}":                                     "",
 		"{type: rff}":                            "",

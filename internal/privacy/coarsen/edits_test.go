@@ -136,7 +136,7 @@ func TestCellsOfTwoRangesAreNested(t *testing.T) {
 
 // Two independent grids disclose a place to two thirds of the error of one: Reveals and Narrows
 // quote that. The medians over 1200 coordinates have standard errors of 3 %.
-func TestTwoNames(t *testing.T) {
+func TestTwoGridsNarrowAPlace(t *testing.T) {
 	rng := random.SeedOf(2).Stream("points", 0)
 	var one, both []float64
 	for key := range 200 {
@@ -161,7 +161,7 @@ func TestTwoNames(t *testing.T) {
 }
 
 // What an edit adds is named: nothing for the same or wider cells, the parameter for others.
-func TestNarrows(t *testing.T) {
+func TestNarrowsNamesEditedParameters(t *testing.T) {
 	const former = "{name: x, type: float, low: 0, high: 1}, {name: n, type: int, low: 1, high: 100, scale: log}, {name: c, type: categorical, choices: [a, b]}"
 	for edited, want := range map[string][]string{
 		former: nil,
@@ -179,7 +179,7 @@ func TestNarrows(t *testing.T) {
 }
 
 // Each kind of parameter has its own statement.
-func TestReveals(t *testing.T) {
+func TestRevealsStatesEachKindOfParameter(t *testing.T) {
 	text := Reveals(newTask(t, "a", strings.Join(kinds, ", ")).Space)
 	for _, want := range []string{"a to 5.6,", "b to a factor of 16,", "c to 1 or 2 of 4 values,", "d to a factor of", "e itself,", "i itself with probability 0.75,", "j itself with probability 0.75"} {
 		if !strings.Contains(text, want) {

@@ -122,7 +122,7 @@ func TestPlacesInCellsAreUniformOverKeys(t *testing.T) {
 
 // The deviation of a number from the middle of its cell is the one that receivers widen by:
 // over 4000 keys its square is within 3.5 standard errors of 1.4 %.
-func TestDeviation(t *testing.T) {
+func TestCellDeviation(t *testing.T) {
 	const keys = 4000
 	for _, parameters := range []string{plane, "{name: x, type: float, low: 0, high: 1.3}, {name: y, type: float, low: 1, high: 1000, scale: log}"} {
 		spec := newTask(t, "a", parameters)
@@ -163,7 +163,7 @@ func TestGridFollowsFromTheKey(t *testing.T) {
 // probability: over 4000 keys each part is within 4 standard errors, of 0.7 % at most, so
 // that a probability of 0.2 or 0.3 would be found all but surely. What a choice becomes is
 // independent of what other choices and other parameters become.
-func TestMovedChoices(t *testing.T) {
+func TestCoarseChoicesMoveWithProbability(t *testing.T) {
 	const keys = 4000
 	spec := newTask(t, "a", "{name: c, type: categorical, choices: [red, green, blue]}, {name: b, type: bool}, {name: d, type: categorical, choices: [1, 2.5, 3, 4]}")
 	lengths := []int{3, 2, 4}
@@ -205,7 +205,7 @@ func TestMovedChoices(t *testing.T) {
 	check("two choices", OtherChoice*OtherChoice)
 }
 
-func TestNoGrid(t *testing.T) {
+func TestNilGridChangesNothing(t *testing.T) {
 	spec := newTask(t, "a", strings.Join(kinds, ", "))
 	for _, p := range pointsOf(spec, 20, 1) {
 		if got := (*Grid)(nil).Coarse(p); !reflect.DeepEqual(got, p) {

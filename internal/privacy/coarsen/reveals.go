@@ -77,7 +77,7 @@ func DisclosesMore(former, edited *task.Space) (lines []string) {
 }
 
 // twoGrids is the median error of the middle of what the cells of two independent grids have in
-// common, as a part of that of one. TestTwoNames measures it.
+// common, as a part of that of one. TestTwoGridsNarrowAPlace measures it.
 const twoGrids = 0.66
 
 func cellsNamed(space *task.Space, name string) (cells, bool) {

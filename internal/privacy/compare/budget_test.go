@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestBudget(t *testing.T) {
+func TestBudgetIsSpent(t *testing.T) {
 	b, err := NewBudget(2)
 	if err != nil {
 		t.Fatal(err)

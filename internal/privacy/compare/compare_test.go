@@ -40,7 +40,7 @@ func compare(t testing.TB, value, threshold uint64, random *rand.ChaCha8) bool {
 	return exceeds
 }
 
-func TestComparison(t *testing.T) {
+func TestComparisonEqualsGreaterThan(t *testing.T) {
 	random := source(1)
 	numbers := []uint64{0, 1, 1<<32 - 1, 1 << 63, math.MaxUint64}
 	for _, value := range numbers {
@@ -100,7 +100,7 @@ func TestElementsDiffer(t *testing.T) {
 	})
 }
 
-func TestOrdered(t *testing.T) {
+func TestOrderedKeepsOrderOfFloats(t *testing.T) {
 	floats := rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1),
 		math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64}))
 	rapid.Check(t, func(t *rapid.T) {

@@ -71,7 +71,7 @@ func (r *run) release() protocol.Receipt {
 // An account that begins in a run needs nobody. In later runs a peer must have told the
 // last release, or the one before, or where there is none that it knows the node; until
 // then the node tells nobody how far it is.
-func TestWhoVouches(t *testing.T) {
+func TestAccountTrustsAfterReceipt(t *testing.T) {
 	first := begin(t, 1, nil)
 	if !first.tells || !first.trusts() {
 		t.Fatal("a new account is not trusted")
@@ -97,7 +97,7 @@ func TestWhoVouches(t *testing.T) {
 }
 
 // What waits says so once.
-func TestWaiting(t *testing.T) {
+func TestAccountWarnsOnceWhileWaiting(t *testing.T) {
 	first := begin(t, 1, nil)
 	first.release()
 	first.release()

@@ -8,7 +8,7 @@ import (
 // Gaussian releases under several tasks add up by their μ²: two alike cost what twice
 // as many of one do. Where one task promises zero-out, the sum is of that, for which the
 // other's releases count half.
-func TestTogether(t *testing.T) {
+func TestTogetherAddsReleasesOfTasks(t *testing.T) {
 	of := func(keys string) Terms {
 		terms, err := NewTerms(parse(t, keys))
 		if err != nil {

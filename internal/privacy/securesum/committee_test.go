@@ -119,7 +119,7 @@ func TestElectionIsFair(t *testing.T) {
 	}
 }
 
-func TestSets(t *testing.T) {
+func TestSetOperations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
 		members := rapid.SliceOfDistinct(rapid.IntRange(0, n-1), rapid.ID).Draw(t, "members")

@@ -352,7 +352,7 @@ func TestAnUnreadableRecordSilences(t *testing.T) {
 	}
 }
 
-func TestRealKeys(t *testing.T) {
+func TestSumWithEd25519Keys(t *testing.T) {
 	cfg := configOf(t, 4, committeeOf(t, 4, 1))
 	keys := withKeys(t, &cfg, 4)
 	w := newWorld(t, cfg, 13)

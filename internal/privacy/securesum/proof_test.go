@@ -277,7 +277,7 @@ func TestADealerOfTwoHeadersIsExposed(t *testing.T) {
 }
 
 // Another header to the same member is a proof as well, and another signature is none.
-func TestASecondHeader(t *testing.T) {
+func TestSecondHeaderProvesEquivocation(t *testing.T) {
 	a := newAlone(t, 2)
 	a.shares(0, 1)
 	again := a.share(1, 1, 7)

@@ -341,7 +341,7 @@ func TestSharesAreNotSentAgainAtOnce(t *testing.T) {
 
 // With more than the threshold but less than a quorum of sums a round ends a
 // turn later, with fewer at the deadline.
-func TestFewSums(t *testing.T) {
+func TestRoundWithFewerSumsThanQuorum(t *testing.T) {
 	for sums, want := range []int{-1, -1, 3, 3, 0} {
 		a := newAlone(t, 2)
 		c := a.certificate(fullSet(5), 1, 0, 1, 3, 4)
@@ -372,7 +372,7 @@ func TestFewSums(t *testing.T) {
 
 // Contributor and member that lack most are struck off, never more members than
 // can be spared.
-func TestCommonSets(t *testing.T) {
+func TestCommonSetsDropFewestMembers(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		rows []string // of members, by contributor; empty: has said nothing

@@ -114,7 +114,7 @@ func TestGradientOfPrediction(t *testing.T) {
 
 // Of 1,000 observations Fit looks at some, and finds about what it finds with
 // all of those that generated the same function.
-func TestManyObservations(t *testing.T) {
+func TestFitOfThousandObservations(t *testing.T) {
 	rng := random.SeedOf(4).Stream("t", 0)
 	spec := separate(Matern52, 1)
 	x := uniformPoints(1000, 1, rng)

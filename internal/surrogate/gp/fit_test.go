@@ -182,7 +182,7 @@ func TestFitIsDeterministicAndKeepsFloors(t *testing.T) {
 	})
 }
 
-func TestHardData(t *testing.T) {
+func TestFitOfHardData(t *testing.T) {
 	spec := separate(Matern52, 2)
 	point := []float64{0.3, 0.7}
 	tests := map[string]struct {
@@ -218,7 +218,7 @@ func TestHardData(t *testing.T) {
 	}
 }
 
-func TestRejects(t *testing.T) {
+func TestFitAndConditionReject(t *testing.T) {
 	good := separate(SE, 1)
 	h := Hyperparameters{Lengthscales: []float64{1}, Noise: 0.1}
 	tests := map[string]struct {
@@ -251,7 +251,7 @@ func TestRejects(t *testing.T) {
 	}
 }
 
-func TestJitter(t *testing.T) {
+func TestFactoriseAddsJitter(t *testing.T) {
 	singular := mat.NewSymDense(2, []float64{1, 1, 1, 1})
 	if _, _, err := factorise(singular); err != nil {
 		t.Errorf("a singular matrix needs only jitter: %v", err)

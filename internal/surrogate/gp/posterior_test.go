@@ -65,7 +65,7 @@ func TestDrawsAgreeWithPredict(t *testing.T) {
 // standard error of at most .015, so the interval of ±.03 fails a right program
 // in fewer than one of 20 seeds (the seed is fixed), and one whose standard
 // deviations are a quarter too small (coverage .87) nearly never passes.
-func TestCoverage(t *testing.T) {
+func TestPosteriorCoverage(t *testing.T) {
 	rng := random.SeedOf(5).Stream("t", 0)
 	inside, total := 0, 0
 	for problem := range 200 {

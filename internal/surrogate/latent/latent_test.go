@@ -437,7 +437,7 @@ func TestFitTellsAlikeFromUnlike(t *testing.T) {
 // A liar who is as sure as bounds allow takes away what honest peers are worth, and more:
 // nothing here weighs one statement against another. On average over twenty functions
 // predictions become worse than by own observations, but not more than two and a half times.
-func TestOneLiar(t *testing.T) {
+func TestOneFalseStatementWorsensPredictions(t *testing.T) {
 	s := specOf(1, 1, true, grid(20, 0.05))
 	var own, honest, lied float64
 	for k := range uint64(20) {

@@ -20,7 +20,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-func TestWeights(t *testing.T) {
+func TestWeightsOfEachRule(t *testing.T) {
 	for name, c := range map[string]struct{ got, want Weights }{
 		"exponential": {Exponential(3, 0.5), Weights{1, 0.5, 0.25}},
 		"alike":       {Exponential(3, 1), Weights{1, 1, 1}},
@@ -43,7 +43,7 @@ func TestWelfareWithGiniWeights(t *testing.T) {
 	}
 }
 
-func TestExploration(t *testing.T) {
+func TestExplorationScheduleValues(t *testing.T) {
 	w := Weights{1, 0.5}
 	for name, c := range map[string]struct {
 		e    Exploration
@@ -275,7 +275,7 @@ func maximise(t testing.TB, p Problem, seed uint64) Batch {
 }
 
 // The value is what its definition says, by a determinant that is no Cholesky factor's.
-func TestValue(t *testing.T) {
+func TestBatchValueEqualsItsDefinition(t *testing.T) {
 	w := newWorld(t, "exact", 12, floats(3)...)
 	x := w.designs(4, 1)
 	joint := w.posterior.Joint(x)
@@ -309,7 +309,7 @@ func TestValue(t *testing.T) {
 
 // The gradients of a whole batch and of one design of it are those by differences, and
 // both functions, and those of a pool, have the same value.
-func TestGradients(t *testing.T) {
+func TestBatchValueGradients(t *testing.T) {
 	for _, kind := range []string{"exact", "rff"} {
 		for _, n := range []int{1, 4, 9} { // from 8 designs on the posterior solves for all at once
 			w := newWorld(t, kind, 12, floats(3)...)
@@ -444,7 +444,7 @@ func TestEqualWeightsPreferNobody(t *testing.T) {
 }
 
 // With one party the batch is the design of largest mean + √(½α ln(1+s²/σ²)).
-func TestOneParty(t *testing.T) {
+func TestBatchOfOnePartyIsUCB(t *testing.T) {
 	w := newWorld(t, "exact", 12, floats(2)...)
 	for _, alpha := range []float64{0, 0.1, 1, 10} {
 		p := w.problem(1, 0.5, Fair)
@@ -517,7 +517,7 @@ func bruteForce(p Problem) float64 {
 
 // Of few batches of listed designs the best is found, whether or not the parties have
 // the same; by search it is found too, in the cases here.
-func TestChoices(t *testing.T) {
+func TestMaximiseFindsBestOfFewListedBatches(t *testing.T) {
 	w := newWorld(t, "exact", 12, mixed()...)
 	for _, rule := range []Rule{Fair, Instant, TwoStep} {
 		for name, choices := range map[string][][][]float64{
@@ -562,7 +562,7 @@ func TestChoices(t *testing.T) {
 
 // More batches than can be looked at: the result is a batch of choices, and no single
 // change and no swap makes it better.
-func TestManyChoices(t *testing.T) {
+func TestMaximiseOfManyListedBatchesIsLocallyOptimal(t *testing.T) {
 	w := newWorld(t, "exact", 12, floats(2)...)
 	p := w.problem(6, 0.5, Fair)
 	p.Choices = w.choices(14, 14, 14, 14, 14, 12)
@@ -580,7 +580,7 @@ func TestManyChoices(t *testing.T) {
 
 // Two parties who can evaluate each other's designs change them where that is better,
 // which no change of one design can do.
-func TestSwap(t *testing.T) {
+func TestMaximiseSwapsDesignsBetweenParties(t *testing.T) {
 	w := newWorld(t, "exact", 12, floats(2)...)
 	x := w.designs(3, 4)
 	slices.SortFunc(x, func(a, b []float64) int {
@@ -611,7 +611,7 @@ func TestContextEndsSearch(t *testing.T) {
 	}
 }
 
-func TestWrongProblems(t *testing.T) {
+func TestProblemValidateRefuses(t *testing.T) {
 	w := newWorld(t, "exact", 12, floats(2)...)
 	for want, change := range map[string]func(p *Problem){
 		"no gains given":                func(p *Problem) { p.Gains = nil },

@@ -68,7 +68,7 @@ type Settings struct {
 
 func readSettings(s *task.Section) task.StrategySettings {
 	if share := s.Word("share", exact, exact, coarsen.Share); share == coarsen.Share {
-		s.Errorf("share", "share %s does not go with strategy consensus: nodes evaluate the average of their candidates, which must be exact; those that can be guarded: peer-prior, density, constrained-gp", coarsen.Share)
+		s.Errorf("share", "share %s does not go with strategy consensus: nodes evaluate the average of their candidates, which must be exact; coarse shares: peer-prior, density, constrained-gp", coarsen.Share)
 	}
 	c := Settings{
 		Acquisition: s.Word("acquisition", acquisitionLogEI, acquisitionLogEI, acquisitionUCB, acquisitionTS),

@@ -15,34 +15,34 @@ func TestGoldenIDs(t *testing.T) {
 	for _, c := range []struct{ text, canonical, id string }{
 		{one,
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
-				`"strategy":{"initial_designs":3,"share":"guarded","type":"peer-prior"},` +
+				`"strategy":{"initial_designs":3,"share":"coarse","type":"peer-prior"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
-			"bagaaieratzup3op7wuaopbceasikl7oqllujexp2c3hd4wnh5jjo7qjfts5q"},
+			"bagaaierahjj5pl54m4hgfnrq3omympn7lbu4trr5tapprrjs6wsonqlztqeq"},
 		{one + "surrogate: {hyperparameters: own}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
-				`"strategy":{"initial_designs":3,"share":"guarded","type":"peer-prior"},` +
+				`"strategy":{"initial_designs":3,"share":"coarse","type":"peer-prior"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
-			"bagaaieratzup3op7wuaopbceasikl7oqllujexp2c3hd4wnh5jjo7qjfts5q"},
+			"bagaaierahjj5pl54m4hgfnrq3omympn7lbu4trr5tapprrjs6wsonqlztqeq"},
 		{one + "surrogate: {hyperparameters: shared}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
-				`"strategy":{"initial_designs":3,"share":"guarded","type":"peer-prior"},` +
+				`"strategy":{"initial_designs":3,"share":"coarse","type":"peer-prior"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"hyperparameters":"shared","kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
-			"bagaaierahviq5tlluy44rg6dshj65cmfi5u3rhibqtmthzyoufavkg3xue4a"},
+			"bagaaiera5oj2fcpsaidaw6kvcvtd5sq2vrzijiw5ac3ljrpk5tj7ctxe2doa"},
 		{one + "strategy: {share: exact}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
 				`"strategy":{"initial_designs":3,"type":"peer-prior"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
 			"bagaaiera7mkcvgi36iqkl5hv2mdsie44eaykejwnkkta7xvgwvczq3eiswsq"},
-		{one + "strategy: {type: density, share: guarded}",
+		{one + "strategy: {type: density, share: coarse}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
-				`"strategy":{"beta":5,"initial_designs":3,"share":"guarded","spread":0.2,"type":"density"},` +
+				`"strategy":{"beta":5,"initial_designs":3,"share":"coarse","spread":0.2,"type":"density"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
-			"bagaaieraehanw2f22ok3xusd725ru765kvvxxhwrl75qlz47swbywgwc27pa"},
-		{one + "strategy: {type: constrained-gp, share: guarded}",
+			"bagaaierarcqzlvlgzx4dlqusf3fgdrgmy5rnraicqgjx74rlzewyrmkds4fa"},
+		{one + "strategy: {type: constrained-gp, share: coarse}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
-				`"strategy":{"confidence":2,"initial_designs":3,"share":"guarded","type":"constrained-gp"},` +
+				`"strategy":{"confidence":2,"initial_designs":3,"share":"coarse","type":"constrained-gp"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
-			"bagaaieraedqfawkvqkqnf6bv7gpu6xobtrv2vk6rxqw7wkjufwpmykuurp5a"},
+			"bagaaierabxejsbhsem5ccmwnt6h6uyjo4axup2yl3fd7rgqrh4rs5sdgpi4a"},
 		{one + "strategy: {type: constrained-gp, threshold: private}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
 				`"strategy":{"comparisons":60,"confidence":2,"initial_designs":3,"threshold":"private","type":"constrained-gp"},` +
@@ -250,16 +250,16 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: 2}",
 		one + "strategy: {share: exact}",
 		one + "strategy: {type: constrained-gp}",
-		one + "strategy: {type: constrained-gp, share: guarded}",
-		one + "strategy: {type: constrained-gp, share: guarded, confidence: 3}",
+		one + "strategy: {type: constrained-gp, share: coarse}",
+		one + "strategy: {type: constrained-gp, share: coarse, confidence: 3}",
 		one + "strategy: {type: constrained-gp, threshold: open}",
 		one + "strategy: {type: constrained-gp, threshold: private}",
 		one + "strategy: {type: constrained-gp, threshold: private, comparisons: 20}",
 		one + "strategy: {type: constrained-gp, confidence: 3}",
 		one + "strategy: {type: density}",
-		one + "strategy: {type: density, share: guarded}",
-		one + "strategy: {type: density, share: guarded, beta: 4}",
-		one + "strategy: {type: density, share: guarded, spread: 0.3}",
+		one + "strategy: {type: density, share: coarse}",
+		one + "strategy: {type: density, share: coarse, beta: 4}",
+		one + "strategy: {type: density, share: coarse, spread: 0.3}",
 		one + "strategy: {type: density, beta: 4}",
 		one + "strategy: {type: density, spread: 0.3}",
 		one + "strategy: {type: density, components: 2}",
@@ -320,11 +320,11 @@ func TestWrittenDefaultsOfSharedDesigns(t *testing.T) {
 		"{type: ucb}":                                "{type: ucb, initial_designs: 3}",
 		"{type: consensus}":                          "{type: consensus, acquisition: logei, weights: uniform, mode: rounds, rounds: 5e1, deadline: 60.0, average: mean}",
 		"{type: consensus, weights: leader}":         "{response: value, weights: leader, deadline: 60, type: consensus}",
-		"{type: peer-prior}":                         "{share: guarded}",
+		"{type: peer-prior}":                         "{share: coarse}",
 		"{type: consensus, rounds: 9}":               "{type: consensus, rounds: 9, share: exact}",
 		"{type: constrained-gp}":                     "{confidence: 2.0, threshold: none, type: constrained-gp, share: best}",
 		"{type: constrained-gp, threshold: private}": "{comparisons: 60, confidence: 2, threshold: private, type: constrained-gp}",
-		"{share: guarded, type: density}":            "{type: density, share: guarded, beta: 5, spread: 0.2}",
+		"{share: coarse, type: density}":             "{type: density, share: coarse, beta: 5, spread: 0.2}",
 		"{type: density}":                            "{type: density, beta: 5, components: 1, spread: 2e-1, share: best}",
 		"{type: density, components: 2}":             "{components: 2, beta: +5, type: density}",
 	} {
@@ -368,9 +368,9 @@ func TestCanonicalIsATaskFile(t *testing.T) {
 		one + "strategy: {type: constrained-gp, threshold: open, confidence: 1e-7}",
 		one + "strategy: {type: constrained-gp, threshold: private, comparisons: 3600}",
 		one + "strategy: {share: exact}",
-		one + "strategy: {share: guarded}",
-		one + "strategy: {type: constrained-gp, share: guarded, confidence: 0}",
-		one + "strategy: {type: density, share: guarded, spread: 10}",
+		one + "strategy: {share: coarse}",
+		one + "strategy: {type: constrained-gp, share: coarse, confidence: 0}",
+		one + "strategy: {type: density, share: coarse, spread: 10}",
 		one + "strategy: {type: density, spread: 1e-3}",
 		one + "strategy: {type: density, components: 16}",
 		one + "strategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 4}",

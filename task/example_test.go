@@ -28,7 +28,7 @@ func ExampleParse() {
 	// Output:
 	// wearable-lr minimize peer-prior
 	// 3 parameters, 4 coordinates
-	// bagaaierapngqopv25fbhvayl5fjbotlzrw5xdcbnogj4smnabw2tpfdt7r4a
+	// bagaaieragnyn3ww3ruaxmbz55f2sn7xezzxskqzxqzxqammst7uiblhllr4a
 }
 
 func ExampleParse_errors() {

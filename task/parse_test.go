@@ -50,7 +50,7 @@ parameters:
 	if want := (task.Strategy{Type: "peer-prior", InitialDesigns: 3}); got.Strategy.Type != want.Type || got.Strategy.InitialDesigns != want.InitialDesigns {
 		t.Errorf("strategy %+v, want %+v", got.Strategy, want)
 	}
-	if keys := got.Strategy.Settings.Keys(); keys["share"] != "guarded" {
+	if keys := got.Strategy.Settings.Keys(); keys["share"] != "coarse" {
 		t.Errorf("the share of the default strategy is %v", keys["share"])
 	}
 }
@@ -128,7 +128,7 @@ func TestParseAcceptsOtherWritings(t *testing.T) {
 		"markers":         "---\n" + one + "...\n# end\n",
 		"JSON":            "{\n\t\"name\": \"a\", \"goal\": \"minimize\",\n\t\"parameters\": [{\"name\": \"x\", \"type\": \"float\", \"low\": 0, \"high\": 1}]\n}",
 		"block style":     "parameters:\n- name: x\n  type: float\n  low: -0.0\n  high: +1.\ngoal: 'minimize'\nname: \"\\u0061\"\n",
-		"version":         one + "fbo: 1\nstrategy: {share: guarded}\n",
+		"version":         one + "fbo: 1\nstrategy: {share: coarse}\n",
 		"defaults":        one + "surrogate: {}\nstrategy: {}\n",
 		"learned":         one + "surrogate: {process: learned}\n",
 	} {

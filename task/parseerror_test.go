@@ -226,7 +226,7 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: constrained-gp, threshold: private, comparisons: 3601}\n", `5:67: strategy: comparisons 3601 must be a whole number from 1 to 3600`},
 		{one + "strategy: {type: constrained-gp, threshold: open, comparisons: 9}\n", `5:51: strategy: comparisons applies only with threshold: private`},
 		{one + "strategy: {type: constrained-gp, threshold: private, share_every: 2}\n", `5:54: strategy: share_every applies only with threshold: none or open`},
-		{one + "strategy: {type: constrained-gp, share: guarded, comparisons: 9}\n", `5:50: strategy: comparisons applies only with threshold: private`},
+		{one + "strategy: {type: constrained-gp, share: coarse, comparisons: 9}\n", `5:49: strategy: comparisons applies only with threshold: private`},
 		{one + "strategy: {type: density, beta: -1, components: 0, spread: 0}\n", `5:33: strategy: beta -1 must be from 0 to 1000
 5:49: strategy: components 0 must be a whole number from 1 to 16
 5:60: strategy: spread 0 must be from 0.001 to 10`},
@@ -235,19 +235,19 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: density, spread: 10.1}\n", `5:35: strategy: spread 10.1 must be from 0.001 to 10`},
 		{one + "strategy: {type: density, spread: 0.0009, components: 1}\n", `5:35: strategy: spread 0.0009 must be from 0.001 to 10`},
 		{one + "strategy: {type: density, spread: 0.2, components: 4}\n", `5:27: strategy: spread applies only with components: 1`},
-		// guarded shares
-		{one + "strategy: {share: best}\n", `5:19: strategy: share must be one of guarded, exact, not the text "best"`},
-		{one + "strategy: {share: guarded, spread: 0.2}\n", `5:28: strategy: unknown key "spread"; accepted: type, share, initial_designs`},
-		{one + "strategy: {type: density, share: guarded, components: 1}\n", `5:43: strategy: components applies only with share: best`},
-		{one + "strategy: {type: density, share: guarded, components: 4, spread: 11}\n", `5:43: strategy: components applies only with share: best
-5:66: strategy: spread 11 must be from 0.001 to 10`},
-		{one + "strategy: {type: density, share: exact}\n", `5:34: strategy: share must be one of best, guarded, feasibility, not the text "exact"`},
-		{one + "strategy: {type: constrained-gp, share: guarded, threshold: open, confidence: 101}\n", `5:50: strategy: threshold applies only with share: best
-5:79: strategy: confidence 101 must be from 0 to 100`},
-		{one + "strategy: {type: constrained-gp, share: exact}\n", `5:41: strategy: share must be one of best, guarded, feasibility, not the text "exact"`},
-		{one + "strategy: {type: consensus, share: guarded}\n", `5:36: strategy: share guarded does not go with strategy consensus: nodes evaluate the average of their candidates, which must be exact; those that can be guarded: peer-prior, density, constrained-gp`},
-		{one + "strategy: {type: consensus, share: best}\n", `5:36: strategy: share must be one of exact, guarded, not the text "best"`},
-		{one + "strategy: {type: fts, share: guarded}\n", `5:23: strategy: unknown key "share"; accepted: type, mode, schedule, share_every, initial_designs`},
+		// coarse shares
+		{one + "strategy: {share: best}\n", `5:19: strategy: share must be one of coarse, exact, not the text "best"`},
+		{one + "strategy: {share: coarse, spread: 0.2}\n", `5:27: strategy: unknown key "spread"; accepted: type, share, initial_designs`},
+		{one + "strategy: {type: density, share: coarse, components: 1}\n", `5:42: strategy: components applies only with share: best`},
+		{one + "strategy: {type: density, share: coarse, components: 4, spread: 11}\n", `5:42: strategy: components applies only with share: best
+5:65: strategy: spread 11 must be from 0.001 to 10`},
+		{one + "strategy: {type: density, share: exact}\n", `5:34: strategy: share must be one of best, coarse, feasibility, not the text "exact"`},
+		{one + "strategy: {type: constrained-gp, share: coarse, threshold: open, confidence: 101}\n", `5:49: strategy: threshold applies only with share: best
+5:78: strategy: confidence 101 must be from 0 to 100`},
+		{one + "strategy: {type: constrained-gp, share: exact}\n", `5:41: strategy: share must be one of best, coarse, feasibility, not the text "exact"`},
+		{one + "strategy: {type: consensus, share: coarse}\n", `5:36: strategy: share coarse does not go with strategy consensus: nodes evaluate the average of their candidates, which must be exact; coarse shares: peer-prior, density, constrained-gp`},
+		{one + "strategy: {type: consensus, share: best}\n", `5:36: strategy: share must be one of exact, coarse, not the text "best"`},
+		{one + "strategy: {type: fts, share: coarse}\n", `5:23: strategy: unknown key "share"; accepted: type, mode, schedule, share_every, initial_designs`},
 		{one + "strategy: {type: density, components: 20, spread: 0.2, rounds: 1}\n", `5:39: strategy: components 20 must be a whole number from 1 to 16
 5:56: strategy: unknown key "rounds"; accepted: type, beta, share, share_every, components, spread, initial_designs`},
 	})

@@ -25,7 +25,7 @@ const (
 
 // Settings are the keys of a task file for strategy constrained-gp.
 type Settings struct {
-	// Share is labels.Best, Guarded or Feasibility. With the latter nodes share which of
+	// Share is feasibility.Best, Coarse or Feasibility. With the latter nodes share which of
 	// their designs were feasible and nothing else, and the other settings are empty.
 	Share string
 	// Threshold is "none" (designs are shared always), "open" (with the lower

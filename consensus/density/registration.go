@@ -27,8 +27,8 @@ const (
 
 // Settings are the keys of a task file for strategy density.
 type Settings struct {
-	// Share is labels.Best, Guarded or Feasibility. With the latter Components and Spread
-	// are 0, and with Guarded there is one component.
+	// Share is feasibility.Best, Coarse or Feasibility. With the latter Components and Spread
+	// are 0, and with Coarse there is one component.
 	Share string
 	// Beta is the exponent of the peers' densities times the trial number: 0 to 1000.
 	Beta float64
@@ -105,8 +105,8 @@ func Register() strategy.Registration {
 		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t), nil },
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			if s := settingsOf(env.Task); s.Share == feasibility.Coarse {
-				guarded, err := optprior.NewCoarse(env, s.Spread)
-				return []strategy.Exchange{guarded}, err
+				coarse, err := optprior.NewCoarse(env, s.Spread)
+				return []strategy.Exchange{coarse}, err
 			}
 			if env.Task.Privacy != nil {
 				noisy, err := newReleases(env.Task, env.Entropy)

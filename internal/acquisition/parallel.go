@@ -11,7 +11,7 @@ import (
 // each calls do for 0 to n-1 on up to workers goroutines, and returns when all
 // are done. What do writes must belong to its index alone, so that the order
 // does not matter. Once ctx has ended no further call begins. A panic in do reaches
-// the caller, from another goroutine as a guarded.Panic.
+// the caller, from another goroutine as a recoverpanic.Panic.
 func each(ctx context.Context, workers, n int, do func(i int)) {
 	workers = min(workers, n)
 	if workers <= 1 {

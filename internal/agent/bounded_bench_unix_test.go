@@ -17,7 +17,7 @@ import (
 // "all" is the model of all results. Run:
 // go test -run '^$' -bench Suggestion -benchtime 3x ./internal/agent
 func BenchmarkSuggestion(b *testing.B) {
-	for _, share := range []string{"guarded", "exact"} {
+	for _, share := range []string{"coarse", "exact"} {
 		for _, results := range []int{300, 500, 1000, 2000, 4000, 10000} {
 			for _, most := range []int{strategy.DefaultMaxObservations, results} {
 				if most == results && results > 1000 && share == "exact" || most == results && results > 2000 {

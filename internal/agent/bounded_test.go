@@ -37,7 +37,7 @@ func (c *counting) Condition(obs surrogate.Observations, h surrogate.Hyperparame
 // build a matrix of all results.
 func TestCostIsBounded(t *testing.T) {
 	const results, most = 3000, 24
-	for _, share := range []string{"guarded", "exact"} {
+	for _, share := range []string{"coarse", "exact"} {
 		spec := bowlTask(t, share)
 		counter := &counting{Model: bowlModel(t, spec)}
 		d := bowlDrivers(t, spec, counter, []int{results, 20}, most)[0]
@@ -83,7 +83,7 @@ func TestChoiceSurvivesRestart(t *testing.T) {
 // TestLearnedStatesTheModel covers what status states: the number of results before and beyond the
 // limit, and of random features all.
 func TestLearnedStatesTheModel(t *testing.T) {
-	spec := bowlTask(t, "guarded")
+	spec := bowlTask(t, "coarse")
 	model := bowlModel(t, spec)
 	for results, want := range map[int]string{
 		0:  "<nil>",

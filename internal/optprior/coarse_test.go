@@ -27,7 +27,7 @@ func envOf(t testing.TB, spec *task.Task, n byte) strategy.Env {
 	return strategy.Env{Task: spec, Key: key}
 }
 
-func newGuarded(t testing.TB, env strategy.Env, spread float64) *latest.Latest {
+func newCoarse(t testing.TB, env strategy.Env, spread float64) *latest.Latest {
 	t.Helper()
 	e, err := NewCoarse(env, spread)
 	if err != nil {
@@ -89,13 +89,13 @@ func payloads(t testing.TB, e *latest.Latest, view strategy.View, in strategy.In
 
 // A share is the coarse maximiser of the posterior mean, on how many observations it rests,
 // and nothing else: the rest is the same for all agents.
-func TestGuardedShare(t *testing.T) {
+func TestCoarseShare(t *testing.T) {
 	for _, parameters := range []string{plane, mixed} {
 		spec := newTask(t, parameters)
 		for n := range byte(5) {
 			env := envOf(t, spec, n)
 			view := viewOf(t, spec, 8+int(n), bowl(0.1+0.2*float64(n)))
-			published := payloads(t, newGuarded(t, env, spread), view, strategy.Start{}, uint64(n))
+			published := payloads(t, newCoarse(t, env, spread), view, strategy.Start{}, uint64(n))
 			if len(published) != 1 {
 				t.Fatalf("%d shares", len(published))
 			}
@@ -133,12 +133,12 @@ func TestGuardedShare(t *testing.T) {
 }
 
 // Results of another level and size whose best place is the same are the same share.
-func TestGuardedShareHidesResults(t *testing.T) {
+func TestCoarseShareHidesResults(t *testing.T) {
 	spec := newTask(t, plane)
 	env := envOf(t, spec, 1)
 	f := bowl(0.3)
-	plain := payloads(t, newGuarded(t, env, spread), viewOf(t, spec, 9, f), strategy.Start{}, 1)
-	other := payloads(t, newGuarded(t, env, spread), viewOf(t, spec, 9, func(x []float64) float64 { return 1000 + 7*f(x) }), strategy.Start{}, 1)
+	plain := payloads(t, newCoarse(t, env, spread), viewOf(t, spec, 9, f), strategy.Start{}, 1)
+	other := payloads(t, newCoarse(t, env, spread), viewOf(t, spec, 9, func(x []float64) float64 { return 1000 + 7*f(x) }), strategy.Start{}, 1)
 	if len(plain) != 1 || !reflect.DeepEqual(plain, other) {
 		t.Errorf("shared %x and %x", plain, other)
 	}
@@ -146,13 +146,13 @@ func TestGuardedShareHidesResults(t *testing.T) {
 
 // What is said again of the same observations is the same, byte for byte, after a restart
 // too, whatever the seed of the search.
-func TestGuardedShareIsRepeated(t *testing.T) {
+func TestCoarseShareIsRepeated(t *testing.T) {
 	spec := newTask(t, mixed)
 	env := envOf(t, spec, 3)
 	view := viewOf(t, spec, 7, bowl(0.6))
-	first := payloads(t, newGuarded(t, env, spread), view, strategy.Start{}, 1)
+	first := payloads(t, newCoarse(t, env, spread), view, strategy.Start{}, 1)
 	for seed := range uint64(4) {
-		restarted := newGuarded(t, env, spread)
+		restarted := newCoarse(t, env, spread)
 		if again := payloads(t, restarted, view, strategy.Start{}, seed); len(first) != 1 || !reflect.DeepEqual(again, first) {
 			t.Errorf("first %x, after a restart %x", first, again)
 		}
@@ -162,9 +162,9 @@ func TestGuardedShareIsRepeated(t *testing.T) {
 	}
 }
 
-func TestGuardedSharesComeAfterTheStart(t *testing.T) {
+func TestCoarseSharesComeAfterTheStart(t *testing.T) {
 	spec := newTask(t, plane)
-	e := newGuarded(t, envOf(t, spec, 1), spread)
+	e := newCoarse(t, envOf(t, spec, 1), spread)
 	for count := range 6 {
 		view := viewOf(t, spec, count, bowl(0.3))
 		published := payloads(t, e, view, strategy.TrialsEnded{}, 1)
@@ -181,27 +181,27 @@ func TestGuardedSharesComeAfterTheStart(t *testing.T) {
 
 // All spreads that a task may have can be shared: what the grid adds to the widest is beyond
 // what travels.
-func TestGuardedSpreads(t *testing.T) {
+func TestCoarseSpreads(t *testing.T) {
 	spec := newTask(t, plane)
 	view := viewOf(t, spec, 5, bowl(0.3))
 	for _, wanted := range []float64{protocol.MinSpread, 0.2, 9.9999, protocol.MaxSpread} {
-		e := newGuarded(t, envOf(t, spec, 1), wanted)
+		e := newCoarse(t, envOf(t, spec, 1), wanted)
 		published := payloads(t, e, view, strategy.Start{}, 1)
 		if len(published) != 1 {
 			t.Errorf("spread %g: %d shares", wanted, len(published))
 			continue
 		}
-		if _, err := newGuarded(t, envOf(t, spec, 2), wanted).Decode(published[0]); err != nil {
+		if _, err := newCoarse(t, envOf(t, spec, 2), wanted).Decode(published[0]); err != nil {
 			t.Errorf("spread %g: %v", wanted, err)
 		}
 	}
 }
 
 // An exact density, or one that says where else the optimum may be, is not taken for a
-// guarded one.
-func TestGuardedDecodeRefuses(t *testing.T) {
+// coarse one.
+func TestCoarseDecodeRefuses(t *testing.T) {
 	spec := newTask(t, mixed)
-	e := newGuarded(t, envOf(t, spec, 1), spread)
+	e := newCoarse(t, envOf(t, spec, 1), spread)
 	published := payloads(t, e, viewOf(t, spec, 5, bowl(0.3)), strategy.Start{}, 1)
 	if len(published) != 1 {
 		t.Fatalf("%d shares", len(published))
@@ -249,7 +249,7 @@ func mustEncode(t testing.TB, spec *task.Task, spread float64) []byte {
 // What is forged is a share all the same, of another place.
 func TestForge(t *testing.T) {
 	spec := newTask(t, mixed)
-	e := newGuarded(t, envOf(t, spec, 1), spread)
+	e := newCoarse(t, envOf(t, spec, 1), spread)
 	published := payloads(t, e, viewOf(t, spec, 5, bowl(0.3)), strategy.Start{}, 1)
 	forged, err := Forge(spec, published[0], strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)})
 	if err != nil {
@@ -268,7 +268,7 @@ func TestForge(t *testing.T) {
 
 // What is accepted is one normal of the task's width around a point of the space; anything
 // else is malformed.
-func FuzzGuardedDecode(f *testing.F) {
+func FuzzCoarseDecode(f *testing.F) {
 	spec := newTask(f, mixed)
 	e, err := NewCoarse(envOf(f, spec, 1), spread)
 	if err != nil {

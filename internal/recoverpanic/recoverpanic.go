@@ -1,4 +1,4 @@
-// Package guarded calls code that others wrote: a panic of it becomes an error.
+// Package recoverpanic calls code that others wrote: a panic of it becomes an error.
 //
 // It sees the panics of the goroutine that makes the call. A goroutine that the
 // called code starts must pass on its own panics; what the runtime ends the process

@@ -4,8 +4,8 @@ package attack
 
 import "testing"
 
-func TestStatisticalGuardedSharesDiscloseOnlyTheCellOfTheOptimum(t *testing.T) {
-	checkGuardedShares(t, 2, "peer-prior", "density", "constrained-gp")
+func TestStatisticalCoarseSharesDiscloseOnlyTheCellOfTheOptimum(t *testing.T) {
+	checkCoarseShares(t, 1, 6, "peer-prior", "density", "constrained-gp")
 }
 
 func TestStatisticalNoisyMeansAreInvertedAsFarAsNoiseAllows(t *testing.T) { checkNoisyMeans(t, 6) }

@@ -20,7 +20,7 @@
 // Acquisition Functions with User Beliefs for Bayesian Optimization" (ICLR 2022), with the
 // average of the peers for the belief.
 //
-// With share: guarded, the default, agents tell coarsely where they believe their optimum to
+// With share: coarse, the default, agents tell coarsely where they believe their optimum to
 // be, and m is the average of the π_j. With share: exact they tell the mean of their
 // posteriors, and how much they know where, as weights over the task's shared features
 // ([NewSharing]); m is the consensus of these. That gives no privacy: from a mean and what is

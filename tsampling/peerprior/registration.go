@@ -19,7 +19,7 @@ const (
 
 // Settings are the keys of a task file for strategy peer-prior.
 type Settings struct {
-	Share string // Guarded or Exact
+	Share string // Coarse or Exact
 }
 
 // readSettings returns the settings of a file. The canonical form of a task, which has every other
@@ -58,8 +58,8 @@ func Register() strategy.Registration {
 		},
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			if settingsOf(env.Task).Share == Coarse {
-				guarded, err := optprior.NewCoarse(env, spread)
-				return []strategy.Exchange{guarded}, err
+				coarse, err := optprior.NewCoarse(env, spread)
+				return []strategy.Exchange{coarse}, err
 			}
 			return []strategy.Exchange{NewSharing(env.Task), optprior.NewExact(env.Task, nearby)}, nil
 		},

@@ -49,7 +49,7 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 	return newStrategy(t, features, fromMeans, true)
 }
 
-// NewCoarse returns that of a task with guarded shares. The features need not be those of
+// NewCoarse returns that of a task with coarse shares. The features need not be those of
 // other agents.
 func NewCoarse(t *task.Task, features *rff.Map) (*Strategy, error) {
 	return newStrategy(t, features, fromDensities, true)

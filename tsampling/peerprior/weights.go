@@ -15,7 +15,7 @@ const maxWeighed = 300
 
 // PeerWeights implements strategy.Believer. It returns the probability that each peer's share is
 // of use, given the newest observations, at most maxWeighed. The average of all means weighs
-// them by it. Of guarded shares the strategy makes one statement, which it judges as a whole.
+// them by it. Of coarse shares the strategy makes one statement, which it judges as a whole.
 // Beliefs judges each share by itself, by the same rule. Without shares it computes nothing.
 func (s *Strategy) PeerWeights(view strategy.View) ([]strategy.PeerWeight, error) {
 	var all []strategy.PeerWeight

@@ -34,10 +34,10 @@ func TestWhoIsBelieved(t *testing.T) {
 	}
 }
 
-// TestWhoseGuardedSharesAreBelieved: a peer that believes the optimum to be where it is here
+// TestWhoseCoarseSharesAreBelieved: a peer that believes the optimum to be where it is here
 // is believed more than one that believes it far away.
-func TestWhoseGuardedSharesAreBelieved(t *testing.T) {
-	l, s := newGuardedLab(t, plane)
+func TestWhoseCoarseSharesAreBelieved(t *testing.T) {
+	l, s := newCoarseLab(t, plane)
 	view := saying(l.view(l.designs(15, random.SeedOf(9)), bump(0.2)), l.place(0.2, 15), l.place(0.9, 20))
 	got, err := s.PeerWeights(view)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 const MaxShareEvery = 10_000
 
 // What the key share of a strategy may say: Best, that nodes tell where they believe the
-// optimum to be, which is the default, Guarded, that they tell it coarsely, and Feasibility,
+// optimum to be, which is the default, Coarse, that they tell it coarsely, and Feasibility,
 // that they only give labels.
 const (
 	Best        = "best"

@@ -125,7 +125,7 @@ export function Rounds({ store, contributions, go }) {
 // What shares of a strategy tell, as the node's documentation on privacy has it.
 function told(task) {
   const { type, share } = task?.strategy ?? {};
-  if (share === 'guarded') return 'Each share says about where this node believes its optimum to be, how many outcomes that rests on, and when; values are never told.';
+  if (share === 'coarse') return 'Each share says about where this node believes its optimum to be, how many outcomes that rests on, and when; values are never told.';
   switch (type) {
     case 'alone': case 'ts': case 'logei': case 'ucb': case 'mes': return 'This strategy shares nothing of this node’s outcomes.';
     case 'peer-prior': return 'Shares are exact: whoever gets one can compute all of this node’s designs and outcomes.';

@@ -17,7 +17,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-func guardedOf(t testing.TB, spec *task.Task, n byte) (*latest.Latest, *coarsen.Grid) {
+func coarseOf(t testing.TB, spec *task.Task, n byte) (*latest.Latest, *coarsen.Grid) {
 	t.Helper()
 	key := fbotest.Key(t, int(n))
 	exchanges, err := Register().Exchanges(strategy.Env{Task: spec, Key: key})
@@ -31,16 +31,16 @@ func guardedOf(t testing.TB, spec *task.Task, n byte) (*latest.Latest, *coarsen.
 	return exchanges[0].(*latest.Latest), grid
 }
 
-// A guarded share is what an exact one of the same view and seed would be, but for its
+// A coarse share is what an exact one of the same view and seed would be, but for its
 // place, which is that of the node's grid, and its width.
-func TestGuardedIsCoarselyTheSame(t *testing.T) {
+func TestCoarseIsCoarselyTheSame(t *testing.T) {
 	for _, parameters := range []string{plane, mixed} {
 		exactTask := newTask(t, parameters, "exact", ", spread: 0.125")
-		spec := newTask(t, parameters, "exact", ", spread: 0.125, share: guarded")
+		spec := newTask(t, parameters, "exact", ", spread: 0.125, share: coarse")
 		view := viewOf(t, spec, points(spec, 9), bowl(spec, 0.3))
 		want := mustBelieve(t, exactTask, view, random.SeedOf(1))
 		for n := range byte(10) {
-			e, grid := guardedOf(t, spec, n)
+			e, grid := coarseOf(t, spec, n)
 			got := step(t, e, view, view, strategy.Start{})
 			if len(got) != 1 {
 				t.Fatalf("%d shares", len(got))
@@ -58,10 +58,10 @@ func TestGuardedIsCoarselyTheSame(t *testing.T) {
 	}
 }
 
-// An agent listens to guarded shares as to exact ones, and without peers suggests what it
+// An agent listens to coarse shares as to exact ones, and without peers suggests what it
 // would on a task of these.
-func TestGuardedIsHeard(t *testing.T) {
-	exactTask, spec := newTask(t, plane, "exact", ""), newTask(t, plane, "exact", ", share: guarded")
+func TestCoarseIsHeard(t *testing.T) {
+	exactTask, spec := newTask(t, plane, "exact", ""), newTask(t, plane, "exact", ", share: coarse")
 	s := New(spec)
 	view := viewOf(t, spec, points(spec, 5), bowl(spec, 0.3))
 	for seed := range uint64(5) {
@@ -69,7 +69,7 @@ func TestGuardedIsHeard(t *testing.T) {
 		if want := suggest(t, New(exactTask), view, 6, random.SeedOf(seed)); !reflect.DeepEqual(own, want) {
 			t.Errorf("without peers %+v, with exact shares %+v", own, want)
 		}
-		e, _ := guardedOf(t, spec, byte(seed))
+		e, _ := coarseOf(t, spec, byte(seed))
 		said := step(t, e, view, view, strategy.Start{})
 		heard := view
 		heard.Shares = []*strategy.Share{{Share: protocol.Share{Key: protocol.Key{Author: peer.ID("a"), Kind: optprior.Kind}}, Value: said[0]}}
@@ -80,24 +80,24 @@ func TestGuardedIsHeard(t *testing.T) {
 }
 
 // Nothing is shared while nothing is believed to be feasible.
-func TestGuardedSaysNothingOfTheInfeasible(t *testing.T) {
-	spec := newTask(t, plane, "exact", ", share: guarded")
+func TestCoarseSaysNothingOfTheInfeasible(t *testing.T) {
+	spec := newTask(t, plane, "exact", ", share: coarse")
 	plain := viewOf(t, spec, points(spec, 9), bowl(spec, 0.3))
 	for low, want := range map[float64]int{0: 1, 1.5: 0} {
 		with, view := constrained(t, spec, plain, low)
-		e, _ := guardedOf(t, with, 1)
+		e, _ := coarseOf(t, with, 1)
 		if published := step(t, e, view, view, strategy.Start{}); len(published) != want {
 			t.Errorf("with x from %g: %d shares, want %d", low, len(published), want)
 		}
 	}
 }
 
-func TestGuardedIsSaidToBe(t *testing.T) {
+func TestCoarseIsSaidToBe(t *testing.T) {
 	r := Register()
-	if guarded := newTask(t, plane, "exact", ", share: guarded"); r.Reveals(guarded) != coarsen.Reveals(guarded.Space) {
-		t.Errorf("guarded shares reveal: %s", r.Reveals(guarded))
+	if coarse := newTask(t, plane, "exact", ", share: coarse"); r.Reveals(coarse) != coarsen.Reveals(coarse.Space) {
+		t.Errorf("coarse shares reveal: %s", r.Reveals(coarse))
 	}
 	if exact := newTask(t, plane, "exact", ""); r.Reveals(exact) == coarsen.Reveals(exact.Space) {
-		t.Error("exact shares are called guarded")
+		t.Error("exact shares are called coarse")
 	}
 }

@@ -1,4 +1,4 @@
-// Package guard makes what a node shares of its designs coarse, by a grid whose place only the
+// Package coarsen makes what a node shares of its designs coarse, by a grid whose place only the
 // node knows: [Grid]. It bounds what a share discloses to attacks that are known
 // (docs/privacy.md has what they find), and proves nothing; package privacy has what is
 // proved.
@@ -25,7 +25,7 @@ import (
 )
 
 // Share is the value of the key share of a task file with which nodes share designs by a Grid.
-const Share = "guarded"
+const Share = "coarse"
 
 // Used reports whether the nodes of a task share designs by a Grid.
 func Used(t *task.Task) bool {
@@ -62,11 +62,11 @@ type Grid struct {
 func New(key crypto.PrivKey, space *task.Space) (*Grid, error) {
 	raw, err := key.Raw()
 	if err != nil {
-		return nil, fmt.Errorf("guard: the node's key: %w", err)
+		return nil, fmt.Errorf("coarsen: the key of the node: %w", err)
 	}
 	derived, err := hkdf.Key(sha256.New, raw, nil, "fbo guarded shares 2", len(random.Seed{}))
 	if err != nil {
-		return nil, fmt.Errorf("guard: %w", err)
+		return nil, fmt.Errorf("coarsen: %w", err)
 	}
 	secret := random.Seed(derived)
 	g := &Grid{blocks: space.Blocks()}

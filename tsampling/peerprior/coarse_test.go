@@ -18,13 +18,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// wide is the spread of guarded shares where all ranges are 1: 0.2, and what the grid hides.
+// wide is the spread of coarse shares where all ranges are 1: 0.2, and what the grid hides.
 var wide = math.Hypot(spread, coarsen.Cell/math.Sqrt(12))
 
-// newGuardedLab is a lab of a task with guarded shares, without the exact strategy.
-func newGuardedLab(t testing.TB, parameters string) (*lab, *Strategy) {
+// newCoarseLab is a lab of a task with coarse shares, without the exact strategy.
+func newCoarseLab(t testing.TB, parameters string) (*lab, *Strategy) {
 	t.Helper()
-	l := &lab{t: t, task: parseKeys(t, parameters, "share: guarded, initial_designs: 3")}
+	l := &lab{t: t, task: parseKeys(t, parameters, "share: coarse, initial_designs: 3")}
 	var err error
 	if l.features, err = surrogate.SharedMap(l.task); err != nil {
 		t.Fatal(err)
@@ -76,9 +76,9 @@ func ask(t testing.TB, s strategy.Strategy, view strategy.View, trial uint64, se
 }
 
 // Without peers the designs are those of a node alone, one for one and word for word.
-func TestGuardedWithoutPeersIsAlone(t *testing.T) {
+func TestCoarseWithoutPeersIsAlone(t *testing.T) {
 	for _, parameters := range []string{plane, mixed} {
-		l, s := newGuardedLab(t, parameters)
+		l, s := newCoarseLab(t, parameters)
 		for count := range 7 {
 			view := l.view(l.designs(count, random.SeedOf(7)), bump(0.3))
 			trial, seed := uint64(count+1), random.SeedOf(uint64(count))
@@ -92,8 +92,8 @@ func TestGuardedWithoutPeersIsAlone(t *testing.T) {
 // With peers designs lie nearer to what they believe: of 40, alternately of expected
 // improvement and entropy search, 30 at least, which has probability 0.001 where each does
 // with probability 1/2.
-func TestGuardedIsDrawnToPeers(t *testing.T) {
-	l, s := newGuardedLab(t, plane)
+func TestCoarseIsDrawnToPeers(t *testing.T) {
+	l, s := newCoarseLab(t, plane)
 	distance := func(d task.Design, at float64) float64 {
 		x := l.task.Space.Encode(d)
 		return math.Hypot(x[0]-at, x[1]-at)
@@ -124,7 +124,7 @@ func TestGuardedIsDrawnToPeers(t *testing.T) {
 // Starting designs are skipped if and only if somebody has more observations than there are
 // starting designs.
 func TestCoarseShareSkipsStartingDesigns(t *testing.T) {
-	l, s := newGuardedLab(t, plane)
+	l, s := newCoarseLab(t, plane)
 	for count := range 3 {
 		view := l.view(l.designs(count, random.SeedOf(7)), bump(0.3))
 		trial, seed := uint64(count+1), random.SeedOf(uint64(count))
@@ -147,9 +147,9 @@ func TestCoarseShareSkipsStartingDesigns(t *testing.T) {
 
 // Who knows nothing looks where peers believe the optimum to be: at the centre that one
 // says, and between those of two whose densities overlap.
-func TestGuardedWithoutAPosterior(t *testing.T) {
+func TestCoarseWithoutAPosterior(t *testing.T) {
 	for _, parameters := range []string{plane, mixed} {
-		l, s := newGuardedLab(t, parameters)
+		l, s := newCoarseLab(t, parameters)
 		for _, c := range []struct{ densityPeers, want []float64 }{{[]float64{0.75}, []float64{0.75}}, {[]float64{0.5, 0.75}, []float64{0.5, 0.75}}} {
 			var said []protocol.Density
 			for _, at := range c.densityPeers {
@@ -180,8 +180,8 @@ func TestGuardedWithoutAPosterior(t *testing.T) {
 
 // Own observations outweigh what peers say: the term goes down as 1/t, and as the agent
 // believes its peers less.
-func TestGuardedWeightFades(t *testing.T) {
-	l, s := newGuardedLab(t, plane)
+func TestCoarseWeightFades(t *testing.T) {
+	l, s := newCoarseLab(t, plane)
 	x := []float64{0.1, 0.2}
 	term := func(observations int, peerOdds float64) float64 {
 		view := saying(l.view(l.designs(observations, random.SeedOf(1)), bump(0.3)), l.place(0.9, 10))
@@ -201,8 +201,8 @@ func TestGuardedWeightFades(t *testing.T) {
 
 // Where the best design has been tried, what is said of the one in its place is what a node
 // alone says, beside whose optima it was drawn to.
-func TestGuardedWhereMuchHasBeenTried(t *testing.T) {
-	l, s := newGuardedLab(t, "{name: n, type: int, low: 1, high: 6}")
+func TestCoarseWhereMuchHasBeenTried(t *testing.T) {
+	l, s := newCoarseLab(t, "{name: n, type: int, low: 1, high: 6}")
 	again, next := 0, 0
 	for count := 3; count <= 6; count++ {
 		for i := range uint64(6) {
@@ -232,7 +232,7 @@ func TestGuardedWhereMuchHasBeenTried(t *testing.T) {
 // A liar among n honest peers takes at most weight·log((n+1)/n) from the score of any
 // design, and nobody more than weight·log(1/(1-trust)), whatever they say.
 func TestCoarseShareBoundsOneFalsePeer(t *testing.T) {
-	l, s := newGuardedLab(t, mixed)
+	l, s := newCoarseLab(t, mixed)
 	rng := random.SeedOf(3).Stream("points", 0)
 	honest := []protocol.Density{l.place(0.3, 9), l.place(0.35, 20), l.place(0.25, 4)}
 	liar := l.place(0.99, math.MaxInt32)
@@ -260,9 +260,9 @@ func TestCoarseShareBoundsOneFalsePeer(t *testing.T) {
 // Of 1000 peers 20 count, drawn anew for each trial, nobody preferred: the observations that
 // 60 trials rest on are those of all on average, within 4 standard errors (a draw is of
 // 1 to 1000, with a standard deviation of 289).
-func TestGuardedCountsSome(t *testing.T) {
+func TestCoarseCountsSome(t *testing.T) {
 	const trials = 60
-	l, s := newGuardedLab(t, plane)
+	l, s := newCoarseLab(t, plane)
 	s.search.Maximizer.Candidates, s.search.Maximizer.Searches = 10, 1
 	var all []protocol.Density
 	for i := range 1000 {
@@ -289,7 +289,7 @@ func TestGuardedCountsSome(t *testing.T) {
 	}
 }
 
-func TestGuardedRegistration(t *testing.T) {
+func TestCoarseRegistration(t *testing.T) {
 	spec := parseKeys(t, plane, "initial_designs: 3")
 	r := Register()
 	s, err := r.New(spec)
@@ -304,7 +304,7 @@ func TestGuardedRegistration(t *testing.T) {
 	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != optprior.Kind {
 		t.Fatalf("exchanges %v, %v", exchanges, err)
 	}
-	l, _ := newGuardedLab(t, plane)
+	l, _ := newCoarseLab(t, plane)
 	payload, err := l.place(0.3, 5).Encode(spec.Space)
 	if err != nil {
 		t.Fatal(err)
@@ -332,13 +332,13 @@ func TestGuardedRegistration(t *testing.T) {
 	}
 }
 
-// The default is guarded, and a canonical form has the same ID as its file.
+// The default is coarse, and a canonical form has the same ID as its file.
 func TestDefaultShare(t *testing.T) {
-	guardedTask, exactTask := parseKeys(t, plane, "share: guarded"), parseKeys(t, plane, "share: exact")
-	if silent := parseKeys(t, plane, "initial_designs: 3"); !silent.ID().Equals(guardedTask.ID()) || silent.ID().Equals(exactTask.ID()) {
-		t.Error("the default is not guarded")
+	coarseTask, exactTask := parseKeys(t, plane, "share: coarse"), parseKeys(t, plane, "share: exact")
+	if silent := parseKeys(t, plane, "initial_designs: 3"); !silent.ID().Equals(coarseTask.ID()) || silent.ID().Equals(exactTask.ID()) {
+		t.Error("the default is not coarse")
 	}
-	for name, spec := range map[string]*task.Task{"guarded": guardedTask, "exact": exactTask} {
+	for name, spec := range map[string]*task.Task{"coarse": coarseTask, "exact": exactTask} {
 		canonical, err := strategy.Set{Register()}.Parse("test", spec.Canonical())
 		if err != nil || !canonical.ID().Equals(spec.ID()) {
 			t.Errorf("%s: the canonical form has ID %v, %v; expected %v", name, canonical.ID(), err, spec.ID())
@@ -348,7 +348,7 @@ func TestDefaultShare(t *testing.T) {
 
 func TestShareIsOneOfTwo(t *testing.T) {
 	_, err := strategy.Set{Register()}.Parse("test", []byte("name: a\ngoal: minimize\nparameters: ["+plane+"]\nstrategy: {type: peer-prior, share: best}\n"))
-	if err == nil || !strings.Contains(err.Error(), `strategy: share must be one of guarded, exact, not the text "best"`) {
+	if err == nil || !strings.Contains(err.Error(), `strategy: share must be one of coarse, exact, not the text "best"`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// What a node with guarded shares has said it says again after a restart, byte for byte,
+// What a node with coarse shares has said it says again after a restart, byte for byte,
 // although its draws are others in another epoch: many restarts tell no more than one.
-func TestGuardedSharesAfterRestarts(t *testing.T) {
+func TestCoarseSharesAfterRestarts(t *testing.T) {
 	s := &stage{t: t, names: map[peer.ID]int{}}
 	play := func(script string) {
 		for line := range strings.Lines(script) {

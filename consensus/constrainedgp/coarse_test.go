@@ -15,13 +15,13 @@ import (
 	"github.com/fbo-node/fbo/strategy/latest"
 )
 
-// guarded returns a lab whose task has guarded shares, an agent's exchange on it and the
+// coarse returns a lab whose task has coarse shares, an agent's exchange on it and the
 // grid of that agent.
-func guarded(t testing.TB, parameters string, n byte) (*driver, *coarsen.Grid) {
+func coarse(t testing.TB, parameters string, n byte) (*driver, *coarsen.Grid) {
 	t.Helper()
 	l := newLab(t, "maximize", parameters, "exact", "none")
 	parsed := strategytest.Task(t, strategy.Set{Register()}, "name: test\ngoal: maximize\nparameters: [%s]\nsurrogate: {type: exact, features: 100}\n"+
-		"strategy: {type: constrained-gp, initial_designs: 3, share: guarded}\n", parameters)
+		"strategy: {type: constrained-gp, initial_designs: 3, share: coarse}\n", parameters)
 	l.task, l.strategy = parsed, New(parsed)
 	key := fbotest.Key(t, int(n))
 	exchanges, err := Register().Exchanges(strategy.Env{Task: parsed, Key: key})
@@ -35,9 +35,9 @@ func guarded(t testing.TB, parameters string, n byte) (*driver, *coarsen.Grid) {
 	return &driver{lab: l, exchange: exchanges[0].(*latest.Latest)}, grid
 }
 
-// A guarded share is what an exact one of the same view and seed would be, but for its
+// A coarse share is what an exact one of the same view and seed would be, but for its
 // place, which is that of the node's grid. It has no bound.
-func TestGuardedIsCoarselyTheSame(t *testing.T) {
+func TestCoarseIsCoarselyTheSame(t *testing.T) {
 	for _, parameters := range []string{plane, mixed} {
 		e := newLab(t, "maximize", parameters, "exact", "none").drive()
 		view := e.view(e.designs(9, 1), bump(0.3))
@@ -45,7 +45,7 @@ func TestGuardedIsCoarselyTheSame(t *testing.T) {
 		e.finish(view)
 		want := e.last()
 		for n := range byte(10) {
-			d, grid := guarded(t, parameters, n)
+			d, grid := coarse(t, parameters, n)
 			d.step(view, strategy.Start{})
 			d.finish(view)
 			coarse := want
@@ -58,9 +58,9 @@ func TestGuardedIsCoarselyTheSame(t *testing.T) {
 }
 
 // Without peers designs are those of a task of exact shares; a coarse place is heard.
-func TestGuardedIsHeard(t *testing.T) {
+func TestCoarseIsHeard(t *testing.T) {
 	exact := newLab(t, "maximize", plane, "exact", "none")
-	d, _ := guarded(t, plane, 1)
+	d, _ := coarse(t, plane, 1)
 	view := d.view(d.designs(5, 1), bump(0.3))
 	d.step(view, strategy.Start{})
 	d.finish(view)
@@ -84,12 +84,12 @@ func TestGuardedIsHeard(t *testing.T) {
 	}
 }
 
-func TestGuardedIsSaidToBe(t *testing.T) {
+func TestCoarseIsSaidToBe(t *testing.T) {
 	r := Register()
-	if d, _ := guarded(t, plane, 1); r.Reveals(d.task) != coarsen.Reveals(d.task.Space) {
-		t.Errorf("guarded shares reveal: %s", r.Reveals(d.task))
+	if d, _ := coarse(t, plane, 1); r.Reveals(d.task) != coarsen.Reveals(d.task.Space) {
+		t.Errorf("coarse shares reveal: %s", r.Reveals(d.task))
 	}
 	if exact := newLab(t, "maximize", plane, "exact", "open"); r.Reveals(exact.task) == coarsen.Reveals(exact.task.Space) {
-		t.Error("exact shares are called guarded")
+		t.Error("exact shares are called coarse")
 	}
 }

@@ -32,7 +32,7 @@ type JoinOptions struct {
 	// ever. Evaluations by Run have their own timeout.
 	Lease time.Duration
 
-	// PriorDesigns are designs that experts or history hold for near-optimal, for
+	// PriorDesigns are designs that the user expects to be near-optimal, for
 	// strategies that use them: constrained-gp and density.
 	PriorDesigns []task.Design
 

@@ -28,7 +28,7 @@ type Status struct {
 	Peers          []Link       `json:"peers"`           // how each of them is connected
 	Hubs           []HubLink    `json:"hubs"`            // the node's, in the order of Node.Hubs
 	Present        []peer.ID    `json:"present"`         // take part, this node among them unless it only keeps
-	PresenceAgreed bool         `json:"presence_agreed"` // all of them see the same set
+	PresenceAgreed bool         `json:"presence_agreed"` // all of them know the same set
 	Keeping        bool         `json:"keeping"`         // the node evaluates nothing, and keeps and passes on shares
 	Stored         StoredShares `json:"stored"`
 
@@ -39,13 +39,13 @@ type Status struct {
 	Privacy *strategy.PrivacySpent `json:"privacy,omitempty"` // of the task's promise; nil when there is none
 	Sums    *strategy.Sums         `json:"sums,omitempty"`    // private ones; nil when the task has none
 
-	Rewards []strategy.Reward `json:"rewards,omitempty"` // of the parties that this node knows of; nil where the strategy does not tell
+	Rewards []strategy.Reward `json:"rewards,omitempty"` // of the parties that this node knows; nil where the strategy reports none
 
 	Model *Learned `json:"model,omitempty"` // what the model of the objective has learned from; nil before it has
 
-	HyperparameterPeers int `json:"hyperparameter_peers,omitempty"` // peers whose word on hyperparameters the next fit goes by
+	HyperparameterPeers int `json:"hyperparameter_peers,omitempty"` // peers in the prior of the hyperparameters of the next fit
 
-	Stopped *Stopped `json:"stopped,omitempty"` // why the latest run ended, by RunOptions.StopRegret; nil when it ended otherwise or goes on
+	Stopped *Stopped `json:"stopped,omitempty"` // why the latest run ended, by RunOptions.StopRegret; nil when it ended otherwise or has not ended
 
 	SharesSent             int   `json:"shares_sent"` // presence not counted
 	SharesReceived         int   `json:"shares_received"`
@@ -55,7 +55,7 @@ type Status struct {
 	BytesReceived          int64 `json:"bytes_received"`
 }
 
-// StoredShares counts what the node holds that outlives its authors.
+// StoredShares counts the stored shares, which peers can get while their authors are absent.
 type StoredShares struct {
 	Authors    int `json:"authors"`     // others
 	PeerShares int `json:"peer_shares"` // of others

@@ -24,11 +24,11 @@ type (
 		HyperparameterPeers() int
 	}
 
-	// RewardReporter tells what parties have got of their evaluations.
+	// RewardReporter reports the rewards of parties.
 	RewardReporter interface{ Rewards() []Reward }
 )
 
-// Reward is what one party has got of its evaluations, in the objective's units. Those that
+// Reward is the cumulative reward of one party, in the objective's units. Those that
 // failed, or were made before or elsewhere, do not count.
 type Reward struct {
 	Party       peer.ID `json:"party"`
@@ -48,7 +48,7 @@ type Estimate struct {
 	Evaluations int     `json:"evaluations"` // the party's first ones, which it is about
 	Sum         float64 `json:"sum"`
 	Best        float64 `json:"best"`       // of them
-	ActualSum   float64 `json:"actual_sum"` // the sum that the party has got of as many
+	ActualSum   float64 `json:"actual_sum"` // the sum of as many outcomes of the party
 }
 
 // Estimator is what an Exchange may be too: one that can estimate what the node would have

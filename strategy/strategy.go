@@ -21,7 +21,7 @@ type View struct {
 	Shares          []*Share            // of peers, valid now, in order of author, kind and slot
 	Results         map[string]any      // the latest Result of each exchange, by its name
 	MaxObservations int                 // observations that an exact model learns from at most; 0: DefaultMaxObservations
-	PriorDesigns    []task.Design       // that experts or history hold for near-optimal, as the node's user says
+	PriorDesigns    []task.Design       // that the user expects to be near-optimal
 
 	// Constraints are the posteriors of the task's constraints, in the order of
 	// Task.Bounds, but for those without an observation.

@@ -192,9 +192,9 @@ func settle(ctx context.Context, session *node.Session) error {
 	return ctx.Err()
 }
 
-// keepAfter goes on as a keeper after the evaluations. Where only those of a roster take part,
-// what absent nodes have shared is of no use, and the node goes on talking to the others:
-// the mediator of parties serves them as before.
+// keepAfter makes the node a keeper after the evaluations. Where only nodes of a roster take part,
+// shares of absent nodes are unusable, and the node exchanges messages with the others as before: it
+// may be their mediator.
 func keepAfter(ctx context.Context, session *node.Session, show *progress) error {
 	if registrationOf(show.task).Roster {
 		show.resume()

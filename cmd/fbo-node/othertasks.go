@@ -37,7 +37,7 @@ type otherTaskDisclosures struct {
 type otherTaskDisclosure struct {
 	Task        string  `json:"task"`
 	Name        string  `json:"name"`
-	DPGuarantee bool    `json:"dp_guarantee"`            // false: it has shared without noise
+	DPGuarantee bool    `json:"dp_guarantee"`            // of the task; without one it has shared exact or coarse data
 	Releases    int     `json:"releases,omitempty"`      // as far as is known
 	Epsilon     float64 `json:"epsilon_spent,omitempty"` // by these
 	Delta       float64 `json:"delta,omitempty"`

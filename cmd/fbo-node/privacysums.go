@@ -24,7 +24,7 @@ type sumReport struct {
 	All               average `json:"all"`     // when the whole roster contributes
 	Minimum           average `json:"minimum"` // when as few as may be do
 	EvidenceWeighted  bool    `json:"evidence_weighted"`
-	SignalToNoiseUsed float64 `json:"signal_to_noise_used"` // signal to noise, at most, of what nodes follow: judged, of all planned sums averaged, else of the first
+	SignalToNoiseUsed float64 `json:"signal_to_noise_used"` // an upper bound for the average that nodes use: with evidence weights of all planned sums, else of the first
 
 	enough int // nodes with whom Heard would be 1, were as large a part of them in each sum; 0 if no roster may be so long
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// resumed is what a run takes up that earlier ones have left.
+// resumed is what a run takes up from earlier ones.
 type resumed struct {
 	Event          string            `json:"event"`       // "resumed"
 	Evaluations    int               `json:"evaluations"` // with an outcome or failed
@@ -23,8 +23,7 @@ type resumed struct {
 	Stored         node.StoredShares `json:"stored"`
 }
 
-// resumes says so before anything is evaluated; nothing when the run is the
-// first.
+// resumes prints what the run takes up, before the first evaluation; nothing in the first run.
 func (p *progress) resumes(ctx context.Context, session *node.Session, o runOptions) error {
 	trials, err := session.Trials(ctx)
 	if err != nil || len(trials) == 0 {

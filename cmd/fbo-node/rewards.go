@@ -11,8 +11,8 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// rewardLines is a table of what parties have got, a line each, and below it what this node
-// would have got by itself, where that was estimated. Of no rewards it is nothing.
+// rewardLines returns a table with the reward of each party, and below it the estimated reward of
+// this node alone, where there is an estimate. It returns nothing without rewards.
 func rewardLines(rewards []strategy.Reward, self peer.ID) []string {
 	if len(rewards) == 0 {
 		return nil

@@ -35,7 +35,7 @@ type summary struct {
 	Privacy *ledger.State  `json:"privacy,omitempty"` // of the task's promise; nil when there is none
 	Sums    *strategy.Sums `json:"sums,omitempty"`    // private ones; nil when the task has none
 
-	Rewards []strategy.Reward `json:"rewards,omitempty"` // of the parties that this node knows of; nil where the strategy does not tell
+	Rewards []strategy.Reward `json:"rewards,omitempty"` // of the parties that this node knows; nil where the strategy reports none
 
 	SharesSent             int   `json:"shares_sent"`
 	SharesReceived         int   `json:"shares_received"`

@@ -67,7 +67,7 @@ type Round struct {
 	gains []strategy.Reward
 }
 
-// Rewards implements strategy.Gainer.
+// Rewards implements strategy.RewardReporter.
 func (r Round) Rewards() []strategy.Reward { return r.gains }
 
 // Exchange is one node's part in the rounds of a task: as a party, and as the mediator or

@@ -37,7 +37,7 @@ type Config struct {
 	// the node cut off. Default 3.
 	MaxAttempts int
 
-	// PriorDesigns are designs that experts or history hold for near-optimal. Only
+	// PriorDesigns are designs that the user expects to be near-optimal. Only
 	// some strategies use them; View shows them to all.
 	PriorDesigns []task.Design
 

@@ -13,7 +13,7 @@ type Learned struct {
 	Observations    int    `json:"observations"`     // that it has learned from
 	Available       int    `json:"available"`        // that there were
 	Diverged        int    `json:"diverged"`         // of these, which it leaves out
-	MaxObservations int    `json:"max_observations"` // results that it learns from at most; 0: all
+	MaxObservations int    `json:"max_observations"` // limit of Observations; 0: none
 }
 
 // String states it as a clause, such as "exact, all 12 results".

@@ -58,7 +58,7 @@ const (
 	ShareSent     EventType = "share_sent"
 	ShareReceived EventType = "share_received"
 	LeaseEnded    EventType = "lease_ended" // a client gave no sign of life; its trial waits for another one
-	WaitEnded     EventType = "wait_ended"  // the first design was held back, and is so no longer
+	WaitEnded     EventType = "wait_ended"  // the wait of the first design for peers has ended
 	Warning       EventType = "warning"
 )
 
@@ -76,7 +76,7 @@ type Event struct {
 	Message        string          `json:"message,omitempty"`
 	Stack          string          `json:"-"`                 // with warning: of the panic behind it, for the log
 	Seconds        float64         `json:"seconds,omitempty"` // with wait_ended: for how long
-	Authors        int             `json:"authors,omitempty"` // with wait_ended: of how many others there are shares that outlive them
+	Authors        int             `json:"authors,omitempty"` // with wait_ended: authors of stored shares
 }
 
 // maxMessage is how many characters of a message String shows.

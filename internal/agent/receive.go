@@ -185,7 +185,7 @@ func (a *Agent) Rewards() []strategy.Reward {
 	return nil
 }
 
-// HyperparameterPeers returns how many peers' words on hyperparameters the next fit of the objective
+// HyperparameterPeers returns the number of peers in the prior of the hyperparameters that the next fit of the objective
 // goes by; 0 where the task does not share them.
 func (a *Agent) HyperparameterPeers() int {
 	for _, name := range a.exchanges.order {

@@ -24,14 +24,14 @@ const (
 	protectedTime = 30 * time.Minute
 )
 
-// ShareResult is what became of a received share.
+// ShareResult is the result of the validation of a share.
 type ShareResult int
 
 // Results. No honest agent sends what is Malformed or an Equivocation.
 const (
 	Accepted     ShareResult = iota
-	Duplicate                // held already, perhaps by way of the sync stream; gossip passes it on
-	Stale                    // older than what is held, run out, in a slot that the kind does not have, or of no use here
+	Duplicate                // stored already, perhaps from the sync stream; gossip forwards it
+	Stale                    // older than the stored one, expired, in a slot that the kind does not have, or unusable here
 	Malformed                // does not fit the task
 	Equivocation             // two different shares with one stamp
 )

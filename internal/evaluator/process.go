@@ -178,7 +178,7 @@ type because struct {
 func (b because) Error() string { return b.text }
 func (b because) Unwrap() error { return b.cause }
 
-// supervisorStop tells a supervisor that its group is asked to end.
+// supervisorStop is the message to a supervisor that its group is to end.
 const supervisorStop = 's'
 
 // Reports of a supervisor.

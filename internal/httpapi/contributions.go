@@ -16,7 +16,7 @@ import (
 
 // How a peer that is not connected is called, beside node.Direct and node.Relayed.
 const (
-	disconnected = "disconnected" // not connected; what it has shared is held
+	disconnected = "disconnected" // not connected; the node stores its shares
 	banned       = "banned"
 )
 
@@ -158,7 +158,7 @@ func summarize(peers []contribution, weights []strategy.PeerWeight) string {
 	return fmt.Sprintf("%d of %s %s what fits the outcomes here", fit, sanitize.Count(len(weights), "peer"), verb)
 }
 
-// compare says what came of designs that rest on peers, and of those that do not.
+// compare summarizes the outcomes of designs that rest on peers, and of the others.
 func compare(of *task.Task, trials []strategy.Trial) string {
 	type tally struct{ count, records int }
 	var own, peers tally

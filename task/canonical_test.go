@@ -18,7 +18,7 @@ func TestGoldenIDs(t *testing.T) {
 				`"strategy":{"initial_designs":3,"share":"coarse","type":"peer-prior"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
 			"bagaaierahjj5pl54m4hgfnrq3omympn7lbu4trr5tapprrjs6wsonqlztqeq"},
-		{one + "surrogate: {hyperparameters: own}",
+		{one + "surrogate: {hyperparameters: learned}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
 				`"strategy":{"initial_designs":3,"share":"coarse","type":"peer-prior"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
@@ -216,11 +216,11 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		one + "surrogate: {features: 128}",
 		one + "surrogate: {lengthscale: 0.4}",
 		one + "surrogate: {category_lengthscale: 2}",
-		one + "surrogate: {process: known, lengthscales: [0.3], mean: 2, deviation: 1, noise: 0.1}",
-		one + "surrogate: {process: known, lengthscales: [0.2], mean: 2, deviation: 1, noise: 0.1}",
-		one + "surrogate: {process: known, lengthscales: [0.3], mean: 0, deviation: 1, noise: 0.1}",
-		one + "surrogate: {process: known, lengthscales: [0.3], mean: 2, deviation: 2, noise: 0.1}",
-		one + "surrogate: {process: known, lengthscales: [0.3], mean: 2, deviation: 1, noise: 0.2}",
+		one + "surrogate: {hyperparameters: fixed, lengthscales: [0.3], mean: 2, signal_std: 1, noise_std: 0.1}",
+		one + "surrogate: {hyperparameters: fixed, lengthscales: [0.2], mean: 2, signal_std: 1, noise_std: 0.1}",
+		one + "surrogate: {hyperparameters: fixed, lengthscales: [0.3], mean: 0, signal_std: 1, noise_std: 0.1}",
+		one + "surrogate: {hyperparameters: fixed, lengthscales: [0.3], mean: 2, signal_std: 2, noise_std: 0.1}",
+		one + "surrogate: {hyperparameters: fixed, lengthscales: [0.3], mean: 2, signal_std: 1, noise_std: 0.2}",
 		one + "surrogate: {hyperparameters: shared}",
 		one + "strategy: {type: ts}",
 		one + "strategy: {type: fts, mode: one-shot}",

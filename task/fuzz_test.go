@@ -12,7 +12,7 @@ import (
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(one))
 	f.Add([]byte(head + "- name: n\n  type: int\n  low: 1e0\n  high: 1_0\n- {name: c, type: categorical, choices: ['a', \"b\\n\"]}\n"))
-	f.Add([]byte(knownText))
+	f.Add([]byte(fixedText))
 	f.Add([]byte(one + "surrogate: {type: rff, features: 64}\nstrategy:\n  type: fts\n  mode: one-shot\n  schedule: constant\n  own_probability: 0.5\n"))
 	f.Add([]byte(one + "strategy: {type: consensus, acquisition: ts, weights: leader, mode: rounds, rounds: 7, deadline: 5, response: noisy, response_noise: 0.5}\n"))
 	f.Add([]byte(head + "  - {name: a, type: bool}\n  - {name: b, type: float, low: 0, high: 1, step: 0.3}\n  - {name: c, type: int, choices: [1, 2e0]}\n  - {name: d, type: categorical, choices: [.5, -1]}\n"))

@@ -34,8 +34,8 @@ type Spec struct {
 }
 
 // Settings are keys of a section of the task file: numbers, texts, and for the roster and the
-// lengthscales of a known process a list of them, as in Settings{"share_every": 2}. They are
-// StrategySettings too, whose missing keys have the defaults of the file.
+// fixed lengthscales a list of them, as in Settings{"share_every": 2}. They are StrategySettings
+// too, whose missing keys have the defaults of the file.
 type Settings map[string]any
 
 // Keys implements StrategySettings.

@@ -48,7 +48,7 @@ func sections() []section {
 //	privacy: {mechanism: local, epsilon: 4, delta: 1e-5, clip: 16, releases: 10, adjacency: replace-one}
 //
 // The sections surrogate and strategy, and every key of theirs, have defaults, but for
-// those that say which process is known (process: known); so
+// the values of fixed hyperparameters (hyperparameters: fixed); so
 // has the section privacy, which is to promise nothing. Without constraints, of which
 // there are at most 16, every design is feasible; with failures: constraint designs near
 // those that fail are avoided too. A promise needs epsilon and,

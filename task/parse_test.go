@@ -130,7 +130,7 @@ func TestParseAcceptsOtherWritings(t *testing.T) {
 		"block style":     "parameters:\n- name: x\n  type: float\n  low: -0.0\n  high: +1.\ngoal: 'minimize'\nname: \"\\u0061\"\n",
 		"version":         one + "fbo: 1\nstrategy: {share: coarse}\n",
 		"defaults":        one + "surrogate: {}\nstrategy: {}\n",
-		"learned":         one + "surrogate: {process: learned}\n",
+		"learned":         one + "surrogate: {hyperparameters: learned}\n",
 	} {
 		got, err := parse("task.yaml", []byte(text))
 		if err != nil {

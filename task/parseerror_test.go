@@ -141,37 +141,37 @@ func TestParseErrors(t *testing.T) {
 		{one + "surrogate: {basis: sobol}\n", `5:20: surrogate: basis must be one of quasi, orthogonal, plain, random-phase, not the text "sobol"`},
 		{one + "surrogate: {features: 5000, type: gp}\n", `5:23: surrogate: features 5000 must be a whole number from 2 to 4096
 5:35: surrogate: type must be one of exact, rff, shared-latent, not the text "gp"`},
-		{one + "surrogate: {process: known}\n", `5:12: surrogate: missing key "lengthscales"
+		{one + "surrogate: {hyperparameters: fixed}\n", `5:12: surrogate: missing key "lengthscales"
 5:12: surrogate: missing key "mean"
-5:12: surrogate: missing key "deviation"
-5:12: surrogate: missing key "noise"`},
-		{one + "surrogate: {type: shared-latent, process: known, lengthscales: [1], mean: 0, deviation: 1, noise: 1}\n", `5:43: surrogate: process: known applies only with type: exact`},
+5:12: surrogate: missing key "signal_std"
+5:12: surrogate: missing key "noise_std"`},
+		{one + "surrogate: {type: shared-latent, hyperparameters: fixed, lengthscales: [1], mean: 0, signal_std: 1, noise_std: 1}\n", `5:51: surrogate: hyperparameters: fixed applies only with type: exact`},
 		{one + "surrogate: {type: shared-latent}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 1}\n", `7:22: privacy: mechanism local does not go with type shared-latent of the section surrogate, of which nodes tell without noise; accepted is type exact or rff there`},
-		{one + "surrogate: {hyperparameters: pooled}\n", `5:30: surrogate: hyperparameters must be one of own, shared, not the text "pooled"`},
+		{one + "surrogate: {hyperparameters: pooled}\n", `5:30: surrogate: hyperparameters must be one of learned, fixed, shared, not the text "pooled"`},
 		{one + "surrogate: {type: rff, hyperparameters: shared}\n", `5:41: surrogate: hyperparameters: shared applies only with type: exact`},
 		{one + "surrogate: {type: gp, hyperparameters: shared}\n", `5:19: surrogate: type must be one of exact, rff, shared-latent, not the text "gp"`},
-		{one + "surrogate: {hyperparameters: shared, process: known, lengthscales: [1], mean: 0, deviation: 1, noise: 1}\n", `5:30: surrogate: hyperparameters: shared applies only with process: learned, since of a known process nothing is learned`},
-		{one + "surrogate: {hyperparameters: shared}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 1}\n", `7:22: privacy: mechanism local does not go with hyperparameters: shared of the section surrogate, which are told without noise; accepted is hyperparameters: own`},
-		{one + "surrogate: {process: given}\n", `5:22: surrogate: process must be one of learned, known, not the text "given"`},
-		{one + "surrogate: {lengthscales: [1], mean: 0, process: learned, deviation: 1, noise: 1}\n", `5:13: surrogate: lengthscales applies only with process: known
-5:32: surrogate: mean applies only with process: known
-5:59: surrogate: deviation applies only with process: known
-5:73: surrogate: noise applies only with process: known`},
-		{one + "surrogate: {type: rff, process: known, lengthscales: [1], mean: 0, deviation: 1, noise: 1}\n", `5:33: surrogate: process: known applies only with type: exact`},
-		{one + "surrogate: {type: gp, process: known, lengthscales: [1]}\n", `5:19: surrogate: type must be one of exact, rff, shared-latent, not the text "gp"`},
-		{one + "surrogate: {process: known, lengthscales: 1, mean: x, deviation: 0, noise: [1]}\n", `5:43: surrogate: lengthscales must be a list, not the number 1
-5:52: surrogate: mean must be a number, not the text "x"
-5:66: surrogate: deviation 0 must be from 1e-100 to 1e+100
-5:76: surrogate: noise must be a number, not a list`},
-		{one + "surrogate: {process: known, lengthscales: [0, x], mean: 2e100, deviation: 2, noise: 0.001}\n", `5:44: surrogate: lengthscales: entry 1 must be from 0.001 to 1000, not 0
-5:47: surrogate: lengthscales: entry 2 must be a number, not the text "x"
-5:57: surrogate: mean 2e+100 must be from -1e+100 to 1e+100
-5:85: surrogate: noise 0.001 must be from 0.001 to 1000 times the deviation, 2`},
-		{one + "surrogate: {process: known, lengthscales: [], mean: 0, deviation: 1, noise: 2000}\n", `5:43: surrogate: lengthscales must be one for each of the 1 parameters, not 0
-5:77: surrogate: noise 2000 must be from 0.001 to 1000 times the deviation, 1`},
-		{one + "surrogate: {process: known, lengthscales: [1, 1], mean: 0, deviation: 1, noise: -1, x: 1}\n", `5:43: surrogate: lengthscales must be one for each of the 1 parameters, not 2
-5:81: surrogate: noise -1 must be from 0 to 1e+100
-5:85: surrogate: unknown key "x"; accepted: type, process, lengthscales, mean, deviation, noise, kernel, features, basis, lengthscale, category_lengthscale, hyperparameters`},
+		{one + "surrogate: {hyperparameters: shared, lengthscales: [1]}\n", `5:38: surrogate: lengthscales applies only with hyperparameters: fixed`},
+		{one + "surrogate: {hyperparameters: shared}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 1}\n", `7:22: privacy: mechanism local does not go with hyperparameters: shared of the section surrogate, which are told without noise; accepted are hyperparameters: learned and fixed`},
+		{one + "surrogate: {process: given}\n", `5:13: surrogate: unknown key "process"; accepted: type, hyperparameters, kernel, features, basis, lengthscale, category_lengthscale`},
+		{one + "surrogate: {lengthscales: [1], mean: 0, hyperparameters: learned, signal_std: 1, noise_std: 1}\n", `5:13: surrogate: lengthscales applies only with hyperparameters: fixed
+5:32: surrogate: mean applies only with hyperparameters: fixed
+5:67: surrogate: signal_std applies only with hyperparameters: fixed
+5:82: surrogate: noise_std applies only with hyperparameters: fixed`},
+		{one + "surrogate: {type: rff, hyperparameters: fixed, lengthscales: [1], mean: 0, signal_std: 1, noise_std: 1}\n", `5:41: surrogate: hyperparameters: fixed applies only with type: exact`},
+		{one + "surrogate: {type: gp, hyperparameters: fixed, lengthscales: [1]}\n", `5:19: surrogate: type must be one of exact, rff, shared-latent, not the text "gp"`},
+		{one + "surrogate: {hyperparameters: fixed, lengthscales: 1, mean: x, signal_std: 0, noise_std: [1]}\n", `5:51: surrogate: lengthscales must be a list, not the number 1
+5:60: surrogate: mean must be a number, not the text "x"
+5:75: surrogate: signal_std 0 must be from 1e-100 to 1e+100
+5:89: surrogate: noise_std must be a number, not a list`},
+		{one + "surrogate: {hyperparameters: fixed, lengthscales: [0, x], mean: 2e100, signal_std: 2, noise_std: 0.001}\n", `5:52: surrogate: lengthscales: entry 1 must be from 0.001 to 1000, not 0
+5:55: surrogate: lengthscales: entry 2 must be a number, not the text "x"
+5:65: surrogate: mean 2e+100 must be from -1e+100 to 1e+100
+5:98: surrogate: noise_std 0.001 must be from 0.001 to 1000 times signal_std, 2`},
+		{one + "surrogate: {hyperparameters: fixed, lengthscales: [], mean: 0, signal_std: 1, noise_std: 2000}\n", `5:51: surrogate: lengthscales must be one for each of the 1 parameters, not 0
+5:90: surrogate: noise_std 2000 must be from 0.001 to 1000 times signal_std, 1`},
+		{one + "surrogate: {hyperparameters: fixed, lengthscales: [1, 1], mean: 0, signal_std: 1, noise_std: -1, x: 1}\n", `5:51: surrogate: lengthscales must be one for each of the 1 parameters, not 2
+5:94: surrogate: noise_std -1 must be from 0 to 1e+100
+5:98: surrogate: unknown key "x"; accepted: type, hyperparameters, lengthscales, mean, signal_std, noise_std, kernel, features, basis, lengthscale, category_lengthscale`},
 		{one + "strategy: {type: xx, foo: 1}\n", `5:18: strategy: type must be one of @types, not the text "xx"`},
 		{one + "strategy: {type: ts, mode: concurrent}\n", `5:22: strategy: unknown key "mode"; accepted: type, initial_designs`},
 		{one + "strategy: {type: fts, share_after: 3, own_probability: 1, x: y}\n", `5:23: strategy: share_after applies only with mode: one-shot

@@ -21,10 +21,6 @@ const (
 	maxFeatures    = 4096
 	minLengthscale = 0.001
 	maxLengthscale = 1000
-
-	hyperparametersKey = "hyperparameters"
-	own                = "own"
-	shared             = "shared"
 )
 
 func surrogateSection() section {
@@ -38,7 +34,7 @@ func parseSurrogate(m *Section, t *Task) {
 	}
 	s := &t.Surrogate
 	s.Type = m.Word("type", exact, exact, "rff", SharedLatent)
-	s.Known = m.process(t)
+	m.hyperparameters(t)
 	s.Kernel = m.Word("kernel", "matern52", "matern52", "se")
 	s.Features = m.Whole("features", featuresFor(parameters), 2, maxFeatures)
 	if s.Features%2 != 0 {
@@ -47,26 +43,7 @@ func parseSurrogate(m *Section, t *Task) {
 	s.Basis = m.Word("basis", "quasi", "quasi", "orthogonal", "plain", "random-phase")
 	s.Lengthscale = m.Within("lengthscale", lengthscaleFor(parameters), minLengthscale, maxLengthscale)
 	s.CategoryLengthscale = m.Within("category_lengthscale", defaultCategoryLengthscale, minLengthscale, maxLengthscale)
-	s.SharedHyperparameters = m.sharedHyperparameters(t)
 	m.finish()
-}
-
-// sharedHyperparameters is false after an error.
-func (m *Section) sharedHyperparameters(t *Task) bool {
-	if m.Word(hyperparametersKey, own, own, shared) != shared {
-		return false
-	}
-	switch s := t.Surrogate; {
-	case s.Known != nil:
-		m.Errorf(hyperparametersKey, "hyperparameters: %s applies only with process: %s, since of a known process nothing is learned", shared, learned)
-		return false
-	case s.Type != exact:
-		if s.Type != "" { // which is an error already
-			m.Errorf(hyperparametersKey, "hyperparameters: %s applies only with type: %s", shared, exact)
-		}
-		return false
-	}
-	return true
 }
 
 // featuresFor is twice as many from five parameters on, where the shared features fit
@@ -98,7 +75,7 @@ func canonicalSurrogate(t *Task) any {
 		"lengthscale":          t.Surrogate.Lengthscale,
 		"category_lengthscale": t.Surrogate.CategoryLengthscale,
 	}
-	t.Surrogate.Known.canonical(form)
+	t.Surrogate.Fixed.canonical(form)
 	if t.Surrogate.SharedHyperparameters { // others keep their ID
 		form[hyperparametersKey] = shared
 	}

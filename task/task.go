@@ -112,28 +112,28 @@ type Surrogate struct {
 	// CategoryLengthscale is that of one-hot coordinates: 0.001 to 1000.
 	CategoryLengthscale float64
 
-	// Known is the process of the objective where it is known beforehand, with type
-	// exact; nil where it is learned. Those of constraints are learned.
-	Known *KnownProcess
+	// Fixed has the hyperparameters of the objective where the file fixes them, with type
+	// exact; nil where they are learned. Those of constraints are learned.
+	Fixed *FixedHyperparameters
 
 	// SharedHyperparameters says that nodes tell each other what their observations say of
-	// lengthscales and noise of the objective. Not with Known, type rff or Privacy.
+	// lengthscales and noise of the objective. Not with Fixed, type rff or Privacy.
 	SharedHyperparameters bool
 }
 
-// KnownProcess is a Gaussian process of the objective of which nothing is learned but the
-// function. All but the lengthscales are in the objective's own units, as it is measured.
-type KnownProcess struct {
+// FixedHyperparameters are those of the Gaussian process of the objective, of which nothing is
+// learned but the function. All but the lengthscales are in the objective's own units.
+type FixedHyperparameters struct {
 	// Lengthscales has one for each parameter, in the unit cube: 0.001 to 1000.
 	Lengthscales []float64
 	// Mean is that of the function: -1e100 to 1e100.
 	Mean float64
-	// Deviation is that of the function about Mean, the root of the process's variance:
-	// 1e-100 to 1e100.
-	Deviation float64
-	// Noise is the standard deviation of an evaluation's noise: 0.001 to 1000 times
-	// Deviation.
-	Noise float64
+	// SignalStd is the standard deviation of the function about Mean, the root of the
+	// process's variance: 1e-100 to 1e100.
+	SignalStd float64
+	// NoiseStd is the standard deviation of an evaluation's noise: 0.001 to 1000 times
+	// SignalStd.
+	NoiseStd float64
 }
 
 // Strategy says how the next design is chosen and what is shared.

@@ -153,20 +153,21 @@ func describeTask(out io.Writer, t *task.Task) {
 	}
 	s := t.Surrogate
 	fmt.Fprintf(out, "surrogate   %s, kernel %s\n", s.Type, s.Kernel)
-	if s.Known != nil {
-		fmt.Fprintf(out, "process     %s\n", describeProcess(t))
+	if s.Fixed != nil {
+		fmt.Fprintf(out, "fixed       %s\n", describeFixed(t))
 	}
 	fmt.Fprintf(out, "features    %d that all nodes have in common, lengthscale %g\n", s.Features, s.Lengthscale)
 	fmt.Fprintf(out, "strategy    %s\n", describeStrategy(t))
 }
 
-func describeProcess(t *task.Task) string {
-	k := t.Surrogate.Known
-	lengthscales := make([]string, len(k.Lengthscales))
+// describeFixed returns the fixed hyperparameters of a task in words.
+func describeFixed(t *task.Task) string {
+	f := t.Surrogate.Fixed
+	lengthscales := make([]string, len(f.Lengthscales))
 	for i, p := range t.Space.Parameters() {
-		lengthscales[i] = fmt.Sprintf("%s %g", p.Name, k.Lengthscales[i])
+		lengthscales[i] = fmt.Sprintf("%s %g", p.Name, f.Lengthscales[i])
 	}
-	return fmt.Sprintf("known: mean %g, deviation %g, noise %g; lengthscales %s", k.Mean, k.Deviation, k.Noise, strings.Join(lengthscales, ", "))
+	return fmt.Sprintf("mean %g, signal_std %g, noise_std %g; lengthscales %s", f.Mean, f.SignalStd, f.NoiseStd, strings.Join(lengthscales, ", "))
 }
 
 func describeParameter(p task.Parameter) string {

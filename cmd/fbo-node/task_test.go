@@ -45,10 +45,10 @@ func TestEveryStrategyIsDescribed(t *testing.T) {
 	}
 }
 
-func TestKnownProcessesAreDescribed(t *testing.T) {
+func TestFixedHyperparametersAreDescribed(t *testing.T) {
 	for keys, want := range map[string]string{
-		"process: known, lengthscales: [0.5, 1], mean: -2, deviation: 3, noise: 0.1": "surrogate   exact, kernel matern52\n" +
-			"process     known: mean -2, deviation 3, noise 0.1; lengthscales x 0.5, c 1\nfeatures    256 that",
+		"hyperparameters: fixed, lengthscales: [0.5, 1], mean: -2, signal_std: 3, noise_std: 0.1": "surrogate   exact, kernel matern52\n" +
+			"fixed       mean -2, signal_std 3, noise_std 0.1; lengthscales x 0.5, c 1\nfeatures    256 that",
 		"": "surrogate   exact, kernel matern52\nfeatures    256 that",
 	} {
 		parsed, err := all.Strategies().Parse("task.yaml", fmt.Appendf(nil,

@@ -108,7 +108,7 @@ func checkNonsense(t *testing.T, modes ...string) {
 		} {
 			definition := cheapTask(t, 3, mediator)
 			if strings.Contains(name, "refuses") {
-				definition = taskOf(t, 3, mediator, "process: known, lengthscales: [0.4, 0.4], mean: 6, deviation: 0.5, noise: 0.1", "")
+				definition = taskOf(t, 3, mediator, "hyperparameters: fixed, lengthscales: [0.4, 0.4], mean: 6, signal_std: 0.5, noise_std: 0.1", "")
 			}
 			w := newWorld(t, definition, 6)
 			liar := w.members[2]
@@ -133,7 +133,7 @@ func taskOf(t testing.TB, n, mediator int, process, keys string) *task.Task {
 	t.Helper()
 	plain := cheapTask(t, n, mediator)
 	if process == "" {
-		process = "process: known, lengthscales: [0.4, 0.4], mean: 6, deviation: 4, noise: 0.1"
+		process = "hyperparameters: fixed, lengthscales: [0.4, 0.4], mean: 6, signal_std: 4, noise_std: 0.1"
 	}
 	if c := settingsOf(plain); c.Mediator != "" {
 		keys += ", mediator: " + c.Mediator.String()

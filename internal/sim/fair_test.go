@@ -35,7 +35,7 @@ func fairScenario(t testing.TB, seed uint64, parties, evaluations int, mediated 
 name: fair
 goal: maximize
 parameters: [{name: x, type: float, low: 0, high: 1}, {name: y, type: float, low: 0, high: 1}]
-surrogate: {features: 32, process: known, lengthscales: [0.2, 0.2], mean: 0, deviation: 1, noise: 0.05}
+surrogate: {features: 32, hyperparameters: fixed, lengthscales: [0.2, 0.2], mean: 0, signal_std: 1, noise_std: 0.05}
 strategy: {type: fair, initial_designs: 1, roster: [%s]%s}`, strings.Join(names, ", "), mediator))
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@
 //   - exact: a Gaussian process with learned lengthscales (package gp). Its
 //     shared weights are a sample path projected onto the task's shared
 //     features by ridge regression. The choice for up to some hundred
-//     observations. A task may say which process it is (task.KnownProcess), in the
-//     objective's own units; then nothing is learned but the function.
+//     observations. A task may fix the hyperparameters (task.FixedHyperparameters), in the
+//     objective's own units; then the data inform only the function.
 //   - rff: the Bayesian linear model over random features (package rff), as in Dai,
 //     Low and Jaillet, "Federated Bayesian Optimization via Thompson Sampling"
 //     (NeurIPS 2020). It predicts by features of its own, with the lengthscales that
@@ -25,7 +25,7 @@
 //
 // Outputs are standardised here, with the agent's own mean and deviation and a
 // bent bad tail, so that functions of different agents are comparable in shape
-// though not in units; those of a known process with its mean and deviation, the same for
-// all agents, and nothing is bent. Larger is better; a caller who minimises negates. The package does not
+// though not in units; with fixed hyperparameters by their mean and standard deviation, the same
+// for all agents, and nothing is bent. Larger is better; a caller who minimises negates. The package does not
 // see a design, only its encoding, and knows nothing of other agents.
 package surrogate

@@ -11,7 +11,7 @@ import (
 // uncertain.
 type Ensemble interface {
 	// Members returns count posteriors of the same observations under hyperparameters
-	// drawn by [gp.Sample]; of a known process it is one, the posterior itself. They are
+	// drawn by [gp.Sample]; with fixed hyperparameters it is one, the posterior itself. They are
 	// in the units of the one that is asked. When ctx ends before that, it returns the
 	// error of ctx.
 	Members(ctx context.Context, count int, rng *rand.Rand) ([]Posterior, error)

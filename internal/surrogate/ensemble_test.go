@@ -23,7 +23,7 @@ func observed(count int) surrogate.Observations {
 // where there are none.
 func learnedPosterior(t *testing.T, definition *task.Task, h *surrogate.Hyperparameters) surrogate.Posterior {
 	t.Helper()
-	model := knownModel(t, definition)
+	model := fixedModel(t, definition)
 	obs := observed(12)
 	if h == nil {
 		fitted, err := model.Fit(t.Context(), obs, nil, random.SeedOf(1).Stream("fit", 0))
@@ -96,10 +96,10 @@ func TestEnsembleMembers(t *testing.T) {
 	}
 }
 
-// Of a known process nothing is drawn, whatever was observed.
-func TestMembersOfAKnownProcess(t *testing.T) {
-	definition := knownTask(t, task.Maximize)
-	model := knownModel(t, definition)
+// With fixed hyperparameters nothing is drawn, whatever was observed.
+func TestMembersOfFixedHyperparameters(t *testing.T) {
+	definition := fixedTask(t, task.Maximize)
+	model := fixedModel(t, definition)
 	for _, count := range []int{0, 12} {
 		h, err := model.Fit(t.Context(), observed(count), nil, nil)
 		if err != nil {
@@ -138,7 +138,7 @@ func TestMembersOfConstantOutputs(t *testing.T) {
 	for i := range y {
 		y[i] = 5
 	}
-	p, err := knownModel(t, definition).Condition(surrogate.Observations{X: x, Y: y}, surrogate.Hyperparameters{Lengthscales: []float64{0.4, 0.4}, Noise: 1e-4}, nil)
+	p, err := fixedModel(t, definition).Condition(surrogate.Observations{X: x, Y: y}, surrogate.Hyperparameters{Lengthscales: []float64{0.4, 0.4}, Noise: 1e-4}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func pendingOf(t *testing.T) map[string]surrogate.Posterior {
 		all[kind] = learnedPosterior(t, newTask(t, kind, 2), nil)
 	}
 	definition := newTask(t, task.SharedLatent, 2)
-	listener := knownModel(t, definition).(surrogate.FactorConditioner)
+	listener := fixedModel(t, definition).(surrogate.FactorConditioner)
 	said, err := listener.State(t.Context(), observed(9), learnedPosterior(t, definition, nil))
 	if err != nil {
 		t.Fatal(err)

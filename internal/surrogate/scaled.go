@@ -5,7 +5,7 @@ package surrogate
 type Scaled interface {
 	Posterior
 	// Units returns the level and the scale of the standardised units: those of Outputs
-	// of the same observations. Of a known process they are its mean, negated where the
+	// of the same observations. With fixed hyperparameters they are its mean, negated where the
 	// goal is to minimise, and its deviation.
 	Units() Units
 }

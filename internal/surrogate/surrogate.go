@@ -72,8 +72,8 @@ type Model interface {
 // Posterior is a model conditioned on observations. It is immutable and safe
 // for concurrent use, each caller with its own rng. Draws depend on the rng
 // alone. All it says is in standardised units: the outputs moved and scaled to
-// mean zero and deviation one, with a bent bad tail; or where the process is known by its
-// mean and deviation, with nothing bent.
+// mean zero and deviation one, with a bent bad tail; or with fixed hyperparameters by their
+// mean and standard deviation, with nothing bent.
 type Posterior interface {
 	// Predict returns the mean and the variance of the function at x, in
 	// standardised units and without the noise of an observation.
@@ -116,8 +116,8 @@ func New(t *task.Task) (Model, error) {
 	switch t.Surrogate.Type {
 	case "exact":
 		process := newExact(t, ProcessSpec(t), shared)
-		if t.Surrogate.Known != nil {
-			return newKnown(t, process), nil
+		if t.Surrogate.Fixed != nil {
+			return newFixed(t, process), nil
 		}
 		return process, nil
 	case task.SharedLatent:
@@ -131,7 +131,7 @@ func New(t *task.Task) (Model, error) {
 // ProcessSpec says which Gaussian process models the task's objective.
 func ProcessSpec(t *task.Task) gp.Spec {
 	spec := ConstraintSpec(t)
-	spec.Centred = t.Surrogate.Known != nil
+	spec.Centred = t.Surrogate.Fixed != nil
 	return spec
 }
 

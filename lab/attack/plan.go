@@ -69,7 +69,7 @@ func (p Plan) Check() error {
 	case p.Task.Surrogate.Type == task.SharedLatent:
 		return fmt.Errorf("task %q has the surrogate %s, and no attack here reads what nodes state of the function in common; accepted are others", p.Task.Name, task.SharedLatent)
 	case p.Task.Surrogate.SharedHyperparameters:
-		return fmt.Errorf("task %q has hyperparameters: shared, and no attack here reads what nodes tell of them; accepted is hyperparameters: own", p.Task.Name)
+		return fmt.Errorf("task %q has hyperparameters: shared, and no attack here reads them; accepted are hyperparameters: learned and fixed", p.Task.Name)
 	case summing && settings.Cells > 1:
 		return fmt.Errorf("task %q has %d cells, accepted is 1", p.Task.Name, settings.Cells)
 	}

@@ -168,9 +168,9 @@ func TestMessageNumbers(t *testing.T) {
 	MessageNumbers("telepathy", 100, 6)
 }
 
-func TestNoPoolOfKnownProcesses(t *testing.T) {
-	known := &task.Task{Surrogate: task.Surrogate{Type: "exact", Known: &task.KnownProcess{}}}
-	if _, err := NewPool(known, 2); err == nil || !strings.Contains(err.Error(), "known") {
+func TestNoPoolOfFixedHyperparameters(t *testing.T) {
+	definition := &task.Task{Surrogate: task.Surrogate{Type: "exact", Fixed: &task.FixedHyperparameters{}}}
+	if _, err := NewPool(definition, 2); err == nil || !strings.Contains(err.Error(), "fixed hyperparameters: they must be learned") {
 		t.Errorf("error %v", err)
 	}
 }

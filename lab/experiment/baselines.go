@@ -16,7 +16,7 @@ import (
 type method struct {
 	name     string
 	alone    bool // it listens to nobody
-	pool     bool // it reads the pool, and so needs an exact process that is learned
+	pool     bool // it reads the pool, and so needs an exact process whose hyperparameters are learned
 	units    bool // it accepts the setting units
 	limits   bool // it takes constraints
 	messages func(evaluations int) int
@@ -155,7 +155,7 @@ func (p Plan) checkBaseline(s Spec) error {
 		return fmt.Errorf("the baseline %s moves along no graph, as --family %s asks for; accepted: the family with steps=0, or a strategy that moves", s.Name, p.Family.Name)
 	}
 	if !m.alone && p.sharesHyperparameters() {
-		return fmt.Errorf("the baseline %s accepts --surrogate with hyperparameters=own only, not %s", s.Name, p.Surrogate)
+		return fmt.Errorf("the baseline %s accepts --surrogate with hyperparameters=learned or fixed only, not %s", s.Name, p.Surrogate)
 	}
 	if err := m.checkSettings(s); err != nil {
 		return err
@@ -163,8 +163,8 @@ func (p Plan) checkBaseline(s Spec) error {
 	if m.pool && p.Surrogate.Name != "exact" {
 		return fmt.Errorf("the baseline %s accepts --surrogate exact only, not %s", s.Name, p.Surrogate.Name)
 	}
-	if m.pool && slices.Contains(p.Surrogate.Settings, Setting{"process", "known"}) {
-		return fmt.Errorf("the baseline %s accepts a process that is learned only, not --surrogate %s", s.Name, p.Surrogate)
+	if m.pool && p.Surrogate.setting("hyperparameters") == "fixed" {
+		return fmt.Errorf("the baseline %s accepts --surrogate with hyperparameters=learned only, not %s", s.Name, p.Surrogate)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ evaluations after which it is no larger than %s's for no larger a sum, agent by 
 the worst and the median agent. difference: from %s, federation by federation; − honest: from the same strategy
 without understate. beats all alone: agents whose simple regret in the end is lower than by each strategy here that listens
 to nobody. noticed: federations in which agents warned of each other. observed: S'_T, of what was told and with
-the strategy's own weights; in brackets its bound where the process is known (Theorem 1, with the information of what was
+the strategy's own weights; in brackets its bound where the hyperparameters are fixed (Theorem 1, with the information of what was
 observed).
 `, judgeRho, r.Reference, r.Reference, r.Reference)
 }

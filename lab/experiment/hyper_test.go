@@ -19,7 +19,7 @@ func TestSharedHyperparametersOfAPlan(t *testing.T) {
 		}
 		for _, name := range []string{"rgpe", "dp-fts-de", "random"} {
 			err := p.checkBaseline(Spec{Name: name})
-			refused := err != nil && strings.Contains(err.Error(), "hyperparameters=own")
+			refused := err != nil && strings.Contains(err.Error(), "hyperparameters=learned")
 			if want := surrogate.Name != "" && name != "random"; refused != want {
 				t.Errorf("--surrogate %s, baseline %s: %v", surrogate, name, err)
 			}

@@ -109,12 +109,14 @@ func TestPlansAreCheckedInTheWordsOfTheCommandLine(t *testing.T) {
 		{set("pooled,pooled:units=own"), "--strategy pooled:units=own: it is the same as pooled"},
 		{func(p *Plan) { p.Surrogate.Name = "rff"; p.Strategies = specsOf(t, "pooled") }, "--strategy pooled: the baseline pooled accepts --surrogate exact only, not rff"},
 		{func(p *Plan) {
-			p.Surrogate = Spec{Name: "exact"}.With("process", "known").With("lengthscales", "1;").With("mean", "0").With("deviation", "1").With("noise", ".1")
+			p.Surrogate = Spec{Name: "exact"}.With("hyperparameters", "fixed").With("lengthscales", "1;").With("mean", "0").With("signal_std", "1").With("noise_std", ".1")
 			p.Strategies = specsOf(t, "pooled")
-		}, "--strategy pooled: the baseline pooled accepts a process that is learned only, not --surrogate exact:process=known,lengthscales=1;,mean=0,deviation=1,noise=.1"},
-		{func(p *Plan) { p.Surrogate = Spec{Name: "exact"}.With("process", "known").With("lengthscales", "1;2") },
-			`--surrogate exact:process=known,lengthscales=1;2: surrogate: missing key "mean"; surrogate: missing key "deviation"; surrogate: missing key "noise"; surrogate: lengthscales must be one for each of the 1 parameters, not 2`},
-		{func(p *Plan) { p.Surrogate = p.Surrogate.With("noise", ".1") }, "surrogate: noise applies only with process: known"},
+		}, "--strategy pooled: the baseline pooled accepts --surrogate with hyperparameters=learned only, not exact:hyperparameters=fixed,lengthscales=1;,mean=0,signal_std=1,noise_std=.1"},
+		{func(p *Plan) {
+			p.Surrogate = Spec{Name: "exact"}.With("hyperparameters", "fixed").With("lengthscales", "1;2")
+		},
+			`--surrogate exact:hyperparameters=fixed,lengthscales=1;2: surrogate: missing key "mean"; surrogate: missing key "signal_std"; surrogate: missing key "noise_std"; surrogate: lengthscales must be one for each of the 1 parameters, not 2`},
+		{func(p *Plan) { p.Surrogate = p.Surrogate.With("noise_std", ".1") }, "surrogate: noise_std applies only with hyperparameters: fixed"},
 		{func(p *Plan) { p.Surrogate.Name = "tree" }, "--surrogate tree:features=32: surrogate: type must be one of exact, rff, shared-latent"},
 		{func(p *Plan) { p.Surrogate = Spec{Name: "rff"}.With("features", "3") }, "--surrogate rff:features=3: surrogate: features 3 must be even"},
 		{func(p *Plan) { p.Control = "logei" }, `--control logei: accepted is one of --strategy: ts, fts`},
@@ -153,7 +155,7 @@ func TestHashIsOfWhatDecidesARun(t *testing.T) {
 		"schedule": func(p *Plan) {
 			p.Schedule = Schedule{JoinWithin: EvaluationTime, Speeds: 1, Slow: 1, MinEvaluations: p.Evaluations}
 		},
-		"learned": func(p *Plan) { p.Surrogate = p.Surrogate.With("process", "learned") },
+		"learned": func(p *Plan) { p.Surrogate = p.Surrogate.With("hyperparameters", "learned") },
 		"default": func(p *Plan) { p.Surrogate = p.Surrogate.With("kernel", "matern52") },
 	} {
 		if tiny(t, change).Hash() != hash {

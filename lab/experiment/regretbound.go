@@ -154,7 +154,7 @@ func (p Plan) observed(s Spec, t *task.Task, f *federation, result sim.Result) *
 	weights := partyWeights(t, len(regrets))
 	none := Number(math.NaN())
 	o := &Observed{Regret: Number(observedRegret(weights, regrets, told)), Information: none, Bound: none}
-	if known, ok := knownProcess(t); ok && len(x) <= maxInformed {
+	if known, ok := fixedProcess(t); ok && len(x) <= maxInformed {
 		information := known.information(x)
 		o.Information, o.Bound = Number(information), Number(known.bound(information, weights, t.Space, p.Evaluations))
 	}
@@ -171,15 +171,15 @@ func ownRow(t *task.Task, m family.Member, trials []strategy.Trial) (regrets, to
 	return regrets, told
 }
 
-// knownProcess is the process that the task names; ok is false where agents learn it.
-func knownProcess(t *task.Task) (p process, ok bool) {
-	known := t.Surrogate.Known
-	if known == nil {
+// fixedProcess returns the process of fixed hyperparameters; ok is false where agents learn them.
+func fixedProcess(t *task.Task) (p process, ok bool) {
+	fixed := t.Surrogate.Fixed
+	if fixed == nil {
 		return process{}, false
 	}
-	ratio := known.Noise / known.Deviation
+	ratio := fixed.NoiseStd / fixed.SignalStd
 	return process{
-		spec: surrogate.ProcessSpec(t), lengthscales: known.Lengthscales, deviation: known.Deviation, noise: ratio * ratio,
+		spec: surrogate.ProcessSpec(t), lengthscales: fixed.Lengthscales, deviation: fixed.SignalStd, noise: ratio * ratio,
 	}, true
 }
 

@@ -84,7 +84,7 @@ func TestBoundByHand(t *testing.T) {
 	near(t, "of 40 designs", p.bound(1, []float64{1, 1}, whole, 4), 2*3*math.Sqrt(4*alpha))
 }
 
-// A run with a roster has it, by what was told with noise, and with a known process its
+// A run with a roster has it, by what was told with noise, and with fixed hyperparameters its
 // information; alone there is none.
 func TestRunsOfRostersAreObserved(t *testing.T) {
 	p := tiny(t, func(p *Plan) { p.Own, p.Strategies = ownStrategies(), specsOf(t, "ts,together,together:understate=2") })
@@ -108,13 +108,13 @@ func TestProcessOfATaskThatKnowsIt(t *testing.T) {
 	p := tiny(t, nil)
 	own, err := p.known().NewTask(task.Spec{
 		Name: "a", Goal: task.Minimize, Parameters: p.Family.Space.Parameters(),
-		Surrogate: task.Settings{"process": "known", "lengthscales": []float64{0.3}, "mean": 7, "deviation": 2, "noise": 0.5},
+		Surrogate: task.Settings{"hyperparameters": "fixed", "lengthscales": []float64{0.3}, "mean": 7, "signal_std": 2, "noise_std": 0.5},
 		Strategy:  task.Strategy{Type: "ts"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, ok := knownProcess(own)
+	known, ok := fixedProcess(own)
 	if !ok || known.deviation != 2 || known.noise != 1./16 || !slices.Equal(known.lengthscales, []float64{0.3}) {
 		t.Errorf("%+v, %v", known, ok)
 	}

@@ -4,8 +4,8 @@ package experiment
 
 import "testing"
 
-func TestStatisticalStrategiesFollowAKnownProcess(t *testing.T) {
-	checkKnownProcess(t, "ts,logei,ucb,mes,fts,peer-prior,consensus,constrained-gp,density,random")
+func TestStatisticalStrategiesFollowFixedHyperparameters(t *testing.T) {
+	checkFixedHyperparameters(t, "ts,logei,ucb,mes,fts,peer-prior,consensus,constrained-gp,density,random")
 }
 
 func TestStatisticalLiarsJoinTheHonest(t *testing.T) {

@@ -150,7 +150,7 @@ func TestImprovementByOnePosterior(t *testing.T) {
 	seed := random.SeedOf(3)
 	for name, settings := range map[string]task.Settings{
 		"rff":   {"type": "rff"},
-		"known": {"process": "known", "kernel": "se", "lengthscales": []float64{0.3, 0.3}, "mean": 0.5, "deviation": 0.5, "noise": 0.01},
+		"fixed": {"hyperparameters": "fixed", "kernel": "se", "lengthscales": []float64{0.3, 0.3}, "mean": 0.5, "signal_std": 0.5, "noise_std": 0.01},
 	} {
 		spec := squareTask(t, "alone", task.Spec{Surrogate: settings})
 		s := alone.NewEngine(spec)

@@ -16,7 +16,7 @@ func TestExtendAddsExchangeOfSurrogate(t *testing.T) {
 	for text, want := range map[string]string{
 		"{}":                                     "",
 		"{type: rff}":                            "",
-		"{hyperparameters: own}":                 "",
+		"{hyperparameters: learned}":             "",
 		"{hyperparameters: shared}":              hyper.Kind,
 		"{type: shared-latent}":                  latentfactor.Kind,
 		"{type: exact, hyperparameters: shared}": hyper.Kind,

@@ -18,17 +18,17 @@ import (
 
 // A process in the objective's own units, far from standardised ones.
 var (
-	knownLengths                       = []float64{0.3, 0.7}
-	knownMean, knownDeviation, knownSD = 40.0, 5.0, 0.5 // mean, deviation, noise
+	fixedLengthscales                  = []float64{0.3, 0.7}
+	fixedMean, fixedStd, fixedNoiseStd = 40.0, 5.0, 0.5 // mean, deviation, noise
 )
 
-func knownTask(t testing.TB, goal task.Goal, constraints ...task.Constraint) *task.Task {
+func fixedTask(t testing.TB, goal task.Goal, constraints ...task.Constraint) *task.Task {
 	t.Helper()
 	got, err := all.Strategies().NewTask(task.Spec{Name: "known", Goal: goal,
 		Parameters:  []task.Parameter{{Name: "x", Kind: task.Float, High: 1}, {Name: "y", Kind: task.Float, High: 1}},
 		Constraints: constraints,
-		Surrogate: task.Settings{"process": "known", "kernel": "se", "features": 64,
-			"lengthscales": knownLengths, "mean": knownMean, "deviation": knownDeviation, "noise": knownSD},
+		Surrogate: task.Settings{"hyperparameters": "fixed", "kernel": "se", "features": 64,
+			"lengthscales": fixedLengthscales, "mean": fixedMean, "signal_std": fixedStd, "noise_std": fixedNoiseStd},
 		Strategy: task.Strategy{Type: "ts"},
 	})
 	if err != nil {
@@ -37,7 +37,7 @@ func knownTask(t testing.TB, goal task.Goal, constraints ...task.Constraint) *ta
 	return got
 }
 
-func knownModel(t testing.TB, definition *task.Task) surrogate.Model {
+func fixedModel(t testing.TB, definition *task.Task) surrogate.Model {
 	t.Helper()
 	model, err := surrogate.New(definition)
 	if err != nil {
@@ -61,12 +61,12 @@ func measured(n int) (x [][]float64, y []float64) {
 func inOwnUnits(x [][]float64, y []float64, at []float64) (mean, variance float64) {
 	kernel := func(a, b []float64) float64 {
 		square := 0.0
-		for k, l := range knownLengths {
+		for k, l := range fixedLengthscales {
 			square += (a[k] - b[k]) * (a[k] - b[k]) / (l * l)
 		}
-		return knownDeviation * knownDeviation * math.Exp(-square/2)
+		return fixedStd * fixedStd * math.Exp(-square/2)
 	}
-	mean, variance = knownMean, kernel(at, at)
+	mean, variance = fixedMean, kernel(at, at)
 	if len(x) == 0 {
 		return mean, variance
 	}
@@ -75,9 +75,9 @@ func inOwnUnits(x [][]float64, y []float64, at []float64) (mean, variance float6
 		for j := range x {
 			c.Set(i, j, kernel(x[i], x[j]))
 		}
-		c.Set(i, i, c.At(i, i)+knownSD*knownSD)
+		c.Set(i, i, c.At(i, i)+fixedNoiseStd*fixedNoiseStd)
 		cross.SetVec(i, kernel(x[i], at))
-		off.SetVec(i, y[i]-knownMean)
+		off.SetVec(i, y[i]-fixedMean)
 	}
 	var weights mat.VecDense
 	if err := weights.SolveVec(c, cross); err != nil {
@@ -89,10 +89,10 @@ func inOwnUnits(x [][]float64, y []float64, at []float64) (mean, variance float6
 // In its own units the posterior is the direct computation, for either goal and from no
 // observation on, whether they come one by one or at once. The last outputs are far in what
 // would be the bent tail.
-func TestKnownProcessIsTheDirectComputation(t *testing.T) {
+func TestFixedHyperparametersAreTheDirectComputation(t *testing.T) {
 	for _, goal := range []task.Goal{task.Minimize, task.Maximize} {
-		definition := knownTask(t, goal)
-		model := knownModel(t, definition)
+		definition := fixedTask(t, goal)
+		model := fixedModel(t, definition)
 		x, y := measured(10)
 		y[8], y[9] = 400, -300
 		var grown surrogate.Posterior
@@ -106,7 +106,7 @@ func TestKnownProcessIsTheDirectComputation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := (knownSD / knownDeviation) * (knownSD / knownDeviation); !slices.Equal(h.Lengthscales, knownLengths) || h.Noise != want {
+			if want := (fixedNoiseStd / fixedStd) * (fixedNoiseStd / fixedStd); !slices.Equal(h.Lengthscales, fixedLengthscales) || h.Noise != want {
 				t.Fatalf("hyperparameters %+v", h)
 			}
 			anew, err := model.Condition(obs, h, nil)
@@ -171,8 +171,8 @@ func whatItSays(t *testing.T, p surrogate.Posterior) {
 
 // Without observations a share of a sample is one of the prior, and of what is known there
 // is nothing to tell.
-func TestKnownProcessWithoutObservations(t *testing.T) {
-	model := knownModel(t, knownTask(t, task.Maximize))
+func TestFixedHyperparametersWithoutObservations(t *testing.T) {
+	model := fixedModel(t, fixedTask(t, task.Maximize))
 	h, err := model.Fit(t.Context(), surrogate.Observations{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -190,8 +190,8 @@ func TestKnownProcessWithoutObservations(t *testing.T) {
 	}
 }
 
-func TestKnownProcessRefuses(t *testing.T) {
-	model := knownModel(t, knownTask(t, task.Maximize))
+func TestFixedHyperparametersRefuse(t *testing.T) {
+	model := fixedModel(t, fixedTask(t, task.Maximize))
 	x, y := measured(3)
 	h, err := model.Fit(t.Context(), surrogate.Observations{X: x, Y: y}, nil, nil)
 	if err != nil {
@@ -218,11 +218,11 @@ func TestKnownProcessRefuses(t *testing.T) {
 
 // What is further from the known mean than any number in standardised units may be counts
 // as that far, on either side, and the process can still be asked.
-func TestKnownProcessFarFromItsMean(t *testing.T) {
-	spec := knownTask(t, task.Maximize)
-	model := knownModel(t, spec)
+func TestFixedHyperparametersFarFromTheMean(t *testing.T) {
+	spec := fixedTask(t, task.Maximize)
+	model := fixedModel(t, spec)
 	x, _ := measured(3)
-	deviation := spec.Surrogate.Known.Deviation
+	deviation := spec.Surrogate.Fixed.SignalStd
 	for _, far := range []float64{1e102 * deviation, 1e200, math.MaxFloat64} {
 		for _, sign := range []float64{1, -1} {
 			obs := surrogate.Observations{X: x, Y: []float64{1, 2, sign * far}}
@@ -255,11 +255,11 @@ func TestUnitsOfLearnedProcesses(t *testing.T) {
 	}
 	for _, kind := range []string{"exact", "rff"} {
 		definition, err := all.Strategies().NewTask(task.Spec{Name: "learned", Goal: task.Maximize,
-			Parameters: knownTask(t, task.Maximize).Space.Parameters(), Surrogate: task.Settings{"type": kind, "features": 64}})
+			Parameters: fixedTask(t, task.Maximize).Space.Parameters(), Surrogate: task.Settings{"type": kind, "features": 64}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		model := knownModel(t, definition)
+		model := fixedModel(t, definition)
 		h, err := model.Fit(t.Context(), obs, nil, random.SeedOf(1).Stream("fit", 0))
 		if err != nil {
 			t.Fatal(err)
@@ -278,9 +278,9 @@ func TestUnitsOfLearnedProcesses(t *testing.T) {
 	}
 }
 
-// The units and outputs of a known process are those that its posterior speaks in.
-func TestOutputsOfAKnownProcess(t *testing.T) {
-	definition := knownTask(t, task.Minimize)
+// The units and outputs of fixed hyperparameters are those that its posterior speaks in.
+func TestOutputsOfFixedHyperparameters(t *testing.T) {
+	definition := fixedTask(t, task.Minimize)
 	got, units, err := surrogate.Outputs(definition, surrogate.Observations{X: [][]float64{{0, 0}, {1, 1}}, Y: []float64{-40, -50}})
 	if want := (surrogate.Units{Level: -40, Scale: 5}); err != nil || units != want || !slices.Equal(got, []float64{0, -2}) {
 		t.Errorf("%v in %+v, %v, want [0 -2] in %+v", got, units, err, want)
@@ -288,7 +288,7 @@ func TestOutputsOfAKnownProcess(t *testing.T) {
 }
 
 // The processes of constraints are learned whatever is known of the objective's.
-func TestConstraintsOfAKnownProcessAreLearned(t *testing.T) {
+func TestConstraintsBesideFixedHyperparametersAreLearned(t *testing.T) {
 	inf := math.Inf(1)
 	x, y := measured(12)
 	obs := surrogate.Observations{X: x, Y: y}
@@ -307,9 +307,9 @@ func TestConstraintsOfAKnownProcessAreLearned(t *testing.T) {
 		}
 		var said []float64
 		for _, surrogateKeys := range []task.Settings{{"kernel": "se"},
-			{"kernel": "se", "process": "known", "lengthscales": knownLengths, "mean": 1, "deviation": 1, "noise": 1}} {
+			{"kernel": "se", "hyperparameters": "fixed", "lengthscales": fixedLengthscales, "mean": 1, "signal_std": 1, "noise_std": 1}} {
 			definition, err := all.Strategies().NewTask(task.Spec{Name: "a", Goal: task.Minimize,
-				Parameters:  knownTask(t, task.Minimize).Space.Parameters(),
+				Parameters:  fixedTask(t, task.Minimize).Space.Parameters(),
 				Constraints: []task.Constraint{c}, Surrogate: surrogateKeys})
 			if err != nil {
 				t.Fatal(err)

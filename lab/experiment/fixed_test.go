@@ -6,22 +6,24 @@ import (
 	"testing"
 )
 
-// knownBranin is a process of which Branin's function is nearly a sample, in its own units.
-const knownBranin = "exact:process=known,lengthscales=.25;.7,mean=54,deviation=60,noise=1,kernel=se,features=32"
+// fixedBranin is a process of which Branin's function is nearly a sample, in its own units.
+const fixedBranin = "exact:hyperparameters=fixed,lengthscales=.25;.7,mean=54,signal_std=60,noise_std=1,kernel=se,features=32"
 
-// Strategies minimise a function with a known process. A warning of an agent, as for a process
+// Strategies minimise a function with fixed hyperparameters. A warning of an agent, as for some
 // that cannot be conditioned, ends the run. For all strategies without a roster the median regret
 // of the last nine of 20 designs is .2 to 15 on average, and 46 for random designs. The test shows
 // that they follow the process; package surrogate tests its numbers.
-func TestStrategiesFollowAKnownProcess(t *testing.T) { checkKnownProcess(t, "ts,peer-prior,random") }
+func TestStrategiesFollowFixedHyperparameters(t *testing.T) {
+	checkFixedHyperparameters(t, "ts,peer-prior,random")
+}
 
-// checkKnownProcess runs the strategies, of which random alone must miss the minimum.
-func checkKnownProcess(t *testing.T, strategies string) {
+// checkFixedHyperparameters runs the strategies, of which random alone must miss the minimum.
+func checkFixedHyperparameters(t *testing.T, strategies string) {
 	p := tiny(t, func(p *Plan) {
 		p.Family = familyOf(t, "branin:shift=0,units=own,noise=1")
 		p.Evaluations, p.Strategies = 20, specsOf(t, strategies)
 		var err error
-		if p.Surrogate, err = ParseSpec(knownBranin); err != nil {
+		if p.Surrogate, err = ParseSpec(fixedBranin); err != nil {
 			t.Fatal(err)
 		}
 	})

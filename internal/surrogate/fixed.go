@@ -10,45 +10,44 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// MaxDeviations is how far from its mean an output of a known process counts to be at
+// MaxDeviations is how far from its mean an output under fixed hyperparameters counts to be at
 // most: what lies further away is taken for that. No square of a number in standardised
 // units overflows.
 const MaxDeviations = 1e100
 
-// known is the Gaussian process that the task knows beforehand. Its outputs are
-// standardised by the mean and the deviation that are known, whatever was observed, so that
-// it has a posterior without observations too, which is the prior.
-type known struct {
+// fixed is the Gaussian process with the hyperparameters of the task file. Their mean and
+// standard deviation standardise its outputs, whatever was observed, so that it has a posterior without observations too, which is the prior.
+type fixed struct {
 	process *exact
 	units   Units // of outputs of which larger are better
 	h       Hyperparameters
 }
 
-func newKnown(t *task.Task, process *exact) *known {
-	k := t.Surrogate.Known
-	noise := k.Noise / k.Deviation
-	return &known{
+func newFixed(t *task.Task, process *exact) *fixed {
+	f := t.Surrogate.Fixed
+	noise := f.NoiseStd / f.SignalStd
+	return &fixed{
 		process: process,
-		units:   knownUnits(t),
-		h:       Hyperparameters{Lengthscales: slices.Clone(k.Lengthscales), Noise: noise * noise},
+		units:   fixedUnits(t),
+		h:       Hyperparameters{Lengthscales: slices.Clone(f.Lengthscales), Noise: noise * noise},
 	}
 }
 
-// knownUnits turns the mean with the outputs, which are negated where the goal is to
+// fixedUnits turns the mean with the outputs, which are negated where the goal is to
 // minimise.
-func knownUnits(t *task.Task) Units {
-	return Units{Level: t.Goal.Sign() * t.Surrogate.Known.Mean, Scale: t.Surrogate.Known.Deviation}
+func fixedUnits(t *task.Task) Units {
+	return Units{Level: t.Goal.Sign() * t.Surrogate.Fixed.Mean, Scale: t.Surrogate.Fixed.SignalStd}
 }
 
-// Fit returns what is known.
-func (m *known) Fit(ctx context.Context, obs Observations, _ *Hyperparameters, _ *rand.Rand) (Hyperparameters, error) {
+// Fit returns the fixed hyperparameters.
+func (m *fixed) Fit(ctx context.Context, obs Observations, _ *Hyperparameters, _ *rand.Rand) (Hyperparameters, error) {
 	if _, err := m.units.standardise(obs); err != nil {
 		return Hyperparameters{}, err
 	}
 	return m.h, ctx.Err()
 }
 
-func (m *known) Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error) {
+func (m *fixed) Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error) {
 	y, err := m.units.standardise(obs)
 	if err != nil {
 		return nil, err
@@ -71,13 +70,13 @@ func (u Units) standardise(obs Observations) ([]float64, error) {
 	return y, nil
 }
 
-// Outputs is Standardise for the objective of a task whose process may be known. A known
-// process has its units without observations too.
+// Outputs is Standardise for the objective of a task whose hyperparameters may be fixed.
+// With these it has its units without observations too.
 func Outputs(t *task.Task, obs Observations) ([]float64, Units, error) {
-	if t.Surrogate.Known == nil {
+	if t.Surrogate.Fixed == nil {
 		return Standardise(obs)
 	}
-	units := knownUnits(t)
+	units := fixedUnits(t)
 	y, err := units.standardise(obs)
 	return y, units, err
 }

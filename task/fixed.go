@@ -1,0 +1,71 @@
+package task
+
+// What the key hyperparameters may say.
+const (
+	hyperparametersKey = "hyperparameters"
+	learned            = "learned"
+	fixed              = "fixed"
+	shared             = "shared"
+)
+
+const (
+	maxFixed = 1e100 // of numbers in units of the objective, so that no square overflows
+
+	// The standard deviation of fixed noise, as a multiple of that of the signal. Less than the
+	// minimum is below rounding errors, and is as good as none.
+	minFixedNoise = 0.001
+	maxFixedNoise = 1000
+)
+
+func fixedKeys() []string { return []string{"lengthscales", "mean", "signal_std", "noise_std"} }
+
+// hyperparameters reads how the objective's hyperparameters are had, and with fixed their values.
+func (m *Section) hyperparameters(t *Task) {
+	s := &t.Surrogate
+	how := m.Word(hyperparametersKey, learned, learned, fixed, shared)
+	if how != fixed {
+		for _, key := range fixedKeys() {
+			m.Refuse(key, hyperparametersKey+": "+fixed)
+		}
+	}
+	switch {
+	case how == "" || how == learned:
+	case s.Type == exact && how == fixed:
+		s.Fixed = m.fixed(t)
+	case s.Type == exact:
+		s.SharedHyperparameters = true
+	default:
+		if s.Type != "" { // which is an error already
+			m.Errorf(hyperparametersKey, "hyperparameters: %s applies only with type: %s", how, exact)
+		}
+		m.Accept(fixedKeys()...)
+	}
+}
+
+// fixed reads the values of fixed hyperparameters.
+func (m *Section) fixed(t *Task) *FixedHyperparameters {
+	f := &FixedHyperparameters{
+		Lengthscales: m.numbers("lengthscales", minLengthscale, maxLengthscale),
+		Mean:         m.Required("mean", -maxFixed, maxFixed),
+		SignalStd:    m.Required("signal_std", 1/maxFixed, maxFixed),
+	}
+	if t.Space != nil && f.Lengthscales != nil && len(f.Lengthscales) != t.Space.Len() {
+		m.Errorf("lengthscales", "lengthscales must be one for each of the %d parameters, not %d", t.Space.Len(), len(f.Lengthscales))
+	}
+	before := len(m.d.errors)
+	f.NoiseStd = m.Required("noise_std", 0, maxFixed)
+	if inside := f.NoiseStd >= minFixedNoise*f.SignalStd && f.NoiseStd <= maxFixedNoise*f.SignalStd; !inside && len(m.d.errors) == before && f.SignalStd > 0 {
+		m.Errorf("noise_std", "noise_std %s must be from %g to %g times signal_std, %s", formatFloat(f.NoiseStd), minFixedNoise, float64(maxFixedNoise), formatFloat(f.SignalStd))
+	}
+	return f
+}
+
+// canonical adds fixed hyperparameters to the keys of the section. Nil adds none, so that
+// tasks without them keep their ID.
+func (f *FixedHyperparameters) canonical(form map[string]any) {
+	if f == nil {
+		return
+	}
+	form[hyperparametersKey] = fixed
+	form["lengthscales"], form["mean"], form["signal_std"], form["noise_std"] = f.Lengthscales, f.Mean, f.SignalStd, f.NoiseStd
+}
